@@ -1,0 +1,52 @@
+/**
+ * Every refusal that a client can meet, and the HTTP status it travels on. The README's table lists the same
+ * (a test compares the two). The interface names the statuses 400, 401, 402, 429 and 500 for initiate and
+ * shows no body and no codes: those are ours.
+ */
+export const REFUSALS = {
+  INVALID_REQUEST: { status: 400, message: 'The request does not match the interface' },
+  INVALID_JSON: { status: 400, message: 'The request body is not valid JSON' },
+  MALFORMED_REQUEST: { status: 400, message: 'The request is not valid HTTP' },
+  DUPLICATE_REFERENCE: { status: 400, message: 'This client_ref_id was used before, for another payout' },
+  UNAUTHORIZED: { status: 401, message: 'The API key is missing or not accepted' },
+  INSUFFICIENT_BALANCE: { status: 402, message: 'The wallet balance cannot cover this payout' },
+  TRANSACTION_NOT_FOUND: { status: 404, message: 'No such transaction' },
+  ROUTE_NOT_FOUND: { status: 404, message: 'No such route' },
+  METHOD_NOT_ALLOWED: { status: 405, message: 'This route does not take this method' },
+  REQUEST_TIMEOUT: { status: 408, message: 'The request was not sent in time' },
+  BODY_TOO_LARGE: { status: 413, message: 'The request body is larger than 64 KiB' },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415, message: 'The request body must be application/json' },
+  RATE_LIMITED: { status: 429, message: 'Too many requests' },
+  HEADERS_TOO_LARGE: { status: 431, message: 'The request headers are larger than 16 KiB' },
+  INTERNAL_ERROR: { status: 500, message: 'The sandbox itself failed; its log says why' },
+  SANDBOX_FULL: { status: 500, message: 'The sandbox holds as many transactions as it may' },
+} as const;
+export type RefusalCode = keyof typeof REFUSALS;
+
+/** One field at fault, in the interface's own words: `{field: 'amount', message: 'amount is required'}`. */
+export interface FieldError {
+  readonly field: string;
+  readonly message: string;
+}
+
+interface RefusalDetails {
+  /** Replaces the catalogue's text where more can be said. */
+  readonly message?: string;
+  readonly errors?: readonly FieldError[];
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The setting that made this answer up, when the sandbox's own limit did and not the request. */
+  readonly limit?: string;
+}
+
+/** What a caller did wrong, or a limit it ran into. What we did wrong is an assertion, never a `Refusal`. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
+  readonly code: RefusalCode;
+  readonly details: RefusalDetails;
+
+  constructor(code: RefusalCode, details: RefusalDetails = {}) {
+    super(details.message ?? REFUSALS[code].message);
+    this.code = code;
+    this.details = details;
+  }
+}

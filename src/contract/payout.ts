@@ -1,0 +1,117 @@
+import { z } from 'zod';
+
+/**
+ * What travels on the wire of the payout service. The names, types and codes are those of the
+ * interface; each length limit is ours, since the interface shows none (docs/fidelity.md).
+ */
+
+/** The most characters kept of a text field of a payout, so that the memory of a transaction is bounded. */
+export const MAX_TEXT_LENGTH = 128;
+
+/** The most INR that one payout or one wallet can hold: 1e13 paise. */
+export const MAX_AMOUNT_INR = 1e11;
+
+/** True when an INR amount has at most two decimals: its shortest text says so, no float product is involved. */
+export const isWholePaise = (amount: number): boolean =>
+  Number.isInteger(amount) || /^\d+\.\d{1,2}$/.test(String(amount));
+
+const amountRule = (amount: number): string | undefined => {
+  if (amount <= 0) return 'must be greater than 0';
+  if (amount > MAX_AMOUNT_INR) return `must be at most ${MAX_AMOUNT_INR} (INR)`;
+  if (!isWholePaise(amount)) return 'must have at most 2 decimals (INR, whole paise)';
+  return undefined;
+};
+
+/** Adds an issue for the first rule that a value breaks. The message follows the field's name in an answer. */
+const refuseWith =
+  <T>(rule: (value: T) => string | undefined) =>
+  (context: z.core.ParsePayload<T>): void => {
+    const message = rule(context.value);
+    if (message !== undefined) context.issues.push({ code: 'custom', input: context.value, message });
+  };
+
+/** INR on the wire: a decimal number of rupees with at most two places. Inside it is whole paise. */
+export const Amount = z
+  .number()
+  .check(refuseWith(amountRule))
+  .meta({ description: 'INR, at most 2 decimals', examples: [1500.5] });
+
+const wellFormed = (text: string): string | undefined =>
+  text.isWellFormed() ? undefined : 'must be well-formed Unicode text';
+
+/** A text of a payout that is stored with it: never empty, bounded, and no half of a surrogate pair. */
+const Text = z.string().min(1).max(MAX_TEXT_LENGTH).check(refuseWith(wellFormed));
+
+export const TRANSFER_MODES = ['IMPS', 'NEFT', 'RTGS', 'UPI'] as const;
+export const TransferMode = z.enum(TRANSFER_MODES);
+export type TransferMode = z.infer<typeof TransferMode>;
+
+export const STATES = ['PENDING', 'SUCCESS', 'FAILED', 'REVERSED'] as const;
+export const State = z.enum(STATES);
+export type State = z.infer<typeof State>;
+
+export const InitiateRequest = z
+  .object({
+    client_ref_id: Text.meta({ description: "Unique transaction reference from the client's system" }),
+    beneficiary_name: Text.meta({ description: 'Name of the beneficiary' }),
+    beneficiary_account: Text.meta({ description: 'Bank account number, or a UPI ID (name@handle)' }),
+    beneficiary_ifsc: Text.meta({ description: 'Bank IFSC code' }),
+    amount: Amount,
+    transfer_mode: TransferMode,
+    remarks: z.string().check(refuseWith(wellFormed)).optional().meta({ description: 'Transaction remarks' }),
+  })
+  .meta({ id: 'InitiateRequest', description: 'Body of POST /payout/initiate' });
+export type InitiateRequest = z.infer<typeof InitiateRequest>;
+
+export const StatusQuery = z
+  .object({
+    client_ref_id: z.string().min(1).optional(),
+    txn_id: z.string().min(1).optional(),
+  })
+  .meta({ id: 'StatusQuery', description: 'Query of GET /payout/status: one of the two, or both' });
+export type StatusQuery = z.infer<typeof StatusQuery>;
+
+const Timestamp = z.string().meta({ description: 'ISO 8601, UTC', examples: ['2026-01-15T10:30:00.000Z'] });
+const Utr = z.string().nullable().meta({ description: 'Bank reference of the transfer, once there is one' });
+
+export const InitiateAnswer = z
+  .object({
+    status: z.literal('success'),
+    message: z.string(),
+    data: z.object({
+      txn_id: z.string(),
+      client_ref_id: z.string(),
+      status: State,
+      amount: z.number(),
+      utr: Utr,
+      created_at: Timestamp,
+    }),
+  })
+  .meta({ id: 'InitiateAnswer', description: 'The payout was accepted' });
+export type InitiateAnswer = z.infer<typeof InitiateAnswer>;
+
+export const BalanceAnswer = z
+  .object({
+    status: z.literal('success'),
+    data: z.object({ balance: z.number(), currency: z.literal('INR'), last_updated: Timestamp }),
+  })
+  .meta({ id: 'BalanceAnswer', description: 'The current wallet balance' });
+export type BalanceAnswer = z.infer<typeof BalanceAnswer>;
+
+export const StatusAnswer = z
+  .object({
+    status: z.literal('success'),
+    data: z.object({
+      txn_id: z.string(),
+      client_ref_id: z.string(),
+      status: State,
+      amount: z.number(),
+      utr: Utr,
+      beneficiary_name: z.string(),
+      beneficiary_account: z.string(),
+      created_at: Timestamp,
+      completed_at: Timestamp.nullable(),
+    }),
+  })
+  .meta({ id: 'StatusAnswer', description: 'One payout as it stands' });
+export type StatusAnswer = z.infer<typeof StatusAnswer>;

@@ -1,0 +1,39 @@
+import { Refusal } from '../contract/errors.ts';
+
+/** The prefix of every key that is accepted when no list of keys is set. */
+const TEST_KEY_PREFIX = 'sk_test_';
+const BEARER = /^Bearer +([\x21-\x7e]{1,256})$/i;
+
+const unauthorized = (message: string): Refusal =>
+  new Refusal('UNAUTHORIZED', { message, headers: { 'www-authenticate': 'Bearer' } });
+
+/**
+ * Reads the API key of a request.
+ *
+ * @param accepted the only keys accepted, or undefined for every key that begins with `sk_test_`
+ * @param sameText compares two texts in constant time
+ * @returns a function that takes the Authorization header and throws Refusal UNAUTHORIZED
+ */
+export function bearerKeys(
+  accepted: readonly string[] | undefined,
+  sameText: (given: string, expected: string) => boolean,
+): (authorization: string | undefined) => string {
+  const accepts =
+    accepted === undefined
+      ? (key: string) => key.startsWith(TEST_KEY_PREFIX)
+      : (key: string) => accepted.filter((expected) => sameText(key, expected)).length > 0; // looks at every key
+  const wanted =
+    accepted === undefined ? `a key that begins with ${TEST_KEY_PREFIX}` : 'one of the keys it was given';
+
+  return (authorization) => {
+    if (authorization === undefined) {
+      throw unauthorized('The Authorization header is missing: send Authorization: Bearer <API_KEY>');
+    }
+    const key = BEARER.exec(authorization)?.[1];
+    if (key === undefined) {
+      throw unauthorized('The Authorization header is not of the form Bearer <API_KEY>');
+    }
+    if (!accepts(key)) throw unauthorized(`The API key is not accepted: this sandbox takes ${wanted}`);
+    return key;
+  };
+}

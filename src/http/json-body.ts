@@ -1,0 +1,19 @@
+import { isUtf8 } from 'node:buffer';
+import type { FastifyInstance } from 'fastify';
+import { Refusal } from '../contract/errors.ts';
+
+/**
+ * Takes JSON bodies in UTF-8 and no others. Bytes that are no UTF-8 are refused, since decoding would replace them,
+ * and two references could become one. Keys that would touch a prototype are left out, like every unknown field.
+ */
+export function takeJsonBodies(app: FastifyInstance): void {
+  const parse = app.getDefaultJsonParser('remove', 'remove');
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+    if (isUtf8(body)) {
+      void parse(request, body.toString('utf8'), done);
+    } else {
+      done(new Refusal('INVALID_JSON', { message: 'The request body is not valid UTF-8' }));
+    }
+  });
+}

@@ -1,0 +1,99 @@
+import { readFileSync } from 'node:fs';
+import { Command, CommanderError } from 'commander';
+import { startServer, type Server } from '../server.ts';
+import { readSettings, SETTINGS, SettingsError, type Settings } from '../settings.ts';
+import { standardLog } from './logging.ts';
+import { systemClock } from './system-clock.ts';
+import { welcome } from './welcome.ts';
+
+const EXIT_OK = 0;
+/** A flag, a setting or an address that cannot be used. */
+const EXIT_USAGE = 2;
+
+const packageVersion = (): string => {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
+};
+
+function buildCommand(): Command {
+  const command = new Command('payout-sandbox')
+    .description('A payout service to test against. Everything stays on this machine.')
+    .version(packageVersion(), '--version', 'print the version')
+    .helpOption('--help', 'print this')
+    .allowExcessArguments(false)
+    .showHelpAfterError(false)
+    .exitOverride()
+    .configureOutput({ writeErr: () => undefined });
+  for (const { flag, value, description, env, defaultText } of SETTINGS) {
+    command.option(`${flag} ${value}`, `${description} [${env}; default ${defaultText}]`);
+  }
+  return command;
+}
+
+/** One readable line on standard error. */
+function complain(message: string): number {
+  process.stderr.write(
+    `payout-sandbox: ${message
+      .replace(/^error: /, '')
+      .trim()
+      .replace(/\s*\n\s*/g, ' ')}\n`,
+  );
+  return EXIT_USAGE;
+}
+
+const LISTEN_ERRORS: Readonly<Record<string, (at: string) => string>> = {
+  EADDRINUSE: (at) => `${at} is already in use: choose another port with --port (0 picks a free one)`,
+  EACCES: (at) => `${at} needs rights that this user does not have: choose a port above 1023`,
+  EADDRNOTAVAIL: (at) => `${at} is no address of this machine: choose another with --host`,
+  ENOTFOUND: (at) => `${at}: there is no such host`,
+};
+
+function listenComplaint(error: unknown, { host, port }: Settings): string | undefined {
+  const { code = '' } = error as { code?: string };
+  return LISTEN_ERRORS[code]?.(`${host}:${port}`);
+}
+
+/** Resolves at the first SIGTERM or SIGINT; a second one ends the process at once. */
+const stopSignal = (): Promise<void> =>
+  new Promise((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve());
+  });
+
+async function serve(settings: Settings): Promise<number> {
+  const isTerminal = Boolean(process.stdout.isTTY);
+  const { log, flush } = await standardLog(settings.logLevel, isTerminal);
+  let server: Server;
+  try {
+    server = await startServer(settings, systemClock(), log);
+  } catch (error) {
+    const complaint = listenComplaint(error, settings);
+    if (complaint === undefined) throw error;
+    return complain(complaint);
+  }
+  welcome(server.url, settings, log, isTerminal);
+  await stopSignal();
+  await server.close();
+  log.info('stopped');
+  flush();
+  return EXIT_OK;
+}
+
+/**
+ * The command `payout-sandbox`.
+ *
+ * @param args what stands after the command's name
+ * @returns the exit code: 0 when it was stopped by a signal, 2 for a wrong flag, setting or address
+ */
+export async function commandLine(args: readonly string[], environment: NodeJS.ProcessEnv): Promise<number> {
+  const command = buildCommand();
+  try {
+    command.parse(args, { from: 'user' });
+    return await serve(readSettings(command.opts(), environment));
+  } catch (error) {
+    if (error instanceof CommanderError) {
+      return error.exitCode === 0 ? EXIT_OK : complain(`${error.message} (see --help)`);
+    }
+    if (error instanceof SettingsError) return complain(error.message);
+    throw error;
+  }
+}

@@ -1,0 +1,20 @@
+import type { Logger } from 'pino';
+import type { WorldObserver } from '../domain/world.ts';
+
+/** Writes one line a settlement. */
+export const observeWorlds = (log: Logger): WorldObserver => ({
+  settled: (worldId, change) =>
+    log.info(
+      {
+        world: worldId.slice(0, 8),
+        txn_id: change.txnId,
+        client_ref_id: change.clientRefId,
+        from: change.from,
+        to: change.to,
+        at: new Date(change.atMs).toISOString(),
+        utr: change.utr ?? undefined,
+      },
+      'settlement',
+    ),
+  failed: (worldId, error) => log.error({ world: worldId.slice(0, 8), err: error }, 'a fault of the sandbox'),
+});

@@ -1,0 +1,49 @@
+import type { AddressInfo } from 'node:net';
+import type { Logger } from 'pino';
+import { buildApp } from './app.ts';
+import type { Worlds } from './domain/worlds.ts';
+import type { WallClock } from './domain/wall-clock.ts';
+import type { Settings } from './settings.ts';
+
+/** How long requests under way may take when the server stops, before their connections are cut. */
+const GRACE_MS = 800;
+const IDLE_CHECK_MS = 20;
+
+export interface Server {
+  /** Where a client of the same machine reaches it: `http://127.0.0.1:3000`. */
+  readonly url: string;
+  readonly worlds: Worlds;
+  /** Answers the requests under way and ends, within a second. */
+  close(): Promise<void>;
+}
+
+/** The address as a client on this machine would write it. */
+function urlOf({ address, family, port }: AddressInfo): string {
+  if (address === '0.0.0.0' || address === '::') return `http://127.0.0.1:${port}`;
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+}
+
+/**
+ * Builds the sandbox and listens.
+ *
+ * @throws the error of `listen` (EADDRINUSE, EACCES, ENOTFOUND …) when that address cannot be had
+ */
+export async function startServer(settings: Settings, wallClock: WallClock, log: Logger): Promise<Server> {
+  const { app, worlds } = await buildApp({ settings, wallClock, log });
+  await app.listen({ host: settings.host, port: settings.port });
+  return {
+    url: urlOf(app.server.address() as AddressInfo),
+    worlds,
+    async close() {
+      // a keep-alive connection whose last request ends while we stop would hold us up until it times out
+      const closeIdle = setInterval(() => app.server.closeIdleConnections(), IDLE_CHECK_MS);
+      const cut = setTimeout(() => app.server.closeAllConnections(), GRACE_MS);
+      try {
+        await app.close();
+      } finally {
+        clearInterval(closeIdle);
+        clearTimeout(cut);
+      }
+    },
+  };
+}

@@ -1,0 +1,239 @@
+import { getHeapStatistics } from 'node:v8';
+import { z } from 'zod';
+import { durationMs } from './contract/duration.ts';
+import { isWholePaise, MAX_AMOUNT_INR } from './contract/payout.ts';
+import { SETTLEMENTS } from './domain/settlement.ts';
+
+/** How a setting is given and explained, beside its flag and its environment variable. */
+interface Explained {
+  readonly env: string;
+  /** What stands after the flag in `--help`: `--port <number>`. */
+  readonly value: string;
+  readonly description: string;
+  /** What `--help` and the README show as the default, where it is not the default's own text. */
+  readonly defaultText?: string;
+}
+
+const explain = z.registry<Explained>();
+
+const expects = (what: string) => ({ error: `must be ${what}` });
+
+/** A whole number, as text (flag, environment) or as a number (library). */
+const wholeNumber = (min: number, max: number) => {
+  const wrong = expects(`a whole number from ${min} to ${max}`);
+  return z.preprocess(
+    (value) => (typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value),
+    z.number(wrong).int(wrong).min(min, wrong).max(max, wrong),
+  );
+};
+
+/** Reads a text with `read`, which answers undefined for one that it does not understand. */
+const readWith = <T>(read: (text: string) => T | undefined, what: string) =>
+  z.union([z.string(), z.number()], expects(what)).transform((value, context) => {
+    const result = read(String(value).trim());
+    if (result !== undefined) return result;
+    context.issues.push({ code: 'custom', message: `must be ${what}`, input: value });
+    return z.NEVER;
+  });
+
+const commaList = (text: string): readonly string[] | undefined => {
+  const keys = text.split(',').map((key) => key.trim());
+  return keys.every((key) => /^[\x21-\x7e]{1,256}$/.test(key)) ? keys : undefined;
+};
+
+const rupees = (text: string): number | undefined => {
+  const amount = /^\d{1,12}(\.\d{1,2})?$/.test(text) ? Number(text) : Number.NaN;
+  return amount <= MAX_AMOUNT_INR && isWholePaise(amount) ? amount : undefined;
+};
+
+/** At most `max` requests in any window of `windowMs`. */
+export interface RateLimit {
+  readonly max: number;
+  readonly windowMs: number;
+}
+
+const LONGEST_WINDOW_MS = 86_400_000;
+
+const rateLimit = (text: string): RateLimit | 'off' | undefined => {
+  if (text === 'off') return 'off';
+  const [, count, window] = /^(\d{1,9})\/(.+)$/.exec(text) ?? [];
+  const max = Number(count);
+  const windowMs = durationMs(window ?? '');
+  if (!(max > 0) || !windowMs || windowMs > LONGEST_WINDOW_MS) return undefined;
+  return { max, windowMs };
+};
+
+const duration = (text: string): number | undefined => durationMs(text) || undefined;
+
+type StartingClock = { readonly frozenAtMs: number } | 'running';
+
+/** ISO 8601 in UTC, with four-digit years, as the interface's own timestamps. */
+const startingClock = (text: string): StartingClock | undefined => {
+  if (text === 'running') return 'running';
+  const time = z.iso.datetime().safeParse(text);
+  return time.success ? { frozenAtMs: Date.parse(text) } : undefined;
+};
+
+const WORST_TRANSACTION_BYTES = 1536; // with every text field at its longest, in two-byte characters
+const SHARE_OF_HEAP = 0.6;
+
+/** A million, or what fits into 60 % of this process's heap limit if that is less. */
+const defaultMaxTransactions = (): number =>
+  Math.min(
+    1_000_000,
+    Math.floor((getHeapStatistics().heap_size_limit * SHARE_OF_HEAP) / WORST_TRANSACTION_BYTES),
+  );
+
+/** Every setting of the sandbox: its shape, its default, its names and its explanation. */
+export const SettingsSchema = z.object({
+  port: wholeNumber(0, 65_535).default(3000).register(explain, {
+    env: 'PORT',
+    value: '<number>',
+    description: 'the port to listen on; 0 picks a free one and says which',
+  }),
+  host: z.string(expects('an address or a host name')).min(1).default('127.0.0.1').register(explain, {
+    env: 'HOST',
+    value: '<address>',
+    description: 'the address to listen on; 0.0.0.0 for all',
+  }),
+  logLevel: z
+    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
+    .default('info')
+    .register(explain, {
+      env: 'LOG_LEVEL',
+      value: '<level>',
+      description: 'fatal, error, warn, info, debug, trace or silent',
+    }),
+  apiKeys: readWith(commaList, 'keys of visible ASCII characters, separated by commas')
+    .optional()
+    .register(explain, {
+      env: 'SANDBOX_API_KEYS',
+      value: '<keys>',
+      description: 'the only keys accepted, separated by commas',
+      defaultText: 'every key that begins with sk_test_',
+    }),
+  openingBalance: readWith(rupees, `an amount in INR from 0 to ${MAX_AMOUNT_INR} with at most 2 decimals`)
+    .prefault('1000000.00')
+    .register(explain, {
+      env: 'SANDBOX_OPENING_BALANCE',
+      value: '<INR>',
+      description: 'what the wallet of a new world holds',
+    }),
+  settlement: z
+    .enum(SETTLEMENTS)
+    .default('demo')
+    .register(explain, {
+      env: 'SANDBOX_SETTLEMENT',
+      value: '<preset>',
+      description: `how payouts go on after initiate: ${SETTLEMENTS.join(', ')}`,
+    }),
+  rateLimit: readWith(rateLimit, 'a count per time of at most a day, such as 100/1s, or off')
+    .prefault('100/1s')
+    .register(explain, {
+      env: 'SANDBOX_RATE_LIMIT',
+      value: '<n/time>',
+      description: 'initiates allowed for each key in a time of the wall clock, or off',
+    }),
+  seed: z
+    .union([z.string().min(1), z.number()], expects('a text or a number'))
+    .transform(String)
+    .prefault('1')
+    .register(explain, {
+      env: 'SANDBOX_SEED',
+      value: '<text>',
+      description: 'what ids, UTRs and chance are drawn from',
+    }),
+  clock: readWith(startingClock, 'running, or an ISO 8601 time in UTC such as 2026-01-15T10:30:00Z')
+    .prefault('running')
+    .register(explain, {
+      env: 'SANDBOX_CLOCK',
+      value: '<time>',
+      description: 'running, or the time at which the clock of every new world stands still',
+    }),
+  maxTransactions: wholeNumber(1, 1_000_000_000).default(defaultMaxTransactions).register(explain, {
+    env: 'SANDBOX_MAX_TRANSACTIONS',
+    value: '<number>',
+    description: 'transactions kept in all worlds together; past it, initiate answers 500',
+    defaultText: '1000000, or fewer where the heap is small',
+  }),
+  maxWorlds: wholeNumber(1, 10_000_000).default(10_000).register(explain, {
+    env: 'SANDBOX_MAX_WORLDS',
+    value: '<number>',
+    description: 'worlds kept; one more drops the one that was idle longest',
+  }),
+  worldIdle: readWith(duration, 'a duration such as 90s, 12h or 1d').prefault('1d').register(explain, {
+    env: 'SANDBOX_WORLD_IDLE',
+    value: '<time>',
+    description: 'a world without a request for this long is dropped',
+  }),
+});
+
+/** The settings as they are used: numbers, INR, milliseconds. */
+export type Settings = z.infer<typeof SettingsSchema>;
+export type SettingName = keyof Settings;
+
+/** Settings as the library takes them: any of them, as text or as its own type. */
+export type SettingsInput = z.input<typeof SettingsSchema>;
+
+interface Setting extends Explained {
+  readonly name: SettingName;
+  /** `--opening-balance` */
+  readonly flag: string;
+  readonly defaultText: string;
+}
+
+function settingOf(name: SettingName): Setting {
+  const schema = SettingsSchema.shape[name];
+  const explained = explain.get(schema);
+  if (explained === undefined) throw new Error(`the setting ${name} is not explained`);
+  const { defaultValue } = schema.def as { readonly defaultValue?: unknown };
+  return {
+    ...explained,
+    name,
+    flag: `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
+    defaultText: explained.defaultText ?? String(defaultValue),
+  };
+}
+
+/** Every setting with its names, in the order of `--help` and of the README's table. */
+export const SETTINGS: readonly Setting[] = (Object.keys(SettingsSchema.shape) as SettingName[]).map(
+  settingOf,
+);
+
+/** A setting that cannot be used. The message is one line and names the flag or the variable that it came from. */
+export class SettingsError extends Error {
+  override readonly name = 'SettingsError';
+}
+
+type Given = Readonly<Record<string, unknown>>;
+
+/**
+ * Flags before environment before defaults. An empty variable counts as not set.
+ *
+ * @param flags by setting name, as text
+ * @throws SettingsError with every wrong value, on one line
+ */
+export function readSettings(flags: Given, environment: Given): Settings {
+  const given: Record<string, unknown> = {};
+  const source: Record<string, string> = {};
+  for (const { name, flag, env } of SETTINGS) {
+    const fromEnvironment = environment[env] === '' ? undefined : environment[env];
+    given[name] = flags[name] ?? fromEnvironment;
+    source[name] = flags[name] === undefined ? env : flag;
+  }
+  const result = SettingsSchema.safeParse(given);
+  if (result.success) return result.data;
+  throw new SettingsError(complaints(result.error, given, source));
+}
+
+function complaints(error: z.ZodError, given: Given, source: Readonly<Record<string, string>>): string {
+  const byName = new Map<string, string>();
+  for (const issue of error.issues) {
+    const name = String(issue.path[0]);
+    const message =
+      issue.code === 'invalid_value' ? `must be one of ${issue.values.join(', ')}` : issue.message;
+    const value = name === 'apiKeys' ? '' : `, not ${JSON.stringify(given[name])}`; // keys are never shown
+    if (!byName.has(name)) byName.set(name, `${source[name] ?? name} ${message}${value}`);
+  }
+  return [...byName.values()].join('; ');
+}
