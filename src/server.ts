@@ -3,11 +3,8 @@ import type { Logger } from 'pino';
 import { buildApp } from './app.ts';
 import type { Worlds } from './domain/worlds.ts';
 import type { WallClock } from './domain/wall-clock.ts';
+import { stopGracefully } from './runtime/graceful-stop.ts';
 import type { Settings } from './settings.ts';
-
-/** How long requests under way may take when the server stops, before their connections are cut. */
-const GRACE_MS = 800;
-const IDLE_CHECK_MS = 20;
 
 export interface Server {
   /** Where a client of the same machine reaches it: `http://127.0.0.1:3000`. */
@@ -34,16 +31,6 @@ export async function startServer(settings: Settings, wallClock: WallClock, log:
   return {
     url: urlOf(app.server.address() as AddressInfo),
     worlds,
-    async close() {
-      // a keep-alive connection whose last request ends while we stop would hold us up until it times out
-      const closeIdle = setInterval(() => app.server.closeIdleConnections(), IDLE_CHECK_MS);
-      const cut = setTimeout(() => app.server.closeAllConnections(), GRACE_MS);
-      try {
-        await app.close();
-      } finally {
-        clearInterval(closeIdle);
-        clearTimeout(cut);
-      }
-    },
+    close: () => stopGracefully(app.server, () => app.close()),
   };
 }

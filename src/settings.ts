@@ -135,7 +135,7 @@ export const SettingsSchema = z.object({
       description: 'initiates allowed for each key in a time of the wall clock, or off',
     }),
   seed: z
-    .union([z.string().min(1), z.number()], expects('a text or a number'))
+    .union([z.string(expects('a text or a number')).min(1), z.number()], expects('a text or a number'))
     .transform(String)
     .prefault('1')
     .register(explain, {

@@ -55,6 +55,7 @@ export class World {
   readonly #book: BookRef;
   #clock: WorldClock;
   #alarm: { readonly dueMs: number; readonly cancel: () => void } | null = null;
+  /** An advance under way. Every request of this world waits for it, so that none falls into the middle of it. */
   #advancing: Promise<unknown> | null = null;
   #closed = false;
 
@@ -77,9 +78,9 @@ export class World {
    * @throws Refusal DUPLICATE_REFERENCE, INSUFFICIENT_BALANCE or SANDBOX_FULL; nothing is changed then
    */
   async initiate(request: InitiateRequest): Promise<Initiated> {
-    await this.#ready();
+    while (this.#advancing !== null) await this.#advancing;
     const payout = this.#plan(request, this.nowMs);
-    const outcome = await this.#parts.ledger.initiate(this.#book, payout.createdAtMs, payout);
+    const outcome = await this.#parts.ledger.initiate(this.#openBook, payout.createdAtMs, payout);
     this.#note(outcome);
     const warnings = warningsFor(request);
     switch (outcome.kind) {
@@ -103,9 +104,9 @@ export class World {
    */
   async status({ client_ref_id: clientRefId, txn_id: txnId }: StatusQuery): Promise<Transaction> {
     if (clientRefId === undefined && txnId === undefined) throw neitherParameter();
-    await this.#ready();
+    while (this.#advancing !== null) await this.#advancing;
     const key = txnId === undefined ? { clientRefId: clientRefId! } : { txnId };
-    const outcome = await this.#parts.ledger.find(this.#book, this.nowMs, key);
+    const outcome = await this.#parts.ledger.find(this.#openBook, this.nowMs, key);
     this.#note(outcome);
     const { transaction } = outcome;
     if (transaction === null || (clientRefId !== undefined && transaction.clientRefId !== clientRefId)) {
@@ -115,30 +116,30 @@ export class World {
   }
 
   async balance(): Promise<Pick<BalanceOutcome, 'balancePaise' | 'lastUpdatedMs'>> {
-    await this.#ready();
-    const outcome = await this.#parts.ledger.balance(this.#book, this.nowMs);
+    while (this.#advancing !== null) await this.#advancing;
+    const outcome = await this.#parts.ledger.balance(this.#openBook, this.nowMs);
     this.#note(outcome);
     return outcome;
   }
 
   /** The whole book, for an audit. */
   async inspect(): Promise<InspectOutcome> {
-    await this.#ready();
-    const outcome = await this.#parts.ledger.inspect(this.#book, this.nowMs);
+    while (this.#advancing !== null) await this.#advancing;
+    const outcome = await this.#parts.ledger.inspect(this.#openBook, this.nowMs);
     this.#note(outcome);
     return outcome;
   }
 
   /** Stops the clock where it stands. */
   async freeze(): Promise<void> {
-    await this.#ready();
+    while (this.#advancing !== null) await this.#advancing;
     this.#clock = freeze(this.#clock, this.#parts.wallClock.nowMs());
     this.#arm(null);
   }
 
   /** Lets the clock run on from where it stands. */
   async resume(): Promise<void> {
-    await this.#ready();
+    while (this.#advancing !== null) await this.#advancing;
     this.#clock = resume(this.#clock, this.#parts.wallClock.nowMs());
     await this.#settle(1);
   }
@@ -152,7 +153,7 @@ export class World {
    * @throws Refusal INVALID_REQUEST beyond the year 9999
    */
   async advance(byMs: number): Promise<readonly Change[]> {
-    await this.#ready();
+    while (this.#advancing !== null) await this.#advancing;
     this.#clock = advance(this.#clock, byMs, this.#parts.wallClock.nowMs());
     this.#arm(null); // the alarm would take steps away from the list of changes
     const advancing = this.#settleAll(this.nowMs);
@@ -171,6 +172,12 @@ export class World {
     this.#closed = true;
     this.#arm(null);
     await this.#parts.ledger.drop(this.id);
+  }
+
+  /** Asked for in the same breath as the ledger, so that a world that was dropped never opens its book again. */
+  get #openBook(): BookRef {
+    if (this.#closed) throw dropped();
+    return this.#book;
   }
 
   #plan(request: InitiateRequest, nowMs: number): NewTransaction {
@@ -199,27 +206,20 @@ export class World {
     };
   }
 
-  /** Waits for an advance under way, so that no request of this world falls into the middle of it. */
-  async #ready(): Promise<void> {
-    while (this.#advancing !== null) await this.#advancing;
-    if (this.#closed) throw dropped();
-  }
-
   async #settleAll(nowMs: number): Promise<Settled> {
     const changes: Change[] = [];
     for (;;) {
-      const settled = await this.#parts.ledger.settle(this.#book, nowMs, STEPS_AT_ONCE);
+      const settled = await this.#parts.ledger.settle(this.#openBook, nowMs, STEPS_AT_ONCE);
       this.#announce(settled.changes);
       changes.push(...settled.changes);
       const { nextDueMs } = settled;
       if (nextDueMs === null || nextDueMs > nowMs) return { changes, nextDueMs };
       await this.#parts.wallClock.letOthersRun();
-      if (this.#closed) throw dropped();
     }
   }
 
   async #settle(limit: number): Promise<void> {
-    this.#note(await this.#parts.ledger.settle(this.#book, this.nowMs, limit));
+    this.#note(await this.#parts.ledger.settle(this.#openBook, this.nowMs, limit));
   }
 
   /** After every ledger step: tells what has happened, and sets the alarm for what comes next. */

@@ -41,6 +41,8 @@ function complain(message: string): number {
   return EXIT_USAGE;
 }
 
+const ADDRESS_CALLS: ReadonlySet<string> = new Set(['getaddrinfo', 'bind', 'listen']);
+
 const LISTEN_ERRORS: Readonly<Record<string, (at: string) => string>> = {
   EADDRINUSE: (at) => `${at} is already in use: choose another port with --port (0 picks a free one)`,
   EACCES: (at) => `${at} needs rights that this user does not have: choose a port above 1023`,
@@ -48,9 +50,12 @@ const LISTEN_ERRORS: Readonly<Record<string, (at: string) => string>> = {
   ENOTFOUND: (at) => `${at}: there is no such host`,
 };
 
+/** What is wrong with the address, when that is what an error is about. */
 function listenComplaint(error: unknown, { host, port }: Settings): string | undefined {
-  const { code = '' } = error as { code?: string };
-  return LISTEN_ERRORS[code]?.(`${host}:${port}`);
+  const { code = '', syscall = '' } = error as NodeJS.ErrnoException;
+  const at = `${host.includes(':') ? `[${host}]` : host}:${port}`;
+  if (LISTEN_ERRORS[code] !== undefined) return LISTEN_ERRORS[code](at);
+  return ADDRESS_CALLS.has(syscall) ? `${at} cannot be listened on: ${code}` : undefined;
 }
 
 /** Resolves at the first SIGTERM or SIGINT; a second one ends the process at once. */
@@ -60,8 +65,8 @@ const stopSignal = (): Promise<void> =>
   });
 
 async function serve(settings: Settings): Promise<number> {
-  const isTerminal = Boolean(process.stdout.isTTY);
-  const { log, flush } = await standardLog(settings.logLevel, isTerminal);
+  const isTerminal = process.stdout.isTTY;
+  const { log, end } = await standardLog(settings.logLevel, isTerminal);
   let server: Server;
   try {
     server = await startServer(settings, systemClock(), log);
@@ -70,11 +75,12 @@ async function serve(settings: Settings): Promise<number> {
     if (complaint === undefined) throw error;
     return complain(complaint);
   }
+  const stop = stopSignal(); // before the welcome: whoever has read it may send a signal
   welcome(server.url, settings, log, isTerminal);
-  await stopSignal();
+  await stop;
   await server.close();
   log.info('stopped');
-  flush();
+  await end();
   return EXIT_OK;
 }
 
@@ -91,7 +97,9 @@ export async function commandLine(args: readonly string[], environment: NodeJS.P
     return await serve(readSettings(command.opts(), environment));
   } catch (error) {
     if (error instanceof CommanderError) {
-      return error.exitCode === 0 ? EXIT_OK : complain(`${error.message} (see --help)`);
+      if (error.exitCode === 0) return EXIT_OK;
+      const message = error.message.replace(/(unknown option '[^=]*)=.*'/s, "$1'"); // the value may be a key
+      return complain(`${message} (see --help)`);
     }
     if (error instanceof SettingsError) return complain(error.message);
     throw error;

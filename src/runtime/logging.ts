@@ -4,10 +4,13 @@ import type { Settings } from '../settings.ts';
 /** What the log holds in memory for a reader that does not read; more is dropped. */
 const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
 
+/** How long the end waits for such a reader. */
+const LAST_LINES_MS = 100;
+
 interface Log {
   readonly log: Logger;
-  /** Writes what is still buffered, at once. */
-  readonly flush: () => void;
+  /** Resolves when what was still buffered is written, or nobody reads it. Nothing is logged after it. */
+  readonly end: () => Promise<void>;
 }
 
 /**
@@ -24,8 +27,28 @@ export async function standardLog(level: Settings['logLevel'], pretty: boolean):
       sync: true,
       colorize: !process.env['NO_COLOR'],
     });
-    return { log: pino(options, stream as DestinationStream), flush: () => undefined };
+    return { log: pino(options, stream as DestinationStream), end: () => Promise.resolve() };
   }
-  const destination = pino.destination({ dest: 1, sync: false, maxLength: MAX_BUFFERED_BYTES });
-  return { log: pino(options, destination), flush: () => destination.flushSync() };
+  let waitsForReader = true;
+  const destination = pino.destination({
+    dest: 1,
+    sync: false,
+    maxLength: MAX_BUFFERED_BYTES,
+    retryEAGAIN: () => waitsForReader,
+  });
+  destination.on('error', () => undefined); // a reader that is gone, a full disk: the sandbox outlives its log
+  const end = async (): Promise<void> => {
+    destination.flushSync = () => undefined; // pino's own at exit: it has no end when nobody reads
+    await new Promise<void>((resolve) => {
+      const nobodyReads = setTimeout(resolve, LAST_LINES_MS);
+      const ended = (): void => {
+        clearTimeout(nobodyReads);
+        resolve();
+      };
+      destination.once('close', ended).once('error', ended);
+      destination.end();
+    });
+    waitsForReader = false;
+  };
+  return { log: pino(options, destination), end };
 }

@@ -21,7 +21,10 @@ export function welcome(url: string, settings: Settings, log: Logger, isTerminal
     settings.apiKeys === undefined ? 'any key that begins with sk_test_' : 'one of SANDBOX_API_KEYS';
   const authorization = `-H "Authorization: Bearer ${key}"`;
   if (!isTerminal) {
-    const curl = `curl -H 'Authorization: Bearer ${key}' ${url}/client/fetchbalance`;
+    // in single quotes and none, since double ones are escaped in JSON; the shell puts a secret key in
+    const bearer =
+      settings.apiKeys === undefined ? `'Authorization: Bearer ${key}'` : `'Authorization: Bearer '${key}`;
+    const curl = `curl -H ${bearer} ${url}/client/fetchbalance`;
     log.info({ url, key, settlement: settings.settlement, try: curl }, 'payout sandbox ready');
     return;
   }

@@ -1,0 +1,102 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, posix } from 'node:path';
+import { expect, test } from 'vitest';
+
+const SRC = new URL('../src/', import.meta.url).pathname;
+
+interface SourceFile {
+  /** `domain/world.ts` */
+  readonly name: string;
+  /** `domain`; the files at the top are rooms of their own: `app.ts` */
+  readonly room: string;
+  readonly text: string;
+  readonly lines: number;
+  /** What it imports: files as `domain/world.ts`, packages as they are called. */
+  readonly imports: readonly string[];
+}
+
+const files: readonly SourceFile[] = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
+  .map((path) => path.replaceAll('\\', '/'))
+  .filter((name) => name.endsWith('.ts'))
+  .map((name) => {
+    const text = readFileSync(join(SRC, name), 'utf8');
+    const imports = [...text.matchAll(/(?:from|import\()\s*'([^']+)'/g)].map(([, specifier]) =>
+      specifier!.startsWith('.') ? posix.join(dirname(name), specifier!) : specifier!,
+    );
+    return { name, room: name.split('/')[0]!, text, lines: text.split('\n').length, imports };
+  });
+
+const roomOf = (specifier: string): string => specifier.split('/')[0]!;
+const isOwn = (specifier: string): boolean => files.some(({ name }) => name === specifier);
+
+/** Which rooms a room may use. `app.ts` knows everybody; nobody but those above it knows `app.ts`. */
+const MAY_USE: Record<string, readonly string[]> = {
+  contract: ['contract'],
+  domain: ['contract', 'domain', 'ledger'],
+  ledger: ['contract', 'domain', 'ledger'],
+  http: ['contract', 'domain', 'ledger', 'http', 'settings.ts'],
+  runtime: ['contract', 'domain', 'runtime', 'settings.ts', 'server.ts'],
+  'settings.ts': ['contract', 'domain'],
+  'app.ts': ['contract', 'domain', 'ledger', 'http', 'runtime', 'settings.ts'],
+  'server.ts': ['app.ts', 'domain', 'runtime', 'settings.ts'],
+  'index.ts': ['contract', 'domain', 'runtime', 'server.ts', 'settings.ts'],
+  'main.ts': ['runtime'],
+};
+
+test('the house has files to look at', () => {
+  expect(files.length).toBeGreaterThan(20);
+  expect(files.find(({ name }) => name === 'app.ts')!.imports).toContain('ledger/memory.ts');
+});
+
+test.each(files)('$name uses only the rooms that its own may use', ({ room, imports }) => {
+  const foreign = imports.filter(isOwn).filter((specifier) => !MAY_USE[room]!.includes(roomOf(specifier)));
+  expect(foreign).toEqual([]);
+});
+
+test.each(files.filter(({ room }) => room === 'contract'))(
+  '$name uses zod and nothing else',
+  ({ imports }) => {
+    expect(imports.filter((specifier) => !isOwn(specifier) && specifier !== 'zod')).toEqual([]);
+  },
+);
+
+test.each(files.filter(({ room }) => room === 'domain' || room === 'ledger'))(
+  '$name knows neither Fastify nor Node',
+  ({ name, imports }) => {
+    const packages = imports.filter((specifier) => !isOwn(specifier));
+    expect(packages).toEqual(name === 'ledger/memory.ts' ? ['tinyqueue'] : []);
+  },
+);
+
+test.each(files.filter(({ name }) => name === 'domain/world.ts'))(
+  '$name knows the seam, not what is behind it',
+  ({ imports }) => {
+    expect(imports.filter((specifier) => specifier.startsWith('ledger/'))).toEqual(['ledger/ledger.ts']);
+  },
+);
+
+const AMBIENT =
+  /\bDate\.now\b|new Date\(\)|\bperformance\b|\bsetTimeout\b|\bsetInterval\b|\bsetImmediate\b|\bMath\.random\b|\brandomUUID\b|\brandomBytes\b|\bprocess\.hrtime\b/;
+
+test.each(files.filter(({ room }) => room !== 'runtime'))(
+  '$name reads neither time nor chance from the system',
+  ({ text }) => {
+    expect(text.split('\n').filter((line) => AMBIENT.test(line))).toEqual([]);
+  },
+);
+
+test('chance comes from the seed alone, in every room', () => {
+  const dice = files.filter(({ text }) => /\bMath\.random\b|\brandomUUID\b|\brandomBytes\b/.test(text));
+  expect(dice.map(({ name }) => name)).toEqual([]);
+});
+
+test.each(files)('$name is short enough to be read at once', ({ lines }) => {
+  expect(lines).toBeLessThanOrEqual(300);
+});
+
+test('names are nouns in kebab-case, and nothing is a drawer for everything', () => {
+  for (const { name } of files) {
+    expect(name).toMatch(/^([a-z]+\/)?[a-z]+(-[a-z]+)*\.ts$/);
+    expect(name).not.toMatch(/util|helper|common|manager|misc/);
+  }
+});

@@ -1,0 +1,187 @@
+import { expect, test } from 'vitest';
+import type { InitiateRequest } from '../src/contract/payout.ts';
+import { runningClock } from '../src/domain/clock.ts';
+import type { Change } from '../src/domain/transaction.ts';
+import { World } from '../src/domain/world.ts';
+import { Worlds, type DropReason } from '../src/domain/worlds.ts';
+import { MemoryLedger } from '../src/ledger/memory.ts';
+import { sha256 } from '../src/runtime/digest.ts';
+import { ManualClock } from './support/manual-clock.ts';
+import { PAYOUT } from './support/sandbox.ts';
+
+const DAY_MS = 86_400_000;
+
+function worldsFor(options: { maxWorlds?: number; maxTransactions?: number } = {}) {
+  const wallClock = new ManualClock();
+  const announced: Change[] = [];
+  const failures: unknown[] = [];
+  const drops: [string, DropReason][] = [];
+  const parts = {
+    scenario: { openingBalancePaise: 1_000_000, seed: '1', settlement: 'demo' as const, clock: runningClock },
+    ledger: new MemoryLedger(options.maxTransactions ?? 1_000_000),
+    digest: sha256,
+    wallClock,
+    observer: {
+      settled: (_worldId: string, change: Change) => announced.push(change),
+      failed: (_worldId: string, error: unknown) => failures.push(error),
+    },
+  };
+  const worlds = new Worlds({
+    parts,
+    maxWorlds: options.maxWorlds ?? 10,
+    idleMs: DAY_MS,
+    dropped: (worldId, reason) => drops.push([worldId, reason]),
+  });
+  return { worlds, wallClock, announced, failures, drops };
+}
+
+const payout = (change: Partial<InitiateRequest> = {}) =>
+  ({ ...PAYOUT, amount: 10, ...change }) as InitiateRequest;
+
+test('a settlement is announced at its time, though nobody asks', async () => {
+  const { worlds, wallClock, announced } = worldsFor();
+  await worlds.of('k').initiate(payout());
+  await wallClock.pass(1_999);
+  expect(announced).toEqual([]);
+  await wallClock.pass(1);
+  expect(announced).toMatchObject([{ clientRefId: 'order-1', to: 'SUCCESS' }]);
+});
+
+test('a sandbox with nothing due has no timer but the one that drops idle worlds', async () => {
+  const { worlds, wallClock } = worldsFor();
+  expect(wallClock.alarms).toBe(0);
+  await worlds.of('k').initiate(payout());
+  expect(wallClock.alarms).toBe(2);
+  await wallClock.pass(5_000);
+  expect(wallClock.alarms).toBe(1);
+  await wallClock.pass(2 * DAY_MS);
+  expect(worlds.size).toBe(0);
+  expect(wallClock.alarms).toBe(0);
+});
+
+test('a frozen world settles nothing, however much wall time passes; resumed, it goes on where it stood', async () => {
+  const { worlds, wallClock, announced } = worldsFor();
+  const world = worlds.of('k');
+  await world.initiate(payout());
+  await wallClock.pass(1_500);
+  await world.freeze();
+  const frozenAtMs = world.nowMs;
+  await wallClock.pass(60_000);
+  expect(world.nowMs).toBe(frozenAtMs);
+  expect(announced).toEqual([]);
+  await world.resume();
+  await wallClock.pass(499);
+  expect(announced).toEqual([]);
+  await wallClock.pass(1);
+  expect(announced).toMatchObject([{ atMs: frozenAtMs + 500 }]);
+});
+
+test('a running world that is advanced runs on from there', async () => {
+  const { worlds, wallClock } = worldsFor();
+  const world = worlds.of('k');
+  const beforeMs = world.nowMs;
+  await world.advance(DAY_MS);
+  await wallClock.pass(1_000);
+  expect(world.nowMs).toBe(beforeMs + DAY_MS + 1_000);
+});
+
+test('an advance tells of all that came due, and requests that come meanwhile wait for it', async () => {
+  const { worlds, wallClock, announced } = worldsFor();
+  const world = worlds.of('k');
+  const count = 5_000; // more than are applied at once
+  for (let nth = 0; nth < count; nth += 1)
+    await world.initiate(payout({ client_ref_id: `order-${nth}`, amount: 1 }));
+  const advanced = world.advance(60_000);
+  const meanwhile = world.status({ client_ref_id: `order-${count - 1}` });
+  const second = world.advance(1_000);
+  expect(await advanced).toHaveLength(count);
+  expect((await meanwhile).state).toBe('SUCCESS');
+  expect(await second).toEqual([]);
+  expect(announced).toHaveLength(count);
+  expect(wallClock.alarms).toBe(1);
+});
+
+test('an advance of one world leaves others as they are', async () => {
+  const { worlds } = worldsFor();
+  await worlds.of('a').initiate(payout());
+  await worlds.of('b').initiate(payout());
+  await worlds.of('a').advance(60_000);
+  expect((await worlds.of('a').status({ client_ref_id: 'order-1' })).state).toBe('SUCCESS');
+  expect((await worlds.of('b').status({ client_ref_id: 'order-1' })).state).toBe('PENDING');
+});
+
+test('the clock of a world ends with the year 9999', async () => {
+  const { worlds } = worldsFor();
+  const world = worlds.of('k');
+  const beforeMs = world.nowMs;
+  await expect(world.advance(8_000 * 365 * DAY_MS)).rejects.toThrow('ends with the year 9999');
+  expect(world.nowMs).toBe(beforeMs);
+});
+
+test('the world that was idle longest makes room for a new one, and this is told', async () => {
+  const { worlds, drops } = worldsFor({ maxWorlds: 2 });
+  const [first, second] = [worlds.of('a'), worlds.of('b')];
+  await first.initiate(payout());
+  await second.initiate(payout());
+  expect(worlds.of('a')).toBe(first);
+  worlds.of('c');
+  expect(drops).toEqual([[second.id, 'cap']]);
+  expect(worlds.size).toBe(2);
+  expect(worlds.of('a')).toBe(first);
+  await expect(worlds.of('b').status({ client_ref_id: 'order-1' })).rejects.toThrow('No such transaction');
+});
+
+test('a world without a request for a day is dropped, and this is told', async () => {
+  const { worlds, wallClock, drops } = worldsFor();
+  const [first, second] = [worlds.of('a'), worlds.of('b')];
+  await wallClock.pass(DAY_MS / 2);
+  worlds.of('a');
+  await wallClock.pass(DAY_MS / 2);
+  expect(drops).toEqual([[second.id, 'idle']]);
+  expect(worlds.of('a')).toBe(first);
+  await wallClock.pass(DAY_MS);
+  expect(drops).toHaveLength(2);
+});
+
+test('a request that is still under way when its world is dropped says so and leaves nothing behind', async () => {
+  const { worlds, failures } = worldsFor({ maxWorlds: 1, maxTransactions: 1 });
+  const world = worlds.of('a');
+  worlds.of('b');
+  await expect(world.initiate(payout())).rejects.toMatchObject({ code: 'SANDBOX_FULL' });
+  await expect(worlds.of('b').initiate(payout())).resolves.toMatchObject({ replayed: false });
+  expect(failures).toEqual([]);
+});
+
+test('a world past the cap on transactions refuses and names the setting', async () => {
+  const { worlds } = worldsFor({ maxTransactions: 2 });
+  await worlds.of('a').initiate(payout());
+  await worlds.of('b').initiate(payout());
+  await expect(worlds.of('b').initiate(payout({ client_ref_id: 'order-2' }))).rejects.toMatchObject({
+    code: 'SANDBOX_FULL',
+    message: expect.stringContaining('SANDBOX_MAX_TRANSACTIONS'),
+    details: { limit: 'SANDBOX_MAX_TRANSACTIONS' },
+  });
+});
+
+test('a settlement that fails inside is told, not thrown into the process', async () => {
+  const { worlds, wallClock, failures } = worldsFor();
+  const broken = new Error('the store is gone');
+  class BrokenLedger extends MemoryLedger {
+    override settle(): Promise<never> {
+      return Promise.reject(broken);
+    }
+  }
+  const seen: unknown[] = [];
+  const world = new World('w', {
+    scenario: { openingBalancePaise: 1_000, seed: '1', settlement: 'instant', clock: runningClock },
+    ledger: new BrokenLedger(10),
+    digest: sha256,
+    wallClock,
+    observer: { settled: () => undefined, failed: (_id, error) => seen.push(error) },
+  });
+  await world.initiate(payout());
+  await wallClock.pass(1);
+  expect(seen).toEqual([broken]);
+  expect(failures).toEqual([]);
+  expect(worlds.size).toBe(0);
+});
