@@ -1,7 +1,9 @@
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { REFUSALS } from '../src/contract/errors.ts';
 import { SETTINGS } from '../src/settings.ts';
+import { Program, startProgram } from './support/program.ts';
 
 const README = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
 
@@ -32,4 +34,38 @@ test('the README lists every refusal as it is, and none that is not', () => {
   expect(tableUnder('Errors')).toEqual(
     Object.entries(REFUSALS).map(([code, { status, message }]) => [code, String(status), message]),
   );
+});
+
+const hasCurl = spawnSync('curl', ['--version']).status === 0;
+
+/** The shell commands of the README that start with `command`, each with the answer shown below it, if there is one. */
+function commandsOf(command: string): { readonly shell: string; readonly answer: string | undefined }[] {
+  const blocks = README.matchAll(/```sh\n(.*?)```(?:\n\n```json\n(.*?)\n```)?/gs);
+  return [...blocks]
+    .map(([, shell, answer]) => ({ shell: shell!, answer }))
+    .filter(({ shell }) => shell.startsWith(command));
+}
+
+/** An answer without what depends on when it was given: times, and the date and order in a UTR. */
+const timeless = (answer: string): string =>
+  answer.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>').replaceAll(/"utr":"\d{4}/g, '"utr":"<day>');
+
+test.skipIf(!hasCurl)(
+  'the curls of the README, pasted one after the other, print what the README prints',
+  async () => {
+    const { url } = await startProgram();
+    const curls = commandsOf('curl');
+    expect(curls).toHaveLength(3);
+    for (const { shell, answer } of curls) {
+      const paste = (): string =>
+        spawnSync('sh', ['-c', shell.replaceAll('http://127.0.0.1:3000', url)], { encoding: 'utf8' }).stdout;
+      await expect.poll(() => timeless(paste()), { timeout: 20_000 }).toBe(timeless(answer!));
+    }
+  },
+);
+
+test('the test of the README runs as it stands there', async () => {
+  const [, snippet] = /```js\n(.*?)```/s.exec(README)!;
+  const program = new Program(process.execPath, ['--input-type=module', '-e', snippet!], {});
+  expect(await program.ended).toMatchObject({ code: 0, stdout: 'PENDING SUCCESS\n', stderr: '' });
 });
