@@ -1,7 +1,9 @@
 import { getHeapStatistics } from 'node:v8';
 import { z } from 'zod';
 import { durationMs } from './contract/duration.ts';
+import type { ScenarioDocument } from './contract/scenario.ts';
 import { isWholePaise, MAX_AMOUNT_INR } from './contract/payout.ts';
+import type { RateLimit } from './domain/scenario.ts';
 import { SETTLEMENTS } from './domain/settlement.ts';
 
 /** How a setting is given and explained, beside its flag and its environment variable. */
@@ -45,12 +47,6 @@ const rupees = (text: string): number | undefined => {
   const amount = /^\d{1,12}(\.\d{1,2})?$/.test(text) ? Number(text) : Number.NaN;
   return amount <= MAX_AMOUNT_INR && isWholePaise(amount) ? amount : undefined;
 };
-
-/** At most `max` requests in any window of `windowMs`. */
-export interface RateLimit {
-  readonly max: number;
-  readonly windowMs: number;
-}
 
 const LONGEST_WINDOW_MS = 86_400_000;
 
@@ -127,6 +123,29 @@ export const SettingsSchema = z.object({
       value: '<preset>',
       description: `how payouts go on after initiate: ${SETTLEMENTS.join(', ')}`,
     }),
+  scenario: z
+    .custom<string | z.input<typeof ScenarioDocument>>(
+      (value) => (typeof value === 'string' && value !== '') || (typeof value === 'object' && value !== null),
+      expects('the name of a scenario or the path of a file'),
+    )
+    .optional()
+    .register(explain, {
+      env: 'SANDBOX_SCENARIO',
+      value: '<name or file>',
+      description: 'how worlds behave; what it says goes before the settings below',
+      defaultText: 'default: the settings and no more',
+    }),
+  scenarios: z.string(expects('a folder')).min(1).optional().register(explain, {
+    env: 'SANDBOX_SCENARIOS',
+    value: '<folder>',
+    description: 'scenarios of your own, beside those that come with the sandbox; watched',
+    defaultText: 'none',
+  }),
+  magic: z.enum(['on', 'off']).default('on').register(explain, {
+    env: 'SANDBOX_MAGIC',
+    value: '<on or off>',
+    description: 'whether magic beneficiaries force an answer',
+  }),
   rateLimit: readWith(rateLimit, 'a count per time of at most a day, such as 100/1s, or off')
     .prefault('100/1s')
     .register(explain, {

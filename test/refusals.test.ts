@@ -2,6 +2,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { buildApp } from '../src/app.ts';
+import { DEFAULT_DIALECT } from '../src/contract/dialect.ts';
 import { REFUSALS, type RefusalCode } from '../src/contract/errors.ts';
 import { refuseBrokenHttp } from '../src/http/refusals.ts';
 import { systemClock } from '../src/runtime/system-clock.ts';
@@ -13,7 +14,8 @@ const bodyOf = (text: string) => ({ headers: { 'content-type': 'application/json
 
 /** What the server says on the wire to something that never became a request. */
 async function brokenHttp(code: string): Promise<Seen> {
-  const server = createServer((socket) => refuseBrokenHttp(Object.assign(new Error(code), { code }), socket));
+  const refuse = refuseBrokenHttp(() => ({ dialect: DEFAULT_DIALECT }));
+  const server = createServer((socket) => refuse(Object.assign(new Error(code), { code }), socket));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());
   const text = await answersOn(rawSocket(`http://127.0.0.1:${(server.address() as AddressInfo).port}`));
@@ -32,6 +34,16 @@ const PROVOKED: Record<RefusalCode, () => Promise<Seen>> = {
   MALFORMED_REQUEST: () => brokenHttp('HPE_INVALID_METHOD'),
   DUPLICATE_REFERENCE: async () => {
     const world = (await sandboxFor()).client();
+    await world.pay();
+    return world.pay({ amount: 1 });
+  },
+  TRANSACTION_UNKNOWN: async () => {
+    const { client } = await sandboxFor({ scenario: { dialect: { status: { unknown: 400 } } } });
+    return client().status({ txn_id: 'TXN0' });
+  },
+  REFERENCE_CONFLICT: async () => {
+    const { client } = await sandboxFor({ scenario: { dialect: { client_ref_id: { changed_body: 409 } } } });
+    const world = client();
     await world.pay();
     return world.pay({ amount: 1 });
   },

@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
+import { DEFAULT_DIALECT } from '../src/contract/dialect.ts';
 import type { InitiateRequest } from '../src/contract/payout.ts';
 import { runningClock } from '../src/domain/clock.ts';
+import type { Plan } from '../src/domain/plan.ts';
+import type { Scenario } from '../src/domain/scenario.ts';
 import type { Change } from '../src/domain/transaction.ts';
 import { World } from '../src/domain/world.ts';
 import { Worlds, type DropReason } from '../src/domain/worlds.ts';
@@ -10,6 +13,19 @@ import { ManualClock } from './support/manual-clock.ts';
 import { PAYOUT } from './support/sandbox.ts';
 
 const DAY_MS = 86_400_000;
+const SCENARIO: Scenario = {
+  name: 'test',
+  description: '',
+  openingBalancePaise: 1_000_000,
+  seed: '1',
+  clock: runningClock,
+  settlement: 'demo',
+  rateLimit: 'off',
+  dialect: DEFAULT_DIALECT,
+  rules: [],
+  countsAttempts: false,
+};
+const PLAN: Plan = { scenario: SCENARIO, rule: null, delayMs: 0, draw: () => 0 };
 
 function worldsFor(options: { maxWorlds?: number; maxTransactions?: number } = {}) {
   const wallClock = new ManualClock();
@@ -17,7 +33,8 @@ function worldsFor(options: { maxWorlds?: number; maxTransactions?: number } = {
   const failures: unknown[] = [];
   const drops: [string, DropReason][] = [];
   const parts = {
-    scenario: { openingBalancePaise: 1_000_000, seed: '1', settlement: 'demo' as const, clock: runningClock },
+    scenarioInForce: () => SCENARIO,
+    attemptBudget: { max: 1000, held: 0 },
     ledger: new MemoryLedger(options.maxTransactions ?? 1_000_000),
     digest: sha256,
     wallClock,
@@ -40,7 +57,7 @@ const payout = (change: Partial<InitiateRequest> = {}) =>
 
 test('a settlement is announced at its time, though nobody asks', async () => {
   const { worlds, wallClock, announced } = worldsFor();
-  await worlds.of('k').initiate(payout());
+  await worlds.of('k').initiate(payout(), PLAN);
   await wallClock.pass(1_999);
   expect(announced).toEqual([]);
   await wallClock.pass(1);
@@ -50,7 +67,7 @@ test('a settlement is announced at its time, though nobody asks', async () => {
 test('a sandbox with nothing due has no timer but the one that drops idle worlds', async () => {
   const { worlds, wallClock } = worldsFor();
   expect(wallClock.alarms).toBe(0);
-  await worlds.of('k').initiate(payout());
+  await worlds.of('k').initiate(payout(), PLAN);
   expect(wallClock.alarms).toBe(2);
   await wallClock.pass(5_000);
   expect(wallClock.alarms).toBe(1);
@@ -62,7 +79,7 @@ test('a sandbox with nothing due has no timer but the one that drops idle worlds
 test('a frozen world settles nothing, however much wall time passes; resumed, it goes on where it stood', async () => {
   const { worlds, wallClock, announced } = worldsFor();
   const world = worlds.of('k');
-  await world.initiate(payout());
+  await world.initiate(payout(), PLAN);
   await wallClock.pass(1_500);
   await world.freeze();
   const frozenAtMs = world.nowMs;
@@ -90,9 +107,9 @@ test('an advance tells of all that came due, and requests that come meanwhile wa
   const world = worlds.of('k');
   const count = 5_000; // more than are applied at once
   for (let nth = 0; nth < count; nth += 1)
-    await world.initiate(payout({ client_ref_id: `order-${nth}`, amount: 1 }));
+    await world.initiate(payout({ client_ref_id: `order-${nth}`, amount: 1 }), PLAN);
   const advanced = world.advance(60_000);
-  const meanwhile = world.status({ client_ref_id: `order-${count - 1}` });
+  const meanwhile = world.status({ client_ref_id: `order-${count - 1}` }, PLAN);
   const second = world.advance(1_000);
   expect(await advanced).toHaveLength(count);
   expect((await meanwhile).state).toBe('SUCCESS');
@@ -103,11 +120,11 @@ test('an advance tells of all that came due, and requests that come meanwhile wa
 
 test('an advance of one world leaves others as they are', async () => {
   const { worlds } = worldsFor();
-  await worlds.of('a').initiate(payout());
-  await worlds.of('b').initiate(payout());
+  await worlds.of('a').initiate(payout(), PLAN);
+  await worlds.of('b').initiate(payout(), PLAN);
   await worlds.of('a').advance(60_000);
-  expect((await worlds.of('a').status({ client_ref_id: 'order-1' })).state).toBe('SUCCESS');
-  expect((await worlds.of('b').status({ client_ref_id: 'order-1' })).state).toBe('PENDING');
+  expect((await worlds.of('a').status({ client_ref_id: 'order-1' }, PLAN)).state).toBe('SUCCESS');
+  expect((await worlds.of('b').status({ client_ref_id: 'order-1' }, PLAN)).state).toBe('PENDING');
 });
 
 test('the clock of a world ends with the year 9999', async () => {
@@ -121,14 +138,16 @@ test('the clock of a world ends with the year 9999', async () => {
 test('the world that was idle longest makes room for a new one, and this is told', async () => {
   const { worlds, drops } = worldsFor({ maxWorlds: 2 });
   const [first, second] = [worlds.of('a'), worlds.of('b')];
-  await first.initiate(payout());
-  await second.initiate(payout());
+  await first.initiate(payout(), PLAN);
+  await second.initiate(payout(), PLAN);
   expect(worlds.of('a')).toBe(first);
   worlds.of('c');
   expect(drops).toEqual([[second.id, 'cap']]);
   expect(worlds.size).toBe(2);
   expect(worlds.of('a')).toBe(first);
-  await expect(worlds.of('b').status({ client_ref_id: 'order-1' })).rejects.toThrow('No such transaction');
+  await expect(worlds.of('b').status({ client_ref_id: 'order-1' }, PLAN)).rejects.toThrow(
+    'No such transaction',
+  );
 });
 
 test('a world without a request for a day is dropped, and this is told', async () => {
@@ -147,16 +166,16 @@ test('a request that is still under way when its world is dropped says so and le
   const { worlds, failures } = worldsFor({ maxWorlds: 1, maxTransactions: 1 });
   const world = worlds.of('a');
   worlds.of('b');
-  await expect(world.initiate(payout())).rejects.toMatchObject({ code: 'SANDBOX_FULL' });
-  await expect(worlds.of('b').initiate(payout())).resolves.toMatchObject({ replayed: false });
+  await expect(world.initiate(payout(), PLAN)).rejects.toMatchObject({ code: 'SANDBOX_FULL' });
+  await expect(worlds.of('b').initiate(payout(), PLAN)).resolves.toMatchObject({ replayed: false });
   expect(failures).toEqual([]);
 });
 
 test('a world past the cap on transactions refuses and names the setting', async () => {
   const { worlds } = worldsFor({ maxTransactions: 2 });
-  await worlds.of('a').initiate(payout());
-  await worlds.of('b').initiate(payout());
-  await expect(worlds.of('b').initiate(payout({ client_ref_id: 'order-2' }))).rejects.toMatchObject({
+  await worlds.of('a').initiate(payout(), PLAN);
+  await worlds.of('b').initiate(payout(), PLAN);
+  await expect(worlds.of('b').initiate(payout({ client_ref_id: 'order-2' }), PLAN)).rejects.toMatchObject({
     code: 'SANDBOX_FULL',
     message: expect.stringContaining('SANDBOX_MAX_TRANSACTIONS'),
     details: { limit: 'SANDBOX_MAX_TRANSACTIONS' },
@@ -173,14 +192,15 @@ test('a settlement that fails inside is told, not thrown into the process', asyn
   }
   const seen: unknown[] = [];
   const world = new World('w', {
-    scenario: { openingBalancePaise: 1_000, seed: '1', settlement: 'instant', clock: runningClock },
+    scenarioInForce: () => SCENARIO,
+    attemptBudget: { max: 1000, held: 0 },
     ledger: new BrokenLedger(10),
     digest: sha256,
     wallClock,
     observer: { settled: () => undefined, failed: (_id, error) => seen.push(error) },
   });
-  await world.initiate(payout());
-  await wallClock.pass(1);
+  await world.initiate(payout(), PLAN);
+  await wallClock.pass(2_000);
   expect(seen).toEqual([broken]);
   expect(failures).toEqual([]);
   expect(worlds.size).toBe(0);

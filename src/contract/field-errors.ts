@@ -13,8 +13,9 @@ const at = (input: unknown, path: readonly PropertyKey[]): unknown =>
   path.reduce<unknown>((value, key) => (value as Record<PropertyKey, unknown> | undefined)?.[key], input);
 
 /** What is wrong, as the end of a sentence that begins with the field's name. */
-function complaint(issue: z.core.$ZodIssue, value: unknown): string {
+export function complaint(issue: z.core.$ZodIssue, value: unknown): string {
   if (value === undefined) return 'is required';
+  if (/^(must|is) /.test(issue.message)) return issue.message; // our own words, where a schema has some
   switch (issue.code) {
     case 'invalid_type':
       if (issue.expected === 'number' && typeof value === 'number') return 'is too large a number';

@@ -110,7 +110,7 @@ export const StatusAnswer = z
       beneficiary_name: z.string(),
       beneficiary_account: z.string(),
       created_at: Timestamp,
-      completed_at: Timestamp.nullable(),
+      completed_at: Timestamp.nullable().optional(),
     }),
   })
   .meta({ id: 'StatusAnswer', description: 'One payout as it stands' });

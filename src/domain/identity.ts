@@ -10,6 +10,9 @@ const FINGERPRINT_DIGITS = 20;
 /** 48 bits of a digest, as a whole number. */
 const number48 = (digest: string, from: number): number => Number.parseInt(digest.slice(from, from + 12), 16);
 
+/** A number from 0 to 1, exclusive. */
+const fraction = (digest: string): number => number48(digest, 0) / 2 ** 48;
+
 interface PayoutIds {
   /** `TXN` and 24 hexadecimal digits. */
   readonly txnId: string;
@@ -37,13 +40,24 @@ export function payoutIds(
 }
 
 /**
- * Chance for one payout. The world is left out on purpose: a test that invents a fresh key for each run still meets
- * the same fate for the same reference.
+ * Chance for one payout: how it settles. The world is left out on purpose: a test that invents a fresh key for each run
+ * still meets the same fate for the same reference.
  */
 export const payoutDraw =
   (digest: Digest, seed: string, clientRefId: string, nth: number): Draw =>
   (purpose) =>
-    number48(digest(['draw', seed, clientRefId, nth, purpose]), 0) / 2 ** 48;
+    fraction(digest(['draw', seed, clientRefId, nth, purpose]));
+
+/**
+ * Chance for one request: which rule it meets, and what that does.
+ *
+ * @param id the reference that it names, or what names it
+ * @param attempt the how manieth time, from 1; 0 where nothing depends on it
+ */
+export const requestDraw =
+  (digest: Digest, seed: string, route: string, id: string, attempt: number): Draw =>
+  (purpose) =>
+    fraction(digest(['request', seed, route, id, attempt, purpose]));
 
 /** Tells two request bodies apart: the same for the same values. */
 export const fingerprintOf = (digest: Digest, values: readonly (string | number | null)[]): string =>

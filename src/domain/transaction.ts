@@ -3,15 +3,28 @@ import { invariant } from './invariant.ts';
 
 /** One step of a timeline: what happens to a payout, and when. */
 export interface Step {
-  /** World time, ms since the epoch. The step is stamped with this time, whenever it is applied. */
-  readonly dueMs: number;
-  readonly to: State;
+  /**
+   * World time, ms since the epoch; null for a step that waits for status reads. A step that has happened holds
+   * the time that it was stamped with: its own due time, whenever it was applied, or that of the read.
+   */
+  readonly dueMs: number | null;
+  /** The status read, counted from initiate, that makes it happen; null for a step that waits for its time. */
+  readonly polls: number | null;
+  /** The state it goes to; null when only the UTR comes. */
+  readonly to: State | null;
+  /** Whether the UTR is there from this step on, if it was not before. */
+  readonly utr: boolean;
 }
+
+/** How long status reads do not know a payout: for so many reads, or until a world time. */
+export type Hidden = { readonly reads: number } | { readonly untilMs: number };
 
 /** One payout: plain, serialisable data that is replaced as a whole when it changes. */
 export interface Transaction {
   readonly txnId: string;
   readonly clientRefId: string;
+  /** Which payout of its reference it is, from 1. More than one only in a dialect that pays twice. */
+  readonly nth: number;
   /** Tells one request body from another, for a client_ref_id that is sent again. */
   readonly fingerprint: string;
   readonly amountPaise: number;
@@ -20,9 +33,12 @@ export interface Transaction {
   readonly beneficiaryAccount: string;
   readonly beneficiaryIfsc: string;
   readonly createdAtMs: number;
-  /** Decided at initiate, in order of due time. The first `stepsDone` of it have happened. */
+  /** Decided at initiate. The first `stepsDone` of it have happened. */
   readonly timeline: readonly Step[];
   readonly stepsDone: number;
+  readonly hidden: Hidden | null;
+  /** Status reads so far; counted only while something waits for them. */
+  readonly reads: number;
   readonly state: State;
   /** Drawn at initiate, 0 to 999,999,999: the UTR is made of it when there is one. */
   readonly utrSerial: number;
@@ -32,9 +48,9 @@ export interface Transaction {
 }
 
 /** What is known of a payout when it is made: all of it but what has happened since. */
-export type NewTransaction = Omit<Transaction, 'stepsDone' | 'state' | 'utr' | 'completedAtMs'>;
+export type NewTransaction = Omit<Transaction, 'stepsDone' | 'reads' | 'state' | 'utr' | 'completedAtMs'>;
 
-/** A change of state that has happened. */
+/** A step that has happened. `from` and `to` are the same when only the UTR came. */
 export interface Change {
   readonly txnId: string;
   readonly clientRefId: string;
@@ -57,39 +73,75 @@ export const mayMove = (from: State, to: State): boolean => NEXT[from].includes(
 /** FAILED and REVERSED give the money back. */
 export const isMoneyBack = (state: State): boolean => state === 'FAILED' || state === 'REVERSED';
 
-/** A payout that fails never reached the beneficiary's bank, so it gets no UTR; the others have one. */
-export const hasUtr = (state: State): boolean => state === 'SUCCESS' || state === 'REVERSED';
-
 /** The payout as it is stored at initiate: PENDING, whatever its timeline says of the same instant. */
 export function born(payout: NewTransaction): Transaction {
-  const { timeline } = payout;
-  timeline.forEach((step, index) => {
-    const from = timeline[index - 1];
+  let from: State = 'PENDING';
+  let dueMs = payout.createdAtMs;
+  for (const step of payout.timeline) {
     invariant(
-      mayMove(from?.to ?? 'PENDING', step.to),
+      step.to === null || mayMove(from, step.to),
       `a timeline takes legal edges only, not to ${step.to}`,
     );
-    invariant(step.dueMs >= (from?.dueMs ?? payout.createdAtMs), 'a timeline is in order of due time');
-  });
-  return { ...payout, stepsDone: 0, state: 'PENDING', utr: null, completedAtMs: null };
+    invariant((step.dueMs === null) !== (step.polls === null), 'a step waits for its time or for reads');
+    invariant(step.dueMs === null || step.dueMs >= dueMs, 'a timeline is in order of due time');
+    from = step.to ?? from;
+    dueMs = step.dueMs ?? dueMs;
+  }
+  return { ...payout, stepsDone: 0, reads: 0, state: 'PENDING', utr: null, completedAtMs: null };
 }
 
 /** The next step of a payout, or undefined when nothing is planned any more. */
 export const nextStep = (transaction: Transaction): Step | undefined =>
   transaction.timeline[transaction.stepsDone];
 
+/** When the next step is due: its own time, and never before the step that it follows; null when none has a time. */
+export function nextDueMs(transaction: Transaction): number | null {
+  const dueMs = nextStep(transaction)?.dueMs ?? null;
+  if (dueMs === null || transaction.stepsDone === 0) return dueMs;
+  return Math.max(dueMs, transaction.timeline[transaction.stepsDone - 1]!.dueMs!);
+}
+
 /**
- * The payout after the next step of its timeline, stamped with the step's own due time.
+ * The payout after the next step of its timeline.
  *
+ * @param atMs what the step is stamped with
  * @param utr the bank reference to show from now on; null when there is none
  */
-export function afterStep(transaction: Transaction, step: Step, utr: string | null): Transaction {
-  invariant(mayMove(transaction.state, step.to), `no edge from ${transaction.state} to ${step.to}`);
+export function afterStep(transaction: Transaction, atMs: number, utr: string | null): Transaction {
+  const step = nextStep(transaction);
+  invariant(step !== undefined, 'a timeline that has ended goes no further');
+  const { state, timeline, stepsDone, completedAtMs } = transaction;
+  invariant(step.to === null || mayMove(state, step.to), `no edge from ${state} to ${step.to}`);
   return {
     ...transaction,
-    stepsDone: transaction.stepsDone + 1,
-    state: step.to,
+    timeline: step.dueMs === atMs ? timeline : timeline.with(stepsDone, { ...step, dueMs: atMs }),
+    stepsDone: stepsDone + 1,
+    state: step.to ?? state,
     utr,
-    completedAtMs: transaction.completedAtMs ?? step.dueMs,
+    completedAtMs: step.to === null ? completedAtMs : (completedAtMs ?? atMs),
+  };
+}
+
+/** True while status reads make something happen, so that they have to be counted. */
+export const countsReads = ({ hidden, timeline, stepsDone }: Transaction): boolean =>
+  (hidden !== null && 'reads' in hidden) ||
+  timeline.some(({ polls }, index) => index >= stepsDone && polls !== null);
+
+/** Whether a status read, the `reads`th, does not know the payout. */
+export const isHidden = ({ hidden, reads }: Transaction, nowMs: number): boolean =>
+  hidden !== null && ('reads' in hidden ? reads <= hidden.reads : nowMs < hidden.untilMs);
+
+/** The payout as it was at a time; as it was born, for a time before it was. */
+export function asOf(transaction: Transaction, atMs: number): Transaction {
+  const done = transaction.timeline.slice(0, transaction.stepsDone);
+  const seen = done.filter((step) => step.dueMs! <= atMs);
+  if (seen.length === done.length) return transaction;
+  const states = seen.map(({ to }) => to).filter((to) => to !== null);
+  return {
+    ...transaction,
+    stepsDone: seen.length,
+    state: states.at(-1) ?? 'PENDING',
+    utr: seen.some(({ utr }) => utr) ? transaction.utr : null,
+    completedAtMs: states.length > 0 ? transaction.completedAtMs : null,
   };
 }

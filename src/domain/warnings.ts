@@ -1,3 +1,5 @@
+import type { Dialect } from '../contract/dialect.ts';
+import type { FieldError } from '../contract/errors.ts';
 import type { InitiateRequest, TransferMode } from '../contract/payout.ts';
 
 const IFSC = /^[A-Z]{4}0[A-Z0-9]{6}$/;
@@ -16,32 +18,50 @@ const MODE_LIMITS_INR: Record<TransferMode, { readonly min?: number; readonly ma
 const indian = new Intl.NumberFormat('en-IN');
 const inr = (amount: number): string => `INR ${indian.format(amount)}`;
 
-function accountWarning(account: string, mode: TransferMode): string | undefined {
+function accountDoubt(account: string, mayBeUpiId: boolean): string | undefined {
   if (ACCOUNT.test(account)) return undefined;
-  if (mode !== 'UPI') return 'beneficiary_account is not 9 to 18 digits';
+  if (!mayBeUpiId) return 'is not 9 to 18 digits';
   const { min, max } = UPI_ID_LENGTHS;
   if (UPI_ID.test(account) && account.length >= min && account.length <= max) return undefined;
-  return 'beneficiary_account is neither 9 to 18 digits nor a UPI ID (name@handle)';
+  return 'is neither 9 to 18 digits nor a UPI ID (name@handle)';
 }
 
-function amountWarning(amount: number, mode: TransferMode): string | undefined {
+function amountDoubt(amount: number, mode: TransferMode): string | undefined {
   const { min, max } = MODE_LIMITS_INR[mode];
-  if (min !== undefined && amount < min) return `amount is below ${inr(min)}, where ${mode} starts`;
-  if (max !== undefined && amount > max) return `amount is above ${inr(max)}, where ${mode} usually ends`;
+  if (min !== undefined && amount < min) return `is below ${inr(min)}, where ${mode} starts`;
+  if (max !== undefined && amount > max) return `is above ${inr(max)}, where ${mode} usually ends`;
   return undefined;
 }
 
+interface Doubts {
+  /** What is accepted, and worth telling: sentences in plain ASCII with nothing of the request in them, fit for a header. */
+  readonly warnings: readonly string[];
+  /** What is refused. */
+  readonly errors: readonly FieldError[];
+}
+
 /**
- * What a real bank might refuse in a request that the interface allows: one sentence each, in plain ASCII and with
- * nothing of the request in it, fit for a header. Sources and how sure they are: docs/fidelity.md.
+ * What a real bank might refuse in a request that the interface allows, told or refused as the dialect says. Sources and
+ * how sure they are: docs/fidelity.md.
  */
-export function warningsFor(request: InitiateRequest): readonly string[] {
+export function doubtsOf(request: InitiateRequest, rows: Dialect['requests']): Doubts {
   const mode = request.transfer_mode;
-  return [
-    IFSC.test(request.beneficiary_ifsc)
-      ? undefined
-      : 'beneficiary_ifsc is not an IFSC (4 capital letters, 0, 6 capital letters or digits)',
-    accountWarning(request.beneficiary_account, mode),
-    amountWarning(request.amount, mode),
-  ].filter((warning) => warning !== undefined);
+  const mayBeUpiId = mode === 'UPI' && rows.upi_beneficiary === 'account_or_upi_id';
+  const ifsc = IFSC.test(request.beneficiary_ifsc)
+    ? undefined
+    : 'is not an IFSC (4 capital letters, 0, 6 capital letters or digits)';
+  const found = [
+    { field: 'beneficiary_ifsc', row: rows.formats, doubt: ifsc },
+    {
+      field: 'beneficiary_account',
+      row: rows.formats,
+      doubt: accountDoubt(request.beneficiary_account, mayBeUpiId),
+    },
+    { field: 'amount', row: rows.mode_limits, doubt: amountDoubt(request.amount, mode) },
+  ].filter(({ doubt }) => doubt !== undefined);
+  const withRow = (row: 'warn' | 'refuse') =>
+    found
+      .filter((one) => one.row === row)
+      .map(({ field, doubt }) => ({ field, message: `${field} ${doubt}` }));
+  return { warnings: withRow('warn').map(({ message }) => message), errors: withRow('refuse') };
 }

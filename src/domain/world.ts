@@ -1,23 +1,30 @@
-import { Refusal } from '../contract/errors.ts';
 import type { InitiateRequest, StatusQuery } from '../contract/payout.ts';
 import type { BalanceOutcome, BookRef, InspectOutcome, Ledger, Settled } from '../ledger/ledger.ts';
+import { Attempts, type AttemptBudget } from './attempts.ts';
 import { advance, freeze, resume, wallTimeMs, worldTimeMs, type WorldClock } from './clock.ts';
-import { DEFAULT_DIALECT } from './dialect.ts';
-import { fingerprintOf, payoutDraw, payoutIds, type Digest } from './identity.ts';
-import { toInr, toPaise } from './money.ts';
-import { planTimeline, type Settlement } from './settlement.ts';
-import type { Change, NewTransaction, Transaction } from './transaction.ts';
+import type { Digest } from './identity.ts';
+import { newPayout } from './new-payout.ts';
+import {
+  bothParameters,
+  dropped,
+  full,
+  insufficient,
+  neitherParameter,
+  repeated,
+  unknownTransaction,
+} from './payout-refusals.ts';
+import { planRequest, type Plan, type Planned } from './plan.ts';
+import type { RuleUse } from './rule.ts';
+import type { Scenario } from './scenario.ts';
+import {
+  asOf,
+  born,
+  type Change,
+  type Hidden,
+  type NewTransaction,
+  type Transaction,
+} from './transaction.ts';
 import type { WallClock } from './wall-clock.ts';
-import { warningsFor } from './warnings.ts';
-
-/** How the worlds of a sandbox behave. */
-export interface Scenario {
-  readonly openingBalancePaise: number;
-  readonly seed: string;
-  readonly settlement: Settlement;
-  /** Where the clock of a new world stands; or, running, how far it is ahead of wall time. */
-  readonly clock: WorldClock;
-}
 
 /** Who is told what happens in worlds. */
 export interface WorldObserver {
@@ -28,25 +35,23 @@ export interface WorldObserver {
 
 /** What all worlds of a sandbox share. */
 export interface WorldParts {
-  readonly scenario: Scenario;
+  /** The scenario of every world that has not chosen another; a reload of its file changes what it is. */
+  readonly scenarioInForce: () => Scenario;
   readonly ledger: Ledger;
   readonly digest: Digest;
   readonly wallClock: WallClock;
   readonly observer: WorldObserver;
+  readonly attemptBudget: AttemptBudget;
 }
 
 interface Initiated {
   readonly transaction: Transaction;
   /** True when an earlier request made this payout, and this one changed nothing. */
   readonly replayed: boolean;
-  /** What a real bank might refuse in the request, in words fit for a header. */
-  readonly warnings: readonly string[];
 }
 
 /** How many due steps are applied before other work gets its turn: some 5 ms. */
 const STEPS_AT_ONCE = 2000;
-
-const FIRST_PAYOUT = 1; // of its reference: the default dialect makes no second
 
 /** All that one API key sees: a wallet, its transactions, and a clock of its own. */
 export class World {
@@ -58,12 +63,17 @@ export class World {
   /** An advance under way. Every request of this world waits for it, so that none falls into the middle of it. */
   #advancing: Promise<unknown> | null = null;
   #closed = false;
+  readonly #attempts: Attempts;
+  readonly #ruleUses = new Map<string, RuleUse>();
+  /** How to end the answers that this world still holds back. */
+  readonly #held = new Set<() => void>();
 
   constructor(id: string, parts: WorldParts) {
     this.id = id;
     this.#parts = parts;
-    this.#clock = parts.scenario.clock;
-    const { openingBalancePaise } = parts.scenario;
+    this.#attempts = new Attempts(parts.attemptBudget);
+    const { clock, openingBalancePaise } = parts.scenarioInForce();
+    this.#clock = clock;
     this.#book = { worldId: id, openingBalancePaise, openedAtMs: this.nowMs };
   }
 
@@ -72,45 +82,75 @@ export class World {
     return worldTimeMs(this.#clock, this.#parts.wallClock.nowMs());
   }
 
-  /**
-   * Makes a payout: PENDING, its money taken from the balance, its timeline decided.
-   *
-   * @throws Refusal DUPLICATE_REFERENCE, INSUFFICIENT_BALANCE or SANDBOX_FULL; nothing is changed then
-   */
-  async initiate(request: InitiateRequest): Promise<Initiated> {
-    while (this.#advancing !== null) await this.#advancing;
-    const payout = this.#plan(request, this.nowMs);
-    const outcome = await this.#parts.ledger.initiate(this.#openBook, payout.createdAtMs, payout);
-    this.#note(outcome);
-    const warnings = warningsFor(request);
-    switch (outcome.kind) {
-      case 'accepted':
-        return { transaction: outcome.transaction, replayed: false, warnings };
-      case 'repeated':
-        if (!outcome.sameBody) throw changedBody(outcome.transaction);
-        return { transaction: outcome.transaction, replayed: true, warnings };
-      case 'insufficient':
-        throw insufficient(outcome.balancePaise, payout.amountPaise);
-      case 'full':
-        throw full(outcome.maxTransactions);
-    }
+  /** The scenario of this world. */
+  get scenario(): Scenario {
+    return this.#parts.scenarioInForce();
+  }
+
+  /** Decides what is to become of a request: takes the first rule of its scenario that matches, once. */
+  plan(planned: Planned): Plan {
+    const attemptOf = this.#attempts.next.bind(this.#attempts);
+    return planRequest(planned, this.nowMs, this.#parts.digest, attemptOf, this.#ruleUses);
   }
 
   /**
-   * Finds a payout by either name; by both, only when they name the same one.
+   * Makes a payout: PENDING, its money taken from the balance, its timeline decided.
    *
-   * @param query at least one of the two
-   * @throws Refusal INVALID_REQUEST for neither, TRANSACTION_NOT_FOUND
+   * @throws Refusal DUPLICATE_REFERENCE, REFERENCE_CONFLICT, INSUFFICIENT_BALANCE or SANDBOX_FULL; nothing is changed then
    */
-  async status({ client_ref_id: clientRefId, txn_id: txnId }: StatusQuery): Promise<Transaction> {
-    if (clientRefId === undefined && txnId === undefined) throw neitherParameter();
+  async initiate(request: InitiateRequest, plan: Plan): Promise<Initiated> {
+    const { client_ref_id: rows } = plan.scenario.dialect;
+    const options = { rememberInsufficient: rows.after_402 === 'remember' };
+    for (let nth = 1; ; nth += 1) {
+      while (this.#advancing !== null) await this.#advancing;
+      const payout = this.#payout(request, plan, nth);
+      const outcome = await this.#parts.ledger.initiate(this.#openBook, payout.createdAtMs, payout, options);
+      this.#note(outcome);
+      switch (outcome.kind) {
+        case 'accepted':
+          return { transaction: outcome.transaction, replayed: false };
+        case 'insufficient':
+          throw insufficient(outcome.balancePaise, payout.amountPaise, outcome.remembered);
+        case 'full':
+          throw full(outcome.maxTransactions);
+        case 'repeated': {
+          const { transaction, sameBody } = outcome;
+          const choice = sameBody ? rows.same_body : rows.changed_body;
+          if (choice === 400 || choice === 409) throw repeated(choice, transaction, sameBody);
+          if (choice === 'replay') return { transaction, replayed: true };
+          if (choice === 'first_answer') return { transaction: asOf(transaction, -Infinity), replayed: true };
+          nth = transaction.nth; // a second payout: the next round makes the one after the latest
+        }
+      }
+    }
+  }
+
+  /** The payout that a request would make, if it made one. Nothing is stored. */
+  imagine(request: InitiateRequest, plan: Plan): Transaction {
+    return born(this.#payout(request, plan, 1));
+  }
+
+  /**
+   * Finds a payout by either name, or by both, as the dialect says.
+   *
+   * @throws Refusal INVALID_REQUEST, TRANSACTION_NOT_FOUND or TRANSACTION_UNKNOWN
+   */
+  async status({ client_ref_id: clientRefId, txn_id: txnId }: StatusQuery, plan: Plan): Promise<Transaction> {
+    const { both, unknown } = plan.scenario.dialect.status;
+    const isBoth = clientRefId !== undefined && txnId !== undefined;
+    if (isBoth && both === 400) throw bothParameters();
+    const byReference = clientRefId !== undefined && !(isBoth && both !== 'client_ref_id');
+    if (!byReference && txnId === undefined) throw neitherParameter();
     while (this.#advancing !== null) await this.#advancing;
-    const key = txnId === undefined ? { clientRefId: clientRefId! } : { txnId };
-    const outcome = await this.#parts.ledger.find(this.#openBook, this.nowMs, key);
+    const { nowMs } = this;
+    const key = byReference ? { clientRefId } : { txnId: txnId! };
+    const staleMs = plan.rule?.effect.staleMs ?? null;
+    const asOfMs = staleMs === null ? null : nowMs - staleMs;
+    const outcome = await this.#parts.ledger.find(this.#openBook, nowMs, key, asOfMs);
     this.#note(outcome);
     const { transaction } = outcome;
-    if (transaction === null || (clientRefId !== undefined && transaction.clientRefId !== clientRefId)) {
-      throw new Refusal(DEFAULT_DIALECT.unknownTransaction);
+    if (transaction === null || (isBoth && both === 'same' && transaction.clientRefId !== clientRefId)) {
+      throw unknownTransaction(unknown);
     }
     return transaction;
   }
@@ -167,10 +207,28 @@ export class World {
     }
   }
 
-  /** Ends the world: its timer is called off, its book is dropped. */
+  /**
+   * Holds an answer back, until the function that is returned is called.
+   *
+   * @param end called when the world ends before
+   */
+  hold(end: () => void): () => void {
+    this.#held.add(end);
+    return () => this.#held.delete(end);
+  }
+
+  /** Ends the answers that are held back. */
+  release(): void {
+    for (const end of this.#held) end();
+    this.#held.clear();
+  }
+
+  /** Ends the world: its timer is called off, its answers that are held back are ended, its book is dropped. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#arm(null);
+    this.#attempts.clear();
+    this.release();
     await this.#parts.ledger.drop(this.id);
   }
 
@@ -180,30 +238,8 @@ export class World {
     return this.#book;
   }
 
-  #plan(request: InitiateRequest, nowMs: number): NewTransaction {
-    const { digest, scenario } = this.#parts;
-    const { client_ref_id: clientRefId, transfer_mode: transferMode } = request;
-    const amountPaise = toPaise(request.amount);
-    const draw = payoutDraw(digest, scenario.seed, clientRefId, FIRST_PAYOUT);
-    return {
-      ...payoutIds(digest, scenario.seed, this.id, clientRefId, FIRST_PAYOUT),
-      clientRefId,
-      fingerprint: fingerprintOf(digest, [
-        request.beneficiary_name,
-        request.beneficiary_account,
-        request.beneficiary_ifsc,
-        amountPaise,
-        transferMode,
-        request.remarks ?? null,
-      ]),
-      amountPaise,
-      transferMode,
-      beneficiaryName: request.beneficiary_name,
-      beneficiaryAccount: request.beneficiary_account,
-      beneficiaryIfsc: request.beneficiary_ifsc,
-      createdAtMs: nowMs,
-      timeline: planTimeline(scenario.settlement, transferMode, nowMs, draw),
-    };
+  #payout(request: InitiateRequest, plan: Plan, nth: number): NewTransaction {
+    return newPayout(request, plan, { digest: this.#parts.digest, worldId: this.id, nowMs: this.nowMs, nth });
   }
 
   async #settleAll(nowMs: number): Promise<Settled> {
@@ -250,35 +286,3 @@ export class World {
     this.#settle(STEPS_AT_ONCE).catch((error: unknown) => this.#parts.observer.failed(this.id, error));
   }
 }
-
-const changedBody = (earlier: Transaction): Refusal =>
-  new Refusal(DEFAULT_DIALECT.changedBody, {
-    message: `This client_ref_id was used before, for another payout (${earlier.txnId})`,
-    errors: [{ field: 'client_ref_id', message: 'client_ref_id was used before, with other values' }],
-  });
-
-const insufficient = (balancePaise: number, amountPaise: number): Refusal =>
-  new Refusal('INSUFFICIENT_BALANCE', {
-    message: `The wallet balance of INR ${toInr(balancePaise)} cannot cover a payout of INR ${toInr(amountPaise)}`,
-  });
-
-const full = (maxTransactions: number): Refusal =>
-  new Refusal('SANDBOX_FULL', {
-    message: `The sandbox holds ${maxTransactions} transactions, as many as SANDBOX_MAX_TRANSACTIONS allows`,
-    limit: 'SANDBOX_MAX_TRANSACTIONS',
-  });
-
-const dropped = (): Refusal =>
-  new Refusal('SANDBOX_FULL', {
-    message:
-      'This world was dropped while the request waited, to make room for newer ones (SANDBOX_MAX_WORLDS)',
-    limit: 'SANDBOX_MAX_WORLDS',
-  });
-
-const neitherParameter = (): Refusal =>
-  new Refusal('INVALID_REQUEST', {
-    errors: [
-      { field: 'client_ref_id', message: 'client_ref_id or txn_id is required' },
-      { field: 'txn_id', message: 'client_ref_id or txn_id is required' },
-    ],
-  });

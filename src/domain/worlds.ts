@@ -52,6 +52,11 @@ export class Worlds {
     return world;
   }
 
+  /** Ends all answers that are held back, in every world. */
+  release(): void {
+    for (const { world } of this.#residents.values()) world.release();
+  }
+
   /** Drops every world. */
   close(): void {
     this.#cancelSweep?.();

@@ -1,13 +1,22 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { Refusal } from '../contract/errors.ts';
 import {
   BalanceAnswer,
   InitiateAnswer,
   InitiateRequest,
-  MAX_TEXT_LENGTH,
   StatusAnswer,
   StatusQuery,
 } from '../contract/payout.ts';
+import type { RouteName } from '../contract/scenario.ts';
+import type { RequestFacts, Rule } from '../domain/rule.ts';
+import type { Plan } from '../domain/plan.ts';
+import type { WallClock } from '../domain/wall-clock.ts';
+import { doubtsOf } from '../domain/warnings.ts';
 import type { World } from '../domain/world.ts';
+import { tell } from './sandbox-headers.ts';
+import { answerUnderRule } from './under-rule.ts';
+import { noteReference, refuseUnknownFields } from './body-checks.ts';
 import { balanceAnswer, initiateAnswer, statusAnswer } from './wire.ts';
 
 declare module 'fastify' {
@@ -16,16 +25,17 @@ declare module 'fastify' {
     world: World;
   }
   interface FastifyContextConfig {
-    /** The word for a route in the log, and later in rules. */
-    readonly name?: string;
+    /** The word for a route in the log and in rules. */
+    readonly name?: RouteName;
   }
 }
 
 interface Options {
-  /** The world of an Authorization header. @throws Refusal UNAUTHORIZED */
-  readonly worldOf: (authorization: string | undefined) => World;
-  /** True when initiates are rate limited. */
-  readonly rateLimited: boolean;
+  /** Finds the world and the scenario of a request. @throws Refusal UNAUTHORIZED, INVALID_REQUEST */
+  readonly admit: (request: FastifyRequest) => void;
+  /** Counts a request against the rate limit. @throws Refusal RATE_LIMITED */
+  readonly limitRate: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
+  readonly wallClock: WallClock;
 }
 
 /** The methods of each route, for the answers to other paths and other methods. */
@@ -35,64 +45,88 @@ export const PAYOUT_ROUTES = {
   '/payout/status': 'GET',
 } as const;
 
-function referenceIn(body: unknown): string | undefined {
-  const reference = (body as { client_ref_id?: unknown } | null | undefined)?.client_ref_id;
-  return typeof reference === 'string' && reference.length <= MAX_TEXT_LENGTH ? reference : undefined;
+/** What the dialect does not take is refused, and what it doubts is told. */
+function judge(request: FastifyRequest, reply: FastifyReply, body: InitiateRequest): void {
+  const { warnings, errors } = doubtsOf(body, request.scenario.dialect.requests);
+  if (errors.length > 0) {
+    throw new Refusal('INVALID_REQUEST', {
+      message: errors.map(({ message }) => message).join('; '),
+      errors,
+    });
+  }
+  if (warnings.length === 0) return;
+  request.record.warnings = warnings;
+  tell(request, reply, 'x-sandbox-warning', warnings.join('; '));
 }
 
+const isRuled = (plan: Plan): plan is Plan & { readonly rule: Rule } => plan.rule !== null;
+
 /** The three routes of the payout service. */
-export const payoutRoutes: FastifyPluginAsyncZod<Options> = async (app, { worldOf, rateLimited }) => {
+export const payoutRoutes: FastifyPluginAsyncZod<Options> = async (app, { admit, limitRate, wallClock }) => {
   app.decorateRequest('world');
   app.addHook('onRequest', (request, _reply, done) => {
     request.record.route = request.routeOptions.config.name;
-    request.world = worldOf(request.headers.authorization);
+    admit(request);
     request.record.worldId = request.world.id;
     done();
   });
+  app.addHook('onRequest', limitRate);
+
+  const planOf = (request: FastifyRequest, route: RouteName, fields: RequestFacts['fields']): Plan =>
+    request.world.plan({ scenario: request.scenario, route, fields, headers: request.headers });
 
   app.post(
     '/payout/initiate',
     {
-      config: { name: 'initiate', rateLimit: rateLimited ? {} : false },
+      config: { name: 'initiate' },
       schema: { body: InitiateRequest, response: { 200: InitiateAnswer } },
-      preValidation: ({ body, record }, _reply, done) => {
-        const reference = referenceIn(body); // so that the line of a request that is refused names it too
-        if (reference !== undefined) record.clientRefId = reference;
-        done();
-      },
+      preValidation: [noteReference, refuseUnknownFields],
     },
     async (request, reply) => {
-      const { body, record, world } = request;
+      const { body, record, world, scenario } = request;
       record.account = body.beneficiary_account;
-      const { transaction, replayed, warnings } = await world.initiate(body);
-      record.txnId = transaction.txnId;
-      if (replayed) {
-        record.replayed = true;
-        void reply.header('idempotent-replayed', 'true');
-      }
-      if (warnings.length > 0) {
-        record.warnings = warnings;
-        void reply.header('x-sandbox-warning', warnings.join('; '));
-      }
-      return initiateAnswer(transaction);
+      judge(request, reply, body);
+      const plan = planOf(request, 'initiate', body);
+      const act = async (): Promise<InitiateAnswer> => {
+        const { transaction, replayed } = await world.initiate(body, plan);
+        record.txnId = transaction.txnId;
+        if (replayed) {
+          record.replayed = true;
+          tell(request, reply, 'idempotent-replayed', 'true');
+        }
+        return initiateAnswer(transaction, scenario.dialect);
+      };
+      if (!isRuled(plan)) return act();
+      const pretend = (): InitiateAnswer => initiateAnswer(world.imagine(body, plan), scenario.dialect);
+      return answerUnderRule(plan, { act, pretend }, request, reply, wallClock);
     },
   );
 
   app.get(
     '/client/fetchbalance',
     { config: { name: 'balance' }, schema: { response: { 200: BalanceAnswer } } },
-    async ({ world }) => balanceAnswer(await world.balance()),
+    async (request, reply) => {
+      const { world, scenario } = request;
+      const plan = planOf(request, 'balance', {});
+      const act = async (): Promise<BalanceAnswer> => balanceAnswer(await world.balance(), scenario.dialect);
+      return isRuled(plan) ? answerUnderRule(plan, { act, pretend: null }, request, reply, wallClock) : act();
+    },
   );
 
   app.get(
     '/payout/status',
     { config: { name: 'status' }, schema: { querystring: StatusQuery, response: { 200: StatusAnswer } } },
-    async ({ query, record, world }) => {
+    async (request, reply) => {
+      const { query, record, world, scenario } = request;
       if (query.client_ref_id !== undefined) record.clientRefId = query.client_ref_id;
-      const transaction = await world.status(query);
-      record.clientRefId = transaction.clientRefId;
-      record.txnId = transaction.txnId;
-      return statusAnswer(transaction);
+      const plan = planOf(request, 'status', query);
+      const act = async (): Promise<StatusAnswer> => {
+        const transaction = await world.status(query, plan);
+        record.clientRefId = transaction.clientRefId;
+        record.txnId = transaction.txnId;
+        return statusAnswer(transaction, scenario.dialect);
+      };
+      return isRuled(plan) ? answerUnderRule(plan, { act, pretend: null }, request, reply, wallClock) : act();
     },
   );
 };

@@ -1,32 +1,49 @@
 import rateLimitPlugin from '@fastify/rate-limit';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { durationText } from '../contract/duration.ts';
 import { Refusal } from '../contract/errors.ts';
-import type { RateLimit } from '../settings.ts';
+import type { RateLimit } from '../domain/scenario.ts';
 
-const refusal = ({ max, windowMs }: RateLimit): Refusal =>
-  new Refusal('RATE_LIMITED', {
+/** The limit of a request's scenario; only asked for where there is one. */
+const limitOf = ({ scenario }: FastifyRequest): RateLimit =>
+  scenario.rateLimit === 'off' ? { max: Infinity, windowMs: 1000 } : scenario.rateLimit;
+
+function refusal(request: FastifyRequest, ttlMs: number): Refusal {
+  const { max, windowMs } = limitOf(request);
+  const { routes, retry_after } = request.scenario.dialect.rate_limit;
+  const per = durationText(windowMs);
+  return new Refusal('RATE_LIMITED', {
     message:
-      `Too many requests: this sandbox takes ${max} initiates per ${durationText(windowMs)} for each key. ` +
-      `SANDBOX_RATE_LIMIT or --rate-limit changes that (${max * 10}/${durationText(windowMs)}, or off)`,
+      `Too many requests: this sandbox takes ${max} ${routes === 'all' ? 'requests' : 'initiates'} per ${per} for each key. ` +
+      `SANDBOX_RATE_LIMIT or --rate-limit changes that (${max * 10}/${per}, or off), and so does rate_limit in a scenario`,
+    headers: retry_after === 'absent' ? {} : { 'retry-after': String(Math.ceil(ttlMs / 1000)) },
     limit: 'SANDBOX_RATE_LIMIT',
   });
+}
+
+/** True for a request that the limit does not hold for. */
+const isFree = ({ scenario, routeOptions }: FastifyRequest): boolean =>
+  scenario.rateLimit === 'off' ||
+  (scenario.dialect.rate_limit.routes === 'initiate' && routeOptions.config.name !== 'initiate');
 
 /**
- * Prepares the rate limit of each key, in wall time, for the routes that ask for it (`config.rateLimit`).
- * Its counters are as many as there may be worlds. The interface shows no rate limit headers, so only
- * Retry-After is sent.
+ * Prepares the rate limit of each key, in wall time. Its counters are as many as there may be worlds. The interface shows no
+ * rate limit headers, so only Retry-After is sent.
  *
- * @param limit what a route may ask for
+ * @returns a hook that counts a request, and throws Refusal RATE_LIMITED past the limit
  */
-export async function limitRates(app: FastifyInstance, limit: RateLimit, maxWorlds: number): Promise<void> {
+export async function limitRates(
+  app: FastifyInstance,
+  maxWorlds: number,
+): Promise<(request: FastifyRequest, reply: FastifyReply) => Promise<unknown>> {
   await app.register(rateLimitPlugin, {
     global: false,
-    max: limit.max,
-    timeWindow: limit.windowMs,
+    max: (request: FastifyRequest) => limitOf(request).max,
+    timeWindow: (request: FastifyRequest) => limitOf(request).windowMs,
     cache: maxWorlds,
-    keyGenerator: (request) => request.world.id,
-    errorResponseBuilder: () => refusal(limit), // what it returns is thrown
+    keyGenerator: ({ world, scenario }) => `${world.id} ${scenario.name}`,
+    allowList: isFree,
+    errorResponseBuilder: (request, { ttl }) => refusal(request, ttl), // what it returns is thrown
     addHeadersOnExceeding: {
       'x-ratelimit-limit': false,
       'x-ratelimit-remaining': false,
@@ -36,7 +53,11 @@ export async function limitRates(app: FastifyInstance, limit: RateLimit, maxWorl
       'x-ratelimit-limit': false,
       'x-ratelimit-remaining': false,
       'x-ratelimit-reset': false,
-      'retry-after': true,
+      'retry-after': false, // the refusal has it, where the dialect does
     },
   });
+  const count = app.rateLimit();
+  return async (request, reply) => {
+    if (!isFree(request)) await count.call(app, request, reply);
+  };
 }

@@ -2,8 +2,11 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import { Refusal, REFUSALS, type RefusalCode } from '../contract/errors.ts';
-import { DEFAULT_DIALECT } from '../domain/dialect.ts';
+import type { Dialect } from '../contract/dialect.ts';
+import { Refusal, REFUSALS, type FieldError, type RefusalCode } from '../contract/errors.ts';
+import type { Scenario } from '../domain/scenario.ts';
+import type { Recorder } from './request-record.ts';
+import { tell } from './sandbox-headers.ts';
 
 /** What Fastify itself refuses, in our catalogue. */
 const FASTIFY_REFUSALS: Readonly<Record<string, RefusalCode>> = {
@@ -18,11 +21,46 @@ const CLIENT_ERRORS: Readonly<Record<string, RefusalCode>> = {
   HPE_HEADER_OVERFLOW: 'HEADERS_TOO_LARGE',
 };
 
+/** What an error says, before a dialect puts it into words. */
+interface ErrorFacts {
+  readonly status: number;
+  readonly code: string;
+  readonly message: string;
+  readonly errors?: readonly FieldError[] | undefined;
+}
+
+interface ErrorBody {
+  /** JSON text, or nothing. */
+  readonly text: string;
+  readonly contentType: string | null;
+}
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+
 /** The body of an error, in the words of the dialect. The interface shows none. */
-const errorBody = ({ code, message, details }: Refusal): object => ({
-  status: DEFAULT_DIALECT.errorStatusWord,
-  message,
+export function errorBody({ status, code, message, errors }: ErrorFacts, rows: Dialect['errors']): ErrorBody {
+  switch (rows.body) {
+    case 'envelope':
+      return {
+        text: JSON.stringify({ status: rows.status_word, message, code, errors }),
+        contentType: JSON_TYPE,
+      };
+    case 'message':
+      return { text: JSON.stringify({ message }), contentType: JSON_TYPE };
+    case 'problem': {
+      const title = STATUS_CODES[status] ?? 'Error';
+      const text = JSON.stringify({ type: 'about:blank', title, status, detail: message, code, errors });
+      return { text, contentType: 'application/problem+json; charset=utf-8' };
+    }
+    case 'empty':
+      return { text: '', contentType: null };
+  }
+}
+
+const factsOf = ({ code, message, details }: Refusal): ErrorFacts => ({
+  status: REFUSALS[code].status,
   code,
+  message,
   errors: details.errors,
 });
 
@@ -40,48 +78,62 @@ function refusalOf(error: unknown): Refusal | undefined {
   return statusCode >= 400 && statusCode < 500 ? new Refusal('MALFORMED_REQUEST') : undefined;
 }
 
-/** Sends a refusal, and says in a header which limit of the sandbox made it up, if one did. */
-function refuse(refusal: Refusal, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+/**
+ * Puts a refusal into an answer: its status and headers into the reply, and says in a header which limit of the sandbox
+ * made it up, if one did.
+ *
+ * @returns the body
+ */
+export function refuse(refusal: Refusal, request: FastifyRequest, reply: FastifyReply): string {
   const { code, details } = refusal;
   request.record.code = code;
   if (details.headers !== undefined) void reply.headers(details.headers);
   if (details.limit !== undefined) {
     request.record.limit = details.limit;
-    void reply.header('x-sandbox-limit', details.limit);
+    tell(request, reply, 'x-sandbox-limit', details.limit);
   }
-  return reply.code(REFUSALS[code].status).send(errorBody(refusal));
+  const { text, contentType } = errorBody(factsOf(refusal), request.scenario.dialect.errors);
+  if (contentType !== null) void reply.type(contentType);
+  void reply.code(REFUSALS[code].status);
+  return text;
 }
+
+/** Sends a text as it is; an empty one as no body at all. */
+export const sendText = (reply: FastifyReply, text: string): FastifyReply =>
+  text === '' ? reply.send() : reply.send(text);
 
 /** Turns every error of a request into an answer: the one place where that happens. */
 export function answerErrors(app: FastifyInstance, log: Logger): void {
   app.setErrorHandler((error, request, reply) => {
     const refusal = refusalOf(error);
-    if (refusal !== undefined) return refuse(refusal, request, reply);
-    log.error({ err: error, request_id: request.id }, 'a fault of the sandbox');
-    return refuse(new Refusal('INTERNAL_ERROR'), request, reply);
+    if (refusal === undefined) log.error({ err: error, request_id: request.id }, 'a fault of the sandbox');
+    return sendText(reply, refuse(refusal ?? new Refusal('INTERNAL_ERROR'), request, reply));
   });
 }
 
 /** Answers a path that cannot be decoded, which Fastify refuses before any hook runs. */
 export const refuseBadPath =
-  (log: Logger) =>
+  (record: Recorder, scenarioInForce: () => Scenario) =>
   (_error: Error, request: FastifyRequest, reply: FastifyReply): void => {
-    request.record = {};
-    void refuse(new Refusal('MALFORMED_REQUEST', { message: 'The path is not a valid URL' }), request, reply);
-    log.info({ request_id: request.id, status: 400, code: request.record.code }, 'request');
+    record(request, reply);
+    request.scenario = scenarioInForce();
+    const refusal = new Refusal('MALFORMED_REQUEST', { message: 'The path is not a valid URL' });
+    void sendText(reply, refuse(refusal, request, reply));
   };
 
 /** Answers what never became a request: bytes that are no HTTP, headers without end, a body that does not come. */
-export function refuseBrokenHttp(error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || socket.destroyed) return;
-  const refusal = new Refusal(CLIENT_ERRORS[error.code ?? ''] ?? 'MALFORMED_REQUEST');
-  const { status } = REFUSALS[refusal.code];
-  const body = JSON.stringify(errorBody(refusal));
-  if (socket.writable) {
-    socket.write(
-      `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json; charset=utf-8\r\n` +
-        `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-    );
-  }
-  socket.destroySoon();
-}
+export const refuseBrokenHttp =
+  (scenarioInForce: () => Pick<Scenario, 'dialect'>) =>
+  (error: Error & { code?: string }, socket: Socket): void => {
+    if (error.code === 'ECONNRESET' || socket.destroyed) return;
+    const facts = factsOf(new Refusal(CLIENT_ERRORS[error.code ?? ''] ?? 'MALFORMED_REQUEST'));
+    const { text, contentType } = errorBody(facts, scenarioInForce().dialect.errors);
+    if (socket.writable) {
+      socket.write(
+        `HTTP/1.1 ${facts.status} ${STATUS_CODES[facts.status]}\r\n` +
+          (contentType === null ? '' : `Content-Type: ${contentType}\r\n`) +
+          `Content-Length: ${Buffer.byteLength(text)}\r\nConnection: close\r\n\r\n${text}`,
+      );
+    }
+    socket.destroySoon();
+  };

@@ -13,6 +13,12 @@ export interface RequestRecord {
   warnings?: readonly string[];
   /** The setting whose limit made the answer up. */
   limit?: string;
+  /** `scenario/rule`, when a rule made the answer. */
+  rule?: string;
+  /** Whether the payout happened, for a request that met a rule. */
+  committed?: boolean;
+  delayMs?: number;
+  fault?: string;
 }
 
 declare module 'fastify' {
@@ -30,16 +36,17 @@ const LONGEST_PATH = 128;
 /** The path without its query, which may hold anything. */
 export const pathOf = (request: FastifyRequest): string => request.url.split('?', 1)[0]!;
 
-function line(request: FastifyRequest, reply: FastifyReply): object {
+function line(request: FastifyRequest, reply: FastifyReply, durationMs: number): object {
   const { record } = request;
+  const isAnswered = reply.raw.writableFinished;
   return {
     world: record.worldId?.slice(0, 8),
     request_id: request.id,
     method: request.method,
     route: record.route,
     path: record.route === undefined ? pathOf(request).slice(0, LONGEST_PATH) : undefined,
-    status: reply.statusCode,
-    duration_ms: Math.round(reply.elapsedTime * 100) / 100,
+    status: reply.raw.headersSent ? reply.raw.statusCode : undefined,
+    duration_ms: Math.round(durationMs * 100) / 100,
     code: record.code,
     client_ref_id: record.clientRefId,
     txn_id: record.txnId,
@@ -47,26 +54,31 @@ function line(request: FastifyRequest, reply: FastifyReply): object {
     replayed: record.replayed,
     warnings: record.warnings?.length ? record.warnings : undefined,
     limit: record.limit,
+    rule: record.rule,
+    committed: record.committed,
+    delay_ms: record.delayMs,
+    fault: record.fault,
+    client_gone: !isAnswered && record.fault === undefined ? true : undefined,
   };
 }
 
-/** One log line a request, whatever became of it; and its id in a header, so that the line can be found. */
-export function recordRequests(app: FastifyInstance, log: Logger): void {
+/** Writes the log line of each request once its exchange is over, whatever became of it. */
+export type Recorder = (request: FastifyRequest, reply: FastifyReply) => void;
+
+/** @param stopwatchMs measures how long an exchange took */
+export const requestRecorder =
+  (log: Logger, stopwatchMs: () => number): Recorder =>
+  (request, reply) => {
+    const startMs = stopwatchMs();
+    request.record = {};
+    reply.raw.once('close', () => log.info(line(request, reply, stopwatchMs() - startMs), 'request'));
+  };
+
+/** One log line a request. */
+export function recordRequests(app: FastifyInstance, record: Recorder): void {
   app.decorateRequest('record');
   app.addHook('onRequest', (request, reply, done) => {
-    request.record = {};
-    void reply.header('x-sandbox-request-id', request.id);
-    done();
-  });
-  app.addHook('onResponse', (request, reply, done) => {
-    log.info(line(request, reply), 'request');
-    done();
-  });
-  app.addHook('onRequestAbort', (request, done) => {
-    log.info(
-      { ...request.record, worldId: undefined, request_id: request.id },
-      'client gone before the answer',
-    );
+    record(request, reply);
     done();
   });
 }

@@ -1,37 +1,40 @@
+import type { Dialect } from '../contract/dialect.ts';
 import type { BalanceAnswer, InitiateAnswer, StatusAnswer } from '../contract/payout.ts';
-import { DEFAULT_DIALECT } from '../domain/dialect.ts';
 import { toInr } from '../domain/money.ts';
 import type { Transaction } from '../domain/transaction.ts';
 import type { BalanceOutcome } from '../ledger/ledger.ts';
 
-/** ISO 8601 in UTC, with milliseconds. */
-const timestamp = (atMs: number): string => new Date(atMs).toISOString();
+/** The interface's own words for the 200 of initiate. */
+const INITIATE_MESSAGE = 'Payout initiated successfully';
 
-export const initiateAnswer = (transaction: Transaction): InitiateAnswer => ({
+/** ISO 8601 in UTC, with milliseconds or whole seconds. */
+function timestamp(atMs: number, { answers }: Dialect): string {
+  const text = new Date(atMs).toISOString();
+  return answers.timestamps === 'seconds' ? text.replace(/\.\d+/, '') : text;
+}
+
+export const initiateAnswer = (transaction: Transaction, dialect: Dialect): InitiateAnswer => ({
   status: 'success',
-  message: DEFAULT_DIALECT.initiateMessage,
+  message: INITIATE_MESSAGE,
   data: {
     txn_id: transaction.txnId,
     client_ref_id: transaction.clientRefId,
     status: transaction.state,
     amount: toInr(transaction.amountPaise),
     utr: transaction.utr,
-    created_at: timestamp(transaction.createdAtMs),
+    created_at: timestamp(transaction.createdAtMs, dialect),
   },
 });
 
 export const balanceAnswer = (
-  balance: Pick<BalanceOutcome, 'balancePaise' | 'lastUpdatedMs'>,
+  { balancePaise, lastUpdatedMs }: Pick<BalanceOutcome, 'balancePaise' | 'lastUpdatedMs'>,
+  dialect: Dialect,
 ): BalanceAnswer => ({
   status: 'success',
-  data: {
-    balance: toInr(balance.balancePaise),
-    currency: 'INR',
-    last_updated: timestamp(balance.lastUpdatedMs),
-  },
+  data: { balance: toInr(balancePaise), currency: 'INR', last_updated: timestamp(lastUpdatedMs, dialect) },
 });
 
-export const statusAnswer = (transaction: Transaction): StatusAnswer => ({
+export const statusAnswer = (transaction: Transaction, dialect: Dialect): StatusAnswer => ({
   status: 'success',
   data: {
     txn_id: transaction.txnId,
@@ -41,10 +44,15 @@ export const statusAnswer = (transaction: Transaction): StatusAnswer => ({
     utr: transaction.utr,
     beneficiary_name: transaction.beneficiaryName,
     beneficiary_account: transaction.beneficiaryAccount,
-    created_at: timestamp(transaction.createdAtMs),
-    completed_at:
-      transaction.completedAtMs === null
-        ? DEFAULT_DIALECT.completedAtWhilePending
-        : timestamp(transaction.completedAtMs),
+    created_at: timestamp(transaction.createdAtMs, dialect),
+    ...completedAt(transaction, dialect),
   },
 });
+
+function completedAt(
+  { completedAtMs }: Transaction,
+  dialect: Dialect,
+): { readonly completed_at?: string | null } {
+  if (completedAtMs !== null) return { completed_at: timestamp(completedAtMs, dialect) };
+  return dialect.status.completed_at_while_pending === 'absent' ? {} : { completed_at: null };
+}

@@ -20,9 +20,10 @@ export interface Settled {
 export type InitiateOutcome = Settled &
   (
     | { readonly kind: 'accepted'; readonly transaction: Transaction }
-    /** The reference was used before: the payout it made, as it stands, and whether the body was the same. */
+    /** The reference was used before: the latest payout it made, as it stands, and whether the body was the same. */
     | { readonly kind: 'repeated'; readonly transaction: Transaction; readonly sameBody: boolean }
-    | { readonly kind: 'insufficient'; readonly balancePaise: number }
+    /** The balance cannot cover it; or, `remembered`, could not when the reference was first used. */
+    | { readonly kind: 'insufficient'; readonly balancePaise: number; readonly remembered: boolean }
     | { readonly kind: 'full'; readonly maxTransactions: number }
   );
 
@@ -45,6 +46,11 @@ export interface InspectOutcome extends Settled {
 /** What names a payout: the service's identifier, or the client's own. */
 export type TransactionKey = { readonly txnId: string } | { readonly clientRefId: string };
 
+export interface InitiateOptions {
+  /** Whether a reference that was refused for the balance stays refused. */
+  readonly rememberInsufficient: boolean;
+}
+
 /**
  * The seam to storage. Each method is one atomic step on plain, serialisable data: it gets all it needs as
  * arguments, reads no clock, draws nothing and calls nothing back, so that a ledger on a shared data store can
@@ -53,11 +59,21 @@ export type TransactionKey = { readonly txnId: string } | { readonly clientRefId
  */
 export interface Ledger {
   /**
-   * Makes the payout, unless its reference was used before, the balance cannot cover it, or the ledger is full
-   * (looked at in that order). Only `accepted` changes anything.
+   * Makes the payout, unless its reference has made `payout.nth` payouts before, the balance cannot cover it, or the
+   * ledger is full (looked at in that order). Only `accepted` moves money.
    */
-  initiate(book: BookRef, nowMs: number, payout: NewTransaction): Promise<InitiateOutcome>;
-  find(book: BookRef, nowMs: number, key: TransactionKey): Promise<FindOutcome>;
+  initiate(
+    book: BookRef,
+    nowMs: number,
+    payout: NewTransaction,
+    options: InitiateOptions,
+  ): Promise<InitiateOutcome>;
+  /**
+   * One status read: it counts, which may be what a step or a hidden payout waits for.
+   *
+   * @param asOfMs shows the payout as it was at this world time; null for now
+   */
+  find(book: BookRef, nowMs: number, key: TransactionKey, asOfMs: number | null): Promise<FindOutcome>;
   balance(book: BookRef, nowMs: number): Promise<BalanceOutcome>;
   /** Applies at most `limit` of the steps due, the oldest first. `nextDueMs` tells whether some are left. */
   settle(book: BookRef, nowMs: number, limit: number): Promise<Settled>;

@@ -2,13 +2,15 @@ import TinyQueue from 'tinyqueue';
 import { invariant } from '../domain/invariant.ts';
 import {
   afterStep,
+  asOf,
   born,
-  hasUtr,
+  countsReads,
+  isHidden,
   isMoneyBack,
+  nextDueMs,
   nextStep,
   type Change,
   type NewTransaction,
-  type Step,
   type Transaction,
 } from '../domain/transaction.ts';
 import { freeUtr } from '../domain/utr.ts';
@@ -25,6 +27,7 @@ import type {
   BalanceOutcome,
   BookRef,
   FindOutcome,
+  InitiateOptions,
   InitiateOutcome,
   InspectOutcome,
   Ledger,
@@ -46,6 +49,8 @@ interface Book {
   readonly entries: Entry[];
   readonly transactions: Map<string, Transaction>;
   readonly references: Map<string, string>;
+  /** References that were refused for the balance, where the dialect remembers them. */
+  readonly refused: Set<string>;
   readonly utrs: Set<string>;
   readonly due: TinyQueue<Due>;
 }
@@ -65,48 +70,57 @@ const byDueTime = (a: Due, b: Due): number =>
 export class MemoryLedger implements Ledger {
   readonly #books = new Map<string, Book>();
   readonly #maxTransactions: number;
-  #transactionCount = 0;
+  /** Transactions and remembered refusals, of all worlds. */
+  #held = 0;
 
   /** @param maxTransactions how many transactions all worlds together may hold */
   constructor(maxTransactions: number) {
     this.#maxTransactions = maxTransactions;
   }
 
-  async initiate(ref: BookRef, nowMs: number, payout: NewTransaction): Promise<InitiateOutcome> {
+  async initiate(
+    ref: BookRef,
+    nowMs: number,
+    payout: NewTransaction,
+    { rememberInsufficient }: InitiateOptions,
+  ): Promise<InitiateOutcome> {
     const book = this.#bookAt(ref, nowMs);
     const settled = settleDue(book, Infinity);
 
     const earlier = findTransaction(book, payout);
-    if (earlier !== null) {
-      return {
-        ...settled,
-        kind: 'repeated',
-        transaction: earlier,
-        sameBody: earlier.fingerprint === payout.fingerprint,
-      };
+    if (earlier !== null && earlier.nth >= payout.nth) {
+      const sameBody = earlier.fingerprint === payout.fingerprint;
+      return { ...settled, kind: 'repeated', transaction: earlier, sameBody };
     }
-    if (!covers(book.wallet, payout.amountPaise)) {
-      return { ...settled, kind: 'insufficient', balancePaise: book.wallet.balancePaise };
+    const remembered = book.refused.has(payout.clientRefId);
+    if (remembered || !covers(book.wallet, payout.amountPaise)) {
+      if (rememberInsufficient && !remembered) this.#remember(book, payout.clientRefId);
+      return { ...settled, kind: 'insufficient', balancePaise: book.wallet.balancePaise, remembered };
     }
-    if (this.#transactionCount >= this.#maxTransactions) {
-      return { ...settled, kind: 'full', maxTransactions: this.#maxTransactions };
-    }
+    if (this.#isFull) return { ...settled, kind: 'full', maxTransactions: this.#maxTransactions };
 
     invariant(!book.transactions.has(payout.txnId), 'one txn_id, one transaction');
+    invariant(payout.nth === (earlier?.nth ?? 0) + 1, 'the payouts of a reference are counted without a gap');
     const transaction = born(payout);
     book.wallet = payOut(book.wallet, payout.amountPaise);
     enter(book, 'payout', -payout.amountPaise, payout.txnId, payout.createdAtMs);
     book.transactions.set(transaction.txnId, transaction);
     book.references.set(transaction.clientRefId, transaction.txnId);
-    this.#transactionCount += 1;
+    this.#held += 1;
     schedule(book, transaction);
-    return { kind: 'accepted', transaction, changes: settled.changes, nextDueMs: nextDueMs(book) };
+    return { kind: 'accepted', transaction, changes: settled.changes, nextDueMs: nextDueOf(book) };
   }
 
-  async find(ref: BookRef, nowMs: number, key: TransactionKey): Promise<FindOutcome> {
+  async find(ref: BookRef, nowMs: number, key: TransactionKey, asOfMs: number | null): Promise<FindOutcome> {
     const book = this.#bookAt(ref, nowMs);
     const settled = settleDue(book, Infinity);
-    return { ...settled, transaction: findTransaction(book, key) };
+    const found = findTransaction(book, key);
+    if (found === null) return { ...settled, transaction: null };
+    if (!countsReads(found)) return { ...settled, transaction: seen(book, found, asOfMs) };
+
+    const changes = [...settled.changes, ...countRead(book, found), ...settleDue(book, Infinity).changes];
+    const transaction = seen(book, book.transactions.get(found.txnId)!, asOfMs);
+    return { changes, nextDueMs: nextDueOf(book), transaction };
   }
 
   async balance(ref: BookRef, nowMs: number): Promise<BalanceOutcome> {
@@ -131,8 +145,20 @@ export class MemoryLedger implements Ledger {
   }
 
   async drop(worldId: string): Promise<void> {
-    this.#transactionCount -= this.#books.get(worldId)?.transactions.size ?? 0;
+    const book = this.#books.get(worldId);
+    if (book === undefined) return;
+    this.#held -= book.transactions.size + book.refused.size;
     this.#books.delete(worldId);
+  }
+
+  get #isFull(): boolean {
+    return this.#held >= this.#maxTransactions;
+  }
+
+  #remember(book: Book, clientRefId: string): void {
+    if (this.#isFull) return;
+    book.refused.add(clientRefId);
+    this.#held += 1;
   }
 
   #bookAt(ref: BookRef, nowMs: number): Book {
@@ -153,6 +179,7 @@ function openBook({ openingBalancePaise, openedAtMs }: BookRef): Book {
     entries: [],
     transactions: new Map(),
     references: new Map(),
+    refused: new Set(),
     utrs: new Set(),
     due: new TinyQueue<Due>([], byDueTime),
   };
@@ -175,12 +202,14 @@ function enter(book: Book, kind: EntryKind, amountPaise: number, txnId: string |
   book.entries.push({ kind, amountPaise, balancePaise, txnId, atMs });
 }
 
-function schedule(book: Book, { txnId, createdAtMs, ...rest }: Transaction): void {
-  const step = rest.timeline[rest.stepsDone];
-  if (step !== undefined) book.due.push({ dueMs: step.dueMs, createdAtMs, txnId });
+/** Puts the next step into the queue, if it waits for its time. */
+function schedule(book: Book, transaction: Transaction): void {
+  const dueMs = nextDueMs(transaction);
+  const { createdAtMs, txnId } = transaction;
+  if (dueMs !== null) book.due.push({ dueMs, createdAtMs, txnId });
 }
 
-const nextDueMs = (book: Book): number | null => book.due.peek()?.dueMs ?? null;
+const nextDueOf = (book: Book): number | null => book.due.peek()?.dueMs ?? null;
 
 /** Applies the steps due by the book's time, the oldest first, each stamped with its own due time. */
 function settleDue(book: Book, limit: number): Settled {
@@ -190,29 +219,45 @@ function settleDue(book: Book, limit: number): Settled {
     if (due === undefined || due.dueMs > book.nowMs) break;
     book.due.pop();
     const transaction = book.transactions.get(due.txnId);
-    const step = transaction && nextStep(transaction);
     invariant(
-      transaction !== undefined && step?.dueMs === due.dueMs,
+      transaction !== undefined && nextDueMs(transaction) === due.dueMs,
       'the queue holds the next step of each payout',
     );
-    (changes ??= []).push(apply(book, transaction, step));
+    (changes ??= []).push(apply(book, transaction, due.dueMs));
   }
-  return { changes: changes ?? NO_CHANGES, nextDueMs: nextDueMs(book) };
+  return { changes: changes ?? NO_CHANGES, nextDueMs: nextDueOf(book) };
 }
 
-function apply(book: Book, transaction: Transaction, step: Step): Change {
+/** Counts one status read, and applies the steps that waited for it. */
+function countRead(book: Book, found: Transaction): readonly Change[] {
+  let transaction: Transaction = { ...found, reads: found.reads + 1 };
+  book.transactions.set(transaction.txnId, transaction);
+  const changes: Change[] = [];
+  for (;;) {
+    const polls = nextStep(transaction)?.polls ?? null;
+    if (polls === null || polls > transaction.reads) return changes;
+    changes.push(apply(book, transaction, book.nowMs));
+    transaction = book.transactions.get(transaction.txnId)!;
+  }
+}
+
+/** What a status read shows of a payout: nothing while it is hidden. */
+const seen = (book: Book, transaction: Transaction, asOfMs: number | null): Transaction | null =>
+  isHidden(transaction, book.nowMs) ? null : asOfMs === null ? transaction : asOf(transaction, asOfMs);
+
+function apply(book: Book, transaction: Transaction, atMs: number): Change {
   const { txnId, clientRefId, transferMode, amountPaise, state: from, utrSerial } = transaction;
   let { utr } = transaction;
-  if (utr === null && hasUtr(step.to)) {
-    utr = freeUtr(transferMode, step.dueMs, utrSerial, book.utrs);
+  if (utr === null && nextStep(transaction)?.utr) {
+    utr = freeUtr(transferMode, atMs, utrSerial, book.utrs);
     book.utrs.add(utr);
   }
-  const moved = afterStep(transaction, step, utr);
+  const moved = afterStep(transaction, atMs, utr);
   book.transactions.set(txnId, moved);
-  if (isMoneyBack(step.to)) {
+  if (moved.state !== from && isMoneyBack(moved.state)) {
     book.wallet = refund(book.wallet, amountPaise);
-    enter(book, 'refund', amountPaise, txnId, step.dueMs);
+    enter(book, 'refund', amountPaise, txnId, atMs);
   }
   schedule(book, moved);
-  return { txnId, clientRefId, from, to: step.to, atMs: step.dueMs, utr };
+  return { txnId, clientRefId, from, to: moved.state, atMs, utr };
 }

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { startServer, type Server } from '../server.ts';
 import { readSettings, SETTINGS, SettingsError, type Settings } from '../settings.ts';
+import { ScenarioError } from './scenario-file.ts';
 import { standardLog } from './logging.ts';
 import { systemClock } from './system-clock.ts';
 import { welcome } from './welcome.ts';
@@ -30,14 +31,15 @@ function buildCommand(): Command {
   return command;
 }
 
-/** One readable line on standard error. */
-function complain(message: string): number {
-  process.stderr.write(
-    `payout-sandbox: ${message
+/** One readable line each on standard error. */
+function complain(...messages: readonly string[]): number {
+  for (const message of messages) {
+    const line = message
       .replace(/^error: /, '')
       .trim()
-      .replace(/\s*\n\s*/g, ' ')}\n`,
-  );
+      .replace(/\s*\n\s*/g, ' ');
+    process.stderr.write(`payout-sandbox: ${line}\n`);
+  }
   return EXIT_USAGE;
 }
 
@@ -102,6 +104,7 @@ export async function commandLine(args: readonly string[], environment: NodeJS.P
       return complain(`${message} (see --help)`);
     }
     if (error instanceof SettingsError) return complain(error.message);
+    if (error instanceof ScenarioError) return complain(...error.lines);
     throw error;
   }
 }

@@ -19,3 +19,6 @@ export function systemClock(): WallClock {
     letOthersRun: () => new Promise((resolve) => setImmediate(resolve)),
   };
 }
+
+/** Milliseconds of a clock that is only good for measuring how long something took. */
+export const stopwatchMs = (): number => performance.now();

@@ -1,0 +1,265 @@
+import { z } from 'zod';
+import { DialectChange } from './dialect.ts';
+import { durationMs } from './duration.ts';
+import { isWholePaise, MAX_AMOUNT_INR, State, TransferMode } from './payout.ts';
+
+/** The scenario file: how a world behaves. Read from YAML or JSON; every error of a file is reported at once. */
+
+const DURATION_FORM =
+  '^(\\d+(\\.\\d+)?(ms|s|m|h|d|w)|P(?=.)(\\d+W)?(\\d+D)?(T(?=\\d)(\\d+H)?(\\d+M)?(\\d+(\\.\\d+)?S)?)?)$';
+
+const NO_DURATION = 'must be a duration such as 300ms, 90s, 40m, 2h, 3d or PT90S';
+
+/** A duration as people write it; whole milliseconds once it is read. */
+const Duration = z
+  .string({ error: NO_DURATION })
+  .meta({ pattern: DURATION_FORM, examples: ['300ms', '90s', '40m', '2h', '3d', 'PT90S'] })
+  .transform((text, context) => {
+    const ms = durationMs(text);
+    if (ms !== undefined) return ms;
+    context.issues.push({
+      code: 'custom',
+      message: NO_DURATION,
+      input: text,
+    });
+    return z.NEVER;
+  });
+
+const NO_TIME_OF_DAY = 'must be a time of day (IST) such as "06:30"';
+
+/** A time of day in IST; minutes after midnight once it is read. */
+const TimeOfDay = z
+  .string({ error: NO_TIME_OF_DAY })
+  .regex(/^([01]\d|2[0-3]):[0-5]\d$/, { error: NO_TIME_OF_DAY })
+  .meta({ examples: ['06:30'] })
+  .transform((text) => Number(text.slice(0, 2)) * 60 + Number(text.slice(3)));
+
+const Inr = (min: number) =>
+  z
+    .number()
+    .min(min)
+    .max(MAX_AMOUNT_INR)
+    .refine(isWholePaise, { error: 'must have at most 2 decimals (INR, whole paise)' });
+
+const Count = z.int().min(1);
+
+const Name = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9-]{0,63}$/, { error: 'must be a name of small letters, digits and hyphens' });
+
+const Step = z
+  .strictObject({
+    to: State.exclude(['PENDING']).optional().meta({ description: 'The state that the payout goes to' }),
+    after: Duration.optional().meta({ description: 'When: this long after initiate' }),
+    at: TimeOfDay.optional().meta({
+      description: 'When: at the next such time of day in IST after initiate',
+    }),
+    polls: Count.optional().meta({
+      description: 'When: at this status read, counted from initiate, whatever the time',
+    }),
+    utr: z
+      .enum(['now', 'none'])
+      .optional()
+      .meta({ description: 'Set the UTR with this step, or do not; by default SUCCESS and REVERSED set it' }),
+  })
+  .refine(({ after, at, polls }) => [after, at, polls].filter((when) => when !== undefined).length === 1, {
+    error: 'must say when, by one of after, at and polls',
+  })
+  .refine(({ to, utr }) => to !== undefined || utr === 'now', {
+    error: 'must say what happens: to a state, or utr: now',
+  })
+  .meta({ id: 'Step', description: 'One step of a payout' });
+export type Step = z.infer<typeof Step>;
+
+const Timeline = z.array(Step).max(20).meta({ description: 'What happens to a payout, in this order' });
+
+const Settlement = z
+  .union([
+    z.enum(['demo', 'instant', 'realistic', 'manual']),
+    z.strictObject({
+      IMPS: Timeline.optional(),
+      NEFT: Timeline.optional(),
+      RTGS: Timeline.optional(),
+      UPI: Timeline.optional(),
+    }),
+  ])
+  .meta({
+    description: 'A preset, or a timeline for each transfer mode (the others keep that of the settings)',
+  });
+
+export const RateLimit = z
+  .union([z.literal('off'), z.strictObject({ max: Count, per: Duration })])
+  .meta({ description: 'Initiates allowed for each key in a time of the wall clock, or off' });
+
+const TextMatch = z
+  .union([
+    z.string(),
+    z.array(z.string()).min(1),
+    z.strictObject({
+      prefix: z.string().optional(),
+      suffix: z.string().optional(),
+      matches: z
+        .string()
+        .optional()
+        .meta({ description: 'A regular expression (RE2: linear time, no look-around)' }),
+    }),
+  ])
+  .meta({ description: 'A text, a list of texts, or a form: prefix, suffix, matches' });
+
+const NumberMatch = z
+  .union([
+    z.number(),
+    z.array(z.number()).min(1),
+    z.strictObject({
+      gt: z.number().optional(),
+      gte: z.number().optional(),
+      lt: z.number().optional(),
+      lte: z.number().optional(),
+    }),
+  ])
+  .meta({ description: 'A number, a list of numbers, or bounds: gt, gte, lt, lte' });
+
+export const ROUTE_NAMES = ['initiate', 'status', 'balance'] as const;
+export const RouteName = z.enum(ROUTE_NAMES);
+export type RouteName = z.infer<typeof RouteName>;
+
+const Match = z
+  .strictObject({
+    route: z.union([RouteName, z.array(RouteName).min(1)]).optional(),
+    client_ref_id: TextMatch.optional(),
+    txn_id: TextMatch.optional(),
+    beneficiary_name: TextMatch.optional(),
+    beneficiary_account: TextMatch.optional(),
+    beneficiary_ifsc: TextMatch.optional(),
+    transfer_mode: z.union([TransferMode, z.array(TransferMode).min(1)]).optional(),
+    remarks: TextMatch.optional(),
+    amount: NumberMatch.optional(),
+    header: z.record(z.string(), TextMatch).optional().meta({ description: 'Request headers, by name' }),
+    attempt: NumberMatch.optional().meta({
+      description: 'The how manieth time this route is asked for this reference',
+    }),
+    hours: z.strictObject({ from: TimeOfDay, to: TimeOfDay }).optional().meta({
+      description: "The world's time of day in IST: from the one up to the other, over midnight if need be",
+    }),
+  })
+  .meta({ id: 'Match', description: 'Which requests: all that is named must hold' });
+export type Match = z.infer<typeof Match>;
+
+const Delay = z
+  .union([
+    Duration,
+    z
+      .strictObject({ min: Duration, max: Duration })
+      .refine(({ min, max }) => min <= max, { error: 'must have a min that is at most its max' }),
+    z.strictObject({ median: Duration, sigma: z.number().min(0).max(5) }),
+  ])
+  .meta({
+    description: 'How much later the answer comes: fixed, uniform (min, max) or log-normal (median, sigma)',
+  });
+export type Delay = z.infer<typeof Delay>;
+
+const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const HEADER_VALUE = /^[\t\x20-\x7e]*$/;
+
+const Respond = z
+  .strictObject({
+    status: z.int().min(200).max(599).meta({ description: 'HTTP status' }),
+    code: z
+      .string()
+      .min(1)
+      .optional()
+      .meta({ description: 'code in the body; by default the one of the catalogue' }),
+    message: z.string().optional(),
+    headers: z
+      .record(
+        z.string().regex(HEADER_NAME, { error: 'must be a header name' }),
+        z.string().regex(HEADER_VALUE, { error: 'must be a header value of one line' }),
+      )
+      .optional(),
+    body: z
+      .union([z.string(), z.record(z.string(), z.json()), z.array(z.json())])
+      .optional()
+      .meta({ description: 'A text, or JSON; by default the body that the dialect gives this status' }),
+  })
+  .meta({ id: 'Respond', description: 'An answer in the place of the normal one' });
+export type Respond = z.infer<typeof Respond>;
+
+export const FAULTS = [
+  'connection-reset',
+  'empty-response',
+  'truncated-body',
+  'malformed-json',
+  'garbage',
+  'hang',
+  'slow-body',
+] as const;
+
+const Fault = z
+  .union([
+    z.enum(FAULTS),
+    z.strictObject({ kind: z.literal('hang'), for: Duration }),
+    z.strictObject({ kind: z.literal('slow-body'), bytes_per_second: z.int().min(1).max(1_000_000) }),
+  ])
+  .meta({ description: 'What happens to the connection' });
+export type Fault = z.infer<typeof Fault>;
+
+const Effect = z
+  .strictObject({
+    delay: Delay.optional(),
+    respond: Respond.optional(),
+    fault: Fault.optional(),
+    commit: z.boolean().optional().meta({
+      description: 'Whether the payout happens all the same: by default only without respond and fault',
+    }),
+    timeline: Timeline.optional(),
+    not_found: z
+      .union([z.strictObject({ reads: Count }), z.strictObject({ for: Duration })])
+      .optional()
+      .meta({
+        description: 'Status does not know the payout for its first reads, or for a time after initiate',
+      }),
+    stale: Duration.optional().meta({ description: 'Status shows the payout as it was this long ago' }),
+  })
+  .refine((effect) => Object.values(effect).some((value) => value !== undefined), {
+    error: 'must do something',
+  })
+  .meta({ id: 'Effect', description: 'What happens then, freely combined' });
+export type Effect = z.infer<typeof Effect>;
+
+export const RuleDocument = z
+  .strictObject({
+    name: Name,
+    description: z.string().optional(),
+    match: Match.optional(),
+    skip: z.int().min(0).optional().meta({ description: 'Lets the first n matching requests pass' }),
+    times: Count.optional().meta({ description: 'Holds for so many requests, then no more' }),
+    probability: z
+      .number()
+      .min(0)
+      .max(1)
+      .optional()
+      .meta({ description: 'Drawn for each request from the seed' }),
+    effect: Effect,
+  })
+  .meta({ id: 'Rule', description: 'The first rule that matches a request is taken' });
+export type RuleDocument = z.infer<typeof RuleDocument>;
+
+export const ScenarioDocument = z
+  .strictObject({
+    $schema: z.string().optional(),
+    description: z.string().optional().meta({ description: 'What a tester can expect of it' }),
+    wallet: z.strictObject({ opening_balance: Inr(0) }).optional(),
+    seed: z
+      .union([z.string().min(1), z.number()])
+      .transform(String)
+      .optional(),
+    settlement: Settlement.optional(),
+    rate_limit: RateLimit.optional(),
+    dialect: z
+      .union([z.string(), DialectChange])
+      .optional()
+      .meta({ description: 'A preset, or changes to one' }),
+    rules: z.array(RuleDocument).optional(),
+  })
+  .meta({ title: 'Scenario of the payout sandbox', description: 'How a world behaves' });
+export type ScenarioDocument = z.infer<typeof ScenarioDocument>;

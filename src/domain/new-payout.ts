@@ -1,0 +1,52 @@
+import type { InitiateRequest } from '../contract/payout.ts';
+import { fingerprintOf, payoutDraw, payoutIds, type Digest } from './identity.ts';
+import { toPaise } from './money.ts';
+import type { Plan } from './plan.ts';
+import type { Effect } from './rule.ts';
+import { plannedSteps, timelineOf } from './settlement.ts';
+import type { Hidden, NewTransaction } from './transaction.ts';
+
+interface Circumstances {
+  readonly digest: Digest;
+  readonly worldId: string;
+  /** World time, ms since the epoch. */
+  readonly nowMs: number;
+  /** Which payout of its reference it is to be, from 1. */
+  readonly nth: number;
+}
+
+/** What a request asks for, with its ids and its timeline: all that the ledger needs to make it a transaction. */
+export function newPayout(
+  request: InitiateRequest,
+  { scenario, rule }: Plan,
+  { digest, worldId, nowMs, nth }: Circumstances,
+): NewTransaction {
+  const { client_ref_id: clientRefId, transfer_mode: transferMode } = request;
+  const amountPaise = toPaise(request.amount);
+  const draw = payoutDraw(digest, scenario.seed, clientRefId, nth);
+  const steps = rule?.effect.timeline ?? plannedSteps(scenario.settlement, transferMode, nowMs, draw);
+  return {
+    ...payoutIds(digest, scenario.seed, worldId, clientRefId, nth),
+    clientRefId,
+    nth,
+    fingerprint: fingerprintOf(digest, [
+      request.beneficiary_name,
+      request.beneficiary_account,
+      request.beneficiary_ifsc,
+      amountPaise,
+      transferMode,
+      request.remarks ?? null,
+    ]),
+    amountPaise,
+    transferMode,
+    beneficiaryName: request.beneficiary_name,
+    beneficiaryAccount: request.beneficiary_account,
+    beneficiaryIfsc: request.beneficiary_ifsc,
+    createdAtMs: nowMs,
+    timeline: timelineOf(steps, nowMs, scenario.dialect.status.utr_of_failed === 'set'),
+    hidden: hiddenFrom(rule?.effect.hidden ?? null, nowMs),
+  };
+}
+
+const hiddenFrom = (hidden: Effect['hidden'], nowMs: number): Hidden | null =>
+  hidden === null || 'reads' in hidden ? hidden : { untilMs: nowMs + hidden.forMs };

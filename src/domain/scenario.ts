@@ -1,0 +1,121 @@
+import { changedDialect, DEFAULT_DIALECT, type Dialect } from '../contract/dialect.ts';
+import type { ScenarioDocument } from '../contract/scenario.ts';
+import { TRANSFER_MODES } from '../contract/payout.ts';
+import type { WorldClock } from './clock.ts';
+import { toPaise } from './money.ts';
+import { compileRule, type PatternOf } from './rule-compiler.ts';
+import type { Rule } from './rule.ts';
+import { plannedTimeline, type Report, type ScenarioIssue } from './planned-timeline.ts';
+import type { Settlement, SettlementPreset } from './settlement.ts';
+
+/** At most `max` requests in any window of `windowMs` of wall time. */
+export interface RateLimit {
+  readonly max: number;
+  readonly windowMs: number;
+}
+
+/** How a world behaves. */
+export interface Scenario {
+  readonly name: string;
+  readonly description: string;
+  readonly openingBalancePaise: number;
+  readonly seed: string;
+  /** Where the clock of a new world stands; or, running, how far it is ahead of wall time. */
+  readonly clock: WorldClock;
+  readonly settlement: Settlement;
+  readonly rateLimit: RateLimit | 'off';
+  readonly dialect: Dialect;
+  /** Its own rules, and below them those that are always there. */
+  readonly rules: readonly Rule[];
+  /** Whether anything in it depends on how often a reference was sent. */
+  readonly countsAttempts: boolean;
+}
+
+/** What a scenario that says nothing of its own does: the settings. */
+export type ScenarioBase = Pick<
+  Scenario,
+  'openingBalancePaise' | 'seed' | 'clock' | 'rateLimit' | 'dialect' | 'rules'
+> & { readonly settlement: SettlementPreset };
+
+interface CompileOptions {
+  readonly name: string;
+  readonly base: ScenarioBase;
+  /** The dialect presets by name. */
+  readonly dialects: ReadonlyMap<string, Dialect>;
+  readonly patternOf: PatternOf;
+}
+
+function settlementOf(
+  settlement: ScenarioDocument['settlement'],
+  base: SettlementPreset,
+  report: Report,
+): Settlement {
+  if (settlement === undefined) return base;
+  if (typeof settlement === 'string') return settlement;
+  const ofMode = (mode: (typeof TRANSFER_MODES)[number]) => {
+    const steps = settlement[mode];
+    return steps === undefined ? base : plannedTimeline(steps, ['settlement', mode], report);
+  };
+  return { IMPS: ofMode('IMPS'), NEFT: ofMode('NEFT'), RTGS: ofMode('RTGS'), UPI: ofMode('UPI') };
+}
+
+function dialectOf(
+  document: ScenarioDocument['dialect'],
+  base: Dialect,
+  dialects: CompileOptions['dialects'],
+  report: Report,
+): Dialect {
+  if (document === undefined) return base;
+  const change = typeof document === 'string' ? { extends: document } : document;
+  if (change.extends === undefined) return changedDialect(base, change);
+  const preset = dialects.get(change.extends);
+  if (preset === undefined) {
+    const path = typeof document === 'string' ? ['dialect'] : ['dialect', 'extends'];
+    report(path, `must be one of ${[...dialects.keys()].join(', ')}`);
+  }
+  return changedDialect(preset ?? DEFAULT_DIALECT, change);
+}
+
+/**
+ * Makes a scenario of a document: what it does not say is that of `base`.
+ *
+ * @returns the scenario, and all that is wrong with it beyond its shape; a scenario with issues must not be used
+ */
+export function compileScenario(
+  document: ScenarioDocument,
+  { name, base, dialects, patternOf }: CompileOptions,
+): { readonly scenario: Scenario; readonly issues: readonly ScenarioIssue[] } {
+  const issues: ScenarioIssue[] = [];
+  const report: Report = (path, message) => issues.push({ path, message });
+  const names = new Set<string>();
+  const rules = (document.rules ?? []).map((rule, index) => {
+    if (names.has(rule.name))
+      report(['rules', index, 'name'], `must be unlike the other rules': ${rule.name} is taken`);
+    names.add(rule.name);
+    return compileRule(rule, name, ['rules', index], patternOf, report);
+  });
+  const rateLimit = document.rate_limit;
+  const scenario: Scenario = {
+    ...base,
+    name,
+    description: document.description ?? '',
+    openingBalancePaise: document.wallet
+      ? toPaise(document.wallet.opening_balance)
+      : base.openingBalancePaise,
+    seed: document.seed ?? base.seed,
+    settlement: settlementOf(document.settlement, base.settlement, report),
+    rateLimit:
+      rateLimit === undefined
+        ? base.rateLimit
+        : rateLimit === 'off'
+          ? 'off'
+          : { max: rateLimit.max, windowMs: rateLimit.per },
+    dialect: dialectOf(document.dialect, base.dialect, dialects, report),
+    rules: [...rules, ...base.rules],
+    countsAttempts: (document.rules ?? []).some(
+      ({ match, probability, effect }) =>
+        match?.attempt !== undefined || probability !== undefined || typeof effect.delay === 'object',
+    ),
+  };
+  return { scenario, issues };
+}

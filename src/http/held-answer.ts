@@ -1,0 +1,32 @@
+import type { Socket } from 'node:net';
+import type { WallClock } from '../domain/wall-clock.ts';
+import type { World } from '../domain/world.ts';
+
+/** How a wait ended: its time came, the client left, or the world (or the sandbox) ended it. */
+export type HeldUntil = 'due' | 'left' | 'ended';
+
+/**
+ * Holds an answer back. Nothing of it is kept once it is over: no timer, no listener, no place in the world.
+ *
+ * @param ms wall time; null for as long as the client stays
+ */
+export const heldBack = (
+  ms: number | null,
+  socket: Socket,
+  world: World,
+  wallClock: WallClock,
+): Promise<HeldUntil> =>
+  new Promise((resolve) => {
+    let cancelAlarm = (): void => undefined;
+    const over = (how: HeldUntil) => (): void => {
+      cancelAlarm();
+      socket.off('close', left);
+      letGo();
+      resolve(how);
+    };
+    const left = over('left');
+    const letGo = world.hold(over('ended'));
+    if (socket.destroyed) return left();
+    socket.on('close', left);
+    if (ms !== null) cancelAlarm = wallClock.alarm(wallClock.nowMs() + ms, over('due'));
+  });

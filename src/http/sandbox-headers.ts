@@ -1,0 +1,27 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Scenario } from '../domain/scenario.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The scenario that holds for this request. */
+    scenario: Scenario;
+  }
+}
+
+type SandboxHeader =
+  'idempotent-replayed' | 'x-sandbox-limit' | 'x-sandbox-request-id' | 'x-sandbox-rule' | 'x-sandbox-warning';
+
+/** Sends a header that the real service would not send, unless the dialect keeps silent. */
+export function tell(request: FastifyRequest, reply: FastifyReply, name: SandboxHeader, value: string): void {
+  if (request.scenario.dialect.answers.sandbox_headers === 'sent') void reply.header(name, value);
+}
+
+/** Gives every request a scenario, also those that no world answers; and its id in a header, so that its log line can be found. */
+export function sayScenario(app: FastifyInstance, scenarioInForce: () => Scenario): void {
+  app.decorateRequest('scenario');
+  app.addHook('onRequest', (request, reply, done) => {
+    request.scenario = scenarioInForce();
+    tell(request, reply, 'x-sandbox-request-id', request.id);
+    done();
+  });
+}

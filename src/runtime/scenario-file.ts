@@ -1,0 +1,107 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+import { changedDialect, DEFAULT_DIALECT, DialectChange, type Dialect } from '../contract/dialect.ts';
+import { RuleDocument, ScenarioDocument } from '../contract/scenario.ts';
+import { compileScenario, type Scenario, type ScenarioBase } from '../domain/scenario.ts';
+import { linearPattern } from './linear-pattern.ts';
+import { problemText, readText } from './scenario-text.ts';
+
+/** The scenarios, dialects and rules that come with the sandbox. */
+export const SHIPPED = fileURLToPath(new URL('../../fixtures/', import.meta.url));
+export const MAGIC = join(SHIPPED, 'magic.yaml');
+export const EXTENSIONS = ['.yaml', '.yml', '.json'];
+
+/** Files that cannot be used. Each line names the file, the place and what is wrong. */
+export class ScenarioError extends Error {
+  override readonly name = 'ScenarioError';
+  readonly lines: readonly string[];
+
+  constructor(lines: readonly string[]) {
+    super(lines.join('\n'));
+    this.lines = lines;
+  }
+}
+
+export const nameOf = (file: string): string => basename(file, extname(file));
+
+/** The scenario files of a folder, by name. */
+export function filesIn(folder: string): Map<string, string> {
+  let entries: string[];
+  try {
+    entries = readdirSync(folder).toSorted();
+  } catch {
+    throw new ScenarioError([`${folder} cannot be read: it must be a folder of scenario files`]);
+  }
+  const files = entries.filter((entry) => EXTENSIONS.includes(extname(entry)));
+  return new Map(files.map((entry) => [nameOf(entry), join(folder, entry)]));
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    throw new ScenarioError([`${file} cannot be read`]);
+  }
+}
+
+const DialectFile = DialectChange.extend({ description: z.string().optional() });
+
+/** The dialect presets by name. */
+export function shippedDialects(): ReadonlyMap<string, Dialect> {
+  const dialects = [...filesIn(join(SHIPPED, 'dialects'))].map(([name, file]): [string, Dialect] => {
+    const { value, problems } = readText(textOf(file), DialectFile);
+    if (value === null) throw new ScenarioError(problems.map((problem) => problemText(file, problem)));
+    return [name, changedDialect(DEFAULT_DIALECT, value)];
+  });
+  return new Map(dialects);
+}
+
+/** The parts of an object that fit its schema, each by itself. */
+function fittingParts(shape: Readonly<Record<string, z.ZodType>>, input: unknown): Record<string, unknown> {
+  const parts = Object.entries(shape).map(([key, schema]) => {
+    const result = schema.safeParse((input as Record<string, unknown> | null)?.[key]);
+    return [key, result.success ? result.data : undefined] as const;
+  });
+  return Object.fromEntries(parts.filter(([, value]) => value !== undefined));
+}
+
+/** What can be read of a document that is wrong, so that all else that is wrong with it can be told with it. */
+function readableParts(input: unknown): ScenarioDocument {
+  const { rules, ...shape } = ScenarioDocument.shape;
+  const given = (input as { rules?: unknown } | null)?.rules;
+  const readable = (rule: unknown, index: number) => ({
+    name: `unreadable-${index}`,
+    effect: {},
+    ...fittingParts(RuleDocument.shape, rule),
+  });
+  return { ...fittingParts(shape, input), rules: Array.isArray(given) ? given.map(readable) : [] };
+}
+
+/** What a scenario is made of, beside its document. */
+export interface ScenarioSurroundings {
+  readonly base: ScenarioBase;
+  readonly dialects: ReadonlyMap<string, Dialect>;
+}
+
+/**
+ * Makes a scenario of a text in YAML or JSON.
+ *
+ * @param file where the text comes from, for what is said about it
+ * @throws ScenarioError with everything that is wrong with it
+ */
+export function scenarioOf(text: string, file: string, surroundings: ScenarioSurroundings): Scenario {
+  const { value, input, problems, problemAt } = readText(text, ScenarioDocument);
+  const document = value ?? readableParts(input);
+  const options = { ...surroundings, name: nameOf(file), patternOf: linearPattern };
+  const { scenario, issues } = compileScenario(document, options);
+  const all = [...problems, ...issues.map(({ path, message }) => problemAt(path, message))];
+  if (all.length === 0) return scenario;
+  const inOrder = all.toSorted((a, b) => a.line - b.line || a.column - b.column);
+  throw new ScenarioError(inOrder.map((problem) => problemText(file, problem)));
+}
+
+/** Reads a scenario file whole. @throws ScenarioError with everything that is wrong with it */
+export const readScenario = (file: string, surroundings: ScenarioSurroundings): Scenario =>
+  scenarioOf(textOf(file), file, surroundings);

@@ -1,0 +1,159 @@
+import { watch, type FSWatcher } from 'node:fs';
+import { dirname, extname, join, resolve } from 'node:path';
+import type { z } from 'zod';
+import type { ScenarioDocument } from '../contract/scenario.ts';
+import type { Scenario, ScenarioBase } from '../domain/scenario.ts';
+import {
+  EXTENSIONS,
+  filesIn,
+  MAGIC,
+  nameOf,
+  readScenario,
+  ScenarioError,
+  scenarioOf,
+  SHIPPED,
+  shippedDialects,
+  type ScenarioSurroundings,
+} from './scenario-file.ts';
+
+interface LibraryOptions {
+  /** What a scenario that says nothing of its own does. */
+  readonly base: ScenarioBase;
+  /** The scenario in force: a name, a file, or a document. */
+  readonly inForce: string | z.input<typeof ScenarioDocument> | undefined;
+  /** A folder of the user's own scenarios, beside ours. */
+  readonly folder: string | undefined;
+  readonly isMagic: boolean;
+  readonly reloaded: (file: string) => void;
+  /** A changed file that cannot be used: the last good one stays in force. */
+  readonly refused: (lines: readonly string[]) => void;
+}
+
+/** The name of the scenario that is the settings and no more. */
+const PLAIN = 'default';
+/** The name of one that was given as a document. */
+const INLINE = 'inline';
+
+/** All scenarios that a world or a request can choose: ours, the user's, and the one in force. */
+export class ScenarioLibrary {
+  readonly #surroundings: ScenarioSurroundings;
+  readonly #dialects = shippedDialects();
+  readonly #files: Map<string, string>;
+  readonly #read = new Map<string, Scenario>();
+  readonly #inForceName: string;
+  readonly #options: LibraryOptions;
+  readonly #watchers: FSWatcher[] = [];
+
+  /** @throws ScenarioError when a file that is asked for cannot be used */
+  constructor(options: LibraryOptions) {
+    this.#options = options;
+    const base = options.isMagic ? this.#withMagic(options.base) : options.base;
+    this.#surroundings = { base, dialects: this.#dialects };
+    this.#files = filesIn(join(SHIPPED, 'scenarios'));
+    this.#keep(scenarioOf('', PLAIN, this.#surroundings));
+    this.#takeFolder();
+    this.#inForceName = this.#chosen(options.inForce);
+  }
+
+  /** The scenario of every world that has not chosen another. */
+  get inForce(): Scenario {
+    return this.get(this.#inForceName)!;
+  }
+
+  get names(): readonly string[] {
+    return [PLAIN, ...this.#files.keys()].toSorted();
+  }
+
+  /** A scenario by its name, or undefined when there is none. Ours are read at their first use. */
+  get(name: string): Scenario | undefined {
+    const read = this.#read.get(name);
+    if (read !== undefined) return read;
+    const file = this.#files.get(name);
+    if (file === undefined) return undefined;
+    return this.#load(file);
+  }
+
+  /** Watches the user's files, and takes them anew when they change. */
+  watch(): void {
+    const own = new Set([...this.#files.values()].filter((file) => !file.startsWith(SHIPPED)).map(dirname));
+    if (this.#options.folder !== undefined) own.add(resolve(this.#options.folder));
+    for (const folder of own) {
+      const watcher = watch(folder, { persistent: false }, (_event, entry) => {
+        if (entry !== null && EXTENSIONS.includes(extname(entry))) this.#reload(join(folder, entry));
+      });
+      watcher.on('error', (error) =>
+        this.#options.refused([`${folder} is no longer watched: ${error.message}`]),
+      );
+      this.#watchers.push(watcher);
+    }
+  }
+
+  close(): void {
+    for (const watcher of this.#watchers) watcher.close();
+  }
+
+  #load(file: string): Scenario {
+    return this.#keep(readScenario(file, this.#surroundings));
+  }
+
+  #reload(file: string): void {
+    const name = nameOf(file);
+    const known = this.#files.get(name);
+    const isAnother = known !== undefined && known !== file && !known.startsWith(SHIPPED);
+    const isOutside = known !== file && dirname(file) !== resolve(this.#options.folder ?? '');
+    if (isAnother || isOutside) return;
+    try {
+      this.#load(file);
+      this.#files.set(name, file);
+      this.#options.reloaded(file);
+    } catch (error) {
+      if (!(error instanceof ScenarioError)) throw error;
+      this.#options.refused(error.lines);
+    }
+  }
+
+  /** Reads the user's folder whole, so that what is wrong in it is known at the start. */
+  #takeFolder(): void {
+    if (this.#options.folder === undefined) return;
+    const lines: string[] = [];
+    for (const [name, file] of filesIn(resolve(this.#options.folder))) {
+      this.#files.set(name, file);
+      try {
+        this.#load(file);
+      } catch (error) {
+        if (!(error instanceof ScenarioError)) throw error;
+        lines.push(...error.lines);
+      }
+    }
+    if (lines.length > 0) throw new ScenarioError(lines);
+  }
+
+  /** @returns the name of the scenario that is chosen */
+  #chosen(choice: LibraryOptions['inForce']): string {
+    if (choice === undefined) return PLAIN;
+    if (typeof choice === 'object') {
+      return this.#keep(scenarioOf(JSON.stringify(choice, null, 2), INLINE, this.#surroundings)).name;
+    }
+    if (EXTENSIONS.includes(extname(choice))) {
+      const file = resolve(choice);
+      this.#files.set(nameOf(file), file);
+      return this.#load(file).name;
+    }
+    if (this.get(choice) === undefined) {
+      throw new ScenarioError([
+        `there is no scenario ${choice}: there are ${this.names.join(', ')}, or the path of a file`,
+      ]);
+    }
+    return choice;
+  }
+
+  #withMagic(base: ScenarioBase): ScenarioBase {
+    return { ...base, rules: readScenario(MAGIC, { base, dialects: this.#dialects }).rules };
+  }
+
+  /** Makes a scenario, and keeps it under its name. */
+  #keep(scenario: Scenario): Scenario {
+    this.#read.set(scenario.name, scenario);
+    return scenario;
+  }
+}

@@ -1,0 +1,128 @@
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { onTestFinished } from 'vitest';
+import { PAYOUT } from './sandbox.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+
+type Environment = Readonly<Record<string, string>>;
+
+/** One line of the log. */
+export type LogLine = Readonly<Record<string, unknown>>;
+
+export interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A command in a process of its own, with nothing of our environment but the path. It ends with the test. */
+export class Program {
+  readonly child: ChildProcess;
+  /** What it was, once it has ended and all its output is here. */
+  readonly ended: Promise<Ended>;
+  #stdout = '';
+  #stderr = '';
+
+  constructor(command: string, args: readonly string[], environment: Environment) {
+    const env = { PATH: process.env['PATH'], PORT: '0', ...environment };
+    this.child = spawn(command, args, { cwd: ROOT, env });
+    onTestFinished(() => void this.child.kill('SIGKILL'));
+    this.child.stdout!.setEncoding('utf8').on('data', (text: string) => (this.#stdout += text));
+    this.child.stderr!.setEncoding('utf8').on('data', (text: string) => (this.#stderr += text));
+    this.child.once('exit', () => this.child.stdout!.resume()); // a test may have stopped to read
+    this.ended = once(this.child, 'close').then(([code, signal]) => ({
+      code: code as number | null,
+      signal: signal as NodeJS.Signals | null,
+      stdout: this.#stdout,
+      stderr: this.#stderr,
+    }));
+  }
+
+  /** The first match in what it has written or will write. */
+  async says(pattern: RegExp): Promise<string> {
+    let hasEnded = false;
+    for (;;) {
+      const [match] = pattern.exec(this.#stdout) ?? [];
+      if (match !== undefined) return match;
+      if (hasEnded) throw new Error(`it never said ${pattern}, but: ${this.#stdout}${this.#stderr}`);
+      const ended = this.ended.then(() => (hasEnded = true));
+      await Promise.race([once(this.child.stdout!, 'data'), ended]);
+    }
+  }
+
+  /** Sends a signal, and waits for the end. */
+  stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<Ended> {
+    this.child.kill(signal);
+    return this.ended;
+  }
+}
+
+/** Runs the program to its end, for the cases in which it ends by itself. */
+export const runProgram = (args: readonly string[], environment: Environment = {}): Promise<Ended> =>
+  new Program(process.execPath, [MAIN, ...args], environment).ended;
+
+/** Starts the program on a free port, and waits until it is ready. */
+export async function startProgram(environment: Environment = {}, args: readonly string[] = []) {
+  const program = new Program(process.execPath, [MAIN, ...args], environment);
+  const [ready] = logLines(await program.says(/.*\n/)) as [LogLine];
+  return { program, ready, url: String(ready['url']) };
+}
+
+/** `script` of util-linux runs a command on a terminal of its own. Elsewhere it takes other flags. */
+export const hasTerminal =
+  process.platform === 'linux' && spawnSync('script', ['-qec', 'true', '/dev/null']).status === 0;
+
+/** Starts the program on a terminal, and waits until it is ready. What is written to `child.stdin` is typed. */
+export async function startOnTerminal(environment: Environment = {}) {
+  const command = `exec "${process.execPath}" "${MAIN}"`;
+  const program = new Program('script', ['-qec', command, '/dev/null'], { NO_COLOR: '1', ...environment });
+  return { program, url: await program.says(/http:\/\/[\d.:]+/) };
+}
+
+/** The log as it stands in an output. Fails for an output that has anything else in it. */
+export const logLines = (output: string): readonly LogLine[] =>
+  output
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as LogLine);
+
+/** The lines with this message. */
+export const linesOf = (output: string, message: string): readonly LogLine[] =>
+  logLines(output).filter(({ msg }) => msg === message);
+
+/** Sends one request with a key, and waits for the whole answer. */
+export async function ask(url: string, key: string, body?: Record<string, unknown>): Promise<Response> {
+  const authorization = `Bearer ${key}`;
+  const response = await fetch(
+    url,
+    body === undefined
+      ? { headers: { authorization } }
+      : {
+          method: 'POST',
+          headers: { authorization, 'content-type': 'application/json' },
+          body: JSON.stringify({ ...PAYOUT, ...body }),
+        },
+  );
+  await response.clone().text();
+  return response;
+}
+
+/** Resolves once nobody takes connections there any more. */
+export async function nobodyListens(url: string): Promise<void> {
+  const { hostname, port } = new URL(url);
+  for (;;) {
+    const socket = connect(Number(port), hostname);
+    try {
+      await once(socket, 'connect');
+    } catch {
+      return;
+    } finally {
+      socket.destroy();
+    }
+  }
+}
