@@ -132,8 +132,8 @@ export const SettingsSchema = z.object({
     .register(explain, {
       env: 'SANDBOX_SCENARIO',
       value: '<name or file>',
-      description: 'how worlds behave; what it says goes before the settings below',
-      defaultText: 'default: the settings and no more',
+      description: 'how worlds behave; what it says goes before the other settings',
+      defaultText: 'the settings alone',
     }),
   scenarios: z.string(expects('a folder')).min(1).optional().register(explain, {
     env: 'SANDBOX_SCENARIOS',

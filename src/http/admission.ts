@@ -43,18 +43,16 @@ export function admission({
     scenario.dialect.status.without_key === 'answered';
 
   return (request) => {
+    const wanted = request.headers[SCENARIO_HEADER];
+    const chosen = typeof wanted === 'string' ? scenarios.get(wanted) : undefined;
+    if (chosen !== undefined) request.scenario = chosen; // a key that is refused is refused in its dialect
     const key = needsNoKey(request)
       ? (acceptedKeys?.[0] ?? DEFAULT_KEY)
       : keyOf(request.headers.authorization);
     request.world = worlds.of(key);
-    request.scenario = request.world.scenario;
-    const wanted = request.headers[SCENARIO_HEADER];
-    if (wanted === undefined) return;
-    const chosen = typeof wanted === 'string' ? scenarios.get(wanted) : undefined;
-    if (chosen === undefined) {
-      const message = `X-Sandbox-Scenario must be one of ${scenarios.names.join(', ')}`;
-      throw new Refusal('INVALID_REQUEST', { message, errors: [{ field: 'X-Sandbox-Scenario', message }] });
-    }
-    request.scenario = chosen;
+    request.scenario = chosen ?? request.world.scenario;
+    if (wanted === undefined || chosen !== undefined) return;
+    const message = `X-Sandbox-Scenario must be one of ${scenarios.names.join(', ')}`;
+    throw new Refusal('INVALID_REQUEST', { message, errors: [{ field: 'X-Sandbox-Scenario', message }] });
   };
 }

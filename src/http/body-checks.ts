@@ -12,8 +12,8 @@ export const noteReference: preValidationHookHandler = ({ body, record }, _reply
 
 /** Refuses fields that the interface does not have, with all else that is wrong, in a dialect that wants it so. */
 export const refuseUnknownFields: preValidationHookHandler = ({ body, scenario }, _reply, done) => {
-  if (scenario.dialect.requests.unknown_fields === 'ignore' || typeof body !== 'object' || body === null)
-    return done();
+  const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
+  if (scenario.dialect.requests.unknown_fields === 'ignore' || !isObject) return done();
   const unknown = Object.keys(body).filter((field) => !Object.hasOwn(InitiateRequest.shape, field));
   if (unknown.length === 0) return done();
   const known = InitiateRequest.safeParse(body);

@@ -6,7 +6,7 @@ import type { Dialect } from '../contract/dialect.ts';
 import { Refusal, REFUSALS, type FieldError, type RefusalCode } from '../contract/errors.ts';
 import type { Scenario } from '../domain/scenario.ts';
 import type { Recorder } from './request-record.ts';
-import { tell } from './sandbox-headers.ts';
+import { sayId, tell } from './sandbox-headers.ts';
 
 /** What Fastify itself refuses, in our catalogue. */
 const FASTIFY_REFUSALS: Readonly<Record<string, RefusalCode>> = {
@@ -87,6 +87,7 @@ function refusalOf(error: unknown): Refusal | undefined {
 export function refuse(refusal: Refusal, request: FastifyRequest, reply: FastifyReply): string {
   const { code, details } = refusal;
   request.record.code = code;
+  sayId(request, reply);
   if (details.headers !== undefined) void reply.headers(details.headers);
   if (details.limit !== undefined) {
     request.record.limit = details.limit;

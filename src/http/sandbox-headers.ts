@@ -16,12 +16,22 @@ export function tell(request: FastifyRequest, reply: FastifyReply, name: Sandbox
   if (request.scenario.dialect.answers.sandbox_headers === 'sent') void reply.header(name, value);
 }
 
-/** Gives every request a scenario, also those that no world answers; and its id in a header, so that its log line can be found. */
+/** Says the id of a request in a header, so that its log line can be found. */
+export const sayId = (request: FastifyRequest, reply: FastifyReply): void =>
+  tell(request, reply, 'x-sandbox-request-id', request.id);
+
+/**
+ * Gives every request a scenario, also those that no world answers. Its id is said later, by a hook here or with the
+ * refusal: by then it may have chosen another scenario, in whose dialect it is answered.
+ */
 export function sayScenario(app: FastifyInstance, scenarioInForce: () => Scenario): void {
   app.decorateRequest('scenario');
-  app.addHook('onRequest', (request, reply, done) => {
+  app.addHook('onRequest', (request, _reply, done) => {
     request.scenario = scenarioInForce();
-    tell(request, reply, 'x-sandbox-request-id', request.id);
+    done();
+  });
+  app.addHook('preHandler', (request, reply, done) => {
+    sayId(request, reply);
     done();
   });
 }

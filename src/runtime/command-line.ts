@@ -3,7 +3,9 @@ import { Command, CommanderError } from 'commander';
 import { startServer, type Server } from '../server.ts';
 import { readSettings, SETTINGS, SettingsError, type Settings } from '../settings.ts';
 import { ScenarioError } from './scenario-file.ts';
+import { scenarioJsonSchema, validate } from './scenario-commands.ts';
 import { standardLog } from './logging.ts';
+import { suggestion } from './suggestion.ts';
 import { systemClock } from './system-clock.ts';
 import { welcome } from './welcome.ts';
 
@@ -11,23 +13,63 @@ const EXIT_OK = 0;
 /** A flag, a setting or an address that cannot be used. */
 const EXIT_USAGE = 2;
 
+const EXAMPLES = `
+Examples:
+  $ payout-sandbox                                    every key that begins with sk_test_ is a world of its own
+  $ payout-sandbox --port 0 --settlement instant      a free port, payouts that settle at the next request
+  $ payout-sandbox --scenario timeout-after-commit    one of the scenarios that come with it
+  $ payout-sandbox --scenario ./my.yaml               a scenario of your own
+  $ payout-sandbox validate ./scenarios/*.yaml        what is wrong with them, before a test run tells you
+
+Exit codes: 0 stopped by a signal, 1 a scenario file is not valid (validate), 2 a flag, setting, scenario or address
+cannot be used.`;
+
 const packageVersion = (): string => {
   const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
   return (JSON.parse(text) as { version: string }).version;
 };
 
-function buildCommand(): Command {
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+const COMMANDS = ['validate', 'schema'];
+
+const unknownCommand = (word: string): string =>
+  `there is no command ${word}${suggestion(word, COMMANDS)}: without one, the sandbox is served (see --help)`;
+
+/** The commands, each of which leaves its exit code with `ended`. Without a command, the sandbox is served. */
+function buildCommand(environment: NodeJS.ProcessEnv, ended: (exitCode: number) => void): Command {
   const command = new Command('payout-sandbox')
     .description('A payout service to test against. Everything stays on this machine.')
     .version(packageVersion(), '--version', 'print the version')
     .helpOption('--help', 'print this')
-    .allowExcessArguments(false)
+    .helpCommand(false)
+    .enablePositionalOptions()
+    .allowExcessArguments(true) // a word that is no command: `action` says so
     .showHelpAfterError(false)
     .exitOverride()
-    .configureOutput({ writeErr: () => undefined });
+    .configureOutput({ writeErr: () => undefined })
+    .addHelpText('after', EXAMPLES)
+    .action(async (flags: Record<string, unknown>) => {
+      const [word] = command.args;
+      if (word !== undefined) ended(complain(unknownCommand(word)));
+      else ended(await serve(readSettings(flags, environment)));
+    });
   for (const { flag, value, description, env, defaultText } of SETTINGS) {
     command.option(`${flag} ${value}`, `${description} [${env}; default ${defaultText}]`);
   }
+  command
+    .command('validate <files...>')
+    .description(
+      'check scenario files: every error of every file, with its line; exit code 1 if there are any',
+    )
+    .action((files: string[]) => ended(validate(files, say)));
+  command
+    .command('schema')
+    .description('print the JSON Schema of a scenario file')
+    .action(() => {
+      process.stdout.write(scenarioJsonSchema());
+      ended(EXIT_OK);
+    });
   return command;
 }
 
@@ -90,13 +132,16 @@ async function serve(settings: Settings): Promise<number> {
  * The command `payout-sandbox`.
  *
  * @param args what stands after the command's name
- * @returns the exit code: 0 when it was stopped by a signal, 2 for a wrong flag, setting or address
+ * @returns the exit code: 0 when it was stopped by a signal, 1 for a scenario file that is not valid, 2 for a wrong flag,
+ *   setting, scenario or address
  */
 export async function commandLine(args: readonly string[], environment: NodeJS.ProcessEnv): Promise<number> {
-  const command = buildCommand();
+  let exitCode = EXIT_OK;
+  process.stdout.on('error', () => undefined); // a reader that has seen enough, as `head`
+  const command = buildCommand(environment, (code) => (exitCode = code));
   try {
-    command.parse(args, { from: 'user' });
-    return await serve(readSettings(command.opts(), environment));
+    await command.parseAsync(args, { from: 'user' });
+    return exitCode;
   } catch (error) {
     if (error instanceof CommanderError) {
       if (error.exitCode === 0) return EXIT_OK;

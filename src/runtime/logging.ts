@@ -49,6 +49,8 @@ export async function standardLog(level: Settings['logLevel'], pretty: boolean):
       destination.end();
     });
     waitsForReader = false;
+    log.level = 'silent'; // a connection that is cut at the very end may still want a line
   };
-  return { log: pino(options, destination), end };
+  const log = pino(options, destination);
+  return { log, end };
 }

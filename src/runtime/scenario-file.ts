@@ -58,25 +58,35 @@ export function shippedDialects(): ReadonlyMap<string, Dialect> {
   return new Map(dialects);
 }
 
-/** The parts of an object that fit its schema, each by itself. */
-function fittingParts(shape: Readonly<Record<string, z.ZodType>>, input: unknown): Record<string, unknown> {
-  const parts = Object.entries(shape).map(([key, schema]) => {
-    const result = schema.safeParse((input as Record<string, unknown> | null)?.[key]);
-    return [key, result.success ? result.data : undefined] as const;
-  });
-  return Object.fromEntries(parts.filter(([, value]) => value !== undefined));
+/** A value without the parts that do not fit its schema; undefined when nothing of it is left that fits. */
+function pruned(schema: z.ZodType, input: unknown): unknown {
+  if (schema.safeParse(input).success) return input;
+  if (schema instanceof z.ZodOptional) return pruned(schema.unwrap() as z.ZodType, input);
+  if (schema instanceof z.ZodUnion) {
+    const options = (schema.options as readonly z.ZodType[]).map((option) => pruned(option, input));
+    return options.find((option) => option !== undefined);
+  }
+  if (!(schema instanceof z.ZodObject) || typeof input !== 'object' || input === null) return undefined;
+  const parts = prunedParts(schema, input);
+  return schema.safeParse(parts).success ? parts : undefined;
 }
 
-/** What can be read of a document that is wrong, so that all else that is wrong with it can be told with it. */
-function readableParts(input: unknown): ScenarioDocument {
-  const { rules, ...shape } = ScenarioDocument.shape;
-  const given = (input as { rules?: unknown } | null)?.rules;
-  const readable = (rule: unknown, index: number) => ({
-    name: `unreadable-${index}`,
-    effect: {},
-    ...fittingParts(RuleDocument.shape, rule),
+const prunedParts = ({ shape }: z.ZodObject, input: unknown): Record<string, unknown> => {
+  const parts = Object.entries(shape).map(([key, part]) => {
+    return [key, pruned(part as z.ZodType, (input as Record<string, unknown> | null)?.[key])] as const;
   });
-  return { ...fittingParts(shape, input), rules: Array.isArray(given) ? given.map(readable) : [] };
+  return Object.fromEntries(parts.filter(([, part]) => part !== undefined));
+};
+
+/** What can be read of a document that is wrong, so that all else that is wrong with it can be told at once. */
+function readableParts(input: unknown): ScenarioDocument {
+  const rules = (input as { rules?: unknown } | null)?.rules;
+  const readable = (rule: unknown, index: number): RuleDocument => {
+    const { name, effect, ...rest } = RuleDocument.partial().parse(prunedParts(RuleDocument, rule));
+    return { ...rest, name: name ?? `unreadable-${index}`, effect: effect ?? {} };
+  };
+  const { rules: _rules, ...rest } = prunedParts(ScenarioDocument, input);
+  return { ...ScenarioDocument.parse(rest), rules: Array.isArray(rules) ? rules.map(readable) : [] };
 }
 
 /** What a scenario is made of, beside its document. */

@@ -1,7 +1,7 @@
-import { closest, distance } from 'fastest-levenshtein';
 import { isMap, isScalar, LineCounter, parseDocument, type Document } from 'yaml';
 import { z } from 'zod';
 import { complaint } from '../contract/field-errors.ts';
+import { suggestion } from './suggestion.ts';
 
 /** One thing that is wrong in a file, and where. Lines and columns count from 1. */
 export interface Problem {
@@ -55,14 +55,6 @@ function schemasAt(root: JsonSchema, path: Path): readonly JsonSchema[] {
   );
 }
 
-/** " (did you mean amount?)", where a known word is near. */
-function suggestion(word: string, known: readonly string[]): string {
-  const near = known.length > 0 ? closest(word, known) : undefined;
-  return near !== undefined && distance(word, near) <= Math.max(2, word.length / 3)
-    ? ` (did you mean ${near}?)`
-    : '';
-}
-
 /** What is wrong, without zod's choice of words: the branch of a choice that was meant, and keys one by one. */
 function issuesOf(error: z.core.$ZodError, input: unknown, root: JsonSchema): readonly Issue[] {
   const valueAt = (path: Path): unknown =>
@@ -101,7 +93,10 @@ function issuesOf(error: z.core.$ZodError, input: unknown, root: JsonSchema): re
         : '';
     return [{ path, message: complaint(issue, value) + hint }];
   };
-  return error.issues.flatMap((issue) => expand(issue, []));
+  const issues = error.issues.flatMap((issue) => expand(issue, []));
+  const misspelt = new Set(issues.filter(({ key }) => key !== undefined).map(({ path }) => pathText(path)));
+  // what a misspelt key leaves undone is not another error
+  return issues.filter(({ key, path }) => key !== undefined || !misspelt.has(pathText(path)));
 }
 
 /** Where the value at a path begins, or that of the nearest path above it that there is. */

@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import { DEFAULT_DIALECT } from '../contract/dialect.ts';
+import { ScenarioDocument } from '../contract/scenario.ts';
+import { runningClock } from '../domain/clock.ts';
+import type { ScenarioBase } from '../domain/scenario.ts';
+import { readScenario, ScenarioError, shippedDialects } from './scenario-file.ts';
+
+const EXIT_OK = 0;
+/** A scenario file that cannot be used. */
+const EXIT_INVALID = 1;
+
+/** Stands for the settings, which decide nothing about whether a file can be used. */
+const ANY_BASE: ScenarioBase = {
+  openingBalancePaise: 0,
+  seed: '1',
+  clock: runningClock,
+  settlement: 'demo',
+  rateLimit: 'off',
+  dialect: DEFAULT_DIALECT,
+  rules: [],
+};
+
+/**
+ * `payout-sandbox validate FILE…`: says of every file that it can be used, or all that is wrong with it, one line each
+ * (`file:line:column path what is wrong`).
+ *
+ * @returns the exit code: 1 when a file cannot be used
+ */
+export function validate(files: readonly string[], say: (line: string) => void): number {
+  const surroundings = { base: ANY_BASE, dialects: shippedDialects() };
+  let exitCode = EXIT_OK;
+  for (const file of files) {
+    try {
+      const { rules } = readScenario(file, surroundings);
+      say(`${file}: ok, ${rules.length} ${rules.length === 1 ? 'rule' : 'rules'}`);
+    } catch (error) {
+      if (!(error instanceof ScenarioError)) throw error;
+      error.lines.forEach(say);
+      exitCode = EXIT_INVALID;
+    }
+  }
+  return exitCode;
+}
+
+/** The JSON Schema of a scenario file, for editors: `payout-sandbox schema`, and fixtures/scenario.schema.json. */
+export const scenarioJsonSchema = (): string =>
+  `${JSON.stringify(z.toJSONSchema(ScenarioDocument, { io: 'input' }), null, 2)}\n`;
