@@ -39,13 +39,7 @@ interface App {
 }
 
 /** What a scenario does where it says nothing: the settings. */
-export const scenarioBase = ({
-  openingBalance,
-  seed,
-  settlement,
-  clock,
-  rateLimit,
-}: Settings): ScenarioBase => ({
+const scenarioBase = ({ openingBalance, seed, settlement, clock, rateLimit }: Settings): ScenarioBase => ({
   openingBalancePaise: toPaise(openingBalance),
   seed,
   settlement,

@@ -81,7 +81,7 @@ const defaultMaxTransactions = (): number =>
   );
 
 /** Every setting of the sandbox: its shape, its default, its names and its explanation. */
-export const SettingsSchema = z.object({
+const SettingsSchema = z.object({
   port: wholeNumber(0, 65_535).default(3000).register(explain, {
     env: 'PORT',
     value: '<number>',

@@ -1,9 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
 import { REFUSALS } from '../src/contract/errors.ts';
 import { SETTINGS } from '../src/settings.ts';
-import { Program, startProgram } from './support/program.ts';
+import { Program, runProgram, startProgram } from './support/program.ts';
 
 const README = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
 
@@ -68,4 +70,17 @@ test('the test of the README runs as it stands there', async () => {
   const [, snippet] = /```js\n(.*?)```/s.exec(README)!;
   const program = new Program(process.execPath, ['--input-type=module', '-e', snippet!], {});
   expect(await program.ended).toMatchObject({ code: 0, stdout: 'PENDING SUCCESS\n', stderr: '' });
+});
+
+test('the scenario of the README is valid as it stands there', async () => {
+  const [, text] = /```yaml\n(.*?)```/s.exec(README)!;
+  const file = join(mkdtempSync(join(tmpdir(), 'readme-')), 'mine.yaml');
+  onTestFinished(() => rmSync(dirname(file), { recursive: true }));
+  writeFileSync(file, text!);
+  expect(await runProgram(['validate', file])).toMatchObject({ code: 0, stdout: `${file}: ok, 4 rules\n` });
+});
+
+test('the README counts the scenarios that come with the sandbox', () => {
+  const files = readdirSync(new URL('../fixtures/scenarios', import.meta.url));
+  expect(README).toContain(`${files.length} come with the sandbox`);
 });

@@ -31,7 +31,7 @@ const refuseWith =
   };
 
 /** INR on the wire: a decimal number of rupees with at most two places. Inside it is whole paise. */
-export const Amount = z
+const Amount = z
   .number()
   .check(refuseWith(amountRule))
   .meta({ description: 'INR, at most 2 decimals', examples: [1500.5] });

@@ -87,7 +87,7 @@ const Settlement = z
     description: 'A preset, or a timeline for each transfer mode (the others keep that of the settings)',
   });
 
-export const RateLimit = z
+const RateLimit = z
   .union([z.literal('off'), z.strictObject({ max: Count, per: Duration })])
   .meta({ description: 'Initiates allowed for each key in a time of the wall clock, or off' });
 
@@ -156,7 +156,6 @@ const Delay = z
   .meta({
     description: 'How much later the answer comes: fixed, uniform (min, max) or log-normal (median, sigma)',
   });
-export type Delay = z.infer<typeof Delay>;
 
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const HEADER_VALUE = /^[\t\x20-\x7e]*$/;
@@ -182,9 +181,8 @@ const Respond = z
       .meta({ description: 'A text, or JSON; by default the body that the dialect gives this status' }),
   })
   .meta({ id: 'Respond', description: 'An answer in the place of the normal one' });
-export type Respond = z.infer<typeof Respond>;
 
-export const FAULTS = [
+const FAULTS = [
   'connection-reset',
   'empty-response',
   'truncated-body',
@@ -201,7 +199,6 @@ const Fault = z
     z.strictObject({ kind: z.literal('slow-body'), bytes_per_second: z.int().min(1).max(1_000_000) }),
   ])
   .meta({ description: 'What happens to the connection' });
-export type Fault = z.infer<typeof Fault>;
 
 const Effect = z
   .strictObject({

@@ -2,7 +2,7 @@ import { Refusal } from '../contract/errors.ts';
 import { invariant } from './invariant.ts';
 
 /** The last instant that an ISO 8601 timestamp of four-digit years can show. */
-export const LATEST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+const LATEST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 /**
  * A world's own business time, as plain data: ahead of wall time by a fixed distance while it runs, at one

@@ -1,6 +1,6 @@
 import { changedDialect, DEFAULT_DIALECT, type Dialect } from '../contract/dialect.ts';
 import type { ScenarioDocument } from '../contract/scenario.ts';
-import { TRANSFER_MODES } from '../contract/payout.ts';
+import type { TransferMode } from '../contract/payout.ts';
 import type { WorldClock } from './clock.ts';
 import { toPaise } from './money.ts';
 import { compileRule, type PatternOf } from './rule-compiler.ts';
@@ -52,7 +52,7 @@ function settlementOf(
 ): Settlement {
   if (settlement === undefined) return base;
   if (typeof settlement === 'string') return settlement;
-  const ofMode = (mode: (typeof TRANSFER_MODES)[number]) => {
+  const ofMode = (mode: TransferMode) => {
     const steps = settlement[mode];
     return steps === undefined ? base : plannedTimeline(steps, ['settlement', mode], report);
   };

@@ -16,14 +16,7 @@ import {
 import { planRequest, type Plan, type Planned } from './plan.ts';
 import type { RuleUse } from './rule.ts';
 import type { Scenario } from './scenario.ts';
-import {
-  asOf,
-  born,
-  type Change,
-  type Hidden,
-  type NewTransaction,
-  type Transaction,
-} from './transaction.ts';
+import { asOf, born, type Change, type NewTransaction, type Transaction } from './transaction.ts';
 import type { WallClock } from './wall-clock.ts';
 
 /** Who is told what happens in worlds. */
@@ -210,9 +203,10 @@ export class World {
   /**
    * Holds an answer back, until the function that is returned is called.
    *
-   * @param end called when the world ends before
+   * @param end called when the world ends before, or has ended already
    */
   hold(end: () => void): () => void {
+    if (this.#closed) end();
     this.#held.add(end);
     return () => this.#held.delete(end);
   }

@@ -102,5 +102,5 @@ export class Worlds {
 }
 
 /** 128 bits of a digest of the key: names the world in logs and ids, and does not give the key away. */
-export const worldIdOf = ({ digest }: Pick<WorldParts, 'digest'>, apiKey: string): string =>
+const worldIdOf = ({ digest }: Pick<WorldParts, 'digest'>, apiKey: string): string =>
   digest(['world', apiKey]).slice(0, 32);

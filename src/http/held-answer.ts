@@ -18,15 +18,16 @@ export const heldBack = (
 ): Promise<HeldUntil> =>
   new Promise((resolve) => {
     let cancelAlarm = (): void => undefined;
+    let letGo = (): void => undefined;
     const over = (how: HeldUntil) => (): void => {
       cancelAlarm();
-      socket.off('close', left);
       letGo();
+      socket.off('close', left);
       resolve(how);
     };
     const left = over('left');
-    const letGo = world.hold(over('ended'));
     if (socket.destroyed) return left();
     socket.on('close', left);
     if (ms !== null) cancelAlarm = wallClock.alarm(wallClock.nowMs() + ms, over('due'));
+    letGo = world.hold(over('ended'));
   });

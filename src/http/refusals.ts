@@ -107,7 +107,10 @@ export const sendText = (reply: FastifyReply, text: string): FastifyReply =>
 export function answerErrors(app: FastifyInstance, log: Logger): void {
   app.setErrorHandler((error, request, reply) => {
     const refusal = refusalOf(error);
-    if (refusal === undefined) log.error({ err: error, request_id: request.id }, 'a fault of the sandbox');
+    if (refusal === undefined) {
+      log.error({ err: error, request_id: request.id }, 'a fault of the sandbox');
+      void reply.removeHeader('x-sandbox-rule'); // a fault of ours never looks like one that was ordered
+    }
     return sendText(reply, refuse(refusal ?? new Refusal('INTERNAL_ERROR'), request, reply));
   });
 }

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 
 /** What a request turned out to be, gathered on its way and written as one log line. */
-export interface RequestRecord {
+interface RequestRecord {
   worldId?: string;
   route?: string | undefined;
   code?: string;
@@ -28,7 +28,7 @@ declare module 'fastify' {
 }
 
 /** The last four characters of an account; nothing of one that has no more than that. */
-export const maskAccount = (account: string): string =>
+const maskAccount = (account: string): string =>
   account.length <= 4 ? '*'.repeat(account.length) : '*'.repeat(account.length - 4) + account.slice(-4);
 
 const LONGEST_PATH = 128;

@@ -75,10 +75,10 @@ async function answerOf(
   let text = '';
   try {
     if (isActed) {
-      text = String(reply.serialize(await normal.act()));
+      text = reply.serialize(await normal.act()) as string;
       if (normal.pretend !== null) record.committed = record.replayed !== true;
     } else if (normal.pretend !== null && !isReplaced) {
-      text = String(reply.serialize(normal.pretend()));
+      text = reply.serialize(normal.pretend()) as string;
     }
     void reply.type(JSON_TYPE);
   } catch (error) {

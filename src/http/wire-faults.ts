@@ -5,7 +5,7 @@ import type { Draw } from '../domain/settlement.ts';
 import type { HeldUntil } from './held-answer.ts';
 
 /** What would have gone over the wire. */
-export interface Answer {
+interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | number | readonly string[] | undefined>>;
   readonly body: Buffer;
@@ -31,10 +31,10 @@ function writeHead({ response, answer }: FaultContext, length: number): void {
   });
 }
 
-/** Half of the body that was promised, then the end of the connection. */
+/** Half of the body that was promised, then the end of the connection. An empty body is promised a byte that never comes. */
 function truncated(context: FaultContext): void {
   const { response, socket, answer } = context;
-  writeHead(context, answer.body.length);
+  writeHead(context, Math.max(answer.body.length, 1));
   response.write(answer.body.subarray(0, answer.body.length >> 1), () => socket.destroySoon());
 }
 

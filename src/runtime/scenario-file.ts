@@ -24,6 +24,9 @@ export class ScenarioError extends Error {
   }
 }
 
+/** What a scenario may be called. */
+const NAME = /^[\w.-]{1,64}$/;
+
 export const nameOf = (file: string): string => basename(file, extname(file));
 
 /** The scenario files of a folder, by name. */
@@ -113,5 +116,11 @@ export function scenarioOf(text: string, file: string, surroundings: ScenarioSur
 }
 
 /** Reads a scenario file whole. @throws ScenarioError with everything that is wrong with it */
-export const readScenario = (file: string, surroundings: ScenarioSurroundings): Scenario =>
-  scenarioOf(textOf(file), file, surroundings);
+export function readScenario(file: string, surroundings: ScenarioSurroundings): Scenario {
+  if (!NAME.test(nameOf(file))) {
+    throw new ScenarioError([
+      `${file} must have a name of letters, digits, dots, hyphens and underscores: headers carry it`,
+    ]);
+  }
+  return scenarioOf(textOf(file), file, surroundings);
+}

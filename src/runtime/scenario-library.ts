@@ -29,6 +29,8 @@ interface LibraryOptions {
   readonly refused: (lines: readonly string[]) => void;
 }
 
+/** How long a changed file must be left alone before it is read. */
+const SETTLED_MS = 50;
 /** The name of the scenario that is the settings and no more. */
 const PLAIN = 'default';
 /** The name of one that was given as a document. */
@@ -43,6 +45,8 @@ export class ScenarioLibrary {
   readonly #inForceName: string;
   readonly #options: LibraryOptions;
   readonly #watchers: FSWatcher[] = [];
+  /** Files that have changed, until they are read. */
+  readonly #changed = new Map<string, NodeJS.Timeout>();
 
   /** @throws ScenarioError when a file that is asked for cannot be used */
   constructor(options: LibraryOptions) {
@@ -79,7 +83,7 @@ export class ScenarioLibrary {
     if (this.#options.folder !== undefined) own.add(resolve(this.#options.folder));
     for (const folder of own) {
       const watcher = watch(folder, { persistent: false }, (_event, entry) => {
-        if (entry !== null && EXTENSIONS.includes(extname(entry))) this.#reload(join(folder, entry));
+        if (entry !== null && EXTENSIONS.includes(extname(entry))) this.#reloadSoon(join(folder, entry));
       });
       watcher.on('error', (error) =>
         this.#options.refused([`${folder} is no longer watched: ${error.message}`]),
@@ -90,10 +94,21 @@ export class ScenarioLibrary {
 
   close(): void {
     for (const watcher of this.#watchers) watcher.close();
+    for (const timer of this.#changed.values()) clearTimeout(timer);
   }
 
   #load(file: string): Scenario {
     return this.#keep(readScenario(file, this.#surroundings));
+  }
+
+  /** A file is often emptied before it is written: it is read once it has been left alone for a moment. */
+  #reloadSoon(file: string): void {
+    clearTimeout(this.#changed.get(file));
+    const reload = (): void => {
+      this.#changed.delete(file);
+      this.#reload(file);
+    };
+    this.#changed.set(file, setTimeout(reload, SETTLED_MS).unref());
   }
 
   #reload(file: string): void {
