@@ -1,4 +1,5 @@
 import { pino, type DestinationStream, type Logger } from 'pino';
+import { readableLine } from './readable-line.ts';
 import type { Settings } from '../settings.ts';
 
 /** What the log holds in memory for a reader that does not read; more is dropped. */
@@ -22,8 +23,9 @@ export async function standardLog(level: Settings['logLevel'], pretty: boolean):
   if (pretty) {
     const { default: prettyStream } = await import('pino-pretty'); // loaded only where it is used
     const stream = prettyStream({
-      ignore: 'pid,hostname',
-      singleLine: true,
+      translateTime: 'HH:MM:ss',
+      hideObject: true,
+      messageFormat: readableLine,
       sync: true,
       colorize: !process.env['NO_COLOR'],
     });
