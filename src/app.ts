@@ -47,6 +47,7 @@ const scenarioBase = ({ openingBalance, seed, settlement, clock, rateLimit }: Se
   rateLimit,
   dialect: DEFAULT_DIALECT,
   rules: [],
+  countsAttempts: false,
 });
 
 /**

@@ -29,7 +29,11 @@ test.each([
   ['an unknown flag like no other', ['--xyz'], "unknown option '--xyz' (see --help)"],
   ['a short flag', ['-p', '1'], "unknown option '-p' (see --help)"],
   ['a flag without its value', ['--seed'], "option '--seed <text>' argument missing (see --help)"],
-  ['an argument', ['3000'], 'too many arguments. Expected 0 arguments but got 1. (see --help)'],
+  [
+    'a word that is no command',
+    ['vaildate'],
+    'there is no command vaildate (did you mean validate?): without one, the sandbox is served (see --help)',
+  ],
   ['a wrong flag', ['--port', '65536'], '--port must be a whole number from 0 to 65535, not "65536"'],
   ['an unknown flag with a key in it', ['--api-key=sk_secret'], "unknown option '--api-key' (see --help)"],
 ])('%s ends it with exit code 2 and one line', async (_what, args, complaint) => {

@@ -1,8 +1,21 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Ledger } from '../src/ledger/ledger.ts';
+import type { NewTransaction } from '../src/domain/transaction.ts';
+import type { BookRef, Ledger } from '../src/ledger/ledger.ts';
 import { MemoryLedger } from '../src/ledger/memory.ts';
-import { anyMode, anyTimeline, bookOf, look, newPayout, OPENED_AT_MS, pay, step } from './support/payouts.ts';
+import {
+  anyHidden,
+  anyMode,
+  anyTimeline,
+  atRead,
+  bookOf,
+  look,
+  newPayout,
+  OPENED_AT_MS,
+  pay,
+  step,
+  utrAt,
+} from './support/payouts.ts';
 
 /** Every ledger that stands behind the seam passes this whole file unchanged. */
 const LEDGERS: [string, (maxTransactions: number) => Ledger][] = [['memory', (max) => new MemoryLedger(max)]];
@@ -168,34 +181,307 @@ describe.each(LEDGERS)('the %s ledger', (_name, makeLedger) => {
     });
   });
 
-  const anyPayouts = fc.array(
+  const A = { clientRefId: 'a' } as const;
+
+  test('a step that waits for a status read happens at that read, by either name, and is stamped with its time', async () => {
+    const ledger = ledgerOf();
+    const book = bookOf(1000);
+    const payout = newPayout('a', { timeline: [atRead('FAILED', 3)] });
+    await pay(ledger, book, at(0), payout);
+    expect(await look(ledger, book, at(1), A)).toMatchObject({ transaction: { state: 'PENDING' } });
+    expect(await look(ledger, book, at(2), { txnId: payout.txnId })).toMatchObject({ changes: [] });
+    expect(await ledger.balance(book, at(999))).toMatchObject({ balancePaise: 900, nextDueMs: null });
+    const third = await look(ledger, book, at(1000), A);
+    expect(third.changes).toMatchObject([{ from: 'PENDING', to: 'FAILED', atMs: at(1000) }]);
+    expect(third.transaction).toMatchObject({ state: 'FAILED', completedAtMs: at(1000), utr: null });
+    expect((await look(ledger, book, at(1001), A)).changes).toEqual([]);
+    expect(await ledger.balance(book, at(1001))).toMatchObject({
+      balancePaise: 1000,
+      lastUpdatedMs: at(1000),
+    });
+  });
+
+  test('only reads of the payout itself count, from its initiate on', async () => {
+    const ledger = ledgerOf();
+    const book = bookOf(1000);
+    await look(ledger, book, at(0), A);
+    await pay(ledger, book, at(0), newPayout('a', { timeline: [atRead('SUCCESS', 1)] }));
+    await pay(ledger, book, at(0), newPayout('b', { timeline: [atRead('SUCCESS', 2)] }));
+    await pay(ledger, book, at(1), newPayout('a'));
+    await ledger.settle(book, at(2), 10);
+    const { transactions } = await ledger.inspect(book, at(2));
+    expect(transactions).toMatchObject([{ state: 'PENDING' }, { state: 'PENDING' }]);
+    expect((await look(ledger, book, at(3), A)).transaction).toMatchObject({ state: 'SUCCESS' });
+    expect((await look(ledger, book, at(3), { clientRefId: 'b' })).transaction).toMatchObject({
+      state: 'PENDING',
+    });
+  });
+
+  test('a step by time that follows a step by reads is never stamped earlier than that', async () => {
+    const timeline = [atRead('SUCCESS', 1), step('REVERSED', at(5))] as const;
+    const early = ledgerOf();
+    await pay(early, bookOf(1000), at(0), newPayout('a', { timeline }));
+    expect(await look(early, bookOf(1000), at(3), A)).toMatchObject({
+      transaction: { state: 'SUCCESS', completedAtMs: at(3) },
+      nextDueMs: at(5),
+    });
+    expect((await early.settle(bookOf(1000), at(9), 10)).changes).toMatchObject([{ atMs: at(5) }]);
+
+    const late = ledgerOf();
+    await pay(late, bookOf(1000), at(0), newPayout('a', { timeline }));
+    expect(await late.settle(bookOf(1000), at(20), 10)).toMatchObject({ changes: [], nextDueMs: null });
+    const { changes, transaction } = await look(late, bookOf(1000), at(30), A);
+    expect(changes).toMatchObject([
+      { to: 'SUCCESS', atMs: at(30) },
+      { to: 'REVERSED', atMs: at(30) },
+    ]);
+    expect(transaction).toMatchObject({ state: 'REVERSED', completedAtMs: at(30) });
+    expect(await late.balance(bookOf(1000), at(30))).toMatchObject({ balancePaise: 1000 });
+  });
+
+  test('reads count while a step waits for its time; those that follow it need no new ones', async () => {
+    const ledger = ledgerOf();
+    const book = bookOf(1000);
+    const timeline = [step('SUCCESS', at(5)), atRead('REVERSED', 2)];
+    await pay(ledger, book, at(0), newPayout('a', { timeline }));
+    expect((await look(ledger, book, at(1), A)).transaction).toMatchObject({ state: 'PENDING' });
+    expect((await look(ledger, book, at(7), A)).changes).toMatchObject([
+      { to: 'SUCCESS', atMs: at(5) },
+      { to: 'REVERSED', atMs: at(7) },
+    ]);
+  });
+
+  test('a payout that is hidden for two reads is there at the third: it was debited all the time', async () => {
+    const ledger = ledgerOf();
+    const book = bookOf(1000);
+    const payout = newPayout('a', { hidden: { reads: 2 }, timeline: [atRead('SUCCESS', 3)] });
+    expect((await look(ledger, book, at(0), A)).transaction).toBeNull();
+    await pay(ledger, book, at(0), payout);
+    expect(await ledger.balance(book, at(1))).toMatchObject({ balancePaise: 900 });
+    expect((await look(ledger, book, at(1), A)).transaction).toBeNull();
+    expect((await look(ledger, book, at(2), { txnId: payout.txnId })).transaction).toBeNull();
+    expect(await pay(ledger, book, at(2), payout)).toMatchObject({ kind: 'repeated', sameBody: true });
+    expect((await look(ledger, book, at(3), A)).transaction).toMatchObject({ state: 'SUCCESS' });
+    expect(await ledger.balance(book, at(3))).toMatchObject({ balancePaise: 900 });
+  });
+
+  test('a payout that is hidden for a time settles unseen, and is there from that time on', async () => {
+    const ledger = ledgerOf();
+    const book = bookOf(1000);
+    const hidden = { untilMs: at(10) };
+    await pay(ledger, book, at(0), newPayout('a', { hidden, timeline: [step('FAILED', at(5))] }));
+    const unseen = await look(ledger, book, at(9), A);
+    expect(unseen).toMatchObject({ transaction: null, changes: [{ to: 'FAILED', atMs: at(5) }] });
+    expect(await ledger.balance(book, at(9))).toMatchObject({ balancePaise: 1000 });
+    expect((await look(ledger, book, at(10), A)).transaction).toMatchObject({ state: 'FAILED' });
+  });
+
+  test.each([
+    ['before there was the payout', -1000, { state: 'PENDING', utr: null, completedAtMs: null }],
+    ['just before it succeeded', 4, { state: 'PENDING', utr: null, completedAtMs: null }],
+    ['when it succeeded', 5, { state: 'SUCCESS', utr: expect.any(String), completedAtMs: 5 }],
+    ['just before it was reversed', 49, { state: 'SUCCESS', utr: expect.any(String), completedAtMs: 5 }],
+    ['when it was reversed', 50, { state: 'REVERSED', utr: expect.any(String), completedAtMs: 5 }],
+    ['in the future', 9999, { state: 'REVERSED', utr: expect.any(String), completedAtMs: 5 }],
+  ])('a read as of a time shows the payout as it was %s', async (_when, asOfMs, shown) => {
+    const ledger = ledgerOf();
+    const book = bookOf(1000);
+    const timeline = [step('SUCCESS', at(5)), step('REVERSED', at(50))];
+    await pay(ledger, book, at(0), newPayout('a', { timeline }));
+    const { transaction } = await ledger.find(book, at(60), A, at(asOfMs));
+    const completedAtMs = shown.completedAtMs === null ? null : at(shown.completedAtMs);
+    expect(transaction).toMatchObject({ ...shown, completedAtMs });
+    expect((await look(ledger, book, at(60), A)).transaction).toMatchObject({ state: 'REVERSED' });
+    expect(await ledger.balance(book, at(60))).toMatchObject({ balancePaise: 1000 });
+  });
+
+  test('a read as of an earlier time counts, and does not show what it made happen', async () => {
+    const ledger = ledgerOf();
+    const book = bookOf(1000);
+    await pay(ledger, book, at(0), newPayout('a', { timeline: [atRead('SUCCESS', 1)] }));
+    const { changes, transaction } = await ledger.find(book, at(10), A, at(9));
+    expect(changes).toMatchObject([{ to: 'SUCCESS', atMs: at(10) }]);
+    expect(transaction).toMatchObject({ state: 'PENDING', utr: null, completedAtMs: null });
+    expect((await ledger.find(book, at(11), A, at(10))).transaction).toMatchObject({ state: 'SUCCESS' });
+  });
+
+  test('a UTR may come before the payout has ended, and stays the same', async () => {
+    const ledger = ledgerOf();
+    const book = bookOf(1000);
+    const timeline = [utrAt(at(2)), step('FAILED', at(5))];
+    await pay(ledger, book, at(0), newPayout('a', { timeline }));
+    const early = await look(ledger, book, at(3), A);
+    const { utr } = early.transaction!;
+    expect(utr).toMatch(/^\d{12}$/);
+    expect(early.changes).toMatchObject([{ from: 'PENDING', to: 'PENDING', atMs: at(2), utr }]);
+    expect(early.transaction).toMatchObject({ state: 'PENDING', completedAtMs: null });
+    expect(await ledger.balance(book, at(3))).toMatchObject({ balancePaise: 900, lastUpdatedMs: at(0) });
+    expect((await look(ledger, book, at(5), A)).transaction).toMatchObject({ state: 'FAILED', utr });
+    expect((await ledger.find(book, at(5), A, at(1))).transaction).toMatchObject({ utr: null });
+  });
+
+  test('a UTR may come after a success, which is not completed anew', async () => {
+    const ledger = ledgerOf();
+    const book = bookOf(1000);
+    const timeline = [{ ...step('SUCCESS', at(5)), utr: false }, utrAt(at(9))];
+    await pay(ledger, book, at(0), newPayout('a', { timeline }));
+    const success = (await look(ledger, book, at(8), A)).transaction;
+    expect(success).toMatchObject({ state: 'SUCCESS', utr: null, completedAtMs: at(5) });
+    const late = (await look(ledger, book, at(9), A)).transaction;
+    expect(late).toMatchObject({ state: 'SUCCESS', utr: expect.any(String), completedAtMs: at(5) });
+    expect((await ledger.find(book, at(9), A, at(8))).transaction).toEqual({ ...success, timeline });
+  });
+
+  test('a reference may make a second payout and a third: each has its own debit, its own fate and its own refund', async () => {
+    const ledger = ledgerOf();
+    const book = bookOf(1000);
+    const payouts = [1, 2, 3].map((nth) =>
+      newPayout('a', { nth, timeline: nth === 2 ? [step('FAILED', at(5))] : [step('SUCCESS', at(5))] }),
+    );
+    for (const payout of payouts)
+      expect(await pay(ledger, book, at(0), payout)).toMatchObject({ kind: 'accepted' });
+    for (const payout of payouts) {
+      const repeated = await pay(ledger, book, at(1), payout);
+      expect(repeated).toMatchObject({ kind: 'repeated', sameBody: true, transaction: { nth: 3 } });
+    }
+    expect((await look(ledger, book, at(1), A)).transaction).toMatchObject({ nth: 3 });
+    expect(await ledger.balance(book, at(4))).toMatchObject({ balancePaise: 700 });
+    for (const { txnId, nth } of payouts) {
+      const { transaction } = await look(ledger, book, at(5), { txnId });
+      expect(transaction).toMatchObject({ nth, state: nth === 2 ? 'FAILED' : 'SUCCESS' });
+    }
+    expect(await ledger.balance(book, at(5))).toMatchObject({ balancePaise: 800 });
+  });
+
+  test('a second payout needs the money and the room of any other', async () => {
+    const ledger = ledgerOf(2);
+    const book = bookOf(350);
+    const second = newPayout('a', { nth: 2 });
+    await pay(ledger, book, at(0), newPayout('a'));
+    const large = await pay(ledger, book, at(0), { ...second, amountPaise: 251 });
+    expect(large).toMatchObject({ kind: 'insufficient', balancePaise: 250 });
+    expect(await pay(ledger, book, at(0), second)).toMatchObject({ kind: 'accepted' });
+    expect(await pay(ledger, book, at(0), newPayout('a', { nth: 3 }))).toMatchObject({ kind: 'full' });
+    expect(await ledger.balance(book, at(0))).toMatchObject({ balancePaise: 150 });
+  });
+
+  test('the payouts of a reference leave out no number', async () => {
+    const ledger = ledgerOf();
+    await expect(pay(ledger, bookOf(1000), at(0), newPayout('a', { nth: 2 }))).rejects.toThrow(
+      'broken invariant',
+    );
+    expect(await ledger.balance(bookOf(1000), at(0))).toMatchObject({ balancePaise: 1000 });
+  });
+
+  const payRemembering = (ledger: Ledger, book: BookRef, nowMs: number, payout: NewTransaction) =>
+    ledger.initiate(book, nowMs, payout, { rememberInsufficient: true });
+
+  test('a reference that was refused for the balance is free again, unless that is to be remembered', async () => {
+    const ledger = ledgerOf();
+    const book = bookOf(100);
+    const large = (reference: string) => newPayout(reference, { amountPaise: 101 });
+    expect(await pay(ledger, book, at(0), large('a'))).toMatchObject({
+      kind: 'insufficient',
+      remembered: false,
+    });
+    const first = await payRemembering(ledger, book, at(0), large('b'));
+    expect(first).toMatchObject({ kind: 'insufficient', remembered: false });
+    const again = await payRemembering(ledger, book, at(1), newPayout('b', { amountPaise: 1 }));
+    expect(again).toMatchObject({ kind: 'insufficient', balancePaise: 100, remembered: true });
+    expect((await look(ledger, book, at(1), { clientRefId: 'b' })).transaction).toBeNull();
+    expect(await payRemembering(ledger, book, at(1), newPayout('a'))).toMatchObject({ kind: 'accepted' });
+  });
+
+  test('a payout that was made goes before a refusal that is remembered', async () => {
+    const ledger = ledgerOf();
+    const book = bookOf(150);
+    await payRemembering(ledger, book, at(0), newPayout('a'));
+    const second = newPayout('a', { nth: 2 });
+    expect(await payRemembering(ledger, book, at(0), second)).toMatchObject({ kind: 'insufficient' });
+    expect(await payRemembering(ledger, book, at(0), newPayout('a'))).toMatchObject({ kind: 'repeated' });
+    const small = { ...second, amountPaise: 1 };
+    expect(await payRemembering(ledger, book, at(0), small)).toMatchObject({ remembered: true });
+  });
+
+  test('a refusal that is remembered takes the room of one payout, once, until its world is dropped', async () => {
+    const ledger = ledgerOf(2);
+    const book = bookOf(100);
+    const poor = bookOf(0, 'poor');
+    for (const nowMs of [at(0), at(1), at(2)]) await payRemembering(ledger, poor, nowMs, newPayout('a'));
+    expect(await pay(ledger, book, at(3), newPayout('a', { amountPaise: 1 }))).toMatchObject({
+      kind: 'accepted',
+    });
+    expect(await pay(ledger, book, at(3), newPayout('b', { amountPaise: 1 }))).toMatchObject({
+      kind: 'full',
+    });
+    for (const nowMs of [at(4), at(5)]) {
+      const refused = await payRemembering(ledger, poor, nowMs, newPayout('b'));
+      expect(refused).toMatchObject({ kind: 'insufficient', remembered: false }); // no room to remember it
+    }
+    await ledger.drop('poor');
+    expect(await pay(ledger, book, at(6), newPayout('b', { amountPaise: 1 }))).toMatchObject({
+      kind: 'accepted',
+    });
+    expect(await pay(ledger, book, at(6), newPayout('c', { amountPaise: 1 }))).toMatchObject({
+      kind: 'full',
+    });
+  });
+
+  const anyReference = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h');
+  const ofPayout = {
+    reference: anyReference,
+    fingerprint: fc.constantFrom('same', 'other'),
+    amountPaise: fc.integer({ min: 1, max: 400 }),
+    transferMode: anyMode,
+    timeline: anyTimeline,
+    hidden: anyHidden,
+  };
+  const anyPayouts = fc.array(fc.record(ofPayout), { maxLength: 30 });
+
+  /** Payouts that may be further ones of their reference, each with a wait before it and status reads after it. */
+  const anyHistory = fc.array(
     fc.record({
-      reference: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'),
-      fingerprint: fc.constantFrom('same', 'other'),
-      amountPaise: fc.integer({ min: 1, max: 400 }),
-      transferMode: anyMode,
+      ...ofPayout,
       waitMs: fc.nat(300),
-      timeline: anyTimeline,
+      isFurther: fc.boolean(),
+      rememberInsufficient: fc.boolean(),
+      reads: fc.array(fc.record({ clientRefId: anyReference, agoMs: fc.option(fc.nat(2000)) }), {
+        maxLength: 6,
+      }),
     }),
     { maxLength: 30 },
   );
 
-  test('money is conserved whatever is paid, repeated and settled, and whenever', async () => {
+  test('money is conserved whatever is paid, repeated, read and settled, and whenever', async () => {
     await fc.assert(
-      fc.asyncProperty(anyPayouts, async (payouts) => {
+      fc.asyncProperty(anyHistory, async (history) => {
         const ledger = ledgerOf();
         const book = bookOf(1000);
+        const made = new Map<string, number>();
         let nowMs = at(0);
-        for (const { reference, waitMs, timeline, ...change } of payouts) {
+        for (const { reference, waitMs, isFurther, rememberInsufficient, reads, ...payoutOf } of history) {
           nowMs += waitMs;
-          const payout = newPayout(reference, { ...change, createdAtMs: nowMs, timeline: timeline(nowMs) });
-          await pay(ledger, book, nowMs, payout);
+          const nth = isFurther ? (made.get(reference) ?? 0) + 1 : 1;
+          const payout = newPayout(reference, {
+            ...payoutOf,
+            nth,
+            createdAtMs: nowMs,
+            timeline: payoutOf.timeline(nowMs),
+            hidden: payoutOf.hidden(nowMs),
+          });
+          const { kind } = await ledger.initiate(book, nowMs, payout, { rememberInsufficient });
+          if (kind === 'accepted') made.set(reference, nth);
+          for (const { clientRefId, agoMs } of reads) {
+            await ledger.find(book, nowMs, { clientRefId }, agoMs === null ? null : nowMs - agoMs);
+          }
           const { wallet, entries, transactions } = await ledger.inspect(book, nowMs);
           const out = transactions.filter(({ state }) => state === 'PENDING' || state === 'SUCCESS');
           expect(wallet.balancePaise + sum(out.map(({ amountPaise }) => amountPaise))).toBe(1000);
           expect(wallet.balancePaise).toBeGreaterThanOrEqual(0);
           expect(sum(entries.map(({ amountPaise }) => amountPaise))).toBe(wallet.balancePaise);
-          expect(new Set(transactions.map(({ clientRefId }) => clientRefId)).size).toBe(transactions.length);
+          expect(transactions).toHaveLength(sum([...made.values()]));
+          const utrs = transactions.map(({ utr }) => utr).filter((utr) => utr !== null);
+          expect(new Set(utrs).size).toBe(utrs.length);
           for (const { txnId, state } of transactions) {
             const refunds = entries.filter((entry) => entry.txnId === txnId && entry.kind === 'refund');
             expect(refunds).toHaveLength(state === 'FAILED' || state === 'REVERSED' ? 1 : 0);
@@ -212,8 +498,9 @@ describe.each(LEDGERS)('the %s ledger', (_name, makeLedger) => {
         const run = async (looks: readonly number[]) => {
           const ledger = ledgerOf();
           const book = bookOf(10_000);
-          for (const { reference, timeline, ...change } of payouts) {
-            await pay(ledger, book, at(0), newPayout(reference, { ...change, timeline: timeline(at(0)) }));
+          for (const { reference, timeline, hidden, ...change } of payouts) {
+            const itsFate = { timeline: timeline(at(0)), hidden: hidden(at(0)) };
+            await pay(ledger, book, at(0), newPayout(reference, { ...change, ...itsFate }));
           }
           const changes = [];
           for (const lookMs of looks) changes.push(...(await ledger.balance(book, lookMs)).changes);

@@ -54,7 +54,15 @@ test('every request is one line of JSON, with what is needed to find out what ha
   expect(lines.map(({ level, time, msg, request_id, duration_ms, ...rest }) => rest)).toEqual([
     { world, ...initiate, status: 200, ...found, ...account },
     { world, ...initiate, status: 200, ...found, ...account, replayed: true },
-    { world, ...initiate, status: 402, code: 'INSUFFICIENT_BALANCE', client_ref_id: 'ref-2', ...account },
+    {
+      world,
+      ...initiate,
+      status: 402,
+      code: 'INSUFFICIENT_BALANCE',
+      client_ref_id: 'ref-2',
+      ...account,
+      warnings: ['amount is above INR 5,00,000, where IMPS usually ends'],
+    },
     { world: otherWorld, ...initiate, status: 400, code: 'INVALID_REQUEST', client_ref_id: 'ref-3' },
     { world, ...status, status: 200, ...found },
     { world: otherWorld, ...status, status: 404, code: expect.any(String), client_ref_id: 'ref-9' },
@@ -89,17 +97,17 @@ test('every settlement is one line', async () => {
       ...settled,
       ...move,
       client_ref_id: 'ref-1',
-      txn_id: first!.txn_id,
-      at: first!.completed_at,
-      utr: first!.utr,
+      txn_id: first.txn_id,
+      at: first.completed_at,
+      utr: first.utr,
     },
     {
       ...settled,
       ...move,
       client_ref_id: 'ref-2',
-      txn_id: second!.txn_id,
-      at: second!.completed_at,
-      utr: second!.utr,
+      txn_id: second.txn_id,
+      at: second.completed_at,
+      utr: second.utr,
     },
   ]);
 });
@@ -206,7 +214,7 @@ test.skipIf(!hasTerminal)(`on a terminal it welcomes with address, key and curls
   const { program, url } = await startOnTerminal({ SANDBOX_SETTLEMENT: 'instant' });
   await program.says(/Wallet: .*\r\n/);
   await ask(`${url}/payout/initiate`, KEY, { client_ref_id: 'ref-1' });
-  await program.says(/INFO.*: request .*ref-1/);
+  await program.says(/INFO.*: 200 {2}initiate {2}ref-1/);
   program.child.stdin!.write('\u0003'); // Ctrl-C
   const { code, stdout } = await program.ended;
   expect(code).toBe(0);

@@ -47,6 +47,18 @@ const GOOD: Record<SettingName, readonly (readonly [text: string, value: unknown
     ['realistic', 'realistic'],
     ['manual', 'manual'],
   ],
+  scenario: [
+    ['happy-fast', 'happy-fast'],
+    ['./mine.yaml', './mine.yaml'],
+  ],
+  scenarios: [
+    ['./mine', './mine'],
+    ['/scenarios', '/scenarios'],
+  ],
+  magic: [
+    ['off', 'off'],
+    ['on', 'on'],
+  ],
   rateLimit: [
     ['off', 'off'],
     ['5/1s', { max: 5, windowMs: 1000 }],
@@ -104,6 +116,9 @@ test('without flags and variables the defaults of the README hold', () => {
     apiKeys: undefined,
     openingBalance: 1_000_000,
     settlement: 'demo',
+    scenario: undefined,
+    scenarios: undefined,
+    magic: 'on',
     rateLimit: { max: 100, windowMs: 1000 },
     seed: '1',
     clock: 'running',
@@ -113,7 +128,7 @@ test('without flags and variables the defaults of the README hold', () => {
   });
 });
 
-const inWords = new Set<SettingName>(['apiKeys', 'maxTransactions']);
+const inWords = new Set<SettingName>(['apiKeys', 'maxTransactions', 'scenario', 'scenarios']);
 
 test.each(SETTINGS.filter(({ name }) => !inWords.has(name)))(
   '$name: the default that is shown is the default that holds',

@@ -1,5 +1,5 @@
 import { changedDialect, DEFAULT_DIALECT, type Dialect } from '../contract/dialect.ts';
-import type { ScenarioDocument } from '../contract/scenario.ts';
+import type { RuleDocument, ScenarioDocument } from '../contract/scenario.ts';
 import type { TransferMode } from '../contract/payout.ts';
 import type { WorldClock } from './clock.ts';
 import { toPaise } from './money.ts';
@@ -34,7 +34,7 @@ export interface Scenario {
 /** What a scenario that says nothing of its own does: the settings. */
 export type ScenarioBase = Pick<
   Scenario,
-  'openingBalancePaise' | 'seed' | 'clock' | 'rateLimit' | 'dialect' | 'rules'
+  'openingBalancePaise' | 'seed' | 'clock' | 'rateLimit' | 'dialect' | 'rules' | 'countsAttempts'
 > & { readonly settlement: SettlementPreset };
 
 interface CompileOptions {
@@ -76,6 +76,9 @@ function dialectOf(
   return changedDialect(preset ?? DEFAULT_DIALECT, change);
 }
 
+const dependsOnAttempt = ({ match, probability, effect }: RuleDocument): boolean =>
+  match?.attempt !== undefined || probability !== undefined || typeof effect.delay === 'object';
+
 /**
  * Makes a scenario of a document: what it does not say is that of `base`.
  *
@@ -112,10 +115,7 @@ export function compileScenario(
           : { max: rateLimit.max, windowMs: rateLimit.per },
     dialect: dialectOf(document.dialect, base.dialect, dialects, report),
     rules: [...rules, ...base.rules],
-    countsAttempts: (document.rules ?? []).some(
-      ({ match, probability, effect }) =>
-        match?.attempt !== undefined || probability !== undefined || typeof effect.delay === 'object',
-    ),
+    countsAttempts: base.countsAttempts || (document.rules ?? []).some(dependsOnAttempt),
   };
   return { scenario, issues };
 }

@@ -206,7 +206,10 @@ export class World {
    * @param end called when the world ends before, or has ended already
    */
   hold(end: () => void): () => void {
-    if (this.#closed) end();
+    if (this.#closed) {
+      end();
+      return () => undefined;
+    }
     this.#held.add(end);
     return () => this.#held.delete(end);
   }

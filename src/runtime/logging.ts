@@ -40,6 +40,7 @@ export async function standardLog(level: Settings['logLevel'], pretty: boolean):
   });
   destination.on('error', () => undefined); // a reader that is gone, a full disk: the sandbox outlives its log
   const end = async (): Promise<void> => {
+    log.level = 'silent'; // a connection that is cut at the very end may still want a line
     destination.flushSync = () => undefined; // pino's own at exit: it has no end when nobody reads
     await new Promise<void>((resolve) => {
       const nobodyReads = setTimeout(resolve, LAST_LINES_MS);
@@ -51,7 +52,6 @@ export async function standardLog(level: Settings['logLevel'], pretty: boolean):
       destination.end();
     });
     waitsForReader = false;
-    log.level = 'silent'; // a connection that is cut at the very end may still want a line
   };
   const log = pino(options, destination);
   return { log, end };

@@ -3,6 +3,9 @@ type Line = Readonly<Record<string, unknown>>;
 
 const NOISE = new Set(['level', 'time', 'msg', 'err']);
 
+const named = (name: string, value: unknown): string | undefined =>
+  typeof value === 'string' ? `${name} ${value}` : undefined;
+
 /** What a request came to: `200 initiate order-1 TXN4058… 1.2 ms`, and why it was answered so. */
 const request = (line: Line): readonly unknown[] => [
   line['status'] ?? line['fault'] ?? 'no answer',
@@ -11,13 +14,13 @@ const request = (line: Line): readonly unknown[] => [
   line['txn_id'],
   line['code'],
   line['replayed'] === true && 'replayed',
-  line['rule'] !== undefined && `rule ${String(line['rule'])}`,
+  named('rule', line['rule']),
   line['committed'] === true && 'committed',
   line['committed'] === false && 'not committed',
-  line['limit'] !== undefined && `limit ${String(line['limit'])}`,
+  named('limit', line['limit']),
   line['client_gone'] === true && 'client gone',
   `${String(line['duration_ms'])} ms`,
-  line['world'] !== undefined && `world ${String(line['world'])}`,
+  named('world', line['world']),
   Array.isArray(line['warnings']) && `warning: ${line['warnings'].join('; ')}`,
 ];
 
@@ -25,8 +28,8 @@ const settlement = (line: Line): readonly unknown[] => [
   line['from'] === line['to'] ? String(line['to']) : `${String(line['from'])} → ${String(line['to'])}`,
   line['client_ref_id'],
   line['txn_id'],
-  line['utr'] !== undefined && `UTR ${String(line['utr'])}`,
-  `world ${String(line['world'])}`,
+  named('UTR', line['utr']),
+  named('world', line['world']),
 ];
 
 const anything = (line: Line): readonly unknown[] => [

@@ -18,6 +18,7 @@ const ANY_BASE: ScenarioBase = {
   rateLimit: 'off',
   dialect: DEFAULT_DIALECT,
   rules: [],
+  countsAttempts: false,
 };
 
 /**

@@ -49,7 +49,8 @@ function textOf(file: string): string {
   }
 }
 
-const DialectFile = DialectChange.extend({ description: z.string().optional() });
+/** A preset stands by itself: it says what differs from the default. */
+const DialectFile = DialectChange.omit({ extends: true }).extend({ description: z.string().optional() });
 
 /** The dialect presets by name. */
 export function shippedDialects(): ReadonlyMap<string, Dialect> {

@@ -163,7 +163,8 @@ export class ScenarioLibrary {
   }
 
   #withMagic(base: ScenarioBase): ScenarioBase {
-    return { ...base, rules: readScenario(MAGIC, { base, dialects: this.#dialects }).rules };
+    const { rules, countsAttempts } = readScenario(MAGIC, { base, dialects: this.#dialects });
+    return { ...base, rules, countsAttempts };
   }
 
   /** Makes a scenario, and keeps it under its name. */

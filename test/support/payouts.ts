@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { STATES, TRANSFER_MODES, type State } from '../../src/contract/payout.ts';
+import { TRANSFER_MODES, type State } from '../../src/contract/payout.ts';
 import { payoutIds } from '../../src/domain/identity.ts';
-import { mayMove, type NewTransaction, type Step } from '../../src/domain/transaction.ts';
+import { mayMove, type Hidden, type NewTransaction, type Step } from '../../src/domain/transaction.ts';
 import { sha256 } from '../../src/runtime/digest.ts';
 import type {
   BookRef,
@@ -40,7 +40,7 @@ export const step = (to: State, dueMs: number): Step => ({ to, dueMs, polls: nul
 
 /** A payout as the ledger takes it. */
 export const newPayout = (reference: string, change: Partial<NewTransaction> = {}): NewTransaction => ({
-  ...payoutIds(sha256, 'seed', 'world', reference, 1),
+  ...payoutIds(sha256, 'seed', 'world', reference, change.nth ?? 1),
   clientRefId: reference,
   nth: 1,
   hidden: null,
@@ -55,14 +55,56 @@ export const newPayout = (reference: string, change: Partial<NewTransaction> = {
   ...change,
 });
 
-/** Any legal timeline of up to two steps, as waits after creation. */
+/** A step that waits for a status read, with a UTR where money reached the rail. */
+export const atRead = (to: State, polls: number): Step => ({
+  to,
+  dueMs: null,
+  polls,
+  utr: to !== 'FAILED',
+});
+
+/** A step at which only the UTR comes. */
+export const utrAt = (dueMs: number): Step => ({ to: null, dueMs, polls: null, utr: true });
+
+const seldom = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | null> =>
+  fc.oneof({ weight: 3, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: value });
+
+/**
+ * Any legal timeline of up to four steps, as waits after creation: by time or by status reads, with a UTR that comes early,
+ * late or never.
+ */
 export const anyTimeline = fc
-  .tuple(fc.constantFrom<State | null>(...STATES, null), fc.nat(1000), fc.boolean(), fc.nat(1000))
-  .map(([first, wait, reversed, more]) => (createdAtMs: number): Step[] => {
-    if (first === null || !mayMove('PENDING', first)) return [];
-    const steps: Step[] = [step(first, createdAtMs + wait)];
-    if (first === 'SUCCESS' && reversed) steps.push(step('REVERSED', createdAtMs + wait + more));
+  .array(
+    fc.record({
+      to: fc.constantFrom<State | null>('SUCCESS', 'FAILED', 'REVERSED', null),
+      waitMs: fc.nat(1000),
+      polls: seldom(fc.integer({ min: 1, max: 4 })),
+      utr: fc.boolean(),
+    }),
+    { maxLength: 4 },
+  )
+  .map((plans) => (createdAtMs: number): Step[] => {
+    let from: State = 'PENDING';
+    let dueMs = createdAtMs;
+    const steps: Step[] = [];
+    for (const { to, waitMs, polls, utr } of plans) {
+      if (to !== null && !mayMove(from, to)) continue;
+      from = to ?? from;
+      if (polls === null) dueMs += waitMs;
+      steps.push({ to, polls, dueMs: polls === null ? dueMs : null, utr: utr || to === null });
+    }
     return steps;
   });
+
+/** How long status reads may not know a payout. */
+export const anyHidden = seldom(
+  fc.oneof(
+    fc.record({ reads: fc.integer({ min: 1, max: 3 }) }),
+    fc.record({ forMs: fc.integer({ min: 1, max: 1000 }) }),
+  ),
+).map((hidden) => (createdAtMs: number): Hidden | null => {
+  if (hidden === null || 'reads' in hidden) return hidden;
+  return { untilMs: createdAtMs + hidden.forMs };
+});
 
 export const anyMode = fc.constantFrom(...TRANSFER_MODES);

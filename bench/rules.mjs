@@ -1,0 +1,93 @@
+// What 2,000 rules that do not match cost a request: `npm run bench:rules`.
+import { pino } from 'pino';
+import { buildApp } from '../dist/app.js';
+import { systemClock } from '../dist/runtime/system-clock.js';
+import { readSettings } from '../dist/settings.js';
+
+const RULES = 2000;
+const ROUNDS = 15;
+const REQUESTS = 400; // a round
+const BOUND_US = 1000;
+
+const PAYOUT = {
+  beneficiary_name: 'Asha Rao',
+  beneficiary_account: '000123456789',
+  beneficiary_ifsc: 'SBIN0000001',
+  amount: 1500.5,
+  transfer_mode: 'IMPS',
+  remarks: 'invoice 2026-01-15 of a customer in Pune',
+};
+
+/** Every kind of match, on fields that every request has, so that none is refused without a look. */
+const KINDS = [
+  (nth) => ({ client_ref_id: `nobody-${nth}` }),
+  (nth) => ({ client_ref_id: [`nobody-${nth}`, `no-one-${nth}`] }),
+  (nth) => ({ beneficiary_account: { prefix: `9${nth}` } }),
+  (nth) => ({ beneficiary_account: { suffix: `${nth}x` } }),
+  (nth) => ({ remarks: { matches: `^refund (of|for) .*[0-9]{3}-${nth}$` } }),
+  (nth) => ({ beneficiary_name: { matches: `(Rao|Nair)-${nth}` } }),
+  (nth) => ({ amount: { gte: 2000 + nth, lt: 3000 + nth } }),
+  (nth) => ({ amount: 5000 + nth }),
+  (nth) => ({ header: { 'x-test-case': `case-${nth}` } }),
+  (nth) => ({ transfer_mode: 'IMPS', attempt: { gt: 10 + nth } }),
+];
+
+const rulesOf = (count) =>
+  Array.from({ length: count }, (_, nth) => ({
+    name: `rule-${nth}`,
+    match: { route: 'initiate', ...KINDS[nth % KINDS.length](nth) },
+    effect: { respond: { status: 500 } },
+  }));
+
+async function appWith(rules) {
+  const settings = readSettings(
+    { rateLimit: 'off', settlement: 'manual', magic: 'off', scenario: { rules } },
+    {},
+  );
+  const { app } = await buildApp({ settings, wallClock: systemClock(), log: pino({ level: 'silent' }) });
+  await app.ready();
+  return app;
+}
+
+let sent = 0;
+
+/** One request after another. @returns µs a request */
+async function round(app) {
+  const startMs = performance.now();
+  for (let nth = 0; nth < REQUESTS; nth += 1) {
+    const { statusCode } = await app.inject({
+      method: 'POST',
+      url: '/payout/initiate',
+      headers: { authorization: 'Bearer sk_test_bench' },
+      payload: { ...PAYOUT, client_ref_id: `order-${(sent += 1)}`, amount: 0.01 },
+    });
+    if (statusCode !== 200) throw new Error(`a rule matched: ${statusCode}`);
+  }
+  return ((performance.now() - startMs) * 1000) / REQUESTS;
+}
+
+const medianOf = (values) => values.toSorted((a, b) => a - b)[values.length >> 1];
+
+const without = await appWith(rulesOf(0));
+const withRules = await appWith(rulesOf(RULES));
+const times = { without: [], withRules: [] };
+for (let nth = -2; nth < ROUNDS; nth += 1) {
+  const [one, other] = [await round(without), await round(withRules)]; // in turn: the machine's moods hit both
+  if (nth < 0) continue; // warming up
+  times.without.push(one);
+  times.withRules.push(other);
+}
+await Promise.all([without.close(), withRules.close()]);
+
+const [base, ruled] = [medianOf(times.without), medianOf(times.withRules)];
+const costUs = ruled - base;
+process.stdout.write(
+  `one initiate in process, median of ${ROUNDS} rounds of ${REQUESTS} requests\n` +
+    `  without rules:              ${base.toFixed(1)} µs\n` +
+    `  ${RULES} rules, none matches: ${ruled.toFixed(1)} µs, ${(ruled / base).toFixed(2)} times as long\n` +
+    `  cost of the rules:          ${costUs.toFixed(1)} µs a request, ${((costUs * 1000) / RULES).toFixed(0)} ns a rule\n`,
+);
+if (costUs >= BOUND_US) {
+  process.stdout.write(`  more than the ${BOUND_US} µs that they may cost\n`);
+  process.exitCode = 1;
+}

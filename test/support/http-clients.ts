@@ -1,0 +1,74 @@
+import { Agent, request, type IncomingHttpHeaders } from 'node:http';
+import { onTestFinished } from 'vitest';
+import { PAYOUT } from './sandbox.ts';
+
+/** What a client was told: an answer that it takes for whole, or the code of the error that it gave its caller. */
+export type Outcome =
+  { readonly status: number; readonly headers: Headers; readonly text: string } | { readonly error: string };
+
+/** An HTTP client as programs use it. */
+export interface HttpClient {
+  readonly name: string;
+  /** Sends one initiate. @param leave ends the connection from the client's side */
+  initiate(
+    url: string,
+    apiKey: string,
+    change?: Record<string, unknown>,
+    leave?: AbortSignal,
+  ): Promise<Outcome>;
+}
+
+const initiateOf = (apiKey: string, change: Record<string, unknown>, leave: AbortSignal | undefined) => ({
+  method: 'POST',
+  headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+  body: JSON.stringify({ ...PAYOUT, ...change }),
+  ...(leave === undefined ? {} : { signal: leave }),
+});
+
+/** The code of an error, of the one behind it, or its name where there is none. */
+function codeOf(error: unknown): string {
+  const { code, name, cause } = error as { code?: unknown; name: string; cause?: unknown };
+  if (typeof code === 'string') return code;
+  return cause instanceof Error ? codeOf(cause) : name;
+}
+
+/** undici, as `fetch` of Node. */
+const fetchClient: HttpClient = {
+  name: 'fetch',
+  async initiate(url, apiKey, change = {}, leave) {
+    try {
+      const response = await fetch(`${url}/payout/initiate`, initiateOf(apiKey, change, leave));
+      return { status: response.status, headers: response.headers, text: await response.text() };
+    } catch (error) {
+      return { error: codeOf(error) };
+    }
+  },
+};
+
+const headersOf = (headers: IncomingHttpHeaders): Headers =>
+  new Headers(Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)]));
+
+/** `node:http`, which axios, got and others stand on. */
+const nodeClient = (keepAlive: boolean): HttpClient => ({
+  name: keepAlive ? 'node:http with keep-alive' : 'node:http',
+  initiate(url, apiKey, change = {}, leave) {
+    const { body, ...options } = initiateOf(apiKey, change, leave);
+    const agent = new Agent({ keepAlive });
+    onTestFinished(() => agent.destroy());
+    return new Promise((resolve) => {
+      const failed = (error: Error): void => resolve({ error: codeOf(error) });
+      const sent = request(`${url}/payout/initiate`, { ...options, agent });
+      sent.on('error', failed).on('response', (response) => {
+        let text = '';
+        response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+        response.on('error', failed);
+        response.on('end', () => {
+          resolve({ status: response.statusCode!, headers: headersOf(response.headers), text });
+        });
+      });
+      sent.end(body);
+    });
+  },
+});
+
+export const HTTP_CLIENTS: readonly HttpClient[] = [fetchClient, nodeClient(false), nodeClient(true)];
