@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { buildApp } from './app.ts';
 import type { Worlds } from './domain/worlds.ts';
 import type { WallClock } from './domain/wall-clock.ts';
-import { stopGracefully } from './runtime/graceful-stop.ts';
+import { gracefulStop } from './runtime/graceful-stop.ts';
 import type { Settings } from './settings.ts';
 
 export interface Server {
@@ -13,6 +13,9 @@ export interface Server {
   /** Answers the requests under way and ends, within a second. */
   close(): Promise<void>;
 }
+
+/** For `localhost` Fastify opens a second server, whose connections nobody here could cut: one address will do. */
+const addressOf = (host: string): string => (host === 'localhost' ? '127.0.0.1' : host);
 
 /** The address as a client on this machine would write it. */
 function urlOf({ address, family, port }: AddressInfo): string {
@@ -27,10 +30,11 @@ function urlOf({ address, family, port }: AddressInfo): string {
  */
 export async function startServer(settings: Settings, wallClock: WallClock, log: Logger): Promise<Server> {
   const { app, worlds } = await buildApp({ settings, wallClock, log });
-  await app.listen({ host: settings.host, port: settings.port });
+  const close = gracefulStop(app.server, () => app.close());
+  await app.listen({ host: addressOf(settings.host), port: settings.port });
   return {
     url: urlOf(app.server.address() as AddressInfo),
     worlds,
-    close: () => stopGracefully(app.server, () => app.close()),
+    close,
   };
 }

@@ -216,14 +216,17 @@ const rulesOf = (rule: fc.Arbitrary<Omit<RuleInput, 'name'>>): fc.Arbitrary<Rule
     })),
   );
 
+/** Whole tenths: `fc.double` is next to 0 or 1 nearly always, where nothing is left to chance. */
+const anyProbability = fc.integer({ min: 1, max: 9 }).map((tenths) => tenths / 10);
+
 const steadyRule = fc.record(
-  { match: anyMatch, probability: fc.double({ min: 0, max: 1, noNaN: true }), effect: anyEffect },
+  { match: anyMatch, probability: anyProbability, effect: anyEffect },
   { requiredKeys: ['match', 'effect'] },
 );
 const countingRule = fc.record(
   {
     match: anyMatch,
-    probability: fc.double({ min: 0, max: 1, noNaN: true }),
+    probability: anyProbability,
     skip: fc.nat(3),
     times: fc.integer({ min: 1, max: 3 }),
     effect: anyEffect,
@@ -289,14 +292,20 @@ test('money is conserved whatever rules, faults and retries do', async () => {
     opening: fc.constantFrom(0, 50, 100, 1000),
     how: fc.constantFrom('parallel' as const, 'serial' as const),
     seed: fc.nat(),
+    timeline: anyTimeline,
   });
   await fc.assert(
-    fc.asyncProperty(anyRun, async ({ rules, references, opening, how, seed }) => {
-      const end = await run({ seed, rules, wallet: { opening_balance: opening } }, references, how);
+    fc.asyncProperty(anyRun, async ({ rules, references, opening, how, seed, timeline }) => {
+      const settlement = { IMPS: timeline };
+      const end = await run(
+        { seed, settlement, rules, wallet: { opening_balance: opening } },
+        references,
+        how,
+      );
       expect(paise(end.balance)).toBe(dueBalance(opening, end));
       expect(end.balance).toBeGreaterThanOrEqual(0);
     }),
-    { numRuns: 40 },
+    { numRuns: 60 },
   );
 });
 

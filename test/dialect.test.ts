@@ -609,9 +609,12 @@ const RATE_LIMITS: readonly Story[] = [
     tell: async (open) => {
       const world = await open({ scenario: { rate_limit: { max: 1, per: '1h' } } });
       await world.pay();
-      const { status, headers } = await world.pay();
-      expect(status).toBe(429);
-      expect(headers.has('retry-after')).toBe(false);
+      const byRule = { client_ref_id: 'order-2', beneficiary_account: '9999000429' };
+      const ordered = await open({ scenario: { rate_limit: 'off' } });
+      for (const { status, headers } of [await world.pay(), await ordered.pay(byRule)]) {
+        expect(status).toBe(429);
+        expect(headers.has('retry-after')).toBe(false);
+      }
     },
   },
 ];

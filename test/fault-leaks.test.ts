@@ -58,13 +58,18 @@ function countingClock() {
 
 /** The answers that worlds hold back. (A spy of vitest would remember every call, and all that hangs on it.) */
 function watchHeld() {
-  const held = new Set<() => void>();
+  const held = new Set<object>();
+  // oxlint-disable-next-line typescript/unbound-method -- called with its world below
   const { hold } = World.prototype;
   World.prototype.hold = function (end) {
-    const letGo = hold.call(this, end);
-    held.add(letGo);
+    const key = {};
+    held.add(key);
+    const letGo = hold.call(this, () => {
+      held.delete(key);
+      end();
+    });
     return () => {
-      held.delete(letGo);
+      held.delete(key);
       letGo();
     };
   };
@@ -93,18 +98,31 @@ async function openSandbox(settings: SettingsInput = {}) {
   return { app, worlds, url, alarms, held, connections };
 }
 
-/** Sends an initiate on a connection of its own, which nobody remembers once it is closed. */
-function send(url: string, rule: string, key = KEY): Socket {
+/** A connection that nobody remembers once it is closed. */
+function open(url: string): Socket {
   const { hostname, port } = new URL(url);
-  const socket = connect(Number(port), hostname).resume();
-  socket.on('error', () => undefined); // that the sandbox cuts it off is what is asked for
+  const socket = connect(Number(port), hostname);
+  return socket.on('error', () => undefined); // that the sandbox cuts it off is what is asked for
+}
+
+/** The head and the body of an initiate. */
+function initiateOf(rule: string, key: string, more: Record<string, string> = {}) {
   const body = JSON.stringify({ ...PAYOUT, client_ref_id: rule });
   const headers = {
     authorization: `Bearer ${key}`,
     'content-type': 'application/json',
     'content-length': String(body.length),
+    ...more,
   };
-  socket.write(rawRequest('POST /payout/initiate', headers, body));
+  return { head: rawRequest('POST /payout/initiate', headers), body };
+}
+
+/** Sends an initiate on a connection of its own. */
+function send(url: string, rule: string, key = KEY): Socket {
+  const { head, body } = initiateOf(rule, key);
+  const socket = open(url).resume();
+  socket.write(head);
+  socket.write(body);
   return socket;
 }
 
@@ -170,6 +188,20 @@ test.each(HELD)('a world that is dropped ends its answers under %s, and only its
   await ended;
   expect(held.size).toBe(1);
   expect(kept.closed).toBe(false);
+});
+
+test.each(HELD)('a world that is dropped before it answers holds nothing back under %s', async (rule) => {
+  const { url, worlds, alarms, held } = await openSandbox({ maxWorlds: 1 });
+  const { head, body } = initiateOf(rule, KEY, { expect: '100-continue' });
+  const socket = open(url);
+  socket.write(head);
+  await once(socket, 'data'); // its world is found
+  worlds.of('sk_test_other');
+  const ended = closed(socket.resume());
+  socket.write(body);
+  await ended;
+  expect(held.size).toBe(0);
+  expect(alarms.size).toBe(1); // for worlds that nobody uses
 });
 
 test('a client that leaves during one of its beats ends a slow body', async () => {

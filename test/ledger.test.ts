@@ -112,6 +112,30 @@ describe.each(LEDGERS)('the %s ledger', (_name, makeLedger) => {
     expect(await pay(ledger, book, at(5), newPayout('b'))).toMatchObject({ kind: 'accepted' });
   });
 
+  test('two names that do not name the same payout find none, and count for neither', async () => {
+    const ledger = ledgerOf();
+    const book = bookOf(1000);
+    const hidden = { reads: 1 };
+    await pay(ledger, book, at(0), newPayout('a', { hidden }));
+    await pay(ledger, book, at(0), newPayout('b'));
+    const { txnId } = newPayout('a');
+    expect((await look(ledger, book, at(1), { txnId, clientRefId: 'b' })).transaction).toBeNull();
+    expect((await look(ledger, book, at(1), { txnId, clientRefId: 'a' })).transaction).toBeNull(); // its first read
+    expect((await look(ledger, book, at(1), { txnId, clientRefId: 'a' })).transaction).toMatchObject({
+      txnId,
+    });
+  });
+
+  test('a refusal that was remembered is forgiven where the dialect forgets', async () => {
+    const ledger = ledgerOf();
+    const book = bookOf(100);
+    const dear = newPayout('a', { amountPaise: 200 });
+    await ledger.initiate(book, at(0), dear, { rememberInsufficient: true });
+    const remembering = await ledger.initiate(book, at(1), newPayout('a'), { rememberInsufficient: true });
+    expect(remembering).toMatchObject({ kind: 'insufficient', remembered: true });
+    expect(await pay(ledger, book, at(1), newPayout('a'))).toMatchObject({ kind: 'accepted' });
+  });
+
   test('a dropped world is forgotten and makes room', async () => {
     const ledger = ledgerOf(1);
     await pay(ledger, bookOf(1000), at(0), newPayout('a'));
@@ -263,6 +287,15 @@ describe.each(LEDGERS)('the %s ledger', (_name, makeLedger) => {
     expect(await pay(ledger, book, at(2), payout)).toMatchObject({ kind: 'repeated', sameBody: true });
     expect((await look(ledger, book, at(3), A)).transaction).toMatchObject({ state: 'SUCCESS' });
     expect(await ledger.balance(book, at(3))).toMatchObject({ balancePaise: 900 });
+  });
+
+  test('a payout that is hidden for a read appears at the next, also when nothing else waits for reads', async () => {
+    const ledger = ledgerOf();
+    const book = bookOf(1000);
+    await pay(ledger, book, at(0), newPayout('a', { hidden: { reads: 1 } }));
+    expect((await look(ledger, book, at(1), A)).transaction).toBeNull();
+    expect((await look(ledger, book, at(2), A)).transaction).toMatchObject({ state: 'PENDING' });
+    expect((await look(ledger, book, at(3), A)).transaction).toMatchObject({ state: 'PENDING' });
   });
 
   test('a payout that is hidden for a time settles unseen, and is there from that time on', async () => {

@@ -1,5 +1,6 @@
+import dns from 'node:dns';
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { durationMs, durationText } from '../src/contract/duration.ts';
 import { readSettings, SETTINGS, SettingsError, type SettingName } from '../src/settings.ts';
 import { sandboxFor } from './support/sandbox.ts';
@@ -163,6 +164,7 @@ test.each<[SettingName, string, string]>([
   ['openingBalance', '1,000', AN_AMOUNT],
   ['openingBalance', 'abc', AN_AMOUNT],
   ['settlement', 'fast', 'must be one of demo, instant, realistic, manual'],
+  ['magic', 'maybe', 'must be one of on, off'],
   ['rateLimit', '100', A_LIMIT],
   ['rateLimit', '0/1s', A_LIMIT],
   ['rateLimit', '100/0s', A_LIMIT],
@@ -188,6 +190,8 @@ test.each([
   ['host', '--host must be an address or a host name, not ""'],
   ['seed', '--seed must be a text or a number, not ""'],
   ['port', `--port ${A_PORT}, not ""`],
+  ['scenario', '--scenario must be the name of a scenario or the path of a file, not ""'],
+  ['scenarios', '--scenarios must be a folder, not ""'],
 ])('an empty flag is not taken for one that was not given: %s', (name, complaint) => {
   expect(complaintAbout({ [name]: '' }, { PORT: '1', HOST: 'localhost', SANDBOX_SEED: '7' })).toBe(complaint);
 });
@@ -212,6 +216,14 @@ test('all that is wrong is said at once, in one line', () => {
       '--settlement must be one of demo, instant, realistic, manual, not "slow"; ' +
       `--rate-limit ${A_LIMIT}, not "x"`,
   );
+});
+
+test('localhost is 127.0.0.1 alone: a second address would outlive the stop', async () => {
+  const lookup = vi.spyOn(dns, 'lookup');
+  onTestFinished(() => lookup.mockRestore());
+  const { url } = await sandboxFor({ host: 'localhost' });
+  expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+  expect(lookup.mock.calls.map(([name]) => name)).not.toContain('localhost');
 });
 
 test('with a list of keys only those are accepted', async () => {
@@ -274,6 +286,18 @@ test.each([
   '99999999999999999999w',
 ])('%j is no duration', (text) => {
   expect(durationMs(text)).toBeUndefined();
+});
+
+test.each([
+  [0, '0ms'],
+  [999, '999ms'],
+  [1001, '1001ms'],
+  [90_000, '90s'],
+  [5_400_000, '90m'],
+  [129_600_000, '36h'],
+  [604_800_000, '7d'],
+])('%i ms are written in the largest unit that keeps them whole: %s', (ms, text) => {
+  expect(durationText(ms)).toBe(text);
 });
 
 test('every duration reads back as it was written', () => {

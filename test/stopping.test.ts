@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import type { Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { ask, linesOf, nobodyListens, startProgram } from './support/program.ts';
+import { ask, linesOf, logLines, nobodyListens, startProgram } from './support/program.ts';
 import { answersOn, rawRequest, rawSocket } from './support/raw-socket.ts';
 import { PAYOUT } from './support/sandbox.ts';
 
@@ -46,6 +46,13 @@ async function keepAlive(url: string): Promise<Socket> {
   return socket;
 }
 
+/** A connection over which nothing has been sent. */
+async function silent(url: string): Promise<Socket> {
+  const socket = rawSocket(url);
+  await once(socket, 'connect');
+  return socket;
+}
+
 test.each(SIGNALS)('%s ends it with exit code 0', AN_END, async (signal) => {
   const { program } = await startProgram();
   const { code, stdout, stderr } = await program.stop(signal);
@@ -68,23 +75,37 @@ test.each(SIGNALS)('at %s a request under way is still answered', { ...AN_END, r
   expect(linesOf(stdout, 'request')).toMatchObject([{ route: 'initiate', status: 200 }]);
 });
 
-test.each<[string, (url: string) => Promise<Socket>]>([
-  ['an idle connection that is kept alive', keepAlive],
-  ['a connection that never sends its body', beginRequest],
-  [
-    'a connection that never sends anything',
-    async (url) => {
-      const socket = rawSocket(url);
-      await once(socket, 'connect');
-      return socket;
-    },
-  ],
-])('%s does not hold up the end', AN_END, async (_what, connected) => {
+test(
+  'what is idle is closed at once, while the rest is still answered',
+  { ...AN_END, retry: 3 },
+  async () => {
+    const { program, url } = await startProgram();
+    const [one, other] = [await beginRequest(url), await beginRequest(url)];
+    const answers = [answersOn(one), answersOn(other)];
+    const idle = [await keepAlive(url), await silent(url)];
+    const closed = idle.map((socket) => once(socket.resume(), 'close'));
+    program.child.kill();
+    await Promise.all(closed);
+    for (const [i, socket] of [one, other].entries()) {
+      socket.write(BODY);
+      expect(await answers[i]).toMatch(/^HTTP\/1\.1 200 OK\r\n/); // and with that its connection has been closed
+    }
+    expect(await program.ended).toMatchObject({ code: 0, stderr: '' });
+  },
+);
+
+test.each<[string, number, (url: string) => Promise<Socket>]>([
+  ['an idle connection that is kept alive', 1, keepAlive],
+  ['a connection that never sends its body', 1, beginRequest],
+  ['a connection that never sends anything', 0, silent],
+])('%s does not hold up the end, and has %i lines in the log', AN_END, async (_what, requests, connected) => {
   const { program, url } = await startProgram();
   const socket = await connected(url);
   socket.resume();
-  const [ended] = await Promise.all([program.stop(), once(socket, 'close')]);
-  expect(ended).toMatchObject({ code: 0, stderr: '' });
+  const [{ code, stdout, stderr }] = await Promise.all([program.stop(), once(socket, 'close')]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(linesOf(stdout, 'request')).toHaveLength(requests);
+  expect(logLines(stdout).at(-1)).toMatchObject({ msg: 'stopped' });
 });
 
 test('a log that nobody reads does not hold up the end', AN_END, async () => {
@@ -97,9 +118,7 @@ test('a log that nobody reads does not hold up the end', AN_END, async () => {
   socket.write(rawRequest(`GET ${path}`, {}).toString().repeat(count));
   socket.end();
   expect((await answers).split('HTTP/1.1 404').length - 1).toBe(count);
-  program.child.kill();
-  const [code] = (await once(program.child, 'exit')) as [number];
-  expect(code).toBe(0);
+  expect(await program.stop()).toMatchObject({ code: 0, stderr: '' });
 });
 
 test('it starts again on the port that it has just left', AN_END, async () => {

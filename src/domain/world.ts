@@ -1,5 +1,12 @@
 import type { InitiateRequest, StatusQuery } from '../contract/payout.ts';
-import type { BalanceOutcome, BookRef, InspectOutcome, Ledger, Settled } from '../ledger/ledger.ts';
+import type {
+  BalanceOutcome,
+  BookRef,
+  InspectOutcome,
+  Ledger,
+  Settled,
+  TransactionKey,
+} from '../ledger/ledger.ts';
 import { Attempts, type AttemptBudget } from './attempts.ts';
 import { advance, freeze, resume, wallTimeMs, worldTimeMs, type WorldClock } from './clock.ts';
 import type { Digest } from './identity.ts';
@@ -132,19 +139,19 @@ export class World {
     const { both, unknown } = plan.scenario.dialect.status;
     const isBoth = clientRefId !== undefined && txnId !== undefined;
     if (isBoth && both === 400) throw bothParameters();
-    const byReference = clientRefId !== undefined && !(isBoth && both !== 'client_ref_id');
-    if (!byReference && txnId === undefined) throw neitherParameter();
+    if (clientRefId === undefined && txnId === undefined) throw neitherParameter();
     while (this.#advancing !== null) await this.#advancing;
     const { nowMs } = this;
-    const key = byReference ? { clientRefId } : { txnId: txnId! };
+    const key: TransactionKey = {
+      txnId: isBoth && both === 'client_ref_id' ? undefined : txnId,
+      clientRefId: isBoth && both === 'txn_id' ? undefined : clientRefId,
+    };
     const staleMs = plan.rule?.effect.staleMs ?? null;
     const asOfMs = staleMs === null ? null : nowMs - staleMs;
     const outcome = await this.#parts.ledger.find(this.#openBook, nowMs, key, asOfMs);
     this.#note(outcome);
     const { transaction } = outcome;
-    if (transaction === null || (isBoth && both === 'same' && transaction.clientRefId !== clientRefId)) {
-      throw unknownTransaction(unknown);
-    }
+    if (transaction === null) throw unknownTransaction(unknown);
     return transaction;
   }
 

@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Dialect } from '../contract/dialect.ts';
 import { Refusal } from '../contract/errors.ts';
 import type { Plan } from '../domain/plan.ts';
 import type { Fault, Respond, Rule } from '../domain/rule.ts';
@@ -27,10 +28,11 @@ const LISTED: Readonly<Record<number, { readonly code: string; readonly message:
   500: { code: 'INTERNAL_ERROR', message: 'Internal server error' },
 };
 
-const DEFAULT_HEADERS: Readonly<Record<number, Readonly<Record<string, string>>>> = {
-  401: { 'www-authenticate': 'Bearer' },
-  429: { 'retry-after': '1' },
-};
+/** The headers that go with a status, unless the rule orders others. */
+function usualHeaders(status: number, { rate_limit: rows }: Dialect): Readonly<Record<string, string>> {
+  if (status === 401) return { 'www-authenticate': 'Bearer' };
+  return status === 429 && rows.retry_after === 'seconds' ? { 'retry-after': '1' } : {};
+}
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -45,7 +47,7 @@ const replacesBody = (respond: Respond | null): boolean =>
 /** Writes the answer that a rule orders into the reply. @returns its body */
 function ordered(respond: Respond, request: FastifyRequest, reply: FastifyReply): string {
   const { status, body, headers } = respond;
-  void reply.code(status).headers({ ...DEFAULT_HEADERS[status], ...headers });
+  void reply.code(status).headers({ ...usualHeaders(status, request.scenario.dialect), ...headers });
   if (body !== null) {
     if (status >= 400 && respond.code !== null) request.record.code = respond.code;
     const isText = typeof body === 'string';

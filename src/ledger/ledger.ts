@@ -43,8 +43,11 @@ export interface InspectOutcome extends Settled {
   readonly transactions: readonly Transaction[];
 }
 
-/** What names a payout: the service's identifier, or the client's own. */
-export type TransactionKey = { readonly txnId: string } | { readonly clientRefId: string };
+/** What names a payout: the service's identifier, the client's own, or both, which must then name the same one. */
+export interface TransactionKey {
+  readonly txnId?: string | undefined;
+  readonly clientRefId?: string | undefined;
+}
 
 export interface InitiateOptions {
   /** Whether a reference that was refused for the balance stays refused. */

@@ -87,12 +87,12 @@ export class MemoryLedger implements Ledger {
     const book = this.#bookAt(ref, nowMs);
     const settled = settleDue(book, Infinity);
 
-    const earlier = findTransaction(book, payout);
+    const earlier = findTransaction(book, { clientRefId: payout.clientRefId });
     if (earlier !== null && earlier.nth >= payout.nth) {
       const sameBody = earlier.fingerprint === payout.fingerprint;
       return { ...settled, kind: 'repeated', transaction: earlier, sameBody };
     }
-    const remembered = book.refused.has(payout.clientRefId);
+    const remembered = rememberInsufficient && book.refused.has(payout.clientRefId);
     if (remembered || !covers(book.wallet, payout.amountPaise)) {
       if (rememberInsufficient && !remembered) this.#remember(book, payout.clientRefId);
       return { ...settled, kind: 'insufficient', balancePaise: book.wallet.balancePaise, remembered };
@@ -187,9 +187,11 @@ function openBook({ openingBalancePaise, openedAtMs }: BookRef): Book {
   return book;
 }
 
-function findTransaction(book: Book, key: TransactionKey): Transaction | null {
-  const txnId = 'clientRefId' in key ? book.references.get(key.clientRefId) : key.txnId;
-  return (txnId !== undefined && book.transactions.get(txnId)) || null;
+function findTransaction(book: Book, { txnId, clientRefId }: TransactionKey): Transaction | null {
+  const id = txnId ?? (clientRefId === undefined ? undefined : book.references.get(clientRefId));
+  const transaction = id === undefined ? undefined : book.transactions.get(id);
+  const isMeant = clientRefId === undefined || transaction?.clientRefId === clientRefId;
+  return transaction !== undefined && isMeant ? transaction : null;
 }
 
 /** Writes down why the balance is what it now is. */

@@ -1,22 +1,42 @@
 import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
 
 /** How long requests under way may take when the server stops, before their connections are cut. */
 const GRACE_MS = 800;
 const IDLE_CHECK_MS = 20;
 
+const closed = (socket: Socket): Promise<void> =>
+  new Promise((resolve) => void socket.once('close', () => resolve()));
+
 /**
- * Closes a server within a second: requests under way are answered, idle connections end at once.
+ * Watches a server from its start, so that it can be closed within a second: requests under way are answered,
+ * idle connections end at once.
  *
  * @param close stops listening and resolves when the last connection has ended
  */
-export async function stopGracefully(server: Server, close: () => Promise<unknown>): Promise<void> {
-  // a keep-alive connection whose last request ends while we stop would hold us up until it times out
-  const closeIdle = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
-  const cut = setTimeout(() => server.closeAllConnections(), GRACE_MS);
-  try {
-    await close();
-  } finally {
-    clearInterval(closeIdle);
-    clearTimeout(cut);
-  }
+export function gracefulStop(server: Server, close: () => Promise<unknown>): () => Promise<void> {
+  const open = new Set<Socket>();
+  server.on('connection', (socket) => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+  });
+
+  const closeIdle = (): void => {
+    server.closeIdleConnections();
+    // Node takes a connection for busy that has sent nothing so far, such as the spare one of a browser
+    for (const socket of open) if (socket.bytesRead === 0) socket.destroy();
+  };
+
+  return async () => {
+    // a keep-alive connection whose last request ends while we stop would hold us up until it times out
+    const idleCheck = setInterval(closeIdle, IDLE_CHECK_MS);
+    const cut = setTimeout(() => server.closeAllConnections(), GRACE_MS);
+    try {
+      await close();
+      await Promise.all([...open].map(closed)); // what has been cut still has its line to log
+    } finally {
+      clearInterval(idleCheck);
+      clearTimeout(cut);
+    }
+  };
 }

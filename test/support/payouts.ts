@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { TRANSFER_MODES, type State } from '../../src/contract/payout.ts';
+import { STATES, TRANSFER_MODES, type State } from '../../src/contract/payout.ts';
 import { payoutIds } from '../../src/domain/identity.ts';
 import { mayMove, type Hidden, type NewTransaction, type Step } from '../../src/domain/transaction.ts';
 import { sha256 } from '../../src/runtime/digest.ts';
@@ -76,7 +76,7 @@ const seldom = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | null> =>
 export const anyTimeline = fc
   .array(
     fc.record({
-      to: fc.constantFrom<State | null>('SUCCESS', 'FAILED', 'REVERSED', null),
+      to: fc.constantFrom<State | null>(...STATES, null),
       waitMs: fc.nat(1000),
       polls: seldom(fc.integer({ min: 1, max: 4 })),
       utr: fc.boolean(),
