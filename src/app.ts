@@ -86,7 +86,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
     requestTimeout: REQUEST_TIMEOUT_MS,
     exposeHeadRoutes: false,
     return503OnClosing: false, // what still comes in while we stop is answered, and its connection closed
-    clientErrorHandler: refuseBrokenHttp(scenarioInForce),
+    clientErrorHandler: refuseBrokenHttp(log, scenarioInForce),
     frameworkErrors: refuseBadPath(record, scenarioInForce),
   });
   app.setValidatorCompiler(validatorCompiler);

@@ -394,9 +394,28 @@ test('the log tells a client that left a delayed answer from one that left a han
     await expect.poll(() => clock.alarms, EVENTUALLY).toBe(1);
   }
   await expect.poll(() => requests().length, EVENTUALLY).toBe(2);
+  const masked = { beneficiary_account: '********6789' };
   expect(requests()).toMatchObject([
-    { rule: 'inline/late', delay_ms: 600_000, committed: true, client_gone: true },
-    { rule: 'inline/never', fault: 'hang', committed: false },
+    { rule: 'inline/late', delay_ms: 600_000, committed: true, client_gone: true, ...masked },
+    { rule: 'inline/never', fault: 'hang', committed: false, ...masked },
   ]);
   for (const line of requests()) expect(line).not.toHaveProperty('status');
+});
+
+test('twenty answers held on one connection, whose requests came before their turn, end with it and warn of nothing', async () => {
+  const warnings: Error[] = [];
+  const note = (warning: Error): void => void warnings.push(warning);
+  process.on('warning', note);
+  onTestFinished(() => void process.off('warning', note));
+  const { url, clock, requests } = await stillSandbox({
+    rules: [{ name: 'silent', effect: { fault: { kind: 'hang', for: '10m' } } }],
+  });
+  const socket = rawSocket(url);
+  const read = rawRequest('GET /client/fetchbalance', { authorization: `Bearer ${KEY}` });
+  for (let nth = 0; nth < 20; nth += 1) socket.write(read);
+  await expect.poll(() => clock.alarms, EVENTUALLY).toBe(21);
+  socket.destroy();
+  await expect.poll(() => clock.alarms, EVENTUALLY).toBe(1);
+  await expect.poll(() => requests().length, EVENTUALLY).toBe(20);
+  expect(warnings).toEqual([]);
 });

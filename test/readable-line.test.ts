@@ -34,6 +34,11 @@ test.each([
     '404  GET /x  ROUTE_NOT_FOUND  1 ms',
   ],
   [
+    'what never became one',
+    { msg: 'request', status: 431, code: 'HEADERS_TOO_LARGE' },
+    '431  no request  HEADERS_TOO_LARGE',
+  ],
+  [
     'one whose client left',
     {
       msg: 'request',

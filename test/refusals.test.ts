@@ -29,7 +29,9 @@ async function clientIn(errors: ErrorRows, settings: SettingsInput = {}, dialect
 
 /** What the server says on the wire to something that never became a request. */
 async function brokenHttp(code: string, errors: ErrorRows): Promise<Seen> {
-  const refuse = refuseBrokenHttp(() => ({ dialect: changedDialect(DEFAULT_DIALECT, { errors }) }));
+  const refuse = refuseBrokenHttp(pino({ level: 'silent' }), () => ({
+    dialect: changedDialect(DEFAULT_DIALECT, { errors }),
+  }));
   const server = createServer((socket) => refuse(Object.assign(new Error(code), { code }), socket));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());

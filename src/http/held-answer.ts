@@ -27,6 +27,7 @@ export const heldBack = (
     };
     const left = over('left');
     if (socket.destroyed) return left();
+    socket.setMaxListeners(0); // one for each answer held on it, and requests may be sent before their turn
     socket.on('close', left);
     if (ms !== null) cancelAlarm = wallClock.alarm(wallClock.nowMs() + ms, over('due'));
     letGo = world.hold(over('ended'));

@@ -127,11 +127,12 @@ export const refuseBadPath =
 
 /** Answers what never became a request: bytes that are no HTTP, headers without end, a body that does not come. */
 export const refuseBrokenHttp =
-  (scenarioInForce: () => Pick<Scenario, 'dialect'>) =>
+  (log: Logger, scenarioInForce: () => Pick<Scenario, 'dialect'>) =>
   (error: Error & { code?: string }, socket: Socket): void => {
     if (error.code === 'ECONNRESET' || socket.destroyed) return;
     const facts = factsOf(new Refusal(CLIENT_ERRORS[error.code ?? ''] ?? 'MALFORMED_REQUEST'));
     const { text, contentType } = errorBody(facts, scenarioInForce().dialect.errors);
+    log.info({ status: facts.status, code: facts.code }, 'request');
     if (socket.writable) {
       socket.write(
         `HTTP/1.1 ${facts.status} ${STATUS_CODES[facts.status]}\r\n` +

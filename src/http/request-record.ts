@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 
@@ -5,7 +6,7 @@ import type { Logger } from 'pino';
 interface RequestRecord {
   worldId?: string;
   route?: string | undefined;
-  code?: string;
+  code?: string | undefined;
   clientRefId?: string;
   txnId?: string;
   account?: string;
@@ -62,6 +63,21 @@ function line(request: FastifyRequest, reply: FastifyReply, durationMs: number):
   };
 }
 
+const EXCHANGES = Symbol('the exchanges of a connection that are not over');
+
+/**
+ * The exchanges of a connection that are not over, as functions that end them. A connection that breaks ends them all:
+ * the answers that wait behind another one on it never hear of it otherwise.
+ */
+function openExchanges(socket: Socket & { [EXCHANGES]?: Set<() => void> }): Set<() => void> {
+  const known = socket[EXCHANGES];
+  if (known !== undefined) return known;
+  const open = new Set<() => void>();
+  socket[EXCHANGES] = open;
+  socket.once('close', () => open.forEach((over) => over()));
+  return open;
+}
+
 /** Writes the log line of each request once its exchange is over, whatever became of it. */
 export type Recorder = (request: FastifyRequest, reply: FastifyReply) => void;
 
@@ -71,7 +87,12 @@ export const requestRecorder =
   (request, reply) => {
     const startMs = stopwatchMs();
     request.record = {};
-    reply.raw.once('close', () => log.info(line(request, reply, stopwatchMs() - startMs), 'request'));
+    const open = openExchanges(request.raw.socket);
+    const over = (): void => {
+      if (open.delete(over)) log.info(line(request, reply, stopwatchMs() - startMs), 'request');
+    };
+    open.add(over);
+    reply.raw.once('close', over);
   };
 
 /** One log line a request. */

@@ -49,7 +49,7 @@ function ordered(respond: Respond, request: FastifyRequest, reply: FastifyReply)
   const { status, body, headers } = respond;
   void reply.code(status).headers({ ...usualHeaders(status, request.scenario.dialect), ...headers });
   if (body !== null) {
-    if (status >= 400 && respond.code !== null) request.record.code = respond.code;
+    request.record.code = status >= 400 && respond.code !== null ? respond.code : undefined;
     const isText = typeof body === 'string';
     if (!reply.hasHeader('content-type')) void reply.type(isText ? 'text/plain; charset=utf-8' : JSON_TYPE);
     return isText ? body : JSON.stringify(body);

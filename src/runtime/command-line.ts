@@ -102,10 +102,10 @@ function listenComplaint(error: unknown, { host, port }: Settings): string | und
   return ADDRESS_CALLS.has(syscall) ? `${at} cannot be listened on: ${code}` : undefined;
 }
 
-/** Resolves at the first SIGTERM or SIGINT; a second one ends the process at once. */
+/** Resolves at the first SIGTERM or SIGINT. More of them change nothing: the end comes within a second. */
 const stopSignal = (): Promise<void> =>
   new Promise((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve());
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve());
   });
 
 async function serve(settings: Settings): Promise<number> {

@@ -9,7 +9,8 @@ const named = (name: string, value: unknown): string | undefined =>
 /** What a request came to: `200 initiate order-1 TXN4058… 1.2 ms`, and why it was answered so. */
 const request = (line: Line): readonly unknown[] => [
   line['status'] ?? line['fault'] ?? 'no answer',
-  line['route'] ?? `${String(line['method'])} ${String(line['path'])}`,
+  line['route'] ??
+    (line['path'] === undefined ? 'no request' : `${String(line['method'])} ${String(line['path'])}`),
   line['client_ref_id'],
   line['txn_id'],
   line['code'],
@@ -19,7 +20,7 @@ const request = (line: Line): readonly unknown[] => [
   line['committed'] === false && 'not committed',
   named('limit', line['limit']),
   line['client_gone'] === true && 'client gone',
-  `${String(line['duration_ms'])} ms`,
+  typeof line['duration_ms'] === 'number' && `${line['duration_ms']} ms`,
   named('world', line['world']),
   Array.isArray(line['warnings']) && `warning: ${line['warnings'].join('; ')}`,
 ];
