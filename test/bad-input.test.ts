@@ -253,10 +253,10 @@ test.each([
   },
 );
 
-test('a thousand headers are read, and requests sent before their turn are answered in order', async () => {
+test('five hundred headers are read, and requests sent before their turn are answered in order', async () => {
   const { url } = await sandboxFor();
   const socket = rawSocket(url);
-  const many = Object.fromEntries(Array.from({ length: 1000 }, (_, nth) => [`X-${nth}`, 'y']));
+  const many = Object.fromEntries(Array.from({ length: 500 }, (_, nth) => [`X-${nth}`, 'y']));
   socket.write(
     Buffer.concat([
       rawRequest('GET /client/fetchbalance', { ...AUTHORIZED, ...many }),

@@ -43,7 +43,7 @@ const BROKEN: readonly [string, Effect, string, string][] = [
   ['connection-reset', { fault: 'connection-reset' }, 'ECONNRESET', 'ECONNRESET'],
   ['empty-response', { fault: 'empty-response' }, 'UND_ERR_SOCKET', 'ECONNRESET'],
   ['truncated-body', { fault: 'truncated-body' }, 'UND_ERR_SOCKET', 'ECONNRESET'],
-  ['garbage', { fault: 'garbage' }, 'HPE_INVALID_CONSTANT', 'HPE_INVALID_CONSTANT'],
+  ['garbage', { fault: 'garbage' }, 'HTTPParserError', 'HPE_INVALID_CONSTANT'],
   ['a hang for a time', { fault: { kind: 'hang', for: '30ms' } }, 'UND_ERR_SOCKET', 'ECONNRESET'],
   ['a truncated 502', { ...GATEWAY, fault: 'truncated-body' }, 'UND_ERR_SOCKET', 'ECONNRESET'],
   ['a late reset', { delay: '20ms', fault: 'connection-reset' }, 'ECONNRESET', 'ECONNRESET'],

@@ -28,6 +28,7 @@ const initiateOf = (apiKey: string, change: Record<string, unknown>, leave: Abor
 /** The code of an error, of the one behind it, or its name where there is none. */
 function codeOf(error: unknown): string {
   const { code, name, cause } = error as { code?: unknown; name: string; cause?: unknown };
+  if (name === 'HTTPParserError') return name; // its code is llhttp's, and not in every version of Node
   if (typeof code === 'string') return code;
   return cause instanceof Error ? codeOf(cause) : name;
 }
