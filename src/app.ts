@@ -4,14 +4,14 @@ import type { Logger } from 'pino';
 import { DEFAULT_DIALECT } from './contract/dialect.ts';
 import { frozenClock, runningClock } from './domain/clock.ts';
 import { toPaise } from './domain/money.ts';
-import type { ScenarioBase } from './domain/scenario.ts';
+import type { Scenario, ScenarioBase } from './domain/scenario.ts';
 import type { WallClock } from './domain/wall-clock.ts';
 import { Worlds } from './domain/worlds.ts';
 import { admission } from './http/admission.ts';
 import { takeJsonBodies } from './http/json-body.ts';
 import { payoutRoutes } from './http/payout-routes.ts';
 import { limitRates } from './http/rate-limit.ts';
-import { answerErrors, refuseBadPath, refuseBrokenHttp } from './http/refusals.ts';
+import { answerErrors, answerOddHttp, refuseBadPath, refuseBrokenHttp } from './http/refusals.ts';
 import { recordRequests, requestRecorder } from './http/request-record.ts';
 import { sayScenario } from './http/sandbox-headers.ts';
 import { serializerCompiler, validatorCompiler } from './http/schemas.ts';
@@ -25,7 +25,7 @@ import type { Settings } from './settings.ts';
 
 const MAX_BODY_BYTES = 64 * 1024;
 const REQUEST_TIMEOUT_MS = 30_000; // from the first byte of a request to its last
-const MAX_ATTEMPT_COUNTERS = 1_000_000; // of all worlds together
+const MAX_ATTEMPT_COUNTERS = 200_000; // of all worlds together
 
 interface AppParts {
   readonly settings: Settings;
@@ -36,6 +36,7 @@ interface AppParts {
 interface App {
   readonly app: FastifyInstance;
   readonly worlds: Worlds;
+  readonly scenarioInForce: () => Scenario;
 }
 
 /** What a scenario does where it says nothing: the settings. */
@@ -85,6 +86,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
     bodyLimit: MAX_BODY_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
     exposeHeadRoutes: false,
+    http: { requireHostHeader: false }, // refuseUnknownRoutes says so in the envelope
     return503OnClosing: false, // what still comes in while we stop is answered, and its connection closed
     clientErrorHandler: refuseBrokenHttp(log, scenarioInForce),
     frameworkErrors: refuseBadPath(record, scenarioInForce),
@@ -92,6 +94,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
 
+  answerOddHttp(app, log, scenarioInForce);
   recordRequests(app, record);
   sayScenario(app, scenarioInForce);
   refuseUnknownRoutes(app);
@@ -108,5 +111,5 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
     done();
   });
   app.addHook('onClose', () => worlds.close());
-  return { app, worlds };
+  return { app, worlds, scenarioInForce };
 }

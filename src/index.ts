@@ -5,7 +5,7 @@ import type { Change } from './domain/transaction.ts';
 import type { World } from './domain/world.ts';
 import { systemClock } from './runtime/system-clock.ts';
 import { startServer } from './server.ts';
-import { readSettings, type SettingsInput } from './settings.ts';
+import { readSettings, SettingsError, type SettingsInput } from './settings.ts';
 
 /** The time of one world. */
 export interface WorldClockControl {
@@ -36,7 +36,12 @@ export interface SandboxWorld {
 /** A payout sandbox that listens in this process. */
 export interface Sandbox extends AsyncDisposable {
   readonly url: string;
-  /** The world of a key; without one, a fresh world: `sk_test_world_1`, `sk_test_world_2` and so on. */
+  /**
+   * The world of a key; without one, a fresh world: `sk_test_world_1`, `sk_test_world_2` and so on, or the next of the keys
+   * in `apiKeys`.
+   *
+   * @throws SettingsError for a key that is not in `apiKeys`, or when there is none left
+   */
   world(apiKey?: string): SandboxWorld;
   /** Answers the requests under way and ends, within a second. */
   close(): Promise<void>;
@@ -53,9 +58,20 @@ export async function startSandbox(options: SettingsInput = {}): Promise<Sandbox
   const settings = readSettings({ port: 0, logLevel: 'silent', ...options }, {});
   const server = await startServer(settings, systemClock(), pino({ level: settings.logLevel, base: null }));
   let worldsMade = 0;
+  const freshKey = (): string => {
+    worldsMade += 1;
+    if (settings.apiKeys === undefined) return `sk_test_world_${worldsMade}`;
+    const key = settings.apiKeys[worldsMade - 1];
+    if (key === undefined)
+      throw new SettingsError(`apiKeys has no more than ${settings.apiKeys.length} keys`);
+    return key;
+  };
   return {
     url: server.url,
-    world(apiKey = `sk_test_world_${(worldsMade += 1)}`) {
+    world(apiKey = freshKey()) {
+      if (settings.apiKeys !== undefined && !settings.apiKeys.includes(apiKey)) {
+        throw new SettingsError('this key is none of those in apiKeys, the only ones that are accepted');
+      }
       return { apiKey, url: server.url, clock: clockOf(() => server.worlds.of(apiKey)) };
     },
     close: () => server.close(),

@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import { buildApp } from './app.ts';
+import type { Scenario } from './domain/scenario.ts';
 import type { Worlds } from './domain/worlds.ts';
 import type { WallClock } from './domain/wall-clock.ts';
 import { gracefulStop } from './runtime/graceful-stop.ts';
@@ -10,6 +11,8 @@ export interface Server {
   /** Where a client of the same machine reaches it: `http://127.0.0.1:3000`. */
   readonly url: string;
   readonly worlds: Worlds;
+  /** The scenario that was in force at the start. */
+  readonly scenario: Scenario;
   /** Answers the requests under way and ends, within a second. */
   close(): Promise<void>;
 }
@@ -29,12 +32,13 @@ function urlOf({ address, family, port }: AddressInfo): string {
  * @throws the error of `listen` (EADDRINUSE, EACCES, ENOTFOUND …) when that address cannot be had
  */
 export async function startServer(settings: Settings, wallClock: WallClock, log: Logger): Promise<Server> {
-  const { app, worlds } = await buildApp({ settings, wallClock, log });
+  const { app, worlds, scenarioInForce } = await buildApp({ settings, wallClock, log });
   const close = gracefulStop(app.server, () => app.close());
   await app.listen({ host: addressOf(settings.host), port: settings.port });
   return {
     url: urlOf(app.server.address() as AddressInfo),
     worlds,
+    scenario: scenarioInForce(),
     close,
   };
 }

@@ -61,13 +61,16 @@ const rateLimit = (text: string): RateLimit | 'off' | undefined => {
 
 const duration = (text: string): number | undefined => durationMs(text) || undefined;
 
+const EARLIEST_CLOCK_MS = Date.UTC(2000, 0, 1);
+
 type StartingClock = { readonly frozenAtMs: number } | 'running';
 
 /** ISO 8601 in UTC, with four-digit years, as the interface's own timestamps. */
 const startingClock = (text: string): StartingClock | undefined => {
   if (text === 'running') return 'running';
   const time = z.iso.datetime().safeParse(text);
-  return time.success ? { frozenAtMs: Date.parse(text) } : undefined;
+  const frozenAtMs = time.success ? Date.parse(text) : Number.NaN;
+  return frozenAtMs >= EARLIEST_CLOCK_MS ? { frozenAtMs } : undefined;
 };
 
 const WORST_TRANSACTION_BYTES = 1536; // with every text field at its longest, in two-byte characters
@@ -162,7 +165,10 @@ const SettingsSchema = z.object({
       value: '<text>',
       description: 'what ids, UTRs and chance are drawn from',
     }),
-  clock: readWith(startingClock, 'running, or an ISO 8601 time in UTC such as 2026-01-15T10:30:00Z')
+  clock: readWith(
+    startingClock,
+    'running, or an ISO 8601 time in UTC from the year 2000 on, such as 2026-01-15T10:30:00Z',
+  )
     .prefault('running')
     .register(explain, {
       env: 'SANDBOX_CLOCK',
@@ -233,6 +239,8 @@ type Given = Readonly<Record<string, unknown>>;
  * @throws SettingsError with every wrong value, on one line
  */
 export function readSettings(flags: Given, environment: Given): Settings {
+  const unknown = Object.keys(flags).filter((name) => !Object.hasOwn(SettingsSchema.shape, name));
+  if (unknown.length > 0) throw new SettingsError(`there is no setting ${unknown.join(', ')}`);
   const given: Record<string, unknown> = {};
   const source: Record<string, string> = {};
   for (const { name, flag, env } of SETTINGS) {

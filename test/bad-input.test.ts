@@ -327,3 +327,26 @@ test('a body far too large is answered 413 before it was sent', async () => {
   });
   expect(status).toBe(413);
 });
+
+test.each([
+  [
+    'without a Host',
+    'GET /client/fetchbalance HTTP/1.1\r\nConnection: close\r\n\r\n',
+    400,
+    'MALFORMED_REQUEST',
+  ],
+  ['that wants a tunnel', 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'MALFORMED_REQUEST'],
+  [
+    'with an expectation',
+    'GET / HTTP/1.1\r\nHost: a\r\nExpect: foo\r\nConnection: close\r\n\r\n',
+    404,
+    'ROUTE_NOT_FOUND',
+  ],
+])('a request %s is answered in the envelope', async (_what, bytes, status, code) => {
+  const { url } = await sandboxFor();
+  const socket = rawSocket(url);
+  socket.write(bytes);
+  const text = await answersOn(socket);
+  expect(text).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+  expect(JSON.parse(text.slice(text.indexOf('{')))).toMatchObject({ status: 'error', code });
+});

@@ -54,7 +54,7 @@ test('wrong variables end it with exit code 2 and one line about all of them', a
     stderr:
       'payout-sandbox: PORT must be a whole number from 0 to 65535, not "abc"; ' +
       'SANDBOX_API_KEYS must be keys of visible ASCII characters, separated by commas; ' +
-      '--clock must be running, or an ISO 8601 time in UTC such as 2026-01-15T10:30:00Z, not "yesterday"\n',
+      '--clock must be running, or an ISO 8601 time in UTC from the year 2000 on, such as 2026-01-15T10:30:00Z, not "yesterday"\n',
   });
 });
 

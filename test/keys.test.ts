@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { startSandbox } from '../src/index.ts';
 import { bearerKeys } from '../src/http/bearer-key.ts';
 import { PAYOUT, sandboxFor, seen } from './support/sandbox.ts';
 
@@ -97,4 +98,16 @@ test('two hundred worlds at once do not disturb each other', async () => {
       });
     }),
   );
+});
+
+test('the library hands out the fixed keys one by one, and no key that would be refused', async () => {
+  const sandbox = await startSandbox({ apiKeys: 'one,two', rateLimit: 'off' });
+  onTestFinished(() => sandbox.close());
+  expect([sandbox.world().apiKey, sandbox.world().apiKey]).toEqual(['one', 'two']);
+  expect(() => sandbox.world()).toThrow('apiKeys has no more than 2 keys');
+  expect(() => sandbox.world('three')).toThrow('none of those in apiKeys');
+  await expect(startSandbox({ prot: 1 } as object)).rejects.toThrow('there is no setting prot');
+  const world = sandbox.world('one');
+  await sandbox.close();
+  await expect(world.clock.advance('1s')).rejects.toThrow('the sandbox is closed');
 });

@@ -115,7 +115,7 @@ describe.each(LEDGERS)('the %s ledger', (_name, makeLedger) => {
   test('two names that do not name the same payout find none, and count for neither', async () => {
     const ledger = ledgerOf();
     const book = bookOf(1000);
-    const hidden = { reads: 1 };
+    const hidden = { reads: 1, by: 'test/hidden' };
     await pay(ledger, book, at(0), newPayout('a', { hidden }));
     await pay(ledger, book, at(0), newPayout('b'));
     const { txnId } = newPayout('a');
@@ -278,7 +278,10 @@ describe.each(LEDGERS)('the %s ledger', (_name, makeLedger) => {
   test('a payout that is hidden for two reads is there at the third: it was debited all the time', async () => {
     const ledger = ledgerOf();
     const book = bookOf(1000);
-    const payout = newPayout('a', { hidden: { reads: 2 }, timeline: [atRead('SUCCESS', 3)] });
+    const payout = newPayout('a', {
+      hidden: { reads: 2, by: 'test/hidden' },
+      timeline: [atRead('SUCCESS', 3)],
+    });
     expect((await look(ledger, book, at(0), A)).transaction).toBeNull();
     await pay(ledger, book, at(0), payout);
     expect(await ledger.balance(book, at(1))).toMatchObject({ balancePaise: 900 });
@@ -292,7 +295,7 @@ describe.each(LEDGERS)('the %s ledger', (_name, makeLedger) => {
   test('a payout that is hidden for a read appears at the next, also when nothing else waits for reads', async () => {
     const ledger = ledgerOf();
     const book = bookOf(1000);
-    await pay(ledger, book, at(0), newPayout('a', { hidden: { reads: 1 } }));
+    await pay(ledger, book, at(0), newPayout('a', { hidden: { reads: 1, by: 'test/hidden' } }));
     expect((await look(ledger, book, at(1), A)).transaction).toBeNull();
     expect((await look(ledger, book, at(2), A)).transaction).toMatchObject({ state: 'PENDING' });
     expect((await look(ledger, book, at(3), A)).transaction).toMatchObject({ state: 'PENDING' });
@@ -301,7 +304,7 @@ describe.each(LEDGERS)('the %s ledger', (_name, makeLedger) => {
   test('a payout that is hidden for a time settles unseen, and is there from that time on', async () => {
     const ledger = ledgerOf();
     const book = bookOf(1000);
-    const hidden = { untilMs: at(10) };
+    const hidden = { untilMs: at(10), by: 'test/hidden' };
     await pay(ledger, book, at(0), newPayout('a', { hidden, timeline: [step('FAILED', at(5))] }));
     const unseen = await look(ledger, book, at(9), A);
     expect(unseen).toMatchObject({ transaction: null, changes: [{ to: 'FAILED', atMs: at(5) }] });

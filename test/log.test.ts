@@ -253,3 +253,16 @@ test.skipIf(!hasTerminal)(`a silent log leaves the welcome as it is${noTerminal}
   program.child.stdin!.write('\u0003'); // Ctrl-C
   expect(await program.ended).toMatchObject({ code: 0, stdout: `${welcome}^C` });
 });
+
+test('the ready line names the scenario and how payouts settle, and a port that was picked whatever the level', async () => {
+  const { ready } = await startProgram({ SANDBOX_SCENARIO: 'happy-fast', LOG_LEVEL: 'silent' });
+  expect(ready).toMatchObject({ scenario: 'happy-fast', msg: 'payout sandbox ready' });
+  expect(ready['settlement']).not.toBe('demo');
+});
+
+test('what looks like a key or an account in a path is masked', async () => {
+  const { program, url } = await startProgram();
+  await ask(`${url}/nope/${KEY}/000123456789`, KEY);
+  const { stdout } = await program.stop();
+  expect(linesOf(stdout, 'request')[0]!['path']).toBe('/nope/sk_***/********6789');
+});

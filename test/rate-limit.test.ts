@@ -16,7 +16,7 @@ test('an initiate past the limit is answered 429, and told which limit it was an
       code: 'RATE_LIMITED',
       message:
         'Too many requests: this sandbox takes 3 initiates per 1h for each key. ' +
-        'SANDBOX_RATE_LIMIT or --rate-limit changes that (30/1h, or off), and so does rate_limit in a scenario',
+        'SANDBOX_RATE_LIMIT or --rate-limit changes that (30/1h, or off)',
     },
   });
   const retryAfter = Number(refused.headers.get('retry-after'));

@@ -78,6 +78,16 @@ test.each([
     'SUCCESS  order-1  TXN1  UTR 12  world w',
   ],
   [
+    'a reference that would write a line of its own',
+    {
+      msg: 'request',
+      status: 200,
+      route: 'status',
+      client_ref_id: 'a\u001b[2J\n[1] INFO: forged\u2028\u009b',
+    },
+    String.raw`200  status  a\u001b[2J\u000a[1] INFO: forged\u2028\u009b`,
+  ],
+  [
     'anything else',
     { level: 30, time: 1, msg: 'world dropped', world: 'w', problems: ['a'] },
     'world dropped  world w  problems ["a"]',

@@ -219,3 +219,24 @@ test('a timeline may wait for reads, or for a time of day in IST', async () => {
   expect(await state('RTGS')).toMatchObject({ status: 'REVERSED', utr: expect.stringMatching(/^SBX/) });
   expect(await state('NEFT')).toMatchObject({ status: 'SUCCESS', completed_at: '2026-01-16T01:00:00.000Z' });
 });
+
+test('a payout that a rule hides is not found in the name of that rule', async () => {
+  const { client } = await sandboxFor();
+  const world = client();
+  await world.pay({ beneficiary_account: '9999200010' });
+  const hidden = await world.status({ client_ref_id: 'order-1' });
+  expect(hidden).toMatchObject({ status: 404, body: { code: 'TRANSACTION_NOT_FOUND' } });
+  expect(hidden.headers.get('x-sandbox-rule')).toBe('magic/not-found-at-first');
+  expect((await world.status({ client_ref_id: 'order-2' })).headers.has('x-sandbox-rule')).toBe(false);
+});
+
+test('an attempt counts from the first time that a reference is sent, whatever scenario each request chooses', async () => {
+  const { client } = await sandboxFor();
+  const world = client();
+  await world.pay();
+  const chosen = await world.send('POST', '/payout/initiate', {
+    headers: { 'content-type': 'application/json', 'x-sandbox-scenario': 'gateway-html' }, // its rule is for attempt 1
+    body: JSON.stringify(PAYOUT),
+  });
+  expect(chosen.status).toBe(200);
+});

@@ -79,7 +79,7 @@ test.each([
   ],
   ['a key twice', 'seed: 1\nseed: 2', '2:1 Map keys must be unique'],
   ['a misspelt key', 'wallett: {}', '1:1 wallett is not known here (did you mean wallet?)'],
-  ['a list', '[]', '1:1 must be a JSON object'],
+  ['a list', '[]', '1:1 must be a mapping: keys, each with its value'],
   [
     'an amount in thirds of a paisa',
     'wallet: { opening_balance: 1.005 }',
@@ -189,6 +189,68 @@ test.each([
     '1:68 rules[0].effect.respond.headers.a must be a header value of one line',
   ],
   [
+    'a payout field of a read',
+    'rules: [{ name: a, match: { route: status, amount: 1 }, effect: { fault: hang } }]',
+    '1:52 rules[0].match.amount can never match: only initiate requests have it',
+  ],
+  [
+    'a txn_id of an initiate',
+    'rules: [{ name: a, match: { amount: 1, txn_id: x }, effect: { fault: hang } }]',
+    'rules[0].match.amount can never match: only initiate requests have it',
+  ],
+  [
+    'bounds with nothing between',
+    'rules: [{ name: a, match: { amount: { gt: 5, lte: 5 } }, effect: { fault: hang } }]',
+    'rules[0].match.amount can never match: no number is within these bounds',
+  ],
+  [
+    'hours of no length',
+    'rules: [{ name: a, match: { hours: { from: "01:00", to: "01:00" } }, effect: { fault: hang } }]',
+    'rules[0].match.hours can never match: it ends when it begins',
+  ],
+  [
+    'a message that nobody would see',
+    'rules: [{ name: a, effect: { respond: { status: 200, message: hi } } }]',
+    'rules[0].effect.respond.message means something only with a status from 300 on: give a body instead',
+  ],
+  [
+    'reads out of order',
+    'settlement: { UPI: [{ to: SUCCESS, polls: 3 }, { to: REVERSED, polls: 2 }] }',
+    'settlement.UPI[1].polls must be a later read than that of the step before it',
+  ],
+  [
+    'a delay of days',
+    'rules: [{ name: a, effect: { delay: 3d } }]',
+    'rules[0].effect.delay must be at most 1h, since it is wall time',
+  ],
+  ['a limit in no time', 'rate_limit: { max: 3, per: 0s }', 'rate_limit.per must be from 1ms to 1d'],
+  [
+    'a limit in other words',
+    'rate_limit: often',
+    'rate_limit must be off, a count per time such as 20/1s, or { max: 20, per: 1s }',
+  ],
+  [
+    'an account that YAML takes for a number',
+    'rules: [{ name: a, match: { beneficiary_account: 000123456789 }, effect: { fault: hang } }]',
+    'rules[0].match.beneficiary_account must be a text: write it in quotes, or YAML takes it for a number',
+  ],
+  [
+    'two ways to be not found',
+    'rules: [{ name: a, effect: { not_found: { reads: 2, for: 3s } } }]',
+    'rules[0].effect.not_found must be either reads or for',
+  ],
+  ['two documents', 'seed: 1\n---\nseed: 2', 'must be one document: here a second one begins'],
+  [
+    'a header that is none',
+    'rules: [{ name: a, effect: { respond: { status: 200, headers: { "a b": c } } } }]',
+    'must be a header name',
+  ],
+  [
+    'a header of ours',
+    'rules: [{ name: a, effect: { respond: { status: 200, headers: { X-Sandbox-Rule: lie } } } }]',
+    'must be no header that the sandbox writes itself',
+  ],
+  [
     'a status that there is not',
     'rules: [{ name: a, effect: { respond: { status: 99 } } }]',
     '1:49 rules[0].effect.respond.status must be at least 200',
@@ -280,4 +342,25 @@ test('a regular expression that would hang other engines is answered at once', a
   const world = client();
   expect((await world.pay({ remarks: `${'a'.repeat(50_000)}!` })).status).toBe(200);
   expect((await world.pay({ client_ref_id: 'order-2', remarks: 'a'.repeat(50_000) })).status).toBe(418);
+});
+
+test('a rate limit may be written as in the settings', async () => {
+  const { client } = await sandboxFor({ scenario: { rate_limit: '1/1h' } });
+  const world = client();
+  await world.pay();
+  const refused = await world.pay();
+  expect(refused.status).toBe(429);
+  expect(refused.headers.get('x-sandbox-limit')).toBe('rate_limit of inline');
+  expect(refused.body.message).toContain('rate_limit in the scenario inline changes that');
+});
+
+test('a folder, two files of one name and what an editor leaves behind are told apart', async () => {
+  const file = written({ 'a.yaml': 'seed: 1', 'a.JSON': '{}', '.b.yaml': 'sed: 1' });
+  const lines: string[] = [];
+  validate([file('')], (line) => lines.push(line));
+  expect(lines).toEqual([expect.stringMatching(/is a folder, not a file$/)]);
+  expect(await runProgram(['--scenarios', file('')])).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/a\.yaml has the same name as .*a\.JSON: scenarios are chosen by it\n$/),
+  });
 });

@@ -146,7 +146,8 @@ test('the library takes numbers as numbers', () => {
 const A_PORT = 'must be a whole number from 0 to 65535';
 const AN_AMOUNT = 'must be an amount in INR from 0 to 100000000000 with at most 2 decimals';
 const A_LIMIT = 'must be a count per time of at most a day, such as 100/1s, or off';
-const A_TIME = 'must be running, or an ISO 8601 time in UTC such as 2026-01-15T10:30:00Z';
+const A_TIME =
+  'must be running, or an ISO 8601 time in UTC from the year 2000 on, such as 2026-01-15T10:30:00Z';
 const A_DURATION = 'must be a duration such as 90s, 12h or 1d';
 
 test.each<[SettingName, string, string]>([

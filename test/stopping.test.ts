@@ -1,6 +1,9 @@
 import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import type { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { ask, linesOf, logLines, nobodyListens, startProgram } from './support/program.ts';
 import { answersOn, rawRequest, rawSocket } from './support/raw-socket.ts';
@@ -128,4 +131,25 @@ test('it starts again on the port that it has just left', AN_END, async () => {
   const again = await startProgram({ PORT: new URL(url).port });
   expect(again.url).toBe(url);
   expect((await ask(`${url}/client/fetchbalance`, KEY)).status).toBe(200);
+});
+
+test('an answer that a rule delays is given at once when the sandbox stops: the payout was made', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'stopping-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'late.yaml');
+  writeFileSync(file, 'rules: [{ name: late, match: { route: initiate }, effect: { delay: 1h } }]');
+  const { program, url } = await startProgram({ SANDBOX_SCENARIO: file });
+  const paid = ask(`${url}/payout/initiate`, 'sk_test_stopping', { client_ref_id: 'ref-1' });
+  const status = async (): Promise<number> =>
+    (await ask(`${url}/payout/status?client_ref_id=ref-1`, 'sk_test_stopping')).status;
+  await expect.poll(status, { timeout: 20_000 }).toBe(200);
+  const ended = program.stop();
+  const response = await paid;
+  expect(response.status).toBe(200);
+  expect(await response.json()).toMatchObject({ status: 'success', data: { client_ref_id: 'ref-1' } });
+  const { code, stdout } = await ended;
+  expect(code).toBe(0);
+  const line = linesOf(stdout, 'request').find(({ route }) => route === 'initiate');
+  expect(line).toMatchObject({ status: 200, committed: true });
+  expect(line).not.toHaveProperty('client_gone');
 });

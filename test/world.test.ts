@@ -21,6 +21,7 @@ const SCENARIO: Scenario = {
   clock: runningClock,
   settlement: 'demo',
   rateLimit: 'off',
+  hasOwnRateLimit: false,
   dialect: DEFAULT_DIALECT,
   rules: [],
   countsAttempts: false,

@@ -41,6 +41,8 @@ interface RefusalDetails {
   readonly headers?: Readonly<Record<string, string>>;
   /** The setting that made this answer up, when the sandbox's own limit did and not the request. */
   readonly limit?: string;
+  /** The rule that made this answer up: `scenario/rule`. */
+  readonly rule?: string;
 }
 
 /** What a caller did wrong, or a limit it ran into. What we did wrong is an assertion, never a `Refusal`. */

@@ -13,13 +13,14 @@ const at = (input: unknown, path: readonly PropertyKey[]): unknown =>
   path.reduce<unknown>((value, key) => (value as Record<PropertyKey, unknown> | undefined)?.[key], input);
 
 /** What is wrong, as the end of a sentence that begins with the field's name. */
-export function complaint(issue: z.core.$ZodIssue, value: unknown): string {
+export function complaint(issue: z.core.$ZodIssue, value: unknown, whole = 'body'): string {
   if (value === undefined) return 'is required';
   if (/^(must|is) /.test(issue.message)) return issue.message; // our own words, where a schema has some
   switch (issue.code) {
     case 'invalid_type':
       if (issue.expected === 'number' && typeof value === 'number') return 'is too large a number';
-      if (issue.expected === 'string' && Array.isArray(value)) return 'must be given once, as a string';
+      if (issue.expected === 'string' && Array.isArray(value) && whole === 'query')
+        return 'must be given once, as a string';
       return `must be ${TYPE_NAMES[issue.expected] ?? issue.expected}`;
     case 'invalid_value':
       return `must be one of ${issue.values.map(String).join(', ')}`;
@@ -45,7 +46,7 @@ export function fieldErrors(error: z.core.$ZodError, input: unknown, whole: stri
   for (const issue of error.issues) {
     const field = issue.path.length === 0 ? whole : issue.path.join('.');
     if (byField.has(field)) continue; // the first thing wrong with a field is enough to mend it
-    byField.set(field, { field, message: `${field} ${complaint(issue, at(input, issue.path))}` });
+    byField.set(field, { field, message: `${field} ${complaint(issue, at(input, issue.path), whole)}` });
   }
   return [...byField.values()];
 }

@@ -8,6 +8,7 @@ import { isWholePaise, MAX_AMOUNT_INR, State, TransferMode } from './payout.ts';
 const DURATION_FORM =
   '^(\\d+(\\.\\d+)?(ms|s|m|h|d|w)|P(?=.)(\\d+W)?(\\d+D)?(T(?=\\d)(\\d+H)?(\\d+M)?(\\d+(\\.\\d+)?S)?)?)$';
 
+const LONGEST_WAIT_MS = 3_600_000;
 const NO_DURATION = 'must be a duration such as 300ms, 90s, 40m, 2h, 3d or PT90S';
 
 /** A duration as people write it; whole milliseconds once it is read. */
@@ -26,6 +27,11 @@ const Duration = z
   });
 
 const NO_TIME_OF_DAY = 'must be a time of day (IST) such as "06:30"';
+
+/** A duration of the wire: what a client can be made to wait, in wall time. */
+const Wait = Duration.refine((ms) => ms <= LONGEST_WAIT_MS, {
+  error: 'must be at most 1h, since it is wall time',
+});
 
 /** A time of day in IST; minutes after midnight once it is read. */
 const TimeOfDay = z
@@ -87,9 +93,26 @@ const Settlement = z
     description: 'A preset, or a timeline for each transfer mode (the others keep that of the settings)',
   });
 
+const NO_RATE_LIMIT = 'must be off, a count per time such as 20/1s, or { max: 20, per: 1s }';
+
+const RateLimitWindow = Duration.refine((ms) => ms > 0 && ms <= 86_400_000, {
+  error: 'must be from 1ms to 1d',
+});
+
 const RateLimit = z
-  .union([z.literal('off'), z.strictObject({ max: Count, per: Duration })])
-  .meta({ description: 'Initiates allowed for each key in a time of the wall clock, or off' });
+  .union([
+    z.literal('off'),
+    z
+      .string()
+      .regex(/^\d{1,9}\/.+$/, { error: NO_RATE_LIMIT })
+      .meta({ examples: ['20/1s'] })
+      .transform((text) => ({ max: Number(text.split('/')[0]), per: text.slice(text.indexOf('/') + 1) }))
+      .pipe(z.object({ max: Count, per: RateLimitWindow })),
+    z.strictObject({ max: Count, per: RateLimitWindow }),
+  ])
+  .meta({
+    description: 'Initiates allowed for each key in a time of the wall clock: 20/1s, { max, per }, or off',
+  });
 
 const TextMatch = z
   .union([
@@ -147,17 +170,19 @@ export type Match = z.infer<typeof Match>;
 
 const Delay = z
   .union([
-    Duration,
+    Wait,
     z
-      .strictObject({ min: Duration, max: Duration })
+      .strictObject({ min: Wait, max: Wait })
       .refine(({ min, max }) => min <= max, { error: 'must have a min that is at most its max' }),
-    z.strictObject({ median: Duration, sigma: z.number().min(0).max(5) }),
+    z.strictObject({ median: Wait, sigma: z.number().min(0).max(5) }),
   ])
   .meta({
-    description: 'How much later the answer comes: fixed, uniform (min, max) or log-normal (median, sigma)',
+    description:
+      'How much later the answer comes: fixed, uniform (min, max) or log-normal (median, sigma); at most 1h',
   });
 
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const OWN_HEADERS = /^(content-length|transfer-encoding|connection|keep-alive|date|x-sandbox-.*)$/i;
 const HEADER_VALUE = /^[\t\x20-\x7e]*$/;
 
 const Respond = z
@@ -171,7 +196,12 @@ const Respond = z
     message: z.string().optional(),
     headers: z
       .record(
-        z.string().regex(HEADER_NAME, { error: 'must be a header name' }),
+        z
+          .string()
+          .regex(HEADER_NAME, { error: 'must be a header name' })
+          .refine((name) => !OWN_HEADERS.test(name), {
+            error: 'must be no header that the sandbox writes itself',
+          }),
         z.string().regex(HEADER_VALUE, { error: 'must be a header value of one line' }),
       )
       .optional(),
@@ -195,7 +225,7 @@ const FAULTS = [
 const Fault = z
   .union([
     z.enum(FAULTS),
-    z.strictObject({ kind: z.literal('hang'), for: Duration }),
+    z.strictObject({ kind: z.literal('hang'), for: Wait }),
     z.strictObject({ kind: z.literal('slow-body'), bytes_per_second: z.int().min(1).max(1_000_000) }),
   ])
   .meta({ description: 'What happens to the connection' });
@@ -210,7 +240,10 @@ const Effect = z
     }),
     timeline: Timeline.optional(),
     not_found: z
-      .union([z.strictObject({ reads: Count }), z.strictObject({ for: Duration })])
+      .strictObject({ reads: Count.optional(), for: Duration.optional() })
+      .refine((until) => (until.reads === undefined) !== (until.for === undefined), {
+        error: 'must be either reads or for',
+      })
       .optional()
       .meta({
         description: 'Status does not know the payout for its first reads, or for a time after initiate',

@@ -2,7 +2,7 @@ import type { InitiateRequest } from '../contract/payout.ts';
 import { fingerprintOf, payoutDraw, payoutIds, type Digest } from './identity.ts';
 import { toPaise } from './money.ts';
 import type { Plan } from './plan.ts';
-import type { Effect } from './rule.ts';
+import type { Rule } from './rule.ts';
 import { plannedSteps, timelineOf } from './settlement.ts';
 import type { Hidden, NewTransaction } from './transaction.ts';
 
@@ -44,9 +44,11 @@ export function newPayout(
     beneficiaryIfsc: request.beneficiary_ifsc,
     createdAtMs: nowMs,
     timeline: timelineOf(steps, nowMs, scenario.dialect.status.utr_of_failed === 'set'),
-    hidden: hiddenFrom(rule?.effect.hidden ?? null, nowMs),
+    hidden: rule === null ? null : hiddenBy(rule, nowMs),
   };
 }
 
-const hiddenFrom = (hidden: Effect['hidden'], nowMs: number): Hidden | null =>
-  hidden === null || 'reads' in hidden ? hidden : { untilMs: nowMs + hidden.forMs };
+function hiddenBy({ id: by, effect: { hidden } }: Rule, nowMs: number): Hidden | null {
+  if (hidden === null) return null;
+  return 'reads' in hidden ? { reads: hidden.reads, by } : { untilMs: nowMs + hidden.forMs, by };
+}

@@ -60,4 +60,6 @@ const UNKNOWN: Readonly<Record<400 | 404, RefusalCode>> = {
   404: 'TRANSACTION_NOT_FOUND',
 };
 
-export const unknownTransaction = (status: 400 | 404): Refusal => new Refusal(UNKNOWN[status]);
+/** @param hiddenBy the rule that hides a payout that there is; null when there is none */
+export const unknownTransaction = (status: 400 | 404, hiddenBy: string | null): Refusal =>
+  new Refusal(UNKNOWN[status], hiddenBy === null ? {} : { rule: hiddenBy });

@@ -37,8 +37,9 @@ export function planRequest(
   uses: Map<string, RuleUse>,
 ): Plan {
   const id = String(fields['client_ref_id'] ?? fields['txn_id'] ?? '');
-  const attempt = scenario.countsAttempts ? attemptOf(route, id) : 0;
-  const draw = requestDraw(digest, scenario.seed, route, id, attempt);
+  // initiates are always counted: a scenario that a header chooses later may ask for the attempt
+  const attempt = route === 'initiate' || scenario.countsAttempts ? attemptOf(route, id) : 0;
+  const draw = requestDraw(digest, scenario.seed, route, id, scenario.countsAttempts ? attempt : 0);
   const rule = takeRule(scenario.rules, { route, fields, headers, attempt, nowMs }, uses, draw);
   const delay = rule?.effect.delay ?? null;
   return {

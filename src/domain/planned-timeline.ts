@@ -19,6 +19,7 @@ export function plannedTimeline(
 ): readonly PlannedStep[] {
   let from: State = 'PENDING';
   let afterMs = 0;
+  let polls = 0;
   return steps.map((step, index) => {
     if (step.to !== undefined) {
       if (!mayMove(from, step.to))
@@ -29,6 +30,11 @@ export function plannedTimeline(
       if (step.after < afterMs)
         report([...path, index, 'after'], 'must not be earlier than the step before it');
       afterMs = step.after;
+    }
+    if (step.polls !== undefined) {
+      if (step.polls <= polls)
+        report([...path, index, 'polls'], 'must be a later read than that of the step before it');
+      polls = step.polls;
     }
     return {
       to: step.to ?? null,

@@ -1,5 +1,6 @@
 import {
   ROUTE_NAMES,
+  type RouteName,
   type Effect as EffectDocument,
   type Match,
   type RuleDocument,
@@ -144,9 +145,69 @@ function effectOf(effect: EffectDocument, path: readonly PropertyKey[], report: 
     fault: fault === undefined ? null : faultOf(fault),
     commit: effect.commit ?? (respond === undefined && fault === undefined),
     timeline: timeline === undefined ? null : plannedTimeline(timeline, [...path, 'timeline'], report),
-    hidden: notFound === undefined ? null : 'reads' in notFound ? notFound : { forMs: notFound.for },
+    hidden:
+      notFound === undefined
+        ? null
+        : notFound.reads === undefined
+          ? { forMs: notFound.for! }
+          : { reads: notFound.reads },
     staleMs: stale ?? null,
   };
+}
+
+/** The routes that have a field. */
+const ROUTES_WITH: Readonly<Partial<Record<keyof Match, readonly RouteName[]>>> = {
+  client_ref_id: ['initiate', 'status'],
+  txn_id: ['status'],
+  beneficiary_name: ['initiate'],
+  beneficiary_account: ['initiate'],
+  beneficiary_ifsc: ['initiate'],
+  transfer_mode: ['initiate'],
+  remarks: ['initiate'],
+  amount: ['initiate'],
+};
+
+/** Reports what keeps a rule from ever matching. */
+function reportImpossible(
+  match: Match,
+  routes: readonly RouteName[],
+  path: readonly PropertyKey[],
+  report: Report,
+): void {
+  let possible = routes;
+  for (const [field, having] of Object.entries(ROUTES_WITH)) {
+    if (match[field as keyof Match] === undefined) continue;
+    possible = possible.filter((route) => having.includes(route));
+    if (possible.length === 0) {
+      report([...path, field], `can never match: only ${having.join(' and ')} requests have it`);
+      return;
+    }
+  }
+  for (const field of ['amount', 'attempt'] as const) {
+    const bounds = match[field];
+    if (typeof bounds !== 'object' || Array.isArray(bounds)) continue;
+    const low = Math.max(bounds.gt ?? -Infinity, bounds.gte ?? -Infinity);
+    const high = Math.min(bounds.lt ?? Infinity, bounds.lte ?? Infinity);
+    if (low > high || (low === high && (bounds.gt === low || bounds.lt === high))) {
+      report([...path, field], 'can never match: no number is within these bounds');
+    }
+  }
+  if (match.hours !== undefined && match.hours.from === match.hours.to) {
+    report([...path, 'hours'], 'can never match: it ends when it begins');
+  }
+}
+
+/** Reports words of an answer that nobody would see: the normal body has no place for them. */
+function reportUnseen({ respond }: EffectDocument, path: readonly PropertyKey[], report: Report): void {
+  if (respond === undefined || respond.status >= 300 || respond.body !== undefined) return;
+  for (const part of ['code', 'message'] as const) {
+    if (respond[part] !== undefined) {
+      report(
+        [...path, 'respond', part],
+        'means something only with a status from 300 on: give a body instead',
+      );
+    }
+  }
 }
 
 /** Parts of an effect that mean something on one route only. */
@@ -174,6 +235,8 @@ export function compileRule(
       );
     }
   }
+  reportImpossible(match, routes, [...path, 'match'], report);
+  reportUnseen(effect, [...path, 'effect'], report);
   const tests = factsTests(match, [...path, 'match'], patternOf, report);
   return {
     id: `${scenarioName}/${document.name}`,

@@ -24,6 +24,8 @@ export interface Scenario {
   readonly clock: WorldClock;
   readonly settlement: Settlement;
   readonly rateLimit: RateLimit | 'off';
+  /** Whether the scenario says so itself, or leaves it to the settings. */
+  readonly hasOwnRateLimit: boolean;
   readonly dialect: Dialect;
   /** Its own rules, and below them those that are always there. */
   readonly rules: readonly Rule[];
@@ -107,6 +109,7 @@ export function compileScenario(
       : base.openingBalancePaise,
     seed: document.seed ?? base.seed,
     settlement: settlementOf(document.settlement, base.settlement, report),
+    hasOwnRateLimit: rateLimit !== undefined,
     rateLimit:
       rateLimit === undefined
         ? base.rateLimit

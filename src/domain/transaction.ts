@@ -17,7 +17,10 @@ export interface Step {
 }
 
 /** How long status reads do not know a payout: for so many reads, or until a world time. */
-export type Hidden = { readonly reads: number } | { readonly untilMs: number };
+export type Hidden = ({ readonly reads: number } | { readonly untilMs: number }) & {
+  /** The rule that hides it: `scenario/rule`. */
+  readonly by: string;
+};
 
 /** One payout: plain, serialisable data that is replaced as a whole when it changes. */
 export interface Transaction {

@@ -150,8 +150,8 @@ export class World {
     const asOfMs = staleMs === null ? null : nowMs - staleMs;
     const outcome = await this.#parts.ledger.find(this.#openBook, nowMs, key, asOfMs);
     this.#note(outcome);
-    const { transaction } = outcome;
-    if (transaction === null) throw unknownTransaction(unknown);
+    const { transaction, hiddenBy } = outcome;
+    if (transaction === null) throw unknownTransaction(unknown, hiddenBy);
     return transaction;
   }
 

@@ -25,6 +25,7 @@ export class Worlds {
   readonly #options: WorldsOptions;
   readonly #wallClock: WallClock;
   #cancelSweep: (() => void) | null = null;
+  #isClosed = false;
 
   constructor(options: WorldsOptions) {
     this.#options = options;
@@ -37,6 +38,7 @@ export class Worlds {
 
   /** The world of an accepted key, which counts as used now. */
   of(apiKey: string): World {
+    if (this.#isClosed) throw new Error('the sandbox is closed');
     const usedAtMs = this.#wallClock.nowMs();
     const resident = this.#residents.get(apiKey);
     if (resident !== undefined) {
@@ -57,8 +59,9 @@ export class Worlds {
     for (const { world } of this.#residents.values()) world.release();
   }
 
-  /** Drops every world. */
+  /** Drops every world, and makes no more. */
   close(): void {
+    this.#isClosed = true;
     this.#cancelSweep?.();
     this.#cancelSweep = null;
     for (const { world } of this.#residents.values()) this.#end(world);

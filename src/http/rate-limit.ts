@@ -10,14 +10,18 @@ const limitOf = ({ scenario }: FastifyRequest): RateLimit =>
 
 function refusal(request: FastifyRequest, ttlMs: number): Refusal {
   const { max, windowMs } = limitOf(request);
-  const { routes, retry_after } = request.scenario.dialect.rate_limit;
+  const { name, hasOwnRateLimit, dialect } = request.scenario;
+  const { routes, retry_after } = dialect.rate_limit;
   const per = durationText(windowMs);
+  const remedy = hasOwnRateLimit
+    ? `rate_limit in the scenario ${name} changes that`
+    : `SANDBOX_RATE_LIMIT or --rate-limit changes that (${max * 10}/${per}, or off)`;
   return new Refusal('RATE_LIMITED', {
     message:
-      `Too many requests: this sandbox takes ${max} ${routes === 'all' ? 'requests' : 'initiates'} per ${per} for each key. ` +
-      `SANDBOX_RATE_LIMIT or --rate-limit changes that (${max * 10}/${per}, or off), and so does rate_limit in a scenario`,
+      `Too many requests: this sandbox takes ${max} ${routes === 'all' ? 'requests' : 'initiates'} per ${per} ` +
+      `for each key. ${remedy}`,
     headers: retry_after === 'absent' ? {} : { 'retry-after': String(Math.ceil(ttlMs / 1000)) },
-    limit: 'SANDBOX_RATE_LIMIT',
+    limit: hasOwnRateLimit ? `rate_limit of ${name}` : 'SANDBOX_RATE_LIMIT',
   });
 }
 

@@ -93,6 +93,10 @@ export function refuse(refusal: Refusal, request: FastifyRequest, reply: Fastify
     request.record.limit = details.limit;
     tell(request, reply, 'x-sandbox-limit', details.limit);
   }
+  if (details.rule !== undefined) {
+    request.record.rule = details.rule;
+    tell(request, reply, 'x-sandbox-rule', details.rule);
+  }
   const { text, contentType } = errorBody(factsOf(refusal), request.scenario.dialect.errors);
   if (contentType !== null) void reply.type(contentType);
   void reply.code(REFUSALS[code].status);
@@ -142,3 +146,11 @@ export const refuseBrokenHttp =
     }
     socket.destroySoon();
   };
+
+/** Answers what Node would answer by itself, without our envelope: an expectation, which is ignored, and CONNECT. */
+export function answerOddHttp(app: FastifyInstance, log: Logger, scenarioInForce: () => Scenario): void {
+  const { server } = app;
+  const refuseConnect = refuseBrokenHttp(log, scenarioInForce);
+  server.on('checkExpectation', (request, response) => void server.emit('request', request, response));
+  server.on('connect', (_request, socket: Socket) => refuseConnect(new Error('CONNECT'), socket));
+}

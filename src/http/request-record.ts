@@ -32,6 +32,11 @@ declare module 'fastify' {
 const maskAccount = (account: string): string =>
   account.length <= 4 ? '*'.repeat(account.length) : '*'.repeat(account.length - 4) + account.slice(-4);
 
+/** Without what looks like a key or, in a path, an account: people put them where they do not belong. */
+const ACCOUNT_LIKE = /\d{9,}/g;
+
+const masked = (text: string): string => text.replace(/sk_[\w-]+/g, 'sk_***');
+
 const LONGEST_PATH = 128;
 
 /** The path without its query, which may hold anything. */
@@ -45,11 +50,14 @@ function line(request: FastifyRequest, reply: FastifyReply, durationMs: number):
     request_id: request.id,
     method: request.method,
     route: record.route,
-    path: record.route === undefined ? pathOf(request).slice(0, LONGEST_PATH) : undefined,
+    path:
+      record.route === undefined
+        ? masked(pathOf(request).slice(0, LONGEST_PATH)).replace(ACCOUNT_LIKE, maskAccount)
+        : undefined,
     status: reply.raw.headersSent ? reply.raw.statusCode : undefined,
     duration_ms: Math.round(durationMs * 100) / 100,
     code: record.code,
-    client_ref_id: record.clientRefId,
+    client_ref_id: record.clientRefId === undefined ? undefined : masked(record.clientRefId),
     txn_id: record.txnId,
     beneficiary_account: record.account === undefined ? undefined : maskAccount(record.account),
     replayed: record.replayed,

@@ -118,10 +118,9 @@ export async function answerUnderRule(
 
   if (delayMs > 0) {
     record.delayMs = delayMs;
-    if ((await wait(delayMs)) !== 'due') {
-      socket.destroySoon();
-      return reply.hijack();
-    }
+    const how = await wait(delayMs);
+    if (how === 'left') return reply.hijack();
+    if (how === 'ended') void reply.header('connection', 'close'); // answered at once, for the last time
   }
   if (fault === null) return sendText(reply, text);
   record.fault = fault.kind;

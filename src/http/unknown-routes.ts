@@ -10,9 +10,12 @@ const ROUTE_LIST = Object.entries(PAYOUT_ROUTES)
 const methodOf = (path: string): string | undefined =>
   Object.hasOwn(PAYOUT_ROUTES, path) ? PAYOUT_ROUTES[path as keyof typeof PAYOUT_ROUTES] : undefined;
 
+const noHost = (): Refusal => new Refusal('MALFORMED_REQUEST', { message: 'The Host header is missing' });
+
 /** Refuses paths and methods that nothing serves, before their body is read. */
 export function refuseUnknownRoutes(app: FastifyInstance): void {
   app.addHook('onRequest', (request, _reply, done) => {
+    if (request.headers.host === undefined && request.raw.httpVersion === '1.1') throw noHost();
     if (!request.is404) return done();
     const allow = methodOf(pathOf(request));
     if (allow === undefined) {

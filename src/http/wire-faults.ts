@@ -38,9 +38,20 @@ function truncated(context: FaultContext): void {
   response.write(answer.body.subarray(0, answer.body.length >> 1), () => socket.destroySoon());
 }
 
-/** A whole answer whose JSON is not: its last character is missing, and the length says so. */
+function parses(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A whole answer whose JSON is not: its last character is missing, or one too many where that would parse. */
 function malformed(context: FaultContext): void {
-  const body = context.answer.body.subarray(0, -1);
+  const whole = context.answer.body;
+  const cut = whole.subarray(0, -1);
+  const body = parses(cut.toString()) ? Buffer.concat([whole, Buffer.from('}')]) : cut;
   writeHead(context, body.length);
   context.response.end(body);
 }
@@ -63,8 +74,11 @@ async function slow(context: FaultContext, bytesPerSecond: number): Promise<void
   response.flushHeaders();
   for (let sent = 0; sent < body.length; sent += chunk) {
     const how = await wait(beatMs);
-    if (how === 'ended') socket.destroySoon();
-    if (how !== 'due') return;
+    if (how === 'left') return;
+    if (how === 'ended') {
+      response.end(body.subarray(sent), () => socket.destroySoon()); // answered at once, for the last time
+      return;
+    }
     response.write(body.subarray(sent, sent + chunk));
   }
   response.end();

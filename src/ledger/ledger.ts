@@ -35,6 +35,8 @@ export interface BalanceOutcome extends Settled {
 
 export interface FindOutcome extends Settled {
   readonly transaction: Transaction | null;
+  /** The rule that hides the payout from this read: `scenario/rule`. */
+  readonly hiddenBy: string | null;
 }
 
 export interface InspectOutcome extends Settled {

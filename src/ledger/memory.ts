@@ -115,12 +115,15 @@ export class MemoryLedger implements Ledger {
     const book = this.#bookAt(ref, nowMs);
     const settled = settleDue(book, Infinity);
     const found = findTransaction(book, key);
-    if (found === null) return { ...settled, transaction: null };
-    if (!countsReads(found)) return { ...settled, transaction: seen(book, found, asOfMs) };
+    if (found === null) return { ...settled, transaction: null, hiddenBy: null };
+    if (!countsReads(found)) return { ...settled, ...seen(book, found, asOfMs) };
 
     const changes = [...settled.changes, ...countRead(book, found), ...settleDue(book, Infinity).changes];
-    const transaction = seen(book, book.transactions.get(found.txnId)!, asOfMs);
-    return { changes, nextDueMs: nextDueOf(book), transaction };
+    return {
+      changes,
+      nextDueMs: nextDueOf(book),
+      ...seen(book, book.transactions.get(found.txnId)!, asOfMs),
+    };
   }
 
   async balance(ref: BookRef, nowMs: number): Promise<BalanceOutcome> {
@@ -244,8 +247,14 @@ function countRead(book: Book, found: Transaction): readonly Change[] {
 }
 
 /** What a status read shows of a payout: nothing while it is hidden. */
-const seen = (book: Book, transaction: Transaction, asOfMs: number | null): Transaction | null =>
-  isHidden(transaction, book.nowMs) ? null : asOfMs === null ? transaction : asOf(transaction, asOfMs);
+function seen(
+  book: Book,
+  transaction: Transaction,
+  asOfMs: number | null,
+): Pick<FindOutcome, 'transaction' | 'hiddenBy'> {
+  if (isHidden(transaction, book.nowMs)) return { transaction: null, hiddenBy: transaction.hidden!.by };
+  return { transaction: asOfMs === null ? transaction : asOf(transaction, asOfMs), hiddenBy: null };
+}
 
 function apply(book: Book, transaction: Transaction, atMs: number): Change {
   const { txnId, clientRefId, transferMode, amountPaise, state: from, utrSerial } = transaction;

@@ -120,7 +120,7 @@ async function serve(settings: Settings): Promise<number> {
     return complain(complaint);
   }
   const stop = stopSignal(); // before the welcome: whoever has read it may send a signal
-  welcome(server.url, settings, log, isTerminal);
+  welcome(server, settings, log, isTerminal);
   await stop;
   await server.close();
   log.info('stopped');

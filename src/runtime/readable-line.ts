@@ -10,7 +10,7 @@ const named = (name: string, value: unknown): string | undefined =>
 const request = (line: Line): readonly unknown[] => [
   line['status'] ?? line['fault'] ?? 'no answer',
   line['route'] ??
-    (line['path'] === undefined ? 'no request' : `${String(line['method'])} ${String(line['path'])}`),
+    (typeof line['path'] === 'string' ? `${String(line['method'])} ${line['path']}` : 'no request'),
   line['client_ref_id'],
   line['txn_id'],
   line['code'],
@@ -38,7 +38,6 @@ const anything = (line: Line): readonly unknown[] => [
   ...Object.entries(line)
     .filter(([key]) => !NOISE.has(key))
     .map(([key, value]) => `${key} ${typeof value === 'string' ? value : JSON.stringify(value)}`),
-  (line['err'] as { stack?: string } | undefined)?.stack,
 ];
 
 /** A line of the log for eyes: the same facts, without the names that they have for machines. */
@@ -49,5 +48,14 @@ export function readableLine(line: Line): string {
       : line['msg'] === 'settlement'
         ? settlement(line)
         : anything(line);
-  return facts.filter((fact) => fact !== undefined && fact !== false && fact !== '').join('  ');
+  const told = facts.filter((fact) => fact !== undefined && fact !== false && fact !== '').map(String);
+  const stack =
+    line['msg'] === 'request' ? undefined : (line['err'] as { stack?: string } | undefined)?.stack;
+  return [...told.map(harmless), ...(stack === undefined ? [] : [stack])].join('  ');
 }
+
+/** Without the characters that would end the line or move a terminal: a reference may hold anything. */
+const harmless = (text: string): string =>
+  text.replace(/[\p{Cc}\u2028\u2029]/gu, (character) => {
+    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  });

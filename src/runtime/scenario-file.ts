@@ -11,7 +11,7 @@ import { problemText, readText } from './scenario-text.ts';
 /** The scenarios, dialects and rules that come with the sandbox. */
 export const SHIPPED = fileURLToPath(new URL('../../fixtures/', import.meta.url));
 export const MAGIC = join(SHIPPED, 'magic.yaml');
-export const EXTENSIONS = ['.yaml', '.yml', '.json'];
+const EXTENSIONS: ReadonlySet<string> = new Set(['.yaml', '.yml', '.json']);
 
 /** Files that cannot be used. Each line names the file, the place and what is wrong. */
 export class ScenarioError extends Error {
@@ -29,6 +29,10 @@ const NAME = /^[\w.-]{1,64}$/;
 
 export const nameOf = (file: string): string => basename(file, extname(file));
 
+/** True for YAML and JSON; not for what begins with a dot, as editors leave behind. */
+export const isScenarioFile = (path: string): boolean =>
+  EXTENSIONS.has(extname(path).toLowerCase()) && !basename(path).startsWith('.');
+
 /** The scenario files of a folder, by name. */
 export function filesIn(folder: string): Map<string, string> {
   let entries: string[];
@@ -37,15 +41,26 @@ export function filesIn(folder: string): Map<string, string> {
   } catch {
     throw new ScenarioError([`${folder} cannot be read: it must be a folder of scenario files`]);
   }
-  const files = entries.filter((entry) => EXTENSIONS.includes(extname(entry)));
-  return new Map(files.map((entry) => [nameOf(entry), join(folder, entry)]));
+  const files = new Map<string, string>();
+  for (const entry of entries.filter((name) => isScenarioFile(name))) {
+    const name = nameOf(entry);
+    const other = files.get(name);
+    if (other !== undefined) {
+      throw new ScenarioError([
+        `${join(folder, entry)} has the same name as ${other}: scenarios are chosen by it`,
+      ]);
+    }
+    files.set(name, join(folder, entry));
+  }
+  return files;
 }
 
 function textOf(file: string): string {
   try {
     return readFileSync(file, 'utf8');
-  } catch {
-    throw new ScenarioError([`${file} cannot be read`]);
+  } catch (error) {
+    const isFolder = (error as NodeJS.ErrnoException).code === 'EISDIR';
+    throw new ScenarioError([`${file} ${isFolder ? 'is a folder, not a file' : 'cannot be read'}`]);
   }
 }
 

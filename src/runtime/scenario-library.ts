@@ -1,11 +1,11 @@
 import { watch, type FSWatcher } from 'node:fs';
-import { dirname, extname, join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import type { z } from 'zod';
 import type { ScenarioDocument } from '../contract/scenario.ts';
 import type { Scenario, ScenarioBase } from '../domain/scenario.ts';
 import {
-  EXTENSIONS,
   filesIn,
+  isScenarioFile,
   MAGIC,
   nameOf,
   readScenario,
@@ -15,6 +15,7 @@ import {
   shippedDialects,
   type ScenarioSurroundings,
 } from './scenario-file.ts';
+import { suggestion } from './suggestion.ts';
 
 interface LibraryOptions {
   /** What a scenario that says nothing of its own does. */
@@ -83,7 +84,7 @@ export class ScenarioLibrary {
     if (this.#options.folder !== undefined) own.add(resolve(this.#options.folder));
     for (const folder of own) {
       const watcher = watch(folder, { persistent: false }, (_event, entry) => {
-        if (entry !== null && EXTENSIONS.includes(extname(entry))) this.#reloadSoon(join(folder, entry));
+        if (entry !== null && isScenarioFile(entry)) this.#reloadSoon(join(folder, entry));
       });
       watcher.on('error', (error) =>
         this.#options.refused([`${folder} is no longer watched: ${error.message}`]),
@@ -149,14 +150,14 @@ export class ScenarioLibrary {
     if (typeof choice === 'object') {
       return this.#keep(scenarioOf(JSON.stringify(choice, null, 2), INLINE, this.#surroundings)).name;
     }
-    if (EXTENSIONS.includes(extname(choice))) {
+    if (isScenarioFile(choice)) {
       const file = resolve(choice);
       this.#files.set(nameOf(file), file);
       return this.#load(file).name;
     }
     if (this.get(choice) === undefined) {
       throw new ScenarioError([
-        `there is no scenario ${choice}: there are ${this.names.join(', ')}, or the path of a file`,
+        `there is no scenario ${choice}${suggestion(choice, this.names)}: there are ${this.names.join(', ')}, or the path of a file`,
       ]);
     }
     return choice;

@@ -1,4 +1,4 @@
-import { isMap, isScalar, LineCounter, parseDocument, type Document } from 'yaml';
+import { isMap, isScalar, LineCounter, parseDocument, type Document, type YAMLParseError } from 'yaml';
 import { z } from 'zod';
 import { complaint } from '../contract/field-errors.ts';
 import { suggestion } from './suggestion.ts';
@@ -29,6 +29,10 @@ interface JsonSchema {
   readonly items?: JsonSchema;
   readonly anyOf?: readonly JsonSchema[];
 }
+
+const NO_MAPPING = 'must be a mapping: keys, each with its value';
+const NO_TEXT = 'must be a text: write it in quotes, or YAML takes it for a number';
+const OUR_WORDS = /^must /;
 
 const pathText = (path: Path): string =>
   path
@@ -78,6 +82,14 @@ function issuesOf(error: z.core.$ZodError, input: unknown, root: JsonSchema): re
         ),
       );
       if (meant !== undefined && meant.length > 0) return meant.flatMap((inner) => expand(inner, path));
+      const wantsText = issue.errors
+        .flat()
+        .some((inner) => inner.code === 'invalid_type' && inner.expected === 'string');
+      if (wantsText && typeof value === 'number') return [{ path, message: NO_TEXT }];
+      const ours = issue.errors
+        .flat()
+        .find((inner) => inner.code === 'invalid_format' && OUR_WORDS.test(inner.message));
+      if (ours !== undefined) return [{ path, message: ours.message }];
       const words = issue.errors
         .flat()
         .flatMap((inner) => (inner.code === 'invalid_value' ? inner.values.map(String) : []));
@@ -87,6 +99,11 @@ function issuesOf(error: z.core.$ZodError, input: unknown, root: JsonSchema): re
       const { description } = schemasAt(root, path).find((schema) => schema.description !== undefined) ?? {};
       return [{ path, message: `does not fit${description === undefined ? '' : `: ${description}`}` }];
     }
+    if (issue.code === 'invalid_key') return [{ path, message: issue.issues[0]?.message ?? issue.message }];
+    if (path.length === 0 && issue.code === 'invalid_type') return [{ path, message: NO_MAPPING }];
+    const wantsText = issue.code === 'invalid_type' && issue.expected === 'string';
+    if (wantsText && typeof value === 'number' && !OUR_WORDS.test(issue.message))
+      return [{ path, message: NO_TEXT }];
     const hint =
       issue.code === 'invalid_value' && typeof value === 'string'
         ? suggestion(value, issue.values.map(String))
@@ -136,7 +153,9 @@ export function readText<T extends z.ZodType>(text: string, schema: T): TextRead
     placed(offsetOf(document, path, key), pathText(key === undefined ? path : [...path, key]), message);
   const unreadable = (problems: readonly Problem[]) => ({ value: null, input: null, problems, problemAt });
   if (document.errors.length > 0) {
-    return unreadable(document.errors.map((error) => placed(error.pos[0], '', error.message)));
+    const messageOf = ({ code, message }: YAMLParseError): string =>
+      code === 'MULTIPLE_DOCS' ? 'must be one document: here a second one begins' : message;
+    return unreadable(document.errors.map((error) => placed(error.pos[0], '', messageOf(error))));
   }
   let input: unknown;
   try {

@@ -1,9 +1,13 @@
 import type { Logger } from 'pino';
+import type { Scenario } from '../domain/scenario.ts';
+import type { Server } from '../server.ts';
 import type { Settings } from '../settings.ts';
 
 /** A key that works, for people to copy. Keys that were set are secrets, and never shown. */
 const exampleKey = (apiKeys: Settings['apiKeys']): string =>
   apiKeys === undefined ? 'sk_test_demo' : '$SANDBOX_KEY';
+
+const READY = 'payout sandbox ready';
 
 const payoutBody = JSON.stringify({
   client_ref_id: 'order-1',
@@ -14,8 +18,20 @@ const payoutBody = JSON.stringify({
   transfer_mode: 'IMPS',
 });
 
-/** Tells where the sandbox is and how to try it: for eyes on a terminal, as one line of JSON elsewhere. */
-export function welcome(url: string, settings: Settings, log: Logger, isTerminal: boolean): void {
+/** How payouts settle: by the preset of the scenario, of the settings, or by timelines of the scenario's own. */
+const settlementOf = ({ settlement }: Scenario): string =>
+  typeof settlement === 'string' ? settlement : 'timelines';
+
+/**
+ * Tells where the sandbox is and how to try it: for eyes on a terminal, as one line of JSON elsewhere. A port that was
+ * picked is told whatever the log level, since nobody could find it otherwise.
+ */
+export function welcome(
+  { url, scenario }: Server,
+  settings: Settings,
+  log: Logger,
+  isTerminal: boolean,
+): void {
   const key = exampleKey(settings.apiKeys);
   const note =
     settings.apiKeys === undefined ? 'any key that begins with sk_test_' : 'one of SANDBOX_API_KEYS';
@@ -25,13 +41,16 @@ export function welcome(url: string, settings: Settings, log: Logger, isTerminal
     const bearer =
       settings.apiKeys === undefined ? `'Authorization: Bearer ${key}'` : `'Authorization: Bearer '${key}`;
     const curl = `curl -H ${bearer} ${url}/client/fetchbalance`;
-    log.info({ url, key, settlement: settings.settlement, try: curl }, 'payout sandbox ready');
+    const facts = { url, key, scenario: scenario.name, settlement: settlementOf(scenario), try: curl };
+    if (log.isLevelEnabled('info')) log.info(facts, READY);
+    else if (settings.port === 0) process.stdout.write(`${JSON.stringify({ ...facts, msg: READY })}\n`);
     return;
   }
   process.stdout.write(
     `
   Payout sandbox ready on ${url}
   Key: ${key} (${note}; each is a world of its own)
+  Scenario: ${scenario.name} (settlement ${settlementOf(scenario)}${settings.magic === 'off' ? ', no magic beneficiaries' : ''})
 
   Pay:    curl ${url}/payout/initiate ${authorization} -H 'Content-Type: application/json' -d '${payoutBody}'
   Watch:  curl "${url}/payout/status?client_ref_id=order-1" ${authorization}

@@ -103,8 +103,9 @@ export const anyHidden = seldom(
     fc.record({ forMs: fc.integer({ min: 1, max: 1000 }) }),
   ),
 ).map((hidden) => (createdAtMs: number): Hidden | null => {
-  if (hidden === null || 'reads' in hidden) return hidden;
-  return { untilMs: createdAtMs + hidden.forMs };
+  if (hidden === null) return null;
+  const by = 'test/hidden';
+  return 'reads' in hidden ? { ...hidden, by } : { untilMs: createdAtMs + hidden.forMs, by };
 });
 
 export const anyMode = fc.constantFrom(...TRANSFER_MODES);
