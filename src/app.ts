@@ -25,6 +25,7 @@ import type { Settings } from './settings.ts';
 
 const MAX_BODY_BYTES = 64 * 1024;
 const REQUEST_TIMEOUT_MS = 30_000; // from the first byte of a request to its last
+const TIMEOUT_CHECK_MS = 5_000; // how late that may be noticed
 const MAX_ATTEMPT_COUNTERS = 200_000; // of all worlds together
 
 interface AppParts {
@@ -86,7 +87,12 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
     bodyLimit: MAX_BODY_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
     exposeHeadRoutes: false,
-    http: { requireHostHeader: false }, // refuseUnknownRoutes says so in the envelope
+    http: {
+      requireHostHeader: false, // refuseUnknownRoutes says so in the envelope
+      headersTimeout: REQUEST_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+    },
     return503OnClosing: false, // what still comes in while we stop is answered, and its connection closed
     clientErrorHandler: refuseBrokenHttp(log, scenarioInForce),
     frameworkErrors: refuseBadPath(record, scenarioInForce),

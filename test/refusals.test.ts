@@ -181,3 +181,10 @@ test('an answer names its request, so that its log line can be found', async () 
   expect(one.headers.get('x-sandbox-request-id')).toMatch(/^req-/);
   expect(other.headers.get('x-sandbox-request-id')).not.toBe(one.headers.get('x-sandbox-request-id'));
 });
+
+test('a request must be sent within thirty seconds, headers and all', async () => {
+  const settings = readSettings({}, {});
+  const { app } = await buildApp({ settings, wallClock: systemClock(), log: pino({ level: 'silent' }) });
+  onTestFinished(() => app.close());
+  expect(app.server).toMatchObject({ headersTimeout: 30_000, requestTimeout: 30_000 });
+});
