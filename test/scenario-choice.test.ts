@@ -1,9 +1,10 @@
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import type { SettingsInput } from '../src/index.ts';
-import { linesOf, startProgram } from './support/program.ts';
+import { linesOf, Program, startProgram } from './support/program.ts';
 import { clientOf, PAYOUT, sandboxFor } from './support/sandbox.ts';
 
 type Scenario = NonNullable<SettingsInput['scenario']>;
@@ -239,4 +240,35 @@ test('an attempt counts from the first time that a reference is sent, whatever s
     body: JSON.stringify(PAYOUT),
   });
   expect(chosen.status).toBe(200);
+});
+
+test('a file that only stands beside the one in force is left alone, also in the folder where the program runs', async () => {
+  const folder = folderWith({ 'mine.yaml': answering(503) });
+  const main = fileURLToPath(new URL('../dist/main.js', import.meta.url));
+  const program = new Program('sh', ['-c', `cd "${folder}" && exec "${process.execPath}" "${main}"`], {
+    SANDBOX_SCENARIO: './mine.yaml',
+    SANDBOX_RATE_LIMIT: 'off',
+  });
+  const url = /http:\/\/[\d.:]+/.exec(await program.says(/.*\n/))![0];
+  const world = clientAt(url);
+  writeFileSync(join(folder, 'compose.yaml'), 'services: {}\n');
+  writeFileSync(join(folder, 'other.yaml'), answering(418));
+  writeFileSync(join(folder, 'mine.yaml'), answering(504)); // read after the others
+  await expect.poll(async () => (await world.pay()).status, { timeout: 20_000 }).toBe(504);
+  const other = await world.send('GET', '/client/fetchbalance', {
+    headers: { 'x-sandbox-scenario': 'other' },
+  });
+  expect(other.status).toBe(400);
+  const { stdout } = await program.stop();
+  expect(stdout).not.toContain('scenario refused');
+});
+
+test('a rule names itself on the answers that it made, and not on a refusal that came of itself', async () => {
+  const { client } = await sandboxFor({ scenario: 'stale-reads' });
+  const world = client();
+  const unknown = await Promise.all(
+    Array.from({ length: 20 }, (_, nth) => world.status({ client_ref_id: `order-${nth}` })),
+  );
+  expect(unknown.map(({ status }) => status)).toEqual(unknown.map(() => 404));
+  expect(unknown.filter(({ headers }) => headers.has('x-sandbox-rule'))).toEqual([]);
 });

@@ -26,7 +26,7 @@ export interface Planned extends Omit<RequestFacts, 'attempt' | 'nowMs'> {
 /**
  * Takes the first rule that matches.
  *
- * @param attempt counts how often this world was asked for a reference; called when the scenario depends on it
+ * @param attempt counts how often this world was asked for a reference; called for initiates, and where the scenario depends on it
  * @param uses counters of this world; changed
  */
 export function planRequest(

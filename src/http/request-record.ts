@@ -32,9 +32,10 @@ declare module 'fastify' {
 const maskAccount = (account: string): string =>
   account.length <= 4 ? '*'.repeat(account.length) : '*'.repeat(account.length - 4) + account.slice(-4);
 
-/** Without what looks like a key or, in a path, an account: people put them where they do not belong. */
+/** What an account looks like, in a path where none belongs. */
 const ACCOUNT_LIKE = /\d{9,}/g;
 
+/** Without what looks like a key: people put them where they do not belong. */
 const masked = (text: string): string => text.replace(/sk_[\w-]+/g, 'sk_***');
 
 const LONGEST_PATH = 128;
@@ -89,7 +90,7 @@ function openExchanges(socket: Socket & { [EXCHANGES]?: Set<() => void> }): Set<
 /** Writes the log line of each request once its exchange is over, whatever became of it. */
 export type Recorder = (request: FastifyRequest, reply: FastifyReply) => void;
 
-/** @param stopwatchMs measures how long an exchange took */
+/** Makes a recorder. @param stopwatchMs measures how long an exchange took */
 export const requestRecorder =
   (log: Logger, stopwatchMs: () => number): Recorder =>
   (request, reply) => {

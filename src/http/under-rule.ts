@@ -85,6 +85,10 @@ async function answerOf(
     void reply.type(JSON_TYPE);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
+    if (!isReplaced && fault === null && effect.delay === null) {
+      void reply.removeHeader('x-sandbox-rule'); // this answer is none of its making
+      delete record.rule;
+    }
     text = refuse(error, request, reply); // 402 and the like are answers too: the rule still has its way with them
     if (!isReplaced) return text;
   }

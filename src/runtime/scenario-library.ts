@@ -115,9 +115,10 @@ export class ScenarioLibrary {
   #reload(file: string): void {
     const name = nameOf(file);
     const known = this.#files.get(name);
-    const isAnother = known !== undefined && known !== file && !known.startsWith(SHIPPED);
-    const isOutside = known !== file && dirname(file) !== resolve(this.#options.folder ?? '');
-    if (isAnother || isOutside) return;
+    const { folder } = this.#options;
+    const isInFolder = folder !== undefined && dirname(file) === resolve(folder);
+    const isFree = known === undefined || known.startsWith(SHIPPED);
+    if (known !== file && !(isInFolder && isFree)) return; // only stands beside a file of ours
     try {
       this.#load(file);
       this.#files.set(name, file);
