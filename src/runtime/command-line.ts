@@ -1,10 +1,11 @@
-import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { startServer, type Server } from '../server.ts';
 import { readSettings, SETTINGS, SettingsError, type Settings } from '../settings.ts';
 import { ScenarioError } from './scenario-file.ts';
 import { scenarioJsonSchema, validate } from './scenario-commands.ts';
 import { standardLog } from './logging.ts';
+import { packageVersion } from './package-version.ts';
+import { StateFileError } from './state-file.ts';
 import { suggestion } from './suggestion.ts';
 import { systemClock } from './system-clock.ts';
 import { welcome } from './welcome.ts';
@@ -23,11 +24,6 @@ Examples:
 
 Exit codes: 0 stopped by a signal, 1 a scenario file is not valid (validate), 2 a flag, setting, scenario or address
 cannot be used.`;
-
-const packageVersion = (): string => {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
-};
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
@@ -148,7 +144,7 @@ export async function commandLine(args: readonly string[], environment: NodeJS.P
       const message = error.message.replace(/(unknown option '[^=]*)=.*'/s, "$1'"); // the value may be a key
       return complain(`${message} (see --help)`);
     }
-    if (error instanceof SettingsError) return complain(error.message);
+    if (error instanceof SettingsError || error instanceof StateFileError) return complain(error.message);
     if (error instanceof ScenarioError) return complain(...error.lines);
     throw error;
   }
