@@ -34,13 +34,24 @@ const MAY_USE: Record<string, readonly string[]> = {
   contract: ['contract'],
   domain: ['contract', 'domain', 'ledger'],
   ledger: ['contract', 'domain', 'ledger'],
-  http: ['contract', 'domain', 'ledger', 'http', 'settings.ts'],
-  runtime: ['contract', 'domain', 'runtime', 'settings.ts', 'server.ts'],
+  http: ['contract', 'domain', 'ledger', 'http', 'settings.ts', 'lazy-packages.ts'],
+  runtime: [
+    'contract',
+    'domain',
+    'runtime',
+    'settings.ts',
+    'server.ts',
+    'lazy-packages.ts',
+    'package-files.ts',
+  ],
+  'lazy-packages.ts': [],
+  'package-files.ts': [],
   'settings.ts': ['contract', 'domain'],
   'app.ts': ['contract', 'domain', 'ledger', 'http', 'runtime', 'settings.ts'],
   'server.ts': ['app.ts', 'domain', 'runtime', 'settings.ts'],
   'index.ts': ['contract', 'domain', 'runtime', 'server.ts', 'settings.ts'],
-  'main.ts': ['runtime'],
+  'core.ts': ['index.ts', 'runtime'],
+  'main.ts': ['core.ts', 'runtime'],
 };
 
 test('the house has files to look at', () => {

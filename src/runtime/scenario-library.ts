@@ -34,6 +34,7 @@ interface LibraryOptions {
 const SETTLED_MS = 50;
 /** The name of the scenario that is the settings and no more. */
 const PLAIN = 'default';
+const PLAIN_TEXT = JSON.stringify({ description: 'The settings and no more' }, null, 2);
 /** The name of one that was given as a document. */
 const INLINE = 'inline';
 
@@ -55,7 +56,7 @@ export class ScenarioLibrary {
     const base = options.isMagic ? this.#withMagic(options.base) : options.base;
     this.#surroundings = { base, dialects: this.#dialects };
     this.#files = filesIn(join(SHIPPED, 'scenarios'));
-    this.#keep(scenarioOf('', PLAIN, this.#surroundings));
+    this.#keep(scenarioOf(PLAIN_TEXT, PLAIN, this.#surroundings));
     this.#takeFolder();
     this.#inForceName = this.#chosen(options.inForce);
   }
