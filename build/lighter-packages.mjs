@@ -4,7 +4,7 @@
 import { readFile } from 'node:fs/promises';
 
 /** Packages in files of their own, which `src/lazy-packages.ts` loads at their first use. */
-export const LAZY = ['fast-json-stringify', 're2js', 'yaml'];
+export const LAZY = ['fast-json-stringify', 'fastest-levenshtein', 're2js', 'yaml'];
 
 /** For what is never called here: it says so, should that ever change. */
 const leftOut = (what) => `
@@ -32,8 +32,8 @@ const INSTEAD = {
   'thread-stream': leftOut('thread-stream'),
   assert: ASSERT,
   'node:assert': ASSERT,
-  // a clock that is there without it
-  'node:perf_hooks': 'module.exports = { performance };',
+  // a clock that Node loads when it is first looked at
+  'node:perf_hooks': 'module.exports = { performance: { now: () => performance.now() } };',
   // Fastify asks whether a plugin wants its version: known at the build, and asked by each test that runs from the source
   semver: 'module.exports = { satisfies: () => true };',
 };

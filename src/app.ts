@@ -1,13 +1,15 @@
 import fastify, { type FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Logger } from 'pino';
-import { DEFAULT_DIALECT } from './contract/dialect.ts';
 import { frozenClock, runningClock } from './domain/clock.ts';
 import { toPaise } from './domain/money.ts';
-import type { Scenario, ScenarioBase } from './domain/scenario.ts';
+import type { Scenario, ScenarioSettings } from './domain/scenario.ts';
 import type { WallClock } from './domain/wall-clock.ts';
 import { Worlds } from './domain/worlds.ts';
+import { HistoryBudget } from './domain/history.ts';
+import { CONTROL_PREFIX, controlApi, isControlPath } from './control/control-api.ts';
 import { admission } from './http/admission.ts';
+import { adminOnly, bearerKeys } from './http/bearer-key.ts';
 import { takeJsonBodies } from './http/json-body.ts';
 import { payoutRoutes } from './http/payout-routes.ts';
 import { limitRates } from './http/rate-limit.ts';
@@ -17,8 +19,15 @@ import { sayScenario } from './http/sandbox-headers.ts';
 import { ownCompilersOnly, serializerCompiler, validatorCompiler } from './http/schemas.ts';
 import { refuseUnknownRoutes } from './http/unknown-routes.ts';
 import { MemoryLedger } from './ledger/memory.ts';
+import { newAdminToken } from './runtime/admin-token.ts';
 import { sameText, sha256 } from './runtime/digest.ts';
+import { ControlScenarios } from './runtime/control-scenarios.ts';
+import { KeptState } from './runtime/kept-state.ts';
+import { linearPattern } from './runtime/linear-pattern.ts';
+import { packageVersion } from './runtime/package-version.ts';
 import { ScenarioLibrary } from './runtime/scenario-library.ts';
+import { Snapshots } from './runtime/snapshots.ts';
+import { suggestion } from './runtime/suggestion.ts';
 import { stopwatchMs } from './runtime/system-clock.ts';
 import { observeWorlds } from './runtime/world-log.ts';
 import type { Settings } from './settings.ts';
@@ -26,7 +35,11 @@ import type { Settings } from './settings.ts';
 const MAX_BODY_BYTES = 64 * 1024;
 const REQUEST_TIMEOUT_MS = 30_000; // from the first byte of a request to its last
 const TIMEOUT_CHECK_MS = 5_000; // how late that may be noticed
+const JOURNAL_SHARE = 16; // one world may take this part of what all journals may hold
 const MAX_ATTEMPT_COUNTERS = 200_000; // of all worlds together
+
+/** The key whose world answers a status request without one, in a dialect that answers it. */
+const DEFAULT_KEY = 'sk_test_demo';
 
 interface AppParts {
   readonly settings: Settings;
@@ -37,19 +50,26 @@ interface AppParts {
 interface App {
   readonly app: FastifyInstance;
   readonly worlds: Worlds;
+  /** What GET and DELETE /_sandbox/worlds ask for: that of the settings, or one that was made. */
+  readonly adminToken: string;
   readonly scenarioInForce: () => Scenario;
 }
 
 /** What a scenario does where it says nothing: the settings. */
-const scenarioBase = ({ openingBalance, seed, settlement, clock, rateLimit }: Settings): ScenarioBase => ({
+const scenarioSettings = ({
+  openingBalance,
+  seed,
+  settlement,
+  clock,
+  rateLimit,
+  magic,
+}: Settings): ScenarioSettings => ({
   openingBalancePaise: toPaise(openingBalance),
   seed,
   settlement,
   clock: clock === 'running' ? runningClock : frozenClock(clock.frozenAtMs),
   rateLimit,
-  dialect: DEFAULT_DIALECT,
-  rules: [],
-  countsAttempts: false,
+  isMagic: magic === 'on',
 });
 
 /**
@@ -59,10 +79,9 @@ const scenarioBase = ({ openingBalance, seed, settlement, clock, rateLimit }: Se
  */
 export async function buildApp({ settings, wallClock, log }: AppParts): Promise<App> {
   const scenarios = new ScenarioLibrary({
-    base: scenarioBase(settings),
+    settings: scenarioSettings(settings),
     inForce: settings.scenario,
     folder: settings.scenarios,
-    isMagic: settings.magic === 'on',
     reloaded: (file) => log.info({ file }, 'scenario read anew'),
     refused: (problems) => log.warn({ problems }, 'scenario refused: the last good one stays in force'),
   });
@@ -75,11 +94,31 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
       wallClock,
       observer: observeWorlds(log),
       attemptBudget: { max: MAX_ATTEMPT_COUNTERS, held: 0 },
+      historyBudget: new HistoryBudget(settings.journalMemory),
+      journalLimits: {
+        items: settings.journalEntries,
+        bytes: Math.ceil(settings.journalMemory / JOURNAL_SHARE),
+      },
     },
     maxWorlds: settings.maxWorlds,
     idleMs: settings.worldIdle,
     dropped: (worldId, reason) => log.info({ world: worldId.slice(0, 8), reason }, 'world dropped'),
   });
+
+  const snapshots = new Snapshots(scenarios, wallClock);
+  const keptState =
+    settings.state === undefined
+      ? null
+      : new KeptState({
+          file: settings.state,
+          everyMs: settings.stateEvery,
+          worlds,
+          snapshots,
+          wallClock,
+          told: (what, count) => log.info({ file: settings.state, worlds: count }, `state ${what}`),
+          failed: (error) => log.error({ err: error }, 'the state could not be written'),
+        });
+  await keptState?.restore();
 
   const record = requestRecorder(log, stopwatchMs);
   const app: FastifyInstance = fastify({
@@ -103,20 +142,47 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
 
   answerOddHttp(app, log, scenarioInForce);
   recordRequests(app, record);
-  sayScenario(app, scenarioInForce);
-  refuseUnknownRoutes(app);
+  sayScenario(app, ({ url }) => (isControlPath(url) ? scenarios.plain : scenarios.inForce));
+  refuseUnknownRoutes(app, CONTROL_PREFIX);
   answerErrors(app, log);
   takeJsonBodies(app);
   const limitRate = await limitRates(app, settings.maxWorlds);
-  const admit = admission({ worlds, scenarios, acceptedKeys: settings.apiKeys, sameText });
+  const keyOf = bearerKeys(settings.apiKeys, sameText);
+  const defaultKey = settings.apiKeys?.[0] ?? DEFAULT_KEY;
+  const admit = admission({ worlds, scenarios, keyOf, defaultKey, wallClock });
   await app.withTypeProvider<ZodTypeProvider>().register(payoutRoutes, { admit, limitRate, wallClock });
+  const adminToken = settings.adminToken ?? newAdminToken();
+  let isStopping = false;
+  await app.register(controlApi, {
+    prefix: CONTROL_PREFIX,
+    worlds,
+    keyOf,
+    requireAdmin: adminOnly(adminToken, sameText),
+    scenarios: new ControlScenarios(scenarios),
+    snapshots,
+    patternOf: linearPattern,
+    wallClock,
+    suggest: suggestion,
+    version: packageVersion(),
+    isStopping: () => isStopping,
+  });
 
-  app.addHook('onListen', () => scenarios.watch());
+  app.addHook('onListen', () => {
+    scenarios.watch();
+    keptState?.start();
+  });
   app.addHook('preClose', (done) => {
+    isStopping = true;
     worlds.release(); // answers that rules hold back would hold us up
     scenarios.close();
     done();
   });
-  app.addHook('onClose', () => worlds.close());
-  return { app, worlds, scenarioInForce };
+  app.addHook('onClose', async () => {
+    try {
+      await keptState?.end();
+    } finally {
+      worlds.close();
+    }
+  });
+  return { app, worlds, adminToken, scenarioInForce };
 }

@@ -1,11 +1,13 @@
 import { createRequire } from 'node:module';
 import type fastJsonStringify from 'fast-json-stringify';
+import type * as levenshtein from 'fastest-levenshtein';
 import type * as re2js from 're2js';
 import type * as yaml from 'yaml';
 
-/** The packages that are large and not needed to start, by name. */
+/** The packages that take their time to load, and are not needed to start, by name. */
 interface LazyPackages {
   'fast-json-stringify': typeof fastJsonStringify;
+  'fastest-levenshtein': typeof levenshtein;
   re2js: typeof re2js;
   yaml: typeof yaml;
 }

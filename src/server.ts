@@ -11,6 +11,8 @@ export interface Server {
   /** Where a client of the same machine reaches it: `http://127.0.0.1:3000`. */
   readonly url: string;
   readonly worlds: Worlds;
+  /** What GET and DELETE /_sandbox/worlds ask for. */
+  readonly adminToken: string;
   /** The scenario that was in force at the start. */
   readonly scenario: Scenario;
   /** Answers the requests under way and ends, within a second. */
@@ -32,12 +34,13 @@ function urlOf({ address, family, port }: AddressInfo): string {
  * @throws the error of `listen` (EADDRINUSE, EACCES, ENOTFOUND …) when that address cannot be had
  */
 export async function startServer(settings: Settings, wallClock: WallClock, log: Logger): Promise<Server> {
-  const { app, worlds, scenarioInForce } = await buildApp({ settings, wallClock, log });
+  const { app, worlds, adminToken, scenarioInForce } = await buildApp({ settings, wallClock, log });
   const close = gracefulStop(app.server, () => app.close());
   await app.listen({ host: addressOf(settings.host), port: settings.port });
   return {
     url: urlOf(app.server.address() as AddressInfo),
     worlds,
+    adminToken,
     scenario: scenarioInForce(),
     close,
   };

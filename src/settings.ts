@@ -1,10 +1,17 @@
 import { getHeapStatistics } from 'node:v8';
 import { z } from 'zod';
-import { durationMs } from './contract/duration.ts';
 import type { ScenarioDocument } from './contract/scenario.ts';
-import { isWholePaise, MAX_AMOUNT_INR } from './contract/payout.ts';
-import type { RateLimit } from './domain/scenario.ts';
+import { MAX_AMOUNT_INR } from './contract/payout.ts';
 import { SETTLEMENTS } from './domain/settlement.ts';
+import {
+  byteSize,
+  commaList,
+  duration,
+  everySoOften,
+  rateLimit,
+  rupees,
+  startingClock,
+} from './setting-texts.ts';
 
 /** How a setting is given and explained, beside its flag and its environment variable. */
 interface Explained {
@@ -37,41 +44,6 @@ const readWith = <T>(read: (text: string) => T | undefined, what: string) =>
     context.issues.push({ code: 'custom', message: `must be ${what}`, input: value });
     return z.NEVER;
   });
-
-const commaList = (text: string): readonly string[] | undefined => {
-  const keys = text.split(',').map((key) => key.trim());
-  return keys.every((key) => /^[\x21-\x7e]{1,256}$/.test(key)) ? keys : undefined;
-};
-
-const rupees = (text: string): number | undefined => {
-  const amount = /^\d{1,12}(\.\d{1,2})?$/.test(text) ? Number(text) : Number.NaN;
-  return amount <= MAX_AMOUNT_INR && isWholePaise(amount) ? amount : undefined;
-};
-
-const LONGEST_WINDOW_MS = 86_400_000;
-
-const rateLimit = (text: string): RateLimit | 'off' | undefined => {
-  if (text === 'off') return 'off';
-  const [, count, window] = /^(\d{1,9})\/(.+)$/.exec(text) ?? [];
-  const max = Number(count);
-  const windowMs = durationMs(window ?? '');
-  if (!(max > 0) || !windowMs || windowMs > LONGEST_WINDOW_MS) return undefined;
-  return { max, windowMs };
-};
-
-const duration = (text: string): number | undefined => durationMs(text) || undefined;
-
-const EARLIEST_CLOCK_MS = Date.UTC(2000, 0, 1);
-
-type StartingClock = { readonly frozenAtMs: number } | 'running';
-
-/** ISO 8601 in UTC, with four-digit years, as the interface's own timestamps. */
-const startingClock = (text: string): StartingClock | undefined => {
-  if (text === 'running') return 'running';
-  const time = z.iso.datetime().safeParse(text);
-  const frozenAtMs = time.success ? Date.parse(text) : Number.NaN;
-  return frozenAtMs >= EARLIEST_CLOCK_MS ? { frozenAtMs } : undefined;
-};
 
 const WORST_TRANSACTION_BYTES = 1536; // with every text field at its longest, in two-byte characters
 const SHARE_OF_HEAP = 0.6;
@@ -191,6 +163,41 @@ const SettingsSchema = z.object({
     value: '<time>',
     description: 'a world without a request for this long is dropped',
   }),
+  journalEntries: wholeNumber(0, 1_000_000).default(1000).register(explain, {
+    env: 'SANDBOX_JOURNAL_ENTRIES',
+    value: '<number>',
+    description: 'requests that the journal of each world remembers; 0 for none',
+  }),
+  journalMemory: readWith(byteSize, 'a size such as 64MiB').prefault('64MiB').register(explain, {
+    env: 'SANDBOX_JOURNAL_MEMORY',
+    value: '<size>',
+    description: 'what the journals of all worlds may hold together, about; past it the oldest goes',
+  }),
+  state: z.string(expects('a file')).min(1).optional().register(explain, {
+    env: 'SANDBOX_STATE',
+    value: '<file>',
+    description: 'where all worlds are kept: read at the start if it is there, written at the stop',
+    defaultText: 'nowhere',
+  }),
+  stateEvery: readWith(everySoOften, 'a duration such as 30s, or off').prefault('off').register(explain, {
+    env: 'SANDBOX_STATE_EVERY',
+    value: '<time>',
+    description: 'how often the state is written besides, when anything was asked; or off',
+  }),
+  adminToken: z
+    .string(expects('a text of 16 visible ASCII characters or more'))
+    .regex(/^[\x21-\x7e]{16,256}$/, expects('a text of 16 visible ASCII characters or more'))
+    .refine(
+      (token) => !token.startsWith('sk_test_'),
+      expects('no text that begins with sk_test_, as a key does'),
+    )
+    .optional()
+    .register(explain, {
+      env: 'SANDBOX_ADMIN_TOKEN',
+      value: '<token>',
+      description: 'what GET and DELETE /_sandbox/worlds ask for',
+      defaultText: 'made and told at the start',
+    }),
 });
 
 /** The settings as they are used: numbers, INR, milliseconds. */
@@ -230,6 +237,9 @@ export class SettingsError extends Error {
   override readonly name = 'SettingsError';
 }
 
+/** Settings whose values are never shown. */
+const SECRETS: ReadonlySet<string> = new Set(['apiKeys', 'adminToken']);
+
 type Given = Readonly<Record<string, unknown>>;
 
 /**
@@ -259,7 +269,7 @@ function complaints(error: z.ZodError, given: Given, source: Readonly<Record<str
     const name = String(issue.path[0]);
     const message =
       issue.code === 'invalid_value' ? `must be one of ${issue.values.join(', ')}` : issue.message;
-    const value = name === 'apiKeys' ? '' : `, not ${JSON.stringify(given[name])}`; // keys are never shown
+    const value = SECRETS.has(name) ? '' : `, not ${JSON.stringify(given[name])}`; // keys are never shown
     if (!byName.has(name)) byName.set(name, `${source[name] ?? name} ${message}${value}`);
   }
   return [...byName.values()].join('; ');

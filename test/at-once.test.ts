@@ -34,7 +34,10 @@ async function business(world: Client, seed: number, parallel: boolean): Promise
   const answers = [];
   if (parallel) answers.push(...(await Promise.all(times(30, pay))));
   else for (let nth = 0; nth < 30; nth += 1) answers.push(await pay(nth));
-  const changes = [...(await world.clock.advance('30m')), ...(await world.clock.advance('4d'))];
+  const changes = [
+    ...(await world.clock.advance('30m')).changes,
+    ...(await world.clock.advance('4d')).changes,
+  ];
   const ends = await Promise.all(times(20, (nth) => world.status({ client_ref_id: `order-${seed}-${nth}` })));
   return {
     answers: answers.map(({ status, text }) => [status, text]),

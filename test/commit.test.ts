@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { World } from '../src/domain/world.ts';
+import { HeldAnswers } from '../src/domain/held-answers.ts';
 import { startSandbox, type SettingsInput } from '../src/index.ts';
 import { HTTP_CLIENTS, type HttpClient, type Outcome } from './support/http-clients.ts';
 import { clientOf, PAYOUT, sandboxFor, type Client } from './support/sandbox.ts';
@@ -39,7 +39,7 @@ const ANSWERS: readonly [string, Effect][] = [
 /** Sends an initiate; a client that is left hanging leaves once its answer is held back. */
 async function initiate(url: string, { fault }: Effect): Promise<Outcome> {
   if (fault !== 'hang') return nodeHttp.initiate(url, KEY);
-  const held = vi.spyOn(World.prototype, 'hold');
+  const held = vi.spyOn(HeldAnswers.prototype, 'hold');
   onTestFinished(() => held.mockRestore());
   const leave = new AbortController();
   const outcome = nodeHttp.initiate(url, KEY, {}, leave.signal);

@@ -829,7 +829,7 @@ describe('a second payout', () => {
     const pay = async () =>
       seen(await fetch(`${server.url}/payout/initiate`, { method: 'POST', headers, body }));
     const answers = await Promise.all(Array.from({ length: count }, pay));
-    return { answers, book: await server.worlds.of('sk_test_crowd').inspect() };
+    return { answers, book: await server.worlds.of('sk_test_crowd').state() };
   }
 
   test('so many identical requests at once make so many payouts and so many debits', async () => {

@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { buildApp } from '../src/app.ts';
 import type { WallClock } from '../src/domain/wall-clock.ts';
-import { World } from '../src/domain/world.ts';
+import { HeldAnswers } from '../src/domain/held-answers.ts';
 import { systemClock } from '../src/runtime/system-clock.ts';
 import { readSettings, type SettingsInput } from '../src/settings.ts';
 import { rawRequest } from './support/raw-socket.ts';
@@ -59,9 +59,9 @@ function countingClock() {
 /** The answers that worlds hold back. (A spy of vitest would remember every call, and all that hangs on it.) */
 function watchHeld() {
   const held = new Set<object>();
-  // oxlint-disable-next-line typescript/unbound-method -- called with its world below
-  const { hold } = World.prototype;
-  World.prototype.hold = function (end) {
+  // oxlint-disable-next-line typescript/unbound-method -- called with its own below
+  const { hold } = HeldAnswers.prototype;
+  HeldAnswers.prototype.hold = function (end) {
     const key = {};
     held.add(key);
     const letGo = hold.call(this, () => {
@@ -74,7 +74,7 @@ function watchHeld() {
     };
   };
   onTestFinished(() => {
-    World.prototype.hold = hold;
+    HeldAnswers.prototype.hold = hold;
   });
   return held;
 }

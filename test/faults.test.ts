@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { World } from '../src/domain/world.ts';
+import { HeldAnswers } from '../src/domain/held-answers.ts';
 import { startServer } from '../src/server.ts';
 import { readSettings, type SettingsInput } from '../src/settings.ts';
 import { HTTP_CLIENTS } from './support/http-clients.ts';
@@ -95,7 +95,7 @@ describe.each([
     });
 
     test('waits in a hang until it leaves', async () => {
-      const held = vi.spyOn(World.prototype, 'hold');
+      const held = vi.spyOn(HeldAnswers.prototype, 'hold');
       onTestFinished(() => held.mockRestore());
       const { url, client } = await sandboxFor({
         ...SETTINGS,

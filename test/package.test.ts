@@ -39,7 +39,7 @@ function installed(): { readonly folder: string; readonly main: string } {
 test('the package ships the program, the library, its types, the scenarios, and no more', () => {
   const known = shipped.map((path) => {
     if (/^fixtures\/scenarios\/[\w-]+\.yaml$/.test(path)) return 'fixtures/scenarios/';
-    if (/^dist\/(contract|domain|ledger)\/[\w-]+\.d\.ts$/.test(path)) return 'types of the library';
+    if (/^dist\/(client|contract|domain)\/[\w-]+\.d\.ts$/.test(path)) return 'types of the library';
     return path;
   });
   expect([...new Set(known)].toSorted()).toEqual([
@@ -48,6 +48,7 @@ test('the package ships the program, the library, its types, the scenarios, and 
     'dist/THIRD-PARTY-LICENSES.txt',
     'dist/core.cjs',
     'dist/fast-json-stringify.cjs',
+    'dist/fastest-levenshtein.cjs',
     'dist/index.d.ts',
     'dist/index.js',
     'dist/main.js',
@@ -71,7 +72,12 @@ test('the package ships the program, the library, its types, the scenarios, and 
 
 test('the library exports these names, and no others', async () => {
   const library = (await import(resolve('dist/index.js'))) as object;
-  expect(Object.keys(library).toSorted()).toEqual(['Refusal', 'SettingsError', 'startSandbox']);
+  expect(Object.keys(library).toSorted()).toEqual([
+    'SandboxError',
+    'SettingsError',
+    'connectSandbox',
+    'startSandbox',
+  ]);
 });
 
 test('the licenses of the packages in the bundle are shipped with it', () => {
@@ -152,11 +158,11 @@ test.each(['nodenext', 'bundler'])('the types resolve and hold under moduleResol
   );
   writeFileSync(
     join(folder, 'right.ts'),
-    `import { startSandbox, Refusal, type Change, type Sandbox } from 'payout-sandbox';
+    `import { startSandbox, SandboxError, type Change, type Sandbox } from 'payout-sandbox';
     const sandbox: Sandbox = await startSandbox({ settlement: 'manual', scenario: { rules: [] } });
-    const changes: readonly Change[] = await sandbox.world().clock.advance('2h');
+    const changes: readonly Change[] = (await sandbox.world().clock.advance('2h')).changes;
     export const states: string[] = changes.map(({ to }) => to);
-    export const isRefusal = (error: unknown): boolean => error instanceof Refusal && error.code === 'RATE_LIMITED';`,
+    export const isRefusal = (error: unknown): boolean => error instanceof SandboxError && error.status === 400;`,
   );
   writeFileSync(
     join(folder, 'wrong.ts'),

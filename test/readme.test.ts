@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { REFUSALS } from '../src/contract/errors.ts';
+import { SERVICE_REFUSALS } from '../src/contract/errors.ts';
 import { SETTINGS } from '../src/settings.ts';
 import { Program, runProgram, startProgram } from './support/program.ts';
 
@@ -34,7 +34,7 @@ test('the README lists every setting as it is, and none that is not', () => {
 
 test('the README lists every refusal as it is, and none that is not', () => {
   expect(tableUnder('Errors')).toEqual(
-    Object.entries(REFUSALS).map(([code, { status, message }]) => [code, String(status), message]),
+    Object.entries(SERVICE_REFUSALS).map(([code, { status, message }]) => [code, String(status), message]),
   );
 });
 

@@ -9,7 +9,7 @@ import {
   type Dialect,
   type DialectChange,
 } from '../src/contract/dialect.ts';
-import { REFUSALS, type RefusalCode } from '../src/contract/errors.ts';
+import { SERVICE_REFUSALS, type ServiceRefusalCode } from '../src/contract/errors.ts';
 import { refuseBrokenHttp } from '../src/http/refusals.ts';
 import type { SettingsInput } from '../src/index.ts';
 import { systemClock } from '../src/runtime/system-clock.ts';
@@ -46,7 +46,7 @@ async function brokenHttp(code: string, errors: ErrorRows): Promise<Seen> {
 }
 
 /** How each refusal of the catalogue comes about, in a dialect whose errors have a given shape. */
-const PROVOKED: Record<RefusalCode, (errors: ErrorRows) => Promise<Seen>> = {
+const PROVOKED: Record<ServiceRefusalCode, (errors: ErrorRows) => Promise<Seen>> = {
   INVALID_REQUEST: async (errors) => (await clientIn(errors))().pay({ amount: 0, transfer_mode: 'SWIFT' }),
   INVALID_JSON: async (errors) => (await clientIn(errors))().send('POST', '/payout/initiate', bodyOf('{')),
   MALFORMED_REQUEST: (errors) => brokenHttp('HPE_INVALID_METHOD', errors),
@@ -98,11 +98,11 @@ const PROVOKED: Record<RefusalCode, (errors: ErrorRows) => Promise<Seen>> = {
   },
 };
 
-const CODES = Object.keys(REFUSALS) as RefusalCode[];
+const CODES = Object.keys(SERVICE_REFUSALS) as ServiceRefusalCode[];
 
 test.each(CODES)('%s travels on its status and speaks the envelope', async (code) => {
   const { status, headers, body } = await PROVOKED[code]({});
-  expect(status).toBe(REFUSALS[code].status);
+  expect(status).toBe(SERVICE_REFUSALS[code].status);
   expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
   expect(body).toMatchObject({ status: 'error', message: expect.any(String), code });
   const fields = Object.keys(body).filter((field) => field !== 'errors');
@@ -132,7 +132,7 @@ const SHAPES: Record<
 
 describe.each(Object.entries(SHAPES))('in the shape %s', (shape, shaped) => {
   test.each(CODES)('%s keeps its status and says no more and no less', async (code) => {
-    const { status } = REFUSALS[code];
+    const { status } = SERVICE_REFUSALS[code];
     const envelope = await PROVOKED[code]({});
     const answer = await PROVOKED[code]({ body: shape as keyof typeof SHAPES });
     const { type, body } = shaped(envelope.body, status);
@@ -150,7 +150,7 @@ describe.each(Object.entries(SHAPES))('in the shape %s', (shape, shaped) => {
 test.each(['failed', 'failure'] as const)('every envelope says %s, in a dialect that does', async (word) => {
   for (const code of CODES) {
     const { status, body } = await PROVOKED[code]({ status_word: word });
-    expect(status).toBe(REFUSALS[code].status);
+    expect(status).toBe(SERVICE_REFUSALS[code].status);
     expect(body).toMatchObject({ status: word, code });
   }
 });

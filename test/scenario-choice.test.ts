@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import type { SettingsInput } from '../src/index.ts';
 import { linesOf, Program, startProgram } from './support/program.ts';
+import { connectSandbox } from '../src/index.ts';
 import { clientOf, PAYOUT, sandboxFor } from './support/sandbox.ts';
 
 type Scenario = NonNullable<SettingsInput['scenario']>;
@@ -21,7 +22,7 @@ function folderWith(files: Record<string, string>): string {
 }
 
 /** A client of a program that runs by itself. */
-const clientAt = (url: string) => clientOf({ apiKey: 'sk_test_choice', url, clock: undefined as never });
+const clientAt = (url: string) => clientOf(connectSandbox({ url }).world('sk_test_choice'));
 
 test('a file, a name of the own folder and a document each choose the scenario of all worlds', async () => {
   const folder = folderWith({

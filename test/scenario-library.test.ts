@@ -163,7 +163,7 @@ const STORIES: Record<string, (stage: Stage) => Promise<void>> = {
     await payInEachMode(stage.world);
     await stage.world.clock.advance('59m');
     await allAre(stage, 'PENDING', 400);
-    const changes = await stage.world.clock.advance('30d');
+    const { changes } = await stage.world.clock.advance('30d');
     await allAre(stage, 'REVERSED', 0);
     expect(changes.map(({ from }) => from)).toEqual(['PENDING', 'PENDING', 'PENDING', 'PENDING']);
   },

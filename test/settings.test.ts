@@ -88,6 +88,27 @@ const GOOD: Record<SettingName, readonly (readonly [text: string, value: unknown
     ['PT2H', 7_200_000],
     ['1ms', 1],
   ],
+  journalEntries: [
+    ['0', 0],
+    ['1000000', 1e6],
+  ],
+  journalMemory: [
+    ['8MiB', 8 * 1024 * 1024],
+    ['512 kib', 512 * 1024],
+    ['1GiB', 1024 ** 3],
+  ],
+  state: [
+    ['./sandbox.state', './sandbox.state'],
+    ['/var/lib/sandbox', '/var/lib/sandbox'],
+  ],
+  stateEvery: [
+    ['30s', 30_000],
+    ['off', 'off'],
+  ],
+  adminToken: [
+    ['0123456789abcdef', '0123456789abcdef'],
+    ['a-very-long-token!', 'a-very-long-token!'],
+  ],
 };
 const NAMES = Object.keys(GOOD) as SettingName[];
 
@@ -126,10 +147,22 @@ test('without flags and variables the defaults of the README hold', () => {
     maxTransactions: expect.toSatisfy((count) => count > 0 && count <= 1_000_000),
     maxWorlds: 10_000,
     worldIdle: 86_400_000,
+    journalEntries: 1000,
+    journalMemory: 64 * 1024 * 1024,
+    state: undefined,
+    stateEvery: 'off',
+    adminToken: undefined,
   });
 });
 
-const inWords = new Set<SettingName>(['apiKeys', 'maxTransactions', 'scenario', 'scenarios']);
+const inWords = new Set<SettingName>([
+  'adminToken',
+  'apiKeys',
+  'maxTransactions',
+  'scenario',
+  'scenarios',
+  'state',
+]);
 
 test.each(SETTINGS.filter(({ name }) => !inWords.has(name)))(
   '$name: the default that is shown is the default that holds',
@@ -180,6 +213,10 @@ test.each<[SettingName, string, string]>([
   ['worldIdle', '0s', A_DURATION],
   ['worldIdle', '12', A_DURATION],
   ['worldIdle', '1 month', A_DURATION],
+  ['journalEntries', '-1', 'must be a whole number from 0 to 1000000'],
+  ['journalMemory', '64', 'must be a size such as 64MiB'],
+  ['journalMemory', '64MB', 'must be a size such as 64MiB'],
+  ['stateEvery', '0s', 'must be a duration such as 30s, or off'],
 ])('%s = %j is refused in one line that says where it came from and what is right', (name, text, right) => {
   const { flag, env } = explained(name);
   const given = JSON.stringify(text);

@@ -5,6 +5,7 @@ import { runningClock } from '../src/domain/clock.ts';
 import type { Plan } from '../src/domain/plan.ts';
 import type { Scenario } from '../src/domain/scenario.ts';
 import type { Change } from '../src/domain/transaction.ts';
+import { HistoryBudget } from '../src/domain/history.ts';
 import { World } from '../src/domain/world.ts';
 import { Worlds, type DropReason } from '../src/domain/worlds.ts';
 import { MemoryLedger } from '../src/ledger/memory.ts';
@@ -13,8 +14,17 @@ import { ManualClock } from './support/manual-clock.ts';
 import { PAYOUT } from './support/sandbox.ts';
 
 const DAY_MS = 86_400_000;
+const SETTINGS = {
+  openingBalancePaise: 1_000_000,
+  seed: '1',
+  clock: runningClock,
+  settlement: 'demo',
+  rateLimit: 'off',
+  isMagic: false,
+} as const;
 const SCENARIO: Scenario = {
   name: 'test',
+  source: { document: {}, settings: SETTINGS },
   description: '',
   openingBalancePaise: 1_000_000,
   seed: '1',
@@ -26,7 +36,7 @@ const SCENARIO: Scenario = {
   rules: [],
   countsAttempts: false,
 };
-const PLAN: Plan = { scenario: SCENARIO, rule: null, delayMs: 0, draw: () => 0 };
+const PLAN: Plan = { scenario: SCENARIO, rule: null, delayMs: 0, draw: () => 0, attempt: 0 };
 
 function worldsFor(options: { maxWorlds?: number; maxTransactions?: number } = {}) {
   const wallClock = new ManualClock();
@@ -36,6 +46,8 @@ function worldsFor(options: { maxWorlds?: number; maxTransactions?: number } = {
   const parts = {
     scenarioInForce: () => SCENARIO,
     attemptBudget: { max: 1000, held: 0 },
+    historyBudget: new HistoryBudget(1_000_000),
+    journalLimits: { items: 10, bytes: 100_000 },
     ledger: new MemoryLedger(options.maxTransactions ?? 1_000_000),
     digest: sha256,
     wallClock,
@@ -82,12 +94,12 @@ test('a frozen world settles nothing, however much wall time passes; resumed, it
   const world = worlds.of('k');
   await world.initiate(payout(), PLAN);
   await wallClock.pass(1_500);
-  await world.freeze();
+  await world.book.freeze();
   const frozenAtMs = world.nowMs;
   await wallClock.pass(60_000);
   expect(world.nowMs).toBe(frozenAtMs);
   expect(announced).toEqual([]);
-  await world.resume();
+  await world.book.resume();
   await wallClock.pass(499);
   expect(announced).toEqual([]);
   await wallClock.pass(1);
@@ -98,7 +110,7 @@ test('a running world that is advanced runs on from there', async () => {
   const { worlds, wallClock } = worldsFor();
   const world = worlds.of('k');
   const beforeMs = world.nowMs;
-  await world.advance(DAY_MS);
+  await world.book.move({ byMs: DAY_MS });
   await wallClock.pass(1_000);
   expect(world.nowMs).toBe(beforeMs + DAY_MS + 1_000);
 });
@@ -109,9 +121,9 @@ test('an advance tells of all that came due, and requests that come meanwhile wa
   const count = 5_000; // more than are applied at once
   for (let nth = 0; nth < count; nth += 1)
     await world.initiate(payout({ client_ref_id: `order-${nth}`, amount: 1 }), PLAN);
-  const advanced = world.advance(60_000);
+  const advanced = world.book.move({ byMs: 60_000 });
   const meanwhile = world.status({ client_ref_id: `order-${count - 1}` }, PLAN);
-  const second = world.advance(1_000);
+  const second = world.book.move({ byMs: 1_000 });
   expect(await advanced).toHaveLength(count);
   expect((await meanwhile).state).toBe('SUCCESS');
   expect(await second).toEqual([]);
@@ -123,7 +135,7 @@ test('an advance of one world leaves others as they are', async () => {
   const { worlds } = worldsFor();
   await worlds.of('a').initiate(payout(), PLAN);
   await worlds.of('b').initiate(payout(), PLAN);
-  await worlds.of('a').advance(60_000);
+  await worlds.of('a').book.move({ byMs: 60_000 });
   expect((await worlds.of('a').status({ client_ref_id: 'order-1' }, PLAN)).state).toBe('SUCCESS');
   expect((await worlds.of('b').status({ client_ref_id: 'order-1' }, PLAN)).state).toBe('PENDING');
 });
@@ -132,7 +144,7 @@ test('the clock of a world ends with the year 9999', async () => {
   const { worlds } = worldsFor();
   const world = worlds.of('k');
   const beforeMs = world.nowMs;
-  await expect(world.advance(8_000 * 365 * DAY_MS)).rejects.toThrow('ends with the year 9999');
+  await expect(world.book.move({ byMs: 8_000 * 365 * DAY_MS })).rejects.toThrow('ends with the year 9999');
   expect(world.nowMs).toBe(beforeMs);
 });
 
@@ -195,6 +207,8 @@ test('a settlement that fails inside is told, not thrown into the process', asyn
   const world = new World('w', {
     scenarioInForce: () => SCENARIO,
     attemptBudget: { max: 1000, held: 0 },
+    historyBudget: new HistoryBudget(1_000_000),
+    journalLimits: { items: 10, bytes: 100_000 },
     ledger: new BrokenLedger(10),
     digest: sha256,
     wallClock,

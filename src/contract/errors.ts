@@ -1,9 +1,9 @@
 /**
- * Every refusal that a client can meet, and the HTTP status it travels on. The README's table lists the same
+ * Every refusal that a payout client can meet, and the HTTP status it travels on. The README's table lists the same
  * (a test compares the two). The interface names the statuses 400, 401, 402, 429 and 500 for initiate and
  * shows no body and no codes: those are ours.
  */
-export const REFUSALS = {
+export const SERVICE_REFUSALS = {
   INVALID_REQUEST: { status: 400, message: 'The request does not match the interface' },
   INVALID_JSON: { status: 400, message: 'The request body is not valid JSON' },
   MALFORMED_REQUEST: { status: 400, message: 'The request is not valid HTTP' },
@@ -26,7 +26,24 @@ export const REFUSALS = {
   INTERNAL_ERROR: { status: 500, message: 'The sandbox itself failed; its log says why' },
   SANDBOX_FULL: { status: 500, message: 'The sandbox holds as many transactions as it may' },
 } as const;
+
+/** What the control API refuses beside that. docs/control-api.md lists the same. */
+export const CONTROL_REFUSALS = {
+  RULE_NOT_FOUND: { status: 404, message: 'No such rule on top of this world' },
+  SCENARIO_NOT_FOUND: { status: 404, message: 'No such scenario' },
+  WORLD_NOT_FOUND: { status: 404, message: 'No such world' },
+  ILLEGAL_TRANSITION: { status: 409, message: 'The payout cannot go to this state from where it is' },
+  CLOCK_BACKWARDS: { status: 409, message: 'The clock of a world never goes backwards' },
+  WORLD_REPLACED: { status: 409, message: 'The world was reset or restored meanwhile' },
+  WALLET_FULL: { status: 409, message: 'The wallet cannot hold so much' },
+  STATE_REFUSED: { status: 422, message: 'The snapshot cannot be restored' },
+  TOO_MANY_READERS: { status: 429, message: 'Too many read the events of this world' },
+  TOO_MANY_RULES: { status: 409, message: 'There are as many rules on top of this world as there may be' },
+} as const;
+
+export const REFUSALS = { ...SERVICE_REFUSALS, ...CONTROL_REFUSALS } as const;
 export type RefusalCode = keyof typeof REFUSALS;
+export type ServiceRefusalCode = keyof typeof SERVICE_REFUSALS;
 
 /** One field at fault, in the interface's own words: `{field: 'amount', message: 'amount is required'}`. */
 export interface FieldError {

@@ -146,7 +146,7 @@ export const ROUTE_NAMES = ['initiate', 'status', 'balance'] as const;
 export const RouteName = z.enum(ROUTE_NAMES);
 export type RouteName = z.infer<typeof RouteName>;
 
-const Match = z
+export const Match = z
   .strictObject({
     route: z.union([RouteName, z.array(RouteName).min(1)]).optional(),
     client_ref_id: TextMatch.optional(),

@@ -32,6 +32,20 @@ export class Attempts {
     return attempt;
   }
 
+  /** The counters, those used longest ago first. */
+  get counts(): readonly (readonly [string, number])[] {
+    return [...this.#counts];
+  }
+
+  /** Counts on from other counters. */
+  restore(counts: readonly (readonly [string, number])[]): void {
+    this.clear();
+    for (const [key, count] of counts.slice(-MAX_PER_WORLD)) {
+      this.#makeRoom();
+      this.#counts.set(key, count);
+    }
+  }
+
   clear(): void {
     this.#budget.held -= this.#counts.size;
     this.#counts.clear();

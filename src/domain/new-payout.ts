@@ -3,7 +3,7 @@ import { fingerprintOf, payoutDraw, payoutIds, type Digest } from './identity.ts
 import { toPaise } from './money.ts';
 import type { Plan } from './plan.ts';
 import type { Rule } from './rule.ts';
-import { plannedSteps, timelineOf } from './settlement.ts';
+import { plannedSteps, settlementName, timelineOf } from './settlement.ts';
 import type { Hidden, NewTransaction } from './transaction.ts';
 
 interface Circumstances {
@@ -43,6 +43,9 @@ export function newPayout(
     beneficiaryAccount: request.beneficiary_account,
     beneficiaryIfsc: request.beneficiary_ifsc,
     createdAtMs: nowMs,
+    plannedBy: rule?.effect.timeline
+      ? rule.id
+      : settlementName(scenario.settlement, transferMode, scenario.name),
     timeline: timelineOf(steps, nowMs, scenario.dialect.status.utr_of_failed === 'set'),
     hidden: rule === null ? null : hiddenBy(rule, nowMs),
   };

@@ -22,11 +22,11 @@ export const repeated = (status: 400 | 409, earlier: Transaction, sameBody: bool
     ],
   });
 
-export const insufficient = (balancePaise: number, amountPaise: number, remembered: boolean): Refusal =>
+export const insufficient = (balancePaise: number, amountInr: number, remembered: boolean): Refusal =>
   new Refusal('INSUFFICIENT_BALANCE', {
     message: remembered
       ? 'The wallet balance could not cover the payout when this client_ref_id was first used, and it stays refused'
-      : `The wallet balance of INR ${toInr(balancePaise)} cannot cover a payout of INR ${toInr(amountPaise)}`,
+      : `The wallet balance of INR ${toInr(balancePaise)} cannot cover a payout of INR ${amountInr}`,
   });
 
 export const full = (maxTransactions: number): Refusal =>
@@ -40,6 +40,11 @@ export const dropped = (): Refusal =>
     message:
       'This world was dropped while the request waited, to make room for newer ones (SANDBOX_MAX_WORLDS)',
     limit: 'SANDBOX_MAX_WORLDS',
+  });
+
+export const movedMeanwhile = (): Refusal =>
+  new Refusal('WORLD_REPLACED', {
+    message: 'The world was reset or restored while its clock moved; the clock is that of the new one',
   });
 
 export const neitherParameter = (): Refusal =>

@@ -16,6 +16,8 @@ export interface Plan {
   readonly delayMs: number;
   /** Chance for this request. */
   readonly draw: Draw;
+  /** The how manieth time its reference was sent, from 1; 0 when nobody counts. */
+  readonly attempt: number;
 }
 
 /** A request, as far as its plan depends on it. */
@@ -46,6 +48,7 @@ export function planRequest(
     scenario,
     rule,
     draw,
+    attempt,
     delayMs: delay === null ? 0 : Math.min(delayMs(delay, draw), LONGEST_DELAY_MS),
   };
 }

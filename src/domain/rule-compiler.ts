@@ -18,7 +18,7 @@ export type PatternOf = (
 ) => { readonly test: (text: string) => boolean } | { readonly error: string };
 
 type Test<T> = (value: T) => boolean;
-type FactsTest = Test<RequestFacts>;
+export type FactsTest = Test<RequestFacts>;
 type TextMatch = NonNullable<Match['client_ref_id']>;
 type NumberMatch = NonNullable<Match['amount']>;
 
@@ -213,20 +213,45 @@ function reportUnseen({ respond }: EffectDocument, path: readonly PropertyKey[],
 /** Parts of an effect that mean something on one route only. */
 const ONLY_ON = { commit: 'initiate', timeline: 'initiate', not_found: 'initiate', stale: 'status' } as const;
 
+const dependsOnAttempt = ({ match, probability, effect }: RuleDocument): boolean =>
+  match?.attempt !== undefined || probability !== undefined || typeof effect.delay === 'object';
+
+/** The routes that a match can hold for. */
+const routesOf = ({ route }: Match): readonly RouteName[] =>
+  route === undefined ? ROUTE_NAMES : listed(route);
+
+/**
+ * Makes tests of a match: all that it asks for, one by one.
+ *
+ * @param report is told all that keeps it from ever holding
+ */
+export function compileMatch(
+  match: Match,
+  path: readonly PropertyKey[],
+  patternOf: PatternOf,
+  report: Report,
+): readonly FactsTest[] {
+  const routes = routesOf(match);
+  reportImpossible(match, routes, path, report);
+  return [(facts) => routes.includes(facts.route), ...factsTests(match, path, patternOf, report)];
+}
+
 /**
  * Makes a rule of its document.
  *
+ * @param source the rule as it was written
  * @param report is told all that is wrong with it beyond its shape
  */
 export function compileRule(
   document: RuleDocument,
+  source: unknown,
   scenarioName: string,
   path: readonly PropertyKey[],
   patternOf: PatternOf,
   report: Report,
 ): Rule {
   const { match = {}, effect } = document;
-  const routes = match.route === undefined ? ROUTE_NAMES : listed(match.route);
+  const routes = routesOf(match);
   for (const [part, route] of Object.entries(ONLY_ON)) {
     if (effect[part as keyof typeof ONLY_ON] !== undefined && !routes.includes(route)) {
       report(
@@ -235,12 +260,13 @@ export function compileRule(
       );
     }
   }
-  reportImpossible(match, routes, [...path, 'match'], report);
+  const tests = compileMatch(match, [...path, 'match'], patternOf, report);
   reportUnseen(effect, [...path, 'effect'], report);
-  const tests = factsTests(match, [...path, 'match'], patternOf, report);
   return {
     id: `${scenarioName}/${document.name}`,
-    matches: (facts) => routes.includes(facts.route) && tests.every((test) => test(facts)),
+    document: source,
+    countsAttempts: dependsOnAttempt(document),
+    matches: (facts) => tests.every((test) => test(facts)),
     skip: document.skip ?? 0,
     times: document.times ?? null,
     probability: document.probability ?? null,

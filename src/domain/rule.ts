@@ -51,6 +51,10 @@ export interface RequestFacts {
 export interface Rule {
   /** `scenario/rule`, as the header X-Sandbox-Rule says it. */
   readonly id: string;
+  /** The rule as it was written. */
+  readonly document: unknown;
+  /** Whether anything in it depends on how often a reference was sent. */
+  readonly countsAttempts: boolean;
   readonly matches: (facts: RequestFacts) => boolean;
   readonly skip: number;
   readonly times: number | null;

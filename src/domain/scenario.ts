@@ -1,5 +1,5 @@
 import { changedDialect, DEFAULT_DIALECT, type Dialect } from '../contract/dialect.ts';
-import type { RuleDocument, ScenarioDocument } from '../contract/scenario.ts';
+import type { ScenarioDocument } from '../contract/scenario.ts';
 import type { TransferMode } from '../contract/payout.ts';
 import type { WorldClock } from './clock.ts';
 import { toPaise } from './money.ts';
@@ -14,9 +14,23 @@ export interface RateLimit {
   readonly windowMs: number;
 }
 
+/** What a scenario that says nothing of its own does, as plain data. */
+export interface ScenarioSettings {
+  readonly openingBalancePaise: number;
+  readonly seed: string;
+  /** Where the clock of a new world stands; or, running, how far it is ahead of wall time. */
+  readonly clock: WorldClock;
+  readonly settlement: SettlementPreset;
+  readonly rateLimit: RateLimit | 'off';
+  /** Whether magic beneficiaries force an answer. */
+  readonly isMagic: boolean;
+}
+
 /** How a world behaves. */
 export interface Scenario {
   readonly name: string;
+  /** What it was made of: the document as it was written, and the settings. */
+  readonly source: { readonly document: unknown; readonly settings: ScenarioSettings };
   readonly description: string;
   readonly openingBalancePaise: number;
   readonly seed: string;
@@ -33,15 +47,13 @@ export interface Scenario {
   readonly countsAttempts: boolean;
 }
 
-/** What a scenario that says nothing of its own does: the settings. */
-export type ScenarioBase = Pick<
-  Scenario,
-  'openingBalancePaise' | 'seed' | 'clock' | 'rateLimit' | 'dialect' | 'rules' | 'countsAttempts'
-> & { readonly settlement: SettlementPreset };
-
 interface CompileOptions {
   readonly name: string;
-  readonly base: ScenarioBase;
+  /** The document as it was written. */
+  readonly source: unknown;
+  readonly settings: ScenarioSettings;
+  /** The rules that stand below its own. */
+  readonly lastRules: readonly Rule[];
   /** The dialect presets by name. */
   readonly dialects: ReadonlyMap<string, Dialect>;
   readonly patternOf: PatternOf;
@@ -63,13 +75,12 @@ function settlementOf(
 
 function dialectOf(
   document: ScenarioDocument['dialect'],
-  base: Dialect,
   dialects: CompileOptions['dialects'],
   report: Report,
 ): Dialect {
-  if (document === undefined) return base;
+  if (document === undefined) return DEFAULT_DIALECT;
   const change = typeof document === 'string' ? { extends: document } : document;
-  if (change.extends === undefined) return changedDialect(base, change);
+  if (change.extends === undefined) return changedDialect(DEFAULT_DIALECT, change);
   const preset = dialects.get(change.extends);
   if (preset === undefined) {
     const path = typeof document === 'string' ? ['dialect'] : ['dialect', 'extends'];
@@ -78,47 +89,47 @@ function dialectOf(
   return changedDialect(preset ?? DEFAULT_DIALECT, change);
 }
 
-const dependsOnAttempt = ({ match, probability, effect }: RuleDocument): boolean =>
-  match?.attempt !== undefined || probability !== undefined || typeof effect.delay === 'object';
-
 /**
- * Makes a scenario of a document: what it does not say is that of `base`.
+ * Makes a scenario of a document: what it does not say is that of the settings.
  *
  * @returns the scenario, and all that is wrong with it beyond its shape; a scenario with issues must not be used
  */
 export function compileScenario(
   document: ScenarioDocument,
-  { name, base, dialects, patternOf }: CompileOptions,
+  { name, source, settings, lastRules, dialects, patternOf }: CompileOptions,
 ): { readonly scenario: Scenario; readonly issues: readonly ScenarioIssue[] } {
   const issues: ScenarioIssue[] = [];
   const report: Report = (path, message) => issues.push({ path, message });
   const names = new Set<string>();
-  const rules = (document.rules ?? []).map((rule, index) => {
+  const sources = (source as { rules?: readonly unknown[] } | null)?.rules ?? [];
+  const own = (document.rules ?? []).map((rule, index) => {
     if (names.has(rule.name))
       report(['rules', index, 'name'], `must be unlike the other rules': ${rule.name} is taken`);
     names.add(rule.name);
-    return compileRule(rule, name, ['rules', index], patternOf, report);
+    return compileRule(rule, sources[index], name, ['rules', index], patternOf, report);
   });
   const rateLimit = document.rate_limit;
+  const rules = [...own, ...lastRules];
   const scenario: Scenario = {
-    ...base,
     name,
+    source: { document: source, settings },
     description: document.description ?? '',
     openingBalancePaise: document.wallet
       ? toPaise(document.wallet.opening_balance)
-      : base.openingBalancePaise,
-    seed: document.seed ?? base.seed,
-    settlement: settlementOf(document.settlement, base.settlement, report),
+      : settings.openingBalancePaise,
+    seed: document.seed ?? settings.seed,
+    clock: settings.clock,
+    settlement: settlementOf(document.settlement, settings.settlement, report),
     hasOwnRateLimit: rateLimit !== undefined,
     rateLimit:
       rateLimit === undefined
-        ? base.rateLimit
+        ? settings.rateLimit
         : rateLimit === 'off'
           ? 'off'
           : { max: rateLimit.max, windowMs: rateLimit.per },
-    dialect: dialectOf(document.dialect, base.dialect, dialects, report),
-    rules: [...rules, ...base.rules],
-    countsAttempts: base.countsAttempts || (document.rules ?? []).some(dependsOnAttempt),
+    dialect: dialectOf(document.dialect, dialects, report),
+    rules,
+    countsAttempts: rules.some(({ countsAttempts }) => countsAttempts),
   };
   return { scenario, issues };
 }

@@ -86,6 +86,12 @@ export function plannedSteps(
   }
 }
 
+/** What decides the timeline of a payout of this mode: a preset, or the scenario's own. */
+export function settlementName(settlement: Settlement, mode: TransferMode, scenarioName: string): string {
+  const ofMode = typeof settlement === 'object' ? settlement[mode] : settlement;
+  return typeof ofMode === 'string' ? ofMode : scenarioName;
+}
+
 /** The minute of the day in IST, from 0. */
 export const istMinute = (atMs: number): number => Math.floor(((atMs + IST_OFFSET) % DAY) / MINUTE);
 
@@ -122,6 +128,7 @@ export const timelineOf = (
       polls,
       dueMs: polls === null ? earliestMs : null,
       utr: utr ?? (to === 'FAILED' ? utrOfFailed : to !== null),
+      forced: false,
     };
   });
 };

@@ -14,6 +14,8 @@ export interface Step {
   readonly to: State | null;
   /** Whether the UTR is there from this step on, if it was not before. */
   readonly utr: boolean;
+  /** True for a step that nobody planned: it was ordered, and called off what was. */
+  readonly forced: boolean;
 }
 
 /** How long status reads do not know a payout: for so many reads, or until a world time. */
@@ -36,6 +38,8 @@ export interface Transaction {
   readonly beneficiaryAccount: string;
   readonly beneficiaryIfsc: string;
   readonly createdAtMs: number;
+  /** What decided its timeline: a rule (`scenario/rule`), or the settlement of a scenario. */
+  readonly plannedBy: string;
   /** Decided at initiate. The first `stepsDone` of it have happened. */
   readonly timeline: readonly Step[];
   readonly stepsDone: number;
@@ -72,6 +76,9 @@ const NEXT: Record<State, readonly State[]> = {
 };
 
 export const mayMove = (from: State, to: State): boolean => NEXT[from].includes(to);
+
+/** The states that a payout can go to from here. */
+export const legalNext = (from: State): readonly State[] => NEXT[from];
 
 /** FAILED and REVERSED give the money back. */
 export const isMoneyBack = (state: State): boolean => state === 'FAILED' || state === 'REVERSED';
@@ -123,6 +130,12 @@ export function afterStep(transaction: Transaction, atMs: number, utr: string | 
     utr,
     completedAtMs: step.to === null ? completedAtMs : (completedAtMs ?? atMs),
   };
+}
+
+/** The payout with all that was still planned called off, and one step to a state in its place. */
+export function withForcedStep(transaction: Transaction, to: State, atMs: number, utr: boolean): Transaction {
+  const done = transaction.timeline.slice(0, transaction.stepsDone);
+  return { ...transaction, timeline: [...done, { dueMs: atMs, polls: null, to, utr, forced: true }] };
 }
 
 /** True while status reads make something happen, so that they have to be counted. */

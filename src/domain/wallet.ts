@@ -1,3 +1,4 @@
+import { MAX_AMOUNT_INR } from '../contract/payout.ts';
 import { invariant } from './invariant.ts';
 
 /**
@@ -10,7 +11,7 @@ export interface Wallet {
   readonly paidOutPaise: number;
 }
 
-export type EntryKind = 'opening' | 'payout' | 'refund';
+export type EntryKind = 'opening' | 'payout' | 'refund' | 'credit' | 'debit';
 
 /** One line of the wallet's book: why the balance changed, by how much, and to what. */
 export interface Entry {
@@ -49,6 +50,32 @@ export function refund(wallet: Wallet, amountPaise: number): Wallet {
     balancePaise: wallet.balancePaise + amountPaise,
     putInPaise: wallet.putInPaise,
     paidOutPaise: wallet.paidOutPaise - amountPaise,
+  });
+}
+
+/** True when so much more may be put in: a wallet holds what the interface's numbers can show exactly. */
+export const hasRoom = (wallet: Wallet, amountPaise: number): boolean =>
+  wallet.putInPaise + amountPaise <= MAX_AMOUNT_INR * 100;
+
+/** Puts money in from outside. @param amountPaise whole paise above 0, for which there is room */
+export function credit(wallet: Wallet, amountPaise: number): Wallet {
+  assertAmount(amountPaise);
+  invariant(hasRoom(wallet, amountPaise), 'a credit never overfills the wallet');
+  return asserted({
+    ...wallet,
+    balancePaise: wallet.balancePaise + amountPaise,
+    putInPaise: wallet.putInPaise + amountPaise,
+  });
+}
+
+/** Takes money out for good, by no payout. @param amountPaise whole paise above 0, covered */
+export function debit(wallet: Wallet, amountPaise: number): Wallet {
+  assertAmount(amountPaise);
+  invariant(covers(wallet, amountPaise), 'a debit never overdraws the wallet');
+  return asserted({
+    ...wallet,
+    balancePaise: wallet.balancePaise - amountPaise,
+    putInPaise: wallet.putInPaise - amountPaise,
   });
 }
 

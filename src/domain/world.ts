@@ -1,19 +1,17 @@
+import type { ChangeWire } from '../contract/control-answers.ts';
 import type { InitiateRequest, StatusQuery } from '../contract/payout.ts';
-import type {
-  BalanceOutcome,
-  BookRef,
-  InspectOutcome,
-  Ledger,
-  Settled,
-  TransactionKey,
-} from '../ledger/ledger.ts';
+import type { Ledger, RestoreOutcome, TransactionKey } from '../ledger/ledger.ts';
 import { Attempts, type AttemptBudget } from './attempts.ts';
-import { advance, freeze, resume, wallTimeMs, worldTimeMs, type WorldClock } from './clock.ts';
+import { Behaviour } from './behaviour.ts';
+import { EventLog } from './event-log.ts';
+import type { Exchange } from './exchange.ts';
+import { HeldAnswers } from './held-answers.ts';
+import type { HistoryBudget } from './history.ts';
 import type { Digest } from './identity.ts';
+import { Journal } from './journal.ts';
 import { newPayout } from './new-payout.ts';
 import {
   bothParameters,
-  dropped,
   full,
   insufficient,
   neitherParameter,
@@ -21,10 +19,12 @@ import {
   unknownTransaction,
 } from './payout-refusals.ts';
 import { planRequest, type Plan, type Planned } from './plan.ts';
-import type { RuleUse } from './rule.ts';
+import type { Rule } from './rule.ts';
 import type { Scenario } from './scenario.ts';
 import { asOf, born, type Change, type NewTransaction, type Transaction } from './transaction.ts';
 import type { WallClock } from './wall-clock.ts';
+import { WorldBook } from './world-book.ts';
+import type { WorldState } from './world-state.ts';
 
 /** Who is told what happens in worlds. */
 export interface WorldObserver {
@@ -42,6 +42,9 @@ export interface WorldParts {
   readonly wallClock: WallClock;
   readonly observer: WorldObserver;
   readonly attemptBudget: AttemptBudget;
+  readonly historyBudget: HistoryBudget;
+  /** How much the journal of one world may hold. */
+  readonly journalLimits: { readonly items: number; readonly bytes: number };
 }
 
 interface Initiated {
@@ -50,67 +53,78 @@ interface Initiated {
   readonly replayed: boolean;
 }
 
-/** How many due steps are applied before other work gets its turn: some 5 ms. */
-const STEPS_AT_ONCE = 2000;
+/** Where an operation writes down what it did to the balance. */
+type Balances = Pick<Exchange, 'balanceBeforePaise' | 'balancePaise'>;
 
 /** All that one API key sees: a wallet, its transactions, and a clock of its own. */
 export class World {
   readonly id: string;
+  readonly book: WorldBook;
+  readonly behaviour: Behaviour;
+  readonly journal: Journal;
+  readonly events: EventLog;
+  /** The answers that rules hold back. */
+  readonly held = new HeldAnswers();
   readonly #parts: WorldParts;
-  readonly #book: BookRef;
-  #clock: WorldClock;
-  #alarm: { readonly dueMs: number; readonly cancel: () => void } | null = null;
-  /** An advance under way. Every request of this world waits for it, so that none falls into the middle of it. */
-  #advancing: Promise<unknown> | null = null;
-  #closed = false;
   readonly #attempts: Attempts;
-  readonly #ruleUses = new Map<string, RuleUse>();
-  /** How to end the answers that this world still holds back. */
-  readonly #held = new Set<() => void>();
+  /** What its ids are made of: its own id, unless it was forked from another world. */
+  #identity: string;
 
   constructor(id: string, parts: WorldParts) {
     this.id = id;
+    this.#identity = id;
     this.#parts = parts;
     this.#attempts = new Attempts(parts.attemptBudget);
+    this.behaviour = new Behaviour(parts.scenarioInForce);
+    this.journal = new Journal(parts.journalLimits, parts.historyBudget);
+    this.events = new EventLog(parts.wallClock.nowMs(), parts.historyBudget);
     const { clock, openingBalancePaise } = parts.scenarioInForce();
-    this.#clock = clock;
-    this.#book = { worldId: id, openingBalancePaise, openedAtMs: this.nowMs };
+    const observer = {
+      settled: (change: Change) => this.#settled(change),
+      failed: (error: unknown) => parts.observer.failed(id, error),
+    };
+    this.book = new WorldBook({ ...parts, observer }, id, openingBalancePaise, clock);
   }
 
   /** World time, ms since the epoch. */
   get nowMs(): number {
-    return worldTimeMs(this.#clock, this.#parts.wallClock.nowMs());
+    return this.book.nowMs;
   }
 
-  /** The scenario of this world. */
+  /** The scenario of this world, with the rules on top. */
   get scenario(): Scenario {
-    return this.#parts.scenarioInForce();
+    return this.behaviour.scenario;
   }
 
   /** Decides what is to become of a request: takes the first rule of its scenario that matches, once. */
   plan(planned: Planned): Plan {
     const attemptOf = this.#attempts.next.bind(this.#attempts);
-    return planRequest(planned, this.nowMs, this.#parts.digest, attemptOf, this.#ruleUses);
+    const plan = planRequest(planned, this.nowMs, this.#parts.digest, attemptOf, this.behaviour.uses);
+    const { rule } = plan;
+    if (rule !== null)
+      this.events.publish('rule', () => ({ rule: rule.id, ...this.behaviour.uses.get(rule.id) }));
+    return plan;
   }
 
   /**
    * Makes a payout: PENDING, its money taken from the balance, its timeline decided.
    *
+   * @param balances where the balance before and after is written down
    * @throws Refusal DUPLICATE_REFERENCE, REFERENCE_CONFLICT, INSUFFICIENT_BALANCE or SANDBOX_FULL; nothing is changed then
    */
-  async initiate(request: InitiateRequest, plan: Plan): Promise<Initiated> {
+  async initiate(request: InitiateRequest, plan: Plan, balances: Balances = {}): Promise<Initiated> {
     const { client_ref_id: rows } = plan.scenario.dialect;
     const options = { rememberInsufficient: rows.after_402 === 'remember' };
     for (let nth = 1; ; nth += 1) {
-      while (this.#advancing !== null) await this.#advancing;
-      const payout = this.#payout(request, plan, nth);
-      const outcome = await this.#parts.ledger.initiate(this.#openBook, payout.createdAtMs, payout, options);
-      this.#note(outcome);
+      const outcome = await this.book.perform((ledger, book, nowMs) =>
+        ledger.initiate(book, nowMs, this.#payout(request, plan, nowMs, nth), options),
+      );
+      weigh(balances, outcome);
       switch (outcome.kind) {
         case 'accepted':
           return { transaction: outcome.transaction, replayed: false };
         case 'insufficient':
-          throw insufficient(outcome.balancePaise, payout.amountPaise, outcome.remembered);
+          throw insufficient(outcome.balancePaise, request.amount, outcome.remembered);
         case 'full':
           throw full(outcome.maxTransactions);
         case 'repeated': {
@@ -127,7 +141,7 @@ export class World {
 
   /** The payout that a request would make, if it made one. Nothing is stored. */
   imagine(request: InitiateRequest, plan: Plan): Transaction {
-    return born(this.#payout(request, plan, 1));
+    return born(this.#payout(request, plan, this.nowMs, 1));
   }
 
   /**
@@ -135,158 +149,132 @@ export class World {
    *
    * @throws Refusal INVALID_REQUEST, TRANSACTION_NOT_FOUND or TRANSACTION_UNKNOWN
    */
-  async status({ client_ref_id: clientRefId, txn_id: txnId }: StatusQuery, plan: Plan): Promise<Transaction> {
+  async status(
+    { client_ref_id: clientRefId, txn_id: txnId }: StatusQuery,
+    plan: Plan,
+    balances: Balances = {},
+  ): Promise<Transaction> {
     const { both, unknown } = plan.scenario.dialect.status;
     const isBoth = clientRefId !== undefined && txnId !== undefined;
     if (isBoth && both === 400) throw bothParameters();
     if (clientRefId === undefined && txnId === undefined) throw neitherParameter();
-    while (this.#advancing !== null) await this.#advancing;
-    const { nowMs } = this;
     const key: TransactionKey = {
       txnId: isBoth && both === 'client_ref_id' ? undefined : txnId,
       clientRefId: isBoth && both === 'txn_id' ? undefined : clientRefId,
     };
     const staleMs = plan.rule?.effect.staleMs ?? null;
-    const asOfMs = staleMs === null ? null : nowMs - staleMs;
-    const outcome = await this.#parts.ledger.find(this.#openBook, nowMs, key, asOfMs);
-    this.#note(outcome);
+    const outcome = await this.book.perform((ledger, book, nowMs) =>
+      ledger.find(book, nowMs, key, staleMs === null ? null : nowMs - staleMs),
+    );
+    weigh(balances, outcome);
     const { transaction, hiddenBy } = outcome;
     if (transaction === null) throw unknownTransaction(unknown, hiddenBy);
     return transaction;
   }
 
-  async balance(): Promise<Pick<BalanceOutcome, 'balancePaise' | 'lastUpdatedMs'>> {
-    while (this.#advancing !== null) await this.#advancing;
-    const outcome = await this.#parts.ledger.balance(this.#openBook, this.nowMs);
-    this.#note(outcome);
+  async balance(balances: Balances = {}): Promise<{ balancePaise: number; lastUpdatedMs: number }> {
+    const outcome = await this.book.perform((ledger, book, nowMs) => ledger.balance(book, nowMs));
+    weigh(balances, outcome);
     return outcome;
   }
 
-  /** The whole book, for an audit. */
-  async inspect(): Promise<InspectOutcome> {
-    while (this.#advancing !== null) await this.#advancing;
-    const outcome = await this.#parts.ledger.inspect(this.#openBook, this.nowMs);
-    this.#note(outcome);
+  /** Chooses a scenario, or null to follow the one in force. A wallet that nothing has happened to is opened anew. */
+  async choose(scenario: Scenario | null): Promise<void> {
+    this.behaviour.choose(scenario);
+    const { openingBalancePaise, name } = this.behaviour.plain;
+    await this.book.reopen(openingBalancePaise, this.book.clock);
+    this.events.publish('scenario', () => ({ scenario: name }));
+  }
+
+  /** Makes the world as new, at a cost that does not depend on what was in it. Answers that it holds back are ended. */
+  async reset(): Promise<void> {
+    this.#clear();
+    const { clock, openingBalancePaise } = this.behaviour.plain;
+    await this.book.renew(openingBalancePaise, clock);
+    this.events.publish('reset', () => ({ now: new Date(this.nowMs).toISOString() }));
+  }
+
+  /** All that the future of this world depends on. */
+  async state(): Promise<WorldState> {
+    const {
+      changes: _changes,
+      nextDueMs: _nextDueMs,
+      ...book
+    } = await this.book.perform((ledger, ref, nowMs) => ledger.inspect(ref, nowMs));
+    const { plain, hasChosen, onTop, uses } = this.behaviour;
+    return {
+      identity: this.#identity,
+      ...book,
+      refused: [...book.refused],
+      clock: this.book.clock,
+      scenario: { name: plain.name, source: plain.source, isChosen: hasChosen },
+      rules: onTop.map(({ document }) => document),
+      uses: [...uses].map(([id, use]) => [id, { ...use }]),
+      attempts: this.#attempts.counts.map(([key, count]) => [key, count]),
+    };
+  }
+
+  /**
+   * Puts a state in the place of all that this world is. Nothing changes if it contradicts itself.
+   *
+   * @param made the scenario and the rules of the state, compiled
+   * @param clock where its time goes on
+   */
+  async restore(
+    state: WorldState,
+    made: { readonly scenario: Scenario | null; readonly rules: readonly Rule[] },
+    clock = state.clock,
+  ): Promise<RestoreOutcome> {
+    const outcome = await this.book.restore(state, clock);
+    if (outcome.kind !== 'restored') return outcome;
+    this.#clear();
+    this.#identity = state.identity;
+    this.behaviour.choose(made.scenario);
+    for (const rule of made.rules.toReversed()) this.behaviour.put(rule);
+    for (const [id, use] of state.uses) this.behaviour.uses.set(id, { ...use });
+    this.#attempts.restore(state.attempts);
+    this.events.publish('restore', () => ({ now: new Date(this.nowMs).toISOString() }));
     return outcome;
-  }
-
-  /** Stops the clock where it stands. */
-  async freeze(): Promise<void> {
-    while (this.#advancing !== null) await this.#advancing;
-    this.#clock = freeze(this.#clock, this.#parts.wallClock.nowMs());
-    this.#arm(null);
-  }
-
-  /** Lets the clock run on from where it stands. */
-  async resume(): Promise<void> {
-    while (this.#advancing !== null) await this.#advancing;
-    this.#clock = resume(this.#clock, this.#parts.wallClock.nowMs());
-    await this.#settle(1);
-  }
-
-  /**
-   * Moves the clock forward, and resolves when all that came due has happened. Other requests of this world wait
-   * for it; other worlds do not.
-   *
-   * @param byMs whole ms, 0 or more
-   * @returns what changed, in the order in which it happened
-   * @throws Refusal INVALID_REQUEST beyond the year 9999
-   */
-  async advance(byMs: number): Promise<readonly Change[]> {
-    while (this.#advancing !== null) await this.#advancing;
-    this.#clock = advance(this.#clock, byMs, this.#parts.wallClock.nowMs());
-    this.#arm(null); // the alarm would take steps away from the list of changes
-    const advancing = this.#settleAll(this.nowMs);
-    this.#advancing = advancing.catch(() => undefined);
-    try {
-      const { changes, nextDueMs } = await advancing;
-      this.#arm(nextDueMs);
-      return changes;
-    } finally {
-      this.#advancing = null;
-    }
-  }
-
-  /**
-   * Holds an answer back, until the function that is returned is called.
-   *
-   * @param end called when the world ends before, or has ended already
-   */
-  hold(end: () => void): () => void {
-    if (this.#closed) {
-      end();
-      return () => undefined;
-    }
-    this.#held.add(end);
-    return () => this.#held.delete(end);
-  }
-
-  /** Ends the answers that are held back. */
-  release(): void {
-    for (const end of this.#held) end();
-    this.#held.clear();
   }
 
   /** Ends the world: its timer is called off, its answers that are held back are ended, its book is dropped. */
   async close(): Promise<void> {
-    this.#closed = true;
-    this.#arm(null);
     this.#attempts.clear();
-    this.release();
-    await this.#parts.ledger.drop(this.id);
+    this.held.close();
+    this.events.close();
+    this.journal.clear();
+    await this.book.close();
   }
 
-  /** Asked for in the same breath as the ledger, so that a world that was dropped never opens its book again. */
-  get #openBook(): BookRef {
-    if (this.#closed) throw dropped();
-    return this.#book;
+  #clear(): void {
+    this.held.release();
+    this.journal.clear();
+    this.#attempts.clear();
+    this.behaviour.clear();
+    this.#identity = this.id;
   }
 
-  #payout(request: InitiateRequest, plan: Plan, nth: number): NewTransaction {
-    return newPayout(request, plan, { digest: this.#parts.digest, worldId: this.id, nowMs: this.nowMs, nth });
+  #payout(request: InitiateRequest, plan: Plan, nowMs: number, nth: number): NewTransaction {
+    return newPayout(request, plan, { digest: this.#parts.digest, worldId: this.#identity, nowMs, nth });
   }
 
-  async #settleAll(nowMs: number): Promise<Settled> {
-    const changes: Change[] = [];
-    for (;;) {
-      const settled = await this.#parts.ledger.settle(this.#openBook, nowMs, STEPS_AT_ONCE);
-      this.#announce(settled.changes);
-      changes.push(...settled.changes);
-      const { nextDueMs } = settled;
-      if (nextDueMs === null || nextDueMs > nowMs) return { changes, nextDueMs };
-      await this.#parts.wallClock.letOthersRun();
-    }
+  #settled(change: Change): void {
+    this.#parts.observer.settled(this.id, change);
+    this.events.publish('settlement', () => changeWire(change));
   }
+}
 
-  async #settle(limit: number): Promise<void> {
-    this.#note(await this.#parts.ledger.settle(this.#openBook, this.nowMs, limit));
-  }
+/** A change in the words of the interface. */
+export const changeWire = ({ txnId, clientRefId, from, to, atMs, utr }: Change): ChangeWire => ({
+  txn_id: txnId,
+  client_ref_id: clientRefId,
+  from,
+  to,
+  at: new Date(atMs).toISOString(),
+  utr,
+});
 
-  /** After every ledger step: tells what has happened, and sets the alarm for what comes next. */
-  #note({ changes, nextDueMs }: Settled): void {
-    this.#announce(changes);
-    this.#arm(nextDueMs);
-  }
-
-  #announce(changes: readonly Change[]): void {
-    for (const change of changes) this.#parts.observer.settled(this.id, change);
-  }
-
-  /** Settlement is right without the alarm; it only announces a change at its time. */
-  #arm(nextDueMs: number | null): void {
-    const wallMs = this.#closed || nextDueMs === null ? null : wallTimeMs(this.#clock, nextDueMs);
-    if (wallMs === null || nextDueMs === null) {
-      this.#alarm?.cancel();
-      this.#alarm = null;
-    } else if (this.#alarm?.dueMs !== nextDueMs) {
-      this.#alarm?.cancel();
-      this.#alarm = { dueMs: nextDueMs, cancel: this.#parts.wallClock.alarm(wallMs, () => this.#ring()) };
-    }
-  }
-
-  #ring(): void {
-    this.#alarm = null;
-    if (this.#closed) return;
-    this.#settle(STEPS_AT_ONCE).catch((error: unknown) => this.#parts.observer.failed(this.id, error));
-  }
+function weigh(balances: Balances, outcome: { balanceBeforePaise: number; balancePaise: number }): void {
+  balances.balanceBeforePaise ??= outcome.balanceBeforePaise;
+  balances.balancePaise = outcome.balancePaise;
 }

@@ -1,8 +1,8 @@
 import type { WallClock } from './wall-clock.ts';
 import { World, type WorldParts } from './world.ts';
 
-/** Why a world was dropped: no request for `idleMs`, or room was needed for a new one. */
-export type DropReason = 'idle' | 'cap';
+/** Why a world was dropped: no request for `idleMs`, room was needed for a new one, or somebody wanted it so. */
+export type DropReason = 'idle' | 'cap' | 'admin';
 
 interface WorldsOptions {
   readonly parts: WorldParts;
@@ -15,15 +15,22 @@ interface WorldsOptions {
 
 interface Resident {
   readonly world: World;
+  /** The key that names it; null for one that was restored, until its key is used. */
+  apiKey: string | null;
+  /** Wall time of its first and latest use, ms since the epoch. */
+  readonly madeAtMs: number;
   usedAtMs: number;
 }
 
 /** The worlds of a sandbox, one for each API key, made at its first use. */
 export class Worlds {
-  /** In order of last use, the idlest first. */
+  /** By world id, in order of last use, the idlest first. */
   readonly #residents = new Map<string, Resident>();
+  /** The digest of a key costs more than to look it up. */
+  readonly #byKey = new Map<string, Resident>();
   readonly #options: WorldsOptions;
   readonly #wallClock: WallClock;
+  #uses = 0;
   #cancelSweep: (() => void) | null = null;
   #isClosed = false;
 
@@ -36,27 +43,46 @@ export class Worlds {
     return this.#residents.size;
   }
 
+  /** How often any world was used: the same number means that nobody asked for anything. */
+  get uses(): number {
+    return this.#uses;
+  }
+
   /** The world of an accepted key, which counts as used now. */
   of(apiKey: string): World {
     if (this.#isClosed) throw new Error('the sandbox is closed');
-    const usedAtMs = this.#wallClock.nowMs();
-    const resident = this.#residents.get(apiKey);
-    if (resident !== undefined) {
-      resident.usedAtMs = usedAtMs;
-      this.#residents.delete(apiKey);
-      this.#residents.set(apiKey, resident);
-      return resident.world;
-    }
-    if (this.#residents.size >= this.#options.maxWorlds) this.#dropIdlest('cap');
-    const world = new World(worldIdOf(this.#options.parts, apiKey), this.#options.parts);
-    this.#residents.set(apiKey, { world, usedAtMs });
-    if (this.#cancelSweep === null) this.#armSweep();
-    return world;
+    const known = this.#byKey.get(apiKey);
+    if (known !== undefined) return this.#used(known);
+    const id = worldIdOf(this.#options.parts, apiKey);
+    const resident = this.#residents.get(id) ?? this.#make(id);
+    resident.apiKey = apiKey;
+    this.#byKey.set(apiKey, resident);
+    return this.#used(resident);
+  }
+
+  /** A world by its id, made if there is none: for one that is restored, whose key is not known. */
+  withId(id: string): World {
+    return (this.#residents.get(id) ?? this.#make(id)).world;
+  }
+
+  /** All worlds, the idlest first. */
+  list(): readonly { readonly world: World; readonly madeAtMs: number; readonly usedAtMs: number }[] {
+    return [...this.#residents.values()];
+  }
+
+  /** Drops a world. @returns whether there was one */
+  drop(id: string): boolean {
+    const resident = this.#residents.get(id);
+    if (resident !== undefined) this.#drop(resident, 'admin');
+    return resident !== undefined;
   }
 
   /** Ends all answers that are held back, in every world. */
   release(): void {
-    for (const { world } of this.#residents.values()) world.release();
+    for (const { world } of this.#residents.values()) {
+      world.held.release();
+      world.events.close();
+    }
   }
 
   /** Drops every world, and makes no more. */
@@ -66,18 +92,38 @@ export class Worlds {
     this.#cancelSweep = null;
     for (const { world } of this.#residents.values()) this.#end(world);
     this.#residents.clear();
+    this.#byKey.clear();
   }
 
-  #idlest(): [string, Resident] | undefined {
-    for (const entry of this.#residents) return entry;
+  #make(id: string): Resident {
+    const idlest = this.#idlest();
+    if (this.#residents.size >= this.#options.maxWorlds && idlest !== undefined) this.#drop(idlest, 'cap');
+    const nowMs = this.#wallClock.nowMs();
+    const world = new World(id, this.#options.parts);
+    const resident: Resident = { world, apiKey: null, madeAtMs: nowMs, usedAtMs: nowMs };
+    this.#residents.set(id, resident);
+    if (this.#cancelSweep === null) this.#armSweep();
+    return resident;
+  }
+
+  #used(resident: Resident): World {
+    const { world } = resident;
+    this.#uses += 1;
+    resident.usedAtMs = this.#wallClock.nowMs();
+    this.#residents.delete(world.id);
+    this.#residents.set(world.id, resident);
+    return world;
+  }
+
+  #idlest(): Resident | undefined {
+    for (const resident of this.#residents.values()) return resident;
     return undefined;
   }
 
-  #dropIdlest(reason: DropReason): void {
-    const idlest = this.#idlest();
-    if (idlest === undefined) return;
-    const [apiKey, { world }] = idlest;
-    this.#residents.delete(apiKey);
+  #drop(resident: Resident, reason: DropReason): void {
+    const { world, apiKey } = resident;
+    this.#residents.delete(world.id);
+    if (apiKey !== null) this.#byKey.delete(apiKey);
     this.#end(world);
     this.#options.dropped(world.id, reason);
   }
@@ -92,13 +138,13 @@ export class Worlds {
     this.#cancelSweep =
       idlest === undefined
         ? null
-        : this.#wallClock.alarm(idlest[1].usedAtMs + this.#options.idleMs, () => this.#sweep());
+        : this.#wallClock.alarm(idlest.usedAtMs + this.#options.idleMs, () => this.#sweep());
   }
 
   #sweep(): void {
     const latestUse = this.#wallClock.nowMs() - this.#options.idleMs;
-    for (let idlest = this.#idlest(); idlest && idlest[1].usedAtMs <= latestUse; idlest = this.#idlest()) {
-      this.#dropIdlest('idle');
+    for (let idlest = this.#idlest(); idlest && idlest.usedAtMs <= latestUse; idlest = this.#idlest()) {
+      this.#drop(idlest, 'idle');
     }
     this.#armSweep();
   }

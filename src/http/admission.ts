@@ -2,7 +2,8 @@ import type { FastifyRequest } from 'fastify';
 import { Refusal } from '../contract/errors.ts';
 import type { Scenario } from '../domain/scenario.ts';
 import type { Worlds } from '../domain/worlds.ts';
-import { bearerKeys } from './bearer-key.ts';
+import type { WallClock } from '../domain/wall-clock.ts';
+import { journalRequest } from './request-record.ts';
 
 /** The scenarios that a request can choose. */
 interface Scenarios {
@@ -13,30 +14,28 @@ interface Scenarios {
 interface Options {
   readonly worlds: Worlds;
   readonly scenarios: Scenarios;
-  /** The only keys accepted, or undefined for every key that begins with `sk_test_`. */
-  readonly acceptedKeys: readonly string[] | undefined;
-  /** Compares two texts in constant time. */
-  readonly sameText: (given: string, expected: string) => boolean;
+  /** Takes the key out of an Authorization header. @throws Refusal UNAUTHORIZED */
+  readonly keyOf: (authorization: string | undefined) => string;
+  /** The key whose world answers a status request without one, in a dialect that answers it. */
+  readonly defaultKey: string;
+  readonly wallClock: WallClock;
 }
-
-/** The key whose world answers a status request without one, in a dialect that answers it. */
-const DEFAULT_KEY = 'sk_test_demo';
 
 const SCENARIO_HEADER = 'x-sandbox-scenario';
 
 /**
  * Finds the world and the scenario of a request: the world by its key, the scenario by the header X-Sandbox-Scenario, or
- * else that of the world.
+ * else that of the world. From then on the request stands in the journal of its world.
  *
  * @returns a function that writes both into the request, and throws Refusal UNAUTHORIZED or INVALID_REQUEST
  */
 export function admission({
   worlds,
   scenarios,
-  acceptedKeys,
-  sameText,
+  keyOf,
+  defaultKey,
+  wallClock,
 }: Options): (request: FastifyRequest) => void {
-  const keyOf = bearerKeys(acceptedKeys, sameText);
   const needsNoKey = ({ routeOptions, scenario, headers }: FastifyRequest): boolean =>
     headers.authorization === undefined &&
     routeOptions.config.name === 'status' &&
@@ -46,11 +45,11 @@ export function admission({
     const wanted = request.headers[SCENARIO_HEADER];
     const chosen = typeof wanted === 'string' ? scenarios.get(wanted) : undefined;
     if (chosen !== undefined) request.scenario = chosen; // a key that is refused is refused in its dialect
-    const key = needsNoKey(request)
-      ? (acceptedKeys?.[0] ?? DEFAULT_KEY)
-      : keyOf(request.headers.authorization);
-    request.world = worlds.of(key);
-    request.scenario = chosen ?? request.world.scenario;
+    const key = needsNoKey(request) ? defaultKey : keyOf(request.headers.authorization);
+    const world = worlds.of(key);
+    request.world = world;
+    journalRequest(request, world, wallClock.nowMs());
+    request.scenario = chosen === undefined ? world.scenario : world.behaviour.over(chosen);
     if (wanted === undefined || chosen !== undefined) return;
     const message = `X-Sandbox-Scenario must be one of ${scenarios.names.join(', ')}`;
     throw new Refusal('INVALID_REQUEST', { message, errors: [{ field: 'X-Sandbox-Scenario', message }] });

@@ -7,6 +7,16 @@ const BEARER = /^Bearer +([\x21-\x7e]{1,256})$/i;
 const unauthorized = (message: string): Refusal =>
   new Refusal('UNAUTHORIZED', { message, headers: { 'www-authenticate': 'Bearer' } });
 
+/** The token of an Authorization header. @throws Refusal UNAUTHORIZED when there is none, or it has another form */
+function tokenOf(authorization: string | undefined): string {
+  if (authorization === undefined) {
+    throw unauthorized('The Authorization header is missing: send Authorization: Bearer <API_KEY>');
+  }
+  const token = BEARER.exec(authorization)?.[1];
+  if (token === undefined) throw unauthorized('The Authorization header is not of the form Bearer <API_KEY>');
+  return token;
+}
+
 /**
  * Reads the API key of a request.
  *
@@ -26,14 +36,23 @@ export function bearerKeys(
     accepted === undefined ? `a key that begins with ${TEST_KEY_PREFIX}` : 'one of the keys it was given';
 
   return (authorization) => {
-    if (authorization === undefined) {
-      throw unauthorized('The Authorization header is missing: send Authorization: Bearer <API_KEY>');
-    }
-    const key = BEARER.exec(authorization)?.[1];
-    if (key === undefined) {
-      throw unauthorized('The Authorization header is not of the form Bearer <API_KEY>');
-    }
+    const key = tokenOf(authorization);
     if (!accepts(key)) throw unauthorized(`The API key is not accepted: this sandbox takes ${wanted}`);
     return key;
   };
 }
+
+/**
+ * Asks for the admin token, which is no key of a world.
+ *
+ * @param sameText compares two texts in constant time
+ * @returns a function that takes the Authorization header and throws Refusal UNAUTHORIZED
+ */
+export const adminOnly =
+  (adminToken: string, sameText: (given: string, expected: string) => boolean) =>
+  (authorization: string | undefined): void => {
+    if (sameText(tokenOf(authorization), adminToken)) return;
+    throw unauthorized(
+      'This needs the admin token (SANDBOX_ADMIN_TOKEN, or the one that was told at the start)',
+    );
+  };

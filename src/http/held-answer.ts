@@ -30,5 +30,5 @@ export const heldBack = (
     socket.setMaxListeners(0); // one for each answer held on it, and requests may be sent before their turn
     socket.on('close', left);
     if (ms !== null) cancelAlarm = wallClock.alarm(wallClock.nowMs() + ms, over('due'));
-    letGo = world.hold(over('ended'));
+    letGo = world.held.hold(over('ended'));
   });

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance } from 'fastify';
 import { Refusal } from '../contract/errors.ts';
+import { noteBody } from './request-record.ts';
 
 /**
  * Takes JSON bodies in UTF-8 and no others. Bytes that are no UTF-8 are refused, since decoding would replace them,
@@ -11,7 +12,9 @@ export function takeJsonBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, done) => {
     if (isUtf8(body)) {
-      void parse(request, body.toString('utf8'), done);
+      const text = body.toString('utf8');
+      noteBody(request, text);
+      void parse(request, text, done);
     } else {
       done(new Refusal('INVALID_JSON', { message: 'The request body is not valid UTF-8' }));
     }

@@ -14,6 +14,7 @@ import type { Plan } from '../domain/plan.ts';
 import type { WallClock } from '../domain/wall-clock.ts';
 import { doubtsOf } from '../domain/warnings.ts';
 import type { World } from '../domain/world.ts';
+import { noteAnswer } from './request-record.ts';
 import { tell } from './sandbox-headers.ts';
 import { answerUnderRule } from './under-rule.ts';
 import { noteReference, refuseUnknownFields } from './body-checks.ts';
@@ -38,13 +39,6 @@ interface Options {
   readonly wallClock: WallClock;
 }
 
-/** The methods of each route, for the answers to other paths and other methods. */
-export const PAYOUT_ROUTES = {
-  '/payout/initiate': 'POST',
-  '/client/fetchbalance': 'GET',
-  '/payout/status': 'GET',
-} as const;
-
 /** What the dialect does not take is refused, and what it doubts is told. */
 function judge(request: FastifyRequest, reply: FastifyReply, body: InitiateRequest): void {
   const { warnings, errors } = doubtsOf(body, request.scenario.dialect.requests);
@@ -67,13 +61,21 @@ export const payoutRoutes: FastifyPluginAsyncZod<Options> = async (app, { admit,
   app.addHook('onRequest', (request, _reply, done) => {
     request.record.route = request.routeOptions.config.name;
     admit(request);
-    request.record.worldId = request.world.id;
     done();
+  });
+  app.addHook('onSend', (request, reply, payload, done) => {
+    const body = typeof payload === 'string' ? payload : '';
+    noteAnswer(request, { status: reply.statusCode, headers: reply.getHeaders(), body });
+    done(null, payload);
   });
   app.addHook('onRequest', limitRate);
 
-  const planOf = (request: FastifyRequest, route: RouteName, fields: RequestFacts['fields']): Plan =>
-    request.world.plan({ scenario: request.scenario, route, fields, headers: request.headers });
+  const planOf = (request: FastifyRequest, route: RouteName, fields: RequestFacts['fields']): Plan => {
+    const { scenario, headers, world, record } = request;
+    const plan = world.plan({ scenario, route, fields, headers });
+    record.attempt = plan.attempt;
+    return plan;
+  };
 
   app.post(
     '/payout/initiate',
@@ -88,7 +90,7 @@ export const payoutRoutes: FastifyPluginAsyncZod<Options> = async (app, { admit,
       judge(request, reply, body);
       const plan = planOf(request, 'initiate', body);
       const act = async (): Promise<InitiateAnswer> => {
-        const { transaction, replayed } = await world.initiate(body, plan);
+        const { transaction, replayed } = await world.initiate(body, plan, record);
         record.txnId = transaction.txnId;
         if (replayed) {
           record.replayed = true;
@@ -106,9 +108,10 @@ export const payoutRoutes: FastifyPluginAsyncZod<Options> = async (app, { admit,
     '/client/fetchbalance',
     { config: { name: 'balance' }, schema: { response: { 200: BalanceAnswer } } },
     async (request, reply) => {
-      const { world, scenario } = request;
+      const { record, world, scenario } = request;
       const plan = planOf(request, 'balance', {});
-      const act = async (): Promise<BalanceAnswer> => balanceAnswer(await world.balance(), scenario.dialect);
+      const act = async (): Promise<BalanceAnswer> =>
+        balanceAnswer(await world.balance(record), scenario.dialect);
       return isRuled(plan) ? answerUnderRule(plan, { act, pretend: null }, request, reply, wallClock) : act();
     },
   );
@@ -121,7 +124,7 @@ export const payoutRoutes: FastifyPluginAsyncZod<Options> = async (app, { admit,
       if (query.client_ref_id !== undefined) record.clientRefId = query.client_ref_id;
       const plan = planOf(request, 'status', query);
       const act = async (): Promise<StatusAnswer> => {
-        const transaction = await world.status(query, plan);
+        const transaction = await world.status(query, plan, record);
         record.clientRefId = transaction.clientRefId;
         record.txnId = transaction.txnId;
         return statusAnswer(transaction, scenario.dialect);

@@ -1,30 +1,19 @@
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-
-/** What a request turned out to be, gathered on its way and written as one log line. */
-interface RequestRecord {
-  worldId?: string;
-  route?: string | undefined;
-  code?: string | undefined;
-  clientRefId?: string;
-  txnId?: string;
-  account?: string;
-  replayed?: boolean;
-  warnings?: readonly string[];
-  /** The setting whose limit made the answer up. */
-  limit?: string;
-  /** `scenario/rule`, when a rule made the answer. */
-  rule?: string;
-  /** Whether the payout happened, for a request that met a rule. */
-  committed?: boolean;
-  delayMs?: number;
-  fault?: string;
-}
+import type { Answered, Exchange } from '../domain/exchange.ts';
+import type { Kept } from '../domain/history.ts';
+import { journalEntry } from '../domain/journal-entry.ts';
+import type { World } from '../domain/world.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    record: RequestRecord;
+    /** What is known of this request so far, for its log line and for the journal. */
+    record: Exchange;
+    /** Its place in the journal of its world; null while it has none. */
+    journaled: Kept<Exchange> | null;
+    /** When it came, by a clock that only measures. */
+    startedMs: number;
   }
 }
 
@@ -43,9 +32,8 @@ const LONGEST_PATH = 128;
 /** The path without its query, which may hold anything. */
 export const pathOf = (request: FastifyRequest): string => request.url.split('?', 1)[0]!;
 
-function line(request: FastifyRequest, reply: FastifyReply, durationMs: number): object {
+function line(request: FastifyRequest, reply: FastifyReply): object {
   const { record } = request;
-  const isAnswered = reply.raw.writableFinished;
   return {
     world: record.worldId?.slice(0, 8),
     request_id: request.id,
@@ -56,7 +44,7 @@ function line(request: FastifyRequest, reply: FastifyReply, durationMs: number):
         ? masked(pathOf(request).slice(0, LONGEST_PATH)).replace(ACCOUNT_LIKE, maskAccount)
         : undefined,
     status: reply.raw.headersSent ? reply.raw.statusCode : undefined,
-    duration_ms: Math.round(durationMs * 100) / 100,
+    duration_ms: record.durationMs,
     code: record.code,
     client_ref_id: record.clientRefId === undefined ? undefined : masked(record.clientRefId),
     txn_id: record.txnId,
@@ -68,7 +56,7 @@ function line(request: FastifyRequest, reply: FastifyReply, durationMs: number):
     committed: record.committed,
     delay_ms: record.delayMs,
     fault: record.fault,
-    client_gone: !isAnswered && record.fault === undefined ? true : undefined,
+    client_gone: record.outcome === 'client_gone' ? true : undefined,
   };
 }
 
@@ -87,18 +75,41 @@ function openExchanges(socket: Socket & { [EXCHANGES]?: Set<() => void> }): Set<
   return open;
 }
 
-/** Writes the log line of each request once its exchange is over, whatever became of it. */
+/** Begins the record of a request, and writes its log line once its exchange is over, whatever became of it. */
 export type Recorder = (request: FastifyRequest, reply: FastifyReply) => void;
+
+const blankRecord = ({ id, method, url, headers }: FastifyRequest): Exchange => ({
+  nth: 0,
+  requestId: id,
+  method,
+  url,
+  headers,
+  atMs: 0,
+  wallMs: 0,
+  outcome: 'pending',
+});
+
+const hundredths = (ms: number): number => Math.round(ms * 100) / 100;
 
 /** Makes a recorder. @param stopwatchMs measures how long an exchange took */
 export const requestRecorder =
   (log: Logger, stopwatchMs: () => number): Recorder =>
   (request, reply) => {
-    const startMs = stopwatchMs();
-    request.record = {};
+    request.startedMs = stopwatchMs();
+    const record = blankRecord(request);
+    request.record = record;
     const open = openExchanges(request.raw.socket);
     const over = (): void => {
-      if (open.delete(over)) log.info(line(request, reply, stopwatchMs() - startMs), 'request');
+      if (!open.delete(over)) return;
+      const isWhole = reply.raw.writableFinished;
+      record.outcome =
+        record.fault !== undefined && !isWhole ? 'fault' : isWhole ? 'answered' : 'client_gone';
+      if (record.fault === 'malformed-json') record.outcome = 'fault';
+      record.durationMs = hundredths(stopwatchMs() - request.startedMs);
+      // what the control API is asked is no business of a payout client: told only to those who want to know all
+      if (record.quiet === true) log.debug(line(request, reply), 'request');
+      else log.info(line(request, reply), 'request');
+      if (record.nth > 0) request.world.events.publish('request', () => journalEntry(record));
     };
     open.add(over);
     reply.raw.once('close', over);
@@ -107,8 +118,33 @@ export const requestRecorder =
 /** One log line a request. */
 export function recordRequests(app: FastifyInstance, record: Recorder): void {
   app.decorateRequest('record');
+  app.decorateRequest('journaled', null);
+  app.decorateRequest('startedMs', 0);
   app.addHook('onRequest', (request, reply, done) => {
     record(request, reply);
     done();
   });
+}
+
+/** Takes a request into the journal of its world, as soon as that is known. */
+export function journalRequest(request: FastifyRequest, world: World, wallMs: number): void {
+  const { record } = request;
+  record.worldId = world.id;
+  record.atMs = world.nowMs;
+  record.wallMs = wallMs;
+  request.journaled = world.journal.begin(record);
+}
+
+/** Notes the body of a request as it came. */
+export function noteBody({ record, journaled, world }: FastifyRequest, text: string): void {
+  if (journaled === null) return;
+  record.body = text;
+  world.journal.grow(journaled, text.length);
+}
+
+/** Notes an answer, before its first byte leaves: whoever has it finds it in the journal. */
+export function noteAnswer({ record, journaled, world }: FastifyRequest, answer: Answered): void {
+  if (journaled === null) return;
+  record.answer = answer;
+  world.journal.grow(journaled, answer.body.length);
 }

@@ -24,10 +24,10 @@ export const sayId = (request: FastifyRequest, reply: FastifyReply): void =>
  * Gives every request a scenario, also those that no world answers. Its id is said later, by a hook here or with the
  * refusal: by then it may have chosen another scenario, in whose dialect it is answered.
  */
-export function sayScenario(app: FastifyInstance, scenarioInForce: () => Scenario): void {
+export function sayScenario(app: FastifyInstance, scenarioOf: (request: FastifyRequest) => Scenario): void {
   app.decorateRequest('scenario');
   app.addHook('onRequest', (request, _reply, done) => {
-    request.scenario = scenarioInForce();
+    request.scenario = scenarioOf(request);
     done();
   });
   app.addHook('preHandler', (request, reply, done) => {

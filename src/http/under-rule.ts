@@ -5,8 +5,10 @@ import { Refusal } from '../contract/errors.ts';
 import type { Plan } from '../domain/plan.ts';
 import type { Fault, Respond, Rule } from '../domain/rule.ts';
 import type { WallClock } from '../domain/wall-clock.ts';
+import { journalEntry } from '../domain/journal-entry.ts';
 import { heldBack } from './held-answer.ts';
 import { errorBody, refuse, sendText } from './refusals.ts';
+import { noteAnswer } from './request-record.ts';
 import { tell } from './sandbox-headers.ts';
 import { breakWire } from './wire-faults.ts';
 
@@ -115,7 +117,10 @@ export async function answerUnderRule(
   const { fault } = rule.effect;
   const { record, world } = request;
   const { socket } = request.raw;
-  const wait = (ms: number | null) => heldBack(ms, socket, world, wallClock);
+  const wait = (ms: number | null) => {
+    world.events.publish('request', () => journalEntry(record)); // it hangs: whoever watches sees it
+    return heldBack(ms, socket, world, wallClock);
+  };
   record.rule = rule.id;
   tell(request, reply, 'x-sandbox-rule', rule.id);
   const text = await answerOf(rule, normal, request, reply);
@@ -129,7 +134,8 @@ export async function answerUnderRule(
   if (fault === null) return sendText(reply, text);
   record.fault = fault.kind;
   void reply.hijack();
-  const answer = { status: reply.statusCode, headers: reply.getHeaders(), body: Buffer.from(text) };
+  const answer = { status: reply.statusCode, headers: reply.getHeaders(), body: text };
+  if (fault.kind !== 'hang') noteAnswer(request, answer);
   await breakWire(fault, { response: reply.raw, socket, answer, draw, wait });
   return reply;
 }

@@ -8,7 +8,7 @@ import type { HeldUntil } from './held-answer.ts';
 interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | number | readonly string[] | undefined>>;
-  readonly body: Buffer;
+  readonly body: string;
 }
 
 interface FaultContext {
@@ -34,8 +34,9 @@ function writeHead({ response, answer }: FaultContext, length: number): void {
 /** Half of the body that was promised, then the end of the connection. An empty body is promised a byte that never comes. */
 function truncated(context: FaultContext): void {
   const { response, socket, answer } = context;
-  writeHead(context, Math.max(answer.body.length, 1));
-  response.write(answer.body.subarray(0, answer.body.length >> 1), () => socket.destroySoon());
+  const body = Buffer.from(answer.body);
+  writeHead(context, Math.max(body.length, 1));
+  response.write(body.subarray(0, body.length >> 1), () => socket.destroySoon());
 }
 
 function parses(text: string): boolean {
@@ -49,7 +50,7 @@ function parses(text: string): boolean {
 
 /** A whole answer whose JSON is not: its last character is missing, or one too many where that would parse. */
 function malformed(context: FaultContext): void {
-  const whole = context.answer.body;
+  const whole = Buffer.from(context.answer.body);
   const cut = whole.subarray(0, -1);
   const body = parses(cut.toString()) ? Buffer.concat([whole, Buffer.from('}')]) : cut;
   writeHead(context, body.length);
@@ -67,7 +68,7 @@ function garbage({ socket, draw }: FaultContext): void {
 /** The whole answer, so many bytes a second, for as long as the client reads. */
 async function slow(context: FaultContext, bytesPerSecond: number): Promise<void> {
   const { response, socket, answer, wait } = context;
-  const { body } = answer;
+  const body = Buffer.from(answer.body);
   const chunk = Math.max(1, Math.round((bytesPerSecond * SLOW_BEAT_MS) / 1000));
   const beatMs = (chunk / bytesPerSecond) * 1000;
   writeHead(context, body.length);

@@ -1,3 +1,4 @@
+import type { State } from '../contract/payout.ts';
 import type { Change, NewTransaction, Transaction } from '../domain/transaction.ts';
 import type { Entry, Wallet } from '../domain/wallet.ts';
 
@@ -17,33 +18,104 @@ export interface Settled {
   readonly nextDueMs: number | null;
 }
 
-export type InitiateOutcome = Settled &
+/** The balance around an operation, both after what was due. */
+interface Weighed extends Settled {
+  readonly balanceBeforePaise: number;
+  readonly balancePaise: number;
+}
+
+export type InitiateOutcome = Weighed &
   (
     | { readonly kind: 'accepted'; readonly transaction: Transaction }
     /** The reference was used before: the latest payout it made, as it stands, and whether the body was the same. */
     | { readonly kind: 'repeated'; readonly transaction: Transaction; readonly sameBody: boolean }
     /** The balance cannot cover it; or, `remembered`, could not when the reference was first used. */
-    | { readonly kind: 'insufficient'; readonly balancePaise: number; readonly remembered: boolean }
+    | { readonly kind: 'insufficient'; readonly remembered: boolean }
     | { readonly kind: 'full'; readonly maxTransactions: number }
   );
 
-export interface BalanceOutcome extends Settled {
-  readonly balancePaise: number;
+export interface BalanceOutcome extends Weighed {
   /** World time of the newest entry. */
   readonly lastUpdatedMs: number;
 }
 
-export interface FindOutcome extends Settled {
+export interface FindOutcome extends Weighed {
   readonly transaction: Transaction | null;
   /** The rule that hides the payout from this read: `scenario/rule`. */
   readonly hiddenBy: string | null;
 }
 
-export interface InspectOutcome extends Settled {
+/** Money put in from outside, or taken out, by no payout. */
+export type MoveOutcome = Weighed &
+  (
+    | { readonly kind: 'moved'; readonly entry: Entry }
+    /** The balance cannot cover the debit, or the wallet has no room for the credit. */
+    | { readonly kind: 'refused' }
+  );
+
+export type TransitionOutcome = Settled &
+  (
+    | { readonly kind: 'moved'; readonly transaction: Transaction }
+    | { readonly kind: 'illegal'; readonly transaction: Transaction }
+    | { readonly kind: 'unknown' }
+  );
+
+/** So many payouts, worth so much. */
+export interface Tally {
+  readonly count: number;
+  readonly paise: number;
+}
+
+export interface SummaryOutcome extends Settled {
   readonly wallet: Wallet;
+  readonly openingBalancePaise: number;
+  readonly lastUpdatedMs: number;
+  readonly tallies: Readonly<Record<State, Tally>>;
+  readonly entries: number;
+  /** The invariants that do not hold: our own fault, and always none. */
+  readonly broken: readonly string[];
+}
+
+/** Which part of a list: `limit` of it from a position on, forwards (oldest first) or backwards. */
+export interface PageRequest {
+  /** The position that the page before ended at; null for the first page. */
+  readonly from: number | null;
+  readonly newestFirst: boolean;
+  readonly limit: number;
+}
+
+/** A part of a list. A search looks at so many items at once: a page may be short and yet not the last. */
+export interface Page<T> extends Settled {
+  readonly items: readonly T[];
+  /** Where the next page begins; null when this was the last. */
+  readonly next: number | null;
+}
+
+export interface TransactionFilter {
+  readonly txnId?: string | undefined;
+  readonly state?: State | undefined;
+  readonly clientRefId?: string | undefined;
+}
+
+/** All that a ledger knows of one world, as plain data: what is not in it follows from it. */
+export interface BookState {
+  readonly nowMs: number;
+  readonly openingBalancePaise: number;
+  readonly wallet: Wallet;
+  /** In the order in which they were made. */
   readonly entries: readonly Entry[];
   readonly transactions: readonly Transaction[];
+  /** References that were refused for the balance, where the dialect remembers them. */
+  readonly refused: readonly string[];
 }
+
+export interface InspectOutcome extends Settled, BookState {}
+
+export type RestoreOutcome =
+  | ({ readonly kind: 'restored' } & Settled)
+  | { readonly kind: 'full'; readonly maxTransactions: number }
+  /** The state contradicts itself: the first thing that is wrong with it. */
+  | { readonly kind: 'damaged'; readonly what: string };
 
 /** What names a payout: the service's identifier, the client's own, or both, which must then name the same one. */
 export interface TransactionKey {
@@ -80,10 +152,43 @@ export interface Ledger {
    */
   find(book: BookRef, nowMs: number, key: TransactionKey, asOfMs: number | null): Promise<FindOutcome>;
   balance(book: BookRef, nowMs: number): Promise<BalanceOutcome>;
+  /** Puts money into the wallet, or takes it out. @param amountPaise whole paise above 0 */
+  move(
+    book: BookRef,
+    nowMs: number,
+    direction: 'credit' | 'debit',
+    amountPaise: number,
+  ): Promise<MoveOutcome>;
+  /**
+   * Forces a payout into a state, by a legal edge only. What was planned for it is called off.
+   *
+   * @param utr whether it has a UTR from then on
+   */
+  transition(
+    book: BookRef,
+    nowMs: number,
+    txnId: string,
+    to: State,
+    utr: boolean,
+  ): Promise<TransitionOutcome>;
   /** Applies at most `limit` of the steps due, the oldest first. `nextDueMs` tells whether some are left. */
   settle(book: BookRef, nowMs: number, limit: number): Promise<Settled>;
-  /** All of the book, for an audit. */
+  summary(book: BookRef, nowMs: number): Promise<SummaryOutcome>;
+  /** The transactions, in the order in which they were made. Looking at them counts as no status read. */
+  transactions(
+    book: BookRef,
+    nowMs: number,
+    filter: TransactionFilter,
+    page: PageRequest,
+  ): Promise<Page<Transaction>>;
+  /** @param txnId only those of this payout; null for all */
+  entries(book: BookRef, nowMs: number, txnId: string | null, page: PageRequest): Promise<Page<Entry>>;
+  /** All of the book: for an audit, or to be kept and restored. */
   inspect(book: BookRef, nowMs: number): Promise<InspectOutcome>;
+  /** Opens the book anew, if nothing but its opening stands in it. @returns whether it did */
+  reopen(book: BookRef): Promise<boolean>;
+  /** Puts a state in the place of all that the book has. It is checked whole first; nothing changes if it is damaged. */
+  restore(book: BookRef, state: BookState): Promise<RestoreOutcome>;
   /** Forgets the world, its money and its transactions. */
   drop(worldId: string): Promise<void>;
 }

@@ -1,67 +1,47 @@
-import TinyQueue from 'tinyqueue';
+import type { State } from '../contract/payout.ts';
 import { invariant } from '../domain/invariant.ts';
 import {
-  afterStep,
-  asOf,
   born,
   countsReads,
-  isHidden,
-  isMoneyBack,
-  nextDueMs,
-  nextStep,
-  type Change,
+  mayMove,
+  withForcedStep,
   type NewTransaction,
   type Transaction,
 } from '../domain/transaction.ts';
-import { freeUtr } from '../domain/utr.ts';
+import { covers, credit, debit, hasRoom, payOut, type Entry } from '../domain/wallet.ts';
+import { bookOfState, brokenInvariants } from './book-audit.ts';
+import { entriesPage, transactionsPage } from './book-pages.ts';
 import {
-  covers,
-  openWallet,
-  payOut,
-  refund,
-  type Entry,
-  type EntryKind,
-  type Wallet,
-} from '../domain/wallet.ts';
+  apply,
+  countRead,
+  enter,
+  findTransaction,
+  nextDueOf,
+  openBook,
+  seen,
+  settleDue,
+  take,
+  type Book,
+} from './book.ts';
 import type {
   BalanceOutcome,
   BookRef,
+  BookState,
   FindOutcome,
   InitiateOptions,
   InitiateOutcome,
   InspectOutcome,
   Ledger,
+  MoveOutcome,
+  Page,
+  PageRequest,
+  RestoreOutcome,
   Settled,
+  SummaryOutcome,
+  TransactionFilter,
   TransactionKey,
+  TransitionOutcome,
 } from './ledger.ts';
-
-/** The next step of one payout, in the queue of its world. */
-interface Due {
-  readonly dueMs: number;
-  readonly createdAtMs: number;
-  readonly txnId: string;
-}
-
-/** All that the ledger keeps of one world. */
-interface Book {
-  nowMs: number;
-  wallet: Wallet;
-  readonly entries: Entry[];
-  readonly transactions: Map<string, Transaction>;
-  readonly references: Map<string, string>;
-  /** References that were refused for the balance, where the dialect remembers them. */
-  readonly refused: Set<string>;
-  readonly utrs: Set<string>;
-  readonly due: TinyQueue<Due>;
-}
-
-const NO_CHANGES: readonly Change[] = [];
-
-/**
- * By due time, then creation; payouts of one instant by their id, which does not depend on the order of arrival.
- */
-const byDueTime = (a: Due, b: Due): number =>
-  a.dueMs - b.dueMs || a.createdAtMs - b.createdAtMs || (a.txnId < b.txnId ? -1 : 1);
 
 /**
  * The ledger of one process. A step is atomic because nothing in it waits: each method does all of its work before
@@ -85,43 +65,54 @@ export class MemoryLedger implements Ledger {
     { rememberInsufficient }: InitiateOptions,
   ): Promise<InitiateOutcome> {
     const book = this.#bookAt(ref, nowMs);
-    const settled = settleDue(book, Infinity);
+    const { changes, nextDueMs } = settleDue(book, Infinity);
+    const { balancePaise } = book.wallet;
+    const unchanged = { changes, nextDueMs, balanceBeforePaise: balancePaise, balancePaise };
 
     const earlier = findTransaction(book, { clientRefId: payout.clientRefId });
     if (earlier !== null && earlier.nth >= payout.nth) {
       const sameBody = earlier.fingerprint === payout.fingerprint;
-      return { ...settled, kind: 'repeated', transaction: earlier, sameBody };
+      return { ...unchanged, kind: 'repeated', transaction: earlier, sameBody };
     }
     const remembered = rememberInsufficient && book.refused.has(payout.clientRefId);
     if (remembered || !covers(book.wallet, payout.amountPaise)) {
       if (rememberInsufficient && !remembered) this.#remember(book, payout.clientRefId);
-      return { ...settled, kind: 'insufficient', balancePaise: book.wallet.balancePaise, remembered };
+      return { ...unchanged, kind: 'insufficient', remembered };
     }
-    if (this.#isFull) return { ...settled, kind: 'full', maxTransactions: this.#maxTransactions };
+    if (this.#isFull) return { ...unchanged, kind: 'full', maxTransactions: this.#maxTransactions };
 
     invariant(!book.transactions.has(payout.txnId), 'one txn_id, one transaction');
     invariant(payout.nth === (earlier?.nth ?? 0) + 1, 'the payouts of a reference are counted without a gap');
     const transaction = born(payout);
     book.wallet = payOut(book.wallet, payout.amountPaise);
     enter(book, 'payout', -payout.amountPaise, payout.txnId, payout.createdAtMs);
-    book.transactions.set(transaction.txnId, transaction);
-    book.references.set(transaction.clientRefId, transaction.txnId);
+    take(book, transaction);
     this.#held += 1;
-    schedule(book, transaction);
-    return { kind: 'accepted', transaction, changes: settled.changes, nextDueMs: nextDueOf(book) };
+    return {
+      kind: 'accepted',
+      transaction,
+      changes,
+      nextDueMs: nextDueOf(book),
+      balanceBeforePaise: balancePaise,
+      balancePaise: book.wallet.balancePaise,
+    };
   }
 
   async find(ref: BookRef, nowMs: number, key: TransactionKey, asOfMs: number | null): Promise<FindOutcome> {
     const book = this.#bookAt(ref, nowMs);
     const settled = settleDue(book, Infinity);
+    const { balancePaise } = book.wallet;
+    const unchanged = { ...settled, balanceBeforePaise: balancePaise, balancePaise };
     const found = findTransaction(book, key);
-    if (found === null) return { ...settled, transaction: null, hiddenBy: null };
-    if (!countsReads(found)) return { ...settled, ...seen(book, found, asOfMs) };
+    if (found === null) return { ...unchanged, transaction: null, hiddenBy: null };
+    if (!countsReads(found)) return { ...unchanged, ...seen(book, found, asOfMs) };
 
     const changes = [...settled.changes, ...countRead(book, found), ...settleDue(book, Infinity).changes];
     return {
       changes,
       nextDueMs: nextDueOf(book),
+      balanceBeforePaise: balancePaise,
+      balancePaise: book.wallet.balancePaise,
       ...seen(book, book.transactions.get(found.txnId)!, asOfMs),
     };
   }
@@ -129,11 +120,88 @@ export class MemoryLedger implements Ledger {
   async balance(ref: BookRef, nowMs: number): Promise<BalanceOutcome> {
     const book = this.#bookAt(ref, nowMs);
     const settled = settleDue(book, Infinity);
-    return { ...settled, balancePaise: book.wallet.balancePaise, lastUpdatedMs: book.entries.at(-1)!.atMs };
+    const { balancePaise } = book.wallet;
+    return {
+      ...settled,
+      balanceBeforePaise: balancePaise,
+      balancePaise,
+      lastUpdatedMs: book.entries.at(-1)!.atMs,
+    };
+  }
+
+  async move(
+    ref: BookRef,
+    nowMs: number,
+    direction: 'credit' | 'debit',
+    amountPaise: number,
+  ): Promise<MoveOutcome> {
+    const book = this.#bookAt(ref, nowMs);
+    const settled = settleDue(book, Infinity);
+    const balanceBeforePaise = book.wallet.balancePaise;
+    const isPossible =
+      direction === 'credit' ? hasRoom(book.wallet, amountPaise) : covers(book.wallet, amountPaise);
+    if (!isPossible) {
+      return { ...settled, kind: 'refused', balanceBeforePaise, balancePaise: balanceBeforePaise };
+    }
+    book.wallet = (direction === 'credit' ? credit : debit)(book.wallet, amountPaise);
+    const signedPaise = direction === 'credit' ? amountPaise : -amountPaise;
+    const entry = enter(book, direction, signedPaise, null, book.nowMs);
+    return { ...settled, kind: 'moved', entry, balanceBeforePaise, balancePaise: book.wallet.balancePaise };
+  }
+
+  async transition(
+    ref: BookRef,
+    nowMs: number,
+    txnId: string,
+    to: State,
+    utr: boolean,
+  ): Promise<TransitionOutcome> {
+    const book = this.#bookAt(ref, nowMs);
+    const settled = settleDue(book, Infinity);
+    const transaction = findTransaction(book, { txnId });
+    if (transaction === null) return { ...settled, kind: 'unknown' };
+    if (!mayMove(transaction.state, to)) return { ...settled, kind: 'illegal', transaction };
+    const forced = apply(book, withForcedStep(transaction, to, book.nowMs, utr), book.nowMs);
+    return {
+      kind: 'moved',
+      transaction: book.transactions.get(txnId)!,
+      changes: [...settled.changes, forced],
+      nextDueMs: nextDueOf(book),
+    };
   }
 
   async settle(ref: BookRef, nowMs: number, limit: number): Promise<Settled> {
     return settleDue(this.#bookAt(ref, nowMs), limit);
+  }
+
+  async summary(ref: BookRef, nowMs: number): Promise<SummaryOutcome> {
+    const book = this.#bookAt(ref, nowMs);
+    const { openingBalancePaise, tallies, entries } = book;
+    const settled = settleDue(book, Infinity);
+    return {
+      ...settled,
+      openingBalancePaise,
+      wallet: book.wallet,
+      lastUpdatedMs: entries.at(-1)!.atMs,
+      tallies: structuredClone(tallies),
+      entries: entries.length,
+      broken: brokenInvariants(book),
+    };
+  }
+
+  async transactions(
+    ref: BookRef,
+    nowMs: number,
+    filter: TransactionFilter,
+    page: PageRequest,
+  ): Promise<Page<Transaction>> {
+    const book = this.#bookAt(ref, nowMs);
+    return { ...settleDue(book, Infinity), ...transactionsPage(book, filter, page) };
+  }
+
+  async entries(ref: BookRef, nowMs: number, txnId: string | null, page: PageRequest): Promise<Page<Entry>> {
+    const book = this.#bookAt(ref, nowMs);
+    return { ...settleDue(book, Infinity), ...entriesPage(book, txnId, page) };
   }
 
   async inspect(ref: BookRef, nowMs: number): Promise<InspectOutcome> {
@@ -141,16 +209,38 @@ export class MemoryLedger implements Ledger {
     const settled = settleDue(book, Infinity);
     return {
       ...settled,
+      nowMs: book.nowMs,
+      openingBalancePaise: book.openingBalancePaise,
       wallet: book.wallet,
       entries: [...book.entries],
-      transactions: [...book.transactions.values()],
+      transactions: book.order.map((txnId) => book.transactions.get(txnId)!),
+      refused: [...book.refused],
     };
+  }
+
+  async reopen(ref: BookRef): Promise<boolean> {
+    const book = this.#books.get(ref.worldId);
+    if (book !== undefined && (book.entries.length > 1 || book.refused.size > 0)) return false;
+    this.#books.set(ref.worldId, openBook(ref));
+    return true;
+  }
+
+  async restore(ref: BookRef, state: BookState): Promise<RestoreOutcome> {
+    const had = this.#books.get(ref.worldId);
+    const held =
+      this.#held - (had === undefined ? 0 : heldBy(had)) + state.transactions.length + state.refused.length;
+    if (held > this.#maxTransactions) return { kind: 'full', maxTransactions: this.#maxTransactions };
+    const book = bookOfState(state);
+    if ('what' in book) return { kind: 'damaged', what: book.what };
+    this.#books.set(ref.worldId, book);
+    this.#held = held;
+    return { kind: 'restored', changes: [], nextDueMs: nextDueOf(book) };
   }
 
   async drop(worldId: string): Promise<void> {
     const book = this.#books.get(worldId);
     if (book === undefined) return;
-    this.#held -= book.transactions.size + book.refused.size;
+    this.#held -= heldBy(book);
     this.#books.delete(worldId);
   }
 
@@ -175,100 +265,4 @@ export class MemoryLedger implements Ledger {
   }
 }
 
-function openBook({ openingBalancePaise, openedAtMs }: BookRef): Book {
-  const book: Book = {
-    nowMs: openedAtMs,
-    wallet: openWallet(openingBalancePaise),
-    entries: [],
-    transactions: new Map(),
-    references: new Map(),
-    refused: new Set(),
-    utrs: new Set(),
-    due: new TinyQueue<Due>([], byDueTime),
-  };
-  enter(book, 'opening', openingBalancePaise, null, openedAtMs);
-  return book;
-}
-
-function findTransaction(book: Book, { txnId, clientRefId }: TransactionKey): Transaction | null {
-  const id = txnId ?? (clientRefId === undefined ? undefined : book.references.get(clientRefId));
-  const transaction = id === undefined ? undefined : book.transactions.get(id);
-  const isMeant = clientRefId === undefined || transaction?.clientRefId === clientRefId;
-  return transaction !== undefined && isMeant ? transaction : null;
-}
-
-/** Writes down why the balance is what it now is. */
-function enter(book: Book, kind: EntryKind, amountPaise: number, txnId: string | null, atMs: number): void {
-  const { balancePaise } = book.wallet;
-  invariant(
-    (book.entries.at(-1)?.balancePaise ?? 0) + amountPaise === balancePaise,
-    'entries explain every paisa',
-  );
-  book.entries.push({ kind, amountPaise, balancePaise, txnId, atMs });
-}
-
-/** Puts the next step into the queue, if it waits for its time. */
-function schedule(book: Book, transaction: Transaction): void {
-  const dueMs = nextDueMs(transaction);
-  const { createdAtMs, txnId } = transaction;
-  if (dueMs !== null) book.due.push({ dueMs, createdAtMs, txnId });
-}
-
-const nextDueOf = (book: Book): number | null => book.due.peek()?.dueMs ?? null;
-
-/** Applies the steps due by the book's time, the oldest first, each stamped with its own due time. */
-function settleDue(book: Book, limit: number): Settled {
-  let changes: Change[] | undefined;
-  for (let applied = 0; applied < limit; applied += 1) {
-    const due = book.due.peek();
-    if (due === undefined || due.dueMs > book.nowMs) break;
-    book.due.pop();
-    const transaction = book.transactions.get(due.txnId);
-    invariant(
-      transaction !== undefined && nextDueMs(transaction) === due.dueMs,
-      'the queue holds the next step of each payout',
-    );
-    (changes ??= []).push(apply(book, transaction, due.dueMs));
-  }
-  return { changes: changes ?? NO_CHANGES, nextDueMs: nextDueOf(book) };
-}
-
-/** Counts one status read, and applies the steps that waited for it. */
-function countRead(book: Book, found: Transaction): readonly Change[] {
-  let transaction: Transaction = { ...found, reads: found.reads + 1 };
-  book.transactions.set(transaction.txnId, transaction);
-  const changes: Change[] = [];
-  for (;;) {
-    const polls = nextStep(transaction)?.polls ?? null;
-    if (polls === null || polls > transaction.reads) return changes;
-    changes.push(apply(book, transaction, book.nowMs));
-    transaction = book.transactions.get(transaction.txnId)!;
-  }
-}
-
-/** What a status read shows of a payout: nothing while it is hidden. */
-function seen(
-  book: Book,
-  transaction: Transaction,
-  asOfMs: number | null,
-): Pick<FindOutcome, 'transaction' | 'hiddenBy'> {
-  if (isHidden(transaction, book.nowMs)) return { transaction: null, hiddenBy: transaction.hidden!.by };
-  return { transaction: asOfMs === null ? transaction : asOf(transaction, asOfMs), hiddenBy: null };
-}
-
-function apply(book: Book, transaction: Transaction, atMs: number): Change {
-  const { txnId, clientRefId, transferMode, amountPaise, state: from, utrSerial } = transaction;
-  let { utr } = transaction;
-  if (utr === null && nextStep(transaction)?.utr) {
-    utr = freeUtr(transferMode, atMs, utrSerial, book.utrs);
-    book.utrs.add(utr);
-  }
-  const moved = afterStep(transaction, atMs, utr);
-  book.transactions.set(txnId, moved);
-  if (moved.state !== from && isMoneyBack(moved.state)) {
-    book.wallet = refund(book.wallet, amountPaise);
-    enter(book, 'refund', amountPaise, txnId, atMs);
-  }
-  schedule(book, moved);
-  return { txnId, clientRefId, from, to: moved.state, atMs, utr };
-}
+const heldBy = ({ transactions, refused }: Book): number => transactions.size + refused.size;

@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
-import { packageFile } from '../package-files.ts';
 import { readSettings, SETTINGS, type SettingName } from '../settings.ts';
 import { complain } from './complaint.ts';
+import { packageVersion } from './package-version.ts';
 import { suggestion } from './suggestion.ts';
 
 const EXIT_OK = 0;
@@ -23,9 +22,6 @@ const EXAMPLES = `${SERVE_EXAMPLES}
   $ payout-sandbox validate ./scenarios/*.yaml        what is wrong with them, before a test run tells you
   $ payout-sandbox health && npm test                 when it is ready
 ${EXIT_CODES}`;
-
-const packageVersion = (): string =>
-  (JSON.parse(readFileSync(packageFile('package.json'), 'utf8')) as { version: string }).version;
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 

@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { DEFAULT_DIALECT } from '../contract/dialect.ts';
 import { ScenarioDocument } from '../contract/scenario.ts';
 import { runningClock } from '../domain/clock.ts';
-import type { ScenarioBase } from '../domain/scenario.ts';
+import type { ScenarioSettings } from '../domain/scenario.ts';
 import { readScenario, ScenarioError, shippedDialects } from './scenario-file.ts';
 import { ScenarioLibrary } from './scenario-library.ts';
 
@@ -11,15 +10,13 @@ const EXIT_OK = 0;
 const EXIT_INVALID = 1;
 
 /** Stands for the settings, which decide nothing about whether a file can be used. */
-const ANY_BASE: ScenarioBase = {
+const ANY_SETTINGS: ScenarioSettings = {
   openingBalancePaise: 0,
   seed: '1',
   clock: runningClock,
   settlement: 'demo',
   rateLimit: 'off',
-  dialect: DEFAULT_DIALECT,
-  rules: [],
-  countsAttempts: false,
+  isMagic: false,
 };
 
 /**
@@ -29,7 +26,7 @@ const ANY_BASE: ScenarioBase = {
  * @returns the exit code: 1 when a file cannot be used
  */
 export function validate(files: readonly string[], say: (line: string) => void): number {
-  const surroundings = { base: ANY_BASE, dialects: shippedDialects() };
+  const surroundings = { settings: ANY_SETTINGS, lastRules: [], dialects: shippedDialects() };
   let exitCode = EXIT_OK;
   for (const file of files) {
     try {
@@ -73,10 +70,9 @@ export function scenarioList(
   let library: ScenarioLibrary;
   try {
     library = new ScenarioLibrary({
-      base: ANY_BASE,
+      settings: ANY_SETTINGS,
       inForce: undefined,
       folder,
-      isMagic: false,
       reloaded: nothing,
       refused: nothing,
     });

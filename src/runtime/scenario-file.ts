@@ -3,10 +3,12 @@ import { basename, extname, join } from 'node:path';
 import { z } from 'zod';
 import { changedDialect, DEFAULT_DIALECT, type Dialect, type DialectChange } from '../contract/dialect.ts';
 import { RuleDocument, ScenarioDocument } from '../contract/scenario.ts';
-import { compileScenario, type Scenario, type ScenarioBase } from '../domain/scenario.ts';
+import { compileScenario, type Scenario, type ScenarioSettings } from '../domain/scenario.ts';
+import type { Rule } from '../domain/rule.ts';
+import { compileRule } from '../domain/rule-compiler.ts';
 import { packageFile } from '../package-files.ts';
 import { linearPattern } from './linear-pattern.ts';
-import { problemText, readText } from './scenario-text.ts';
+import { problemText, readText, type Problem } from './scenario-text.ts';
 
 /** The scenarios, dialects and rules that come with the sandbox. */
 export const SHIPPED = packageFile('fixtures/');
@@ -19,10 +21,13 @@ const EXTENSIONS: ReadonlySet<string> = new Set(['.yaml', '.yml', '.json']);
 export class ScenarioError extends Error {
   override readonly name = 'ScenarioError';
   readonly lines: readonly string[];
+  /** The same without the file, where it is about what stands in one. */
+  readonly problems: readonly Problem[];
 
-  constructor(lines: readonly string[]) {
+  constructor(lines: readonly string[], problems: readonly Problem[] = []) {
     super(lines.join('\n'));
     this.lines = lines;
+    this.problems = problems;
   }
 }
 
@@ -107,7 +112,9 @@ function readableParts(input: unknown): ScenarioDocument {
 
 /** What a scenario is made of, beside its document. */
 export interface ScenarioSurroundings {
-  readonly base: ScenarioBase;
+  readonly settings: ScenarioSettings;
+  /** The rules that stand below those of the document. */
+  readonly lastRules: readonly Rule[];
   readonly dialects: ReadonlyMap<string, Dialect>;
 }
 
@@ -120,12 +127,28 @@ export interface ScenarioSurroundings {
 export function scenarioOf(text: string, file: string, surroundings: ScenarioSurroundings): Scenario {
   const { value, input, problems, problemAt } = readText(text, ScenarioDocument);
   const document = value ?? readableParts(input);
-  const options = { ...surroundings, name: nameOf(file), patternOf: linearPattern };
+  const options = { ...surroundings, name: nameOf(file), source: input, patternOf: linearPattern };
   const { scenario, issues } = compileScenario(document, options);
-  const all = [...problems, ...issues.map(({ path, message }) => problemAt(path, message))];
-  if (all.length === 0) return scenario;
-  const inOrder = all.toSorted((a, b) => a.line - b.line || a.column - b.column);
-  throw new ScenarioError(inOrder.map((problem) => problemText(file, problem)));
+  refuseProblems(file, [...problems, ...issues.map(({ path, message }) => problemAt(path, message))]);
+  return scenario;
+}
+
+function refuseProblems(file: string, problems: readonly Problem[]): void {
+  if (problems.length === 0) return;
+  const inOrder = problems.toSorted((a, b) => a.line - b.line || a.column - b.column);
+  const lines = inOrder.map((problem) => problemText(file, problem));
+  throw new ScenarioError(lines, inOrder);
+}
+
+/** Makes a rule of a text in YAML or JSON. @throws ScenarioError with everything that is wrong with it */
+export function ruleOf(text: string, scenarioName: string): Rule {
+  const { value, input, problems, problemAt } = readText(text, RuleDocument);
+  const all = [...problems];
+  const report = (path: readonly PropertyKey[], message: string): unknown =>
+    all.push(problemAt(path, message));
+  const rule = value === null ? null : compileRule(value, input, scenarioName, [], linearPattern, report);
+  refuseProblems('rule', all);
+  return rule!;
 }
 
 /** Reads a scenario file whole. @throws ScenarioError with everything that is wrong with it */

@@ -2,7 +2,8 @@ import { watch, type FSWatcher } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { z } from 'zod';
 import type { ScenarioDocument } from '../contract/scenario.ts';
-import type { Scenario, ScenarioBase } from '../domain/scenario.ts';
+import type { Scenario, ScenarioSettings } from '../domain/scenario.ts';
+import type { Rule } from '../domain/rule.ts';
 import {
   filesIn,
   isScenarioFile,
@@ -18,13 +19,11 @@ import {
 import { suggestion } from './suggestion.ts';
 
 interface LibraryOptions {
-  /** What a scenario that says nothing of its own does. */
-  readonly base: ScenarioBase;
+  readonly settings: ScenarioSettings;
   /** The scenario in force: a name, a file, or a document. */
   readonly inForce: string | z.input<typeof ScenarioDocument> | undefined;
   /** A folder of the user's own scenarios, beside ours. */
   readonly folder: string | undefined;
-  readonly isMagic: boolean;
   readonly reloaded: (file: string) => void;
   /** A changed file that cannot be used: the last good one stays in force. */
   readonly refused: (lines: readonly string[]) => void;
@@ -40,8 +39,8 @@ const INLINE = 'inline';
 
 /** All scenarios that a world or a request can choose: ours, the user's, and the one in force. */
 export class ScenarioLibrary {
-  readonly #surroundings: ScenarioSurroundings;
   readonly #dialects = shippedDialects();
+  #magicRules: readonly Rule[] | null = null;
   readonly #files: Map<string, string>;
   readonly #read = new Map<string, Scenario>();
   readonly #inForceName: string;
@@ -53,10 +52,8 @@ export class ScenarioLibrary {
   /** @throws ScenarioError when a file that is asked for cannot be used */
   constructor(options: LibraryOptions) {
     this.#options = options;
-    const base = options.isMagic ? this.#withMagic(options.base) : options.base;
-    this.#surroundings = { base, dialects: this.#dialects };
     this.#files = filesIn(join(SHIPPED, 'scenarios'));
-    this.#keep(scenarioOf(PLAIN_TEXT, PLAIN, this.#surroundings));
+    this.#keep(scenarioOf(PLAIN_TEXT, PLAIN, this.#surroundings()));
     this.#takeFolder();
     this.#inForceName = this.#chosen(options.inForce);
   }
@@ -64,6 +61,11 @@ export class ScenarioLibrary {
   /** The scenario of every world that has not chosen another. */
   get inForce(): Scenario {
     return this.get(this.#inForceName)!;
+  }
+
+  /** The settings and no more, in the default dialect. */
+  get plain(): Scenario {
+    return this.get(PLAIN)!;
   }
 
   get names(): readonly string[] {
@@ -77,6 +79,21 @@ export class ScenarioLibrary {
     const file = this.#files.get(name);
     if (file === undefined) return undefined;
     return this.#load(file);
+  }
+
+  /** Every scenario that can be chosen by name. Those that were not used so far are read for it. */
+  get all(): readonly Scenario[] {
+    return this.names.map((name) => this.get(name)).filter((scenario) => scenario !== undefined);
+  }
+
+  /**
+   * Makes a scenario of a document, which is not kept.
+   *
+   * @param settings what it does where it says nothing; those of this sandbox, unless it comes from another
+   * @throws ScenarioError with everything that is wrong with it
+   */
+  compile(document: unknown, name = INLINE, settings = this.#options.settings): Scenario {
+    return scenarioOf(JSON.stringify(document, null, 2), name, this.#surroundings(settings));
   }
 
   /** Watches the user's files, and takes them anew when they change. */
@@ -100,7 +117,7 @@ export class ScenarioLibrary {
   }
 
   #load(file: string): Scenario {
-    return this.#keep(readScenario(file, this.#surroundings));
+    return this.#keep(readScenario(file, this.#surroundings()));
   }
 
   /** A file is often emptied before it is written: it is read once it has been left alone for a moment. */
@@ -150,7 +167,7 @@ export class ScenarioLibrary {
   #chosen(choice: LibraryOptions['inForce']): string {
     if (choice === undefined) return PLAIN;
     if (typeof choice === 'object') {
-      return this.#keep(scenarioOf(JSON.stringify(choice, null, 2), INLINE, this.#surroundings)).name;
+      return this.#keep(this.compile(choice)).name;
     }
     if (isScenarioFile(choice)) {
       const file = resolve(choice);
@@ -165,9 +182,11 @@ export class ScenarioLibrary {
     return choice;
   }
 
-  #withMagic(base: ScenarioBase): ScenarioBase {
-    const { rules, countsAttempts } = readScenario(MAGIC, { base, dialects: this.#dialects });
-    return { ...base, rules, countsAttempts };
+  #surroundings(settings = this.#options.settings): ScenarioSurroundings {
+    const alone = { settings, lastRules: [], dialects: this.#dialects };
+    if (!settings.isMagic) return alone;
+    this.#magicRules ??= readScenario(MAGIC, alone).rules;
+    return { ...alone, lastRules: this.#magicRules };
   }
 
   /** Makes a scenario, and keeps it under its name. */

@@ -1,8 +1,9 @@
-import { startServer, type Server } from '../server.ts';
+import { startServer } from '../server.ts';
 import type { Settings } from '../settings.ts';
 import { complain } from './complaint.ts';
 import { standardLog } from './logging.ts';
 import { ScenarioError } from './scenario-file.ts';
+import { StateFileError } from './state-file.ts';
 import { systemClock } from './system-clock.ts';
 import { welcome } from './welcome.ts';
 
@@ -31,28 +32,32 @@ const stopSignal = (): Promise<void> =>
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve());
   });
 
-/**
- * Runs the sandbox until a signal ends it. As process 1 of a container, too, since the signals are handled here.
- *
- * @returns the exit code: 0 when it was stopped by a signal, 2 for an address or a scenario that cannot be had
- */
-export async function serve(settings: Settings): Promise<number> {
+async function untilStopped(settings: Settings): Promise<void> {
   const isTerminal = process.stdout.isTTY;
   const { log, end } = await standardLog(settings.logLevel, isTerminal);
-  let server: Server;
-  try {
-    server = await startServer(settings, systemClock(), log);
-  } catch (error) {
-    if (error instanceof ScenarioError) return complain(...error.lines);
-    const complaint = listenComplaint(error, settings);
-    if (complaint === undefined) throw error;
-    return complain(complaint);
-  }
+  const server = await startServer(settings, systemClock(), log);
   const stop = stopSignal(); // before the welcome: whoever has read it may send a signal
   welcome(server, settings, log, isTerminal);
   await stop;
   await server.close();
   log.info('stopped');
   await end();
-  return EXIT_STOPPED;
+}
+
+/**
+ * Runs the sandbox until a signal ends it. As process 1 of a container, too, since the signals are handled here.
+ *
+ * @returns the exit code: 0 when it was stopped by a signal, 2 for an address, a scenario or a state file that cannot be used
+ */
+export async function serve(settings: Settings): Promise<number> {
+  try {
+    await untilStopped(settings);
+    return EXIT_STOPPED;
+  } catch (error) {
+    if (error instanceof ScenarioError) return complain(...error.lines);
+    if (error instanceof StateFileError) return complain(error.message);
+    const complaint = listenComplaint(error, settings);
+    if (complaint === undefined) throw error;
+    return complain(complaint);
+  }
 }

@@ -36,7 +36,13 @@ export const look = (
 ): Promise<FindOutcome> => ledger.find(book, nowMs, key, null);
 
 /** A step at its time, with a UTR where money reached the rail. */
-export const step = (to: State, dueMs: number): Step => ({ to, dueMs, polls: null, utr: to !== 'FAILED' });
+export const step = (to: State, dueMs: number): Step => ({
+  to,
+  dueMs,
+  polls: null,
+  utr: to !== 'FAILED',
+  forced: false,
+});
 
 /** A payout as the ledger takes it. */
 export const newPayout = (reference: string, change: Partial<NewTransaction> = {}): NewTransaction => ({
@@ -51,6 +57,7 @@ export const newPayout = (reference: string, change: Partial<NewTransaction> = {
   beneficiaryAccount: '000123456789',
   beneficiaryIfsc: 'SBIN0000001',
   createdAtMs: OPENED_AT_MS,
+  plannedBy: 'demo',
   timeline: [],
   ...change,
 });
@@ -61,10 +68,11 @@ export const atRead = (to: State, polls: number): Step => ({
   dueMs: null,
   polls,
   utr: to !== 'FAILED',
+  forced: false,
 });
 
 /** A step at which only the UTR comes. */
-export const utrAt = (dueMs: number): Step => ({ to: null, dueMs, polls: null, utr: true });
+export const utrAt = (dueMs: number): Step => ({ to: null, dueMs, polls: null, utr: true, forced: false });
 
 const seldom = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | null> =>
   fc.oneof({ weight: 3, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: value });
@@ -91,7 +99,7 @@ export const anyTimeline = fc
       if (to !== null && !mayMove(from, to)) continue;
       from = to ?? from;
       if (polls === null) dueMs += waitMs;
-      steps.push({ to, polls, dueMs: polls === null ? dueMs : null, utr: utr || to === null });
+      steps.push({ to, polls, dueMs: polls === null ? dueMs : null, utr: utr || to === null, forced: false });
     }
     return steps;
   });

@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import { startSandbox, type SandboxWorld, type SettingsInput } from '../../src/index.ts';
+import { startSandbox, type SettingsInput, type World } from '../../src/index.ts';
 
 /** What a client sees of one answer. */
 export interface Seen {
@@ -26,7 +26,8 @@ interface Init {
 }
 
 /** A world, and a client that uses it as any client would: over HTTP. */
-export interface Client extends SandboxWorld {
+export interface Client extends Pick<World, 'apiKey' | 'url' | 'clock'> {
+  readonly world: World;
   send(method: string, path: string, init?: Init): Promise<Seen>;
   pay(change?: Record<string, unknown>): Promise<Seen>;
   status(query: Record<string, string>): Promise<Seen>;
@@ -44,12 +45,16 @@ export async function seen(response: Response): Promise<Seen> {
   return { status: response.status, headers: response.headers, text, body };
 }
 
-export function clientOf(world: SandboxWorld): Client {
-  const authorization = { authorization: `Bearer ${world.apiKey}` };
+export function clientOf(world: World): Client {
+  const { apiKey, url, clock } = world;
+  const authorization = { authorization: `Bearer ${apiKey}` };
   const send = async (method: string, path: string, { headers, ...init }: Init = {}) =>
-    seen(await fetch(world.url + path, { method, headers: { ...authorization, ...headers }, ...init }));
+    seen(await fetch(url + path, { method, headers: { ...authorization, ...headers }, ...init }));
   return {
-    ...world,
+    world,
+    apiKey,
+    url,
+    clock,
     send,
     pay: (change = {}) =>
       send('POST', '/payout/initiate', {

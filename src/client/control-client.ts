@@ -1,0 +1,107 @@
+/** One field of a request that is at fault. */
+export interface SandboxFieldError {
+  readonly field: string;
+  readonly message: string;
+}
+
+/** What the control API refused: the message says what would have been right. */
+export class SandboxError extends Error {
+  override readonly name = 'SandboxError';
+  /** HTTP status. */
+  readonly status: number;
+  /** `INVALID_REQUEST`, `ILLEGAL_TRANSITION` … (docs/control-api.md). */
+  readonly code: string;
+  readonly errors: readonly SandboxFieldError[];
+
+  constructor(status: number, code: string, message: string, errors: readonly SandboxFieldError[] = []) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.errors = errors;
+  }
+}
+
+type Query = Readonly<Record<string, string | number | undefined>>;
+
+interface Refused {
+  readonly code?: string;
+  readonly message?: string;
+  readonly errors?: readonly SandboxFieldError[];
+}
+
+/** The query of a URL, without what is not given. */
+const queryText = (query: Query): string => {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined);
+  return given.length === 0
+    ? ''
+    : `?${new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)])).toString()}`;
+};
+
+async function refusalOf(response: Response): Promise<SandboxError> {
+  const text = await response.text();
+  let body: Refused = {};
+  try {
+    body = JSON.parse(text) as Refused;
+  } catch {
+    // no sandbox answers like that: what it said is all there is to tell
+  }
+  return new SandboxError(response.status, body.code ?? 'UNKNOWN', body.message ?? text, body.errors);
+}
+
+/** The control API of one sandbox, asked with one token: the key of a world, or the admin's. */
+export class ControlClient {
+  readonly url: string;
+  readonly #authorization: string;
+
+  /** @param url where the sandbox is: `http://127.0.0.1:3000` */
+  constructor(url: string, token: string) {
+    this.url = url.replace(/\/+$/, '');
+    this.#authorization = `Bearer ${token}`;
+  }
+
+  get<T>(path: string, query: Query = {}): Promise<T> {
+    return this.#json<T>('GET', path + queryText(query));
+  }
+
+  post<T>(path: string, body?: unknown): Promise<T> {
+    return this.#json<T>('POST', path, body);
+  }
+
+  put<T>(path: string, body: unknown): Promise<T> {
+    return this.#json<T>('PUT', path, body);
+  }
+
+  delete<T>(path: string): Promise<T> {
+    return this.#json<T>('DELETE', path);
+  }
+
+  /** An answer whose body is still to be read. @throws SandboxError for what is refused */
+  async open(
+    method: string,
+    path: string,
+    init: {
+      readonly headers?: Record<string, string>;
+      readonly body?: string;
+      readonly signal?: AbortSignal;
+    } = {},
+  ): Promise<Response> {
+    const headers = { authorization: this.#authorization, ...init.headers };
+    let response: Response;
+    try {
+      response = await fetch(`${this.url}/_sandbox${path}`, { ...init, method, headers });
+    } catch (error) {
+      if (init.signal?.aborted) throw error;
+      throw new Error(`no sandbox answers at ${this.url}`, { cause: error });
+    }
+    if (!response.ok) throw await refusalOf(response);
+    return response;
+  }
+
+  async #json<T>(method: string, path: string, body?: unknown): Promise<T> {
+    const init =
+      body === undefined
+        ? {}
+        : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+    return (await (await this.open(method, path, init)).json()) as T;
+  }
+}

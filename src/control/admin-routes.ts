@@ -1,0 +1,50 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { WorldsAnswer } from '../contract/control-answers.ts';
+import { Refusal } from '../contract/errors.ts';
+import { toInr } from '../domain/money.ts';
+import type { Worlds } from '../domain/worlds.ts';
+import { iso } from './wire.ts';
+
+interface Options {
+  readonly worlds: Worlds;
+  /** Refuses whoever does not have the admin token. @throws Refusal UNAUTHORIZED */
+  readonly requireAdmin: (authorization: string | undefined) => void;
+}
+
+/** What concerns no world alone: with the admin token only. */
+export const adminRoutes: FastifyPluginAsyncZod<Options> = async (app, { worlds, requireAdmin }) => {
+  app.addHook('onRequest', (request, _reply, done) => {
+    requireAdmin(request.headers.authorization);
+    done();
+  });
+
+  app.get('/worlds', { schema: { response: { 200: WorldsAnswer } } }, async () => {
+    const rows = worlds.list().map(async ({ world, madeAtMs, usedAtMs }) => {
+      const { wallet, tallies } = await world.book.perform((ledger, book, nowMs) =>
+        ledger.summary(book, nowMs),
+      );
+      const counts = Object.values(tallies).map(({ count }) => count);
+      return {
+        id: world.id,
+        made_at: iso(madeAtMs),
+        used_at: iso(usedAtMs),
+        balance: toInr(wallet.balancePaise),
+        transactions: counts.reduce((sum, count) => sum + count, 0),
+        scenario: world.scenario.name,
+      };
+    });
+    return { worlds: await Promise.all(rows) };
+  });
+
+  app.delete(
+    '/worlds/:id',
+    {
+      schema: { params: z.object({ id: z.string() }), response: { 200: z.object({ dropped: z.string() }) } },
+    },
+    ({ params: { id } }) => {
+      if (!worlds.drop(id)) throw new Refusal('WORLD_NOT_FOUND', { message: `There is no world ${id}` });
+      return { dropped: id };
+    },
+  );
+};

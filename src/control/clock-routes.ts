@@ -1,0 +1,81 @@
+import { Readable } from 'node:stream';
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { AdvanceRequest } from '../contract/control.ts';
+import { AdvanceAnswer, ClockAnswer } from '../contract/control-answers.ts';
+import type { z } from 'zod';
+import type { Change } from '../domain/transaction.ts';
+import { changeWire, type World } from '../domain/world.ts';
+import type { ClockMove } from '../domain/world-book.ts';
+import { clockAnswer, iso } from './wire.ts';
+
+/** How many changes are written at once: a long list lets others have their turn in between. */
+const CHANGES_AT_ONCE = 1000;
+
+const NOTHING = 1;
+
+/** The clock, after all that was due by now has happened. */
+async function clockNow(world: World): Promise<ClockAnswer> {
+  const { nextDueMs } = await world.book.perform((ledger, book, nowMs) =>
+    ledger.settle(book, nowMs, NOTHING),
+  );
+  return clockAnswer(world, nextDueMs);
+}
+
+function moveOf({ by, to }: z.output<typeof AdvanceRequest>): ClockMove {
+  if (by !== undefined) return { byMs: by };
+  return to === undefined ? { until: 'idle' } : { toMs: to };
+}
+
+function told(world: World): void {
+  world.events.publish('clock', () => ({ now: iso(world.nowMs), frozen: world.book.isFrozen }));
+}
+
+/** The answer to an advance, in pieces. */
+function* advancedInPieces(head: object, changes: readonly Change[]): Generator<string> {
+  yield `${JSON.stringify(head).slice(0, -1)},"changes":[`;
+  for (let from = 0; from < changes.length; from += CHANGES_AT_ONCE) {
+    const piece = changes
+      .slice(from, from + CHANGES_AT_ONCE)
+      .map((change) => JSON.stringify(changeWire(change)));
+    yield (from === 0 ? '' : ',') + piece.join(',');
+  }
+  yield ']}';
+}
+
+/** The clock of a world. */
+export const clockRoutes: FastifyPluginAsyncZod = async (app) => {
+  const answersClock = { schema: { response: { 200: ClockAnswer } } };
+
+  app.get('/clock', answersClock, ({ world }) => clockNow(world));
+
+  app.post('/clock/freeze', answersClock, async ({ world }) => {
+    await world.book.freeze();
+    told(world);
+    return clockNow(world);
+  });
+
+  app.post('/clock/resume', answersClock, async ({ world }) => {
+    await world.book.resume();
+    told(world);
+    return clockNow(world);
+  });
+
+  app.post('/clock/reset', answersClock, async ({ world }) => {
+    await world.book.setClock(world.scenario.clock);
+    told(world);
+    return clockNow(world);
+  });
+
+  app.post(
+    '/clock/advance',
+    { schema: { body: AdvanceRequest, response: { 200: AdvanceAnswer } } },
+    async ({ body, world }, reply) => {
+      const changes = await world.book.move(moveOf(body));
+      told(world);
+      const head = { now: iso(world.nowMs), frozen: world.book.isFrozen };
+      if (changes.length <= CHANGES_AT_ONCE) return { ...head, changes: changes.map(changeWire) };
+      void reply.type('application/json; charset=utf-8');
+      return reply.send(Readable.from(advancedInPieces(head, changes)) as unknown as AdvanceAnswer);
+    },
+  );
+};

@@ -1,0 +1,91 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import type { z } from 'zod';
+import type { HealthAnswer } from '../contract/control-answers.ts';
+import type { Suggest } from '../contract/shape-issues.ts';
+import type { PatternOf } from '../domain/rule-compiler.ts';
+import type { WallClock } from '../domain/wall-clock.ts';
+import type { Worlds } from '../domain/worlds.ts';
+import { adminRoutes } from './admin-routes.ts';
+import { validatorWith } from './checked-request.ts';
+import { clockRoutes } from './clock-routes.ts';
+import { eventRoutes } from './event-routes.ts';
+import { journalRoutes } from './journal-routes.ts';
+import { scenarioRoutes, type Scenarios } from './scenario-routes.ts';
+import { stateRoutes, type Snapshots } from './state-routes.ts';
+import { walletRoutes } from './wallet-routes.ts';
+import { worldRoutes } from './world-routes.ts';
+
+/** Where the control API stands. */
+export const CONTROL_PREFIX = '/_sandbox';
+
+/** True for a path of the control API. */
+export const isControlPath = (path: string): boolean =>
+  path === CONTROL_PREFIX || path.startsWith(`${CONTROL_PREFIX}/`) || path.startsWith(`${CONTROL_PREFIX}?`);
+
+/** What the routes of the control API are made with. */
+export interface ControlOptions {
+  readonly worlds: Worlds;
+  /** Takes the key out of an Authorization header. @throws Refusal UNAUTHORIZED */
+  readonly keyOf: (authorization: string | undefined) => string;
+  /** Refuses whoever does not have the admin token. @throws Refusal UNAUTHORIZED */
+  readonly requireAdmin: (authorization: string | undefined) => void;
+  readonly scenarios: Scenarios;
+  readonly snapshots: Snapshots;
+  readonly patternOf: PatternOf;
+  readonly wallClock: WallClock;
+  readonly suggest: Suggest;
+  readonly version: string;
+  readonly isStopping: () => boolean;
+}
+
+/** A body that is empty is none, whatever its media type says: clients send one with every POST. */
+function takeBodies(app: FastifyInstance): void {
+  const parse = app.getDefaultJsonParser('remove', 'remove');
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) => {
+    if (body.trim() === '') done(null);
+    else void parse(request, body, done);
+  });
+}
+
+/** Never from a cache; and nothing that a page elsewhere could use. */
+const HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
+
+/** The control API: the bearer key chooses the world, and nothing here is limited, faulted or journaled. */
+export async function controlApi(
+  app: FastifyInstance,
+  { prefix: _prefix, ...options }: ControlOptions & { readonly prefix: string },
+): Promise<void> {
+  const { worlds, keyOf, suggest, version, isStopping } = options;
+  app.setValidatorCompiler(validatorWith(suggest));
+  app.setSerializerCompiler(() => JSON.stringify); // these answers are seldom, and their schemas costly to compile
+  takeBodies(app);
+  app.addHook('onRequest', (request, reply, done) => {
+    request.record.quiet = request.method === 'GET';
+    void reply.headers(HEADERS);
+    done();
+  });
+
+  app.get('/health', (_request, reply): z.infer<typeof HealthAnswer> => {
+    const status = isStopping() ? 'stopping' : 'ready';
+    void reply.code(status === 'ready' ? 200 : 503);
+    return { status, version };
+  });
+  await app.register(adminRoutes, options);
+  await app.register(async (keyed) => {
+    keyed.addHook('onRequest', (request: FastifyRequest, _reply, done) => {
+      request.world = worlds.of(keyOf(request.headers.authorization));
+      request.record.worldId = request.world.id;
+      done();
+    });
+    const typed = keyed.withTypeProvider<ZodTypeProvider>();
+    await typed.register(worldRoutes);
+    await typed.register(clockRoutes);
+    await typed.register(walletRoutes);
+    await typed.register(scenarioRoutes, options);
+    await typed.register(journalRoutes, options);
+    await typed.register(stateRoutes, options);
+    await typed.register(eventRoutes, options);
+  });
+}

@@ -1,0 +1,47 @@
+import { Readable } from 'node:stream';
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { WorldAnswer } from '../contract/control-answers.ts';
+import { Refusal } from '../contract/errors.ts';
+import type { World } from '../domain/world.ts';
+import { worldNow } from './world-routes.ts';
+
+/** Writes worlds down, and makes them of what was written. */
+export interface Snapshots {
+  /** The state of a world as a JSON document, in pieces. */
+  write(world: World): Promise<Iterable<string>>;
+  /**
+   * Puts a document in the place of all that a world is.
+   *
+   * @throws Refusal STATE_REFUSED for one of another version, or damaged; SANDBOX_FULL. Nothing is changed then
+   */
+  restore(world: World, document: unknown): Promise<void>;
+}
+
+interface Options {
+  readonly snapshots: Snapshots;
+}
+
+/** A snapshot of some 300,000 transactions. */
+const MAX_STATE_BYTES = 256 * 1024 * 1024;
+
+/** Snapshots of a world: to keep, to restore, to fork. */
+export const stateRoutes: FastifyPluginAsyncZod<Options> = async (app, { snapshots }) => {
+  app.get('/state', async ({ world }, reply) => {
+    void reply.type('application/json; charset=utf-8');
+    return reply.send(Readable.from(await snapshots.write(world)));
+  });
+
+  app.put(
+    '/state',
+    { bodyLimit: MAX_STATE_BYTES, schema: { response: { 200: WorldAnswer } } },
+    async ({ body, world }) => {
+      if (body === undefined) {
+        throw new Refusal('INVALID_REQUEST', {
+          message: 'The body must be what GET /_sandbox/state answered',
+        });
+      }
+      await snapshots.restore(world, body);
+      return worldNow(world);
+    },
+  );
+};

@@ -1,0 +1,33 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { ModelAnswer, WorldAnswer } from '../contract/control-answers.ts';
+import { STATES } from '../contract/payout.ts';
+import { isMoneyBack, legalNext } from '../domain/transaction.ts';
+import type { World } from '../domain/world.ts';
+import { worldAnswer } from './wire.ts';
+
+/** The world as it stands. */
+export const worldNow = async (world: World): Promise<WorldAnswer> =>
+  worldAnswer(world, await world.book.perform((ledger, book, nowMs) => ledger.summary(book, nowMs)));
+
+/** The state machine of a payout, as data. */
+const MODEL: ModelAnswer = {
+  initial: 'PENDING',
+  states: STATES.map((name) => ({
+    name,
+    final: legalNext(name).length === 0,
+    money_back: isMoneyBack(name),
+  })),
+  edges: STATES.flatMap((from) => legalNext(from).map((to) => ({ from, to }))),
+};
+
+/** The world as a whole: how it stands, and as new. */
+export const worldRoutes: FastifyPluginAsyncZod = async (app) => {
+  app.get('/world', { schema: { response: { 200: WorldAnswer } } }, ({ world }) => worldNow(world));
+
+  app.post('/reset', { schema: { response: { 200: WorldAnswer } } }, async ({ world }) => {
+    await world.reset();
+    return worldNow(world);
+  });
+
+  app.get('/model', { schema: { response: { 200: ModelAnswer } } }, () => MODEL);
+};

@@ -1,0 +1,257 @@
+import { Refusal } from '../contract/errors.ts';
+import type { BookRef, BookState, Ledger, RestoreOutcome, Settled } from '../ledger/ledger.ts';
+import { advance, freeze, resume, wallTimeMs, worldTimeMs, type WorldClock } from './clock.ts';
+import { dropped, movedMeanwhile } from './payout-refusals.ts';
+import type { Change } from './transaction.ts';
+import type { WallClock } from './wall-clock.ts';
+
+/** Who hears what happens in a book. */
+interface BookObserver {
+  settled(change: Change): void;
+  /** A settlement that nobody waits for failed: our own fault. */
+  failed(error: unknown): void;
+}
+
+interface BookParts {
+  readonly ledger: Ledger;
+  readonly wallClock: WallClock;
+  readonly observer: BookObserver;
+}
+
+/** Where a clock moves to: so far, up to a time, or until nothing is planned any more. */
+export type ClockMove = { readonly byMs: number } | { readonly toMs: number } | { readonly until: 'idle' };
+
+/** How many due steps are applied before other work gets its turn: some 5 ms. */
+const STEPS_AT_ONCE = 2000;
+
+/**
+ * The book of one world, and the clock that it is kept by: every operation on the ledger is done at the world's own
+ * time, and waits while that time is being moved, so that none falls into the middle of it.
+ */
+export class WorldBook {
+  readonly #parts: BookParts;
+  #ref: BookRef;
+  #clock: WorldClock;
+  #nextDueMs: number | null = null;
+  #alarm: { readonly dueMs: number; readonly cancel: () => void } | null = null;
+  /** What every operation of this world waits for. */
+  #busy: Promise<unknown> | null = null;
+  /** Goes up when another book takes the place of this one: what is under way then is void. */
+  #life = 0;
+  #closed = false;
+
+  constructor(parts: BookParts, worldId: string, openingBalancePaise: number, clock: WorldClock) {
+    this.#parts = parts;
+    this.#clock = clock;
+    this.#ref = { worldId, openingBalancePaise, openedAtMs: this.nowMs };
+  }
+
+  /** World time, ms since the epoch. */
+  get nowMs(): number {
+    return worldTimeMs(this.#clock, this.#parts.wallClock.nowMs());
+  }
+
+  get isFrozen(): boolean {
+    return this.#clock.frozenAtMs !== null;
+  }
+
+  get isClosed(): boolean {
+    return this.#closed;
+  }
+
+  get clock(): WorldClock {
+    return this.#clock;
+  }
+
+  /** One operation on the ledger, at the world's time. What came due before it is told. */
+  async perform<T extends Settled>(
+    step: (ledger: Ledger, book: BookRef, nowMs: number) => Promise<T>,
+  ): Promise<T> {
+    while (this.#busy !== null) await this.#busy;
+    const life = this.#life;
+    const outcome = await step(this.#parts.ledger, this.#openRef, this.nowMs);
+    if (life === this.#life) this.#note(outcome);
+    return outcome;
+  }
+
+  /** Stops the clock where it stands. */
+  async freeze(): Promise<void> {
+    while (this.#busy !== null) await this.#busy;
+    this.#clock = freeze(this.#clock, this.#parts.wallClock.nowMs());
+    this.#arm(null);
+  }
+
+  /** Lets the clock run on from where it stands. */
+  async resume(): Promise<void> {
+    while (this.#busy !== null) await this.#busy;
+    this.#clock = resume(this.#clock, this.#parts.wallClock.nowMs());
+    await this.perform((ledger, book, nowMs) => ledger.settle(book, nowMs, STEPS_AT_ONCE));
+  }
+
+  /**
+   * Gives the world another clock. What came due by its time happens first.
+   *
+   * @throws Refusal CLOCK_BACKWARDS when that clock is behind, and something has happened in this world
+   */
+  async setClock(clock: WorldClock): Promise<readonly Change[]> {
+    while (this.#busy !== null) await this.#busy;
+    const toMs = worldTimeMs(clock, this.#parts.wallClock.nowMs());
+    const { nowMs } = this;
+    if (toMs >= nowMs) {
+      const changes = await this.move({ toMs });
+      const nextDueMs = this.#nextDueMs;
+      this.#arm(null); // it was set by the other clock
+      this.#clock = clock;
+      this.#arm(nextDueMs);
+      return changes;
+    }
+    if (!(await this.reopen(this.#ref.openingBalancePaise, clock))) {
+      const [from, to] = [nowMs, toMs].map((ms) => new Date(ms).toISOString());
+      throw new Refusal('CLOCK_BACKWARDS', {
+        message: `The clock of this world would go back from ${from} to ${to}, and its book is written: POST /_sandbox/reset makes the world as new`,
+      });
+    }
+    return [];
+  }
+
+  /**
+   * Moves the clock forward, and resolves when all that came due has happened. Other requests of this world wait
+   * for it; other worlds do not.
+   *
+   * @returns what changed, in the order in which it happened
+   * @throws Refusal INVALID_REQUEST for a time in the past or beyond the year 9999, WORLD_REPLACED when it was reset meanwhile
+   */
+  async move(to: ClockMove): Promise<readonly Change[]> {
+    while (this.#busy !== null) await this.#busy;
+    if ('toMs' in to && to.toMs < this.nowMs) {
+      const now = new Date(this.nowMs).toISOString();
+      throw new Refusal('INVALID_REQUEST', {
+        message: `The clock never goes backwards: it is ${now}`,
+        errors: [{ field: 'to', message: `to must not be before ${now}` }],
+      });
+    }
+    if (!('until' in to)) this.#forward('byMs' in to ? to.byMs : to.toMs - this.nowMs);
+    this.#arm(null); // the alarm would take steps away from the list of changes
+    return this.#whileBusy(this.#settleAll('until' in to));
+  }
+
+  /** Forgets all that stands in the book, and opens another. What is under way is void. */
+  async renew(openingBalancePaise: number, clock: WorldClock): Promise<void> {
+    this.#life += 1;
+    this.#open(openingBalancePaise, clock);
+    await this.#whileBusy(this.#parts.ledger.drop(this.#ref.worldId));
+  }
+
+  /** Opens the book anew, if nothing but its opening stands in it. @returns whether it did */
+  async reopen(openingBalancePaise: number, clock: WorldClock): Promise<boolean> {
+    while (this.#busy !== null) await this.#busy;
+    const openedAtMs = worldTimeMs(clock, this.#parts.wallClock.nowMs());
+    const ref = { ...this.#openRef, openingBalancePaise, openedAtMs };
+    if (!(await this.#parts.ledger.reopen(ref))) return false;
+    this.#ref = ref;
+    this.#clock = clock;
+    this.#arm(null);
+    return true;
+  }
+
+  /** Puts a state in the place of all that the book has, and goes on from its time. */
+  async restore(state: BookState, clock: WorldClock): Promise<RestoreOutcome> {
+    while (this.#busy !== null) await this.#busy;
+    const outcome = await this.#parts.ledger.restore(this.#openRef, state);
+    if (outcome.kind !== 'restored') return outcome;
+    this.#life += 1;
+    this.#open(state.openingBalancePaise, clock);
+    this.#arm(outcome.nextDueMs);
+    return outcome;
+  }
+
+  /** Ends the book: its timer is called off, and nothing is written any more. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#life += 1;
+    this.#arm(null);
+    await this.#parts.ledger.drop(this.#ref.worldId);
+  }
+
+  /** Asked for in the same breath as the ledger, so that a world that was dropped never opens its book again. */
+  get #openRef(): BookRef {
+    if (this.#closed) throw dropped();
+    return this.#ref;
+  }
+
+  #open(openingBalancePaise: number, clock: WorldClock): void {
+    this.#clock = clock;
+    this.#ref = { worldId: this.#ref.worldId, openingBalancePaise, openedAtMs: this.nowMs };
+    this.#arm(null);
+  }
+
+  #forward(byMs: number): void {
+    this.#clock = advance(this.#clock, byMs, this.#parts.wallClock.nowMs());
+  }
+
+  async #whileBusy<T>(work: Promise<T>): Promise<T> {
+    const busy = work.catch(() => undefined);
+    this.#busy = busy;
+    try {
+      return await work;
+    } finally {
+      if (this.#busy === busy) this.#busy = null;
+    }
+  }
+
+  /** Applies all that is due, and, until idle, moves the clock on to what is due next for as long as something is. */
+  async #settleAll(untilIdle: boolean): Promise<readonly Change[]> {
+    const life = this.#life;
+    const changes: Change[] = [];
+    for (let appliedAtOnce = 0; ;) {
+      const settled = await this.#parts.ledger.settle(
+        this.#openRef,
+        this.nowMs,
+        STEPS_AT_ONCE - appliedAtOnce,
+      );
+      if (life !== this.#life) throw movedMeanwhile();
+      for (const change of settled.changes) this.#parts.observer.settled(change);
+      changes.push(...settled.changes);
+      const { nextDueMs } = settled;
+      const isDue = nextDueMs !== null && nextDueMs <= this.nowMs;
+      if (!isDue && (nextDueMs === null || !untilIdle)) {
+        this.#arm(nextDueMs);
+        return changes;
+      }
+      if (!isDue && nextDueMs !== null) this.#forward(nextDueMs - this.nowMs);
+      appliedAtOnce += settled.changes.length;
+      if (appliedAtOnce >= STEPS_AT_ONCE) {
+        appliedAtOnce = 0;
+        await this.#parts.wallClock.letOthersRun();
+        if (life !== this.#life) throw movedMeanwhile();
+      }
+    }
+  }
+
+  /** After every ledger step: tells what has happened, and sets the alarm for what comes next. */
+  #note({ changes, nextDueMs }: Settled): void {
+    for (const change of changes) this.#parts.observer.settled(change);
+    this.#arm(nextDueMs);
+  }
+
+  /** Settlement is right without the alarm; it only announces a change at its time. */
+  #arm(nextDueMs: number | null): void {
+    this.#nextDueMs = nextDueMs;
+    const wallMs = this.#closed || nextDueMs === null ? null : wallTimeMs(this.#clock, nextDueMs);
+    if (wallMs === null || nextDueMs === null) {
+      this.#alarm?.cancel();
+      this.#alarm = null;
+    } else if (this.#alarm?.dueMs !== nextDueMs) {
+      this.#alarm?.cancel();
+      this.#alarm = { dueMs: nextDueMs, cancel: this.#parts.wallClock.alarm(wallMs, () => this.#ring()) };
+    }
+  }
+
+  #ring(): void {
+    this.#alarm = null;
+    if (this.#closed) return;
+    this.perform((ledger, book, nowMs) => ledger.settle(book, nowMs, STEPS_AT_ONCE)).catch((error: unknown) =>
+      this.#parts.observer.failed(error),
+    );
+  }
+}

@@ -1,0 +1,92 @@
+import { Refusal } from '../contract/errors.ts';
+import type { WallClock } from '../domain/wall-clock.ts';
+import type { Worlds } from '../domain/worlds.ts';
+import type { Snapshots } from './snapshots.ts';
+import { readStateFile, StateFileError, writeStateFile, type KeptWorld } from './state-file.ts';
+
+interface KeptStateOptions {
+  readonly file: string;
+  /** How often it is written besides at the stop, in ms of wall time. */
+  readonly everyMs: number | 'off';
+  readonly worlds: Worlds;
+  readonly snapshots: Snapshots;
+  readonly wallClock: WallClock;
+  /** What became of it, for the log. */
+  readonly told: (what: 'restored' | 'written', worlds: number) => void;
+  readonly failed: (error: unknown) => void;
+}
+
+/** All worlds of a sandbox in a file: read at the start, written at the stop and every so often. */
+export class KeptState {
+  readonly #options: KeptStateOptions;
+  #cancel: (() => void) | null = null;
+  #writing: Promise<void> | null = null;
+  /** How often worlds had been used when they were written last. */
+  #writtenAtUses = 0;
+
+  constructor(options: KeptStateOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Makes the worlds that the file holds. World time has gone on meanwhile, where it was running.
+   *
+   * @throws StateFileError when the file is there and cannot be used
+   */
+  async restore(): Promise<void> {
+    const { file, worlds, snapshots, told } = this.#options;
+    const kept = await readStateFile(file);
+    if (kept === null) return;
+    for (const { id, state } of kept) {
+      try {
+        await snapshots.put(worlds.withId(id), state, state.clock);
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        throw new StateFileError(`the state file ${file} cannot be used: world ${id}: ${error.message}`);
+      }
+    }
+    told('restored', kept.length);
+  }
+
+  /** Writes from now on every so often, when anything was asked since. */
+  start(): void {
+    const { everyMs, wallClock, failed } = this.#options;
+    if (everyMs === 'off') return;
+    const round = (): void => {
+      const written = this.#options.worlds.uses === this.#writtenAtUses ? Promise.resolve() : this.write();
+      void written.catch(failed).finally(() => {
+        if (this.#cancel !== null) this.#cancel = wallClock.alarm(wallClock.nowMs() + everyMs, round);
+      });
+    };
+    this.#cancel = wallClock.alarm(wallClock.nowMs() + everyMs, round);
+  }
+
+  /** Writes for the last time. */
+  async end(): Promise<void> {
+    this.#cancel?.();
+    this.#cancel = null;
+    await this.write();
+  }
+
+  /** Writes the file; after one another, if it is asked for twice. */
+  async write(): Promise<void> {
+    while (this.#writing !== null) await this.#writing;
+    const { file, worlds, told } = this.#options;
+    this.#writtenAtUses = worlds.uses;
+    const work = writeStateFile(file, this.#kept()).then((count) => told('written', count));
+    this.#writing = work.catch(() => undefined);
+    await work.finally(() => (this.#writing = null));
+  }
+
+  async *#kept(): AsyncGenerator<KeptWorld> {
+    const { worlds, wallClock } = this.#options;
+    for (const { world } of worlds.list()) {
+      const state = await world.state().catch((error: unknown) => {
+        if (world.book.isClosed) return null; // dropped meanwhile
+        throw error;
+      });
+      if (state !== null) yield { id: world.id, state };
+      await wallClock.letOthersRun();
+    }
+  }
+}
