@@ -173,6 +173,11 @@ test.each([
   });
 });
 
+test('health finds a sandbox ready that was just started', async () => {
+  const { url } = await startProgram();
+  expect(await runProgram(['health', '--url', url])).toMatchObject({ code: 0, stdout: `${url} is ready\n` });
+});
+
 test('health ends with 1 and one line where a sandbox is not ready, or none is there', async () => {
   const stopping = await standIn(503);
   expect(await runProgram(['health'], { PORT: stopping })).toMatchObject({

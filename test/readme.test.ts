@@ -7,12 +7,17 @@ import { SERVICE_REFUSALS } from '../src/contract/errors.ts';
 import { SETTINGS } from '../src/settings.ts';
 import { Program, runProgram, startProgram } from './support/program.ts';
 
-const README = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+const fileOf = (path: string): string => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
 
-/** The rows of the table below a heading, each as its cells, without the code marks. */
-function tableUnder(heading: string): string[][] {
-  const section = README.split(`\n## ${heading}\n`)[1]!.split('\n## ')[0]!;
-  const rows = section.split('\n').filter((line) => line.startsWith('|'));
+const README = fileOf('README.md');
+
+/** The rows of the table below a heading of the README. */
+const tableUnder = (heading: string): string[][] =>
+  tableIn(README.split(`\n## ${heading}\n`)[1]!.split('\n## ')[0]!);
+
+/** The rows of the table in a text, each as its cells, without the code marks. */
+function tableIn(text: string): string[][] {
+  const rows = text.split('\n').filter((line) => line.startsWith('|'));
   return rows.slice(2).map((row) =>
     row
       .slice(1, -1)
@@ -32,8 +37,8 @@ test('the README lists every setting as it is, and none that is not', () => {
   );
 });
 
-test('the README lists every refusal as it is, and none that is not', () => {
-  expect(tableUnder('Errors')).toEqual(
+test('docs/errors.md lists every refusal as it is, and none that is not', () => {
+  expect(tableIn(fileOf('docs/errors.md'))).toEqual(
     Object.entries(SERVICE_REFUSALS).map(([code, { status, message }]) => [code, String(status), message]),
   );
 });
@@ -83,4 +88,15 @@ test('the scenario of the README is valid as it stands there', async () => {
 test('the README counts the scenarios that come with the sandbox', () => {
   const files = readdirSync(new URL('../fixtures/scenarios', import.meta.url));
   expect(README).toContain(`${files.length} come with the sandbox`);
+});
+
+test('the README lists every command as --help does, and counts the magic beneficiaries', async () => {
+  const { stdout } = await runProgram(['--help']);
+  const commands = stdout
+    .split('\nCommands:\n')[1]!
+    .split('\n\n')[0]!
+    .matchAll(/^ {2}(\w+)/gm);
+  const listed = tableUnder('Commands').map(([command]) => command!.split(' ')[0]);
+  expect(listed.toSorted()).toEqual([...commands].map(([, name]) => name).toSorted());
+  expect(README).toContain(`has all ${tableIn(fileOf('docs/magic.md')).length}: `);
 });
