@@ -143,8 +143,8 @@ test('flags go before the environment in the program too', async () => {
 });
 
 test('serve takes the flags that the bare command takes, behind it and before it', async () => {
-  const { ready } = await startProgram({}, ['--seed', '7', 'serve', '--settlement', 'manual']);
-  expect(ready).toMatchObject({ settlement: 'manual', msg: 'payout sandbox ready' });
+  const { ready } = await startProgram({}, ['--settlement', 'manual', 'serve', '--scenario', 'strict']);
+  expect(ready).toMatchObject({ settlement: 'manual', scenario: 'strict', msg: 'payout sandbox ready' });
 });
 
 /** Stands for a sandbox that answers /_sandbox/health with this status, and everything else with 404. */
