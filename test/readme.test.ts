@@ -97,6 +97,6 @@ test('the README lists every command as --help does, and counts the magic benefi
     .split('\n\n')[0]!
     .matchAll(/^ {2}(\w+)/gm);
   const listed = tableUnder('Commands').map(([command]) => command!.split(' ')[0]);
-  expect(listed.toSorted()).toEqual([...commands].map(([, name]) => name).toSorted());
+  expect(new Set(listed)).toEqual(new Set([...commands].map(([, name]) => name)));
   expect(README).toContain(`has all ${tableIn(fileOf('docs/magic.md')).length}: `);
 });
