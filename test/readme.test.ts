@@ -5,10 +5,12 @@ import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { SERVICE_REFUSALS } from '../src/contract/errors.ts';
 import { SETTINGS } from '../src/settings.ts';
-import { commandsOf, tableUnder } from './support/markdown.ts';
+import { commandsOf, tableIn, tableUnder } from './support/markdown.ts';
 import { Program, runProgram, startProgram } from './support/program.ts';
 
-const README = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+const fileOf = (path: string): string => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
+
+const README = fileOf('README.md');
 
 test('the README lists every setting as it is, and none that is not', () => {
   expect(tableUnder(README, 'Settings')).toEqual(
@@ -21,8 +23,8 @@ test('the README lists every setting as it is, and none that is not', () => {
   );
 });
 
-test('the README lists every refusal as it is, and none that is not', () => {
-  expect(tableUnder(README, 'Errors')).toEqual(
+test('docs/errors.md lists every refusal as it is, and none that is not', () => {
+  expect(tableIn(fileOf('docs/errors.md'))).toEqual(
     Object.entries(SERVICE_REFUSALS).map(([code, { status, message }]) => [code, String(status), message]),
   );
 });
@@ -64,4 +66,15 @@ test('the scenario of the README is valid as it stands there', async () => {
 test('the README counts the scenarios that come with the sandbox', () => {
   const files = readdirSync(new URL('../fixtures/scenarios', import.meta.url));
   expect(README).toContain(`${files.length} come with the sandbox`);
+});
+
+test('the README lists every command as --help does, and counts the magic beneficiaries', async () => {
+  const { stdout } = await runProgram(['--help']);
+  const commands = stdout
+    .split('\nCommands:\n')[1]!
+    .split('\n\n')[0]!
+    .matchAll(/^ {2}(\w+)/gm);
+  const listed = tableUnder(README, 'Commands').map(([command]) => command!.split(' ')[0]);
+  expect(new Set(listed)).toEqual(new Set([...commands].map(([, name]) => name)));
+  expect(README).toContain(`has all ${tableIn(fileOf('docs/magic.md')).length}: `);
 });

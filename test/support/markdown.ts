@@ -1,7 +1,10 @@
 /** The rows of the table below a heading, each as its cells, without the code marks. */
-export function tableUnder(page: string, heading: string): string[][] {
-  const section = page.split(`\n## ${heading}\n`)[1]!.split('\n## ')[0]!;
-  const rows = section.split('\n').filter((line) => line.startsWith('|'));
+export const tableUnder = (page: string, heading: string): string[][] =>
+  tableIn(page.split(`\n## ${heading}\n`)[1]!.split('\n## ')[0]!);
+
+/** The rows of the table in a text. */
+export function tableIn(text: string): string[][] {
+  const rows = text.split('\n').filter((line) => line.startsWith('|'));
   return rows.slice(2).map((row) =>
     row
       .slice(1, -1)
