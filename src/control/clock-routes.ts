@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { AdvanceRequest } from '../contract/control.ts';
 import { AdvanceAnswer, ClockAnswer } from '../contract/control-answers.ts';
@@ -6,7 +5,13 @@ import type { z } from 'zod';
 import type { Change } from '../domain/transaction.ts';
 import { changeWire, type World } from '../domain/world.ts';
 import type { ClockMove } from '../domain/world-book.ts';
+import type { WallClock } from '../domain/wall-clock.ts';
+import { sendInPieces } from './long-answer.ts';
 import { clockAnswer, iso } from './wire.ts';
+
+interface Options {
+  readonly wallClock: WallClock;
+}
 
 /** How many changes are written at once: a long list lets others have their turn in between. */
 const CHANGES_AT_ONCE = 1000;
@@ -43,7 +48,7 @@ function* advancedInPieces(head: object, changes: readonly Change[]): Generator<
 }
 
 /** The clock of a world. */
-export const clockRoutes: FastifyPluginAsyncZod = async (app) => {
+export const clockRoutes: FastifyPluginAsyncZod<Options> = async (app, { wallClock }) => {
   const answersClock = { schema: { response: { 200: ClockAnswer } } };
 
   app.get('/clock', answersClock, ({ world }) => clockNow(world));
@@ -74,8 +79,7 @@ export const clockRoutes: FastifyPluginAsyncZod = async (app) => {
       told(world);
       const head = { now: iso(world.nowMs), frozen: world.book.isFrozen };
       if (changes.length <= CHANGES_AT_ONCE) return { ...head, changes: changes.map(changeWire) };
-      void reply.type('application/json; charset=utf-8');
-      return reply.send(Readable.from(advancedInPieces(head, changes)) as unknown as AdvanceAnswer);
+      return sendInPieces(reply, advancedInPieces(head, changes), wallClock) as unknown as AdvanceAnswer;
     },
   );
 };

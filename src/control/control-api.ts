@@ -81,7 +81,7 @@ export async function controlApi(
     });
     const typed = keyed.withTypeProvider<ZodTypeProvider>();
     await typed.register(worldRoutes);
-    await typed.register(clockRoutes);
+    await typed.register(clockRoutes, options);
     await typed.register(walletRoutes);
     await typed.register(scenarioRoutes, options);
     await typed.register(journalRoutes, options);

@@ -87,13 +87,13 @@ export const scenarioRoutes: FastifyPluginAsyncZod<Options> = async (app, { scen
 
   app.post('/rules', { schema: { response: { 201: RuleAnswer } } }, ({ body, world }, reply) => {
     const { behaviour } = world;
-    if (behaviour.onTop.length >= MAX_RULES) {
+    checked(RuleRequest, body ?? undefined, 'body', suggest);
+    const rule = scenarios.compileRule({ name: freeName(behaviour.onTop), ...(body as object) });
+    if (behaviour.onTop.filter(({ id }) => id !== rule.id).length >= MAX_RULES) {
       throw new Refusal('TOO_MANY_RULES', {
         message: `A world takes ${MAX_RULES} rules on top: remove some with DELETE /_sandbox/rules/NAME`,
       });
     }
-    checked(RuleRequest, body ?? undefined, 'body', suggest);
-    const rule = scenarios.compileRule({ name: freeName(behaviour.onTop), ...(body as object) });
     behaviour.put(rule);
     world.events.publish('scenario', () => ({ scenario: world.scenario.name, rule: rule.id }));
     void reply.code(201);

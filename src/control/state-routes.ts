@@ -1,8 +1,9 @@
-import { Readable } from 'node:stream';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { WorldAnswer } from '../contract/control-answers.ts';
 import { Refusal } from '../contract/errors.ts';
 import type { World } from '../domain/world.ts';
+import type { WallClock } from '../domain/wall-clock.ts';
+import { sendInPieces } from './long-answer.ts';
 import { worldNow } from './world-routes.ts';
 
 /** Writes worlds down, and makes them of what was written. */
@@ -19,17 +20,15 @@ export interface Snapshots {
 
 interface Options {
   readonly snapshots: Snapshots;
+  readonly wallClock: WallClock;
 }
 
 /** A snapshot of some 300,000 transactions. */
 const MAX_STATE_BYTES = 256 * 1024 * 1024;
 
 /** Snapshots of a world: to keep, to restore, to fork. */
-export const stateRoutes: FastifyPluginAsyncZod<Options> = async (app, { snapshots }) => {
-  app.get('/state', async ({ world }, reply) => {
-    void reply.type('application/json; charset=utf-8');
-    return reply.send(Readable.from(await snapshots.write(world)));
-  });
+export const stateRoutes: FastifyPluginAsyncZod<Options> = async (app, { snapshots, wallClock }) => {
+  app.get('/state', async ({ world }, reply) => sendInPieces(reply, await snapshots.write(world), wallClock));
 
   app.put(
     '/state',

@@ -1,8 +1,8 @@
 import type { Exchange } from './exchange.ts';
 import { History, type HistoryBudget, type Kept } from './history.ts';
 
-/** Roughly what an exchange takes beside its texts: the object, its headers and their names. */
-const BYTES_EACH = 1500;
+/** Roughly what an exchange takes beside its texts. */
+const BYTES_EACH = 1000;
 
 /** What a world was asked and what it answered and why, bounded. */
 export class Journal {
@@ -23,11 +23,15 @@ export class Journal {
     return this.#history.items();
   }
 
-  /** Takes a request in that has just come, and gives it its number. */
-  begin(exchange: Exchange): Kept<Exchange> {
+  /**
+   * Takes a request in that has just come, and gives it its number.
+   *
+   * @param headersLength how many characters its headers have
+   */
+  begin(exchange: Exchange, headersLength: number): Kept<Exchange> {
     this.#asked += 1;
     exchange.nth = this.#asked;
-    return this.#history.add(exchange, BYTES_EACH + exchange.url.length);
+    return this.#history.add(exchange, BYTES_EACH + exchange.url.length + headersLength);
   }
 
   /** Says that the texts of an exchange have grown by so many characters. */

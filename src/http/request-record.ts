@@ -126,13 +126,20 @@ export function recordRequests(app: FastifyInstance, record: Recorder): void {
   });
 }
 
+/** How many characters the headers of a request have. */
+function headersLength({ raw: { rawHeaders } }: FastifyRequest): number {
+  let length = 0;
+  for (const text of rawHeaders) length += text.length;
+  return length;
+}
+
 /** Takes a request into the journal of its world, as soon as that is known. */
 export function journalRequest(request: FastifyRequest, world: World, wallMs: number): void {
   const { record } = request;
   record.worldId = world.id;
   record.atMs = world.nowMs;
   record.wallMs = wallMs;
-  request.journaled = world.journal.begin(record);
+  request.journaled = world.journal.begin(record, headersLength(request));
 }
 
 /** Notes the body of a request as it came. */
