@@ -62,6 +62,9 @@ export const AdvanceRequest = z
   .meta({ id: 'AdvanceRequest', description: 'How far a clock moves' });
 export type AdvanceRequest = z.input<typeof AdvanceRequest>;
 
+/** The body of a call that takes none; an empty object is none. */
+export const NoRequest = z.strictObject({}).optional();
+
 export const MoneyRequest = z
   .strictObject({
     amount: z
