@@ -1,8 +1,12 @@
 // What 2,000 rules that do not match cost a request: `npm run bench:rules`.
 import { pino } from 'pino';
-import { buildApp } from '../dist/app.js';
-import { systemClock } from '../dist/runtime/system-clock.js';
-import { readSettings } from '../dist/settings.js';
+import { builtSource } from './built-source.mjs';
+
+const { buildApp, readSettings, systemClock } = await builtSource(`
+  export { buildApp } from './app.ts';
+  export { readSettings } from './settings.ts';
+  export { systemClock } from './runtime/system-clock.ts';
+`);
 
 const RULES = 2000;
 const ROUNDS = 15;

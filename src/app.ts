@@ -16,7 +16,7 @@ import { limitRates } from './http/rate-limit.ts';
 import { answerErrors, answerOddHttp, refuseBadPath, refuseBrokenHttp } from './http/refusals.ts';
 import { recordRequests, requestRecorder } from './http/request-record.ts';
 import { sayScenario } from './http/sandbox-headers.ts';
-import { serializerCompiler, validatorCompiler } from './http/schemas.ts';
+import { ownCompilersOnly, serializerCompiler, validatorCompiler } from './http/schemas.ts';
 import { refuseUnknownRoutes } from './http/unknown-routes.ts';
 import { MemoryLedger } from './ledger/memory.ts';
 import { newAdminToken } from './runtime/admin-token.ts';
@@ -134,6 +134,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
       requestTimeout: REQUEST_TIMEOUT_MS,
       connectionsCheckingInterval: TIMEOUT_CHECK_MS,
     },
+    schemaController: { compilersFactory: ownCompilersOnly },
     return503OnClosing: false, // what still comes in while we stop is answered, and its connection closed
     clientErrorHandler: refuseBrokenHttp(log, scenarioInForce),
     frameworkErrors: refuseBadPath(record, scenarioInForce),

@@ -1,4 +1,6 @@
 #!/usr/bin/env node
-import { commandLine } from './runtime/command-line.ts';
+import type * as core from './core.ts';
+import { loadCompiled } from './runtime/code-cache.ts';
 
+const { commandLine } = loadCompiled(new URL('core.cjs', import.meta.url)) as typeof core;
 process.exitCode = await commandLine(process.argv.slice(2), process.env);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { NewTransaction } from '../src/domain/transaction.ts';
 import type { BookRef, Ledger } from '../src/ledger/ledger.ts';
-import { MemoryLedger } from '../src/ledger/memory.ts';
+import { LEDGERS } from './support/ledgers.ts';
 import {
   anyHidden,
   anyMode,
@@ -16,9 +16,6 @@ import {
   step,
   utrAt,
 } from './support/payouts.ts';
-
-/** Every ledger that stands behind the seam passes this whole file unchanged. */
-const LEDGERS: [string, (maxTransactions: number) => Ledger][] = [['memory', (max) => new MemoryLedger(max)]];
 
 describe.each(LEDGERS)('the %s ledger', (_name, makeLedger) => {
   const ledgerOf = (maxTransactions = 1_000_000): Ledger => makeLedger(maxTransactions);

@@ -227,8 +227,9 @@ test.skipIf(!hasTerminal)(`on a terminal it welcomes with address, key and curls
 
 test.skipIf(!hasTerminal || !hasCurl)(`the curls of the welcome can be pasted${noTerminal}`, async () => {
   const { program } = await startOnTerminal({ SANDBOX_SETTLEMENT: 'instant' });
-  const said = await program.says(/Pay: [^]*Wallet: .*\r\n/);
-  const [pay, watch, wallet] = [...said.matchAll(/curl .*/g)].map(([curl]) => curl) as [
+  const said = await program.says(/Pay: [^]*Steer: .*\r\n/);
+  const [pay, watch, wallet, steer] = [...said.matchAll(/curl .*/g)].map(([curl]) => curl) as [
+    string,
     string,
     string,
     string,
@@ -236,6 +237,7 @@ test.skipIf(!hasTerminal || !hasCurl)(`the curls of the welcome can be pasted${n
   expect(await paste(pay)).toMatchObject({ status: 'success', data: { client_ref_id: 'order-1' } });
   expect(await paste(watch)).toMatchObject({ data: { status: 'SUCCESS', utr: expect.any(String) } });
   expect(await paste(wallet)).toMatchObject({ data: { balance: 998_499.5 } });
+  expect(await paste(steer)).toMatchObject({ transactions: { SUCCESS: 1 }, invariants: 'hold' });
 });
 
 test.skipIf(!hasTerminal)(`on a terminal a key that was set is not shown${noTerminal}`, async () => {
@@ -248,7 +250,7 @@ test.skipIf(!hasTerminal)(`on a terminal a key that was set is not shown${noTerm
 
 test.skipIf(!hasTerminal)(`a silent log leaves the welcome as it is${noTerminal}`, async () => {
   const { program, url } = await startOnTerminal({ LOG_LEVEL: 'silent' });
-  const welcome = await program.says(/[^]*Wallet: .*\r\n\r\n/);
+  const welcome = await program.says(/[^]*Admin: .*\r\n\r\n/);
   await ask(`${url}/client/fetchbalance`, KEY);
   program.child.stdin!.write('\u0003'); // Ctrl-C
   expect(await program.ended).toMatchObject({ code: 0, stdout: `${welcome}^C` });
@@ -258,6 +260,17 @@ test('the ready line names the scenario and how payouts settle, and a port that 
   const { ready } = await startProgram({ SANDBOX_SCENARIO: 'happy-fast', LOG_LEVEL: 'silent' });
   expect(ready).toMatchObject({ scenario: 'happy-fast', msg: 'payout sandbox ready' });
   expect(ready['settlement']).not.toBe('demo');
+});
+
+test('an admin token that was made is told once, at the start; one that was set is told nobody', async () => {
+  const one = await startProgram();
+  const token = String(one.ready['admin_token']);
+  expect((await ask(`${one.url}/_sandbox/worlds`, token)).status).toBe(200);
+  expect((await one.program.stop()).stdout.split(token)).toHaveLength(2);
+  const other = await startProgram({ SANDBOX_ADMIN_TOKEN: 'a-token-of-our-own' });
+  expect((await ask(`${other.url}/_sandbox/worlds`, 'a-token-of-our-own')).status).toBe(200);
+  expect((await other.program.stop()).stdout).not.toMatch(/a-token-of-our-own|admin_/);
+  expect(token).not.toBe((await startProgram()).ready['admin_token']);
 });
 
 test('what looks like a key or an account in a path is masked', async () => {

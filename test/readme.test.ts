@@ -5,24 +5,15 @@ import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { SERVICE_REFUSALS } from '../src/contract/errors.ts';
 import { SETTINGS } from '../src/settings.ts';
+import { commandsOf, tableIn, tableUnder } from './support/markdown.ts';
 import { Program, runProgram, startProgram } from './support/program.ts';
 
-const README = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+const fileOf = (path: string): string => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
 
-/** The rows of the table below a heading, each as its cells, without the code marks. */
-function tableUnder(heading: string): string[][] {
-  const section = README.split(`\n## ${heading}\n`)[1]!.split('\n## ')[0]!;
-  const rows = section.split('\n').filter((line) => line.startsWith('|'));
-  return rows.slice(2).map((row) =>
-    row
-      .slice(1, -1)
-      .split(/(?<!\\)\|/)
-      .map((cell) => cell.trim().replaceAll('`', '')),
-  );
-}
+const README = fileOf('README.md');
 
 test('the README lists every setting as it is, and none that is not', () => {
-  expect(tableUnder('Settings')).toEqual(
+  expect(tableUnder(README, 'Settings')).toEqual(
     SETTINGS.map(({ flag, value, env, defaultText, description }) => [
       `${flag} ${value}`,
       env,
@@ -32,21 +23,13 @@ test('the README lists every setting as it is, and none that is not', () => {
   );
 });
 
-test('the README lists every refusal as it is, and none that is not', () => {
-  expect(tableUnder('Errors')).toEqual(
+test('docs/errors.md lists every refusal as it is, and none that is not', () => {
+  expect(tableIn(fileOf('docs/errors.md'))).toEqual(
     Object.entries(SERVICE_REFUSALS).map(([code, { status, message }]) => [code, String(status), message]),
   );
 });
 
 const hasCurl = spawnSync('curl', ['--version']).status === 0;
-
-/** The shell commands of the README that start with `command`, each with the answer shown below it, if there is one. */
-function commandsOf(command: string): { readonly shell: string; readonly answer: string | undefined }[] {
-  const blocks = README.matchAll(/```sh\n(.*?)```(?:\n\n```json\n(.*?)\n```)?/gs);
-  return [...blocks]
-    .map(([, shell, answer]) => ({ shell: shell!, answer }))
-    .filter(({ shell }) => shell.startsWith(command));
-}
 
 /** An answer without what depends on when it was given: times, and the date and order in a UTR. */
 const timeless = (answer: string): string =>
@@ -56,7 +39,7 @@ test.skipIf(!hasCurl)(
   'the curls of the README, pasted one after the other, print what the README prints',
   async () => {
     const { url } = await startProgram();
-    const curls = commandsOf('curl');
+    const curls = commandsOf(README, 'curl');
     expect(curls).toHaveLength(3);
     for (const { shell, answer } of curls) {
       const paste = (): string =>
@@ -83,4 +66,15 @@ test('the scenario of the README is valid as it stands there', async () => {
 test('the README counts the scenarios that come with the sandbox', () => {
   const files = readdirSync(new URL('../fixtures/scenarios', import.meta.url));
   expect(README).toContain(`${files.length} come with the sandbox`);
+});
+
+test('the README lists every command as --help does, and counts the magic beneficiaries', async () => {
+  const { stdout } = await runProgram(['--help']);
+  const commands = stdout
+    .split('\nCommands:\n')[1]!
+    .split('\n\n')[0]!
+    .matchAll(/^ {2}(\w+)/gm);
+  const listed = tableUnder(README, 'Commands').map(([command]) => command!.split(' ')[0]);
+  expect(new Set(listed)).toEqual(new Set([...commands].map(([, name]) => name)));
+  expect(README).toContain(`has all ${tableIn(fileOf('docs/magic.md')).length}: `);
 });

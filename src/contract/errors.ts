@@ -1,5 +1,5 @@
 /**
- * Every refusal that a payout client can meet, and the HTTP status it travels on. The README's table lists the same
+ * Every refusal that a payout client can meet, and the HTTP status it travels on. docs/errors.md lists the same
  * (a test compares the two). The interface names the statuses 400, 401, 402, 429 and 500 for initiate and
  * shows no body and no codes: those are ours.
  */

@@ -66,6 +66,8 @@ const Settings = z.strictObject({
   isMagic: z.boolean(),
 });
 
+const Counters = z.array(z.tuple([z.string(), Count]));
+
 /** All of a world but its entries and transactions, which are many. */
 export const StateHead = z.strictObject({
   identity: z.string(),
@@ -81,7 +83,7 @@ export const StateHead = z.strictObject({
   }),
   rules: z.array(z.unknown()),
   uses: z.array(z.tuple([z.string(), z.strictObject({ matched: Count, taken: Count })])),
-  attempts: z.array(z.tuple([z.string(), Count])),
+  attempts: z.strictObject({ old: Counters, young: Counters }),
 });
 export type StateHead = z.infer<typeof StateHead>;
 

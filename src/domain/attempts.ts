@@ -9,12 +9,22 @@ export interface AttemptBudget {
   held: number;
 }
 
+type Counts = [key: string, count: number][];
+
+/** The counters of a world, as plain data. */
+export interface AttemptCounts {
+  readonly old: Counts;
+  readonly young: Counts;
+}
+
 /**
  * How often one world was asked for each reference. Bounded: the references that were not used for longest are forgotten,
- * and counted from 1 again.
+ * many at once, and counted from 1 again.
  */
 export class Attempts {
-  readonly #counts = new Map<string, number>();
+  /** What was used lately; and what was used before that, until so much is used that it is forgotten. */
+  #young = new Map<string, number>();
+  #old = new Map<string, number>();
   readonly #budget: AttemptBudget;
 
   constructor(budget: AttemptBudget) {
@@ -25,40 +35,43 @@ export class Attempts {
   next(route: RouteName, id: string): number {
     if (id.length > MAX_ID_LENGTH) return 1;
     const key = `${route} ${id}`;
-    const attempt = (this.#counts.get(key) ?? 0) + 1;
-    if (attempt > 1) this.#counts.delete(key);
-    else this.#makeRoom();
-    this.#counts.set(key, attempt);
+    const known = this.#young.get(key);
+    if (known !== undefined) {
+      this.#young.set(key, known + 1);
+      return known + 1;
+    }
+    const attempt = (this.#old.get(key) ?? 0) + 1;
+    if (attempt > 1) this.#old.delete(key);
+    else this.#budget.held += 1;
+    this.#young.set(key, attempt);
+    if (this.#young.size >= MAX_PER_WORLD / 2 || this.#budget.held > this.#budget.max) this.#age();
     return attempt;
   }
 
-  /** The counters, those used longest ago first. */
-  get counts(): readonly (readonly [string, number])[] {
-    return [...this.#counts];
+  /** All counters: those that are forgotten next, and those used lately. */
+  get counts(): AttemptCounts {
+    return { old: [...this.#old], young: [...this.#young] };
   }
 
   /** Counts on from other counters. */
-  restore(counts: readonly (readonly [string, number])[]): void {
+  restore({ old, young }: AttemptCounts): void {
     this.clear();
-    for (const [key, count] of counts.slice(-MAX_PER_WORLD)) {
-      this.#makeRoom();
-      this.#counts.set(key, count);
-    }
+    this.#old = new Map(old.slice(0, MAX_PER_WORLD / 2));
+    this.#young = new Map(young.slice(0, MAX_PER_WORLD / 2));
+    this.#budget.held += this.#old.size + this.#young.size;
+    if (this.#budget.held > this.#budget.max) this.#age();
   }
 
   clear(): void {
-    this.#budget.held -= this.#counts.size;
-    this.#counts.clear();
+    this.#budget.held -= this.#old.size + this.#young.size;
+    this.#old = new Map();
+    this.#young = new Map();
   }
 
-  /** Gives up a counter of this world for a new one, where it or the sandbox has too many. */
-  #makeRoom(): void {
-    this.#budget.held += 1;
-    if (this.#counts.size < MAX_PER_WORLD && this.#budget.held <= this.#budget.max) return;
-    for (const oldest of this.#counts.keys()) {
-      this.#counts.delete(oldest);
-      this.#budget.held -= 1;
-      return;
-    }
+  /** Forgets what was not used since the last time. */
+  #age(): void {
+    this.#budget.held -= this.#old.size;
+    this.#old = this.#young;
+    this.#young = new Map();
   }
 }

@@ -15,8 +15,8 @@ const MODE_LIMITS_INR: Record<TransferMode, { readonly min?: number; readonly ma
   UPI: { max: 100_000 },
 };
 
-const indian = new Intl.NumberFormat('en-IN');
-const inr = (amount: number): string => `INR ${indian.format(amount)}`;
+/** Formatted when it is needed: to have a format ready takes longer than all else here. */
+const inr = (amount: number): string => `INR ${amount.toLocaleString('en-IN')}`;
 
 function accountDoubt(account: string, mayBeUpiId: boolean): string | undefined {
   if (ACCOUNT.test(account)) return undefined;

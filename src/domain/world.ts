@@ -210,7 +210,7 @@ export class World {
       scenario: { name: plain.name, source: plain.source, isChosen: hasChosen },
       rules: onTop.map(({ document }) => document),
       uses: [...uses].map(([id, use]) => [id, { ...use }]),
-      attempts: this.#attempts.counts.map(([key, count]) => [key, count]),
+      attempts: this.#attempts.counts,
     };
   }
 

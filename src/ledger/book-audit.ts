@@ -29,15 +29,27 @@ export function brokenInvariants({ wallet, entries, transactions, tallies, order
 
 const isWhole = (value: number): boolean => Number.isSafeInteger(value);
 
-/** The state that the steps that have happened lead to; null when they take an edge that there is not. */
-function replayed({ timeline, stepsDone }: Transaction): State | null {
-  let state: State = 'PENDING';
-  for (const { to } of timeline.slice(0, stepsDone)) {
-    if (to === null) continue;
-    if (!mayMove(state, to)) return null;
-    state = to;
+const isInOrder = (times: readonly (number | null)[]): boolean => {
+  const known = times.filter((time) => time !== null);
+  return known.every((time, index) => index === 0 || known[index - 1]! <= time);
+};
+
+/** Whether a payout is where its steps have led it, and can go on along those that are left. */
+function isFollowed({ timeline, stepsDone, state, createdAtMs }: Transaction): boolean {
+  const states: State[] = ['PENDING'];
+  for (const { to } of timeline) {
+    const from = states.at(-1)!;
+    if (to !== null && !mayMove(from, to)) return false;
+    states.push(to ?? from);
   }
-  return state;
+  const [done, ahead] = [timeline.slice(0, stepsDone), timeline.slice(stepsDone)];
+  return (
+    states[stepsDone] === state &&
+    done.every(({ dueMs }) => dueMs !== null) &&
+    ahead.every(({ dueMs, polls }) => (dueMs === null) !== (polls === null)) &&
+    isInOrder([createdAtMs, ...done.map(({ dueMs }) => dueMs)]) &&
+    isInOrder([createdAtMs, ...ahead.map(({ dueMs }) => dueMs)])
+  );
 }
 
 /** What is wrong with the entries of a state, taken one after the other. */
@@ -71,14 +83,14 @@ function transactionsFault(transactions: readonly Transaction[]): string | null 
   const ids = new Set<string>();
   const nths = new Map<string, number>();
   for (const transaction of transactions) {
-    const { txnId, clientRefId, nth, amountPaise, state } = transaction;
+    const { txnId, clientRefId, nth, amountPaise } = transaction;
     if (ids.has(txnId)) return `${txnId} is there twice`;
     ids.add(txnId);
     if (nth !== (nths.get(clientRefId) ?? 0) + 1)
       return `the payouts of ${clientRefId} are not counted without a gap`;
     nths.set(clientRefId, nth);
     if (!isWhole(amountPaise) || amountPaise <= 0) return `the amount of ${txnId} is no whole paise above 0`;
-    if (replayed(transaction) !== state) return `the state of ${txnId} is not where its steps lead`;
+    if (!isFollowed(transaction)) return `the state of ${txnId} is not where its steps lead`;
   }
   return null;
 }

@@ -1,18 +1,20 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, extname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { changedDialect, DEFAULT_DIALECT, DialectChange, type Dialect } from '../contract/dialect.ts';
+import { changedDialect, DEFAULT_DIALECT, type Dialect, type DialectChange } from '../contract/dialect.ts';
 import { RuleDocument, ScenarioDocument } from '../contract/scenario.ts';
 import { compileScenario, type Scenario, type ScenarioSettings } from '../domain/scenario.ts';
 import type { Rule } from '../domain/rule.ts';
 import { compileRule } from '../domain/rule-compiler.ts';
+import { packageFile } from '../package-files.ts';
 import { linearPattern } from './linear-pattern.ts';
 import { problemText, readText, type Problem } from './scenario-text.ts';
 
 /** The scenarios, dialects and rules that come with the sandbox. */
-export const SHIPPED = fileURLToPath(new URL('../../fixtures/', import.meta.url));
-export const MAGIC = join(SHIPPED, 'magic.yaml');
+export const SHIPPED = packageFile('fixtures/');
+/** What is read at every start, as JSON made of the YAML beside it. */
+const COMPILED = packageFile('fixtures/compiled/');
+export const MAGIC = join(COMPILED, 'magic.json');
 const EXTENSIONS: ReadonlySet<string> = new Set(['.yaml', '.yml', '.json']);
 
 /** Files that cannot be used. Each line names the file, the place and what is wrong. */
@@ -69,15 +71,10 @@ function textOf(file: string): string {
   }
 }
 
-/** A preset stands by itself: it says what differs from the default. */
-const DialectFile = DialectChange.omit({ extends: true }).extend({ description: z.string().optional() });
-
-/** The dialect presets by name. */
+/** The dialect presets by name. Not held against their shape, since ours are, by a test. */
 export function shippedDialects(): ReadonlyMap<string, Dialect> {
-  const dialects = [...filesIn(join(SHIPPED, 'dialects'))].map(([name, file]): [string, Dialect] => {
-    const { value, problems } = readText(textOf(file), DialectFile);
-    if (value === null) throw new ScenarioError(problems.map((problem) => problemText(file, problem)));
-    return [name, changedDialect(DEFAULT_DIALECT, value)];
+  const dialects = [...filesIn(join(COMPILED, 'dialects'))].map(([name, file]): [string, Dialect] => {
+    return [name, changedDialect(DEFAULT_DIALECT, JSON.parse(textOf(file)) as DialectChange)];
   });
   return new Map(dialects);
 }

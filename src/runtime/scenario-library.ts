@@ -33,6 +33,7 @@ interface LibraryOptions {
 const SETTLED_MS = 50;
 /** The name of the scenario that is the settings and no more. */
 const PLAIN = 'default';
+const PLAIN_TEXT = JSON.stringify({ description: 'The settings and no more' }, null, 2);
 /** The name of one that was given as a document. */
 const INLINE = 'inline';
 
@@ -52,7 +53,7 @@ export class ScenarioLibrary {
   constructor(options: LibraryOptions) {
     this.#options = options;
     this.#files = filesIn(join(SHIPPED, 'scenarios'));
-    this.#keep(scenarioOf('', PLAIN, this.#surroundings()));
+    this.#keep(scenarioOf(PLAIN_TEXT, PLAIN, this.#surroundings()));
     this.#takeFolder();
     this.#inForceName = this.#chosen(options.inForce);
   }

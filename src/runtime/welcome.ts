@@ -27,12 +27,14 @@ const settlementOf = ({ settlement }: Scenario): string =>
  * picked is told whatever the log level, since nobody could find it otherwise.
  */
 export function welcome(
-  { url, scenario }: Server,
+  { url, scenario, adminToken }: Server,
   settings: Settings,
   log: Logger,
   isTerminal: boolean,
 ): void {
   const key = exampleKey(settings.apiKeys);
+  // one that was set is a secret; one that was made is told once, here, since nobody could know it otherwise
+  const madeToken = settings.adminToken === undefined ? adminToken : undefined;
   const note =
     settings.apiKeys === undefined ? 'any key that begins with sk_test_' : 'one of SANDBOX_API_KEYS';
   const authorization = `-H "Authorization: Bearer ${key}"`;
@@ -41,7 +43,14 @@ export function welcome(
     const bearer =
       settings.apiKeys === undefined ? `'Authorization: Bearer ${key}'` : `'Authorization: Bearer '${key}`;
     const curl = `curl -H ${bearer} ${url}/client/fetchbalance`;
-    const facts = { url, key, scenario: scenario.name, settlement: settlementOf(scenario), try: curl };
+    const facts = {
+      url,
+      key,
+      scenario: scenario.name,
+      settlement: settlementOf(scenario),
+      admin_token: madeToken,
+      try: curl,
+    };
     if (log.isLevelEnabled('info')) log.info(facts, READY);
     else if (settings.port === 0) process.stdout.write(`${JSON.stringify({ ...facts, msg: READY })}\n`);
     return;
@@ -55,7 +64,8 @@ export function welcome(
   Pay:    curl ${url}/payout/initiate ${authorization} -H 'Content-Type: application/json' -d '${payoutBody}'
   Watch:  curl "${url}/payout/status?client_ref_id=order-1" ${authorization}
   Wallet: curl ${url}/client/fetchbalance ${authorization}
-
+  Steer:  curl ${url}/_sandbox/world ${authorization}
+${madeToken === undefined ? '' : `  Admin:  ${madeToken} (for /_sandbox/worlds; SANDBOX_ADMIN_TOKEN sets another)\n`}
 `,
   );
 }

@@ -8,6 +8,9 @@ import { PAYOUT } from './sandbox.ts';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 
+/** Where the program keeps its compiled code: not in the home of whoever runs the tests. */
+const CACHE = fileURLToPath(new URL('../../node_modules/.cache', import.meta.url));
+
 type Environment = Readonly<Record<string, string>>;
 
 /** One line of the log. */
@@ -29,7 +32,7 @@ export class Program {
   #stderr = '';
 
   constructor(command: string, args: readonly string[], environment: Environment) {
-    const env = { PATH: process.env['PATH'], PORT: '0', ...environment };
+    const env = { PATH: process.env['PATH'], PORT: '0', XDG_CACHE_HOME: CACHE, ...environment };
     this.child = spawn(command, args, { cwd: ROOT, env });
     onTestFinished(() => void this.child.kill('SIGKILL'));
     this.child.stdout!.setEncoding('utf8').on('data', (text: string) => (this.#stdout += text));
@@ -77,10 +80,15 @@ export async function startProgram(environment: Environment = {}, args: readonly
 export const hasTerminal =
   process.platform === 'linux' && spawnSync('script', ['-qec', 'true', '/dev/null']).status === 0;
 
+/** Runs the program on a terminal. */
+export const onTerminal = (args: readonly string[], environment: Environment = {}): Program => {
+  const command = `exec "${process.execPath}" "${MAIN}" ${args.join(' ')}`;
+  return new Program('script', ['-qec', command, '/dev/null'], environment);
+};
+
 /** Starts the program on a terminal, and waits until it is ready. What is written to `child.stdin` is typed. */
 export async function startOnTerminal(environment: Environment = {}) {
-  const command = `exec "${process.execPath}" "${MAIN}"`;
-  const program = new Program('script', ['-qec', command, '/dev/null'], { NO_COLOR: '1', ...environment });
+  const program = onTerminal([], { NO_COLOR: '1', ...environment });
   return { program, url: await program.says(/http:\/\/[\d.:]+/) };
 }
 

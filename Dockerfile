@@ -1,0 +1,28 @@
+# The payout sandbox: docker build -t payout-sandbox . && docker run --rm -p 3000:3000 payout-sandbox
+FROM node:24-alpine AS build
+WORKDIR /build
+COPY package.json package-lock.json ./
+RUN npm ci --ignore-scripts --no-audit --no-fund
+COPY tsconfig.json tsconfig.build.json ./
+COPY build build
+COPY src src
+COPY fixtures fixtures
+RUN npm run build
+
+FROM node:24-alpine
+LABEL org.opencontainers.image.title="payout-sandbox" \
+      org.opencontainers.image.description="A payout service to test against: a true wallet, settlement in its own time, every answer and failure on demand" \
+      org.opencontainers.image.version="0.1.0" \
+      org.opencontainers.image.licenses="MIT"
+WORKDIR /app
+COPY package.json LICENSE ./
+COPY fixtures fixtures
+COPY --from=build /build/dist dist
+# scenarios of your own are mounted here; without any, it stays empty
+RUN mkdir /scenarios
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 SANDBOX_SCENARIOS=/scenarios
+EXPOSE 3000
+USER node
+HEALTHCHECK --interval=10s --timeout=5s --start-period=5s --retries=2 CMD ["node", "/app/dist/main.js", "health"]
+# the program handles signals itself, so it may be process 1
+ENTRYPOINT ["node", "/app/dist/main.js"]

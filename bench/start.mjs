@@ -1,0 +1,107 @@
+// How long the sandbox takes to be ready, and how much memory it then holds, against a bare node:http server that answers
+// the same JSON: `npm run bench:start [rounds]`. Both in turns, so that a slow moment of the machine meets both.
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+
+const ROUNDS = Number(process.argv[2] ?? 15);
+const BOUND_RATIO = 2.2;
+const BOUND_MIB = 90;
+const IDLE_MS = 2000; // after which the memory is read, and the compiled code is kept
+
+const folder = mkdtempSync(join(tmpdir(), 'bench-start-'));
+const bare = join(folder, 'bare.mjs');
+writeFileSync(
+  bare,
+  `import { createServer } from 'node:http';
+const server = createServer((request, response) => {
+  let body = '';
+  request.on('data', (chunk) => (body += chunk));
+  request.on('end', () => {
+    const { client_ref_id, amount } = body === '' ? {} : JSON.parse(body);
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ status: 'success', data: { client_ref_id, amount } }));
+  });
+});
+server.listen(0, '127.0.0.1', () => console.log('{"url":"http://127.0.0.1:' + server.address().port + '"}'));
+`,
+);
+
+const PROGRAMS = {
+  bare: [bare],
+  'sandbox, first start ever': ['dist/main.js'],
+  sandbox: ['dist/main.js'],
+};
+const environment = (name) => ({
+  PATH: process.env.PATH,
+  PORT: '0',
+  XDG_CACHE_HOME: join(folder, 'cache'),
+  // as if nothing had been kept; nothing is kept either
+  ...(name === 'sandbox, first start ever' && { NODE_DISABLE_COMPILE_CACHE: '1' }),
+});
+
+const payout = {
+  method: 'POST',
+  headers: { authorization: 'Bearer sk_test_bench', 'content-type': 'application/json' },
+  body: JSON.stringify({
+    client_ref_id: 'order-1',
+    beneficiary_name: 'Asha Rao',
+    beneficiary_account: '000123456789',
+    beneficiary_ifsc: 'SBIN0000001',
+    amount: 1500.5,
+    transfer_mode: 'IMPS',
+  }),
+};
+
+/** Starts a program. @returns when it was ready, when its first payout was answered, and what it holds when idle */
+async function start(name, isLeftIdle) {
+  const startMs = performance.now();
+  const child = spawn(process.execPath, PROGRAMS[name], {
+    env: environment(name),
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [line] = await once(child.stdout.setEncoding('utf8'), 'data');
+  const readyMs = performance.now() - startMs;
+  await (await fetch(`${JSON.parse(line.split('\n')[0]).url}/payout/initiate`, payout)).text();
+  const answeredMs = performance.now() - startMs;
+  let idleMib;
+  if (isLeftIdle) {
+    await wait(IDLE_MS);
+    idleMib =
+      Number(execFileSync('ps', ['-o', 'rss=', '-p', String(child.pid)], { encoding: 'utf8' })) / 1024;
+  }
+  child.kill('SIGTERM');
+  await once(child, 'exit');
+  return { readyMs, answeredMs, idleMib };
+}
+
+const say = (line) => void process.stdout.write(`${line}\n`);
+const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
+
+const names = Object.keys(PROGRAMS);
+const idleMib = {};
+for (const name of names) ({ idleMib: idleMib[name] } = await start(name, true));
+const rounds = [];
+for (let round = 0; round < ROUNDS; round += 1) {
+  const results = {};
+  for (const name of names) results[name] = await start(name, false);
+  rounds.push(results);
+}
+rmSync(folder, { recursive: true });
+
+const of = (name, what) => median(rounds.map((results) => results[name][what]));
+const ratio = (name, what) => median(rounds.map((results) => results[name][what] / results.bare[what]));
+for (const name of names) {
+  const [ready, answered] = [of(name, 'readyMs'), of(name, 'answeredMs')];
+  say(
+    `${name.padEnd(26)} ready ${ready.toFixed(0).padStart(4)} ms (${ratio(name, 'readyMs').toFixed(2)} x bare), ` +
+      `first payout answered ${answered.toFixed(0).padStart(4)} ms, idle ${idleMib[name].toFixed(0)} MiB`,
+  );
+}
+say(
+  `medians of ${ROUNDS} rounds on Node.js ${process.version}; bounds: ready ${BOUND_RATIO} x bare, idle ${BOUND_MIB} MiB`,
+);
+if (ratio('sandbox', 'readyMs') > BOUND_RATIO || idleMib.sandbox > BOUND_MIB) process.exitCode = 1;

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { startSandbox } from 'payout-sandbox'; // or connectSandbox({ url: 'http://127.0.0.1:3000' }), and nothing else changes
+import { pay, salary, statusOf } from './payout-client.mjs';
+
+let sandbox;
+before(async () => {
+  sandbox = await startSandbox({ clock: '2026-01-15T10:30:00Z' });
+});
+after(() => sandbox.close());
+
+test('an empty wallet refuses a salary, and a top-up makes it possible', async () => {
+  const world = sandbox.world();
+  await world.use({ wallet: { opening_balance: 100 } });
+  assert.equal((await pay(world, salary)).http, 402);
+  await world.fund(50_000);
+  assert.equal((await pay(world, salary)).http, 200);
+  assert.equal(await world.balance(), 100);
+});
+
+test('a client that is told to wait does not hammer', async () => {
+  const world = sandbox.world();
+  await world.rule({ match: { route: 'initiate' }, times: 1, effect: { respond: { status: 429 } } });
+  assert.equal((await pay(world, salary)).http, 429);
+  const { passed, message } = await world.verify({ match: { route: 'initiate' }, count: { exactly: 1 } });
+  assert.ok(passed, message);
+});
+
+test('a payout is forced to fail, and the money is back', async () => {
+  const world = sandbox.world();
+  const { data } = await pay(world, salary);
+  await world.transition(data.txn_id, 'FAILED');
+  assert.equal((await statusOf(world, salary.client_ref_id)).status, 'FAILED');
+  assert.equal(await world.balance(), 1_000_000);
+});

@@ -1,0 +1,14 @@
+/** A flag, a setting, a scenario or an address that cannot be used. */
+export const EXIT_USAGE = 2;
+
+/** One readable line each on standard error. @returns the exit code that goes with it */
+export function complain(...messages: readonly string[]): number {
+  for (const message of messages) {
+    const line = message
+      .replace(/^error: /, '')
+      .trim()
+      .replace(/\s*\n\s*/g, ' ');
+    process.stderr.write(`payout-sandbox: ${line}\n`);
+  }
+  return EXIT_USAGE;
+}

@@ -1,0 +1,28 @@
+/** The rows of the table below a heading, each as its cells, without the code marks. */
+export const tableUnder = (page: string, heading: string): string[][] =>
+  tableIn(page.split(`\n## ${heading}\n`)[1]!.split('\n## ')[0]!);
+
+/** The rows of the table in a text. */
+export function tableIn(text: string): string[][] {
+  const rows = text.split('\n').filter((line) => line.startsWith('|'));
+  return rows.slice(2).map((row) =>
+    row
+      .slice(1, -1)
+      .split(/(?<!\\)\|/)
+      .map((cell) => cell.trim().replaceAll('`', '')),
+  );
+}
+
+interface ShellCommand {
+  readonly shell: string;
+  /** The answer that is shown below it. */
+  readonly answer: string | undefined;
+}
+
+/** The shell commands of a page that start with `command`. */
+export function commandsOf(page: string, command: string): readonly ShellCommand[] {
+  const blocks = page.matchAll(/```sh\n(.*?)```(?:\n\n```json\n(.*?)\n```)?/gs);
+  return [...blocks]
+    .map(([, shell, answer]) => ({ shell: shell!, answer }))
+    .filter(({ shell }) => shell.startsWith(command));
+}
