@@ -2,7 +2,13 @@ import { Refusal } from '../contract/errors.ts';
 import type { WallClock } from '../domain/wall-clock.ts';
 import type { Worlds } from '../domain/worlds.ts';
 import type { Snapshots } from './snapshots.ts';
-import { checkStateFolder, readStateFile, StateFileError, writeStateFile, type KeptWorld } from './state-file.ts';
+import {
+  checkStateFolder,
+  readStateFile,
+  StateFileError,
+  writeStateFile,
+  type KeptWorld,
+} from './state-file.ts';
 
 interface KeptStateOptions {
   readonly file: string;
