@@ -33,6 +33,7 @@ import { observeWorlds } from './runtime/world-log.ts';
 import type { Settings } from './settings.ts';
 
 const MAX_BODY_BYTES = 64 * 1024;
+const MAX_HEADER_BYTES = 16 * 1024; // the path among them
 const REQUEST_TIMEOUT_MS = 30_000; // from the first byte of a request to its last
 const TIMEOUT_CHECK_MS = 5_000; // how late that may be noticed
 const JOURNAL_SHARE = 16; // one world may take this part of what all journals may hold
@@ -126,6 +127,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
     bodyLimit: MAX_BODY_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
     exposeHeadRoutes: false,
+    routerOptions: { maxParamLength: MAX_HEADER_BYTES }, // an id that is too long is an unknown one, not a bad path
     http: {
       requireHostHeader: false, // refuseUnknownRoutes says so in the envelope
       headersTimeout: REQUEST_TIMEOUT_MS,

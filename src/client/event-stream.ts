@@ -71,7 +71,15 @@ export async function openEvents(
     headers: after === undefined ? {} : { 'last-event-id': after },
     signal: leave.signal,
   });
-  return readEvents(response, leave);
+  const events = readEvents(response, leave);
+  const end = events.return.bind(events);
+  // a generator that was not begun, or that waits, would not hear of its end
+  return Object.assign(events, {
+    return(): ReturnType<typeof end> {
+      leave.abort();
+      return end();
+    },
+  });
 }
 
 async function* readEvents(response: Response, leave: AbortController): AsyncGenerator<WorldEvent, void> {

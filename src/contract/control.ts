@@ -62,6 +62,9 @@ export const AdvanceRequest = z
   .meta({ id: 'AdvanceRequest', description: 'How far a clock moves' });
 export type AdvanceRequest = z.input<typeof AdvanceRequest>;
 
+/** The body of a call that takes none; an empty object is none. */
+export const NoRequest = z.strictObject({}).optional();
+
 export const MoneyRequest = z
   .strictObject({
     amount: z
@@ -149,7 +152,12 @@ const Count = z
   })
   .refine((count) => Object.values(count).some((value) => value !== undefined), {
     error: 'must say exactly, at_least or at_most',
-  });
+  })
+  .refine(
+    ({ exactly, at_least = exactly ?? 0, at_most = exactly ?? Infinity }) =>
+      at_least <= (exactly ?? at_most) && (exactly ?? at_least) <= at_most,
+    { error: 'must be a count that there can be: at_least up to at_most' },
+  );
 
 export const VerifyRequest = z
   .strictObject({

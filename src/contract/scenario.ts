@@ -9,6 +9,7 @@ const DURATION_FORM =
   '^(\\d+(\\.\\d+)?(ms|s|m|h|d|w)|P(?=.)(\\d+W)?(\\d+D)?(T(?=\\d)(\\d+H)?(\\d+M)?(\\d+(\\.\\d+)?S)?)?)$';
 
 const LONGEST_WAIT_MS = 3_600_000;
+const LONGEST_MS = 3_650_000 * 86_400_000; // ten thousand years: later, no timestamp could show it
 const NO_DURATION = 'must be a duration such as 300ms, 90s, 40m, 2h, 3d or PT90S';
 
 /** A duration as people write it; whole milliseconds once it is read. */
@@ -18,13 +19,10 @@ const Duration = z
   .transform((text, context) => {
     const ms = durationMs(text);
     if (ms !== undefined) return ms;
-    context.issues.push({
-      code: 'custom',
-      message: NO_DURATION,
-      input: text,
-    });
+    context.issues.push({ code: 'custom', message: NO_DURATION, input: text });
     return z.NEVER;
-  });
+  })
+  .refine((ms) => ms <= LONGEST_MS, { error: 'must be at most 3650000d' });
 
 const NO_TIME_OF_DAY = 'must be a time of day (IST) such as "06:30"';
 

@@ -76,6 +76,8 @@ export function shapeIssues(
         return { path, key, message };
       });
     }
+    if (issue.code === 'invalid_union' && OUR_WORDS.test(issue.message))
+      return [{ path, message: issue.message }];
     if (issue.code === 'invalid_union') {
       const meant = issue.errors.find((branch) =>
         branch.every(

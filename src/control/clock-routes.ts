@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
-import { AdvanceRequest } from '../contract/control.ts';
+import { AdvanceRequest, NoRequest } from '../contract/control.ts';
 import { AdvanceAnswer, ClockAnswer } from '../contract/control-answers.ts';
 import type { z } from 'zod';
 import type { Change } from '../domain/transaction.ts';
@@ -50,22 +50,23 @@ function* advancedInPieces(head: object, changes: readonly Change[]): Generator<
 /** The clock of a world. */
 export const clockRoutes: FastifyPluginAsyncZod<Options> = async (app, { wallClock }) => {
   const answersClock = { schema: { response: { 200: ClockAnswer } } };
+  const turns = { schema: { body: NoRequest, ...answersClock.schema } };
 
   app.get('/clock', answersClock, ({ world }) => clockNow(world));
 
-  app.post('/clock/freeze', answersClock, async ({ world }) => {
+  app.post('/clock/freeze', turns, async ({ world }) => {
     await world.book.freeze();
     told(world);
     return clockNow(world);
   });
 
-  app.post('/clock/resume', answersClock, async ({ world }) => {
+  app.post('/clock/resume', turns, async ({ world }) => {
     await world.book.resume();
     told(world);
     return clockNow(world);
   });
 
-  app.post('/clock/reset', answersClock, async ({ world }) => {
+  app.post('/clock/reset', turns, async ({ world }) => {
     await world.book.setClock(world.scenario.clock);
     told(world);
     return clockNow(world);

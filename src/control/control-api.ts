@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { z } from 'zod';
+import { NoRequest } from '../contract/control.ts';
 import type { HealthAnswer } from '../contract/control-answers.ts';
 import type { Suggest } from '../contract/shape-issues.ts';
 import type { PatternOf } from '../domain/rule-compiler.ts';
@@ -49,6 +50,14 @@ function takeBodies(app: FastifyInstance): void {
   });
 }
 
+/** What a route does not take is refused, and not passed over: `DELETE requests?route=initiate` would forget them all. */
+function takeNothingElse(app: FastifyInstance): void {
+  app.addHook('onRoute', (route) => {
+    const deletes = route.method === 'DELETE' ? { body: NoRequest } : {};
+    route.schema = { querystring: NoRequest, ...deletes, ...route.schema };
+  });
+}
+
 /** Never from a cache; and nothing that a page elsewhere could use. */
 const HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 
@@ -72,6 +81,7 @@ export async function controlApi(
     void reply.code(status === 'ready' ? 200 : 503);
     return { status, version };
   });
+  takeNothingElse(app);
   await app.register(adminRoutes, options);
   await app.register(async (keyed) => {
     keyed.addHook('onRequest', (request: FastifyRequest, _reply, done) => {

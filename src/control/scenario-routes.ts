@@ -7,7 +7,7 @@ import type { Suggest } from '../contract/shape-issues.ts';
 import type { Rule } from '../domain/rule.ts';
 import type { Scenario } from '../domain/scenario.ts';
 import type { World } from '../domain/world.ts';
-import { checked } from './checked-request.ts';
+import { checked, wrongRequest } from './checked-request.ts';
 import { ruleAnswer, scenarioAnswer } from './wire.ts';
 
 /** The scenarios that a world can choose. */
@@ -36,6 +36,11 @@ const isNaming = (body: unknown): boolean => typeof body === 'object' && body !=
 function freeName(onTop: readonly Rule[]): string {
   const taken = new Set(onTop.map(({ id }) => id));
   for (let nth = 1; ; nth += 1) if (!taken.has(`world/rule-${nth}`)) return `rule-${nth}`;
+}
+
+function noScenario(): Refusal {
+  const message = 'body must be {"use":"NAME"} or a whole scenario';
+  return wrongRequest([{ field: 'body', message }]);
 }
 
 const noRule = (name: string, { behaviour }: World): Refusal => {
@@ -71,7 +76,8 @@ export const scenarioRoutes: FastifyPluginAsyncZod<Options> = async (app, { scen
       const { use } = checked(ChooseRequest, body, 'body', suggest);
       await world.choose(use === null ? null : named(use));
     } else {
-      await world.choose(scenarios.compile(body ?? null));
+      if (body === undefined || body === null) throw noScenario(); // an empty file would be a scenario
+      await world.choose(scenarios.compile(body));
     }
     return scenarioAnswer(world);
   });
@@ -89,7 +95,8 @@ export const scenarioRoutes: FastifyPluginAsyncZod<Options> = async (app, { scen
     const { behaviour } = world;
     checked(RuleRequest, body ?? undefined, 'body', suggest);
     const rule = scenarios.compileRule({ name: freeName(behaviour.onTop), ...(body as object) });
-    if (behaviour.onTop.filter(({ id }) => id !== rule.id).length >= MAX_RULES) {
+    const others = behaviour.onTop.filter(({ id }) => id !== rule.id);
+    if (others.length >= MAX_RULES) {
       throw new Refusal('TOO_MANY_RULES', {
         message: `A world takes ${MAX_RULES} rules on top: remove some with DELETE /_sandbox/rules/NAME`,
       });

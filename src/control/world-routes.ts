@@ -1,4 +1,5 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { NoRequest } from '../contract/control.ts';
 import { ModelAnswer, WorldAnswer } from '../contract/control-answers.ts';
 import { STATES } from '../contract/payout.ts';
 import { isMoneyBack, legalNext } from '../domain/transaction.ts';
@@ -24,7 +25,7 @@ const MODEL: ModelAnswer = {
 export const worldRoutes: FastifyPluginAsyncZod = async (app) => {
   app.get('/world', { schema: { response: { 200: WorldAnswer } } }, ({ world }) => worldNow(world));
 
-  app.post('/reset', { schema: { response: { 200: WorldAnswer } } }, async ({ world }) => {
+  app.post('/reset', { schema: { body: NoRequest, response: { 200: WorldAnswer } } }, async ({ world }) => {
     await world.reset();
     return worldNow(world);
   });

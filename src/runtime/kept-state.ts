@@ -2,7 +2,13 @@ import { Refusal } from '../contract/errors.ts';
 import type { WallClock } from '../domain/wall-clock.ts';
 import type { Worlds } from '../domain/worlds.ts';
 import type { Snapshots } from './snapshots.ts';
-import { readStateFile, StateFileError, writeStateFile, type KeptWorld } from './state-file.ts';
+import {
+  checkStateFolder,
+  readStateFile,
+  StateFileError,
+  writeStateFile,
+  type KeptWorld,
+} from './state-file.ts';
 
 interface KeptStateOptions {
   readonly file: string;
@@ -31,11 +37,12 @@ export class KeptState {
   /**
    * Makes the worlds that the file holds. World time has gone on meanwhile, where it was running.
    *
-   * @throws StateFileError when the file is there and cannot be used
+   * @throws StateFileError when the file is there and cannot be used, or could not be written
    */
   async restore(): Promise<void> {
     const { file, worlds, snapshots, told } = this.#options;
     const kept = await readStateFile(file);
+    await checkStateFolder(file);
     if (kept === null) return;
     for (const { id, state } of kept) {
       try {

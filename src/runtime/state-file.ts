@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { open, rename, rm } from 'node:fs/promises';
+import { access, constants, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
@@ -87,6 +87,16 @@ export async function writeStateFile(file: string, worlds: AsyncIterable<KeptWor
     throw new StateFileError(`the state file ${file} cannot be written (${code})`);
   }
   return count;
+}
+
+/** Finds out at the start that nothing could be written at the stop. @throws StateFileError */
+export async function checkStateFolder(file: string): Promise<void> {
+  try {
+    await access(dirname(file), constants.W_OK);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new StateFileError(`the state file ${file} cannot be written (${code})`);
+  }
 }
 
 const FileHead = z.object({ format: z.literal(FORMAT), version: z.number() });

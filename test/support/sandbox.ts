@@ -28,10 +28,10 @@ interface Init {
 /** A world, and a client that uses it as any client would: over HTTP. */
 export interface Client extends Pick<World, 'apiKey' | 'url' | 'clock'> {
   readonly world: World;
-  send(method: string, path: string, init?: Init): Promise<Seen>;
-  pay(change?: Record<string, unknown>): Promise<Seen>;
-  status(query: Record<string, string>): Promise<Seen>;
-  balance(): Promise<Seen>;
+  readonly send: (method: string, path: string, init?: Init) => Promise<Seen>;
+  readonly pay: (change?: Record<string, unknown>) => Promise<Seen>;
+  readonly status: (query: Record<string, string>) => Promise<Seen>;
+  readonly balance: () => Promise<Seen>;
 }
 
 export async function seen(response: Response): Promise<Seen> {
