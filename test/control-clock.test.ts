@@ -171,8 +171,8 @@ test('a clock that runs is advanced and runs on from there', async () => {
 });
 
 test.each([
-  ['nothing', undefined, 'body must be a mapping: keys, each with its value', ['body']],
-  ['a list', [], 'body must be a mapping: keys, each with its value', ['body']],
+  ['nothing', undefined, 'body must be a JSON object', ['body']],
+  ['a list', [], 'body must be a JSON object', ['body']],
   ['no move', {}, expect.stringMatching(/^body must be one of .*"by".*"to".*"until":"idle"/), ['body']],
   ['two moves', { by: '1h', until: 'idle' }, expect.stringMatching(/^body must be one of/), ['body']],
   ['a number', { by: 5 }, 'by must be a duration such as 90s, 2h, 3d or PT90S', ['by']],

@@ -125,10 +125,19 @@ test('too few requests: the closest are shown with what they miss, the fewest mi
 
 test('a request that has not what is asked for misses it as null; one that matches is not among the closest', async () => {
   const world = await worldWithStory();
-  const { closest } = await verify(world, { match: { route: 'balance', amount: 5 } });
-  expect(closest[0]).toMatchObject({ id: 6, misses: [{ field: 'amount', expected: 5, actual: null }] });
+  const { closest } = await verify(world, { match: { route: 'status', txn_id: 'TXN0' } });
+  expect(closest[0]).toMatchObject({ misses: [{ field: 'txn_id', expected: 'TXN0', actual: null }] });
   const few = await verify(world, { match: { rule: 'world/late-500' }, count: { exactly: 2 } });
   expect(few.closest.map(({ id }) => id)).toEqual([6, 5, 3]);
+});
+
+test('a match that can never hold is refused: a check that cannot fail is none', async () => {
+  const world = await worldWithStory();
+  const match = { route: 'balance', amount: 5 } as const;
+  expect(await verify(world, { match, count: { exactly: 0 } })).toMatchObject({
+    code: 'INVALID_REQUEST',
+    errors: [{ field: 'match.amount', message: expect.stringContaining('can never match') }],
+  });
 });
 
 test('too many requests: nothing is close to anything', async () => {

@@ -24,6 +24,9 @@ export function checked<T extends z.ZodType>(
 ): z.output<T> {
   const result = schema.safeParse(input);
   if (result.success) return result.data;
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) {
+    throw wrongRequest([inWords([], whole, 'must be a JSON object')]);
+  }
   const issues = shapeIssues(result.error, input, schema, suggest);
   throw wrongRequest(
     issues.map(({ path, message, key }) =>

@@ -73,6 +73,8 @@ function conditionsOf(
   patternOf: PatternOf,
   report: Report,
 ): readonly Condition[] {
+  const { status: _s, outcome: _o, rule: _r, fault: _f, committed: _c, replayed: _p, ...ofRules } = match;
+  compileMatch(ofRules, path, patternOf, report); // what can never hold is told of the whole
   return Object.entries(match)
     .filter(([, expected]) => expected !== undefined)
     .map(([field, expected]): Condition => {
@@ -82,7 +84,7 @@ function conditionsOf(
         const wanted = listed(expected);
         return { field, expected, actual, holds: (witness) => wanted.includes(actual(witness)) };
       }
-      const tests = compileMatch({ [field]: expected }, path, patternOf, report);
+      const tests = compileMatch({ [field]: expected }, path, patternOf, () => undefined);
       return {
         field,
         expected,
