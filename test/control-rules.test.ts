@@ -56,8 +56,9 @@ test('a rule of the same name takes the place of the other, comes first and coun
   const { client } = await sandboxFor(SETTINGS);
   const world = client();
   await ask(world, 'POST', '/rules', answers(500, 'one'));
+  expect(await statusOf(world)).toBe(500);
   await ask(world, 'POST', '/rules', answers(400, 'two'));
-  await statusOf(world);
+  expect(await statusOf(world)).toBe(400);
   await ask(world, 'POST', '/rules', answers(503, 'one'));
   expect(await rulesOf(world)).toEqual([
     ['world/one', 'world', 0, 0],

@@ -166,6 +166,10 @@ test('a sequence that breaks off says where, and shows what came after instead',
     message: '1 of the sequence of 2 requests were seen: nothing after them matches sequence[1]',
     closest: [{ id: 5, misses: [{ field: 'status', expected: 404, actual: 200 }] }, { id: 6 }, { id: 4 }],
   });
+  const late = await verify(world, {
+    sequence: [{ route: 'status' }, { client_ref_id: 'order-1', amount: 5 }],
+  });
+  expect(late.closest.map(({ id }) => id)).toEqual([6]);
 });
 
 test('what the journal no longer has is admitted with every answer that may depend on it', async () => {

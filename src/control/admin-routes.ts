@@ -3,13 +3,25 @@ import { z } from 'zod';
 import { WorldsAnswer } from '../contract/control-answers.ts';
 import { Refusal } from '../contract/errors.ts';
 import { toInr } from '../domain/money.ts';
+import type { World } from '../domain/world.ts';
 import type { Worlds } from '../domain/worlds.ts';
+import type { SummaryOutcome } from '../ledger/ledger.ts';
 import { iso } from './wire.ts';
 
 interface Options {
   readonly worlds: Worlds;
   /** Refuses whoever does not have the admin token. @throws Refusal UNAUTHORIZED */
   readonly requireAdmin: (authorization: string | undefined) => void;
+}
+
+/** How a world stands; null for one that was dropped while we waited for it. */
+async function summaryOf({ book }: World): Promise<SummaryOutcome | null> {
+  try {
+    return await book.perform((ledger, ref, nowMs) => ledger.summary(ref, nowMs));
+  } catch (error) {
+    if (book.isClosed) return null;
+    throw error;
+  }
 }
 
 /** What concerns no world alone: with the admin token only. */
@@ -21,9 +33,9 @@ export const adminRoutes: FastifyPluginAsyncZod<Options> = async (app, { worlds,
 
   app.get('/worlds', { schema: { response: { 200: WorldsAnswer } } }, async () => {
     const rows = worlds.list().map(async ({ world, madeAtMs, usedAtMs }) => {
-      const { wallet, tallies } = await world.book.perform((ledger, book, nowMs) =>
-        ledger.summary(book, nowMs),
-      );
+      const summary = await summaryOf(world);
+      if (summary === null) return null;
+      const { wallet, tallies } = summary;
       const counts = Object.values(tallies).map(({ count }) => count);
       return {
         id: world.id,
@@ -34,7 +46,7 @@ export const adminRoutes: FastifyPluginAsyncZod<Options> = async (app, { worlds,
         scenario: world.scenario.name,
       };
     });
-    return { worlds: await Promise.all(rows) };
+    return { worlds: (await Promise.all(rows)).filter((row) => row !== null) };
   });
 
   app.delete(
