@@ -1,6 +1,6 @@
 import { getHeapStatistics } from 'node:v8';
 import { z } from 'zod';
-import type { ScenarioDocument } from './contract/scenario.ts';
+import type { ScenarioInput } from './contract/control.ts';
 import { MAX_AMOUNT_INR } from './contract/payout.ts';
 import { SETTLEMENTS } from './domain/settlement.ts';
 import {
@@ -99,7 +99,7 @@ const SettingsSchema = z.object({
       description: `how payouts go on after initiate: ${SETTLEMENTS.join(', ')}`,
     }),
   scenario: z
-    .custom<string | z.input<typeof ScenarioDocument>>(
+    .custom<string | ScenarioInput>(
       (value) => (typeof value === 'string' && value !== '') || (typeof value === 'object' && value !== null),
       expects('the name of a scenario or the path of a file'),
     )

@@ -273,3 +273,12 @@ test('a rule names itself on the answers that it made, and not on a refusal that
   expect(unknown.map(({ status }) => status)).toEqual(unknown.map(() => 404));
   expect(unknown.filter(({ headers }) => headers.has('x-sandbox-rule'))).toEqual([]);
 });
+
+test.each(['world', 'magic'])(
+  'a scenario of ones own cannot be called %s, as rules of ours are',
+  async (name) => {
+    const folder = folderWith({ [`${name}.yaml`]: answering(503) });
+    const started = sandboxFor({ scenario: join(folder, `${name}.yaml`) });
+    await expect(started).rejects.toThrow(`${name}.yaml must have another name`);
+  },
+);

@@ -232,7 +232,7 @@ test.each([
   [
     'an account that YAML takes for a number',
     'rules: [{ name: a, match: { beneficiary_account: 000123456789 }, effect: { fault: hang } }]',
-    'rules[0].match.beneficiary_account must be a text: write it in quotes, or YAML takes it for a number',
+    'rules[0].match.beneficiary_account must be a text: write it in quotes, or it is a number',
   ],
   [
     'two ways to be not found',

@@ -140,9 +140,14 @@ test('a match that can never hold is refused: a check that cannot fail is none',
   });
 });
 
-test('too many requests: nothing is close to anything', async () => {
+test('too many requests: the latest that match are shown, with nothing that they miss', async () => {
   const world = await worldWithStory();
-  expect((await verify(world, { match: {}, count: { at_most: 1 } })).closest).toEqual([]);
+  const { closest } = await verify(world, { match: {}, count: { at_most: 1 } });
+  expect(closest.map(({ id, misses }) => [id, misses])).toEqual([
+    [6, []],
+    [5, []],
+    [4, []],
+  ]);
 });
 
 test.each<[string, VerifyRequest['sequence'], boolean, number]>([

@@ -124,9 +124,13 @@ export class World implements AsyncDisposable {
     return this.#control.put('/scenario', isName ? { use: scenario } : scenario);
   }
 
-  /** Every rule that holds, in the order in which they are asked, with how often each was used. */
-  async rules(): Promise<readonly RuleAnswer[]> {
-    return (await this.#control.get<{ rules: RuleAnswer[] }>('/rules')).rules;
+  /**
+   * Every rule that holds, in the order in which they are asked, with how often each was used.
+   *
+   * @param from only those on top of the `world`, of its `scenario`, or of the `magic` beneficiaries
+   */
+  async rules(from?: RuleAnswer['from']): Promise<readonly RuleAnswer[]> {
+    return (await this.#control.get<{ rules: RuleAnswer[] }>('/rules', { from })).rules;
   }
 
   /** Puts a rule first, in the place of one of the same name on top. */

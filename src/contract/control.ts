@@ -87,9 +87,19 @@ export const RuleRequest = RuleDocument.partial({ name: true }).meta({
   id: 'RuleRequest',
   description: 'One rule, put first; without a name it is called rule-1, rule-2 …',
 });
-export type RuleRequest = z.input<typeof RuleRequest>;
+export type RuleRequest = Given<z.input<typeof RuleRequest>>;
 
-export type ScenarioInput = z.input<typeof ScenarioDocument>;
+/** The same, also for what is given `as const`. */
+type Given<T> = T extends object ? { readonly [K in keyof T]: Given<T[K]> } : T;
+
+export type ScenarioInput = Given<z.input<typeof ScenarioDocument>>;
+
+export const RulesQuery = z.strictObject({
+  from: z
+    .enum(['world', 'scenario', 'magic'])
+    .optional()
+    .meta({ description: 'Only those on top of the world, of its scenario, or of the magic beneficiaries' }),
+});
 
 export const TransitionRequest = z
   .strictObject({ to: State.exclude(['PENDING']) })
@@ -175,5 +185,5 @@ export const VerifyRequest = z
     error: 'must have no count beside a sequence',
   })
   .meta({ id: 'VerifyRequest', description: 'What the journal is expected to show' });
-export type VerifyRequest = z.input<typeof VerifyRequest>;
+export type VerifyRequest = Given<z.input<typeof VerifyRequest>>;
 export type Verification = z.output<typeof VerifyRequest>;

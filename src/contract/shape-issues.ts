@@ -23,7 +23,7 @@ interface JsonSchema {
 }
 
 const NO_MAPPING = 'must be a mapping: keys, each with its value';
-const NO_TEXT = 'must be a text: write it in quotes, or YAML takes it for a number';
+const NO_TEXT = 'must be a text: write it in quotes, or it is a number';
 const OUR_WORDS = /^must /;
 
 export const pathText = (path: Path): string =>

@@ -4,7 +4,8 @@ import { State, TransferMode } from './payout.ts';
 /** A world as it is kept in a snapshot. Money is whole paise, times are ms since the epoch. */
 
 const Paise = z.int();
-const Ms = z.int();
+const LATEST_MS = 8.64e15; // what a date can hold
+const Ms = z.int().min(-LATEST_MS).max(LATEST_MS);
 const Count = z.int().min(0);
 
 const Clock = z.union([

@@ -7,6 +7,7 @@ import type { Suggest } from '../contract/shape-issues.ts';
 import type { PatternOf } from '../domain/rule-compiler.ts';
 import type { WallClock } from '../domain/wall-clock.ts';
 import type { Worlds } from '../domain/worlds.ts';
+import { takeJsonBodies } from '../http/json-body.ts';
 import { adminRoutes } from './admin-routes.ts';
 import { validatorWith } from './checked-request.ts';
 import { clockRoutes } from './clock-routes.ts';
@@ -40,16 +41,6 @@ export interface ControlOptions {
   readonly isStopping: () => boolean;
 }
 
-/** A body that is empty is none, whatever its media type says: clients send one with every POST. */
-function takeBodies(app: FastifyInstance): void {
-  const parse = app.getDefaultJsonParser('remove', 'remove');
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) => {
-    if (body.trim() === '') done(null);
-    else void parse(request, body, done);
-  });
-}
-
 /** What a route does not take is refused, and not passed over: `DELETE requests?route=initiate` would forget them all. */
 function takeNothingElse(app: FastifyInstance): void {
   app.addHook('onRoute', (route) => {
@@ -69,7 +60,7 @@ export async function controlApi(
   const { worlds, keyOf, suggest, version, isStopping } = options;
   app.setValidatorCompiler(validatorWith(suggest));
   app.setSerializerCompiler(() => JSON.stringify); // these answers are seldom, and their schemas costly to compile
-  takeBodies(app);
+  takeJsonBodies(app, true);
   app.addHook('onRequest', (request, reply, done) => {
     request.record.quiet = request.method === 'GET';
     void reply.headers(HEADERS);

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { ChooseRequest, RuleRequest } from '../contract/control.ts';
+import { ChooseRequest, RuleRequest, RulesQuery } from '../contract/control.ts';
 import { RuleAnswer, RulesAnswer, ScenarioAnswer, ScenariosAnswer } from '../contract/control-answers.ts';
 import { Refusal } from '../contract/errors.ts';
 import type { Suggest } from '../contract/shape-issues.ts';
@@ -87,9 +87,14 @@ export const scenarioRoutes: FastifyPluginAsyncZod<Options> = async (app, { scen
     return scenarioAnswer(world);
   });
 
-  app.get('/rules', { schema: { response: { 200: RulesAnswer } } }, ({ world }) => ({
-    rules: world.scenario.rules.map((rule) => ruleAnswer(rule, world)),
-  }));
+  app.get(
+    '/rules',
+    { schema: { querystring: RulesQuery, response: { 200: RulesAnswer } } },
+    ({ query, world }) => {
+      const rules = world.scenario.rules.map((rule) => ruleAnswer(rule, world));
+      return { rules: rules.filter(({ from }) => query.from === undefined || from === query.from) };
+    },
+  );
 
   app.post('/rules', { schema: { response: { 201: RuleAnswer } } }, ({ body, world }, reply) => {
     const { behaviour } = world;

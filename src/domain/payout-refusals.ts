@@ -35,12 +35,23 @@ export const full = (maxTransactions: number): Refusal =>
     limit: 'SANDBOX_MAX_TRANSACTIONS',
   });
 
-export const dropped = (): Refusal =>
-  new Refusal('SANDBOX_FULL', {
-    message:
-      'This world was dropped while the request waited, to make room for newer ones (SANDBOX_MAX_WORLDS)',
-    limit: 'SANDBOX_MAX_WORLDS',
+/** Why a world was dropped: no request for a time, room was needed for a new one, somebody wanted it so, or the end. */
+export type DropReason = 'idle' | 'cap' | 'admin' | 'stop';
+
+const DROPPED: Readonly<Record<DropReason, { readonly why: string; readonly limit?: string }>> = {
+  idle: { why: 'it was idle for too long (SANDBOX_WORLD_IDLE)', limit: 'SANDBOX_WORLD_IDLE' },
+  cap: { why: 'to make room for newer ones (SANDBOX_MAX_WORLDS)', limit: 'SANDBOX_MAX_WORLDS' },
+  admin: { why: 'with DELETE /_sandbox/worlds', limit: 'DELETE /_sandbox/worlds' },
+  stop: { why: 'the sandbox stops', limit: 'stop' },
+};
+
+export function dropped(reason: DropReason): Refusal {
+  const { why, ...limit } = DROPPED[reason];
+  return new Refusal('SANDBOX_FULL', {
+    message: `This world was dropped while the request waited: ${why}`,
+    ...limit,
   });
+}
 
 export const movedMeanwhile = (): Refusal =>
   new Refusal('WORLD_REPLACED', {

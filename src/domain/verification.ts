@@ -128,6 +128,13 @@ function closest(witnesses: readonly Witness[], conditions: readonly Condition[]
     }));
 }
 
+/** A request that matches, where there are too many of them. */
+const matched = ({ exchange }: Witness): VerifyAnswer['closest'][number] => ({
+  id: exchange.nth,
+  request: inALine(exchange),
+  misses: [],
+});
+
 const requests = (count: number): string => `${count} ${count === 1 ? 'request' : 'requests'}`;
 
 function wanted({ exactly, at_least, at_most }: NonNullable<Verification['count']>): string {
@@ -181,7 +188,8 @@ export function verify(
     };
   }
   const conditions = conditionsOf(match ?? {}, ['match'], patternOf, report);
-  const matching = witnesses.filter((witness) => conditions.every(({ holds }) => holds(witness))).length;
+  const matches = witnesses.filter((witness) => conditions.every(({ holds }) => holds(witness)));
+  const matching = matches.length;
   const { exactly = matching, at_least = 0, at_most = Infinity } = count;
   const isTooFew = matching < exactly || matching < at_least;
   const passed = !isTooFew && matching <= exactly && matching <= at_most;
@@ -189,7 +197,11 @@ export function verify(
     passed,
     count: matching,
     message: `${requests(matching)} ${matching === 1 ? 'matches' : 'match'}; expected ${wanted(count)}${forgotten(evicted)}`,
-    closest: isTooFew ? closest(witnesses, conditions) : [],
+    closest: passed
+      ? []
+      : isTooFew
+        ? closest(witnesses, conditions)
+        : matches.slice(-CLOSEST).toReversed().map(matched),
     evicted,
   };
 }

@@ -1,7 +1,7 @@
 import { Refusal } from '../contract/errors.ts';
 import type { BookRef, BookState, Ledger, RestoreOutcome, Settled } from '../ledger/ledger.ts';
 import { advance, freeze, resume, wallTimeMs, worldTimeMs, type WorldClock } from './clock.ts';
-import { dropped, movedMeanwhile } from './payout-refusals.ts';
+import { dropped, movedMeanwhile, type DropReason } from './payout-refusals.ts';
 import type { Change } from './transaction.ts';
 import type { WallClock } from './wall-clock.ts';
 
@@ -38,7 +38,8 @@ export class WorldBook {
   #busy: Promise<unknown> | null = null;
   /** Goes up when another book takes the place of this one: what is under way then is void. */
   #life = 0;
-  #closed = false;
+  /** Why there is no book any more; null while there is one. */
+  #closed: DropReason | null = null;
 
   constructor(parts: BookParts, worldId: string, openingBalancePaise: number, clock: WorldClock) {
     this.#parts = parts;
@@ -56,7 +57,7 @@ export class WorldBook {
   }
 
   get isClosed(): boolean {
-    return this.#closed;
+    return this.#closed !== null;
   }
 
   get clock(): WorldClock {
@@ -166,8 +167,8 @@ export class WorldBook {
   }
 
   /** Ends the book: its timer is called off, and nothing is written any more. */
-  async close(): Promise<void> {
-    this.#closed = true;
+  async close(reason: DropReason): Promise<void> {
+    this.#closed = reason;
     this.#life += 1;
     this.#arm(null);
     await this.#parts.ledger.drop(this.#ref.worldId);
@@ -175,7 +176,7 @@ export class WorldBook {
 
   /** Asked for in the same breath as the ledger, so that a world that was dropped never opens its book again. */
   get #openRef(): BookRef {
-    if (this.#closed) throw dropped();
+    if (this.#closed !== null) throw dropped(this.#closed);
     return this.#ref;
   }
 
@@ -237,7 +238,7 @@ export class WorldBook {
   /** Settlement is right without the alarm; it only announces a change at its time. */
   #arm(nextDueMs: number | null): void {
     this.#nextDueMs = nextDueMs;
-    const wallMs = this.#closed || nextDueMs === null ? null : wallTimeMs(this.#clock, nextDueMs);
+    const wallMs = this.isClosed || nextDueMs === null ? null : wallTimeMs(this.#clock, nextDueMs);
     if (wallMs === null || nextDueMs === null) {
       this.#alarm?.cancel();
       this.#alarm = null;
@@ -249,7 +250,7 @@ export class WorldBook {
 
   #ring(): void {
     this.#alarm = null;
-    if (this.#closed) return;
+    if (this.isClosed) return;
     this.perform((ledger, book, nowMs) => ledger.settle(book, nowMs, STEPS_AT_ONCE)).catch((error: unknown) =>
       this.#parts.observer.failed(error),
     );

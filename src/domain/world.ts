@@ -17,6 +17,7 @@ import {
   neitherParameter,
   repeated,
   unknownTransaction,
+  type DropReason,
 } from './payout-refusals.ts';
 import { planRequest, type Plan, type Planned } from './plan.ts';
 import type { Rule } from './rule.ts';
@@ -238,12 +239,12 @@ export class World {
   }
 
   /** Ends the world: its timer is called off, its answers that are held back are ended, its book is dropped. */
-  async close(): Promise<void> {
+  async close(reason: DropReason): Promise<void> {
     this.#attempts.clear();
     this.held.close();
     this.events.close();
     this.journal.clear();
-    await this.book.close();
+    await this.book.close(reason);
   }
 
   #clear(): void {

@@ -1,8 +1,6 @@
+import type { DropReason } from './payout-refusals.ts';
 import type { WallClock } from './wall-clock.ts';
 import { World, type WorldParts } from './world.ts';
-
-/** Why a world was dropped: no request for `idleMs`, room was needed for a new one, or somebody wanted it so. */
-export type DropReason = 'idle' | 'cap' | 'admin';
 
 interface WorldsOptions {
   readonly parts: WorldParts;
@@ -90,7 +88,7 @@ export class Worlds {
     this.#isClosed = true;
     this.#cancelSweep?.();
     this.#cancelSweep = null;
-    for (const { world } of this.#residents.values()) this.#end(world);
+    for (const { world } of this.#residents.values()) this.#end(world, 'stop');
     this.#residents.clear();
     this.#byKey.clear();
   }
@@ -124,12 +122,13 @@ export class Worlds {
     const { world, apiKey } = resident;
     this.#residents.delete(world.id);
     if (apiKey !== null) this.#byKey.delete(apiKey);
-    this.#end(world);
+    this.#uses += 1; // so that a state that is kept every so often is written without it
+    this.#end(world, reason);
     this.#options.dropped(world.id, reason);
   }
 
-  #end(world: World): void {
-    world.close().catch((error: unknown) => this.#options.parts.observer.failed(world.id, error));
+  #end(world: World, reason: DropReason): void {
+    world.close(reason).catch((error: unknown) => this.#options.parts.observer.failed(world.id, error));
   }
 
   /** One alarm, for the world that has been idle longest; none while there is no world. */

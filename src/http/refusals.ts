@@ -70,10 +70,14 @@ interface Failure {
 }
 
 /** A refusal for what a caller did wrong; undefined for what is our own fault. */
-function refusalOf(error: unknown): Refusal | undefined {
+function refusalOf(error: unknown, { routeOptions }: FastifyRequest): Refusal | undefined {
   if (error instanceof Refusal) return error;
   const { code = '', statusCode = 500 } = error as Failure;
   const known = FASTIFY_REFUSALS[code];
+  if (known === 'BODY_TOO_LARGE') {
+    const kibibytes = routeOptions.bodyLimit / 1024;
+    return new Refusal(known, { message: `The request body is larger than ${kibibytes} KiB` });
+  }
   if (known !== undefined) return new Refusal(known);
   return statusCode >= 400 && statusCode < 500 ? new Refusal('MALFORMED_REQUEST') : undefined;
 }
@@ -110,7 +114,7 @@ export const sendText = (reply: FastifyReply, text: string): FastifyReply =>
 /** Turns every error of a request into an answer: the one place where that happens. */
 export function answerErrors(app: FastifyInstance, log: Logger): void {
   app.setErrorHandler((error, request, reply) => {
-    const refusal = refusalOf(error);
+    const refusal = refusalOf(error, request);
     if (refusal === undefined) {
       log.error({ err: error, request_id: request.id }, 'a fault of the sandbox');
       void reply.removeHeader('x-sandbox-rule'); // a fault of ours never looks like one that was ordered

@@ -31,6 +31,9 @@ export class ScenarioError extends Error {
   }
 }
 
+/** What the rules that come with the sandbox, and those on top of a world, are called by: `magic/status-402`. */
+const OUR_NAMES: ReadonlySet<string> = new Set(['magic', 'world']);
+
 /** What a scenario may be called. */
 const NAME = /^[\w.-]{1,64}$/;
 
@@ -153,6 +156,11 @@ export function ruleOf(text: string, scenarioName: string): Rule {
 
 /** Reads a scenario file whole. @throws ScenarioError with everything that is wrong with it */
 export function readScenario(file: string, surroundings: ScenarioSurroundings): Scenario {
+  if (OUR_NAMES.has(nameOf(file)) && !file.startsWith(SHIPPED)) {
+    throw new ScenarioError([
+      `${file} must have another name: ${nameOf(file)} is what rules of ours are called by`,
+    ]);
+  }
   if (!NAME.test(nameOf(file))) {
     throw new ScenarioError([
       `${file} must have a name of letters, digits, dots, hyphens and underscores: headers carry it`,

@@ -1,7 +1,6 @@
 import { watch, type FSWatcher } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import type { z } from 'zod';
-import type { ScenarioDocument } from '../contract/scenario.ts';
+import type { ScenarioInput } from '../contract/control.ts';
 import type { Scenario, ScenarioSettings } from '../domain/scenario.ts';
 import type { Rule } from '../domain/rule.ts';
 import {
@@ -21,7 +20,7 @@ import { suggestion } from './suggestion.ts';
 interface LibraryOptions {
   readonly settings: ScenarioSettings;
   /** The scenario in force: a name, a file, or a document. */
-  readonly inForce: string | z.input<typeof ScenarioDocument> | undefined;
+  readonly inForce: string | ScenarioInput | undefined;
   /** A folder of the user's own scenarios, beside ours. */
   readonly folder: string | undefined;
   readonly reloaded: (file: string) => void;

@@ -57,7 +57,7 @@ async function syncFolder(folder: string): Promise<void> {
  * @returns how many worlds were written
  */
 export async function writeStateFile(file: string, worlds: AsyncIterable<KeptWorld>): Promise<number> {
-  const unfinished = `${file}.${process.pid}.tmp`;
+  const unfinished = `${file}.tmp`; // one that a crash left behind is written over
   const sum = sha256Sum();
   let count = 0;
   try {
@@ -167,19 +167,23 @@ function parsed(text: string): Line | undefined {
   }
 }
 
-/** Adds a line to what was read so far. @returns false for one that does not fit */
+/**
+ * Adds a line to what was read so far, as it came: what zod returns has its keys in another order.
+ *
+ * @returns false for one that does not fit
+ */
 function take(line: Line, worlds: Reading[]): boolean {
   const world = worlds.at(-1);
   if (line['world'] !== undefined) {
-    const read = WorldLine.safeParse(line);
-    if (read.success)
-      worlds.push({ id: read.data.world, head: read.data.head, entries: [], transactions: [] });
-    return read.success;
+    const isWorld = WorldLine.safeParse(line).success;
+    const { world: id, head } = line as { world: string; head: StateHead };
+    if (isWorld) worlds.push({ id, head, entries: [], transactions: [] });
+    return isWorld;
   }
-  const entries = StateEntries.safeParse(line['entries'] ?? []);
-  const transactions = StateTransactions.safeParse(line['transactions'] ?? []);
-  if (world === undefined || !entries.success || !transactions.success) return false;
-  for (const entry of entries.data) world.entries.push(entry);
-  for (const transaction of transactions.data) world.transactions.push(transaction);
+  const { entries = [], transactions = [] } = line as Partial<Reading>;
+  const fits = StateEntries.safeParse(entries).success && StateTransactions.safeParse(transactions).success;
+  if (world === undefined || !fits) return false;
+  for (const entry of entries) world.entries.push(entry);
+  for (const transaction of transactions) world.transactions.push(transaction);
   return Object.keys(line).every((key) => key === 'entries' || key === 'transactions');
 }
