@@ -129,7 +129,7 @@ export class World implements AsyncDisposable {
    *
    * @param from only those on top of the `world`, of its `scenario`, or of the `magic` beneficiaries
    */
-  async rules(from?: RuleAnswer['from']): Promise<readonly RuleAnswer[]> {
+  async rules(from?: 'world' | 'scenario' | 'magic'): Promise<readonly RuleAnswer[]> {
     return (await this.#control.get<{ rules: RuleAnswer[] }>('/rules', { from })).rules;
   }
 

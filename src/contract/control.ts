@@ -90,7 +90,7 @@ export const RuleRequest = RuleDocument.partial({ name: true }).meta({
 export type RuleRequest = Given<z.input<typeof RuleRequest>>;
 
 /** The same, also for what is given `as const`. */
-type Given<T> = T extends object ? { readonly [K in keyof T]: Given<T[K]> } : T;
+type Given<T> = T extends object ? { readonly [K in keyof T]: K extends 'body' ? T[K] : Given<T[K]> } : T;
 
 export type ScenarioInput = Given<z.input<typeof ScenarioDocument>>;
 
