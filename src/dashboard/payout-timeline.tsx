@@ -3,8 +3,9 @@ import { duration, istMoment, utcMoment } from './formats.ts';
 
 type Step = TransactionWire['timeline'][number];
 
-const stepName = ({ to, utr, forced }: Step): string =>
-  `${to ?? 'UTR comes'}${to !== null && utr ? ', with its UTR' : ''}${forced ? ' (forced)' : ''}`;
+/** What a step does, in words. @param isFirstUtr whether no step before it brings the UTR */
+const stepName = ({ to, utr, forced }: Step, isFirstUtr: boolean): string =>
+  `${to ?? 'UTR comes'}${to !== null && utr && isFirstUtr ? ', with its UTR' : ''}${forced ? ' (forced)' : ''}`;
 
 /** When a step happened or will, in words. */
 function stepWhen({ at, polls, done }: Step, createdMs: number, nowMs: number): string {
@@ -34,7 +35,7 @@ export function PayoutTimeline({
           key={index}
           class={`${step.done ? 'done' : 'ahead'} state-${(step.to ?? payout.status).toLowerCase()}`}
         >
-          <strong>{stepName(step)}</strong>
+          <strong>{stepName(step, !payout.timeline.slice(0, index).some(({ utr }) => utr))}</strong>
           <span title={step.at === null ? undefined : utcMoment(step.at)}>
             {stepWhen(step, createdMs, nowMs)}
           </span>

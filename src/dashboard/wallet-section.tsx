@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { useAction } from './action.ts';
 import { BalanceChart } from './balance-chart.tsx';
-import { plural, rupees } from './formats.ts';
+import { counted, rupees } from './formats.ts';
 import type { LiveWorld } from './live-world.ts';
 
 interface FigureProps {
@@ -75,18 +75,10 @@ export function WalletSection({ live }: { readonly live: LiveWorld }) {
         <Figure
           name="In flight"
           amount={wallet?.in_flight}
-          note={`${plural(counts?.PENDING ?? 0, 'payout')} PENDING`}
+          note={`${counted(counts?.PENDING ?? 0)} PENDING`}
         />
-        <Figure
-          name="Paid out"
-          amount={wallet?.paid_out}
-          note={`${plural(counts?.SUCCESS ?? 0, 'payout')} SUCCESS`}
-        />
-        <Figure
-          name="Came back"
-          amount={wallet?.came_back}
-          note={`${plural(back, 'payout')} FAILED or REVERSED`}
-        />
+        <Figure name="Paid out" amount={wallet?.paid_out} note={`${counted(counts?.SUCCESS ?? 0)} SUCCESS`} />
+        <Figure name="Came back" amount={wallet?.came_back} note={`${counted(back)} FAILED or REVERSED`} />
       </dl>
       {Array.isArray(invariants) && (
         <p class="refusal" role="alert">

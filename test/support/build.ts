@@ -11,4 +11,14 @@ export default function build(): void {
     { cwd: fileURLToPath(new URL('../..', import.meta.url)), encoding: 'utf8' },
   );
   if (status !== 0 && status !== BUILT_WITH_TYPE_ERRORS) throw new Error(`no build: ${stdout}${stderr}`);
+  buildPage();
+}
+
+function buildPage(): void {
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    ['node_modules/vite/bin/vite.js', 'build', '--logLevel', 'warn'],
+    { cwd: fileURLToPath(new URL('../..', import.meta.url)), encoding: 'utf8' },
+  );
+  if (status !== 0) throw new Error(`no page: ${stderr}`);
 }
