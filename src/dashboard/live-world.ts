@@ -17,6 +17,7 @@ import { EventFeed } from './event-feed.ts';
 import { messageOf } from './formats.ts';
 import { PayoutList, type Edges } from './payout-list.ts';
 import { RequestList } from './request-list.ts';
+import { Together } from './together.ts';
 import { inTime, WorldPages } from './world-pages.ts';
 
 const FIRST_PAYOUTS = 10_000;
@@ -56,11 +57,10 @@ export class LiveWorld {
   /** What went wrong in asking, so that the page is not silently behind. */
   readonly trouble = signal<string | null>(null);
   readonly #pages: WorldPages;
+  readonly #asking = new Together(() => this.#askAll(), ASK_EVERY_MS);
   #edges: Edges = {};
   #waiting: WorldEvent[] = [];
   #timers = new Set<ReturnType<typeof setTimeout>>();
-  #isAsking = false;
-  #isAskedAgain = false;
   #isTaking = false;
   #isReading = false;
   #mustRead = false;
@@ -74,7 +74,7 @@ export class LiveWorld {
       take: (event) => this.#queue(event),
       opened: (isFirst) => {
         if (isFirst) this.#mustRead = true; // the events are open: what happens from now on is not missed
-        this.#ask();
+        this.#asking.order();
       },
     });
     void this.feed.read();
@@ -83,6 +83,7 @@ export class LiveWorld {
 
   close(): void {
     this.feed.close();
+    this.#asking.close();
     for (const timer of this.#timers) clearTimeout(timer);
     this.#timers.clear();
   }
@@ -99,7 +100,7 @@ export class LiveWorld {
   takePayout(payout: TransactionWire): void {
     this.payouts.takeOne(payout);
     this.payoutsVersion.value += 1;
-    this.#ask();
+    this.#asking.order();
   }
 
   takeClock(clock: ClockAnswer): void {
@@ -108,7 +109,7 @@ export class LiveWorld {
 
   takeAdvance({ now, frozen }: AdvanceAnswer): void {
     this.takeClock({ now, frozen, next_due: null });
-    this.#ask();
+    this.#asking.order();
   }
 
   takeScenario(scenario: ScenarioAnswer): void {
@@ -125,7 +126,7 @@ export class LiveWorld {
 
   #lookOnAndOn(): void {
     this.#later(LOOK_EVERY_MS, () => {
-      if (this.feed.connection.value.state === 'live') this.#ask();
+      if (this.feed.connection.value.state === 'live') this.#asking.order();
       this.#lookOnAndOn();
     });
   }
@@ -167,7 +168,7 @@ export class LiveWorld {
     const clock = dataOf('clock').at(-1);
     if (clock !== undefined) this.takeClock({ ...clock, next_due: this.clock.value?.next_due ?? null });
     this.news.takeEvents(events);
-    this.#ask();
+    this.#asking.order();
   }
 
   #takeRules(
@@ -183,23 +184,7 @@ export class LiveWorld {
     this.scenario.value = { ...scenario, rules };
   }
 
-  /** Asks for what events leave open: soon, together, and never twice at once. */
-  #ask(): void {
-    if (this.#isAsking) {
-      this.#isAskedAgain = true;
-      return;
-    }
-    this.#isAsking = true;
-    void this.#askAll().finally(() => {
-      this.#later(ASK_EVERY_MS, () => {
-        this.#isAsking = false;
-        if (!this.#isAskedAgain) return;
-        this.#isAskedAgain = false;
-        this.#ask();
-      });
-    });
-  }
-
+  /** Asks for what events leave open. It fails nobody: what it could not get is told on the page. */
   async #askAll(): Promise<void> {
     try {
       await inTime(this.#askEverything());
@@ -306,6 +291,6 @@ export class LiveWorld {
   /** So much has changed that it is less to read all of it. */
   #readAgain(): void {
     this.#mustRead = true;
-    this.#isAskedAgain = true;
+    this.#asking.order();
   }
 }

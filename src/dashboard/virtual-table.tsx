@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 interface Column<T> {
   readonly name: string;
@@ -25,12 +25,16 @@ const NARROW_ROW = 57;
 /** So many rows beyond what is seen are there too, so that scrolling shows no gaps. */
 const BEYOND = 8;
 
+const focusActive = (element: HTMLElement): void =>
+  element.querySelector<HTMLElement>('[data-active] button')?.focus({ preventScroll: true });
+
 /** A table of any length, of which only what is seen is in the page. One tab stop; the arrow keys go through it. */
 export function VirtualTable<T>({ label, rows, columns, keyOf, nameOf, opened, onOpen }: Props<T>) {
   const scroller = useRef<HTMLDivElement>(null);
   const [seen, setSeen] = useState({ top: 0, height: 400, width: 1000 });
   const [active, setActive] = useState<string | null>(null);
   const topRow = useRef<string | null>(null);
+  const isFocusWanted = useRef(false);
   const isNarrow = seen.width < NARROW;
   const height = isNarrow ? NARROW_ROW : ROW;
 
@@ -66,6 +70,20 @@ export function VirtualTable<T>({ label, rows, columns, keyOf, nameOf, opened, o
     topRow.current = rows[first] === undefined ? null : keyOf(rows[first]);
   });
 
+  useLayoutEffect(() => {
+    if (!isFocusWanted.current) return;
+    isFocusWanted.current = false;
+    focusActive(scroller.current!);
+  });
+  // Whatever was opened took the focus with it when it was closed.
+  const wasOpened = useRef(opened);
+  useEffect(() => {
+    if (wasOpened.current !== null && opened === null && document.activeElement === document.body) {
+      focusActive(scroller.current!);
+    }
+    wasOpened.current = opened;
+  }, [opened]);
+
   const focus = (index: number): void => {
     const row = rows[Math.max(0, Math.min(index, rows.length - 1))];
     if (row === undefined) return;
@@ -78,7 +96,7 @@ export function VirtualTable<T>({ label, rows, columns, keyOf, nameOf, opened, o
     }
     look();
     setActive(key);
-    requestAnimationFrame(() => element.querySelector<HTMLElement>('[data-active] button')?.focus());
+    isFocusWanted.current = true;
   };
 
   const activeIndex = rows.findIndex((row) => keyOf(row) === active);

@@ -23,7 +23,9 @@ interface View {
 export interface Seen {
   readonly page: Page;
   /** A section by its heading. */
-  section(name: 'Wallet' | 'Transactions' | 'Requests' | 'Clock' | 'Scenario' | 'Try it'): Locator;
+  readonly section: (
+    name: 'Wallet' | 'Transactions' | 'Requests' | 'Clock' | 'Scenario' | 'Try it',
+  ) => Locator;
 }
 
 /** What a browser may say while a server is away: not of our making. */
@@ -50,7 +52,7 @@ export function useBrowser(): (url: string, view: View) => Promise<Seen> {
   return async (url, { apiKey, width = 1280, height = 900, theme = 'light' }) => {
     const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme });
     const page = await context.newPage();
-    page.setDefaultTimeout(15_000);
+    page.setDefaultTimeout(10_000);
     const complaints: string[] = [];
     page.on('pageerror', (error) => complaints.push(error.message));
     page.on('console', (message) => {
