@@ -19,7 +19,7 @@ const sectionOfAddress = (): SectionName | undefined =>
   (Object.keys(SECTIONS) as SectionName[]).find((name) => location.hash === `#${name}`);
 
 /** The section that the address names: on a phone the only one that is shown. */
-function useSection(): [SectionName, (name: SectionName) => void] {
+function useSection(): [SectionName, (name: SectionName) => void, (name: SectionName) => void] {
   const [section, setSection] = useState<SectionName>(sectionOfAddress() ?? 'wallet');
   useEffect(() => {
     const follow = (): void => setSection((was) => sectionOfAddress() ?? was);
@@ -30,11 +30,11 @@ function useSection(): [SectionName, (name: SectionName) => void] {
     if (sectionOfAddress() === name) document.getElementById(name)?.scrollIntoView();
     else location.hash = name;
   };
-  return [section, go];
+  return [section, go, setSection];
 }
 
 function WorldPage({ live }: { readonly live: LiveWorld }) {
-  const [section, go] = useSection();
+  const [section, go, setSection] = useSection();
   const [payout, setPayout] = useState<string | null>(null);
   const [request, setRequest] = useState<number | null>(null);
   const openPayout = (txnId: string): void => {
@@ -49,7 +49,12 @@ function WorldPage({ live }: { readonly live: LiveWorld }) {
     <div class="page" data-section={section}>
       <TopBar live={live} current={section} />
       <AwayNote live={live} />
-      <main>
+      <main
+        onFocusIn={({ target }) => {
+          const within = (target as Element).closest('section')?.id;
+          if (within !== undefined) setSection(within as SectionName);
+        }}
+      >
         <div class="column">
           <WalletSection live={live} />
           <PayoutsSection live={live} opened={payout} onOpen={setPayout} onOpenRequest={openRequest} />
