@@ -113,6 +113,8 @@ describe.skipIf(!hasBrowser)(`the page of a world${needsBrowser}`, { timeout: 60
     await rules.first().waitFor();
     expect((await payer.pay()).status).toBe(500);
     await rules.filter({ hasText: 'used 1×' }).waitFor();
+    await payer.pay();
+    await rules.filter({ hasText: 'used 2×' }).waitFor(); // told by an event
   });
 
   test('a key that is none is refused in the words of the sandbox, and another can be given', async () => {

@@ -5,9 +5,8 @@ import type { World } from '../client/world.ts';
 import { messageOf } from './formats.ts';
 
 type Connection =
-  | { readonly state: 'connecting' | 'live' }
-  /** The server is away: tried again at this time, ms of the browser's clock. */
-  | { readonly state: 'gone'; readonly retryAtMs: number }
+  /** gone: the server is away, and tried again and again. */
+  | { readonly state: 'connecting' | 'live' | 'gone' }
   /** It answers, but refuses this key or this reader. */
   | { readonly state: 'refused'; readonly status: number; readonly message: string };
 
@@ -53,10 +52,13 @@ export class EventFeed {
           this.#lastId = event.id;
           this.#reader.take(event);
         }
+        this.connection.value = { state: 'gone' };
       } catch (error) {
         if (error instanceof SandboxError) {
           this.connection.value = { state: 'refused', status: error.status, message: messageOf(error) };
           if (error.status === UNAUTHORIZED) return;
+        } else {
+          this.connection.value = { state: 'gone' };
         }
       }
       if (this.#isOver) return;
@@ -82,9 +84,6 @@ export class EventFeed {
   }
 
   #wait(ms: number): Promise<void> {
-    if (this.connection.value.state !== 'refused') {
-      this.connection.value = { state: 'gone', retryAtMs: Date.now() + ms };
-    }
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, ms);
       this.#wake = () => {

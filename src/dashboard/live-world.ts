@@ -9,6 +9,7 @@ import type {
   WalletAnswer,
   WorldAnswer,
 } from '../contract/control-answers.ts';
+import { SandboxError } from '../client/control-client.ts';
 import type { WorldEvent } from '../client/event-stream.ts';
 import { World } from '../client/world.ts';
 import { Announcements } from './announcements.ts';
@@ -192,7 +193,7 @@ export class LiveWorld {
       this.trouble.value = null;
     } catch (error) {
       this.trouble.value = messageOf(error);
-      if (this.feed.connection.value.state === 'live') this.feed.break(); // it comes back, and reads on
+      if (!(error instanceof SandboxError)) this.feed.break(); // it comes back, and reads on
     }
   }
 

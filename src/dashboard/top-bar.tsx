@@ -1,4 +1,3 @@
-import { useEffect, useState } from 'preact/hooks';
 import { istTime, rupees } from './formats.ts';
 import type { LiveWorld } from './live-world.ts';
 import { chooseKey, chooseTheme, theme, THEMES } from './session.ts';
@@ -14,18 +13,9 @@ export const SECTIONS = {
 } as const;
 export type SectionName = keyof typeof SECTIONS;
 
-const SECOND_MS = 1000;
-
 /** Whether what is seen is live, in words. */
 function Connection({ live }: { readonly live: LiveWorld }) {
   const connection = live.feed.connection.value;
-  const [, tick] = useState(0);
-  const isGone = connection.state === 'gone';
-  useEffect(() => {
-    if (!isGone) return;
-    const timer = setInterval(() => tick((nth) => nth + 1), SECOND_MS / 2);
-    return () => clearInterval(timer);
-  }, [isGone]);
   const words = { connecting: 'Connecting', live: 'Live', gone: 'Server away', refused: 'Refused' }[
     connection.state
   ];
