@@ -3,7 +3,7 @@ FROM node:24-alpine AS build
 WORKDIR /build
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
-COPY tsconfig.json tsconfig.build.json ./
+COPY tsconfig.json tsconfig.build.json vite.config.ts ./
 COPY build build
 COPY src src
 COPY fixtures fixtures

@@ -26,6 +26,11 @@ const common = {
 };
 const asCommonJs = { format: 'cjs', outExtension: { '.js': '.cjs' } };
 
+/** Packages that vite puts into the page. */
+const IN_THE_PAGE = ['preact', '@preact/signals', '@preact/signals-core', 'uplot'].map(
+  (name) => `node_modules/${name}/package.json`,
+);
+
 /** @returns the files that went into the bundle */
 async function bundle() {
   const core = await build({
@@ -105,5 +110,5 @@ function writeTypes() {
 }
 
 rmSync(DIST, { recursive: true, force: true });
-writeLicenses(await bundle());
+writeLicenses([...(await bundle()), ...IN_THE_PAGE]);
 writeTypes();

@@ -22,6 +22,7 @@ import { MemoryLedger } from './ledger/memory.ts';
 import { newAdminToken } from './runtime/admin-token.ts';
 import { sameText, sha256 } from './runtime/digest.ts';
 import { ControlScenarios } from './runtime/control-scenarios.ts';
+import { dashboardFiles } from './runtime/dashboard-files.ts';
 import { KeptState } from './runtime/kept-state.ts';
 import { linearPattern } from './runtime/linear-pattern.ts';
 import { packageVersion } from './runtime/package-version.ts';
@@ -166,6 +167,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
     wallClock,
     suggest: suggestion,
     version: packageVersion(),
+    dashboardFiles: dashboardFiles(),
     isStopping: () => isStopping,
   });
 

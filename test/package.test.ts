@@ -39,6 +39,8 @@ function installed(): { readonly folder: string; readonly main: string } {
 test('the package ships the program, the library, its types, the scenarios, and no more', () => {
   const known = shipped.map((path) => {
     if (/^fixtures\/scenarios\/[\w-]+\.yaml$/.test(path)) return 'fixtures/scenarios/';
+    if (/^dist\/dashboard\/(index\.html|assets\/index-[\w-]+\.(js|css)|assets\/[\w-]+\.svg)$/.test(path))
+      return 'the page';
     if (/^dist\/(client|contract|domain)\/[\w-]+\.d\.ts$/.test(path)) return 'types of the library';
     return path;
   });
@@ -63,6 +65,7 @@ test('the package ships the program, the library, its types, the scenarios, and 
     'fixtures/scenario.schema.json',
     'fixtures/scenarios/',
     'package.json',
+    'the page',
     'types of the library',
   ]);
   expect(shipped.filter((path) => path.startsWith('fixtures/scenarios/'))).toHaveLength(

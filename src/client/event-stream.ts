@@ -44,10 +44,20 @@ function eventOf(frame: string): WorldEvent | undefined {
   return { id, type, data: JSON.parse(data) } as WorldEvent;
 }
 
-async function* framesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+/** The chunks of a body, read as every browser can: Safari has no `for await` over a stream. */
+async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const reader = body.getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    yield value;
+  }
+}
+
+async function* framesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let text = '';
-  for await (const chunk of body) {
+  for await (const chunk of chunksOf(body)) {
     text += decoder.decode(chunk, { stream: true });
     const frames = text.split('\n\n');
     text = frames.pop()!;
@@ -84,7 +94,7 @@ export async function openEvents(
 
 async function* readEvents(response: Response, leave: AbortController): AsyncGenerator<WorldEvent, void> {
   try {
-    for await (const frame of framesOf(response.body as unknown as AsyncIterable<Uint8Array>)) {
+    for await (const frame of framesOf(response.body!)) {
       const event = eventOf(frame);
       if (event !== undefined) yield event;
     }

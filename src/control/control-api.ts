@@ -11,6 +11,7 @@ import { takeJsonBodies } from '../http/json-body.ts';
 import { adminRoutes } from './admin-routes.ts';
 import { validatorWith } from './checked-request.ts';
 import { clockRoutes } from './clock-routes.ts';
+import { dashboardRoutes, type DashboardFile } from './dashboard-routes.ts';
 import { eventRoutes } from './event-routes.ts';
 import { journalRoutes } from './journal-routes.ts';
 import { scenarioRoutes, type Scenarios } from './scenario-routes.ts';
@@ -38,6 +39,8 @@ export interface ControlOptions {
   readonly wallClock: WallClock;
   readonly suggest: Suggest;
   readonly version: string;
+  /** The files of the page, by their path. */
+  readonly dashboardFiles: () => ReadonlyMap<string, DashboardFile>;
   readonly isStopping: () => boolean;
 }
 
@@ -72,6 +75,7 @@ export async function controlApi(
     void reply.code(status === 'ready' ? 200 : 503);
     return { status, version };
   });
+  await app.withTypeProvider<ZodTypeProvider>().register(dashboardRoutes, options);
   takeNothingElse(app);
   await app.register(adminRoutes, options);
   await app.register(async (keyed) => {

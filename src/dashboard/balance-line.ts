@@ -1,0 +1,34 @@
+import type { EntryWire } from '../contract/control-answers.ts';
+
+/** A balance at a moment of world time. */
+interface BalancePoint {
+  readonly atMs: number;
+  readonly balance: number;
+}
+
+/** The balance over world time, as far back as it is known here. */
+export class BalanceLine {
+  points: readonly BalancePoint[] = [];
+  /** The position of the entry that follows the newest point. */
+  next = 0;
+  readonly #most: number;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** Takes the newest entries, newest first. @param before how many entries lie before them */
+  begin(entries: readonly EntryWire[], before: number): void {
+    this.points = [];
+    this.next = before;
+    this.take(entries.toReversed());
+  }
+
+  /** Takes entries that follow, oldest first. */
+  take(entries: readonly EntryWire[]): void {
+    if (entries.length === 0) return;
+    const fresh = entries.map(({ at, balance }) => ({ atMs: Date.parse(at), balance }));
+    this.points = [...this.points, ...fresh].slice(-this.#most);
+    this.next += entries.length;
+  }
+}

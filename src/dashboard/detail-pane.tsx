@@ -1,0 +1,34 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+
+interface Props {
+  readonly title: string;
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+}
+
+/** What is opened out of a list, beside it or, where there is no room, in its place. Escape closes it. */
+export function DetailPane({ title, onClose, children }: Props) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus({ preventScroll: true }), [title]);
+  return (
+    <div
+      class="detail"
+      role="region"
+      aria-label={title}
+      onKeyDown={(event) => {
+        if (event.key === 'Escape') onClose();
+      }}
+    >
+      <header>
+        <h3 tabIndex={-1} ref={heading}>
+          {title}
+        </h3>
+        <button type="button" class="button small" onClick={onClose}>
+          Close
+        </button>
+      </header>
+      <div class="detail-body">{children}</div>
+    </div>
+  );
+}

@@ -1,0 +1,62 @@
+import { signal } from '@preact/signals';
+
+/** What the browser keeps between visits: the key of the world that is shown, and the theme. */
+
+export const DEMO_KEY = 'sk_test_demo';
+
+export const THEMES = ['system', 'light', 'dark'] as const;
+export type Theme = (typeof THEMES)[number];
+
+const KEY_NAME = 'payout-sandbox.key';
+const THEME_NAME = 'payout-sandbox.theme';
+
+/** A browser may forbid keeping anything: then nothing is kept. */
+function kept(name: string): string | null {
+  try {
+    return localStorage.getItem(name);
+  } catch {
+    return null;
+  }
+}
+
+function keep(name: string, value: string | null): void {
+  try {
+    if (value === null) localStorage.removeItem(name);
+    else localStorage.setItem(name, value);
+  } catch {
+    // it is asked for again next time
+  }
+}
+
+/** The key of `#key=…`, taken out of the address so that it stands in no history and no screenshot. */
+function keyOfAddress(): string | null {
+  const key = new URLSearchParams(location.hash.slice(1)).get('key');
+  if (key !== null) history.replaceState(null, '', location.pathname + location.search);
+  return key;
+}
+
+/** The key of the world that is shown; null while none is chosen. */
+export const apiKey = signal<string | null>(null);
+export const theme = signal<Theme>('system');
+
+export function chooseKey(key: string | null): void {
+  keep(KEY_NAME, key);
+  apiKey.value = key;
+}
+
+export function chooseTheme(chosen: Theme): void {
+  keep(THEME_NAME, chosen);
+  theme.value = chosen;
+  document.documentElement.dataset['theme'] = chosen;
+}
+
+export function beginSession(): void {
+  chooseTheme(THEMES.find((name) => name === kept(THEME_NAME)) ?? 'system');
+  const take = (): void => {
+    const given = keyOfAddress();
+    if (given !== null && given !== '') chooseKey(given);
+  };
+  apiKey.value = kept(KEY_NAME);
+  take();
+  addEventListener('hashchange', take);
+}

@@ -1,0 +1,63 @@
+import { useState } from 'preact/hooks';
+import { chooseKey, DEMO_KEY } from './session.ts';
+
+/** Asks whose world is to be shown. @param refusal why the key that was given last is none */
+export function SignIn({
+  given,
+  refusal,
+}: {
+  readonly given: string | null;
+  readonly refusal: string | null;
+}) {
+  const [key, setKey] = useState(given ?? DEMO_KEY);
+  return (
+    <main class="sign-in">
+      <div class="card">
+        <h1>Payout sandbox</h1>
+        <p>
+          Every API key is a <strong>world</strong> of its own: a wallet, its transactions and its clock.
+          Whose world do you want to see?
+        </p>
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            chooseKey(key.trim());
+          }}
+        >
+          <label class="field">
+            <span>API key</span>
+            <input
+              name="key"
+              autoComplete="off"
+              spellcheck={false}
+              required
+              value={key}
+              aria-invalid={refusal !== null}
+              aria-describedby={refusal === null ? undefined : 'refusal'}
+              onInput={(event) => setKey(event.currentTarget.value)}
+            />
+          </label>
+          {refusal !== null && (
+            <p class="refusal" role="alert" id="refusal">
+              {refusal}
+            </p>
+          )}
+          <div class="buttons">
+            <button type="submit" class="button primary">
+              Show its world
+            </button>
+            {key !== DEMO_KEY && (
+              <button type="button" class="button" onClick={() => chooseKey(DEMO_KEY)}>
+                Use {DEMO_KEY}
+              </button>
+            )}
+          </div>
+        </form>
+        <p class="note">
+          It is the key that your client sends, and it stays in this browser. A link can bring it along:{' '}
+          <code>#key={DEMO_KEY}</code>
+        </p>
+      </div>
+    </main>
+  );
+}

@@ -1,0 +1,179 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+
+interface Column<T> {
+  readonly name: string;
+  readonly className: string;
+  readonly cell: (row: T) => ComponentChildren;
+}
+
+interface Props<T> {
+  readonly label: string;
+  readonly rows: readonly T[];
+  readonly columns: readonly Column<T>[];
+  readonly keyOf: (row: T) => string;
+  /** What a row is called where it is opened. */
+  readonly nameOf: (row: T) => string;
+  readonly opened: string | null;
+  readonly onOpen: (key: string) => void;
+}
+
+/** Below this width, px, a row takes two lines. */
+const NARROW = 620;
+const ROW = 37;
+const NARROW_ROW = 57;
+/** So many rows beyond what is seen are there too, so that scrolling shows no gaps. */
+const BEYOND = 8;
+
+const focusActive = (element: HTMLElement): void =>
+  element.querySelector<HTMLElement>('[data-active] button')?.focus({ preventScroll: true });
+
+/** A table of any length, of which only what is seen is in the page. One tab stop; the arrow keys go through it. */
+export function VirtualTable<T>({ label, rows, columns, keyOf, nameOf, opened, onOpen }: Props<T>) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const [seen, setSeen] = useState({ top: 0, height: 400, width: 1000 });
+  const [active, setActive] = useState<string | null>(null);
+  const topRow = useRef<string | null>(null);
+  const isFocusWanted = useRef(false);
+  const isNarrow = seen.width < NARROW;
+  const height = isNarrow ? NARROW_ROW : ROW;
+
+  const look = (): void => {
+    const { scrollTop, clientHeight, clientWidth } = scroller.current!;
+    setSeen((was) =>
+      was.top === scrollTop && was.height === clientHeight && was.width === clientWidth
+        ? was
+        : { top: scrollTop, height: clientHeight, width: clientWidth },
+    );
+  };
+
+  useLayoutEffect(() => {
+    const observer = new ResizeObserver(look);
+    observer.observe(scroller.current!);
+    return () => observer.disconnect();
+  }, []);
+
+  const first = Math.max(0, Math.min(Math.floor(seen.top / height), rows.length - 1));
+  const from = Math.max(0, first - BEYOND);
+  const shown = rows.slice(from, first + Math.ceil(seen.height / height) + BEYOND);
+
+  // Rows that come in above leave what is being read where it is, unless the newest is being looked at.
+  useLayoutEffect(() => {
+    const element = scroller.current!;
+    if (element.scrollTop > 0 && topRow.current !== null) {
+      const index = rows.findIndex((row) => keyOf(row) === topRow.current);
+      if (index >= 0 && index !== first) element.scrollTop += (index - first) * height;
+    }
+    look();
+  }, [rows]);
+  useLayoutEffect(() => {
+    topRow.current = rows[first] === undefined ? null : keyOf(rows[first]);
+  });
+
+  useLayoutEffect(() => {
+    if (!isFocusWanted.current) return;
+    isFocusWanted.current = false;
+    focusActive(scroller.current!);
+  });
+  // Whatever was opened took the focus with it when it was closed.
+  const wasOpened = useRef(opened);
+  useEffect(() => {
+    if (wasOpened.current !== null && opened === null && document.activeElement === document.body) {
+      focusActive(scroller.current!);
+    }
+    wasOpened.current = opened;
+  }, [opened]);
+
+  const focus = (index: number): void => {
+    const row = rows[Math.max(0, Math.min(index, rows.length - 1))];
+    if (row === undefined) return;
+    const key = keyOf(row);
+    const element = scroller.current!;
+    const top = rows.indexOf(row) * height;
+    if (top < element.scrollTop) element.scrollTop = top;
+    else if (top + height > element.scrollTop + element.clientHeight) {
+      element.scrollTop = top + height - element.clientHeight;
+    }
+    look();
+    setActive(key);
+    isFocusWanted.current = true;
+  };
+
+  const activeIndex = rows.findIndex((row) => keyOf(row) === active);
+  const isActiveShown = activeIndex >= from && activeIndex < from + shown.length;
+  const stop = isActiveShown ? activeIndex : first;
+
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const page = Math.max(1, Math.floor(seen.height / height) - 1);
+    const to = {
+      ArrowDown: stop + 1,
+      ArrowUp: stop - 1,
+      PageDown: stop + page,
+      PageUp: stop - page,
+      Home: 0,
+      End: rows.length - 1,
+    }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    focus(to);
+  };
+
+  return (
+    <div
+      class={isNarrow ? 'table narrow' : 'table'}
+      role="table"
+      aria-label={label}
+      aria-rowcount={rows.length + 1}
+    >
+      <div class="table-head" role="rowgroup">
+        <div class="row" role="row" aria-rowindex={1}>
+          {columns.map(({ name, className }) => (
+            <span key={name} role="columnheader" class={className}>
+              {name}
+            </span>
+          ))}
+        </div>
+      </div>
+      <div class="table-body" ref={scroller} role="rowgroup" onScroll={look} onKeyDown={onKeyDown}>
+        <div role="presentation" style={{ height: `${rows.length * height}px` }}>
+          {shown.map((row, offset) => {
+            const index = from + offset;
+            const key = keyOf(row);
+            return (
+              <div
+                key={key}
+                class={key === opened ? 'row opened' : 'row'}
+                role="row"
+                aria-rowindex={index + 2}
+                data-active={index === stop ? '' : undefined}
+                style={{ transform: `translateY(${index * height}px)`, height: `${height}px` }}
+              >
+                {columns.map(({ name, className, cell }, nth) => (
+                  <span key={name} role="cell" class={className}>
+                    {nth === 0 ? (
+                      <button
+                        type="button"
+                        class="row-open"
+                        tabIndex={index === stop ? 0 : -1}
+                        aria-label={`Open ${nameOf(row)}`}
+                        aria-pressed={key === opened}
+                        onClick={() => {
+                          setActive(key);
+                          onOpen(key);
+                        }}
+                      >
+                        {cell(row)}
+                      </button>
+                    ) : (
+                      cell(row)
+                    )}
+                  </span>
+                ))}
+              </div>
+            );
+          })}
+        </div>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,91 @@
+import { useState } from 'preact/hooks';
+import { useAction } from './action.ts';
+import { BalanceChart } from './balance-chart.tsx';
+import { counted, rupees } from './formats.ts';
+import type { LiveWorld } from './live-world.ts';
+
+interface FigureProps {
+  readonly name: string;
+  readonly amount: number | undefined;
+  readonly note: string;
+}
+
+const Figure = ({ name, amount, note }: FigureProps) => (
+  <div class="figure">
+    <dt>{name}</dt>
+    <dd>
+      <span class="amount">{amount === undefined ? '…' : rupees(amount)}</span>
+      <span class="note">{note}</span>
+    </dd>
+  </div>
+);
+
+/** Puts money in, or takes it out. */
+function MoneyForm({ live }: { readonly live: LiveWorld }) {
+  const [amount, setAmount] = useState('10000');
+  const { isBusy, refusal, run } = useAction();
+  const move = (what: 'fund' | 'withdraw') => () =>
+    run(async () => {
+      const { balance } = await live.world[what](Number(amount.replaceAll(',', '')));
+      live.news.say(`The balance is ${rupees(balance)}`);
+    });
+  return (
+    <form class="inline-form" onSubmit={(event) => event.preventDefault()}>
+      <label for="money">Amount, ₹</label>
+      <input
+        id="money"
+        inputMode="decimal"
+        autoComplete="off"
+        value={amount}
+        onInput={(event) => setAmount(event.currentTarget.value)}
+      />
+      <button type="button" class="button" disabled={isBusy} onClick={move('fund')}>
+        Credit
+      </button>
+      <button type="button" class="button" disabled={isBusy} onClick={move('withdraw')}>
+        Debit
+      </button>
+      {refusal !== null && (
+        <p class="refusal" role="alert">
+          {refusal}
+        </p>
+      )}
+    </form>
+  );
+}
+
+/** The money of the world: what it holds, what is under way, what came back. */
+export function WalletSection({ live }: { readonly live: LiveWorld }) {
+  const wallet = live.wallet.value;
+  const counts = live.summary.value?.transactions;
+  const invariants = live.summary.value?.invariants;
+  const back = counts === undefined ? 0 : counts.FAILED + counts.REVERSED;
+  return (
+    <section id="wallet" class="card" aria-labelledby="wallet-title">
+      <header class="card-head">
+        <h2 id="wallet-title">Wallet</h2>
+        <MoneyForm live={live} />
+      </header>
+      <dl class="figures">
+        <Figure
+          name="Balance"
+          amount={wallet?.balance}
+          note={`opened with ${rupees(wallet?.opening_balance ?? 0)}`}
+        />
+        <Figure
+          name="In flight"
+          amount={wallet?.in_flight}
+          note={`${counted(counts?.PENDING ?? 0)} PENDING`}
+        />
+        <Figure name="Paid out" amount={wallet?.paid_out} note={`${counted(counts?.SUCCESS ?? 0)} SUCCESS`} />
+        <Figure name="Came back" amount={wallet?.came_back} note={`${counted(back)} FAILED or REVERSED`} />
+      </dl>
+      {Array.isArray(invariants) && (
+        <p class="refusal" role="alert">
+          The ledger does not hold, which is a fault of the sandbox: {invariants.join('; ')}
+        </p>
+      )}
+      <BalanceChart live={live} />
+    </section>
+  );
+}

@@ -1,0 +1,94 @@
+import type {
+  EntriesAnswer,
+  EntryWire,
+  ModelAnswer,
+  RequestsAnswer,
+  TransactionsAnswer,
+  TransactionWire,
+} from '../contract/control-answers.ts';
+import { ControlClient } from '../client/control-client.ts';
+import type { Edges } from './payout-list.ts';
+
+const PAGE = 1000;
+/** What one look for news asks for: usually far more than there is. */
+const NEWS_PAGE = 50;
+const LONGEST_ANSWER_MS = 15_000;
+
+/** The lists of a world, page by page, as the page asks for them. */
+export class WorldPages {
+  readonly #control: ControlClient;
+
+  constructor(url: string, apiKey: string) {
+    this.#control = new ControlClient(url, apiKey);
+  }
+
+  /** The states that a payout can be forced into from each. */
+  async edges(): Promise<Edges> {
+    const { states, edges } = await this.#control.get<ModelAnswer>('/model');
+    return Object.fromEntries(
+      states.map(({ name }) => [name, edges.filter(({ from }) => from === name).map(({ to }) => to)]),
+    );
+  }
+
+  requests(limit: number): Promise<RequestsAnswer> {
+    return this.#control.get('/requests', { limit });
+  }
+
+  /** @param before how many there are before the oldest that is known; a cursor is a position */
+  payouts(before?: number): Promise<TransactionsAnswer> {
+    return this.#control.get('/transactions', {
+      limit: PAGE,
+      cursor: before === undefined ? undefined : before - 1,
+    });
+  }
+
+  /**
+   * The payouts that were made since, with some that are known.
+   *
+   * @returns null when more than `most` were made: what was known is too far away
+   */
+  async payoutsDownTo(isKnown: (txnId: string) => boolean, most: number): Promise<TransactionsAnswer | null> {
+    const found: TransactionWire[] = [];
+    for (let cursor: number | undefined; ;) {
+      const limit = cursor === undefined ? NEWS_PAGE : PAGE;
+      const page = await this.#control.get<TransactionsAnswer>('/transactions', { limit, cursor });
+      found.push(...page.transactions);
+      if (page.next === null || page.transactions.some(({ txn_id: id }) => isKnown(id))) {
+        return { transactions: found, next: page.next };
+      }
+      if (found.length > most) return null;
+      cursor = page.next;
+    }
+  }
+
+  /** The newest entries, newest first. */
+  newestEntries(): Promise<EntriesAnswer> {
+    return this.#control.get('/wallet/entries', { limit: PAGE });
+  }
+
+  /** All entries from a position on, oldest first. */
+  async entriesFrom(position: number): Promise<readonly EntryWire[]> {
+    const found: EntryWire[] = [];
+    for (let cursor: number | null = position; cursor !== null;) {
+      const page: EntriesAnswer = await this.#control.get('/wallet/entries', {
+        order: 'oldest',
+        limit: PAGE,
+        cursor,
+      });
+      found.push(...page.entries);
+      cursor = page.next;
+    }
+    return found;
+  }
+}
+
+/** @throws Error when an answer does not come, as from a machine that has gone to sleep */
+export async function inTime<T>(answer: Promise<T>): Promise<T> {
+  const { promise: tooLate, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error('the sandbox does not answer')), LONGEST_ANSWER_MS);
+  try {
+    return await Promise.race([answer, tooLate]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,85 @@
+import { existsSync } from 'node:fs';
+import { chromium, type Browser, type Locator, type Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
+
+/** Debian's, or that of CHROMIUM. */
+const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
+
+export const hasBrowser = existsSync(CHROMIUM);
+/** What is added to the name of tests that are skipped. */
+export const needsBrowser = hasBrowser
+  ? ''
+  : ` (skipped: there is no ${CHROMIUM}; CHROMIUM may name another)`;
+
+interface View {
+  /** The key of the world; null for a browser that brings none along. */
+  readonly apiKey: string | null;
+  readonly width?: number;
+  readonly height?: number;
+  readonly theme?: 'light' | 'dark';
+}
+
+/** The page as a test sees it. */
+export interface Seen {
+  readonly page: Page;
+  /** A section by its heading. */
+  readonly section: (
+    name: 'Wallet' | 'Transactions' | 'Requests' | 'Clock' | 'Scenario' | 'Try it',
+  ) => Locator;
+}
+
+/** What a browser may say while a server is away: not of our making. */
+const UNREACHABLE =
+  /net::ERR_(CONNECTION_REFUSED|CONNECTION_RESET|INCOMPLETE_CHUNKED_ENCODING|EMPTY_RESPONSE)/;
+/** And what it says of each answer that is a refusal. */
+const REFUSED = /Failed to load resource: the server responded with a status of (4|5)\d\d/;
+
+/**
+ * One browser for all tests of a file. A page that says an error in its console, is blocked by its own policy, or asks
+ * another origin for anything fails its test.
+ */
+export function useBrowser(): (url: string, view: View) => Promise<Seen> {
+  let browser: Browser;
+  beforeAll(async () => {
+    if (!hasBrowser) return;
+    browser = await chromium.launch({
+      executablePath: CHROMIUM,
+      args: ['--no-sandbox', '--disable-dev-shm-usage'],
+    });
+  }, 60_000);
+  afterAll(() => browser?.close());
+
+  return async (url, { apiKey, width = 1280, height = 900, theme = 'light' }) => {
+    const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme });
+    const page = await context.newPage();
+    page.setDefaultTimeout(10_000);
+    const complaints: string[] = [];
+    page.on('pageerror', (error) => complaints.push(error.message));
+    page.on('console', (message) => {
+      const text = message.text();
+      const isFault = message.type() === 'error' || message.type() === 'warning';
+      if (isFault && !UNREACHABLE.test(text) && !REFUSED.test(text)) complaints.push(text);
+    });
+    page.on('dialog', (dialog) => {
+      complaints.push(`a dialog: ${dialog.message()}`);
+      void dialog.dismiss();
+    });
+    page.on('request', (request) => {
+      const { origin, protocol } = new URL(request.url());
+      if (protocol !== 'data:' && origin !== new URL(url).origin) complaints.push(`asked ${request.url()}`);
+    });
+    onTestFinished(async () => {
+      await context.close();
+      expect(complaints).toEqual([]);
+    });
+    await page.goto(`${url}/_sandbox/${apiKey === null ? '' : `#key=${apiKey}`}`);
+    return {
+      page,
+      section: (name) =>
+        page.locator('section').filter({ has: page.getByRole('heading', { name, exact: true, level: 2 }) }),
+    };
+  };
+}
+
+/** Waits until the page follows the world. */
+export const live = ({ page }: Seen): Promise<void> => page.locator('.connection.live').waitFor();
