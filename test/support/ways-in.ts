@@ -49,4 +49,13 @@ const npmStart: WayIn = {
   },
 };
 
-export const WAYS_IN: readonly WayIn[] = [inProcess, npmStart];
+/** One that .ci/black-box has started, from the package or from the image. */
+const startedAt = (url: string): WayIn => ({
+  name: `against the sandbox at ${url}`,
+  start: () => Promise.resolve(connectSandbox({ url, adminToken: ADMIN_TOKEN })),
+});
+
+const { SANDBOX_AT } = process.env;
+
+export const WAYS_IN: readonly WayIn[] =
+  SANDBOX_AT === undefined ? [inProcess, npmStart] : [startedAt(SANDBOX_AT)];
