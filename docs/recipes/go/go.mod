@@ -1,0 +1,3 @@
+module payouts
+
+go 1.19

@@ -1,0 +1,44 @@
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+class PayoutsTest {
+  // JUnit makes a new object for each test, and so a fresh key: nothing to clean up
+  private final SandboxWorld world = new SandboxWorld();
+  private final PayoutClient client = new PayoutClient(world);
+
+  @Test
+  @DisplayName("a payout is made once, although the first answer never came")
+  void lostAnswer() throws Exception {
+    world.rule("""
+        {"name": "lost-answer", "match": {"route": "initiate", "attempt": 1}, "effect": {"commit": true, "fault": "hang"}}""");
+    assertEquals(200, client.pay("order-1", 1500.50).statusCode());
+    assertEquals(998_499.50, world.balance());
+    world.verify("""
+        {"sequence": [{"fault": "hang", "committed": true}, {"status": 200, "replayed": true}]}""");
+  }
+
+  @Test
+  @DisplayName("a payout settles when the clock says so")
+  void settlement() throws Exception {
+    world.freeze();
+    client.pay("order-1", 1500.50);
+    world.advance("1s");
+    assertEquals("PENDING", client.status("order-1"));
+    assertTrue(world.advance("1s").contains("\"to\":\"SUCCESS\""));
+    assertEquals("SUCCESS", client.status("order-1"));
+  }
+
+  @Test
+  @DisplayName("a refusal is not sent again")
+  void refusal() throws Exception {
+    world.rule("""
+        {"match": {"route": "initiate"}, "times": 1, "effect": {"respond": {"status": 402}}}""");
+    assertEquals(402, client.pay("order-1", 1500.50).statusCode());
+    world.verify("""
+        {"match": {"route": "initiate"}, "count": {"exactly": 1}}""");
+    assertEquals(1_000_000, world.balance());
+  }
+}

@@ -1,0 +1,109 @@
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.UUID;
+
+/**
+ * A fresh world of a running payout sandbox: what one key sees. The JDK and nothing else; answers are JSON texts, which your own
+ * JSON library reads better than {@link #numberIn}. {@code java SandboxWorld.java} plays a payout whose answer is lost.
+ */
+public final class SandboxWorld {
+  public static final String URL = Optional.ofNullable(System.getenv("PAYOUT_URL")).orElse("http://127.0.0.1:3000");
+  private static final HttpClient HTTP = HttpClient.newHttpClient();
+
+  public final String apiKey = "sk_test_" + UUID.randomUUID();
+
+  /** The payout API, as your client would ask it; give up after {@code timeout}. */
+  public HttpResponse<String> ask(String method, String path, String body, Duration timeout) throws IOException, InterruptedException {
+    return HTTP.send(
+        HttpRequest.newBuilder(URI.create(URL + path))
+            .method(method, body == null ? BodyPublishers.noBody() : BodyPublishers.ofString(body))
+            .header("Authorization", "Bearer " + apiKey)
+            .header("Content-Type", "application/json")
+            .timeout(timeout)
+            .build(),
+        BodyHandlers.ofString());
+  }
+
+  /** One call of the control API, say {@code control("POST", "/clock/advance", "{\"by\":\"2h\"}")}. */
+  public String control(String method, String path, String body) throws IOException, InterruptedException {
+    HttpResponse<String> answer = ask(method, "/_sandbox" + path, body, Duration.ofSeconds(10));
+    if (answer.statusCode() >= 300) throw new IllegalStateException(method + " " + path + ": " + answer.body());
+    return answer.body();
+  }
+
+  public void freeze() throws IOException, InterruptedException {
+    control("POST", "/clock/freeze", null);
+  }
+
+  /** Moves the clock; the answer lists what happened meanwhile. */
+  public String advance(String by) throws IOException, InterruptedException {
+    return control("POST", "/clock/advance", "{\"by\":\"" + by + "\"}");
+  }
+
+  public void rule(String json) throws IOException, InterruptedException {
+    control("POST", "/rules", json);
+  }
+
+  /** Asks the journal. The message says what came closest. */
+  public void verify(String json) throws IOException, InterruptedException {
+    String answer = control("POST", "/requests/verify", json);
+    if (!answer.startsWith("{\"passed\":true")) throw new AssertionError(answer);
+  }
+
+  public double balance() throws IOException, InterruptedException {
+    return numberIn(control("GET", "/wallet", null), "balance");
+  }
+
+  static double numberIn(String json, String field) {
+    return Double.parseDouble(json.replaceFirst("(?s)^.*?\"" + field + "\":(-?[0-9.]+).*$", "$1"));
+  }
+
+  public static void main(String[] args) throws Exception {
+    SandboxWorld world = new SandboxWorld();
+    world.freeze();
+    world.rule("""
+        {"name": "lost-answer", "match": {"route": "initiate", "attempt": 1}, "effect": {"commit": true, "fault": "hang"}}""");
+    HttpResponse<String> paid = new PayoutClient(world).pay("order-1", 1500.50);
+    System.out.println("replayed " + paid.headers().firstValue("Idempotent-Replayed").orElse("false"));
+    world.verify("""
+        {"sequence": [{"fault": "hang", "committed": true}, {"status": 200, "replayed": true}]}""");
+    System.out.println("balance " + world.balance());
+    System.out.println("settled " + world.advance("2s").contains("\"to\":\"SUCCESS\""));
+  }
+}
+
+/** The payout client under test: a stand-in for yours. It sends the same reference again when no answer came. */
+final class PayoutClient {
+  private final SandboxWorld world;
+
+  PayoutClient(SandboxWorld world) {
+    this.world = world;
+  }
+
+  HttpResponse<String> pay(String reference, double amount) throws IOException, InterruptedException {
+    String body =
+        """
+        {"client_ref_id": "%s", "beneficiary_name": "Asha Rao", "beneficiary_account": "000123456789",
+         "beneficiary_ifsc": "SBIN0000001", "amount": %.2f, "transfer_mode": "IMPS"}"""
+            .formatted(reference, amount);
+    for (int attempt = 1; ; attempt++) {
+      try {
+        return world.ask("POST", "/payout/initiate", body, Duration.ofMillis(300));
+      } catch (IOException noAnswer) { // a timeout is one too
+        if (attempt == 3) throw noAnswer;
+      }
+    }
+  }
+
+  String status(String reference) throws IOException, InterruptedException {
+    String answer = world.ask("GET", "/payout/status?client_ref_id=" + reference, null, Duration.ofMillis(300)).body();
+    return answer.replaceFirst("(?s)^.*\"data\":\\{.*?\"status\":\"([A-Z]+)\".*$", "$1");
+  }
+}

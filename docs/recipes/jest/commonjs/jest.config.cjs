@@ -1,0 +1,5 @@
+module.exports = {
+  testMatch: ['**/*.test.cjs'],
+  globalSetup: './start-sandbox.mjs',
+  globalTeardown: './stop-sandbox.mjs',
+};

@@ -1,0 +1,45 @@
+"""A fresh world of a running payout sandbox for each test, over plain HTTP: the standard library and nothing else."""
+
+import json
+import os
+import urllib.request
+import uuid
+
+URL = os.environ.get("PAYOUT_URL", "http://127.0.0.1:3000")
+
+
+class World:
+    """What one key sees: its wallet, its clock, its rules, its journal. No other test has this key."""
+
+    def __init__(self):
+        self.url = URL
+        self.api_key = f"sk_test_{uuid.uuid4().hex}"
+
+    def control(self, method, path, body=None):
+        """One call of the control API, say control("POST", "/clock/advance", {"by": "2h"})."""
+        request = urllib.request.Request(
+            f"{self.url}/_sandbox{path}",
+            method=method,
+            data=None if body is None else json.dumps(body).encode(),
+            headers={"Authorization": f"Bearer {self.api_key}", "Content-Type": "application/json"},
+        )
+        with urllib.request.urlopen(request, timeout=10) as response:
+            return json.load(response)
+
+    def freeze(self):
+        return self.control("POST", "/clock/freeze")
+
+    def advance(self, by):
+        """Moves the clock, and returns what happened meanwhile."""
+        return self.control("POST", "/clock/advance", {"by": by})["changes"]
+
+    def rule(self, **rule):
+        return self.control("POST", "/rules", rule)
+
+    def verify(self, **expected):
+        """Asks the journal. The message says what came closest, for a test that fails."""
+        answer = self.control("POST", "/requests/verify", expected)
+        assert answer["passed"], answer["message"]
+
+    def balance(self):
+        return self.control("GET", "/wallet")["balance"]

@@ -1,0 +1,44 @@
+import unittest
+
+from payout_client import PayoutClient
+from sandbox_world import World
+
+SALARY = {
+    "client_ref_id": "salary-2026-01-asha",
+    "beneficiary_name": "Asha Rao",
+    "beneficiary_account": "000123456789",
+    "beneficiary_ifsc": "SBIN0000001",
+    "amount": 50_000,
+    "transfer_mode": "NEFT",
+}
+
+
+class PayoutTest(unittest.TestCase):
+    def setUp(self):
+        self.world = World()  # a fresh key: nothing to clean up
+        self.client = PayoutClient(self.world.url, self.world.api_key)
+
+    def test_a_salary_is_paid_once_although_the_first_answer_never_came(self):
+        self.world.rule(
+            name="lost-answer",
+            match={"route": "initiate", "attempt": 1},
+            effect={"commit": True, "fault": "hang"},
+        )
+        self.assertEqual(self.client.pay(SALARY)[0], 200)
+        self.assertEqual(self.world.balance(), 950_000)
+        self.world.verify(sequence=[{"fault": "hang", "committed": True}, {"status": 200, "replayed": True}])
+
+    def test_a_payout_settles_when_the_clock_says_so(self):
+        self.world.freeze()
+        self.client.pay(SALARY)
+        self.world.advance("19s")
+        self.assertEqual(self.client.status(SALARY["client_ref_id"])["status"], "PENDING")
+        (change,) = self.world.advance("1s")
+        self.assertEqual((change["from"], change["to"]), ("PENDING", "SUCCESS"))
+        self.assertEqual(self.client.status(SALARY["client_ref_id"])["utr"], change["utr"])
+
+    def test_a_refusal_is_not_sent_again(self):
+        self.world.rule(match={"route": "initiate"}, times=1, effect={"respond": {"status": 402}})
+        self.assertEqual(self.client.pay(SALARY)[0], 402)
+        self.world.verify(match={"route": "initiate"}, count={"exactly": 1})
+        self.assertEqual(self.world.balance(), 1_000_000)
