@@ -18,8 +18,8 @@ WORKDIR /app
 COPY package.json LICENSE ./
 COPY fixtures fixtures
 COPY --from=build /build/dist dist
-# scenarios of your own are mounted here; without any, it stays empty
-RUN mkdir /scenarios
+# scenarios of your own are mounted here, and a volume for SANDBOX_STATE; without any, they stay empty
+RUN mkdir /scenarios /state && chown node:node /state
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 SANDBOX_SCENARIOS=/scenarios
 EXPOSE 3000
 USER node

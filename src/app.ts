@@ -54,6 +54,8 @@ interface App {
   readonly worlds: Worlds;
   /** What GET and DELETE /_sandbox/worlds ask for: that of the settings, or one that was made. */
   readonly adminToken: string;
+  /** How many worlds the state file held; null without one. */
+  readonly restored: number | null;
   readonly scenarioInForce: () => Scenario;
 }
 
@@ -117,10 +119,10 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
           worlds,
           snapshots,
           wallClock,
-          told: (what, count) => log.info({ file: settings.state, worlds: count }, `state ${what}`),
+          written: (count) => log.info({ file: settings.state, worlds: count }, 'state written'),
           failed: (error) => log.error({ err: error }, 'the state could not be written'),
         });
-  await keptState?.restore();
+  const restored = (await keptState?.restore()) ?? null;
 
   const record = requestRecorder(log, stopwatchMs);
   const app: FastifyInstance = fastify({
@@ -188,5 +190,5 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
       worlds.close();
     }
   });
-  return { app, worlds, adminToken, scenarioInForce };
+  return { app, worlds, adminToken, restored, scenarioInForce };
 }

@@ -13,6 +13,8 @@ export interface Server {
   readonly worlds: Worlds;
   /** What GET and DELETE /_sandbox/worlds ask for. */
   readonly adminToken: string;
+  /** How many worlds the state file held; null without one. */
+  readonly restored: number | null;
   /** The scenario that was in force at the start. */
   readonly scenario: Scenario;
   /** Answers the requests under way and ends, within a second. */
@@ -34,13 +36,14 @@ function urlOf({ address, family, port }: AddressInfo): string {
  * @throws the error of `listen` (EADDRINUSE, EACCES, ENOTFOUND …) when that address cannot be had
  */
 export async function startServer(settings: Settings, wallClock: WallClock, log: Logger): Promise<Server> {
-  const { app, worlds, adminToken, scenarioInForce } = await buildApp({ settings, wallClock, log });
+  const { app, worlds, adminToken, restored, scenarioInForce } = await buildApp({ settings, wallClock, log });
   const close = gracefulStop(app.server, () => app.close());
   await app.listen({ host: addressOf(settings.host), port: settings.port });
   return {
     url: urlOf(app.server.address() as AddressInfo),
     worlds,
     adminToken,
+    restored,
     scenario: scenarioInForce(),
     close,
   };

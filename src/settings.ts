@@ -195,7 +195,7 @@ const SettingsSchema = z.object({
     .register(explain, {
       env: 'SANDBOX_ADMIN_TOKEN',
       value: '<token>',
-      description: 'what GET and DELETE /_sandbox/worlds ask for',
+      description: 'what GET and DELETE /_sandbox/worlds ask for, 16 characters or more',
       defaultText: 'made and told at the start',
     }),
 });

@@ -178,6 +178,24 @@ test('health finds a sandbox ready that was just started', async () => {
   expect(await runProgram(['health', '--url', url])).toMatchObject({ code: 0, stdout: `${url} is ready\n` });
 });
 
+test('health waits for a sandbox that is not there so far, and no longer than it is told to', async () => {
+  const { url, program } = await startProgram();
+  const { port } = new URL(url);
+  await program.stop();
+  const waiting = runProgram(['health', '--url', url, '--wait', '30s']);
+  await startProgram({ PORT: port });
+  expect(await waiting).toMatchObject({ code: 0, stdout: `${url} is ready\n` });
+  const nowhere = ['health', '--url', 'http://127.0.0.1:1', '--wait', '150ms'];
+  expect(await runProgram(nowhere)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('ECONNREFUSED'),
+  });
+  expect(await runProgram(['health', '--wait', 'long'])).toMatchObject({
+    code: 2,
+    stderr: 'payout-sandbox: --wait must be a duration such as 30s, not long\n',
+  });
+});
+
 test('health ends with 1 and one line where a sandbox is not ready, or none is there', async () => {
   const stopping = await standIn(503);
   expect(await runProgram(['health'], { PORT: stopping })).toMatchObject({

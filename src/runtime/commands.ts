@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { durationMs } from '../contract/duration.ts';
 import { readSettings, SETTINGS, type SettingName } from '../settings.ts';
 import { complain } from './complaint.ts';
 import { packageVersion } from './package-version.ts';
@@ -20,7 +21,7 @@ Exit codes: 0 stopped by a signal, or done; 1 a scenario file is not valid (vali
 const EXAMPLES = `${SERVE_EXAMPLES}
   $ payout-sandbox scenarios                          what there is to choose from
   $ payout-sandbox validate ./scenarios/*.yaml        what is wrong with them, before a test run tells you
-  $ payout-sandbox health && npm test                 when it is ready
+  $ payout-sandbox health --wait 30s && npm test      as soon as it is ready
 ${EXIT_CODES}`;
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -102,11 +103,17 @@ function buildCommand(environment: NodeJS.ProcessEnv, ended: (exitCode: number) 
   takeSettings(root.command('health'), (name) => name === 'host' || name === 'port')
     .description('ask whether a sandbox is ready: exit code 0 if it is, 1 if not')
     .option('--url <url>', 'where it is [default: at HOST and PORT of this machine]')
+    .option('--wait <time>', 'ask again for so long while it is not ready, such as 30s [default: ask once]')
     .allowExcessArguments(false)
-    .action(async ({ url, ...flags }: Flags & { readonly url?: string }) => {
-      const { askHealth } = await import('./health-command.ts');
-      ended(await askHealth(url === undefined ? settingsOf(flags) : url, say, complain));
-    });
+    .action(
+      async ({ url, wait = '0s', ...flags }: Flags & { readonly url?: string; readonly wait?: string }) => {
+        const waitMs = durationMs(wait);
+        if (waitMs === undefined)
+          return ended(complain(`--wait must be a duration such as 30s, not ${wait}`));
+        const { askHealth } = await import('./health-command.ts');
+        ended(await askHealth(url === undefined ? settingsOf(flags) : url, waitMs, say, complain));
+      },
+    );
   return root;
 }
 

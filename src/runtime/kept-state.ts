@@ -17,8 +17,8 @@ interface KeptStateOptions {
   readonly worlds: Worlds;
   readonly snapshots: Snapshots;
   readonly wallClock: WallClock;
-  /** What became of it, for the log. */
-  readonly told: (what: 'restored' | 'written', worlds: number) => void;
+  /** It was written, with so many worlds. */
+  readonly written: (worlds: number) => void;
   readonly failed: (error: unknown) => void;
 }
 
@@ -37,13 +37,14 @@ export class KeptState {
   /**
    * Makes the worlds that the file holds. World time has gone on meanwhile, where it was running.
    *
+   * @returns how many; null when there is no file
    * @throws StateFileError when the file is there and cannot be used, or could not be written
    */
-  async restore(): Promise<void> {
-    const { file, worlds, snapshots, told } = this.#options;
+  async restore(): Promise<number | null> {
+    const { file, worlds, snapshots } = this.#options;
     const kept = await readStateFile(file);
     await checkStateFolder(file);
-    if (kept === null) return;
+    if (kept === null) return null;
     for (const { id, state } of kept) {
       try {
         await snapshots.put(worlds.withId(id), state, state.clock);
@@ -52,7 +53,7 @@ export class KeptState {
         throw new StateFileError(`the state file ${file} cannot be used: world ${id}: ${error.message}`);
       }
     }
-    told('restored', kept.length);
+    return kept.length;
   }
 
   /** Writes from now on every so often, when anything was asked since. */
@@ -78,9 +79,9 @@ export class KeptState {
   /** Writes the file; after one another, if it is asked for twice. */
   async write(): Promise<void> {
     while (this.#writing !== null) await this.#writing;
-    const { file, worlds, told } = this.#options;
+    const { file, worlds, written } = this.#options;
     this.#writtenAtUses = worlds.uses;
-    const work = writeStateFile(file, this.#kept()).then((count) => told('written', count));
+    const work = writeStateFile(file, this.#kept()).then(written);
     this.#writing = work.catch(() => undefined);
     await work.finally(() => (this.#writing = null));
   }

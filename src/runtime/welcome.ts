@@ -27,7 +27,7 @@ const settlementOf = ({ settlement }: Scenario): string =>
  * picked is told whatever the log level, since nobody could find it otherwise.
  */
 export function welcome(
-  { url, scenario, adminToken }: Server,
+  { url, scenario, adminToken, restored }: Server,
   settings: Settings,
   log: Logger,
   isTerminal: boolean,
@@ -48,6 +48,7 @@ export function welcome(
       key,
       scenario: scenario.name,
       settlement: settlementOf(scenario),
+      restored: restored ?? undefined,
       admin_token: madeToken,
       try: curl,
     };
@@ -60,7 +61,7 @@ export function welcome(
   Payout sandbox ready on ${url}
   Key: ${key} (${note}; each is a world of its own)
   Scenario: ${scenario.name} (settlement ${settlementOf(scenario)}${settings.magic === 'off' ? ', no magic beneficiaries' : ''})
-
+${restored === null ? '' : `  Restored: ${restored} ${restored === 1 ? 'world' : 'worlds'} from ${settings.state}\n`}
   Pay:    curl ${url}/payout/initiate ${authorization} -H 'Content-Type: application/json' -d '${payoutBody}'
   Watch:  curl "${url}/payout/status?client_ref_id=order-1" ${authorization}
   Wallet: curl ${url}/client/fetchbalance ${authorization}
