@@ -1,4 +1,4 @@
-import fastify, { type FastifyInstance } from 'fastify';
+import fastify, { type FastifyInstance, type RouteOptions } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Logger } from 'pino';
 import { frozenClock, runningClock } from './domain/clock.ts';
@@ -11,6 +11,7 @@ import { CONTROL_PREFIX, controlApi, isControlPath } from './control/control-api
 import { admission } from './http/admission.ts';
 import { adminOnly, bearerKeys } from './http/bearer-key.ts';
 import { takeJsonBodies } from './http/json-body.ts';
+import { collectRoutes } from './http/operation.ts';
 import { payoutRoutes } from './http/payout-routes.ts';
 import { limitRates } from './http/rate-limit.ts';
 import { answerErrors, answerOddHttp, refuseBadPath, refuseBrokenHttp } from './http/refusals.ts';
@@ -53,6 +54,13 @@ interface App {
   /** What GET and DELETE /_sandbox/worlds ask for: that of the settings, or one that was made. */
   readonly adminToken: string;
   readonly scenarioInForce: () => Scenario;
+  /** The OpenAPI document of all routes, once the app is ready: made at the first call, since a start needs none of it. */
+  readonly openapi: () => Promise<string>;
+}
+
+async function documentOf(routes: readonly RouteOptions[]): Promise<string> {
+  const { openapiDocument } = await import('./openapi/document.ts');
+  return openapiDocument(routes, packageVersion());
 }
 
 /** What a scenario does where it says nothing: the settings. */
@@ -143,6 +151,9 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
   answerOddHttp(app, log, scenarioInForce);
   recordRequests(app, record);
   sayScenario(app, ({ url }) => (isControlPath(url) ? scenarios.plain : scenarios.inForce));
+  const routes = collectRoutes(app);
+  let document: Promise<string> | undefined;
+  const openapi = (): Promise<string> => (document ??= documentOf(routes));
   refuseUnknownRoutes(app, CONTROL_PREFIX);
   answerErrors(app, log);
   takeJsonBodies(app);
@@ -165,6 +176,8 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
     suggest: suggestion,
     version: packageVersion(),
     isStopping: () => isStopping,
+    openapi,
+    docsFile: async (...args) => (await import('./runtime/docs-page.ts')).docsFile(...args),
   });
 
   app.addHook('onListen', () => {
@@ -184,5 +197,5 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
       worlds.close();
     }
   });
-  return { app, worlds, adminToken, scenarioInForce };
+  return { app, worlds, adminToken, scenarioInForce, openapi };
 }

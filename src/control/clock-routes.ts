@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { AdvanceRequest } from '../contract/control.ts';
 import { AdvanceAnswer, ClockAnswer } from '../contract/control-answers.ts';
 import type { z } from 'zod';
+import type { RefusalCode } from '../contract/errors.ts';
 import type { Change } from '../domain/transaction.ts';
 import { changeWire, type World } from '../domain/world.ts';
 import type { ClockMove } from '../domain/world-book.ts';
@@ -44,31 +45,49 @@ function* advancedInPieces(head: object, changes: readonly Change[]): Generator<
 
 /** The clock of a world. */
 export const clockRoutes: FastifyPluginAsyncZod = async (app) => {
-  const answersClock = { schema: { response: { 200: ClockAnswer } } };
+  const answersClock = (operationId: string, summary: string, refuses: readonly RefusalCode[] = []) => ({
+    schema: { operationId, summary, tag: 'Clock', refuses, response: { 200: ClockAnswer } } as const,
+  });
 
-  app.get('/clock', answersClock, ({ world }) => clockNow(world));
+  app.get('/clock', answersClock('getClock', 'What time it is in this world'), ({ world }) =>
+    clockNow(world),
+  );
 
-  app.post('/clock/freeze', answersClock, async ({ world }) => {
+  app.post('/clock/freeze', answersClock('freezeClock', 'Stop the clock'), async ({ world }) => {
     await world.book.freeze();
     told(world);
     return clockNow(world);
   });
 
-  app.post('/clock/resume', answersClock, async ({ world }) => {
+  app.post('/clock/resume', answersClock('resumeClock', 'Let the clock run'), async ({ world }) => {
     await world.book.resume();
     told(world);
     return clockNow(world);
   });
 
-  app.post('/clock/reset', answersClock, async ({ world }) => {
-    await world.book.setClock(world.scenario.clock);
-    told(world);
-    return clockNow(world);
-  });
+  app.post(
+    '/clock/reset',
+    answersClock('resetClock', 'The clock of a new world', ['CLOCK_BACKWARDS']),
+    async ({ world }) => {
+      await world.book.setClock(world.scenario.clock);
+      told(world);
+      return clockNow(world);
+    },
+  );
 
   app.post(
     '/clock/advance',
-    { schema: { body: AdvanceRequest, response: { 200: AdvanceAnswer } } },
+    {
+      schema: {
+        operationId: 'advanceClock',
+        summary: 'Move the clock on',
+        tag: 'Clock',
+        description: 'Answers after all that came due has happened, with the list of it.',
+        refuses: ['CLOCK_BACKWARDS', 'WORLD_REPLACED'],
+        body: AdvanceRequest,
+        response: { 200: AdvanceAnswer },
+      },
+    },
     async ({ body, world }, reply) => {
       const changes = await world.book.move(moveOf(body));
       told(world);
