@@ -94,13 +94,21 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
     refused: (problems) => log.warn({ problems }, 'scenario refused: the last good one stays in force'),
   });
   const scenarioInForce = () => scenarios.inForce;
-  const worlds = new Worlds({
+  const ledger = new MemoryLedger(settings.maxTransactions);
+  const metrics =
+    settings.metrics === 'on'
+      ? (await import('./runtime/metrics.ts')).startMetrics({
+          worlds: () => worlds.size,
+          transactions: () => ledger.held,
+        })
+      : null;
+  const worlds: Worlds = new Worlds({
     parts: {
       scenarioInForce,
-      ledger: new MemoryLedger(settings.maxTransactions),
+      ledger,
       digest: sha256,
       wallClock,
-      observer: observeWorlds(log),
+      observer: observeWorlds(log, metrics?.settled),
       attemptBudget: { max: MAX_ATTEMPT_COUNTERS, held: 0 },
       historyBudget: new HistoryBudget(settings.journalMemory),
       journalLimits: {
@@ -128,7 +136,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
         });
   await keptState?.restore();
 
-  const record = requestRecorder(log, stopwatchMs);
+  const record = requestRecorder(log, stopwatchMs, metrics?.requested);
   const app: FastifyInstance = fastify({
     logger: false, // one line a request is written by recordRequests
     bodyLimit: MAX_BODY_BYTES,
@@ -177,6 +185,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
     version: packageVersion(),
     isStopping: () => isStopping,
     openapi,
+    metricsText: metrics?.text ?? null,
     docsFile: async (...args) => (await import('./runtime/docs-page.ts')).docsFile(...args),
   });
 
@@ -191,6 +200,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
     done();
   });
   app.addHook('onClose', async () => {
+    metrics?.close();
     try {
       await keptState?.end();
     } finally {

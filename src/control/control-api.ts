@@ -12,6 +12,7 @@ import { clockRoutes } from './clock-routes.ts';
 import { docsRoutes, type Docs } from './docs-routes.ts';
 import { eventRoutes } from './event-routes.ts';
 import { journalRoutes } from './journal-routes.ts';
+import { metricsRoutes, type Metered } from './metrics-routes.ts';
 import { scenarioRoutes, type Scenarios } from './scenario-routes.ts';
 import { stateRoutes, type Snapshots } from './state-routes.ts';
 import { walletRoutes } from './wallet-routes.ts';
@@ -25,7 +26,7 @@ export const isControlPath = (path: string): boolean =>
   path === CONTROL_PREFIX || path.startsWith(`${CONTROL_PREFIX}/`) || path.startsWith(`${CONTROL_PREFIX}?`);
 
 /** What the routes of the control API are made with. */
-export interface ControlOptions extends Docs {
+export interface ControlOptions extends Docs, Metered {
   readonly worlds: Worlds;
   /** Takes the key out of an Authorization header. @throws Refusal UNAUTHORIZED */
   readonly keyOf: (authorization: string | undefined) => string;
@@ -82,6 +83,7 @@ export async function controlApi(
     return { status, version };
   });
   await app.register(docsRoutes, options);
+  await app.register(metricsRoutes, options);
   await app.register(adminRoutes, options);
   await app.register(async (keyed) => {
     keyed.addHook('onRequest', (request: FastifyRequest, _reply, done) => {

@@ -10,8 +10,12 @@ function readable({ jsonSchema: schema }: { jsonSchema: z.core.JSONSchema.BaseSc
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
 }
 
+/** What zod had to name by itself, since it holds itself, is z.json(): any value. Said so, since generators fail at the knot. */
+const OWN_NAME = '__schema';
+const ANY_JSON = /\{"\$ref":"#\/\$defs\/__schema\d+"\}/g;
+
 const inComponents = (schema: object): string =>
-  JSON.stringify(schema).replaceAll('"#/$defs/', '"#/components/schemas/');
+  JSON.stringify(schema).replaceAll(ANY_JSON, '{}').replaceAll('"#/$defs/', '"#/components/schemas/');
 
 /**
  * The schemas of the document, written by zod itself: those that have an id stand once, under the components.
@@ -26,6 +30,7 @@ export class JsonSchemas {
   of(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
     const { $schema: _, $defs = {}, ...own } = z.toJSONSchema(schema, { io, override: readable });
     for (const [name, shared] of Object.entries($defs)) {
+      if (name.startsWith(OWN_NAME)) continue;
       const text = inComponents(shared);
       if ((this.#shared.get(name) ?? text) !== text) throw new Error(`two schemas are called ${name}`);
       this.#shared.set(name, text);
