@@ -2,9 +2,10 @@
 // `npm run build`; the tests run the same before they begin.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { LAZY, lighterPackages } from './lighter-packages.mjs';
@@ -68,7 +69,9 @@ function writeLicenses(inputs) {
   const notices = folders.map((folder) => {
     const path = join(ROOT, folder);
     const { name, version, license, author } = JSON.parse(readFileSync(join(path, 'package.json'), 'utf8'));
-    const texts = readdirSync(path).filter((file) => /^(licen[cs]e|notice|copying)/i.test(file));
+    const texts = readdirSync(path).filter((file) =>
+      /^(licen[cs]e|notice|copying|swagger-ui-bundle\.js\.licen[cs]e)/i.test(file),
+    );
     const by = typeof author === 'string' ? author : author?.name;
     const text =
       texts.length > 0
@@ -80,6 +83,24 @@ function writeLicenses(inputs) {
   const line = `\n\n${'-'.repeat(80)}\n\n`;
   const intro = 'payout-sandbox contains these packages, whole or in part, under these licenses.';
   writeFileSync(join(DIST, 'THIRD-PARTY-LICENSES.txt'), `${[intro, ...sorted].join(line)}\n`);
+}
+
+/**
+ * The page that shows the OpenAPI document. Compressed, since browsers take it so, and it is the largest thing in `dist`.
+ *
+ * @returns a file of the package that it is made with
+ */
+function writeDocsPage() {
+  const swagger = 'node_modules/swagger-ui-dist';
+  const ours = readdirSync(join(ROOT, 'src/docs')).map((name) => `src/docs/${name}`);
+  mkdirSync(join(DIST, 'docs'));
+  for (const file of [...ours, `${swagger}/swagger-ui.css`, `${swagger}/swagger-ui-bundle.js`]) {
+    writeFileSync(
+      join(DIST, 'docs', `${basename(file)}.gz`),
+      gzipSync(readFileSync(join(ROOT, file)), { level: 9 }),
+    );
+  }
+  return [`${swagger}/package.json`];
 }
 
 /** tsc writes the types of every source file; only those stay that the library's own types need. */
@@ -110,5 +131,5 @@ function writeTypes() {
 }
 
 rmSync(DIST, { recursive: true, force: true });
-writeLicenses([...(await bundle()), ...IN_THE_PAGE]);
+writeLicenses([...(await bundle()), ...IN_THE_PAGE, ...writeDocsPage()]);
 writeTypes();

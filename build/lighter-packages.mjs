@@ -4,7 +4,7 @@
 import { readFile } from 'node:fs/promises';
 
 /** Packages in files of their own, which `src/lazy-packages.ts` loads at their first use. */
-export const LAZY = ['fast-json-stringify', 'fastest-levenshtein', 're2js', 'yaml'];
+export const LAZY = ['fast-json-stringify', 'fastest-levenshtein', 'prom-client', 're2js', 'yaml'];
 
 /** For what is never called here: it says so, should that ever change. */
 const leftOut = (what) => `

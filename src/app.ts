@@ -1,4 +1,4 @@
-import fastify, { type FastifyInstance } from 'fastify';
+import fastify, { type FastifyInstance, type RouteOptions } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Logger } from 'pino';
 import { frozenClock, runningClock } from './domain/clock.ts';
@@ -11,6 +11,7 @@ import { CONTROL_PREFIX, controlApi, isControlPath } from './control/control-api
 import { admission } from './http/admission.ts';
 import { adminOnly, bearerKeys } from './http/bearer-key.ts';
 import { takeJsonBodies } from './http/json-body.ts';
+import { collectRoutes } from './http/operation.ts';
 import { payoutRoutes } from './http/payout-routes.ts';
 import { limitRates } from './http/rate-limit.ts';
 import { answerErrors, answerOddHttp, refuseBadPath, refuseBrokenHttp } from './http/refusals.ts';
@@ -57,6 +58,13 @@ interface App {
   /** How many worlds the state file held; null without one. */
   readonly restored: number | null;
   readonly scenarioInForce: () => Scenario;
+  /** The OpenAPI document of all routes, once the app is ready: made at the first call, since a start needs none of it. */
+  readonly openapi: () => Promise<string>;
+}
+
+async function documentOf(routes: readonly RouteOptions[]): Promise<string> {
+  const { openapiDocument } = await import('./openapi/document.ts');
+  return openapiDocument(routes, packageVersion());
 }
 
 /** What a scenario does where it says nothing: the settings. */
@@ -90,13 +98,21 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
     refused: (problems) => log.warn({ problems }, 'scenario refused: the last good one stays in force'),
   });
   const scenarioInForce = () => scenarios.inForce;
-  const worlds = new Worlds({
+  const ledger = new MemoryLedger(settings.maxTransactions);
+  const metrics =
+    settings.metrics === 'on'
+      ? (await import('./runtime/metrics.ts')).startMetrics({
+          worlds: () => worlds.size,
+          transactions: () => ledger.held,
+        })
+      : null;
+  const worlds: Worlds = new Worlds({
     parts: {
       scenarioInForce,
-      ledger: new MemoryLedger(settings.maxTransactions),
+      ledger,
       digest: sha256,
       wallClock,
-      observer: observeWorlds(log),
+      observer: observeWorlds(log, metrics?.settled),
       attemptBudget: { max: MAX_ATTEMPT_COUNTERS, held: 0 },
       historyBudget: new HistoryBudget(settings.journalMemory),
       journalLimits: {
@@ -124,7 +140,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
         });
   const restored = (await keptState?.restore()) ?? null;
 
-  const record = requestRecorder(log, stopwatchMs);
+  const record = requestRecorder(log, stopwatchMs, metrics?.requested);
   const app: FastifyInstance = fastify({
     logger: false, // one line a request is written by recordRequests
     bodyLimit: MAX_BODY_BYTES,
@@ -148,6 +164,9 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
   answerOddHttp(app, log, scenarioInForce);
   recordRequests(app, record);
   sayScenario(app, ({ url }) => (isControlPath(url) ? scenarios.plain : scenarios.inForce));
+  const routes = collectRoutes(app);
+  let document: Promise<string> | undefined;
+  const openapi = (): Promise<string> => (document ??= documentOf(routes));
   refuseUnknownRoutes(app, CONTROL_PREFIX);
   answerErrors(app, log);
   takeJsonBodies(app);
@@ -171,6 +190,9 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
     version: packageVersion(),
     dashboardFiles: dashboardFiles(),
     isStopping: () => isStopping,
+    openapi,
+    metricsText: metrics?.text ?? null,
+    docsFile: async (...args) => (await import('./runtime/docs-page.ts')).docsFile(...args),
   });
 
   app.addHook('onListen', () => {
@@ -184,11 +206,12 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
     done();
   });
   app.addHook('onClose', async () => {
+    metrics?.close();
     try {
       await keptState?.end();
     } finally {
       worlds.close();
     }
   });
-  return { app, worlds, adminToken, restored, scenarioInForce };
+  return { app, worlds, adminToken, restored, scenarioInForce, openapi };
 }

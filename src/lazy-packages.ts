@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import type fastJsonStringify from 'fast-json-stringify';
 import type * as levenshtein from 'fastest-levenshtein';
+import type * as promClient from 'prom-client';
 import type * as re2js from 're2js';
 import type * as yaml from 'yaml';
 
@@ -8,6 +9,7 @@ import type * as yaml from 'yaml';
 interface LazyPackages {
   'fast-json-stringify': typeof fastJsonStringify;
   'fastest-levenshtein': typeof levenshtein;
+  'prom-client': typeof promClient;
   re2js: typeof re2js;
   yaml: typeof yaml;
 }

@@ -184,6 +184,11 @@ const SettingsSchema = z.object({
     value: '<time>',
     description: 'how often the state is written besides, when anything was asked; or off',
   }),
+  metrics: z.enum(['on', 'off']).default('off').register(explain, {
+    env: 'SANDBOX_METRICS',
+    value: '<on or off>',
+    description: 'whether GET /_sandbox/metrics counts for Prometheus',
+  }),
   adminToken: z
     .string(expects('a text of 16 visible ASCII characters or more'))
     .regex(/^[\x21-\x7e]{16,256}$/, expects('a text of 16 visible ASCII characters or more'))

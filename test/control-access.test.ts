@@ -22,8 +22,15 @@ async function controlRoutes(): Promise<string[]> {
 }
 
 const ROUTES = await controlRoutes();
-/** What shows nothing of any world: whether the sandbox is ready, and the files of the page. */
-const WITHOUT_KEY = ['GET /_sandbox/health', 'GET /_sandbox/assets/{file}'];
+/** What shows nothing of any world: whether the sandbox is ready and how it does, its document, and the files of its pages. */
+const WITHOUT_KEY = [
+  'GET /_sandbox/health',
+  'GET /_sandbox/metrics',
+  'GET /_sandbox/openapi.json',
+  'GET /_sandbox/docs',
+  'GET /_sandbox/docs/{file}',
+  'GET /_sandbox/assets/{file}',
+];
 const ADMIN = ['GET /_sandbox/worlds', 'DELETE /_sandbox/worlds/{id}'];
 const KEYED = ROUTES.filter((route) => !WITHOUT_KEY.includes(route) && !ADMIN.includes(route));
 const WITH_ID = ROUTES.filter((route) => route.includes('{') && !WITHOUT_KEY.includes(route));

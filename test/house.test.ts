@@ -36,6 +36,7 @@ const MAY_USE: Record<string, readonly string[]> = {
   ledger: ['contract', 'domain', 'ledger'],
   http: ['contract', 'domain', 'ledger', 'http', 'settings.ts', 'lazy-packages.ts'],
   control: ['contract', 'domain', 'ledger', 'http', 'control'],
+  openapi: ['contract', 'http', 'openapi'],
   client: ['contract', 'client'],
   dashboard: ['contract', 'client', 'dashboard'],
   runtime: [
@@ -51,7 +52,7 @@ const MAY_USE: Record<string, readonly string[]> = {
   'package-files.ts': [],
   'settings.ts': ['contract', 'domain', 'setting-texts.ts'],
   'setting-texts.ts': ['contract', 'domain'],
-  'app.ts': ['contract', 'domain', 'ledger', 'http', 'control', 'runtime', 'settings.ts'],
+  'app.ts': ['contract', 'domain', 'ledger', 'http', 'control', 'openapi', 'runtime', 'settings.ts'],
   'server.ts': ['app.ts', 'domain', 'runtime', 'settings.ts'],
   'index.ts': ['client', 'contract', 'runtime', 'server.ts', 'settings.ts'],
   'core.ts': ['index.ts', 'runtime'],

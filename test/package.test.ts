@@ -42,6 +42,7 @@ test('the package ships the program, the library, its types, the scenarios, and 
     if (/^dist\/dashboard\/(index\.html|assets\/index-[\w-]+\.(js|css)|assets\/[\w-]+\.svg)$/.test(path))
       return 'the page';
     if (/^dist\/(client|contract|domain)\/[\w-]+\.d\.ts$/.test(path)) return 'types of the library';
+    if (path.startsWith('dist/docs/')) return 'the page that shows the calls';
     return path;
   });
   expect([...new Set(known)].toSorted()).toEqual([
@@ -54,6 +55,7 @@ test('the package ships the program, the library, its types, the scenarios, and 
     'dist/index.d.ts',
     'dist/index.js',
     'dist/main.js',
+    'dist/prom-client.cjs',
     'dist/re2js.cjs',
     'dist/settings.d.ts',
     'dist/yaml.cjs',
@@ -66,6 +68,7 @@ test('the package ships the program, the library, its types, the scenarios, and 
     'fixtures/scenarios/',
     'package.json',
     'the page',
+    'the page that shows the calls',
     'types of the library',
   ]);
   expect(shipped.filter((path) => path.startsWith('fixtures/scenarios/'))).toHaveLength(
@@ -85,8 +88,18 @@ test('the library exports these names, and no others', async () => {
 
 test('the licenses of the packages in the bundle are shipped with it', () => {
   const licenses = readFileSync('dist/THIRD-PARTY-LICENSES.txt', 'utf8');
-  for (const name of ['commander', 'fast-json-stringify', 'fastify', 'pino', 're2js', 'yaml', 'zod']) {
-    expect(licenses).toMatch(new RegExp(`^-{80}\\n\\n${name} [\\d.]+ \\([\\w-]+\\)\\n\\n.{200}`, 'ms'));
+  for (const name of [
+    'commander',
+    'fast-json-stringify',
+    'fastify',
+    'pino',
+    'prom-client',
+    're2js',
+    'swagger-ui-dist',
+    'yaml',
+    'zod',
+  ]) {
+    expect(licenses).toMatch(new RegExp(`^-{80}\\n\\n${name} [\\d.]+ \\([\\w.-]+\\)\\n\\n.{200}`, 'ms'));
   }
 });
 

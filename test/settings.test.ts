@@ -105,6 +105,10 @@ const GOOD: Record<SettingName, readonly (readonly [text: string, value: unknown
     ['30s', 30_000],
     ['off', 'off'],
   ],
+  metrics: [
+    ['on', 'on'],
+    ['off', 'off'],
+  ],
   adminToken: [
     ['0123456789abcdef', '0123456789abcdef'],
     ['a-very-long-token!', 'a-very-long-token!'],
@@ -151,6 +155,7 @@ test('without flags and variables the defaults of the README hold', () => {
     journalMemory: 64 * 1024 * 1024,
     state: undefined,
     stateEvery: 'off',
+    metrics: 'off',
     adminToken: undefined,
   });
 });
@@ -199,6 +204,7 @@ test.each<[SettingName, string, string]>([
   ['openingBalance', 'abc', AN_AMOUNT],
   ['settlement', 'fast', 'must be one of demo, instant, realistic, manual'],
   ['magic', 'maybe', 'must be one of on, off'],
+  ['metrics', 'true', 'must be one of on, off'],
   ['rateLimit', '100', A_LIMIT],
   ['rateLimit', '0/1s', A_LIMIT],
   ['rateLimit', '100/0s', A_LIMIT],

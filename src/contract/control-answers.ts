@@ -11,7 +11,14 @@ const NextCursor = z
   .nullable()
   .meta({ description: 'The cursor of the next page; null when this was the last' });
 
-export const HealthAnswer = z.object({ status: z.enum(['ready', 'stopping']), version: z.string() });
+export const HealthAnswer = z
+  .object({ status: z.enum(['ready', 'stopping']), version: z.string() })
+  .meta({ description: 'ready, or stopping' });
+
+export const DroppedAnswer = z.object({
+  dropped: z.string().meta({ description: 'The id of the world that ended' }),
+});
+export const ClearedAnswer = z.object({ cleared: z.int().meta({ description: 'How many there were' }) });
 
 export const ClockAnswer = z
   .object({
@@ -44,7 +51,9 @@ export const WorldAnswer = z
     id: z.string(),
     balance: Inr,
     opening_balance: Inr,
-    transactions: z.record(State, z.int()).meta({ description: 'How many payouts are in each state' }),
+    transactions: z
+      .object({ PENDING: z.int(), SUCCESS: z.int(), FAILED: z.int(), REVERSED: z.int() })
+      .meta({ description: 'How many payouts are in each state' }),
     clock: ClockAnswer,
     scenario: z.string(),
     invariants: z

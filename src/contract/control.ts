@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { durationMs } from './duration.ts';
 import { isWholePaise, MAX_AMOUNT_INR, State } from './payout.ts';
-import { Match, RouteName, RuleDocument, type ScenarioDocument } from './scenario.ts';
+import { Match, RouteName, RuleDocument, ScenarioDocument } from './scenario.ts';
 
 /** What the control API is asked: the bodies and queries of the routes below /_sandbox. */
 
@@ -81,6 +81,12 @@ export const ChooseRequest = z
     use: z.string().nullable().meta({ description: 'The name of a scenario; null for the one in force' }),
   })
   .meta({ id: 'ChooseRequest', description: 'A scenario by its name' });
+
+/** What chooses a scenario: its name, or all of it. */
+export const ScenarioRequest = z.union([ChooseRequest, ScenarioDocument]).meta({
+  id: 'ScenarioRequest',
+  description: 'The name of a scenario, or a whole one',
+});
 
 /** A rule whose name may be left out. */
 export const RuleRequest = RuleDocument.partial({ name: true }).meta({

@@ -34,7 +34,12 @@ const refuseWith =
 const Amount = z
   .number()
   .check(refuseWith(amountRule))
-  .meta({ description: 'INR, at most 2 decimals', examples: [1500.5] });
+  .meta({
+    description: 'INR, at most 2 decimals',
+    examples: [1500.5],
+    exclusiveMinimum: 0,
+    maximum: MAX_AMOUNT_INR,
+  });
 
 const wellFormed = (text: string): string | undefined =>
   text.isWellFormed() ? undefined : 'must be well-formed Unicode text';
@@ -65,11 +70,22 @@ export type InitiateRequest = z.infer<typeof InitiateRequest>;
 
 export const StatusQuery = z
   .object({
-    client_ref_id: z.string().min(1).optional(),
-    txn_id: z.string().min(1).optional(),
+    client_ref_id: z.string().min(1).optional().meta({ description: "The client's unique reference" }),
+    txn_id: z.string().min(1).optional().meta({ description: "The service's transaction identifier" }),
   })
   .meta({ id: 'StatusQuery', description: 'Query of GET /payout/status: one of the two, or both' });
 export type StatusQuery = z.infer<typeof StatusQuery>;
+
+/** The header by which one request chooses its scenario. */
+export const ScenarioHeader = z.object({
+  'X-Sandbox-Scenario': z
+    .string()
+    .optional()
+    .meta({
+      description: 'The scenario that holds for this request alone, by its name',
+      examples: ['timeout-after-commit'],
+    }),
+});
 
 const Timestamp = z.string().meta({ description: 'ISO 8601, UTC', examples: ['2026-01-15T10:30:00.000Z'] });
 const Utr = z.string().nullable().meta({ description: 'Bank reference of the transfer, once there is one' });

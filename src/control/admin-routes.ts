@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { WorldsAnswer } from '../contract/control-answers.ts';
+import { DroppedAnswer, WorldsAnswer } from '../contract/control-answers.ts';
 import { Refusal } from '../contract/errors.ts';
 import { toInr } from '../domain/money.ts';
 import type { World } from '../domain/world.ts';
@@ -31,28 +31,48 @@ export const adminRoutes: FastifyPluginAsyncZod<Options> = async (app, { worlds,
     done();
   });
 
-  app.get('/worlds', { schema: { response: { 200: WorldsAnswer } } }, async () => {
-    const rows = worlds.list().map(async ({ world, madeAtMs, usedAtMs }) => {
-      const summary = await summaryOf(world);
-      if (summary === null) return null;
-      const { wallet, tallies } = summary;
-      const counts = Object.values(tallies).map(({ count }) => count);
-      return {
-        id: world.id,
-        made_at: iso(madeAtMs),
-        used_at: iso(usedAtMs),
-        balance: toInr(wallet.balancePaise),
-        transactions: counts.reduce((sum, count) => sum + count, 0),
-        scenario: world.scenario.name,
-      };
-    });
-    return { worlds: (await Promise.all(rows)).filter((row) => row !== null) };
-  });
+  app.get(
+    '/worlds',
+    {
+      schema: {
+        operationId: 'listWorlds',
+        summary: 'All worlds',
+        tag: 'Server',
+        access: 'admin',
+        response: { 200: WorldsAnswer },
+      },
+    },
+    async () => {
+      const rows = worlds.list().map(async ({ world, madeAtMs, usedAtMs }) => {
+        const summary = await summaryOf(world);
+        if (summary === null) return null;
+        const { wallet, tallies } = summary;
+        const counts = Object.values(tallies).map(({ count }) => count);
+        return {
+          id: world.id,
+          made_at: iso(madeAtMs),
+          used_at: iso(usedAtMs),
+          balance: toInr(wallet.balancePaise),
+          transactions: counts.reduce((sum, count) => sum + count, 0),
+          scenario: world.scenario.name,
+        };
+      });
+      return { worlds: (await Promise.all(rows)).filter((row) => row !== null) };
+    },
+  );
 
   app.delete(
     '/worlds/:id',
     {
-      schema: { params: z.object({ id: z.string() }), response: { 200: z.object({ dropped: z.string() }) } },
+      schema: {
+        operationId: 'dropWorld',
+        summary: 'End a world',
+        tag: 'Server',
+        access: 'admin',
+        refuses: ['WORLD_NOT_FOUND'],
+        params: z.object({ id: z.string().meta({ description: 'The id that a list of worlds shows' }) }),
+        response: { 200: DroppedAnswer },
+      },
     },
     ({ params: { id } }) => {
       if (!worlds.drop(id)) throw new Refusal('WORLD_NOT_FOUND', { message: `There is no world ${id}` });

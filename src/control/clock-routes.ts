@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { AdvanceRequest, NoRequest } from '../contract/control.ts';
 import { AdvanceAnswer, ClockAnswer } from '../contract/control-answers.ts';
 import type { z } from 'zod';
+import type { RefusalCode } from '../contract/errors.ts';
 import type { Change } from '../domain/transaction.ts';
 import { changeWire, type World } from '../domain/world.ts';
 import type { ClockMove } from '../domain/world-book.ts';
@@ -49,32 +50,52 @@ function* advancedInPieces(head: object, changes: readonly Change[]): Generator<
 
 /** The clock of a world. */
 export const clockRoutes: FastifyPluginAsyncZod<Options> = async (app, { wallClock }) => {
-  const answersClock = { schema: { response: { 200: ClockAnswer } } };
-  const turns = { schema: { body: NoRequest, ...answersClock.schema } };
+  const answersClock = (operationId: string, summary: string, refuses: readonly RefusalCode[] = []) => ({
+    schema: { operationId, summary, tag: 'Clock', refuses, response: { 200: ClockAnswer } } as const,
+  });
+  const turns = (...about: Parameters<typeof answersClock>) => ({
+    schema: { ...answersClock(...about).schema, body: NoRequest },
+  });
 
-  app.get('/clock', answersClock, ({ world }) => clockNow(world));
+  app.get('/clock', answersClock('getClock', 'What time it is in this world'), ({ world }) =>
+    clockNow(world),
+  );
 
-  app.post('/clock/freeze', turns, async ({ world }) => {
+  app.post('/clock/freeze', turns('freezeClock', 'Stop the clock'), async ({ world }) => {
     await world.book.freeze();
     told(world);
     return clockNow(world);
   });
 
-  app.post('/clock/resume', turns, async ({ world }) => {
+  app.post('/clock/resume', turns('resumeClock', 'Let the clock run'), async ({ world }) => {
     await world.book.resume();
     told(world);
     return clockNow(world);
   });
 
-  app.post('/clock/reset', turns, async ({ world }) => {
-    await world.book.setClock(world.scenario.clock);
-    told(world);
-    return clockNow(world);
-  });
+  app.post(
+    '/clock/reset',
+    turns('resetClock', 'The clock of a new world', ['CLOCK_BACKWARDS']),
+    async ({ world }) => {
+      await world.book.setClock(world.scenario.clock);
+      told(world);
+      return clockNow(world);
+    },
+  );
 
   app.post(
     '/clock/advance',
-    { schema: { body: AdvanceRequest, response: { 200: AdvanceAnswer } } },
+    {
+      schema: {
+        operationId: 'advanceClock',
+        summary: 'Move the clock on',
+        tag: 'Clock',
+        description: 'Answers after all that came due has happened, with the list of it.',
+        refuses: ['CLOCK_BACKWARDS', 'WORLD_REPLACED'],
+        body: AdvanceRequest,
+        response: { 200: AdvanceAnswer },
+      },
+    },
     async ({ body, world }, reply) => {
       const changes = await world.book.move(moveOf(body));
       told(world);

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { z } from 'zod';
 import { NoRequest } from '../contract/control.ts';
-import type { HealthAnswer } from '../contract/control-answers.ts';
+import { HealthAnswer } from '../contract/control-answers.ts';
 import type { Suggest } from '../contract/shape-issues.ts';
 import type { PatternOf } from '../domain/rule-compiler.ts';
 import type { WallClock } from '../domain/wall-clock.ts';
@@ -12,8 +12,10 @@ import { adminRoutes } from './admin-routes.ts';
 import { validatorWith } from './checked-request.ts';
 import { clockRoutes } from './clock-routes.ts';
 import { dashboardRoutes, type DashboardFile } from './dashboard-routes.ts';
+import { docsRoutes, type Docs } from './docs-routes.ts';
 import { eventRoutes } from './event-routes.ts';
 import { journalRoutes } from './journal-routes.ts';
+import { metricsRoutes, type Metered } from './metrics-routes.ts';
 import { scenarioRoutes, type Scenarios } from './scenario-routes.ts';
 import { stateRoutes, type Snapshots } from './state-routes.ts';
 import { walletRoutes } from './wallet-routes.ts';
@@ -27,7 +29,7 @@ export const isControlPath = (path: string): boolean =>
   path === CONTROL_PREFIX || path.startsWith(`${CONTROL_PREFIX}/`) || path.startsWith(`${CONTROL_PREFIX}?`);
 
 /** What the routes of the control API are made with. */
-export interface ControlOptions {
+export interface ControlOptions extends Docs, Metered {
   readonly worlds: Worlds;
   /** Takes the key out of an Authorization header. @throws Refusal UNAUTHORIZED */
   readonly keyOf: (authorization: string | undefined) => string;
@@ -70,12 +72,22 @@ export async function controlApi(
     done();
   });
 
-  app.get('/health', (_request, reply): z.infer<typeof HealthAnswer> => {
+  const answersHealth = {
+    operationId: 'getHealth',
+    summary: 'Whether the sandbox is ready',
+    description: 'It listens once its scenarios are read and its state is restored; 503 while it stops.',
+    tag: 'Server',
+    access: 'everybody',
+    response: { 200: HealthAnswer, 503: HealthAnswer },
+  } as const;
+  app.get('/health', { schema: answersHealth }, (_request, reply): z.infer<typeof HealthAnswer> => {
     const status = isStopping() ? 'stopping' : 'ready';
     void reply.code(status === 'ready' ? 200 : 503);
     return { status, version };
   });
   await app.withTypeProvider<ZodTypeProvider>().register(dashboardRoutes, options);
+  await app.register(docsRoutes, options);
+  await app.register(metricsRoutes, options);
   takeNothingElse(app);
   await app.register(adminRoutes, options);
   await app.register(async (keyed) => {

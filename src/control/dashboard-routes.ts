@@ -41,18 +41,24 @@ export const dashboardRoutes: FastifyPluginAsyncZod<Options> = async (app, { das
     throw new Refusal('ROUTE_NOT_FOUND', { message });
   };
 
-  app.get('/', { prefixTrailingSlash: 'no-slash' }, (_request, reply) => {
+  const schema = { undocumented: true } as const; // a page, and no call
+
+  app.get('/', { prefixTrailingSlash: 'no-slash', schema }, (_request, reply) => {
     void reply.redirect('./_sandbox/', 308); // relative, since a proxy may have put something before it
   });
 
-  app.get('/', { prefixTrailingSlash: 'slash' }, (request, reply) => {
+  app.get('/', { prefixTrailingSlash: 'slash', schema }, (request, reply) => {
     const { body, type, etag } = fileAt(PAGE);
     void reply.headers({ ...PAGE_HEADERS, etag });
     return request.headers['if-none-match'] === etag ? reply.code(304).send() : reply.type(type).send(body);
   });
 
-  app.get('/assets/:file', { schema: { params: z.object({ file: z.string() }) } }, (request, reply) => {
-    const { body, type, etag } = fileAt(`assets/${request.params.file}`);
-    return reply.headers({ 'cache-control': FOR_EVER, etag }).type(type).send(body);
-  });
+  app.get(
+    '/assets/:file',
+    { schema: { ...schema, params: z.object({ file: z.string() }) } },
+    (request, reply) => {
+      const { body, type, etag } = fileAt(`assets/${request.params.file}`);
+      return reply.headers({ 'cache-control': FOR_EVER, etag }).type(type).send(body);
+    },
+  );
 };

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
-import { z } from 'zod';
+import type { z } from 'zod';
 import { RequestsQuery, VerifyRequest } from '../contract/control.ts';
-import { RequestsAnswer, VerifyAnswer } from '../contract/control-answers.ts';
+import { ClearedAnswer, RequestsAnswer, VerifyAnswer } from '../contract/control-answers.ts';
 import type { FieldError } from '../contract/errors.ts';
 import { pathText } from '../contract/shape-issues.ts';
 import type { Exchange } from '../domain/exchange.ts';
@@ -30,7 +30,15 @@ const isWanted =
 export const journalRoutes: FastifyPluginAsyncZod<Options> = async (app, { patternOf }) => {
   app.get(
     '/requests',
-    { schema: { querystring: RequestsQuery, response: { 200: RequestsAnswer } } },
+    {
+      schema: {
+        operationId: 'listRequests',
+        summary: 'What the world was asked',
+        tag: 'Journal',
+        querystring: RequestsQuery,
+        response: { 200: RequestsAnswer },
+      },
+    },
     ({ query, world: { journal } }) => {
       const { order, limit = USUAL_LIMIT } = query;
       const wanted = journal.exchanges.filter(isWanted(query));
@@ -41,13 +49,29 @@ export const journalRoutes: FastifyPluginAsyncZod<Options> = async (app, { patte
 
   app.delete(
     '/requests',
-    { schema: { response: { 200: z.object({ cleared: z.int() }) } } },
+    {
+      schema: {
+        operationId: 'clearRequests',
+        summary: 'Forget what it was asked',
+        tag: 'Journal',
+        response: { 200: ClearedAnswer },
+      },
+    },
     ({ world: { journal } }) => ({ cleared: journal.clear() }),
   );
 
   app.post(
     '/requests/verify',
-    { schema: { body: VerifyRequest, response: { 200: VerifyAnswer } } },
+    {
+      schema: {
+        operationId: 'verifyRequests',
+        summary: 'Check what it was asked',
+        tag: 'Journal',
+        description: 'Counts requests that match, or looks for a sequence of them; shows the closest misses.',
+        body: VerifyRequest,
+        response: { 200: VerifyAnswer },
+      },
+    },
     ({ body, world: { journal } }) => {
       const errors: FieldError[] = [];
       const answer = verify(journal.exchanges, journal.evicted, body, patternOf, (path, message) => {

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { ChooseRequest, RuleRequest, RulesQuery } from '../contract/control.ts';
+import { ChooseRequest, RuleRequest, RulesQuery, ScenarioRequest } from '../contract/control.ts';
 import { RuleAnswer, RulesAnswer, ScenarioAnswer, ScenariosAnswer } from '../contract/control-answers.ts';
 import { Refusal } from '../contract/errors.ts';
 import type { Suggest } from '../contract/shape-issues.ts';
@@ -62,65 +62,150 @@ export const scenarioRoutes: FastifyPluginAsyncZod<Options> = async (app, { scen
     });
   };
 
-  app.get('/scenarios', { schema: { response: { 200: ScenariosAnswer } } }, () => ({
-    in_force: scenarios.inForce.name,
-    scenarios: scenarios.all.map(({ name, description }) => ({ name, description })),
-  }));
-
-  app.get('/scenario', { schema: { response: { 200: ScenarioAnswer } } }, ({ world }) =>
-    scenarioAnswer(world),
+  app.get(
+    '/scenarios',
+    {
+      schema: {
+        operationId: 'listScenarios',
+        summary: 'The scenarios to choose from',
+        tag: 'Scenario',
+        response: { 200: ScenariosAnswer },
+      },
+    },
+    () => ({
+      in_force: scenarios.inForce.name,
+      scenarios: scenarios.all.map(({ name, description }) => ({ name, description })),
+    }),
   );
 
-  app.put('/scenario', { schema: { response: { 200: ScenarioAnswer } } }, async ({ body, world }) => {
-    if (isNaming(body)) {
-      const { use } = checked(ChooseRequest, body, 'body', suggest);
-      await world.choose(use === null ? null : named(use));
-    } else {
-      if (body === undefined || body === null) throw noScenario(); // an empty file would be a scenario
-      await world.choose(scenarios.compile(body));
-    }
-    return scenarioAnswer(world);
-  });
+  app.get(
+    '/scenario',
+    {
+      schema: {
+        operationId: 'getScenario',
+        summary: 'The scenario of this world, with its rules',
+        tag: 'Scenario',
+        response: { 200: ScenarioAnswer },
+      },
+    },
+    ({ world }) => scenarioAnswer(world),
+  );
 
-  app.delete('/scenario', { schema: { response: { 200: ScenarioAnswer } } }, async ({ world }) => {
-    await world.choose(null);
-    return scenarioAnswer(world);
-  });
+  app.put(
+    '/scenario',
+    {
+      schema: {
+        operationId: 'chooseScenario',
+        summary: 'Choose a scenario, or send one',
+        tag: 'Scenario',
+        refuses: ['SCENARIO_NOT_FOUND'],
+        takes: ScenarioRequest,
+        response: { 200: ScenarioAnswer },
+      },
+    },
+    async ({ body, world }) => {
+      if (isNaming(body)) {
+        const { use } = checked(ChooseRequest, body, 'body', suggest);
+        await world.choose(use === null ? null : named(use));
+      } else {
+        if (body === undefined || body === null) throw noScenario(); // an empty file would be a scenario
+        await world.choose(scenarios.compile(body));
+      }
+      return scenarioAnswer(world);
+    },
+  );
+
+  app.delete(
+    '/scenario',
+    {
+      schema: {
+        operationId: 'leaveScenario',
+        summary: 'Back to the scenario in force',
+        tag: 'Scenario',
+        response: { 200: ScenarioAnswer },
+      },
+    },
+    async ({ world }) => {
+      await world.choose(null);
+      return scenarioAnswer(world);
+    },
+  );
 
   app.get(
     '/rules',
-    { schema: { querystring: RulesQuery, response: { 200: RulesAnswer } } },
+    {
+      schema: {
+        operationId: 'listRules',
+        summary: 'The rules, in the order in which they are asked',
+        tag: 'Scenario',
+        querystring: RulesQuery,
+        response: { 200: RulesAnswer },
+      },
+    },
     ({ query, world }) => {
       const rules = world.scenario.rules.map((rule) => ruleAnswer(rule, world));
       return { rules: rules.filter(({ from }) => query.from === undefined || from === query.from) };
     },
   );
 
-  app.post('/rules', { schema: { response: { 201: RuleAnswer } } }, ({ body, world }, reply) => {
-    const { behaviour } = world;
-    checked(RuleRequest, body ?? undefined, 'body', suggest);
-    const rule = scenarios.compileRule({ name: freeName(behaviour.onTop), ...(body as object) });
-    const others = behaviour.onTop.filter(({ id }) => id !== rule.id);
-    if (others.length >= MAX_RULES) {
-      throw new Refusal('TOO_MANY_RULES', {
-        message: `A world takes ${MAX_RULES} rules on top: remove some with DELETE /_sandbox/rules/NAME`,
-      });
-    }
-    behaviour.put(rule);
-    world.events.publish('scenario', () => ({ scenario: world.scenario.name, rule: rule.id }));
-    void reply.code(201);
-    return ruleAnswer(rule, world);
-  });
+  app.post(
+    '/rules',
+    {
+      schema: {
+        operationId: 'putRule',
+        summary: 'Put a rule on top',
+        tag: 'Scenario',
+        refuses: ['TOO_MANY_RULES'],
+        takes: RuleRequest,
+        response: { 201: RuleAnswer },
+      },
+    },
+    ({ body, world }, reply) => {
+      const { behaviour } = world;
+      checked(RuleRequest, body ?? undefined, 'body', suggest);
+      const rule = scenarios.compileRule({ name: freeName(behaviour.onTop), ...(body as object) });
+      const others = behaviour.onTop.filter(({ id }) => id !== rule.id);
+      if (others.length >= MAX_RULES) {
+        throw new Refusal('TOO_MANY_RULES', {
+          message: `A world takes ${MAX_RULES} rules on top: remove some with DELETE /_sandbox/rules/NAME`,
+        });
+      }
+      behaviour.put(rule);
+      world.events.publish('scenario', () => ({ scenario: world.scenario.name, rule: rule.id }));
+      void reply.code(201);
+      return ruleAnswer(rule, world);
+    },
+  );
 
-  app.delete('/rules', { schema: { response: { 200: RulesAnswer } } }, ({ world }) => {
-    for (const { id } of world.behaviour.onTop) world.behaviour.remove(id);
-    world.events.publish('scenario', () => ({ scenario: world.scenario.name }));
-    return { rules: world.scenario.rules.map((rule) => ruleAnswer(rule, world)) };
-  });
+  app.delete(
+    '/rules',
+    {
+      schema: {
+        operationId: 'removeRules',
+        summary: 'Take away all rules that were put on top',
+        tag: 'Scenario',
+        response: { 200: RulesAnswer },
+      },
+    },
+    ({ world }) => {
+      for (const { id } of world.behaviour.onTop) world.behaviour.remove(id);
+      world.events.publish('scenario', () => ({ scenario: world.scenario.name }));
+      return { rules: world.scenario.rules.map((rule) => ruleAnswer(rule, world)) };
+    },
+  );
 
   app.delete(
     '/rules/:name',
-    { schema: { params: z.object({ name: z.string() }), response: { 200: RulesAnswer } } },
+    {
+      schema: {
+        operationId: 'removeRule',
+        summary: 'Take one of them away',
+        tag: 'Scenario',
+        refuses: ['RULE_NOT_FOUND'],
+        params: z.object({ name: z.string().meta({ description: 'The name of the rule' }) }),
+        response: { 200: RulesAnswer },
+      },
+    },
     ({ params: { name }, world }) => {
       if (!world.behaviour.remove(`world/${name}`)) throw noRule(name, world);
       world.events.publish('scenario', () => ({ scenario: world.scenario.name }));

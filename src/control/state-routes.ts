@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { WorldAnswer } from '../contract/control-answers.ts';
+import { StateDocument } from '../contract/state.ts';
 import { Refusal } from '../contract/errors.ts';
 import type { World } from '../domain/world.ts';
 import type { WallClock } from '../domain/wall-clock.ts';
@@ -28,11 +29,32 @@ const MAX_STATE_BYTES = 256 * 1024 * 1024;
 
 /** Snapshots of a world: to keep, to restore, to fork. */
 export const stateRoutes: FastifyPluginAsyncZod<Options> = async (app, { snapshots, wallClock }) => {
-  app.get('/state', async ({ world }, reply) => sendInPieces(reply, await snapshots.write(world), wallClock));
+  app.get(
+    '/state',
+    {
+      schema: {
+        operationId: 'getState',
+        summary: 'A snapshot of this world',
+        tag: 'State',
+        answers: { type: 'application/json', description: 'The snapshot', schema: StateDocument },
+      },
+    },
+    async ({ world }, reply) => sendInPieces(reply, await snapshots.write(world), wallClock),
+  );
 
   app.put(
     '/state',
-    { bodyLimit: MAX_STATE_BYTES, schema: { response: { 200: WorldAnswer } } },
+    {
+      bodyLimit: MAX_STATE_BYTES,
+      schema: {
+        operationId: 'putState',
+        summary: 'Restore a snapshot, of this world or of another',
+        tag: 'State',
+        refuses: ['STATE_REFUSED', 'WORLD_REPLACED', 'SANDBOX_FULL'],
+        takes: StateDocument,
+        response: { 200: WorldAnswer },
+      },
+    },
     async ({ body, world }) => {
       if (body === undefined) {
         throw new Refusal('INVALID_REQUEST', {

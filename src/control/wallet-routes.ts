@@ -68,21 +68,48 @@ function illegal({ txnId, state }: Transaction, to: State): Refusal {
 
 /** The money of a world and its payouts. */
 export const walletRoutes: FastifyPluginAsyncZod = async (app) => {
-  app.get('/wallet', { schema: { response: { 200: WalletAnswer } } }, async ({ world }) =>
-    walletAnswer(await world.book.perform((ledger, book, nowMs) => ledger.summary(book, nowMs))),
+  app.get(
+    '/wallet',
+    {
+      schema: {
+        operationId: 'getWallet',
+        summary: 'The money of this world',
+        tag: 'Wallet',
+        response: { 200: WalletAnswer },
+      },
+    },
+    async ({ world }) =>
+      walletAnswer(await world.book.perform((ledger, book, nowMs) => ledger.summary(book, nowMs))),
   );
 
   for (const direction of ['credit', 'debit'] as const) {
     app.post(
       `/wallet/${direction}`,
-      { schema: { body: MoneyRequest, response: { 200: MoneyAnswer } } },
+      {
+        schema: {
+          operationId: `${direction}Wallet`,
+          summary: direction === 'credit' ? 'Put money into the wallet' : 'Take money out of the wallet',
+          tag: 'Wallet',
+          refuses: [direction === 'credit' ? 'WALLET_FULL' : 'INSUFFICIENT_BALANCE'],
+          body: MoneyRequest,
+          response: { 200: MoneyAnswer },
+        },
+      },
       ({ body, world }) => move(world, direction, body.amount),
     );
   }
 
   app.get(
     '/wallet/entries',
-    { schema: { querystring: EntriesQuery, response: { 200: EntriesAnswer } } },
+    {
+      schema: {
+        operationId: 'listEntries',
+        summary: 'Why the balance is what it is',
+        tag: 'Wallet',
+        querystring: EntriesQuery,
+        response: { 200: EntriesAnswer },
+      },
+    },
     async ({ query, world }) => {
       const { items, next } = await world.book.perform((ledger, book, nowMs) =>
         ledger.entries(book, nowMs, query.txn_id ?? null, pageOf(query)),
@@ -93,7 +120,15 @@ export const walletRoutes: FastifyPluginAsyncZod = async (app) => {
 
   app.get(
     '/transactions',
-    { schema: { querystring: TransactionsQuery, response: { 200: TransactionsAnswer } } },
+    {
+      schema: {
+        operationId: 'listTransactions',
+        summary: 'Payouts, with timeline and reason',
+        tag: 'Wallet',
+        querystring: TransactionsQuery,
+        response: { 200: TransactionsAnswer },
+      },
+    },
     async ({ query, world }) => {
       const filter = { state: query.status, clientRefId: query.client_ref_id };
       const { items, next } = await world.book.perform((ledger, book, nowMs) =>
@@ -104,11 +139,23 @@ export const walletRoutes: FastifyPluginAsyncZod = async (app) => {
     },
   );
 
-  const named = z.object({ txn_id: z.string() });
+  const named = z.object({
+    txn_id: z.string().meta({ description: "The service's transaction identifier" }),
+  });
 
   app.get(
     '/transactions/:txn_id',
-    { schema: { params: named, response: { 200: TransactionAnswer } } },
+    {
+      schema: {
+        operationId: 'getTransaction',
+        summary: 'One payout',
+        tag: 'Wallet',
+        description: 'No status read is counted.',
+        refuses: ['TRANSACTION_NOT_FOUND'],
+        params: named,
+        response: { 200: TransactionAnswer },
+      },
+    },
     async ({ params: { txn_id: txnId }, world }) => {
       const { items } = await world.book.perform((ledger, book, nowMs) =>
         ledger.transactions(book, nowMs, { txnId }, pageOf({})),
@@ -120,7 +167,18 @@ export const walletRoutes: FastifyPluginAsyncZod = async (app) => {
 
   app.post(
     '/transactions/:txn_id/transition',
-    { schema: { params: named, body: TransitionRequest, response: { 200: TransactionAnswer } } },
+    {
+      schema: {
+        operationId: 'forceTransition',
+        summary: 'Force a payout into a state',
+        tag: 'Wallet',
+        description: 'Along legal edges only. What was planned for it is called off.',
+        refuses: ['TRANSACTION_NOT_FOUND', 'ILLEGAL_TRANSITION'],
+        params: named,
+        body: TransitionRequest,
+        response: { 200: TransactionAnswer },
+      },
+    },
     async ({ params: { txn_id: txnId }, body: { to }, world }) => {
       const utr = to !== 'FAILED' || world.scenario.dialect.status.utr_of_failed === 'set';
       const outcome = await world.book.perform((ledger, book, nowMs) =>

@@ -23,12 +23,47 @@ const MODEL: ModelAnswer = {
 
 /** The world as a whole: how it stands, and as new. */
 export const worldRoutes: FastifyPluginAsyncZod = async (app) => {
-  app.get('/world', { schema: { response: { 200: WorldAnswer } } }, ({ world }) => worldNow(world));
+  app.get(
+    '/world',
+    {
+      schema: {
+        operationId: 'getWorld',
+        summary: 'How the world stands',
+        tag: 'World',
+        response: { 200: WorldAnswer },
+      },
+    },
+    ({ world }) => worldNow(world),
+  );
 
-  app.post('/reset', { schema: { body: NoRequest, response: { 200: WorldAnswer } } }, async ({ world }) => {
-    await world.reset();
-    return worldNow(world);
-  });
+  app.post(
+    '/reset',
+    {
+      schema: {
+        operationId: 'resetWorld',
+        summary: 'Make the world as new',
+        tag: 'World',
+        description: 'Hanging and delayed answers of it end.',
+        body: NoRequest,
+        response: { 200: WorldAnswer },
+      },
+    },
+    async ({ world }) => {
+      await world.reset();
+      return worldNow(world);
+    },
+  );
 
-  app.get('/model', { schema: { response: { 200: ModelAnswer } } }, () => MODEL);
+  app.get(
+    '/model',
+    {
+      schema: {
+        operationId: 'getModel',
+        summary: 'The state machine of a payout, as data',
+        tag: 'World',
+        response: { 200: ModelAnswer },
+      },
+    },
+    () => MODEL,
+  );
 };

@@ -5,6 +5,7 @@ import {
   BalanceAnswer,
   InitiateAnswer,
   InitiateRequest,
+  ScenarioHeader,
   StatusAnswer,
   StatusQuery,
 } from '../contract/payout.ts';
@@ -81,7 +82,24 @@ export const payoutRoutes: FastifyPluginAsyncZod<Options> = async (app, { admit,
     '/payout/initiate',
     {
       config: { name: 'initiate' },
-      schema: { body: InitiateRequest, response: { 200: InitiateAnswer } },
+      schema: {
+        operationId: 'initiatePayout',
+        summary: 'Initiate a payout',
+        description:
+          'Pays an amount in INR from the wallet to a bank account or a UPI ID. Sent again with the same client_ref_id and body, it is answered with the payout that there is, and nothing is debited twice.',
+        tag: 'Payouts',
+        heeds: ScenarioHeader,
+        tells: ['Idempotent-Replayed', 'X-Sandbox-Warning'],
+        refuses: [
+          'DUPLICATE_REFERENCE',
+          'INSUFFICIENT_BALANCE',
+          'REFERENCE_CONFLICT',
+          'RATE_LIMITED',
+          'SANDBOX_FULL',
+        ],
+        body: InitiateRequest,
+        response: { 200: InitiateAnswer },
+      },
       preValidation: [noteReference, refuseUnknownFields],
     },
     async (request, reply) => {
@@ -106,7 +124,17 @@ export const payoutRoutes: FastifyPluginAsyncZod<Options> = async (app, { admit,
 
   app.get(
     '/client/fetchbalance',
-    { config: { name: 'balance' }, schema: { response: { 200: BalanceAnswer } } },
+    {
+      config: { name: 'balance' },
+      schema: {
+        operationId: 'fetchBalance',
+        summary: 'Fetch the wallet balance',
+        tag: 'Payouts',
+        heeds: ScenarioHeader,
+        refuses: ['INVALID_REQUEST', 'RATE_LIMITED'],
+        response: { 200: BalanceAnswer },
+      },
+    },
     async (request, reply) => {
       const { record, world, scenario } = request;
       const plan = planOf(request, 'balance', {});
@@ -118,7 +146,19 @@ export const payoutRoutes: FastifyPluginAsyncZod<Options> = async (app, { admit,
 
   app.get(
     '/payout/status',
-    { config: { name: 'status' }, schema: { querystring: StatusQuery, response: { 200: StatusAnswer } } },
+    {
+      config: { name: 'status' },
+      schema: {
+        operationId: 'getPayoutStatus',
+        summary: 'Fetch the status of a payout',
+        description: 'By client_ref_id or by txn_id. With both, they must name the same payout.',
+        tag: 'Payouts',
+        heeds: ScenarioHeader,
+        refuses: ['TRANSACTION_NOT_FOUND', 'TRANSACTION_UNKNOWN', 'RATE_LIMITED'],
+        querystring: StatusQuery,
+        response: { 200: StatusAnswer },
+      },
+    },
     async (request, reply) => {
       const { query, record, world, scenario } = request;
       if (query.client_ref_id !== undefined) record.clientRefId = query.client_ref_id;

@@ -91,9 +91,14 @@ const blankRecord = ({ id, method, url, headers }: FastifyRequest): Exchange => 
 
 const hundredths = (ms: number): number => Math.round(ms * 100) / 100;
 
-/** Makes a recorder. @param stopwatchMs measures how long an exchange took */
+/**
+ * Makes a recorder.
+ *
+ * @param stopwatchMs measures how long an exchange took
+ * @param isOver is told of each exchange that is over
+ */
 export const requestRecorder =
-  (log: Logger, stopwatchMs: () => number): Recorder =>
+  (log: Logger, stopwatchMs: () => number, isOver?: Recorder): Recorder =>
   (request, reply) => {
     request.startedMs = stopwatchMs();
     const record = blankRecord(request);
@@ -109,6 +114,7 @@ export const requestRecorder =
       // what the control API is asked is no business of a payout client: told only to those who want to know all
       if (record.quiet === true) log.debug(line(request, reply), 'request');
       else log.info(line(request, reply), 'request');
+      isOver?.(request, reply);
       if (record.nth > 0) request.world.events.publish('request', () => journalEntry(record));
     };
     open.add(over);

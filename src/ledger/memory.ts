@@ -50,12 +50,16 @@ import type {
 export class MemoryLedger implements Ledger {
   readonly #books = new Map<string, Book>();
   readonly #maxTransactions: number;
-  /** Transactions and remembered refusals, of all worlds. */
   #held = 0;
 
   /** @param maxTransactions how many transactions all worlds together may hold */
   constructor(maxTransactions: number) {
     this.#maxTransactions = maxTransactions;
+  }
+
+  /** Transactions and remembered refusals, of all worlds: what `maxTransactions` bounds. */
+  get held(): number {
+    return this.#held;
   }
 
   async initiate(

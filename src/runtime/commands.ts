@@ -100,6 +100,15 @@ function buildCommand(environment: NodeJS.ProcessEnv, ended: (exitCode: number) 
       process.stdout.write(scenarioJsonSchema());
       ended(EXIT_OK);
     });
+  root
+    .command('openapi')
+    .description('print the OpenAPI document of the service and of the control API')
+    .allowExcessArguments(false)
+    .action(async () => {
+      const { openapiJson } = await import('./openapi-command.ts');
+      process.stdout.write(await openapiJson());
+      ended(EXIT_OK);
+    });
   takeSettings(root.command('health'), (name) => name === 'host' || name === 'port')
     .description('ask whether a sandbox is ready: exit code 0 if it is, 1 if not')
     .option('--url <url>', 'where it is [default: at HOST and PORT of this machine]')

@@ -1,9 +1,11 @@
 import type { Logger } from 'pino';
+import type { Change } from '../domain/transaction.ts';
 import type { WorldObserver } from '../domain/world.ts';
 
-/** Writes one line a settlement. */
-export const observeWorlds = (log: Logger): WorldObserver => ({
-  settled: (worldId, change) =>
+/** Writes one line a settlement. @param settled is told of each besides */
+export const observeWorlds = (log: Logger, settled?: (change: Change) => void): WorldObserver => ({
+  settled: (worldId, change) => {
+    settled?.(change);
     log.info(
       {
         world: worldId.slice(0, 8),
@@ -15,6 +17,7 @@ export const observeWorlds = (log: Logger): WorldObserver => ({
         utr: change.utr ?? undefined,
       },
       'settlement',
-    ),
+    );
+  },
   failed: (worldId, error) => log.error({ world: worldId.slice(0, 8), err: error }, 'a fault of the sandbox'),
 });
