@@ -64,7 +64,8 @@ interface App {
 
 async function documentOf(routes: readonly RouteOptions[]): Promise<string> {
   const { openapiDocument } = await import('./openapi/document.ts');
-  return openapiDocument(routes, packageVersion());
+  const { openapiExamples } = await import('./runtime/openapi-examples.ts');
+  return openapiDocument(routes, packageVersion(), await openapiExamples());
 }
 
 /** What a scenario does where it says nothing: the settings. */

@@ -42,6 +42,7 @@ const MAY_USE: Record<string, readonly string[]> = {
   runtime: [
     'contract',
     'domain',
+    'openapi',
     'runtime',
     'settings.ts',
     'server.ts',

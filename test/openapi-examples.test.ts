@@ -179,5 +179,7 @@ test('every example of the document is what the sandbox answers when it is asked
     .toSorted();
   expect(untold).toEqual(UNTOLD);
   // After a change: npx vitest run test/openapi-examples.test.ts -u
-  await expect(`${JSON.stringify(examples, null, 1)}\n`).toMatchFileSnapshot('../src/openapi/examples.json');
+  await expect(`${JSON.stringify(examples, null, 1)}\n`).toMatchFileSnapshot(
+    '../fixtures/openapi-examples.json',
+  );
 });

@@ -64,6 +64,7 @@ test('the package ships the program, the library, its types, the scenarios, and 
     'fixtures/compiled/dialects/strict.json',
     'fixtures/compiled/dialects/terse.json',
     'fixtures/compiled/magic.json',
+    'fixtures/openapi-examples.json',
     'fixtures/scenario.schema.json',
     'fixtures/scenarios/',
     'package.json',

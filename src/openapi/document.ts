@@ -5,7 +5,7 @@ import { ErrorAnswer } from '../contract/error-answer.ts';
 import { REFUSALS, SERVICE_REFUSALS, type RefusalCode } from '../contract/errors.ts';
 import type { Tag } from '../http/operation.ts';
 import { HEADERS, headersOfAnswer, headersOfRefusals } from './answer-headers.ts';
-import { EXAMPLES, type Example } from './examples.ts';
+import type { Example, Examples } from './examples.ts';
 import { JsonSchemas } from './json-schemas.ts';
 
 const TAGS: Readonly<Record<Tag, string>> = {
@@ -70,6 +70,11 @@ function refusalsOf({ schema = {}, config }: RouteOptions): ReadonlyMap<number, 
 /** The OpenAPI 3.1 document of routes. */
 class Document {
   readonly #schemas = new JsonSchemas();
+  readonly #examples: Examples;
+
+  constructor(examples: Examples) {
+    this.#examples = examples;
+  }
 
   of(routes: readonly RouteOptions[], version: string): object {
     const paths: Record<string, Record<string, object>> = {};
@@ -112,7 +117,7 @@ class Document {
   #operation(route: RouteOptions): object {
     const schema = route.schema ?? {};
     const { operationId = '', summary, description, tag, access = 'key' } = schema;
-    const example = EXAMPLES[operationId] ?? {};
+    const example = this.#examples[operationId] ?? {};
     const parameters = this.#parameters(schema, example);
     const body = bodyOf(schema);
     return {
@@ -206,5 +211,8 @@ class Document {
 const OTHERWISE: ReadonlySet<RefusalCode> = new Set(['ROUTE_NOT_FOUND', 'METHOD_NOT_ALLOWED']);
 
 /** The document of these routes, as JSON text. */
-export const openapiDocument = (routes: readonly RouteOptions[], version: string): string =>
-  JSON.stringify(new Document().of(routes, version));
+export const openapiDocument = (
+  routes: readonly RouteOptions[],
+  version: string,
+  examples: Examples,
+): string => JSON.stringify(new Document(examples).of(routes, version));
