@@ -227,7 +227,7 @@ test.skipIf(!hasTerminal)(`on a terminal it welcomes with address, key and curls
 
 test.skipIf(!hasTerminal || !hasCurl)(`the curls of the welcome can be pasted${noTerminal}`, async () => {
   const { program } = await startOnTerminal({ SANDBOX_SETTLEMENT: 'instant' });
-  const said = await program.says(/Pay: [^]*Steer: .*\r\n/);
+  const said = await program.says(/Pay: [^]*Look: .*\r\n/);
   const [pay, watch, wallet, steer] = [...said.matchAll(/curl .*/g)].map(([curl]) => curl) as [
     string,
     string,
@@ -238,6 +238,8 @@ test.skipIf(!hasTerminal || !hasCurl)(`the curls of the welcome can be pasted${n
   expect(await paste(watch)).toMatchObject({ data: { status: 'SUCCESS', utr: expect.any(String) } });
   expect(await paste(wallet)).toMatchObject({ data: { balance: 998_499.5 } });
   expect(await paste(steer)).toMatchObject({ transactions: { SUCCESS: 1 }, invariants: 'hold' });
+  const [page] = /http\S+\/_sandbox\/(?=\r)/.exec(said)!;
+  expect(await (await fetch(page)).text()).toContain('<title>');
 });
 
 test.skipIf(!hasTerminal)(`on a terminal a key that was set is not shown${noTerminal}`, async () => {

@@ -1,7 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { access, constants, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { createInterface } from 'node:readline';
 import { z } from 'zod';
 import { StateEntries, StateHead, StateTransactions } from '../contract/state.ts';
 import type { WorldState } from '../domain/world-state.ts';
@@ -99,6 +98,17 @@ export async function checkStateFolder(file: string): Promise<void> {
   }
 }
 
+/** The lines of a text that comes in pieces. (Node's own reader also ends a line where JSON lets a text go on.) */
+async function* linesIn(pieces: AsyncIterable<string>): AsyncGenerator<string> {
+  let rest = '';
+  for await (const piece of pieces) {
+    const lines = (rest + piece).split('\n');
+    rest = lines.pop()!;
+    yield* lines;
+  }
+  if (rest !== '') yield rest;
+}
+
 const FileHead = z.object({ format: z.literal(FORMAT), version: z.number() });
 const WorldLine = z.strictObject({ world: z.string().min(1), head: StateHead });
 const FileEnd = z.strictObject({ worlds: z.int(), checksum: z.string() });
@@ -125,10 +135,7 @@ export async function readStateFile(file: string): Promise<readonly KeptWorld[] 
   let nth = 0;
   let end: z.infer<typeof FileEnd> | null = null;
   try {
-    for await (const text of createInterface({
-      input: createReadStream(file, 'utf8'),
-      crlfDelay: Infinity,
-    })) {
+    for await (const text of linesIn(createReadStream(file, 'utf8'))) {
       nth += 1;
       if (end !== null) throw damaged(nth);
       const line = parsed(text);

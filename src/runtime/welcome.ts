@@ -51,6 +51,7 @@ export function welcome(
       restored: restored ?? undefined,
       admin_token: madeToken,
       try: curl,
+      page: `${url}/_sandbox/`,
     };
     if (log.isLevelEnabled('info')) log.info(facts, READY);
     else if (settings.port === 0) process.stdout.write(`${JSON.stringify({ ...facts, msg: READY })}\n`);
@@ -66,6 +67,7 @@ ${restored === null ? '' : `  Restored: ${restored} ${restored === 1 ? 'world' :
   Watch:  curl "${url}/payout/status?client_ref_id=order-1" ${authorization}
   Wallet: curl ${url}/client/fetchbalance ${authorization}
   Steer:  curl ${url}/_sandbox/world ${authorization}
+  Look:   ${url}/_sandbox/
 ${madeToken === undefined ? '' : `  Admin:  ${madeToken} (for /_sandbox/worlds; SANDBOX_ADMIN_TOKEN sets another)\n`}
 `,
   );
