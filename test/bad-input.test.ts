@@ -122,6 +122,7 @@ test.each([
   ['a NUL', '\0', 400, 'INVALID_JSON'],
   ['a byte order mark and no more', '\uFEFF', 400, 'INVALID_JSON'],
   ['broken UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), 400, 'INVALID_JSON'],
+  ['a hundred and one lists', '['.repeat(101) + ']'.repeat(101), 400, 'INVALID_REQUEST'],
   ['thirty thousand lists', '['.repeat(30_000) + ']'.repeat(30_000), 400, 'INVALID_REQUEST'],
   ['ten thousand objects', '{"a":'.repeat(10_000) + '1' + '}'.repeat(10_000), 400, 'INVALID_REQUEST'],
   ['64 KiB and one byte', JSON.stringify({ ...PAYOUT, remarks: '' }).padEnd(65_537), 413, 'BODY_TOO_LARGE'],
@@ -177,6 +178,12 @@ test.each([
   ['text', { 'content-type': 'text/plain' }, 415],
   ['a form', { 'content-type': 'application/x-www-form-urlencoded' }, 415],
   ['no type at all', { 'content-type': 'json' }, 415],
+  ['JSON in another charset', { 'content-type': 'application/json; charset=utf-16' }, 415],
+  [
+    'JSON that is said to be compressed',
+    { 'content-type': 'application/json', 'content-encoding': 'gzip' },
+    415,
+  ],
   ['JSON with its charset', { 'content-type': 'application/json; charset=utf-8' }, 200],
   ['JSON in capitals', { 'content-type': 'Application/JSON' }, 200],
 ])('a body sent as %s is answered %s', async (_what, headers: Record<string, string>, status) => {

@@ -65,3 +65,12 @@ test('a hundred a second by default, and off when it is off', async () => {
   );
   expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
 });
+
+test('a world that is reset may pay as a new one may', async () => {
+  const { client } = await sandboxFor({ rateLimit: '1/1h' });
+  const world = client();
+  expect((await world.pay()).status).toBe(200);
+  expect((await world.pay({ client_ref_id: 'order-2' })).status).toBe(429);
+  await world.world.reset();
+  expect((await world.pay()).status).toBe(200);
+});

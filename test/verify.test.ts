@@ -140,6 +140,15 @@ test('a match that can never hold is refused: a check that cannot fail is none',
   });
 });
 
+test.each([
+  ['a fault that there is not', { fault: 'conection-reset' }, 'match.fault'],
+  ['a rule without its scenario', { rule: 'hide' }, 'match.rule'],
+])('%s is refused: none of it would prove nothing', async (_what, match, field) => {
+  const world = await worldWithStory();
+  const expected = { match, count: { exactly: 0 } } as unknown as VerifyRequest;
+  expect(await verify(world, expected)).toMatchObject({ code: 'INVALID_REQUEST', errors: [{ field }] });
+});
+
 test('too many requests: the latest that match are shown, with nothing that they miss', async () => {
   const world = await worldWithStory();
   const { closest } = await verify(world, { match: {}, count: { at_most: 1 } });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { durationMs } from './duration.ts';
 import { isWholePaise, MAX_AMOUNT_INR, State } from './payout.ts';
-import { Match, RouteName, RuleDocument, ScenarioDocument } from './scenario.ts';
+import { FAULTS, Match, RouteName, RuleDocument, ScenarioDocument } from './scenario.ts';
 
 /** What the control API is asked: the bodies and queries of the routes below /_sandbox. */
 
@@ -153,8 +153,12 @@ const oneOrMore = <T extends z.ZodType>(schema: T) => z.union([schema, z.array(s
 export const RequestMatch = Match.extend({
   status: oneOrMore(HttpStatus).optional().meta({ description: 'The HTTP status of the answer' }),
   outcome: oneOrMore(z.enum(['pending', 'answered', 'fault', 'client_gone'])).optional(),
-  rule: z.string().optional().meta({ description: 'The rule that made the answer: scenario/rule' }),
-  fault: z.string().optional(),
+  rule: z
+    .string()
+    .regex(/^[\w.-]+\/[\w.-]+$/, { error: 'must be scenario/rule, as X-Sandbox-Rule says it' })
+    .optional()
+    .meta({ description: 'The rule that made the answer: scenario/rule' }),
+  fault: z.enum(FAULTS).optional(),
   committed: z.boolean().optional().meta({ description: 'Whether a payout was made under a rule' }),
   replayed: z.boolean().optional(),
 }).meta({ id: 'RequestMatch', description: 'Which requests: all that is named must hold' });

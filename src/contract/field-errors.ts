@@ -4,6 +4,7 @@ import type { FieldError } from './errors.ts';
 const TYPE_NAMES: Record<string, string> = {
   string: 'a string',
   number: 'a number',
+  int: 'a whole number',
   boolean: 'true or false',
   object: 'a JSON object',
   array: 'a list',

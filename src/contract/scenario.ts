@@ -210,7 +210,7 @@ const Respond = z
   })
   .meta({ id: 'Respond', description: 'An answer in the place of the normal one' });
 
-const FAULTS = [
+export const FAULTS = [
   'connection-reset',
   'empty-response',
   'truncated-body',

@@ -1,4 +1,5 @@
 import type { Exchange } from './exchange.ts';
+import { isTooNested } from './nesting.ts';
 import type { RequestFacts } from './rule.ts';
 
 /** Headers that hold a key. */
@@ -17,9 +18,10 @@ export const withoutKeys = (headers: Exchange['headers']): Exchange['headers'] =
     Object.entries(headers).map(([name, value]) => [name, SECRET_HEADERS.has(name) ? REDACTED : value]),
   );
 
-/** A text as what it says where it is JSON, else as it is; null for none. */
+/** A text as what it says where it is JSON that can be written again, else as it is; null for none. */
 export function readBody(text: string | undefined): unknown {
   if (text === undefined || text === '') return null;
+  if (isTooNested(text)) return text;
   try {
     return JSON.parse(text) as unknown;
   } catch {

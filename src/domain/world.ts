@@ -70,6 +70,7 @@ export class World {
   readonly #attempts: Attempts;
   /** What its ids are made of: its own id, unless it was forked from another world. */
   #identity: string;
+  #lives = 1;
 
   constructor(id: string, parts: WorldParts) {
     this.id = id;
@@ -85,6 +86,11 @@ export class World {
       failed: (error: unknown) => parts.observer.failed(id, error),
     };
     this.book = new WorldBook({ ...parts, observer }, id, openingBalancePaise, clock);
+  }
+
+  /** Goes up when the world becomes another: by a reset or a restore. */
+  get lives(): number {
+    return this.#lives;
   }
 
   /** World time, ms since the epoch. */
@@ -248,6 +254,7 @@ export class World {
   }
 
   #clear(): void {
+    this.#lives += 1;
     this.held.release();
     this.journal.clear();
     this.#attempts.clear();

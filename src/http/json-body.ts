@@ -1,7 +1,22 @@
 import { isUtf8 } from 'node:buffer';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { Refusal } from '../contract/errors.ts';
+import { isTooNested, MAX_NESTING } from '../domain/nesting.ts';
 import { noteBody } from './request-record.ts';
+
+const OTHER_CHARSET = /charset=(?!"?utf-?8"?\s*(;|$))/i;
+
+/** Whether a body says of itself that it is compressed, or in another character set. */
+const isEncoded = ({
+  'content-encoding': encoding = 'identity',
+  'content-type': type = '',
+}: IncomingHttpHeaders) => encoding !== 'identity' || OTHER_CHARSET.test(type);
+
+function tooNested(): Refusal {
+  const message = `body must not be nested deeper than ${MAX_NESTING} levels`;
+  return new Refusal('INVALID_REQUEST', { message, errors: [{ field: 'body', message }] });
+}
 
 /**
  * Takes JSON bodies in UTF-8 and no others. Bytes that are no UTF-8 are refused, since decoding would replace them,
@@ -13,13 +28,18 @@ export function takeJsonBodies(app: FastifyInstance, emptyIsNone = false): void 
   const parse = app.getDefaultJsonParser('remove', 'remove');
   app.removeAllContentTypeParsers();
   app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, done) => {
-    if (isUtf8(body)) {
-      const text = body.toString('utf8');
-      noteBody(request, text);
-      if (emptyIsNone && text.trim() === '') done(null);
-      else void parse(request, text, done);
-    } else {
-      done(new Refusal('INVALID_JSON', { message: 'The request body is not valid UTF-8' }));
+    if (isEncoded(request.headers)) {
+      return done(
+        new Refusal('UNSUPPORTED_MEDIA_TYPE', { message: 'The request body must be JSON in plain UTF-8' }),
+      );
     }
+    if (!isUtf8(body)) {
+      return done(new Refusal('INVALID_JSON', { message: 'The request body is not valid UTF-8' }));
+    }
+    const text = body.toString('utf8');
+    noteBody(request, text);
+    if (isTooNested(text)) return done(tooNested()); // what reads it would overflow its stack
+    if (emptyIsNone && text.trim() === '') return done(null);
+    void parse(request, text, done);
   });
 }

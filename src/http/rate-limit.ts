@@ -45,7 +45,7 @@ export async function limitRates(
     max: (request: FastifyRequest) => limitOf(request).max,
     timeWindow: (request: FastifyRequest) => limitOf(request).windowMs,
     cache: maxWorlds,
-    keyGenerator: ({ world, scenario }) => `${world.id} ${scenario.name}`,
+    keyGenerator: ({ world, scenario }) => `${world.id} ${world.lives} ${scenario.name}`, // a reset begins anew
     allowList: isFree,
     errorResponseBuilder: (request, { ttl }) => refusal(request, ttl), // what it returns is thrown
     addHeadersOnExceeding: {

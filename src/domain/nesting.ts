@@ -1,0 +1,22 @@
+/** How deep a JSON text may be nested: far more than anybody means, and far less than what overflows a stack. */
+export const MAX_NESTING = 100;
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPENS: ReadonlySet<number> = new Set([0x5b, 0x7b]);
+const CLOSES: ReadonlySet<number> = new Set([0x5d, 0x7d]);
+
+/** Whether the lists and objects of a JSON text are nested deeper than `MAX_NESTING`. Looks at each character once. */
+export function isTooNested(text: string): boolean {
+  let depth = 0;
+  let isText = false;
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (code === QUOTE) isText = !isText;
+    else if (isText) index += code === BACKSLASH ? 1 : 0;
+    else if (OPENS.has(code)) depth += 1;
+    else if (CLOSES.has(code)) depth -= 1;
+    if (depth > MAX_NESTING) return true;
+  }
+  return false;
+}
