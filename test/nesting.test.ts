@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { EventLog } from '../src/domain/event-log.ts';
 import { isTooNested } from '../src/domain/nesting.ts';
 import { PAYOUT, sandboxFor } from './support/sandbox.ts';
 
@@ -51,4 +52,15 @@ test('a field of a payout may hold anything that is not too deep, and is passed 
   const client = (await sandboxFor()).client();
   const { status } = await client.pay({ ...PAYOUT, metadata: nested(98) });
   expect(status).toBe(200);
+});
+
+test('a fault of ours in what is told of a request ends neither the process nor the next request', async () => {
+  const client = (await sandboxFor()).client();
+  const told = vi.spyOn(EventLog.prototype, 'publish').mockImplementation(() => {
+    throw new RangeError('too deep');
+  });
+  onTestFinished(() => told.mockRestore());
+  expect((await client.balance()).status).toBe(200);
+  await expect.poll(() => told.mock.calls.length).toBe(1);
+  expect((await client.balance()).status).toBe(200);
 });

@@ -111,11 +111,16 @@ export const requestRecorder =
         record.fault !== undefined && !isWhole ? 'fault' : isWhole ? 'answered' : 'client_gone';
       if (record.fault === 'malformed-json') record.outcome = 'fault';
       record.durationMs = hundredths(stopwatchMs() - request.startedMs);
-      // what the control API is asked is no business of a payout client: told only to those who want to know all
-      if (record.quiet === true) log.debug(line(request, reply), 'request');
-      else log.info(line(request, reply), 'request');
-      isOver?.(request, reply);
-      if (record.nth > 0) request.world.events.publish('request', () => journalEntry(record));
+      try {
+        // what the control API is asked is no business of a payout client: told only to those who want to know all
+        if (record.quiet === true) log.debug(line(request, reply), 'request');
+        else log.info(line(request, reply), 'request');
+        isOver?.(request, reply);
+        if (record.nth > 0) request.world.events.publish('request', () => journalEntry(record));
+      } catch (error) {
+        // the answer is given, and nobody is left to be told but the log: a process with many worlds must not end by it
+        log.error({ err: error, request_id: request.id }, 'a fault of the sandbox');
+      }
     };
     open.add(over);
     reply.raw.once('close', over);
