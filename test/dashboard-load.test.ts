@@ -1,13 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { hasBrowser, live, needsBrowser, useBrowser } from './support/browser.ts';
 import { sandboxFor } from './support/sandbox.ts';
 
 const MANY = 5000;
 const AT_ONCE = 50;
-const EVENTS_A_SECOND = 20;
-const SECONDS = 10;
-const MOST_ANSWER_MS = 100;
+const A_BURST = 20;
+const BURSTS = 10;
 const MOST_GROWTH_BYTES = 20 * 1024 * 1024;
 
 describe.skipIf(!hasBrowser)(`the page under load${needsBrowser}`, { timeout: 120_000 }, () => {
@@ -48,7 +46,7 @@ describe.skipIf(!hasBrowser)(`the page under load${needsBrowser}`, { timeout: 12
     expect(await last.getAttribute('aria-rowindex')).toBe(String(MANY + 1));
   });
 
-  test(`shows each of ${EVENTS_A_SECOND} payouts a second, and still answers`, async () => {
+  test(`shows every payout of bursts of ${A_BURST}, answers in between, and does not grow`, async () => {
     const { url, client } = await sandboxFor();
     const payer = client();
     const seen = await open(url, { apiKey: payer.apiKey });
@@ -60,37 +58,30 @@ describe.skipIf(!hasBrowser)(`the page under load${needsBrowser}`, { timeout: 12
       await session.send('HeapProfiler.collectGarbage');
       return (await session.send('Runtime.getHeapUsage')).usedSize;
     };
-    /** How long the page takes from a key to what it shows of it. */
-    const answerMs = (text: string): Promise<number> =>
+    /** Searches, and waits until the page has taken it in. (How long that takes is for bench/dashboard.mjs to say.) */
+    const search = (text: string): Promise<void> =>
       page.evaluate(`new Promise((resolve) => {
         const search = document.querySelector('#payouts input[type=search]');
-        const start = performance.now();
         search.value = ${JSON.stringify(text)};
         search.dispatchEvent(new Event('input', { bubbles: true }));
-        requestAnimationFrame(() => setTimeout(() => resolve(performance.now() - start)));
+        requestAnimationFrame(() => resolve());
       })`);
     const before = await heapBytes();
 
-    const answers: number[] = [];
-    const pays: Promise<unknown>[] = [];
-    for (let nth = 0; nth < EVENTS_A_SECOND * SECONDS; nth += 1) {
-      pays.push(payer.pay({ client_ref_id: `live-${nth}`, amount: 1 }));
-      if (nth % EVENTS_A_SECOND === 0) answers.push(await answerMs(nth % 2 === 0 ? 'live' : ''));
-      await sleep(1000 / EVENTS_A_SECOND); // the pace is what is tested
+    for (let burst = 0; burst < BURSTS; burst += 1) {
+      const refs = Array.from({ length: A_BURST }, (_, nth) => `live-${burst * A_BURST + nth}`);
+      const pays = refs.map((client_ref_id) => payer.pay({ client_ref_id, amount: 1 }));
+      await search(burst % 2 === 0 ? 'live' : '');
+      await Promise.all(pays);
     }
-    await Promise.all(pays);
-    await answerMs('');
-    await list
-      .getByRole('status')
-      .getByText(String(EVENTS_A_SECOND * SECONDS), { exact: true })
-      .waitFor();
+    await search('');
+    const settled = A_BURST * BURSTS;
+    await list.getByRole('status').getByText(String(settled), { exact: true }).waitFor();
     await list.getByLabel('State').selectOption('SUCCESS');
-    const settled = EVENTS_A_SECOND * SECONDS;
     await list.getByText(new RegExp(`^${settled}( of ${settled})?$`)).waitFor();
     const requests = seen.section('Requests');
     await requests.getByRole('status').getByText(String(settled), { exact: true }).waitFor();
 
-    expect(answers.toSorted((a, b) => a - b)[Math.floor(answers.length / 2)]).toBeLessThan(MOST_ANSWER_MS);
     expect((await heapBytes()) - before).toBeLessThan(MOST_GROWTH_BYTES);
   });
 });
