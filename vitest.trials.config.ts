@@ -1,0 +1,12 @@
+import { defineConfig } from 'vitest/config';
+
+// The long trials: attack, soak and crash. Each is short unless its variable asks for more; `.ci/run` runs the short ones,
+// `npm test` none of them. docs/reliability.md tells what each proves.
+export default defineConfig({
+  test: {
+    include: ['test/trials/*.test.ts'],
+    globalSetup: ['test/support/build.ts'],
+    testTimeout: 6 * 3_600_000, // the long forms last as long as they are told to
+    fileParallelism: false, // each measures memory and sockets
+  },
+});
