@@ -49,9 +49,9 @@ try {
         `${kind.padEnd(10)}${name.padEnd(18)}${column(of('perSecond')).padStart(11)}${column(ratio, 2)}` +
           `${column(target, 2)}${column(of('p50Us'))}${column(of('p99Us'))}${column(of('serverUs'), 1)}${column(of('loadUs'), 1)}`,
       );
-      const wrong = rounds.reduce((sum, results) => sum + results[name].wrong, 0);
+      const wrong = Math.max(...rounds.map((results) => results[name].wrong));
       if (wrong > 0) {
-        say(`  ${wrong} answers were not 200`);
+        say(`  up to ${wrong} answers of a round were not 200`);
         process.exitCode = 1;
       }
     }
