@@ -10,7 +10,10 @@ export interface Answered {
   readonly body: string;
 }
 
-/** One request that a world was asked, and what became of it: gathered on its way, for the journal and for the log. */
+/**
+ * One request that a world was asked, and what became of it: gathered on its way, for the journal and for the log. All its
+ * fields are there from the beginning: V8 would move an object that grows field by field again and again.
+ */
 export interface Exchange {
   /** The how manieth request of its world it is, from 1; 0 while it has none. */
   nth: number;
@@ -22,30 +25,30 @@ export interface Exchange {
   atMs: number;
   wallMs: number;
   outcome: ExchangeOutcome;
-  worldId?: string;
-  route?: RouteName | undefined;
+  worldId: string | undefined;
+  route: RouteName | undefined;
   /** The body as it came. */
-  body?: string;
+  body: string | undefined;
   /** The how manieth time its reference was sent; 0 when nobody counts. */
-  attempt?: number;
-  answer?: Answered;
-  durationMs?: number;
-  balanceBeforePaise?: number;
-  balancePaise?: number;
-  code?: string | undefined;
-  clientRefId?: string;
-  txnId?: string;
-  account?: string;
-  replayed?: boolean;
-  warnings?: readonly string[];
+  attempt: number | undefined;
+  answer: Answered | undefined;
+  durationMs: number | undefined;
+  balanceBeforePaise: number | undefined;
+  balancePaise: number | undefined;
+  code: string | undefined;
+  clientRefId: string | undefined;
+  txnId: string | undefined;
+  account: string | undefined;
+  replayed: boolean | undefined;
+  warnings: readonly string[] | undefined;
   /** The setting whose limit made the answer up. */
-  limit?: string;
+  limit: string | undefined;
   /** `scenario/rule`, when a rule made the answer. */
-  rule?: string;
+  rule: string | undefined;
   /** Whether the payout happened, for a request that met a rule. */
-  committed?: boolean;
-  delayMs?: number;
-  fault?: string;
+  committed: boolean | undefined;
+  delayMs: number | undefined;
+  fault: string | undefined;
   /** True for what the log need not tell. */
-  quiet?: boolean;
+  quiet: boolean | undefined;
 }

@@ -55,7 +55,7 @@ interface Initiated {
 }
 
 /** Where an operation writes down what it did to the balance. */
-type Balances = Pick<Exchange, 'balanceBeforePaise' | 'balancePaise'>;
+type Balances = Partial<Pick<Exchange, 'balanceBeforePaise' | 'balancePaise'>>;
 
 /** All that one API key sees: a wallet, its transactions, and a clock of its own. */
 export class World {

@@ -24,6 +24,8 @@ interface Resident {
 export class Worlds {
   /** By world id, in order of last use, the idlest first. */
   readonly #residents = new Map<string, Resident>();
+  /** The last of them, which need not be moved there. */
+  #latest: Resident | null = null;
   /** The digest of a key costs more than to look it up. */
   readonly #byKey = new Map<string, Resident>();
   readonly #options: WorldsOptions;
@@ -100,6 +102,7 @@ export class Worlds {
     const world = new World(id, this.#options.parts);
     const resident: Resident = { world, apiKey: null, madeAtMs: nowMs, usedAtMs: nowMs };
     this.#residents.set(id, resident);
+    this.#latest = resident;
     if (this.#cancelSweep === null) this.#armSweep();
     return resident;
   }
@@ -108,8 +111,11 @@ export class Worlds {
     const { world } = resident;
     this.#uses += 1;
     resident.usedAtMs = this.#wallClock.nowMs();
-    this.#residents.delete(world.id);
-    this.#residents.set(world.id, resident);
+    if (resident !== this.#latest) {
+      this.#residents.delete(world.id);
+      this.#residents.set(world.id, resident);
+      this.#latest = resident;
+    }
     return world;
   }
 

@@ -89,7 +89,7 @@ async function answerOf(
     if (!(error instanceof Refusal)) throw error;
     if (!isReplaced && fault === null && effect.delay === null) {
       void reply.removeHeader('x-sandbox-rule'); // this answer is none of its making
-      delete record.rule;
+      record.rule = undefined;
     }
     text = refuse(error, request, reply); // 402 and the like are answers too: the rule still has its way with them
     if (!isReplaced) return text;
