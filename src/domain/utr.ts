@@ -49,7 +49,7 @@ export function freeUtr(
   mode: TransferMode,
   atMs: number,
   serial: number,
-  taken: ReadonlySet<string>,
+  taken: { readonly size: number; has(utr: string): boolean },
 ): string {
   for (let tried = 0; tried <= taken.size; tried += 1) {
     const utr = formatUtr(mode, atMs, (serial + tried) % UTR_SERIALS);

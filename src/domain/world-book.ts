@@ -1,5 +1,5 @@
 import { Refusal } from '../contract/errors.ts';
-import type { BookRef, BookState, Ledger, RestoreOutcome, Settled } from '../ledger/ledger.ts';
+import type { BookHead, BookPiece, BookRef, Ledger, RestoreOutcome, Settled } from '../ledger/ledger.ts';
 import { advance, freeze, resume, wallTimeMs, worldTimeMs, type WorldClock } from './clock.ts';
 import { dropped, movedMeanwhile, type DropReason } from './payout-refusals.ts';
 import type { Change } from './transaction.ts';
@@ -20,6 +20,13 @@ interface BookParts {
 
 /** Where a clock moves to: so far, up to a time, or until nothing is planned any more. */
 export type ClockMove = { readonly byMs: number } | { readonly toMs: number } | { readonly until: 'idle' };
+
+/** How a book goes on that takes the place of another. */
+interface Placing {
+  readonly clock: WorldClock;
+  /** Called in the same breath in which the book is in its place. */
+  readonly placed: () => void;
+}
 
 /** How many due steps are applied before other work gets its turn: some 5 ms. */
 const STEPS_AT_ONCE = 2000;
@@ -155,15 +162,30 @@ export class WorldBook {
     return true;
   }
 
-  /** Puts a state in the place of all that the book has, and goes on from its time. */
-  async restore(state: BookState, clock: WorldClock): Promise<RestoreOutcome> {
-    while (this.#busy !== null) await this.#busy;
-    const outcome = await this.#parts.ledger.restore(this.#openRef, state);
-    if (outcome.kind !== 'restored') return outcome;
-    this.#life += 1;
-    this.#open(state.openingBalancePaise, clock);
-    this.#arm(outcome.nextDueMs);
-    return outcome;
+  /**
+   * Puts a state in the place of all that the book has, and goes on from its time. It comes in pieces, and others have their turn
+   * in between; until the last of them is there, this world goes on as it was.
+   *
+   * @param prepare called when all pieces were taken
+   * @throws what `pieces` or `prepare` throw, and nothing is changed then; Refusal WORLD_REPLACED when it was reset meanwhile
+   */
+  async restore(
+    head: BookHead,
+    pieces: Iterable<BookPiece> | AsyncIterable<BookPiece>,
+    prepare: () => Placing,
+  ): Promise<RestoreOutcome> {
+    const { ledger, wallClock } = this.#parts;
+    const draft = await ledger.draft(head);
+    try {
+      for await (const piece of pieces) {
+        await ledger.extend(draft, piece);
+        await wallClock.letOthersRun();
+      }
+      while (this.#busy !== null) await this.#busy;
+      return await this.#whileBusy(this.#place(draft, head.openingBalancePaise, prepare()));
+    } finally {
+      await ledger.discard(draft);
+    }
   }
 
   /** Ends the book: its timer is called off, and nothing is written any more. */
@@ -184,6 +206,22 @@ export class WorldBook {
     this.#clock = clock;
     this.#ref = { worldId: this.#ref.worldId, openingBalancePaise, openedAtMs: this.nowMs };
     this.#arm(null);
+  }
+
+  async #place(
+    draft: string,
+    openingBalancePaise: number,
+    { clock, placed }: Placing,
+  ): Promise<RestoreOutcome> {
+    const life = this.#life;
+    const outcome = await this.#parts.ledger.restore(this.#openRef, draft);
+    if (outcome.kind !== 'restored') return outcome;
+    if (life !== this.#life) throw movedMeanwhile();
+    this.#life += 1;
+    this.#open(openingBalancePaise, clock);
+    placed();
+    this.#arm(outcome.nextDueMs);
+    return outcome;
   }
 
   #forward(byMs: number): void {

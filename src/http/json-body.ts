@@ -18,6 +18,19 @@ function tooNested(): Refusal {
   return new Refusal('INVALID_REQUEST', { message, errors: [{ field: 'body', message }] });
 }
 
+const encoded = (): Refusal =>
+  new Refusal('UNSUPPORTED_MEDIA_TYPE', { message: 'The request body must be JSON in plain UTF-8' });
+
+/** Takes JSON bodies as their bytes, and leaves it to the route to read them. */
+export function takeWholeBodies(
+  app: Pick<FastifyInstance, 'removeAllContentTypeParsers' | 'addContentTypeParser'>,
+): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, done) =>
+    isEncoded(request.headers) ? done(encoded()) : done(null, body),
+  );
+}
+
 /**
  * Takes JSON bodies in UTF-8 and no others. Bytes that are no UTF-8 are refused, since decoding would replace them,
  * and two references could become one. Keys that would touch a prototype are left out, like every unknown field.
@@ -29,9 +42,7 @@ export function takeJsonBodies(app: FastifyInstance, emptyIsNone = false): void 
   app.removeAllContentTypeParsers();
   app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, done) => {
     if (isEncoded(request.headers)) {
-      return done(
-        new Refusal('UNSUPPORTED_MEDIA_TYPE', { message: 'The request body must be JSON in plain UTF-8' }),
-      );
+      return done(encoded());
     }
     if (!isUtf8(body)) {
       return done(new Refusal('INVALID_JSON', { message: 'The request body is not valid UTF-8' }));
