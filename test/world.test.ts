@@ -39,6 +39,8 @@ const SCENARIO: Scenario = {
 };
 const PLAN: Plan = { scenario: SCENARIO, rule: null, delayMs: 0, draw: () => 0, attempt: 0 };
 
+const all = (changes: readonly Change[]): readonly Change[] => changes;
+
 function worldsFor(options: { maxWorlds?: number; maxTransactions?: number } = {}) {
   const wallClock = new ManualClock();
   const announced: Change[] = [];
@@ -111,7 +113,7 @@ test('a running world that is advanced runs on from there', async () => {
   const { worlds, wallClock } = worldsFor();
   const world = worlds.of('k');
   const beforeMs = world.nowMs;
-  await world.book.move({ byMs: DAY_MS });
+  await world.book.move({ byMs: DAY_MS }, all);
   await wallClock.pass(1_000);
   expect(world.nowMs).toBe(beforeMs + DAY_MS + 1_000);
 });
@@ -122,10 +124,10 @@ test('an advance tells of all that came due, and requests that come meanwhile wa
   const count = 5_000; // more than are applied at once
   for (let nth = 0; nth < count; nth += 1)
     await world.initiate(payout({ client_ref_id: `order-${nth}`, amount: 1 }), PLAN);
-  const advanced = world.book.move({ byMs: 60_000 });
+  const advanced = world.book.move({ byMs: 60_000 }, all);
   const meanwhile = world.status({ client_ref_id: `order-${count - 1}` }, PLAN);
-  const second = world.book.move({ byMs: 1_000 });
-  expect(await advanced).toHaveLength(count);
+  const second = world.book.move({ byMs: 1_000 }, all);
+  expect((await advanced).flat()).toHaveLength(count);
   expect((await meanwhile).state).toBe('SUCCESS');
   expect(await second).toEqual([]);
   expect(announced).toHaveLength(count);
@@ -136,7 +138,7 @@ test('an advance of one world leaves others as they are', async () => {
   const { worlds } = worldsFor();
   await worlds.of('a').initiate(payout(), PLAN);
   await worlds.of('b').initiate(payout(), PLAN);
-  await worlds.of('a').book.move({ byMs: 60_000 });
+  await worlds.of('a').book.move({ byMs: 60_000 }, all);
   expect((await worlds.of('a').status({ client_ref_id: 'order-1' }, PLAN)).state).toBe('SUCCESS');
   expect((await worlds.of('b').status({ client_ref_id: 'order-1' }, PLAN)).state).toBe('PENDING');
 });
@@ -145,7 +147,9 @@ test('the clock of a world ends with the year 9999', async () => {
   const { worlds } = worldsFor();
   const world = worlds.of('k');
   const beforeMs = world.nowMs;
-  await expect(world.book.move({ byMs: 8_000 * 365 * DAY_MS })).rejects.toThrow('ends with the year 9999');
+  await expect(world.book.move({ byMs: 8_000 * 365 * DAY_MS }, all)).rejects.toThrow(
+    'ends with the year 9999',
+  );
   expect(world.nowMs).toBe(beforeMs);
 });
 

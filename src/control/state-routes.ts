@@ -4,7 +4,7 @@ import { StateDocument } from '../contract/state.ts';
 import { Refusal } from '../contract/errors.ts';
 import type { World } from '../domain/world.ts';
 import type { WallClock } from '../domain/wall-clock.ts';
-import { takeWholeBodies } from '../http/json-body.ts';
+import { takeWholeBodies } from '../http/whole-body.ts';
 import { sendInPieces } from './long-answer.ts';
 import { worldNow } from './world-routes.ts';
 
@@ -44,7 +44,7 @@ export const stateRoutes: FastifyPluginAsyncZod<Options> = async (app, { snapsho
   );
 
   await app.register(async (whole) => {
-    takeWholeBodies(whole); // which are read in pieces: one of 100,000 payouts would hold up all others for seconds
+    takeWholeBodies(whole, () => wallClock.letOthersRun());
     whole.put(
       '/state',
       {

@@ -1,9 +1,9 @@
-import type { ChangeWire } from '../contract/control-answers.ts';
 import type { InitiateRequest, StatusQuery } from '../contract/payout.ts';
 import type { StateHead } from '../contract/state.ts';
 import type { BookPiece, Ledger, RestoreOutcome, TransactionKey } from '../ledger/ledger.ts';
 import { Attempts, type AttemptBudget } from './attempts.ts';
 import { Behaviour } from './behaviour.ts';
+import { changeWire } from './change-wire.ts';
 import type { WorldClock } from './clock.ts';
 import { EventLog } from './event-log.ts';
 import type { Exchange } from './exchange.ts';
@@ -281,16 +281,6 @@ export class World {
     this.events.publish('settlement', () => changeWire(change));
   }
 }
-
-/** A change in the words of the interface. */
-export const changeWire = ({ txnId, clientRefId, from, to, atMs, utr }: Change): ChangeWire => ({
-  txn_id: txnId,
-  client_ref_id: clientRefId,
-  from,
-  to,
-  at: new Date(atMs).toISOString(),
-  utr,
-});
 
 function weigh(balances: Balances, outcome: { balanceBeforePaise: number; balancePaise: number }): void {
   balances.balanceBeforePaise ??= outcome.balanceBeforePaise;

@@ -8,7 +8,7 @@ import { noteBody } from './request-record.ts';
 const OTHER_CHARSET = /charset=(?!"?utf-?8"?\s*(;|$))/i;
 
 /** Whether a body says of itself that it is compressed, or in another character set. */
-const isEncoded = ({
+export const isEncoded = ({
   'content-encoding': encoding = 'identity',
   'content-type': type = '',
 }: IncomingHttpHeaders) => encoding !== 'identity' || OTHER_CHARSET.test(type);
@@ -16,19 +16,6 @@ const isEncoded = ({
 function tooNested(): Refusal {
   const message = `body must not be nested deeper than ${MAX_NESTING} levels`;
   return new Refusal('INVALID_REQUEST', { message, errors: [{ field: 'body', message }] });
-}
-
-const encoded = (): Refusal =>
-  new Refusal('UNSUPPORTED_MEDIA_TYPE', { message: 'The request body must be JSON in plain UTF-8' });
-
-/** Takes JSON bodies as their bytes, and leaves it to the route to read them. */
-export function takeWholeBodies(
-  app: Pick<FastifyInstance, 'removeAllContentTypeParsers' | 'addContentTypeParser'>,
-): void {
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, done) =>
-    isEncoded(request.headers) ? done(encoded()) : done(null, body),
-  );
 }
 
 /**
@@ -42,7 +29,9 @@ export function takeJsonBodies(app: FastifyInstance, emptyIsNone = false): void 
   app.removeAllContentTypeParsers();
   app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, done) => {
     if (isEncoded(request.headers)) {
-      return done(encoded());
+      return done(
+        new Refusal('UNSUPPORTED_MEDIA_TYPE', { message: 'The request body must be JSON in plain UTF-8' }),
+      );
     }
     if (!isUtf8(body)) {
       return done(new Refusal('INVALID_JSON', { message: 'The request body is not valid UTF-8' }));

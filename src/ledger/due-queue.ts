@@ -13,7 +13,8 @@ const ID_KEY = 2;
 const POSITION = 3;
 const WIDTH = 4;
 
-const CHILDREN = 4;
+const CHILDREN_BITS = 2;
+const CHILDREN = 2 ** CHILDREN_BITS;
 const NO_KEY = -1;
 const OUR_ID = /^TXN([0-9A-F]{12})[0-9A-F]{12}$/;
 
@@ -46,7 +47,7 @@ export class DueQueue {
     moving[POSITION] = position;
     let row = this.#rows.add();
     while (row > 0) {
-      const parent = Math.floor((row - 1) / CHILDREN);
+      const parent = (row - 1) >>> CHILDREN_BITS;
       if (!this.#isBefore(moving, 0, this.#rows.pageOf(parent), this.#rows.offsetOf(parent))) break;
       this.#copy(parent, row);
       row = parent;
@@ -63,8 +64,9 @@ export class DueQueue {
   /** Takes the first away. */
   pop(): void {
     const last = this.#rows.length - 1;
+    const page = this.#rows.pageOf(last);
     const from = this.#rows.offsetOf(last);
-    this.#moving.set(this.#rows.pageOf(last).subarray(from, from + WIDTH));
+    for (let column = 0; column < WIDTH; column += 1) this.#moving[column] = page[from + column]!;
     this.#rows.removeLast();
     if (last === 0) return;
     let row = 0;
@@ -97,9 +99,12 @@ export class DueQueue {
   }
 
   #isBefore(a: Float64Array, atA: number, b: Float64Array, atB: number): boolean {
-    const byTime = a[atA + DUE_MS]! - b[atB + DUE_MS]! || a[atA + CREATED_AT_MS]! - b[atB + CREATED_AT_MS]!;
-    if (byTime !== 0) return byTime < 0;
-    const [keyA, keyB] = [a[atA + ID_KEY]!, b[atB + ID_KEY]!];
+    const byDue = a[atA + DUE_MS]! - b[atB + DUE_MS]!;
+    if (byDue !== 0) return byDue < 0;
+    const byCreation = a[atA + CREATED_AT_MS]! - b[atB + CREATED_AT_MS]!;
+    if (byCreation !== 0) return byCreation < 0;
+    const keyA = a[atA + ID_KEY]!;
+    const keyB = b[atB + ID_KEY]!;
     if (keyA !== keyB && keyA !== NO_KEY && keyB !== NO_KEY) return keyA < keyB;
     return this.#idAt(a[atA + POSITION]!) < this.#idAt(b[atB + POSITION]!);
   }
@@ -114,6 +119,8 @@ export class DueQueue {
 
   /** Puts the row that is on its way down. */
   #settle(row: number): void {
-    this.#rows.pageOf(row).set(this.#moving, this.#rows.offsetOf(row));
+    const page = this.#rows.pageOf(row);
+    const to = this.#rows.offsetOf(row);
+    for (let column = 0; column < WIDTH; column += 1) page[to + column] = this.#moving[column]!;
   }
 }

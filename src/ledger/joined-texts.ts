@@ -1,4 +1,3 @@
-import { invariant } from '../domain/invariant.ts';
 import type { Transaction } from '../domain/transaction.ts';
 
 /** The texts of a transaction, which are kept as one: an object of the heap for each would take more than its letters. */
@@ -11,11 +10,12 @@ export const PART = {
   beneficiaryIfsc: 5,
 } as const;
 
+export const PARTS = Object.keys(PART).length;
+
 type Texts = Pick<Transaction, keyof typeof PART>;
 
-/** A part is shorter than this, so that where five of them end fits into one whole number. */
+/** So that where each of them ends fits into 16 bits. */
 export const LONGEST_PART = 1023;
-const BASE = LONGEST_PART + 1;
 
 const partsOf = (texts: Texts): readonly string[] => [
   texts.txnId,
@@ -29,28 +29,21 @@ const partsOf = (texts: Texts): readonly string[] => [
 export const isTooLong = (texts: Texts): boolean =>
   partsOf(texts).some(({ length }) => length > LONGEST_PART);
 
-/** All texts as one. (Joined, since what is added up is kept in its parts until somebody looks at it.) */
-export const joined = (texts: Texts): string => partsOf(texts).join('');
-
-/** How long the parts are, but for the last, which goes to the end: a whole number below 2^50. */
-export function cutsOf(texts: Texts): number {
-  let cuts = 0;
+/**
+ * Puts all texts into one.
+ *
+ * @param ends where it is written down where each of them ends, from `row` on
+ */
+export function joined(texts: Texts, ends: Uint16Array, row: number): string {
   const parts = partsOf(texts);
-  for (let nth = parts.length - 2; nth >= 0; nth -= 1) {
-    const { length } = parts[nth]!;
-    invariant(length <= LONGEST_PART, 'the texts of a payout are bounded');
-    cuts = cuts * BASE + length;
+  let end = 0;
+  for (const [nth, { length }] of parts.entries()) {
+    end += length;
+    ends[row + nth] = end;
   }
-  return cuts;
+  return parts.join(''); // what is added up is kept in its parts until somebody looks at it
 }
 
 /** One of the texts again. */
-export function part(text: string, cuts: number, nth: number): string {
-  let from = 0;
-  let rest = cuts;
-  for (let before = 0; before < nth; before += 1) {
-    from += rest % BASE;
-    rest = Math.floor(rest / BASE);
-  }
-  return text.slice(from, nth === PART.beneficiaryIfsc ? text.length : from + (rest % BASE));
-}
+export const part = (text: string, ends: Uint16Array, row: number, nth: number): string =>
+  text.slice(nth === 0 ? 0 : ends[row + nth - 1]!, ends[row + nth]!);

@@ -1,5 +1,7 @@
 /** How many rows a page has, but for the first, which begins small: most worlds stay small. */
-const ROWS_A_PAGE = 1024;
+const PAGE_BITS = 10;
+const ROWS_A_PAGE = 2 ** PAGE_BITS;
+const ROW_MASK = ROWS_A_PAGE - 1;
 const FIRST_ROWS = 8;
 
 /**
@@ -21,18 +23,18 @@ export class NumberRows {
 
   /** The page that a row is in. */
   pageOf(row: number): Float64Array {
-    return this.#pages[Math.floor(row / ROWS_A_PAGE)]!;
+    return this.#pages[row >>> PAGE_BITS]!;
   }
 
   /** Where a row begins in its page. */
   offsetOf(row: number): number {
-    return (row % ROWS_A_PAGE) * this.#width;
+    return (row & ROW_MASK) * this.#width;
   }
 
   /** Makes room for one more row. @returns which it is */
   add(): number {
     const row = this.#length;
-    const nth = Math.floor(row / ROWS_A_PAGE);
+    const nth = row >>> PAGE_BITS;
     const page = this.#pages[nth];
     if (page === undefined) {
       this.#pages.push(new Float64Array((nth === 0 ? FIRST_ROWS : ROWS_A_PAGE) * this.#width));

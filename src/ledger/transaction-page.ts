@@ -1,9 +1,12 @@
 import { STATES } from '../contract/payout.ts';
 import type { Step } from '../domain/transaction.ts';
+import { PARTS } from './joined-texts.ts';
 
 /** How many transactions a page has, and which number of each stands where in its row. */
 export const PAGE = {
+  /** Two to the power of `BITS`. */
   ROWS: 512,
+  BITS: 9,
   AMOUNT_PAISE: 0,
   CREATED_AT_MS: 1,
   /** NaN while there is none. */
@@ -18,8 +21,7 @@ export const PAGE = {
   STATE: 9,
   MODE: 10,
   PLANNED_BY: 11,
-  CUTS: 12,
-  WIDTH: 13,
+  WIDTH: 12,
 } as const;
 
 const FIRST_ROWS = 4;
@@ -38,6 +40,8 @@ export interface Page {
   steps: Float64Array;
   stepsUsed: number;
   readonly texts: string[];
+  /** Where the parts of each text end. */
+  ends: Uint16Array;
   utrs: (string | null)[];
   /** Whether somebody has a picture of it, so that no row may be changed in place. */
   isInPicture: boolean;
@@ -51,6 +55,7 @@ export function emptyPage(isSmall: boolean): Page {
     steps: new Float64Array(rows * STEP_WIDTH),
     stepsUsed: 0,
     texts: [],
+    ends: new Uint16Array(rows * PARTS),
     utrs: [],
     isInPicture: false,
   };
@@ -62,6 +67,15 @@ export function pictureOf(page: Page): Page {
   return { ...page };
 }
 
+/** Makes room for twice as many. */
+export function enlarge(page: Page): void {
+  const { rows, ends } = page;
+  page.rows = new Float64Array(rows.length * 2);
+  page.rows.set(rows);
+  page.ends = new Uint16Array(ends.length * 2);
+  page.ends.set(ends);
+}
+
 /** Leaves its rows to the picture, and goes on with others. Texts are never changed: they may stay in both. */
 export function withOwnRows(page: Page): void {
   page.rows = page.rows.slice();
@@ -71,6 +85,9 @@ export function withOwnRows(page: Page): void {
 }
 
 const orNull = (value: number): number | null => (Number.isNaN(value) ? null : value);
+
+/** When a step is due; NaN for one that waits for something else. */
+export const dueMsIn = ({ steps }: Page, step: number): number => steps[step * STEP_WIDTH + DUE_MS]!;
 
 export function stepsIn({ steps }: Page, first: number, count: number): readonly Step[] {
   const timeline: Step[] = [];

@@ -1,10 +1,12 @@
 import { STATES, TRANSFER_MODES, type State } from '../contract/payout.ts';
 import { invariant } from '../domain/invariant.ts';
-import { nextDueMs, type Hidden, type Progress, type Transaction } from '../domain/transaction.ts';
+import type { Hidden, Progress, Transaction } from '../domain/transaction.ts';
 import type { Sequence } from './ledger.ts';
-import { cutsOf, joined, part, PART } from './joined-texts.ts';
+import { joined, part, PART, PARTS } from './joined-texts.ts';
 import {
+  dueMsIn,
   emptyPage,
+  enlarge,
   PAGE,
   pictureOf,
   stepsIn,
@@ -13,9 +15,13 @@ import {
   type Page,
 } from './transaction-page.ts';
 
-const { ROWS, WIDTH } = PAGE;
+const { ROWS, BITS, WIDTH } = PAGE;
 const { AMOUNT_PAISE, CREATED_AT_MS, COMPLETED_AT_MS, UTR_SERIAL, READS, NTH } = PAGE;
-const { FIRST_STEP, STEPS, STEPS_DONE, STATE, MODE, PLANNED_BY, CUTS } = PAGE;
+const { FIRST_STEP, STEPS, STEPS_DONE, STATE, MODE, PLANNED_BY } = PAGE;
+const MASK = ROWS - 1;
+
+const rowOf = (position: number): number => (position & MASK) * WIDTH;
+const endsOf = (position: number): number => (position & MASK) * PARTS;
 
 /**
  * The transactions of a book, by their position, in the order in which they were made. Each is a row of numbers and one text, not a
@@ -39,7 +45,7 @@ export class TransactionPages implements Sequence<Transaction> {
     const position = this.#length;
     const page = this.#pageToAddTo();
     const { rows, texts, utrs } = page;
-    const row = (position % ROWS) * WIDTH;
+    const row = rowOf(position);
     rows[row + AMOUNT_PAISE] = transaction.amountPaise;
     rows[row + CREATED_AT_MS] = transaction.createdAtMs;
     rows[row + UTR_SERIAL] = transaction.utrSerial;
@@ -47,8 +53,7 @@ export class TransactionPages implements Sequence<Transaction> {
     rows[row + NTH] = transaction.nth;
     rows[row + MODE] = TRANSFER_MODES.indexOf(transaction.transferMode);
     rows[row + PLANNED_BY] = this.#nthPlanner(transaction.plannedBy);
-    rows[row + CUTS] = cutsOf(transaction);
-    texts.push(joined(transaction));
+    texts.push(joined(transaction, page.ends, endsOf(position)));
     utrs.push(transaction.utr);
     if (transaction.hidden !== null) this.#hidden.set(position, transaction.hidden);
     this.#write(page, row, transaction);
@@ -60,21 +65,21 @@ export class TransactionPages implements Sequence<Transaction> {
   at(position: number): Transaction {
     const page = this.#pageOf(position);
     const { rows } = page;
-    const row = (position % ROWS) * WIDTH;
-    const text = page.texts[position % ROWS]!;
-    const cuts = rows[row + CUTS]!;
+    const row = rowOf(position);
+    const text = page.texts[position & MASK]!;
+    const ends = endsOf(position);
     const { timeline, stepsDone, state, utr, completedAtMs } = this.progressAt(position);
     return {
-      txnId: part(text, cuts, PART.txnId),
+      txnId: part(text, page.ends, ends, PART.txnId),
       utrSerial: rows[row + UTR_SERIAL]!,
-      clientRefId: part(text, cuts, PART.clientRefId),
+      clientRefId: part(text, page.ends, ends, PART.clientRefId),
       nth: rows[row + NTH]!,
-      fingerprint: part(text, cuts, PART.fingerprint),
+      fingerprint: part(text, page.ends, ends, PART.fingerprint),
       amountPaise: rows[row + AMOUNT_PAISE]!,
       transferMode: TRANSFER_MODES[rows[row + MODE]!]!,
-      beneficiaryName: part(text, cuts, PART.beneficiaryName),
-      beneficiaryAccount: part(text, cuts, PART.beneficiaryAccount),
-      beneficiaryIfsc: part(text, cuts, PART.beneficiaryIfsc),
+      beneficiaryName: part(text, page.ends, ends, PART.beneficiaryName),
+      beneficiaryAccount: part(text, page.ends, ends, PART.beneficiaryAccount),
+      beneficiaryIfsc: part(text, page.ends, ends, PART.beneficiaryIfsc),
       createdAtMs: rows[row + CREATED_AT_MS]!,
       plannedBy: this.#planners[rows[row + PLANNED_BY]!]!,
       timeline,
@@ -96,7 +101,7 @@ export class TransactionPages implements Sequence<Transaction> {
   }
 
   utrAt(position: number): string | null {
-    return this.#pageOf(position).utrs[position % ROWS]!;
+    return this.#pageOf(position).utrs[position & MASK]!;
   }
 
   stateAt(position: number): State {
@@ -127,38 +132,37 @@ export class TransactionPages implements Sequence<Transaction> {
   progressAt(position: number): Progress {
     const page = this.#pageOf(position);
     const { rows } = page;
-    const row = (position % ROWS) * WIDTH;
+    const row = rowOf(position);
     const completedAtMs = rows[row + COMPLETED_AT_MS]!;
     return {
       timeline: stepsIn(page, rows[row + FIRST_STEP]!, rows[row + STEPS]!),
       stepsDone: rows[row + STEPS_DONE]!,
       state: STATES[rows[row + STATE]!]!,
-      utr: page.utrs[position % ROWS]!,
+      utr: page.utrs[position & MASK]!,
       completedAtMs: Number.isNaN(completedAtMs) ? null : completedAtMs,
     };
   }
 
   setProgress(position: number, progress: Progress): void {
     const page = this.#pageToChange(position);
-    page.utrs[position % ROWS] = progress.utr;
-    this.#write(page, (position % ROWS) * WIDTH, progress);
+    page.utrs[position & MASK] = progress.utr;
+    this.#write(page, rowOf(position), progress);
   }
 
   setReads(position: number, reads: number): void {
-    this.#pageToChange(position).rows[(position % ROWS) * WIDTH + READS] = reads;
+    this.#pageToChange(position).rows[rowOf(position) + READS] = reads;
   }
 
-  /** When the next step of a payout is due; null when none has a time. */
+  /** When the next step of a payout is due, as `nextDueMs` says: asked so often that no step is made for it. */
   nextDueMsAt(position: number): number | null {
     const page = this.#pageOf(position);
-    const row = (position % ROWS) * WIDTH;
+    const row = rowOf(position);
     const done = page.rows[row + STEPS_DONE]!;
-    // the step before it tells, too: it may have come late
-    const from = Math.max(0, done - 1);
-    const steps = page.rows[row + STEPS]!;
-    if (done === steps) return null;
-    const timeline = stepsIn(page, page.rows[row + FIRST_STEP]! + from, Math.min(2, steps - from));
-    return nextDueMs({ timeline, stepsDone: done - from });
+    if (done === page.rows[row + STEPS]!) return null;
+    const next = page.rows[row + FIRST_STEP]! + done;
+    const dueMs = dueMsIn(page, next);
+    if (Number.isNaN(dueMs)) return null;
+    return done === 0 ? dueMs : Math.max(dueMs, dueMsIn(page, next - 1));
   }
 
   slice(from: number, to: number): readonly Transaction[] {
@@ -202,19 +206,17 @@ export class TransactionPages implements Sequence<Transaction> {
   }
 
   #pageOf(position: number): Page {
-    return this.#pages[Math.floor(position / ROWS)]!;
+    return this.#pages[position >>> BITS]!;
   }
 
   #pageToAddTo(): Page {
-    const nth = Math.floor(this.#length / ROWS);
+    const nth = this.#length >>> BITS;
     let page = this.#pages[nth];
     if (page === undefined) {
       page = emptyPage(nth === 0);
       this.#pages.push(page);
-    } else if (page.rows.length === (this.#length % ROWS) * WIDTH) {
-      const { rows } = page;
-      page.rows = new Float64Array(rows.length * 2);
-      page.rows.set(rows);
+    } else if (page.rows.length === (this.#length & MASK) * WIDTH) {
+      enlarge(page);
     }
     return page;
   }
@@ -227,11 +229,11 @@ export class TransactionPages implements Sequence<Transaction> {
 
   #partAt(position: number, nth: number): string {
     const page = this.#pageOf(position);
-    return part(page.texts[position % ROWS]!, page.rows[(position % ROWS) * WIDTH + CUTS]!, nth);
+    return part(page.texts[position & MASK]!, page.ends, endsOf(position), nth);
   }
 
   #number(position: number, column: number): number {
-    const value = this.#pageOf(position).rows[(position % ROWS) * WIDTH + column];
+    const value = this.#pageOf(position).rows[rowOf(position) + column];
     invariant(value !== undefined, 'a payout is looked up where there is one');
     return value;
   }
