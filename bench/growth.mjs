@@ -12,7 +12,7 @@ const SIZES = [1_000, 10_000, 100_000, 1_000_000].filter((size) => !IS_QUICK || 
 const LARGEST = SIZES.at(-1);
 const WORLDS = IS_QUICK ? 1_000 : 10_000;
 const TRANSACTIONS_EACH = 100;
-const ROUNDS = IS_QUICK ? 7 : 11;
+const ROUNDS = IS_QUICK ? 9 : 15;
 const PAYOUTS_A_ROUND = 2_000;
 const STATE_EVERY_S = 20;
 
@@ -116,10 +116,17 @@ async function oneWorld(folder) {
 
   await asked(server, asker, `nothing for 3 s (${name(LARGEST)} held)`, () => wait(3_000), null);
   const step = async (what, by) => {
+    const beforeMs = await server.cpuMs();
     const { ms, bytes } = await asked(server, asker, what, () =>
       control(url, BIG, 'POST', '/clock/advance', { body: Buffer.from(JSON.stringify({ by })) }),
     );
-    figure(`${what}: until its last byte (${(bytes / 1e6).toFixed(0)} MB)`, ms, 'ms', 3_000 * (made / 1e6));
+    figure(
+      `${what}: until its last byte (${(bytes / 1e6).toFixed(0)} MB)`,
+      ms,
+      'ms',
+      Math.round(3_000 * (made / 1e6)),
+    );
+    figure(`${what}: computing, the other world's answers included`, (await server.cpuMs()) - beforeMs, 'ms');
   };
   await step(`advance over ${name(made)} steps, to SUCCESS`, '1h');
   await step(`advance over ${name(made)} steps, money back`, '3d');

@@ -1,7 +1,9 @@
-// Loaded into the sandbox's process before it starts (`--import`): says what it holds after a complete collection.
+// Loaded into the sandbox's process before it starts (`--import`): says what it holds after a complete collection, and how much
+// it has computed.
 import { setImmediate as turn } from 'node:timers/promises';
 
-process.on('message', async () => {
+process.on('message', async (what) => {
+  if (what === 'cpu') return process.send(process.cpuUsage());
   // twice, with turns in between: array buffers are let go of a little after what held them
   for (let round = 0; round < 3; round += 1) {
     globalThis.gc();

@@ -30,6 +30,12 @@ export async function startProcess(settings, nodeFlags = []) {
       const [answer] = await once(child, 'message');
       return answer;
     },
+    /** How long it has computed so far, on all cores, in ms. */
+    async cpuMs() {
+      child.send('cpu');
+      const [{ user, system }] = await once(child, 'message');
+      return (user + system) / 1000;
+    },
     async stop() {
       const exit = once(child, 'exit');
       child.kill('SIGTERM');

@@ -168,17 +168,28 @@ export function seen(
   return { transaction: asOfMs === null ? transaction : asOf(transaction, asOfMs), hiddenBy: null };
 }
 
-/** The next step of a payout happens. @param before how far it has come */
-export function apply(book: Book, position: number, before: Progress, atMs: number): Change {
+/**
+ * The next step of a payout happens.
+ *
+ * @param before how far it has come
+ * @param planned the same with what is planned from now on, where that is something else
+ */
+export function apply(
+  book: Book,
+  position: number,
+  before: Progress,
+  atMs: number,
+  planned = before,
+): Change {
   const { transactions } = book;
   let { utr } = before;
-  const isFirstUtr = utr === null && nextStep(before)?.utr === true;
+  const isFirstUtr = utr === null && nextStep(planned)?.utr === true;
   if (isFirstUtr) {
     const { transferMode, utrSerial } = transactions.utrPartsAt(position);
     utr = freeUtr(transferMode, atMs, utrSerial, book.utrs);
   }
-  const after = afterStep(before, atMs, utr);
-  transactions.setProgress(position, after);
+  const after = afterStep(planned, atMs, utr);
+  transactions.setProgress(position, after, before);
   if (isFirstUtr) book.utrs.set(utr!, position);
   const [txnId, from, to] = [transactions.idAt(position), before.state, after.state];
   if (to !== from) {

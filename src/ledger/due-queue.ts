@@ -15,13 +15,27 @@ const WIDTH = 4;
 
 const CHILDREN_BITS = 2;
 const CHILDREN = 2 ** CHILDREN_BITS;
-const NO_KEY = -1;
-const OUR_ID = /^TXN([0-9A-F]{12})[0-9A-F]{12}$/;
+/** Empty rows before the first: with them, the four children of a row lie side by side in one page. */
+const ROWS_BEFORE = CHILDREN - 1;
 
-/** A number in the order of ids as they are made here; `NO_KEY` for any other. */
+const FIRST = ROWS_BEFORE;
+
+const NO_KEY = -1;
+const PREFIX = 'TXN';
+const DIGITS = 12; // of an id, as many as a number holds exactly
+
+/** A number in the order of ids as they are made here, as far as it goes; `NO_KEY` for any other. */
 function keyOf(txnId: string): number {
-  const digits = OUR_ID.exec(txnId)?.[1];
-  return digits === undefined ? NO_KEY : Number.parseInt(digits, 16);
+  const end = PREFIX.length + DIGITS;
+  if (txnId.length < end || !txnId.startsWith(PREFIX)) return NO_KEY;
+  let key = 0;
+  for (let index = PREFIX.length; index < end; index += 1) {
+    const code = txnId.charCodeAt(index);
+    const isLetter = code >= 0x41 && code <= 0x46;
+    if (!isLetter && (code < 0x30 || code > 0x39)) return NO_KEY;
+    key = key * 16 + (isLetter ? code - 0x37 : code - 0x30);
+  }
+  return key;
 }
 
 /**
@@ -37,6 +51,7 @@ export class DueQueue {
   /** @param idAt the id of the payout at a position */
   constructor(idAt: (position: number) => string) {
     this.#idAt = idAt;
+    for (let row = 0; row < ROWS_BEFORE; row += 1) this.#rows.add();
   }
 
   push(dueMs: number, createdAtMs: number, txnId: string, position: number): void {
@@ -46,56 +61,48 @@ export class DueQueue {
     moving[ID_KEY] = keyOf(txnId);
     moving[POSITION] = position;
     let row = this.#rows.add();
-    while (row > 0) {
-      const parent = (row - 1) >>> CHILDREN_BITS;
+    while (row > FIRST) {
+      const parent = ((row - FIRST - 1) >>> CHILDREN_BITS) + FIRST;
       if (!this.#isBefore(moving, 0, this.#rows.pageOf(parent), this.#rows.offsetOf(parent))) break;
-      this.#copy(parent, row);
+      this.#copy(this.#rows.pageOf(parent), this.#rows.offsetOf(parent), row);
       row = parent;
     }
     this.#settle(row);
   }
 
   peek(): Due | undefined {
-    if (this.#rows.length === 0) return undefined;
-    const page = this.#rows.pageOf(0);
-    return { dueMs: page[DUE_MS]!, position: page[POSITION]! };
+    if (this.#rows.length === FIRST) return undefined;
+    const page = this.#rows.pageOf(FIRST);
+    const offset = this.#rows.offsetOf(FIRST);
+    return { dueMs: page[offset + DUE_MS]!, position: page[offset + POSITION]! };
   }
 
   /** Takes the first away. */
   pop(): void {
-    const last = this.#rows.length - 1;
-    const page = this.#rows.pageOf(last);
-    const from = this.#rows.offsetOf(last);
-    for (let column = 0; column < WIDTH; column += 1) this.#moving[column] = page[from + column]!;
-    this.#rows.removeLast();
-    if (last === 0) return;
-    let row = 0;
+    const rows = this.#rows;
+    const end = rows.length - 1;
+    const lastPage = rows.pageOf(end);
+    const last = rows.offsetOf(end);
+    for (let column = 0; column < WIDTH; column += 1) this.#moving[column] = lastPage[last + column]!;
+    rows.removeLast();
+    if (end === FIRST) return;
+    let row = FIRST;
     for (;;) {
-      const child = this.#firstChild(row, last);
-      if (child === undefined) break;
-      if (!this.#isBefore(this.#rows.pageOf(child), this.#rows.offsetOf(child), this.#moving, 0)) break;
-      this.#copy(child, row);
-      row = child;
+      const child = (row - FIRST) * CHILDREN + 1 + FIRST;
+      if (child >= end) break;
+      // the children are in one page, whichever it is
+      const page = rows.pageOf(child);
+      const from = rows.offsetOf(child);
+      const to = from + (end - child < CHILDREN ? end - child : CHILDREN) * WIDTH;
+      let first = from;
+      for (let other = from + WIDTH; other < to; other += WIDTH) {
+        if (this.#isBefore(page, other, page, first)) first = other;
+      }
+      if (!this.#isBefore(page, first, this.#moving, 0)) break;
+      this.#copy(page, first, row);
+      row = child + (first - from) / WIDTH;
     }
     this.#settle(row);
-  }
-
-  /** The child of a row that comes before the other children. */
-  #firstChild(row: number, length: number): number | undefined {
-    const from = row * CHILDREN + 1;
-    if (from >= length) return undefined;
-    let first = from;
-    let page = this.#rows.pageOf(first);
-    let offset = this.#rows.offsetOf(first);
-    for (let child = from + 1; child < Math.min(from + CHILDREN, length); child += 1) {
-      const childPage = this.#rows.pageOf(child);
-      const childOffset = this.#rows.offsetOf(child);
-      if (!this.#isBefore(childPage, childOffset, page, offset)) continue;
-      first = child;
-      page = childPage;
-      offset = childOffset;
-    }
-    return first;
   }
 
   #isBefore(a: Float64Array, atA: number, b: Float64Array, atB: number): boolean {
@@ -109,12 +116,10 @@ export class DueQueue {
     return this.#idAt(a[atA + POSITION]!) < this.#idAt(b[atB + POSITION]!);
   }
 
-  #copy(from: number, to: number): void {
-    const source = this.#rows.pageOf(from);
+  #copy(source: Float64Array, from: number, to: number): void {
     const target = this.#rows.pageOf(to);
-    const atSource = this.#rows.offsetOf(from);
-    const atTarget = this.#rows.offsetOf(to);
-    for (let column = 0; column < WIDTH; column += 1) target[atTarget + column] = source[atSource + column]!;
+    const offset = this.#rows.offsetOf(to);
+    for (let column = 0; column < WIDTH; column += 1) target[offset + column] = source[from + column]!;
   }
 
   /** Puts the row that is on its way down. */

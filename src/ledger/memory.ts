@@ -89,7 +89,8 @@ export class MemoryLedger implements Ledger {
       if (rememberInsufficient && !remembered) this.#remember(book, payout.clientRefId);
       return { ...unchanged, kind: 'insufficient', remembered };
     }
-    if (this.#isFull) return { ...unchanged, kind: 'full', maxTransactions: this.#maxTransactions };
+    if (this.#held >= this.#maxTransactions)
+      return { ...unchanged, kind: 'full', maxTransactions: this.#maxTransactions };
 
     invariant(!book.ids.has(payout.txnId), 'one txn_id, one transaction');
     invariant(payout.nth === (earlier?.nth ?? 0) + 1, 'the payouts of a reference are counted without a gap');
@@ -175,7 +176,8 @@ export class MemoryLedger implements Ledger {
     if (position === undefined) return { ...settled, kind: 'unknown' };
     const transaction = book.transactions.at(position);
     if (!mayMove(transaction.state, to)) return { ...settled, kind: 'illegal', transaction };
-    const forced = apply(book, position, withForcedStep(transaction, to, book.nowMs, utr), book.nowMs);
+    const planned = withForcedStep(transaction, to, book.nowMs, utr);
+    const forced = apply(book, position, transaction, book.nowMs, planned);
     return {
       kind: 'moved',
       transaction: book.transactions.at(position),
@@ -271,12 +273,8 @@ export class MemoryLedger implements Ledger {
     this.#books.delete(worldId);
   }
 
-  get #isFull(): boolean {
-    return this.#held >= this.#maxTransactions;
-  }
-
   #remember(book: Book, clientRefId: string): void {
-    if (this.#isFull) return;
+    if (this.#held >= this.#maxTransactions) return;
     book.refused.add(clientRefId);
     this.#held += 1;
   }

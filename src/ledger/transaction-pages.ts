@@ -56,6 +56,7 @@ export class TransactionPages implements Sequence<Transaction> {
     texts.push(joined(transaction, page.ends, endsOf(position)));
     utrs.push(transaction.utr);
     if (transaction.hidden !== null) this.#hidden.set(position, transaction.hidden);
+    this.#writeTimeline(page, row, transaction);
     this.#write(page, row, transaction);
     this.#length += 1;
     return position;
@@ -143,9 +144,11 @@ export class TransactionPages implements Sequence<Transaction> {
     };
   }
 
-  setProgress(position: number, progress: Progress): void {
+  /** @param before as it was until now: what is the same need not be written */
+  setProgress(position: number, progress: Progress, before: Progress): void {
     const page = this.#pageToChange(position);
     page.utrs[position & MASK] = progress.utr;
+    if (progress.timeline !== before.timeline) this.#writeTimeline(page, rowOf(position), progress);
     this.#write(page, rowOf(position), progress);
   }
 
@@ -187,10 +190,13 @@ export class TransactionPages implements Sequence<Transaction> {
     return picture;
   }
 
-  #write(page: Page, row: number, { timeline, stepsDone, state, completedAtMs }: Progress): void {
+  #writeTimeline(page: Page, row: number, { timeline }: Progress): void {
     const { rows } = page;
     rows[row + FIRST_STEP] = writeSteps(page, timeline, rows[row + FIRST_STEP]!, rows[row + STEPS]!);
     rows[row + STEPS] = timeline.length;
+  }
+
+  #write({ rows }: Page, row: number, { stepsDone, state, completedAtMs }: Progress): void {
     rows[row + STEPS_DONE] = stepsDone;
     rows[row + STATE] = STATES.indexOf(state);
     rows[row + COMPLETED_AT_MS] = completedAtMs ?? Number.NaN;
