@@ -1,9 +1,10 @@
 // What grows with the number of transactions and worlds, and what must not: `npm run bench:growth [-- --quick]`. With
 // `--quick` it stops at 100,000 transactions. docs/performance.md says what each figure is.
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
-import { cpus, tmpdir, totalmem } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { atLeast, figure, machine, median, note, printTable } from './figures.mjs';
 import { PayoutLoad } from './payout-load.mjs';
 import { Asker, control, startProcess } from './sandbox-process.mjs';
 
@@ -29,38 +30,29 @@ const SETTINGS = {
   'max-transactions': 3_000_000,
 };
 
-const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1];
-const rows = [];
-
-/** Adds a figure to the table, and tells it at once. @param bound what it must not pass; null for one that has none */
-function figure(what, value, unit, bound = null, isOver = (measured) => measured > bound) {
-  const verdict = bound === null ? '' : isOver(value) ? 'OVER' : 'ok';
-  const digits = Math.abs(value) < 10 ? 2 : Math.abs(value) < 1000 ? 1 : 0;
-  const cells = [what, bound === null ? '' : `${bound} ${unit}`, `${value.toFixed(digits)} ${unit}`, verdict];
-  rows.push(cells);
-  process.stderr.write(`${cells.join(' | ')}\n`);
-}
-const note = (text) => process.stderr.write(`${text}\n`);
 const name = (count) => (count >= 1e6 ? `${count / 1e6}M` : `${count / 1e3}k`);
 
-/** How fast payouts are made in worlds that hold much, against a new world, in turns. */
-async function throughput(url, load, keys) {
+/**
+ * How fast payouts are made in worlds that hold much, against others, in turns: the machine is not the same from one moment to the
+ * next.
+ *
+ * @param others keys of worlds that hold little; without them, a new world for each round
+ */
+async function throughput(url, load, keys, others) {
   const pairs = [];
   for (let nth = 0; nth < ROUNDS; nth += 1) {
-    const empty = [`sk_test_empty_${keys.length}_${Math.floor(performance.now() * 1000)}`];
-    // who goes first changes: the machine is not the same from one moment to the next
+    const empty = others ?? [`sk_test_empty_${keys.length}_${Math.floor(performance.now() * 1000)}`];
     const order = nth % 2 === 0 ? [keys, empty] : [empty, keys];
     const speeds = [];
     for (const target of order) speeds.push(await load.pay(target, PAYOUTS_A_ROUND));
     const [full, fresh] = nth % 2 === 0 ? speeds : speeds.toReversed();
     pairs.push({ full, fresh });
-    await control(url, empty[0], 'POST', '/reset'); // what it holds, its journal among it, would count as that of others
+    // what a new world holds, its journal among it, would count as that of others
+    if (others === undefined) await control(url, empty[0], 'POST', '/reset');
   }
-  return {
-    ratio: median(pairs.map(({ full, fresh }) => full / fresh)),
-    full: median(pairs.map(({ full }) => full)),
-    fresh: median(pairs.map(({ fresh }) => fresh)),
-  };
+  const [full, fresh] = ['full', 'fresh'].map((which) => median(pairs.map((pair) => pair[which])));
+  note(`${full.toFixed(0)} a second, against ${fresh.toFixed(0)}`);
+  return median(pairs.map(({ full, fresh }) => full / fresh));
 }
 
 const heldBytes = ({ heapUsed, external }) => heapUsed + external;
@@ -100,10 +92,9 @@ async function oneWorld(folder) {
     made = Math.max(made, size);
     const memory = await server.memory();
     memories.push({ made, memory });
-    const { ratio, full, fresh } = await throughput(url, load, [BIG]);
+    const ratio = await throughput(url, load, [BIG]);
     made += ROUNDS * PAYOUTS_A_ROUND;
-    note(`${name(size)}: ${full.toFixed(0)} a second, in a new world ${fresh.toFixed(0)}`);
-    figure(`initiate in a world of ${name(size)}, to one of none`, ratio, '×', 0.9, (value) => value < 0.9);
+    atLeast(`initiate in a world of ${name(size)}, to a new one`, ratio, '×', 0.9);
   }
   const [from, to] = [memories.find(({ made }) => made >= 10_000), memories.at(-1)];
   bytesEach(
@@ -114,7 +105,7 @@ async function oneWorld(folder) {
   );
   figure(`resident memory with ${name(LARGEST)}`, to.memory.rss / 2 ** 20, 'MiB');
 
-  await asked(server, asker, `nothing for 3 s (${name(LARGEST)} held)`, () => wait(3_000), null);
+  await asked(server, asker, `nothing for 3 s (${name(LARGEST)} held)`, () => wait(3_000), Infinity);
   const step = async (what, by) => {
     const beforeMs = await server.cpuMs();
     const { ms, bytes } = await asked(server, asker, what, () =>
@@ -228,14 +219,21 @@ async function manyWorlds() {
     after,
     WORLDS * (TRANSACTIONS_EACH - 1),
   );
-  const { ratio, full, fresh } = await throughput(server.url, load, keys);
-  note(`${name(WORLDS)} worlds: ${full.toFixed(0)} a second, in a new world ${fresh.toFixed(0)}`);
-  figure(
-    `initiate in ${name(WORLDS)} worlds in turn, to one of none`,
-    ratio,
+  const small = Array.from({ length: WORLDS }, (_, nth) => `sk_test_small_${nth}`);
+  await load.pay(small, WORLDS);
+  const toSmall = await throughput(server.url, load, keys, small);
+  atLeast(
+    `initiate in ${name(WORLDS)} worlds of ${TRANSACTIONS_EACH} in turn, to as many of one`,
+    toSmall,
     '×',
     0.9,
-    (value) => value < 0.9,
+  );
+  const toOne = await throughput(server.url, load, keys);
+  atLeast(
+    `initiate in ${name(WORLDS)} worlds of ${TRANSACTIONS_EACH} in turn, to one new world`,
+    toOne,
+    '×',
+    0.9,
   );
   load.close();
   await server.stop();
@@ -243,21 +241,10 @@ async function manyWorlds() {
 
 const folder = mkdtempSync(join(tmpdir(), 'bench-growth-'));
 try {
-  const [{ model }] = cpus();
-  const machine = `${model.trim()}, ${cpus().length} cores, ${(totalmem() / 2 ** 30).toFixed(0)} GiB, Node.js ${process.version}`;
-  note(machine);
-  const parts = { oneWorld, keptState, manyWorlds };
-  const only = process.env.BENCH_ONLY;
-  for (const [part, run] of Object.entries(parts)) if (only === undefined || only === part) await run(folder);
-  const table = [['figure', 'target', 'measured', ''], ...rows];
-  const widths = table[0].map((_, column) => Math.max(...table.map((row) => row[column].length)));
-  const lines = table.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column]))
-      .join('  ')
-      .trimEnd(),
-  );
-  process.stdout.write(`${machine}\n\n${lines.join('\n')}\n`);
+  note(machine());
+  const parts = [oneWorld, keptState, manyWorlds];
+  for (const run of parts) await run(folder);
+  printTable();
 } finally {
   rmSync(folder, { recursive: true });
 }

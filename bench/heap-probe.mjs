@@ -2,8 +2,7 @@
 // it has computed.
 import { setImmediate as turn } from 'node:timers/promises';
 
-process.on('message', async (what) => {
-  if (what === 'cpu') return process.send(process.cpuUsage());
+async function tellMemory() {
   // twice, with turns in between: array buffers are let go of a little after what held them
   for (let round = 0; round < 3; round += 1) {
     globalThis.gc();
@@ -11,5 +10,10 @@ process.on('message', async (what) => {
   }
   const { heapUsed, external, arrayBuffers, rss } = process.memoryUsage();
   process.send({ heapUsed, external, arrayBuffers, rss });
+}
+
+process.on('message', (what) => {
+  if (what === 'cpu') process.send(process.cpuUsage());
+  else void tellMemory();
 });
 process.channel.unref();

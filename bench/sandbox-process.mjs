@@ -62,7 +62,8 @@ export async function control(url, apiKey, method, route, { body, keeps = false 
   }
   const ms = performance.now() - startMs;
   const whole = Buffer.concat(pieces);
-  if (answer.statusCode !== 200) throw new Error(`${method} ${route}: ${answer.statusCode} ${whole}`);
+  if (answer.statusCode !== 200)
+    throw new Error(`${method} ${route}: ${answer.statusCode} ${whole.toString()}`);
   return { ms, bytes, whole };
 }
 

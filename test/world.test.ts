@@ -5,7 +5,6 @@ import { HistoryBudget } from '../src/domain/history.ts';
 import { World } from '../src/domain/world.ts';
 import { MemoryLedger } from '../src/ledger/memory.ts';
 import { sha256 } from '../src/runtime/digest.ts';
-import { ManualClock } from './support/manual-clock.ts';
 
 const all = (changes: readonly Change[]): readonly Change[] => changes;
 

@@ -46,4 +46,4 @@ export function joined(texts: Texts, ends: Uint16Array, row: number): string {
 
 /** One of the texts again. */
 export const part = (text: string, ends: Uint16Array, row: number, nth: number): string =>
-  text.slice(nth === 0 ? 0 : ends[row + nth - 1]!, ends[row + nth]!);
+  text.slice(nth === 0 ? 0 : ends[row + nth - 1]!, ends[row + nth]);

@@ -113,7 +113,7 @@ export interface BookHead {
 }
 
 /** All that a ledger knows of one world: what is not in it follows from it. It stays as it is, whatever happens later. */
-export interface BookState extends BookHead {
+interface BookState extends BookHead {
   /** In the order in which they were made. */
   readonly entries: Sequence<Entry>;
   readonly transactions: Sequence<Transaction>;

@@ -1,5 +1,5 @@
 /** How many rows a page has, but for the first, which begins small: most worlds stay small. */
-const PAGE_BITS = 10;
+const PAGE_BITS = 12;
 const ROWS_A_PAGE = 2 ** PAGE_BITS;
 const ROW_MASK = ROWS_A_PAGE - 1;
 const FIRST_ROWS = 8;

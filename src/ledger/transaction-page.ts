@@ -5,8 +5,8 @@ import { PARTS } from './joined-texts.ts';
 /** How many transactions a page has, and which number of each stands where in its row. */
 export const PAGE = {
   /** Two to the power of `BITS`. */
-  ROWS: 512,
-  BITS: 9,
+  ROWS: 4096,
+  BITS: 12,
   AMOUNT_PAISE: 0,
   CREATED_AT_MS: 1,
   /** NaN while there is none. */
