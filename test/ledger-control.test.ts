@@ -2,9 +2,20 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { STATES, type State } from '../src/contract/payout.ts';
 import { mayMove } from '../src/domain/transaction.ts';
-import type { BookState, Ledger, PageRequest } from '../src/ledger/ledger.ts';
+import type { Ledger, PageRequest } from '../src/ledger/ledger.ts';
 import { LEDGERS } from './support/ledgers.ts';
-import { anyTimeline, bookOf, look, newPayout, OPENED_AT_MS, pay, step } from './support/payouts.ts';
+import {
+  anyTimeline,
+  bookOf,
+  inspect,
+  look,
+  newPayout,
+  OPENED_AT_MS,
+  pay,
+  restore,
+  step,
+  type WholeState,
+} from './support/payouts.ts';
 
 const at = (ms: number): number => OPENED_AT_MS + ms;
 const FIRST: PageRequest = { from: null, newestFirst: false, limit: 1000 };
@@ -43,10 +54,10 @@ describe.each(LEDGERS)('the %s ledger, steered', (_name, makeLedger) => {
     const timeline = from === 'PENDING' ? [] : [step(from, at(1))];
     const { txnId } = newPayout('a');
     await pay(ledger, book, at(0), newPayout('a', { timeline }));
-    const before = await ledger.inspect(book, at(5));
+    const before = await inspect(ledger, book, at(5));
     const outcome = await ledger.transition(book, at(5), txnId, to, true);
     expect(outcome.kind).toBe(mayMove(from, to) ? 'moved' : 'illegal');
-    const { transactions, wallet, entries } = await ledger.inspect(book, at(5));
+    const { transactions, wallet, entries } = await inspect(ledger, book, at(5));
     if (outcome.kind !== 'moved') {
       expect({ transactions, wallet, entries }).toEqual({
         transactions: before.transactions,
@@ -136,9 +147,9 @@ describe.each(LEDGERS)('the %s ledger, steered', (_name, makeLedger) => {
             await look(ledger, book, nowMs, { clientRefId: 'r0' });
             nowMs += waitMs;
           }
-          const { changes: _changes, nextDueMs, ...state } = await ledger.inspect(book, nowMs);
-          const kept = JSON.parse(JSON.stringify(state)) as BookState;
-          expect(await other.restore(book, kept)).toEqual({ kind: 'restored', changes: [], nextDueMs });
+          const { changes: _changes, nextDueMs, ...state } = await inspect(ledger, book, nowMs);
+          const kept = JSON.parse(JSON.stringify(state)) as WholeState;
+          expect(await restore(other, book, kept)).toEqual({ kind: 'restored', changes: [], nextDueMs });
           for (const ms of [0, laterMs, 1e6]) {
             expect(await other.settle(book, nowMs + ms, 1000)).toEqual(
               await ledger.settle(book, nowMs + ms, 1000),
@@ -147,7 +158,7 @@ describe.each(LEDGERS)('the %s ledger, steered', (_name, makeLedger) => {
               await look(ledger, book, nowMs + ms, { clientRefId: 'r0' }),
             );
           }
-          expect(await other.inspect(book, nowMs + 1e6)).toEqual(await ledger.inspect(book, nowMs + 1e6));
+          expect(await inspect(other, book, nowMs + 1e6)).toEqual(await inspect(ledger, book, nowMs + 1e6));
           expect((await other.summary(book, nowMs + 1e6)).broken).toEqual([]);
         },
       ),
@@ -155,18 +166,18 @@ describe.each(LEDGERS)('the %s ledger, steered', (_name, makeLedger) => {
   });
 
   /** A book with a payout that succeeded, one that failed and one under way, as it is kept. */
-  async function kept(): Promise<BookState> {
+  async function kept(): Promise<WholeState> {
     const ledger = ledgerOf();
     await pay(ledger, book, at(0), newPayout('a', { timeline: [step('SUCCESS', at(1))] }));
     await pay(ledger, book, at(0), newPayout('b', { timeline: [step('FAILED', at(1))] }));
     await pay(ledger, book, at(0), newPayout('c'));
-    const { changes: _changes, nextDueMs: _next, ...state } = await ledger.inspect(book, at(2));
+    const { changes: _changes, nextDueMs: _next, ...state } = await inspect(ledger, book, at(2));
     return structuredClone(state);
   }
 
   type Loose<T> = T extends object ? { -readonly [K in keyof T]: Loose<T[K]> } : T;
 
-  test.each<[string, (state: Loose<BookState>) => void]>([
+  test.each<[string, (state: Loose<WholeState>) => void]>([
     ['more money than its entries', (state) => void (state.wallet.balancePaise += 1)],
     ['an entry too few', (state) => void state.entries.pop()],
     ['an entry twice', (state) => void state.entries.push(state.entries.at(-1)!)],
@@ -186,21 +197,21 @@ describe.each(LEDGERS)('the %s ledger, steered', (_name, makeLedger) => {
     ['money that nobody put in', (state) => void (state.wallet.putInPaise += 1)],
     ['money that is out twice', (state) => void (state.wallet.paidOutPaise += 1)],
   ])('a state with %s is damaged, and nothing of it is taken', async (_what, damage) => {
-    const state = (await kept()) as Loose<BookState>;
+    const state = (await kept()) as Loose<WholeState>;
     damage(state);
     const ledger = ledgerOf();
     await ledger.move(book, at(0), 'credit', 5);
-    expect(await ledger.restore(book, state)).toMatchObject({ kind: 'damaged', what: expect.any(String) });
+    expect(await restore(ledger, book, state)).toMatchObject({ kind: 'damaged', what: expect.any(String) });
     expect(await ledger.balance(book, at(0))).toMatchObject({ balancePaise: 1005 });
   });
 
   test('a state is restored only if there is room, and counts for what it replaces', async () => {
     const state = await kept();
     const small = ledgerOf(2);
-    expect(await small.restore(book, state)).toEqual({ kind: 'full', maxTransactions: 2 });
+    expect(await restore(small, book, state)).toEqual({ kind: 'full', maxTransactions: 2 });
     const ledger = ledgerOf(3);
     for (let round = 0; round < 3; round += 1) {
-      expect(await ledger.restore(book, state)).toMatchObject({ kind: 'restored' });
+      expect(await restore(ledger, book, state)).toMatchObject({ kind: 'restored' });
     }
     expect(await pay(ledger, book, at(9), newPayout('d'))).toMatchObject({ kind: 'full' });
   });

@@ -9,6 +9,7 @@ import {
   anyTimeline,
   atRead,
   bookOf,
+  inspect,
   look,
   newPayout,
   OPENED_AT_MS,
@@ -62,7 +63,7 @@ describe.each(LEDGERS)('the %s ledger', (_name, makeLedger) => {
     const book = bookOf(1000);
     const { txnId } = newPayout('a');
     await pay(ledger, book, at(1), newPayout('a', { createdAtMs: at(1), timeline: [step('FAILED', at(5))] }));
-    const { entries } = await ledger.inspect(book, at(9));
+    const { entries } = await inspect(ledger, book, at(9));
     expect(entries).toEqual([
       { kind: 'opening', amountPaise: 1000, balancePaise: 1000, txnId: null, atMs: at(0) },
       { kind: 'payout', amountPaise: -100, balancePaise: 900, txnId, atMs: at(1) },
@@ -230,7 +231,7 @@ describe.each(LEDGERS)('the %s ledger', (_name, makeLedger) => {
     await pay(ledger, book, at(0), newPayout('b', { timeline: [atRead('SUCCESS', 2)] }));
     await pay(ledger, book, at(1), newPayout('a'));
     await ledger.settle(book, at(2), 10);
-    const { transactions } = await ledger.inspect(book, at(2));
+    const { transactions } = await inspect(ledger, book, at(2));
     expect(transactions).toMatchObject([{ state: 'PENDING' }, { state: 'PENDING' }]);
     expect((await look(ledger, book, at(3), A)).transaction).toMatchObject({ state: 'SUCCESS' });
     expect((await look(ledger, book, at(3), { clientRefId: 'b' })).transaction).toMatchObject({
@@ -507,7 +508,7 @@ describe.each(LEDGERS)('the %s ledger', (_name, makeLedger) => {
           for (const { clientRefId, agoMs } of reads) {
             await ledger.find(book, nowMs, { clientRefId }, agoMs === null ? null : nowMs - agoMs);
           }
-          const { wallet, entries, transactions } = await ledger.inspect(book, nowMs);
+          const { wallet, entries, transactions } = await inspect(ledger, book, nowMs);
           const out = transactions.filter(({ state }) => state === 'PENDING' || state === 'SUCCESS');
           expect(wallet.balancePaise + sum(out.map(({ amountPaise }) => amountPaise))).toBe(1000);
           expect(wallet.balancePaise).toBeGreaterThanOrEqual(0);
@@ -537,7 +538,7 @@ describe.each(LEDGERS)('the %s ledger', (_name, makeLedger) => {
           }
           const changes = [];
           for (const lookMs of looks) changes.push(...(await ledger.balance(book, lookMs)).changes);
-          const { wallet, entries, transactions, changes: last } = await ledger.inspect(book, endMs);
+          const { wallet, entries, transactions, changes: last } = await inspect(ledger, book, endMs);
           return { changes: [...changes, ...last], wallet, entries, transactions };
         };
         const short = cuts.map((cut) => at(cut)).toSorted((a, b) => a - b);

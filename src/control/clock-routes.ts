@@ -4,18 +4,16 @@ import { AdvanceAnswer, ClockAnswer } from '../contract/control-answers.ts';
 import type { z } from 'zod';
 import type { RefusalCode } from '../contract/errors.ts';
 import type { Change } from '../domain/transaction.ts';
-import { changeWire, type World } from '../domain/world.ts';
+import type { World } from '../domain/world.ts';
+import { changeWire } from '../domain/change-wire.ts';
 import type { ClockMove } from '../domain/world-book.ts';
 import type { WallClock } from '../domain/wall-clock.ts';
-import { sendInPieces } from './long-answer.ts';
+import { JSON_TYPE, sendInPieces } from './long-answer.ts';
 import { clockAnswer, iso } from './wire.ts';
 
 interface Options {
   readonly wallClock: WallClock;
 }
-
-/** How many changes are written at once: a long list lets others have their turn in between. */
-const CHANGES_AT_ONCE = 1000;
 
 const NOTHING = 1;
 
@@ -36,15 +34,20 @@ function told(world: World): void {
   world.events.publish('clock', () => ({ now: iso(world.nowMs), frozen: world.book.isFrozen }));
 }
 
+/** Some changes, as the items of a list: as text at once, since a million of them as objects would be too many. */
+function changesText(changes: readonly Change[]): string {
+  let last = { atMs: Number.NaN, at: '' }; // most of them happened at the same time as the one before
+  const wires = changes.map((change) => {
+    if (change.atMs !== last.atMs) last = { atMs: change.atMs, at: iso(change.atMs) };
+    return changeWire(change, last.at);
+  });
+  return JSON.stringify(wires).slice(1, -1);
+}
+
 /** The answer to an advance, in pieces. */
-function* advancedInPieces(head: object, changes: readonly Change[]): Generator<string> {
+function* advancedInPieces(head: object, changes: readonly string[]): Generator<string> {
   yield `${JSON.stringify(head).slice(0, -1)},"changes":[`;
-  for (let from = 0; from < changes.length; from += CHANGES_AT_ONCE) {
-    const piece = changes
-      .slice(from, from + CHANGES_AT_ONCE)
-      .map((change) => JSON.stringify(changeWire(change)));
-    yield (from === 0 ? '' : ',') + piece.join(',');
-  }
+  for (const [nth, piece] of changes.entries()) yield (nth === 0 ? '' : ',') + piece;
   yield ']}';
 }
 
@@ -97,11 +100,15 @@ export const clockRoutes: FastifyPluginAsyncZod<Options> = async (app, { wallClo
       },
     },
     async ({ body, world }, reply) => {
-      const changes = await world.book.move(moveOf(body));
+      const changes = await world.book.move(moveOf(body), changesText);
       told(world);
       const head = { now: iso(world.nowMs), frozen: world.book.isFrozen };
-      if (changes.length <= CHANGES_AT_ONCE) return { ...head, changes: changes.map(changeWire) };
-      return sendInPieces(reply, advancedInPieces(head, changes), wallClock) as unknown as AdvanceAnswer;
+      const answer = advancedInPieces(head, changes);
+      const sent =
+        changes.length > 1
+          ? sendInPieces(reply, answer, wallClock)
+          : reply.type(JSON_TYPE).send([...answer].join('') as never);
+      return sent as unknown as AdvanceAnswer;
     },
   );
 };

@@ -2,6 +2,8 @@ import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import type { WallClock } from '../domain/wall-clock.ts';
 
+export const JSON_TYPE = 'application/json; charset=utf-8';
+
 async function* inTurns(pieces: Iterable<string>, wallClock: WallClock): AsyncGenerator<string> {
   for (const piece of pieces) {
     yield piece;
@@ -14,5 +16,4 @@ export const sendInPieces = (
   reply: FastifyReply,
   pieces: Iterable<string>,
   wallClock: WallClock,
-): FastifyReply =>
-  reply.type('application/json; charset=utf-8').send(Readable.from(inTurns(pieces, wallClock)));
+): FastifyReply => reply.type(JSON_TYPE).send(Readable.from(inTurns(pieces, wallClock)));

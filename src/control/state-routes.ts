@@ -4,6 +4,7 @@ import { StateDocument } from '../contract/state.ts';
 import { Refusal } from '../contract/errors.ts';
 import type { World } from '../domain/world.ts';
 import type { WallClock } from '../domain/wall-clock.ts';
+import { takeWholeBodies } from '../http/whole-body.ts';
 import { sendInPieces } from './long-answer.ts';
 import { worldNow } from './world-routes.ts';
 
@@ -12,11 +13,11 @@ export interface Snapshots {
   /** The state of a world as a JSON document, in pieces. */
   write(world: World): Promise<Iterable<string>>;
   /**
-   * Puts a document in the place of all that a world is.
+   * Puts the text of a snapshot in the place of all that a world is.
    *
-   * @throws Refusal STATE_REFUSED for one of another version, or damaged; SANDBOX_FULL. Nothing is changed then
+   * @throws Refusal INVALID_JSON; STATE_REFUSED for one of another version, or damaged; SANDBOX_FULL. Nothing is changed then
    */
-  restore(world: World, document: unknown): Promise<void>;
+  restore(world: World, text: Buffer): Promise<void>;
 }
 
 interface Options {
@@ -42,27 +43,30 @@ export const stateRoutes: FastifyPluginAsyncZod<Options> = async (app, { snapsho
     async ({ world }, reply) => sendInPieces(reply, await snapshots.write(world), wallClock),
   );
 
-  app.put(
-    '/state',
-    {
-      bodyLimit: MAX_STATE_BYTES,
-      schema: {
-        operationId: 'putState',
-        summary: 'Restore a snapshot, of this world or of another',
-        tag: 'State',
-        refuses: ['STATE_REFUSED', 'WORLD_REPLACED', 'SANDBOX_FULL'],
-        takes: StateDocument,
-        response: { 200: WorldAnswer },
+  await app.register(async (whole) => {
+    takeWholeBodies(whole, () => wallClock.letOthersRun());
+    whole.put(
+      '/state',
+      {
+        bodyLimit: MAX_STATE_BYTES,
+        schema: {
+          operationId: 'putState',
+          summary: 'Restore a snapshot, of this world or of another',
+          tag: 'State',
+          refuses: ['STATE_REFUSED', 'WORLD_REPLACED', 'SANDBOX_FULL'],
+          takes: StateDocument,
+          response: { 200: WorldAnswer },
+        },
       },
-    },
-    async ({ body, world }) => {
-      if (body === undefined) {
-        throw new Refusal('INVALID_REQUEST', {
-          message: 'The body must be what GET /_sandbox/state answered',
-        });
-      }
-      await snapshots.restore(world, body);
-      return worldNow(world);
-    },
-  );
+      async ({ body, world }) => {
+        if (!Buffer.isBuffer(body) || body.length === 0) {
+          throw new Refusal('INVALID_REQUEST', {
+            message: 'The body must be what GET /_sandbox/state answered',
+          });
+        }
+        await snapshots.restore(world, body);
+        return worldNow(world);
+      },
+    );
+  });
 };

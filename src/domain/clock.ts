@@ -49,3 +49,20 @@ export function advance(clock: WorldClock, byMs: number, wallMs: number): WorldC
 /** The wall time at which a running world reaches `worldMs`; null when it stands still. */
 export const wallTimeMs = (clock: WorldClock, worldMs: number): number | null =>
   clock.frozenAtMs === null ? worldMs - clock.aheadMs : null;
+
+/** Refuses to move a clock to a time before the one that it shows. */
+export function inThePast(nowMs: number): Refusal {
+  const now = new Date(nowMs).toISOString();
+  return new Refusal('INVALID_REQUEST', {
+    message: `The clock never goes backwards: it is ${now}`,
+    errors: [{ field: 'to', message: `to must not be before ${now}` }],
+  });
+}
+
+/** Refuses to give a world a clock that is behind its own. */
+export function wouldGoBack(nowMs: number, toMs: number): Refusal {
+  const [from, to] = [nowMs, toMs].map((ms) => new Date(ms).toISOString());
+  return new Refusal('CLOCK_BACKWARDS', {
+    message: `The clock of this world would go back from ${from} to ${to}, and its book is written: POST /_sandbox/reset makes the world as new`,
+  });
+}

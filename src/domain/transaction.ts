@@ -57,6 +57,9 @@ export interface Transaction {
 /** What is known of a payout when it is made: all of it but what has happened since. */
 export type NewTransaction = Omit<Transaction, 'stepsDone' | 'reads' | 'state' | 'utr' | 'completedAtMs'>;
 
+/** How far a payout has come on its timeline: all of it that changes but by status reads. */
+export type Progress = Pick<Transaction, 'timeline' | 'stepsDone' | 'state' | 'utr' | 'completedAtMs'>;
+
 /** A step that has happened. `from` and `to` are the same when only the UTR came. */
 export interface Change {
   readonly txnId: string;
@@ -122,29 +125,30 @@ export function born(payout: NewTransaction): Transaction {
 }
 
 /** The next step of a payout, or undefined when nothing is planned any more. */
-export const nextStep = (transaction: Transaction): Step | undefined =>
-  transaction.timeline[transaction.stepsDone];
+export const nextStep = ({
+  timeline,
+  stepsDone,
+}: Pick<Progress, 'timeline' | 'stepsDone'>): Step | undefined => timeline[stepsDone];
 
 /** When the next step is due: its own time, and never before the step that it follows; null when none has a time. */
-export function nextDueMs(transaction: Transaction): number | null {
-  const dueMs = nextStep(transaction)?.dueMs ?? null;
-  if (dueMs === null || transaction.stepsDone === 0) return dueMs;
-  return Math.max(dueMs, transaction.timeline[transaction.stepsDone - 1]!.dueMs!);
+export function nextDueMs(progress: Pick<Progress, 'timeline' | 'stepsDone'>): number | null {
+  const dueMs = nextStep(progress)?.dueMs ?? null;
+  if (dueMs === null || progress.stepsDone === 0) return dueMs;
+  return Math.max(dueMs, progress.timeline[progress.stepsDone - 1]!.dueMs!);
 }
 
 /**
- * The payout after the next step of its timeline.
+ * How far a payout has come after the next step of its timeline.
  *
  * @param atMs what the step is stamped with
  * @param utr the bank reference to show from now on; null when there is none
  */
-export function afterStep(transaction: Transaction, atMs: number, utr: string | null): Transaction {
-  const step = nextStep(transaction);
+export function afterStep(progress: Progress, atMs: number, utr: string | null): Progress {
+  const step = nextStep(progress);
   invariant(step !== undefined, 'a timeline that has ended goes no further');
-  const { state, timeline, stepsDone, completedAtMs } = transaction;
+  const { state, timeline, stepsDone, completedAtMs } = progress;
   invariant(step.to === null || mayMove(state, step.to), `no edge from ${state} to ${step.to}`);
   return {
-    ...transaction,
     timeline: step.dueMs === atMs ? timeline : timeline.with(stepsDone, { ...step, dueMs: atMs }),
     stepsDone: stepsDone + 1,
     state: step.to ?? state,
@@ -153,10 +157,10 @@ export function afterStep(transaction: Transaction, atMs: number, utr: string | 
   };
 }
 
-/** The payout with all that was still planned called off, and one step to a state in its place. */
-export function withForcedStep(transaction: Transaction, to: State, atMs: number, utr: boolean): Transaction {
-  const done = transaction.timeline.slice(0, transaction.stepsDone);
-  return { ...transaction, timeline: [...done, { dueMs: atMs, polls: null, to, utr, forced: true }] };
+/** The same with all that was still planned called off, and one step to a state in its place. */
+export function withForcedStep(progress: Progress, to: State, atMs: number, utr: boolean): Progress {
+  const done = progress.timeline.slice(0, progress.stepsDone);
+  return { ...progress, timeline: [...done, { dueMs: atMs, polls: null, to, utr, forced: true }] };
 }
 
 /** True while status reads make something happen, so that they have to be counted. */

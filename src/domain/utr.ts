@@ -8,7 +8,8 @@ const IST_OFFSET_MS = 19_800_000; // +05:30: the business day of an Indian bank
 const EIGHT_DIGITS = 100_000_000;
 const SIX_DIGITS = 1_000_000;
 
-const digits = (value: number, length: number): string => String(value).padStart(length, '0');
+/** The last `length` digits of a number that has no more, with noughts before it. */
+const digits = (value: number, length: number): string => String(10 ** length + value).slice(1);
 
 /**
  * The UTR (bank reference) of a payout, in the shape of its mode. The shapes come from secondary sources and dated
@@ -49,7 +50,7 @@ export function freeUtr(
   mode: TransferMode,
   atMs: number,
   serial: number,
-  taken: ReadonlySet<string>,
+  taken: { readonly size: number; has(utr: string): boolean },
 ): string {
   for (let tried = 0; tried <= taken.size; tried += 1) {
     const utr = formatUtr(mode, atMs, (serial + tried) % UTR_SERIALS);

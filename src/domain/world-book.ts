@@ -1,7 +1,7 @@
-import { Refusal } from '../contract/errors.ts';
-import type { BookRef, BookState, Ledger, RestoreOutcome, Settled } from '../ledger/ledger.ts';
-import { advance, freeze, resume, wallTimeMs, worldTimeMs, type WorldClock } from './clock.ts';
+import type { BookHead, BookPiece, BookRef, Ledger, RestoreOutcome, Settled } from '../ledger/ledger.ts';
+import { advance, freeze, inThePast, resume, worldTimeMs, wouldGoBack, type WorldClock } from './clock.ts';
 import { dropped, movedMeanwhile, type DropReason } from './payout-refusals.ts';
+import { SettlementAlarm } from './settlement-alarm.ts';
 import type { Change } from './transaction.ts';
 import type { WallClock } from './wall-clock.ts';
 
@@ -21,8 +21,16 @@ interface BookParts {
 /** Where a clock moves to: so far, up to a time, or until nothing is planned any more. */
 export type ClockMove = { readonly byMs: number } | { readonly toMs: number } | { readonly until: 'idle' };
 
+/** How a book goes on that takes the place of another. */
+interface Placing {
+  readonly clock: WorldClock;
+  /** Called in the same breath in which the book is in its place. */
+  readonly placed: () => void;
+}
+
 /** How many due steps are applied before other work gets its turn: some 5 ms. */
 const STEPS_AT_ONCE = 2000;
+const CHANGES_A_PIECE = 1000;
 
 /**
  * The book of one world, and the clock that it is kept by: every operation on the ledger is done at the world's own
@@ -33,7 +41,7 @@ export class WorldBook {
   #ref: BookRef;
   #clock: WorldClock;
   #nextDueMs: number | null = null;
-  #alarm: { readonly dueMs: number; readonly cancel: () => void } | null = null;
+  readonly #alarm: SettlementAlarm;
   /** What every operation of this world waits for. */
   #busy: Promise<unknown> | null = null;
   /** Goes up when another book takes the place of this one: what is under way then is void. */
@@ -43,6 +51,7 @@ export class WorldBook {
 
   constructor(parts: BookParts, worldId: string, openingBalancePaise: number, clock: WorldClock) {
     this.#parts = parts;
+    this.#alarm = new SettlementAlarm(parts.wallClock, () => this.#ring());
     this.#clock = clock;
     this.#ref = { worldId, openingBalancePaise, openedAtMs: this.nowMs };
   }
@@ -68,7 +77,7 @@ export class WorldBook {
   async perform<T extends Settled>(
     step: (ledger: Ledger, book: BookRef, nowMs: number) => Promise<T>,
   ): Promise<T> {
-    while (this.#busy !== null) await this.#busy;
+    while (this.#busy !== null || this.#isDue) await (this.#busy ?? this.#whileBusy(this.#catchUp()));
     const life = this.#life;
     const outcome = await step(this.#parts.ledger, this.#openRef, this.nowMs);
     if (life === this.#life) this.#note(outcome);
@@ -94,46 +103,36 @@ export class WorldBook {
    *
    * @throws Refusal CLOCK_BACKWARDS when that clock is behind, and something has happened in this world
    */
-  async setClock(clock: WorldClock): Promise<readonly Change[]> {
+  async setClock(clock: WorldClock): Promise<void> {
     while (this.#busy !== null) await this.#busy;
     const toMs = worldTimeMs(clock, this.#parts.wallClock.nowMs());
     const { nowMs } = this;
     if (toMs >= nowMs) {
-      const changes = await this.move({ toMs });
+      await this.move({ toMs }, () => null);
       const nextDueMs = this.#nextDueMs;
       this.#arm(null); // it was set by the other clock
       this.#clock = clock;
       this.#arm(nextDueMs);
-      return changes;
+      return;
     }
-    if (!(await this.reopen(this.#ref.openingBalancePaise, clock))) {
-      const [from, to] = [nowMs, toMs].map((ms) => new Date(ms).toISOString());
-      throw new Refusal('CLOCK_BACKWARDS', {
-        message: `The clock of this world would go back from ${from} to ${to}, and its book is written: POST /_sandbox/reset makes the world as new`,
-      });
-    }
-    return [];
+    if (!(await this.reopen(this.#ref.openingBalancePaise, clock))) throw wouldGoBack(nowMs, toMs);
   }
 
   /**
    * Moves the clock forward, and resolves when all that came due has happened. Other requests of this world wait
    * for it; other worlds do not.
    *
-   * @returns what changed, in the order in which it happened
+   * @param make is given what changed, some thousand changes at a time, in the order in which they happened: there may be a
+   *   million, and what is made of them may be lighter than they are
+   * @returns what it made
    * @throws Refusal INVALID_REQUEST for a time in the past or beyond the year 9999, WORLD_REPLACED when it was reset meanwhile
    */
-  async move(to: ClockMove): Promise<readonly Change[]> {
+  async move<T>(to: ClockMove, make: (changes: readonly Change[]) => T): Promise<readonly T[]> {
     while (this.#busy !== null) await this.#busy;
-    if ('toMs' in to && to.toMs < this.nowMs) {
-      const now = new Date(this.nowMs).toISOString();
-      throw new Refusal('INVALID_REQUEST', {
-        message: `The clock never goes backwards: it is ${now}`,
-        errors: [{ field: 'to', message: `to must not be before ${now}` }],
-      });
-    }
+    if ('toMs' in to && to.toMs < this.nowMs) throw inThePast(this.nowMs);
     if (!('until' in to)) this.#forward('byMs' in to ? to.byMs : to.toMs - this.nowMs);
     this.#arm(null); // the alarm would take steps away from the list of changes
-    return this.#whileBusy(this.#settleAll('until' in to));
+    return this.#whileBusy(this.#settleAll('until' in to, make));
   }
 
   /** Forgets all that stands in the book, and opens another. What is under way is void. */
@@ -155,15 +154,30 @@ export class WorldBook {
     return true;
   }
 
-  /** Puts a state in the place of all that the book has, and goes on from its time. */
-  async restore(state: BookState, clock: WorldClock): Promise<RestoreOutcome> {
-    while (this.#busy !== null) await this.#busy;
-    const outcome = await this.#parts.ledger.restore(this.#openRef, state);
-    if (outcome.kind !== 'restored') return outcome;
-    this.#life += 1;
-    this.#open(state.openingBalancePaise, clock);
-    this.#arm(outcome.nextDueMs);
-    return outcome;
+  /**
+   * Puts a state in the place of all that the book has, and goes on from its time. It comes in pieces, and others have their turn
+   * in between; until the last of them is there, this world goes on as it was.
+   *
+   * @param prepare called when all pieces were taken
+   * @throws what `pieces` or `prepare` throw, and nothing is changed then; Refusal WORLD_REPLACED when it was reset meanwhile
+   */
+  async restore(
+    head: BookHead,
+    pieces: Iterable<BookPiece> | AsyncIterable<BookPiece>,
+    prepare: () => Placing,
+  ): Promise<RestoreOutcome> {
+    const { ledger, wallClock } = this.#parts;
+    const draft = await ledger.draft(head);
+    try {
+      for await (const piece of pieces) {
+        await ledger.extend(draft, piece);
+        await wallClock.letOthersRun();
+      }
+      while (this.#busy !== null) await this.#busy;
+      return await this.#whileBusy(this.#place(draft, head.openingBalancePaise, prepare()));
+    } finally {
+      await ledger.discard(draft);
+    }
   }
 
   /** Ends the book: its timer is called off, and nothing is written any more. */
@@ -186,6 +200,22 @@ export class WorldBook {
     this.#arm(null);
   }
 
+  async #place(
+    draft: string,
+    openingBalancePaise: number,
+    { clock, placed }: Placing,
+  ): Promise<RestoreOutcome> {
+    const life = this.#life;
+    const outcome = await this.#parts.ledger.restore(this.#openRef, draft);
+    if (outcome.kind !== 'restored') return outcome;
+    if (life !== this.#life) throw movedMeanwhile();
+    this.#life += 1;
+    this.#open(openingBalancePaise, clock);
+    placed();
+    this.#arm(outcome.nextDueMs);
+    return outcome;
+  }
+
   #forward(byMs: number): void {
     this.#clock = advance(this.#clock, byMs, this.#parts.wallClock.nowMs());
   }
@@ -201,9 +231,10 @@ export class WorldBook {
   }
 
   /** Applies all that is due, and, until idle, moves the clock on to what is due next for as long as something is. */
-  async #settleAll(untilIdle: boolean): Promise<readonly Change[]> {
+  async #settleAll<T>(untilIdle: boolean, make: (changes: readonly Change[]) => T): Promise<readonly T[]> {
     const life = this.#life;
-    const changes: Change[] = [];
+    const made: T[] = [];
+    let changes: Change[] = [];
     for (let appliedAtOnce = 0; ;) {
       const settled = await this.#parts.ledger.settle(
         this.#openRef,
@@ -213,11 +244,15 @@ export class WorldBook {
       if (life !== this.#life) throw movedMeanwhile();
       for (const change of settled.changes) this.#parts.observer.settled(change);
       changes.push(...settled.changes);
+      if (changes.length >= CHANGES_A_PIECE) {
+        made.push(make(changes));
+        changes = [];
+      }
       const { nextDueMs } = settled;
       const isDue = nextDueMs !== null && nextDueMs <= this.nowMs;
       if (!isDue && (nextDueMs === null || !untilIdle)) {
         this.#arm(nextDueMs);
-        return changes;
+        return changes.length === 0 ? made : [...made, make(changes)];
       }
       if (!isDue && nextDueMs !== null) this.#forward(nextDueMs - this.nowMs);
       appliedAtOnce += settled.changes.length;
@@ -229,27 +264,31 @@ export class WorldBook {
     }
   }
 
+  get #isDue(): boolean {
+    return this.#nextDueMs !== null && this.#nextDueMs <= this.nowMs;
+  }
+
+  /** Applies what is due by now piece by piece, before somebody asks: it may be much, after a long time without a request. */
+  async #catchUp(): Promise<void> {
+    for (const life = this.#life; life === this.#life && this.#isDue;) {
+      const settled = await this.#parts.ledger.settle(this.#openRef, this.nowMs, STEPS_AT_ONCE);
+      if (life === this.#life) this.#note(settled);
+      if (this.#isDue) await this.#parts.wallClock.letOthersRun();
+    }
+  }
+
   /** After every ledger step: tells what has happened, and sets the alarm for what comes next. */
   #note({ changes, nextDueMs }: Settled): void {
     for (const change of changes) this.#parts.observer.settled(change);
     this.#arm(nextDueMs);
   }
 
-  /** Settlement is right without the alarm; it only announces a change at its time. */
   #arm(nextDueMs: number | null): void {
     this.#nextDueMs = nextDueMs;
-    const wallMs = this.isClosed || nextDueMs === null ? null : wallTimeMs(this.#clock, nextDueMs);
-    if (wallMs === null || nextDueMs === null) {
-      this.#alarm?.cancel();
-      this.#alarm = null;
-    } else if (this.#alarm?.dueMs !== nextDueMs) {
-      this.#alarm?.cancel();
-      this.#alarm = { dueMs: nextDueMs, cancel: this.#parts.wallClock.alarm(wallMs, () => this.#ring()) };
-    }
+    this.#alarm.set(this.isClosed ? null : nextDueMs, this.#clock);
   }
 
   #ring(): void {
-    this.#alarm = null;
     if (this.isClosed) return;
     this.perform((ledger, book, nowMs) => ledger.settle(book, nowMs, STEPS_AT_ONCE)).catch((error: unknown) =>
       this.#parts.observer.failed(error),

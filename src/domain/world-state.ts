@@ -1,12 +1,16 @@
-import type { StateDocument, StateHead } from '../contract/state.ts';
+import type { StateHead } from '../contract/state.ts';
+import type { BookPiece, Sequence } from '../ledger/ledger.ts';
 import type { Transaction } from './transaction.ts';
 import type { Entry } from './wallet.ts';
 
 /** All of one world that its future depends on, as plain data. */
 export interface WorldState extends StateHead {
-  readonly entries: readonly Entry[];
-  readonly transactions: readonly Transaction[];
+  readonly entries: Sequence<Entry>;
+  readonly transactions: Sequence<Transaction>;
 }
+
+/** Some of the entries of a state, or, after all of those, of its transactions. */
+export type StatePiece = BookPiece;
 
 /** Sums a text up, piece by piece: any other text has another sum. */
 export interface Sum {
@@ -17,10 +21,10 @@ export interface Sum {
 export const STATE_FORMAT = 'payout-sandbox/world';
 export const STATE_VERSION = 1;
 
-/** How many items are written at once: some 300 KB, so that others have their turn in between. */
-const ITEMS_AT_ONCE = 500;
+/** How many items are written at once: some 100 KB, so that others have their turn in between. */
+const ITEMS_AT_ONCE = 200;
 
-function* listInPieces(items: readonly object[]): Generator<string> {
+function* listInPieces(items: Sequence<object>): Generator<string> {
   yield '[';
   for (let from = 0; from < items.length; from += ITEMS_AT_ONCE) {
     const piece = items.slice(from, from + ITEMS_AT_ONCE).map((item) => JSON.stringify(item));
@@ -31,8 +35,8 @@ function* listInPieces(items: readonly object[]): Generator<string> {
 
 function* worldInPieces(
   head: object,
-  entries: readonly object[],
-  transactions: readonly object[],
+  entries: Sequence<object>,
+  transactions: Sequence<object>,
 ): Generator<string> {
   yield `{"head":${JSON.stringify(head)},"entries":`;
   yield* listInPieces(entries);
@@ -52,14 +56,10 @@ export function* stateInPieces(state: WorldState, sum: Sum): Generator<string> {
   yield `,"checksum":"${sum.total()}"}\n`;
 }
 
-/** Whether a document is as it was written. @param sum a new one */
-export function isWhole({ world, checksum }: StateDocument, sum: Sum): boolean {
-  for (const piece of worldInPieces(world.head, world.entries, world.transactions)) sum.add(piece);
-  return sum.total() === checksum;
+/** A state that is there as a whole, in the pieces in which it is restored. */
+export function* piecesOf({ entries, transactions }: WorldState): Generator<StatePiece> {
+  for (let from = 0; from < entries.length; from += ITEMS_AT_ONCE)
+    yield { entries: entries.slice(from, from + ITEMS_AT_ONCE) };
+  for (let from = 0; from < transactions.length; from += ITEMS_AT_ONCE)
+    yield { transactions: transactions.slice(from, from + ITEMS_AT_ONCE) };
 }
-
-export const stateOf = ({ world }: StateDocument): WorldState => ({
-  ...world.head,
-  entries: world.entries,
-  transactions: world.transactions,
-});

@@ -1,8 +1,10 @@
-import type { ChangeWire } from '../contract/control-answers.ts';
 import type { InitiateRequest, StatusQuery } from '../contract/payout.ts';
-import type { Ledger, RestoreOutcome, TransactionKey } from '../ledger/ledger.ts';
+import type { StateHead } from '../contract/state.ts';
+import type { BookPiece, Ledger, RestoreOutcome, TransactionKey } from '../ledger/ledger.ts';
 import { Attempts, type AttemptBudget } from './attempts.ts';
 import { Behaviour } from './behaviour.ts';
+import { changeWire } from './change-wire.ts';
+import type { WorldClock } from './clock.ts';
 import { EventLog } from './event-log.ts';
 import type { Exchange } from './exchange.ts';
 import { HeldAnswers } from './held-answers.ts';
@@ -52,6 +54,13 @@ interface Initiated {
   readonly transaction: Transaction;
   /** True when an earlier request made this payout, and this one changed nothing. */
   readonly replayed: boolean;
+}
+
+/** What a state that is restored needs beside its book. */
+interface RestoredParts {
+  readonly scenario: Scenario | null;
+  readonly rules: readonly Rule[];
+  readonly clock: WorldClock;
 }
 
 /** Where an operation writes down what it did to the balance. */
@@ -203,11 +212,8 @@ export class World {
 
   /** All that the future of this world depends on. */
   async state(): Promise<WorldState> {
-    const {
-      changes: _changes,
-      nextDueMs: _nextDueMs,
-      ...book
-    } = await this.book.perform((ledger, ref, nowMs) => ledger.inspect(ref, nowMs));
+    const inspected = await this.book.perform((ledger, ref, nowMs) => ledger.inspect(ref, nowMs));
+    const { changes: _changes, nextDueMs: _nextDueMs, ...book } = inspected;
     const { plain, hasChosen, onTop, uses } = this.behaviour;
     return {
       identity: this.#identity,
@@ -222,26 +228,30 @@ export class World {
   }
 
   /**
-   * Puts a state in the place of all that this world is. Nothing changes if it contradicts itself.
+   * Puts a state in the place of all that this world is, at once, when all of its pieces have come. Nothing changes if it
+   * contradicts itself, or if a piece is not to be had.
    *
-   * @param made the scenario and the rules of the state, compiled
-   * @param clock where its time goes on
+   * @param pieces its entries, then its transactions
+   * @param make called after the last piece: the scenario and the rules of the state, compiled, and where its time goes on
    */
-  async restore(
-    state: WorldState,
-    made: { readonly scenario: Scenario | null; readonly rules: readonly Rule[] },
-    clock = state.clock,
+  restore(
+    head: StateHead,
+    pieces: Iterable<BookPiece> | AsyncIterable<BookPiece>,
+    make: () => RestoredParts,
   ): Promise<RestoreOutcome> {
-    const outcome = await this.book.restore(state, clock);
-    if (outcome.kind !== 'restored') return outcome;
-    this.#clear();
-    this.#identity = state.identity;
-    this.behaviour.choose(made.scenario);
-    for (const rule of made.rules.toReversed()) this.behaviour.put(rule);
-    for (const [id, use] of state.uses) this.behaviour.uses.set(id, { ...use });
-    this.#attempts.restore(state.attempts);
-    this.events.publish('restore', () => ({ now: new Date(this.nowMs).toISOString() }));
-    return outcome;
+    return this.book.restore(head, pieces, () => {
+      const { clock, scenario, rules } = make();
+      const placed = (): void => {
+        this.#clear();
+        this.#identity = head.identity;
+        this.behaviour.choose(scenario);
+        for (const rule of rules.toReversed()) this.behaviour.put(rule);
+        for (const [id, use] of head.uses) this.behaviour.uses.set(id, { ...use });
+        this.#attempts.restore(head.attempts);
+        this.events.publish('restore', () => ({ now: new Date(this.nowMs).toISOString() }));
+      };
+      return { clock, placed };
+    });
   }
 
   /** Ends the world: its timer is called off, its answers that are held back are ended, its book is dropped. */
@@ -271,16 +281,6 @@ export class World {
     this.events.publish('settlement', () => changeWire(change));
   }
 }
-
-/** A change in the words of the interface. */
-export const changeWire = ({ txnId, clientRefId, from, to, atMs, utr }: Change): ChangeWire => ({
-  txn_id: txnId,
-  client_ref_id: clientRefId,
-  from,
-  to,
-  at: new Date(atMs).toISOString(),
-  utr,
-});
 
 function weigh(balances: Balances, outcome: { balanceBeforePaise: number; balancePaise: number }): void {
   balances.balanceBeforePaise ??= outcome.balanceBeforePaise;

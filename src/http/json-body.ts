@@ -8,7 +8,7 @@ import { noteBody } from './request-record.ts';
 const OTHER_CHARSET = /charset=(?!"?utf-?8"?\s*(;|$))/i;
 
 /** Whether a body says of itself that it is compressed, or in another character set. */
-const isEncoded = ({
+export const isEncoded = ({
   'content-encoding': encoding = 'identity',
   'content-type': type = '',
 }: IncomingHttpHeaders) => encoding !== 'identity' || OTHER_CHARSET.test(type);

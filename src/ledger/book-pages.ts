@@ -1,6 +1,6 @@
 import type { Transaction } from '../domain/transaction.ts';
 import type { Entry } from '../domain/wallet.ts';
-import { findTransaction, type Book } from './book.ts';
+import { positionOf, type Book } from './book.ts';
 import type { Page, PageRequest, Settled, TransactionFilter } from './ledger.ts';
 
 /** How many items a search looks at before it gives others their turn. */
@@ -8,20 +8,24 @@ const LOOKS = 20_000;
 
 type Part<T> = Omit<Page<T>, keyof Settled>;
 
+/** A list of which an item is made when it is asked for. */
+interface List<T> {
+  readonly length: number;
+  at(position: number): T;
+}
+
 /** Goes through a list by position, and takes what a filter lets pass. */
 function pageOf<T>(
-  length: number,
-  at: (position: number) => T,
-  isWanted: (item: T) => boolean,
+  list: List<T>,
+  isWanted: (position: number) => boolean,
   { from, newestFirst, limit }: PageRequest,
 ): Part<T> {
   const items: T[] = [];
   const step = newestFirst ? -1 : 1;
-  let position = from ?? (newestFirst ? length - 1 : 0);
-  for (let looked = 0; position >= 0 && position < length; position += step, looked += 1) {
+  let position = from ?? (newestFirst ? list.length - 1 : 0);
+  for (let looked = 0; position >= 0 && position < list.length; position += step, looked += 1) {
     if (items.length === limit || looked === LOOKS) return { items, next: position };
-    const item = at(position);
-    if (isWanted(item)) items.push(item);
+    if (isWanted(position)) items.push(list.at(position));
   }
   return { items, next: null };
 }
@@ -32,29 +36,27 @@ export function transactionsPage(
   { txnId, clientRefId, state }: TransactionFilter,
   page: PageRequest,
 ): Part<Transaction> {
-  const isWanted = (transaction: Transaction): boolean =>
-    (txnId === undefined || transaction.txnId === txnId) &&
-    (clientRefId === undefined || transaction.clientRefId === clientRefId) &&
-    (state === undefined || transaction.state === state);
+  const { transactions } = book;
+  const isWanted = (position: number): boolean =>
+    (state === undefined || transactions.stateAt(position) === state) &&
+    (txnId === undefined || transactions.idAt(position) === txnId) &&
+    (clientRefId === undefined || transactions.referenceAt(position) === clientRefId);
   if (txnId !== undefined || clientRefId !== undefined) {
-    const latest = findTransaction(book, { txnId, clientRefId });
-    if (latest === null) return { items: [], next: null };
+    const latest = positionOf(book, { txnId, clientRefId });
+    if (latest === undefined) return { items: [], next: null };
+    const transaction = transactions.at(latest);
     // a reference has more than one payout only in a dialect that pays twice
-    if (txnId !== undefined || latest.nth === 1) return { items: [latest].filter(isWanted), next: null };
+    if (txnId !== undefined || transaction.nth === 1) {
+      return { items: isWanted(latest) ? [transaction] : [], next: null };
+    }
   }
-  return pageOf(
-    book.order.length,
-    (position) => book.transactions.get(book.order[position]!)!,
-    isWanted,
-    page,
-  );
+  return pageOf(transactions, isWanted, page);
 }
 
 /** A part of the entries of a book. */
-export const entriesPage = (book: Book, txnId: string | null, page: PageRequest): Part<Entry> =>
-  pageOf(
-    book.entries.length,
-    (position) => book.entries[position]!,
-    (entry) => txnId === null || entry.txnId === txnId,
-    page,
-  );
+export function entriesPage({ entries, ids }: Book, txnId: string | null, page: PageRequest): Part<Entry> {
+  if (txnId === null) return pageOf(entries, () => true, page);
+  const of = ids.find(txnId);
+  if (of === undefined) return { items: [], next: null };
+  return pageOf(entries, (row) => entries.isOf(row, of), page);
+}

@@ -1,4 +1,3 @@
-import TinyQueue from 'tinyqueue';
 import type { State } from '../contract/payout.ts';
 import { invariant } from '../domain/invariant.ts';
 import {
@@ -9,67 +8,63 @@ import {
   nextStep,
   asOf,
   type Change,
+  type Progress,
   type Transaction,
 } from '../domain/transaction.ts';
 import { freeUtr } from '../domain/utr.ts';
-import { openWallet, refund, type Entry, type EntryKind, type Wallet } from '../domain/wallet.ts';
+import { openWallet, refund, type EntryKind, type Wallet } from '../domain/wallet.ts';
+import { DueQueue, type Due } from './due-queue.ts';
+import { EntryPages } from './entry-pages.ts';
 import type { BookRef, FindOutcome, Settled, Tally, TransactionKey } from './ledger.ts';
-
-/** The next step of one payout, in the queue of its world. */
-interface Due {
-  readonly dueMs: number;
-  readonly createdAtMs: number;
-  readonly txnId: string;
-}
+import { TextIndex } from './text-index.ts';
+import { TransactionPages } from './transaction-pages.ts';
 
 type MutableTally = { -readonly [K in keyof Tally]: Tally[K] };
 
-/** All that the ledger in memory keeps of one world. */
+/** All that the ledger in memory keeps of one world. Of a payout, nothing but the pages know more than its position. */
 export interface Book {
   nowMs: number;
   readonly openingBalancePaise: number;
   wallet: Wallet;
-  readonly entries: Entry[];
-  readonly transactions: Map<string, Transaction>;
-  /** The ids of the transactions, in the order in which they were made. */
-  readonly order: string[];
+  readonly entries: EntryPages;
+  /** In the order in which they were made. */
+  readonly transactions: TransactionPages;
+  readonly ids: TextIndex;
   /** The latest payout of each reference. */
-  readonly references: Map<string, string>;
+  readonly references: TextIndex;
   /** References that were refused for the balance, where the dialect remembers them. */
   readonly refused: Set<string>;
-  readonly utrs: Set<string>;
-  readonly due: TinyQueue<Due>;
+  readonly utrs: TextIndex;
+  readonly due: DueQueue;
   /** Counted apart from the wallet, so that each proves the other. */
   readonly tallies: Readonly<Record<State, MutableTally>>;
 }
 
 const NO_CHANGES: readonly Change[] = [];
 
-/**
- * By due time, then creation; payouts of one instant by their id, which does not depend on the order of arrival.
- */
-const byDueTime = (a: Due, b: Due): number =>
-  a.dueMs - b.dueMs || a.createdAtMs - b.createdAtMs || (a.txnId < b.txnId ? -1 : 1);
-
 /** A book in which nothing stands, not even its opening. */
-export const blankBook = (openingBalancePaise: number, nowMs: number): Book => ({
-  nowMs,
-  openingBalancePaise,
-  wallet: openWallet(openingBalancePaise),
-  entries: [],
-  transactions: new Map(),
-  order: [],
-  references: new Map(),
-  refused: new Set(),
-  utrs: new Set(),
-  due: new TinyQueue<Due>([], byDueTime),
-  tallies: {
-    PENDING: { count: 0, paise: 0 },
-    SUCCESS: { count: 0, paise: 0 },
-    FAILED: { count: 0, paise: 0 },
-    REVERSED: { count: 0, paise: 0 },
-  },
-});
+export function blankBook(openingBalancePaise: number, nowMs: number): Book {
+  const transactions = new TransactionPages();
+  const idAt = (position: number): string => transactions.idAt(position);
+  return {
+    nowMs,
+    openingBalancePaise,
+    wallet: openWallet(openingBalancePaise),
+    entries: new EntryPages(idAt),
+    transactions,
+    ids: new TextIndex(idAt),
+    references: new TextIndex((position) => transactions.referenceAt(position)),
+    refused: new Set(),
+    utrs: new TextIndex((position) => transactions.utrAt(position)),
+    due: new DueQueue(idAt),
+    tallies: {
+      PENDING: { count: 0, paise: 0 },
+      SUCCESS: { count: 0, paise: 0 },
+      FAILED: { count: 0, paise: 0 },
+      REVERSED: { count: 0, paise: 0 },
+    },
+  };
+}
 
 export function openBook({ openingBalancePaise, openedAtMs }: BookRef): Book {
   const book = blankBook(openingBalancePaise, openedAtMs);
@@ -77,33 +72,37 @@ export function openBook({ openingBalancePaise, openedAtMs }: BookRef): Book {
   return book;
 }
 
-/** Writes down why the balance is what it now is. */
+/** Transactions and remembered refusals. */
+export const heldBy = (book: Book | undefined): number =>
+  book === undefined ? 0 : book.transactions.length + book.refused.size;
+
+/**
+ * Writes down why the balance is what it now is.
+ *
+ * @param of the position of the payout that moved it; null for none
+ */
 export function enter(
   book: Book,
   kind: EntryKind,
   amountPaise: number,
-  txnId: string | null,
+  of: number | null,
   atMs: number,
-): Entry {
+): void {
   const { balancePaise } = book.wallet;
-  invariant(
-    (book.entries.at(-1)?.balancePaise ?? 0) + amountPaise === balancePaise,
-    'entries explain every paisa',
-  );
-  const entry: Entry = { kind, amountPaise, balancePaise, txnId, atMs };
-  book.entries.push(entry);
-  return entry;
+  invariant(book.entries.balancePaise + amountPaise === balancePaise, 'entries explain every paisa');
+  book.entries.add(kind, of, amountPaise, balancePaise, atMs);
 }
 
 /** Takes a transaction in that is new to the book. */
 export function take(book: Book, transaction: Transaction): void {
   const { txnId, clientRefId, state, amountPaise } = transaction;
-  book.transactions.set(txnId, transaction);
-  book.order.push(txnId);
-  book.references.set(clientRefId, txnId);
-  if (transaction.utr !== null) book.utrs.add(transaction.utr);
+  const position = book.transactions.add(transaction);
+  book.ids.set(txnId, position);
+  book.references.set(clientRefId, position);
+  if (transaction.utr !== null) book.utrs.set(transaction.utr, position);
   count(book, state, 1, amountPaise);
-  schedule(book, transaction);
+  const dueMs = nextDueMs(transaction);
+  if (dueMs !== null) book.due.push(dueMs, transaction.createdAtMs, txnId, position);
 }
 
 function count(book: Book, state: State, by: 1 | -1, amountPaise: number): void {
@@ -112,30 +111,23 @@ function count(book: Book, state: State, by: 1 | -1, amountPaise: number): void 
   tally.paise += by * amountPaise;
 }
 
-export function findTransaction(book: Book, { txnId, clientRefId }: TransactionKey): Transaction | null {
-  const id = txnId ?? (clientRefId === undefined ? undefined : book.references.get(clientRefId));
-  const transaction = id === undefined ? undefined : book.transactions.get(id);
-  const isMeant = clientRefId === undefined || transaction?.clientRefId === clientRefId;
-  return transaction !== undefined && isMeant ? transaction : null;
-}
-
-/** Puts the next step into the queue, if it waits for its time. */
-function schedule(book: Book, transaction: Transaction): void {
-  const dueMs = nextDueMs(transaction);
-  const { createdAtMs, txnId } = transaction;
-  if (dueMs !== null) book.due.push({ dueMs, createdAtMs, txnId });
+/** Where the payout stands that a key names; undefined when there is none. */
+export function positionOf({ ids, references, transactions }: Book, key: TransactionKey): number | undefined {
+  const { txnId, clientRefId } = key;
+  if (txnId === undefined) return clientRefId === undefined ? undefined : references.find(clientRefId);
+  const position = ids.find(txnId);
+  if (position === undefined || clientRefId === undefined) return position;
+  return transactions.referenceAt(position) === clientRefId ? position : undefined;
 }
 
 /** The first of the queue. A step that was called off is left in it, and thrown away when its turn comes. */
-function nextDue(book: Book): Due | undefined {
+function nextDue({ due, transactions }: Book): Due | undefined {
   for (;;) {
-    const due = book.due.peek();
-    if (due === undefined) return undefined;
-    const transaction = book.transactions.get(due.txnId);
-    invariant(transaction !== undefined, 'the queue holds steps of payouts that there are');
-    if (nextDueMs(transaction) === due.dueMs) return due;
-    invariant(transaction.timeline.at(-1)?.forced === true, 'only a forced step calls off what was planned');
-    book.due.pop();
+    const first = due.peek();
+    if (first === undefined || transactions.nextDueMsAt(first.position) === first.dueMs) return first;
+    const { timeline } = transactions.progressAt(first.position);
+    invariant(timeline.at(-1)?.forced === true, 'only a forced step calls off what was planned');
+    due.pop();
   }
 }
 
@@ -144,25 +136,25 @@ export const nextDueOf = (book: Book): number | null => nextDue(book)?.dueMs ?? 
 /** Applies the steps due by the book's time, the oldest first, each stamped with its own due time. */
 export function settleDue(book: Book, limit: number): Settled {
   let changes: Change[] | undefined;
-  for (let applied = 0; applied < limit; applied += 1) {
-    const due = nextDue(book);
-    if (due === undefined || due.dueMs > book.nowMs) break;
+  let due = nextDue(book);
+  for (let applied = 0; applied < limit && due !== undefined && due.dueMs <= book.nowMs; applied += 1) {
     book.due.pop();
-    (changes ??= []).push(apply(book, book.transactions.get(due.txnId)!, due.dueMs));
+    (changes ??= []).push(apply(book, due.position, book.transactions.progressAt(due.position), due.dueMs));
+    due = nextDue(book);
   }
-  return { changes: changes ?? NO_CHANGES, nextDueMs: nextDueOf(book) };
+  return { changes: changes ?? NO_CHANGES, nextDueMs: due?.dueMs ?? null };
 }
 
 /** Counts one status read, and applies the steps that waited for it. */
-export function countRead(book: Book, found: Transaction): readonly Change[] {
-  let transaction: Transaction = { ...found, reads: found.reads + 1 };
-  book.transactions.set(transaction.txnId, transaction);
+export function countRead(book: Book, position: number, readsBefore: number): readonly Change[] {
+  const reads = readsBefore + 1;
+  book.transactions.setReads(position, reads);
   const changes: Change[] = [];
   for (;;) {
-    const polls = nextStep(transaction)?.polls ?? null;
-    if (polls === null || polls > transaction.reads) return changes;
-    changes.push(apply(book, transaction, book.nowMs));
-    transaction = book.transactions.get(transaction.txnId)!;
+    const progress = book.transactions.progressAt(position);
+    const polls = nextStep(progress)?.polls ?? null;
+    if (polls === null || polls > reads) return changes;
+    changes.push(apply(book, position, progress, book.nowMs));
   }
 }
 
@@ -176,24 +168,40 @@ export function seen(
   return { transaction: asOfMs === null ? transaction : asOf(transaction, asOfMs), hiddenBy: null };
 }
 
-/** The next step of a payout happens. */
-export function apply(book: Book, transaction: Transaction, atMs: number): Change {
-  const { txnId, clientRefId, transferMode, amountPaise, state: from, utrSerial } = transaction;
-  let { utr } = transaction;
-  if (utr === null && nextStep(transaction)?.utr) {
+/**
+ * The next step of a payout happens.
+ *
+ * @param before how far it has come
+ * @param planned the same with what is planned from now on, where that is something else
+ */
+export function apply(
+  book: Book,
+  position: number,
+  before: Progress,
+  atMs: number,
+  planned = before,
+): Change {
+  const { transactions } = book;
+  let { utr } = before;
+  const isFirstUtr = utr === null && nextStep(planned)?.utr === true;
+  if (isFirstUtr) {
+    const { transferMode, utrSerial } = transactions.utrPartsAt(position);
     utr = freeUtr(transferMode, atMs, utrSerial, book.utrs);
-    book.utrs.add(utr);
   }
-  const moved = afterStep(transaction, atMs, utr);
-  book.transactions.set(txnId, moved);
-  if (moved.state !== from) {
+  const after = afterStep(planned, atMs, utr);
+  transactions.setProgress(position, after, before);
+  if (isFirstUtr) book.utrs.set(utr!, position);
+  const [txnId, from, to] = [transactions.idAt(position), before.state, after.state];
+  if (to !== from) {
+    const amountPaise = transactions.amountPaiseAt(position);
     count(book, from, -1, amountPaise);
-    count(book, moved.state, 1, amountPaise);
-    if (isMoneyBack(moved.state)) {
+    count(book, to, 1, amountPaise);
+    if (isMoneyBack(to)) {
       book.wallet = refund(book.wallet, amountPaise);
-      enter(book, 'refund', amountPaise, txnId, atMs);
+      enter(book, 'refund', amountPaise, position, atMs);
     }
   }
-  schedule(book, moved);
-  return { txnId, clientRefId, from, to: moved.state, atMs, utr };
+  const dueMs = nextDueMs(after);
+  if (dueMs !== null) book.due.push(dueMs, transactions.createdAtMsAt(position), txnId, position);
+  return { txnId, clientRefId: transactions.referenceAt(position), from, to, atMs, utr };
 }

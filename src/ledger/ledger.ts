@@ -97,16 +97,32 @@ export interface TransactionFilter {
   readonly clientRefId?: string | undefined;
 }
 
-/** All that a ledger knows of one world, as plain data: what is not in it follows from it. */
-export interface BookState {
+/** A list that need not be there as a whole: what is asked for is made. An array is one. */
+export interface Sequence<T> extends Iterable<T> {
+  readonly length: number;
+  slice(from: number, to: number): readonly T[];
+}
+
+/** What a ledger knows of one world but its entries and transactions, which are many. */
+export interface BookHead {
   readonly nowMs: number;
   readonly openingBalancePaise: number;
   readonly wallet: Wallet;
-  /** In the order in which they were made. */
-  readonly entries: readonly Entry[];
-  readonly transactions: readonly Transaction[];
   /** References that were refused for the balance, where the dialect remembers them. */
   readonly refused: readonly string[];
+}
+
+/** All that a ledger knows of one world: what is not in it follows from it. It stays as it is, whatever happens later. */
+interface BookState extends BookHead {
+  /** In the order in which they were made. */
+  readonly entries: Sequence<Entry>;
+  readonly transactions: Sequence<Transaction>;
+}
+
+/** Some of the entries and transactions of a book. */
+export interface BookPiece {
+  readonly entries?: readonly Entry[];
+  readonly transactions?: readonly Transaction[];
 }
 
 export interface InspectOutcome extends Settled, BookState {}
@@ -187,8 +203,17 @@ export interface Ledger {
   inspect(book: BookRef, nowMs: number): Promise<InspectOutcome>;
   /** Opens the book anew, if nothing but its opening stands in it. @returns whether it did */
   reopen(book: BookRef): Promise<boolean>;
-  /** Puts a state in the place of all that the book has. It is checked whole first; nothing changes if it is damaged. */
-  restore(book: BookRef, state: BookState): Promise<RestoreOutcome>;
+  /** Begins a book that nobody sees, for a state that comes in pieces. @returns what names it */
+  draft(head: BookHead): Promise<string>;
+  /** Adds to a draft, and checks what is added: the entries first, then the transactions, each in their order. */
+  extend(draft: string, piece: BookPiece): Promise<void>;
+  /**
+   * Puts a draft in the place of all that the book has, at once. Nothing changes if anything in it was found wrong, or if there
+   * is no room; the draft is gone in any case.
+   */
+  restore(book: BookRef, draft: string): Promise<RestoreOutcome>;
+  /** Forgets a draft, if there still is one. */
+  discard(draft: string): Promise<void>;
   /** Forgets the world, its money and its transactions. */
   drop(worldId: string): Promise<void>;
 }

@@ -9,15 +9,17 @@ import {
   type Transaction,
 } from '../domain/transaction.ts';
 import { covers, credit, debit, hasRoom, payOut, type Entry } from '../domain/wallet.ts';
-import { bookOfState, brokenInvariants } from './book-audit.ts';
+import { brokenInvariants } from './book-audit.ts';
+import { BookDraft } from './book-draft.ts';
 import { entriesPage, transactionsPage } from './book-pages.ts';
 import {
   apply,
   countRead,
   enter,
-  findTransaction,
+  heldBy,
   nextDueOf,
   openBook,
+  positionOf,
   seen,
   settleDue,
   take,
@@ -25,8 +27,9 @@ import {
 } from './book.ts';
 import type {
   BalanceOutcome,
+  BookHead,
+  BookPiece,
   BookRef,
-  BookState,
   FindOutcome,
   InitiateOptions,
   InitiateOutcome,
@@ -50,6 +53,8 @@ import type {
 export class MemoryLedger implements Ledger {
   readonly #books = new Map<string, Book>();
   readonly #maxTransactions: number;
+  readonly #drafts = new Map<string, BookDraft>();
+  #draftsBegun = 0;
   #held = 0;
 
   /** @param maxTransactions how many transactions all worlds together may hold */
@@ -73,7 +78,8 @@ export class MemoryLedger implements Ledger {
     const { balancePaise } = book.wallet;
     const unchanged = { changes, nextDueMs, balanceBeforePaise: balancePaise, balancePaise };
 
-    const earlier = findTransaction(book, { clientRefId: payout.clientRefId });
+    const position = positionOf(book, { clientRefId: payout.clientRefId });
+    const earlier = position === undefined ? null : book.transactions.at(position);
     if (earlier !== null && earlier.nth >= payout.nth) {
       const sameBody = earlier.fingerprint === payout.fingerprint;
       return { ...unchanged, kind: 'repeated', transaction: earlier, sameBody };
@@ -83,13 +89,14 @@ export class MemoryLedger implements Ledger {
       if (rememberInsufficient && !remembered) this.#remember(book, payout.clientRefId);
       return { ...unchanged, kind: 'insufficient', remembered };
     }
-    if (this.#isFull) return { ...unchanged, kind: 'full', maxTransactions: this.#maxTransactions };
+    if (this.#held >= this.#maxTransactions)
+      return { ...unchanged, kind: 'full', maxTransactions: this.#maxTransactions };
 
-    invariant(!book.transactions.has(payout.txnId), 'one txn_id, one transaction');
+    invariant(!book.ids.has(payout.txnId), 'one txn_id, one transaction');
     invariant(payout.nth === (earlier?.nth ?? 0) + 1, 'the payouts of a reference are counted without a gap');
     const transaction = born(payout);
     book.wallet = payOut(book.wallet, payout.amountPaise);
-    enter(book, 'payout', -payout.amountPaise, payout.txnId, payout.createdAtMs);
+    enter(book, 'payout', -payout.amountPaise, book.transactions.length, payout.createdAtMs);
     take(book, transaction);
     this.#held += 1;
     return {
@@ -107,17 +114,19 @@ export class MemoryLedger implements Ledger {
     const settled = settleDue(book, Infinity);
     const { balancePaise } = book.wallet;
     const unchanged = { ...settled, balanceBeforePaise: balancePaise, balancePaise };
-    const found = findTransaction(book, key);
-    if (found === null) return { ...unchanged, transaction: null, hiddenBy: null };
+    const position = positionOf(book, key);
+    if (position === undefined) return { ...unchanged, transaction: null, hiddenBy: null };
+    const found = book.transactions.at(position);
     if (!countsReads(found)) return { ...unchanged, ...seen(book, found, asOfMs) };
 
-    const changes = [...settled.changes, ...countRead(book, found), ...settleDue(book, Infinity).changes];
+    const read = countRead(book, position, found.reads);
+    const changes = [...settled.changes, ...read, ...settleDue(book, Infinity).changes];
     return {
       changes,
       nextDueMs: nextDueOf(book),
       balanceBeforePaise: balancePaise,
       balancePaise: book.wallet.balancePaise,
-      ...seen(book, book.transactions.get(found.txnId)!, asOfMs),
+      ...seen(book, book.transactions.at(position), asOfMs),
     };
   }
 
@@ -129,7 +138,7 @@ export class MemoryLedger implements Ledger {
       ...settled,
       balanceBeforePaise: balancePaise,
       balancePaise,
-      lastUpdatedMs: book.entries.at(-1)!.atMs,
+      lastUpdatedMs: book.entries.lastAtMs!,
     };
   }
 
@@ -149,7 +158,8 @@ export class MemoryLedger implements Ledger {
     }
     book.wallet = (direction === 'credit' ? credit : debit)(book.wallet, amountPaise);
     const signedPaise = direction === 'credit' ? amountPaise : -amountPaise;
-    const entry = enter(book, direction, signedPaise, null, book.nowMs);
+    enter(book, direction, signedPaise, null, book.nowMs);
+    const entry = book.entries.at(book.entries.length - 1);
     return { ...settled, kind: 'moved', entry, balanceBeforePaise, balancePaise: book.wallet.balancePaise };
   }
 
@@ -162,13 +172,15 @@ export class MemoryLedger implements Ledger {
   ): Promise<TransitionOutcome> {
     const book = this.#bookAt(ref, nowMs);
     const settled = settleDue(book, Infinity);
-    const transaction = findTransaction(book, { txnId });
-    if (transaction === null) return { ...settled, kind: 'unknown' };
+    const position = positionOf(book, { txnId });
+    if (position === undefined) return { ...settled, kind: 'unknown' };
+    const transaction = book.transactions.at(position);
     if (!mayMove(transaction.state, to)) return { ...settled, kind: 'illegal', transaction };
-    const forced = apply(book, withForcedStep(transaction, to, book.nowMs, utr), book.nowMs);
+    const planned = withForcedStep(transaction, to, book.nowMs, utr);
+    const forced = apply(book, position, transaction, book.nowMs, planned);
     return {
       kind: 'moved',
-      transaction: book.transactions.get(txnId)!,
+      transaction: book.transactions.at(position),
       changes: [...settled.changes, forced],
       nextDueMs: nextDueOf(book),
     };
@@ -186,7 +198,7 @@ export class MemoryLedger implements Ledger {
       ...settled,
       openingBalancePaise,
       wallet: book.wallet,
-      lastUpdatedMs: entries.at(-1)!.atMs,
+      lastUpdatedMs: entries.lastAtMs!,
       tallies: structuredClone(tallies),
       entries: entries.length,
       broken: brokenInvariants(book),
@@ -211,13 +223,14 @@ export class MemoryLedger implements Ledger {
   async inspect(ref: BookRef, nowMs: number): Promise<InspectOutcome> {
     const book = this.#bookAt(ref, nowMs);
     const settled = settleDue(book, Infinity);
+    const transactions = book.transactions.picture();
     return {
       ...settled,
       nowMs: book.nowMs,
       openingBalancePaise: book.openingBalancePaise,
       wallet: book.wallet,
-      entries: [...book.entries],
-      transactions: book.order.map((txnId) => book.transactions.get(txnId)!),
+      entries: book.entries.picture((position) => transactions.idAt(position)),
+      transactions,
       refused: [...book.refused],
     };
   }
@@ -229,33 +242,47 @@ export class MemoryLedger implements Ledger {
     return true;
   }
 
-  async restore(ref: BookRef, state: BookState): Promise<RestoreOutcome> {
-    const had = this.#books.get(ref.worldId);
-    const held =
-      this.#held - (had === undefined ? 0 : heldBy(had)) + state.transactions.length + state.refused.length;
+  async draft(head: BookHead): Promise<string> {
+    const draft = String((this.#draftsBegun += 1));
+    this.#drafts.set(draft, new BookDraft(head));
+    return draft;
+  }
+
+  async extend(draft: string, piece: BookPiece): Promise<void> {
+    this.#draftOf(draft).extend(piece);
+  }
+
+  async restore(ref: BookRef, draft: string): Promise<RestoreOutcome> {
+    const made = this.#draftOf(draft);
+    this.#drafts.delete(draft);
+    const held = this.#held - heldBy(this.#books.get(ref.worldId)) + made.held;
     if (held > this.#maxTransactions) return { kind: 'full', maxTransactions: this.#maxTransactions };
-    const book = bookOfState(state);
+    const book = made.finish();
     if ('what' in book) return { kind: 'damaged', what: book.what };
     this.#books.set(ref.worldId, book);
     this.#held = held;
     return { kind: 'restored', changes: [], nextDueMs: nextDueOf(book) };
   }
 
+  async discard(draft: string): Promise<void> {
+    this.#drafts.delete(draft);
+  }
+
   async drop(worldId: string): Promise<void> {
-    const book = this.#books.get(worldId);
-    if (book === undefined) return;
-    this.#held -= heldBy(book);
+    this.#held -= heldBy(this.#books.get(worldId));
     this.#books.delete(worldId);
   }
 
-  get #isFull(): boolean {
-    return this.#held >= this.#maxTransactions;
-  }
-
   #remember(book: Book, clientRefId: string): void {
-    if (this.#isFull) return;
+    if (this.#held >= this.#maxTransactions) return;
     book.refused.add(clientRefId);
     this.#held += 1;
+  }
+
+  #draftOf(draft: string): BookDraft {
+    const made = this.#drafts.get(draft);
+    invariant(made !== undefined, 'a draft is restored once');
+    return made;
   }
 
   #bookAt(ref: BookRef, nowMs: number): Book {
@@ -268,5 +295,3 @@ export class MemoryLedger implements Ledger {
     return book;
   }
 }
-
-const heldBy = ({ transactions, refused }: Book): number => transactions.size + refused.size;

@@ -47,7 +47,7 @@ export class KeptState {
     if (kept === null) return null;
     for (const { id, state } of kept) {
       try {
-        await snapshots.put(worlds.withId(id), state, state.clock);
+        await snapshots.put(worlds.withId(id), state);
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;
         throw new StateFileError(`the state file ${file} cannot be used: world ${id}: ${error.message}`);

@@ -1,23 +1,15 @@
 import { createHash } from 'node:crypto';
-import { z } from 'zod';
-import { Refusal } from '../contract/errors.ts';
-import { pathText } from '../contract/shape-issues.ts';
-import { StateDocument } from '../contract/state.ts';
+import type { StateHead } from '../contract/state.ts';
 import { frozenClock, type WorldClock } from '../domain/clock.ts';
 import { full } from '../domain/payout-refusals.ts';
+import type { Rule } from '../domain/rule.ts';
+import type { Scenario } from '../domain/scenario.ts';
 import type { WallClock } from '../domain/wall-clock.ts';
 import type { World } from '../domain/world.ts';
-import {
-  isWhole,
-  STATE_FORMAT,
-  STATE_VERSION,
-  stateInPieces,
-  stateOf,
-  type Sum,
-  type WorldState,
-} from '../domain/world-state.ts';
+import { piecesOf, stateInPieces, type Sum, type WorldState } from '../domain/world-state.ts';
 import { ruleOf, ScenarioError } from './scenario-file.ts';
 import type { ScenarioLibrary } from './scenario-library.ts';
+import { readSnapshot, refused } from './snapshot-text.ts';
 
 /** SHA-256, as 64 hexadecimal digits. */
 export function sha256Sum(): Sum {
@@ -25,34 +17,8 @@ export function sha256Sum(): Sum {
   return { add: (piece) => void hash.update(piece), total: () => hash.digest('hex') };
 }
 
-const refused = (message: string): Refusal => new Refusal('STATE_REFUSED', { message });
-
-const Envelope = z.object({ format: z.unknown(), version: z.unknown() });
-
-/** Reads a document. @throws Refusal STATE_REFUSED for one of another version, or damaged */
-function readState(document: unknown): WorldState {
-  const envelope = Envelope.safeParse(document);
-  if (!envelope.success || envelope.data.format !== STATE_FORMAT) {
-    throw refused('This is no snapshot of a world: it must be what GET /_sandbox/state answered');
-  }
-  if (envelope.data.version !== STATE_VERSION) {
-    const version = JSON.stringify(envelope.data.version);
-    throw refused(`This snapshot has version ${version}; this sandbox takes version ${STATE_VERSION}`);
-  }
-  const result = StateDocument.safeParse(document);
-  if (!result.success) {
-    const [first] = result.error.issues;
-    throw refused(`This snapshot is damaged at ${pathText(first?.path ?? [])}: ${first?.message}`);
-  }
-  const whole = document as StateDocument; // as it came: what zod returns has its keys in another order
-  if (!isWhole(whole, sha256Sum())) {
-    throw refused('This snapshot is damaged: its checksum is that of another text');
-  }
-  return stateOf(whole);
-}
-
 /** Where the clock of a restored world goes on: at the time of the snapshot, running or frozen as it was. */
-const clockAt = ({ clock, nowMs }: WorldState, wallClock: WallClock): WorldClock =>
+const clockAt = ({ clock, nowMs }: StateHead, wallClock: WallClock): WorldClock =>
   clock.frozenAtMs === null
     ? { frozenAtMs: null, aheadMs: nowMs - wallClock.nowMs() }
     : frozenClock(clock.frozenAtMs);
@@ -73,27 +39,37 @@ export class Snapshots {
   }
 
   /**
-   * Puts a document in the place of all that a world is. Its time goes on from that of the snapshot.
+   * Puts the text of a snapshot in the place of all that a world is. Its time goes on from that of the snapshot.
    *
-   * @throws Refusal STATE_REFUSED for one of another version, or damaged; SANDBOX_FULL. Nothing is changed then
+   * @throws Refusal INVALID_JSON; STATE_REFUSED for one of another version, or damaged; SANDBOX_FULL. Nothing is changed then
    */
-  async restore(world: World, document: unknown): Promise<void> {
-    const state = readState(document);
-    await this.put(
-      world,
-      { ...state, scenario: { ...state.scenario, isChosen: true } },
-      clockAt(state, this.#wallClock),
-    );
+  async restore(world: World, text: Buffer): Promise<void> {
+    const letOthersRun = (): Promise<void> => this.#wallClock.letOthersRun();
+    const { head, pieces } = await readSnapshot(text, sha256Sum(), letOthersRun);
+    const chosen = { ...head, scenario: { ...head.scenario, isChosen: true } };
+    await this.#put(world, chosen, pieces, () => clockAt(head, this.#wallClock));
   }
 
   /** Puts a state in the place of all that a world is. @throws Refusal STATE_REFUSED or SANDBOX_FULL */
-  async put(world: World, state: WorldState, clock: WorldClock): Promise<void> {
-    const outcome = await world.restore(state, this.#made(state), clock);
+  put(world: World, state: WorldState): Promise<void> {
+    return this.#put(world, state, piecesOf(state), () => state.clock);
+  }
+
+  async #put(
+    world: World,
+    head: StateHead,
+    pieces: Parameters<World['restore']>[1],
+    clock: () => WorldClock,
+  ): Promise<void> {
+    const outcome = await world.restore(head, pieces, () => ({ ...this.#made(head), clock: clock() }));
     if (outcome.kind === 'full') throw full(outcome.maxTransactions);
     if (outcome.kind === 'damaged') throw refused(`This snapshot contradicts itself: ${outcome.what}`);
   }
 
-  #made({ scenario: { name, source, isChosen }, rules }: WorldState): Parameters<World['restore']>[1] {
+  #made({ scenario: { name, source, isChosen }, rules }: StateHead): {
+    scenario: Scenario | null;
+    rules: readonly Rule[];
+  } {
     try {
       const settings = source.settings;
       return {

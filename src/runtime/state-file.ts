@@ -3,6 +3,8 @@ import { access, constants, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { StateEntries, StateHead, StateTransactions } from '../contract/state.ts';
+import type { Transaction } from '../domain/transaction.ts';
+import type { Entry } from '../domain/wallet.ts';
 import type { WorldState } from '../domain/world-state.ts';
 import { sha256Sum } from './snapshots.ts';
 
@@ -113,11 +115,20 @@ const FileHead = z.object({ format: z.literal(FORMAT), version: z.number() });
 const WorldLine = z.strictObject({ world: z.string().min(1), head: StateHead });
 const FileEnd = z.strictObject({ worlds: z.int(), checksum: z.string() });
 
+/** A world as it was read, with all that is in it. */
+interface ReadWorld {
+  readonly id: string;
+  readonly state: StateHead & {
+    readonly entries: readonly Entry[];
+    readonly transactions: readonly Transaction[];
+  };
+}
+
 interface Reading {
-  id: string;
-  head: StateHead;
-  entries: WorldState['entries'][number][];
-  transactions: WorldState['transactions'][number][];
+  readonly id: string;
+  readonly head: StateHead;
+  readonly entries: Entry[];
+  readonly transactions: Transaction[];
 }
 
 /**
@@ -126,7 +137,7 @@ interface Reading {
  * @returns its worlds, or null when there is no such file
  * @throws StateFileError for a file of another version, or damaged: nothing of it may be used then
  */
-export async function readStateFile(file: string): Promise<readonly KeptWorld[] | null> {
+export async function readStateFile(file: string): Promise<readonly ReadWorld[] | null> {
   const wrong = (what: string): StateFileError =>
     new StateFileError(`the state file ${file} ${what}: move it away to start afresh`);
   const damaged = (nth: number): StateFileError => wrong(`is damaged at line ${nth}`);

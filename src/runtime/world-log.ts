@@ -6,6 +6,7 @@ import type { WorldObserver } from '../domain/world.ts';
 export const observeWorlds = (log: Logger, settled?: (change: Change) => void): WorldObserver => ({
   settled: (worldId, change) => {
     settled?.(change);
+    if (!log.isLevelEnabled('info')) return; // there may be a million of them
     log.info(
       {
         world: worldId.slice(0, 8),

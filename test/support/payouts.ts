@@ -1,13 +1,23 @@
 import fc from 'fast-check';
 import { STATES, TRANSFER_MODES, type State } from '../../src/contract/payout.ts';
 import { payoutIds } from '../../src/domain/identity.ts';
-import { mayMove, type Hidden, type NewTransaction, type Step } from '../../src/domain/transaction.ts';
+import {
+  mayMove,
+  type Hidden,
+  type NewTransaction,
+  type Step,
+  type Transaction,
+} from '../../src/domain/transaction.ts';
+import type { Entry } from '../../src/domain/wallet.ts';
 import { sha256 } from '../../src/runtime/digest.ts';
 import type {
+  BookHead,
   BookRef,
   FindOutcome,
   InitiateOutcome,
   Ledger,
+  RestoreOutcome,
+  Settled,
   TransactionKey,
 } from '../../src/ledger/ledger.ts';
 
@@ -34,6 +44,30 @@ export const look = (
   nowMs: number,
   key: TransactionKey,
 ): Promise<FindOutcome> => ledger.find(book, nowMs, key, null);
+
+/** The state of a book with all that is in it at hand. */
+export interface WholeState extends BookHead {
+  readonly entries: readonly Entry[];
+  readonly transactions: readonly Transaction[];
+}
+
+/** All of a book, at a time. */
+export async function inspect(ledger: Ledger, book: BookRef, nowMs: number): Promise<WholeState & Settled> {
+  const { entries, transactions, ...rest } = await ledger.inspect(book, nowMs);
+  return { ...rest, entries: [...entries], transactions: [...transactions] };
+}
+
+/** Restores a state in as many pieces as it has items. */
+export async function restore(
+  ledger: Ledger,
+  book: BookRef,
+  { entries, transactions, ...head }: WholeState,
+): Promise<RestoreOutcome> {
+  const draft = await ledger.draft(head);
+  for (const entry of entries) await ledger.extend(draft, { entries: [entry] });
+  for (const transaction of transactions) await ledger.extend(draft, { transactions: [transaction] });
+  return ledger.restore(book, draft);
+}
 
 /** A step at its time, with a UTR where money reached the rail. */
 export const step = (to: State, dueMs: number): Step => ({

@@ -1,0 +1,36 @@
+// A process of its own that asks for the balance of a world, one request after the other: told a `{ url, apiKey }` it begins, told
+// 'stop' it says how long each answer took. Started by `bench/growth.mjs`, so that no work of the bench delays the asking.
+import { connect } from 'node:net';
+
+let times = [];
+let socket;
+
+function ask({ url, apiKey }) {
+  const { hostname, port } = new URL(url);
+  const request = `GET /client/fetchbalance HTTP/1.1\r\nhost: sandbox\r\nauthorization: Bearer ${apiKey}\r\n\r\n`;
+  let startMs = 0;
+  const next = () => {
+    startMs = performance.now();
+    socket.write(request);
+  };
+  times = [];
+  socket = connect(Number(port), hostname, next).setNoDelay(true);
+  let answer = '';
+  socket.setEncoding('latin1').on('data', (piece) => {
+    answer += piece;
+    if (!answer.endsWith('}}')) return; // the envelope of a balance ends so
+    if (!answer.startsWith('HTTP/1.1 200')) throw new Error(answer);
+    times.push(performance.now() - startMs);
+    answer = '';
+    next();
+  });
+  socket.on('error', (error) => {
+    throw error;
+  });
+}
+
+process.on('message', (message) => {
+  if (message !== 'stop') return ask(message);
+  socket.destroy();
+  process.send(times);
+});

@@ -1,0 +1,246 @@
+import { STATES, TRANSFER_MODES, type State } from '../contract/payout.ts';
+import { invariant } from '../domain/invariant.ts';
+import type { Hidden, Progress, Transaction } from '../domain/transaction.ts';
+import type { Sequence } from './ledger.ts';
+import { joined, part, PART, PARTS } from './joined-texts.ts';
+import {
+  dueMsIn,
+  emptyPage,
+  enlarge,
+  PAGE,
+  pictureOf,
+  stepsIn,
+  withOwnRows,
+  writeSteps,
+  type Page,
+} from './transaction-page.ts';
+
+const { ROWS, BITS, WIDTH } = PAGE;
+const { AMOUNT_PAISE, CREATED_AT_MS, COMPLETED_AT_MS, UTR_SERIAL, READS, NTH } = PAGE;
+const { FIRST_STEP, STEPS, STEPS_DONE, STATE, MODE, PLANNED_BY } = PAGE;
+const MASK = ROWS - 1;
+
+const rowOf = (position: number): number => (position & MASK) * WIDTH;
+const endsOf = (position: number): number => (position & MASK) * PARTS;
+
+/**
+ * The transactions of a book, by their position, in the order in which they were made. Each is a row of numbers and one text, not a
+ * tree of objects: a fifth of the memory, and a collection of the heap finds next to nothing to look at.
+ */
+export class TransactionPages implements Sequence<Transaction> {
+  #pages: Page[] = [];
+  #length = 0;
+  /** What decided timelines: few names, many transactions. */
+  #planners: string[] = [];
+  #plannerNth = new Map<string, number>();
+  /** By position: few are hidden, and none changes how. */
+  #hidden = new Map<number, Hidden>();
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** @returns its position */
+  add(transaction: Transaction): number {
+    const position = this.#length;
+    const page = this.#pageToAddTo();
+    const { rows, texts, utrs } = page;
+    const row = rowOf(position);
+    rows[row + AMOUNT_PAISE] = transaction.amountPaise;
+    rows[row + CREATED_AT_MS] = transaction.createdAtMs;
+    rows[row + UTR_SERIAL] = transaction.utrSerial;
+    rows[row + READS] = transaction.reads;
+    rows[row + NTH] = transaction.nth;
+    rows[row + MODE] = TRANSFER_MODES.indexOf(transaction.transferMode);
+    rows[row + PLANNED_BY] = this.#nthPlanner(transaction.plannedBy);
+    texts.push(joined(transaction, page.ends, endsOf(position)));
+    utrs.push(transaction.utr);
+    if (transaction.hidden !== null) this.#hidden.set(position, transaction.hidden);
+    this.#writeTimeline(page, row, transaction);
+    this.#write(page, row, transaction);
+    this.#length += 1;
+    return position;
+  }
+
+  /** With its keys in the order in which snapshots have always had them. */
+  at(position: number): Transaction {
+    const page = this.#pageOf(position);
+    const { rows } = page;
+    const row = rowOf(position);
+    const text = page.texts[position & MASK]!;
+    const ends = endsOf(position);
+    const { timeline, stepsDone, state, utr, completedAtMs } = this.progressAt(position);
+    return {
+      txnId: part(text, page.ends, ends, PART.txnId),
+      utrSerial: rows[row + UTR_SERIAL]!,
+      clientRefId: part(text, page.ends, ends, PART.clientRefId),
+      nth: rows[row + NTH]!,
+      fingerprint: part(text, page.ends, ends, PART.fingerprint),
+      amountPaise: rows[row + AMOUNT_PAISE]!,
+      transferMode: TRANSFER_MODES[rows[row + MODE]!]!,
+      beneficiaryName: part(text, page.ends, ends, PART.beneficiaryName),
+      beneficiaryAccount: part(text, page.ends, ends, PART.beneficiaryAccount),
+      beneficiaryIfsc: part(text, page.ends, ends, PART.beneficiaryIfsc),
+      createdAtMs: rows[row + CREATED_AT_MS]!,
+      plannedBy: this.#planners[rows[row + PLANNED_BY]!]!,
+      timeline,
+      hidden: this.#hidden.get(position) ?? null,
+      stepsDone,
+      reads: rows[row + READS]!,
+      state,
+      utr,
+      completedAtMs,
+    };
+  }
+
+  idAt(position: number): string {
+    return this.#partAt(position, PART.txnId);
+  }
+
+  referenceAt(position: number): string {
+    return this.#partAt(position, PART.clientRefId);
+  }
+
+  utrAt(position: number): string | null {
+    return this.#pageOf(position).utrs[position & MASK]!;
+  }
+
+  stateAt(position: number): State {
+    return STATES[this.#number(position, STATE)]!;
+  }
+
+  /** Which payout of its reference it is, from 1. */
+  nthAt(position: number): number {
+    return this.#number(position, NTH);
+  }
+
+  createdAtMsAt(position: number): number {
+    return this.#number(position, CREATED_AT_MS);
+  }
+
+  amountPaiseAt(position: number): number {
+    return this.#number(position, AMOUNT_PAISE);
+  }
+
+  /** What the UTR of a payout is made of. */
+  utrPartsAt(position: number): Pick<Transaction, 'transferMode' | 'utrSerial'> {
+    return {
+      transferMode: TRANSFER_MODES[this.#number(position, MODE)]!,
+      utrSerial: this.#number(position, UTR_SERIAL),
+    };
+  }
+
+  progressAt(position: number): Progress {
+    const page = this.#pageOf(position);
+    const { rows } = page;
+    const row = rowOf(position);
+    const completedAtMs = rows[row + COMPLETED_AT_MS]!;
+    return {
+      timeline: stepsIn(page, rows[row + FIRST_STEP]!, rows[row + STEPS]!),
+      stepsDone: rows[row + STEPS_DONE]!,
+      state: STATES[rows[row + STATE]!]!,
+      utr: page.utrs[position & MASK]!,
+      completedAtMs: Number.isNaN(completedAtMs) ? null : completedAtMs,
+    };
+  }
+
+  /** @param before as it was until now: what is the same need not be written */
+  setProgress(position: number, progress: Progress, before: Progress): void {
+    const page = this.#pageToChange(position);
+    page.utrs[position & MASK] = progress.utr;
+    if (progress.timeline !== before.timeline) this.#writeTimeline(page, rowOf(position), progress);
+    this.#write(page, rowOf(position), progress);
+  }
+
+  setReads(position: number, reads: number): void {
+    this.#pageToChange(position).rows[rowOf(position) + READS] = reads;
+  }
+
+  /** When the next step of a payout is due, as `nextDueMs` says: asked so often that no step is made for it. */
+  nextDueMsAt(position: number): number | null {
+    const page = this.#pageOf(position);
+    const row = rowOf(position);
+    const done = page.rows[row + STEPS_DONE]!;
+    if (done === page.rows[row + STEPS]!) return null;
+    const next = page.rows[row + FIRST_STEP]! + done;
+    const dueMs = dueMsIn(page, next);
+    if (Number.isNaN(dueMs)) return null;
+    return done === 0 ? dueMs : Math.max(dueMs, dueMsIn(page, next - 1));
+  }
+
+  slice(from: number, to: number): readonly Transaction[] {
+    const end = Math.min(to, this.#length);
+    const transactions: Transaction[] = [];
+    for (let position = from; position < end; position += 1) transactions.push(this.at(position));
+    return transactions;
+  }
+
+  *[Symbol.iterator](): Generator<Transaction> {
+    for (let position = 0; position < this.#length; position += 1) yield this.at(position);
+  }
+
+  /** The transactions as they are now, whatever becomes of them: a page is copied when one of its rows changes. */
+  picture(): TransactionPages {
+    const picture = new TransactionPages();
+    picture.#planners = this.#planners;
+    picture.#plannerNth = this.#plannerNth;
+    picture.#hidden = this.#hidden;
+    picture.#pages = this.#pages.map(pictureOf);
+    picture.#length = this.#length;
+    return picture;
+  }
+
+  #writeTimeline(page: Page, row: number, { timeline }: Progress): void {
+    const { rows } = page;
+    rows[row + FIRST_STEP] = writeSteps(page, timeline, rows[row + FIRST_STEP]!, rows[row + STEPS]!);
+    rows[row + STEPS] = timeline.length;
+  }
+
+  #write({ rows }: Page, row: number, { stepsDone, state, completedAtMs }: Progress): void {
+    rows[row + STEPS_DONE] = stepsDone;
+    rows[row + STATE] = STATES.indexOf(state);
+    rows[row + COMPLETED_AT_MS] = completedAtMs ?? Number.NaN;
+  }
+
+  #nthPlanner(plannedBy: string): number {
+    let nth = this.#plannerNth.get(plannedBy);
+    if (nth === undefined) {
+      nth = this.#planners.push(plannedBy) - 1;
+      this.#plannerNth.set(plannedBy, nth);
+    }
+    return nth;
+  }
+
+  #pageOf(position: number): Page {
+    return this.#pages[position >>> BITS]!;
+  }
+
+  #pageToAddTo(): Page {
+    const nth = this.#length >>> BITS;
+    let page = this.#pages[nth];
+    if (page === undefined) {
+      page = emptyPage(nth === 0);
+      this.#pages.push(page);
+    } else if (page.rows.length === (this.#length & MASK) * WIDTH) {
+      enlarge(page);
+    }
+    return page;
+  }
+
+  #pageToChange(position: number): Page {
+    const page = this.#pageOf(position);
+    if (page.isInPicture) withOwnRows(page);
+    return page;
+  }
+
+  #partAt(position: number, nth: number): string {
+    const page = this.#pageOf(position);
+    return part(page.texts[position & MASK]!, page.ends, endsOf(position), nth);
+  }
+
+  #number(position: number, column: number): number {
+    const value = this.#pageOf(position).rows[rowOf(position) + column];
+    invariant(value !== undefined, 'a payout is looked up where there is one');
+    return value;
+  }
+}
