@@ -45,14 +45,12 @@ export const statusAnswer = (transaction: Transaction, dialect: Dialect): Status
     beneficiary_name: transaction.beneficiaryName,
     beneficiary_account: transaction.beneficiaryAccount,
     created_at: timestamp(transaction.createdAtMs, dialect),
-    ...completedAt(transaction, dialect),
+    completed_at: completedAt(transaction, dialect),
   },
 });
 
-function completedAt(
-  { completedAtMs }: Transaction,
-  dialect: Dialect,
-): { readonly completed_at?: string | null } {
-  if (completedAtMs !== null) return { completed_at: timestamp(completedAtMs, dialect) };
-  return dialect.status.completed_at_while_pending === 'absent' ? {} : { completed_at: null };
+/** undefined where the field is absent. */
+function completedAt({ completedAtMs }: Transaction, dialect: Dialect): string | null | undefined {
+  if (completedAtMs !== null) return timestamp(completedAtMs, dialect);
+  return dialect.status.completed_at_while_pending === 'absent' ? undefined : null;
 }

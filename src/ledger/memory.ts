@@ -111,18 +111,19 @@ export class MemoryLedger implements Ledger {
 
   async find(ref: BookRef, nowMs: number, key: TransactionKey, asOfMs: number | null): Promise<FindOutcome> {
     const book = this.#bookAt(ref, nowMs);
-    const settled = settleDue(book, Infinity);
+    const { changes, nextDueMs } = settleDue(book, Infinity);
     const { balancePaise } = book.wallet;
-    const unchanged = { ...settled, balanceBeforePaise: balancePaise, balancePaise };
+    const unchanged = { changes, nextDueMs, balanceBeforePaise: balancePaise, balancePaise };
     const position = positionOf(book, key);
     if (position === undefined) return { ...unchanged, transaction: null, hiddenBy: null };
     const found = book.transactions.at(position);
-    if (!countsReads(found)) return { ...unchanged, ...seen(book, found, asOfMs) };
-
-    const read = countRead(book, position, found.reads);
-    const changes = [...settled.changes, ...read, ...settleDue(book, Infinity).changes];
+    if (!countsReads(found)) {
+      const { transaction, hiddenBy } = seen(book, found, asOfMs);
+      return { changes, nextDueMs, balanceBeforePaise: balancePaise, balancePaise, transaction, hiddenBy };
+    }
+    const read = [...countRead(book, position, found.reads), ...settleDue(book, Infinity).changes];
     return {
-      changes,
+      changes: [...changes, ...read],
       nextDueMs: nextDueOf(book),
       balanceBeforePaise: balancePaise,
       balancePaise: book.wallet.balancePaise,
@@ -132,10 +133,11 @@ export class MemoryLedger implements Ledger {
 
   async balance(ref: BookRef, nowMs: number): Promise<BalanceOutcome> {
     const book = this.#bookAt(ref, nowMs);
-    const settled = settleDue(book, Infinity);
+    const { changes, nextDueMs } = settleDue(book, Infinity);
     const { balancePaise } = book.wallet;
     return {
-      ...settled,
+      changes,
+      nextDueMs,
       balanceBeforePaise: balancePaise,
       balancePaise,
       lastUpdatedMs: book.entries.lastAtMs!,
