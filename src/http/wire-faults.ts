@@ -67,7 +67,7 @@ function garbage({ socket, draw }: FaultContext): void {
 
 /** The whole answer, so many bytes a second, for as long as the client reads. */
 async function slow(context: FaultContext, bytesPerSecond: number): Promise<void> {
-  const { response, socket, answer, wait } = context;
+  const { response, answer, wait } = context;
   const body = Buffer.from(answer.body);
   const chunk = Math.max(1, Math.round((bytesPerSecond * SLOW_BEAT_MS) / 1000));
   const beatMs = (chunk / bytesPerSecond) * 1000;
@@ -77,7 +77,7 @@ async function slow(context: FaultContext, bytesPerSecond: number): Promise<void
     const how = await wait(beatMs);
     if (how === 'left') return;
     if (how === 'ended') {
-      response.end(body.subarray(sent), () => socket.destroySoon()); // answered at once, for the last time
+      response.end(body.subarray(sent)); // the rest at once; its head did not say that the connection ends with it
       return;
     }
     response.write(body.subarray(sent, sent + chunk));
