@@ -271,7 +271,9 @@ test('a slow body that a reset ends is whole, and its connection takes the next 
   socket.write(initiateRequest({}, 'keep-alive'));
   await once(socket, 'data'); // its head, which says nothing of an end
   await client(KEY).world.reset();
-  socket.write(rawRequest('GET /client/fetchbalance', { Authorization: `Bearer ${KEY}`, Connection: 'close' }));
+  socket.write(
+    rawRequest('GET /client/fetchbalance', { Authorization: `Bearer ${KEY}`, Connection: 'close' }),
+  );
   expect(await seen).toMatch(/^HTTP\/1\.1 200 OK.*"txn_id".*\}HTTP\/1\.1 200 OK.*"balance".*\}$/s);
 });
 
