@@ -65,14 +65,14 @@ export async function writeStateFile(file: string, worlds: AsyncIterable<KeptWor
       const write = async (line: Line): Promise<void> => {
         const text = `${JSON.stringify(line)}\n`;
         sum.add(text);
-        await handle.write(text);
+        await handle.appendFile(text); // all of it: a plain write may stop half-way, where a disk is full
       };
       await write({ format: FORMAT, version: VERSION });
       for await (const world of worlds) {
         for (const line of linesOf(world)) await write(line);
         count += 1;
       }
-      await handle.write(`${JSON.stringify({ worlds: count, checksum: sum.total() })}\n`);
+      await handle.appendFile(`${JSON.stringify({ worlds: count, checksum: sum.total() })}\n`);
       await handle.sync();
     } finally {
       await handle.close();
