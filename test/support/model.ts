@@ -128,10 +128,10 @@ export class Model {
   read(reference: string): State | null {
     const payout = this.payouts.get(reference);
     if (payout === undefined) return null;
-    payout.reads += 1;
+    if (payout.hiddenReads > 0 || payout.plan.some(({ polls }) => polls !== null)) payout.reads += 1;
     while (payout.plan[0]?.polls != null && payout.plan[0].polls <= payout.reads)
       this.move(payout, payout.plan.shift()!.to);
-    return payout.reads <= payout.hiddenReads ? null : payout.state;
+    return payout.hiddenReads > 0 && payout.reads <= payout.hiddenReads ? null : payout.state;
   }
 
   /** @returns whether the edge is a legal one */

@@ -31,7 +31,7 @@ export interface Move {
   readonly ask: (steered: Steered) => Promise<unknown>;
 }
 
-const MANNERS: readonly { readonly manner: Manner; readonly scenario: ScenarioInput | null }[] = [
+export const MANNERS: readonly { readonly manner: Manner; readonly scenario: ScenarioInput | null }[] = [
   { manner: DEMO, scenario: null },
   {
     manner: { ...DEMO, paysAgain: true },
