@@ -120,19 +120,13 @@ export class CrashTrial {
     const end = this.#moment(aim, program).then(killed);
     await Promise.all([...lives, end]);
     assert.equal(program.stderr, '');
+    const isThere = existsSync(this.#unfinished);
+    if (this.#isUnfinishedWhole()) this.count('found: whole, before its rename');
+    else this.count(isThere ? 'found: cut off' : 'found: nothing unfinished');
   }
 
   /** What stands on the disk after a kill: always a whole file, of a moment that every world really had. */
   async restored(): Promise<readonly KeptWorld[]> {
-    const isThere = existsSync(this.#unfinished);
-    const isWhole = isThere && this.#isUnfinishedWhole();
-    this.count(
-      isWhole
-        ? 'found a whole file before its rename'
-        : isThere
-          ? 'found an unfinished file'
-          : 'found nothing unfinished',
-    );
     const kept = await readStateFile(this.#file);
     assert.ok(kept !== null, 'the file is there');
     assert.equal(kept.length, BALLAST.length + this.#worlds.length);

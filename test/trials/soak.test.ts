@@ -22,6 +22,8 @@ const SAMPLE_EVERY_MS = 5000;
 const ADMIN_TOKEN = 'the-token-of-the-admin';
 const MIB = 1024 * 1024;
 const FLAT = 1.05;
+/** More than all bounded stores of these settings hold together, and what is under way, ever takes beside an idle program. */
+const MOST_BYTES = 32 * MIB;
 
 const settings = (state: string): Record<string, string> => ({
   SANDBOX_CLOCK: START,
@@ -135,6 +137,9 @@ test('fifty worlds at full speed: no error, flat memory, and the model agrees', 
   say(JSON.stringify(figures));
   say(`heap: ${inMib(idle)} idle, ${inMib(early)} early, ${inMib(late)} late (${(late / early).toFixed(3)})`);
   say(`heap when all was done ${inMib(last.heapUsed)}, resident ${inMib(last.rss)}`);
-  expect(Math.max(...samples.map(({ heap }) => heap)) - idle).toBeLessThan(64 * MIB);
+  const most = Math.max(...samples.map(({ heap }) => heap));
+  say(`heap at its largest ${inMib(most)}`);
+  // a run of seconds is too short to tell a leak from stores that fill: whatever the speed, it must stay below their bounds
+  expect(most - idle).toBeLessThan(MOST_BYTES);
   if (isLong) expect(late / early).toBeLessThan(FLAT);
 });
