@@ -1,11 +1,12 @@
-// How long the sandbox takes to be ready, and how much memory it then holds, against a bare node:http server that answers
-// the same JSON: `npm run bench:start [rounds]`. Both in turns, so that a slow moment of the machine meets both.
+// How long the sandbox takes to be ready, and how much memory it then holds, against a bare node:http server of the same
+// interface: `npm run bench:start [rounds]`. Both in turns, so that a slow moment of the machine meets both.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { machine, median } from './load.mjs';
 
 const ROUNDS = Number(process.argv[2] ?? 15);
 const BOUND_RATIO = 2.2;
@@ -13,25 +14,9 @@ const BOUND_MIB = 90;
 const IDLE_MS = 2000; // after which the memory is read, and the compiled code is kept
 
 const folder = mkdtempSync(join(tmpdir(), 'bench-start-'));
-const bare = join(folder, 'bare.mjs');
-writeFileSync(
-  bare,
-  `import { createServer } from 'node:http';
-const server = createServer((request, response) => {
-  let body = '';
-  request.on('data', (chunk) => (body += chunk));
-  request.on('end', () => {
-    const { client_ref_id, amount } = body === '' ? {} : JSON.parse(body);
-    response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify({ status: 'success', data: { client_ref_id, amount } }));
-  });
-});
-server.listen(0, '127.0.0.1', () => console.log('{"url":"http://127.0.0.1:' + server.address().port + '"}'));
-`,
-);
 
 const PROGRAMS = {
-  bare: [bare],
+  bare: ['bench/bare-server.mjs'],
   'sandbox, first start ever': ['dist/main.js'],
   sandbox: ['dist/main.js'],
 };
@@ -79,7 +64,6 @@ async function start(name, isLeftIdle) {
 }
 
 const say = (line) => void process.stdout.write(`${line}\n`);
-const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
 
 const names = Object.keys(PROGRAMS);
 const idleMib = {};
@@ -102,6 +86,6 @@ for (const name of names) {
   );
 }
 say(
-  `medians of ${ROUNDS} rounds on Node.js ${process.version}; bounds: ready ${BOUND_RATIO} x bare, idle ${BOUND_MIB} MiB`,
+  `medians of ${ROUNDS} rounds on ${machine()}; bounds: ready ${BOUND_RATIO} x bare, idle ${BOUND_MIB} MiB`,
 );
 if (ratio('sandbox', 'readyMs') > BOUND_RATIO || idleMib.sandbox > BOUND_MIB) process.exitCode = 1;

@@ -25,8 +25,9 @@ export function newPayout(
   const amountPaise = toPaise(request.amount);
   const draw = payoutDraw(digest, scenario.seed, clientRefId, nth);
   const steps = rule?.effect.timeline ?? plannedSteps(scenario.settlement, transferMode, nowMs, draw);
+  const { txnId, utrSerial } = payoutIds(digest, scenario.seed, worldId, clientRefId, nth);
   return {
-    ...payoutIds(digest, scenario.seed, worldId, clientRefId, nth),
+    txnId,
     clientRefId,
     nth,
     fingerprint: fingerprintOf(digest, [
@@ -47,6 +48,7 @@ export function newPayout(
       ? rule.id
       : settlementName(scenario.settlement, transferMode, scenario.name),
     timeline: timelineOf(steps, nowMs, scenario.dialect.status.utr_of_failed === 'set'),
+    utrSerial,
     hidden: rule === null ? null : hiddenBy(rule, nowMs),
   };
 }

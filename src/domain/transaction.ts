@@ -97,7 +97,28 @@ export function born(payout: NewTransaction): Transaction {
     from = step.to ?? from;
     dueMs = step.dueMs ?? dueMs;
   }
-  return { ...payout, stepsDone: 0, reads: 0, state: 'PENDING', utr: null, completedAtMs: null };
+  // field by field: V8 gives each copy by spread with further fields a shape of its own, for some microseconds
+  return {
+    txnId: payout.txnId,
+    clientRefId: payout.clientRefId,
+    nth: payout.nth,
+    fingerprint: payout.fingerprint,
+    amountPaise: payout.amountPaise,
+    transferMode: payout.transferMode,
+    beneficiaryName: payout.beneficiaryName,
+    beneficiaryAccount: payout.beneficiaryAccount,
+    beneficiaryIfsc: payout.beneficiaryIfsc,
+    createdAtMs: payout.createdAtMs,
+    plannedBy: payout.plannedBy,
+    timeline: payout.timeline,
+    stepsDone: 0,
+    hidden: payout.hidden,
+    reads: 0,
+    state: 'PENDING',
+    utrSerial: payout.utrSerial,
+    utr: null,
+    completedAtMs: null,
+  };
 }
 
 /** The next step of a payout, or undefined when nothing is planned any more. */

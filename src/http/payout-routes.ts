@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { Refusal } from '../contract/errors.ts';
 import {
@@ -35,8 +35,8 @@ declare module 'fastify' {
 interface Options {
   /** Finds the world and the scenario of a request. @throws Refusal UNAUTHORIZED, INVALID_REQUEST */
   readonly admit: (request: FastifyRequest) => void;
-  /** Counts a request against the rate limit. @throws Refusal RATE_LIMITED */
-  readonly limitRate: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
+  /** Counts a request against the rate limit, and refuses it past that: RATE_LIMITED. */
+  readonly limitRate: onRequestHookHandler;
   readonly wallClock: WallClock;
 }
 

@@ -1,0 +1,61 @@
+// How many requests a second the sandbox answers, against a bare node:http server of the same interface: `npm run bench
+// [rounds] [seconds]`. All programs run at once and are loaded in turns, so that a slow moment of the machine meets all.
+import { KINDS, load, machine, median, start } from './load.mjs';
+
+const ROUNDS = Number(process.argv[2] ?? 5);
+const SECONDS = Number(process.argv[3] ?? 3);
+const WARM_UP_SECONDS = 2;
+
+/** By the names of docs/performance.md; the ratios of the targets are to the bare server. */
+const SANDBOX = [process.execPath, process.env.BENCH_MAIN ?? 'dist/main.js'];
+const AS_DEFAULT = { SANDBOX_OPENING_BALANCE: '90000000000', SANDBOX_RATE_LIMIT: '100000000/1s' }; // counted, never met
+const PROGRAMS = {
+  'bare node:http': { command: [process.execPath, 'bench/bare-server.mjs'] },
+  sandbox: { command: SANDBOX, environment: AS_DEFAULT },
+  'sandbox, logs off': { command: SANDBOX, environment: { ...AS_DEFAULT, LOG_LEVEL: 'silent' } },
+};
+const TARGETS = {
+  sandbox: { initiate: 0.6, status: 0.7, balance: 0.7 },
+  'sandbox, logs off': { initiate: 0.75 },
+};
+
+const say = (line) => void process.stdout.write(`${line}\n`);
+const column = (value, digits = 0) => (value === null ? '-' : value.toFixed(digits)).padStart(9);
+
+const names = Object.keys(PROGRAMS);
+const running = {};
+for (const name of names) running[name] = await start(PROGRAMS[name]);
+try {
+  for (const name of names) for (const kind of KINDS) await load(running[name], kind, WARM_UP_SECONDS);
+  say(machine());
+  say(
+    `medians of ${ROUNDS} rounds of ${SECONDS} s with 20 connections; the ratio is the median of each round's own`,
+  );
+  say(
+    `${' '.repeat(29)}requests/s    ratio   target   p50 µs   p99 µs  CPU µs of server and of load, a request`,
+  );
+  for (const kind of KINDS) {
+    const rounds = [];
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const results = {};
+      for (const name of names) results[name] = await load(running[name], kind, SECONDS);
+      rounds.push(results);
+    }
+    for (const name of names) {
+      const of = (what) => median(rounds.map((results) => results[name][what]));
+      const ratio = median(rounds.map((results) => results[name].perSecond / results[names[0]].perSecond));
+      const target = TARGETS[name]?.[kind] ?? null;
+      say(
+        `${kind.padEnd(10)}${name.padEnd(18)}${column(of('perSecond')).padStart(11)}${column(ratio, 2)}` +
+          `${column(target, 2)}${column(of('p50Us'))}${column(of('p99Us'))}${column(of('serverUs'), 1)}${column(of('loadUs'), 1)}`,
+      );
+      const wrong = rounds.reduce((sum, results) => sum + results[name].wrong, 0);
+      if (wrong > 0) {
+        say(`  ${wrong} answers were not 200`);
+        process.exitCode = 1;
+      }
+    }
+  }
+} finally {
+  for (const name of names) await running[name]?.stop();
+}
