@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -373,6 +374,51 @@ test('a crash in the middle of writing leaves the last good state', async () => 
     expect(wallet.balancePaise).toBe(100_000_000 - 100 * transactions.length);
     kept = transactions.length;
   }
+});
+
+test('two that write to one file at once leave it whole, as one of them wrote it', async () => {
+  const state = join(stateFolder(), 'sandbox.state');
+  const settings = {
+    SANDBOX_STATE: state,
+    SANDBOX_STATE_EVERY: '1ms',
+    SANDBOX_RATE_LIMIT: 'off',
+    LOG_LEVEL: 'error',
+  };
+  const programs = await Promise.all([startProgram(settings), startProgram(settings)]);
+  const pay = async (url: string, nth: number) =>
+    askProgram(`${url}/payout/initiate`, KEY, { client_ref_id: `${nth}`, amount: 1 });
+  await Promise.all(
+    programs.map(async ({ url }) => {
+      for (let nth = 0; nth < 150; nth += 1) {
+        await pay(url, nth);
+        await readStateFile(state); // throws for one that is not whole
+      }
+    }),
+  );
+  for (const { program } of programs)
+    expect(await program.stop()).toMatchObject({
+      code: 0,
+      stderr: '',
+      stdout: expect.not.stringContaining('"level":50'),
+    });
+  expect((await readStateFile(state))?.[0]?.state.transactions).toHaveLength(150);
+});
+
+test('a start removes what those that were killed left unfinished, and nothing of anybody who is alive', async () => {
+  const folder = stateFolder();
+  const state = join(folder, 'sandbox.state');
+  const { pid: gone } = spawnSync('true');
+  const kept = [
+    `sandbox.state.${process.pid}.tmp`,
+    `other.state.${gone}.tmp`,
+    'sandbox.state.tmp',
+    `x.${gone}.tmp`,
+  ];
+  for (const name of [...kept, `sandbox.state.${gone}.tmp`]) writeFileSync(join(folder, name), 'unfinished');
+  const { program } = await startProgram({ SANDBOX_STATE: state });
+  expect(readdirSync(folder).toSorted()).toEqual(kept.toSorted());
+  await program.stop();
+  expect(readdirSync(folder).toSorted()).toEqual([...kept, 'sandbox.state'].toSorted());
 });
 
 test('what stands in the way at the stop ends it with 2 and one line, and nothing unfinished is left', async () => {

@@ -4,7 +4,7 @@ import type { WallClock } from '../domain/wall-clock.ts';
 import type { Worlds } from '../domain/worlds.ts';
 import type { Snapshots } from './snapshots.ts';
 import {
-  checkStateFolder,
+  prepareStateFolder,
   readStateFile,
   StateFileError,
   writeStateFile,
@@ -52,7 +52,7 @@ export class KeptState {
   async restore(): Promise<Restored | null> {
     const { file, worlds, snapshots, wallClock } = this.#options;
     const kept = await readStateFile(file);
-    await checkStateFolder(file);
+    await prepareStateFolder(file);
     if (kept === null) return null;
     if (kept.length > worlds.max) {
       throw new StateFileError(

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { StateEntries, StateHead, StateTransactions } from '../contract/state.ts';
 import type { WorldState } from '../domain/world-state.ts';
 import { sha256Sum } from './snapshots.ts';
+import { removeAbandoned, unfinishedOf } from './unfinished-file.ts';
 
 /** A state file that cannot be used. The message is one line and names the file. */
 export class StateFileError extends Error {
@@ -56,7 +57,7 @@ async function syncFolder(folder: string): Promise<void> {
  * @returns how many worlds were written
  */
 export async function writeStateFile(file: string, worlds: AsyncIterable<KeptWorld>): Promise<number> {
-  const unfinished = `${file}.tmp`; // one that a crash left behind is written over
+  const unfinished = unfinishedOf(file);
   const sum = sha256Sum();
   let count = 0;
   try {
@@ -88,10 +89,15 @@ export async function writeStateFile(file: string, worlds: AsyncIterable<KeptWor
   return count;
 }
 
-/** Finds out at the start that nothing could be written at the stop. @throws StateFileError */
-export async function checkStateFolder(file: string): Promise<void> {
+/**
+ * Finds out at the start that nothing could be written at the stop, and removes what a crash left behind.
+ *
+ * @throws StateFileError
+ */
+export async function prepareStateFolder(file: string): Promise<void> {
   try {
     await access(dirname(file), constants.W_OK);
+    await removeAbandoned(file);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new StateFileError(`the state file ${file} cannot be written (${code})`);

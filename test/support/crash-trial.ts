@@ -32,7 +32,8 @@ const PAYOUTS_OF_BALLAST = 200;
 /** One state file, the sandboxes that have it one after the other, and the worlds that are meant to outlive them. */
 export class CrashTrial {
   readonly #file = join(stateFolder(), 'crash.state');
-  readonly #unfinished = `${this.#file}.tmp`;
+  /** Where the sandbox of now writes. */
+  #unfinished = '';
   readonly #worlds: readonly CrashWorld[];
   /** How often each thing happened, for the figures. */
   readonly found = new Map<string, number>();
@@ -57,7 +58,7 @@ export class CrashTrial {
 
   start(): WatchedProgram {
     this.#isKilled = false;
-    return new WatchedProgram({
+    const program = new WatchedProgram({
       environment: {
         SANDBOX_STATE: this.#file,
         SANDBOX_STATE_EVERY: this.#random.pick(['1ms', '5ms', '20ms']),
@@ -67,6 +68,8 @@ export class CrashTrial {
       },
       line: (text) => this.#read(text),
     });
+    this.#unfinished = `${this.#file}.${program.child.pid}.tmp`;
+    return program;
   }
 
   /** The first life, which ends as it should: all worlds are in the file. */
