@@ -88,7 +88,7 @@ export class Worlds {
   /** Ends all answers that are held back, in every world. */
   release(): void {
     for (const { world } of this.#residents.values()) {
-      world.held.release();
+      world.held.release(true);
       world.events.close();
     }
   }

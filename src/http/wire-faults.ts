@@ -67,7 +67,7 @@ function garbage({ socket, draw }: FaultContext): void {
 
 /** The whole answer, so many bytes a second, for as long as the client reads. */
 async function slow(context: FaultContext, bytesPerSecond: number): Promise<void> {
-  const { response, answer, wait } = context;
+  const { response, socket, answer, wait } = context;
   const body = Buffer.from(answer.body);
   const chunk = Math.max(1, Math.round((bytesPerSecond * SLOW_BEAT_MS) / 1000));
   const beatMs = (chunk / bytesPerSecond) * 1000;
@@ -76,8 +76,9 @@ async function slow(context: FaultContext, bytesPerSecond: number): Promise<void
   for (let sent = 0; sent < body.length; sent += chunk) {
     const how = await wait(beatMs);
     if (how === 'left') return;
-    if (how === 'ended') {
-      response.end(body.subarray(sent)); // the rest at once; its head did not say that the connection ends with it
+    if (how === 'reset' || how === 'ended') {
+      // the rest at once; its head did not say that the connection ends with it, so only the end of all ends that too
+      response.end(body.subarray(sent), how === 'ended' ? () => socket.destroySoon() : undefined);
       return;
     }
     response.write(body.subarray(sent, sent + chunk));
