@@ -24,7 +24,7 @@ import { newAdminToken } from './runtime/admin-token.ts';
 import { sameText, sha256 } from './runtime/digest.ts';
 import { ControlScenarios } from './runtime/control-scenarios.ts';
 import { dashboardFiles } from './runtime/dashboard-files.ts';
-import { KeptState } from './runtime/kept-state.ts';
+import { KeptState, type Restored } from './runtime/kept-state.ts';
 import { linearPattern } from './runtime/linear-pattern.ts';
 import { packageVersion } from './runtime/package-version.ts';
 import { ScenarioLibrary } from './runtime/scenario-library.ts';
@@ -55,8 +55,8 @@ interface App {
   readonly worlds: Worlds;
   /** What GET and DELETE /_sandbox/worlds ask for: that of the settings, or one that was made. */
   readonly adminToken: string;
-  /** How many worlds the state file held; null without one. */
-  readonly restored: number | null;
+  /** What the state file held; null without one. */
+  readonly restored: Restored | null;
   readonly scenarioInForce: () => Scenario;
   /** The OpenAPI document of all routes, once the app is ready: made at the first call, since a start needs none of it. */
   readonly openapi: () => Promise<string>;
@@ -174,6 +174,12 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
   const limitRate = await limitRates(app, settings.maxWorlds);
   const keyOf = bearerKeys(settings.apiKeys, sameText);
   const defaultKey = settings.apiKeys?.[0] ?? DEFAULT_KEY;
+  if (settings.stateEvery !== 'off') {
+    app.addHook('preHandler', ({ world }, _reply, done) => {
+      if (world !== undefined) worlds.noteUse(); // its body is here
+      done();
+    });
+  }
   const admit = admission({ worlds, scenarios, keyOf, defaultKey, wallClock });
   await app.withTypeProvider<ZodTypeProvider>().register(payoutRoutes, { admit, limitRate, wallClock });
   const adminToken = settings.adminToken ?? newAdminToken();

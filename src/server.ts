@@ -5,6 +5,7 @@ import type { Scenario } from './domain/scenario.ts';
 import type { Worlds } from './domain/worlds.ts';
 import type { WallClock } from './domain/wall-clock.ts';
 import { gracefulStop } from './runtime/graceful-stop.ts';
+import type { Restored } from './runtime/kept-state.ts';
 import type { Settings } from './settings.ts';
 
 /**
@@ -28,8 +29,8 @@ export interface Server {
   readonly worlds: Worlds;
   /** What GET and DELETE /_sandbox/worlds ask for. */
   readonly adminToken: string;
-  /** How many worlds the state file held; null without one. */
-  readonly restored: number | null;
+  /** What the state file held; null without one. */
+  readonly restored: Restored | null;
   /** The scenario that was in force at the start. */
   readonly scenario: Scenario;
   /** Answers the requests under way and ends, within a second. */

@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import type { Socket } from 'node:net';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
@@ -265,6 +265,22 @@ test('a reader leaves whenever it likes: before its first event, and while it wa
   const never = other.events.next();
   end.abort();
   expect(await never).toEqual({ value: undefined, done: true });
+});
+
+test('a signal that outlives many readings keeps nothing of them', async () => {
+  const { client } = await sandboxFor(SETTINGS);
+  const { world } = client();
+  const { signal } = new AbortController();
+  const { leave } = await readerOf(world, { signal });
+  await leave();
+  const { events, next } = await readerOf(world, { signal });
+  await world.fund(1);
+  await next();
+  await world.reset();
+  for await (const { type } of events) if (type === 'reset') break;
+  for (let nth = 0; nth < 32; nth += 1) await readerOf(world);
+  await expect(world.events({ signal })).rejects.toMatchObject({ code: 'TOO_MANY_READERS' });
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
 
 test('a stream that nothing happens on shows that it is alive', async () => {

@@ -8,7 +8,7 @@ import { readSettings, type SettingsInput } from '../src/settings.ts';
 import { HTTP_CLIENTS } from './support/http-clients.ts';
 import { ManualClock } from './support/manual-clock.ts';
 import { logLines, type LogLine } from './support/program.ts';
-import { rawRequest, rawSocket } from './support/raw-socket.ts';
+import { answersOn, rawRequest, rawSocket } from './support/raw-socket.ts';
 import { PAYOUT, sandboxFor, type Client } from './support/sandbox.ts';
 
 const KEY = 'sk_test_faults';
@@ -148,7 +148,7 @@ interface Wire {
   end: 'open' | 'FIN' | 'RST';
 }
 
-const initiateRequest = (change: Record<string, unknown> = {}): Buffer => {
+const initiateRequest = (change: Record<string, unknown> = {}, connection = 'close'): Buffer => {
   const body = JSON.stringify({ ...PAYOUT, ...change });
   return rawRequest(
     'POST /payout/initiate',
@@ -156,7 +156,7 @@ const initiateRequest = (change: Record<string, unknown> = {}): Buffer => {
       authorization: `Bearer ${KEY}`,
       'content-type': 'application/json',
       'content-length': String(Buffer.byteLength(body)),
-      connection: 'close',
+      connection,
     },
     body,
   );
@@ -261,6 +261,20 @@ test('slow-body sends its head at once and its body in beats, until it is whole'
   }
   await expect.poll(() => wire.end, EVENTUALLY).toBe('FIN');
   expect(partsOf(wire).body).toBe(whole);
+});
+
+test('a slow body that a reset ends is whole, and its connection takes the next request', async () => {
+  const scenario = brokenBy({ fault: { kind: 'slow-body', bytes_per_second: 1 } });
+  const { url, client } = await sandboxFor({ ...SETTINGS, scenario });
+  const socket = rawSocket(url);
+  const seen = answersOn(socket);
+  socket.write(initiateRequest({}, 'keep-alive'));
+  await once(socket, 'data'); // its head, which says nothing of an end
+  await client(KEY).world.reset();
+  socket.write(
+    rawRequest('GET /client/fetchbalance', { Authorization: `Bearer ${KEY}`, Connection: 'close' }),
+  );
+  expect(await seen).toMatch(/^HTTP\/1\.1 200 OK.*"txn_id".*\}HTTP\/1\.1 200 OK.*"balance".*\}$/s);
 });
 
 test('a slow body of many beats leaves nothing on its connection', async () => {

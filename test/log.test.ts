@@ -1,7 +1,10 @@
 import { execFile, spawnSync } from 'node:child_process';
+import { utimesSync } from 'node:fs';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { ask, hasTerminal, linesOf, logLines, startOnTerminal, startProgram } from './support/program.ts';
+import { stateFolder } from './support/state-folder.ts';
 
 const KEY = 'sk_test_NobodyMaySeeThis-7351';
 const OTHER_KEY = 'sk_test_NorThis-8462';
@@ -223,6 +226,21 @@ test.skipIf(!hasTerminal)(`on a terminal it welcomes with address, key and curls
   expect(stdout).not.toMatch(/^\{/m);
   expect(stdout).not.toContain(KEY);
   expect(stdout).toMatch(/INFO.*: stopped/);
+});
+
+test.skipIf(!hasTerminal)(`on a terminal it says what it restored${noTerminal}`, async () => {
+  const state = join(stateFolder(), 'sandbox.state');
+  const first = await startOnTerminal({ SANDBOX_STATE: state });
+  await ask(`${first.url}/payout/initiate`, KEY, { client_ref_id: 'kept' });
+  await ask(`${first.url}/client/fetchbalance`, OTHER_KEY);
+  first.program.child.stdin!.write('\u0003'); // Ctrl-C
+  expect((await first.program.ended).stdout).not.toContain('Restored');
+  utimesSync(state, 0, Date.now() / 1000 - 7201);
+  const { program } = await startOnTerminal({ SANDBOX_STATE: state });
+  await program.says(/Look: /);
+  expect(await program.says(/Restored: .*(?=\r)/)).toBe(
+    `Restored: 2 worlds with 1 payout, written 2 h ago, from ${state}`,
+  );
 });
 
 test.skipIf(!hasTerminal || !hasCurl)(`the curls of the welcome can be pasted${noTerminal}`, async () => {

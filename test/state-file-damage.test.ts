@@ -1,10 +1,10 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { startSandbox } from '../src/index.ts';
 import { readStateFile, StateFileError, writeStateFile } from '../src/runtime/state-file.ts';
-import { runProgram } from './support/program.ts';
+import { MAIN, Program, runProgram } from './support/program.ts';
 import { clientOf } from './support/sandbox.ts';
 import { stateFolder } from './support/state-folder.ts';
 
@@ -112,3 +112,28 @@ test.each<[string, () => string, RegExp]>([
     expect(readFileSync(file, 'utf8')).toBe(make());
   },
 );
+
+/** The command as somebody whom the rights of files hold for: for root they do not. */
+const withoutRights = (...command: readonly string[]): readonly [string, ...string[]] =>
+  process.getuid?.() === 0
+    ? ['setpriv', '--bounding-set=-dac_override,-dac_read_search', ...command]
+    : [command[0]!, ...command.slice(1)];
+
+test.each<[string, RegExp, { readonly file: number; readonly folder: number }]>([
+  ['file may not be read', /cannot be read \(EACCES\)/, { file: 0o000, folder: 0o777 }],
+  ['folder may not be written', /cannot be written \(EACCES\)/, { file: 0o644, folder: 0o555 }],
+])('a start whose state %s ends with 2 and one line, and nothing is lost', async (_what, message, modes) => {
+  const folder = stateFolder();
+  const file = join(folder, 'sandbox.state');
+  writeFileSync(file, whole);
+  chmodSync(file, modes.file);
+  chmodSync(folder, modes.folder);
+  const [command, ...args] = withoutRights(process.execPath, MAIN, '--state', file);
+  const { code, stdout, stderr } = await new Program(command, args, {}).ended;
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toMatch(/^payout-sandbox: the state file \S+sandbox\.state [^\n]+\n$/);
+  expect(stderr).toMatch(message);
+  chmodSync(folder, 0o700);
+  chmodSync(file, 0o600);
+  expect(readFileSync(file)).toEqual(whole);
+});

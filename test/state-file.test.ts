@@ -1,15 +1,26 @@
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
-import { startSandbox, type SettingsInput, type World } from '../src/index.ts';
+import { connectSandbox, startSandbox, type SettingsInput, type World } from '../src/index.ts';
 import { readStateFile } from '../src/runtime/state-file.ts';
 import { startServer } from '../src/server.ts';
 import { readSettings } from '../src/settings.ts';
 import { ManualClock } from './support/manual-clock.ts';
-import { ask as askProgram, linesOf, logLines, runProgram, startProgram } from './support/program.ts';
-import { clientOf, sandboxFor, type Client } from './support/sandbox.ts';
+import {
+  ask as askProgram,
+  linesOf,
+  logLines,
+  MAIN,
+  Program,
+  runProgram,
+  startProgram,
+} from './support/program.ts';
+import { answersOn, rawRequest, rawSocket } from './support/raw-socket.ts';
+import { clientOf, PAYOUT, sandboxFor, type Client } from './support/sandbox.ts';
 import { stateFolder } from './support/state-folder.ts';
 
 const START = '2026-01-15T10:30:00.000Z';
@@ -214,7 +225,13 @@ test('SIGTERM writes the state, and the next start reads it; the log says both',
   expect((await askProgram(`${url}/payout/status?client_ref_id=kept`, KEY)).status).toBe(200);
   await program.stop();
   const again = await startProgram({ SANDBOX_STATE: state, SANDBOX_SCENARIO: 'happy-fast' });
-  expect(again.ready).toMatchObject({ restored: 1, msg: 'payout sandbox ready' });
+  expect(again.ready).toMatchObject({
+    restored: 1,
+    restored_payouts: 1,
+    restored_from: state,
+    restored_age_s: expect.any(Number),
+    msg: 'payout sandbox ready',
+  });
 });
 
 test('the state is written every so often while anything is asked, and at the stop', async () => {
@@ -239,6 +256,96 @@ test('the state is written every so often while anything is asked, and at the st
   await expect.poll(() => wallClock.pass(30_000).then(() => wallClock.alarms)).toBeGreaterThan(1);
   await server.close();
   expect(written()).toBe(2); // nothing was asked after the first
+});
+
+test('a body that comes long after its key is in the next file, though nothing else is asked', async () => {
+  const state = join(stateFolder(), 'sandbox.state');
+  const wallClock = new ManualClock();
+  const settings = readSettings({ port: '0', state, stateEvery: '30s' }, {});
+  const server = await startServer(settings, wallClock, pino({ level: 'silent' }));
+  onTestFinished(() => server.close());
+  const body = JSON.stringify({ ...PAYOUT, client_ref_id: 'late' });
+  const socket = rawSocket(server.url);
+  const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json', connection: 'close' };
+  const head = { ...headers, 'content-length': String(body.length), expect: '100-continue' };
+  socket.write(rawRequest('POST /payout/initiate', head));
+  await once(socket, 'data'); // its key has been read
+  const payouts = async () => (await readStateFile(state))?.[0]?.state.transactions.length;
+  await wallClock.pass(30_000);
+  await expect.poll(payouts).toBe(0);
+  const answer = answersOn(socket);
+  socket.write(body);
+  expect(await answer).toContain('200 OK');
+  await expect.poll(() => wallClock.pass(30_000).then(payouts)).toBe(1);
+});
+
+test('a state that could not be written is written as soon as it can be, though nothing else is asked', async () => {
+  const state = join(stateFolder(), 'sandbox.state');
+  let log = '';
+  const stream = new Writable({
+    write: (chunk: Buffer, _encoding, done) => done(void (log += chunk.toString())),
+  });
+  const wallClock = new ManualClock();
+  const settings = readSettings({ port: '0', state, stateEvery: '30s' }, {});
+  const server = await startServer(settings, wallClock, pino({}, stream));
+  onTestFinished(() => server.close());
+  mkdirSync(state);
+  await askProgram(`${server.url}/payout/initiate`, KEY, { client_ref_id: 'kept', amount: 1 });
+  await wallClock.pass(30_000);
+  await expect.poll(() => log).toContain('the state could not be written');
+  rmdirSync(state);
+  const payouts = async () => (await readStateFile(state))?.[0]?.state.transactions.length;
+  await expect.poll(() => wallClock.pass(30_000).then(payouts)).toBe(1);
+});
+
+test('a file that the disk has no room for to its last byte takes no place of a whole one', async () => {
+  const folder = stateFolder();
+  const state = join(folder, 'sandbox.state');
+  const BLOCK = 512;
+  const settings = { SANDBOX_STATE: state, SANDBOX_CLOCK: START, LOG_LEVEL: 'info' };
+  // the limit is to fall into the last line, which no other write comes after to notice it
+  const written = async (padding: number): Promise<number> => {
+    const { program, url } = await startProgram(settings);
+    const world = connectSandbox({ url }).world(KEY);
+    const description = 'x'.repeat(padding);
+    await world.rule({ name: 'pad', description, match: { route: 'status' }, effect: { delay: '1ms' } });
+    expect(await program.stop()).toMatchObject({ code: 0 });
+    return statSync(state).size;
+  };
+  const size = await written(1);
+  const padded = await written(1 + BLOCK - ((size - 40) % BLOCK));
+  expect(padded % BLOCK).toBe(40);
+  const before = readFileSync(state);
+  const limited = [
+    '-c',
+    'ulimit -f "$0" && exec "$@"',
+    String((padded - 40) / BLOCK),
+    process.execPath,
+    MAIN,
+  ];
+  const program = new Program('sh', limited, settings);
+  const { url } = JSON.parse(await program.says(/.*payout sandbox ready.*\n/)) as { url: string };
+  await askProgram(`${url}/client/fetchbalance`, KEY);
+  const { code, stderr } = await program.stop();
+  expect({ code, stderr }).toEqual({
+    code: 2,
+    stderr: expect.stringMatching(/cannot be written \(EFBIG\)\n$/),
+  });
+  expect(readFileSync(state)).toEqual(before);
+  expect(readdirSync(folder)).toEqual(['sandbox.state']);
+});
+
+test('a file of more worlds than may be is refused whole', async () => {
+  const state = join(stateFolder(), 'sandbox.state');
+  await during({ state }, async ({ pay, url }) => {
+    await pay();
+    await askProgram(`${url}/client/fetchbalance`, `${KEY}_of_another_world`);
+  });
+  const before = readFileSync(state);
+  await expect(startSandbox({ state, maxWorlds: 1 })).rejects.toThrow(
+    /cannot be used: it has 2 worlds, and SANDBOX_MAX_WORLDS is 1/,
+  );
+  expect(readFileSync(state)).toEqual(before);
 });
 
 test('a crash in the middle of writing leaves the last good state', async () => {
@@ -267,6 +374,51 @@ test('a crash in the middle of writing leaves the last good state', async () => 
     expect(wallet.balancePaise).toBe(100_000_000 - 100 * transactions.length);
     kept = transactions.length;
   }
+});
+
+test('two that write to one file at once leave it whole, as one of them wrote it', async () => {
+  const state = join(stateFolder(), 'sandbox.state');
+  const settings = {
+    SANDBOX_STATE: state,
+    SANDBOX_STATE_EVERY: '1ms',
+    SANDBOX_RATE_LIMIT: 'off',
+    LOG_LEVEL: 'error',
+  };
+  const programs = await Promise.all([startProgram(settings), startProgram(settings)]);
+  const pay = async (url: string, nth: number) =>
+    askProgram(`${url}/payout/initiate`, KEY, { client_ref_id: `${nth}`, amount: 1 });
+  await Promise.all(
+    programs.map(async ({ url }) => {
+      for (let nth = 0; nth < 150; nth += 1) {
+        await pay(url, nth);
+        await readStateFile(state); // throws for one that is not whole
+      }
+    }),
+  );
+  for (const { program } of programs)
+    expect(await program.stop()).toMatchObject({
+      code: 0,
+      stderr: '',
+      stdout: expect.not.stringContaining('"level":50'),
+    });
+  expect((await readStateFile(state))?.[0]?.state.transactions).toHaveLength(150);
+});
+
+test('a start removes what those that were killed left unfinished, and nothing of anybody who is alive', async () => {
+  const folder = stateFolder();
+  const state = join(folder, 'sandbox.state');
+  const { pid: gone } = spawnSync('true');
+  const kept = [
+    `sandbox.state.${process.pid}.tmp`,
+    `other.state.${gone}.tmp`,
+    'sandbox.state.tmp',
+    `x.${gone}.tmp`,
+  ];
+  for (const name of [...kept, `sandbox.state.${gone}.tmp`]) writeFileSync(join(folder, name), 'unfinished');
+  const { program } = await startProgram({ SANDBOX_STATE: state });
+  expect(readdirSync(folder).toSorted()).toEqual(kept.toSorted());
+  await program.stop();
+  expect(readdirSync(folder).toSorted()).toEqual([...kept, 'sandbox.state'].toSorted());
 });
 
 test('what stands in the way at the stop ends it with 2 and one line, and nothing unfinished is left', async () => {

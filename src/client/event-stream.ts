@@ -77,10 +77,17 @@ export async function openEvents(
   const abort = (): void => leave.abort();
   if (signal?.aborted) abort();
   signal?.addEventListener('abort', abort, { once: true });
-  const response = await client.open('GET', '/events', {
-    headers: after === undefined ? {} : { 'last-event-id': after },
-    signal: leave.signal,
-  });
+  // a signal may outlive many readings: each takes its listener away again
+  leave.signal.addEventListener('abort', () => signal?.removeEventListener('abort', abort), { once: true });
+  const response = await client
+    .open('GET', '/events', {
+      headers: after === undefined ? {} : { 'last-event-id': after },
+      signal: leave.signal,
+    })
+    .catch((error: unknown) => {
+      abort();
+      throw error;
+    });
   const events = readEvents(response, leave);
   const end = events.return.bind(events);
   // a generator that was not begun, or that waits, would not hear of its end

@@ -2,6 +2,7 @@
 export class HeldAnswers {
   readonly #ends = new Set<() => void>();
   #isOver = false;
+  #isForGood = false;
 
   /**
    * Holds an answer back, until the function that is returned is called.
@@ -17,8 +18,14 @@ export class HeldAnswers {
     return () => this.#ends.delete(end);
   }
 
-  /** Ends all of them. */
-  release(): void {
+  /** Whether the world, or the sandbox, ends with its answers: a reset ends only them. */
+  get isForGood(): boolean {
+    return this.#isForGood;
+  }
+
+  /** Ends all of them. @param forGood when the world or the sandbox ends */
+  release(forGood = false): void {
+    this.#isForGood ||= forGood;
     for (const end of this.#ends) end();
     this.#ends.clear();
   }
@@ -26,6 +33,6 @@ export class HeldAnswers {
   /** Ends all of them, and every later one at once. */
   close(): void {
     this.#isOver = true;
-    this.release();
+    this.release(true);
   }
 }

@@ -48,6 +48,16 @@ export class Worlds {
     return this.#uses;
   }
 
+  /** Counts a use that began before, and only now changes something: its body may have come long after its key. */
+  noteUse(): void {
+    this.#uses += 1;
+  }
+
+  /** How many there may be. */
+  get max(): number {
+    return this.#options.maxWorlds;
+  }
+
   /** The world of an accepted key, which counts as used now. */
   of(apiKey: string): World {
     if (this.#isClosed) throw new Error('the sandbox is closed');
@@ -80,7 +90,7 @@ export class Worlds {
   /** Ends all answers that are held back, in every world. */
   release(): void {
     for (const { world } of this.#residents.values()) {
-      world.held.release();
+      world.held.release(true);
       world.events.close();
     }
   }

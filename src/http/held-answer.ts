@@ -2,8 +2,8 @@ import type { Socket } from 'node:net';
 import type { WallClock } from '../domain/wall-clock.ts';
 import type { World } from '../domain/world.ts';
 
-/** How a wait ended: its time came, the client left, or the world (or the sandbox) ended it. */
-export type HeldUntil = 'due' | 'left' | 'ended';
+/** How a wait ended: its time came, the client left, the world was reset, or the world (or the sandbox) has ended. */
+export type HeldUntil = 'due' | 'left' | 'reset' | 'ended';
 
 /**
  * Holds an answer back. Nothing of it is kept once it is over: no timer, no listener, no place in the world.
@@ -30,5 +30,5 @@ export const heldBack = (
     socket.setMaxListeners(0); // one for each answer held on it, and requests may be sent before their turn
     socket.on('close', left);
     if (ms !== null) cancelAlarm = wallClock.alarm(wallClock.nowMs() + ms, over('due'));
-    letGo = world.held.hold(over('ended'));
+    letGo = world.held.hold(() => over(world.held.isForGood ? 'ended' : 'reset')());
   });

@@ -129,7 +129,7 @@ export async function answerUnderRule(
     record.delayMs = delayMs;
     const how = await wait(delayMs);
     if (how === 'left') return reply.hijack();
-    if (how === 'ended') void reply.header('connection', 'close'); // answered at once, for the last time
+    if (how === 'ended' || how === 'reset') void reply.header('connection', 'close'); // answered at once, for the last time
   }
   if (fault === null) return sendText(reply, text);
   record.fault = fault.kind;

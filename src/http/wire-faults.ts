@@ -76,8 +76,9 @@ async function slow(context: FaultContext, bytesPerSecond: number): Promise<void
   for (let sent = 0; sent < body.length; sent += chunk) {
     const how = await wait(beatMs);
     if (how === 'left') return;
-    if (how === 'ended') {
-      response.end(body.subarray(sent), () => socket.destroySoon()); // answered at once, for the last time
+    if (how === 'reset' || how === 'ended') {
+      // the rest at once; its head did not say that the connection ends with it, so only the end of all ends that too
+      response.end(body.subarray(sent), how === 'ended' ? () => socket.destroySoon() : undefined);
       return;
     }
     response.write(body.subarray(sent, sent + chunk));

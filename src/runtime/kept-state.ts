@@ -1,9 +1,10 @@
+import { stat } from 'node:fs/promises';
 import { Refusal } from '../contract/errors.ts';
 import type { WallClock } from '../domain/wall-clock.ts';
 import type { Worlds } from '../domain/worlds.ts';
 import type { Snapshots } from './snapshots.ts';
 import {
-  checkStateFolder,
+  prepareStateFolder,
   readStateFile,
   StateFileError,
   writeStateFile,
@@ -22,11 +23,19 @@ interface KeptStateOptions {
   readonly failed: (error: unknown) => void;
 }
 
+/** What a state file held. */
+export interface Restored {
+  readonly worlds: number;
+  readonly payouts: number;
+  /** How long ago it was written, in ms of wall time. */
+  readonly ageMs: number;
+}
+
 /** All worlds of a sandbox in a file: read at the start, written at the stop and every so often. */
 export class KeptState {
   readonly #options: KeptStateOptions;
   #cancel: (() => void) | null = null;
-  #writing: Promise<void> | null = null;
+  #writing: Promise<unknown> | null = null;
   /** How often worlds had been used when they were written last. */
   #writtenAtUses = 0;
 
@@ -37,14 +46,20 @@ export class KeptState {
   /**
    * Makes the worlds that the file holds. World time has gone on meanwhile, where it was running.
    *
-   * @returns how many; null when there is no file
+   * @returns what it held; null when there is no file
    * @throws StateFileError when the file is there and cannot be used, or could not be written
    */
-  async restore(): Promise<number | null> {
-    const { file, worlds, snapshots } = this.#options;
+  async restore(): Promise<Restored | null> {
+    const { file, worlds, snapshots, wallClock } = this.#options;
     const kept = await readStateFile(file);
-    await checkStateFolder(file);
+    await prepareStateFolder(file);
     if (kept === null) return null;
+    if (kept.length > worlds.max) {
+      throw new StateFileError(
+        `the state file ${file} cannot be used: it has ${kept.length} worlds, and SANDBOX_MAX_WORLDS is ${worlds.max}`,
+      );
+    }
+    const { mtimeMs } = await stat(file);
     for (const { id, state } of kept) {
       try {
         await snapshots.put(worlds.withId(id), state);
@@ -53,7 +68,11 @@ export class KeptState {
         throw new StateFileError(`the state file ${file} cannot be used: world ${id}: ${error.message}`);
       }
     }
-    return kept.length;
+    return {
+      worlds: kept.length,
+      payouts: kept.reduce((sum, { state }) => sum + state.transactions.length, 0),
+      ageMs: Math.max(0, Math.round(wallClock.nowMs() - mtimeMs)),
+    };
   }
 
   /** Writes from now on every so often, when anything was asked since. */
@@ -80,10 +99,12 @@ export class KeptState {
   async write(): Promise<void> {
     while (this.#writing !== null) await this.#writing;
     const { file, worlds, written } = this.#options;
-    this.#writtenAtUses = worlds.uses;
-    const work = writeStateFile(file, this.#kept()).then(written);
+    const { uses } = worlds; // what comes while it is written may be missing in it
+    const work = writeStateFile(file, this.#kept());
     this.#writing = work.catch(() => undefined);
-    await work.finally(() => (this.#writing = null));
+    const count = await work.finally(() => (this.#writing = null));
+    this.#writtenAtUses = uses;
+    written(count);
   }
 
   async *#kept(): AsyncGenerator<KeptWorld> {

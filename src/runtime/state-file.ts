@@ -7,6 +7,7 @@ import type { Transaction } from '../domain/transaction.ts';
 import type { Entry } from '../domain/wallet.ts';
 import type { WorldState } from '../domain/world-state.ts';
 import { sha256Sum } from './snapshots.ts';
+import { removeAbandoned, unfinishedOf } from './unfinished-file.ts';
 
 /** A state file that cannot be used. The message is one line and names the file. */
 export class StateFileError extends Error {
@@ -58,7 +59,7 @@ async function syncFolder(folder: string): Promise<void> {
  * @returns how many worlds were written
  */
 export async function writeStateFile(file: string, worlds: AsyncIterable<KeptWorld>): Promise<number> {
-  const unfinished = `${file}.tmp`; // one that a crash left behind is written over
+  const unfinished = unfinishedOf(file);
   const sum = sha256Sum();
   let count = 0;
   try {
@@ -67,14 +68,14 @@ export async function writeStateFile(file: string, worlds: AsyncIterable<KeptWor
       const write = async (line: Line): Promise<void> => {
         const text = `${JSON.stringify(line)}\n`;
         sum.add(text);
-        await handle.write(text);
+        await handle.appendFile(text); // all of it: a plain write may stop half-way, where a disk is full
       };
       await write({ format: FORMAT, version: VERSION });
       for await (const world of worlds) {
         for (const line of linesOf(world)) await write(line);
         count += 1;
       }
-      await handle.write(`${JSON.stringify({ worlds: count, checksum: sum.total() })}\n`);
+      await handle.appendFile(`${JSON.stringify({ worlds: count, checksum: sum.total() })}\n`);
       await handle.sync();
     } finally {
       await handle.close();
@@ -90,10 +91,15 @@ export async function writeStateFile(file: string, worlds: AsyncIterable<KeptWor
   return count;
 }
 
-/** Finds out at the start that nothing could be written at the stop. @throws StateFileError */
-export async function checkStateFolder(file: string): Promise<void> {
+/**
+ * Finds out at the start that nothing could be written at the stop, and removes what a crash left behind.
+ *
+ * @throws StateFileError
+ */
+export async function prepareStateFolder(file: string): Promise<void> {
   try {
     await access(dirname(file), constants.W_OK);
+    await removeAbandoned(file);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new StateFileError(`the state file ${file} cannot be written (${code})`);

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { Scenario } from '../domain/scenario.ts';
 import type { Server } from '../server.ts';
 import type { Settings } from '../settings.ts';
+import type { Restored } from './kept-state.ts';
 
 /** A key that works, for people to copy. Keys that were set are secrets, and never shown. */
 const exampleKey = (apiKeys: Settings['apiKeys']): string =>
@@ -21,6 +22,20 @@ const payoutBody = JSON.stringify({
 /** How payouts settle: by the preset of the scenario, of the settings, or by timelines of the scenario's own. */
 const settlementOf = ({ settlement }: Scenario): string =>
   typeof settlement === 'string' ? settlement : 'timelines';
+
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
+
+/** How long ago, in the largest unit of which it is one at least. */
+function ago(ms: number): string {
+  const units = { d: 86_400_000, h: 3_600_000, min: 60_000 } as const;
+  for (const [unit, unitMs] of Object.entries(units)) {
+    if (ms >= unitMs) return `${Math.floor(ms / unitMs)} ${unit} ago`;
+  }
+  return `${Math.floor(ms / 1000)} s ago`;
+}
+
+const restoredText = ({ worlds, payouts, ageMs }: Restored): string =>
+  `${counted(worlds, 'world')} with ${counted(payouts, 'payout')}, written ${ago(ageMs)}`;
 
 /**
  * Tells where the sandbox is and how to try it: for eyes on a terminal, as one line of JSON elsewhere. A port that was
@@ -48,7 +63,14 @@ export function welcome(
       key,
       scenario: scenario.name,
       settlement: settlementOf(scenario),
-      restored: restored ?? undefined,
+      ...(restored === null
+        ? {}
+        : {
+            restored: restored.worlds,
+            restored_payouts: restored.payouts,
+            restored_from: settings.state,
+            restored_age_s: Math.round(restored.ageMs / 1000),
+          }),
       admin_token: madeToken,
       try: curl,
       page: `${url}/_sandbox/`,
@@ -62,7 +84,7 @@ export function welcome(
   Payout sandbox ready on ${url}
   Key: ${key} (${note}; each is a world of its own)
   Scenario: ${scenario.name} (settlement ${settlementOf(scenario)}${settings.magic === 'off' ? ', no magic beneficiaries' : ''})
-${restored === null ? '' : `  Restored: ${restored} ${restored === 1 ? 'world' : 'worlds'} from ${settings.state}\n`}
+${restored === null ? '' : `  Restored: ${restoredText(restored)}, from ${settings.state}\n`}
   Pay:    curl ${url}/payout/initiate ${authorization} -H 'Content-Type: application/json' -d '${payoutBody}'
   Watch:  curl "${url}/payout/status?client_ref_id=order-1" ${authorization}
   Wallet: curl ${url}/client/fetchbalance ${authorization}

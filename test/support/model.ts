@@ -1,64 +1,137 @@
 import type { State, TransferMode } from '../../src/contract/payout.ts';
 
+/** What is still to come: when, or at which status read, and what. */
+interface Step {
+  readonly dueMs: number | null;
+  readonly polls: number | null;
+  readonly to: State;
+}
+
 /** One payout, as the model sees it. Money is paise, time is ms. */
 interface Payout {
   readonly amount: number;
   readonly account: string;
   readonly mode: TransferMode;
   state: State;
-  /** What is still to come: [when, state]. */
-  plan: [dueMs: number, to: State][];
+  plan: Step[];
+  reads: number;
+  /** How many status reads do not know it. */
+  hiddenReads: number;
+}
+
+type Wait = { readonly afterMs: number } | { readonly polls: number };
+type Timeline = readonly [wait: Wait, to: State][];
+
+/** What a client sees of an initiate, 0 where it sees no answer; and whether the payout is made all the same. */
+interface Fault {
+  readonly seen: number | 'normal';
+  readonly pays: boolean;
+}
+
+/** A rule on top that takes the next initiates. */
+export interface OnTop extends Fault {
+  readonly name: string;
+  times: number;
+}
+
+/** How a scenario settles, and whether it pays a reference again. */
+export interface Manner {
+  readonly settlement: Readonly<Record<TransferMode, Timeline>>;
+  readonly paysAgain: boolean;
 }
 
 const DAY = 86_400_000;
-const DEMO: Record<TransferMode, number> = { IMPS: 2000, UPI: 2000, RTGS: 10_000, NEFT: 20_000 };
-const MAGIC: Record<string, [afterMs: number, to: State][]> = {
-  '9999200001': [[2000, 'FAILED']],
-  '9999200003': [[2000, 'REVERSED']],
-  '9999200004': [
-    [2000, 'SUCCESS'],
-    [3 * DAY, 'REVERSED'],
-  ],
-  '9999200005': [],
+const after = (ms: number, to: State): Timeline[number] => [{ afterMs: ms }, to];
+
+export const DEMO: Manner = {
+  settlement: {
+    IMPS: [after(2000, 'SUCCESS')],
+    UPI: [after(2000, 'SUCCESS')],
+    RTGS: [after(10_000, 'SUCCESS')],
+    NEFT: [after(20_000, 'SUCCESS')],
+  },
+  paysAgain: false,
 };
+
+const NORMAL: Fault = { seen: 'normal', pays: true };
+
+const MAGIC_FAULTS: Readonly<Record<string, Fault>> = {
+  '9999000402': { seen: 402, pays: false },
+  '9999000429': { seen: 429, pays: false },
+  '9999000500': { seen: 500, pays: false },
+  '9999000002': { seen: 0, pays: false },
+  '9999000003': { seen: 0, pays: false },
+  '9999100500': { seen: 500, pays: true },
+  '9999100502': { seen: 502, pays: true },
+  '9999100002': { seen: 0, pays: true },
+  '9999100003': { seen: 0, pays: true },
+  '9999100004': { seen: 0, pays: true },
+  '9999100005': { seen: 'normal', pays: true },
+  '9999100006': { seen: 0, pays: true },
+};
+
+const MAGIC_TIMELINES: Readonly<Record<string, Timeline>> = {
+  '9999200001': [after(2000, 'FAILED')],
+  '9999200002': [after(2 * DAY, 'FAILED')],
+  '9999200003': [after(2000, 'REVERSED')],
+  '9999200004': [after(2000, 'SUCCESS'), after(3 * DAY, 'REVERSED')],
+  '9999200005': [],
+  '9999200006': [after(3 * DAY, 'SUCCESS')],
+};
+
+/** How many status reads do not know a payout to this account. */
+const MAGIC_HIDDEN: Readonly<Record<string, number>> = { '9999200010': 3 };
+
+/** Every account that the model knows to be magic. */
+export const MAGIC_ACCOUNTS: readonly string[] = [MAGIC_FAULTS, MAGIC_TIMELINES, MAGIC_HIDDEN].flatMap(
+  (accounts) => Object.keys(accounts),
+);
 
 /** What a world is meant to do, told a second time: in a few lines, and with nothing of the sandbox's own. */
 export class Model {
   now: number;
   balance: number;
+  /** By reference; where one was paid again, its latest payout. */
   payouts = new Map<string, Payout>();
+  /** Those that another payout of the same reference came after. */
+  earlier: [reference: string, payout: Payout][] = [];
+  manner = DEMO;
+  /** The first of them that is left takes the next initiate. */
+  onTop: OnTop[] = [];
 
   constructor(now: number, balance: number) {
     this.now = now;
     this.balance = balance;
   }
 
+  /** @returns the HTTP status that a client sees, 0 for none */
   pay(reference: string, amount: number, mode: TransferMode, account: string): number {
-    const known = this.payouts.get(reference);
-    if (account === '9999000402') return 402;
-    const answer = account === '9999100500' ? 500 : 200;
-    if (known) {
-      const isSame = known.amount === amount && known.mode === mode && known.account === account;
-      return isSame || answer === 500 ? answer : 400;
-    }
-    if (amount > this.balance) return answer === 500 ? 500 : 402;
-    this.balance -= amount;
-    const plan = (MAGIC[account] ?? [[DEMO[mode], 'SUCCESS']]).map(([ms, to]): [number, State] => [
-      this.now + ms,
-      to,
-    ]);
-    this.payouts.set(reference, { amount, account, mode, state: 'PENDING', plan });
-    return answer;
+    const rule = this.onTop.find(({ times }) => times > 0);
+    if (rule !== undefined) rule.times -= 1;
+    const { seen, pays } = rule ?? MAGIC_FAULTS[account] ?? NORMAL;
+    const isMagic = rule === undefined; // the first rule that matches is taken, and no other
+    const status = pays ? this.make(reference, amount, mode, account, isMagic) : 200;
+    return seen === 'normal' ? status : seen;
   }
 
+  /** @returns how many steps have happened */
   advance(ms: number): number {
     this.now += ms;
     let changes = 0;
-    for (const payout of this.payouts.values()) {
-      for (; payout.plan.length > 0 && payout.plan[0]![0] <= this.now; changes += 1)
-        this.move(payout, payout.plan.shift()![1]);
+    for (const [, payout] of this.all()) {
+      for (; isDue(payout, this.now); changes += 1) this.move(payout, payout.plan.shift()!.to);
     }
     return changes;
+  }
+
+  /** A status read, which may be what a payout waits for. @returns its state; null for one that is not known */
+  read(reference: string): State | null {
+    const payout = this.payouts.get(reference);
+    if (payout === undefined) return null;
+    if (payout.hiddenReads > 0 || payout.plan.some(({ polls }) => polls !== null)) payout.reads += 1;
+    while (payout.plan[0]?.polls != null && payout.plan[0].polls <= payout.reads)
+      this.move(payout, payout.plan.shift()!.to);
+    return payout.hiddenReads > 0 && payout.reads <= payout.hiddenReads ? null : payout.state;
   }
 
   /** @returns whether the edge is a legal one */
@@ -70,12 +143,46 @@ export class Model {
     return isLegal;
   }
 
+  /** Every payout with its reference. */
+  all(): [reference: string, payout: Payout][] {
+    return [...this.earlier, ...this.payouts];
+  }
+
   count(state: State): number {
-    return [...this.payouts.values()].filter((payout) => payout.state === state).length;
+    return this.all().filter(([, payout]) => payout.state === state).length;
   }
 
   copy(): Model {
-    return Object.assign(new Model(this.now, this.balance), { payouts: structuredClone(this.payouts) });
+    const { payouts, earlier, manner, onTop } = this;
+    return Object.assign(new Model(this.now, this.balance), {
+      ...structuredClone({ payouts, earlier, onTop }),
+      manner,
+    });
+  }
+
+  private make(
+    reference: string,
+    amount: number,
+    mode: TransferMode,
+    account: string,
+    isMagic: boolean,
+  ): number {
+    const known = this.payouts.get(reference);
+    if (known && !this.manner.paysAgain) {
+      return known.amount === amount && known.mode === mode && known.account === account ? 200 : 400;
+    }
+    if (amount > this.balance) return 402;
+    this.balance -= amount;
+    if (known) this.earlier.push([reference, known]);
+    const timeline = (isMagic ? MAGIC_TIMELINES[account] : undefined) ?? this.manner.settlement[mode];
+    const plan = timeline.map(([wait, to]) => ({
+      dueMs: 'afterMs' in wait ? this.now + wait.afterMs : null,
+      polls: 'polls' in wait ? wait.polls : null,
+      to,
+    }));
+    const hiddenReads = (isMagic ? MAGIC_HIDDEN[account] : undefined) ?? 0;
+    this.payouts.set(reference, { amount, account, mode, state: 'PENDING', plan, reads: 0, hiddenReads });
+    return 200;
   }
 
   private move(payout: Payout, to: State): void {
@@ -83,3 +190,6 @@ export class Model {
     if (to !== 'SUCCESS') this.balance += payout.amount;
   }
 }
+
+const isDue = ({ plan: [next] }: Payout, now: number): boolean =>
+  next !== undefined && next.dueMs !== null && next.dueMs <= now;
