@@ -3,7 +3,7 @@
 import { connect } from 'node:net';
 
 let times = [];
-let socket;
+let isLast = false;
 
 function ask({ url, apiKey }) {
   const { hostname, port } = new URL(url);
@@ -14,7 +14,8 @@ function ask({ url, apiKey }) {
     socket.write(request);
   };
   times = [];
-  socket = connect(Number(port), hostname, next).setNoDelay(true);
+  isLast = false;
+  const socket = connect(Number(port), hostname, next).setNoDelay(true);
   let answer = '';
   socket.setEncoding('latin1').on('data', (piece) => {
     answer += piece;
@@ -22,7 +23,9 @@ function ask({ url, apiKey }) {
     if (!answer.startsWith('HTTP/1.1 200')) throw new Error(answer);
     times.push(performance.now() - startMs);
     answer = '';
-    next();
+    if (!isLast) return next();
+    socket.destroy();
+    process.send(times);
   });
   socket.on('error', (error) => {
     throw error;
@@ -30,7 +33,7 @@ function ask({ url, apiKey }) {
 }
 
 process.on('message', (message) => {
-  if (message !== 'stop') return ask(message);
-  socket.destroy();
-  process.send(times);
+  if (message === 'stop')
+    isLast = true; // the answer that is still to come counts: it may be the one that waits
+  else ask(message);
 });
