@@ -42,7 +42,7 @@ export function likenessOfState({ clock, wallet, scenario, rules, uses, transact
       name,
       times - (taken.get(`world/${name}`) ?? 0),
     ]),
-    payouts: transactions.map((payout) => {
+    payouts: Array.from(transactions, (payout) => {
       const { clientRefId, nth, amountPaise, beneficiaryAccount, transferMode, state, reads, hidden } =
         payout;
       const hiddenReads = hidden !== null && 'reads' in hidden ? hidden.reads : 0;
