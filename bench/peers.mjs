@@ -106,14 +106,14 @@ function report(kind, rounds) {
   }
 }
 
-/** @returns the sandbox's initiates to those of the peer that made the most */
+/** The sandbox's initiates to those of the peer that made the most. */
 function reportTarget(rounds, names) {
   const perSecond = (name) => median(rounds.map((results) => results[name].perSecond));
   const fastest = names.toSorted((a, b) => perSecond(b) - perSecond(a))[0];
   const ratio = median(rounds.map((results) => results[SANDBOX].perSecond / results[fastest].perSecond));
+  const verdict = ratio >= TARGET ? 'ok' : 'missed';
   say(
-    `\ninitiate: the sandbox makes ${ratio.toFixed(2)} x the fastest peer, ${fastest}; target ${TARGET} x: ` +
-      `${ratio >= TARGET ? 'ok' : 'missed'}`,
+    `\ninitiate: the sandbox makes ${ratio.toFixed(2)} x the fastest peer, ${fastest}; target ${TARGET} x: ${verdict}`,
   );
 }
 

@@ -36,16 +36,16 @@ const hasJava = () => spawnSync('java', ['-version']).status === 0;
  */
 export async function peers(main, folder) {
   const { dependencies: versions } = JSON.parse(readFileSync(file('package.json'), 'utf8'));
-  const node = (...words) => [process.execPath, ...words];
-  const list = {
+  const node = (...words) => [process.execPath, ...words.flat()];
+  return {
     // Answers with the examples of the document, after it has held the request against it. In production it would fork a
     // second process "for faster log processing"; with the log silent there is nothing to process, and one is enough.
     // https://github.com/stoplightio/prism/blob/master/docs/getting-started/03-cli.md
     [`Prism ${versions['@stoplight/prism-cli']}`]: {
       command: node(
         program('@stoplight', 'prism-cli', 'dist', 'index.js'),
-        ...['mock', openApiFile(main, folder), '--port', 'PORT', '--verboseLevel', 'silent'],
-        ...['--multiprocess=false', '--cors=false'],
+        ['mock', openApiFile(main, folder), '--port', 'PORT', '--verboseLevel', 'silent'],
+        ['--multiprocess=false', '--cors=false'],
       ),
       environment: PRODUCTION,
     },
@@ -54,8 +54,8 @@ export async function peers(main, folder) {
     [`Mockoon ${versions['@mockoon/cli']}`]: {
       command: node(
         program('@mockoon', 'cli', 'bin', 'run.js'),
-        ...['start', '--data', file('mockoon.json'), '--port', 'PORT', '--disable-log-to-file'],
-        ...['--disable-admin-api', '--max-transaction-logs', '1'],
+        ['start', '--data', file('mockoon.json'), '--port', 'PORT', '--disable-log-to-file'],
+        ['--disable-admin-api', '--max-transaction-logs', '1'],
       ),
       environment: PRODUCTION,
     },
@@ -64,9 +64,9 @@ export async function peers(main, folder) {
     [`mountebank ${versions['@mbtest/mountebank']}`]: {
       command: node(
         program('@mbtest', 'mountebank', 'bin', 'mb'),
-        ...['start', '--configfile', file('mountebank.ejs'), '--pidfile', join(folder, 'mb.pid')],
-        ...['--host', '127.0.0.1', '--port', String(await freePort()), '--localOnly'],
-        ...['--nologfile', '--loglevel', 'error', '--allowInjection'],
+        ['start', '--configfile', file('mountebank.ejs'), '--pidfile', join(folder, 'mb.pid')],
+        ['--host', '127.0.0.1', '--port', String(await freePort()), '--localOnly'],
+        ['--nologfile', '--loglevel', 'error', '--allowInjection'],
       ),
       environment: PRODUCTION,
     },
@@ -75,8 +75,8 @@ export async function peers(main, folder) {
     [`json-server ${versions['json-server']}`]: {
       command: node(
         program('json-server', 'lib', 'cli', 'bin.js'),
-        ...[file('json-server.cjs'), '--port', 'PORT', '--host', '127.0.0.1', '--id', 'txn_id'],
-        ...['--routes', file('json-server-routes.json'), '--quiet', '--nc', '--ng'],
+        [file('json-server.cjs'), '--port', 'PORT', '--host', '127.0.0.1', '--id', 'txn_id'],
+        ['--routes', file('json-server-routes.json'), '--quiet', '--nc', '--ng'],
       ),
       environment: PRODUCTION,
       created: 201,
@@ -87,12 +87,11 @@ export async function peers(main, folder) {
     [`WireMock ${versions.wiremock}`]: {
       missing: hasJava() ? undefined : 'there is no Java here',
       command: [
-        ...['java', '-jar', wireMockJar(versions.wiremock), '--root-dir', file('wiremock')],
-        ...['--port', 'PORT', '--bind-address', '127.0.0.1', '--disable-banner', '--container-threads', '50'],
-        ...['--disable-request-logging', '--no-request-journal', '--disable-gzip'],
-        ...['--use-chunked-encoding', 'never'],
-      ],
+        ['java', '-jar', wireMockJar(versions.wiremock), '--root-dir', file('wiremock')],
+        ['--port', 'PORT', '--bind-address', '127.0.0.1', '--disable-banner', '--container-threads', '50'],
+        ['--disable-request-logging', '--no-request-journal', '--disable-gzip'],
+        ['--use-chunked-encoding', 'never'],
+      ].flat(),
     },
   };
-  return list;
 }
