@@ -7,11 +7,13 @@ import type { Change } from '../domain/transaction.ts';
 import { changeWire, type World } from '../domain/world.ts';
 import type { ClockMove } from '../domain/world-book.ts';
 import type { WallClock } from '../domain/wall-clock.ts';
-import { sendInPieces } from './long-answer.ts';
+import type { UnreadAnswers } from '../http/unread-answers.ts';
+import { listBytes, sendInPieces } from './long-answer.ts';
 import { clockAnswer, iso } from './wire.ts';
 
 interface Options {
   readonly wallClock: WallClock;
+  readonly unread: UnreadAnswers;
 }
 
 /** How many changes are written at once: a long list lets others have their turn in between. */
@@ -49,7 +51,7 @@ function* advancedInPieces(head: object, changes: readonly Change[]): Generator<
 }
 
 /** The clock of a world. */
-export const clockRoutes: FastifyPluginAsyncZod<Options> = async (app, { wallClock }) => {
+export const clockRoutes: FastifyPluginAsyncZod<Options> = async (app, { wallClock, unread }) => {
   const answersClock = (operationId: string, summary: string, refuses: readonly RefusalCode[] = []) => ({
     schema: { operationId, summary, tag: 'Clock', refuses, response: { 200: ClockAnswer } } as const,
   });
@@ -101,7 +103,8 @@ export const clockRoutes: FastifyPluginAsyncZod<Options> = async (app, { wallClo
       told(world);
       const head = { now: iso(world.nowMs), frozen: world.book.isFrozen };
       if (changes.length <= CHANGES_AT_ONCE) return { ...head, changes: changes.map(changeWire) };
-      return sendInPieces(reply, advancedInPieces(head, changes), wallClock) as unknown as AdvanceAnswer;
+      const inPieces = { pieces: advancedInPieces(head, changes), bytes: listBytes(changes.length) };
+      return sendInPieces(reply, inPieces, unread, wallClock) as unknown as AdvanceAnswer;
     },
   );
 };

@@ -78,6 +78,12 @@ function openExchanges(socket: Socket & { [EXCHANGES]?: Set<() => void> }): Set<
 /** Begins the record of a request, and writes its log line once its exchange is over, whatever became of it. */
 export type Recorder = (request: FastifyRequest, reply: FastifyReply) => void;
 
+/** Who is told of each exchange. */
+interface Exchanges {
+  readonly began: Recorder;
+  readonly over: Recorder;
+}
+
 const blankRecord = ({ id, method, url, headers }: FastifyRequest): Exchange => ({
   nth: 0,
   requestId: id,
@@ -115,10 +121,9 @@ const hundredths = (ms: number): number => Math.round(ms * 100) / 100;
  * Makes a recorder.
  *
  * @param stopwatchMs measures how long an exchange took
- * @param isOver is told of each exchange that is over
  */
 export const requestRecorder =
-  (log: Logger, stopwatchMs: () => number, isOver?: Recorder): Recorder =>
+  (log: Logger, stopwatchMs: () => number, exchanges: Exchanges): Recorder =>
   (request, reply) => {
     request.startedMs = stopwatchMs();
     const record = blankRecord(request);
@@ -132,10 +137,10 @@ export const requestRecorder =
       if (record.fault === 'malformed-json') record.outcome = 'fault';
       record.durationMs = hundredths(stopwatchMs() - request.startedMs);
       try {
+        exchanges.over(request, reply);
         // what the control API is asked is no business of a payout client: told only to those who want to know all
         if (record.quiet === true) log.debug(line(request, reply), 'request');
         else log.info(line(request, reply), 'request');
-        isOver?.(request, reply);
         if (record.nth > 0) request.world.events.publish('request', () => journalEntry(record));
       } catch (error) {
         // the answer is given, and nobody is left to be told but the log: a process with many worlds must not end by it
@@ -144,6 +149,7 @@ export const requestRecorder =
     };
     open.add(over);
     reply.raw.once('close', over);
+    exchanges.began(request, reply);
   };
 
 /** One log line a request. */
@@ -152,6 +158,7 @@ export function recordRequests(app: FastifyInstance, record: Recorder): void {
   app.decorateRequest('journaled', null);
   app.decorateRequest('startedMs', 0);
   app.addHook('onRequest', (request, reply, done) => {
+    if (request.raw.socket.destroyed) return; // it came with those for which its connection was ended: nobody waits for it
     record(request, reply);
     done();
   });

@@ -1,0 +1,82 @@
+import type { FastifyRequest } from 'fastify';
+import type { Readable } from 'node:stream';
+import { Refusal } from '../contract/errors.ts';
+
+/** A longer body is a snapshot: there are few of them, and they share what they may take. */
+const LONG_BYTES = 64 * 1024;
+const FIRST_BYTES = 4 * 1024;
+
+/** A long body that is under way, and how to refuse it. */
+interface LongBody {
+  bytes: number;
+  readonly refuse: (refusal: Refusal) => void;
+}
+
+/** The long bodies that are under way. Past what they may take together, the longest of them is refused. */
+export class LongBodies {
+  readonly #maxBytes: number;
+  readonly #underWay = new Set<LongBody>();
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Says how much memory a body takes now. */
+  grew(body: LongBody, bytes: number): void {
+    body.bytes = bytes;
+    this.#underWay.add(body);
+    let total = 0;
+    for (const each of this.#underWay) total += each.bytes;
+    if (total <= this.#maxBytes) return;
+    const longest = [...this.#underWay].reduce((a, b) => (b.bytes > a.bytes ? b : a));
+    longest.refuse(new Refusal('TOO_MANY_SNAPSHOTS'));
+  }
+
+  over(body: LongBody): void {
+    this.#underWay.delete(body);
+  }
+}
+
+function tooLarge(limit: number): Refusal {
+  return new Refusal('BODY_TOO_LARGE', { message: `The request body is larger than ${limit / 1024} KiB` });
+}
+
+/**
+ * Reads a body into one piece of memory, which grows with what has come: a body that is sent byte by byte takes no more than
+ * any other, and one that only says that it is long takes nothing.
+ *
+ * @param done gets the whole body, or why there is none
+ */
+export function readBody(
+  { headers, routeOptions: { bodyLimit } }: FastifyRequest,
+  payload: Readable,
+  longBodies: LongBodies,
+  done: (error: Error | null, body?: Buffer) => void,
+): void {
+  const declared = Number(headers['content-length'] ?? Number.NaN); // the parser of Node holds the body against it
+  if (declared > bodyLimit) return done(tooLarge(bodyLimit));
+  let bytes = Buffer.allocUnsafe(Math.min(declared || FIRST_BYTES, FIRST_BYTES));
+  let length = 0;
+
+  const over = (error: Error | null): void => {
+    payload.off('data', take).off('end', end).off('error', over);
+    longBodies.over(body);
+    done(error, bytes.subarray(0, length));
+    bytes = Buffer.alloc(0);
+  };
+  const body: LongBody = { bytes: 0, refuse: over };
+  const end = (): void => over(null);
+  const take = (chunk: Buffer): void => {
+    const needed = length + chunk.length;
+    if (needed > bodyLimit) return over(tooLarge(bodyLimit));
+    if (needed > bytes.length) {
+      const larger = Buffer.allocUnsafe(Math.min(Math.max(needed, bytes.length * 2), declared || bodyLimit));
+      bytes.copy(larger, 0, 0, length);
+      bytes = larger;
+    }
+    chunk.copy(bytes, length);
+    length = needed;
+    if (bytes.length > LONG_BYTES && bytes.length > body.bytes) longBodies.grew(body, bytes.length);
+  };
+  payload.on('data', take).once('end', end).once('error', over);
+}
