@@ -190,7 +190,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
   let document: Promise<string> | undefined;
   const openapi = (): Promise<string> => (document ??= documentOf(routes));
   refuseUnknownRoutes(app, CONTROL_PREFIX);
-  answerErrors(app, log);
+  answerErrors(app, log, record, scenarioInForce);
   takeJsonBodies(app, longBodies);
   const limitRate = await limitRates(app, settings.maxWorlds);
   const keyOf = bearerKeys(settings.apiKeys, sameText);

@@ -59,13 +59,14 @@ export function readBody(
   let length = 0;
 
   const over = (error: Error | null): void => {
-    payload.off('data', take).off('end', end).off('error', over);
+    payload.off('data', take).off('end', end).off('error', left);
     longBodies.over(body);
     done(error, bytes.subarray(0, length));
     bytes = Buffer.alloc(0);
   };
   const body: LongBody = { bytes: 0, refuse: over };
   const end = (): void => over(null);
+  const left = (): void => over(new Refusal('MALFORMED_REQUEST')); // and no fault of ours: the client is gone
   const take = (chunk: Buffer): void => {
     const needed = length + chunk.length;
     if (needed > bodyLimit) return over(tooLarge(bodyLimit));
@@ -78,5 +79,5 @@ export function readBody(
     length = needed;
     if (bytes.length > LONG_BYTES && bytes.length > body.bytes) longBodies.grew(body, bytes.length);
   };
-  payload.on('data', take).once('end', end).once('error', over);
+  payload.on('data', take).once('end', end).once('error', left);
 }

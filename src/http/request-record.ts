@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
@@ -61,18 +62,40 @@ function line(request: FastifyRequest, reply: FastifyReply): object {
 }
 
 const EXCHANGES = Symbol('the exchanges of a connection that are not over');
+const AFTERWARDS = Symbol('what happens once they are');
+
+/** The exchanges that are not over, as functions that end them, each with its request. */
+type Open = Map<() => void, IncomingMessage>;
+
+interface Recorded extends Socket {
+  [EXCHANGES]?: Open;
+  [AFTERWARDS]?: () => void;
+}
 
 /**
- * The exchanges of a connection that are not over, as functions that end them. A connection that breaks ends them all:
- * the answers that wait behind another one on it never hear of it otherwise.
+ * The exchanges of a connection that are not over. A connection that breaks ends them all: the answers that wait behind
+ * another one on it never hear of it otherwise.
  */
-function openExchanges(socket: Socket & { [EXCHANGES]?: Set<() => void> }): Set<() => void> {
+function openExchanges(socket: Recorded): Open {
   const known = socket[EXCHANGES];
   if (known !== undefined) return known;
-  const open = new Set<() => void>();
+  const open: Open = new Map();
   socket[EXCHANGES] = open;
-  socket.once('close', () => open.forEach((over) => over()));
+  socket.once('close', () => open.forEach((_request, over) => over()));
   return open;
+}
+
+/** Whether a request that came whole is not answered so far. */
+const owesAnswer = (socket: Recorded): boolean =>
+  [...(socket[EXCHANGES]?.values() ?? [])].some(({ complete }) => complete);
+
+/**
+ * Does something once every request that came whole on a connection is answered: at once where there is none. The first time
+ * counts.
+ */
+export function afterAnswers(socket: Recorded, run: () => void): void {
+  if (owesAnswer(socket)) socket[AFTERWARDS] ??= run;
+  else run();
 }
 
 /** Begins the record of a request, and writes its log line once its exchange is over, whatever became of it. */
@@ -128,7 +151,8 @@ export const requestRecorder =
     request.startedMs = stopwatchMs();
     const record = blankRecord(request);
     request.record = record;
-    const open = openExchanges(request.raw.socket);
+    const socket: Recorded = request.raw.socket;
+    const open = openExchanges(socket);
     const over = (): void => {
       if (!open.delete(over)) return;
       const isWhole = reply.raw.writableFinished;
@@ -146,8 +170,9 @@ export const requestRecorder =
         // the answer is given, and nobody is left to be told but the log: a process with many worlds must not end by it
         log.error({ err: error, request_id: request.id }, 'a fault of the sandbox');
       }
+      if (socket[AFTERWARDS] !== undefined && !owesAnswer(socket)) socket[AFTERWARDS]();
     };
-    open.add(over);
+    open.set(over, request.raw);
     reply.raw.once('close', over);
     exchanges.began(request, reply);
   };
