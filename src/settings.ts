@@ -167,7 +167,7 @@ const SettingsSchema = z.object({
   maxConnections: wholeNumber(1, 1_000_000).default(defaultMaxConnections).register(explain, {
     env: 'SANDBOX_MAX_CONNECTIONS',
     value: '<number>',
-    description: 'connections kept; one more ends the one that was idle longest, or else was asked first',
+    description: 'connections kept; one more ends the one on which nothing happened for longest',
     defaultText: '4000, or fewer where the heap is small',
   }),
   worldIdle: readWith(duration, 'a duration such as 90s, 12h or 1d').prefault('1d').register(explain, {

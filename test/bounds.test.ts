@@ -24,7 +24,7 @@ const slowWhereAsked = {
   ],
 } as const;
 
-test('one connection more than there may be ends the one that was idle longest, and is served', async () => {
+test('one connection more than there may be ends the one on which nothing happened for longest, and is served', async () => {
   const { url } = await sandboxFor({ maxConnections: 2 });
   const idle = rawSocket(url);
   idle.write(BALANCE);
@@ -41,7 +41,7 @@ test('one connection more than there may be ends the one that was idle longest, 
   expect(await answersOn(used, 1)).toMatch(/^HTTP\/1\.1 200 /);
 });
 
-test('where every connection is busy, one more ends the one whose request is oldest', async () => {
+test('where every connection is busy, one more ends the one whose request is oldest, and is served', async () => {
   const { url } = await sandboxFor({ maxConnections: 2, scenario: slowWhereAsked });
   const [first, second] = [rawSocket(url), rawSocket(url)];
   for (const socket of [first, second]) {

@@ -2,15 +2,13 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
 /**
- * The connections of a sandbox. One more than there may be ends the one that was idle longest, or where all are busy, the one
- * whose request is oldest: whoever comes is served. Requests that are sent ahead of the answers before them are bounded too:
- * past that, the connection with the most of them ends.
+ * The connections of a sandbox. One more than there may be ends the one on which no request has begun or ended for longest:
+ * whoever comes is served, and stays for as long as it takes to fill all places anew. Requests that are sent ahead of the
+ * answers before them are bounded too: past that, the connection with the most of them ends.
  */
 export class Connections {
-  /** Those without a request under way, the idlest first. */
-  readonly #idle = new Set<Socket>();
-  /** How many requests are under way on each of the others, the longest busy first. */
-  readonly #busy = new Map<Socket, number>();
+  /** How many requests are under way on each; that on which nothing happened for longest comes first. */
+  readonly #underWay = new Map<Socket, number>();
   readonly #max: number;
   readonly #maxAhead: number;
   #ahead = 0;
@@ -24,54 +22,46 @@ export class Connections {
     this.#maxAhead = maxAhead;
   }
 
-  get size(): number {
-    return this.#idle.size + this.#busy.size;
-  }
-
   /** Counts the connections of a server from now on. */
   watch(server: Server): void {
     server.on('connection', (socket) => {
-      if (this.size >= this.#max) this.#end(this.#longest());
-      this.#idle.add(socket);
+      if (this.#underWay.size >= this.#max) this.#end(this.#quietest());
+      this.#underWay.set(socket, 0);
       socket.once('close', () => this.#forget(socket));
     });
   }
 
   /** A request has come. */
   began(socket: Socket): void {
-    const underWay = this.#busy.get(socket);
-    if (underWay === undefined) {
-      if (this.#idle.delete(socket)) this.#busy.set(socket, 1);
-      return;
-    }
-    this.#busy.set(socket, underWay + 1);
-    this.#ahead += 1;
+    const before = this.#underWay.get(socket);
+    if (before === undefined) return; // the connection has ended before it
+    this.#move(socket, before + 1);
+    if (before > 0) this.#ahead += 1;
     if (this.#ahead > this.#maxAhead) this.#end(this.#greediest());
   }
 
   /** Its exchange is over. */
   ended(socket: Socket): void {
-    const underWay = this.#busy.get(socket);
-    if (underWay === undefined) return; // the connection has ended before it
-    if (underWay > 1) {
-      this.#busy.set(socket, underWay - 1);
-      this.#ahead -= 1;
-      return;
-    }
-    this.#busy.delete(socket);
-    this.#idle.add(socket);
+    const before = this.#underWay.get(socket);
+    if (before === undefined) return;
+    this.#move(socket, before - 1);
+    if (before > 1) this.#ahead -= 1;
   }
 
-  #longest(): Socket | undefined {
-    for (const socket of this.#idle) return socket;
-    for (const socket of this.#busy.keys()) return socket;
+  #move(socket: Socket, underWay: number): void {
+    this.#underWay.delete(socket);
+    this.#underWay.set(socket, underWay);
+  }
+
+  #quietest(): Socket | undefined {
+    for (const socket of this.#underWay.keys()) return socket;
     return undefined;
   }
 
   #greediest(): Socket | undefined {
     let greediest: Socket | undefined;
     let most = 0;
-    for (const [socket, underWay] of this.#busy) {
+    for (const [socket, underWay] of this.#underWay) {
       if (underWay <= most) continue;
       greediest = socket;
       most = underWay;
@@ -86,8 +76,7 @@ export class Connections {
   }
 
   #forget(socket: Socket): void {
-    this.#ahead -= Math.max((this.#busy.get(socket) ?? 0) - 1, 0);
-    this.#idle.delete(socket);
-    this.#busy.delete(socket);
+    this.#ahead -= Math.max((this.#underWay.get(socket) ?? 0) - 1, 0);
+    this.#underWay.delete(socket);
   }
 }

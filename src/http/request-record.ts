@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
@@ -64,8 +64,8 @@ function line(request: FastifyRequest, reply: FastifyReply): object {
 const EXCHANGES = Symbol('the exchanges of a connection that are not over');
 const AFTERWARDS = Symbol('what happens once they are');
 
-/** The exchanges that are not over, as functions that end them, each with its request. */
-type Open = Map<() => void, IncomingMessage>;
+/** The exchanges that are not over, as functions that end them, each with its answer. */
+type Open = Map<() => void, ServerResponse>;
 
 interface Recorded extends Socket {
   [EXCHANGES]?: Open;
@@ -81,13 +81,13 @@ function openExchanges(socket: Recorded): Open {
   if (known !== undefined) return known;
   const open: Open = new Map();
   socket[EXCHANGES] = open;
-  socket.once('close', () => open.forEach((_request, over) => over()));
+  socket.once('close', () => open.forEach((_answer, over) => over()));
   return open;
 }
 
-/** Whether a request that came whole is not answered so far. */
+/** Whether a request that came whole is not answered so far, or any is in the middle of its answer. */
 const owesAnswer = (socket: Recorded): boolean =>
-  [...(socket[EXCHANGES]?.values() ?? [])].some(({ complete }) => complete);
+  [...(socket[EXCHANGES]?.values() ?? [])].some(({ req, headersSent }) => req.complete || headersSent);
 
 /**
  * Does something once every request that came whole on a connection is answered: at once where there is none. The first time
@@ -172,7 +172,7 @@ export const requestRecorder =
       }
       if (socket[AFTERWARDS] !== undefined && !owesAnswer(socket)) socket[AFTERWARDS]();
     };
-    open.set(over, request.raw);
+    open.set(over, reply.raw);
     reply.raw.once('close', over);
     exchanges.began(request, reply);
   };
