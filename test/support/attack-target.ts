@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { expect, onTestFinished } from 'vitest';
-import { connectSandbox } from '../../src/index.ts';
 import { logLines, startProgram } from './program.ts';
-import { clientOf, type Client } from './sandbox.ts';
+import { PAYOUT } from './sandbox.ts';
 
 export const ADMIN_TOKEN = 'the-token-of-the-attacked';
 export const MEBIBYTE = 2 ** 20;
@@ -24,25 +23,44 @@ export interface Target {
   readonly stop: () => Promise<void>;
 }
 
-/** Pays one rupee after another, and holds each answer against what it has paid. */
+/**
+ * Pays one rupee after another, and holds each answer against what it has paid. On a new connection each time: one that is
+ * kept may be ended as the idlest just when it is used again.
+ */
 class Honest {
-  readonly #client: Client;
+  readonly #url: string;
   #paid = 0;
 
-  constructor(client: Client) {
-    this.#client = client;
+  constructor(url: string) {
+    this.#url = url;
   }
 
   /** A payout, its status and the balance, all right. */
   async isServed(): Promise<void> {
     this.#paid += 1;
     const reference = `honest-${this.#paid}`;
-    const paid = await this.#client.pay({ client_ref_id: reference, amount: 1 });
-    assert.equal(paid.status, 200, paid.text);
-    const { txn_id, amount } = paid.body.data;
-    const { body } = await this.#client.status({ client_ref_id: reference });
-    assert.deepEqual([amount, body.data.txn_id, body.data.client_ref_id], [1, txn_id, reference]);
-    assert.equal((await this.#client.balance()).body.data.balance, 1_000_000 - this.#paid);
+    const payout = { ...PAYOUT, client_ref_id: reference, amount: 1 };
+    const { txn_id, amount } = await this.#ask('POST', '/payout/initiate', JSON.stringify(payout));
+    const status = await this.#ask('GET', `/payout/status?client_ref_id=${reference}`);
+    assert.deepEqual([amount, status['txn_id'], status['client_ref_id']], [1, txn_id, reference]);
+    const { balance } = await this.#ask('GET', '/client/fetchbalance');
+    assert.equal(balance, 1_000_000 - this.#paid);
+  }
+
+  async #ask(method: string, path: string, body?: string): Promise<Readonly<Record<string, unknown>>> {
+    const headers = {
+      authorization: 'Bearer sk_test_honest',
+      connection: 'close',
+      'content-type': 'application/json',
+    };
+    const response = await fetch(this.#url + path, {
+      method,
+      headers,
+      ...(body === undefined ? {} : { body }),
+    });
+    const text = await response.text();
+    assert.equal(response.status, 200, text);
+    return (JSON.parse(text) as { readonly data: Readonly<Record<string, unknown>> }).data;
   }
 }
 
@@ -65,7 +83,7 @@ export async function startTarget(environment: Readonly<Record<string, string>> 
   });
   const pid = program.child.pid!;
   const { hostname, port } = new URL(url);
-  const honest = new Honest(clientOf(connectSandbox({ url }).world('sk_test_honest')));
+  const honest = new Honest(url);
   await honest.isServed(); // all that is made at the first request is there
   const idle = socketsOf(pid);
   return {
