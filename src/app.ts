@@ -10,6 +10,8 @@ import { HistoryBudget } from './domain/history.ts';
 import { CONTROL_PREFIX, controlApi, isControlPath } from './control/control-api.ts';
 import { admission } from './http/admission.ts';
 import { adminOnly, bearerKeys } from './http/bearer-key.ts';
+import { LongBodies } from './http/body-bytes.ts';
+import { Connections } from './http/connections.ts';
 import { takeJsonBodies } from './http/json-body.ts';
 import { collectRoutes } from './http/operation.ts';
 import { payoutRoutes } from './http/payout-routes.ts';
@@ -19,6 +21,7 @@ import { recordRequests, requestRecorder } from './http/request-record.ts';
 import { sayScenario } from './http/sandbox-headers.ts';
 import { ownCompilersOnly, serializerCompiler, validatorCompiler } from './http/schemas.ts';
 import { refuseUnknownRoutes } from './http/unknown-routes.ts';
+import { UnreadAnswers } from './http/unread-answers.ts';
 import { MemoryLedger } from './ledger/memory.ts';
 import { newAdminToken } from './runtime/admin-token.ts';
 import { sameText, sha256 } from './runtime/digest.ts';
@@ -26,6 +29,7 @@ import { ControlScenarios } from './runtime/control-scenarios.ts';
 import { dashboardFiles } from './runtime/dashboard-files.ts';
 import { KeptState, type Restored } from './runtime/kept-state.ts';
 import { linearPattern } from './runtime/linear-pattern.ts';
+import { atMost } from './runtime/memory-share.ts';
 import { packageVersion } from './runtime/package-version.ts';
 import { ScenarioLibrary } from './runtime/scenario-library.ts';
 import { Snapshots } from './runtime/snapshots.ts';
@@ -38,6 +42,11 @@ const MAX_BODY_BYTES = 64 * 1024;
 const MAX_HEADER_BYTES = 16 * 1024; // the path among them
 const REQUEST_TIMEOUT_MS = 30_000; // from the first byte of a request to its last
 const TIMEOUT_CHECK_MS = 5_000; // how late that may be noticed
+const MAX_STATE_BYTES = 256 * 1024 * 1024; // a snapshot of some 300,000 transactions
+const STATE_SHARE = 1 / 16; // of the heap: read, it takes many times its length
+const MAX_UNREAD_BYTES = 128 * 1024 * 1024;
+const UNREAD_SHARE = 1 / 8; // of the heap
+const MAX_REQUESTS_AHEAD = 10_000; // on all connections, beside the first of each
 const JOURNAL_SHARE = 16; // one world may take this part of what all journals may hold
 const MAX_ATTEMPT_COUNTERS = 200_000; // of all worlds together
 
@@ -141,7 +150,18 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
         });
   const restored = (await keptState?.restore()) ?? null;
 
-  const record = requestRecorder(log, stopwatchMs, metrics?.requested);
+  const connections = new Connections(settings.maxConnections, MAX_REQUESTS_AHEAD);
+  const unread = new UnreadAnswers(atMost(MAX_UNREAD_BYTES, UNREAD_SHARE));
+  const maxStateBytes = atMost(MAX_STATE_BYTES, STATE_SHARE);
+  const longBodies = new LongBodies(maxStateBytes);
+  const record = requestRecorder(log, stopwatchMs, {
+    began: ({ raw }) => connections.began(raw.socket),
+    over(request, reply) {
+      connections.ended(request.raw.socket);
+      unread.read(reply.raw);
+      metrics?.requested(request, reply);
+    },
+  });
   const app: FastifyInstance = fastify({
     logger: false, // one line a request is written by recordRequests
     bodyLimit: MAX_BODY_BYTES,
@@ -162,6 +182,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
 
+  connections.watch(app.server);
   answerOddHttp(app, log, scenarioInForce);
   recordRequests(app, record);
   sayScenario(app, ({ url }) => (isControlPath(url) ? scenarios.plain : scenarios.inForce));
@@ -169,8 +190,8 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
   let document: Promise<string> | undefined;
   const openapi = (): Promise<string> => (document ??= documentOf(routes));
   refuseUnknownRoutes(app, CONTROL_PREFIX);
-  answerErrors(app, log);
-  takeJsonBodies(app);
+  answerErrors(app, log, record, scenarioInForce);
+  takeJsonBodies(app, longBodies);
   const limitRate = await limitRates(app, settings.maxWorlds);
   const keyOf = bearerKeys(settings.apiKeys, sameText);
   const defaultKey = settings.apiKeys?.[0] ?? DEFAULT_KEY;
@@ -181,7 +202,9 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
     });
   }
   const admit = admission({ worlds, scenarios, keyOf, defaultKey, wallClock });
-  await app.withTypeProvider<ZodTypeProvider>().register(payoutRoutes, { admit, limitRate, wallClock });
+  await app
+    .withTypeProvider<ZodTypeProvider>()
+    .register(payoutRoutes, { admit, limitRate, unread, wallClock });
   const adminToken = settings.adminToken ?? newAdminToken();
   let isStopping = false;
   await app.register(controlApi, {
@@ -197,6 +220,9 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
     version: packageVersion(),
     dashboardFiles: dashboardFiles(),
     isStopping: () => isStopping,
+    longBodies,
+    maxStateBytes,
+    unread,
     openapi,
     metricsText: metrics?.text ?? null,
     docsFile: async (...args) => (await import('./runtime/docs-page.ts')).docsFile(...args),

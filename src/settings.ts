@@ -55,6 +55,12 @@ const defaultMaxTransactions = (): number =>
     Math.floor((getHeapStatistics().heap_size_limit * SHARE_OF_HEAP) / WORST_TRANSACTION_BYTES),
   );
 
+const WORST_CONNECTION_BYTES = 96 * 1024; // with its headers and its body at their largest
+
+/** 4,000, or what fits into a quarter of this process's heap limit if that is less. */
+const defaultMaxConnections = (): number =>
+  Math.min(4000, Math.floor(getHeapStatistics().heap_size_limit / 4 / WORST_CONNECTION_BYTES));
+
 /** Every setting of the sandbox: its shape, its default, its names and its explanation. */
 const SettingsSchema = z.object({
   port: wholeNumber(0, 65_535).default(3000).register(explain, {
@@ -157,6 +163,12 @@ const SettingsSchema = z.object({
     env: 'SANDBOX_MAX_WORLDS',
     value: '<number>',
     description: 'worlds kept; one more drops the one that was idle longest',
+  }),
+  maxConnections: wholeNumber(1, 1_000_000).default(defaultMaxConnections).register(explain, {
+    env: 'SANDBOX_MAX_CONNECTIONS',
+    value: '<number>',
+    description: 'connections kept; one more ends the one on which nothing happened for longest',
+    defaultText: '4000, or fewer where the heap is small',
   }),
   worldIdle: readWith(duration, 'a duration such as 90s, 12h or 1d').prefault('1d').register(explain, {
     env: 'SANDBOX_WORLD_IDLE',

@@ -245,6 +245,7 @@ test.each([
     400,
     'MALFORMED_REQUEST',
   ],
+  ['a method that there is none of', Buffer.from('PRI /\r\nHost: a\r\n\r\n'), 400, 'MALFORMED_REQUEST'],
   ['headers without end', rawRequest('GET /', { X: 'x'.repeat(17_000) }), 431, 'HEADERS_TOO_LARGE'],
   ['a URL without end', rawRequest(`GET /${'x'.repeat(17_000)}`, {}), 431, 'HEADERS_TOO_LARGE'],
 ])(
@@ -259,6 +260,24 @@ test.each([
     expect((await client().pay()).status).toBe(200);
   },
 );
+
+test('bytes that are no HTTP are refused after what was asked before them, and never in its place', async () => {
+  const { url } = await sandboxFor({
+    scenario: { rules: [{ name: 'late', match: { route: 'balance' }, effect: { delay: '200ms' } }] },
+  });
+  const socket = rawSocket(url);
+  const asked = rawRequest('GET /client/fetchbalance', AUTHORIZED);
+  socket.write(Buffer.concat([asked, asked, Buffer.from('\u0000\r\n\r\n')]));
+  const text = await answersOn(socket);
+  expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 400']);
+});
+
+test('a client that ends in the middle of a request, behind one that hangs, ends them both', async () => {
+  const { url } = await sandboxFor({ scenario: { rules: [{ name: 'hung', effect: { fault: 'hang' } }] } });
+  const socket = rawSocket(url);
+  socket.end(Buffer.concat([rawRequest('GET /client/fetchbalance', AUTHORIZED), Buffer.from('GET /')]));
+  expect(await answersOn(socket)).toBe('');
+});
 
 test('five hundred headers are read, and requests sent before their turn are answered in order', async () => {
   const { url } = await sandboxFor();

@@ -79,6 +79,10 @@ const GOOD: Record<SettingName, readonly (readonly [text: string, value: unknown
     ['1', 1],
     ['1000000000', 1e9],
   ],
+  maxConnections: [
+    ['1', 1],
+    ['1000000', 1_000_000],
+  ],
   maxWorlds: [
     ['1', 1],
     ['10000000', 1e7],
@@ -150,6 +154,7 @@ test('without flags and variables the defaults of the README hold', () => {
     clock: 'running',
     maxTransactions: expect.toSatisfy((count) => count > 0 && count <= 1_000_000),
     maxWorlds: 10_000,
+    maxConnections: expect.toSatisfy((count) => count > 0 && count <= 4000),
     worldIdle: 86_400_000,
     journalEntries: 1000,
     journalMemory: 64 * 1024 * 1024,
@@ -163,6 +168,7 @@ test('without flags and variables the defaults of the README hold', () => {
 const inWords = new Set<SettingName>([
   'adminToken',
   'apiKeys',
+  'maxConnections',
   'maxTransactions',
   'scenario',
   'scenarios',
@@ -216,6 +222,7 @@ test.each<[SettingName, string, string]>([
   ['clock', '2026-01-15T10:30:00+05:30', A_TIME],
   ['maxTransactions', '0', 'must be a whole number from 1 to 1000000000'],
   ['maxWorlds', '0', 'must be a whole number from 1 to 10000000'],
+  ['maxConnections', '0', 'must be a whole number from 1 to 1000000'],
   ['worldIdle', '0s', A_DURATION],
   ['worldIdle', '12', A_DURATION],
   ['worldIdle', '1 month', A_DURATION],

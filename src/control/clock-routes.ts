@@ -8,11 +8,13 @@ import type { World } from '../domain/world.ts';
 import { changeWire } from '../domain/change-wire.ts';
 import type { ClockMove } from '../domain/world-book.ts';
 import type { WallClock } from '../domain/wall-clock.ts';
+import type { UnreadAnswers } from '../http/unread-answers.ts';
 import { JSON_TYPE, sendInPieces } from './long-answer.ts';
 import { clockAnswer, iso } from './wire.ts';
 
 interface Options {
   readonly wallClock: WallClock;
+  readonly unread: UnreadAnswers;
 }
 
 const NOTHING = 1;
@@ -52,7 +54,7 @@ function* advancedInPieces(head: object, changes: readonly string[]): Generator<
 }
 
 /** The clock of a world. */
-export const clockRoutes: FastifyPluginAsyncZod<Options> = async (app, { wallClock }) => {
+export const clockRoutes: FastifyPluginAsyncZod<Options> = async (app, { wallClock, unread }) => {
   const answersClock = (operationId: string, summary: string, refuses: readonly RefusalCode[] = []) => ({
     schema: { operationId, summary, tag: 'Clock', refuses, response: { 200: ClockAnswer } } as const,
   });
@@ -103,11 +105,12 @@ export const clockRoutes: FastifyPluginAsyncZod<Options> = async (app, { wallClo
       const changes = await world.book.move(moveOf(body), changesText);
       told(world);
       const head = { now: iso(world.nowMs), frozen: world.book.isFrozen };
-      const answer = advancedInPieces(head, changes);
+      const pieces = advancedInPieces(head, changes);
+      const bytes = changes.reduce((sum, { length }) => sum + length, 0); // they are text already
       const sent =
         changes.length > 1
-          ? sendInPieces(reply, answer, wallClock)
-          : reply.type(JSON_TYPE).send([...answer].join('') as never);
+          ? sendInPieces(reply, { pieces, bytes }, unread, wallClock)
+          : reply.type(JSON_TYPE).send([...pieces].join('') as never);
       return sent as unknown as AdvanceAnswer;
     },
   );

@@ -7,7 +7,9 @@ import type { Suggest } from '../contract/shape-issues.ts';
 import type { PatternOf } from '../domain/rule-compiler.ts';
 import type { WallClock } from '../domain/wall-clock.ts';
 import type { Worlds } from '../domain/worlds.ts';
+import type { LongBodies } from '../http/body-bytes.ts';
 import { takeJsonBodies } from '../http/json-body.ts';
+import type { UnreadAnswers } from '../http/unread-answers.ts';
 import { adminRoutes } from './admin-routes.ts';
 import { validatorWith } from './checked-request.ts';
 import { clockRoutes } from './clock-routes.ts';
@@ -18,6 +20,7 @@ import { journalRoutes } from './journal-routes.ts';
 import { metricsRoutes, type Metered } from './metrics-routes.ts';
 import { scenarioRoutes, type Scenarios } from './scenario-routes.ts';
 import { stateRoutes, type Snapshots } from './state-routes.ts';
+import { inTurn } from './turns.ts';
 import { walletRoutes } from './wallet-routes.ts';
 import { worldRoutes } from './world-routes.ts';
 
@@ -44,6 +47,10 @@ export interface ControlOptions extends Docs, Metered {
   /** The files of the page, by their path. */
   readonly dashboardFiles: () => ReadonlyMap<string, DashboardFile>;
   readonly isStopping: () => boolean;
+  /** What long bodies share, and how long one may be. */
+  readonly longBodies: LongBodies;
+  readonly maxStateBytes: number;
+  readonly unread: UnreadAnswers;
 }
 
 /** What a route does not take is refused, and not passed over: `DELETE requests?route=initiate` would forget them all. */
@@ -62,14 +69,18 @@ export async function controlApi(
   app: FastifyInstance,
   { prefix: _prefix, ...options }: ControlOptions & { readonly prefix: string },
 ): Promise<void> {
-  const { worlds, keyOf, suggest, version, isStopping } = options;
+  const { worlds, keyOf, suggest, version, isStopping, unread } = options;
   app.setValidatorCompiler(validatorWith(suggest));
   app.setSerializerCompiler(() => JSON.stringify); // these answers are seldom, and their schemas costly to compile
-  takeJsonBodies(app, true);
+  takeJsonBodies(app, options.longBodies, true);
   app.addHook('onRequest', (request, reply, done) => {
     request.record.quiet = request.method === 'GET';
     void reply.headers(HEADERS);
-    done();
+    inTurn(request.raw.socket, reply.raw, done);
+  });
+  app.addHook('onSend', (_request, reply, payload, done) => {
+    if (typeof payload === 'string') unread.wait(reply.raw, payload.length);
+    done(null, payload);
   });
 
   const answersHealth = {

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { Refusal } from '../contract/errors.ts';
 import type { WorldEvent } from '../domain/event-log.ts';
 import type { WallClock } from '../domain/wall-clock.ts';
+import type { UnreadAnswers } from '../http/unread-answers.ts';
 
 const LastEventId = z.object({
   'Last-Event-ID': z.string().optional().meta({ description: 'The id of the last event that a reader has' }),
@@ -10,6 +11,7 @@ const LastEventId = z.object({
 
 interface Options {
   readonly wallClock: WallClock;
+  readonly unread: UnreadAnswers;
 }
 
 /** A reader that has so much left to read is cut off: he comes back with the id of what he has. */
@@ -20,7 +22,7 @@ const HEARTBEAT_MS = 15_000;
 const frame = ({ id, type, data }: WorldEvent): string => `id: ${id}\nevent: ${type}\ndata: ${data}\n\n`;
 
 /** What happens in a world, live, as server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html). */
-export const eventRoutes: FastifyPluginAsyncZod<Options> = async (app, { wallClock }) => {
+export const eventRoutes: FastifyPluginAsyncZod<Options> = async (app, { wallClock, unread }) => {
   app.get(
     '/events',
     {
@@ -48,6 +50,7 @@ export const eventRoutes: FastifyPluginAsyncZod<Options> = async (app, { wallClo
       const send = (text: string): void => {
         if (raw.writableLength > MAX_BUFFERED_BYTES) raw.destroy();
         else raw.write(text);
+        unread.wait(raw, raw.writableLength);
       };
       let cancelBeat = (): void => undefined;
       const beat = (): void => {

@@ -7,11 +7,36 @@ import { pathText } from '../contract/shape-issues.ts';
 import type { Exchange } from '../domain/exchange.ts';
 import { journalEntry } from '../domain/journal-entry.ts';
 import type { PatternOf } from '../domain/rule-compiler.ts';
+import type { WallClock } from '../domain/wall-clock.ts';
 import { seenStatus, verify } from '../domain/verification.ts';
+import type { UnreadAnswers } from '../http/unread-answers.ts';
 import { wrongRequest } from './checked-request.ts';
+import { sendInPieces } from './long-answer.ts';
 
 interface Options {
   readonly patternOf: PatternOf;
+  readonly wallClock: WallClock;
+  readonly unread: UnreadAnswers;
+}
+
+/** About how many characters of a list of requests are written at once. */
+const PIECE_CHARACTERS = 64 * 1024;
+
+const ENTRY_CHARACTERS = 1000; // beside its texts
+
+const charactersOf = ({ url, body = '', answer }: Exchange): number =>
+  ENTRY_CHARACTERS + url.length + body.length + (answer?.body.length ?? 0);
+
+/** A list of requests, in pieces. */
+function* requestsInPieces(shown: readonly Exchange[], evicted: number): Generator<string> {
+  let piece = '{"requests":[';
+  for (const [index, exchange] of shown.entries()) {
+    piece += (index === 0 ? '' : ',') + JSON.stringify(journalEntry(exchange));
+    if (piece.length < PIECE_CHARACTERS) continue;
+    yield piece;
+    piece = '';
+  }
+  yield `${piece}],"evicted":${evicted}}`;
 }
 
 const USUAL_LIMIT = 100;
@@ -27,7 +52,10 @@ const isWanted =
     (since === undefined || (typeof since === 'number' ? exchange.nth > since : exchange.atMs >= since.atMs));
 
 /** The journal: what a world was asked, what it answered and why. */
-export const journalRoutes: FastifyPluginAsyncZod<Options> = async (app, { patternOf }) => {
+export const journalRoutes: FastifyPluginAsyncZod<Options> = async (
+  app,
+  { patternOf, wallClock, unread },
+) => {
   app.get(
     '/requests',
     {
@@ -39,11 +67,16 @@ export const journalRoutes: FastifyPluginAsyncZod<Options> = async (app, { patte
         response: { 200: RequestsAnswer },
       },
     },
-    ({ query, world: { journal } }) => {
+    ({ query, world: { journal } }, reply) => {
       const { order, limit = USUAL_LIMIT } = query;
       const wanted = journal.exchanges.filter(isWanted(query));
       const shown = order === 'oldest' ? wanted.slice(0, limit) : wanted.slice(-limit).toReversed();
-      return { requests: shown.map(journalEntry), evicted: journal.evicted };
+      const characters = shown.reduce((sum, exchange) => sum + charactersOf(exchange), 0);
+      const { evicted } = journal;
+      if (characters < PIECE_CHARACTERS) return { requests: shown.map(journalEntry), evicted };
+      // made as it is read: one that nobody reads costs no more than what it still refers to
+      const inPieces = { pieces: requestsInPieces(shown, evicted), bytes: characters };
+      return sendInPieces(reply, inPieces, unread, wallClock) as unknown as RequestsAnswer;
     },
   );
 

@@ -4,14 +4,16 @@ import { StateDocument } from '../contract/state.ts';
 import { Refusal } from '../contract/errors.ts';
 import type { World } from '../domain/world.ts';
 import type { WallClock } from '../domain/wall-clock.ts';
+import type { LongBodies } from '../http/body-bytes.ts';
+import type { UnreadAnswers } from '../http/unread-answers.ts';
 import { takeWholeBodies } from '../http/whole-body.ts';
-import { sendInPieces } from './long-answer.ts';
+import { listBytes, sendInPieces } from './long-answer.ts';
 import { worldNow } from './world-routes.ts';
 
 /** Writes worlds down, and makes them of what was written. */
 export interface Snapshots {
   /** The state of a world as a JSON document, in pieces. */
-  write(world: World): Promise<Iterable<string>>;
+  write(world: World): Promise<{ readonly pieces: Iterable<string>; readonly items: number }>;
   /**
    * Puts the text of a snapshot in the place of all that a world is.
    *
@@ -23,13 +25,17 @@ export interface Snapshots {
 interface Options {
   readonly snapshots: Snapshots;
   readonly wallClock: WallClock;
+  readonly unread: UnreadAnswers;
+  readonly longBodies: LongBodies;
+  /** How long a snapshot may be that is restored. */
+  readonly maxStateBytes: number;
 }
 
-/** A snapshot of some 300,000 transactions. */
-const MAX_STATE_BYTES = 256 * 1024 * 1024;
-
 /** Snapshots of a world: to keep, to restore, to fork. */
-export const stateRoutes: FastifyPluginAsyncZod<Options> = async (app, { snapshots, wallClock }) => {
+export const stateRoutes: FastifyPluginAsyncZod<Options> = async (
+  app,
+  { snapshots, wallClock, unread, longBodies, maxStateBytes },
+) => {
   app.get(
     '/state',
     {
@@ -40,20 +46,23 @@ export const stateRoutes: FastifyPluginAsyncZod<Options> = async (app, { snapsho
         answers: { type: 'application/json', description: 'The snapshot', schema: StateDocument },
       },
     },
-    async ({ world }, reply) => sendInPieces(reply, await snapshots.write(world), wallClock),
+    async ({ world }, reply) => {
+      const { pieces, items } = await snapshots.write(world);
+      return sendInPieces(reply, { pieces, bytes: listBytes(items) }, unread, wallClock);
+    },
   );
 
   await app.register(async (whole) => {
-    takeWholeBodies(whole, () => wallClock.letOthersRun());
+    takeWholeBodies(whole, longBodies, () => wallClock.letOthersRun());
     whole.put(
       '/state',
       {
-        bodyLimit: MAX_STATE_BYTES,
+        bodyLimit: maxStateBytes,
         schema: {
           operationId: 'putState',
           summary: 'Restore a snapshot, of this world or of another',
           tag: 'State',
-          refuses: ['STATE_REFUSED', 'WORLD_REPLACED', 'SANDBOX_FULL'],
+          refuses: ['STATE_REFUSED', 'TOO_MANY_SNAPSHOTS', 'WORLD_REPLACED', 'SANDBOX_FULL'],
           takes: StateDocument,
           response: { 200: WorldAnswer },
         },

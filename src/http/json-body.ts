@@ -2,7 +2,10 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { Refusal } from '../contract/errors.ts';
-import { isTooNested, MAX_NESTING } from '../domain/nesting.ts';
+import { tooCrowded, tooNested } from '../domain/body-refusals.ts';
+import { isTooCrowded } from '../domain/crowding.ts';
+import { isTooNested } from '../domain/nesting.ts';
+import { readBody, type LongBodies } from './body-bytes.ts';
 import { noteBody } from './request-record.ts';
 
 const OTHER_CHARSET = /charset=(?!"?utf-?8"?\s*(;|$))/i;
@@ -13,33 +16,34 @@ export const isEncoded = ({
   'content-type': type = '',
 }: IncomingHttpHeaders) => encoding !== 'identity' || OTHER_CHARSET.test(type);
 
-function tooNested(): Refusal {
-  const message = `body must not be nested deeper than ${MAX_NESTING} levels`;
-  return new Refusal('INVALID_REQUEST', { message, errors: [{ field: 'body', message }] });
-}
-
 /**
  * Takes JSON bodies in UTF-8 and no others. Bytes that are no UTF-8 are refused, since decoding would replace them,
  * and two references could become one. Keys that would touch a prototype are left out, like every unknown field.
  *
+ * @param longBodies what long bodies share
  * @param emptyIsNone whether an empty body is none, whatever its media type says: clients send one with every POST
  */
-export function takeJsonBodies(app: FastifyInstance, emptyIsNone = false): void {
+export function takeJsonBodies(app: FastifyInstance, longBodies: LongBodies, emptyIsNone = false): void {
   const parse = app.getDefaultJsonParser('remove', 'remove');
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, done) => {
-    if (isEncoded(request.headers)) {
-      return done(
-        new Refusal('UNSUPPORTED_MEDIA_TYPE', { message: 'The request body must be JSON in plain UTF-8' }),
-      );
-    }
-    if (!isUtf8(body)) {
-      return done(new Refusal('INVALID_JSON', { message: 'The request body is not valid UTF-8' }));
-    }
-    const text = body.toString('utf8');
-    noteBody(request, text);
-    if (isTooNested(text)) return done(tooNested()); // what reads it would overflow its stack
-    if (emptyIsNone && text.trim() === '') return done(null);
-    void parse(request, text, done);
+  app.addContentTypeParser('application/json', (request, payload, done) => {
+    readBody(request, payload, longBodies, (error, pieces) => {
+      if (error !== null) return done(error);
+      if (isEncoded(request.headers)) {
+        return done(
+          new Refusal('UNSUPPORTED_MEDIA_TYPE', { message: 'The request body must be JSON in plain UTF-8' }),
+        );
+      }
+      const body = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
+      if (!isUtf8(body)) {
+        return done(new Refusal('INVALID_JSON', { message: 'The request body is not valid UTF-8' }));
+      }
+      const text = body.toString('utf8');
+      noteBody(request, text);
+      if (isTooNested(text)) return done(tooNested()); // what reads it would overflow its stack
+      if (isTooCrowded(text)) return done(tooCrowded()); // what reads it would take all memory there is
+      if (emptyIsNone && text.trim() === '') return done(null);
+      void parse(request, text, done);
+    });
   });
 }

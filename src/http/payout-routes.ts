@@ -18,6 +18,7 @@ import type { World } from '../domain/world.ts';
 import { noteAnswer } from './request-record.ts';
 import { tell } from './sandbox-headers.ts';
 import { answerUnderRule } from './under-rule.ts';
+import type { UnreadAnswers } from './unread-answers.ts';
 import { noteReference, refuseUnknownFields } from './body-checks.ts';
 import { balanceAnswer, initiateAnswer, statusAnswer } from './wire.ts';
 
@@ -38,6 +39,7 @@ interface Options {
   /** Counts a request against the rate limit, and refuses it past that: RATE_LIMITED. */
   readonly limitRate: onRequestHookHandler;
   readonly wallClock: WallClock;
+  readonly unread: UnreadAnswers;
 }
 
 /** What the dialect does not take is refused, and what it doubts is told. */
@@ -57,7 +59,7 @@ function judge(request: FastifyRequest, reply: FastifyReply, body: InitiateReque
 const isRuled = (plan: Plan): plan is Plan & { readonly rule: Rule } => plan.rule !== null;
 
 /** The three routes of the payout service. */
-export const payoutRoutes: FastifyPluginAsyncZod<Options> = async (app, { admit, limitRate, wallClock }) => {
+export const payoutRoutes: FastifyPluginAsyncZod<Options> = async (app, { admit, limitRate, ...waiting }) => {
   app.decorateRequest('world');
   app.addHook('onRequest', (request, _reply, done) => {
     request.record.route = request.routeOptions.config.name;
@@ -67,6 +69,7 @@ export const payoutRoutes: FastifyPluginAsyncZod<Options> = async (app, { admit,
   app.addHook('onSend', (request, reply, payload, done) => {
     const body = typeof payload === 'string' ? payload : '';
     noteAnswer(request, { status: reply.statusCode, headers: reply.getHeaders(), body });
+    waiting.unread.wait(reply.raw, body.length);
     done(null, payload);
   });
   app.addHook('onRequest', limitRate);
@@ -118,7 +121,7 @@ export const payoutRoutes: FastifyPluginAsyncZod<Options> = async (app, { admit,
       };
       if (!isRuled(plan)) return act();
       const pretend = (): InitiateAnswer => initiateAnswer(world.imagine(body, plan), scenario.dialect);
-      return answerUnderRule(plan, { act, pretend }, request, reply, wallClock);
+      return answerUnderRule(plan, { act, pretend }, request, reply, waiting);
     },
   );
 
@@ -140,7 +143,7 @@ export const payoutRoutes: FastifyPluginAsyncZod<Options> = async (app, { admit,
       const plan = planOf(request, 'balance', {});
       const act = async (): Promise<BalanceAnswer> =>
         balanceAnswer(await world.balance(record), scenario.dialect);
-      return isRuled(plan) ? answerUnderRule(plan, { act, pretend: null }, request, reply, wallClock) : act();
+      return isRuled(plan) ? answerUnderRule(plan, { act, pretend: null }, request, reply, waiting) : act();
     },
   );
 
@@ -169,7 +172,7 @@ export const payoutRoutes: FastifyPluginAsyncZod<Options> = async (app, { admit,
         record.txnId = transaction.txnId;
         return statusAnswer(transaction, scenario.dialect);
       };
-      return isRuled(plan) ? answerUnderRule(plan, { act, pretend: null }, request, reply, wallClock) : act();
+      return isRuled(plan) ? answerUnderRule(plan, { act, pretend: null }, request, reply, waiting) : act();
     },
   );
 };

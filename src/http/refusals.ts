@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import type { Dialect } from '../contract/dialect.ts';
 import { Refusal, REFUSALS, type FieldError, type RefusalCode } from '../contract/errors.ts';
 import type { Scenario } from '../domain/scenario.ts';
-import type { Recorder } from './request-record.ts';
+import { afterAnswers, type Recorder } from './request-record.ts';
 import { sayId, tell } from './sandbox-headers.ts';
 
 /** What Fastify itself refuses, in our catalogue. */
@@ -111,9 +111,21 @@ export function refuse(refusal: Refusal, request: FastifyRequest, reply: Fastify
 export const sendText = (reply: FastifyReply, text: string): FastifyReply =>
   text === '' ? reply.send() : reply.send(text);
 
-/** Turns every error of a request into an answer: the one place where that happens. */
-export function answerErrors(app: FastifyInstance, log: Logger): void {
+/**
+ * Turns every error of a request into an answer: the one place where that happens. A request without a method (Node reads
+ * `PRI /` as one, in a version 0.9 of HTTP) has met no hook before.
+ */
+export function answerErrors(
+  app: FastifyInstance,
+  log: Logger,
+  record: Recorder,
+  scenarioInForce: () => Scenario,
+): void {
   app.setErrorHandler((error, request, reply) => {
+    if ((request.record as FastifyRequest['record'] | undefined) === undefined) {
+      record(request, reply);
+      request.scenario = scenarioInForce();
+    }
     const refusal = refusalOf(error, request);
     if (refusal === undefined) {
       log.error({ err: error, request_id: request.id }, 'a fault of the sandbox');
@@ -133,22 +145,35 @@ export const refuseBadPath =
     void sendText(reply, refuse(refusal, request, reply));
   };
 
-/** Answers what never became a request: bytes that are no HTTP, headers without end, a body that does not come. */
+/** What Node says of a request that the client itself has not sent to its end. */
+const CLIENT_ENDED = 'HPE_INVALID_EOF_STATE';
+
+/**
+ * Answers what never became a request: bytes that are no HTTP, headers without end, a body that does not come. What was asked
+ * before it on its connection is answered first: its refusal would be taken for the answer to that.
+ */
 export const refuseBrokenHttp =
   (log: Logger, scenarioInForce: () => Pick<Scenario, 'dialect'>) =>
   (error: Error & { code?: string }, socket: Socket): void => {
     if (error.code === 'ECONNRESET' || socket.destroyed) return;
-    const facts = factsOf(new Refusal(CLIENT_ERRORS[error.code ?? ''] ?? 'MALFORMED_REQUEST'));
-    const { text, contentType } = errorBody(facts, scenarioInForce().dialect.errors);
-    log.info({ status: facts.status, code: facts.code }, 'request');
-    if (socket.writable) {
-      socket.write(
-        `HTTP/1.1 ${facts.status} ${STATUS_CODES[facts.status]}\r\n` +
-          (contentType === null ? '' : `Content-Type: ${contentType}\r\n`) +
-          `Content-Length: ${Buffer.byteLength(text)}\r\nConnection: close\r\n\r\n${text}`,
-      );
-    }
-    socket.destroySoon();
+    let isDone = false;
+    const refuseIt = (): void => {
+      isDone = true;
+      if (socket.destroyed) return;
+      const facts = factsOf(new Refusal(CLIENT_ERRORS[error.code ?? ''] ?? 'MALFORMED_REQUEST'));
+      const { text, contentType } = errorBody(facts, scenarioInForce().dialect.errors);
+      log.info({ status: facts.status, code: facts.code }, 'request');
+      if (socket.writable) {
+        socket.write(
+          `HTTP/1.1 ${facts.status} ${STATUS_CODES[facts.status]}\r\n` +
+            (contentType === null ? '' : `Content-Type: ${contentType}\r\n`) +
+            `Content-Length: ${Buffer.byteLength(text)}\r\nConnection: close\r\n\r\n${text}`,
+        );
+      }
+      socket.destroySoon();
+    };
+    afterAnswers(socket, refuseIt);
+    if (!isDone && error.code === CLIENT_ENDED) socket.destroySoon(); // nobody waits for the answers before it any more
   };
 
 /** Answers what Node would answer by itself, without our envelope: an expectation, which is ignored, and CONNECT. */

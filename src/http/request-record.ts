@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
@@ -61,22 +62,50 @@ function line(request: FastifyRequest, reply: FastifyReply): object {
 }
 
 const EXCHANGES = Symbol('the exchanges of a connection that are not over');
+const AFTERWARDS = Symbol('what happens once they are');
+
+/** The exchanges that are not over, as functions that end them, each with its answer. */
+type Open = Map<() => void, ServerResponse>;
+
+interface Recorded extends Socket {
+  [EXCHANGES]?: Open;
+  [AFTERWARDS]?: () => void;
+}
 
 /**
- * The exchanges of a connection that are not over, as functions that end them. A connection that breaks ends them all:
- * the answers that wait behind another one on it never hear of it otherwise.
+ * The exchanges of a connection that are not over. A connection that breaks ends them all: the answers that wait behind
+ * another one on it never hear of it otherwise.
  */
-function openExchanges(socket: Socket & { [EXCHANGES]?: Set<() => void> }): Set<() => void> {
+function openExchanges(socket: Recorded): Open {
   const known = socket[EXCHANGES];
   if (known !== undefined) return known;
-  const open = new Set<() => void>();
+  const open: Open = new Map();
   socket[EXCHANGES] = open;
-  socket.once('close', () => open.forEach((over) => over()));
+  socket.once('close', () => open.forEach((_answer, over) => over()));
   return open;
+}
+
+/** Whether a request that came whole is not answered so far, or any is in the middle of its answer. */
+const owesAnswer = (socket: Recorded): boolean =>
+  [...(socket[EXCHANGES]?.values() ?? [])].some(({ req, headersSent }) => req.complete || headersSent);
+
+/**
+ * Does something once every request that came whole on a connection is answered: at once where there is none. The first time
+ * counts.
+ */
+export function afterAnswers(socket: Recorded, run: () => void): void {
+  if (owesAnswer(socket)) socket[AFTERWARDS] ??= run;
+  else run();
 }
 
 /** Begins the record of a request, and writes its log line once its exchange is over, whatever became of it. */
 export type Recorder = (request: FastifyRequest, reply: FastifyReply) => void;
+
+/** Who is told of each exchange. */
+interface Exchanges {
+  readonly began: Recorder;
+  readonly over: Recorder;
+}
 
 const blankRecord = ({ id, method, url, headers }: FastifyRequest): Exchange => ({
   nth: 0,
@@ -115,15 +144,15 @@ const hundredths = (ms: number): number => Math.round(ms * 100) / 100;
  * Makes a recorder.
  *
  * @param stopwatchMs measures how long an exchange took
- * @param isOver is told of each exchange that is over
  */
 export const requestRecorder =
-  (log: Logger, stopwatchMs: () => number, isOver?: Recorder): Recorder =>
+  (log: Logger, stopwatchMs: () => number, exchanges: Exchanges): Recorder =>
   (request, reply) => {
     request.startedMs = stopwatchMs();
     const record = blankRecord(request);
     request.record = record;
-    const open = openExchanges(request.raw.socket);
+    const socket: Recorded = request.raw.socket;
+    const open = openExchanges(socket);
     const over = (): void => {
       if (!open.delete(over)) return;
       const isWhole = reply.raw.writableFinished;
@@ -132,18 +161,20 @@ export const requestRecorder =
       if (record.fault === 'malformed-json') record.outcome = 'fault';
       record.durationMs = hundredths(stopwatchMs() - request.startedMs);
       try {
+        exchanges.over(request, reply);
         // what the control API is asked is no business of a payout client: told only to those who want to know all
         if (record.quiet === true) log.debug(line(request, reply), 'request');
         else log.info(line(request, reply), 'request');
-        isOver?.(request, reply);
         if (record.nth > 0) request.world.events.publish('request', () => journalEntry(record));
       } catch (error) {
         // the answer is given, and nobody is left to be told but the log: a process with many worlds must not end by it
         log.error({ err: error, request_id: request.id }, 'a fault of the sandbox');
       }
+      if (socket[AFTERWARDS] !== undefined && !owesAnswer(socket)) socket[AFTERWARDS]();
     };
-    open.add(over);
+    open.set(over, reply.raw);
     reply.raw.once('close', over);
+    exchanges.began(request, reply);
   };
 
 /** One log line a request. */
@@ -152,6 +183,7 @@ export function recordRequests(app: FastifyInstance, record: Recorder): void {
   app.decorateRequest('journaled', null);
   app.decorateRequest('startedMs', 0);
   app.addHook('onRequest', (request, reply, done) => {
+    if (request.raw.socket.destroyed) return; // it came with those for which its connection was ended: nobody waits for it
     record(request, reply);
     done();
   });

@@ -10,6 +10,7 @@ import { heldBack } from './held-answer.ts';
 import { errorBody, refuse, sendText } from './refusals.ts';
 import { noteAnswer } from './request-record.ts';
 import { tell } from './sandbox-headers.ts';
+import type { UnreadAnswers } from './unread-answers.ts';
 import { breakWire } from './wire-faults.ts';
 
 /** The normal answer of a route. */
@@ -18,6 +19,12 @@ interface Normal {
   readonly act: () => Promise<object>;
   /** The body as if it had been done; null where nothing is ever done, as for reads. */
   readonly pretend: (() => object) | null;
+}
+
+/** What an answer waits with, and where it waits. */
+interface Waiting {
+  readonly wallClock: WallClock;
+  readonly unread: UnreadAnswers;
 }
 
 /** What the interface calls the statuses that it lists, and the code that our catalogue has for them. */
@@ -111,7 +118,7 @@ export async function answerUnderRule(
   normal: Normal,
   request: FastifyRequest,
   reply: FastifyReply,
-  wallClock: WallClock,
+  { wallClock, unread }: Waiting,
 ): Promise<FastifyReply> {
   const { rule, draw, delayMs } = plan;
   const { fault } = rule.effect;
@@ -135,7 +142,10 @@ export async function answerUnderRule(
   record.fault = fault.kind;
   void reply.hijack();
   const answer = { status: reply.statusCode, headers: reply.getHeaders(), body: text };
-  if (fault.kind !== 'hang') noteAnswer(request, answer);
+  if (fault.kind !== 'hang') {
+    noteAnswer(request, answer);
+    unread.wait(reply.raw, text.length);
+  }
   await breakWire(fault, { response: reply.raw, socket, answer, draw, wait });
   return reply;
 }

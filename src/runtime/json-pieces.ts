@@ -1,5 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { Refusal } from '../contract/errors.ts';
+import { tooCrowded, tooNested } from '../domain/body-refusals.ts';
+import { isTooCrowded } from '../domain/crowding.ts';
 import { MAX_NESTING } from '../domain/nesting.ts';
 
 const QUOTE = 0x22;
@@ -14,6 +16,9 @@ const CLOSE_OBJECT = 0x7d;
 /** How much text is looked at, and how many items are taken, before others have their turn: some milliseconds. */
 const BYTES_AT_ONCE = 128 * 1024;
 const ITEMS_AT_ONCE = 200;
+
+/** How many members an object may have whose members are asked for one by one: far more than any has. */
+const MAX_MEMBERS = 1000;
 
 /** A part of a text: from, up to and not including. */
 interface Range {
@@ -68,7 +73,8 @@ class PlaceFinder {
   async #object(path: string): Promise<void> {
     this.#take(OPEN_OBJECT);
     if (this.#isNext(CLOSE_OBJECT)) return this.#take(CLOSE_OBJECT);
-    for (;;) {
+    for (let members = 1; ; members += 1) {
+      if (members > MAX_MEMBERS) throw tooCrowded();
       const key = readJson(this.#bytes, this.#value());
       if (typeof key !== 'string') throw this.#unexpected();
       this.#take(COLON);
@@ -164,16 +170,11 @@ class PlaceFinder {
   }
 }
 
-function tooNested(): Refusal {
-  const message = `body must not be nested deeper than ${MAX_NESTING} levels`;
-  return new Refusal('INVALID_REQUEST', { message, errors: [{ field: 'body', message }] });
-}
-
 /**
  * Where the parts of a large JSON object are.
  *
  * @param letOthersRun is waited for every so often
- * @throws Refusal INVALID_JSON, or INVALID_REQUEST for one that is nested too deep
+ * @throws Refusal INVALID_JSON, or INVALID_REQUEST for one that is nested too deep, or of too many members
  */
 export const jsonPlaces = (
   bytes: Buffer,
@@ -181,20 +182,22 @@ export const jsonPlaces = (
   letOthersRun: () => Promise<void>,
 ): Promise<JsonPlaces> => new PlaceFinder(bytes, shape, letOthersRun).find();
 
-/** Reads a part of a document. @throws Refusal INVALID_JSON */
+/** Reads a part of a document. @throws Refusal INVALID_JSON, or INVALID_REQUEST for one of too many values */
 export function readJson(bytes: Buffer, { from, to }: Range): unknown {
   return parsed(bytes.subarray(from, to), '', '');
 }
 
-/** Reads some items of a list. @throws Refusal INVALID_JSON */
+/** Reads some items of a list. @throws Refusal INVALID_JSON, or INVALID_REQUEST for too many values */
 export const readItems = (bytes: Buffer, { from, to }: Range): readonly unknown[] =>
   parsed(bytes.subarray(from, to), '[', ']') as readonly unknown[];
 
 function parsed(bytes: Buffer, before: string, after: string): unknown {
   // decoding would replace what is no UTF-8, and two texts could become one
   if (!isUtf8(bytes)) throw wrong('The request body is not valid UTF-8');
+  const text = before + bytes.toString('utf8') + after;
+  if (isTooCrowded(text)) throw tooCrowded();
   try {
-    return JSON.parse(before + bytes.toString('utf8') + after) as unknown;
+    return JSON.parse(text) as unknown;
   } catch {
     throw wrong('The request body is not valid JSON');
   }

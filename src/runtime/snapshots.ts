@@ -34,8 +34,12 @@ export class Snapshots {
   }
 
   /** The state of a world as a JSON document, in pieces. */
-  async write(world: World): Promise<Iterable<string>> {
-    return stateInPieces(await world.state(), sha256Sum());
+  async write(world: World) {
+    const state = await world.state();
+    return {
+      pieces: stateInPieces(state, sha256Sum()),
+      items: state.entries.length + state.transactions.length,
+    };
   }
 
   /**

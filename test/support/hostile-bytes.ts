@@ -1,0 +1,198 @@
+import fc from 'fast-check';
+import { PAYOUT } from './sandbox.ts';
+
+/** Bytes that may be HTTP, or something like it. */
+export interface HostileBytes {
+  /** As they are written, one piece after the other. */
+  readonly pieces: readonly Buffer[];
+  /** Whether HEAD is among what is asked, whose answers have no bodies. */
+  readonly hasHead: boolean;
+}
+
+const METHODS = [
+  'GET',
+  'POST',
+  'PUT',
+  'DELETE',
+  'HEAD',
+  'OPTIONS',
+  'TRACE',
+  'CONNECT',
+  'PATCH',
+  'PRI',
+  'QUERY',
+  'get',
+  'G\u00e9T',
+  'G ET',
+  '',
+  'X'.repeat(3000),
+  'M-SEARCH',
+  '\u0000',
+  'GETT',
+];
+const TARGETS = [
+  '*',
+  '/',
+  '//',
+  'http://sandbox/payout/status',
+  'sandbox:80',
+  '',
+  '/payout/status?x=%',
+  '/payout/%ff',
+  '/payout/\u00ff',
+  '/%00',
+  '/..;/',
+  '/_sandbox/../payout/initiate',
+  '/_sandbox',
+  '/payout/initiate#x',
+  `/${'x'.repeat(17_000)}`,
+  `/payout/status?${'a=1&'.repeat(3000)}`,
+  '/payout/status ?x',
+  '\t',
+];
+const VERSIONS = [
+  'HTTP/1.1',
+  'HTTP/1.1',
+  'HTTP/1.1',
+  'HTTP/1.1',
+  'HTTP/1.0',
+  'HTTP/2.0',
+  'HTTP/0.9',
+  'HTTP/9.9',
+  'HTTP/1.10',
+  'http/1.1',
+  'HTTP/1.1 x',
+  'HTTP/',
+  '',
+  'ICE/1.0',
+];
+const ENDS = ['\r\n', '\r\n', '\r\n', '\r\n', '\n', '\r', '\r\r\n', ''];
+const LINES = [
+  'Host: sandbox', 'Host: other', 'Host:', 'Host : sandbox', 'Authorization: Bearer sk_test_bytes', 'Authorization: Bearer sk_test_other',
+  'Content-Type: application/json', 'Content-Type: text/plain', 'Content-Length: 0', 'Content-Length: 5', 'Content-Length: -1', 'Content-Length: +5',
+  'Content-Length: 5, 5', 'Content-Length: 0x5', 'Content-Length: 99999999999999999999', 'Content-Length: 65537', 'Transfer-Encoding: chunked',
+  'Transfer-Encoding: gzip, chunked', 'Transfer-Encoding: chunked, identity', 'Transfer-Encoding: xchunked', 'Transfer-Encoding:\u000bchunked',
+  'transfer-encoding : chunked', 'Connection: keep-alive', 'Connection: close', 'Connection: upgrade', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAAQAAP__',
+  'Expect: 100-continue', 'Trailer: X', ' folded', '\tfolded', 'no colon', ': no name', 'X-Null: \u0000', 'X-Latin: \u00e9\u00ff', 'X\u00e9: y',
+  `X-Long: ${'x'.repeat(20_000)}`, 'X-Sandbox-Scenario: default', 'X-Sandbox-Scenario: \u00ff', 'X-Bare: a\rb', 'X-Bare: a\nb', '', 'Keep-Alive: timeout=-1',
+]; // prettier-ignore
+
+const payout = JSON.stringify({ ...PAYOUT, amount: 1 });
+const CHUNKS = [
+  '5\r\nhello\r\n0\r\n\r\n',
+  '0\r\n\r\n',
+  'zz\r\n',
+  '5;x=y\r\nhello\r\n0\r\nX: y\r\n\r\n',
+  'ffffffffffffffff\r\n',
+  '-1\r\n',
+  '5\r\nhel',
+  '5\nhello\n0\n\n',
+  `${payout.length.toString(16)}\r\n${payout}\r\n0\r\n\r\n`,
+];
+
+const body = fc.oneof(
+  fc.constantFrom(
+    '',
+    '',
+    payout,
+    'x'.repeat(66_000),
+    '{}',
+    '[',
+    '"\ud800"',
+    '\u00ff\u00fe{',
+    '{"amount":'.repeat(200),
+    ...CHUNKS,
+  ),
+  fc.string({ unit: 'binary', maxLength: 60 }),
+);
+
+/** A request whose parts are each right or wrong by themselves. */
+const request = (targets: readonly string[]): fc.Arbitrary<string> =>
+  fc
+    .record({
+      method: fc.oneof(
+        { weight: 3, arbitrary: fc.constantFrom('GET', 'POST') },
+        { weight: 1, arbitrary: fc.constantFrom(...METHODS) },
+      ),
+      target: fc.oneof(
+        { weight: 3, arbitrary: fc.constantFrom(...targets) },
+        { weight: 1, arbitrary: fc.constantFrom(...TARGETS) },
+      ),
+      version: fc.constantFrom(...VERSIONS),
+      lines: fc.array(
+        fc.oneof(fc.constantFrom(...LINES), fc.string({ unit: 'binary-ascii', maxLength: 30 })),
+        { maxLength: 8 },
+      ),
+      isSound: fc.boolean(),
+      ends: fc.array(fc.constantFrom(...ENDS), { minLength: 1, maxLength: 3 }),
+      body,
+    })
+    .map(({ method, target, version, lines, isSound, ends, body: text }) => {
+      const end = (nth: number): string => (isSound ? '\r\n' : ends[nth % ends.length]!);
+      const sound = isSound
+        ? [
+            'Host: sandbox',
+            'Authorization: Bearer sk_test_bytes',
+            ...lines.filter((line) => /^[\w-]+: [\x20-\x7e]*$/.test(line)),
+          ]
+        : lines;
+      const length =
+        isSound && !/content-length|transfer-encoding/i.test(sound.join())
+          ? ['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(text)}`]
+          : [];
+      const head = [`${method} ${target} ${version}`, ...sound, ...length];
+      return `${head.map((line, nth) => line + end(nth)).join('')}${end(head.length)}${text}`;
+    });
+
+/** What goes wrong on the way: bytes that are lost, doubled, changed, or no text at all. */
+const accident = fc.record({
+  how: fc.constantFrom('none', 'none', 'none', 'flip', 'lose', 'double', 'cut', 'insert'),
+  at: fc.nat(2000),
+  length: fc.integer({ min: 1, max: 64 }),
+  noise: fc.uint8Array({ minLength: 1, maxLength: 16 }),
+});
+
+function afterAccident(
+  bytes: Buffer,
+  { how, at, length, noise }: typeof accident extends fc.Arbitrary<infer T> ? T : never,
+): Buffer {
+  const from = bytes.length === 0 ? 0 : at % bytes.length;
+  const [before, hit, after] = [
+    bytes.subarray(0, from),
+    bytes.subarray(from, from + length),
+    bytes.subarray(from + length),
+  ];
+  switch (how) {
+    case 'flip':
+      return Buffer.concat([before, Buffer.from(hit.map((byte) => byte ^ 0xff)), after]);
+    case 'lose':
+      return Buffer.concat([before, after]);
+    case 'double':
+      return Buffer.concat([before, hit, hit, after]);
+    case 'cut':
+      return before;
+    case 'insert':
+      return Buffer.concat([before, noise, hit, after]);
+    default:
+      return bytes;
+  }
+}
+
+/** Anything that may come on a connection. @param targets the paths of all routes */
+export const hostileBytes = (targets: readonly string[]): fc.Arbitrary<HostileBytes> =>
+  fc
+    .record({
+      requests: fc.array(request(targets), { minLength: 1, maxLength: 4 }),
+      accident,
+      cuts: fc.array(fc.nat(1000), { maxLength: 3 }),
+    })
+    .map(({ requests, accident: what, cuts }) => {
+      const bytes = afterAccident(Buffer.from(requests.join(''), 'latin1'), what);
+      const places = [
+        0,
+        ...cuts.map((cut) => cut % (bytes.length + 1)).toSorted((a, b) => a - b),
+        bytes.length,
+      ];
+      const pieces = places.slice(1).map((place, nth) => bytes.subarray(places[nth], place));
+      return { pieces, hasHead: bytes.includes('HEAD') };
+    });

@@ -1,0 +1,74 @@
+import { expect } from 'vitest';
+import { z } from 'zod';
+import { ErrorAnswer } from '../../src/contract/error-answer.ts';
+import { REFUSALS } from '../../src/contract/errors.ts';
+import type { HttpAnswer } from './http-answers.ts';
+import { callsOf, openapiAt, type Json } from './openapi.ts';
+
+/** A call as the sandbox itself publishes it, with what it may be sent and what it may answer. */
+export interface PublishedCall {
+  readonly method: string;
+  readonly path: string;
+  /** Examples of its path and query parameters, by their names. */
+  readonly parameters: readonly { readonly name: string; readonly in: string; readonly example?: string }[];
+  readonly bodies: readonly unknown[];
+  /** By status: the shape of JSON, or null for what is none. */
+  readonly answers: ReadonlyMap<number, z.ZodType | null>;
+}
+
+/** Reads every call that there is out of the document that the sandbox serves, so that a new one is attacked too. */
+export async function publishedCalls(url: string): Promise<readonly PublishedCall[]> {
+  const text = (await openapiAt(url)).replaceAll('#/components/schemas/', '#/$defs/');
+  const document: Json = JSON.parse(text);
+  const shapeOf = (schema: object): z.ZodType =>
+    z.fromJSONSchema({ ...schema, $defs: document.components.schemas });
+  return callsOf(document).map(({ method, path, operation }) => {
+    const { parameters = [], requestBody, responses }: Json = operation;
+    const json = requestBody?.content['application/json'];
+    const answers = Object.entries<Json>(responses)
+      .filter(([status]) => status !== 'default')
+      .map(([status, { content }]): [number, z.ZodType | null] => {
+        const schema = content['application/json']?.schema;
+        return [Number(status), schema === undefined ? null : shapeOf(schema)];
+      });
+    const bodies = Object.values<Json>(json?.examples ?? {}).map(({ value }) => value as unknown);
+    return { method, path, parameters, bodies, answers: new Map(answers) };
+  });
+}
+
+const isJson = ({ headers }: HttpAnswer): boolean =>
+  /^application\/json\b/.test(headers['content-type'] ?? '');
+
+/** Holds an error against the catalogue. */
+function expectRefusal({ status, body }: HttpAnswer): void {
+  const { code } = ErrorAnswer.parse(JSON.parse(body));
+  expect(Object.keys(REFUSALS)).toContain(code);
+  expect(REFUSALS[code as keyof typeof REFUSALS].status).toBe(status);
+}
+
+/** Fails for a fault of the sandbox: a 5xx that neither a rule nor a limit says it ordered. */
+function expectNoFault({ status, headers, body }: HttpAnswer): void {
+  const isOrdered = 'x-sandbox-rule' in headers || 'x-sandbox-limit' in headers;
+  if (status >= 500 && !isOrdered) expect.fail(`a fault of the sandbox: ${status} ${body.slice(0, 500)}`);
+}
+
+/** Fails for an answer that a call may not give. */
+export function expectPublished(answer: HttpAnswer, call: PublishedCall): void {
+  expectNoFault(answer);
+  if ('x-sandbox-rule' in answer.headers) return; // a rule may order anything
+  const shape = call.answers.get(answer.status);
+  if (answer.status >= 400) return expectRefusal(answer);
+  if (shape === undefined) expect.fail(`${call.method} ${call.path} never answers ${answer.status}`);
+  if (shape !== null) shape.parse(JSON.parse(answer.body));
+}
+
+/** Fails for an answer that no call may give. */
+export function expectAnyShape(answer: HttpAnswer, calls: readonly PublishedCall[]): void {
+  expectNoFault(answer);
+  if ('x-sandbox-rule' in answer.headers || answer.body === '') return;
+  if (answer.status >= 400) return expectRefusal(answer);
+  if (!isJson(answer)) return;
+  const body: unknown = JSON.parse(answer.body);
+  const fits = calls.some(({ answers }) => answers.get(answer.status)?.safeParse(body).success ?? false);
+  if (!fits) expect.fail(`no call answers ${answer.status} ${answer.body.slice(0, 500)}`);
+}

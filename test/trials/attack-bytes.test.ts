@@ -1,0 +1,58 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { ATTACK_SEED, ATTACKS, saySeed } from '../support/attack-size.ts';
+import { allThatComes, startTarget, type Target } from '../support/attack-target.ts';
+import { hostileBytes, type HostileBytes } from '../support/hostile-bytes.ts';
+import { answersIn } from '../support/http-answers.ts';
+import { expectMoneyHolds } from '../support/money-of-worlds.ts';
+import { expectAnyShape, publishedCalls, type PublishedCall } from '../support/published-shapes.ts';
+
+const AT_ONCE = 50;
+
+/** Writes the bytes, and ends the connection once the sandbox has had its turn with them. */
+async function statusesOf(
+  { open }: Target,
+  { pieces, hasHead }: HostileBytes,
+  hadItsTurn: Promise<void>,
+  calls: readonly PublishedCall[],
+): Promise<readonly number[]> {
+  const socket = open();
+  const what = JSON.stringify(Buffer.concat(pieces).toString('latin1'));
+  const came = allThatComes(socket, what);
+  for (const piece of pieces) socket.write(piece);
+  await hadItsTurn;
+  socket.end();
+  const bytes = await came;
+  try {
+    const answers = answersIn(bytes, true, hasHead);
+    for (const answer of answers) expectAnyShape(answer, calls);
+    return answers.map(({ status }) => status);
+  } catch (error) {
+    throw new Error(`${what}\n\nwas answered\n\n${bytes.toString('latin1', 0, 2000)}\n\n${String(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+test('whatever bytes come on a connection are answered as HTTP or not at all, and the honest are served meanwhile', async () => {
+  saySeed();
+  const target = await startTarget();
+  const calls = await publishedCalls(target.url);
+  const targets = calls.map(({ path }) => path.replaceAll(/\{\w+\}/g, 'x'));
+  const seen = new Set<number>();
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(hostileBytes(targets), { minLength: AT_ONCE, maxLength: AT_ONCE }),
+      async (attacks) => {
+        const served = target.honest.isServed();
+        const statuses = await Promise.all(attacks.map((bytes) => statusesOf(target, bytes, served, calls)));
+        for (const status of statuses.flat()) seen.add(status);
+        await served;
+      },
+    ),
+    { seed: ATTACK_SEED, numRuns: Math.ceil(ATTACKS / AT_ONCE), endOnFailure: true },
+  );
+  await expectMoneyHolds(target.url, ['sk_test_bytes', 'sk_test_other', 'sk_test_honest']);
+  expect([...seen]).toEqual(expect.arrayContaining([200, 400, 401, 404, 405, 431])); // else it was no attack
+  await target.stop();
+});
