@@ -5,7 +5,7 @@ import { invariant } from './invariant.ts';
  * Read from the number's shortest text, never as a float product: 4.35 * 100 is 434.99999999999994.
  */
 export function toPaise(amountInr: number): number {
-  const [rupees, decimals = ''] = Number.isInteger(amountInr) ? [amountInr] : String(amountInr).split('.');
+  const [rupees, decimals = ''] = String(amountInr).split('.');
   const paise = Number(rupees) * 100 + Number(decimals.padEnd(2, '0'));
   invariant(
     Number.isSafeInteger(paise) && amountInr >= 0 && decimals.length <= 2,
