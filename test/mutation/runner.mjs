@@ -29,6 +29,7 @@ globalThis.mutation = mutation;
 
 const killed = new Set();
 let current;
+let startedAt;
 
 function kill(number, how) {
   if (number === NONE || killed.has(number)) return;
@@ -55,6 +56,7 @@ export default class MutationRunner extends TestRunner {
     } else if (this.#tries.length === 0) test.mode = 'skip';
     else test.repeats = this.#tries.length;
     mutation.turns = 0;
+    startedAt = process.cpuUsage();
   }
 
   onBeforeTryTask(test, { repeats }) {
@@ -102,7 +104,9 @@ export default class MutationRunner extends TestRunner {
         test: test.id,
         name: test.fullTestName,
         file: test.file.name,
-        ms: test.result.duration,
+        ms: process.cpuUsage(startedAt).user / 1000,
+        waitedMs: test.result.duration,
+        why: test.result.errors?.[0]?.message,
         turns: mutation.turns,
         state: test.result.state,
         met,
