@@ -37,7 +37,7 @@ async function kept(): Promise<State> {
 
 /** What the audit finds; undefined for nothing. */
 function found(state: State): string | undefined {
-  const book = bookOfState(state as BookState);
+  const book = bookOfState(state);
   return 'what' in book ? book.what : undefined;
 }
 
@@ -62,7 +62,7 @@ test('a book that is kept passes its audit, and is the same again', async () => 
     ['PENDING', 2, 0],
     ['SUCCESS', 1, 1],
   ]);
-  const book = bookOfState(state as BookState) as Book;
+  const book = bookOfState(state) as Book;
   expect(book).toMatchObject({
     nowMs: at(10),
     openingBalancePaise: 1000,
@@ -229,7 +229,7 @@ test.each<[broken: string, damage: (book: Loose<Book>) => void]>([
     (book) => void book.entries.splice(1, 3),
   ],
 ])('a book that is wrong says that it does not hold that %s', async (broken, damage) => {
-  const book = bookOfState((await kept()) as BookState) as Loose<Book>;
+  const book = bookOfState(await kept()) as Loose<Book>;
   damage(book);
   expect(brokenInvariants(book as Book)).toContain(broken);
 });

@@ -14,7 +14,7 @@ type Rows = Parameters<typeof doubtsOf>[1];
 
 const ROWS = { formats: 'warn', mode_limits: 'warn', upi_beneficiary: 'account_or_upi_id' } as Rows;
 const doubts = (change: Partial<Request>, rows: Partial<Rows> = {}) =>
-  doubtsOf({ ...REQUEST, ...change } as Request, { ...ROWS, ...rows });
+  doubtsOf({ ...REQUEST, ...change }, { ...ROWS, ...rows });
 
 const NO_IFSC = 'beneficiary_ifsc is not an IFSC (4 capital letters, 0, 6 capital letters or digits)';
 const NO_ACCOUNT = 'beneficiary_account is not 9 to 18 digits';

@@ -18,7 +18,7 @@ const FACTS: RequestFacts = {
 /** A rule as it is compiled, and what is wrong with it: `place: what`. */
 function compiled(document: Partial<RuleDocument>) {
   const problems: string[] = [];
-  const whole = { name: 'mine', effect: {}, ...document } as RuleDocument;
+  const whole = { name: 'mine', effect: {}, ...document };
   const report = (path: readonly PropertyKey[], message: string) =>
     void problems.push(`${path.join('.')}: ${message}`);
   return { rule: compileRule(whole, 'as written', 'theirs', ['rules', 0], patternOf, report), problems };

@@ -1,5 +1,18 @@
 /** The tests that ask the domain directly: they fail soonest, and say most. */
-const FIRST = ['money-asserts', 'book-audit', 'history', 'ledger', 'world', 'settlement', 'rails', 'rule-match', 'attempts', 'nesting', 'journal', 'verify'];
+const FIRST = [
+  'money-asserts',
+  'book-audit',
+  'history',
+  'ledger',
+  'world',
+  'settlement',
+  'rails',
+  'rule-match',
+  'attempts',
+  'nesting',
+  'journal',
+  'verify',
+];
 const LAST_RANK = FIRST.length;
 
 /** Where a test file stands in the order: from 0 to LAST_RANK. */

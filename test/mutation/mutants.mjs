@@ -46,7 +46,16 @@ export function withMutants(file, firstNumber) {
     times.set(key, nth);
     const line = source.getLineAndCharacterOfPosition(node.getStart()).line + 1;
     const number = firstNumber + mutants.length;
-    mutants.push({ number, key: nth === 1 ? key : `${key} | ${nth}`, file, place, line, from, to: onOneLine(to), nth });
+    mutants.push({
+      number,
+      key: nth === 1 ? key : `${key} | ${nth}`,
+      file,
+      place,
+      line,
+      from,
+      to: onOneLine(to),
+      nth,
+    });
     return number;
   };
 

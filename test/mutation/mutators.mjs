@@ -41,7 +41,8 @@ const isChainLink = (node) =>
   (node.flags & ts.NodeFlags.OptionalChain) !== 0;
 
 /** True for the whole of `a?.b.c()`, false for the links in it. */
-const isWholeChain = (node) => isChainLink(node) && !(isChainLink(node.parent) && node.parent.expression === node);
+const isWholeChain = (node) =>
+  isChainLink(node) && !(isChainLink(node.parent) && node.parent.expression === node);
 
 /** What nothing is mutated in: types, imports, and the words of an assertion. */
 export const isOutOfScope = (node) =>
@@ -78,10 +79,15 @@ export function changesOf(node) {
     const words = [node.head, ...node.templateSpans.map(({ literal }) => literal)];
     if (!words.some((word) => isProse(word.text))) changes.push("''");
   } else if (ts.isRegularExpressionLiteral(node)) changes.push(...withoutAnchors(text(node)));
-  else if (ts.isArrayLiteralExpression(node) && node.elements.length > 0 && !isAssigned(node)) changes.push('[]');
+  else if (ts.isArrayLiteralExpression(node) && node.elements.length > 0 && !isAssigned(node))
+    changes.push('[]');
   else if (ts.isObjectLiteralExpression(node) && node.properties.length > 0 && !isAssigned(node))
     changes.push('{}');
-  else if (ts.isCallExpression(node) && ts.isPropertyAccessExpression(node.expression) && !isChainLink(node)) {
+  else if (
+    ts.isCallExpression(node) &&
+    ts.isPropertyAccessExpression(node.expression) &&
+    !isChainLink(node)
+  ) {
     const { expression: object, name } = node.expression;
     if (LEFT_OUT.has(name.text)) changes.push(text(object));
     const other = SWAPPED.get(name.text);
@@ -130,13 +136,17 @@ function withoutAnchors(regex) {
 
 /** The key of a property, not a value. */
 const isName = (node) =>
-  (ts.isPropertyAssignment(node.parent) || ts.isPropertyDeclaration(node.parent)) && node.parent.name === node;
+  (ts.isPropertyAssignment(node.parent) || ts.isPropertyDeclaration(node.parent)) &&
+  node.parent.name === node;
 
 /** Whether a statement may be left out, and nothing else does the same already. */
 export function canBeLeftOut(node) {
   if (ts.isBreakStatement(node) && ts.isCaseOrDefaultClause(node.parent)) return true;
   const isLeaving =
-    ts.isReturnStatement(node) || ts.isThrowStatement(node) || ts.isBreakStatement(node) || ts.isContinueStatement(node);
+    ts.isReturnStatement(node) ||
+    ts.isThrowStatement(node) ||
+    ts.isBreakStatement(node) ||
+    ts.isContinueStatement(node);
   if (!isLeaving && !ts.isExpressionStatement(node)) return false;
   if (ts.isExpressionStatement(node) && node.expression.getText().startsWith('super(')) return false;
   const block = ts.isBlock(node.parent) ? node.parent : undefined;

@@ -5,6 +5,7 @@ import { parse } from 'yaml';
 const keyOf = ({ file, in: place, from, to, nth = 1 }) =>
   `${file} | ${place} | ${from} | ${to}${nth === 1 ? '' : ` | ${nth}`}`;
 
+const say = (line) => process.stdout.write(`${line}\n`);
 const percent = (part, whole) => `${((100 * part) / whole).toFixed(1)} %`;
 
 /** @returns whether all is well: no survivor that is not on the list, and nothing on the list that is not in the code */
@@ -23,18 +24,26 @@ export function report(all, asked, results, root) {
     equivalent: mutants.filter((mutant) => !isKilled(mutant) && reasons.has(mutant.key)).length,
   }));
   const sum = (column) => rows.reduce((total, row) => total + row[column], 0);
-  const total = { file: 'all', mutants: sum('mutants'), killed: sum('killed'), equivalent: sum('equivalent') };
-  console.log('| file | mutants | killed | | survivors, of them explained |\n| --- | --: | --: | --: | --- |');
+  const total = {
+    file: 'all',
+    mutants: sum('mutants'),
+    killed: sum('killed'),
+    equivalent: sum('equivalent'),
+  };
+  say('| file | mutants | killed | | survivors, of them explained |\n| --- | --: | --: | --: | --- |');
   for (const { file, mutants, killed, equivalent } of [...rows, total])
-    console.log(`| ${file.replace('src/', '')} | ${mutants} | ${killed} | ${percent(killed, mutants)} | ${mutants - killed}, ${equivalent} |`);
+    say(
+      `| ${file.replace('src/', '')} | ${mutants} | ${killed} | ${percent(killed, mutants)} | ${mutants - killed}, ${equivalent} |`,
+    );
 
   const unexplained = asked.filter((mutant) => !isKilled(mutant) && !reasons.has(mutant.key));
-  for (const { key, line } of unexplained) console.log(`survived${results[key]?.isMet ? '' : ', no test meets it'}: ${key} (line ${line})`);
+  for (const { key, line } of unexplained)
+    say(`survived${results[key]?.isMet ? '' : ', no test meets it'}: ${key} (line ${line})`);
   for (const { key } of asked.filter((mutant) => isKilled(mutant) && reasons.has(mutant.key)))
-    console.log(`on the list, and killed now by "${results[key].test}": ${key}`);
+    say(`on the list, and killed now by "${results[key].test}": ${key}`);
   const gone = [...reasons.keys()].filter((key) => !known.has(key));
-  for (const key of gone) console.log(`on the list, and not in the code any more: ${key}`);
+  for (const key of gone) say(`on the list, and not in the code any more: ${key}`);
   const nameless = listed.filter(({ why }) => !why?.trim());
-  for (const entry of nameless) console.log(`on the list without a reason: ${keyOf(entry)}`);
+  for (const entry of nameless) say(`on the list without a reason: ${keyOf(entry)}`);
   return unexplained.length + gone.length + nameless.length === 0;
 }

@@ -13,11 +13,16 @@ const BUDGET_MS = { tries: 1500, loading: 3000 };
 
 const args = process.argv.slice(2);
 const names = args.filter((arg) => !arg.startsWith('--'));
-const only = args.find((arg) => arg.startsWith('--tests='))?.slice('--tests='.length).split(',') ?? [];
+const only =
+  args
+    .find((arg) => arg.startsWith('--tests='))
+    ?.slice('--tests='.length)
+    .split(',') ?? [];
 const onlySurvivors = args.includes('--survivors');
 
 const startedMs = Date.now();
-const say = (text) => console.log(`${String(Math.round((Date.now() - startedMs) / 1000)).padStart(5)} s  ${text}`);
+const say = (text) =>
+  process.stdout.write(`${String(Math.round((Date.now() - startedMs) / 1000)).padStart(5)} s  ${text}\n`);
 
 rmSync(`${WORK}reports`, { recursive: true, force: true });
 mkdirSync(`${WORK}reports`, { recursive: true });
@@ -38,11 +43,16 @@ const tests = survey.lines.filter(({ test }) => test !== undefined);
 if (tests.length === 0) throw new Error(`no tests ran: ${survey.output}`);
 const broken = tests.filter(({ state }) => state === 'fail');
 for (const { name, why } of broken) say(`not asked, since it fails without a mutant (${why}): ${name}`);
-const able = tests.filter(({ state, ms, waitedMs }) => state === 'pass' && waitedMs <= SLOW_MS && ms <= BUDGET_MS.tries);
+const able = tests.filter(
+  ({ state, ms, waitedMs }) => state === 'pass' && waitedMs <= SLOW_MS && ms <= BUDGET_MS.tries,
+);
 const loading = new Set(survey.lines.flatMap((line) => line.loading ?? []));
 const meeting = new Map();
-for (const test of able) for (const number of test.met) meeting.set(number, [...(meeting.get(number) ?? []), test]);
-say(`${asked.length} of ${all.length} mutants; ${tests.length} tests, ${able.length} of them quick enough to be asked`);
+for (const test of able)
+  for (const number of test.met) meeting.set(number, [...(meeting.get(number) ?? []), test]);
+say(
+  `${asked.length} of ${all.length} mutants; ${tests.length} tests, ${able.length} of them quick enough to be asked`,
+);
 
 const kills = new Map();
 const keep = () => {
@@ -50,7 +60,9 @@ const keep = () => {
     const { how, test } = kills.get(number) ?? {};
     results[key] = { isMet: meeting.has(number) || loading.has(number), ...(how && { how, test }) };
   }
-  const known = Object.fromEntries(all.filter(({ key }) => key in results).map(({ key }) => [key, results[key]]));
+  const known = Object.fromEntries(
+    all.filter(({ key }) => key in results).map(({ key }) => [key, results[key]]),
+  );
   writeFileSync(resultsFile, JSON.stringify(known, null, 1));
 };
 
@@ -71,9 +83,13 @@ async function tryAll(mutants) {
     for (const line of lines) {
       if (line.killed !== undefined) kills.set(line.killed, line);
       if (line.done !== undefined) done.add(line.done);
-      if (line.spoilt !== undefined) say(`does not pass any more after its mutants, so it proves nothing: ${line.spoilt}`);
+      if (line.spoilt !== undefined)
+        say(`does not pass any more after its mutants, so it proves nothing: ${line.spoilt}`);
     }
-    if (Object.entries(tries).every(([test, of]) => done.has(test) || of.every((number) => kills.has(number)))) return;
+    if (
+      Object.entries(tries).every(([test, of]) => done.has(test) || of.every((number) => kills.has(number)))
+    )
+      return;
     const last = lines.findLast(({ trying }) => trying !== undefined)?.trying;
     if (last === undefined || kills.has(last)) throw new Error(`the tests did not run: ${output}`);
     kills.set(last, { how: 'stuck', test: '' }); // it ended the process, or had to be ended with it
@@ -86,14 +102,18 @@ for (let at = 0; at < asked.length; at += AT_ONCE) chunks.push(asked.slice(at, a
 await inParallel(chunks, async (chunk) => {
   await tryAll(chunk);
   keep();
-  say(`${chunk[0].file} to ${chunk.at(-1).file}: ${chunk.filter(({ number }) => kills.has(number)).length} of ${chunk.length} killed`);
+  say(
+    `${chunk[0].file} to ${chunk.at(-1).file}: ${chunk.filter(({ number }) => kills.has(number)).length} of ${chunk.length} killed`,
+  );
 });
 
 // 3. What is evaluated while modules load: each in a process of its own, in tests that use its file
 const unloaded = asked.filter(({ number }) => loading.has(number) && !kills.has(number));
 say(`${unloaded.length} mutants are loaded anew`);
 await inParallel(unloaded, async ({ number, file }) => {
-  const near = new Set(all.filter((one) => one.file === file).flatMap((one) => meeting.get(one.number) ?? []));
+  const near = new Set(
+    all.filter((one) => one.file === file).flatMap((one) => meeting.get(one.number) ?? []),
+  );
   const some = chosen([...near], BUDGET_MS.loading);
   if (some.length === 0) return;
   const plan = { kind: 'loading', mutant: number, tests: some.map(({ test }) => test) };

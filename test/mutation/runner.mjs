@@ -34,11 +34,17 @@ let startedAt;
 function kill(number, how) {
   if (number === NONE || killed.has(number)) return;
   killed.add(number);
-  tell({ killed: number, test: current?.fullTestName ?? current?.name ?? '', file: current?.file?.name ?? '', how });
+  tell({
+    killed: number,
+    test: current?.fullTestName ?? current?.name ?? '',
+    file: current?.file?.name ?? '',
+    how,
+  });
 }
 
 // vitest fails a run for these, whatever the tests say
-for (const event of ['unhandledRejection', 'uncaughtException']) process.on(event, () => kill(mutation.active, event));
+for (const event of ['unhandledRejection', 'uncaughtException'])
+  process.on(event, () => kill(mutation.active, event));
 
 export default class MutationRunner extends TestRunner {
   #tries = [];

@@ -12,7 +12,9 @@ const ELSEWHERE =
 
 class DomainFirst extends BaseSequencer {
   async sort(files) {
-    return files.toSorted((a, b) => rankOf(a.moduleId) - rankOf(b.moduleId) || a.moduleId.localeCompare(b.moduleId));
+    return files.toSorted(
+      (a, b) => rankOf(a.moduleId) - rankOf(b.moduleId) || a.moduleId.localeCompare(b.moduleId),
+    );
   }
 }
 
