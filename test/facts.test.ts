@@ -90,7 +90,7 @@ test('an entry says all that is known of an exchange', () => {
     warnings: ['w'],
     balanceBeforePaise: 0,
     balancePaise: 150,
-  } as Partial<Exchange>);
+  });
   expect(journalEntry(known)).toMatchObject({
     route: 'initiate',
     request: { body: { amount: 5 } },

@@ -232,3 +232,51 @@ test('an operation that fails gives the clock free again', async () => {
   await wallClock.pass(5);
   expect(failures).toEqual([new Error('the store is gone')]);
 });
+
+test('all that changes a clock or a book waits for one that moves', async () => {
+  const changes: ((book: WorldBook) => Promise<unknown>)[] = [
+    (book) => book.freeze(),
+    (book) => book.resume(),
+    (book) => book.setClock(frozenClock(99_999)),
+    (book) => book.move({ byMs: 1 }),
+    (book) => book.reopen(1, frozenClock(0)),
+    async (book) => {
+      const {
+        changes: _changes,
+        nextDueMs: _next,
+        ...state
+      } = await new MemoryLedger(1).inspect({ worldId: 'w', openingBalancePaise: 5, openedAtMs: 0 }, 0);
+      return book.restore(state, frozenClock(0));
+    },
+  ];
+  for (const change of changes) {
+    const { book, wallClock, pay, announced } = bookFor({ clock: frozenClock(0) });
+    await pay(...Array.from({ length: 2001 }, (_, nth) => nth + 1));
+    let go = (): void => undefined;
+    wallClock.letOthersRun = () => new Promise((resolve) => (go = resolve));
+    let settledBefore: number | undefined;
+    const moved = book.move({ until: 'idle' });
+    const changed = change(book).then(() => (settledBefore = announced.length));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(settledBefore).toBeUndefined();
+    go();
+    await Promise.all([moved, changed]);
+    expect(settledBefore).toBe(2001);
+  }
+});
+
+test('a book that is closed while its clock moves ends the move, and takes no other state', async () => {
+  const { book, wallClock, pay } = bookFor({ clock: frozenClock(0) });
+  await pay(...Array.from({ length: 2001 }, () => 1));
+  const {
+    changes: _changes,
+    nextDueMs: _next,
+    ...state
+  } = await book.perform((of, ref, ms) => of.inspect(ref, ms));
+  let closed: Promise<unknown> | undefined;
+  wallClock.letOthersRun = async () => void (closed ??= book.close('stop'));
+  await expect(book.move({ byMs: 10 })).rejects.toMatchObject({ code: 'WORLD_REPLACED' });
+  await closed;
+  await expect(book.restore(state, frozenClock(0))).rejects.toMatchObject({ code: 'SANDBOX_FULL' });
+  expect([book.isClosed, wallClock.alarms]).toEqual([true, 0]);
+});

@@ -3,6 +3,8 @@ const FIRST = [
   'money-asserts',
   'book-audit',
   'history',
+  'facts',
+  'book-lists',
   'ledger',
   'world',
   'settlement',
