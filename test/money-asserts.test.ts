@@ -16,7 +16,7 @@ import {
 import { blankBook, enter } from '../src/ledger/book.ts';
 import { MemoryLedger } from '../src/ledger/memory.ts';
 import { MAX_AMOUNT_INR } from '../src/contract/payout.ts';
-import { atRead, bookOf, newPayout, OPENED_AT_MS, pay, step } from './support/payouts.ts';
+import { atRead, bookOf, newPayout, OPENED_AT_MS, pay, step, utrAt } from './support/payouts.ts';
 
 // A program that is right never gets here: these are the assertions that stop one that is wrong.
 
@@ -98,6 +98,11 @@ test.each([
   ['takes an illegal edge late', [step('SUCCESS', at(1)), step('FAILED', at(1))], /legal edges only/],
   ['begins before its payout', [step('SUCCESS', at(-1))], /in order of due time/],
   ['goes back in time', [step('SUCCESS', at(2)), step('REVERSED', at(1))], /in order of due time/],
+  [
+    'goes back in time over a read',
+    [utrAt(at(5)), atRead('SUCCESS', 1), step('REVERSED', at(4))],
+    /in order of due time/,
+  ],
   ['waits for nothing', [{ ...step('SUCCESS', 0), dueMs: null }], /waits for its time or for reads/],
   ['waits for two things', [{ ...atRead('SUCCESS', 1), dueMs: at(1) }], /waits for its time or for reads/],
 ])('no payout is born with a timeline that %s', (_what, timeline, why) => {
@@ -122,6 +127,13 @@ test('a payout never goes beyond its timeline, or along an edge that there is no
   expect(() => afterStep(withForcedStep(settled, 'FAILED', at(2), true), at(2), null)).toThrow(
     'no edge from SUCCESS to FAILED',
   );
+});
+
+test('a step that is forced takes the place of all that was ahead, and of nothing that has happened', () => {
+  const timeline = [utrAt(at(1)), step('SUCCESS', at(2)), step('REVERSED', at(9))];
+  const done = afterStep(born(newPayout('a', { timeline })), at(1), 'UTR1');
+  const forced = { dueMs: at(3), polls: null, to: 'FAILED', utr: false, forced: true };
+  expect(withForcedStep(done, 'FAILED', at(3), false)).toEqual({ ...done, timeline: [timeline[0], forced] });
 });
 
 test('a UTR is made of a serial number in its range', () => {
