@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { afterStep, asOf, born, countsReads, type Step } from '../src/domain/transaction.ts';
 import { entriesPage, transactionsPage } from '../src/ledger/book-pages.ts';
-import { openBook, take, type Book } from '../src/ledger/book.ts';
+import { nextDueOf, openBook, take, type Book } from '../src/ledger/book.ts';
 import { MemoryLedger } from '../src/ledger/memory.ts';
 import { atRead, bookOf, look, newPayout, OPENED_AT_MS, pay, step, utrAt } from './support/payouts.ts';
 
@@ -83,6 +83,45 @@ test('of steps that are due at once, those of the older payout come first', asyn
   }
 });
 
+test('payouts of one instant settle in the order of their ids, in whatever order they came', async () => {
+  const payouts = Array.from({ length: 9 }, (_, nth) =>
+    newPayout(`p${nth}`, { timeline: [step('SUCCESS', at(9))] }),
+  );
+  const ids = payouts.map(({ txnId }) => txnId);
+  for (const order of [
+    payouts,
+    payouts.toReversed(),
+    payouts.toSorted((a, b) => (a.txnId < b.txnId ? -1 : 1)),
+  ]) {
+    const [ledger, book] = [new MemoryLedger(10), bookOf(1000)];
+    for (const payout of order) await pay(ledger, book, at(0), payout);
+    const { changes } = await ledger.settle(book, at(9), 10);
+    expect(changes.map(({ txnId }) => txnId)).toEqual(ids.toSorted());
+  }
+});
+
+test('a step that is called off is thrown away when its turn comes; any other that does not fit is a fault', async () => {
+  const [ledger, ref] = [new MemoryLedger(10), bookOf(1000)];
+  const { txnId } = newPayout('a');
+  await pay(
+    ledger,
+    ref,
+    at(0),
+    newPayout('a', { timeline: [step('SUCCESS', at(2)), step('REVERSED', at(9))] }),
+  );
+  await ledger.transition(ref, at(3), txnId, 'REVERSED', true);
+  expect(await ledger.settle(ref, at(10), 5)).toEqual({ changes: [], nextDueMs: null });
+  expect(await ledger.summary(ref, at(10))).toMatchObject({ lastUpdatedMs: at(3), entries: 3 });
+
+  const book = openBook(ref);
+  take(book, born(newPayout('a', { timeline: [step('SUCCESS', at(5))] })));
+  book.due.push({ dueMs: at(1), createdAtMs: at(0), txnId });
+  expect(() => nextDueOf(book)).toThrow('only a forced step calls off what was planned');
+  const other = openBook(ref);
+  other.due.push({ dueMs: at(1), createdAtMs: at(0), txnId });
+  expect(() => nextDueOf(other)).toThrow('the queue holds steps of payouts that there are');
+});
+
 test('a book in which a refusal is remembered is not opened anew, and is kept with it', async () => {
   const [ledger, book] = [new MemoryLedger(2), bookOf(10)];
   await ledger.initiate(book, at(0), newPayout('a'), { rememberInsufficient: true });
@@ -129,5 +168,9 @@ test('a payout as it was knows of its UTR from the step on at which it came, and
   expect(seen(5)).toEqual(['PENDING', 'UTR1', null, 1]);
   expect(seen(10)).toEqual(['SUCCESS', 'UTR1', at(10), 2]);
   expect(seen(15)).toEqual(['SUCCESS', 'UTR1', at(10), 3]);
-  expect(asOf(transaction, at(99))).toBe(transaction);
+  expect(asOf(transaction, at(17))).toBe(transaction);
+  const known = [step('SUCCESS', at(1)), step('REVERSED', at(2)), utrAt(at(3))];
+  let reversed = born(newPayout('a', { timeline: known }));
+  for (const ms of [1, 2, 3]) reversed = afterStep(reversed, at(ms), 'UTR1');
+  expect(asOf(reversed, at(2))).toMatchObject({ state: 'REVERSED', stepsDone: 2 });
 });

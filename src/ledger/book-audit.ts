@@ -13,7 +13,7 @@ export function brokenInvariants({ wallet, entries, transactions, tallies, order
       'balance + PENDING + SUCCESS = money put in',
       wallet.balancePaise + PENDING.paise + SUCCESS.paise === wallet.putInPaise,
     ],
-    ['the newest entry shows the balance', entries.at(-1)?.balancePaise === wallet.balancePaise],
+    ['the newest entry shows the balance', entries.at(-1)!.balancePaise === wallet.balancePaise],
     [
       'every transaction is in one state',
       PENDING.count + SUCCESS.count + FAILED.count + REVERSED.count === transactions.size,
@@ -67,8 +67,9 @@ function entriesFault(entries: readonly Entry[], byId: ReadonlyMap<string, Trans
       return 'an entry names the wrong payout';
     if (txnId === null) continue;
     const transaction = byId.get(txnId);
-    const expected = kind === 'payout' ? -(transaction?.amountPaise ?? 0) : transaction?.amountPaise;
-    if (transaction === undefined || expected !== amountPaise) return `the entries of ${txnId} do not fit it`;
+    const sign = kind === 'payout' ? -1 : 1;
+    if (transaction === undefined || amountPaise !== sign * transaction.amountPaise)
+      return `the entries of ${txnId} do not fit it`;
     moved.set(txnId, (moved.get(txnId) ?? 0) + amountPaise);
   }
   for (const { txnId, state, amountPaise } of byId.values()) {

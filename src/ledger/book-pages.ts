@@ -33,7 +33,6 @@ export function transactionsPage(
   page: PageRequest,
 ): Part<Transaction> {
   const isWanted = (transaction: Transaction): boolean =>
-    (txnId === undefined || transaction.txnId === txnId) &&
     (clientRefId === undefined || transaction.clientRefId === clientRefId) &&
     (state === undefined || transaction.state === state);
   if (txnId !== undefined || clientRefId !== undefined) {
