@@ -83,6 +83,11 @@ test('past what all worlds may hold, the world that is asked forgets what it use
   const counts = ['a', 'b', 'c', 'a', 'd', 'e', 'f', 'b', 'd'].map((id) => attempts.next('initiate', id));
   expect(counts).toEqual([1, 1, 1, 2, 1, 1, 1, 1, 1]);
   expect(budget.held).toBe(attempts.counts.old.length + attempts.counts.young.length);
+  const { attempts: full } = attemptsFor(3);
+  for (const id of ['a', 'b', 'c']) full.next('initiate', id);
+  expect([full.counts.old.length, full.counts.young.length]).toEqual([0, 3]); // as many as there may be
+  full.next('initiate', 'd');
+  expect([full.counts.old.length, full.counts.young.length]).toEqual([4, 0]);
 });
 
 test('counters that are restored take the place of those that were, and no more than there is room for', () => {
@@ -99,6 +104,9 @@ test('counters that are restored take the place of those that were, and no more 
   attempts.restore({ old: many('o'), young: many('y') });
   expect([attempts.counts.old.length, attempts.counts.young.length, budget.held]).toEqual([5000, 0, 5000]);
   expect(attempts.next('initiate', 'y4999')).toBe(8);
+  const wide = attemptsFor().attempts;
+  wide.restore({ old: many('o'), young: many('y') });
+  expect([wide.counts.old.length, wide.counts.young.length]).toEqual([5000, 5000]);
   attempts.restore({ old: many('o').slice(0, 2000), young: many('y') });
   expect([attempts.counts.old.length, attempts.counts.young.length, budget.held]).toEqual([2000, 5000, 7000]);
 });

@@ -1,29 +1,55 @@
 import { expect, test } from 'vitest';
-import { afterStep, asOf, born, countsReads, type Step } from '../src/domain/transaction.ts';
+import {
+  afterStep,
+  asOf,
+  born,
+  countsReads,
+  type Step,
+  type Transaction,
+} from '../src/domain/transaction.ts';
 import { entriesPage, transactionsPage } from '../src/ledger/book-pages.ts';
-import { openBook, take, type Book } from '../src/ledger/book.ts';
+import { nextDueOf, openBook, take, type Book } from '../src/ledger/book.ts';
 import { MemoryLedger } from '../src/ledger/memory.ts';
-import { atRead, bookOf, look, newPayout, OPENED_AT_MS, pay, step, utrAt } from './support/payouts.ts';
+import {
+  atRead,
+  bookOf,
+  inspect,
+  look,
+  newPayout,
+  OPENED_AT_MS,
+  pay,
+  restore,
+  step,
+  utrAt,
+} from './support/payouts.ts';
 
 const at = (ms: number): number => OPENED_AT_MS + ms;
+
+const TXN1 = newPayout('a').txnId;
 
 /** A book of so many entries after its opening, the last of which is of a payout. */
 function bookOfEntries(count: number): Book {
   const book = openBook(bookOf(0));
-  const [opening] = book.entries;
-  for (let nth = 1; nth < count; nth += 1) book.entries.push(opening!);
-  book.entries.push({ ...opening!, kind: 'payout', txnId: 'TXN1' });
+  for (let nth = 1; nth < count; nth += 1) book.entries.add('credit', null, 0, 0, at(0));
+  take(book, born(newPayout('a')));
+  book.entries.add('payout', 0, 0, 0, at(0));
   return book;
 }
+
+/** The same payout after its next step. */
+const stepped = (transaction: Transaction, atMs: number, utr: string | null): Transaction => ({
+  ...transaction,
+  ...afterStep(transaction, atMs, utr),
+});
 
 test('a search through a long list stops after twenty thousand, and says where it goes on', () => {
   const book = bookOfEntries(20_000);
   const page = (from: number | null, newestFirst = false) =>
-    entriesPage(book, 'TXN1', { from, newestFirst, limit: 5 });
+    entriesPage(book, TXN1, { from, newestFirst, limit: 5 });
   expect(page(null)).toEqual({ items: [], next: 20_000 });
-  expect(page(20_000)).toMatchObject({ items: [{ txnId: 'TXN1' }], next: null });
-  expect(page(1)).toMatchObject({ items: [{ txnId: 'TXN1' }], next: null }); // the last of twenty thousand looks
-  expect(page(null, true)).toMatchObject({ items: [{ txnId: 'TXN1' }], next: 0 });
+  expect(page(20_000)).toMatchObject({ items: [{ txnId: TXN1 }], next: null });
+  expect(page(1)).toMatchObject({ items: [{ txnId: TXN1 }], next: null }); // the last of twenty thousand looks
+  expect(page(null, true)).toMatchObject({ items: [{ txnId: TXN1 }], next: 0 });
   expect(page(0, true)).toEqual({ items: [], next: null });
 });
 
@@ -83,18 +109,57 @@ test('of steps that are due at once, those of the older payout come first', asyn
   }
 });
 
+test('payouts of one instant settle in the order of their ids, in whatever order they came', async () => {
+  const payouts = Array.from({ length: 9 }, (_, nth) =>
+    newPayout(`p${nth}`, { timeline: [step('SUCCESS', at(9))] }),
+  );
+  const ids = payouts.map(({ txnId }) => txnId);
+  for (const order of [
+    payouts,
+    payouts.toReversed(),
+    payouts.toSorted((a, b) => (a.txnId < b.txnId ? -1 : 1)),
+  ]) {
+    const [ledger, book] = [new MemoryLedger(10), bookOf(1000)];
+    for (const payout of order) await pay(ledger, book, at(0), payout);
+    const { changes } = await ledger.settle(book, at(9), 10);
+    expect(changes.map(({ txnId }) => txnId)).toEqual(ids.toSorted());
+  }
+});
+
+test('a step that is called off is thrown away when its turn comes; any other that does not fit is a fault', async () => {
+  const [ledger, ref] = [new MemoryLedger(10), bookOf(1000)];
+  const { txnId } = newPayout('a');
+  await pay(
+    ledger,
+    ref,
+    at(0),
+    newPayout('a', { timeline: [step('SUCCESS', at(2)), step('REVERSED', at(9))] }),
+  );
+  await ledger.transition(ref, at(3), txnId, 'REVERSED', true);
+  expect(await ledger.settle(ref, at(10), 5)).toEqual({ changes: [], nextDueMs: null });
+  expect(await ledger.summary(ref, at(10))).toMatchObject({ lastUpdatedMs: at(3), entries: 3 });
+
+  const book = openBook(ref);
+  take(book, born(newPayout('a', { timeline: [step('SUCCESS', at(5))] })));
+  book.due.push(at(1), at(0), txnId, 0);
+  expect(() => nextDueOf(book)).toThrow('only a forced step calls off what was planned');
+  const other = openBook(ref);
+  other.due.push(at(1), at(0), txnId, 0); // of a payout that there is not
+  expect(() => nextDueOf(other)).toThrow();
+});
+
 test('a book in which a refusal is remembered is not opened anew, and is kept with it', async () => {
   const [ledger, book] = [new MemoryLedger(2), bookOf(10)];
   await ledger.initiate(book, at(0), newPayout('a'), { rememberInsufficient: true });
   expect(ledger.held).toBe(1);
   expect(await ledger.reopen(book)).toBe(false);
-  const { changes: _changes, nextDueMs: _next, ...state } = await ledger.inspect(book, at(0));
+  const { changes: _changes, nextDueMs: _next, ...state } = await inspect(ledger, book, at(0));
   expect(state.refused).toEqual(['a']);
   const other = new MemoryLedger(1);
-  expect(await other.restore(book, state)).toMatchObject({ kind: 'restored' });
+  expect(await restore(other, book, state)).toMatchObject({ kind: 'restored' });
   expect(other.held).toBe(1);
-  expect(await other.restore(bookOf(10, 'another'), state)).toMatchObject({ kind: 'full' });
-  expect(await other.restore(book, state)).toMatchObject({ kind: 'restored' });
+  expect(await restore(other, bookOf(10, 'another'), state)).toMatchObject({ kind: 'full' });
+  expect(await restore(other, book, state)).toMatchObject({ kind: 'restored' });
   const again = await other.initiate(book, at(0), newPayout('a', { amountPaise: 1 }), {
     rememberInsufficient: true,
   });
@@ -106,7 +171,7 @@ test('reads are counted while something waits for them, and no longer', async ()
   expect(countsReads(payout())).toBe(false);
   expect(countsReads(payout(step('SUCCESS', at(1))))).toBe(false);
   expect(countsReads(payout(step('SUCCESS', at(1)), atRead('REVERSED', 2)))).toBe(true);
-  expect(countsReads(afterStep(payout(atRead('SUCCESS', 1), step('REVERSED', at(9))), at(1), null))).toBe(
+  expect(countsReads(stepped(payout(atRead('SUCCESS', 1), step('REVERSED', at(9))), at(1), null))).toBe(
     false,
   );
   expect(countsReads({ ...payout(), hidden: { reads: 1, by: 'r' } })).toBe(true);
@@ -114,13 +179,13 @@ test('reads are counted while something waits for them, and no longer', async ()
   const [ledger, book] = [new MemoryLedger(10), bookOf(1000)];
   await pay(ledger, book, at(0), newPayout('a', { timeline: [atRead('SUCCESS', 1)] }));
   for (let nth = 0; nth < 3; nth += 1) await look(ledger, book, at(1), { clientRefId: 'a' });
-  expect((await ledger.inspect(book, at(1))).transactions[0]!.reads).toBe(1);
+  expect((await inspect(ledger, book, at(1))).transactions[0]!.reads).toBe(1);
 });
 
 test('a payout as it was knows of its UTR from the step on at which it came, and no step that is ahead', () => {
   const timeline = [utrAt(at(5)), step('SUCCESS', at(10)), utrAt(at(15)), step('REVERSED', at(20))];
   let transaction = born(newPayout('a', { timeline }));
-  for (const ms of [5, 10, 15]) transaction = afterStep(transaction, at(ms), 'UTR1');
+  for (const ms of [5, 10, 15]) transaction = stepped(transaction, at(ms), 'UTR1');
   const seen = (ms: number) => {
     const { state, utr, completedAtMs, stepsDone } = asOf(transaction, at(ms));
     return [state, utr, completedAtMs, stepsDone];
@@ -129,5 +194,9 @@ test('a payout as it was knows of its UTR from the step on at which it came, and
   expect(seen(5)).toEqual(['PENDING', 'UTR1', null, 1]);
   expect(seen(10)).toEqual(['SUCCESS', 'UTR1', at(10), 2]);
   expect(seen(15)).toEqual(['SUCCESS', 'UTR1', at(10), 3]);
-  expect(asOf(transaction, at(99))).toBe(transaction);
+  expect(asOf(transaction, at(17))).toBe(transaction);
+  const known = [step('SUCCESS', at(1)), step('REVERSED', at(2)), utrAt(at(3))];
+  let reversed = born(newPayout('a', { timeline: known }));
+  for (const ms of [1, 2, 3]) reversed = stepped(reversed, at(ms), 'UTR1');
+  expect(asOf(reversed, at(2))).toMatchObject({ state: 'REVERSED', stepsDone: 2 });
 });

@@ -221,7 +221,10 @@ function scenarioOf(document: Parameters<typeof compileScenario>[0], lastRules: 
     source: document,
     settings: SETTINGS,
     lastRules,
-    dialects: new Map([['strict', strict]]),
+    dialects: new Map([
+      ['strict', strict],
+      ['usual', DEFAULT_DIALECT],
+    ]),
     patternOf: (pattern) => new RegExp(pattern),
   });
 }
@@ -282,15 +285,30 @@ test('what a scenario says goes before the settings, mode by mode and row by row
   });
 });
 
+test('each mode takes the steps of its own', () => {
+  const afters = { IMPS: 1, NEFT: 2, RTGS: 3, UPI: 4 };
+  const settlement = Object.fromEntries(
+    Object.entries(afters).map(([mode, after]) => [mode, [{ to: 'SUCCESS' as const, after }]]),
+  );
+  const planned = Object.entries(scenarioOf({ settlement }).scenario.settlement);
+  expect(planned).toEqual(
+    Object.entries(afters).map(([mode, afterMs]) => [
+      mode,
+      [{ to: 'SUCCESS', utr: null, when: { afterMs } }],
+    ]),
+  );
+});
+
 test('a dialect extends a preset, by its name alone or with changes; one that there is not is told', () => {
   const dialects = [
     { dialect: 'strict' },
     { dialect: { extends: 'strict', status: { both: 400 } } },
   ] as const;
+  for (const document of dialects) expect(scenarioOf(document).issues).toEqual([]);
   const [alone, changed] = dialects.map((document) => scenarioOf(document).scenario.dialect);
   expect(alone!.status).toEqual({ ...DEFAULT_DIALECT.status, unknown: 400 });
   expect(changed!.status).toEqual({ ...DEFAULT_DIALECT.status, unknown: 400, both: 400 });
-  const message = 'must be one of strict';
+  const message = 'must be one of strict, usual';
   expect(scenarioOf({ dialect: 'none' }).issues).toEqual([{ path: ['dialect'], message }]);
   expect(scenarioOf({ dialect: { extends: 'none' } }).issues).toEqual([
     { path: ['dialect', 'extends'], message },

@@ -93,6 +93,11 @@ test('an item that is larger than all that may be kept is not kept, and what was
   history.add('second', 45);
   expect(gone).toMatchObject({ isKept: false, older: null, newer: null }); // whoever holds it holds nothing else
   history.add('third', 1);
+  const others = new History<string>({ items: 10, bytes: 50 }, budget);
+  const between = others.add('between', 1);
+  history.add('fourth', 1);
+  others.clear();
+  expect(between).toMatchObject({ isKept: false, older: null, newer: null });
   history.clear();
   expect(budget.bytes).toBe(0);
 });
@@ -149,7 +154,7 @@ test('a reader goes on where it stopped, and is told how many it missed', () => 
     { id: '100-1', type: 'missed', data: '{"missed":1}' },
     { id: '100-2', type: 'clock', data: '2' },
   ]);
-  for (const foreign of ['100-1002', '101-5', 'x100-5', '100-5x', '100-', '100-1234567890123456']) {
+  for (const foreign of ['100-1002', '101-5', 'x100-5', '100-5x', '100-', '100-1234567890123456', '/100-5']) {
     expect(from(foreign).told.slice(0, 1)).toEqual([
       { id: '100-1', type: 'missed', data: '{"missed":null}' },
     ]);
@@ -168,6 +173,18 @@ test('events that nobody comes back for are counted, and no longer made once a t
   expect(late.told).toEqual([{ id: '100-1004', type: 'missed', data: '{"missed":1003}' }]);
   log.publish('clock', () => 'again');
   expect(late.told[1]).toEqual({ id: '100-1005', type: 'clock', data: '"again"' });
+  for (let nth = 0; nth < 1001; nth += 1) log.publish('clock', () => (made += 1));
+  expect([made, late.told.length]).toEqual([2001, 1003]); // while somebody reads, all of them are made
+});
+
+test('what goes unread is counted anew after each reader', () => {
+  const log = logOf();
+  let made = 0;
+  for (const sum of [900, 1800]) {
+    log.read(undefined, reader())();
+    for (let nth = 0; nth < 900; nth += 1) log.publish('clock', () => (made += 1));
+    expect(made).toBe(sum);
+  }
 });
 
 test('the events of a world are kept up to a megabyte, each with what it takes besides its text', () => {

@@ -226,6 +226,17 @@ test.each<Partial<RuleDocument>>([
   expect(compiled(document).problems).toEqual([]);
 });
 
+test('steps keep their order over those of another kind', () => {
+  const [after, polls] = [{ utr: 'now', after: 9 } as const, { utr: 'now', polls: 3 } as const];
+  const problems = (timeline: EffectDocument['timeline']) => compiled({ effect: { timeline } }).problems;
+  expect(problems([after, polls, { to: 'SUCCESS', after: 8 }])).toEqual([
+    'rules.0.effect.timeline.2.after: must not be earlier than the step before it',
+  ]);
+  expect(problems([polls, after, { to: 'SUCCESS', polls: 3 }])).toEqual([
+    'rules.0.effect.timeline.2.polls: must be a later read than that of the step before it',
+  ]);
+});
+
 test('a pattern that is none matches nothing', () => {
   const { rule } = compiled({ match: { client_ref_id: { matches: '(' } } });
   expect(rule.matches({ ...FACTS, fields: { client_ref_id: '(' } })).toBe(false);

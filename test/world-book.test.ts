@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { frozenClock, runningClock } from '../src/domain/clock.ts';
+import { frozenClock, runningClock, type WorldClock } from '../src/domain/clock.ts';
 import type { Change } from '../src/domain/transaction.ts';
-import { WorldBook } from '../src/domain/world-book.ts';
+import { WorldBook, type ClockMove } from '../src/domain/world-book.ts';
 import { MemoryLedger } from '../src/ledger/memory.ts';
-import type { Settled } from '../src/ledger/ledger.ts';
+import type { BookHead, BookPiece, Settled } from '../src/ledger/ledger.ts';
 import { ManualClock } from './support/manual-clock.ts';
 import { newPayout, step } from './support/payouts.ts';
 
@@ -31,8 +31,26 @@ function bookFor({ clock = runningClock, ledger = new MemoryLedger(100_000) } = 
   };
   const references = (changes: readonly Change[] = announced) =>
     changes.map(({ clientRefId }) => clientRefId);
-  return { book, wallClock, announced, failures, pay, references, ledger };
+  /** Moves the clock. @returns all that happened */
+  const move = async (to: ClockMove): Promise<readonly Change[]> =>
+    (await book.move(to, (changes) => changes)).flat();
+  return { book, wallClock, announced, failures, pay, move, references, ledger };
 }
+
+interface Kept {
+  readonly head: BookHead;
+  readonly pieces: readonly BookPiece[];
+}
+
+/** All of a book, as it is restored. */
+async function kept(book: WorldBook): Promise<Kept> {
+  const { entries, transactions, ...head } = await book.perform((of, ref, ms) => of.inspect(ref, ms));
+  return { head, pieces: [{ entries: [...entries] }, { transactions: [...transactions] }] };
+}
+
+/** Puts it into a book. */
+const put = (book: WorldBook, { head, pieces }: Kept, clock: WorldClock, placed = (): void => undefined) =>
+  book.restore(head, pieces, () => ({ clock, placed }));
 
 test('one alarm is set, for the step that is due next, and it is called off with what it was for', async () => {
   const { book, wallClock, pay, references } = bookFor();
@@ -65,40 +83,40 @@ test('a clock that is resumed late settles at once what came due by its time', a
 });
 
 test('moved until idle, a clock stands at the last step, and tells all that happened', async () => {
-  const { book, pay, references, announced } = bookFor({ clock: frozenClock(1000) });
+  const { book, pay, references, announced, move } = bookFor({ clock: frozenClock(1000) });
   await pay(70, 5, 70);
-  const changes = await book.move({ until: 'idle' });
+  const changes = await move({ until: 'idle' });
   expect(changes.map(({ atMs }) => atMs)).toEqual([1005, 1070, 1070]);
   expect(references(changes)[0]).toBe('p1');
   expect(announced).toEqual(changes);
   expect(book.nowMs).toBe(1070);
-  expect(await book.move({ until: 'idle' })).toEqual([]);
+  expect(await move({ until: 'idle' })).toEqual([]);
   expect(book.nowMs).toBe(1070);
 });
 
 test('a clock moves to a time, to now at the earliest', async () => {
-  const { book, pay, references } = bookFor({ clock: frozenClock(1000) });
+  const { book, pay, references, move } = bookFor({ clock: frozenClock(1000) });
   await pay(50, 60);
-  expect(references(await book.move({ toMs: 1050 }))).toEqual(['p0']);
+  expect(references(await move({ toMs: 1050 }))).toEqual(['p0']);
   expect(book.nowMs).toBe(1050);
-  expect(await book.move({ toMs: 1050 })).toEqual([]);
-  await expect(book.move({ toMs: 1049 })).rejects.toMatchObject({
+  expect(await move({ toMs: 1050 })).toEqual([]);
+  await expect(move({ toMs: 1049 })).rejects.toMatchObject({
     code: 'INVALID_REQUEST',
     details: {
       errors: [{ field: 'to', message: 'to must not be before 1970-01-01T00:00:01.050Z' }],
     },
   });
   expect(book.nowMs).toBe(1050);
-  await expect(book.move({ toMs: YEAR_END + 1 })).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
-  expect(references(await book.move({ toMs: YEAR_END }))).toEqual(['p1']);
+  await expect(move({ toMs: YEAR_END + 1 })).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
+  expect(references(await move({ toMs: YEAR_END }))).toEqual(['p1']);
 });
 
 test('while a clock moves, others have their turn after every 2000 steps, and what asks this world waits', async () => {
-  const { book, wallClock, pay } = bookFor({ clock: frozenClock(0) });
+  const { book, wallClock, pay, move } = bookFor({ clock: frozenClock(0) });
   await pay(...Array.from({ length: 4001 }, (_, nth) => nth + 1));
   let turns = 0;
   wallClock.letOthersRun = async () => void (turns += 1);
-  const moved = book.move({ until: 'idle' });
+  const moved = move({ until: 'idle' });
   const order: string[] = [];
   const asked = book
     .perform(async (ledger, ref, nowMs) => ledger.settle(ref, nowMs, 1))
@@ -117,18 +135,18 @@ test('no more steps are asked for at once than are left of 2000', async () => {
       return super.settle(ref, nowMs, limit);
     }
   }
-  const { book, pay } = bookFor({ clock: frozenClock(0), ledger: new Counting(100_000) });
+  const { book, pay, move } = bookFor({ clock: frozenClock(0), ledger: new Counting(100_000) });
   await pay(...Array.from({ length: 1999 }, () => 1), 2, 3);
-  await book.move({ until: 'idle' });
+  await move({ until: 'idle' });
   expect(limits).toEqual([2000, 2000, 1, 2000]);
 });
 
 test('a book that is renewed while its clock moves ends the move, and begins with its new balance', async () => {
-  const { book, wallClock, pay, announced } = bookFor({ clock: frozenClock(0) });
+  const { book, wallClock, pay, announced, move } = bookFor({ clock: frozenClock(0) });
   await pay(...Array.from({ length: 2001 }, () => 1));
   let renewed: Promise<void> | undefined;
   wallClock.letOthersRun = async () => void (renewed ??= book.renew(7, frozenClock(50)));
-  await expect(book.move({ byMs: 10 })).rejects.toMatchObject({ code: 'WORLD_REPLACED' });
+  await expect(move({ byMs: 10 })).rejects.toMatchObject({ code: 'WORLD_REPLACED' });
   await renewed;
   expect(announced).toHaveLength(2000);
   const { balancePaise, lastUpdatedMs } = await book.perform((of, ref, nowMs) => of.balance(ref, nowMs));
@@ -156,17 +174,19 @@ test('another clock takes over where it is not behind; what came due by its time
   const { book, wallClock, pay, references } = bookFor();
   await pay(5000, 9000);
   const { nowMs } = book;
-  expect(references(await book.setClock({ frozenAtMs: null, aheadMs: 5000 }))).toEqual(['p0']);
+  await book.setClock({ frozenAtMs: null, aheadMs: 5000 });
+  expect(references()).toEqual(['p0']);
   expect([book.nowMs - nowMs, wallClock.alarms]).toEqual([5000, 1]);
   await wallClock.pass(4000);
   expect(references()).toEqual(['p0', 'p1']);
-  expect(await book.setClock(frozenClock(book.nowMs))).toEqual([]);
+  await book.setClock(frozenClock(book.nowMs));
   expect(book.isFrozen).toBe(true);
+  expect(references()).toEqual(['p0', 'p1']);
 });
 
 test('a clock that is behind takes over only as long as nothing has happened', async () => {
   const { book, wallClock, pay } = bookFor();
-  expect(await book.setClock(frozenClock(5))).toEqual([]);
+  await book.setClock(frozenClock(5));
   expect(book.nowMs).toBe(5);
   await book.setClock(runningClock);
   await pay(1000);
@@ -191,19 +211,38 @@ test('a book that nothing stands in is opened anew, at the time of its clock; an
 test('a book that is restored goes on by the clock that it is given, with its next step', async () => {
   const one = bookFor({ clock: frozenClock(100) });
   await one.pay(50);
-  const {
-    changes: _changes,
-    nextDueMs: _next,
-    ...state
-  } = await one.book.perform((of, ref, ms) => of.inspect(ref, ms));
+  const state = await kept(one.book);
   const { book, wallClock, references, ledger } = bookFor();
-  const damaged = await book.restore({ ...state, openingBalancePaise: 1 }, frozenClock(1));
-  expect([damaged.kind, book.isFrozen]).toEqual(['damaged', false]);
+  let placed = 0;
+  const wrong = { ...state, head: { ...state.head, openingBalancePaise: 1 } };
+  const damaged = await put(book, wrong, frozenClock(1), () => (placed += 1));
+  expect([damaged.kind, book.isFrozen, placed]).toEqual(['damaged', false, 0]);
   const aheadMs = 100 - wallClock.nowMs();
-  expect((await book.restore(state, { frozenAtMs: null, aheadMs })).kind).toBe('restored');
+  const seen: unknown[] = [];
+  const restored = await put(book, state, { frozenAtMs: null, aheadMs }, () => seen.push(book.nowMs));
+  expect([restored.kind, seen]).toEqual(['restored', [100]]);
   expect([book.nowMs, wallClock.alarms, ledger.held]).toEqual([100, 1, 1]);
   await wallClock.pass(50);
   expect(references()).toEqual(['p0']);
+});
+
+test('what a book that was replaced was still doing is not told of the one in its place', async () => {
+  const one = bookFor({ clock: frozenClock(100) });
+  await one.pay(50);
+  const { book, pay, wallClock, announced } = bookFor();
+  await pay(5);
+  await wallClock.pass(4);
+  let go = (): void => undefined;
+  const held = new Promise<void>((resolve) => (go = resolve));
+  const late = book.perform(async (of, ref, nowMs) => {
+    const settled = await of.settle(ref, nowMs + 10, 10);
+    await held;
+    return settled;
+  });
+  await put(book, await kept(one.book), frozenClock(100));
+  go();
+  expect((await late).changes).toHaveLength(1);
+  expect(announced).toEqual([]);
 });
 
 test('a book that is closed has no alarm, does nothing more, and says why', async () => {
@@ -226,57 +265,53 @@ test('an operation that fails gives the clock free again', async () => {
       return Promise.reject(new Error('the store is gone'));
     }
   }
-  const { book, wallClock, pay, failures } = bookFor({ ledger: new Failing(10) });
-  await expect(book.move({ byMs: 1 })).rejects.toThrow('the store is gone');
+  const { book, wallClock, pay, failures, move } = bookFor({ ledger: new Failing(10) });
+  await expect(move({ byMs: 1 })).rejects.toThrow('the store is gone');
   await pay(5);
   await wallClock.pass(5);
   expect(failures).toEqual([new Error('the store is gone')]);
 });
 
-test('all that changes a clock or a book waits for one that moves', async () => {
-  const changes: ((book: WorldBook) => Promise<unknown>)[] = [
-    (book) => book.freeze(),
-    (book) => book.resume(),
-    (book) => book.setClock(frozenClock(99_999)),
-    (book) => book.move({ byMs: 1 }),
-    (book) => book.reopen(1, frozenClock(0)),
+test.each<[what: string, change: (book: WorldBook) => Promise<unknown>]>([
+  ['to freeze it', (book) => book.freeze()],
+  ['to resume it', (book) => book.resume()],
+  ['another clock', (book) => book.setClock(frozenClock(99_999))],
+  ['another move', (book) => book.move({ byMs: 1 }, () => null)],
+  ['to open the book anew', (book) => book.reopen(1, frozenClock(0))],
+  [
+    'to restore it',
     async (book) => {
-      const {
-        changes: _changes,
-        nextDueMs: _next,
-        ...state
-      } = await new MemoryLedger(1).inspect({ worldId: 'w', openingBalancePaise: 5, openedAtMs: 0 }, 0);
-      return book.restore(state, frozenClock(0));
+      const state = await kept(bookFor({ clock: frozenClock(0) }).book);
+      return put(book, state, frozenClock(0));
     },
-  ];
-  for (const change of changes) {
-    const { book, wallClock, pay, announced } = bookFor({ clock: frozenClock(0) });
-    await pay(...Array.from({ length: 2001 }, (_, nth) => nth + 1));
-    let go = (): void => undefined;
-    wallClock.letOthersRun = () => new Promise((resolve) => (go = resolve));
-    let settledBefore: number | undefined;
-    const moved = book.move({ until: 'idle' });
-    const changed = change(book).then(() => (settledBefore = announced.length));
-    await new Promise((resolve) => setImmediate(resolve));
-    expect(settledBefore).toBeUndefined();
-    go();
-    await Promise.all([moved, changed]);
-    expect(settledBefore).toBe(2001);
-  }
+  ],
+])('while a clock moves, %s waits', async (_what, change) => {
+  const { book, wallClock, pay, announced, move } = bookFor({ clock: frozenClock(0) });
+  await pay(...Array.from({ length: 2001 }, (_, nth) => nth + 1));
+  let go = (): void => undefined;
+  const held = new Promise<void>((resolve) => (go = resolve));
+  let turns = 0;
+  wallClock.letOthersRun = () => (turns++ === 0 ? held : Promise.resolve());
+  let settledBefore: number | undefined;
+  const moved = move({ until: 'idle' });
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(turns).toBe(1);
+  const changed = change(book).then(() => (settledBefore = announced.length));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(settledBefore).toBeUndefined();
+  go();
+  await Promise.all([moved, changed]);
+  expect(settledBefore).toBe(2001);
 });
 
 test('a book that is closed while its clock moves ends the move, and takes no other state', async () => {
-  const { book, wallClock, pay } = bookFor({ clock: frozenClock(0) });
+  const { book, wallClock, pay, move } = bookFor({ clock: frozenClock(0) });
   await pay(...Array.from({ length: 2001 }, () => 1));
-  const {
-    changes: _changes,
-    nextDueMs: _next,
-    ...state
-  } = await book.perform((of, ref, ms) => of.inspect(ref, ms));
+  const state = await kept(book);
   let closed: Promise<unknown> | undefined;
   wallClock.letOthersRun = async () => void (closed ??= book.close('stop'));
-  await expect(book.move({ byMs: 10 })).rejects.toMatchObject({ code: 'WORLD_REPLACED' });
+  await expect(move({ byMs: 10 })).rejects.toMatchObject({ code: 'WORLD_REPLACED' });
   await closed;
-  await expect(book.restore(state, frozenClock(0))).rejects.toMatchObject({ code: 'SANDBOX_FULL' });
+  await expect(put(book, state, frozenClock(0))).rejects.toMatchObject({ code: 'SANDBOX_FULL' });
   expect([book.isClosed, wallClock.alarms]).toEqual([true, 0]);
 });

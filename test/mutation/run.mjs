@@ -120,7 +120,7 @@ await inParallel(unloaded, async ({ number, file }) => {
   const { lines, code } = await runTests(plan, ['--bail', '1', ...new Set(some.map((one) => one.file))]);
   const line = lines.find(({ killed }) => killed !== undefined);
   if (line !== undefined || code !== 0) kills.set(number, line ?? { how: 'not loaded', test: '' });
+  keep();
 });
-keep();
 say('done');
 process.exitCode = report(all, asked, results, ROOT) ? 0 : 1;
