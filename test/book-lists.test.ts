@@ -8,7 +8,7 @@ import {
   type Transaction,
 } from '../src/domain/transaction.ts';
 import { entriesPage, transactionsPage } from '../src/ledger/book-pages.ts';
-import { nextDueOf, openBook, take, type Book } from '../src/ledger/book.ts';
+import { apply, nextDueOf, openBook, take, type Book } from '../src/ledger/book.ts';
 import { MemoryLedger } from '../src/ledger/memory.ts';
 import {
   atRead,
@@ -51,6 +51,9 @@ test('a search through a long list stops after twenty thousand, and says where i
   expect(page(1)).toMatchObject({ items: [{ txnId: TXN1 }], next: null }); // the last of twenty thousand looks
   expect(page(null, true)).toMatchObject({ items: [{ txnId: TXN1 }], next: 0 });
   expect(page(0, true)).toEqual({ items: [], next: null });
+  // of a payout that there is not, there are none, however long the list is
+  const none = { from: null, newestFirst: false, limit: 5 };
+  expect(entriesPage(book, 'TXN0', none)).toEqual({ items: [], next: null });
 });
 
 test('a page is full at its limit, and says where the next one begins', () => {
@@ -143,9 +146,27 @@ test('a step that is called off is thrown away when its turn comes; any other th
   take(book, born(newPayout('a', { timeline: [step('SUCCESS', at(5))] })));
   book.due.push(at(1), at(0), txnId, 0);
   expect(() => nextDueOf(book)).toThrow('only a forced step calls off what was planned');
+  const idle = openBook(ref);
+  take(idle, born(newPayout('a')));
+  idle.due.push(at(1), at(0), txnId, 0);
+  expect(() => nextDueOf(idle)).toThrow('only a forced step calls off what was planned');
+  expect(() => apply(idle, 0, idle.transactions.progressAt(0), at(1))).toThrow('goes no further');
   const other = openBook(ref);
   other.due.push(at(1), at(0), txnId, 0); // of a payout that there is not
   expect(() => nextDueOf(other)).toThrow();
+});
+
+test.each([
+  ['nothing', {}],
+  ['an id of nobody', { txnId: 'TXN0' }],
+  ['a reference of nobody', { clientRefId: 'b' }],
+  ['an id of nobody with the reference of a payout', { txnId: 'TXN0', clientRefId: 'a' }],
+  ['a reference of nobody with the id of a payout', { txnId: TXN1, clientRefId: 'b' }],
+])('a status read that names %s finds nothing, in an empty book and in another', async (_what, key) => {
+  const [ledger, book] = [new MemoryLedger(10), bookOf(1000)];
+  expect((await look(ledger, book, at(0), key)).transaction).toBeNull();
+  await pay(ledger, book, at(0), newPayout('a'));
+  expect((await look(ledger, book, at(0), key)).transaction).toBeNull();
 });
 
 test('a book in which a refusal is remembered is not opened anew, and is kept with it', async () => {

@@ -4,7 +4,15 @@ import { STATES, type State } from '../src/contract/payout.ts';
 import { nextDueMs, type Progress, type Step, type Transaction } from '../src/domain/transaction.ts';
 import type { Entry, EntryKind } from '../src/domain/wallet.ts';
 import { EntryPages } from '../src/ledger/entry-pages.ts';
-import { isTooLong, LONGEST_PART } from '../src/ledger/joined-texts.ts';
+import { isTooLong, LONGEST_PART, PARTS } from '../src/ledger/joined-texts.ts';
+import {
+  emptyPage,
+  enlarge,
+  PAGE as ROW,
+  pictureOf,
+  withOwnRows,
+  writeSteps,
+} from '../src/ledger/transaction-page.ts';
 import { TransactionPages } from '../src/ledger/transaction-pages.ts';
 import { anyMode, newPayout } from './support/payouts.ts';
 
@@ -212,6 +220,50 @@ test('a timeline that changes again and again takes the place of the one before 
   }
   both.do({ add: stored(3) });
   both.check();
+});
+
+test('a timeline that is no longer than the one before it takes no further room', () => {
+  const page = emptyPage(true);
+  const steps = (count: number) => Array.from({ length: count }, (_, nth) => at(nth));
+  const room = page.steps;
+  expect(writeSteps(page, steps(2), 0, 0)).toBe(0);
+  expect(writeSteps(page, steps(2), 0, 0)).toBe(2);
+  expect([page.stepsUsed, page.steps === room]).toEqual([4, true]); // filled, and no more
+  expect(writeSteps(page, steps(2), 2, 2)).toBe(2);
+  expect(writeSteps(page, steps(1), 2, 2)).toBe(2);
+  expect([page.stepsUsed, page.steps === room]).toEqual([4, true]);
+  expect(writeSteps(page, steps(3), 2, 1)).toBe(4);
+  expect([page.stepsUsed, page.steps.length]).toEqual([7, 2 * room.length]);
+  expect(writeSteps(page, steps(100), 4, 3)).toBe(7);
+  expect([page.stepsUsed, page.steps.length]).toEqual([107, (107 * room.length) / 4]);
+});
+
+test('the first page of a book is small and grows as a whole, and every other has its size at once', () => {
+  const [small, full] = [emptyPage(true), emptyPage(false)];
+  const room = ({ rows, ends }: typeof small) => [rows.length / ROW.WIDTH, ends.length / PARTS];
+  expect(room(full)).toEqual([PAGE, PAGE]);
+  expect(full.steps.length).toBeGreaterThanOrEqual(PAGE);
+  const [rows] = room(small);
+  expect(room(small)).toEqual([rows, rows]);
+  expect(rows).toBeLessThan(10);
+  expect([small.stepsUsed, full.stepsUsed]).toEqual([0, 0]);
+  small.rows[1] = 7;
+  small.ends[1] = 8;
+  enlarge(small);
+  expect(room(small)).toEqual([2 * rows!, 2 * rows!]);
+  expect([small.rows[1], small.ends[1]]).toEqual([7, 8]);
+});
+
+test('a page is copied once for each picture of it, and not before it changes', () => {
+  const page = emptyPage(true);
+  expect(page.isInPicture).toBe(false);
+  const picture = pictureOf(page);
+  expect([page.isInPicture, picture.rows === page.rows]).toEqual([true, true]);
+  withOwnRows(page);
+  expect(page.isInPicture).toBe(false);
+  const own = [picture.rows !== page.rows, picture.steps !== page.steps, picture.utrs !== page.utrs];
+  expect(own).toEqual([true, true, true]);
+  expect([page.rows, page.steps, page.utrs]).toEqual([picture.rows, picture.steps, picture.utrs]);
 });
 
 test('a payout that there is not is our own fault, not a payout of nothing', () => {
