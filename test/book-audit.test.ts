@@ -326,7 +326,7 @@ test.each<[broken: string, damage: (book: Book) => Partial<Book> | void]>([
   ['every transaction is in one state', (book) => void (book.tallies.SUCCESS.count -= 1)],
   ['every transaction is in one state', (book) => void (book.tallies.FAILED.count += 1)],
   ['every transaction is in one state', (book) => void (book.tallies.REVERSED.count -= 1)],
-  ['every transaction was made once', (book) => void book.ids.set('TXN of nobody', 0)],
+  ['every transaction was made once', (book) => book.ids.set('TXN of nobody', 0)],
   [
     'one entry for each payout, one for each that gave its money back',
     (book) => ({ entries: manyOf(book, 7) }), // five payouts, two of which gave it back, and the opening

@@ -153,7 +153,7 @@ test('a step that is called off is thrown away when its turn comes; any other th
   expect(() => apply(idle, 0, idle.transactions.progressAt(0), at(1))).toThrow('goes no further');
   const other = openBook(ref);
   other.due.push(at(1), at(0), txnId, 0); // of a payout that there is not
-  expect(() => nextDueOf(other)).toThrow();
+  expect(() => nextDueOf(other)).toThrow(TypeError);
 });
 
 test.each([

@@ -135,7 +135,7 @@ test('no more steps are asked for at once than are left of 2000', async () => {
       return super.settle(ref, nowMs, limit);
     }
   }
-  const { book, pay, move } = bookFor({ clock: frozenClock(0), ledger: new Counting(100_000) });
+  const { pay, move } = bookFor({ clock: frozenClock(0), ledger: new Counting(100_000) });
   await pay(...Array.from({ length: 1999 }, () => 1), 2, 3);
   await move({ until: 'idle' });
   expect(limits).toEqual([2000, 2000, 1, 2000]);
@@ -265,7 +265,7 @@ test('an operation that fails gives the clock free again', async () => {
       return Promise.reject(new Error('the store is gone'));
     }
   }
-  const { book, wallClock, pay, failures, move } = bookFor({ ledger: new Failing(10) });
+  const { wallClock, pay, failures, move } = bookFor({ ledger: new Failing(10) });
   await expect(move({ byMs: 1 })).rejects.toThrow('the store is gone');
   await pay(5);
   await wallClock.pass(5);
