@@ -16,6 +16,7 @@ import type { Plan } from '../src/domain/plan.ts';
 import type { Rule } from '../src/domain/rule.ts';
 import { compileScenario, type Scenario } from '../src/domain/scenario.ts';
 import { born } from '../src/domain/transaction.ts';
+import { piecesOf, type WorldState } from '../src/domain/world-state.ts';
 import { World } from '../src/domain/world.ts';
 import { MemoryLedger } from '../src/ledger/memory.ts';
 import { sha256 } from '../src/runtime/digest.ts';
@@ -104,7 +105,7 @@ test.each<[both: 'same' | 'client_ref_id' | 'txn_id' | 400, found: string]>([
 test('a read that is stale shows what was, so much before', async () => {
   const { world } = worldFor();
   await world.initiate(request(), planOf());
-  await world.book.move({ byMs: 5000 });
+  await world.book.move({ byMs: 5000 }, () => null);
   const state = async (stale?: number) => {
     const rule = stale === undefined ? null : ruleOf('r', { stale });
     return (await world.status({ client_ref_id: 'order-1' }, planOf({}, rule))).state;
@@ -178,13 +179,11 @@ test('a world that was forked makes the ids of the one that it came from, until 
   const own = (await world.initiate(request(), planOf())).transaction.txnId;
   watch();
   const [older, newer] = [ruleOf('older'), ruleOf('newer')];
-  expect(
-    await world.restore({ ...state, openingBalancePaise: 1 }, { scenario: null, rules: [] }),
-  ).toMatchObject({ kind: 'damaged' });
+  const restore = (head: WorldState, rules: readonly Rule[]) =>
+    world.restore(head, piecesOf(state), () => ({ scenario: null, rules, clock: world.book.clock }));
+  expect(await restore({ ...state, openingBalancePaise: 1 }, [])).toMatchObject({ kind: 'damaged' });
   expect([world.lives, world.behaviour.onTop]).toEqual([1, []]);
-  expect(await world.restore(state, { scenario: null, rules: [newer, older] })).toMatchObject({
-    kind: 'restored',
-  });
+  expect(await restore(state, [newer, older])).toMatchObject({ kind: 'restored' });
   expect([world.lives, world.behaviour.onTop]).toEqual([2, [newer, older]]);
   const forked = (await world.initiate(request(), planOf())).transaction.txnId;
   await world.reset();
