@@ -192,7 +192,16 @@ test.each<[what: string, why: string, damage: (state: State) => void]>([
     'an entry names a payout that there is not',
     (state) => write(state, { kind: 'payout', txnId: 'stranger' }),
   ],
-  ['a refund to a stranger', UNPAID, (state) => write(state, { kind: 'refund', txnId: 'stranger' })],
+  [
+    'a refund to a stranger',
+    'the money of stranger came back without having gone out',
+    (state) => {
+      const first = state.entries.findIndex(({ kind }) => kind === 'refund');
+      const refund = { ...state.entries[first]!, txnId: 'stranger' };
+      for (const one of state.entries.slice(first)) one.balancePaise += refund.amountPaise;
+      state.entries.splice(first, 0, refund);
+    },
+  ],
   ['a payout dearer than what was paid', UNLIKE, (state) => void (payout(state, 4).amountPaise += 1)],
   [
     'a refund of a payout under way',

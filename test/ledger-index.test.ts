@@ -52,7 +52,8 @@ class Both {
   }
 }
 
-const ALIKE = textsOfOneHash(40);
+const MANY_ALIKE = textsOfOneHash(900);
+const ALIKE = MANY_ALIKE.slice(0, 40);
 
 test('an index does what a map does, with texts of one hash among others', () => {
   const anyText = fc.oneof(
@@ -85,6 +86,7 @@ test('two texts of one hash are told apart by looking at them', () => {
 
 test('an index of some thousand texts does what a map does at each of its sizes', () => {
   const both = new Both();
+  both.set(''); // its hash is 0
   for (let nth = 0; nth < 4000; nth += 1) {
     both.set(`order-${nth}`);
     if (nth % 3 === 0) both.set(`order-${nth >> 1}`); // one that is known already
@@ -99,9 +101,8 @@ test('an index of some thousand texts does what a map does at each of its sizes'
 });
 
 test('more texts of one hash than a part of the index holds are kept all the same', () => {
-  const texts = textsOfOneHash(1000);
   const both = new Both();
-  for (const text of texts.slice(0, 900)) both.set(text);
+  for (const text of MANY_ALIKE.slice(0, 800)) both.set(text);
   for (let nth = 0; nth < 900; nth += 1) both.set(`order-${nth}`);
-  expect(both.differences(...texts, 'order-900')).toEqual([]);
+  expect(both.differences(...MANY_ALIKE, 'order-900')).toEqual([]);
 });

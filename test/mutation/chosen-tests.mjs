@@ -1,5 +1,8 @@
 /** The tests that ask the domain directly: they fail soonest, and say most. */
 const FIRST = [
+  'ledger-index',
+  'ledger-queue',
+  'ledger-pages',
   'money-asserts',
   'book-audit',
   'history',
