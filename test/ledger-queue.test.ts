@@ -57,18 +57,18 @@ const anyId = fc.oneof(
   fc.nat(14).map((length) => `TXN${'0'.repeat(length)}`),
   fc.stringMatching(/^[a-zA-Z0-9]{0,20}$/), // a snapshot may hold any id
 );
-const anyDue = fc.record({ dueMs: fc.nat(2), createdAtMs: fc.nat(2), txnId: anyId });
+const anyDue = fc.record({ dueMs: fc.nat(1), createdAtMs: fc.nat(1), txnId: anyId });
 
 test('a queue gives what a sorted list gives, however steps come and go', () => {
   fc.assert(
     fc.property(
       fc.uniqueArray(anyDue, { selector: ({ txnId }) => txnId, maxLength: 80 }),
-      fc.array(fc.nat(3), { maxLength: 80 }),
+      fc.array(fc.nat(9), { maxLength: 80 }),
       (dues, pops) => {
         const both = new Both();
         for (const [nth, due] of dues.entries()) {
           both.push(due);
-          for (let popped = 0; popped < (pops[nth] ?? 0) - 1; popped += 1) both.pop();
+          for (let popped = 7; popped < (pops[nth] ?? 0); popped += 1) both.pop(); // fewer than come, so that many wait
         }
         both.popAll();
         expect(both.given).toEqual(both.sorted);
@@ -77,29 +77,35 @@ test('a queue gives what a sorted list gives, however steps come and go', () => 
   );
 });
 
-test('of ids of one instant, those of another form come where their letters put them', () => {
-  const ids = [
-    '',
-    'ABC000000000000F',
-    'TXM000000000000F',
-    'TXN',
-    'TXN00000000000',
-    'TXN00000000000:0',
-    'TXN00000000000A00',
-    'TXN00000000000A01',
-    'TXN00000000000G',
-    'TXN0000000000G0',
-    'TXN000000000010',
-    'TXNF00000000000',
-    'TXNa00000000000',
-    'TXO000000000000',
-    'a',
-  ].toSorted();
-  for (const order of [ids, ids.toReversed(), ids.toSorted((a, b) => a.length - b.length)]) {
-    const both = new Both();
-    for (const txnId of order) both.push({ dueMs: 1, createdAtMs: 1, txnId });
-    both.popAll();
-    expect(both.given).toEqual(both.sorted);
+/** Characters on both sides of each edge of what is a digit here. */
+const DIGITS = Array.from('!/09:@ABFGH');
+const ALL_IDS = [
+  ...DIGITS.flatMap((a) =>
+    DIGITS.flatMap((b) =>
+      DIGITS.flatMap((c) => ['0', 'A'].map((digit) => `TXN${digit.repeat(9)}${a}${b}${c}`)),
+    ),
+  ),
+  ...Array.from({ length: 17 }, (_, length) => 'TXN00000000000000'.slice(0, length)), // of every length
+  ...['AAA', 'TX0', 'TXM', 'TXO', 'XXX'].flatMap((start) => [
+    `${start}${'0'.repeat(12)}`,
+    `${start}${'F'.repeat(12)}`,
+  ]),
+  'ZZZ000000000000TXN',
+  'AAAFFFFFFFFFFFFTXN',
+];
+
+test('ids of one instant are in the order of texts, at every edge of what is a number', () => {
+  const ids = [...new Set(ALL_IDS)];
+  const random = new Random('queue', 'edges');
+  for (const order of [ids, ids.toReversed(), ids.toSorted(() => random.below(3) - 1)]) {
+    const queue = new DueQueue((position) => order[position]!);
+    for (const [position, txnId] of order.entries()) queue.push(1, 1, txnId, position);
+    const given: string[] = [];
+    for (let due = queue.peek(); due !== undefined; due = queue.peek()) {
+      given.push(order[due.position]!);
+      queue.pop();
+    }
+    expect(given).toEqual(ids.toSorted());
   }
 });
 
