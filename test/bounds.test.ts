@@ -122,6 +122,21 @@ test('a long list of requests comes whole, and what was asked behind it on its c
   expect(answers).toMatch(/"evicted":0\}[^]*\{"cleared":4\}$/);
 });
 
+test('a client that leaves is noticed, also behind a body that nobody reads', async () => {
+  const { url, client } = await sandboxFor({
+    scenario: { rules: [{ name: 'hung', effect: { fault: 'hang' } }] },
+  });
+  const socket = rawSocket(url);
+  const body = 'x'.repeat(200_000);
+  const headers = { ...AUTHORIZATION, 'content-length': String(body.length) };
+  socket.write(rawRequest('GET /client/fetchbalance', headers, body));
+  const { world } = client(KEY);
+  const outcomes = async () => (await world.requests()).map(({ outcome }) => outcome);
+  await expect.poll(outcomes, { timeout: 20_000 }).toEqual(['pending']);
+  socket.destroy();
+  await expect.poll(outcomes, { timeout: 20_000 }).toEqual(['fault']);
+});
+
 /** An answer whose connection tells when it is ended. */
 function answer(): { readonly response: ServerResponse; readonly isEnded: () => boolean } {
   const socket = { destroyed: false, destroy: () => void (socket.destroyed = true) };

@@ -200,9 +200,12 @@ export const hostileRequests = (
         ...(body === '' ? [] : [`Content-Type: ${type}`, `Content-Length: ${Buffer.byteLength(body)}`]),
         'Connection: close',
       ];
+      const bytes = Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`, 'latin1'), Buffer.from(body)]);
+      // shown by itself where a property fails: with all the shapes of its call it would fill the memory
       return {
         call,
         key,
-        bytes: Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`, 'latin1'), Buffer.from(body)]),
+        bytes,
+        [fc.toStringMethod]: () => JSON.stringify(bytes.toString('latin1', 0, 300)),
       };
     });
