@@ -158,6 +158,15 @@ test('past what unread answers may take together, the oldest of them ends', () =
   expect([second, third].map(({ isEnded }) => isEnded())).toEqual([false, false]);
 });
 
+test('an answer longer than all unread answers may take is told all the same, and is the first to end for another', () => {
+  const unread = new UnreadAnswers(100_000);
+  const [long, next] = [answer(), answer()];
+  unread.wait(long.response, 500_000);
+  expect(long.isEnded()).toBe(false);
+  unread.wait(next.response, 20_000);
+  expect([long.isEnded(), next.isEnded()]).toEqual([true, false]);
+});
+
 test('past what long bodies may take together, the longest of them is refused', () => {
   const bodies = new LongBodies(1000);
   const refused: [string, string][] = [];
