@@ -205,6 +205,27 @@ describe.each(LEDGERS)('the %s ledger, steered', (_name, makeLedger) => {
     expect(await ledger.balance(book, at(0))).toMatchObject({ balancePaise: 1005 });
   });
 
+  test('a draft is known until it is restored or discarded, and each is its own', async () => {
+    const { entries, transactions, ...head } = await kept();
+    const ledger = ledgerOf();
+    const [one, other, third] = [
+      await ledger.draft(head),
+      await ledger.draft(head),
+      await ledger.draft(head),
+    ];
+    for (const draft of [one, other]) await ledger.extend(draft, { entries });
+    await ledger.extend(one, { transactions });
+    expect(await ledger.balance(book, at(0))).toMatchObject({ balancePaise: 1000 });
+    await ledger.discard(third);
+    await ledger.discard(third);
+    await expect(ledger.extend(third, { entries })).rejects.toThrow('a draft is restored once');
+    expect(await ledger.restore(book, one)).toMatchObject({ kind: 'restored' });
+    await expect(ledger.restore(book, one)).rejects.toThrow('a draft is restored once');
+    expect(await ledger.restore(book, other)).toMatchObject({ kind: 'damaged' }); // its payouts never came
+    await expect(ledger.restore(book, other)).rejects.toThrow('a draft is restored once');
+    expect(await ledger.balance(book, at(2))).toMatchObject({ balancePaise: head.wallet.balancePaise });
+  });
+
   test('a state is restored only if there is room, and counts for what it replaces', async () => {
     const state = await kept();
     const small = ledgerOf(2);

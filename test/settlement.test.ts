@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { sha256 } from '../src/runtime/digest.ts';
 import { payoutDraw } from '../src/domain/identity.ts';
-import { plannedSteps, timelineOf } from '../src/domain/settlement.ts';
+import { istMinute, plannedSteps, settlementName, timelineOf } from '../src/domain/settlement.ts';
 import { formatUtr } from '../src/domain/utr.ts';
 import { sandboxFor } from './support/sandbox.ts';
 
@@ -100,4 +100,105 @@ test.each([
   ['UPI', '2025-12-31T18:30:00Z', '600123456789'],
 ] as const)('a UTR of %s at %s has its real shape and the date in IST', (mode, at, utr) => {
   expect(formatUtr(mode, Date.parse(at), 123_456_789)).toBe(utr);
+});
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+const ALMOST = 1 - 2 ** -48;
+const rail = (mode: 'IMPS' | 'UPI' | 'RTGS' | 'NEFT', draws: Record<string, number>, createdAtMs = startMs) =>
+  plannedSteps(
+    'realistic',
+    mode,
+    createdAtMs,
+    (purpose) => draws[purpose] ?? expect.fail(`draws ${purpose}`),
+  );
+
+test.each([
+  ['IMPS', { deemed: 0.015, delay: 0 }, 'SUCCESS', 2 * SECOND],
+  ['UPI', { deemed: 0.5, delay: ALMOST }, 'SUCCESS', 10 * SECOND],
+  ['UPI', { deemed: 0.0149, outcome: 0.499, delay: 0 }, 'SUCCESS', DAY],
+  ['IMPS', { deemed: 0, outcome: 0.5, delay: ALMOST }, 'FAILED', 3 * DAY],
+  ['RTGS', { delay: 0 }, 'SUCCESS', 5 * MINUTE],
+  ['RTGS', { delay: ALMOST }, 'SUCCESS', 30 * MINUTE],
+  ['NEFT', { delay: 0 }, 'SUCCESS', 30 * MINUTE], // a batch begins as it is made: it goes with the next
+  ['NEFT', { delay: ALMOST }, 'SUCCESS', 150 * MINUTE],
+] as const)('realistic: %s drawing %j is %s after %i ms', (mode, draws, to, afterMs) => {
+  expect(rail(mode, draws)).toEqual([{ to, when: { afterMs }, utr: null }]);
+});
+
+test('realistic: NEFT goes with the next half hour of the clock', () => {
+  const waits = [1, MINUTE, 30 * MINUTE - 1].map((ms) => rail('NEFT', { delay: 0 }, startMs + ms)[0]!.when);
+  expect(waits).toEqual([30 * MINUTE - 1, 29 * MINUTE, 1].map((afterMs) => ({ afterMs })));
+});
+
+test('each mode has the settlement of its own, by a preset or by steps, and is named after it', () => {
+  const steps = [{ to: 'FAILED', when: { afterMs: 5 }, utr: null }] as const;
+  const settlement = { IMPS: 'instant', UPI: 'manual', RTGS: 'demo', NEFT: steps } as const;
+  const modes = ['IMPS', 'UPI', 'RTGS', 'NEFT'] as const;
+  const planned = modes.map((mode) => plannedSteps(settlement, mode, startMs, () => expect.fail('draws')));
+  const success = (afterMs: number) => [{ to: 'SUCCESS', when: { afterMs }, utr: null }];
+  expect(planned).toEqual([success(0), [], success(10 * SECOND), steps]);
+  expect(modes.map((mode) => settlementName(settlement, mode, 'mine'))).toEqual([
+    'instant',
+    'manual',
+    'demo',
+    'mine',
+  ]);
+  expect(settlementName('realistic', 'UPI', 'mine')).toBe('realistic');
+});
+
+test('minutes of the day are those of India', () => {
+  const minutes = ['T18:29:59.999Z', 'T18:30:00Z', 'T00:00:00Z', 'T00:00:59.999Z', 'T00:01:00Z'];
+  expect(minutes.map((time) => istMinute(Date.parse(`2026-01-15${time}`)))).toEqual([1439, 0, 330, 330, 331]);
+});
+
+test('a step at a minute of the day waits for the next one that India shows', () => {
+  const dueAt = (created: string, atMinute: number) => {
+    const createdAtMs = Date.parse(created);
+    const [step] = timelineOf([{ to: 'SUCCESS', when: { atMinute }, utr: null }], createdAtMs, false);
+    return new Date(step!.dueMs!).toISOString();
+  };
+  expect(dueAt('2026-01-15T18:29:59.999Z', 0)).toBe('2026-01-15T18:30:00.000Z');
+  expect(dueAt('2026-01-15T18:30:00.000Z', 0)).toBe('2026-01-16T18:30:00.000Z'); // not the instant that it is made in
+  expect(dueAt('2026-01-15T18:30:00.000Z', 1)).toBe('2026-01-15T18:31:00.000Z');
+  expect(dueAt('2026-01-15T10:30:00.000Z', 1439)).toBe('2026-01-15T18:29:00.000Z');
+  expect(dueAt('2026-01-15T10:30:00.000Z', 959)).toBe('2026-01-16T10:29:00.000Z');
+});
+
+test('steps keep their order, wait for their time or for reads, and have a UTR where money reached the rail', () => {
+  const planned = [
+    { to: null, when: { afterMs: 9 }, utr: true },
+    { to: 'SUCCESS', when: { afterMs: 5 }, utr: null },
+    { to: null, when: { polls: 2 }, utr: null },
+    { to: 'REVERSED', when: { afterMs: 7 }, utr: false },
+  ] as const;
+  const step = (to: string | null, dueMs: number | null, polls: number | null, utr: boolean) =>
+    ({ to, dueMs, polls, utr, forced: false }) as const;
+  expect(timelineOf(planned, 100, false)).toEqual([
+    step(null, 109, null, true),
+    step('SUCCESS', 109, null, true),
+    step(null, null, 2, false),
+    step('REVERSED', 109, null, false),
+  ]);
+  const failed = [{ to: 'FAILED', when: { afterMs: 0 }, utr: null }] as const;
+  expect([true, false].map((has) => timelineOf(failed, 100, has)[0]!.utr)).toEqual([true, false]);
+});
+
+test('UTRs count the days of the year, pad every part, and name a bank by the first digit of their serial', () => {
+  const [first, last] = ['2026-01-01T00:00:00+05:30', '2026-12-31T23:59:59.999+05:30'].map(Date.parse) as [
+    number,
+    number,
+  ];
+  expect([first - 1, first, last, last + 1].map((ms) => formatUtr('NEFT', ms, 0))).toEqual([
+    'SBXAN25365000000',
+    'SBXAN26001000000',
+    'SBXAN26365000000',
+    'SBXAN27001000000',
+  ]);
+  expect(formatUtr('RTGS', first, 900_000_007)).toBe('SBXJR52026010100000007');
+  expect(formatUtr('IMPS', Date.parse('2030-02-03T00:00:00Z'), 99_999_999)).toBe('003499999999');
+  expect(formatUtr('NEFT', Date.parse('2005-02-03T00:00:00Z'), 101_999_999)).toBe('SBXBN05034999999');
+  expect(formatUtr('NEFT', Date.parse('2005-02-03T00:00:00Z'), 2_000_000)).toBe('SBXAN05034000000');
 });

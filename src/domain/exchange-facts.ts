@@ -35,7 +35,7 @@ function fieldsOf({ route, url, body }: Exchange): RequestFacts['fields'] {
     return typeof read === 'object' && read !== null ? (read as RequestFacts['fields']) : {};
   }
   const query = url.indexOf('?');
-  return query === -1 ? {} : Object.fromEntries(new URLSearchParams(url.slice(query + 1)));
+  return query === -1 ? {} : Object.fromEntries(new URLSearchParams(url.slice(query)));
 }
 
 /** What a match can look at in a request that has been. */

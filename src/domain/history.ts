@@ -45,7 +45,7 @@ export class HistoryBudget {
 
   grow(bytes: number): void {
     this.#bytes += bytes;
-    while (this.#bytes > this.#maxBytes && this.#oldest !== null) this.#oldest.owner.forgetOldest();
+    while (this.#bytes > this.#maxBytes) this.#oldest!.owner.forgetOldest();
   }
 }
 
@@ -105,7 +105,7 @@ export class History<T> {
     this.#gone += 1;
     this.#drop(oldest);
     this.#evicted += 1;
-    if (this.#gone > 64 && this.#gone * 2 > this.#items.length) {
+    if (this.#gone * 2 > this.#items.length) {
       this.#items = this.#items.slice(this.#gone);
       this.#gone = 0;
     }
@@ -125,7 +125,7 @@ export class History<T> {
   }
 
   #makeRoom(): void {
-    while (this.size > this.#maxItems || (this.#bytes > this.#maxBytes && this.size > 0)) this.forgetOldest();
+    while (this.size > this.#maxItems || this.#bytes > this.#maxBytes) this.forgetOldest();
   }
 
   #drop(kept: Kept<T>): void {

@@ -5,13 +5,12 @@ import { invariant } from './invariant.ts';
  * Read from the number's shortest text, never as a float product: 4.35 * 100 is 434.99999999999994.
  */
 export function toPaise(amountInr: number): number {
-  if (Number.isInteger(amountInr)) return checked(amountInr * 100, amountInr);
   const [rupees, decimals = ''] = String(amountInr).split('.');
-  return checked(Number(rupees) * 100 + Number(decimals.padEnd(2, '0')), amountInr);
-}
-
-function checked(paise: number, amountInr: number): number {
-  invariant(Number.isSafeInteger(paise) && paise >= 0, `${amountInr} INR is whole paise`);
+  const paise = Number(rupees) * 100 + Number(decimals.padEnd(2, '0'));
+  invariant(
+    Number.isSafeInteger(paise) && amountInr >= 0 && decimals.length <= 2,
+    `${amountInr} INR is whole paise`,
+  );
   return paise;
 }
 

@@ -5,7 +5,7 @@ import type { InitiateRequest, TransferMode } from '../contract/payout.ts';
 const IFSC = /^[A-Z]{4}0[A-Z0-9]{6}$/;
 const ACCOUNT = /^\d{9,18}$/;
 const UPI_ID = /^[a-zA-Z0-9.-]{1,}@[a-zA-Z0-9.]{2,}$/;
-const UPI_ID_LENGTHS = { min: 3, max: 100 };
+const UPI_ID_MAX_LENGTH = 100;
 
 /** What the rails usually carry, in INR, as of 2026: RBI for IMPS (Oct 2021) and RTGS, NPCI for UPI. */
 const MODE_LIMITS_INR: Record<TransferMode, { readonly min?: number; readonly max?: number }> = {
@@ -21,15 +21,14 @@ const inr = (amount: number): string => `INR ${amount.toLocaleString('en-IN')}`;
 function accountDoubt(account: string, mayBeUpiId: boolean): string | undefined {
   if (ACCOUNT.test(account)) return undefined;
   if (!mayBeUpiId) return 'is not 9 to 18 digits';
-  const { min, max } = UPI_ID_LENGTHS;
-  if (UPI_ID.test(account) && account.length >= min && account.length <= max) return undefined;
+  if (UPI_ID.test(account) && account.length <= UPI_ID_MAX_LENGTH) return undefined;
   return 'is neither 9 to 18 digits nor a UPI ID (name@handle)';
 }
 
 function amountDoubt(amount: number, mode: TransferMode): string | undefined {
-  const { min, max } = MODE_LIMITS_INR[mode];
-  if (min !== undefined && amount < min) return `is below ${inr(min)}, where ${mode} starts`;
-  if (max !== undefined && amount > max) return `is above ${inr(max)}, where ${mode} usually ends`;
+  const { min = 0, max = Infinity } = MODE_LIMITS_INR[mode];
+  if (amount < min) return `is below ${inr(min)}, where ${mode} starts`;
+  if (amount > max) return `is above ${inr(max)}, where ${mode} usually ends`;
   return undefined;
 }
 

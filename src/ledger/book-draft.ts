@@ -105,9 +105,9 @@ export class BookDraft {
   }
 
   #giveBack(txnId: string, amountPaise: number): number | string {
-    const position = this.#movedIds.find(txnId);
-    const moved = position === undefined ? undefined : this.#moved[position]!;
-    if (position === undefined || moved?.amountPaise !== amountPaise || moved.isBack)
+    const position = this.#movedIds.find(txnId) ?? -1;
+    const moved = this.#moved[position];
+    if (moved === undefined || moved.amountPaise !== amountPaise || moved.isBack)
       return `the money of ${txnId} came back without having gone out`;
     moved.isBack = true;
     return position;

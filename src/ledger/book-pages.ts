@@ -39,7 +39,6 @@ export function transactionsPage(
   const { transactions } = book;
   const isWanted = (position: number): boolean =>
     (state === undefined || transactions.stateAt(position) === state) &&
-    (txnId === undefined || transactions.idAt(position) === txnId) &&
     (clientRefId === undefined || transactions.referenceAt(position) === clientRefId);
   if (txnId !== undefined || clientRefId !== undefined) {
     const latest = positionOf(book, { txnId, clientRefId });

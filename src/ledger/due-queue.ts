@@ -85,7 +85,6 @@ export class DueQueue {
     const last = rows.offsetOf(end);
     for (let column = 0; column < WIDTH; column += 1) this.#moving[column] = lastPage[last + column]!;
     rows.removeLast();
-    if (end === FIRST) return;
     let row = FIRST;
     for (;;) {
       const child = (row - FIRST) * CHILDREN + 1 + FIRST;
@@ -93,7 +92,7 @@ export class DueQueue {
       // the children are in one page, whichever it is
       const page = rows.pageOf(child);
       const from = rows.offsetOf(child);
-      const to = from + (end - child < CHILDREN ? end - child : CHILDREN) * WIDTH;
+      const to = from + Math.min(end - child, CHILDREN) * WIDTH;
       let first = from;
       for (let other = from + WIDTH; other < to; other += WIDTH) {
         if (this.#isBefore(page, other, page, first)) first = other;

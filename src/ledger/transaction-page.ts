@@ -115,7 +115,7 @@ export function writeSteps(
   before: number,
   stepsBefore: number,
 ): number {
-  const isPlace = stepsBefore > 0 && timeline.length <= stepsBefore;
+  const isPlace = timeline.length <= stepsBefore;
   const first = isPlace ? before : page.stepsUsed;
   if (!isPlace) page.stepsUsed += timeline.length;
   if (page.stepsUsed * STEP_WIDTH > page.steps.length) {
@@ -128,7 +128,7 @@ export function writeSteps(
     page.steps[offset + DUE_MS] = dueMs ?? Number.NaN;
     page.steps[offset + POLLS] = polls ?? Number.NaN;
     const state = to === null ? 0 : STATES.indexOf(to) + 1;
-    page.steps[offset + FLAGS] = state + (utr ? HAS_UTR : 0) + (forced ? IS_FORCED : 0);
+    page.steps[offset + FLAGS] = state | (utr ? HAS_UTR : 0) | (forced ? IS_FORCED : 0);
   }
   return first;
 }

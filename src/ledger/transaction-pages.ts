@@ -32,7 +32,7 @@ export class TransactionPages implements Sequence<Transaction> {
   #length = 0;
   /** What decided timelines: few names, many transactions. */
   #planners: string[] = [];
-  #plannerNth = new Map<string, number>();
+  readonly #plannerNth = new Map<string, number>();
   /** By position: few are hidden, and none changes how. */
   #hidden = new Map<number, Hidden>();
 
@@ -183,7 +183,6 @@ export class TransactionPages implements Sequence<Transaction> {
   picture(): TransactionPages {
     const picture = new TransactionPages();
     picture.#planners = this.#planners;
-    picture.#plannerNth = this.#plannerNth;
     picture.#hidden = this.#hidden;
     picture.#pages = this.#pages.map(pictureOf);
     picture.#length = this.#length;
