@@ -272,6 +272,23 @@ test('an operation that fails gives the clock free again', async () => {
   expect(failures).toEqual([new Error('the store is gone')]);
 });
 
+/** A ledger that is slow to settle what is due, while it is held. */
+class HeldLedger extends MemoryLedger {
+  #held = Promise.resolve();
+
+  /** @returns what lets it go on */
+  hold(): () => void {
+    let go = (): void => undefined;
+    this.#held = new Promise((resolve) => (go = resolve));
+    return go;
+  }
+
+  override async settle(...[ref, nowMs, limit]: Parameters<MemoryLedger['settle']>): Promise<Settled> {
+    await this.#held;
+    return super.settle(ref, nowMs, limit);
+  }
+}
+
 test.each<[what: string, change: (book: WorldBook) => Promise<unknown>]>([
   ['to freeze it', (book) => book.freeze()],
   ['to resume it', (book) => book.resume()],
@@ -286,22 +303,39 @@ test.each<[what: string, change: (book: WorldBook) => Promise<unknown>]>([
     },
   ],
 ])('while a clock moves, %s waits', async (_what, change) => {
-  const { book, wallClock, pay, announced, move } = bookFor({ clock: frozenClock(0) });
-  await pay(...Array.from({ length: 2001 }, (_, nth) => nth + 1));
-  let go = (): void => undefined;
-  const held = new Promise<void>((resolve) => (go = resolve));
-  let turns = 0;
-  wallClock.letOthersRun = () => (turns++ === 0 ? held : Promise.resolve());
+  const ledger = new HeldLedger(100);
+  const { book, pay, announced, move } = bookFor({ clock: frozenClock(0), ledger });
+  await pay(1, 2, 3);
+  const go = ledger.hold();
   let settledBefore: number | undefined;
   const moved = move({ until: 'idle' });
-  await new Promise((resolve) => setImmediate(resolve));
-  expect(turns).toBe(1);
   const changed = change(book).then(() => (settledBefore = announced.length));
   await new Promise((resolve) => setImmediate(resolve));
   expect(settledBefore).toBeUndefined();
   go();
   await Promise.all([moved, changed]);
-  expect(settledBefore).toBe(2001);
+  expect(settledBefore).toBe(3);
+});
+
+test('a state of which a piece is not to be had leaves no draft behind', async () => {
+  const drafts: string[] = [];
+  class Noting extends MemoryLedger {
+    override async draft(head: BookHead): Promise<string> {
+      drafts.push(await super.draft(head));
+      return drafts.at(-1)!;
+    }
+  }
+  const ledger = new Noting(10);
+  const { book } = bookFor({ clock: frozenClock(0), ledger });
+  const { head } = await kept(book);
+  function* broken(): Generator<BookPiece> {
+    yield {};
+    throw new Error('the text is cut off');
+  }
+  const placing = () => ({ clock: runningClock, placed: () => undefined });
+  await expect(book.restore(head, broken(), placing)).rejects.toThrow('cut off');
+  expect([book.isFrozen, drafts.length]).toEqual([true, 1]);
+  await expect(ledger.extend(drafts[0]!, {})).rejects.toThrow('a draft is restored once');
 });
 
 test('a book that is closed while its clock moves ends the move, and takes no other state', async () => {
