@@ -71,17 +71,13 @@ function mutated(document: unknown, mutations: readonly Mutation[]): unknown {
     else if (how === 'remove') delete container[key];
     else if (how === 'wrap') put(container, key, [container[key]]);
     else if (how === 'add' && !Array.isArray(container)) put(container, name, value);
-    else if (how === 'swap') put(container, key, root['body']);
+    else if (how === 'swap') put(container, key, structuredClone(root['body']));
   }
   return root['body'];
 }
 
 function jsonOf(value: unknown): string {
-  try {
-    return (JSON.stringify(value) ?? '').replaceAll(/"raw:([^"]*)"/g, '$1');
-  } catch {
-    return '{}'; // a swap has tied a knot
-  }
+  return (JSON.stringify(value) ?? '').replaceAll(/"raw:([^"]*)"/g, '$1');
 }
 
 const HEADERS: readonly (readonly [string, string])[] = [
