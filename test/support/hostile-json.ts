@@ -63,7 +63,8 @@ const put = (container: Container, key: string, value: unknown): void =>
 
 function mutated(document: unknown, mutations: readonly Mutation[]): unknown {
   const root: Container = { body: structuredClone(document) };
-  for (const { at, how, name, value } of mutations) {
+  for (const { at, how, name, value: shared } of mutations) {
+    const value = structuredClone(shared); // the next change may be of what this one has put there
     const places = placesOf(root);
     const [container, key] = places[at % Math.max(places.length, 1)] ?? [root, 'body'];
     if (Array.isArray(container) && !/^\d+$/.test(key)) continue;
