@@ -10,12 +10,17 @@ const SHORT_BYTES = 16 * 1024;
  */
 export class UnreadAnswers {
   readonly #maxBytes: number;
+  readonly #ended: (limit: string) => void;
   readonly #waiting = new Map<ServerResponse, number>();
   #bytes = 0;
 
-  /** @param maxBytes what they may take together */
-  constructor(maxBytes: number) {
+  /**
+   * @param maxBytes what they may take together
+   * @param ended is told of each connection that is ended, and by which limit
+   */
+  constructor(maxBytes: number, ended: (limit: string) => void) {
     this.#maxBytes = maxBytes;
+    this.#ended = ended;
   }
 
   /** Says how many bytes of an answer wait now. */
@@ -32,6 +37,7 @@ export class UnreadAnswers {
       if (this.#bytes <= this.#maxBytes || oldest === response) break;
       this.read(oldest);
       oldest.req.socket.destroy();
+      this.#ended('unread answers');
     }
   }
 
