@@ -17,6 +17,7 @@ export async function startProcess(settings, nodeFlags = []) {
     ['--expose-gc', ...nodeFlags, '--import', path('heap-probe.mjs'), MAIN, '--port', '0', ...flags],
     { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] },
   );
+  process.once('exit', () => child.kill('SIGKILL')); // a bench that fails leaves nothing behind
   const startMs = performance.now();
   const [line] = await once(child.stdout.setEncoding('utf8'), 'data');
   const readyMs = performance.now() - startMs;

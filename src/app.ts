@@ -150,8 +150,9 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
         });
   const restored = (await keptState?.restore()) ?? null;
 
-  const connections = new Connections(settings.maxConnections, MAX_REQUESTS_AHEAD);
-  const unread = new UnreadAnswers(atMost(MAX_UNREAD_BYTES, UNREAD_SHARE));
+  const connectionEnded = (limit: string): void => log.warn({ limit }, 'connection ended');
+  const connections = new Connections(settings.maxConnections, MAX_REQUESTS_AHEAD, connectionEnded);
+  const unread = new UnreadAnswers(atMost(MAX_UNREAD_BYTES, UNREAD_SHARE), connectionEnded);
   const maxStateBytes = atMost(MAX_STATE_BYTES, STATE_SHARE);
   const longBodies = new LongBodies(maxStateBytes);
   const record = requestRecorder(log, stopwatchMs, {

@@ -8,6 +8,7 @@ import { LongBodies } from '../src/http/body-bytes.ts';
 import { Connections } from '../src/http/connections.ts';
 import { UnreadAnswers } from '../src/http/unread-answers.ts';
 import { answersOn, rawRequest, rawSocket } from './support/raw-socket.ts';
+import { linesOf, startProgram } from './support/program.ts';
 import { PAYOUT, sandboxFor } from './support/sandbox.ts';
 
 const KEY = 'sk_test_bounds';
@@ -56,6 +57,23 @@ test('where every connection is busy, one more ends the one whose request is old
   expect(second.destroyed).toBe(false);
 });
 
+test('a connection that a limit ends is a line in the log', async () => {
+  const { program, url } = await startProgram({ SANDBOX_MAX_CONNECTIONS: '1' });
+  const first = rawSocket(url);
+  first.write(BALANCE);
+  await once(first, 'data');
+  const ended = once(first.resume(), 'close');
+  const newcomer = rawSocket(url);
+  newcomer.write(BALANCE);
+  await answersOn(newcomer, 1);
+  await ended;
+  const { stdout } = await program.stop();
+  expect(linesOf(stdout, 'connection ended').map(({ level, limit }) => ({ level, limit }))).toContainEqual({
+    level: 40,
+    limit: 'SANDBOX_MAX_CONNECTIONS',
+  });
+});
+
 /** A server that answers nothing, its connections under watch. */
 async function silentServer(connections: Connections) {
   const server = createServer();
@@ -72,7 +90,8 @@ async function silentServer(connections: Connections) {
 }
 
 test('past the requests that may be sent ahead of their answers, the connection with the most of them ends', async () => {
-  const { url, responses } = await silentServer(new Connections(10, 5));
+  const told: string[] = [];
+  const { url, responses } = await silentServer(new Connections(10, 5, (limit) => told.push(limit)));
   const modest = rawSocket(url);
   modest.write(Buffer.concat([BALANCE, BALANCE]));
   await expect.poll(() => responses.length, { timeout: 20_000 }).toBe(2);
@@ -81,6 +100,7 @@ test('past the requests that may be sent ahead of their answers, the connection 
   greedy.write(Buffer.concat(Array.from({ length: 6 }, () => BALANCE)));
   await ended;
   expect(modest.destroyed).toBe(false);
+  expect(told).toEqual(['requests ahead of their answers']);
 });
 
 test('a thousand requests sent at once on one connection are all answered, in their order', async () => {
@@ -122,6 +142,21 @@ test('a long list of requests comes whole, and what was asked behind it on its c
   expect(answers).toMatch(/"evicted":0\}[^]*\{"cleared":4\}$/);
 });
 
+test('a client that leaves is noticed, also behind a body that nobody reads', async () => {
+  const { url, client } = await sandboxFor({
+    scenario: { rules: [{ name: 'hung', effect: { fault: 'hang' } }] },
+  });
+  const socket = rawSocket(url);
+  const body = 'x'.repeat(200_000);
+  const headers = { ...AUTHORIZATION, 'content-length': String(body.length) };
+  socket.write(rawRequest('GET /client/fetchbalance', headers, body));
+  const { world } = client(KEY);
+  const outcomes = async () => (await world.requests()).map(({ outcome }) => outcome);
+  await expect.poll(outcomes, { timeout: 20_000 }).toEqual(['pending']);
+  socket.destroy();
+  await expect.poll(outcomes, { timeout: 20_000 }).toEqual(['fault']);
+});
+
 /** An answer whose connection tells when it is ended. */
 function answer(): { readonly response: ServerResponse; readonly isEnded: () => boolean } {
   const socket = { destroyed: false, destroy: () => void (socket.destroyed = true) };
@@ -129,18 +164,29 @@ function answer(): { readonly response: ServerResponse; readonly isEnded: () => 
 }
 
 test('past what unread answers may take together, the oldest of them ends', () => {
-  const unread = new UnreadAnswers(100_000);
+  const told: string[] = [];
+  const unread = new UnreadAnswers(100_000, (limit) => told.push(limit));
   const [first, second, third, short] = [answer(), answer(), answer(), answer()];
   unread.wait(short.response, 1000);
   unread.wait(first.response, 40_000);
   unread.wait(second.response, 40_000);
   unread.wait(third.response, 40_000);
   expect([first, second, third, short].map(({ isEnded }) => isEnded())).toEqual([true, false, false, false]);
+  expect(told).toEqual(['unread answers']);
   unread.wait(second.response, 10); // its reader has read
   unread.wait(answer().response, 60_000);
   unread.read(third.response);
   unread.wait(answer().response, 40_000);
   expect([second, third].map(({ isEnded }) => isEnded())).toEqual([false, false]);
+});
+
+test('an answer longer than all unread answers may take is told all the same, and is the first to end for another', () => {
+  const unread = new UnreadAnswers(100_000, () => undefined);
+  const [long, next] = [answer(), answer()];
+  unread.wait(long.response, 500_000);
+  expect(long.isEnded()).toBe(false);
+  unread.wait(next.response, 20_000);
+  expect([long.isEnded(), next.isEnded()]).toEqual([true, false]);
 });
 
 test('past what long bodies may take together, the longest of them is refused', () => {

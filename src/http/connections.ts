@@ -11,21 +11,24 @@ export class Connections {
   readonly #underWay = new Map<Socket, number>();
   readonly #max: number;
   readonly #maxAhead: number;
+  readonly #ended: (limit: string) => void;
   #ahead = 0;
 
   /**
    * @param max how many connections there may be
    * @param maxAhead how many requests may be under way on all of them, beside the first of each
+   * @param ended is told of each connection that is ended, and by which limit
    */
-  constructor(max: number, maxAhead: number) {
+  constructor(max: number, maxAhead: number, ended: (limit: string) => void) {
     this.#max = max;
     this.#maxAhead = maxAhead;
+    this.#ended = ended;
   }
 
   /** Counts the connections of a server from now on. */
   watch(server: Server): void {
     server.on('connection', (socket) => {
-      if (this.#underWay.size >= this.#max) this.#end(this.#quietest());
+      if (this.#underWay.size >= this.#max) this.#end(this.#quietest(), 'SANDBOX_MAX_CONNECTIONS');
       this.#underWay.set(socket, 0);
       socket.once('close', () => this.#forget(socket));
     });
@@ -37,7 +40,7 @@ export class Connections {
     if (before === undefined) return; // the connection has ended before it
     this.#move(socket, before + 1);
     if (before > 0) this.#ahead += 1;
-    if (this.#ahead > this.#maxAhead) this.#end(this.#greediest());
+    if (this.#ahead > this.#maxAhead) this.#end(this.#greediest(), 'requests ahead of their answers');
   }
 
   /** Its exchange is over. */
@@ -69,10 +72,11 @@ export class Connections {
     return greediest;
   }
 
-  #end(socket: Socket | undefined): void {
+  #end(socket: Socket | undefined, limit: string): void {
     if (socket === undefined) return;
     this.#forget(socket);
     socket.destroy();
+    this.#ended(limit);
   }
 
   #forget(socket: Socket): void {

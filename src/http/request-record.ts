@@ -177,6 +177,12 @@ export const requestRecorder =
     exchanges.began(request, reply);
   };
 
+/** Takes in the body of a request that has none to be read: left where it is, it would hide that the client leaves. */
+function dropBody({ method, raw }: FastifyRequest): void {
+  const { 'content-length': length, 'transfer-encoding': encoding } = raw.headers;
+  if (method === 'GET' && (length !== undefined || encoding !== undefined)) raw.resume();
+}
+
 /** One log line a request. */
 export function recordRequests(app: FastifyInstance, record: Recorder): void {
   app.decorateRequest('record');
@@ -185,6 +191,7 @@ export function recordRequests(app: FastifyInstance, record: Recorder): void {
   app.addHook('onRequest', (request, reply, done) => {
     if (request.raw.socket.destroyed) return; // it came with those for which its connection was ended: nobody waits for it
     record(request, reply);
+    dropBody(request);
     done();
   });
 }

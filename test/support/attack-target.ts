@@ -86,6 +86,8 @@ export async function startTarget(environment: Readonly<Record<string, string>> 
   const honest = new Honest(url);
   await honest.isServed(); // all that is made at the first request is there
   const idle = socketsOf(pid);
+  const opened = new Set<Socket>();
+  onTestFinished(() => opened.forEach((socket) => socket.destroy()));
   return {
     url,
     honest,
@@ -94,7 +96,8 @@ export async function startTarget(environment: Readonly<Record<string, string>> 
     open() {
       const socket = connect(Number(port), hostname);
       socket.on('error', () => undefined); // that it is cut off is what may happen
-      onTestFinished(() => void socket.destroy());
+      opened.add(socket);
+      socket.once('close', () => opened.delete(socket));
       return socket;
     },
     async stop() {

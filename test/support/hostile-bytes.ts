@@ -194,5 +194,6 @@ export const hostileBytes = (targets: readonly string[]): fc.Arbitrary<HostileBy
         bytes.length,
       ];
       const pieces = places.slice(1).map((place, nth) => bytes.subarray(places[nth], place));
-      return { pieces, hasHead: bytes.includes('HEAD') };
+      const shown = (): string => JSON.stringify(bytes.toString('latin1', 0, 300));
+      return { pieces, hasHead: bytes.includes('HEAD'), [fc.toStringMethod]: shown };
     });

@@ -63,7 +63,8 @@ const put = (container: Container, key: string, value: unknown): void =>
 
 function mutated(document: unknown, mutations: readonly Mutation[]): unknown {
   const root: Container = { body: structuredClone(document) };
-  for (const { at, how, name, value } of mutations) {
+  for (const { at, how, name, value: shared } of mutations) {
+    const value = structuredClone(shared); // the next change may be of what this one has put there
     const places = placesOf(root);
     const [container, key] = places[at % Math.max(places.length, 1)] ?? [root, 'body'];
     if (Array.isArray(container) && !/^\d+$/.test(key)) continue;
@@ -71,17 +72,13 @@ function mutated(document: unknown, mutations: readonly Mutation[]): unknown {
     else if (how === 'remove') delete container[key];
     else if (how === 'wrap') put(container, key, [container[key]]);
     else if (how === 'add' && !Array.isArray(container)) put(container, name, value);
-    else if (how === 'swap') put(container, key, root['body']);
+    else if (how === 'swap') put(container, key, structuredClone(root['body']));
   }
   return root['body'];
 }
 
 function jsonOf(value: unknown): string {
-  try {
-    return (JSON.stringify(value) ?? '').replaceAll(/"raw:([^"]*)"/g, '$1');
-  } catch {
-    return '{}'; // a swap has tied a knot
-  }
+  return (JSON.stringify(value) ?? '').replaceAll(/"raw:([^"]*)"/g, '$1');
 }
 
 const HEADERS: readonly (readonly [string, string])[] = [
@@ -200,9 +197,12 @@ export const hostileRequests = (
         ...(body === '' ? [] : [`Content-Type: ${type}`, `Content-Length: ${Buffer.byteLength(body)}`]),
         'Connection: close',
       ];
+      const bytes = Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`, 'latin1'), Buffer.from(body)]);
+      // shown by itself where a property fails: with all the shapes of its call it would fill the memory
       return {
         call,
         key,
-        bytes: Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`, 'latin1'), Buffer.from(body)]),
+        bytes,
+        [fc.toStringMethod]: () => JSON.stringify(bytes.toString('latin1', 0, 300)),
       };
     });
