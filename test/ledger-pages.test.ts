@@ -1,7 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { STATES, type State } from '../src/contract/payout.ts';
-import { nextDueMs, type Progress, type Step, type Transaction } from '../src/domain/transaction.ts';
+import {
+  nextDueMs,
+  nextStep,
+  type Progress,
+  type Step,
+  type Transaction,
+} from '../src/domain/transaction.ts';
 import type { Entry, EntryKind } from '../src/domain/wallet.ts';
 import { EntryPages } from '../src/ledger/entry-pages.ts';
 import { isTooLong, LONGEST_PART, PARTS } from '../src/ledger/joined-texts.ts';
@@ -31,13 +37,18 @@ const anyStep: fc.Arbitrary<Step> = fc.record({
 
 const happened = (step: Step): Step => ({ ...step, dueMs: step.dueMs ?? 0 });
 
+/** Those of a snapshot may be of any length. */
+const anyUtr = fc.oneof(anyText, fc.string({ unit: 'grapheme-ascii', minLength: 20, maxLength: 25 }));
+
+type Planned = Progress & Pick<Transaction, 'timeline'>;
+
 /** How far a payout may have come: what has happened has a time. */
-const anyProgress: fc.Arbitrary<Progress> = fc
+const anyProgress: fc.Arbitrary<Planned> = fc
   .record({
     timeline: fc.array(anyStep, { maxLength: 6 }),
     done: fc.nat(6),
     state: fc.constantFrom<State>(...STATES),
-    utr: orNull(anyText),
+    utr: orNull(anyUtr),
     completedAtMs: orNull(anyMs),
   })
   .map(({ timeline, done, state, utr, completedAtMs }) => ({
@@ -80,16 +91,18 @@ const anyTransaction: fc.Arbitrary<Transaction> = fc
 type Deed =
   | { readonly add: Transaction }
   | { readonly of: number; readonly reads: number }
-  | { readonly of: number; readonly progress: Progress; readonly isSameTimeline: boolean }
+  | { readonly of: number; readonly timeline: readonly Step[] }
+  | { readonly of: number; readonly progress: Progress; readonly atMs: number }
   | 'picture';
 
 const anyDeed: fc.Arbitrary<Deed> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ add: anyTransaction }) },
   { weight: 1, arbitrary: fc.record({ of: fc.nat(), reads: fc.nat(9) }) },
   {
-    weight: 3,
-    arbitrary: fc.record({ of: fc.nat(), progress: anyProgress, isSameTimeline: fc.boolean() }),
+    weight: 1,
+    arbitrary: fc.record({ of: fc.nat(), timeline: fc.array(anyStep.map(happened), { maxLength: 6 }) }),
   },
+  { weight: 3, arbitrary: fc.record({ of: fc.nat(), progress: anyProgress, atMs: anyMs }) },
   { weight: 1, arbitrary: fc.constant('picture' as const) },
 );
 
@@ -114,13 +127,24 @@ class Both {
       this.list[position] = { ...before, reads: deed.reads };
       return;
     }
-    const kept = this.pages.progressAt(position);
-    const { stepsDone } = before;
-    const progress = deed.isSameTimeline
-      ? { ...deed.progress, timeline: kept.timeline, stepsDone }
-      : deed.progress;
-    this.pages.setProgress(position, progress, kept);
-    this.list[position] = { ...before, ...progress };
+    if ('timeline' in deed) {
+      // never shorter than what has happened of it
+      const timeline = [...before.timeline.slice(0, before.stepsDone), ...deed.timeline];
+      this.pages.setTimeline(position, timeline);
+      this.list[position] = { ...before, timeline };
+      return;
+    }
+    const { state, completedAtMs } = deed.progress;
+    const utr = before.utr ?? deed.progress.utr; // none is ever changed for another
+    if (before.stepsDone === before.timeline.length) return;
+    const stepsDone = before.stepsDone + 1;
+    const progress = { stepsDone, state, utr, completedAtMs };
+    const timeline = before.timeline.with(stepsDone - 1, {
+      ...before.timeline[stepsDone - 1]!,
+      dueMs: deed.atMs,
+    });
+    this.pages.setProgress(position, progress, deed.atMs);
+    this.list[position] = { ...before, ...progress, timeline };
   }
 
   /** What the pages show, and each picture of them. */
@@ -147,6 +171,8 @@ const shownBy = (pages: TransactionPages) => ({
     pages.nextDueMsAt(position),
     pages.utrPartsAt(position),
     pages.progressAt(position),
+    pages.timelineAt(position),
+    pages.nextStepAt(position),
   ]),
 });
 
@@ -157,9 +183,9 @@ const listedIn = (list: readonly Transaction[]) => ({
     const { txnId, clientRefId, utr, state, nth, createdAtMs, amountPaise } = transaction;
     const { timeline, stepsDone, completedAtMs, transferMode, utrSerial } = transaction;
     const parts = { transferMode, utrSerial };
-    const progress = { timeline, stepsDone, state, utr, completedAtMs };
-    const dueMs = nextDueMs(transaction);
-    return [txnId, clientRefId, utr, state, nth, createdAtMs, amountPaise, dueMs, parts, progress];
+    const progress = { stepsDone, state, utr, completedAtMs };
+    const numbers = [state, nth, createdAtMs, amountPaise, nextDueMs(transaction)];
+    return [txnId, clientRefId, utr, ...numbers, parts, progress, timeline, nextStep(transaction)];
   }),
 });
 
@@ -211,9 +237,9 @@ test('what is in one page is kept apart from what is in another, in pictures too
   both.do('picture');
   for (const [round, of] of edges.entries()) {
     both.do({ of, reads: round + 1 });
-    const timeline = [at(round), at(round + 1), at(round + 2)];
-    const progress: Progress = { timeline, stepsDone: 1, state: 'SUCCESS', utr: `U${of}`, completedAtMs: of };
-    both.do({ of, progress, isSameTimeline: false });
+    both.do({ of, timeline: [at(round), at(round + 1), at(round + 2)] });
+    const progress: Progress = { stepsDone: 1, state: 'SUCCESS', utr: `U${of}`, completedAtMs: of };
+    both.do({ of, progress, atMs: 1000 + round });
     both.do('picture');
   }
   const shown = (pages: TransactionPages) =>
@@ -228,14 +254,25 @@ test('what is in one page is kept apart from what is in another, in pictures too
   expect(ids).toEqual(both.list.map(({ txnId }) => txnId));
 });
 
+test.each([21, 22, 23, 24, 300])('a UTR of %i characters is kept as it is, in ASCII or not', (length) => {
+  for (const end of ['Z', '\u007f', '\u0080', '\u00ff', '\u0100']) {
+    const utr = 'A'.repeat(length - 1) + end;
+    const pages = new TransactionPages();
+    pages.add({ ...stored(0), utr });
+    pages.add(stored(1));
+    expect([pages.utrAt(0), pages.utrAt(1)]).toEqual([utr, null]);
+    pages.setProgress(1, { stepsDone: 1, state: 'SUCCESS', utr, completedAtMs: 1 }, 1);
+    expect([pages.at(0).utr, pages.at(1).utr]).toEqual([utr, utr]);
+  }
+});
+
 test('a timeline that changes again and again takes the place of the one before it, and never that of another', () => {
   const both = new Both();
   for (const nth of [0, 1, 2]) both.do({ add: stored(nth) });
   const lengths = [2, 1, 2, 3, 3, 2, 0, 1, 4, 9, 9, 1, 40];
   for (const [round, length] of lengths.entries()) {
     const timeline = Array.from({ length }, (_, nth) => at(100 * round + nth));
-    const progress: Progress = { timeline, stepsDone: 0, state: 'PENDING', utr: null, completedAtMs: null };
-    both.do({ of: 1, progress, isSameTimeline: false });
+    both.do({ of: 1, timeline });
     expect(both.shown).toEqual(both.listed);
   }
   both.do({ add: stored(3) });

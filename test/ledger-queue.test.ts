@@ -15,11 +15,23 @@ const inOrder = (a: Due, b: Due): number =>
 /** A queue, and beside it a list that is sorted. */
 class Both {
   readonly #dues: Due[] = [];
-  readonly queue = new DueQueue((position) => this.#dues[position]!.txnId);
+  readonly queue: DueQueue;
   #waiting: number[] = [];
   /** What the queue gave as its first, each time, and what the list did. */
   readonly given: unknown[] = [];
   readonly sorted: unknown[] = [];
+
+  constructor(mostNew?: number) {
+    this.queue = new DueQueue((position) => this.#dues[position]!.txnId, mostNew);
+  }
+
+  /** Sets out what is due by a time, if nothing is set out. */
+  setOut(untilMs: number): void {
+    if (this.queue.isSetOut) return;
+    const due = this.#waiting.filter((position) => this.#dues[position]!.dueMs <= untilMs);
+    this.given.push(this.queue.setOut(untilMs), this.queue.isSetOut);
+    this.sorted.push(due.slice(0, 64), due.length > 0);
+  }
 
   push(due: Due): void {
     const position = this.#dues.push(due) - 1;
@@ -64,11 +76,14 @@ test('a queue gives what a sorted list gives, however steps come and go', () => 
     fc.property(
       fc.uniqueArray(anyDue, { selector: ({ txnId }) => txnId, maxLength: 80 }),
       fc.array(fc.nat(9), { maxLength: 80 }),
-      (dues, pops) => {
-        const both = new Both();
+      fc.array(fc.nat(9), { maxLength: 80 }),
+      fc.integer({ min: 1, max: 90 }),
+      (dues, pops, setsOut, mostNew) => {
+        const both = new Both(mostNew);
         for (const [nth, due] of dues.entries()) {
           both.push(due);
           for (let popped = 7; popped < (pops[nth] ?? 0); popped += 1) both.pop(); // fewer than come, so that many wait
+          if (setsOut[nth]! < 2) both.setOut(setsOut[nth]!);
         }
         both.popAll();
         expect(both.given).toEqual(both.sorted);
@@ -107,6 +122,22 @@ test('ids of one instant are in the order of texts, at every edge of what is a n
     }
     expect(given).toEqual(ids.toSorted());
   }
+});
+
+test('of what is due, no more is set out than 64, and no more before it was taken', () => {
+  for (const count of [0, 1, 63, 64, 65, 200]) {
+    const both = new Both();
+    for (let nth = 0; nth < count; nth += 1) both.push({ dueMs: 5, createdAtMs: 0, txnId: `TXN${nth}` });
+    both.push({ dueMs: 6, createdAtMs: 0, txnId: 'TXN' });
+    both.setOut(5);
+    both.push({ dueMs: 4, createdAtMs: 0, txnId: 'earlier' }); // comes before what is set out
+    both.popAll();
+    expect(both.given).toEqual(both.sorted);
+  }
+  const queue = new DueQueue(String);
+  queue.push(1, 1, 'TXN1', 0);
+  queue.setOut(1);
+  expect(() => queue.setOut(1)).toThrow('what is set out is taken first');
 });
 
 test('a queue of thousands gives them in their order, while others come', () => {

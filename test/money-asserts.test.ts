@@ -122,18 +122,19 @@ test('a payout is born PENDING, with all of its timeline ahead of it', () => {
 });
 
 test('a payout never goes beyond its timeline, or along an edge that there is not', () => {
-  const settled = afterStep(born(newPayout('a', { timeline: [step('SUCCESS', at(1))] })), at(1), null);
-  expect(() => afterStep(settled, at(2), null)).toThrow('a timeline that has ended goes no further');
-  expect(() => afterStep(withForcedStep(settled, 'FAILED', at(2), true), at(2), null)).toThrow(
+  const settled = afterStep(born(newPayout('a')), step('SUCCESS', at(1)), at(1), null);
+  expect(() => afterStep(settled, undefined, at(2), null)).toThrow(
+    'a timeline that has ended goes no further',
+  );
+  expect(() => afterStep(settled, step('FAILED', at(2)), at(2), null)).toThrow(
     'no edge from SUCCESS to FAILED',
   );
 });
 
 test('a step that is forced takes the place of all that was ahead, and of nothing that has happened', () => {
   const timeline = [utrAt(at(1)), step('SUCCESS', at(2)), step('REVERSED', at(9))];
-  const done = afterStep(born(newPayout('a', { timeline })), at(1), 'UTR1');
   const forced = { dueMs: at(3), polls: null, to: 'FAILED', utr: false, forced: true };
-  expect(withForcedStep(done, 'FAILED', at(3), false)).toEqual({ ...done, timeline: [timeline[0], forced] });
+  expect(withForcedStep({ timeline, stepsDone: 1 }, 'FAILED', at(3), false)).toEqual([timeline[0], forced]);
 });
 
 test('a UTR is made of a serial number in its range', () => {
@@ -145,8 +146,11 @@ test('a UTR is made of a serial number in its range', () => {
 
 test('a UTR that is taken is passed over for the next one that is free', () => {
   const taken = new Set([5, 6].map((serial) => formatUtr('IMPS', at(0), serial)));
-  expect(freeUtr('IMPS', at(0), 5, taken)).toBe(formatUtr('IMPS', at(0), 7));
-  expect(freeUtr('IMPS', at(0), 4, taken)).toBe(formatUtr('IMPS', at(0), 4));
+  const of = (serial: number): string =>
+    freeUtr('IMPS', at(0), serial, taken.size, (utr) => !taken.has(utr) && taken.add(utr).size > 0);
+  expect(of(5)).toBe(formatUtr('IMPS', at(0), 7));
+  expect(of(4)).toBe(formatUtr('IMPS', at(0), 4));
+  expect(of(5)).toBe(formatUtr('IMPS', at(0), 8));
 });
 
 test('an entry that does not explain the balance is never written', () => {

@@ -57,8 +57,10 @@ export interface Transaction {
 /** What is known of a payout when it is made: all of it but what has happened since. */
 export type NewTransaction = Omit<Transaction, 'stepsDone' | 'reads' | 'state' | 'utr' | 'completedAtMs'>;
 
-/** How far a payout has come on its timeline: all of it that changes but by status reads. */
-export type Progress = Pick<Transaction, 'timeline' | 'stepsDone' | 'state' | 'utr' | 'completedAtMs'>;
+/** How far a payout has come on its timeline. */
+export type Progress = Pick<Transaction, 'stepsDone' | 'state' | 'utr' | 'completedAtMs'>;
+
+type Planned = Pick<Transaction, 'timeline' | 'stepsDone'>;
 
 /** A step that has happened. `from` and `to` are the same when only the UTR came. */
 export interface Change {
@@ -125,31 +127,31 @@ export function born(payout: NewTransaction): Transaction {
 }
 
 /** The next step of a payout, or undefined when nothing is planned any more. */
-export const nextStep = ({
-  timeline,
-  stepsDone,
-}: Pick<Progress, 'timeline' | 'stepsDone'>): Step | undefined => timeline[stepsDone];
+export const nextStep = ({ timeline, stepsDone }: Planned): Step | undefined => timeline[stepsDone];
 
 /** When the next step is due: its own time, and never before the step that it follows; null when none has a time. */
-export function nextDueMs(progress: Pick<Progress, 'timeline' | 'stepsDone'>): number | null {
-  const dueMs = nextStep(progress)?.dueMs ?? null;
-  if (dueMs === null || progress.stepsDone === 0) return dueMs;
-  return Math.max(dueMs, progress.timeline[progress.stepsDone - 1]!.dueMs!);
+export function nextDueMs(planned: Planned): number | null {
+  const dueMs = nextStep(planned)?.dueMs ?? null;
+  if (dueMs === null || planned.stepsDone === 0) return dueMs;
+  return Math.max(dueMs, planned.timeline[planned.stepsDone - 1]!.dueMs!);
 }
 
 /**
- * How far a payout has come after the next step of its timeline.
+ * How far a payout has come after a step.
  *
+ * @param step the next of its timeline
  * @param atMs what the step is stamped with
  * @param utr the bank reference to show from now on; null when there is none
  */
-export function afterStep(progress: Progress, atMs: number, utr: string | null): Progress {
-  const step = nextStep(progress);
+export function afterStep(
+  { stepsDone, state, completedAtMs }: Progress,
+  step: Step | undefined,
+  atMs: number,
+  utr: string | null,
+): Progress {
   invariant(step !== undefined, 'a timeline that has ended goes no further');
-  const { state, timeline, stepsDone, completedAtMs } = progress;
   invariant(step.to === null || mayMove(state, step.to), `no edge from ${state} to ${step.to}`);
   return {
-    timeline: step.dueMs === atMs ? timeline : timeline.with(stepsDone, { ...step, dueMs: atMs }),
     stepsDone: stepsDone + 1,
     state: step.to ?? state,
     utr,
@@ -157,10 +159,14 @@ export function afterStep(progress: Progress, atMs: number, utr: string | null):
   };
 }
 
-/** The same with all that was still planned called off, and one step to a state in its place. */
-export function withForcedStep(progress: Progress, to: State, atMs: number, utr: boolean): Progress {
-  const done = progress.timeline.slice(0, progress.stepsDone);
-  return { ...progress, timeline: [...done, { dueMs: atMs, polls: null, to, utr, forced: true }] };
+/** Its timeline with all that was still planned called off, and one step to a state in its place. */
+export function withForcedStep(
+  { timeline, stepsDone }: Planned,
+  to: State,
+  atMs: number,
+  utr: boolean,
+): readonly Step[] {
+  return [...timeline.slice(0, stepsDone), { dueMs: atMs, polls: null, to, utr, forced: true }];
 }
 
 /** True while status reads make something happen, so that they have to be counted. */

@@ -4,11 +4,8 @@ import {
   afterStep,
   isHidden,
   isMoneyBack,
-  nextDueMs,
-  nextStep,
   asOf,
   type Change,
-  type Progress,
   type Transaction,
 } from '../domain/transaction.ts';
 import { freeUtr } from '../domain/utr.ts';
@@ -101,7 +98,7 @@ export function take(book: Book, transaction: Transaction): void {
   book.references.set(clientRefId, position);
   if (transaction.utr !== null) book.utrs.set(transaction.utr, position);
   count(book, state, 1, amountPaise);
-  const dueMs = nextDueMs(transaction);
+  const dueMs = book.transactions.nextDueMsAt(position);
   if (dueMs !== null) book.due.push(dueMs, transaction.createdAtMs, txnId, position);
 }
 
@@ -125,8 +122,10 @@ function nextDue({ due, transactions }: Book): Due | undefined {
   for (;;) {
     const first = due.peek();
     if (first === undefined || transactions.nextDueMsAt(first.position) === first.dueMs) return first;
-    const { timeline } = transactions.progressAt(first.position);
-    invariant(timeline.at(-1)?.forced === true, 'only a forced step calls off what was planned');
+    invariant(
+      transactions.timelineAt(first.position).at(-1)?.forced === true,
+      'only a forced step calls off what was planned',
+    );
     due.pop();
   }
 }
@@ -138,8 +137,12 @@ export function settleDue(book: Book, limit: number): Settled {
   let changes: Change[] | undefined;
   let due = nextDue(book);
   for (let applied = 0; applied < limit && due !== undefined && due.dueMs <= book.nowMs; applied += 1) {
+    if (!book.due.isSetOut) {
+      const isThere = book.transactions.haveAll(book.due.setOut(book.nowMs));
+      invariant(isThere, 'what is due is there');
+    }
     book.due.pop();
-    (changes ??= []).push(apply(book, due.position, book.transactions.progressAt(due.position), due.dueMs));
+    (changes ??= []).push(apply(book, due.position, due.dueMs));
     due = nextDue(book);
   }
   return { changes: changes ?? NO_CHANGES, nextDueMs: due?.dueMs ?? null };
@@ -151,10 +154,9 @@ export function countRead(book: Book, position: number, readsBefore: number): re
   book.transactions.setReads(position, reads);
   const changes: Change[] = [];
   for (;;) {
-    const progress = book.transactions.progressAt(position);
-    const polls = nextStep(progress)?.polls ?? null;
+    const polls = book.transactions.nextStepAt(position)?.polls ?? null;
     if (polls === null || polls > reads) return changes;
-    changes.push(apply(book, position, progress, book.nowMs));
+    changes.push(apply(book, position, book.nowMs));
   }
 }
 
@@ -168,30 +170,20 @@ export function seen(
   return { transaction: asOfMs === null ? transaction : asOf(transaction, asOfMs), hiddenBy: null };
 }
 
-/**
- * The next step of a payout happens.
- *
- * @param before how far it has come
- * @param planned the same with what is planned from now on, where that is something else
- */
-export function apply(
-  book: Book,
-  position: number,
-  before: Progress,
-  atMs: number,
-  planned = before,
-): Change {
+/** The next step of a payout happens. */
+export function apply(book: Book, position: number, atMs: number): Change {
   const { transactions } = book;
+  const before = transactions.progressAt(position);
+  const step = transactions.nextStepAt(position);
   let { utr } = before;
-  const isFirstUtr = utr === null && nextStep(planned)?.utr === true;
-  if (isFirstUtr) {
+  if (utr === null && step?.utr === true) {
     const { transferMode, utrSerial } = transactions.utrPartsAt(position);
-    utr = freeUtr(transferMode, atMs, utrSerial, book.utrs);
+    const { utrs } = book;
+    utr = freeUtr(transferMode, atMs, utrSerial, utrs.size, (free) => utrs.add(free, position));
   }
-  const after = afterStep(planned, atMs, utr);
-  transactions.setProgress(position, after, before);
-  if (isFirstUtr) book.utrs.set(utr!, position);
-  const [txnId, from, to] = [transactions.idAt(position), before.state, after.state];
+  const after = afterStep(before, step, atMs, utr);
+  transactions.setProgress(position, after, atMs);
+  const [from, to] = [before.state, after.state];
   if (to !== from) {
     const amountPaise = transactions.amountPaiseAt(position);
     count(book, from, -1, amountPaise);
@@ -201,7 +193,8 @@ export function apply(
       enter(book, 'refund', amountPaise, position, atMs);
     }
   }
-  const dueMs = nextDueMs(after);
+  const txnId = transactions.idAt(position);
+  const dueMs = transactions.nextDueMsAt(position);
   if (dueMs !== null) book.due.push(dueMs, transactions.createdAtMsAt(position), txnId, position);
   return { txnId, clientRefId: transactions.referenceAt(position), from, to, atMs, utr };
 }

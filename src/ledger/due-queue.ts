@@ -1,4 +1,5 @@
-import { NumberRows } from './number-rows.ts';
+import { invariant } from '../domain/invariant.ts';
+import { CREATED_AT_MS, DUE_MS, DueHeap, ID_KEY, NO_KEY, NO_RUN, POSITION, STEP_WIDTH } from './due-heap.ts';
 
 /** The next step of a payout. */
 export interface Due {
@@ -6,21 +7,21 @@ export interface Due {
   readonly position: number;
 }
 
-// columns
-const DUE_MS = 0;
-const CREATED_AT_MS = 1;
-const ID_KEY = 2;
-const POSITION = 3;
-const WIDTH = 4;
+/** Steps in their order. */
+interface Run {
+  steps: Float64Array;
+  /** Where the first that is left begins. */
+  at: number;
+}
 
-const CHILDREN_BITS = 2;
-const CHILDREN = 2 ** CHILDREN_BITS;
-/** Empty rows before the first: with them, the four children of a row lie side by side in one page. */
-const ROWS_BEFORE = CHILDREN - 1;
+/** Few enough that all that a step moves among is close at hand for the processor. */
+const MOST_NEW = 1024;
+/** How many steps are set out at once: what is kept of so many payouts stays close at hand too, once it was looked at. */
+const MOST_SET_OUT = 64;
 
-const FIRST = ROWS_BEFORE;
+/** The step on its way into a queue. */
+const PUSHED = new Float64Array(STEP_WIDTH);
 
-const NO_KEY = -1;
 const PREFIX = 'TXN';
 const DIGITS = 12; // of an id, as many as a number holds exactly
 
@@ -40,91 +41,100 @@ function keyOf(txnId: string): number {
 
 /**
  * The next steps of the payouts of one book, the first one first: by due time, then creation; payouts of one instant by their
- * id, which does not depend on the order of arrival. A heap of numbers, in which each has four children.
+ * id, which does not depend on the order of arrival. What is new is in a small heap. When that is full it is put in order, as a
+ * run, and another heap has the first of each run: a single heap of a million would wait for memory at each of its levels.
  */
 export class DueQueue {
-  readonly #rows = new NumberRows(WIDTH);
-  readonly #idAt: (position: number) => string;
-  /** The row that is on its way to its place. */
-  readonly #moving = new Float64Array(WIDTH);
+  readonly #new: DueHeap;
+  readonly #firsts: DueHeap;
+  readonly #runs = new Map<number, Run>();
+  #runsMade = 0;
+  /** The first of those that are set out, and all of them. */
+  readonly #front: DueHeap;
+  #setOut: Run | undefined;
+  readonly #mostNew: number;
 
-  /** @param idAt the id of the payout at a position */
-  constructor(idAt: (position: number) => string) {
-    this.#idAt = idAt;
-    for (let row = 0; row < ROWS_BEFORE; row += 1) this.#rows.add();
+  /**
+   * @param idAt the id of the payout at a position
+   * @param mostNew how many steps are in no run
+   */
+  constructor(idAt: (position: number) => string, mostNew = MOST_NEW) {
+    this.#mostNew = mostNew;
+    this.#new = new DueHeap(idAt);
+    this.#firsts = new DueHeap(idAt);
+    this.#front = new DueHeap(idAt);
+  }
+
+  /** Whether steps are set out that were not taken yet. */
+  get isSetOut(): boolean {
+    return this.#front.length > 0;
   }
 
   push(dueMs: number, createdAtMs: number, txnId: string, position: number): void {
-    const moving = this.#moving;
-    moving[DUE_MS] = dueMs;
-    moving[CREATED_AT_MS] = createdAtMs;
-    moving[ID_KEY] = keyOf(txnId);
-    moving[POSITION] = position;
-    let row = this.#rows.add();
-    while (row > FIRST) {
-      const parent = ((row - FIRST - 1) >>> CHILDREN_BITS) + FIRST;
-      if (!this.#isBefore(moving, 0, this.#rows.pageOf(parent), this.#rows.offsetOf(parent))) break;
-      this.#copy(this.#rows.pageOf(parent), this.#rows.offsetOf(parent), row);
-      row = parent;
-    }
-    this.#settle(row);
+    if (this.#new.length === this.#mostNew) this.#makeRun();
+    PUSHED[DUE_MS] = dueMs;
+    PUSHED[CREATED_AT_MS] = createdAtMs;
+    PUSHED[ID_KEY] = keyOf(txnId);
+    PUSHED[POSITION] = position;
+    this.#new.push(PUSHED, 0, NO_RUN);
   }
 
   peek(): Due | undefined {
-    if (this.#rows.length === FIRST) return undefined;
-    const page = this.#rows.pageOf(FIRST);
-    const offset = this.#rows.offsetOf(FIRST);
-    return { dueMs: page[offset + DUE_MS]!, position: page[offset + POSITION]! };
+    const heap = this.#heapOfFirst();
+    return heap.length === 0 ? undefined : { dueMs: heap.first(DUE_MS), position: heap.first(POSITION) };
   }
 
   /** Takes the first away. */
   pop(): void {
-    const rows = this.#rows;
-    const end = rows.length - 1;
-    const lastPage = rows.pageOf(end);
-    const last = rows.offsetOf(end);
-    for (let column = 0; column < WIDTH; column += 1) this.#moving[column] = lastPage[last + column]!;
-    rows.removeLast();
-    let row = FIRST;
-    for (;;) {
-      const child = (row - FIRST) * CHILDREN + 1 + FIRST;
-      if (child >= end) break;
-      // the children are in one page, whichever it is
-      const page = rows.pageOf(child);
-      const from = rows.offsetOf(child);
-      const to = from + Math.min(end - child, CHILDREN) * WIDTH;
-      let first = from;
-      for (let other = from + WIDTH; other < to; other += WIDTH) {
-        if (this.#isBefore(page, other, page, first)) first = other;
-      }
-      if (!this.#isBefore(page, first, this.#moving, 0)) break;
-      this.#copy(page, first, row);
-      row = child + (first - from) / WIDTH;
+    const heap = this.#heapOfFirst();
+    if (heap === this.#new) return heap.pop();
+    const nth = heap.firstRun;
+    const run = nth === NO_RUN ? this.#setOut! : this.#runs.get(nth)!;
+    run.at += STEP_WIDTH;
+    if (run.at < run.steps.length) {
+      heap.replaceFirst(run.steps, run.at);
+      if (run.at * 2 >= run.steps.length && nth !== NO_RUN) shorten(run);
+    } else {
+      this.#runs.delete(nth);
+      heap.pop();
     }
-    this.#settle(row);
   }
 
-  #isBefore(a: Float64Array, atA: number, b: Float64Array, atB: number): boolean {
-    const byDue = a[atA + DUE_MS]! - b[atB + DUE_MS]!;
-    if (byDue !== 0) return byDue < 0;
-    const byCreation = a[atA + CREATED_AT_MS]! - b[atB + CREATED_AT_MS]!;
-    if (byCreation !== 0) return byCreation < 0;
-    const keyA = a[atA + ID_KEY]!;
-    const keyB = b[atB + ID_KEY]!;
-    if (keyA !== keyB && keyA !== NO_KEY && keyB !== NO_KEY) return keyA < keyB;
-    return this.#idAt(a[atA + POSITION]!) < this.#idAt(b[atB + POSITION]!);
+  /** Sets out the next steps that are due by a time. @returns their positions */
+  setOut(untilMs: number): readonly number[] {
+    invariant(!this.isSetOut, 'what is set out is taken first');
+    const positions: number[] = [];
+    const steps = new Float64Array(MOST_SET_OUT * STEP_WIDTH);
+    while (positions.length < MOST_SET_OUT) {
+      const heap = this.#heapOfFirst();
+      if (heap.length === 0 || heap.first(DUE_MS) > untilMs) break;
+      heap.writeFirst(steps, positions.length * STEP_WIDTH);
+      positions.push(heap.first(POSITION));
+      this.pop();
+    }
+    if (positions.length > 0) {
+      this.#setOut = { steps: steps.slice(0, positions.length * STEP_WIDTH), at: 0 };
+      this.#front.push(steps, 0, NO_RUN);
+    }
+    return positions;
   }
 
-  #copy(source: Float64Array, from: number, to: number): void {
-    const target = this.#rows.pageOf(to);
-    const offset = this.#rows.offsetOf(to);
-    for (let column = 0; column < WIDTH; column += 1) target[offset + column] = source[from + column]!;
+  #heapOfFirst(): DueHeap {
+    const heap = this.#new.isBefore(this.#firsts) ? this.#new : this.#firsts;
+    return heap.isBefore(this.#front) ? heap : this.#front;
   }
 
-  /** Puts the row that is on its way down. */
-  #settle(row: number): void {
-    const page = this.#rows.pageOf(row);
-    const to = this.#rows.offsetOf(row);
-    for (let column = 0; column < WIDTH; column += 1) page[to + column] = this.#moving[column]!;
+  #makeRun(): void {
+    const steps = this.#new.popAll();
+    const run = this.#runsMade;
+    this.#runsMade += 1;
+    this.#runs.set(run, { steps, at: 0 });
+    this.#firsts.push(steps, 0, run);
   }
+}
+
+/** Lets go of what was taken: some steps may be days away when all others of their run are past. */
+function shorten(run: Run): void {
+  run.steps = run.steps.slice(run.at);
+  run.at = 0;
 }

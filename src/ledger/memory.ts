@@ -178,8 +178,8 @@ export class MemoryLedger implements Ledger {
     if (position === undefined) return { ...settled, kind: 'unknown' };
     const transaction = book.transactions.at(position);
     if (!mayMove(transaction.state, to)) return { ...settled, kind: 'illegal', transaction };
-    const planned = withForcedStep(transaction, to, book.nowMs, utr);
-    const forced = apply(book, position, transaction, book.nowMs, planned);
+    book.transactions.setTimeline(position, withForcedStep(transaction, to, book.nowMs, utr));
+    const forced = apply(book, position, book.nowMs);
     return {
       kind: 'moved',
       transaction: book.transactions.at(position),

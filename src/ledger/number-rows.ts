@@ -5,7 +5,7 @@ const ROW_MASK = ROWS_A_PAGE - 1;
 const FIRST_ROWS = 8;
 
 /**
- * A list of rows of numbers, all of the same width. It lies outside the heap, so that a collection need not look at it, and in
+ * A list of rows of numbers, all of the same width, that is only added to. It lies outside the heap, so that a collection need not look at it, and in
  * pages, so that growing never copies much at once.
  */
 export class NumberRows {
@@ -47,12 +47,7 @@ export class NumberRows {
     return row;
   }
 
-  /** Takes the last row away. */
-  removeLast(): void {
-    this.#length -= 1;
-  }
-
-  /** The rows that there are now. They may only be used where no row is changed, but only added, from then on. */
+  /** The rows that there are now, whatever is added. */
   picture(): NumberRows {
     const picture = new NumberRows(this.#width);
     picture.#pages.push(...this.#pages);

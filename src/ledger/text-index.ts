@@ -63,35 +63,51 @@ export class TextIndex {
   find(text: string): number | undefined {
     const hash = hashOf(text);
     const { slots } = this.#segmentOf(hash);
-    const slot = this.#slotOf(slots, hash, text);
-    return slot === undefined ? undefined : slots[slot + 1]! - 1;
+    const nth = slots[this.#slotOf(slots, hash, text) + 1]!;
+    return nth === 0 ? undefined : nth - 1;
   }
 
   /** Says where a text is, whether it was known or not. */
   set(text: string, position: number): void {
     const hash = hashOf(text);
     const segment = this.#segmentOf(hash);
+    this.#write(segment, this.#slotOf(segment.slots, hash, text), hash, position);
+  }
+
+  /** Says where a text is, unless it was known. @returns whether it was not */
+  add(text: string, position: number): boolean {
+    const hash = hashOf(text);
+    const segment = this.#segmentOf(hash);
     const slot = this.#slotOf(segment.slots, hash, text);
-    if (slot !== undefined) {
-      segment.slots[slot + 1] = position + 1;
-      return;
-    }
-    place(segment, hash, position);
+    if (segment.slots[slot + 1] !== 0) return false;
+    this.#write(segment, slot, hash, position);
+    return true;
+  }
+
+  #write(segment: Segment, slot: number, hash: number, position: number): void {
+    const { slots } = segment;
+    const isNew = slots[slot + 1] === 0;
+    slots[slot] = hash;
+    slots[slot + 1] = position + 1;
+    if (!isNew) return;
     segment.used += 1;
     this.#size += 1;
-    if (segment.used * 2 > segment.slots.length * FULL) this.#enlarge(segment, hash);
+    if (segment.used * 2 > slots.length * FULL) this.#enlarge(segment, hash);
   }
 
   #segmentOf(hash: number): Segment {
     return this.#segments[this.#depth === 0 ? 0 : hash >>> (32 - this.#depth)]!;
   }
 
-  #slotOf(slots: Int32Array, hash: number, text: string): number | undefined {
+  /** Where a text is, or else the free place for it. */
+  #slotOf(slots: Int32Array, hash: number, text: string): number {
     const mask = slots.length - 1;
-    for (let slot = (hash * 2) & mask; slots[slot + 1] !== 0; slot = (slot + 2) & mask) {
-      if (slots[slot] === hash && this.#textAt(slots[slot + 1]! - 1) === text) return slot;
+    let slot = (hash * 2) & mask;
+    while (slots[slot + 1] !== 0) {
+      if (slots[slot] === hash && this.#textAt(slots[slot + 1]! - 1) === text) break;
+      slot = (slot + 2) & mask;
     }
-    return undefined;
+    return slot;
   }
 
   /** Doubles a segment while it is small, and then makes two of it, by the next bit of the hash. */

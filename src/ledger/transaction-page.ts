@@ -1,6 +1,7 @@
 import { STATES } from '../contract/payout.ts';
 import type { Step } from '../domain/transaction.ts';
 import { PARTS } from './joined-texts.ts';
+import { noShortTexts } from './short-texts.ts';
 
 /** How many transactions a page has, and which number of each stands where in its row. */
 export const PAGE = {
@@ -42,7 +43,7 @@ export interface Page {
   readonly texts: string[];
   /** Where the parts of each text end. */
   ends: Uint16Array;
-  utrs: (string | null)[];
+  utrs: Buffer;
   /** Whether somebody has a picture of it, so that no row may be changed in place. */
   isInPicture: boolean;
 }
@@ -56,7 +57,7 @@ export function emptyPage(isSmall: boolean): Page {
     stepsUsed: 0,
     texts: [],
     ends: new Uint16Array(rows * PARTS),
-    utrs: [],
+    utrs: noShortTexts(rows),
     isInPicture: false,
   };
 }
@@ -69,7 +70,8 @@ export function pictureOf(page: Page): Page {
 
 /** Makes room for twice as many. */
 export function enlarge(page: Page): void {
-  const { rows, ends } = page;
+  const { rows, ends, utrs } = page;
+  page.utrs = Buffer.concat([utrs, Buffer.alloc(utrs.length)]);
   page.rows = new Float64Array(rows.length * 2);
   page.rows.set(rows);
   page.ends = new Uint16Array(ends.length * 2);
@@ -80,7 +82,7 @@ export function enlarge(page: Page): void {
 export function withOwnRows(page: Page): void {
   page.rows = page.rows.slice();
   page.steps = page.steps.slice();
-  page.utrs = page.utrs.slice();
+  page.utrs = Buffer.from(page.utrs);
   page.isInPicture = false;
 }
 
@@ -89,19 +91,21 @@ const orNull = (value: number): number | null => (Number.isNaN(value) ? null : v
 /** When a step is due; NaN for one that waits for something else. */
 export const dueMsIn = ({ steps }: Page, step: number): number => steps[step * STEP_WIDTH + DUE_MS]!;
 
-export function stepsIn({ steps }: Page, first: number, count: number): readonly Step[] {
-  const timeline: Step[] = [];
-  for (let offset = first * STEP_WIDTH; timeline.length < count; offset += STEP_WIDTH) {
-    const flags = steps[offset + FLAGS]!;
-    timeline.push({
-      to: STATES[(flags & (HAS_UTR - 1)) - 1] ?? null,
-      polls: orNull(steps[offset + POLLS]!),
-      dueMs: orNull(steps[offset + DUE_MS]!),
-      utr: (flags & HAS_UTR) !== 0,
-      forced: (flags & IS_FORCED) !== 0,
-    });
-  }
-  return timeline;
+export function stepIn({ steps }: Page, step: number): Step {
+  const offset = step * STEP_WIDTH;
+  const flags = steps[offset + FLAGS]!;
+  return {
+    to: STATES[(flags & (HAS_UTR - 1)) - 1] ?? null,
+    polls: orNull(steps[offset + POLLS]!),
+    dueMs: orNull(steps[offset + DUE_MS]!),
+    utr: (flags & HAS_UTR) !== 0,
+    forced: (flags & IS_FORCED) !== 0,
+  };
+}
+
+/** Writes down when a step happened. */
+export function stamp({ steps }: Page, step: number, atMs: number): void {
+  steps[step * STEP_WIDTH + DUE_MS] = atMs;
 }
 
 /**

@@ -1,15 +1,17 @@
 import { STATES, TRANSFER_MODES, type State } from '../contract/payout.ts';
 import { invariant } from '../domain/invariant.ts';
-import type { Hidden, Progress, Transaction } from '../domain/transaction.ts';
+import type { Hidden, Progress, Step, Transaction } from '../domain/transaction.ts';
 import type { Sequence } from './ledger.ts';
 import { joined, part, PART, PARTS } from './joined-texts.ts';
+import { hasText, shortText, writeShortText } from './short-texts.ts';
 import {
   dueMsIn,
   emptyPage,
   enlarge,
   PAGE,
   pictureOf,
-  stepsIn,
+  stamp,
+  stepIn,
   withOwnRows,
   writeSteps,
   type Page,
@@ -23,6 +25,18 @@ const MASK = ROWS - 1;
 const rowOf = (position: number): number => (position & MASK) * WIDTH;
 const endsOf = (position: number): number => (position & MASK) * PARTS;
 
+function writeTimeline(page: Page, row: number, timeline: readonly Step[]): void {
+  const { rows } = page;
+  rows[row + FIRST_STEP] = writeSteps(page, timeline, rows[row + FIRST_STEP]!, rows[row + STEPS]!);
+  rows[row + STEPS] = timeline.length;
+}
+
+function writeProgress({ rows }: Page, row: number, { stepsDone, state, completedAtMs }: Progress): void {
+  rows[row + STEPS_DONE] = stepsDone;
+  rows[row + STATE] = STATES.indexOf(state);
+  rows[row + COMPLETED_AT_MS] = completedAtMs ?? Number.NaN;
+}
+
 /**
  * The transactions of a book, by their position, in the order in which they were made. Each is a row of numbers and one text, not a
  * tree of objects: a fifth of the memory, and a collection of the heap finds next to nothing to look at.
@@ -35,6 +49,8 @@ export class TransactionPages implements Sequence<Transaction> {
   readonly #plannerNth = new Map<string, number>();
   /** By position: few are hidden, and none changes how. */
   #hidden = new Map<number, Hidden>();
+  /** By position: UTRs of snapshots that somebody wrote himself. */
+  #longUtrs = new Map<number, string>();
 
   get length(): number {
     return this.#length;
@@ -44,7 +60,7 @@ export class TransactionPages implements Sequence<Transaction> {
   add(transaction: Transaction): number {
     const position = this.#length;
     const page = this.#pageToAddTo();
-    const { rows, texts, utrs } = page;
+    const { rows, texts } = page;
     const row = rowOf(position);
     rows[row + AMOUNT_PAISE] = transaction.amountPaise;
     rows[row + CREATED_AT_MS] = transaction.createdAtMs;
@@ -54,10 +70,10 @@ export class TransactionPages implements Sequence<Transaction> {
     rows[row + MODE] = TRANSFER_MODES.indexOf(transaction.transferMode);
     rows[row + PLANNED_BY] = this.#nthPlanner(transaction.plannedBy);
     texts.push(joined(transaction, page.ends, endsOf(position)));
-    utrs.push(transaction.utr);
+    this.#writeUtr(page, position, transaction.utr);
     if (transaction.hidden !== null) this.#hidden.set(position, transaction.hidden);
-    this.#writeTimeline(page, row, transaction);
-    this.#write(page, row, transaction);
+    writeTimeline(page, row, transaction.timeline);
+    writeProgress(page, row, transaction);
     this.#length += 1;
     return position;
   }
@@ -69,7 +85,7 @@ export class TransactionPages implements Sequence<Transaction> {
     const row = rowOf(position);
     const text = page.texts[position & MASK]!;
     const ends = endsOf(position);
-    const { timeline, stepsDone, state, utr, completedAtMs } = this.progressAt(position);
+    const { stepsDone, state, utr, completedAtMs } = this.progressAt(position);
     return {
       txnId: part(text, page.ends, ends, PART.txnId),
       utrSerial: rows[row + UTR_SERIAL]!,
@@ -83,7 +99,7 @@ export class TransactionPages implements Sequence<Transaction> {
       beneficiaryIfsc: part(text, page.ends, ends, PART.beneficiaryIfsc),
       createdAtMs: rows[row + CREATED_AT_MS]!,
       plannedBy: this.#planners[rows[row + PLANNED_BY]!]!,
-      timeline,
+      timeline: this.timelineAt(position),
       hidden: this.#hidden.get(position) ?? null,
       stepsDone,
       reads: rows[row + READS]!,
@@ -102,7 +118,8 @@ export class TransactionPages implements Sequence<Transaction> {
   }
 
   utrAt(position: number): string | null {
-    return this.#pageOf(position).utrs[position & MASK]!;
+    const utr = shortText(this.#pageOf(position).utrs, position & MASK);
+    return utr === undefined ? this.#longUtrs.get(position)! : utr;
   }
 
   stateAt(position: number): State {
@@ -136,20 +153,39 @@ export class TransactionPages implements Sequence<Transaction> {
     const row = rowOf(position);
     const completedAtMs = rows[row + COMPLETED_AT_MS]!;
     return {
-      timeline: stepsIn(page, rows[row + FIRST_STEP]!, rows[row + STEPS]!),
       stepsDone: rows[row + STEPS_DONE]!,
       state: STATES[rows[row + STATE]!]!,
-      utr: page.utrs[position & MASK]!,
+      utr: this.utrAt(position),
       completedAtMs: Number.isNaN(completedAtMs) ? null : completedAtMs,
     };
   }
 
-  /** @param before as it was until now: what is the same need not be written */
-  setProgress(position: number, progress: Progress, before: Progress): void {
+  timelineAt(position: number): readonly Step[] {
+    const page = this.#pageOf(position);
+    const row = rowOf(position);
+    const first = page.rows[row + FIRST_STEP]!;
+    return Array.from({ length: page.rows[row + STEPS]! }, (_, nth) => stepIn(page, first + nth));
+  }
+
+  /** The next step of a payout, or undefined when nothing is planned any more. */
+  nextStepAt(position: number): Step | undefined {
+    const page = this.#pageOf(position);
+    const row = rowOf(position);
+    const done = page.rows[row + STEPS_DONE]!;
+    return done === page.rows[row + STEPS]! ? undefined : stepIn(page, page.rows[row + FIRST_STEP]! + done);
+  }
+
+  /** @param atMs when the last step that is done happened */
+  setProgress(position: number, progress: Progress, atMs: number): void {
     const page = this.#pageToChange(position);
-    page.utrs[position & MASK] = progress.utr;
-    if (progress.timeline !== before.timeline) this.#writeTimeline(page, rowOf(position), progress);
-    this.#write(page, rowOf(position), progress);
+    const row = rowOf(position);
+    this.#writeUtr(page, position, progress.utr);
+    writeProgress(page, row, progress);
+    stamp(page, page.rows[row + FIRST_STEP]! + progress.stepsDone - 1, atMs);
+  }
+
+  setTimeline(position: number, timeline: readonly Step[]): void {
+    writeTimeline(this.#pageToChange(position), rowOf(position), timeline);
   }
 
   setReads(position: number, reads: number): void {
@@ -168,6 +204,23 @@ export class TransactionPages implements Sequence<Transaction> {
     return done === 0 ? dueMs : Math.max(dueMs, dueMsIn(page, next - 1));
   }
 
+  /**
+   * Whether there is a payout at each of some positions. It looks at all that a step of each will need, and does nothing else in
+   * between, so that a processor waits for several at once, where step by step it would wait for one after another.
+   */
+  haveAll(positions: readonly number[]): boolean {
+    let sum = 0;
+    for (const position of positions) {
+      const page = this.#pageOf(position);
+      const { rows } = page;
+      const row = rowOf(position);
+      sum += rows[row]! + rows[row + STEPS_DONE]! + (dueMsIn(page, rows[row + FIRST_STEP]!) > 0 ? 1 : 0);
+      sum += page.texts[position & MASK]!.length + page.ends[endsOf(position)]!;
+      if (hasText(page.utrs, position & MASK)) sum += 1;
+    }
+    return !Number.isNaN(sum); // all that it looked at is a number
+  }
+
   slice(from: number, to: number): readonly Transaction[] {
     const end = Math.min(to, this.#length);
     const transactions: Transaction[] = [];
@@ -184,21 +237,14 @@ export class TransactionPages implements Sequence<Transaction> {
     const picture = new TransactionPages();
     picture.#planners = this.#planners;
     picture.#hidden = this.#hidden;
+    picture.#longUtrs = this.#longUtrs;
     picture.#pages = this.#pages.map(pictureOf);
     picture.#length = this.#length;
     return picture;
   }
 
-  #writeTimeline(page: Page, row: number, { timeline }: Progress): void {
-    const { rows } = page;
-    rows[row + FIRST_STEP] = writeSteps(page, timeline, rows[row + FIRST_STEP]!, rows[row + STEPS]!);
-    rows[row + STEPS] = timeline.length;
-  }
-
-  #write({ rows }: Page, row: number, { stepsDone, state, completedAtMs }: Progress): void {
-    rows[row + STEPS_DONE] = stepsDone;
-    rows[row + STATE] = STATES.indexOf(state);
-    rows[row + COMPLETED_AT_MS] = completedAtMs ?? Number.NaN;
+  #writeUtr({ utrs }: Page, position: number, utr: string | null): void {
+    if (!writeShortText(utrs, position & MASK, utr)) this.#longUtrs.set(position, utr!);
   }
 
   #nthPlanner(plannedBy: string): number {
