@@ -23,6 +23,6 @@ RUN mkdir /scenarios /state && chown node:node /state
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 SANDBOX_SCENARIOS=/scenarios
 EXPOSE 3000
 USER node
-HEALTHCHECK --interval=10s --timeout=5s --start-period=5s --retries=2 CMD ["node", "/app/dist/main.js", "health"]
+HEALTHCHECK --interval=10s --timeout=5s --start-period=5s --retries=2 CMD ["node", "/app/dist/main.cjs", "health"]
 # the program handles signals itself, so it may be process 1
-ENTRYPOINT ["node", "/app/dist/main.js"]
+ENTRYPOINT ["node", "/app/dist/main.cjs"]

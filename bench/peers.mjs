@@ -15,7 +15,7 @@ const WARM_UP_SECONDS = 5; // a JVM compiles for longer than Node.js
 const IDLE_MS = 2000; // after which the memory is read
 const TARGET = 3; // times the initiates of the fastest peer
 
-const MAIN = process.env.BENCH_MAIN ?? 'dist/main.js';
+const MAIN = process.env.BENCH_MAIN ?? 'dist/main.cjs';
 const PEERS_FOLDER = 'bench/peers';
 const BARE = 'bare node:http';
 const SANDBOX = 'sandbox';

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 const path = (name) => fileURLToPath(new URL(name, import.meta.url));
 
 /** The program that is measured; another build of it can be named to compare with. */
-const MAIN = process.env.BENCH_MAIN ?? path('../dist/main.js');
+const MAIN = process.env.BENCH_MAIN ?? path('../dist/main.cjs');
 
 /** Starts the program, with a probe of its memory in it. @param settings flags, by name */
 export async function startProcess(settings, nodeFlags = []) {

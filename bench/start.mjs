@@ -17,8 +17,8 @@ const folder = mkdtempSync(join(tmpdir(), 'bench-start-'));
 
 const PROGRAMS = {
   bare: ['bench/bare-server.mjs'],
-  'sandbox, first start ever': ['dist/main.js'],
-  sandbox: ['dist/main.js'],
+  'sandbox, first start ever': ['dist/main.cjs'],
+  sandbox: ['dist/main.cjs'],
 };
 const environment = (name) => ({
   PATH: process.env.PATH,

@@ -7,7 +7,7 @@ const SECONDS = Number(process.argv[3] ?? 3);
 const WARM_UP_SECONDS = 2;
 
 /** By the names of docs/performance.md; the ratios of the targets are to the bare server. */
-const SANDBOX = [process.execPath, process.env.BENCH_MAIN ?? 'dist/main.js'];
+const SANDBOX = [process.execPath, process.env.BENCH_MAIN ?? 'dist/main.cjs'];
 const AS_DEFAULT = { SANDBOX_OPENING_BALANCE: '90000000000', SANDBOX_RATE_LIMIT: '100000000/1s' }; // counted, never met
 const PROGRAMS = {
   'bare node:http': { command: [process.execPath, 'bench/bare-server.mjs'] },

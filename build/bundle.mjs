@@ -26,6 +26,8 @@ const common = {
   logLevel: 'warning',
 };
 const asCommonJs = { format: 'cjs', outExtension: { '.js': '.cjs' } };
+/** CommonJS has no `import.meta`. */
+const banner = { js: "const BUNDLE_URL = require('node:url').pathToFileURL(__filename).href;" };
 
 /** Packages that vite puts into the page. */
 const IN_THE_PAGE = ['preact', '@preact/signals', '@preact/signals-core', 'uplot'].map(
@@ -39,7 +41,7 @@ async function bundle() {
     ...asCommonJs,
     entryPoints: ['src/core.ts'],
     define: { BUNDLED: 'true', 'import.meta.url': 'BUNDLE_URL' },
-    banner: { js: "const BUNDLE_URL = require('node:url').pathToFileURL(__filename).href;" },
+    banner,
     plugins: [lighterPackages],
   });
   const lazy = await build({
@@ -51,9 +53,10 @@ async function bundle() {
   const digest = createHash('sha256').update(readFileSync(CORE)).digest('hex').slice(0, 16);
   await build({
     ...common,
-    format: 'esm',
+    ...asCommonJs,
     entryPoints: ['src/main.ts'],
-    define: { CORE_DIGEST: JSON.stringify(digest) },
+    define: { CORE_DIGEST: JSON.stringify(digest), 'import.meta.url': 'BUNDLE_URL' },
+    banner,
   });
   const names = Object.keys(createRequire(CORE)(CORE)).filter((name) => name !== 'commandLine');
   writeFileSync(join(DIST, 'index.js'), `export { ${names.toSorted().join(', ')} } from './core.cjs';\n`);

@@ -3,4 +3,10 @@ import type * as core from './core.ts';
 import { loadCompiled } from './runtime/code-cache.ts';
 
 const { commandLine } = loadCompiled(new URL('core.cjs', import.meta.url)) as typeof core;
-process.exitCode = await commandLine(process.argv.slice(2), process.env);
+
+// built as CommonJS, which starts sooner and does not wait at its top
+async function run(): Promise<void> {
+  process.exitCode = await commandLine(process.argv.slice(2), process.env);
+}
+
+void run();

@@ -33,7 +33,7 @@ function installed(): { readonly folder: string; readonly main: string } {
     cpSync(file, join(root, file));
   }
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
-  return { folder, main: join(root, 'dist/main.js') };
+  return { folder, main: join(root, 'dist/main.cjs') };
 }
 
 test('the package ships the program, the library, its types, the scenarios, and no more', () => {
@@ -54,7 +54,7 @@ test('the package ships the program, the library, its types, the scenarios, and 
     'dist/fastest-levenshtein.cjs',
     'dist/index.d.ts',
     'dist/index.js',
-    'dist/main.js',
+    'dist/main.cjs',
     'dist/prom-client.cjs',
     'dist/re2js.cjs',
     'dist/settings.d.ts',

@@ -13,7 +13,7 @@ import { ask, Program, startProgram } from './support/program.ts';
 
 const fileOf = (path: string): string => fileURLToPath(new URL(`../docs/recipes/${path}`, import.meta.url));
 const textOf = (path: string): string => readFileSync(fileOf(path), 'utf8');
-const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
+const MAIN = fileURLToPath(new URL('../dist/main.cjs', import.meta.url));
 const DOCKERFILE = readFileSync(new URL('../Dockerfile', import.meta.url), 'utf8');
 
 const ADDRESS = /http:\/\/[\d.:]+/;

@@ -12,7 +12,7 @@ import { Program, startProgram } from './support/program.ts';
  */
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const MAIN = join(ROOT, 'dist/main.js');
+const MAIN = join(ROOT, 'dist/main.cjs');
 const hasPython = spawnSync('python3', ['--version']).status === 0;
 
 /** A folder with a suite and the modules that stand in for the library. */

@@ -245,7 +245,7 @@ test('an attempt counts from the first time that a reference is sent, whatever s
 
 test('a file that only stands beside the one in force is left alone, also in the folder where the program runs', async () => {
   const folder = folderWith({ 'mine.yaml': answering(503) });
-  const main = fileURLToPath(new URL('../dist/main.js', import.meta.url));
+  const main = fileURLToPath(new URL('../dist/main.cjs', import.meta.url));
   const program = new Program('sh', ['-c', `cd "${folder}" && exec "${process.execPath}" "${main}"`], {
     SANDBOX_SCENARIO: './mine.yaml',
     SANDBOX_RATE_LIMIT: 'off',

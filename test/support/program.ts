@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest';
 import { PAYOUT } from './sandbox.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-export const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+export const MAIN = fileURLToPath(new URL('../../dist/main.cjs', import.meta.url));
 
 /** Where the program keeps its compiled code: not in the home of whoever runs the tests. */
 const CACHE = fileURLToPath(new URL('../../node_modules/.cache', import.meta.url));

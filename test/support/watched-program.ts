@@ -7,7 +7,7 @@ import type { LogLine } from './program.ts';
 
 const pathOf = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const ROOT = pathOf('../..');
-const MAIN = pathOf('../../dist/main.js');
+const MAIN = pathOf('../../dist/main.cjs');
 const CACHE = pathOf('../../node_modules/.cache');
 const HEAP_ON_DEMAND = new URL('heap-on-demand.mjs', import.meta.url).href;
 
