@@ -102,6 +102,7 @@ export class DueHeap {
 
   /** Puts another step of the same run in the place of the first. */
   replaceFirst(steps: Float64Array, at: number): void {
+    this.#isSorted = false;
     this.#move(steps, at, this.firstRun);
     this.#sink();
   }
