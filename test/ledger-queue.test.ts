@@ -74,9 +74,9 @@ const anyDue = fc.record({ dueMs: fc.nat(1), createdAtMs: fc.nat(1), txnId: anyI
 test('a queue gives what a sorted list gives, however steps come and go', () => {
   fc.assert(
     fc.property(
-      fc.uniqueArray(anyDue, { selector: ({ txnId }) => txnId, maxLength: 80 }),
-      fc.array(fc.nat(9), { maxLength: 80 }),
-      fc.array(fc.nat(9), { maxLength: 80 }),
+      fc.uniqueArray(anyDue, { selector: ({ txnId }) => txnId, maxLength: 80, size: 'max' }),
+      fc.array(fc.nat(9), { minLength: 80, maxLength: 80 }),
+      fc.array(fc.nat(9), { minLength: 80, maxLength: 80 }),
       fc.oneof(fc.integer({ min: 1, max: 8 }), fc.integer({ min: 1, max: 90 })), // so that there are many runs, and few
       (dues, pops, setsOut, mostNew) => {
         const both = new Both(mostNew);
