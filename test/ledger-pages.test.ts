@@ -174,6 +174,7 @@ const shownBy = (pages: TransactionPages) => ({
     pages.timelineAt(position),
     pages.nextStepAt(position),
   ]),
+  areThere: pages.haveAll(Array.from({ length: pages.length }, (_, position) => position)),
 });
 
 const listedIn = (list: readonly Transaction[]) => ({
@@ -187,6 +188,7 @@ const listedIn = (list: readonly Transaction[]) => ({
     const numbers = [state, nth, createdAtMs, amountPaise, nextDueMs(transaction)];
     return [txnId, clientRefId, utr, ...numbers, parts, progress, timeline, nextStep(transaction)];
   }),
+  areThere: true,
 });
 
 test('pages keep transactions as a list of objects does, and a picture what they were', () => {
@@ -327,6 +329,7 @@ test('a payout that there is not is our own fault, not a payout of nothing', () 
   const pages = new TransactionPages();
   pages.add(stored(0));
   expect(() => pages.amountPaiseAt(PAGE - 1)).toThrow('a payout is looked up where there is one');
+  for (const position of [1, PAGE - 1, PAGE]) expect(() => pages.haveAll([0, position])).toThrow(TypeError);
 });
 
 test('texts of a payout may be so long, and no longer, each of them', () => {

@@ -74,10 +74,10 @@ const anyDue = fc.record({ dueMs: fc.nat(1), createdAtMs: fc.nat(1), txnId: anyI
 test('a queue gives what a sorted list gives, however steps come and go', () => {
   fc.assert(
     fc.property(
-      fc.uniqueArray(anyDue, { selector: ({ txnId }) => txnId, maxLength: 80 }),
-      fc.array(fc.nat(9), { maxLength: 80 }),
-      fc.array(fc.nat(9), { maxLength: 80 }),
-      fc.integer({ min: 1, max: 90 }),
+      fc.uniqueArray(anyDue, { selector: ({ txnId }) => txnId, maxLength: 80, size: 'max' }),
+      fc.array(fc.nat(9), { minLength: 80, maxLength: 80 }),
+      fc.array(fc.nat(9), { minLength: 80, maxLength: 80 }),
+      fc.oneof(fc.integer({ min: 1, max: 8 }), fc.integer({ min: 1, max: 90 })), // so that there are many runs, and few
       (dues, pops, setsOut, mostNew) => {
         const both = new Both(mostNew);
         for (const [nth, due] of dues.entries()) {
@@ -122,6 +122,46 @@ test('ids of one instant are in the order of texts, at every edge of what is a n
     }
     expect(given).toEqual(ids.toSorted());
   }
+});
+
+test('an id of the form that ids have here is not looked at, unless another begins with the same digits', () => {
+  const digits = Array.from('0123456789ABCDEF');
+  const begins = digits.flatMap((digit) =>
+    Array.from({ length: 12 }, (_, at) => `${'0'.repeat(at)}${digit}${'F'.repeat(11 - at)}`),
+  );
+  const ids = [...new Set(['0'.repeat(12), 'F'.repeat(12), '000000000001', ...begins])].flatMap(
+    (begin, nth) => (nth % 3 === 0 ? [`TXN${begin}`] : [`TXN${begin}${String(nth).repeat(2)}`]),
+  );
+  let looks = 0;
+  const queue = new DueQueue((position) => {
+    looks += 1;
+    return ids[position]!;
+  });
+  for (const [position, txnId] of ids.entries()) queue.push(1, 1, txnId, position);
+  const given = ids.map(() => {
+    const { position } = queue.peek()!;
+    queue.pop();
+    return ids[position]!;
+  });
+  expect(given).toEqual(ids.toSorted());
+  expect(looks).toBe(0);
+  queue.push(1, 1, `${ids[0]!}1`, 1);
+  queue.push(1, 1, `${ids[0]!}2`, 2);
+  expect(looks).toBeGreaterThan(0);
+});
+
+test('steps that were many enough are put in order once, and then each is taken with one comparison', () => {
+  const ids = Array.from({ length: 101 }, (_, nth) => `id ${1000 + nth}`);
+  let looks = 0;
+  const queue = new DueQueue((position) => {
+    looks += 1;
+    return ids[position]!;
+  }, 100);
+  for (const [position, txnId] of ids.entries()) queue.push(1, 1, txnId, position);
+  looks = 0;
+  for (let nth = 0; nth < 100; nth += 1) queue.pop();
+  expect(queue.peek()).toEqual({ dueMs: 1, position: 100 });
+  expect(looks).toBe(2 * 100); // two ids each time
 });
 
 test('of what is due, no more is set out than 64, and no more before it was taken', () => {

@@ -1,7 +1,9 @@
 /** The tests that ask the domain directly: they fail soonest, and say most. */
 const FIRST = [
   'ledger-index',
+  'ledger-heap',
   'ledger-queue',
+  'ledger-texts',
   'ledger-pages',
   'money-asserts',
   'book-audit',
