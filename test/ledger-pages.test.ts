@@ -157,6 +157,21 @@ class Both {
   }
 }
 
+/** What is seen of a payout with a timeline, and of it and the first one. */
+const lookedAt = (pages: TransactionPages, position: number): readonly number[] | null =>
+  [0, position].every((one) => pages.timelineAt(one).length > 0)
+    ? [pages.look([position]), pages.look([0, position])]
+    : null;
+
+function seenOf(transaction: Transaction, before: number): number {
+  const { amountPaise, stepsDone, timeline, txnId, utr } = transaction;
+  const { clientRefId, fingerprint, beneficiaryName, beneficiaryAccount, beneficiaryIfsc } = transaction;
+  const texts = [txnId, clientRefId, fingerprint, beneficiaryName, beneficiaryAccount, beneficiaryIfsc];
+  const isShort = utr !== null && utr.length <= 22 && /^[\0-\u007f]*$/.test(utr);
+  const numbers = before + (amountPaise + stepsDone + (timeline[0]!.dueMs ?? Number.NaN));
+  return numbers + (texts.join('').length + txnId.length + (isShort ? utr.length : 0));
+}
+
 const shownBy = (pages: TransactionPages) => ({
   all: [...pages],
   length: pages.length,
@@ -174,7 +189,7 @@ const shownBy = (pages: TransactionPages) => ({
     pages.timelineAt(position),
     pages.nextStepAt(position),
   ]),
-  areThere: pages.haveAll(Array.from({ length: pages.length }, (_, position) => position)),
+  looked: Array.from({ length: pages.length }, (_, position) => lookedAt(pages, position)),
 });
 
 const listedIn = (list: readonly Transaction[]) => ({
@@ -188,7 +203,11 @@ const listedIn = (list: readonly Transaction[]) => ({
     const numbers = [state, nth, createdAtMs, amountPaise, nextDueMs(transaction)];
     return [txnId, clientRefId, utr, ...numbers, parts, progress, timeline, nextStep(transaction)];
   }),
-  areThere: true,
+  looked: list.map((transaction) =>
+    [transaction, list[0]!].every(({ timeline }) => timeline.length > 0)
+      ? [seenOf(transaction, 0), seenOf(transaction, seenOf(list[0]!, 0))]
+      : null,
+  ),
 });
 
 test('pages keep transactions as a list of objects does, and a picture what they were', () => {
@@ -329,7 +348,7 @@ test('a payout that there is not is our own fault, not a payout of nothing', () 
   const pages = new TransactionPages();
   pages.add(stored(0));
   expect(() => pages.amountPaiseAt(PAGE - 1)).toThrow('a payout is looked up where there is one');
-  for (const position of [1, PAGE - 1, PAGE]) expect(() => pages.haveAll([0, position])).toThrow(TypeError);
+  for (const position of [1, PAGE - 1, PAGE]) expect(() => pages.look([0, position])).toThrow(TypeError);
 });
 
 test('texts of a payout may be so long, and no longer, each of them', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { hasText, noShortTexts, shortText, writeShortText } from '../src/ledger/short-texts.ts';
+import { noShortTexts, shortText, textLength, writeShortText } from '../src/ledger/short-texts.ts';
 
 const ROWS = 5;
 const MOST = 22;
@@ -38,7 +38,9 @@ test('a text of at most 22 characters in ASCII is kept in its row, and of any ot
       expect(list.map((_, row) => shortText(texts, row))).toEqual(
         list.map((text) => (isShort(text) ? text : undefined)),
       );
-      expect(list.map((_, row) => hasText(texts, row))).toEqual(list.map((text) => text !== null));
+      expect(list.map((_, row) => textLength(texts, row))).toEqual(
+        list.map((text) => (isShort(text) ? (text?.length ?? 0) : 0)),
+      );
     }),
   );
 });

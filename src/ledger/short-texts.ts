@@ -36,5 +36,8 @@ export function shortText(texts: Buffer, row: number): string | null | undefined
   return length === LONG ? undefined : texts.toString('latin1', at + 1, at + length);
 }
 
-/** Whether a row has one, here or elsewhere. */
-export const hasText = (texts: Buffer, row: number): boolean => texts[row * WIDTH] !== NONE;
+/** How long the text of a row is; 0 when it has none here. */
+export function textLength(texts: Buffer, row: number): number {
+  const length = texts[row * WIDTH]!;
+  return length === NONE || length === LONG ? 0 : length - 1;
+}

@@ -3,7 +3,7 @@ import { invariant } from '../domain/invariant.ts';
 import type { Hidden, Progress, Step, Transaction } from '../domain/transaction.ts';
 import type { Sequence } from './ledger.ts';
 import { joined, part, PART, PARTS } from './joined-texts.ts';
-import { hasText, shortText, writeShortText } from './short-texts.ts';
+import { shortText, textLength, writeShortText } from './short-texts.ts';
 import {
   dueMsIn,
   emptyPage,
@@ -205,20 +205,21 @@ export class TransactionPages implements Sequence<Transaction> {
   }
 
   /**
-   * Whether there is a payout at each of some positions. It looks at all that a step of each will need, and does nothing else in
-   * between, so that a processor waits for several at once, where step by step it would wait for one after another.
+   * Looks at all that a step of each of some payouts will need, and does nothing else in between, so that a processor waits for
+   * several of them at once, where step by step it would wait for one after another. Each has a timeline.
+   *
+   * @returns what it saw, added up: an engine may leave out what is looked at for nothing
    */
-  haveAll(positions: readonly number[]): boolean {
+  look(positions: readonly number[]): number {
     let sum = 0;
     for (const position of positions) {
       const page = this.#pageOf(position);
-      const { rows } = page;
+      const { rows, texts, ends, utrs } = page;
       const row = rowOf(position);
-      sum += rows[row]! + rows[row + STEPS_DONE]! + (dueMsIn(page, rows[row + FIRST_STEP]!) > 0 ? 1 : 0);
-      sum += page.texts[position & MASK]!.length + page.ends[endsOf(position)]!;
-      if (hasText(page.utrs, position & MASK)) sum += 1;
+      sum += rows[row + AMOUNT_PAISE]! + rows[row + STEPS_DONE]! + dueMsIn(page, rows[row + FIRST_STEP]!);
+      sum += texts[position & MASK]!.length + ends[endsOf(position)]! + textLength(utrs, position & MASK);
     }
-    return !Number.isNaN(sum); // all that it looked at is a number
+    return sum;
   }
 
   slice(from: number, to: number): readonly Transaction[] {
