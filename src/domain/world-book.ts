@@ -150,7 +150,6 @@ export class WorldBook {
     if (!(await this.#parts.ledger.reopen(ref))) return false;
     this.#ref = ref;
     this.#clock = clock;
-    this.#arm(null);
     return true;
   }
 
@@ -285,13 +284,14 @@ export class WorldBook {
 
   #arm(nextDueMs: number | null): void {
     this.#nextDueMs = nextDueMs;
-    this.#alarm.set(this.isClosed ? null : nextDueMs, this.#clock);
+    this.#alarm.set(nextDueMs, this.#clock);
   }
 
   #ring(): void {
-    if (this.isClosed) return;
-    this.perform((ledger, book, nowMs) => ledger.settle(book, nowMs, STEPS_AT_ONCE)).catch((error: unknown) =>
-      this.#parts.observer.failed(error),
+    this.perform((ledger, book, nowMs) => ledger.settle(book, nowMs, STEPS_AT_ONCE)).catch(
+      (error: unknown) => {
+        if (!this.isClosed) this.#parts.observer.failed(error); // it may be closed while this waits for its turn
+      },
     );
   }
 }
