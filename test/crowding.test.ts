@@ -22,15 +22,14 @@ test.each(['[]', '{}'])('it may hold 100 000 %s, and one more for every 64 of it
   expect(isTooCrowded(nested(110_001, kind).padEnd(characters))).toBe(true);
 });
 
-test('a short text is never too crowded, though there is nothing else in it', () => {
-  expect(isTooCrowded('['.repeat(64 * 1024))).toBe(false);
-});
+/** More than a text of so few characters may hold. */
+const COMMAS = ','.repeat(120_000);
 
 test.each([
-  ['commas', ','.repeat(200_000)],
-  ['brackets', '[{]}'.repeat(50_000)],
-  ['quotes, written with a backslash', '\\",'.repeat(200_000)],
-  ['a backslash at its end', `${','.repeat(200_000)}\\\\`],
+  ['commas', COMMAS],
+  ['brackets', '[{]}'.repeat(30_000)],
+  ['quotes, written with a backslash', '\\",'.repeat(120_000)],
+  ['a backslash at its end', `${COMMAS}\\\\`],
 ])('what stands in a text counts for nothing: %s', (_what, inside) => {
   expect(isTooCrowded(`["${inside}"]`)).toBe(false);
 });
@@ -38,19 +37,31 @@ test.each([
 test.each(['', 'a', 'ab', '\\"', '\\\\', '\\\\\\"', '\\n'])(
   'what comes after the text "%s" counts',
   (inside) => {
-    expect(isTooCrowded(`["${inside}",${numbers(200_000)}]`)).toBe(true);
+    expect(isTooCrowded(`["${inside}",[${COMMAS}]]`)).toBe(true);
   },
 );
 
-/** A text that is so long may hold more values than may be open at once. */
-const LONG = text(17_200_000);
-/** So many members are open at its end, two of them beside lists that were closed before. */
+/** So many members are open at its end, three of them beside lists and objects that were closed before. */
 const open = (members: number): string => `[[0,0],{"a":0},[${','.repeat(members - 4)}]]`;
 
-test('two million members may be open at once', () => {
-  expect(isTooCrowded(open(2_000_000) + LONG)).toBe(false);
+test('a text of up to 64 Ki characters is never too crowded', () => {
+  expect(isTooCrowded(open(11).padEnd(65_536), 10)).toBe(false);
+  expect(isTooCrowded(open(11).padEnd(65_537), 10)).toBe(true);
 });
 
-test('no more than two million members may be open at once, whatever was closed that was never opened', () => {
-  expect(isTooCrowded(`]${open(2_000_001)}${LONG}`)).toBe(true);
+test('so many members may be open at once, and no more: what was closed is not', () => {
+  expect(isTooCrowded(open(10).padEnd(70_000), 10)).toBe(false);
+  expect(isTooCrowded(open(11).padEnd(70_000), 10)).toBe(true);
+  expect(isTooCrowded(`${open(10)}${open(10)}`.padEnd(70_000), 10)).toBe(false);
+});
+
+test('what is closed and was never opened takes nothing away', () => {
+  expect(isTooCrowded(`]}${open(10)}`.padEnd(70_000), 10)).toBe(false);
+  expect(isTooCrowded(`]}${open(11)}`.padEnd(70_000), 10)).toBe(true);
+});
+
+test('two million members may be open at once, and no more', () => {
+  const long = text(17_200_000); // it may hold more values than that
+  expect(isTooCrowded(open(2_000_000) + long)).toBe(false);
+  expect(isTooCrowded(open(2_000_001) + long)).toBe(true);
 });
