@@ -34,3 +34,23 @@ test('a rule of a scenario of which no text was kept stands there without one', 
   expect(compiled.issues).toEqual([]);
   expect(compiled.scenario.rules).toMatchObject([{ id: 'test/r', document: undefined }]);
 });
+
+test.each([
+  'client_ref_id',
+  'beneficiary_name',
+  'beneficiary_account',
+  'beneficiary_ifsc',
+  'remarks',
+  'transfer_mode',
+])('a match by %s looks at that field', (field) => {
+  const match = { [field]: 'NEFT' } as Match;
+  const fields = (value: string) => ({ ...FACTS, fields: { [field]: value } });
+  const tests = compileMatch(
+    match,
+    [],
+    (pattern) => new RegExp(pattern),
+    () => undefined,
+  );
+  expect(tests.every((holds) => holds(fields('NEFT')))).toBe(true);
+  expect(tests.every((holds) => holds(fields('IMPS')))).toBe(false);
+});
