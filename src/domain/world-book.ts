@@ -131,7 +131,7 @@ export class WorldBook {
     while (this.#busy !== null) await this.#busy;
     if ('toMs' in to && to.toMs < this.nowMs) throw inThePast(this.nowMs);
     if (!('until' in to)) this.#forward('byMs' in to ? to.byMs : to.toMs - this.nowMs);
-    this.#arm(null); // the alarm would take steps away from the list of changes
+    this.#arm(null); // it was set by the clock before it moved
     return this.#whileBusy(this.#settleAll('until' in to, make));
   }
 
