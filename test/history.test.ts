@@ -198,6 +198,7 @@ test('the events of a world are kept up to a megabyte, each with what it takes b
     return late.told;
   };
   expect(from()).toHaveLength(512);
+  expect(from()[0]).toMatchObject({ id: '100-2', type: 'clock' });
   log.publish('clock', () => '');
   expect(from().slice(0, 2)).toMatchObject([{ id: '100-2', data: '{"missed":1}' }, { id: '100-3' }]);
 });

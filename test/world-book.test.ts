@@ -1,56 +1,11 @@
 import { expect, test } from 'vitest';
-import { frozenClock, runningClock, type WorldClock } from '../src/domain/clock.ts';
-import type { Change } from '../src/domain/transaction.ts';
-import { WorldBook, type ClockMove } from '../src/domain/world-book.ts';
+import { frozenClock, runningClock } from '../src/domain/clock.ts';
+import type { WorldBook } from '../src/domain/world-book.ts';
 import { MemoryLedger } from '../src/ledger/memory.ts';
 import type { BookHead, BookPiece, Settled } from '../src/ledger/ledger.ts';
-import { ManualClock } from './support/manual-clock.ts';
-import { newPayout, step } from './support/payouts.ts';
+import { bookFor, kept, put } from './support/one-book.ts';
 
 const YEAR_END = Date.parse('9999-12-31T23:59:59.999Z');
-
-function bookFor({ clock = runningClock, ledger = new MemoryLedger(100_000) } = {}) {
-  const wallClock = new ManualClock();
-  const announced: Change[] = [];
-  const failures: unknown[] = [];
-  const observer = {
-    settled: (change: Change) => void announced.push(change),
-    failed: (error: unknown) => void failures.push(error),
-  };
-  const book = new WorldBook({ ledger, wallClock, observer }, 'w', 1_000_000, clock);
-  let made = 0;
-  /** Makes payouts that succeed so many ms later. */
-  const pay = async (...afterMs: readonly number[]): Promise<void> => {
-    for (const ms of afterMs) {
-      await book.perform((of, ref, nowMs) => {
-        const timeline = [step('SUCCESS', nowMs + ms)];
-        const payout = newPayout(`p${made++}`, { createdAtMs: nowMs, amountPaise: 1, timeline });
-        return of.initiate(ref, nowMs, payout, { rememberInsufficient: false });
-      });
-    }
-  };
-  const references = (changes: readonly Change[] = announced) =>
-    changes.map(({ clientRefId }) => clientRefId);
-  /** Moves the clock. @returns all that happened */
-  const move = async (to: ClockMove): Promise<readonly Change[]> =>
-    (await book.move(to, (changes) => changes)).flat();
-  return { book, wallClock, announced, failures, pay, move, references, ledger };
-}
-
-interface Kept {
-  readonly head: BookHead;
-  readonly pieces: readonly BookPiece[];
-}
-
-/** All of a book, as it is restored. */
-async function kept(book: WorldBook): Promise<Kept> {
-  const { entries, transactions, ...head } = await book.perform((of, ref, ms) => of.inspect(ref, ms));
-  return { head, pieces: [{ entries: [...entries] }, { transactions: [...transactions] }] };
-}
-
-/** Puts it into a book. */
-const put = (book: WorldBook, { head, pieces }: Kept, clock: WorldClock, placed = (): void => undefined) =>
-  book.restore(head, pieces, () => ({ clock, placed }));
 
 test('one alarm is set, for the step that is due next, and it is called off with what it was for', async () => {
   const { book, wallClock, pay, references } = bookFor();
@@ -290,6 +245,7 @@ class HeldLedger extends MemoryLedger {
 }
 
 test.each<[what: string, change: (book: WorldBook) => Promise<unknown>]>([
+  ['an operation', (book) => book.perform((of, ref, nowMs) => of.balance(ref, nowMs))],
   ['to freeze it', (book) => book.freeze()],
   ['to resume it', (book) => book.resume()],
   ['another clock', (book) => book.setClock(frozenClock(99_999))],
@@ -312,6 +268,7 @@ test.each<[what: string, change: (book: WorldBook) => Promise<unknown>]>([
   const changed = change(book).then(() => (settledBefore = announced.length));
   await new Promise((resolve) => setImmediate(resolve));
   expect(settledBefore).toBeUndefined();
+  expect(book.clock).toEqual(frozenClock(0));
   go();
   await Promise.all([moved, changed]);
   expect(settledBefore).toBe(3);

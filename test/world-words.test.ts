@@ -1,10 +1,5 @@
 import { expect, test } from 'vitest';
-import { changedDialect, DEFAULT_DIALECT, type DialectChange } from '../src/contract/dialect.ts';
-import type { InitiateRequest } from '../src/contract/payout.ts';
 import { Behaviour } from '../src/domain/behaviour.ts';
-import { frozenClock } from '../src/domain/clock.ts';
-import type { WorldEvent } from '../src/domain/event-log.ts';
-import { HistoryBudget } from '../src/domain/history.ts';
 import {
   dropped,
   movedMeanwhile,
@@ -12,74 +7,11 @@ import {
   unknownTransaction,
   type DropReason,
 } from '../src/domain/payout-refusals.ts';
-import type { Plan } from '../src/domain/plan.ts';
 import type { Rule } from '../src/domain/rule.ts';
-import { compileScenario, type Scenario } from '../src/domain/scenario.ts';
 import { born } from '../src/domain/transaction.ts';
 import { piecesOf, type WorldState } from '../src/domain/world-state.ts';
-import { World } from '../src/domain/world.ts';
-import { MemoryLedger } from '../src/ledger/memory.ts';
-import { sha256 } from '../src/runtime/digest.ts';
-import { ManualClock } from './support/manual-clock.ts';
+import { planOf, request, ruleOf, scenarioOf, worldFor } from './support/one-world.ts';
 import { newPayout } from './support/payouts.ts';
-import { PAYOUT } from './support/sandbox.ts';
-
-const START = Date.parse('2026-01-15T10:30:00Z');
-
-function scenarioOf(
-  document: Parameters<typeof compileScenario>[0] = {},
-  dialect: DialectChange = {},
-): Scenario {
-  const settings = {
-    openingBalancePaise: 1000,
-    seed: '1',
-    clock: frozenClock(START),
-    settlement: 'demo',
-    rateLimit: 'off',
-    isMagic: false,
-  } as const;
-  const options = { name: 'test', source: document, settings, lastRules: [], dialects: new Map() };
-  const { scenario } = compileScenario(document, { ...options, patternOf: (text) => new RegExp(text) });
-  return { ...scenario, dialect: changedDialect(DEFAULT_DIALECT, dialect) };
-}
-
-const ruleOf = (name: string, effect = {}, more = {}): Rule =>
-  scenarioOf({ rules: [{ name, effect, ...more }] }).rules[0]!;
-
-const planOf = (dialect: DialectChange = {}, rule: Rule | null = null): Plan => ({
-  scenario: scenarioOf({}, dialect),
-  rule,
-  delayMs: 0,
-  draw: () => 0,
-  attempt: 0,
-});
-
-function worldFor(scenario = scenarioOf()) {
-  const historyBudget = new HistoryBudget(1e9);
-  const attemptBudget = { max: 1e6, held: 0 };
-  const world = new World('w', {
-    scenarioInForce: () => scenario,
-    ledger: new MemoryLedger(100),
-    digest: sha256,
-    wallClock: new ManualClock(START),
-    observer: { settled: () => undefined, failed: () => undefined },
-    attemptBudget,
-    historyBudget,
-    journalLimits: { items: 10, bytes: 1e6 },
-  });
-  const events: WorldEvent[] = [];
-  const watch = () =>
-    world.events.read(undefined, { take: (event) => void events.push(event), end: () => undefined });
-  const told = () => events.map(({ type, data }) => [type, JSON.parse(data)]);
-  return { world, watch, told, historyBudget, attemptBudget };
-}
-
-const request = (change: Partial<InitiateRequest> = {}): InitiateRequest => ({
-  ...PAYOUT,
-  transfer_mode: 'IMPS',
-  amount: 1,
-  ...change,
-});
 
 test.each<[both: 'same' | 'client_ref_id' | 'txn_id' | 400, found: string]>([
   ['same', 'none'],
@@ -150,7 +82,7 @@ test('a dialect that pays twice pays as often as it is asked, and the balance be
 
 test('a rule that is taken is told to those who watch, with how often it was', () => {
   const scenario = scenarioOf({ rules: [{ name: 'r', match: { route: 'initiate' }, effect: {} }] });
-  const { world, watch, told } = worldFor(scenario);
+  const { world, watch, told } = worldFor({ scenario });
   watch();
   for (const route of ['initiate', 'status', 'initiate'] as const)
     world.plan({ scenario, route, fields: { client_ref_id: 'a' }, headers: {} });

@@ -132,6 +132,7 @@ test('at the end every world ends, no timer is left, and none is made any more',
   world.held.hold(() => (released += 1));
   worlds.release();
   expect([released, world.book.isClosed, wallClock.alarms]).toEqual([1, false, 1]);
+  expect(world.held.isForGood).toBe(true);
   worlds.close();
   worlds.close();
   expect([worlds.size, wallClock.alarms, world.book.isClosed, drops]).toEqual([0, 0, true, []]);
@@ -170,8 +171,21 @@ test('answers that are held back end once: by themselves, when they are released
   hold('at the end');
   held.close();
   hold('late');
-  held.close();
   expect(ended).toEqual(['released', 'at the end', 'late']);
+  held.close();
+  expect(ended).toHaveLength(3);
+});
+
+test('answers end for good with their world or the sandbox, and not with a reset', () => {
+  const [held, closed] = [new HeldAnswers(), new HeldAnswers()];
+  const seen = [held.isForGood];
+  held.release();
+  seen.push(held.isForGood);
+  held.release(true);
+  seen.push(held.isForGood);
+  held.release();
+  closed.close();
+  expect([...seen, held.isForGood, closed.isForGood]).toEqual([false, false, true, true, true]);
 });
 
 const asked = (change: Partial<Exchange> = {}): Exchange =>

@@ -24,8 +24,7 @@ export class Behaviour {
 
   /** What holds: the scenario with the rules on top of its own. */
   get scenario(): Scenario {
-    const { plain } = this;
-    return this.#onTop.length === 0 ? plain : this.#withTop(plain);
+    return this.#withTop(this.plain);
   }
 
   /** The same rules on top of another scenario, for a request that chose it. */

@@ -17,8 +17,10 @@ const CLOSES: ReadonlySet<number> = new Set([0x5d, 0x7d]);
 /**
  * Whether a JSON text holds so many values that they would take many times its memory, and minutes to read. Looks at each
  * character once.
+ *
+ * @param maxOpenMembers so many members may the lists and objects have that are open at once
  */
-export function isTooCrowded(text: string): boolean {
+export function isTooCrowded(text: string, maxOpenMembers = MAX_OPEN_MEMBERS): boolean {
   if (text.length <= SHORT_CHARACTERS) return false;
   const maxValues = BESIDE + text.length / CHARACTERS_PER_VALUE;
   const maxContainers = BESIDE + text.length / CHARACTERS_PER_CONTAINER;
@@ -39,7 +41,7 @@ export function isTooCrowded(text: string): boolean {
       values += 1;
       openMembers += 1;
       members[members.length - 1]! += 1;
-      if (values > maxValues || containers > maxContainers || openMembers > MAX_OPEN_MEMBERS) return true;
+      if (values > maxValues || containers > maxContainers || openMembers > maxOpenMembers) return true;
     } else if (CLOSES.has(code)) openMembers -= members.pop() ?? 0;
   }
   return false;

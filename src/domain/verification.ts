@@ -28,7 +28,7 @@ const BECAME: Readonly<Record<string, (exchange: Exchange) => unknown>> = {
   outcome: ({ outcome }) => outcome,
   rule: ({ rule }) => rule,
   fault: ({ fault }) => fault,
-  committed: (exchange) => committed(exchange) ?? undefined,
+  committed,
   replayed: ({ replayed }) => replayed === true,
 };
 

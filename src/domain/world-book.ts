@@ -131,7 +131,7 @@ export class WorldBook {
     while (this.#busy !== null) await this.#busy;
     if ('toMs' in to && to.toMs < this.nowMs) throw inThePast(this.nowMs);
     if (!('until' in to)) this.#forward('byMs' in to ? to.byMs : to.toMs - this.nowMs);
-    this.#arm(null); // the alarm would take steps away from the list of changes
+    this.#arm(null); // it was set by the clock before it moved
     return this.#whileBusy(this.#settleAll('until' in to, make));
   }
 
@@ -150,7 +150,6 @@ export class WorldBook {
     if (!(await this.#parts.ledger.reopen(ref))) return false;
     this.#ref = ref;
     this.#clock = clock;
-    this.#arm(null);
     return true;
   }
 
@@ -285,13 +284,14 @@ export class WorldBook {
 
   #arm(nextDueMs: number | null): void {
     this.#nextDueMs = nextDueMs;
-    this.#alarm.set(this.isClosed ? null : nextDueMs, this.#clock);
+    this.#alarm.set(nextDueMs, this.#clock);
   }
 
   #ring(): void {
-    if (this.isClosed) return;
-    this.perform((ledger, book, nowMs) => ledger.settle(book, nowMs, STEPS_AT_ONCE)).catch((error: unknown) =>
-      this.#parts.observer.failed(error),
+    this.perform((ledger, book, nowMs) => ledger.settle(book, nowMs, STEPS_AT_ONCE)).catch(
+      (error: unknown) => {
+        if (!this.isClosed) this.#parts.observer.failed(error); // it may be closed while this waits for its turn
+      },
     );
   }
 }

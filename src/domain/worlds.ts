@@ -99,7 +99,6 @@ export class Worlds {
   close(): void {
     this.#isClosed = true;
     this.#cancelSweep?.();
-    this.#cancelSweep = null;
     for (const { world } of this.#residents.values()) this.#end(world, 'stop');
     this.#residents.clear();
     this.#byKey.clear();
