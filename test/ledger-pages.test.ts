@@ -1,13 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { STATES, type State } from '../src/contract/payout.ts';
-import {
-  nextDueMs,
-  nextStep,
-  type Progress,
-  type Step,
-  type Transaction,
-} from '../src/domain/transaction.ts';
+import { nextStep, type Progress, type Step, type Transaction } from '../src/domain/transaction.ts';
 import type { Entry, EntryKind } from '../src/domain/wallet.ts';
 import { EntryPages } from '../src/ledger/entry-pages.ts';
 import { isTooLong, LONGEST_PART, PARTS } from '../src/ledger/joined-texts.ts';
@@ -155,6 +149,13 @@ class Both {
   get listed(): readonly unknown[] {
     return [this.list, ...this.pictures.map(([, list]) => list)].map(listedIn);
   }
+}
+
+/** When the next step is due: its own time, and never before the step that it follows; null when none has a time. */
+function nextDueMs(transaction: Transaction): number | null {
+  const dueMs = nextStep(transaction)?.dueMs ?? null;
+  if (dueMs === null || transaction.stepsDone === 0) return dueMs;
+  return Math.max(dueMs, transaction.timeline[transaction.stepsDone - 1]!.dueMs!);
 }
 
 /** What is seen of a payout with a timeline, and of it and the first one. */

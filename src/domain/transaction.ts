@@ -129,13 +129,6 @@ export function born(payout: NewTransaction): Transaction {
 /** The next step of a payout, or undefined when nothing is planned any more. */
 export const nextStep = ({ timeline, stepsDone }: Planned): Step | undefined => timeline[stepsDone];
 
-/** When the next step is due: its own time, and never before the step that it follows; null when none has a time. */
-export function nextDueMs(planned: Planned): number | null {
-  const dueMs = nextStep(planned)?.dueMs ?? null;
-  if (dueMs === null || planned.stepsDone === 0) return dueMs;
-  return Math.max(dueMs, planned.timeline[planned.stepsDone - 1]!.dueMs!);
-}
-
 /**
  * How far a payout has come after a step.
  *

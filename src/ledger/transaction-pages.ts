@@ -192,7 +192,10 @@ export class TransactionPages implements Sequence<Transaction> {
     this.#pageToChange(position).rows[rowOf(position) + READS] = reads;
   }
 
-  /** When the next step of a payout is due, as `nextDueMs` says: asked so often that no step is made for it. */
+  /**
+   * When the next step of a payout is due: its own time, and never before the step that it follows; null when none has a time.
+   * It is asked so often that no step is made for it.
+   */
   nextDueMsAt(position: number): number | null {
     const page = this.#pageOf(position);
     const row = rowOf(position);
