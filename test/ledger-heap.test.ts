@@ -94,3 +94,12 @@ test('steps that came in their order are not compared once more, also after othe
   }
   expect(both.given).toEqual(both.sorted);
 });
+
+test('steps whose first was replaced are taken in their order', () => {
+  const heap = new DueHeap(String);
+  const step = (dueMs: number, position: number) => Float64Array.of(dueMs, 0, NO_KEY, position);
+  for (const dueMs of [1, 2, 3]) heap.push(step(dueMs, dueMs), 0, NO_RUN);
+  heap.replaceFirst(step(9, 9), 0);
+  const rows = heap.popAll();
+  expect([0, 1, 2].map((nth) => rows[nth * STEP_WIDTH + POSITION])).toEqual([2, 3, 9]);
+});
