@@ -5,8 +5,8 @@ const ROW_MASK = ROWS_A_PAGE - 1;
 const FIRST_ROWS = 8;
 
 /**
- * A list of rows of numbers, all of the same width, that is only added to. It lies outside the heap, so that a collection need not look at it, and in
- * pages, so that growing never copies much at once.
+ * A list of rows of numbers, all of the same width, that is only added to. It lies outside the heap, so that a collection need not
+ * look at it, and in pages, so that growing never copies much at once.
  */
 export class NumberRows {
   readonly #width: number;
