@@ -1,41 +1,41 @@
 import fastify, { type FastifyInstance, type RouteOptions } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Logger } from 'pino';
-import { frozenClock, runningClock } from './domain/clock.ts';
-import { toPaise } from './domain/money.ts';
-import type { Scenario, ScenarioSettings } from './domain/scenario.ts';
-import type { WallClock } from './domain/wall-clock.ts';
-import { Worlds } from './domain/worlds.ts';
-import { HistoryBudget } from './domain/history.ts';
-import { CONTROL_PREFIX, controlApi, isControlPath } from './control/control-api.ts';
-import { admission } from './http/admission.ts';
+import { frozenClock, runningClock } from './world/clock.ts';
+import { toPaise } from './payout/money.ts';
+import type { Scenario, ScenarioSettings } from './scenario/scenario.ts';
+import type { WallClock } from './log/wall-clock.ts';
+import { Worlds } from './log/worlds.ts';
+import { HistoryBudget } from './world/bounded-log.ts';
+import { CONTROL_PREFIX, controlApi, isControlPath } from './http/control/control-api.ts';
+import { admission } from './http/service/admission.ts';
 import { adminOnly, bearerKeys } from './http/bearer-key.ts';
-import { LongBodies } from './http/body-bytes.ts';
-import { Connections } from './http/connections.ts';
-import { takeJsonBodies } from './http/json-body.ts';
+import { LongBodies } from './http/limits/body-bytes.ts';
+import { Connections } from './http/limits/connections.ts';
+import { takeJsonBodies } from './http/limits/json-body.ts';
 import { collectRoutes } from './http/operation.ts';
-import { payoutRoutes } from './http/payout-routes.ts';
-import { limitRates } from './http/rate-limit.ts';
+import { payoutRoutes } from './http/service/payout-routes.ts';
+import { limitRates } from './http/service/rate-limit.ts';
 import { answerErrors, answerOddHttp, refuseBadPath, refuseBrokenHttp } from './http/refusals.ts';
 import { recordRequests, requestRecorder } from './http/request-record.ts';
 import { sayScenario } from './http/sandbox-headers.ts';
 import { ownCompilersOnly, serializerCompiler, validatorCompiler } from './http/schemas.ts';
 import { refuseUnknownRoutes } from './http/unknown-routes.ts';
-import { UnreadAnswers } from './http/unread-answers.ts';
+import { UnreadAnswers } from './http/limits/unread-answers.ts';
 import { MemoryLedger } from './ledger/memory.ts';
-import { newAdminToken } from './runtime/admin-token.ts';
-import { sameText, sha256 } from './runtime/digest.ts';
-import { ControlScenarios } from './runtime/control-scenarios.ts';
-import { dashboardFiles } from './runtime/dashboard-files.ts';
-import { KeptState, type Restored } from './runtime/kept-state.ts';
-import { linearPattern } from './runtime/linear-pattern.ts';
-import { atMost } from './runtime/memory-share.ts';
-import { packageVersion } from './runtime/package-version.ts';
-import { ScenarioLibrary } from './runtime/scenario-library.ts';
-import { Snapshots } from './runtime/snapshots.ts';
-import { suggestion } from './runtime/suggestion.ts';
-import { stopwatchMs } from './runtime/system-clock.ts';
-import { observeWorlds } from './runtime/world-log.ts';
+import { newAdminToken } from './platform/admin-token.ts';
+import { sameText, sha256 } from './platform/digest.ts';
+import { ControlScenarios } from './http/control/control-scenarios.ts';
+import { dashboardFiles } from './platform/dashboard-files.ts';
+import { KeptState, type Restored } from './platform/kept-state.ts';
+import { linearPattern } from './scenario/linear-pattern.ts';
+import { atMost } from './platform/memory-share.ts';
+import { packageVersion } from './platform/package-version.ts';
+import { ScenarioLibrary } from './scenario/scenario-library.ts';
+import { Snapshots } from './platform/snapshots.ts';
+import { suggestion } from './contract/suggestion.ts';
+import { stopwatchMs } from './platform/system-clock.ts';
+import { observeWorlds } from './platform/world-observer.ts';
 import type { Settings } from './settings.ts';
 
 const MAX_BODY_BYTES = 64 * 1024;
@@ -72,8 +72,8 @@ interface App {
 }
 
 async function documentOf(routes: readonly RouteOptions[]): Promise<string> {
-  const { openapiDocument } = await import('./openapi/document.ts');
-  const { openapiExamples } = await import('./runtime/openapi-examples.ts');
+  const { openapiDocument } = await import('./http/openapi/document.ts');
+  const { openapiExamples } = await import('./platform/openapi-examples.ts');
   return openapiDocument(routes, packageVersion(), await openapiExamples());
 }
 
@@ -111,7 +111,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
   const ledger = new MemoryLedger(settings.maxTransactions);
   const metrics =
     settings.metrics === 'on'
-      ? (await import('./runtime/metrics.ts')).startMetrics({
+      ? (await import('./platform/metrics.ts')).startMetrics({
           worlds: () => worlds.size,
           transactions: () => ledger.held,
         })
@@ -226,7 +226,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
     unread,
     openapi,
     metricsText: metrics?.text ?? null,
-    docsFile: async (...args) => (await import('./runtime/docs-page.ts')).docsFile(...args),
+    docsFile: async (...args) => (await import('./platform/docs-page.ts')).docsFile(...args),
   });
 
   app.addHook('onListen', () => {

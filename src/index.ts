@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { sandboxAt, type Sandbox } from './client/sandbox.ts';
-import { systemClock } from './runtime/system-clock.ts';
+import { systemClock } from './platform/system-clock.ts';
 import { startServer } from './server.ts';
 import { readSettings, type SettingsInput } from './settings.ts';
 

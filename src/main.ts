@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import type * as core from './core.ts';
-import { loadCompiled } from './runtime/code-cache.ts';
+import { loadCompiled } from './cli/code-cache.ts';
 
 const { commandLine } = loadCompiled(new URL('core.cjs', import.meta.url)) as typeof core;
 

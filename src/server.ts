@@ -1,11 +1,11 @@
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import { buildApp } from './app.ts';
-import type { Scenario } from './domain/scenario.ts';
-import type { Worlds } from './domain/worlds.ts';
-import type { WallClock } from './domain/wall-clock.ts';
-import { gracefulStop } from './runtime/graceful-stop.ts';
-import type { Restored } from './runtime/kept-state.ts';
+import type { Scenario } from './scenario/scenario.ts';
+import type { Worlds } from './log/worlds.ts';
+import type { WallClock } from './log/wall-clock.ts';
+import { gracefulStop } from './platform/graceful-stop.ts';
+import type { Restored } from './platform/kept-state.ts';
 import type { Settings } from './settings.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { durationMs } from './contract/duration.ts';
 import { isWholePaise, MAX_AMOUNT_INR } from './contract/payout.ts';
-import type { RateLimit } from './domain/scenario.ts';
+import type { RateLimit } from './scenario/scenario.ts';
 
 /** How the settings are written: each reads a text, and answers undefined for one that it does not understand. */
 

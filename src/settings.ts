@@ -2,7 +2,7 @@ import { getHeapStatistics } from 'node:v8';
 import { z } from 'zod';
 import type { ScenarioInput } from './contract/control.ts';
 import { MAX_AMOUNT_INR } from './contract/payout.ts';
-import { SETTLEMENTS } from './domain/settlement.ts';
+import { SETTLEMENTS } from './payout/settlement.ts';
 import {
   byteSize,
   commaList,

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Dialect } from '../contract/dialect.ts';
 import { Refusal, REFUSALS, type FieldError, type RefusalCode } from '../contract/errors.ts';
-import type { Scenario } from '../domain/scenario.ts';
+import type { Scenario } from '../scenario/scenario.ts';
 import { afterAnswers, type Recorder } from './request-record.ts';
 import { sayId, tell } from './sandbox-headers.ts';
 

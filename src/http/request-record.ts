@@ -2,10 +2,10 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import type { Answered, Exchange } from '../domain/exchange.ts';
-import type { Kept } from '../domain/history.ts';
-import { journalEntry } from '../domain/journal-entry.ts';
-import type { World } from '../domain/world.ts';
+import type { Answered, Exchange } from '../world/exchange.ts';
+import type { Kept } from '../world/bounded-log.ts';
+import { journalEntry } from '../world/journal-entry.ts';
+import type { World } from '../log/world.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

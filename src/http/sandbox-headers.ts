@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Scenario } from '../domain/scenario.ts';
+import type { Scenario } from '../scenario/scenario.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

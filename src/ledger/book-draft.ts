@@ -1,6 +1,6 @@
 import type { State } from '../contract/payout.ts';
-import { isMoneyBack, mayMove, type Transaction } from '../domain/transaction.ts';
-import type { Entry } from '../domain/wallet.ts';
+import { isMoneyBack, mayMove, type Transaction } from '../payout/payout.ts';
+import type { Entry } from '../payout/wallet.ts';
 import { brokenInvariants } from './book-audit.ts';
 import { blankBook, heldBy, positionOf, take, type Book } from './book.ts';
 import { isTooLong, LONGEST_PART } from './joined-texts.ts';

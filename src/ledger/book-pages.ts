@@ -1,5 +1,5 @@
-import type { Transaction } from '../domain/transaction.ts';
-import type { Entry } from '../domain/wallet.ts';
+import type { Transaction } from '../payout/payout.ts';
+import type { Entry } from '../payout/wallet.ts';
 import { positionOf, type Book } from './book.ts';
 import type { Page, PageRequest, Settled, TransactionFilter } from './ledger.ts';
 

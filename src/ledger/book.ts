@@ -1,15 +1,8 @@
 import type { State } from '../contract/payout.ts';
-import { invariant } from '../domain/invariant.ts';
-import {
-  afterStep,
-  isHidden,
-  isMoneyBack,
-  asOf,
-  type Change,
-  type Transaction,
-} from '../domain/transaction.ts';
-import { freeUtr } from '../domain/utr.ts';
-import { openWallet, refund, type EntryKind, type Wallet } from '../domain/wallet.ts';
+import { invariant } from '../payout/invariant.ts';
+import { afterStep, isHidden, isMoneyBack, asOf, type Change, type Transaction } from '../payout/payout.ts';
+import { freeUtr } from '../payout/utr.ts';
+import { openWallet, refund, type EntryKind, type Wallet } from '../payout/wallet.ts';
 import { DueQueue, type Due } from './due-queue.ts';
 import { EntryPages } from './entry-pages.ts';
 import type { BookRef, FindOutcome, Settled, Tally, TransactionKey } from './ledger.ts';

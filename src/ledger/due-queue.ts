@@ -1,4 +1,4 @@
-import { invariant } from '../domain/invariant.ts';
+import { invariant } from '../payout/invariant.ts';
 import { CREATED_AT_MS, DUE_MS, DueHeap, ID_KEY, NO_KEY, NO_RUN, POSITION, STEP_WIDTH } from './due-heap.ts';
 
 /** The next step of a payout. */

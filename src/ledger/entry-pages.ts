@@ -1,4 +1,4 @@
-import type { Entry, EntryKind } from '../domain/wallet.ts';
+import type { Entry, EntryKind } from '../payout/wallet.ts';
 import type { Sequence } from './ledger.ts';
 import { NumberRows } from './number-rows.ts';
 

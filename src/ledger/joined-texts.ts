@@ -1,4 +1,4 @@
-import type { Transaction } from '../domain/transaction.ts';
+import type { Transaction } from '../payout/payout.ts';
 
 /** The texts of a transaction, which are kept as one: an object of the heap for each would take more than its letters. */
 export const PART = {

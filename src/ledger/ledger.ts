@@ -1,6 +1,6 @@
 import type { State } from '../contract/payout.ts';
-import type { Change, NewTransaction, Transaction } from '../domain/transaction.ts';
-import type { Entry, Wallet } from '../domain/wallet.ts';
+import type { Change, NewTransaction, Transaction } from '../payout/payout.ts';
+import type { Entry, Wallet } from '../payout/wallet.ts';
 
 /** The world that an operation is on. A ledger opens its book at the first operation that names it. */
 export interface BookRef {

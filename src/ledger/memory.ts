@@ -1,5 +1,5 @@
 import type { State } from '../contract/payout.ts';
-import { invariant } from '../domain/invariant.ts';
+import { invariant } from '../payout/invariant.ts';
 import {
   born,
   countsReads,
@@ -7,8 +7,8 @@ import {
   withForcedStep,
   type NewTransaction,
   type Transaction,
-} from '../domain/transaction.ts';
-import { covers, credit, debit, hasRoom, payOut, type Entry } from '../domain/wallet.ts';
+} from '../payout/payout.ts';
+import { covers, credit, debit, hasRoom, payOut, type Entry } from '../payout/wallet.ts';
 import { brokenInvariants } from './book-audit.ts';
 import { BookDraft } from './book-draft.ts';
 import { entriesPage, transactionsPage } from './book-pages.ts';

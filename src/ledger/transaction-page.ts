@@ -1,5 +1,5 @@
 import { STATES } from '../contract/payout.ts';
-import type { Step } from '../domain/transaction.ts';
+import type { Step } from '../payout/payout.ts';
 import { PARTS } from './joined-texts.ts';
 import { noShortTexts } from './short-texts.ts';
 

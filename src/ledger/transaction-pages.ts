@@ -1,6 +1,6 @@
 import { STATES, TRANSFER_MODES, type State } from '../contract/payout.ts';
-import { invariant } from '../domain/invariant.ts';
-import type { Hidden, Progress, Step, Transaction } from '../domain/transaction.ts';
+import { invariant } from '../payout/invariant.ts';
+import type { Hidden, Progress, Step, Transaction } from '../payout/payout.ts';
 import type { Sequence } from './ledger.ts';
 import { joined, part, PART, PARTS } from './joined-texts.ts';
 import { shortText, textLength, writeShortText } from './short-texts.ts';

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setImmediate as letOthersRun, setTimeout as wait } from 'node:timers/promises';
 import { connectSandbox } from '../../src/index.ts';
-import { readStateFile, type KeptWorld } from '../../src/runtime/state-file.ts';
+import { readStateFile, type KeptWorld } from '../../src/platform/state-file.ts';
 import { CrashWorld } from './crash-worlds.ts';
 import { FastClient } from './fast-client.ts';
 import type { LogLine } from './program.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { connectSandbox } from '../../src/index.ts';
-import type { WorldState } from '../../src/domain/world-state.ts';
+import type { WorldState } from '../../src/world/world-state.ts';
 import type { Random } from './random.ts';
 import { clientOf } from './sandbox.ts';
 import { likenessOfModel, likenessOfState } from './world-likeness.ts';

@@ -1,4 +1,4 @@
-import type { WallClock } from '../../src/domain/wall-clock.ts';
+import type { WallClock } from '../../src/log/wall-clock.ts';
 
 /** Wall time in the test's hand: it moves when told, and its alarms ring on the way. */
 export class ManualClock implements WallClock {

@@ -1,6 +1,6 @@
-import { runningClock, type WorldClock } from '../../src/domain/clock.ts';
-import type { Change } from '../../src/domain/transaction.ts';
-import { WorldBook, type ClockMove } from '../../src/domain/world-book.ts';
+import { runningClock, type WorldClock } from '../../src/world/clock.ts';
+import type { Change } from '../../src/payout/payout.ts';
+import { WorldBook, type ClockMove } from '../../src/log/world-book.ts';
 import type { BookHead, BookPiece } from '../../src/ledger/ledger.ts';
 import { MemoryLedger } from '../../src/ledger/memory.ts';
 import { ManualClock } from './manual-clock.ts';

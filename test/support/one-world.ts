@@ -1,14 +1,14 @@
 import { changedDialect, DEFAULT_DIALECT, type DialectChange } from '../../src/contract/dialect.ts';
 import type { InitiateRequest } from '../../src/contract/payout.ts';
-import { frozenClock } from '../../src/domain/clock.ts';
-import type { WorldEvent } from '../../src/domain/event-log.ts';
-import { HistoryBudget } from '../../src/domain/history.ts';
-import type { Plan } from '../../src/domain/plan.ts';
-import type { Rule } from '../../src/domain/rule.ts';
-import { compileScenario, type Scenario } from '../../src/domain/scenario.ts';
-import { World } from '../../src/domain/world.ts';
+import { frozenClock } from '../../src/world/clock.ts';
+import type { WorldEvent } from '../../src/world/event-log.ts';
+import { HistoryBudget } from '../../src/world/bounded-log.ts';
+import type { Plan } from '../../src/scenario/plan.ts';
+import type { Rule } from '../../src/scenario/rule.ts';
+import { compileScenario, type Scenario } from '../../src/scenario/scenario.ts';
+import { World } from '../../src/log/world.ts';
 import { MemoryLedger } from '../../src/ledger/memory.ts';
-import { sha256 } from '../../src/runtime/digest.ts';
+import { sha256 } from '../../src/platform/digest.ts';
 import { ManualClock } from './manual-clock.ts';
 import { PAYOUT } from './sandbox.ts';
 

@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { STATES, TRANSFER_MODES, type State } from '../../src/contract/payout.ts';
-import { payoutIds } from '../../src/domain/identity.ts';
+import { payoutIds } from '../../src/payout/identity.ts';
 import {
   mayMove,
   type Hidden,
   type NewTransaction,
   type Step,
   type Transaction,
-} from '../../src/domain/transaction.ts';
-import type { Entry } from '../../src/domain/wallet.ts';
-import { sha256 } from '../../src/runtime/digest.ts';
+} from '../../src/payout/payout.ts';
+import type { Entry } from '../../src/payout/wallet.ts';
+import { sha256 } from '../../src/platform/digest.ts';
 import type {
   BookHead,
   BookRef,

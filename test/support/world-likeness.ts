@@ -1,4 +1,4 @@
-import type { WorldState } from '../../src/domain/world-state.ts';
+import type { WorldState } from '../../src/world/world-state.ts';
 import type { Model } from './model.ts';
 import { MANNERS } from './world-moves.ts';
 

@@ -1,14 +1,14 @@
 import { DEFAULT_DIALECT } from '../../src/contract/dialect.ts';
 import type { InitiateRequest } from '../../src/contract/payout.ts';
-import { runningClock } from '../../src/domain/clock.ts';
-import type { Plan } from '../../src/domain/plan.ts';
-import type { Scenario } from '../../src/domain/scenario.ts';
-import type { Change } from '../../src/domain/transaction.ts';
-import { HistoryBudget } from '../../src/domain/history.ts';
-import type { DropReason } from '../../src/domain/payout-refusals.ts';
-import { Worlds } from '../../src/domain/worlds.ts';
+import { runningClock } from '../../src/world/clock.ts';
+import type { Plan } from '../../src/scenario/plan.ts';
+import type { Scenario } from '../../src/scenario/scenario.ts';
+import type { Change } from '../../src/payout/payout.ts';
+import { HistoryBudget } from '../../src/world/bounded-log.ts';
+import type { DropReason } from '../../src/world/payout-refusals.ts';
+import { Worlds } from '../../src/log/worlds.ts';
 import { MemoryLedger } from '../../src/ledger/memory.ts';
-import { sha256 } from '../../src/runtime/digest.ts';
+import { sha256 } from '../../src/platform/digest.ts';
 import { ManualClock } from './manual-clock.ts';
 import { PAYOUT } from './sandbox.ts';
 

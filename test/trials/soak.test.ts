@@ -4,7 +4,7 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { connectSandbox } from '../../src/index.ts';
-import { readStateFile } from '../../src/runtime/state-file.ts';
+import { readStateFile } from '../../src/platform/state-file.ts';
 import { FastClient } from '../support/fast-client.ts';
 import { Random } from '../support/random.ts';
 import { clientOf } from '../support/sandbox.ts';

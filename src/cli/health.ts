@@ -1,0 +1,78 @@
+import { get, type IncomingMessage } from 'node:http';
+import type { Settings } from '../settings.ts';
+import { EXIT_USAGE } from './complaint.ts';
+import { stopwatchMs } from '../platform/system-clock.ts';
+
+const EXIT_READY = 0;
+const EXIT_NOT_READY = 1;
+const PATIENCE_MS = 3000;
+const AGAIN_MS = 100;
+
+/** What a sandbox that listens on every address is reached at. */
+const LOOPBACK: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
+
+function urlOf({ host, port }: Pick<Settings, 'host' | 'port'>): string {
+  const address = LOOPBACK[host] ?? host;
+  return `http://${address.includes(':') ? `[${address}]` : address}:${port}`;
+}
+
+/** The status of the answer, once its body is here. */
+const statusOf = (url: string): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const answered = (response: IncomingMessage): void => {
+      response
+        .resume()
+        .once('end', () => resolve(response.statusCode!))
+        .once('error', reject);
+    };
+    get(url, { agent: false, signal: AbortSignal.timeout(PATIENCE_MS) }, answered).once('error', reject);
+  });
+
+/**
+ * `payout-sandbox health`: says in one line whether a sandbox is ready.
+ *
+ * @param at its address, or the settings that it was started with
+ * @param waitMs asks again for so long while it is not ready
+ * @returns the exit code: 0 when it is ready, 1 when it is not, 2 for an address that is none
+ */
+export async function askHealth(
+  at: string | Pick<Settings, 'host' | 'port'>,
+  waitMs: number,
+  say: (line: string) => void,
+  complain: (message: string) => void,
+): Promise<number> {
+  if (typeof at === 'object' && at.port === 0) {
+    complain('port 0 is no port to ask at: say where it is with --port or --url');
+    return EXIT_USAGE;
+  }
+  const base = typeof at === 'string' ? at.replace(/\/$/, '') : urlOf(at);
+  const url = `${base}/_sandbox/health`;
+  if (!URL.canParse(url) || !url.startsWith('http://')) {
+    complain(`--url must be an address that begins with http://, not ${JSON.stringify(base)}`);
+    return EXIT_USAGE;
+  }
+  const untilMs = stopwatchMs() + waitMs;
+  for (;;) {
+    const wrong = await notReady(url);
+    if (wrong === null) {
+      say(`${base} is ready`);
+      return EXIT_READY;
+    }
+    if (stopwatchMs() + AGAIN_MS > untilMs) {
+      complain(`${base} is not ready: ${wrong}`);
+      return EXIT_NOT_READY;
+    }
+    await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+  }
+}
+
+/** What is wrong with a sandbox that is not ready; null when it is. */
+async function notReady(url: string): Promise<string | null> {
+  try {
+    const status = await statusOf(url);
+    return status === 200 ? null : `it answers ${status}`;
+  } catch (error) {
+    const { code, name, message } = error as NodeJS.ErrnoException;
+    return name === 'AbortError' ? 'no answer comes' : (code ?? message);
+  }
+}

@@ -1,0 +1,63 @@
+import { startServer } from '../server.ts';
+import type { Settings } from '../settings.ts';
+import { complain } from './complaint.ts';
+import { standardLog } from '../platform/logging.ts';
+import { ScenarioError } from '../scenario/scenario-file.ts';
+import { StateFileError } from '../platform/state-file.ts';
+import { systemClock } from '../platform/system-clock.ts';
+import { welcome } from './welcome.ts';
+
+const EXIT_STOPPED = 0;
+
+const ADDRESS_CALLS: ReadonlySet<string> = new Set(['getaddrinfo', 'bind', 'listen']);
+
+const LISTEN_ERRORS: Readonly<Record<string, (at: string) => string>> = {
+  EADDRINUSE: (at) => `${at} is already in use: choose another port with --port (0 picks a free one)`,
+  EACCES: (at) => `${at} needs rights that this user does not have: choose a port above 1023`,
+  EADDRNOTAVAIL: (at) => `${at} is no address of this machine: choose another with --host`,
+  ENOTFOUND: (at) => `${at}: there is no such host`,
+};
+
+/** What is wrong with the address, when that is what an error is about. */
+function listenComplaint(error: unknown, { host, port }: Settings): string | undefined {
+  const { code = '', syscall = '' } = error as NodeJS.ErrnoException;
+  const at = `${host.includes(':') ? `[${host}]` : host}:${port}`;
+  if (LISTEN_ERRORS[code] !== undefined) return LISTEN_ERRORS[code](at);
+  return ADDRESS_CALLS.has(syscall) ? `${at} cannot be listened on: ${code}` : undefined;
+}
+
+/** Resolves at the first SIGTERM or SIGINT. More of them change nothing: the end comes within a second. */
+const stopSignal = (): Promise<void> =>
+  new Promise((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve());
+  });
+
+async function untilStopped(settings: Settings): Promise<void> {
+  const isTerminal = process.stdout.isTTY;
+  const { log, end } = await standardLog(settings.logLevel, isTerminal);
+  const server = await startServer(settings, systemClock(), log);
+  const stop = stopSignal(); // before the welcome: whoever has read it may send a signal
+  welcome(server, settings, log, isTerminal);
+  await stop;
+  await server.close();
+  log.info('stopped');
+  await end();
+}
+
+/**
+ * Runs the sandbox until a signal ends it. As process 1 of a container, too, since the signals are handled here.
+ *
+ * @returns the exit code: 0 when it was stopped by a signal, 2 for an address, a scenario or a state file that cannot be used
+ */
+export async function serve(settings: Settings): Promise<number> {
+  try {
+    await untilStopped(settings);
+    return EXIT_STOPPED;
+  } catch (error) {
+    if (error instanceof ScenarioError) return complain(...error.lines);
+    if (error instanceof StateFileError) return complain(error.message);
+    const complaint = listenComplaint(error, settings);
+    if (complaint === undefined) throw error;
+    return complain(complaint);
+  }
+}

@@ -1,0 +1,118 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import type { z } from 'zod';
+import { RequestsQuery, VerifyRequest } from '../../contract/control.ts';
+import { ClearedAnswer, RequestsAnswer, VerifyAnswer } from '../../contract/control-answers.ts';
+import type { FieldError } from '../../contract/errors.ts';
+import { pathText } from '../../contract/shape-issues.ts';
+import type { Exchange } from '../../world/exchange.ts';
+import { journalEntry } from '../../world/journal-entry.ts';
+import type { PatternOf } from '../../scenario/rule-compiler.ts';
+import type { WallClock } from '../../log/wall-clock.ts';
+import { seenStatus, verify } from '../../world/verification.ts';
+import type { UnreadAnswers } from '../limits/unread-answers.ts';
+import { wrongRequest } from './checked-request.ts';
+import { sendInPieces } from './long-answer.ts';
+
+interface Options {
+  readonly patternOf: PatternOf;
+  readonly wallClock: WallClock;
+  readonly unread: UnreadAnswers;
+}
+
+/** About how many characters of a list of requests are written at once. */
+const PIECE_CHARACTERS = 64 * 1024;
+
+const ENTRY_CHARACTERS = 1000; // beside its texts
+
+const charactersOf = ({ url, body = '', answer }: Exchange): number =>
+  ENTRY_CHARACTERS + url.length + body.length + (answer?.body.length ?? 0);
+
+/** A list of requests, in pieces. */
+function* requestsInPieces(shown: readonly Exchange[], evicted: number): Generator<string> {
+  let piece = '{"requests":[';
+  for (const [index, exchange] of shown.entries()) {
+    piece += (index === 0 ? '' : ',') + JSON.stringify(journalEntry(exchange));
+    if (piece.length < PIECE_CHARACTERS) continue;
+    yield piece;
+    piece = '';
+  }
+  yield `${piece}],"evicted":${evicted}}`;
+}
+
+const USUAL_LIMIT = 100;
+
+/** Whether a list shows an exchange. */
+const isWanted =
+  ({ route, status, client_ref_id, txn_id, since }: z.output<typeof RequestsQuery>) =>
+  (exchange: Exchange): boolean =>
+    (route === undefined || exchange.route === route) &&
+    (status === undefined || seenStatus(exchange) === status) &&
+    (client_ref_id === undefined || exchange.clientRefId === client_ref_id) &&
+    (txn_id === undefined || exchange.txnId === txn_id) &&
+    (since === undefined || (typeof since === 'number' ? exchange.nth > since : exchange.atMs >= since.atMs));
+
+/** The journal: what a world was asked, what it answered and why. */
+export const journalRoutes: FastifyPluginAsyncZod<Options> = async (
+  app,
+  { patternOf, wallClock, unread },
+) => {
+  app.get(
+    '/requests',
+    {
+      schema: {
+        operationId: 'listRequests',
+        summary: 'What the world was asked',
+        tag: 'Journal',
+        querystring: RequestsQuery,
+        response: { 200: RequestsAnswer },
+      },
+    },
+    ({ query, world: { journal } }, reply) => {
+      const { order, limit = USUAL_LIMIT } = query;
+      const wanted = journal.exchanges.filter(isWanted(query));
+      const shown = order === 'oldest' ? wanted.slice(0, limit) : wanted.slice(-limit).toReversed();
+      const characters = shown.reduce((sum, exchange) => sum + charactersOf(exchange), 0);
+      const { evicted } = journal;
+      if (characters < PIECE_CHARACTERS) return { requests: shown.map(journalEntry), evicted };
+      // made as it is read: one that nobody reads costs no more than what it still refers to
+      const inPieces = { pieces: requestsInPieces(shown, evicted), bytes: characters };
+      return sendInPieces(reply, inPieces, unread, wallClock) as unknown as RequestsAnswer;
+    },
+  );
+
+  app.delete(
+    '/requests',
+    {
+      schema: {
+        operationId: 'clearRequests',
+        summary: 'Forget what it was asked',
+        tag: 'Journal',
+        response: { 200: ClearedAnswer },
+      },
+    },
+    ({ world: { journal } }) => ({ cleared: journal.clear() }),
+  );
+
+  app.post(
+    '/requests/verify',
+    {
+      schema: {
+        operationId: 'verifyRequests',
+        summary: 'Check what it was asked',
+        tag: 'Journal',
+        description: 'Counts requests that match, or looks for a sequence of them; shows the closest misses.',
+        body: VerifyRequest,
+        response: { 200: VerifyAnswer },
+      },
+    },
+    ({ body, world: { journal } }) => {
+      const errors: FieldError[] = [];
+      const answer = verify(journal.exchanges, journal.evicted, body, patternOf, (path, message) => {
+        const field = pathText(path);
+        errors.push({ field, message: `${field} ${message}` });
+      });
+      if (errors.length > 0) throw wrongRequest(errors);
+      return answer;
+    },
+  );
+};

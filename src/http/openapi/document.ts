@@ -1,0 +1,218 @@
+import type { RouteOptions } from 'fastify';
+import type { z } from 'zod';
+import { NoRequest } from '../../contract/control.ts';
+import { ErrorAnswer } from '../../contract/error-answer.ts';
+import { REFUSALS, SERVICE_REFUSALS, type RefusalCode } from '../../contract/errors.ts';
+import type { Tag } from '../operation.ts';
+import { HEADERS, headersOfAnswer, headersOfRefusals } from './answer-headers.ts';
+import type { Example, Examples } from './examples.ts';
+import { JsonSchemas } from './json-schemas.ts';
+
+const TAGS: Readonly<Record<Tag, string>> = {
+  Payouts: 'The service, as its interface states it: three routes, which a client of the real one knows',
+  World: 'All that one key sees, as a whole',
+  Clock: "A world's own time: freeze it, move it on, and what came due meanwhile has happened",
+  Wallet: 'The money of a world and its payouts, explained',
+  Scenario: 'How a world behaves: its scenario, and rules on top of it for one test',
+  Journal: 'What a world was asked, what it answered and why',
+  State: 'Snapshots: to keep a world, to restore it, to fork it',
+  Server: 'The sandbox itself, and all worlds together',
+};
+
+const DESCRIPTION = `A server that stands in for the payout service, and the control API that steers it.
+
+Every key is a **world** of its own: a wallet, its payouts and its clock. Take any key that begins with \`sk_test_\`, such as
+\`sk_test_demo\`, unless the sandbox was given a list of them. Amounts are INR, times ISO 8601 in UTC.
+
+Under \`/_sandbox\` stands the control API: the same key steers the world that it sees, and nothing there is limited, faulted or
+journaled. The errors of the service are those of the default dialect; a scenario may have other words and other statuses, and a
+rule may order any answer.`;
+
+/** What every request can meet, of whatever route. */
+const OF_ANY: readonly RefusalCode[] = ['MALFORMED_REQUEST', 'INTERNAL_ERROR'];
+/** What the service answers before a request is whole. */
+const OF_THE_SERVICE: readonly RefusalCode[] = ['REQUEST_TIMEOUT', 'HEADERS_TOO_LARGE'];
+const OF_A_KEY: readonly RefusalCode[] = ['UNAUTHORIZED'];
+const OF_A_QUERY: readonly RefusalCode[] = ['INVALID_REQUEST'];
+const OF_A_BODY: readonly RefusalCode[] = [
+  'INVALID_REQUEST',
+  'INVALID_JSON',
+  'BODY_TOO_LARGE',
+  'UNSUPPORTED_MEDIA_TYPE',
+];
+
+type Schema = NonNullable<RouteOptions['schema']>;
+
+const something = (schema: unknown): z.ZodType | undefined =>
+  schema === NoRequest ? undefined : (schema as z.ZodType | undefined);
+const bodyOf = (schema: Schema): z.ZodType | undefined => schema.takes ?? something(schema.body);
+const isObject = (value: unknown): value is z.ZodObject => typeof value === 'object' && value !== null;
+
+/** The refusals of a route by their status, in the order of the catalogue. */
+function refusalsOf({ schema = {}, config }: RouteOptions): ReadonlyMap<number, readonly RefusalCode[]> {
+  const met = new Set([
+    ...OF_ANY,
+    ...(config?.name === undefined ? [] : OF_THE_SERVICE),
+    ...(schema.access === 'everybody' ? [] : OF_A_KEY),
+    ...(schema.querystring === undefined ? [] : OF_A_QUERY),
+    ...(bodyOf(schema) === undefined ? [] : OF_A_BODY),
+    ...(schema.refuses ?? []),
+  ]);
+  const codes = (Object.keys(REFUSALS) as RefusalCode[]).filter((code) => met.has(code));
+  const byStatus = new Map<number, RefusalCode[]>();
+  for (const code of codes) {
+    const { status } = REFUSALS[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  return byStatus;
+}
+
+/** The OpenAPI 3.1 document of routes. */
+class Document {
+  readonly #schemas = new JsonSchemas();
+  readonly #examples: Examples;
+
+  constructor(examples: Examples) {
+    this.#examples = examples;
+  }
+
+  of(routes: readonly RouteOptions[], version: string): object {
+    const paths: Record<string, Record<string, object>> = {};
+    for (const route of routes.filter(({ schema }) => schema?.undocumented !== true)) {
+      const path = route.url.replaceAll(/:(\w+)/g, '{$1}');
+      for (const method of [route.method].flat()) {
+        paths[path] = { ...paths[path], [method.toLowerCase()]: this.#operation(route) };
+      }
+    }
+    return {
+      openapi: '3.1.0',
+      info: {
+        title: 'Payout sandbox',
+        version,
+        description: DESCRIPTION,
+        license: { name: 'MIT', identifier: 'MIT' },
+      },
+      servers: [{ url: '/', description: 'Where this document comes from' }],
+      tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+      paths,
+      components: {
+        securitySchemes: {
+          key: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'The API key, which is a world: sk_test_demo, or any that begins with sk_test_',
+          },
+          admin: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'SANDBOX_ADMIN_TOKEN, or the token that was told at the start',
+          },
+        },
+        headers: HEADERS,
+        schemas: this.#schemas.components,
+      },
+    };
+  }
+
+  #operation(route: RouteOptions): object {
+    const schema = route.schema ?? {};
+    const { operationId = '', summary, description, tag, access = 'key' } = schema;
+    const example = this.#examples[operationId] ?? {};
+    const parameters = this.#parameters(schema, example);
+    const body = bodyOf(schema);
+    return {
+      tags: tag === undefined ? [] : [tag],
+      summary,
+      description,
+      operationId,
+      security: access === 'everybody' ? [] : [{ [access]: [] }],
+      ...(parameters.length > 0 && { parameters }),
+      ...(body !== undefined && {
+        requestBody: {
+          required: true,
+          content: {
+            'application/json': { schema: this.#schemas.of(body, 'input'), examples: example.bodies },
+          },
+        },
+      }),
+      responses: { ...this.#answers(route, example), ...this.#refusals(route) },
+    };
+  }
+
+  #parameters({ params, querystring, heeds }: Schema, { path, query }: Example): object[] {
+    const of = (place: string, shape: unknown, values: Readonly<Record<string, unknown>> = {}): object[] => {
+      if (!isObject(shape)) return [];
+      return Object.entries(shape.shape as Readonly<Record<string, z.ZodType>>).map(([name, part]) => {
+        const { description, ...schema } = this.#schemas.of(part, 'input');
+        const isRequired = !part.safeParse(undefined).success;
+        return { name, in: place, description, required: isRequired, schema, example: values[name] };
+      });
+    };
+    return [
+      ...of('path', params, path),
+      ...of('query', something(querystring), query),
+      ...of('header', heeds),
+    ];
+  }
+
+  #answers(route: RouteOptions, example: Example): object {
+    const { response = {}, answers, summary } = route.schema ?? {};
+    const headers = headersOfAnswer(route);
+    if (answers !== undefined) {
+      const { type, description, schema } = answers;
+      const shape = schema === undefined ? { type: 'string' } : this.#schemas.of(schema, 'output');
+      return {
+        200: { description, headers, content: { [type]: { schema: shape, example: example.answer } } },
+      };
+    }
+    const all = Object.entries(response as Readonly<Record<string, z.ZodType>>);
+    return Object.fromEntries(
+      all.map(([status, schema], index) => {
+        const content = { schema: this.#schemas.of(schema, 'output'), example: example.answer };
+        if (index > 0) delete content.example;
+        const description = schema.description ?? summary ?? '';
+        return [status, { description, headers, content: { 'application/json': content } }];
+      }),
+    );
+  }
+
+  #refusals(route: RouteOptions): object {
+    const isService = route.config?.name !== undefined;
+    const answerOf = (codes: readonly RefusalCode[], description: string): object => ({
+      description,
+      headers: headersOfRefusals(route, codes),
+      content: {
+        'application/json': {
+          schema: this.#schemas.of(ErrorAnswer, 'output'),
+          examples: Object.fromEntries(
+            codes.map((code) => [
+              code,
+              { value: { status: 'error', message: REFUSALS[code].message, code } },
+            ]),
+          ),
+        },
+      },
+    });
+    const byStatus = [...refusalsOf(route)].map(([status, codes]) => [
+      status,
+      answerOf(codes, codes.map((code) => REFUSALS[code].message).join('; ')),
+    ]);
+    const other = (Object.keys(SERVICE_REFUSALS) as RefusalCode[]).filter((code) => OTHERWISE.has(code));
+    return {
+      ...Object.fromEntries(byStatus),
+      ...(isService && {
+        default: answerOf(other, 'Whatever a rule orders, and what never reaches a route'),
+      }),
+    };
+  }
+}
+
+/** What is refused where there is no route. */
+const OTHERWISE: ReadonlySet<RefusalCode> = new Set(['ROUTE_NOT_FOUND', 'METHOD_NOT_ALLOWED']);
+
+/** The document of these routes, as JSON text. */
+export const openapiDocument = (
+  routes: readonly RouteOptions[],
+  version: string,
+  examples: Examples,
+): string => JSON.stringify(new Document(examples).of(routes, version));

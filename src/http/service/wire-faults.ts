@@ -1,0 +1,122 @@
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Fault } from '../../scenario/rule.ts';
+import type { Draw } from '../../payout/settlement.ts';
+import type { HeldUntil } from './delayed-response.ts';
+
+/** What would have gone over the wire. */
+interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | number | readonly string[] | undefined>>;
+  readonly body: string;
+}
+
+interface FaultContext {
+  readonly response: ServerResponse;
+  readonly socket: Socket;
+  readonly answer: Answer;
+  readonly draw: Draw;
+  /** Waits, for a time or for as long as the client stays. */
+  readonly wait: (ms: number | null) => Promise<HeldUntil>;
+}
+
+const SLOW_BEAT_MS = 100;
+const GARBAGE_BYTES = 64;
+
+/** Starts an answer that promises `length` bytes of body. */
+function writeHead({ response, answer }: FaultContext, length: number): void {
+  response.writeHead(answer.status, {
+    ...(answer.headers as NodeJS.Dict<string>),
+    'content-length': String(length),
+  });
+}
+
+/** Half of the body that was promised, then the end of the connection. An empty body is promised a byte that never comes. */
+function truncated(context: FaultContext): void {
+  const { response, socket, answer } = context;
+  const body = Buffer.from(answer.body);
+  writeHead(context, Math.max(body.length, 1));
+  response.write(body.subarray(0, body.length >> 1), () => socket.destroySoon());
+}
+
+function parses(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A whole answer whose JSON is not: its last character is missing, or one too many where that would parse. */
+function malformed(context: FaultContext): void {
+  const whole = Buffer.from(context.answer.body);
+  const cut = whole.subarray(0, -1);
+  const body = parses(cut.toString()) ? Buffer.concat([whole, Buffer.from('}')]) : cut;
+  writeHead(context, body.length);
+  context.response.end(body);
+}
+
+/** Bytes that are no HTTP, the same for the same request. */
+function garbage({ socket, draw }: FaultContext): void {
+  const bytes = Buffer.from(
+    Array.from({ length: GARBAGE_BYTES }, (_, nth) => 128 + Math.floor(draw(`garbage ${nth}`) * 128)),
+  );
+  socket.write(bytes, () => socket.destroySoon());
+}
+
+/** The whole answer, so many bytes a second, for as long as the client reads. */
+async function slow(context: FaultContext, bytesPerSecond: number): Promise<void> {
+  const { response, socket, answer, wait } = context;
+  const body = Buffer.from(answer.body);
+  const chunk = Math.max(1, Math.round((bytesPerSecond * SLOW_BEAT_MS) / 1000));
+  const beatMs = (chunk / bytesPerSecond) * 1000;
+  writeHead(context, body.length);
+  response.flushHeaders();
+  for (let sent = 0; sent < body.length; sent += chunk) {
+    const how = await wait(beatMs);
+    if (how === 'left') return;
+    if (how === 'reset' || how === 'ended') {
+      // the rest at once; its head did not say that the connection ends with it, so only the end of all ends that too
+      response.end(body.subarray(sent), how === 'ended' ? () => socket.destroySoon() : undefined);
+      return;
+    }
+    response.write(body.subarray(sent, sent + chunk));
+  }
+  response.end();
+}
+
+/**
+ * Does to a connection what a rule orders. It is on its own from here on: nothing else may write to the response.
+ *
+ * - connection-reset: a RST, and no byte of an answer
+ * - empty-response: the end of the connection (FIN), and no byte of an answer
+ * - truncated-body: a Content-Length larger than what comes
+ * - malformed-json: a whole answer that does not parse
+ * - garbage: 64 bytes that are no HTTP
+ * - hang: nothing, until the client leaves or for a time; then the end of the connection
+ * - slow-body: the whole answer, so many bytes a second
+ */
+export async function breakWire(fault: Fault, context: FaultContext): Promise<void> {
+  const { socket } = context;
+  switch (fault.kind) {
+    case 'connection-reset':
+      socket.resetAndDestroy();
+      return;
+    case 'empty-response':
+      socket.destroySoon();
+      return;
+    case 'truncated-body':
+      return truncated(context);
+    case 'malformed-json':
+      return malformed(context);
+    case 'garbage':
+      return garbage(context);
+    case 'hang':
+      await context.wait(fault.forMs);
+      socket.destroySoon();
+      return;
+    case 'slow-body':
+      return slow(context, fault.bytesPerSecond);
+  }
+}

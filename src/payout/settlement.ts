@@ -1,0 +1,134 @@
+import type { State, TransferMode } from '../contract/payout.ts';
+import type { Step } from './payout.ts';
+
+export const SETTLEMENTS = ['demo', 'instant', 'realistic', 'manual'] as const;
+/** The name of a preset that says how payouts go on after initiate. */
+export type SettlementPreset = (typeof SETTLEMENTS)[number];
+
+/** A number from 0 to 1, exclusive: the same for the same request and purpose, whatever came before. */
+export type Draw = (purpose: string) => number;
+
+/** When a step happens: after initiate, at the next such minute of the day in IST, or at a status read. */
+type When = { readonly afterMs: number } | { readonly atMinute: number } | { readonly polls: number };
+
+/** One step as it stands in a scenario, before there is a payout. */
+export interface PlannedStep {
+  readonly when: When;
+  readonly to: State | null;
+  /** null leaves it to the state and the dialect. */
+  readonly utr: boolean | null;
+}
+
+/** How payouts settle: by a preset, or by a timeline for each mode. */
+export type Settlement =
+  SettlementPreset | Readonly<Record<TransferMode, SettlementPreset | readonly PlannedStep[]>>;
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+const NEFT_BATCH = 30 * MINUTE; // IST is UTC+05:30, so its half-hours are those of UTC
+const IST_OFFSET = 5.5 * HOUR;
+
+const goTo = (to: State, afterMs: number): readonly PlannedStep[] => [{ to, when: { afterMs }, utr: null }];
+const between = (low: number, high: number, draw: number): number =>
+  low + Math.floor(draw * (high - low + 1));
+
+const DEMO: Record<TransferMode, readonly PlannedStep[]> = {
+  IMPS: goTo('SUCCESS', 2 * SECOND),
+  UPI: goTo('SUCCESS', 2 * SECOND),
+  RTGS: goTo('SUCCESS', 10 * SECOND),
+  NEFT: goTo('SUCCESS', 20 * SECOND),
+};
+
+/** IMPS and UPI: seconds; 1.5 % are "deemed", and end one to three days later, either way. */
+function realisticInstantRail(draw: Draw): readonly PlannedStep[] {
+  if (draw('deemed') >= 0.015) return goTo('SUCCESS', between(2 * SECOND, 10 * SECOND, draw('delay')));
+  return goTo(draw('outcome') < 0.5 ? 'SUCCESS' : 'FAILED', between(DAY, 3 * DAY, draw('delay')));
+}
+
+/** RTGS: within half an hour. NEFT: with the next half-hourly batch, and up to two hours after it. */
+function realistic(mode: TransferMode, createdAtMs: number, draw: Draw): readonly PlannedStep[] {
+  switch (mode) {
+    case 'IMPS':
+    case 'UPI':
+      return realisticInstantRail(draw);
+    case 'RTGS':
+      return goTo('SUCCESS', between(5 * MINUTE, 30 * MINUTE, draw('delay')));
+    case 'NEFT':
+      return goTo('SUCCESS', NEFT_BATCH - (createdAtMs % NEFT_BATCH) + between(0, 2 * HOUR, draw('delay')));
+  }
+}
+
+/**
+ * The steps that a settlement has for a mode. The presets are our judgement, drawn from what is known of the rails
+ * (docs/fidelity.md).
+ */
+export function plannedSteps(
+  settlement: Settlement,
+  mode: TransferMode,
+  createdAtMs: number,
+  draw: Draw,
+): readonly PlannedStep[] {
+  if (typeof settlement === 'object') {
+    const ofMode = settlement[mode];
+    return typeof ofMode === 'string' ? plannedSteps(ofMode, mode, createdAtMs, draw) : ofMode;
+  }
+  switch (settlement) {
+    case 'demo':
+      return DEMO[mode];
+    case 'instant':
+      return goTo('SUCCESS', 0);
+    case 'realistic':
+      return realistic(mode, createdAtMs, draw);
+    case 'manual':
+      return [];
+  }
+}
+
+/** What decides the timeline of a payout of this mode: a preset, or the scenario's own. */
+export function settlementName(settlement: Settlement, mode: TransferMode, scenarioName: string): string {
+  const ofMode = typeof settlement === 'object' ? settlement[mode] : settlement;
+  return typeof ofMode === 'string' ? ofMode : scenarioName;
+}
+
+/** The minute of the day in IST, from 0. */
+export const istMinute = (atMs: number): number => Math.floor(((atMs + IST_OFFSET) % DAY) / MINUTE);
+
+/** The first time after `fromMs` at which a clock in IST shows this minute of the day. */
+function nextIstMinute(fromMs: number, atMinute: number): number {
+  const midnightMs = fromMs + IST_OFFSET - ((fromMs + IST_OFFSET) % DAY) - IST_OFFSET;
+  const todayMs = midnightMs + atMinute * MINUTE;
+  return todayMs > fromMs ? todayMs : todayMs + DAY;
+}
+
+/**
+ * The timeline of a payout, decided once at initiate.
+ *
+ * @param createdAtMs world time of the initiate, ms since the epoch
+ * @param utrOfFailed whether a payout that FAILED has a UTR. SUCCESS and REVERSED have one: the money reached the rail
+ */
+export const timelineOf = (
+  steps: readonly PlannedStep[],
+  createdAtMs: number,
+  utrOfFailed: boolean,
+): readonly Step[] => {
+  let earliestMs = createdAtMs;
+  return steps.map(({ when, to, utr }) => {
+    const polls = 'polls' in when ? when.polls : null;
+    if (polls === null) {
+      const dueMs =
+        'afterMs' in when
+          ? createdAtMs + when.afterMs
+          : nextIstMinute(createdAtMs, (when as { atMinute: number }).atMinute);
+      earliestMs = Math.max(earliestMs, dueMs);
+    }
+    return {
+      to,
+      polls,
+      dueMs: polls === null ? earliestMs : null,
+      utr: utr ?? (to === 'FAILED' ? utrOfFailed : to !== null),
+      forced: false,
+    };
+  });
+};

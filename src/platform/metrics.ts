@@ -1,0 +1,103 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Change } from '../payout/payout.ts';
+import { lazyPackage } from '../lazy-packages.ts';
+
+const PREFIX = 'payout_sandbox_';
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5, 30];
+const NS_PER_S = 1e9;
+
+/** What is counted elsewhere. */
+interface Held {
+  readonly worlds: () => number;
+  readonly transactions: () => number;
+}
+
+/** Counts what happens, in words that Prometheus reads. Nothing of a world is in it: no key, no id, no reference. */
+export interface Metrics {
+  readonly requested: (request: FastifyRequest, reply: FastifyReply) => void;
+  readonly settled: (change: Change) => void;
+  /** All of it, in Prometheus' text format. */
+  readonly text: () => Promise<string>;
+  readonly close: () => void;
+}
+
+/** A route by its pattern: paths hold ids, and anybody can think of as many as he likes. */
+const routeOf = ({ record, routeOptions }: FastifyRequest): string =>
+  record.route ?? routeOptions?.url ?? 'unknown';
+
+/**
+ * Begins to count. prom-client's own default metrics are left alone: they watch the process with observers that nothing ever
+ * ends, and a process may start and close many sandboxes. The names are theirs where they have one.
+ */
+export function startMetrics({ worlds, transactions }: Held): Metrics {
+  const { Counter, Gauge, Histogram, Registry } = lazyPackage('prom-client');
+  const register = new Registry();
+  const registers = [register];
+  const requests = new Counter({
+    name: `${PREFIX}requests_total`,
+    help: 'Exchanges that are over, by route and HTTP status; status none where nothing was sent',
+    labelNames: ['route', 'method', 'status'],
+    registers,
+  });
+  const durations = new Histogram({
+    name: `${PREFIX}request_duration_seconds`,
+    help: 'How long exchanges took, what rules hold back included',
+    labelNames: ['route'],
+    buckets: SECONDS,
+    registers,
+  });
+  const faults = new Counter({
+    name: `${PREFIX}faults_total`,
+    help: 'Connections that a rule broke, by the kind of fault',
+    labelNames: ['kind'],
+    registers,
+  });
+  const settlements = new Counter({
+    name: `${PREFIX}settlements_total`,
+    help: 'Payouts that went to a state',
+    labelNames: ['state'],
+    registers,
+  });
+  const gauge = (name: string, help: string, value: () => number): void =>
+    void new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(value());
+      },
+    });
+  gauge(`${PREFIX}worlds`, 'Worlds that there are', worlds);
+  gauge(
+    `${PREFIX}transactions`,
+    'Transactions held in all worlds, as SANDBOX_MAX_TRANSACTIONS counts them',
+    transactions,
+  );
+  gauge('process_resident_memory_bytes', 'Resident memory', () => process.memoryUsage.rss());
+  gauge('nodejs_heap_size_used_bytes', 'Heap in use', () => process.memoryUsage().heapUsed);
+  const delay = monitorEventLoopDelay();
+  delay.enable();
+  const inSeconds = (ns: number): number => (Number.isFinite(ns) ? ns / NS_PER_S : 0);
+  gauge('nodejs_eventloop_lag_mean_seconds', 'Mean delay of the event loop since the start', () =>
+    inSeconds(delay.mean),
+  );
+  gauge('nodejs_eventloop_lag_p99_seconds', 'Its 99th percentile', () => inSeconds(delay.percentile(99)));
+  gauge('nodejs_eventloop_lag_max_seconds', 'The longest of them', () => inSeconds(delay.max));
+
+  return {
+    requested(request, reply) {
+      const { record, method } = request;
+      const route = routeOf(request);
+      const status = reply.raw.headersSent ? String(reply.raw.statusCode) : 'none';
+      requests.inc({ route, method: route === 'unknown' ? 'any' : method, status });
+      durations.observe({ route }, (record.durationMs ?? 0) / 1000);
+      if (record.fault !== undefined) faults.inc({ kind: record.fault });
+    },
+    settled({ from, to }) {
+      if (from !== to) settlements.inc({ state: to }); // else only its UTR came
+    },
+    text: () => register.metrics(),
+    close: () => void delay.disable(),
+  };
+}

@@ -1,0 +1,24 @@
+import type { Logger } from 'pino';
+import type { Change } from '../payout/payout.ts';
+import type { WorldObserver } from '../log/world.ts';
+
+/** Writes one line a settlement. @param settled is told of each besides */
+export const observeWorlds = (log: Logger, settled?: (change: Change) => void): WorldObserver => ({
+  settled: (worldId, change) => {
+    settled?.(change);
+    if (!log.isLevelEnabled('info')) return; // there may be a million of them
+    log.info(
+      {
+        world: worldId.slice(0, 8),
+        txn_id: change.txnId,
+        client_ref_id: change.clientRefId,
+        from: change.from,
+        to: change.to,
+        at: new Date(change.atMs).toISOString(),
+        utr: change.utr ?? undefined,
+      },
+      'settlement',
+    );
+  },
+  failed: (worldId, error) => log.error({ world: worldId.slice(0, 8), err: error }, 'a fault of the sandbox'),
+});

@@ -1,0 +1,50 @@
+import type { State } from '../contract/payout.ts';
+import type { Step as StepDocument } from '../contract/scenario.ts';
+import type { PlannedStep } from '../payout/settlement.ts';
+import { mayMove } from '../payout/payout.ts';
+
+/** One thing that is wrong in a scenario file, beyond its shape. */
+export interface ScenarioIssue {
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+}
+
+export type Report = (path: readonly PropertyKey[], message: string) => void;
+
+/** The steps of a timeline, checked for what its shape cannot say. */
+export function plannedTimeline(
+  steps: readonly StepDocument[],
+  path: readonly PropertyKey[],
+  report: Report,
+): readonly PlannedStep[] {
+  let from: State = 'PENDING';
+  let afterMs = 0;
+  let polls = 0;
+  return steps.map((step, index) => {
+    if (step.to !== undefined) {
+      if (!mayMove(from, step.to))
+        report([...path, index, 'to'], `cannot go to ${step.to}: the payout is ${from} then`);
+      from = step.to;
+    }
+    if (step.after !== undefined) {
+      if (step.after < afterMs)
+        report([...path, index, 'after'], 'must not be earlier than the step before it');
+      afterMs = step.after;
+    }
+    if (step.polls !== undefined) {
+      if (step.polls <= polls)
+        report([...path, index, 'polls'], 'must be a later read than that of the step before it');
+      polls = step.polls;
+    }
+    return {
+      to: step.to ?? null,
+      utr: step.utr === undefined ? null : step.utr === 'now',
+      when:
+        step.after !== undefined
+          ? { afterMs: step.after }
+          : step.polls !== undefined
+            ? { polls: step.polls }
+            : { atMinute: step.at! },
+    };
+  });
+}

@@ -1,0 +1,275 @@
+import {
+  ROUTE_NAMES,
+  type RouteName,
+  type Effect as EffectDocument,
+  type Match,
+  type RuleDocument,
+} from '../contract/scenario.ts';
+import { plannedTimeline, type Report } from './planned-timeline.ts';
+import type { Delay, Effect, Fault, RequestFacts, Respond, Rule } from './rule.ts';
+import { istMinute } from '../payout/settlement.ts';
+
+/**
+ * Makes a test of a regular expression that takes time in proportion to the text, whatever the expression, or tells what
+ * is wrong with it. (A file must not be able to hang the server.)
+ */
+export type PatternOf = (
+  pattern: string,
+) => { readonly test: (text: string) => boolean } | { readonly error: string };
+
+type Test<T> = (value: T) => boolean;
+export type FactsTest = Test<RequestFacts>;
+type TextMatch = NonNullable<Match['client_ref_id']>;
+type NumberMatch = NonNullable<Match['amount']>;
+
+const TEXT_FIELDS = [
+  'client_ref_id',
+  'txn_id',
+  'beneficiary_name',
+  'beneficiary_account',
+  'beneficiary_ifsc',
+  'transfer_mode',
+  'remarks',
+] as const;
+
+const listed = <T>(values: T | readonly T[]): readonly T[] =>
+  Array.isArray(values) ? (values as readonly T[]) : [values as T];
+
+function textTest(
+  match: TextMatch,
+  path: readonly PropertyKey[],
+  patternOf: PatternOf,
+  report: Report,
+): Test<string> {
+  if (typeof match === 'string') return (text) => text === match;
+  if (Array.isArray(match)) {
+    const texts = new Set(match);
+    return (text) => texts.has(text);
+  }
+  const { prefix, suffix, matches } = match;
+  const pattern = matches === undefined ? undefined : patternOf(matches);
+  if (pattern !== undefined && 'error' in pattern) {
+    report([...path, 'matches'], `is no regular expression: ${pattern.error}`);
+    return () => false;
+  }
+  return (text) =>
+    (prefix === undefined || text.startsWith(prefix)) &&
+    (suffix === undefined || text.endsWith(suffix)) &&
+    (pattern === undefined || pattern.test(text));
+}
+
+function numberTest(match: NumberMatch): Test<number> {
+  if (typeof match === 'number') return (value) => value === match;
+  if (Array.isArray(match)) return (value) => match.includes(value);
+  const { gt = -Infinity, gte = -Infinity, lt = Infinity, lte = Infinity } = match;
+  return (value) => value > gt && value >= gte && value < lt && value <= lte;
+}
+
+const hoursTest = ({ from, to }: NonNullable<Match['hours']>): Test<number> =>
+  from <= to
+    ? (nowMs) => istMinute(nowMs) >= from && istMinute(nowMs) < to
+    : (nowMs) => istMinute(nowMs) >= from || istMinute(nowMs) < to;
+
+/** Everything that a match asks for, in the order in which it is cheapest to ask. */
+function factsTests(
+  match: Match,
+  path: readonly PropertyKey[],
+  patternOf: PatternOf,
+  report: Report,
+): FactsTest[] {
+  const tests: FactsTest[] = [];
+  const { attempt, amount, hours, header } = match;
+  if (attempt !== undefined) {
+    const test = numberTest(attempt);
+    tests.push((facts) => test(facts.attempt));
+  }
+  if (amount !== undefined) {
+    const test = numberTest(amount);
+    tests.push(({ fields }) => typeof fields['amount'] === 'number' && test(fields['amount']));
+  }
+  for (const field of TEXT_FIELDS) {
+    const wanted = match[field];
+    if (wanted === undefined) continue;
+    const test = textTest(wanted, [...path, field], patternOf, report);
+    tests.push(({ fields }) => typeof fields[field] === 'string' && test(fields[field]));
+  }
+  if (hours !== undefined) {
+    const test = hoursTest(hours);
+    tests.push((facts) => test(facts.nowMs));
+  }
+  for (const [name, wanted] of Object.entries(header ?? {})) {
+    const test = textTest(wanted, [...path, 'header', name], patternOf, report);
+    tests.push(({ headers }) => listed(headers[name.toLowerCase()] ?? []).some((value) => test(value)));
+  }
+  return tests;
+}
+
+function delayOf(delay: NonNullable<EffectDocument['delay']>): Delay {
+  if (typeof delay === 'number') return { fixedMs: delay };
+  if ('median' in delay) return { medianMs: delay.median, sigma: delay.sigma };
+  return { minMs: delay.min, maxMs: delay.max };
+}
+
+const DEFAULT_BYTES_PER_SECOND = 50; // a success answer then takes some four seconds
+
+function faultOf(fault: NonNullable<EffectDocument['fault']>): Fault {
+  if (typeof fault === 'object') {
+    return fault.kind === 'hang'
+      ? { kind: 'hang', forMs: fault.for }
+      : { kind: 'slow-body', bytesPerSecond: fault.bytes_per_second };
+  }
+  if (fault === 'hang') return { kind: 'hang', forMs: null };
+  if (fault === 'slow-body') return { kind: 'slow-body', bytesPerSecond: DEFAULT_BYTES_PER_SECOND };
+  return { kind: fault };
+}
+
+const respondOf = ({
+  status,
+  code,
+  message,
+  headers,
+  body,
+}: NonNullable<EffectDocument['respond']>): Respond => ({
+  status,
+  code: code ?? null,
+  message: message ?? null,
+  headers: headers ?? {},
+  body: body ?? null,
+});
+
+function effectOf(effect: EffectDocument, path: readonly PropertyKey[], report: Report): Effect {
+  const { delay, respond, fault, timeline, not_found: notFound, stale } = effect;
+  return {
+    delay: delay === undefined ? null : delayOf(delay),
+    respond: respond === undefined ? null : respondOf(respond),
+    fault: fault === undefined ? null : faultOf(fault),
+    commit: effect.commit ?? (respond === undefined && fault === undefined),
+    timeline: timeline === undefined ? null : plannedTimeline(timeline, [...path, 'timeline'], report),
+    hidden:
+      notFound === undefined
+        ? null
+        : notFound.reads === undefined
+          ? { forMs: notFound.for! }
+          : { reads: notFound.reads },
+    staleMs: stale ?? null,
+  };
+}
+
+/** The routes that have a field. */
+const ROUTES_WITH: Readonly<Partial<Record<keyof Match, readonly RouteName[]>>> = {
+  client_ref_id: ['initiate', 'status'],
+  txn_id: ['status'],
+  beneficiary_name: ['initiate'],
+  beneficiary_account: ['initiate'],
+  beneficiary_ifsc: ['initiate'],
+  transfer_mode: ['initiate'],
+  remarks: ['initiate'],
+  amount: ['initiate'],
+};
+
+/** Reports what keeps a rule from ever matching. */
+function reportImpossible(
+  match: Match,
+  routes: readonly RouteName[],
+  path: readonly PropertyKey[],
+  report: Report,
+): void {
+  let possible = routes;
+  for (const [field, having] of Object.entries(ROUTES_WITH)) {
+    if (match[field as keyof Match] === undefined) continue;
+    possible = possible.filter((route) => having.includes(route));
+    if (possible.length === 0) {
+      report([...path, field], `can never match: only ${having.join(' and ')} requests have it`);
+      return;
+    }
+  }
+  for (const field of ['amount', 'attempt'] as const) {
+    const bounds = match[field];
+    if (typeof bounds !== 'object' || Array.isArray(bounds)) continue;
+    const low = Math.max(bounds.gt ?? -Infinity, bounds.gte ?? -Infinity);
+    const high = Math.min(bounds.lt ?? Infinity, bounds.lte ?? Infinity);
+    if (low > high || (low === high && (bounds.gt === low || bounds.lt === high))) {
+      report([...path, field], 'can never match: no number is within these bounds');
+    }
+  }
+  if (match.hours !== undefined && match.hours.from === match.hours.to) {
+    report([...path, 'hours'], 'can never match: it ends when it begins');
+  }
+}
+
+/** Reports words of an answer that nobody would see: the normal body has no place for them. */
+function reportUnseen({ respond }: EffectDocument, path: readonly PropertyKey[], report: Report): void {
+  if (respond === undefined || respond.status >= 300 || respond.body !== undefined) return;
+  for (const part of ['code', 'message'] as const) {
+    if (respond[part] !== undefined) {
+      report(
+        [...path, 'respond', part],
+        'means something only with a status from 300 on: give a body instead',
+      );
+    }
+  }
+}
+
+/** Parts of an effect that mean something on one route only. */
+const ONLY_ON = { commit: 'initiate', timeline: 'initiate', not_found: 'initiate', stale: 'status' } as const;
+
+const dependsOnAttempt = ({ match, probability, effect }: RuleDocument): boolean =>
+  match?.attempt !== undefined || probability !== undefined || typeof effect.delay === 'object';
+
+/** The routes that a match can hold for. */
+const routesOf = ({ route }: Match): readonly RouteName[] =>
+  route === undefined ? ROUTE_NAMES : listed(route);
+
+/**
+ * Makes tests of a match: all that it asks for, one by one.
+ *
+ * @param report is told all that keeps it from ever holding
+ */
+export function compileMatch(
+  match: Match,
+  path: readonly PropertyKey[],
+  patternOf: PatternOf,
+  report: Report,
+): readonly FactsTest[] {
+  const routes = routesOf(match);
+  reportImpossible(match, routes, path, report);
+  return [(facts) => routes.includes(facts.route), ...factsTests(match, path, patternOf, report)];
+}
+
+/**
+ * Makes a rule of its document.
+ *
+ * @param source the rule as it was written
+ * @param report is told all that is wrong with it beyond its shape
+ */
+export function compileRule(
+  document: RuleDocument,
+  source: unknown,
+  scenarioName: string,
+  path: readonly PropertyKey[],
+  patternOf: PatternOf,
+  report: Report,
+): Rule {
+  const { match = {}, effect } = document;
+  const routes = routesOf(match);
+  for (const [part, route] of Object.entries(ONLY_ON)) {
+    if (effect[part as keyof typeof ONLY_ON] !== undefined && !routes.includes(route)) {
+      report(
+        [...path, 'effect', part],
+        `means something on the route ${route} only, which this rule does not match`,
+      );
+    }
+  }
+  const tests = compileMatch(match, [...path, 'match'], patternOf, report);
+  reportUnseen(effect, [...path, 'effect'], report);
+  return {
+    id: `${scenarioName}/${document.name}`,
+    document: source,
+    countsAttempts: dependsOnAttempt(document),
+    matches: (facts) => tests.every((test) => test(facts)),
+    skip: document.skip ?? 0,
+    times: document.times ?? null,
+    probability: document.probability ?? null,
+    effect: effectOf(effect, [...path, 'effect'], report),
+  };
+}

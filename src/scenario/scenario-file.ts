@@ -1,0 +1,170 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, extname, join } from 'node:path';
+import { z } from 'zod';
+import { changedDialect, DEFAULT_DIALECT, type Dialect, type DialectChange } from '../contract/dialect.ts';
+import { RuleDocument, ScenarioDocument } from '../contract/scenario.ts';
+import { compileScenario, type Scenario, type ScenarioSettings } from './scenario.ts';
+import type { Rule } from './rule.ts';
+import { compileRule } from './rule-compiler.ts';
+import { packageFile } from '../package-files.ts';
+import { linearPattern } from './linear-pattern.ts';
+import { problemText, readText, type Problem } from './scenario-text.ts';
+
+/** The scenarios, dialects and rules that come with the sandbox. */
+export const SHIPPED = packageFile('fixtures/');
+/** What is read at every start, as JSON made of the YAML beside it. */
+const COMPILED = packageFile('fixtures/compiled/');
+export const MAGIC = join(COMPILED, 'magic.json');
+const EXTENSIONS: ReadonlySet<string> = new Set(['.yaml', '.yml', '.json']);
+
+/** Files that cannot be used. Each line names the file, the place and what is wrong. */
+export class ScenarioError extends Error {
+  override readonly name = 'ScenarioError';
+  readonly lines: readonly string[];
+  /** The same without the file, where it is about what stands in one. */
+  readonly problems: readonly Problem[];
+
+  constructor(lines: readonly string[], problems: readonly Problem[] = []) {
+    super(lines.join('\n'));
+    this.lines = lines;
+    this.problems = problems;
+  }
+}
+
+/** What the rules that come with the sandbox, and those on top of a world, are called by: `magic/status-402`. */
+const OUR_NAMES: ReadonlySet<string> = new Set(['magic', 'world']);
+
+/** What a scenario may be called. */
+const NAME = /^[\w.-]{1,64}$/;
+
+export const nameOf = (file: string): string => basename(file, extname(file));
+
+/** True for YAML and JSON; not for what begins with a dot, as editors leave behind. */
+export const isScenarioFile = (path: string): boolean =>
+  EXTENSIONS.has(extname(path).toLowerCase()) && !basename(path).startsWith('.');
+
+/** The scenario files of a folder, by name. */
+export function filesIn(folder: string): Map<string, string> {
+  let entries: string[];
+  try {
+    entries = readdirSync(folder).toSorted();
+  } catch {
+    throw new ScenarioError([`${folder} cannot be read: it must be a folder of scenario files`]);
+  }
+  const files = new Map<string, string>();
+  for (const entry of entries.filter((name) => isScenarioFile(name))) {
+    const name = nameOf(entry);
+    const other = files.get(name);
+    if (other !== undefined) {
+      throw new ScenarioError([
+        `${join(folder, entry)} has the same name as ${other}: scenarios are chosen by it`,
+      ]);
+    }
+    files.set(name, join(folder, entry));
+  }
+  return files;
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    const isFolder = (error as NodeJS.ErrnoException).code === 'EISDIR';
+    throw new ScenarioError([`${file} ${isFolder ? 'is a folder, not a file' : 'cannot be read'}`]);
+  }
+}
+
+/** The dialect presets by name. Not held against their shape, since ours are, by a test. */
+export function shippedDialects(): ReadonlyMap<string, Dialect> {
+  const dialects = [...filesIn(join(COMPILED, 'dialects'))].map(([name, file]): [string, Dialect] => {
+    return [name, changedDialect(DEFAULT_DIALECT, JSON.parse(textOf(file)) as DialectChange)];
+  });
+  return new Map(dialects);
+}
+
+/** A value without the parts that do not fit its schema; undefined when nothing of it is left that fits. */
+function pruned(schema: z.ZodType, input: unknown): unknown {
+  if (schema.safeParse(input).success) return input;
+  if (schema instanceof z.ZodOptional) return pruned(schema.unwrap() as z.ZodType, input);
+  if (schema instanceof z.ZodUnion) {
+    const options = (schema.options as readonly z.ZodType[]).map((option) => pruned(option, input));
+    return options.find((option) => option !== undefined);
+  }
+  if (!(schema instanceof z.ZodObject) || typeof input !== 'object' || input === null) return undefined;
+  const parts = prunedParts(schema, input);
+  return schema.safeParse(parts).success ? parts : undefined;
+}
+
+const prunedParts = ({ shape }: z.ZodObject, input: unknown): Record<string, unknown> => {
+  const parts = Object.entries(shape).map(([key, part]) => {
+    return [key, pruned(part as z.ZodType, (input as Record<string, unknown> | null)?.[key])] as const;
+  });
+  return Object.fromEntries(parts.filter(([, part]) => part !== undefined));
+};
+
+/** What can be read of a document that is wrong, so that all else that is wrong with it can be told at once. */
+function readableParts(input: unknown): ScenarioDocument {
+  const rules = (input as { rules?: unknown } | null)?.rules;
+  const readable = (rule: unknown, index: number): RuleDocument => {
+    const { name, effect, ...rest } = RuleDocument.partial().parse(prunedParts(RuleDocument, rule));
+    return { ...rest, name: name ?? `unreadable-${index}`, effect: effect ?? {} };
+  };
+  const { rules: _rules, ...rest } = prunedParts(ScenarioDocument, input);
+  return { ...ScenarioDocument.parse(rest), rules: Array.isArray(rules) ? rules.map(readable) : [] };
+}
+
+/** What a scenario is made of, beside its document. */
+export interface ScenarioSurroundings {
+  readonly settings: ScenarioSettings;
+  /** The rules that stand below those of the document. */
+  readonly lastRules: readonly Rule[];
+  readonly dialects: ReadonlyMap<string, Dialect>;
+}
+
+/**
+ * Makes a scenario of a text in YAML or JSON.
+ *
+ * @param file where the text comes from, for what is said about it
+ * @throws ScenarioError with everything that is wrong with it
+ */
+export function scenarioOf(text: string, file: string, surroundings: ScenarioSurroundings): Scenario {
+  const { value, input, problems, problemAt } = readText(text, ScenarioDocument);
+  const document = value ?? readableParts(input);
+  const options = { ...surroundings, name: nameOf(file), source: input, patternOf: linearPattern };
+  const { scenario, issues } = compileScenario(document, options);
+  refuseProblems(file, [...problems, ...issues.map(({ path, message }) => problemAt(path, message))]);
+  return scenario;
+}
+
+function refuseProblems(file: string, problems: readonly Problem[]): void {
+  if (problems.length === 0) return;
+  const inOrder = problems.toSorted((a, b) => a.line - b.line || a.column - b.column);
+  const lines = inOrder.map((problem) => problemText(file, problem));
+  throw new ScenarioError(lines, inOrder);
+}
+
+/** Makes a rule of a text in YAML or JSON. @throws ScenarioError with everything that is wrong with it */
+export function ruleOf(text: string, scenarioName: string): Rule {
+  const { value, input, problems, problemAt } = readText(text, RuleDocument);
+  const all = [...problems];
+  const report = (path: readonly PropertyKey[], message: string): unknown =>
+    all.push(problemAt(path, message));
+  const rule = value === null ? null : compileRule(value, input, scenarioName, [], linearPattern, report);
+  refuseProblems('rule', all);
+  return rule!;
+}
+
+/** Reads a scenario file whole. @throws ScenarioError with everything that is wrong with it */
+export function readScenario(file: string, surroundings: ScenarioSurroundings): Scenario {
+  if (OUR_NAMES.has(nameOf(file)) && !file.startsWith(SHIPPED)) {
+    throw new ScenarioError([
+      `${file} must have another name: ${nameOf(file)} is what rules of ours are called by`,
+    ]);
+  }
+  if (!NAME.test(nameOf(file))) {
+    throw new ScenarioError([
+      `${file} must have a name of letters, digits, dots, hyphens and underscores: headers carry it`,
+    ]);
+  }
+  return scenarioOf(textOf(file), file, surroundings);
+}

@@ -1,0 +1,196 @@
+import { watch, type FSWatcher } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import type { ScenarioInput } from '../contract/control.ts';
+import type { Scenario, ScenarioSettings } from './scenario.ts';
+import type { Rule } from './rule.ts';
+import {
+  filesIn,
+  isScenarioFile,
+  MAGIC,
+  nameOf,
+  readScenario,
+  ScenarioError,
+  scenarioOf,
+  SHIPPED,
+  shippedDialects,
+  type ScenarioSurroundings,
+} from './scenario-file.ts';
+import { suggestion } from '../contract/suggestion.ts';
+
+interface LibraryOptions {
+  readonly settings: ScenarioSettings;
+  /** The scenario in force: a name, a file, or a document. */
+  readonly inForce: string | ScenarioInput | undefined;
+  /** A folder of the user's own scenarios, beside ours. */
+  readonly folder: string | undefined;
+  readonly reloaded: (file: string) => void;
+  /** A changed file that cannot be used: the last good one stays in force. */
+  readonly refused: (lines: readonly string[]) => void;
+}
+
+/** How long a changed file must be left alone before it is read. */
+const SETTLED_MS = 50;
+/** The name of the scenario that is the settings and no more. */
+const PLAIN = 'default';
+const PLAIN_TEXT = JSON.stringify({ description: 'The settings and no more' }, null, 2);
+/** The name of one that was given as a document. */
+const INLINE = 'inline';
+
+/** All scenarios that a world or a request can choose: ours, the user's, and the one in force. */
+export class ScenarioLibrary {
+  readonly #dialects = shippedDialects();
+  #magicRules: readonly Rule[] | null = null;
+  readonly #files: Map<string, string>;
+  readonly #read = new Map<string, Scenario>();
+  readonly #inForceName: string;
+  readonly #options: LibraryOptions;
+  readonly #watchers: FSWatcher[] = [];
+  /** Files that have changed, until they are read. */
+  readonly #changed = new Map<string, NodeJS.Timeout>();
+
+  /** @throws ScenarioError when a file that is asked for cannot be used */
+  constructor(options: LibraryOptions) {
+    this.#options = options;
+    this.#files = filesIn(join(SHIPPED, 'scenarios'));
+    this.#keep(scenarioOf(PLAIN_TEXT, PLAIN, this.#surroundings()));
+    this.#takeFolder();
+    this.#inForceName = this.#chosen(options.inForce);
+  }
+
+  /** The scenario of every world that has not chosen another. */
+  get inForce(): Scenario {
+    return this.get(this.#inForceName)!;
+  }
+
+  /** The settings and no more, in the default dialect. */
+  get plain(): Scenario {
+    return this.get(PLAIN)!;
+  }
+
+  get names(): readonly string[] {
+    return [PLAIN, ...this.#files.keys()].toSorted();
+  }
+
+  /** A scenario by its name, or undefined when there is none. Ours are read at their first use. */
+  get(name: string): Scenario | undefined {
+    const read = this.#read.get(name);
+    if (read !== undefined) return read;
+    const file = this.#files.get(name);
+    if (file === undefined) return undefined;
+    return this.#load(file);
+  }
+
+  /** Every scenario that can be chosen by name. Those that were not used so far are read for it. */
+  get all(): readonly Scenario[] {
+    return this.names.map((name) => this.get(name)).filter((scenario) => scenario !== undefined);
+  }
+
+  /**
+   * Makes a scenario of a document, which is not kept.
+   *
+   * @param settings what it does where it says nothing; those of this sandbox, unless it comes from another
+   * @throws ScenarioError with everything that is wrong with it
+   */
+  compile(document: unknown, name = INLINE, settings = this.#options.settings): Scenario {
+    return scenarioOf(JSON.stringify(document, null, 2), name, this.#surroundings(settings));
+  }
+
+  /** Watches the user's files, and takes them anew when they change. */
+  watch(): void {
+    const own = new Set([...this.#files.values()].filter((file) => !file.startsWith(SHIPPED)).map(dirname));
+    if (this.#options.folder !== undefined) own.add(resolve(this.#options.folder));
+    for (const folder of own) {
+      const watcher = watch(folder, { persistent: false }, (_event, entry) => {
+        if (entry !== null && isScenarioFile(entry)) this.#reloadSoon(join(folder, entry));
+      });
+      watcher.on('error', (error) =>
+        this.#options.refused([`${folder} is no longer watched: ${error.message}`]),
+      );
+      this.#watchers.push(watcher);
+    }
+  }
+
+  close(): void {
+    for (const watcher of this.#watchers) watcher.close();
+    for (const timer of this.#changed.values()) clearTimeout(timer);
+  }
+
+  #load(file: string): Scenario {
+    return this.#keep(readScenario(file, this.#surroundings()));
+  }
+
+  /** A file is often emptied before it is written: it is read once it has been left alone for a moment. */
+  #reloadSoon(file: string): void {
+    clearTimeout(this.#changed.get(file));
+    const reload = (): void => {
+      this.#changed.delete(file);
+      this.#reload(file);
+    };
+    this.#changed.set(file, setTimeout(reload, SETTLED_MS).unref());
+  }
+
+  #reload(file: string): void {
+    const name = nameOf(file);
+    const known = this.#files.get(name);
+    const { folder } = this.#options;
+    const isInFolder = folder !== undefined && dirname(file) === resolve(folder);
+    const isFree = known === undefined || known.startsWith(SHIPPED);
+    if (known !== file && !(isInFolder && isFree)) return; // only stands beside a file of ours
+    try {
+      this.#load(file);
+      this.#files.set(name, file);
+      this.#options.reloaded(file);
+    } catch (error) {
+      if (!(error instanceof ScenarioError)) throw error;
+      this.#options.refused(error.lines);
+    }
+  }
+
+  /** Reads the user's folder whole, so that what is wrong in it is known at the start. */
+  #takeFolder(): void {
+    if (this.#options.folder === undefined) return;
+    const lines: string[] = [];
+    for (const [name, file] of filesIn(resolve(this.#options.folder))) {
+      this.#files.set(name, file);
+      try {
+        this.#load(file);
+      } catch (error) {
+        if (!(error instanceof ScenarioError)) throw error;
+        lines.push(...error.lines);
+      }
+    }
+    if (lines.length > 0) throw new ScenarioError(lines);
+  }
+
+  /** @returns the name of the scenario that is chosen */
+  #chosen(choice: LibraryOptions['inForce']): string {
+    if (choice === undefined) return PLAIN;
+    if (typeof choice === 'object') {
+      return this.#keep(this.compile(choice)).name;
+    }
+    if (isScenarioFile(choice)) {
+      const file = resolve(choice);
+      this.#files.set(nameOf(file), file);
+      return this.#load(file).name;
+    }
+    if (this.get(choice) === undefined) {
+      throw new ScenarioError([
+        `there is no scenario ${choice}${suggestion(choice, this.names)}: there are ${this.names.join(', ')}, or the path of a file`,
+      ]);
+    }
+    return choice;
+  }
+
+  #surroundings(settings = this.#options.settings): ScenarioSurroundings {
+    const alone = { settings, lastRules: [], dialects: this.#dialects };
+    if (!settings.isMagic) return alone;
+    this.#magicRules ??= readScenario(MAGIC, alone).rules;
+    return { ...alone, lastRules: this.#magicRules };
+  }
+
+  /** Makes a scenario, and keeps it under its name. */
+  #keep(scenario: Scenario): Scenario {
+    this.#read.set(scenario.name, scenario);
+    return scenario;
+  }
+}

@@ -1,0 +1,135 @@
+import { changedDialect, DEFAULT_DIALECT, type Dialect } from '../contract/dialect.ts';
+import type { ScenarioDocument } from '../contract/scenario.ts';
+import type { TransferMode } from '../contract/payout.ts';
+import type { WorldClock } from '../world/clock.ts';
+import { toPaise } from '../payout/money.ts';
+import { compileRule, type PatternOf } from './rule-compiler.ts';
+import type { Rule } from './rule.ts';
+import { plannedTimeline, type Report, type ScenarioIssue } from './planned-timeline.ts';
+import type { Settlement, SettlementPreset } from '../payout/settlement.ts';
+
+/** At most `max` requests in any window of `windowMs` of wall time. */
+export interface RateLimit {
+  readonly max: number;
+  readonly windowMs: number;
+}
+
+/** What a scenario that says nothing of its own does, as plain data. */
+export interface ScenarioSettings {
+  readonly openingBalancePaise: number;
+  readonly seed: string;
+  /** Where the clock of a new world stands; or, running, how far it is ahead of wall time. */
+  readonly clock: WorldClock;
+  readonly settlement: SettlementPreset;
+  readonly rateLimit: RateLimit | 'off';
+  /** Whether magic beneficiaries force an answer. */
+  readonly isMagic: boolean;
+}
+
+/** How a world behaves. */
+export interface Scenario {
+  readonly name: string;
+  /** What it was made of: the document as it was written, and the settings. */
+  readonly source: { readonly document: unknown; readonly settings: ScenarioSettings };
+  readonly description: string;
+  readonly openingBalancePaise: number;
+  readonly seed: string;
+  /** Where the clock of a new world stands; or, running, how far it is ahead of wall time. */
+  readonly clock: WorldClock;
+  readonly settlement: Settlement;
+  readonly rateLimit: RateLimit | 'off';
+  /** Whether the scenario says so itself, or leaves it to the settings. */
+  readonly hasOwnRateLimit: boolean;
+  readonly dialect: Dialect;
+  /** Its own rules, and below them those that are always there. */
+  readonly rules: readonly Rule[];
+  /** Whether anything in it depends on how often a reference was sent. */
+  readonly countsAttempts: boolean;
+}
+
+interface CompileOptions {
+  readonly name: string;
+  /** The document as it was written. */
+  readonly source: unknown;
+  readonly settings: ScenarioSettings;
+  /** The rules that stand below its own. */
+  readonly lastRules: readonly Rule[];
+  /** The dialect presets by name. */
+  readonly dialects: ReadonlyMap<string, Dialect>;
+  readonly patternOf: PatternOf;
+}
+
+function settlementOf(
+  settlement: ScenarioDocument['settlement'],
+  base: SettlementPreset,
+  report: Report,
+): Settlement {
+  if (settlement === undefined) return base;
+  if (typeof settlement === 'string') return settlement;
+  const ofMode = (mode: TransferMode) => {
+    const steps = settlement[mode];
+    return steps === undefined ? base : plannedTimeline(steps, ['settlement', mode], report);
+  };
+  return { IMPS: ofMode('IMPS'), NEFT: ofMode('NEFT'), RTGS: ofMode('RTGS'), UPI: ofMode('UPI') };
+}
+
+function dialectOf(
+  document: ScenarioDocument['dialect'],
+  dialects: CompileOptions['dialects'],
+  report: Report,
+): Dialect {
+  if (document === undefined) return DEFAULT_DIALECT;
+  const change = typeof document === 'string' ? { extends: document } : document;
+  if (change.extends === undefined) return changedDialect(DEFAULT_DIALECT, change);
+  const preset = dialects.get(change.extends);
+  if (preset === undefined) {
+    const path = typeof document === 'string' ? ['dialect'] : ['dialect', 'extends'];
+    report(path, `must be one of ${[...dialects.keys()].join(', ')}`);
+  }
+  return changedDialect(preset ?? DEFAULT_DIALECT, change);
+}
+
+/**
+ * Makes a scenario of a document: what it does not say is that of the settings.
+ *
+ * @returns the scenario, and all that is wrong with it beyond its shape; a scenario with issues must not be used
+ */
+export function compileScenario(
+  document: ScenarioDocument,
+  { name, source, settings, lastRules, dialects, patternOf }: CompileOptions,
+): { readonly scenario: Scenario; readonly issues: readonly ScenarioIssue[] } {
+  const issues: ScenarioIssue[] = [];
+  const report: Report = (path, message) => issues.push({ path, message });
+  const names = new Set<string>();
+  const sources = (source as { rules?: readonly unknown[] } | null)?.rules ?? [];
+  const own = (document.rules ?? []).map((rule, index) => {
+    if (names.has(rule.name))
+      report(['rules', index, 'name'], `must be unlike the other rules': ${rule.name} is taken`);
+    names.add(rule.name);
+    return compileRule(rule, sources[index], name, ['rules', index], patternOf, report);
+  });
+  const rateLimit = document.rate_limit;
+  const rules = [...own, ...lastRules];
+  const scenario: Scenario = {
+    name,
+    source: { document: source, settings },
+    description: document.description ?? '',
+    openingBalancePaise: document.wallet
+      ? toPaise(document.wallet.opening_balance)
+      : settings.openingBalancePaise,
+    seed: document.seed ?? settings.seed,
+    clock: settings.clock,
+    settlement: settlementOf(document.settlement, settings.settlement, report),
+    hasOwnRateLimit: rateLimit !== undefined,
+    rateLimit:
+      rateLimit === undefined
+        ? settings.rateLimit
+        : rateLimit === 'off'
+          ? 'off'
+          : { max: rateLimit.max, windowMs: rateLimit.per },
+    dialect: dialectOf(document.dialect, dialects, report),
+    rules,
+    countsAttempts: rules.some(({ countsAttempts }) => countsAttempts),
+  };
+  return { scenario, issues };
+}

@@ -1,0 +1,110 @@
+import { History, type HistoryBudget } from './bounded-log.ts';
+
+type EventType =
+  'request' | 'settlement' | 'wallet' | 'clock' | 'scenario' | 'rule' | 'reset' | 'restore' | 'missed';
+
+/** Something that happened in a world. */
+export interface WorldEvent {
+  /** Where it stands among the events of its world: what a reader gives to go on from there. */
+  readonly id: string;
+  readonly type: EventType;
+  /** JSON. */
+  readonly data: string;
+}
+
+/** Who reads the events of a world, as they come. */
+export interface EventReader {
+  readonly take: (event: WorldEvent) => void;
+  /** There will be no more: the world has ended. */
+  readonly end: () => void;
+}
+
+const LIMITS = { items: 1000, bytes: 1024 * 1024 };
+const BYTES_EACH = 200;
+const MAX_READERS = 32;
+
+/**
+ * The events of one world. They are kept from the first reader on, so that one whose connection broke can go on where it
+ * stopped; nobody pays for the events of a world that nobody watches.
+ */
+export class EventLog {
+  readonly #history: History<WorldEvent>;
+  readonly #readers = new Set<EventReader>();
+  /** Tells the events of this world from those of one that had its key before. */
+  readonly #epoch: string;
+  #last = 0;
+  /** How many came since the last reader left. */
+  #unread = 0;
+
+  constructor(bornAtMs: number, budget: HistoryBudget) {
+    this.#epoch = bornAtMs.toString(36);
+    this.#history = new History(LIMITS, budget);
+  }
+
+  /** Whether anybody would notice an event. */
+  get isWatched(): boolean {
+    return this.#last > 0;
+  }
+
+  /** True when as many read as may. */
+  get isFull(): boolean {
+    return this.#readers.size >= MAX_READERS;
+  }
+
+  /** Tells all readers. @param data is asked for its value only when somebody may want it */
+  publish(type: EventType, data: () => unknown): void {
+    if (!this.isWatched) return;
+    if (this.#readers.size === 0) {
+      this.#unread += 1;
+      if (this.#unread > LIMITS.items) return this.#skip();
+    }
+    const event = this.#next(type, JSON.stringify(data()));
+    for (const reader of this.#readers) reader.take(event);
+  }
+
+  /**
+   * Reads on from an event that was read before, or from now. What is no longer known is told by an event `missed`.
+   *
+   * @returns a function that ends the reading
+   */
+  read(afterId: string | undefined, reader: EventReader): () => void {
+    if (this.#last === 0) this.#last = 1;
+    this.#unread = 0;
+    const kept = this.#history.items();
+    const after = afterId === undefined ? this.#last : this.#positionOf(afterId);
+    const first = this.#last - kept.length + 1;
+    if (after === null || after + 1 < first) {
+      const missed = after === null ? null : first - after - 1;
+      reader.take({ id: `${this.#epoch}-${first - 1}`, type: 'missed', data: JSON.stringify({ missed }) });
+    }
+    for (const event of kept.slice(Math.max(0, (after ?? 0) + 1 - first))) reader.take(event);
+    this.#readers.add(reader);
+    return () => this.#readers.delete(reader);
+  }
+
+  /** Ends all readers. */
+  close(): void {
+    for (const reader of this.#readers) reader.end();
+    this.#readers.clear();
+    this.#history.clear();
+  }
+
+  #next(type: EventType, data: string): WorldEvent {
+    this.#last += 1;
+    const event: WorldEvent = { id: `${this.#epoch}-${this.#last}`, type, data };
+    this.#history.add(event, BYTES_EACH + data.length);
+    return event;
+  }
+
+  /** Nobody has come back for so long that he would have missed some anyway: they are only counted. */
+  #skip(): void {
+    this.#last += 1;
+    this.#history.clear();
+  }
+
+  /** The position that an id stands for; null for one of another life. */
+  #positionOf(id: string): number | null {
+    const [, epoch, position] = /^([a-z0-9]+)-(\d{1,15})$/.exec(id) ?? [];
+    return epoch === this.#epoch && Number(position) <= this.#last ? Number(position) : null;
+  }
+}

@@ -1,0 +1,207 @@
+import type { RequestMatch, Verification } from '../contract/control.ts';
+import type { VerifyAnswer } from '../contract/control-answers.ts';
+import type { Exchange } from './exchange.ts';
+import { factsOf } from './exchange-facts.ts';
+import type { Report } from '../scenario/planned-timeline.ts';
+import { compileMatch, type PatternOf } from '../scenario/rule-compiler.ts';
+import type { RequestFacts } from '../scenario/rule.ts';
+
+/** An exchange with what a match can look at, read once. */
+interface Witness {
+  readonly exchange: Exchange;
+  readonly facts: RequestFacts;
+}
+
+/** One thing that a match asks for. */
+interface Condition {
+  readonly field: string;
+  readonly expected: unknown;
+  readonly actual: (witness: Witness) => unknown;
+  readonly holds: (witness: Witness) => boolean;
+}
+
+const CLOSEST = 3;
+
+/** What became of a request, by the names that a match has for it. */
+const BECAME: Readonly<Record<string, (exchange: Exchange) => unknown>> = {
+  status: seenStatus,
+  outcome: ({ outcome }) => outcome,
+  rule: ({ rule }) => rule,
+  fault: ({ fault }) => fault,
+  committed,
+  replayed: ({ replayed }) => replayed === true,
+};
+
+/** Whether a request made a payout; null for one that makes none by its nature, or is not over. */
+export function committed({
+  route,
+  committed: underRule,
+  replayed,
+  answer,
+  txnId,
+}: Exchange): boolean | null {
+  if (route !== 'initiate') return null;
+  if (underRule !== undefined) return underRule;
+  return answer === undefined ? null : txnId !== undefined && replayed !== true && answer.status === 200;
+}
+
+/** The faults that leave the client without a status. */
+const WITHOUT_STATUS: ReadonlySet<string> = new Set([
+  'connection-reset',
+  'empty-response',
+  'garbage',
+  'hang',
+]);
+
+/** The HTTP status that the client was sent; undefined for none. */
+export function seenStatus({ answer, fault }: Exchange): number | undefined {
+  return fault !== undefined && WITHOUT_STATUS.has(fault) ? undefined : answer?.status;
+}
+
+const listed = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [value]);
+
+function seenAt(field: string, { facts }: Witness): unknown {
+  if (field === 'route') return facts.route;
+  if (field === 'attempt') return facts.attempt;
+  if (field === 'header') return facts.headers;
+  return field === 'hours' ? new Date(facts.nowMs).toISOString() : facts.fields[field];
+}
+
+function conditionsOf(
+  match: RequestMatch,
+  path: readonly PropertyKey[],
+  patternOf: PatternOf,
+  report: Report,
+): readonly Condition[] {
+  const { status: _s, outcome: _o, rule: _r, fault: _f, committed: _c, replayed: _p, ...ofRules } = match;
+  compileMatch(ofRules, path, patternOf, report); // what can never hold is told of the whole
+  return Object.entries(match)
+    .filter(([, expected]) => expected !== undefined)
+    .map(([field, expected]): Condition => {
+      const became = BECAME[field];
+      if (became !== undefined) {
+        const actual = ({ exchange }: Witness): unknown => became(exchange);
+        const wanted = listed(expected);
+        return { field, expected, actual, holds: (witness) => wanted.includes(actual(witness)) };
+      }
+      const tests = compileMatch({ [field]: expected }, path, patternOf, () => undefined);
+      return {
+        field,
+        expected,
+        actual: (witness) => seenAt(field, witness),
+        holds: ({ facts }) => tests.every((test) => test(facts)),
+      };
+    });
+}
+
+/** `#3 POST /payout/initiate order-1 402 INSUFFICIENT_BALANCE` */
+const inALine = ({ nth, method, url, clientRefId, answer, outcome, code }: Exchange): string =>
+  [
+    `#${nth}`,
+    method,
+    url.split('?', 1)[0],
+    clientRefId,
+    outcome === 'answered' ? answer?.status : outcome,
+    code,
+  ]
+    .filter((part) => part !== undefined)
+    .join(' ');
+
+/** The requests that fail the fewest conditions, the newest first. */
+function closest(witnesses: readonly Witness[], conditions: readonly Condition[]): VerifyAnswer['closest'] {
+  const missed = witnesses.map((witness) => ({
+    witness,
+    misses: conditions.filter(({ holds }) => !holds(witness)),
+  }));
+  return missed
+    .filter(({ misses }) => misses.length > 0)
+    .toSorted((a, b) => a.misses.length - b.misses.length || b.witness.exchange.nth - a.witness.exchange.nth)
+    .slice(0, CLOSEST)
+    .map(({ witness, misses }) => ({
+      id: witness.exchange.nth,
+      request: inALine(witness.exchange),
+      misses: misses.map(({ field, expected, actual }) => ({
+        field,
+        expected,
+        actual: actual(witness) ?? null,
+      })),
+    }));
+}
+
+/** A request that matches, where there are too many of them. */
+const matched = ({ exchange }: Witness): VerifyAnswer['closest'][number] => ({
+  id: exchange.nth,
+  request: inALine(exchange),
+  misses: [],
+});
+
+const requests = (count: number): string => `${count} ${count === 1 ? 'request' : 'requests'}`;
+
+function wanted({ exactly, at_least, at_most }: NonNullable<Verification['count']>): string {
+  const parts = [
+    exactly === undefined ? null : `exactly ${exactly}`,
+    at_least === undefined ? null : `at least ${at_least}`,
+    at_most === undefined ? null : `at most ${at_most}`,
+  ];
+  return parts.filter((part) => part !== null).join(' and ');
+}
+
+/** What a reader must know about what the journal no longer has. */
+const forgotten = (evicted: number): string =>
+  evicted === 0
+    ? ''
+    : `; ${requests(evicted)} before these had to make room and are not counted (SANDBOX_JOURNAL_ENTRIES)`;
+
+/**
+ * Holds the journal of a world against what it is expected to show.
+ *
+ * @param report is told all that keeps a match from ever holding; the answer must not be used then
+ */
+export function verify(
+  exchanges: readonly Exchange[],
+  evicted: number,
+  { match, sequence, count = { at_least: 1 } }: Verification,
+  patternOf: PatternOf,
+  report: Report,
+): VerifyAnswer {
+  const witnesses = exchanges.map((exchange): Witness => ({ exchange, facts: factsOf(exchange) }));
+  if (sequence !== undefined) {
+    const steps = sequence.map((step, index) => conditionsOf(step, ['sequence', index], patternOf, report));
+    let found = 0;
+    let last = -1;
+    for (const [index, witness] of witnesses.entries()) {
+      const step = steps[found];
+      if (step === undefined || !step.every(({ holds }) => holds(witness))) continue;
+      found += 1;
+      last = index;
+    }
+    const passed = found === steps.length;
+    const message = passed
+      ? `The whole sequence of ${requests(found)} was seen`
+      : `${found} of the sequence of ${requests(steps.length)} were seen: nothing after them matches sequence[${found}]`;
+    return {
+      passed,
+      count: found,
+      message: message + (passed ? '' : forgotten(evicted)),
+      closest: passed ? [] : closest(witnesses.slice(last + 1), steps[found]!),
+      evicted,
+    };
+  }
+  const conditions = conditionsOf(match ?? {}, ['match'], patternOf, report);
+  const matches = witnesses.filter((witness) => conditions.every(({ holds }) => holds(witness)));
+  const matching = matches.length;
+  const { exactly = matching, at_least = 0, at_most = Infinity } = count;
+  const isTooFew = matching < exactly || matching < at_least;
+  const passed = !isTooFew && matching <= exactly && matching <= at_most;
+  return {
+    passed,
+    count: matching,
+    message: `${requests(matching)} ${matching === 1 ? 'matches' : 'match'}; expected ${wanted(count)}${forgotten(evicted)}`,
+    closest: passed
+      ? []
+      : isTooFew
+        ? closest(witnesses, conditions)
+        : matches.slice(-CLOSEST).toReversed().map(matched),
+    evicted,
+  };
+}

@@ -1,0 +1,278 @@
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
+import { createServer, type AddressInfo } from 'node:net';
+import { networkInterfaces, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { SETTINGS } from '../../src/settings.ts';
+import { ask, hasTerminal, onTerminal, runProgram, startProgram } from '../support/program.ts';
+
+const hasIpv6 = Object.values(networkInterfaces())
+  .flat()
+  .some((address) => address?.address === '::1');
+
+test('--help lists every setting with its flag, its variable and its default', async () => {
+  const { code, stdout, stderr } = await runProgram(['--help']);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  const help = stdout.replaceAll(/\s+/g, ' ');
+  for (const { flag, value, description, env, defaultText } of SETTINGS) {
+    expect(help).toContain(` ${flag} ${value} ${description} [${env}; default ${defaultText}] `);
+  }
+});
+
+test.each([['serve'], ['validate'], ['scenarios'], ['schema'], ['health']])(
+  '%s --help says what it takes, and --help lists it',
+  async (command) => {
+    const [own, all] = await Promise.all([runProgram([command, '--help']), runProgram(['--help'])]);
+    expect(own).toMatchObject({ code: 0, stderr: '' });
+    expect(own.stdout).toMatch(new RegExp(`^Usage: payout-sandbox ${command} `));
+    expect(all.stdout).toMatch(new RegExp(`^  ${command} .*\\w`, 'm'));
+  },
+);
+
+test('--help and serve --help show examples and what each exit code means', async () => {
+  for (const args of [['--help'], ['serve', '--help']]) {
+    const { stdout } = await runProgram(args);
+    expect(stdout).toContain('payout-sandbox --scenario timeout-after-commit');
+    expect(stdout).toMatch(/Exit codes: 0 stopped by a signal.* 1 .* 2 /s);
+  }
+});
+
+test('--version prints the version of the package', async () => {
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+  expect(await runProgram(['--version'])).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: '' });
+});
+
+test.each([
+  ['an unknown flag', ['--prot', '1'], "unknown option '--prot' (Did you mean --port?) (see --help)"],
+  ['an unknown flag like no other', ['--xyz'], "unknown option '--xyz' (see --help)"],
+  ['a short flag', ['-p', '1'], "unknown option '-p' (see --help)"],
+  ['a flag without its value', ['--seed'], "option '--seed <text>' argument missing (see --help)"],
+  [
+    'a word that is no command',
+    ['vaildate'],
+    'there is no command vaildate (did you mean validate?): without one, the sandbox is served (see --help)',
+  ],
+  ['a wrong flag', ['--port', '65536'], '--port must be a whole number from 0 to 65535, not "65536"'],
+  [
+    'a misspelt flag of serve',
+    ['serve', '--sede', '1'],
+    "unknown option '--sede' (Did you mean --seed?) (see --help)",
+  ],
+  [
+    'a word too many',
+    ['serve', 'fast'],
+    "too many arguments for 'serve'. Expected 0 arguments but got 1. (see --help)",
+  ],
+  ['health at port 0', ['health'], 'port 0 is no port to ask at: say where it is with --port or --url'],
+  [
+    'health at no address',
+    ['health', '--url', 'localhost:3000'],
+    '--url must be an address that begins with http://, not "localhost:3000"',
+  ],
+  [
+    'scenarios of a folder that is not there',
+    ['scenarios', '--scenarios', '/nowhere'],
+    '/nowhere cannot be read: it must be a folder of scenario files',
+  ],
+  ['an unknown flag with a key in it', ['--api-key=sk_secret'], "unknown option '--api-key' (see --help)"],
+])('%s ends it with exit code 2 and one line', async (_what, args, complaint) => {
+  expect(await runProgram(args)).toEqual({
+    code: 2,
+    signal: null,
+    stdout: '',
+    stderr: `payout-sandbox: ${complaint}\n`,
+  });
+});
+
+test('wrong variables end it with exit code 2 and one line about all of them', async () => {
+  const wrong = { PORT: 'abc', SANDBOX_API_KEYS: 'sk_sécret', SANDBOX_CLOCK: 'now\n' };
+  expect(await runProgram(['--clock', 'yesterday'], wrong)).toEqual({
+    code: 2,
+    signal: null,
+    stdout: '',
+    stderr:
+      'payout-sandbox: PORT must be a whole number from 0 to 65535, not "abc"; ' +
+      'SANDBOX_API_KEYS must be keys of visible ASCII characters, separated by commas; ' +
+      '--clock must be running, or an ISO 8601 time in UTC from the year 2000 on, such as 2026-01-15T10:30:00Z, not "yesterday"\n',
+  });
+});
+
+test('a port in use ends it with exit code 2 and one line that says what to do', async () => {
+  const other = createServer().listen(0, '127.0.0.1');
+  onTestFinished(() => void other.close());
+  await once(other, 'listening');
+  const { port } = other.address() as AddressInfo;
+  expect(await runProgram([], { PORT: String(port) })).toEqual({
+    code: 2,
+    signal: null,
+    stdout: '',
+    stderr: `payout-sandbox: 127.0.0.1:${port} is already in use: choose another port with --port (0 picks a free one)\n`,
+  });
+});
+
+test.each([
+  ['an address of another machine', '192.0.2.1', /^payout-sandbox: 192\.0\.2\.1:0 .+\n$/],
+  ['an address that lacks its zone', 'fe80::1', /^payout-sandbox: \[fe80::1\]:0 .+\n$/],
+])('%s ends it with exit code 2 and one line', async (_what, host, complaint) => {
+  expect(await runProgram(['--host', host])).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringMatching(complaint),
+  });
+});
+
+test('port 0 picks a free port and says which, so that two sandboxes run side by side', async () => {
+  const [one, other] = await Promise.all([startProgram(), startProgram()]);
+  expect(one.url).toMatch(/^http:\/\/127\.0\.0\.1:[1-9]\d*$/);
+  expect(other.url).not.toBe(one.url);
+  for (const { url } of [one, other]) {
+    expect((await ask(`${url}/client/fetchbalance`, 'sk_test_a')).status).toBe(200);
+  }
+});
+
+test('flags go before the environment in the program too', async () => {
+  const { url, ready } = await startProgram(
+    { SANDBOX_OPENING_BALANCE: '1', SANDBOX_SETTLEMENT: 'manual', LOG_LEVEL: '' },
+    ['--opening-balance', '70.5'],
+  );
+  expect(ready).toMatchObject({ settlement: 'manual' });
+  const balance = await ask(`${url}/client/fetchbalance`, 'sk_test_a');
+  expect(await balance.json()).toMatchObject({ data: { balance: 70.5 } });
+});
+
+test('serve takes the flags that the bare command takes, behind it and before it', async () => {
+  const { ready } = await startProgram({}, ['--settlement', 'manual', 'serve', '--scenario', 'strict']);
+  expect(ready).toMatchObject({ settlement: 'manual', scenario: 'strict', msg: 'payout sandbox ready' });
+});
+
+/** Stands for a sandbox that answers /_sandbox/health with this status, and everything else with 404. */
+async function standIn(status: number): Promise<string> {
+  const server = createHttpServer(({ url }, response) => {
+    response.writeHead(url === '/_sandbox/health' ? status : 404).end('{}');
+  }).listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  return String((server.address() as AddressInfo).port);
+}
+
+test.each([
+  ['by flag', (port: string) => [['--port', port], {}] as const],
+  ['by its variable', (port: string) => [[], { PORT: port }] as const],
+  ['where it listens on every address', (port: string) => [[], { PORT: port, HOST: '0.0.0.0' }] as const],
+  ['by its address', (port: string) => [['--url', `http://127.0.0.1:${port}/`], {}] as const],
+])('health says in one line that a sandbox is ready, found %s', async (_how, at) => {
+  const port = await standIn(200);
+  const [args, environment] = at(port);
+  expect(await runProgram(['health', ...args], environment)).toEqual({
+    code: 0,
+    signal: null,
+    stdout: `http://127.0.0.1:${port} is ready\n`,
+    stderr: '',
+  });
+});
+
+test('health finds a sandbox ready that was just started', async () => {
+  const { url } = await startProgram();
+  expect(await runProgram(['health', '--url', url])).toMatchObject({ code: 0, stdout: `${url} is ready\n` });
+});
+
+test('health waits for a sandbox that is not there so far, and no longer than it is told to', async () => {
+  const { url, program } = await startProgram();
+  const { port } = new URL(url);
+  await program.stop();
+  const waiting = runProgram(['health', '--url', url, '--wait', '30s']);
+  await startProgram({ PORT: port });
+  expect(await waiting).toMatchObject({ code: 0, stdout: `${url} is ready\n` });
+  const nowhere = ['health', '--url', 'http://127.0.0.1:1', '--wait', '150ms'];
+  expect(await runProgram(nowhere)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('ECONNREFUSED'),
+  });
+  expect(await runProgram(['health', '--wait', 'long'])).toMatchObject({
+    code: 2,
+    stderr: 'payout-sandbox: --wait must be a duration such as 30s, not long\n',
+  });
+});
+
+test('health ends with 1 and one line where a sandbox is not ready, or none is there', async () => {
+  const stopping = await standIn(503);
+  expect(await runProgram(['health'], { PORT: stopping })).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: `payout-sandbox: http://127.0.0.1:${stopping} is not ready: it answers 503\n`,
+  });
+  const gone = createServer().listen(0, '127.0.0.1');
+  await once(gone, 'listening');
+  const { port } = gone.address() as AddressInfo;
+  gone.close();
+  await once(gone, 'close');
+  expect(await runProgram(['health', '--url', `http://127.0.0.1:${port}`])).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: `payout-sandbox: http://127.0.0.1:${port} is not ready: ECONNREFUSED\n`,
+  });
+});
+
+/** A folder of a user's own scenarios. */
+function folderOf(files: Readonly<Record<string, string>>): string {
+  const folder = mkdtempSync(join(tmpdir(), 'scenarios-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  return folder;
+}
+
+test('scenarios lists ours and those of a folder by name, with a tab before what each is for', async () => {
+  const folder = folderOf({ 'mine.yaml': 'description: >-\n  two\n\n  lines\n', 'bare.json': '{}' });
+  const { code, stdout, stderr } = await runProgram(['scenarios', '--scenarios', folder]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  const listed = new Map(
+    stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.split('\t') as [string, string]),
+  );
+  expect([...listed.keys()]).toEqual([...listed.keys()].toSorted());
+  const ours = readdirSync('fixtures/scenarios').map((file) => file.replace('.yaml', ''));
+  expect(new Set(listed.keys())).toEqual(new Set([...ours, 'default', 'mine', 'bare']));
+  expect(listed.get('mine')).toBe('two lines');
+  expect(listed.get('bare')).toBe('');
+  expect(listed.get('default')).toBe('The settings and no more');
+  for (const name of ours) expect(listed.get(name)).toMatch(/\w/);
+});
+
+test('scenarios finds the folder by its variable too, and says what is wrong in it', async () => {
+  const folder = folderOf({ 'mine.yaml': 'rules: 5\n' });
+  expect(await runProgram(['scenarios'], { SANDBOX_SCENARIOS: folder })).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringMatching(/^payout-sandbox: .+mine\.yaml:1:8 rules .+\n$/),
+  });
+});
+
+test.skipIf(!hasTerminal)(
+  'on a terminal scenarios stand in columns, and in colour unless NO_COLOR is set',
+  async () => {
+    const plain = await onTerminal(['scenarios'], { NO_COLOR: '1' }).ended;
+    const rows = plain.stdout.trimEnd().split('\r\n');
+    const column = /^(strict +)/m.exec(plain.stdout)![0].length;
+    expect(rows.filter((row) => row[column - 1] !== ' ' || row[column] === ' ')).toEqual([]);
+    const coloured = await onTerminal(['scenarios']).ended;
+    expect(coloured.stdout).toContain('\u001b[1mstrict\u001b[22m  ');
+    expect(coloured.stdout.replaceAll('\u001b[1m', '').replaceAll('\u001b[22m', '')).toBe(plain.stdout);
+  },
+);
+
+test('listening on every address, it names one that works on this machine', async () => {
+  const { url } = await startProgram({ HOST: '0.0.0.0' });
+  expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+  expect((await ask(`${url}/client/fetchbalance`, 'sk_test_a')).status).toBe(200);
+});
+
+test('an IPv6 address stands in brackets, also where the machine has none', async () => {
+  const said = hasIpv6
+    ? (await startProgram({ HOST: '::1' })).url
+    : (await runProgram([], { HOST: '::1' })).stderr;
+  expect(said).toMatch(hasIpv6 ? /^http:\/\/\[::1\]:[1-9]\d*$/ : /^payout-sandbox: \[::1\]:0 .+\n$/);
+});

@@ -1,0 +1,76 @@
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { SETTINGS } from '../../src/settings.ts';
+import type { Json } from '../support/openapi.ts';
+import { ask, nobodyListens, startProgram } from '../support/program.ts';
+import { answersOn, rawRequest, rawSocket } from '../support/raw-socket.ts';
+
+const page = readFileSync(new URL('../../docs/kubernetes.md', import.meta.url), 'utf8');
+const manifests: Json[] = parseAllDocuments(/```yaml\n(.*?)```/s.exec(page)![1]!).map((one) => one.toJS());
+const [{ spec: deployment }] = manifests;
+const { spec: pod, metadata } = deployment.template;
+const [container] = pod.containers;
+
+test('the pod of docs/kubernetes.md can be made: its settings are ones that the program takes', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'pod-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const environment = Object.fromEntries(
+    container.env.map(({ name, value }: Json) => [name, value.replace('/state/', `${folder}/`)]),
+  );
+  for (const name of Object.keys(environment)) {
+    expect(['NODE_OPTIONS', ...SETTINGS.map(({ env }) => env)]).toContain(name);
+  }
+  const { program, url } = await startProgram(environment);
+  for (const probe of ['startupProbe', 'readinessProbe', 'livenessProbe']) {
+    const { path, port } = container[probe].httpGet;
+    expect(port).toBe(container.ports[0].name);
+    expect((await fetch(url + path)).status).toBe(200);
+  }
+  expect((await fetch(url + metadata.annotations['prometheus.io/path'])).status).toBe(200);
+  await ask(`${url}/payout/initiate`, 'sk_test_pod', {});
+  expect(await program.stop()).toMatchObject({ code: 0, stderr: '' });
+
+  const { program: again } = await startProgram(environment);
+  const [, readyAt] = /"url":"([^"]+)"/.exec(await again.says(/"url":"[^"]+"/))!; // behind what was restored
+  const known = await ask(`${readyAt}/payout/status?client_ref_id=order-1`, 'sk_test_pod');
+  expect(known.status).toBe(200); // the first answer after the start has the state in it
+});
+
+test('its Service finds its pod, whose file system is read only', () => {
+  const [, service] = manifests;
+  expect(deployment.selector.matchLabels).toEqual(metadata.labels);
+  expect(service.spec.selector).toEqual(metadata.labels);
+  expect(container.securityContext.readOnlyRootFilesystem).toBe(true);
+  const [, seconds] = container.lifecycle.preStop.exec.command;
+  expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(Number(seconds) + 1);
+});
+
+test(
+  'health is ready while it serves, and stopping on a connection that is still open while it stops',
+  { timeout: 15_000, retry: 3 }, // the end comes within a second, which a machine that stalls may use up
+  async () => {
+    const { program, url } = await startProgram();
+    expect((await fetch(`${url}/_sandbox/health`)).status).toBe(200);
+    const socket = rawSocket(url);
+    await once(socket, 'connect');
+    const answers = answersOn(socket);
+    const health = String(rawRequest('GET /_sandbox/health', {}));
+    socket.write(health); // answered: the connection is kept alive
+    await once(socket, 'data');
+    socket.write(health.slice(0, 20)); // the next request is under way when the signal comes
+    await ask(`${url}/client/fetchbalance`, 'sk_test_a'); // by now it has been read
+    program.child.kill();
+    await nobodyListens(url);
+    socket.write(health.slice(20));
+    const text = await answers;
+    expect(text).toMatch(
+      /^HTTP\/1\.1 200 OK\r\n[^]*"status":"ready"[^]*HTTP\/1\.1 503 Service Unavailable\r\n/,
+    );
+    expect(text).toMatch(/503 [^]*connection: close\r\n[^]*"status":"stopping"/i);
+    expect(await program.ended).toMatchObject({ code: 0, stderr: '' });
+  },
+);

@@ -1,0 +1,386 @@
+import dns from 'node:dns';
+import fc from 'fast-check';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { durationMs, durationText } from '../../src/contract/duration.ts';
+import { readSettings, SETTINGS, SettingsError, type SettingName } from '../../src/settings.ts';
+import { sandboxFor } from '../support/sandbox.ts';
+
+const explained = (name: SettingName) => SETTINGS.find((setting) => setting.name === name)!;
+
+/** What a wrong setting is refused with. */
+function complaintAbout(flags: Record<string, unknown>, environment: Record<string, unknown>): string {
+  try {
+    readSettings(flags, environment);
+  } catch (error) {
+    expect(error).toBeInstanceOf(SettingsError);
+    return (error as Error).message;
+  }
+  return expect.fail('the setting was accepted');
+}
+
+const GOOD: Record<SettingName, readonly (readonly [text: string, value: unknown])[]> = {
+  port: [
+    ['0', 0],
+    ['65535', 65_535],
+  ],
+  host: [
+    ['0.0.0.0', '0.0.0.0'],
+    ['::1', '::1'],
+  ],
+  logLevel: [
+    ['silent', 'silent'],
+    ['trace', 'trace'],
+  ],
+  apiKeys: [
+    ['one', ['one']],
+    [' one , t!w@o# ', ['one', 't!w@o#']],
+  ],
+  openingBalance: [
+    ['0', 0],
+    ['1000.5', 1000.5],
+    ['250000.00', 250_000],
+    ['4.35', 4.35],
+    ['99999999999.99', 99_999_999_999.99],
+    ['100000000000', 1e11],
+  ],
+  settlement: [
+    ['instant', 'instant'],
+    ['realistic', 'realistic'],
+    ['manual', 'manual'],
+  ],
+  scenario: [
+    ['happy-fast', 'happy-fast'],
+    ['./mine.yaml', './mine.yaml'],
+  ],
+  scenarios: [
+    ['./mine', './mine'],
+    ['/scenarios', '/scenarios'],
+  ],
+  magic: [
+    ['off', 'off'],
+    ['on', 'on'],
+  ],
+  rateLimit: [
+    ['off', 'off'],
+    ['5/1s', { max: 5, windowMs: 1000 }],
+    ['20/1d', { max: 20, windowMs: 86_400_000 }],
+    ['1/PT90S', { max: 1, windowMs: 90_000 }],
+  ],
+  seed: [
+    ['7', '7'],
+    ['any text', 'any text'],
+  ],
+  clock: [
+    ['2026-01-15T10:30:00Z', { frozenAtMs: Date.UTC(2026, 0, 15, 10, 30) }],
+    ['2026-01-15T10:30:00.250Z', { frozenAtMs: Date.UTC(2026, 0, 15, 10, 30, 0, 250) }],
+    ['running', 'running'],
+  ],
+  maxTransactions: [
+    ['1', 1],
+    ['1000000000', 1e9],
+  ],
+  maxConnections: [
+    ['1', 1],
+    ['1000000', 1_000_000],
+  ],
+  maxWorlds: [
+    ['1', 1],
+    ['10000000', 1e7],
+  ],
+  worldIdle: [
+    ['90s', 90_000],
+    ['PT2H', 7_200_000],
+    ['1ms', 1],
+  ],
+  journalEntries: [
+    ['0', 0],
+    ['1000000', 1e6],
+  ],
+  journalMemory: [
+    ['8MiB', 8 * 1024 * 1024],
+    ['512 kib', 512 * 1024],
+    ['1GiB', 1024 ** 3],
+  ],
+  state: [
+    ['./sandbox.state', './sandbox.state'],
+    ['/var/lib/sandbox', '/var/lib/sandbox'],
+  ],
+  stateEvery: [
+    ['30s', 30_000],
+    ['off', 'off'],
+  ],
+  metrics: [
+    ['on', 'on'],
+    ['off', 'off'],
+  ],
+  adminToken: [
+    ['0123456789abcdef', '0123456789abcdef'],
+    ['a-very-long-token!', 'a-very-long-token!'],
+  ],
+};
+const NAMES = Object.keys(GOOD) as SettingName[];
+
+test.each(NAMES.flatMap((name) => GOOD[name].map(([text, value]) => ({ name, text, value }))))(
+  '$name takes $text, from its flag as from its variable',
+  ({ name, text, value }) => {
+    expect(readSettings({ [name]: text }, {})[name]).toEqual(value);
+    expect(readSettings({}, { [explained(name).env]: text })[name]).toEqual(value);
+  },
+);
+
+test.each(NAMES)('%s: a flag goes before the environment, and that before the default', (name) => {
+  const [[one, first], [other, second]] = GOOD[name] as [[string, unknown], [string, unknown]];
+  const { env } = explained(name);
+  const byDefault = readSettings({}, {})[name];
+  expect(readSettings({ [name]: one }, { [env]: other })[name]).toEqual(first);
+  expect(readSettings({ [name]: other }, { [env]: one })[name]).toEqual(second);
+  expect(readSettings({}, { [env]: other })[name]).toEqual(second);
+  expect(readSettings({}, { [env]: '' })[name]).toEqual(byDefault); // an empty variable is not set
+});
+
+test('without flags and variables the defaults of the README hold', () => {
+  expect(readSettings({}, {})).toEqual({
+    port: 3000,
+    host: '127.0.0.1',
+    logLevel: 'info',
+    apiKeys: undefined,
+    openingBalance: 1_000_000,
+    settlement: 'demo',
+    scenario: undefined,
+    scenarios: undefined,
+    magic: 'on',
+    rateLimit: { max: 100, windowMs: 1000 },
+    seed: '1',
+    clock: 'running',
+    maxTransactions: expect.toSatisfy((count) => count > 0 && count <= 1_000_000),
+    maxWorlds: 10_000,
+    maxConnections: expect.toSatisfy((count) => count > 0 && count <= 4000),
+    worldIdle: 86_400_000,
+    journalEntries: 1000,
+    journalMemory: 64 * 1024 * 1024,
+    state: undefined,
+    stateEvery: 'off',
+    metrics: 'off',
+    adminToken: undefined,
+  });
+});
+
+const inWords = new Set<SettingName>([
+  'adminToken',
+  'apiKeys',
+  'maxConnections',
+  'maxTransactions',
+  'scenario',
+  'scenarios',
+  'state',
+]);
+
+test.each(SETTINGS.filter(({ name }) => !inWords.has(name)))(
+  '$name: the default that is shown is the default that holds',
+  ({ name, defaultText }) => {
+    expect(readSettings({ [name]: defaultText }, {})[name]).toEqual(readSettings({}, {})[name]);
+  },
+);
+
+test('the library takes numbers as numbers', () => {
+  const settings = readSettings({ port: 0, openingBalance: 1000.5, seed: 7, maxWorlds: 2 }, {});
+  expect(settings).toMatchObject({ port: 0, openingBalance: 1000.5, seed: '7', maxWorlds: 2 });
+});
+
+const A_PORT = 'must be a whole number from 0 to 65535';
+const AN_AMOUNT = 'must be an amount in INR from 0 to 100000000000 with at most 2 decimals';
+const A_LIMIT = 'must be a count per time of at most a day, such as 100/1s, or off';
+const A_TIME =
+  'must be running, or an ISO 8601 time in UTC from the year 2000 on, such as 2026-01-15T10:30:00Z';
+const A_DURATION = 'must be a duration such as 90s, 12h or 1d';
+
+test.each<[SettingName, string, string]>([
+  ['port', 'abc', A_PORT],
+  ['port', '-1', A_PORT],
+  ['port', '65536', A_PORT],
+  ['port', '3.5', A_PORT],
+  ['port', '0x10', A_PORT],
+  ['port', '3000\nand more', A_PORT],
+  ['logLevel', 'loud', 'must be one of fatal, error, warn, info, debug, trace, silent'],
+  ['openingBalance', '-1', AN_AMOUNT],
+  ['openingBalance', '1.005', AN_AMOUNT],
+  ['openingBalance', '1e12', AN_AMOUNT],
+  ['openingBalance', '100000000000.01', AN_AMOUNT],
+  ['openingBalance', '1,000', AN_AMOUNT],
+  ['openingBalance', 'abc', AN_AMOUNT],
+  ['settlement', 'fast', 'must be one of demo, instant, realistic, manual'],
+  ['magic', 'maybe', 'must be one of on, off'],
+  ['metrics', 'true', 'must be one of on, off'],
+  ['rateLimit', '100', A_LIMIT],
+  ['rateLimit', '0/1s', A_LIMIT],
+  ['rateLimit', '100/0s', A_LIMIT],
+  ['rateLimit', '100/2d', A_LIMIT],
+  ['rateLimit', '-5/1s', A_LIMIT],
+  ['rateLimit', 'x', A_LIMIT],
+  ['clock', 'yesterday', A_TIME],
+  ['clock', '2026-02-30T00:00:00Z', A_TIME],
+  ['clock', '2026-01-15T10:30:00+05:30', A_TIME],
+  ['maxTransactions', '0', 'must be a whole number from 1 to 1000000000'],
+  ['maxWorlds', '0', 'must be a whole number from 1 to 10000000'],
+  ['maxConnections', '0', 'must be a whole number from 1 to 1000000'],
+  ['worldIdle', '0s', A_DURATION],
+  ['worldIdle', '12', A_DURATION],
+  ['worldIdle', '1 month', A_DURATION],
+  ['journalEntries', '-1', 'must be a whole number from 0 to 1000000'],
+  ['journalMemory', '64', 'must be a size such as 64MiB'],
+  ['journalMemory', '64MB', 'must be a size such as 64MiB'],
+  ['stateEvery', '0s', 'must be a duration such as 30s, or off'],
+])('%s = %j is refused in one line that says where it came from and what is right', (name, text, right) => {
+  const { flag, env } = explained(name);
+  const given = JSON.stringify(text);
+  expect(complaintAbout({ [name]: text }, {})).toBe(`${flag} ${right}, not ${given}`);
+  expect(complaintAbout({}, { [env]: text })).toBe(`${env} ${right}, not ${given}`);
+});
+
+test.each([
+  ['host', '--host must be an address or a host name, not ""'],
+  ['seed', '--seed must be a text or a number, not ""'],
+  ['port', `--port ${A_PORT}, not ""`],
+  ['scenario', '--scenario must be the name of a scenario or the path of a file, not ""'],
+  ['scenarios', '--scenarios must be a folder, not ""'],
+])('an empty flag is not taken for one that was not given: %s', (name, complaint) => {
+  expect(complaintAbout({ [name]: '' }, { PORT: '1', HOST: 'localhost', SANDBOX_SEED: '7' })).toBe(complaint);
+});
+
+test.each([
+  ['no key at all', ','],
+  ['a key with a space in it', 'secret one,secret'],
+  ['an empty key among others', 'secret,,secret'],
+  ['a key that no header carries', 'secret,sécret'],
+  ['a key that is too long', `secret,${'s'.repeat(257)}`],
+])('API keys with %s are refused, and none is shown', (_what, keys) => {
+  const right = 'must be keys of visible ASCII characters, separated by commas';
+  expect(complaintAbout({}, { SANDBOX_API_KEYS: keys })).toBe(`SANDBOX_API_KEYS ${right}`);
+  expect(complaintAbout({ apiKeys: keys }, {})).toBe(`--api-keys ${right}`);
+});
+
+test('all that is wrong is said at once, in one line', () => {
+  const wrong = { PORT: 'abc', SANDBOX_API_KEYS: 'sécret', SANDBOX_SETTLEMENT: 'fast', LOG_LEVEL: 'info' };
+  expect(complaintAbout({ rateLimit: 'x', settlement: 'slow' }, wrong)).toBe(
+    `PORT ${A_PORT}, not "abc"; ` +
+      'SANDBOX_API_KEYS must be keys of visible ASCII characters, separated by commas; ' +
+      '--settlement must be one of demo, instant, realistic, manual, not "slow"; ' +
+      `--rate-limit ${A_LIMIT}, not "x"`,
+  );
+});
+
+test('localhost is 127.0.0.1 alone: a second address would outlive the stop', async () => {
+  const lookup = vi.spyOn(dns, 'lookup');
+  onTestFinished(() => lookup.mockRestore());
+  const { url } = await sandboxFor({ host: 'localhost' });
+  expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+  expect(lookup.mock.calls.map(([name]) => name)).not.toContain('localhost');
+});
+
+test('with a list of keys only those are accepted', async () => {
+  const { url } = await sandboxFor({ apiKeys: 'a,sk_test_b' });
+  const answers = ['a', 'sk_test_b', 'b', 'A', 'a,sk_test_b', 'aa', 'sk_test_', 'sk_test_demo'].map(
+    async (key) => {
+      const headers = { authorization: `Bearer ${key}` };
+      const response = await fetch(`${url}/client/fetchbalance`, { headers });
+      return [key, response.status, response.headers.get('www-authenticate')];
+    },
+  );
+  expect(await Promise.all(answers)).toEqual([
+    ['a', 200, null],
+    ['sk_test_b', 200, null],
+    ['b', 401, 'Bearer'],
+    ['A', 401, 'Bearer'],
+    ['a,sk_test_b', 401, 'Bearer'],
+    ['aa', 401, 'Bearer'],
+    ['sk_test_', 401, 'Bearer'],
+    ['sk_test_demo', 401, 'Bearer'],
+  ]);
+});
+
+test.each([
+  ['0s', 0],
+  ['300ms', 300],
+  ['1.5s', 1500],
+  ['90s', 90_000],
+  ['40m', 2_400_000],
+  ['2h', 7_200_000],
+  ['3d', 259_200_000],
+  ['1w', 604_800_000],
+  ['PT90S', 90_000],
+  ['PT0.25S', 250],
+  ['P3D', 259_200_000],
+  ['P1DT2H', 93_600_000],
+  ['P2W', 1_209_600_000],
+])('%s is a duration', (text, ms) => {
+  expect(durationMs(text)).toBe(ms);
+});
+
+test.each([
+  '',
+  '90',
+  's',
+  '-1s',
+  '1 s',
+  '1S',
+  '1e3s',
+  '.5s',
+  '1s 2s',
+  '1y',
+  'P',
+  'PT',
+  'P1DT',
+  'P1M',
+  'P1Y',
+  'pt1s',
+  'PT1H ',
+  '99999999999999999999w',
+])('%j is no duration', (text) => {
+  expect(durationMs(text)).toBeUndefined();
+});
+
+test.each([
+  [0, '0ms'],
+  [999, '999ms'],
+  [1001, '1001ms'],
+  [90_000, '90s'],
+  [5_400_000, '90m'],
+  [129_600_000, '36h'],
+  [604_800_000, '7d'],
+])('%i ms are written in the largest unit that keeps them whole: %s', (ms, text) => {
+  expect(durationText(ms)).toBe(text);
+});
+
+test('every duration reads back as it was written', () => {
+  const anyMs = fc.oneof(
+    fc.maxSafeNat(),
+    fc
+      .tuple(fc.nat(5000), fc.constantFrom(1, 1000, 60_000, 3_600_000, 86_400_000))
+      .map(([n, unit]) => n * unit),
+  );
+  fc.assert(
+    fc.property(anyMs, (ms) => {
+      expect(durationMs(durationText(ms))).toBe(ms);
+    }),
+  );
+});
+
+test('the parts of an ISO 8601 duration add up', () => {
+  const part = fc.option(fc.nat(1000), { nil: undefined });
+  const sum = fc.tuple(part, part, part, part, part).filter((parts) => parts.some((n) => n !== undefined));
+  fc.assert(
+    fc.property(sum, ([weeks, days, hours, minutes, seconds]) => {
+      const text = (n: number | undefined, unit: string): string => (n === undefined ? '' : `${n}${unit}`);
+      const time = text(hours, 'H') + text(minutes, 'M') + text(seconds, 'S');
+      const alone = [
+        text(weeks, 'w'),
+        text(days, 'd'),
+        text(hours, 'h'),
+        text(minutes, 'm'),
+        text(seconds, 's'),
+      ];
+      const expected = alone.reduce((ms, short) => ms + (durationMs(short) ?? 0), 0);
+      expect(durationMs(`P${text(weeks, 'W')}${text(days, 'D')}${time && 'T'}${time}`)).toBe(expected);
+    }),
+  );
+});

@@ -1,0 +1,313 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { SandboxError, type Sandbox, type World, type WorldEvent } from '../../src/index.ts';
+import { PAYOUT, seen, type Seen } from '../support/sandbox.ts';
+import { START, WAYS_IN } from '../support/ways-in.ts';
+
+const DAY_MS = 86_400_000;
+const after = (ms: number): string => new Date(Date.parse(START) + ms).toISOString();
+
+/** A payout by any client: over HTTP, with the key of a world. */
+const pay = async ({ url, apiKey }: World, change: Record<string, unknown> = {}): Promise<Seen> =>
+  seen(
+    await fetch(`${url}/payout/initiate`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ ...PAYOUT, amount: 1000, ...change }),
+    }),
+  );
+
+const status = async ({ url, apiKey }: World, reference: string): Promise<Seen> =>
+  seen(
+    await fetch(`${url}/payout/status?client_ref_id=${reference}`, {
+      headers: { authorization: `Bearer ${apiKey}` },
+    }),
+  );
+
+describe.each(WAYS_IN)('$name', ({ start }) => {
+  let sandbox: Sandbox;
+  beforeAll(async () => {
+    sandbox = await start();
+  });
+  afterAll(() => sandbox.close());
+
+  test('every world has a key of its own, and sees nothing of another', async () => {
+    const [one, other] = [sandbox.world(), sandbox.world()];
+    expect(one.apiKey).not.toBe(other.apiKey);
+    expect(one.url).toBe(sandbox.url);
+    await pay(one);
+    expect(await one.balance()).toBe(999_000);
+    expect(await other.balance()).toBe(1_000_000);
+    expect(await other.transactions()).toEqual([]);
+    expect((await sandbox.world(one.apiKey).summary()).id).toBe((await one.summary()).id);
+  });
+
+  test('the clock stands, moves when it is told to, and tells what came due', async () => {
+    const world = sandbox.world();
+    await pay(world, { transfer_mode: 'NEFT' });
+    expect(await world.clock.read()).toEqual({ now: START, frozen: true, next_due: after(20_000) });
+    const early = await world.clock.advance('19s');
+    expect(early).toEqual({ now: after(19_000), frozen: true, changes: [] });
+    const { changes } = await world.clock.advance({ by: 'PT1S' });
+    expect(changes).toMatchObject([
+      { client_ref_id: 'order-1', from: 'PENDING', to: 'SUCCESS', at: after(20_000) },
+    ]);
+    expect((await world.clock.advance({ to: after(DAY_MS) })).now).toBe(after(DAY_MS));
+    expect((await world.clock.now()).getTime()).toBe(Date.parse(after(DAY_MS)));
+    await expect(world.clock.advance({ to: START })).rejects.toThrow('never goes backwards');
+  });
+
+  test('until idle, the clock goes on to the last thing that is planned, and no further', async () => {
+    const world = sandbox.world();
+    await pay(world, { client_ref_id: 'reversed', beneficiary_account: '9999200004' });
+    await pay(world, { client_ref_id: 'hangs', beneficiary_account: '9999200005' });
+    const { now, changes } = await world.clock.advance('idle');
+    expect(changes.map(({ to }) => to)).toEqual(['SUCCESS', 'REVERSED']);
+    expect(now).toBe(changes[1]!.at);
+    expect(await world.clock.advance('idle')).toMatchObject({ now, changes: [] });
+    expect((await world.summary()).transactions).toMatchObject({ PENDING: 1, REVERSED: 1 });
+  });
+
+  test('a clock that is resumed runs, and stands again when it is frozen', async () => {
+    const world = sandbox.world();
+    expect((await world.clock.resume()).frozen).toBe(false);
+    await expect.poll(async () => (await world.clock.now()).getTime()).toBeGreaterThan(Date.parse(START));
+    const { now, frozen } = await world.clock.freeze();
+    expect(frozen).toBe(true);
+    expect((await world.clock.read()).now).toBe(now);
+  });
+
+  test('a scenario is chosen by name or sent whole, and an untouched wallet opens with its balance', async () => {
+    const world = sandbox.world();
+    expect(await world.use('insufficient-balance')).toMatchObject({
+      name: 'insufficient-balance',
+      chosen: true,
+    });
+    await world.use({
+      wallet: { opening_balance: 250 },
+      settlement: { IMPS: [{ to: 'FAILED', after: '1s' }] },
+    });
+    expect(await world.balance()).toBe(250);
+    await pay(world, { amount: 200 });
+    await world.clock.advance('1s');
+    expect((await status(world, 'order-1')).body.data.status).toBe('FAILED');
+    expect((await world.use(null)).chosen).toBe(false);
+    expect(await world.balance()).toBe(250); // money is never made by a change of scenario
+    expect((await world.scenarios()).scenarios.map(({ name }) => name)).toContain('rate-limited');
+  });
+
+  test('a rule on top is taken first, counted, and gone when it is removed', async () => {
+    const world = sandbox.world();
+    const rule = await world.rule({
+      name: 'gone-after-commit',
+      match: { route: 'initiate' },
+      times: 1,
+      effect: { commit: true, respond: { status: 500 } },
+    });
+    expect(rule).toMatchObject({ id: 'world/gone-after-commit', taken: 0 });
+    expect((await pay(world)).status).toBe(500);
+    expect((await pay(world)).headers.get('idempotent-replayed')).toBe('true');
+    expect((await world.rules())[0]).toMatchObject({ name: 'gone-after-commit', matched: 2, taken: 1 });
+    await world.removeRule('gone-after-commit');
+    expect((await world.rules())[0]!.from).not.toBe('world');
+    await expect(world.removeRule('gone-after-commit')).rejects.toMatchObject({ code: 'RULE_NOT_FOUND' });
+  });
+
+  test('money is put in and taken out, and every paisa of it is explained', async () => {
+    const world = sandbox.world();
+    expect((await world.fund(500.25)).balance).toBe(1_000_500.25);
+    expect((await world.withdraw(0.25)).balance).toBe(1_000_500);
+    const { txn_id } = (await pay(world, { beneficiary_account: '9999200001' })).body.data;
+    await world.clock.advance('2s');
+    expect(
+      (await world.entries()).map(({ kind, amount, balance, txn_id: of }) => [kind, amount, balance, of]),
+    ).toEqual([
+      ['opening', 1_000_000, 1_000_000, null],
+      ['credit', 500.25, 1_000_500.25, null],
+      ['debit', -0.25, 1_000_500, null],
+      ['payout', -1000, 999_500, txn_id],
+      ['refund', 1000, 1_000_500, txn_id],
+    ]);
+    expect(await world.entries({ txn_id })).toHaveLength(2);
+    await expect(world.withdraw(2_000_000)).rejects.toMatchObject({
+      status: 402,
+      code: 'INSUFFICIENT_BALANCE',
+    });
+  });
+
+  test('a payout is forced into a state, along a legal edge only', async () => {
+    const world = sandbox.world();
+    const { txn_id } = (await pay(world)).body.data;
+    expect(await world.transition(txn_id, 'SUCCESS')).toMatchObject({
+      status: 'SUCCESS',
+      legal: ['REVERSED'],
+      reason: expect.stringContaining('ordered'),
+    });
+    const refused = await world.transition(txn_id, 'FAILED').catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(SandboxError);
+    expect(refused).toMatchObject({ status: 409, code: 'ILLEGAL_TRANSITION' });
+    expect((refused as SandboxError).message).toContain('it can go to REVERSED');
+    await world.transition(txn_id, 'REVERSED');
+    expect(await world.balance()).toBe(1_000_000);
+    expect((await world.transaction(txn_id)).timeline.map(({ to, forced }) => [to, forced])).toEqual([
+      ['SUCCESS', true],
+      ['REVERSED', true],
+    ]);
+    expect((await world.clock.advance('30d')).changes).toEqual([]); // what was planned is called off
+  });
+
+  test('the journal proves what a client did', async () => {
+    const world = sandbox.world();
+    await world.rule({ name: 'busy', match: { attempt: 1 }, effect: { respond: { status: 503 } } });
+    await pay(world);
+    await pay(world);
+    const requests = await world.requests({ route: 'initiate' });
+    expect(requests.map(({ answer, committed, attempt }) => [answer?.status, committed, attempt])).toEqual([
+      [503, false, 1],
+      [200, true, 2],
+    ]);
+    expect(await world.verify({ match: { client_ref_id: 'order-1' }, count: { exactly: 2 } })).toMatchObject({
+      passed: true,
+      count: 2,
+    });
+    expect(await world.verify({ sequence: [{ status: 503 }, { status: 200 }] })).toMatchObject({
+      passed: true,
+    });
+    expect(await world.verify({ match: { status: 429 } })).toMatchObject({
+      passed: false,
+      closest: [{ id: 2, misses: [{ field: 'status', expected: 429, actual: 200 }] }, { id: 1 }],
+    });
+    await world.clearRequests();
+    expect(await world.requests()).toEqual([]);
+  });
+
+  test('a world that is reset is as new', async () => {
+    const world = sandbox.world();
+    const born = await world.summary();
+    await world.use('happy-fast');
+    await world.rule({ effect: { respond: { status: 500 } } });
+    await pay(world);
+    await world.fund(1);
+    await world.clock.advance('1d');
+    expect(await world.reset()).toEqual(born);
+    expect(await world.requests()).toEqual([]);
+    expect((await world.rules()).filter(({ from }) => from === 'world')).toEqual([]);
+    expect((await pay(world)).body.data.txn_id).toBeDefined();
+  });
+
+  test('a snapshot is restored, and forked into another world', async () => {
+    const [world, fork] = [sandbox.world(), sandbox.world()];
+    await pay(world);
+    const snapshot = await world.snapshot();
+    await world.clock.advance('2s');
+    expect((await status(world, 'order-1')).body.data.status).toBe('SUCCESS');
+    await world.restore(snapshot);
+    await fork.restore(snapshot);
+    expect((await status(world, 'order-1')).body.data.status).toBe('PENDING');
+    await Promise.all([world.clock.advance('2s'), fork.clock.advance('2s')]);
+    expect((await status(fork, 'order-1')).text).toBe((await status(world, 'order-1')).text);
+  });
+
+  test('events tell what happens, as it happens', async () => {
+    const world = sandbox.world();
+    const events = await world.events();
+    await pay(world);
+    await world.clock.advance('2s');
+    await world.reset();
+    const told: WorldEvent[] = [];
+    for await (const event of events) {
+      told.push(event);
+      if (event.type === 'reset') break;
+    }
+    expect(told.map(({ type }) => type)).toEqual(['request', 'settlement', 'clock', 'reset']);
+    expect(told[0]).toMatchObject({ type: 'request', data: { route: 'initiate', answer: { status: 200 } } });
+    const again = await world.events({ after: told[1]!.id });
+    expect((await again.next()).value).toEqual(told[2]);
+    await again.return();
+  });
+
+  test('await using leaves nothing of a world behind', async () => {
+    const { apiKey } = sandbox.world();
+    {
+      await using world = sandbox.world(apiKey);
+      await pay(world);
+    }
+    expect(await sandbox.world(apiKey).transactions()).toEqual([]);
+  });
+
+  test('a list of more than a page is given whole', async () => {
+    const world = sandbox.world();
+    const count = 1100;
+    const references = Array.from({ length: count }, (_, nth) => `order-${nth}`);
+    for (let from = 0; from < count; from += 50) {
+      await Promise.all(
+        references
+          .slice(from, from + 50)
+          .map((reference) => pay(world, { client_ref_id: reference, amount: 1 })),
+      );
+    }
+    const known = await world.transactions();
+    expect(known.map(({ client_ref_id }) => client_ref_id).toSorted()).toEqual(references.toSorted());
+    expect(await world.entries()).toHaveLength(count + 1);
+    expect(await world.requests()).toHaveLength(1000); // as many as the journal remembers
+  });
+
+  test('whoever started the sandbox sees all worlds, and can drop one', async () => {
+    const world = sandbox.world();
+    await pay(world);
+    const { id } = await world.summary();
+    expect((await sandbox.worlds()).find((one) => one.id === id)).toMatchObject({ transactions: 1 });
+    await sandbox.dropWorld(id);
+    expect((await sandbox.worlds()).map((one) => one.id)).not.toContain(id);
+    expect(await world.transactions()).toEqual([]); // the key makes a new one
+  });
+
+  test('three days of business: pending, paid, reversed, topped up, out of money, too fast', async () => {
+    const world = sandbox.world();
+    await world.use({
+      wallet: { opening_balance: 5000 },
+      rate_limit: { max: 4, per: '1h' },
+      settlement: {
+        IMPS: [{ to: 'SUCCESS', after: '2s' }],
+        NEFT: [
+          { to: 'SUCCESS', after: '2h' },
+          { to: 'REVERSED', after: '3d' },
+        ],
+        RTGS: [],
+      },
+    });
+    expect((await pay(world, { client_ref_id: 'salary', transfer_mode: 'IMPS', amount: 1000 })).status).toBe(
+      200,
+    );
+    expect((await pay(world, { client_ref_id: 'rent', transfer_mode: 'NEFT', amount: 3500 })).status).toBe(
+      200,
+    );
+    const broke = await pay(world, { client_ref_id: 'tax', transfer_mode: 'RTGS', amount: 2000 });
+    expect(broke).toMatchObject({ status: 402, body: { code: 'INSUFFICIENT_BALANCE' } });
+    await world.clock.advance('2s');
+    expect((await status(world, 'salary')).body.data).toMatchObject({ status: 'SUCCESS' });
+    expect((await status(world, 'rent')).body.data).toMatchObject({ status: 'PENDING' });
+
+    await world.fund(1500);
+    expect((await pay(world, { client_ref_id: 'tax', transfer_mode: 'RTGS', amount: 2000 })).status).toBe(
+      200,
+    );
+    const tooFast = await pay(world, { client_ref_id: 'fee', amount: 1 });
+    expect(tooFast).toMatchObject({ status: 429, body: { code: 'RATE_LIMITED' } });
+    expect(await world.balance()).toBe(0);
+
+    await world.clock.advance('1d');
+    expect((await status(world, 'rent')).body.data).toMatchObject({ status: 'SUCCESS' });
+    const { changes } = await world.clock.advance('2d');
+    expect(changes).toMatchObject([{ client_ref_id: 'rent', from: 'SUCCESS', to: 'REVERSED' }]);
+    expect(await world.balance()).toBe(3500);
+    expect(await world.summary()).toMatchObject({
+      transactions: { PENDING: 1, SUCCESS: 1, FAILED: 0, REVERSED: 1 },
+      invariants: 'hold',
+    });
+    expect(
+      await world.verify({ match: { route: 'initiate', status: [402, 429] }, count: { exactly: 2 } }),
+    ).toMatchObject({
+      passed: true,
+    });
+  });
+});

@@ -1,0 +1,85 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { sandboxFor } from '../support/sandbox.ts';
+
+const BUILT = fileURLToPath(new URL('../../dist/dashboard/', import.meta.url));
+const FILES = readdirSync(BUILT, { recursive: true, encoding: 'utf8' }).filter((name) => name.includes('.'));
+const MOST_BYTES = 120 * 1024;
+
+test('the page is served to whoever asks, without a key, and loads nothing but its own', async () => {
+  const { url } = await sandboxFor();
+  const page = await fetch(`${url}/_sandbox/`);
+  expect(page.status).toBe(200);
+  expect(Object.fromEntries(page.headers)).toMatchObject({
+    'content-type': 'text/html; charset=utf-8',
+    'cache-control': 'no-cache',
+    'content-security-policy':
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+      "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff',
+  });
+  const html = await page.text();
+  expect(html).not.toMatch(/<script(?![^>]* src=)|<style|https?:/);
+  const assets = [...html.matchAll(/(?:src|href)="\.\/([^"]+)"/g)].map(([, path]) => path!);
+  expect(assets).toHaveLength(3);
+  for (const path of assets) {
+    const asset = await fetch(`${url}/_sandbox/${path}`);
+    expect(asset.status).toBe(200);
+    expect(asset.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+    expect(asset.headers.get('content-type')).toMatch(/javascript|css|svg/);
+    expect(Buffer.from(await asset.arrayBuffer())).toEqual(readFileSync(join(BUILT, path)));
+  }
+});
+
+test('an unchanged page is not sent twice', async () => {
+  const { url } = await sandboxFor();
+  const etag = (await fetch(`${url}/_sandbox/`)).headers.get('etag')!;
+  const again = await fetch(`${url}/_sandbox/`, { headers: { 'if-none-match': etag } });
+  expect(again.status).toBe(304);
+  expect(await again.text()).toBe('');
+});
+
+test('the address without its slash leads to the page, also below a prefix that a proxy puts before it', async () => {
+  const { url } = await sandboxFor();
+  const redirect = await fetch(`${url}/_sandbox`, { redirect: 'manual' });
+  expect(redirect.status).toBe(308);
+  const to = new URL(redirect.headers.get('location')!, 'https://proxy.example/pay/_sandbox');
+  expect(to.pathname).toBe('/pay/_sandbox/');
+});
+
+test.each([
+  '..%2f..%2fpackage.json',
+  '..%2findex.html',
+  'nothing.js',
+  '__proto__',
+  '%2fetc%2fpasswd',
+  '..%5cindex.html',
+])('no path leads out of the page: %s', async (file) => {
+  const { url } = await sandboxFor();
+  const refused = await fetch(`${url}/_sandbox/assets/${file}`);
+  expect(refused.status).toBe(404);
+  expect(await refused.json()).toMatchObject({ code: 'ROUTE_NOT_FOUND' });
+});
+
+test.each([
+  ['brotli', brotliCompressSync],
+  ['gzip', gzipSync],
+])('the whole page is below 120 KiB when it is compressed with %s', (_name, compress) => {
+  const bytes = FILES.map((name) => compress(readFileSync(join(BUILT, name))).length);
+  const sum = bytes.reduce((total, size) => total + size, 0);
+  expect(sum).toBeGreaterThan(10_000);
+  expect(sum).toBeLessThan(MOST_BYTES);
+});
+
+test('the page has nothing in it that makes text to markup', () => {
+  const folder = fileURLToPath(new URL('../../src/dashboard/', import.meta.url));
+  for (const name of readdirSync(folder)) {
+    expect(readFileSync(join(folder, name), 'utf8')).not.toMatch(
+      /dangerouslySetInnerHTML|innerHTML|insertAdjacentHTML/,
+    );
+  }
+});

@@ -1,0 +1,116 @@
+import { expect, test } from 'vitest';
+import type { ChangeWire, TransactionWire } from '../../src/contract/control-answers.ts';
+import { PayoutList } from '../../src/dashboard/payout-list.ts';
+import { wantedPayouts, NO_FILTER } from '../../src/dashboard/payout-filter.ts';
+
+const EDGES = { PENDING: ['SUCCESS', 'FAILED', 'REVERSED'], SUCCESS: ['REVERSED'] } as const;
+const SETTLED_AT = '2026-01-15T10:30:02.000Z';
+const REVERSED_AT = '2026-01-18T10:30:00.000Z';
+
+const step = (to: 'SUCCESS' | 'REVERSED', at: string) => ({
+  to,
+  at,
+  polls: null,
+  utr: true,
+  done: false,
+  forced: false,
+});
+
+/** A payout as it is made: SUCCESS after two seconds, REVERSED after three days. */
+const made = (id: string, change: Partial<TransactionWire> = {}): TransactionWire => ({
+  txn_id: id,
+  client_ref_id: `order-${id}`,
+  status: 'PENDING',
+  amount: 100,
+  transfer_mode: 'IMPS',
+  beneficiary_name: 'Asha Rao',
+  beneficiary_account: '000123456789',
+  beneficiary_ifsc: 'SBIN0000001',
+  utr: null,
+  created_at: '2026-01-15T10:30:00.000Z',
+  completed_at: null,
+  nth: 1,
+  planned_by: 'magic/success-then-reversed',
+  reason: 'PENDING',
+  hidden_by: null,
+  legal: ['SUCCESS', 'FAILED', 'REVERSED'],
+  timeline: [step('SUCCESS', SETTLED_AT), step('REVERSED', REVERSED_AT)],
+  ...change,
+});
+
+const change = (id: string, from: ChangeWire['from'], to: ChangeWire['to'], at: string): ChangeWire => ({
+  txn_id: id,
+  client_ref_id: `order-${id}`,
+  from,
+  to,
+  at,
+  utr: '601500000001',
+});
+const SETTLED = change('A', 'PENDING', 'SUCCESS', SETTLED_AT);
+const REVERSED = change('A', 'SUCCESS', 'REVERSED', REVERSED_AT);
+
+test('events that come before the payout that they are about are not lost', () => {
+  const list = new PayoutList(10);
+  expect(list.takeChanges([SETTLED, REVERSED], EDGES)).toEqual([]);
+  list.takeNewest({ transactions: [made('A')], next: null }, EDGES);
+  expect(list.get('A')).toMatchObject({
+    status: 'REVERSED',
+    utr: '601500000001',
+    completed_at: SETTLED_AT,
+    legal: [],
+  });
+  expect(list.get('A')!.timeline.map(({ done }) => done)).toEqual([true, true]);
+});
+
+test('an answer that was overtaken by events does not bring back what was before', () => {
+  const list = new PayoutList(10);
+  list.takeNewest({ transactions: [made('A')], next: null }, EDGES);
+  list.takeChanges([SETTLED], EDGES);
+  list.takeNewest({ transactions: [made('B'), made('A')], next: null }, EDGES);
+  expect(list.rows.map(({ txn_id: id, status }) => [id, status])).toEqual([
+    ['B', 'PENDING'],
+    ['A', 'SUCCESS'],
+  ]);
+});
+
+test('an event that the list knows already changes nothing, and one that nobody planned is asked for', () => {
+  const list = new PayoutList(10);
+  list.takeNewest({ transactions: [made('A')], next: null }, EDGES);
+  expect(list.takeChanges([SETTLED, SETTLED], EDGES)).toEqual([]);
+  expect(list.get('A')!.status).toBe('SUCCESS');
+  expect(
+    list.takeChanges(
+      [change('A', 'SUCCESS', 'REVERSED', SETTLED_AT), change('A', 'PENDING', 'FAILED', REVERSED_AT)],
+      EDGES,
+    ),
+  ).toEqual(['A']);
+});
+
+test('the oldest make room, and can be loaded again', () => {
+  const list = new PayoutList(2);
+  list.takeNewest({ transactions: [made('C'), made('B')], next: 0 }, EDGES);
+  expect(list.before).toBe(1);
+  list.takeNewest({ transactions: [made('D'), made('C')], next: 1 }, EDGES);
+  expect(list.rows.map(({ txn_id: id }) => id)).toEqual(['D', 'C']);
+  expect(list.before).toBe(2);
+  list.takeOlder({ transactions: [made('B'), made('A')], next: null }, EDGES);
+  expect(list.rows.map(({ txn_id: id }) => id)).toEqual(['D', 'C', 'B', 'A']);
+  expect(list.before).toBe(0);
+});
+
+test.each([
+  ['a part of a reference, in any case', { text: ' ORDER-b ' }, ['B']],
+  ['an account', { text: '99992' }, ['C']],
+  ['a state', { state: 'FAILED' }, ['C']],
+  ['a mode', { mode: 'UPI' }, ['B']],
+  ['an amount in Indian grouping', { atLeast: '₹1,00,000' }, ['C']],
+  ['amounts between two bounds', { atLeast: '150', atMost: '250.5' }, ['B']],
+  ['a bound that is no number, which bounds nothing', { atMost: 'much' }, ['A', 'B', 'C']],
+] as const)('finds by %s', (_what, wanted, found) => {
+  const rows = [
+    made('A'),
+    made('B', { amount: 250.5, transfer_mode: 'UPI' }),
+    made('C', { amount: 100_000, status: 'FAILED', beneficiary_account: '9999200001' }),
+  ];
+  expect(wantedPayouts(rows, { ...NO_FILTER, ...wanted }).map(({ txn_id: id }) => id)).toEqual(found);
+});

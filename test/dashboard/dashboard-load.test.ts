@@ -1,0 +1,87 @@
+import { describe, expect, test } from 'vitest';
+import { hasBrowser, live, needsBrowser, useBrowser } from '../support/browser.ts';
+import { sandboxFor } from '../support/sandbox.ts';
+
+const MANY = 5000;
+const AT_ONCE = 50;
+const A_BURST = 20;
+const BURSTS = 10;
+const MOST_GROWTH_BYTES = 20 * 1024 * 1024;
+
+describe.skipIf(!hasBrowser)(`the page under load${needsBrowser}`, { timeout: 120_000 }, () => {
+  const open = useBrowser();
+
+  test('finds one among thousands, of which only what is seen is in the page', async () => {
+    const { url, client } = await sandboxFor({ clock: '2026-01-15T10:30:00Z' });
+    const payer = client();
+    for (let from = 0; from < MANY; from += AT_ONCE) {
+      const refs = Array.from({ length: AT_ONCE }, (_, nth) => `order-${from + nth}`);
+      await Promise.all(
+        refs.map((ref, nth) =>
+          payer.pay({ client_ref_id: ref, amount: 1 + nth, transfer_mode: nth % 2 ? 'UPI' : 'IMPS' }),
+        ),
+      );
+    }
+    const seen = await open(url, { apiKey: payer.apiKey });
+    await live(seen);
+    const list = seen.section('Transactions');
+    await list.getByText('5,000', { exact: true }).waitFor();
+    expect(await list.getByRole('row').count()).toBeLessThan(60);
+
+    await list.getByRole('searchbox').fill('order-1234');
+    await list.getByText('1 of 5,000').waitFor();
+    await list.getByRole('row').filter({ hasText: 'order-1234' }).waitFor();
+    await list.getByRole('searchbox').fill('');
+    await list.getByLabel('Mode').selectOption('UPI');
+    await list.getByText('2,500 of 5,000').waitFor();
+    await list.getByLabel('Amount from').fill('49');
+    await list.getByText('100 of 5,000').waitFor(); // ₹50 alone: ₹49 is paid by IMPS
+    await list.getByLabel('State').selectOption('SUCCESS');
+    await list.getByText('Nothing matches.').waitFor();
+    await list.getByRole('button', { name: 'Show all' }).click();
+    const last = list.getByRole('row').last();
+    await list.getByRole('button', { name: /^Open/ }).first().focus();
+    await seen.page.keyboard.press('End');
+    await list.locator('button:focus', { hasText: 'order-' }).waitFor();
+    expect(await last.getAttribute('aria-rowindex')).toBe(String(MANY + 1));
+  });
+
+  test(`shows every payout of bursts of ${A_BURST}, answers in between, and does not grow`, async () => {
+    const { url, client } = await sandboxFor();
+    const payer = client();
+    const seen = await open(url, { apiKey: payer.apiKey });
+    await live(seen);
+    const { page } = seen;
+    const list = seen.section('Transactions');
+    const session = await page.context().newCDPSession(page);
+    const heapBytes = async (): Promise<number> => {
+      await session.send('HeapProfiler.collectGarbage');
+      return (await session.send('Runtime.getHeapUsage')).usedSize;
+    };
+    /** Searches, and waits until the page has taken it in. (How long that takes is for bench/dashboard.mjs to say.) */
+    const search = (text: string): Promise<void> =>
+      page.evaluate(`new Promise((resolve) => {
+        const search = document.querySelector('#payouts input[type=search]');
+        search.value = ${JSON.stringify(text)};
+        search.dispatchEvent(new Event('input', { bubbles: true }));
+        requestAnimationFrame(() => resolve());
+      })`);
+    const before = await heapBytes();
+
+    for (let burst = 0; burst < BURSTS; burst += 1) {
+      const refs = Array.from({ length: A_BURST }, (_, nth) => `live-${burst * A_BURST + nth}`);
+      const pays = refs.map((client_ref_id) => payer.pay({ client_ref_id, amount: 1 }));
+      await search(burst % 2 === 0 ? 'live' : '');
+      await Promise.all(pays);
+    }
+    await search('');
+    const settled = A_BURST * BURSTS;
+    await list.getByRole('status').getByText(String(settled), { exact: true }).waitFor();
+    await list.getByLabel('State').selectOption('SUCCESS');
+    await list.getByText(new RegExp(`^${settled}( of ${settled})?$`)).waitFor();
+    const requests = seen.section('Requests');
+    await requests.getByRole('status').getByText(String(settled), { exact: true }).waitFor();
+
+    expect((await heapBytes()) - before).toBeLessThan(MOST_GROWTH_BYTES);
+  });
+});

@@ -1,0 +1,228 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import axe from 'axe-core';
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import { startSandbox } from '../../src/index.ts';
+import { hasBrowser, live, needsBrowser, useBrowser } from '../support/browser.ts';
+import { clientOf, sandboxFor } from '../support/sandbox.ts';
+
+const run = promisify(execFile);
+const FROZEN = '2026-01-15T10:30:00Z';
+const REVERSED_LATER = '9999200004';
+
+describe.skipIf(!hasBrowser)(`the page of a world${needsBrowser}`, { timeout: 60_000 }, () => {
+  const open = useBrowser();
+
+  /** A world, and the page that shows it. */
+  async function worldPage(view: { width?: number; theme?: 'light' | 'dark' } = {}) {
+    const { url, client } = await sandboxFor({ clock: FROZEN });
+    const payer = client();
+    const seen = await open(url, { apiKey: payer.apiKey, ...view });
+    await live(seen);
+    return { url, payer, seen, page: seen.page, section: seen.section };
+  }
+
+  test('pays, settles, and shows a reversal three days later with the money back', async () => {
+    const { page, section } = await worldPage();
+    const balance = section('Wallet').locator('.figure').filter({ hasText: 'Balance' });
+    await balance.getByText('₹10,00,000.00', { exact: true }).waitFor();
+    await section('Transactions').getByText('No transactions yet').waitFor();
+
+    await section('Try it').getByLabel('Outcome').selectOption(REVERSED_LATER);
+    await section('Try it').getByLabel('Amount').fill('25000');
+    await section('Try it').getByRole('button', { name: 'Pay' }).click();
+    await section('Try it')
+      .getByText(/^200 after/)
+      .waitFor();
+    const row = section('Transactions').getByRole('row').filter({ hasText: '₹25,000.00' });
+    await row.getByText('PENDING').waitFor();
+    await balance.getByText('₹9,75,000.00').waitFor();
+
+    await section('Clock').getByRole('button', { name: 'Resume' }).click();
+    await row.getByText('SUCCESS').waitFor(); // two seconds of world time later, told by an event
+    await section('Clock').getByRole('button', { name: 'Freeze' }).click();
+    await section('Clock').getByText('frozen', { exact: true }).waitFor();
+    await section('Clock').getByRole('button', { name: '+3 days' }).click();
+    await section('Clock').getByText('1 change').waitFor();
+    await row.getByText('REVERSED').waitFor();
+    await balance.getByText('₹10,00,000.00', { exact: true }).waitFor();
+
+    await row.getByRole('button').click();
+    const steps = page.getByRole('list', { name: 'Timeline' }).getByRole('listitem');
+    expect(await steps.locator('strong').allTextContents()).toEqual([
+      'Created, PENDING',
+      'SUCCESS, with its UTR',
+      'REVERSED',
+    ]);
+    const detail = page.getByRole('region', { name: /^try-/ });
+    await detail.getByText('+₹25,000.00').waitFor();
+    await detail.getByRole('button', { name: /initiate/ }).click();
+    await page
+      .getByRole('region', { name: 'Request 1' })
+      .getByText('the rule magic/success-then-reversed')
+      .waitFor();
+  });
+
+  test('a payout that hangs after its commit is found among what went wrong, and ends when the client stops waiting', async () => {
+    const { section, payer } = await worldPage();
+    await section('Scenario').getByRole('button', { name: 'Hang after commit' }).click();
+    await section('Scenario').getByText('world/hang-after-commit').waitFor();
+    await section('Try it').getByRole('button', { name: 'Pay' }).click();
+
+    await section('Requests')
+      .getByLabel('What went wrong')
+      .selectOption('Paid, but the client saw a failure');
+    const row = section('Requests').getByRole('row').filter({ hasText: 'world/hang-after-commit' });
+    await row.getByText('hanging').waitFor();
+    await row.getByText('paid', { exact: true }).waitFor();
+    await section('Scenario').getByText('used 1×').waitFor();
+    await section('Try it').getByRole('button', { name: 'Stop waiting' }).click();
+    await row.getByText('hang', { exact: true }).waitFor();
+    expect((await payer.world.wallet()).in_flight).toBe(1500.5);
+
+    await section('Scenario').getByRole('button', { name: 'Back to normal' }).click();
+    await section('Scenario').getByText('world/hang-after-commit').waitFor({ state: 'detached' });
+    await section('Try it').getByRole('button', { name: 'Pay' }).click();
+    await section('Try it')
+      .getByText(/^200 after/)
+      .waitFor();
+  });
+
+  test('forces a payout by a legal transition, and moves money by hand', async () => {
+    const { page, payer, section } = await worldPage();
+    await payer.pay({ client_ref_id: 'forced', beneficiary_account: '9999200005' });
+    await section('Transactions').getByRole('button', { name: 'Open forced' }).click();
+    await page.getByRole('list', { name: 'Timeline' }).getByText('PENDING for ever').waitFor();
+    await page.getByRole('button', { name: 'Make it FAILED' }).click();
+    await page.getByText('FAILED by a transition that was ordered').waitFor();
+    expect(await page.getByRole('button', { name: /^Make it/ }).count()).toBe(0);
+
+    await section('Wallet').getByLabel('Amount').fill('500.25');
+    await section('Wallet').getByRole('button', { name: 'Credit' }).click();
+    await section('Wallet').getByText('₹10,00,500.25').waitFor();
+    await section('Wallet').getByLabel('Amount').fill('99999999');
+    await section('Wallet').getByRole('button', { name: 'Debit' }).click();
+    await section('Wallet').getByRole('alert').getByText('less than the INR 99999999').waitFor();
+  });
+
+  test('chooses a scenario, whose rules are counted as they are used', async () => {
+    const { payer, section } = await worldPage();
+    await section('Scenario').getByLabel('How this world behaves').selectOption('server-error');
+    const rules = section('Scenario').getByRole('listitem').filter({ hasText: 'server-error/' });
+    await rules.first().waitFor();
+    expect((await payer.pay()).status).toBe(500);
+    await rules.filter({ hasText: 'used 1×' }).waitFor();
+    await payer.pay();
+    await rules.filter({ hasText: 'used 2×' }).waitFor(); // told by an event
+  });
+
+  test('a key that is none is refused in the words of the sandbox, and another can be given', async () => {
+    const { url } = await sandboxFor();
+    const seen = await open(url, { apiKey: 'nonsense' });
+    const { page } = seen;
+    await page.getByRole('alert').getByText('a key that begins with sk_test_').waitFor();
+    await page.getByRole('button', { name: 'Use sk_test_demo' }).click();
+    await live(seen);
+    await page.reload(); // the key is kept
+    await live(seen);
+    expect(page.url()).not.toContain('key='); // and stands in no address
+  });
+
+  test('who brings no key is asked for one, and is offered the one of the README', async () => {
+    const { url } = await sandboxFor();
+    const seen = await open(url, { apiKey: null });
+    expect(await seen.page.getByLabel('API key').inputValue()).toBe('sk_test_demo');
+    await seen.page.getByRole('button', { name: 'Show its world' }).click();
+    await live(seen);
+  });
+
+  test('a server that goes away is told, and followed again when it is back, with all that happened meanwhile', async () => {
+    const first = await startSandbox();
+    const port = Number(new URL(first.url).port);
+    const seen = await open(first.url, { apiKey: 'sk_test_again' });
+    await live(seen);
+    await clientOf(first.world('sk_test_again')).pay({ client_ref_id: 'before' });
+    await seen.section('Transactions').getByText('before').waitFor();
+    await first.close();
+    await seen.page.getByText('The sandbox does not answer.').waitFor();
+
+    const second = await startSandbox({ port });
+    try {
+      await clientOf(second.world('sk_test_again')).pay({ client_ref_id: 'meanwhile' });
+      await live(seen);
+      await seen.section('Transactions').getByText('meanwhile').waitFor();
+      await seen.section('Transactions').getByText('before').waitFor({ state: 'detached' });
+      await seen.section('Requests').getByRole('row').filter({ hasText: 'meanwhile' }).waitFor();
+      expect(await seen.page.getByText('The sandbox does not answer.').count()).toBe(0);
+    } finally {
+      await seen.page.close();
+      await second.close();
+    }
+  });
+
+  test('markup in a name, a reference or a remark stays text', async () => {
+    const { page, payer, section } = await worldPage();
+    const evil = '<img src=x onerror=alert(1)>';
+    await payer.pay({ client_ref_id: `ref ${evil}`, beneficiary_name: evil, remarks: `remark ${evil}` });
+    const row = section('Transactions').getByRole('row').filter({ hasText: evil });
+    await row.getByRole('button').click();
+    const detail = page.getByRole('region', { name: 'ref <img' });
+    await detail.getByRole('button', { name: /initiate/ }).click();
+    await page.getByRole('region', { name: 'Request 1' }).getByText(`remark ${evil}`).waitFor();
+    expect(await page.locator('img').count()).toBe(0);
+  });
+
+  test('the curl of the form pays what the form would pay', async () => {
+    const { page, section } = await worldPage();
+    await section('Try it').getByLabel('Beneficiary').fill("O'Brien $(id)");
+    const curl = await page.getByLabel('The payout as curl').textContent();
+    const { stdout } = await run('sh', ['-c', curl!]); // not at once: the sandbox is in this process
+    expect(JSON.parse(stdout)).toMatchObject({ status: 'success' });
+    await section('Transactions').getByRole('row').filter({ hasText: "O'Brien $(id)" }).waitFor();
+  });
+
+  test('goes through a list by keys alone, and gives the focus back', async () => {
+    const { page, payer, section } = await worldPage();
+    for (const ref of ['one', 'two', 'three']) await payer.pay({ client_ref_id: ref });
+    await section('Transactions').getByRole('button', { name: 'Open one' }).waitFor();
+    await section('Transactions').getByRole('button', { name: 'Open three' }).focus();
+    await page.keyboard.press('ArrowDown');
+    await section('Transactions').locator('button:focus', { hasText: 'two' }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'two', level: 3 }).and(page.locator(':focus')).waitFor();
+    await page.keyboard.press('Escape');
+    await section('Transactions').locator('button:focus', { hasText: 'two' }).waitFor();
+    expect(await page.getByRole('heading', { name: 'two', level: 3 }).count()).toBe(0);
+  });
+
+  /** What axe finds that would keep somebody out (https://github.com/dequelabs/axe-core). */
+  async function barriers(page: Page): Promise<unknown> {
+    await page.evaluate(axe.source); // as the debugger does it: no script of others runs in the page
+    return page.evaluate(`axe.run().then(({ violations }) => violations
+      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+      .map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)]))`);
+  }
+
+  test.each([
+    ['light', 1280],
+    ['dark', 1280],
+    ['light', 360],
+  ] as const)('keeps nobody out: %s, %i px wide', async (theme, width) => {
+    const { url, client } = await sandboxFor({ clock: FROZEN });
+    const payer = client();
+    for (const account of ['1', REVERSED_LATER, '9999200001', '9999000500', '9999200003']) {
+      await payer.pay({ client_ref_id: `order-${account}`, beneficiary_account: account });
+    }
+    await payer.clock.advance('4d');
+    const { page } = await open(url, { apiKey: payer.apiKey, theme, width });
+    for (const name of ['Wallet', 'Transactions', 'Requests', 'Clock', 'Scenario', 'Try it']) {
+      await page.getByRole('link', { name }).click();
+      await page.getByRole('heading', { name, level: 2, exact: true }).waitFor();
+      if (name === 'Transactions')
+        await page.getByRole('button', { name: `Open order-${REVERSED_LATER}` }).click();
+      if (name === 'Requests') await page.getByRole('button', { name: /^Open request 4,/ }).click();
+      expect(await barriers(page)).toEqual([]);
+    }
+  });
+});

@@ -1,0 +1,73 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { CONTROL_REFUSALS } from '../../src/contract/errors.ts';
+import { commandsOf, tableUnder } from '../support/markdown.ts';
+import { Program, startProgram } from '../support/program.ts';
+import { sandboxFor } from '../support/sandbox.ts';
+
+const page = (name: string): string => readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8');
+const fileOf = (name: string): string => fileURLToPath(new URL(`../../docs/${name}`, import.meta.url));
+const hasCurl = spawnSync('curl', ['--version']).status === 0;
+
+/** Every route of the control API, as the answer to an unknown one lists them. */
+async function controlRoutes(): Promise<string[]> {
+  const { body } = await (await sandboxFor()).client().send('GET', '/_sandbox/nowhere');
+  const listed = (body.message as string).split('The routes are ')[1]!.split(', ');
+  return listed.flatMap((route) => {
+    const [methods, path] = [route.slice(0, route.lastIndexOf(' ')), route.slice(route.lastIndexOf(' ') + 1)];
+    return methods.split(' and ').map((method) => `${method} ${path}`);
+  });
+}
+
+test('docs/control-api.md lists every call that there is, and none that is not', async () => {
+  const listed = tableUnder(page('control-api.md'), 'Calls').map(([call]) => call!);
+  expect(listed.toSorted()).toEqual((await controlRoutes()).toSorted());
+});
+
+test('docs/control-api.md lists every refusal as it is, and none that is not', () => {
+  expect(tableUnder(page('control-api.md'), 'What it refuses')).toEqual(
+    Object.entries(CONTROL_REFUSALS).map(([code, { status, message }]) => [code, String(status), message]),
+  );
+});
+
+test.skipIf(!hasCurl)(
+  'the curls of docs/control-api.md, pasted one after the other, do what they say',
+  async () => {
+    const { url } = await startProgram();
+    const answers = commandsOf(page('control-api.md'), 'curl').map(({ shell }) => {
+      const { stdout } = spawnSync('sh', ['-c', shell.replaceAll('http://127.0.0.1:3000', url)], {
+        encoding: 'utf8',
+      });
+      return JSON.parse(stdout) as Record<string, unknown>;
+    });
+    expect(answers).toMatchObject([
+      { frozen: true },
+      { id: 'world/lost-answer' },
+      { frozen: true, changes: [] },
+      { passed: false, count: 0 },
+    ]);
+  },
+);
+
+test('the snippet of docs/library.md runs as it stands there', async () => {
+  const [, snippet] = /```js\n(.*?)```/s.exec(page('library.md'))!;
+  const program = new Program(process.execPath, ['--input-type=module', '-e', snippet!], {});
+  expect(await program.ended).toMatchObject({ code: 0, stdout: '0 1000500\n', stderr: '' });
+});
+
+test('the example for node:test passes as it stands there', async () => {
+  const program = new Program(process.execPath, ['--test', fileOf('examples/node-test.mjs')], {});
+  const { code, stdout } = await program.ended;
+  expect({ code, passed: /pass 3\b/.test(stdout) }).toEqual({ code: 0, passed: true });
+});
+
+test('the example for vitest passes as it stands there', async () => {
+  const vitest = fileURLToPath(new URL('../../node_modules/vitest/vitest.mjs', import.meta.url));
+  const program = new Program(process.execPath, [vitest, 'run', '--root', fileOf('examples')], {
+    NO_COLOR: '1',
+  });
+  const { code, stdout } = await program.ended;
+  expect({ code, passed: /Tests {2}2 passed/.test(stdout) }).toEqual({ code: 0, passed: true });
+});

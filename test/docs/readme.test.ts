@@ -1,0 +1,86 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { SERVICE_REFUSALS } from '../../src/contract/errors.ts';
+import { SETTINGS } from '../../src/settings.ts';
+import { commandsOf, tableIn, tableUnder } from '../support/markdown.ts';
+import { Program, runProgram, startProgram } from '../support/program.ts';
+
+const fileOf = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+
+const README = fileOf('README.md');
+
+test('the README lists every setting as it is, and none that is not', () => {
+  expect(tableUnder(README, 'Settings')).toEqual(
+    SETTINGS.map(({ flag, value, env, defaultText, description }) => [
+      `${flag} ${value}`,
+      env,
+      defaultText,
+      description,
+    ]),
+  );
+});
+
+test('docs/errors.md lists every refusal as it is, and none that is not', () => {
+  expect(tableIn(fileOf('docs/errors.md'))).toEqual(
+    Object.entries(SERVICE_REFUSALS).map(([code, { status, message }]) => [code, String(status), message]),
+  );
+});
+
+const hasCurl = spawnSync('curl', ['--version']).status === 0;
+
+/** An answer without what depends on when it was given: times, and the date and order in a UTR. */
+const timeless = (answer: string): string =>
+  answer.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>').replaceAll(/"utr":"\d{4}/g, '"utr":"<day>');
+
+test.skipIf(!hasCurl)(
+  'the curls of the README, pasted one after the other, print what the README prints',
+  async () => {
+    const { url } = await startProgram();
+    const curls = commandsOf(README, 'curl');
+    expect(curls).toHaveLength(3);
+    for (const { shell, answer } of curls) {
+      const paste = (): string =>
+        spawnSync('sh', ['-c', shell.replaceAll('http://127.0.0.1:3000', url)], { encoding: 'utf8' }).stdout;
+      await expect.poll(() => timeless(paste()), { timeout: 20_000 }).toBe(timeless(answer!));
+    }
+  },
+);
+
+test('the test of the README runs as it stands there', async () => {
+  const [, snippet] = /```js\n(.*?)```/s.exec(README)!;
+  const program = new Program(process.execPath, ['--input-type=module', '-e', snippet!], {});
+  expect(await program.ended).toMatchObject({ code: 0, stdout: 'SUCCESS true 998499.5\n', stderr: '' });
+});
+
+test.each([
+  ['README.md', 1],
+  ['docs/scenarios.md', 4],
+])('the scenario of %s is valid as it stands there', async (page, rules) => {
+  const [, text] = /```yaml\n(.*?)```/s.exec(fileOf(page))!;
+  const file = join(mkdtempSync(join(tmpdir(), 'readme-')), 'mine.yaml');
+  onTestFinished(() => rmSync(dirname(file), { recursive: true }));
+  writeFileSync(file, text!);
+  expect(await runProgram(['validate', file])).toMatchObject({
+    code: 0,
+    stdout: `${file}: ok, ${rules} rule${rules === 1 ? '' : 's'}\n`,
+  });
+});
+
+test('the README counts the scenarios that come with the sandbox', () => {
+  const files = readdirSync(new URL('../../fixtures/scenarios', import.meta.url));
+  expect(README).toContain(`${files.length} come with the sandbox`);
+});
+
+test('the README lists every command as --help does, and counts the magic beneficiaries', async () => {
+  const { stdout } = await runProgram(['--help']);
+  const commands = stdout
+    .split('\nCommands:\n')[1]!
+    .split('\n\n')[0]!
+    .matchAll(/^ {2}(\w+)/gm);
+  const listed = tableUnder(README, 'Commands').map(([command]) => command!.split(' ')[0]);
+  expect(new Set(listed)).toEqual(new Set([...commands].map(([, name]) => name)));
+  expect(README).toContain(`has all ${tableIn(fileOf('docs/magic.md')).length}: `);
+});

@@ -1,0 +1,111 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, posix } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { SETTINGS } from '../../src/settings.ts';
+import { runProgram } from '../support/program.ts';
+
+/** What can be held against the house without running a recipe. Running them: recipes-run, recipes-stand-ins, .ci/check-recipes. */
+
+const RECIPES = fileURLToPath(new URL('../../docs/recipes', import.meta.url));
+const DOCKERFILE = readFileSync(new URL('../../Dockerfile', import.meta.url), 'utf8');
+const VARIABLES: readonly string[] = SETTINGS.map(({ env }) => env);
+
+const textOf = (path: string): string => readFileSync(join(RECIPES, path), 'utf8');
+const names = readdirSync(RECIPES, { recursive: true, encoding: 'utf8' })
+  .map((path) => path.replaceAll('\\', '/'))
+  .filter((path) => !/__pycache__|node_modules/.test(path) && statSync(join(RECIPES, path)).isFile());
+const pages = names.filter((path) => path.endsWith('.md'));
+const files = names.filter((path) => !path.endsWith('.md'));
+
+const linksOf = (page: string): string[] =>
+  [...textOf(page).matchAll(/\]\((?!https?:)([^)#]+)[^)]*\)/g)].map(([, path]) => path!);
+
+test('the index of the recipes has every page', () => {
+  expect(new Set(linksOf('README.md'))).toEqual(new Set(pages.filter((page) => page !== 'README.md')));
+});
+
+test('every file of a recipe is linked from a page', () => {
+  const linked = new Set(pages.flatMap((page) => linksOf(page)));
+  expect(files.filter((file) => !linked.has(file))).toEqual([]);
+});
+
+describe.each(pages)('%s', (page) => {
+  test('is short, says how it was tried, and all its links lead somewhere', () => {
+    expect(textOf(page).split('\n').length).toBeLessThan(81);
+    if (page !== 'README.md') expect(textOf(page)).toContain('\n## How it was tried\n');
+    expect(linksOf(page).filter((path) => !existsSync(join(RECIPES, dirname(page), path)))).toEqual([]);
+  });
+
+  test('shows code as it stands in the files that it links', () => {
+    const indented = (text: string): string => text.replaceAll(/^ +/gm, '').trim();
+    const linked = linksOf(page)
+      .filter((path) => files.includes(posix.normalize(path)))
+      .map((path) => indented(textOf(path)));
+    const shown = textOf(page).matchAll(/```(js|json|yaml|python|java|go|nginx)\n(.*?)```/gs);
+    const elsewhere = [...shown].filter(
+      ([, , code]) => !linked.some((file) => file.includes(indented(code!))),
+    );
+    expect(elsewhere.map(([, , code]) => code)).toEqual([]);
+  });
+});
+
+test('the scenario for Docker is valid as it stands there', async () => {
+  const { code, stdout } = await runProgram([
+    'validate',
+    join(RECIPES, 'docker/scenarios/neft-fails-late.yaml'),
+  ]);
+  expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringMatching(/: ok, \d rules\n$/) });
+});
+
+interface Service {
+  readonly image: string;
+  readonly ports: readonly string[];
+  readonly env: Record<string, string>;
+  readonly environment: Record<string, string>;
+  readonly volumes?: readonly string[];
+  readonly options: string;
+  readonly healthcheck: { readonly test: readonly string[] };
+  readonly command: readonly string[];
+}
+
+const exposed = /^EXPOSE (\d+)$/m.exec(DOCKERFILE)![1]!;
+
+test('the compose file asks for the health of the image, at ports and by variables that there are', () => {
+  const { payouts, app } = parse(textOf('compose/compose.yaml')).services as Record<string, Service>;
+  const [, check] = /^HEALTHCHECK .* CMD (\[.*\])$/m.exec(DOCKERFILE)!;
+  expect(payouts!.healthcheck.test).toEqual(['CMD', ...(JSON.parse(check!) as string[])]);
+  expect(payouts!.ports).toEqual([`127.0.0.1:3000:${exposed}`]);
+  expect(VARIABLES).toEqual(expect.arrayContaining(Object.keys(payouts!.environment)));
+  expect(app!.environment['PAYOUT_URL']).toBe(`http://payouts:${exposed}`);
+  expect(app!.volumes).toEqual(['./app:/app:ro']);
+  expect(existsSync(join(RECIPES, 'compose', app!.command.at(-1)!))).toBe(true);
+});
+
+test('the workflow publishes the port of the image, by variables that there are, and waits for its health', () => {
+  const { jobs } = parse(textOf('github-actions/payouts.yml')) as {
+    jobs: Record<string, { services?: Record<string, Service>; env: Record<string, string> }>;
+  };
+  const payouts = jobs['service-container']!.services!['payouts']!;
+  expect(payouts.ports).toEqual([`3000:${exposed}`]);
+  expect(VARIABLES).toEqual(expect.arrayContaining(Object.keys(payouts.env)));
+  expect(DOCKERFILE).toMatch(/^HEALTHCHECK /m);
+  expect(payouts.options).toMatch(/^--health-interval 1s --health-retries 20$/);
+  for (const { env } of Object.values(jobs)) expect(env['PAYOUT_URL']).toBe('http://127.0.0.1:3000');
+});
+
+test('the environment of the shared sandbox names settings that there are', () => {
+  const set = [...textOf('shared/sandbox.env').matchAll(/^([A-Z_]+)=/gm)].map(([, name]) => name!);
+  expect(VARIABLES).toEqual(expect.arrayContaining(set));
+});
+
+test.each(files.filter((file) => file.startsWith('testcontainers/')))(
+  '%s waits for what the sandbox really says, at the port of the image',
+  (file) => {
+    const text = textOf(file);
+    expect(text).toContain(exposed);
+    expect(text).toMatch(/\/_sandbox\/health|payout sandbox ready/);
+    for (const [name] of text.matchAll(/SANDBOX_[A-Z_]+/g)) expect(VARIABLES).toContain(name);
+  },
+);

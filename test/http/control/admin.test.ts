@@ -1,0 +1,175 @@
+import { pino } from 'pino';
+import { expect, onTestFinished, test } from 'vitest';
+import { connectSandbox, SandboxError, startSandbox, type SettingsInput } from '../../../src/index.ts';
+import { startServer } from '../../../src/server.ts';
+import { readSettings } from '../../../src/settings.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { runProgram, startProgram } from '../../support/program.ts';
+import { clientOf } from '../../support/sandbox.ts';
+
+const ADMIN_TOKEN = 'the-token-of-the-admin';
+const MINUTE_MS = 60_000;
+
+async function sandboxOf(options: SettingsInput = {}) {
+  const sandbox = await startSandbox({ adminToken: ADMIN_TOKEN, ...options });
+  onTestFinished(() => sandbox.close());
+  return sandbox;
+}
+
+test('the admin sees every world: what it holds, since when it is there and when it was used', async () => {
+  const wallClock = new ManualClock();
+  const settings = readSettings({ port: '0', adminToken: ADMIN_TOKEN, settlement: 'manual' }, {});
+  const server = await startServer(settings, wallClock, pino({ level: 'silent' }));
+  onTestFinished(() => server.close());
+  const sandbox = connectSandbox({ url: server.url, adminToken: ADMIN_TOKEN });
+  expect(await sandbox.worlds()).toEqual([]);
+  const [busy, idle] = [clientOf(sandbox.world()), clientOf(sandbox.world())];
+  await busy.pay({ amount: 100 });
+  await idle.world.use('strict');
+  await wallClock.pass(MINUTE_MS);
+  await busy.balance();
+  const start = '2026-01-15T10:30:00.000Z';
+  const { id: busyId } = await busy.world.summary();
+  expect(await sandbox.worlds()).toEqual([
+    {
+      id: expect.stringMatching(/^[0-9a-f]{32}$/),
+      made_at: start,
+      used_at: start,
+      balance: 1_000_000,
+      transactions: 0,
+      scenario: 'strict',
+    },
+    {
+      id: busyId,
+      made_at: start,
+      used_at: '2026-01-15T10:31:00.000Z',
+      balance: 999_900,
+      transactions: 1,
+      scenario: 'default',
+    },
+  ]);
+});
+
+test('to look at the worlds uses none of them, and shows no key', async () => {
+  const sandbox = await sandboxOf();
+  const worlds = [sandbox.world(), sandbox.world()];
+  for (const world of worlds) await world.summary();
+  const listed = await sandbox.worlds();
+  expect(await sandbox.worlds()).toEqual(listed);
+  for (const { apiKey } of worlds) expect(JSON.stringify(listed)).not.toContain(apiKey);
+});
+
+test('a world that the admin drops is gone with all that was in it, and its key begins anew', async () => {
+  const sandbox = await sandboxOf();
+  const [dropped, kept] = [clientOf(sandbox.world()), clientOf(sandbox.world())];
+  for (const client of [dropped, kept]) await client.pay({ amount: 100 });
+  const { id } = await dropped.world.summary();
+  await sandbox.dropWorld(id);
+  expect((await sandbox.worlds()).map((world) => world.id)).toEqual([(await kept.world.summary()).id]);
+  expect(await dropped.world.summary()).toMatchObject({
+    id,
+    balance: 1_000_000,
+    transactions: { PENDING: 0 },
+  });
+  expect(await dropped.world.requests()).toEqual([]);
+  expect(await kept.world.transactions()).toHaveLength(1);
+});
+
+test('a world that is dropped answers what it held back', async () => {
+  const sandbox = await sandboxOf();
+  const client = clientOf(sandbox.world());
+  await client.world.rule({ match: { client_ref_id: 'late' }, effect: { delay: '1h' } });
+  await client.world.rule({ match: { client_ref_id: 'never' }, effect: { fault: 'hang' } });
+  const late = client.pay({ client_ref_id: 'late' });
+  const never = client.pay({ client_ref_id: 'never' }).catch((error: Error) => error.message);
+  await expect.poll(async () => (await client.world.requests()).length).toBe(2);
+  await sandbox.dropWorld((await client.world.summary()).id);
+  expect((await late).status).toBe(200);
+  expect(await never).toBe('fetch failed');
+});
+
+test('a world that there is not cannot be dropped, nor the same one twice', async () => {
+  const sandbox = await sandboxOf();
+  const { id } = await sandbox.world().summary();
+  await sandbox.dropWorld(id);
+  for (const unknown of [id, 'nobody', '../worlds', '__proto__']) {
+    const refused = await sandbox.dropWorld(unknown).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(SandboxError);
+    expect(refused).toMatchObject({
+      status: 404,
+      code: 'WORLD_NOT_FOUND',
+      message: `There is no world ${unknown}`,
+    });
+  }
+});
+
+test('the list of worlds is without one that is dropped while its clock is on its way', async () => {
+  let moving = false;
+  let goOn = (): void => undefined;
+  class HeldClock extends ManualClock {
+    override letOthersRun(): Promise<void> {
+      moving = true;
+      return new Promise((resolve) => (goOn = resolve));
+    }
+  }
+  const settings = readSettings(
+    { port: '0', adminToken: ADMIN_TOKEN, rateLimit: 'off', journalEntries: 0 },
+    {},
+  );
+  const server = await startServer(settings, new HeldClock(), pino({ level: 'silent' }));
+  onTestFinished(() => server.close());
+  const sandbox = connectSandbox({ url: server.url, adminToken: ADMIN_TOKEN });
+  const [client, other] = [clientOf(sandbox.world()), clientOf(sandbox.world())];
+  for (let nth = 0; nth < 2100; nth += 100) {
+    const pay = (more: number) => client.pay({ client_ref_id: `${nth + more}`, amount: 1 });
+    await Promise.all(Array.from({ length: 100 }, (_, more) => pay(more)));
+  }
+  const [{ id }, { id: left }] = [await client.world.summary(), await other.world.summary()];
+  const advanced = client.clock.advance('1h').catch((error: SandboxError) => error.code);
+  await expect.poll(() => moving).toBe(true); // more steps than are taken at once
+  const listed = sandbox.worlds();
+  await other.balance(); // the list is waiting by now
+  await sandbox.dropWorld(id);
+  goOn();
+  expect(await advanced).toBe('WORLD_REPLACED');
+  expect((await listed).map((world) => world.id)).toEqual([left]);
+});
+
+test('a sandbox that is told no admin token makes one, which differs from start to start', async () => {
+  const tokens = new Set<string>();
+  for (let nth = 0; nth < 2; nth += 1) {
+    const server = await startServer(
+      readSettings({ port: '0' }, {}),
+      new ManualClock(),
+      pino({ level: 'silent' }),
+    );
+    onTestFinished(() => server.close());
+    tokens.add(server.adminToken);
+    expect(server.adminToken).toMatch(/^[\x21-\x7e]{16,}$/);
+    expect(await connectSandbox({ url: server.url, adminToken: server.adminToken }).worlds()).toEqual([]);
+    const stranger = connectSandbox({ url: server.url }).worlds();
+    await expect(stranger).rejects.toMatchObject({ status: 401, code: 'UNAUTHORIZED' });
+  }
+  expect(tokens.size).toBe(2);
+});
+
+test('a program says at its start which admin token it made, and never the one that it was given', async () => {
+  const made = await startProgram();
+  const adminToken = /[\x21-\x7e]{16,}/.exec(String(made.ready['admin_token']))?.[0] ?? '';
+  expect(await connectSandbox({ url: made.url, adminToken }).worlds()).toEqual([]);
+  const given = await startProgram({ SANDBOX_ADMIN_TOKEN: ADMIN_TOKEN });
+  expect(await connectSandbox({ url: given.url, adminToken: ADMIN_TOKEN }).worlds()).toEqual([]);
+  const { stdout, stderr } = await given.program.stop();
+  expect(stdout + stderr).not.toContain(ADMIN_TOKEN);
+});
+
+test.each([
+  ['is short', 'too-short'],
+  ['has a space', 'a token with spaces in it'],
+  ['begins as keys do', 'sk_test_the_token_of_the_admin'],
+])('an admin token that %s ends the start with 2, and is not repeated', async (_what, token) => {
+  const { code, stdout, stderr } = await runProgram([], { SANDBOX_ADMIN_TOKEN: token });
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toMatch(/^payout-sandbox: SANDBOX_ADMIN_TOKEN must be [^\n]+\n$/);
+  expect(stderr).not.toContain(token);
+});

@@ -1,0 +1,372 @@
+import { pino } from 'pino';
+import { expect, test } from 'vitest';
+import { buildApp } from '../../../src/app.ts';
+import { readSettings } from '../../../src/settings.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { answersOn, rawRequest, rawSocket } from '../../support/raw-socket.ts';
+import { PAYOUT, sandboxFor, seen, type Client, type Seen } from '../../support/sandbox.ts';
+
+const ADMIN_TOKEN = 'the-token-of-control-access';
+const SETTINGS = { clock: '2026-01-15T10:30:00Z', settlement: 'manual', adminToken: ADMIN_TOKEN } as const;
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** Every route of the control API, as the app itself names them to whoever asks for none: `POST /_sandbox/reset`. */
+async function controlRoutes(): Promise<string[]> {
+  const parts = { wallClock: new ManualClock(), log: pino({ level: 'silent' }) };
+  const { app } = await buildApp({ settings: readSettings({}, {}), ...parts });
+  const { message } = (await app.inject('/_sandbox/nowhere')).json<{ message: string }>();
+  await app.close();
+  return [...message.matchAll(/((?:[A-Z]+ and )*[A-Z]+) (\/_sandbox\/[^\s,]+)/g)].flatMap(
+    ([, methods, path]) => methods!.split(' and ').map((method) => `${method} ${path}`),
+  );
+}
+
+const ROUTES = await controlRoutes();
+/** What shows nothing of any world: whether the sandbox is ready and how it does, its document, and the files of its pages. */
+const WITHOUT_KEY = [
+  'GET /_sandbox/health',
+  'GET /_sandbox/metrics',
+  'GET /_sandbox/openapi.json',
+  'GET /_sandbox/docs',
+  'GET /_sandbox/docs/{file}',
+  'GET /_sandbox/assets/{file}',
+];
+const ADMIN = ['GET /_sandbox/worlds', 'DELETE /_sandbox/worlds/{id}'];
+const KEYED = ROUTES.filter((route) => !WITHOUT_KEY.includes(route) && !ADMIN.includes(route));
+const WITH_ID = ROUTES.filter((route) => route.includes('{') && !WITHOUT_KEY.includes(route));
+
+/** A body that each route takes, and what it takes nothing of is undefined: a new route needs a row. */
+const BODIES: Readonly<Record<string, unknown>> = {
+  'GET /_sandbox/world': undefined,
+  'POST /_sandbox/reset': undefined,
+  'GET /_sandbox/model': undefined,
+  'GET /_sandbox/clock': undefined,
+  'POST /_sandbox/clock/freeze': undefined,
+  'POST /_sandbox/clock/resume': undefined,
+  'POST /_sandbox/clock/reset': undefined,
+  'POST /_sandbox/clock/advance': { by: '1h' },
+  'GET /_sandbox/wallet': undefined,
+  'POST /_sandbox/wallet/credit': { amount: 5 },
+  'POST /_sandbox/wallet/debit': { amount: 5 },
+  'GET /_sandbox/wallet/entries': undefined,
+  'GET /_sandbox/transactions': undefined,
+  'GET /_sandbox/transactions/{txn_id}': undefined,
+  'POST /_sandbox/transactions/{txn_id}/transition': { to: 'FAILED' },
+  'GET /_sandbox/scenarios': undefined,
+  'GET /_sandbox/scenario': undefined,
+  'PUT /_sandbox/scenario': { use: 'server-error' },
+  'DELETE /_sandbox/scenario': undefined,
+  'GET /_sandbox/rules': undefined,
+  'POST /_sandbox/rules': { effect: { respond: { status: 500 } } },
+  'DELETE /_sandbox/rules': undefined,
+  'DELETE /_sandbox/rules/{name}': undefined,
+  'GET /_sandbox/requests': undefined,
+  'DELETE /_sandbox/requests': undefined,
+  'POST /_sandbox/requests/verify': { match: {} },
+  'GET /_sandbox/state': undefined,
+  'PUT /_sandbox/state': {},
+  'GET /_sandbox/events': undefined,
+};
+
+/** Routes that take documents of their own, which say by themselves what is wrong with them. */
+const TAKES_BODY = KEYED.filter((route) => BODIES[route] !== undefined);
+const CHANGES = KEYED.filter((route) => !route.startsWith('GET'));
+
+interface Sent {
+  readonly authorization?: string | undefined;
+  readonly headers?: Record<string, string>;
+  readonly body?: NonNullable<RequestInit['body']>;
+  readonly id?: string;
+  readonly query?: string;
+}
+
+/** Asks a route. What goes on for ever is left after its head. */
+async function send(
+  url: string,
+  route: string,
+  { authorization, headers, body, id = 'rule-1', query = '' }: Sent,
+): Promise<Seen> {
+  const [method, path] = route.split(' ') as [string, string];
+  const response = await fetch(url + path.replace(/\{\w+\}/, id) + query, {
+    method,
+    headers: { ...(authorization === undefined ? {} : { authorization }), ...headers },
+    ...(body === undefined ? {} : { body }),
+  });
+  if (response.headers.get('content-type')?.startsWith('text/event-stream')) {
+    await response.body?.cancel();
+    return { status: response.status, headers: response.headers, text: '', body: undefined };
+  }
+  return seen(response);
+}
+
+/** What each route is asked by somebody who means it. */
+function rightly(route: string): Sent {
+  const body = BODIES[route];
+  return body === undefined ? {} : json(body);
+}
+
+const json = (body: unknown): Sent => ({
+  headers: { 'content-type': 'application/json' },
+  body: typeof body === 'string' ? body : JSON.stringify(body),
+});
+
+/** All that can be seen of a world. */
+async function stateOf({ world }: Client) {
+  const journal = await world.requests();
+  return [await world.snapshot(), await world.scenario(), journal];
+}
+
+async function usedWorld(client: Client): Promise<Client> {
+  await client.pay();
+  await client.world.rule({ name: 'rule-1', effect: { delay: '1ms' } });
+  return client;
+}
+
+function expectRefused({ status, headers, body }: Seen, statuses: readonly number[]): void {
+  expect(statuses).toContain(status);
+  expect(headers.get('content-type')).toBe(JSON_TYPE);
+  expect(body).toMatchObject({
+    status: 'error',
+    code: expect.stringMatching(/^[A-Z_]+$/),
+    message: expect.stringMatching(/\S/),
+  });
+  expect(body.message).not.toMatch(/\bat .*:\d+:\d+|node_modules|\.ts\b/);
+}
+
+test('every route of the control API has a row here', () => {
+  expect(KEYED.toSorted()).toEqual(Object.keys(BODIES).toSorted());
+  expect(ROUTES).toEqual(expect.arrayContaining([...WITHOUT_KEY, ...ADMIN]));
+});
+
+test('the health of the sandbox needs no key', async () => {
+  const { url } = await sandboxFor();
+  expect(await send(url, 'GET /_sandbox/health', {})).toMatchObject({
+    status: 200,
+    body: { status: 'ready', version: expect.stringMatching(/^\d+\.\d+\.\d+/) },
+  });
+});
+
+test.each(KEYED)('%s answers nobody without a key that is accepted', async (route) => {
+  const { url, client } = await sandboxFor(SETTINGS);
+  const world = await usedWorld(client());
+  const before = await stateOf(world);
+  const key = world.apiKey;
+  for (const authorization of [
+    undefined,
+    '',
+    'Bearer',
+    'Bearer ',
+    key,
+    `Basic ${key}`,
+    `Bearer ${key} ${key}`,
+    `Bearer ${key},`.replace('sk_test_', 'sk_live_'),
+    'Bearer none',
+    `Bearer ${ADMIN_TOKEN}`,
+    `Bearer sk_test_${'x'.repeat(300)}`,
+  ]) {
+    const answer = await send(url, route, { ...rightly(route), authorization });
+    expectRefused(answer, [401]);
+    expect(answer.body.code).toBe('UNAUTHORIZED');
+    expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+    expect(answer.text).not.toContain(key);
+  }
+  expect(await stateOf(world)).toEqual(before);
+});
+
+test.each(CHANGES)('%s changes nothing in the world of another key', async (route) => {
+  const { url, client } = await sandboxFor(SETTINGS);
+  const [world, other] = [await usedWorld(client()), await usedWorld(client())];
+  const before = await stateOf(world);
+  const authorization = `Bearer ${other.apiKey}`;
+  const [payout] = await world.world.transactions();
+  const id = route.includes('txn_id') ? payout!.txn_id : 'rule-1';
+  await send(url, route, { ...rightly(route), authorization, id });
+  expect(await stateOf(world)).toEqual(before);
+});
+
+test('only the keys that were set are accepted', async () => {
+  const { url } = await sandboxFor({ ...SETTINGS, apiKeys: 'one,two' });
+  for (const [key, status] of [
+    ['one', 200],
+    ['two', 200],
+    ['sk_test_a', 401],
+    ['one,two', 401],
+    ['onee', 401],
+  ] as const) {
+    const authorization = `Bearer ${key}`;
+    expect((await send(url, 'GET /_sandbox/world', { authorization })).status).toBe(status);
+  }
+});
+
+test.each(ADMIN)('%s answers nobody without the admin token', async (route) => {
+  const { url, client } = await sandboxFor(SETTINGS);
+  const world = client();
+  const { id } = await world.world.summary();
+  for (const token of [undefined, '', world.apiKey, `${ADMIN_TOKEN}x`, ADMIN_TOKEN.slice(1), 'undefined']) {
+    const authorization = token === undefined ? undefined : `Bearer ${token}`;
+    const answer = await send(url, route, { authorization, id });
+    expectRefused(answer, [401]);
+    expect(answer.text).not.toContain(ADMIN_TOKEN);
+  }
+  expect((await send(url, route, { authorization: `Bearer ${ADMIN_TOKEN}`, id })).status).toBe(200);
+});
+
+test.each(ROUTES)('%s lets no page of another origin in', async (route) => {
+  const { url, client } = await sandboxFor(SETTINGS);
+  const { apiKey } = client();
+  const [method, path] = route.split(' ') as [string, string];
+  const origin = { origin: 'https://elsewhere.example' };
+  const authorization = `Bearer ${ADMIN.includes(route) ? ADMIN_TOKEN : apiKey}`;
+  const right = rightly(route);
+  const answers = [
+    await send(url, `OPTIONS ${path}`, {
+      headers: {
+        ...origin,
+        'access-control-request-method': method,
+        'access-control-request-headers': 'authorization,content-type',
+      },
+    }),
+    await send(url, route, { ...right, authorization, headers: { ...origin, ...right.headers } }),
+  ];
+  expect(answers[0]!.status).toBeGreaterThanOrEqual(400);
+  for (const { headers } of answers) {
+    expect([...headers.keys()].filter((name) => name.startsWith('access-control-'))).toEqual([]);
+  }
+  expect(answers[1]!.headers.get('cache-control')).toBe('no-store');
+  expect(answers[1]!.headers.get('x-content-type-options')).toBe('nosniff');
+});
+
+test.each(CHANGES)('%s has no effect when a page elsewhere posts a form', async (route) => {
+  const { url, client } = await sandboxFor(SETTINGS);
+  const world = await usedWorld(client());
+  const before = await stateOf(world);
+  for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/json']) {
+    const headers = {
+      'content-type': type,
+      origin: 'https://elsewhere.example',
+      cookie: `key=${world.apiKey}`,
+    };
+    const body = JSON.stringify(BODIES[route] ?? {});
+    expectRefused(await send(url, route, { headers, body }), [401]);
+  }
+  expect(await stateOf(world)).toEqual(before);
+});
+
+test.each(CHANGES)('%s refuses a body that is not what it takes, and changes nothing', async (route) => {
+  const { url, client } = await sandboxFor(SETTINGS);
+  const world = await usedWorld(client());
+  const before = await stateOf(world);
+  const authorization = `Bearer ${world.apiKey}`;
+  const right = BODIES[route] ?? {};
+  const wrong: readonly [Sent, number[]][] = [
+    [json('{"a":'), [400]],
+    [json('nonsense'), [400]],
+    [json({ ...right, unknown_field: 1 }), [400, 422]],
+    [json([right]), [400, 422]],
+    [json(5), [400, 422]],
+    [json('"text"'), [400, 422]],
+    [{ headers: { 'content-type': 'text/plain' }, body: JSON.stringify(right) }, [415]],
+    [{ headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: 'amount=5' }, [415]],
+    [{ headers: { 'content-type': 'multipart/form-data; boundary=x' }, body: '--x--' }, [415]],
+    [{ headers: { 'content-type': '' }, body: Buffer.from(JSON.stringify(right)) }, [415]],
+    [json({ unknown_field: 'x'.repeat(70_000) }), route.endsWith('/state') ? [422] : [413]],
+  ];
+  for (const [sent, statuses] of wrong) {
+    expectRefused(await send(url, route, { ...sent, authorization }), statuses);
+  }
+  expect(await stateOf(world)).toEqual(before);
+});
+
+test.each(TAKES_BODY)('%s asks for a body where there is none', async (route) => {
+  const { url, client } = await sandboxFor(SETTINGS);
+  const world = await usedWorld(client());
+  const before = await stateOf(world);
+  const authorization = `Bearer ${world.apiKey}`;
+  for (const sent of [{}, json(''), json('null'), json('   ')]) {
+    expectRefused(await send(url, route, { ...sent, authorization }), [400, 422]);
+  }
+  expect(await stateOf(world)).toEqual(before);
+});
+
+test.each([...KEYED, ...ADMIN])('%s refuses a query that it does not know', async (route) => {
+  const { url, client } = await sandboxFor(SETTINGS);
+  const { apiKey } = client();
+  const authorization = `Bearer ${ADMIN.includes(route) ? ADMIN_TOKEN : apiKey}`;
+  const answer = await send(url, route, { ...rightly(route), authorization, query: '?unknown=1' });
+  expectRefused(answer, [400]);
+  expect(answer.body.errors).toMatchObject([{ field: 'unknown' }]);
+});
+
+test.each(WITH_ID)('%s knows no odd id', async (route) => {
+  const { url, client } = await sandboxFor(SETTINGS);
+  const world = await usedWorld(client());
+  const before = await stateOf(world);
+  const authorization = `Bearer ${ADMIN.includes(route) ? ADMIN_TOKEN : world.apiKey}`;
+  const odd = ['..%2f', '%2e%2e%2f%2e%2e', '%00', '%zz', '%', '%ff', '__proto__', 'a%20b', '%F0%9F%92%B8'];
+  for (const id of ['', ...odd, 'x'.repeat(101), 'x'.repeat(10_240), ' ', '*', ':id', "';--"]) {
+    expectRefused(await send(url, route, { ...rightly(route), authorization, id }), [400, 404]);
+  }
+  expect((await send(url, route, { ...rightly(route), authorization, id: 'x'.repeat(200) })).status).toBe(
+    404,
+  );
+  expect(await stateOf(world)).toEqual(before);
+});
+
+test('a path that is longer than headers may be is refused, and so is one that there is not', async () => {
+  const { url, client } = await sandboxFor(SETTINGS);
+  const authorization = `Bearer ${client().apiKey}`;
+  expectRefused(
+    await send(url, `GET /_sandbox/transactions/${'x'.repeat(20_000)}`, { authorization }),
+    [431],
+  );
+  for (const path of ['/_sandbox/World', '/_sandbox//world', '/_sandboxes'])
+    expectRefused(await send(url, `GET ${path}`, { authorization }), [404]);
+  const wrongMethod = await send(url, 'PATCH /_sandbox/scenario', { authorization });
+  expectRefused(wrongMethod, [405]);
+  expect(wrongMethod.headers.get('allow')).toBe('GET, PUT, DELETE');
+});
+
+test('a body that is promised to be larger than may be is refused before it is sent', async () => {
+  const { url, client } = await sandboxFor(SETTINGS);
+  const { apiKey } = client();
+  const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
+  const sent: readonly [string, number][] = [
+    ['POST /_sandbox/rules', 65_537],
+    ['PUT /_sandbox/state', 256 * 1024 * 1024 + 1],
+  ];
+  for (const [line, length] of sent) {
+    const socket = rawSocket(url);
+    const answer = answersOn(socket, 1);
+    socket.write(rawRequest(line, { ...headers, 'content-length': String(length) }));
+    expect(await answer).toMatch(/^HTTP\/1\.1 413 [^]*"code":"BODY_TOO_LARGE"/);
+  }
+});
+
+test('control calls are never limited, never broken, and stand in no journal, whatever the scenario', async () => {
+  const rules = [{ name: 'all', effect: { fault: 'connection-reset' } as const }];
+  const { url, client } = await sandboxFor({ ...SETTINGS, scenario: { rules, rate_limit: '1/1h' } });
+  const { apiKey } = client();
+  const authorization = `Bearer ${apiKey}`;
+  for (let nth = 0; nth < 50; nth += 1) {
+    expect((await send(url, 'GET /_sandbox/world', { authorization })).status).toBe(200);
+  }
+  const { body } = await send(url, 'GET /_sandbox/requests', { authorization });
+  expect(body).toEqual({ requests: [], evicted: 0 });
+  const paid = send(url, 'POST /payout/initiate', {
+    ...json(PAYOUT),
+    headers: { ...json({}).headers, authorization },
+  });
+  await expect(paid).rejects.toThrow('fetch failed');
+});
+
+test('an error of the control API keeps its envelope in a world whose dialect has another', async () => {
+  const { url, client } = await sandboxFor({
+    ...SETTINGS,
+    scenario: { dialect: { errors: { body: 'empty' } } },
+  });
+  const authorization = `Bearer ${client().apiKey}`;
+  const right = json({ amount: 0 });
+  expectRefused(await send(url, 'POST /_sandbox/wallet/credit', { ...right, authorization }), [400]);
+  expectRefused(await send(url, 'GET /_sandbox/world', {}), [401]);
+  expect((await send(url, 'GET /client/fetchbalance', {})).text).toBe('');
+});

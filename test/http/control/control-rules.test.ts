@@ -1,0 +1,181 @@
+import { expect, test } from 'vitest';
+import { ask, refusal } from '../../support/control.ts';
+import { PAYOUT, sandboxFor, type Client } from '../../support/sandbox.ts';
+
+const START = '2026-01-15T10:30:00.000Z';
+const SETTINGS = { clock: START, settlement: 'manual', openingBalance: 1000 } as const;
+
+/** A rule that answers every initiate with a status. */
+const answers = (status: number, name?: string) => ({
+  ...(name === undefined ? {} : { name }),
+  match: { route: 'initiate' },
+  effect: { respond: { status } },
+});
+
+const statusOf = async (world: Client): Promise<number> => (await world.pay({ amount: 1 })).status;
+
+/** The names of the rules of the scenario and on top of it, without the magic ones. */
+async function rulesOf(world: Client) {
+  const { rules } = (await ask(world, 'GET', '/rules')).body;
+  return rules
+    .filter(({ from }: { from: string }) => from !== 'magic')
+    .map(({ id, from, matched, taken }: Record<string, unknown>) => [id, from, matched, taken]);
+}
+
+test('a rule that is put on top goes first, the newest before the others, and the scenario after them', async () => {
+  const { client } = await sandboxFor(SETTINGS);
+  const world = client();
+  await ask(world, 'PUT', '/scenario', { rules: [answers(503, 'of-the-scenario')] });
+  expect(await statusOf(world)).toBe(503);
+  const put = await ask(world, 'POST', '/rules', { ...answers(400), times: 1 });
+  expect(put).toMatchObject({
+    status: 201,
+    body: { id: 'world/rule-1', name: 'rule-1', from: 'world', description: '', matched: 0, taken: 0 },
+  });
+  expect(put.body.rule).toEqual({ name: 'rule-1', ...answers(400), times: 1 });
+  await ask(world, 'POST', '/rules', { ...answers(500, 'mine'), times: 2 });
+  const seen = [];
+  for (let nth = 0; nth < 5; nth += 1) seen.push(await statusOf(world));
+  expect(seen).toEqual([500, 500, 400, 503, 503]);
+  expect(await rulesOf(world)).toEqual([
+    ['world/mine', 'world', 5, 2],
+    ['world/rule-1', 'world', 3, 1],
+    ['inline/of-the-scenario', 'scenario', 3, 3],
+  ]);
+});
+
+test('a rule names itself in the answers that it makes', async () => {
+  const { client } = await sandboxFor(SETTINGS);
+  const world = client();
+  await ask(world, 'POST', '/rules', answers(500, 'mine'));
+  expect((await world.pay()).headers.get('x-sandbox-rule')).toBe('world/mine');
+  expect((await world.balance()).headers.get('x-sandbox-rule')).toBeNull();
+});
+
+test('a rule of the same name takes the place of the other, comes first and counts from the beginning', async () => {
+  const { client } = await sandboxFor(SETTINGS);
+  const world = client();
+  await ask(world, 'POST', '/rules', answers(500, 'one'));
+  expect(await statusOf(world)).toBe(500);
+  await ask(world, 'POST', '/rules', answers(400, 'two'));
+  expect(await statusOf(world)).toBe(400);
+  await ask(world, 'POST', '/rules', answers(503, 'one'));
+  expect(await rulesOf(world)).toEqual([
+    ['world/one', 'world', 0, 0],
+    ['world/two', 'world', 1, 1],
+  ]);
+  expect(await statusOf(world)).toBe(503);
+});
+
+test('a rule on top is taken away by its name, and all of them at once; those of the scenario stay', async () => {
+  const { client } = await sandboxFor(SETTINGS);
+  const world = client();
+  await ask(world, 'PUT', '/scenario', { rules: [answers(503, 'of-the-scenario')] });
+  for (const name of ['one', 'two', 'three']) await ask(world, 'POST', '/rules', answers(500, name));
+  await ask(world, 'DELETE', '/rules/two');
+  const ids = (await rulesOf(world)).map(([id]: string[]) => id);
+  expect(ids).toEqual(['world/three', 'world/one', 'inline/of-the-scenario']);
+  for (const name of ['two', 'of-the-scenario']) {
+    const message = `No rule ${name} was put on top of this world: there are three, one. Rules of the scenario stay with it`;
+    expect(await ask(world, 'DELETE', `/rules/${name}`)).toMatchObject(
+      refusal(404, 'RULE_NOT_FOUND', message),
+    );
+  }
+  await ask(world, 'DELETE', '/rules');
+  expect(await rulesOf(world)).toEqual([['inline/of-the-scenario', 'scenario', 0, 0]]);
+  expect(await statusOf(world)).toBe(503);
+});
+
+test('rules on top stay when the scenario changes, and go on counting; those of a scenario begin anew', async () => {
+  const { client } = await sandboxFor(SETTINGS);
+  const world = client();
+  const scenario = { rules: [answers(503, 'of-the-scenario')] };
+  await ask(world, 'PUT', '/scenario', scenario);
+  await ask(world, 'POST', '/rules', { ...answers(500, 'twice'), times: 2 });
+  expect([await statusOf(world), await statusOf(world), await statusOf(world)]).toEqual([500, 500, 503]);
+  await ask(world, 'PUT', '/scenario', scenario);
+  expect(await rulesOf(world)).toEqual([
+    ['world/twice', 'world', 3, 2],
+    ['inline/of-the-scenario', 'scenario', 0, 0],
+  ]);
+  expect(await statusOf(world)).toBe(503);
+});
+
+test('rules on top hold for a request that chooses its scenario by a header, before those of that scenario', async () => {
+  const { client } = await sandboxFor(SETTINGS);
+  const world = client();
+  await ask(world, 'POST', '/rules', { ...answers(418, 'first'), times: 1 });
+  const chosen = async () => {
+    const headers = { 'content-type': 'application/json', 'x-sandbox-scenario': 'server-error' };
+    const seen = await world.send('POST', '/payout/initiate', { headers, body: JSON.stringify(PAYOUT) });
+    return [seen.status, seen.headers.get('x-sandbox-rule')];
+  };
+  expect(await chosen()).toEqual([418, 'world/first']);
+  expect((await chosen())[0]).toBe(500);
+  expect(await statusOf(world)).toBe(200);
+  expect((await rulesOf(world))[0]).toEqual(['world/first', 'world', 3, 1]);
+});
+
+test('a hundred rules stand on top of a world, and no more; one of them can still be replaced', async () => {
+  const { client } = await sandboxFor(SETTINGS);
+  const world = client();
+  for (let nth = 1; nth <= 100; nth += 1) await world.world.rule({ effect: { respond: { status: 500 } } });
+  expect(await ask(world, 'POST', '/rules', answers(503))).toMatchObject(
+    refusal(409, 'TOO_MANY_RULES', expect.stringContaining('DELETE /_sandbox/rules/NAME')),
+  );
+  expect((await ask(world, 'POST', '/rules', answers(503, 'rule-7'))).status).toBe(201);
+  expect(await statusOf(world)).toBe(503);
+  expect(await rulesOf(world)).toHaveLength(100);
+});
+
+test.each<[string, unknown, unknown, string[]]>([
+  ['nothing', undefined, expect.stringMatching(/^body must be /), ['body']],
+  ['no effect', { name: 'a' }, 'effect is required', ['effect']],
+  ['an effect that does nothing', { effect: {} }, 'effect must do something', ['effect']],
+  [
+    'a misspelt effect',
+    { effect: { delai: '1s' } },
+    'effect.delai is not known here (did you mean delay?)',
+    ['effect.delai'],
+  ],
+  [
+    'a name with a slash',
+    { ...answers(500, 'a/b') },
+    'name must be a name of small letters, digits and hyphens',
+    ['name'],
+  ],
+  [
+    'a status as text',
+    { effect: { respond: { status: '500' } } },
+    'effect.respond.status must be a number',
+    ['effect.respond.status'],
+  ],
+  [
+    'a broken expression',
+    { match: { client_ref_id: { matches: '(' } }, effect: { delay: '1s' } },
+    expect.stringContaining('is no regular expression'),
+    ['match.client_ref_id.matches'],
+  ],
+  [
+    'a delay of a day',
+    { effect: { delay: '1d' } },
+    'effect.delay must be at most 1h, since it is wall time',
+    ['effect.delay'],
+  ],
+  [
+    'a header of ours',
+    { effect: { respond: { status: 500, headers: { 'X-Sandbox-Rule': 'a' } } } },
+    expect.stringContaining('must be no header that the sandbox writes itself'),
+    ['effect.respond.headers.X-Sandbox-Rule'],
+  ],
+])(
+  '%s is no rule: it is refused with the field at fault, and nothing is put on top',
+  async (_what, body, message, fields) => {
+    const { client } = await sandboxFor(SETTINGS);
+    const world = client();
+    expect(await ask(world, 'POST', '/rules', body)).toMatchObject(
+      refusal(400, 'INVALID_REQUEST', message, fields),
+    );
+    expect(await rulesOf(world)).toEqual([]);
+  },
+);

@@ -1,0 +1,234 @@
+import { expect, test } from 'vitest';
+import { ask, refusal } from '../../support/control.ts';
+import { sandboxFor, type Client } from '../../support/sandbox.ts';
+
+const START = '2026-01-15T10:30:00.000Z';
+const SETTINGS = { clock: START, settlement: 'manual', openingBalance: 1000 } as const;
+
+/** A rule that answers every initiate with a status. */
+const answers = (status: number, name?: string) => ({
+  ...(name === undefined ? {} : { name }),
+  match: { route: 'initiate' },
+  effect: { respond: { status } },
+});
+
+const statusOf = async (world: Client): Promise<number> => (await world.pay({ amount: 1 })).status;
+
+/** The names of the rules of the scenario and on top of it, without the magic ones. */
+async function rulesOf(world: Client) {
+  const { rules } = (await ask(world, 'GET', '/rules')).body;
+  return rules
+    .filter(({ from }: { from: string }) => from !== 'magic')
+    .map(({ id, from, matched, taken }: Record<string, unknown>) => [id, from, matched, taken]);
+}
+
+test('a world chooses a scenario by its name, and another world keeps its own', async () => {
+  const { client } = await sandboxFor(SETTINGS);
+  const [world, other] = [client(), client()];
+  expect(await ask(world, 'PUT', '/scenario', { use: 'server-error' })).toMatchObject({
+    status: 200,
+    body: { name: 'server-error', chosen: true, description: expect.stringMatching(/\S/) },
+  });
+  expect(await statusOf(world)).toBe(500);
+  expect((await world.world.summary()).scenario).toBe('server-error');
+  expect(await statusOf(other)).toBe(200);
+  expect((await ask(other, 'GET', '/scenario')).body).toMatchObject({ name: 'default', chosen: false });
+});
+
+test('a world is given a whole scenario, and shows it as it was written', async () => {
+  const { client } = await sandboxFor(SETTINGS);
+  const world = client();
+  const document = {
+    description: 'all of it',
+    wallet: { opening_balance: 77.5 },
+    seed: 'seven',
+    settlement: { IMPS: [{ to: 'FAILED', after: 'PT1M' }] },
+    rate_limit: { max: 5, per: '1h' },
+    dialect: { errors: { status_word: 'failed' } },
+    rules: [{ ...answers(503, 'refuse-neft'), match: { route: 'initiate', transfer_mode: 'NEFT' } }],
+  };
+  const put = await ask(world, 'PUT', '/scenario', document);
+  expect(put.body).toMatchObject({ name: 'inline', description: 'all of it', chosen: true, document });
+  expect((await ask(world, 'GET', '/scenario')).body).toEqual(put.body);
+  expect(await world.world.balance()).toBe(77.5);
+  await world.pay({ client_ref_id: 'first', amount: 7.5 });
+  expect((await world.clock.advance('1m')).changes).toMatchObject([{ to: 'FAILED' }]);
+  expect((await world.pay({ transfer_mode: 'NEFT', client_ref_id: 'neft' })).status).toBe(503);
+  expect((await world.pay({ client_ref_id: 'dear', amount: 78 })).body).toMatchObject({ status: 'failed' });
+  const answered = [await statusOf(world), await statusOf(world), await statusOf(world)];
+  expect(answered).toEqual([200, 200, 429]);
+});
+
+test('DELETE goes back to the scenario in force, and so does the use of null', async () => {
+  const { client } = await sandboxFor({ ...SETTINGS, scenario: 'duplicates-rejected' });
+  const world = client();
+  for (const back of [
+    () => ask(world, 'DELETE', '/scenario'),
+    () => ask(world, 'PUT', '/scenario', { use: null }),
+  ]) {
+    await ask(world, 'PUT', '/scenario', { use: 'server-error' });
+    expect((await back()).body).toMatchObject({ name: 'duplicates-rejected', chosen: false });
+  }
+  expect([await statusOf(world), await statusOf(world)]).toEqual([200, 409]);
+});
+
+test('the scenarios are listed with what they do, and with the one in force', async () => {
+  const { client } = await sandboxFor({ scenario: 'happy-fast' });
+  const { in_force, scenarios } = (await ask(client(), 'GET', '/scenarios')).body;
+  expect(in_force).toBe('happy-fast');
+  const names = scenarios.map(({ name }: { name: string }) => name);
+  expect(names).toEqual(names.toSorted());
+  expect(names).toEqual(expect.arrayContaining(['default', 'happy-fast', 'rate-limited', 'strict']));
+  for (const { name, description } of scenarios) {
+    expect([name, description]).toEqual([name, expect.stringMatching(/\w/)]);
+  }
+});
+
+test('the opening balance of a scenario holds for a wallet that nothing has happened to', async () => {
+  const { client } = await sandboxFor(SETTINGS);
+  const world = client();
+  expect(await world.world.balance()).toBe(1000);
+  await ask(world, 'PUT', '/scenario', { wallet: { opening_balance: 5 } });
+  expect(await world.world.summary()).toMatchObject({ balance: 5, opening_balance: 5 });
+  await ask(world, 'DELETE', '/scenario');
+  expect(await world.world.summary()).toMatchObject({ balance: 1000, opening_balance: 1000 });
+});
+
+test.each<[string, (world: Client) => Promise<unknown>, number]>([
+  ['a payout', (world) => world.pay({ amount: 1 }), 999],
+  ['money put in', (world) => world.world.fund(1), 1001],
+  ['money taken out', (world) => world.world.withdraw(1), 999],
+])(
+  'the opening balance of a scenario changes nothing after %s, until the world is reset',
+  async (_what, happen, balance) => {
+    const { client } = await sandboxFor(SETTINGS);
+    const world = client();
+    await happen(world);
+    await ask(world, 'PUT', '/scenario', { wallet: { opening_balance: 5 }, settlement: 'manual' });
+    expect(await world.world.summary()).toMatchObject({ balance, opening_balance: 1000, scenario: 'inline' });
+  },
+);
+
+test('a reset makes the world as new: money, payouts, time, scenario, rules, counters and journal', async () => {
+  const { client } = await sandboxFor(SETTINGS);
+  const world = client();
+  const { txn_id } = (await world.pay({ amount: 5 })).body.data;
+  await ask(world, 'PUT', '/scenario', { use: 'duplicates-rejected' });
+  await ask(world, 'POST', '/rules', { ...answers(500, 'mine'), skip: 100 });
+  await world.world.fund(5);
+  await world.clock.advance('2h');
+  await world.clock.resume();
+  const reset = await ask(world, 'POST', '/reset');
+  expect(reset.body).toEqual({
+    id: expect.stringMatching(/^[0-9a-f]{32}$/),
+    balance: 1000,
+    opening_balance: 1000,
+    transactions: { PENDING: 0, SUCCESS: 0, FAILED: 0, REVERSED: 0 },
+    clock: { now: START, frozen: true, next_due: null },
+    scenario: 'default',
+    invariants: 'hold',
+  });
+  expect(await rulesOf(world)).toEqual([]);
+  expect(await world.world.requests()).toEqual([]);
+  expect(await world.world.entries()).toHaveLength(1);
+  expect((await world.status({ txn_id })).status).toBe(404);
+  expect((await world.pay({ amount: 5 })).body.data.txn_id).toBe(txn_id); // the same world, from its beginning
+});
+
+test('a reset answers what is delayed at once, and ends what hangs', async () => {
+  const { client } = await sandboxFor(SETTINGS);
+  const world = client();
+  const hold = (client_ref_id: string, effect: object) =>
+    ask(world, 'POST', '/rules', { name: client_ref_id, match: { client_ref_id }, effect });
+  await hold('late', { delay: '1h' });
+  await hold('never', { fault: 'hang' });
+  const late = world.pay({ client_ref_id: 'late' });
+  const never = world.pay({ client_ref_id: 'never' }).catch((error: Error) => error);
+  await expect.poll(async () => (await world.world.requests()).length).toBe(2);
+  await world.world.reset();
+  expect((await late).status).toBe(402); // INR 1500.50 were more than there was
+  expect(await never).toBeInstanceOf(TypeError);
+  expect(await world.world.balance()).toBe(1000);
+});
+
+const inMapping = expect.stringMatching(/^body must be /);
+
+test.each<[string, unknown, number, string, unknown, string[] | undefined]>([
+  ['nothing', undefined, 400, 'INVALID_REQUEST', expect.stringContaining('{"use":'), ['body']],
+  ['a list', [], 400, 'INVALID_REQUEST', inMapping, ['body']],
+  ['a number', 5, 400, 'INVALID_REQUEST', inMapping, ['body']],
+  [
+    'an unknown name',
+    { use: 'rate-limitd' },
+    404,
+    'SCENARIO_NOT_FOUND',
+    expect.stringMatching(
+      /^There is no scenario rate-limitd \(did you mean rate-limited\?\): there are .*default/,
+    ),
+    undefined,
+  ],
+  [
+    'a name that leads elsewhere',
+    { use: '../package' },
+    404,
+    'SCENARIO_NOT_FOUND',
+    expect.anything(),
+    undefined,
+  ],
+  ['a name of the language', { use: '__proto__' }, 404, 'SCENARIO_NOT_FOUND', expect.anything(), undefined],
+  [
+    'a number as a name',
+    { use: 5 },
+    400,
+    'INVALID_REQUEST',
+    expect.stringMatching(/^use must be a text/),
+    ['use'],
+  ],
+  [
+    'a name and a document',
+    { use: 'strict', seed: 1 },
+    400,
+    'INVALID_REQUEST',
+    expect.stringMatching(/^seed is not known here/),
+    ['seed'],
+  ],
+  [
+    'a misspelt key',
+    { rate_limits: 'off' },
+    400,
+    'INVALID_REQUEST',
+    'rate_limits is not known here (did you mean rate_limit?)',
+    ['rate_limits'],
+  ],
+  [
+    'two errors',
+    { rules: [{ name: 'A', effect: {} }] },
+    400,
+    'INVALID_REQUEST',
+    expect.stringMatching(/rules\[0\]\.name must .*; rules\[0\]\.effect must do something/),
+    ['rules[0].name', 'rules[0].effect'],
+  ],
+  [
+    'an illegal timeline',
+    {
+      settlement: {
+        IMPS: [
+          { to: 'FAILED', after: '1s' },
+          { to: 'SUCCESS', after: '2s' },
+        ],
+      },
+    },
+    400,
+    'INVALID_REQUEST',
+    expect.stringContaining('cannot go to SUCCESS: the payout is FAILED then'),
+    ['settlement.IMPS[1].to'],
+  ],
+])(
+  '%s is no scenario: it is refused with every field at fault, and the world keeps its own',
+  async (_what, body, status, code, message, fields) => {
+    const { client } = await sandboxFor(SETTINGS);
+    const world = client();
+    expect(await ask(world, 'PUT', '/scenario', body)).toMatchObject(refusal(status, code, message, fields));
+    expect((await ask(world, 'GET', '/scenario')).body).toMatchObject({ name: 'default', chosen: false });
+  },
+);

@@ -1,0 +1,160 @@
+import { expect, test } from 'vitest';
+import { ask, refusal } from '../../support/control.ts';
+import { sandboxFor, type Client } from '../../support/sandbox.ts';
+
+const START = '2026-01-15T10:30:00.000Z';
+const SETTINGS = { clock: START, settlement: 'manual', openingBalance: 1000 } as const;
+
+/** World time, so many seconds after the start. */
+const after = (seconds: number): string => new Date(Date.parse(START) + seconds * 1000).toISOString();
+
+type Final = 'SUCCESS' | 'FAILED' | 'REVERSED';
+const LEGAL: Readonly<Record<'PENDING' | Final, readonly Final[]>> = {
+  PENDING: ['SUCCESS', 'FAILED', 'REVERSED'],
+  SUCCESS: ['REVERSED'],
+  FAILED: [],
+  REVERSED: [],
+};
+const STATES = Object.keys(LEGAL) as (keyof typeof LEGAL)[];
+const EDGES = STATES.flatMap((from) =>
+  (['SUCCESS', 'FAILED', 'REVERSED'] as const).map((to) => ({ from, to })),
+);
+const LEGAL_EDGES = EDGES.filter(({ from, to }) => LEGAL[from].includes(to));
+const ILLEGAL_EDGES = EDGES.filter(({ from, to }) => !LEGAL[from].includes(to));
+
+/** Makes a payout of 100 INR and forces it into a state. @returns its id */
+async function payoutIn(world: Client, state: keyof typeof LEGAL, reference = 'order-1'): Promise<string> {
+  const { txn_id } = (await world.pay({ client_ref_id: reference, amount: 100 })).body.data;
+  if (state !== 'PENDING') await world.world.transition(txn_id, state);
+  return txn_id;
+}
+
+test.each(LEGAL_EDGES)('a payout is forced from $from to $to', async ({ from, to }) => {
+  const { client } = await sandboxFor(SETTINGS);
+  const world = client();
+  const txnId = await payoutIn(world, from);
+  await world.clock.advance('7s');
+  const moved = await ask(world, 'POST', `/transactions/${txnId}/transition`, { to });
+  const isBack = to === 'FAILED' || to === 'REVERSED';
+  expect(moved).toMatchObject({
+    status: 200,
+    body: {
+      status: to,
+      completed_at: from === 'PENDING' ? after(7) : START,
+      reason: `${to} by a transition that was ordered`,
+      legal: LEGAL[to],
+    },
+  });
+  expect(moved.body.timeline.at(-1)).toEqual({
+    to,
+    at: after(7),
+    polls: null,
+    utr: to !== 'FAILED',
+    done: true,
+    forced: true,
+  });
+  const { data } = (await world.status({ txn_id: txnId })).body;
+  expect(data).toMatchObject({
+    status: to,
+    utr: to === 'FAILED' ? null : expect.stringMatching(/^\d{12}$/),
+  });
+  expect(await world.world.balance()).toBe(isBack ? 1000 : 900);
+  expect(await world.world.entries({ txn_id: txnId })).toHaveLength(isBack ? 2 : 1);
+  expect((await world.world.summary()).invariants).toBe('hold');
+});
+
+test.each(ILLEGAL_EDGES)(
+  'a payout is not forced from $from to $to, and the legal edges are named',
+  async ({ from, to }) => {
+    const { client } = await sandboxFor(SETTINGS);
+    const world = client();
+    const txnId = await payoutIn(world, from);
+    const before = [await world.world.transaction(txnId), await world.world.balance()];
+    const legal = LEGAL[from].length === 0 ? 'that is its end' : `it can go to ${LEGAL[from].join(' or ')}`;
+    expect(await ask(world, 'POST', `/transactions/${txnId}/transition`, { to })).toMatchObject(
+      refusal(409, 'ILLEGAL_TRANSITION', `${txnId} is ${from} and cannot go to ${to}: ${legal}`, ['to']),
+    );
+    expect([await world.world.transaction(txnId), await world.world.balance()]).toEqual(before);
+  },
+);
+
+test('a transition calls off all that was planned, whether it waits for its time or for status reads', async () => {
+  const { client } = await sandboxFor(SETTINGS);
+  const world = client();
+  await world.world.use({
+    settlement: {
+      IMPS: [
+        { to: 'SUCCESS', after: '1h' },
+        { to: 'REVERSED', after: '2h' },
+      ],
+      UPI: [{ to: 'FAILED', polls: 1 }],
+    },
+  });
+  for (const transfer_mode of ['IMPS', 'UPI']) {
+    const pay = await world.pay({ client_ref_id: transfer_mode, transfer_mode, amount: 100 });
+    const { timeline } = await world.world.transition(pay.body.data.txn_id, 'SUCCESS');
+    expect(timeline).toMatchObject([{ to: 'SUCCESS', forced: true, done: true }]);
+  }
+  expect(await world.clock.advance('idle')).toEqual({ now: START, frozen: true, changes: [] });
+  expect((await world.clock.advance('3d')).changes).toEqual([]);
+  for (const client_ref_id of ['IMPS', 'UPI']) {
+    expect((await world.status({ client_ref_id })).body.data.status).toBe('SUCCESS');
+  }
+  expect(await world.world.balance()).toBe(800);
+});
+
+test('a transition keeps the UTR that the payout has, and FAILED has one where the dialect says so', async () => {
+  const { client } = await sandboxFor(SETTINGS);
+  const world = client();
+  const txnId = await payoutIn(world, 'SUCCESS');
+  const { utr } = await world.world.transaction(txnId);
+  expect((await world.world.transition(txnId, 'REVERSED')).utr).toBe(utr);
+  await world.world.use({ settlement: 'manual', dialect: { status: { utr_of_failed: 'set' } } });
+  const other = await payoutIn(world, 'FAILED', 'other');
+  expect((await world.world.transaction(other)).utr).toMatch(/^\d{12}$/);
+});
+
+test.each([
+  ['PENDING', { to: 'PENDING' }, 'to must be one of SUCCESS, FAILED, REVERSED', ['to']],
+  ['a state that there is not', { to: 'DONE' }, 'to must be one of SUCCESS, FAILED, REVERSED', ['to']],
+  ['no state', {}, 'to is required', ['to']],
+  [
+    'an order with another field',
+    { to: 'FAILED', at: 'now' },
+    expect.stringMatching(/^at is not known/),
+    ['at'],
+  ],
+])('a transition to %s is refused', async (_what, body, message, fields) => {
+  const { client } = await sandboxFor(SETTINGS);
+  const world = client();
+  const txnId = await payoutIn(world, 'PENDING');
+  expect(await ask(world, 'POST', `/transactions/${txnId}/transition`, body)).toMatchObject(
+    refusal(400, 'INVALID_REQUEST', message, fields),
+  );
+});
+
+test('a payout of another world is an unknown one', async () => {
+  const { client } = await sandboxFor(SETTINGS);
+  const [mine, other] = [client(), client()];
+  const txnId = await payoutIn(mine, 'PENDING');
+  const unknown = refusal(404, 'TRANSACTION_NOT_FOUND', `This world has no transaction ${txnId}`);
+  expect(await ask(other, 'GET', `/transactions/${txnId}`)).toMatchObject(unknown);
+  expect(await ask(other, 'POST', `/transactions/${txnId}/transition`, { to: 'FAILED' })).toMatchObject(
+    unknown,
+  );
+  expect((await mine.world.transaction(txnId)).status).toBe('PENDING');
+});
+
+test('the state machine is there as data', async () => {
+  const { client } = await sandboxFor();
+  const { initial, states, edges } = (await ask(client(), 'GET', '/model')).body;
+  expect(initial).toBe('PENDING');
+  expect(edges).toEqual(LEGAL_EDGES);
+  expect(states).toEqual(
+    STATES.map((name) => ({
+      name,
+      final: LEGAL[name].length === 0,
+      money_back: name === 'FAILED' || name === 'REVERSED',
+    })),
+  );
+});

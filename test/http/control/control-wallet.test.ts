@@ -1,0 +1,234 @@
+import { expect, test } from 'vitest';
+import type { ScenarioInput } from '../../../src/index.ts';
+import { ask, refusal } from '../../support/control.ts';
+import { sandboxFor, type Client } from '../../support/sandbox.ts';
+
+const START = '2026-01-15T10:30:00.000Z';
+const SETTINGS = { clock: START, settlement: 'manual', openingBalance: 1000 } as const;
+
+/** World time, so many seconds after the start. */
+const after = (seconds: number): string => new Date(Date.parse(START) + seconds * 1000).toISOString();
+
+const STATES = ['PENDING', 'SUCCESS', 'FAILED', 'REVERSED'] as const;
+
+/** Makes a payout of 100 INR and forces it into a state. @returns its id */
+async function payoutIn(
+  world: Client,
+  state: (typeof STATES)[number],
+  reference = 'order-1',
+): Promise<string> {
+  const { txn_id } = (await world.pay({ client_ref_id: reference, amount: 100 })).body.data;
+  if (state !== 'PENDING') await world.world.transition(txn_id, state);
+  return txn_id;
+}
+
+test('money is put in and taken out, to the paisa, and the client sees it', async () => {
+  const { client } = await sandboxFor(SETTINGS);
+  const world = client();
+  expect((await ask(world, 'POST', '/wallet/credit', { amount: 500 })).body).toEqual({
+    balance: 1500,
+    entry: { kind: 'credit', amount: 500, balance: 1500, txn_id: null, at: START },
+  });
+  await world.clock.advance('5s');
+  expect((await ask(world, 'POST', '/wallet/debit', { amount: 1499.99 })).body).toEqual({
+    balance: 0.01,
+    entry: { kind: 'debit', amount: -1499.99, balance: 0.01, txn_id: null, at: after(5) },
+  });
+  expect((await world.balance()).body.data).toMatchObject({ balance: 0.01, last_updated: after(5) });
+});
+
+test('a wallet cannot be drained below nothing, nor be filled beyond what it holds', async () => {
+  const { client } = await sandboxFor(SETTINGS);
+  const world = client();
+  expect(await ask(world, 'POST', '/wallet/debit', { amount: 1000.01 })).toMatchObject(
+    refusal(402, 'INSUFFICIENT_BALANCE', 'The wallet holds INR 1000, less than the INR 1000.01 to take out'),
+  );
+  expect(await ask(world, 'POST', '/wallet/credit', { amount: 1e11 })).toMatchObject(
+    refusal(409, 'WALLET_FULL', expect.stringContaining('holds INR 1000')),
+  );
+  expect((await ask(world, 'GET', '/wallet/entries')).body.entries).toHaveLength(1);
+  expect((await ask(world, 'POST', '/wallet/debit', { amount: 1000 })).body.balance).toBe(0);
+});
+
+test.each([
+  ['a text', { amount: '5' }, 'amount must be a number', ['amount']],
+  ['nothing', { amount: 0 }, 'amount must be greater than 0', ['amount']],
+  ['less than nothing', { amount: -5 }, 'amount must be greater than 0', ['amount']],
+  ['a fraction of a paisa', { amount: 10.005 }, expect.stringContaining('at most 2 decimals'), ['amount']],
+  ['more than there is', { amount: 1e12 }, expect.stringContaining('at most 100000000000'), ['amount']],
+  ['no amount', {}, 'amount is required', ['amount']],
+  ['null', { amount: null }, 'amount must be a number', ['amount']],
+  ['another field', { amount: 5, note: 'x' }, 'note is not known here: known are amount', ['note']],
+  ['no object', 5, expect.stringMatching(/^body must be/), ['body']],
+])('%s is no money to put in or take out', async (_what, body, message, fields) => {
+  const { client } = await sandboxFor(SETTINGS);
+  const world = client();
+  for (const path of ['/wallet/credit', '/wallet/debit']) {
+    expect(await ask(world, 'POST', path, body)).toMatchObject(
+      refusal(400, 'INVALID_REQUEST', message, fields),
+    );
+  }
+  expect(await world.world.balance()).toBe(1000);
+});
+
+test('the entries explain every paisa: what came, what went, why, when and what was left', async () => {
+  const { client } = await sandboxFor(SETTINGS);
+  const world = client();
+  const kept = await payoutIn(world, 'SUCCESS', 'kept');
+  await world.clock.advance('1s');
+  const failed = await payoutIn(world, 'PENDING', 'failed');
+  await world.clock.advance('1s');
+  await world.world.fund(0.5);
+  await world.world.transition(failed, 'FAILED');
+  await world.pay({ client_ref_id: 'too-much', amount: 5000 });
+  const entries = [
+    { kind: 'opening', amount: 1000, balance: 1000, txn_id: null, at: START },
+    { kind: 'payout', amount: -100, balance: 900, txn_id: kept, at: START },
+    { kind: 'payout', amount: -100, balance: 800, txn_id: failed, at: after(1) },
+    { kind: 'credit', amount: 0.5, balance: 800.5, txn_id: null, at: after(2) },
+    { kind: 'refund', amount: 100, balance: 900.5, txn_id: failed, at: after(2) },
+  ];
+  expect((await ask(world, 'GET', '/wallet/entries?order=oldest')).body).toEqual({ entries, next: null });
+  expect((await ask(world, 'GET', '/wallet/entries')).body.entries).toEqual(entries.toReversed());
+  expect(await world.world.entries({ txn_id: failed })).toEqual([entries[2], entries[4]]);
+  expect(await world.world.entries({ txn_id: 'TXN-unknown' })).toEqual([]);
+  expect((await ask(world, 'GET', '/wallet')).body).toEqual({
+    balance: 900.5,
+    currency: 'INR',
+    opening_balance: 1000,
+    in_flight: 0,
+    paid_out: 100,
+    came_back: 100,
+    last_updated: after(2),
+  });
+});
+
+test('the world shows its balance, its payouts by state, its clock, its scenario and that all adds up', async () => {
+  const { client } = await sandboxFor(SETTINGS);
+  const world = client();
+  for (const state of STATES) await payoutIn(world, state, state);
+  await payoutIn(world, 'PENDING', 'another');
+  expect((await ask(world, 'GET', '/world')).body).toEqual({
+    id: expect.stringMatching(/^[0-9a-f]{32}$/),
+    balance: 700,
+    opening_balance: 1000,
+    transactions: { PENDING: 2, SUCCESS: 1, FAILED: 1, REVERSED: 1 },
+    clock: { now: START, frozen: true, next_due: null },
+    scenario: 'default',
+    invariants: 'hold',
+  });
+  expect((await world.world.wallet()).in_flight).toBe(200);
+});
+
+test('a list of payouts is read page by page, either way, and nothing is skipped or shown twice by what comes meanwhile', async () => {
+  const { client } = await sandboxFor(SETTINGS);
+  const world = client();
+  const made = Array.from({ length: 7 }, (_, nth) => `ref-${nth}`);
+  for (const client_ref_id of made) await world.pay({ client_ref_id, amount: 1 });
+  for (const order of ['oldest', 'newest']) {
+    const read: string[] = [];
+    let cursor = '';
+    for (let pages = 0; pages < 9; pages += 1) {
+      const { transactions, next } = (
+        await ask(world, 'GET', `/transactions?limit=3&order=${order}${cursor}`)
+      ).body;
+      read.push(...transactions.map((one: { client_ref_id: string }) => one.client_ref_id));
+      if (order === 'newest' && pages === 0) await world.pay({ client_ref_id: 'meanwhile', amount: 1 });
+      if (next === null) break;
+      expect(transactions).toHaveLength(3);
+      cursor = `&cursor=${next}`;
+    }
+    expect(read).toEqual(order === 'oldest' ? made : made.toReversed());
+  }
+  expect(await world.world.transactions()).toHaveLength(8);
+  const beyond = await ask(world, 'GET', '/transactions?cursor=999');
+  expect(beyond.body).toEqual({ transactions: [], next: null });
+});
+
+test('a list of payouts shows those of a state, of a reference, and of both', async () => {
+  const { client } = await sandboxFor(SETTINGS);
+  const world = client();
+  for (const state of STATES) await payoutIn(world, state, `ref-${state}`);
+  const listed = async (query: string) =>
+    (await ask(world, 'GET', `/transactions?${query}`)).body.transactions.map(
+      (one: { client_ref_id: string }) => one.client_ref_id,
+    );
+  for (const state of STATES) {
+    expect(await listed(`status=${state}`)).toEqual([`ref-${state}`]);
+    expect(await listed(`client_ref_id=ref-${state}`)).toEqual([`ref-${state}`]);
+    expect(await listed(`client_ref_id=ref-${state}&status=${state}`)).toEqual([`ref-${state}`]);
+  }
+  expect(await listed('client_ref_id=ref-FAILED&status=SUCCESS')).toEqual([]);
+  expect(await listed('client_ref_id=unknown')).toEqual([]);
+});
+
+test('both payouts of a reference are listed where the service pays twice', async () => {
+  const { client } = await sandboxFor(SETTINGS);
+  const world = client();
+  await world.world.use({
+    settlement: 'manual',
+    dialect: { client_ref_id: { same_body: 'second_payout' } },
+  });
+  for (const amount of [5, 5]) await world.pay({ client_ref_id: 'twice', amount });
+  await world.pay({ client_ref_id: 'once', amount: 5 });
+  const { transactions } = (await ask(world, 'GET', '/transactions?client_ref_id=twice')).body;
+  expect(transactions.map(({ nth }: { nth: number }) => nth)).toEqual([2, 1]);
+});
+
+test('a payout is shown with its timeline, and with the reason for the state that it is in', async () => {
+  const { client } = await sandboxFor({ ...SETTINGS, openingBalance: 10_000 });
+  const world = client();
+  const slow: ScenarioInput = {
+    settlement: {
+      NEFT: [
+        { to: 'SUCCESS', after: '1m', utr: 'none' },
+        { utr: 'now', after: '2m' },
+      ],
+      UPI: [{ to: 'SUCCESS', polls: 2 }],
+    },
+  };
+  await world.world.use(slow);
+  const { txn_id } = (await world.pay({ transfer_mode: 'NEFT', amount: 100 })).body.data;
+  const step = { polls: null, forced: false };
+  const planned = {
+    txn_id,
+    client_ref_id: 'order-1',
+    status: 'PENDING',
+    amount: 100,
+    transfer_mode: 'NEFT',
+    beneficiary_name: 'Asha Rao',
+    beneficiary_account: '000123456789',
+    beneficiary_ifsc: 'SBIN0000001',
+    utr: null,
+    created_at: START,
+    completed_at: null,
+    nth: 1,
+    planned_by: 'inline',
+    reason: `PENDING: inline plans SUCCESS for ${after(60)}`,
+    hidden_by: null,
+    legal: ['SUCCESS', 'FAILED', 'REVERSED'],
+    timeline: [
+      { ...step, to: 'SUCCESS', at: after(60), utr: false, done: false },
+      { ...step, to: null, at: after(120), utr: true, done: false },
+    ],
+  };
+  expect((await ask(world, 'GET', `/transactions/${txn_id}`)).body).toEqual(planned);
+  await world.clock.advance('90s');
+  expect(await world.world.transaction(txn_id)).toMatchObject({
+    status: 'SUCCESS',
+    utr: null,
+    completed_at: after(60),
+    reason: 'SUCCESS as planned by inline',
+    legal: ['REVERSED'],
+    timeline: [{ done: true }, { done: false }],
+  });
+  const upi = (await world.pay({ client_ref_id: 'upi', transfer_mode: 'UPI', amount: 1 })).body.data.txn_id;
+  await world.status({ txn_id: upi });
+  const reason = 'PENDING: inline plans SUCCESS at status read 2, and there were 1';
+  expect(await world.world.transaction(upi)).toMatchObject({ reason, timeline: [{ polls: 2, at: null }] });
+  await world.status({ txn_id: upi });
+  expect((await world.world.transaction(upi)).reason).toBe('SUCCESS as planned by inline, at status read 2');
+  await world.world.use({ settlement: 'manual' });
+  const stuck = (await world.pay({ client_ref_id: 'stuck', amount: 1 })).body.data.txn_id;
+  expect((await world.world.transaction(stuck)).reason).toMatch(/^PENDING for ever: /);
+});

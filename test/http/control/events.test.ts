@@ -1,0 +1,310 @@
+import { getEventListeners, once } from 'node:events';
+import type { Socket } from 'node:net';
+import { pino } from 'pino';
+import { expect, onTestFinished, test } from 'vitest';
+import { connectSandbox, type EventsOptions, type World, type WorldEvent } from '../../../src/index.ts';
+import { startServer } from '../../../src/server.ts';
+import { readSettings } from '../../../src/settings.ts';
+import { ask, refusal } from '../../support/control.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { startProgram } from '../../support/program.ts';
+import { rawRequest, rawSocket } from '../../support/raw-socket.ts';
+import { clientOf, sandboxFor } from '../../support/sandbox.ts';
+
+const START = '2026-01-15T10:30:00.000Z';
+const SETTINGS = { clock: START, openingBalance: 10_000 } as const;
+
+/** Somebody who reads the events of a world, one after the other, until the test ends. */
+async function readerOf(world: World, options: EventsOptions = {}) {
+  const events = await world.events(options);
+  const leave = async (): Promise<void> => void (await events.return());
+  onTestFinished(leave);
+  const next = async (): Promise<WorldEvent> => {
+    const { value, done } = await events.next();
+    if (done) throw new Error('the stream ended');
+    return value;
+  };
+  return { next, leave, events };
+}
+
+/** A reader on a socket of its own, with all that it was sent so far. */
+async function socketReader(url: string, apiKey: string) {
+  const socket: Socket = rawSocket(url);
+  let text = '';
+  socket.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  socket.write(rawRequest('GET /_sandbox/events', { authorization: `Bearer ${apiKey}` }));
+  await expect.poll(() => text).toContain(': the events of this world');
+  return { socket, text: () => text };
+}
+
+test('a stream is one of server-sent events, with an id, a type and JSON for each', async () => {
+  const { client } = await sandboxFor(SETTINGS);
+  const world = client();
+  const { socket, text } = await socketReader(world.url, world.apiKey);
+  await world.world.fund(5);
+  await world.world.fund(7);
+  await expect.poll(text).toContain('"balance":10012');
+  const [head, ...body] = text().split('\r\n\r\n');
+  expect(head).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+  expect(head).toMatch(/^content-type: text\/event-stream; charset=utf-8$/im);
+  expect(head).toMatch(/^cache-control: no-store$/im);
+  const entry = (amount: number, balance: number) =>
+    JSON.stringify({ balance, entry: { kind: 'credit', amount, balance, txn_id: null, at: START } });
+  const frames = body
+    .join('')
+    .split(/\r\n|\n\n/)
+    .filter((part) => part.startsWith('id: '))
+    .map((frame) => frame.replace(/^id: \w+-/, 'id: '));
+  expect(frames).toEqual([
+    `id: 2\nevent: wallet\ndata: ${entry(5, 10_005)}`,
+    `id: 3\nevent: wallet\ndata: ${entry(7, 10_012)}`,
+  ]);
+  socket.destroy();
+});
+
+test('every kind of thing that happens in a world is an event, in its order', async () => {
+  const { client } = await sandboxFor(SETTINGS);
+  const { world, ...payouts } = client();
+  const { next } = await readerOf(world);
+  const told = async () => {
+    const { type, data } = await next();
+    return [type, data];
+  };
+
+  await world.fund(5);
+  expect(await told()).toEqual(['wallet', expect.objectContaining({ balance: 10_005 })]);
+  await world.withdraw(5);
+  expect(await told()).toEqual(['wallet', expect.objectContaining({ balance: 10_000 })]);
+  await world.rule({ name: 'mine', match: { route: 'initiate' }, effect: { delay: '1ms' } });
+  expect(await told()).toEqual(['scenario', { scenario: 'default', rule: 'world/mine' }]);
+  const { txn_id } = (await payouts.pay({ amount: 100 })).body.data;
+  expect(await told()).toEqual(['rule', { rule: 'world/mine', matched: 1, taken: 1 }]);
+  expect(await told()).toEqual([
+    'request',
+    expect.objectContaining({ id: 1, outcome: 'pending', delay_ms: 1 }),
+  ]);
+  expect(await told()).toEqual([
+    'request',
+    expect.objectContaining({ id: 1, outcome: 'answered', txn_id, rule: 'world/mine' }),
+  ]);
+  const snapshot = await world.snapshot();
+  await world.removeRule('mine');
+  expect(await told()).toEqual(['scenario', { scenario: 'default' }]);
+  await world.use('happy-fast');
+  expect(await told()).toEqual(['scenario', { scenario: 'happy-fast' }]);
+  const { changes } = await world.clock.advance('1h');
+  expect(changes).toHaveLength(1);
+  expect(await told()).toEqual(['settlement', changes[0]]);
+  expect(await told()).toEqual(['clock', { now: '2026-01-15T11:30:00.000Z', frozen: true }]);
+  await world.transition(txn_id, 'REVERSED');
+  expect(await told()).toEqual(['settlement', expect.objectContaining({ from: 'SUCCESS', to: 'REVERSED' })]);
+  await world.reset();
+  expect(await told()).toEqual(['reset', { now: START }]);
+  await world.restore(snapshot);
+  expect(await told()).toEqual(['restore', { now: START }]);
+  for (const turn of ['freeze', 'resume', 'freeze', 'reset'] as const) {
+    await world.reset();
+    await next();
+    await world.clock[turn]();
+    expect(await told()).toMatchObject(['clock', { frozen: turn !== 'resume' }]);
+  }
+});
+
+test('a settlement of a running world is told at its time, though nobody asks', async () => {
+  const { client } = await sandboxFor({
+    scenario: { settlement: { IMPS: [{ to: 'FAILED', after: '20ms' }] } },
+  });
+  const { world, ...payouts } = client();
+  const { next } = await readerOf(world);
+  const { txn_id } = (await payouts.pay()).body.data;
+  expect(await next()).toMatchObject({ type: 'request' });
+  expect(await next()).toMatchObject({ type: 'settlement', data: { txn_id, from: 'PENDING', to: 'FAILED' } });
+});
+
+test('no event shows a key, and nobody is told of another world or of control calls', async () => {
+  const { client } = await sandboxFor(SETTINGS);
+  const [one, other] = [client(), client()];
+  const { next } = await readerOf(one.world);
+  await other.world.fund(1);
+  await one.world.summary();
+  await one.balance();
+  const event = await next();
+  expect(event).toMatchObject({ type: 'request', data: { request: { headers: { authorization: '***' } } } });
+  expect(JSON.stringify(event)).not.toContain(one.apiKey);
+});
+
+test('a reader goes on after the last event that it has, and nothing is missed or told twice', async () => {
+  const { client } = await sandboxFor(SETTINGS);
+  const { world } = client();
+  const first = await readerOf(world);
+  for (const amount of [1, 2]) await world.fund(amount);
+  const { id } = await first.next();
+  await first.leave();
+  await world.fund(3);
+  const second = await readerOf(world, { after: id });
+  await world.fund(4);
+  const events = [await second.next(), await second.next(), await second.next()];
+  expect(events.map(({ data }) => (data as { entry: { amount: number } }).entry.amount)).toEqual([2, 3, 4]);
+  const places = events.map((event) => Number(event.id.split('-')[1]));
+  expect(places).toEqual([places[0], places[0]! + 1, places[0]! + 2]);
+  const latest = await readerOf(world, { after: events[2]!.id });
+  await world.fund(5);
+  expect(await latest.next()).toMatchObject({ data: { entry: { amount: 5 } } });
+});
+
+test('a reader without an id is told what happens from then on, and several readers are told the same', async () => {
+  const { client } = await sandboxFor(SETTINGS);
+  const { world } = client();
+  const early = await readerOf(world);
+  await world.fund(1);
+  await early.next();
+  const late = await readerOf(world);
+  await world.fund(2);
+  const told = await early.next();
+  expect(told).toMatchObject({ data: { entry: { amount: 2 } } });
+  expect(await late.next()).toEqual(told);
+});
+
+test('a reader that was away for too long is told how many events it missed', async () => {
+  const { client } = await sandboxFor(SETTINGS);
+  const { world, ...payouts } = client();
+  const first = await readerOf(world);
+  await world.fund(1);
+  const { id } = await first.next();
+  await first.leave();
+  const count = 1200; // more than are kept
+  for (let nth = 0; nth < count; nth += 100)
+    await Promise.all(Array.from({ length: 100 }, () => payouts.balance()));
+  const { next } = await readerOf(world, { after: id });
+  await world.fund(2);
+  const event = await next();
+  expect(event.type).toBe('missed');
+  const { missed } = event.data as { missed: number };
+  expect(missed).toBeGreaterThanOrEqual(200);
+  const place = Number(id.split('-')[1]);
+  expect(Number(event.id.split('-')[1])).toBe(place + missed);
+  for (let nth = missed; nth < count; nth += 1) expect((await next()).type).toBe('request');
+  expect(await next()).toMatchObject({ type: 'wallet', data: { entry: { amount: 2 } } });
+});
+
+test.each(['zzz-5', 'nonsense', '', 'of-the-future'])(
+  'a reader with the id %j, which is of no event of this world, is told that nobody knows what it missed',
+  async (foreign) => {
+    const { client } = await sandboxFor(SETTINGS);
+    const { world } = client();
+    const other = await readerOf(world);
+    await world.fund(1);
+    const { id } = await other.next();
+    const after = foreign === 'of-the-future' ? id.replace(/\d+$/, '999') : foreign;
+    const { next } = await readerOf(world, { after });
+    expect(await next()).toMatchObject({ type: 'missed', data: { missed: null } });
+    expect(await next()).toMatchObject({ id, type: 'wallet' });
+  },
+);
+
+test('a world that took the place of a dropped one does not know the events of that', async () => {
+  const adminToken = 'the-token-of-events';
+  const { client } = await sandboxFor({ ...SETTINGS, adminToken });
+  const { world, url } = client();
+  const first = await readerOf(world);
+  await world.fund(1);
+  const { id } = await first.next();
+  await connectSandbox({ url, adminToken }).dropWorld((await world.summary()).id);
+  await expect(first.next()).rejects.toThrow('the stream ended');
+  const { next } = await readerOf(world, { after: id });
+  expect(await next()).toMatchObject({ type: 'missed', data: { missed: null } });
+});
+
+test('a reader that does not read is cut off, and does not hold up the others', async () => {
+  const { client } = await sandboxFor({ ...SETTINGS, journalMemory: '256MiB' });
+  const world = client();
+  const slow = await socketReader(world.url, world.apiKey);
+  slow.socket.pause();
+  const quick = await readerOf(world.world);
+  const count = 300; // of 60 KB each: more than the sockets between us hold
+  for (let nth = 0; nth < count; nth += 1) {
+    await world.pay({ amount: 0, remarks: 'x'.repeat(60_000) });
+    expect((await quick.next()).type).toBe('request');
+  }
+  const closed = once(slow.socket, 'close');
+  slow.socket.resume();
+  await closed;
+  expect(slow.text().split('\nevent: request\n').length).toBeLessThan(count);
+  expect(slow.text()).not.toMatch(/\r\n0\r\n\r\n$/); // no end of a stream that has ended well
+  await world.world.fund(1);
+  expect((await quick.next()).type).toBe('wallet');
+});
+
+test('as many read as may, one more is refused, and takes the place of one that leaves', async () => {
+  const { client } = await sandboxFor(SETTINGS);
+  const world = client();
+  const readers = [];
+  for (let nth = 0; nth < 32; nth += 1) readers.push(await readerOf(world.world));
+  expect(await ask(world, 'GET', '/events')).toMatchObject(
+    refusal(429, 'TOO_MANY_READERS', 'Too many read the events of this world'),
+  );
+  await readerOf(client().world); // another world has its own
+  await readers[0]!.leave();
+  const outcome = () =>
+    readerOf(world.world).then(
+      () => 'reads',
+      (error: Error) => error.message,
+    );
+  await expect.poll(outcome).toBe('reads');
+});
+
+test('a reader leaves whenever it likes: before its first event, and while it waits for one', async () => {
+  const { client } = await sandboxFor(SETTINGS);
+  const { world } = client();
+  const { events, leave } = await readerOf(world);
+  const next = events.next();
+  await leave();
+  expect(await next).toEqual({ value: undefined, done: true });
+  const end = new AbortController();
+  const other = await readerOf(world, { signal: end.signal });
+  const never = other.events.next();
+  end.abort();
+  expect(await never).toEqual({ value: undefined, done: true });
+});
+
+test('a signal that outlives many readings keeps nothing of them', async () => {
+  const { client } = await sandboxFor(SETTINGS);
+  const { world } = client();
+  const { signal } = new AbortController();
+  const { leave } = await readerOf(world, { signal });
+  await leave();
+  const { events, next } = await readerOf(world, { signal });
+  await world.fund(1);
+  await next();
+  await world.reset();
+  for await (const { type } of events) if (type === 'reset') break;
+  for (let nth = 0; nth < 32; nth += 1) await readerOf(world);
+  await expect(world.events({ signal })).rejects.toMatchObject({ code: 'TOO_MANY_READERS' });
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
+});
+
+test('a stream that nothing happens on shows that it is alive', async () => {
+  const wallClock = new ManualClock();
+  const settings = readSettings({ port: '0' }, {});
+  const server = await startServer(settings, wallClock, pino({ level: 'silent' }));
+  onTestFinished(() => server.close());
+  const { socket, text } = await socketReader(server.url, 'sk_test_events');
+  for (const beats of [1, 2, 3]) {
+    await wallClock.pass(15_000);
+    await expect.poll(() => text().split(': alive\n\n').length - 1).toBe(beats);
+  }
+  const { alarms } = wallClock;
+  socket.destroy();
+  await expect.poll(() => wallClock.alarms).toBe(alarms - 1);
+});
+
+test('at the stop every stream ends whole, and holds nothing up', async () => {
+  const { program, url } = await startProgram();
+  const { socket, text } = await socketReader(url, 'sk_test_events');
+  const { world } = clientOf(connectSandbox({ url }).world('sk_test_events'));
+  const { events } = await readerOf(world);
+  const closed = once(socket, 'close');
+  const [{ code, stderr }, last] = await Promise.all([program.stop(), events.next(), closed]);
+  expect({ code, stderr, last }).toEqual({ code: 0, stderr: '', last: { value: undefined, done: true } });
+  expect(text()).toMatch(/\r\n0\r\n\r\n$/); // it was ended, and not cut off
+});

@@ -1,0 +1,325 @@
+import { once } from 'node:events';
+import { expect, test } from 'vitest';
+import type { JournalEntry } from '../../../src/index.ts';
+import { ask, refusal } from '../../support/control.ts';
+import { answersOn, rawRequest, rawSocket } from '../../support/raw-socket.ts';
+import { PAYOUT, sandboxFor, type Client } from '../../support/sandbox.ts';
+
+const START = '2026-01-15T10:30:00.000Z';
+const SETTINGS = { clock: START, settlement: 'manual', openingBalance: 10_000 } as const;
+const JSON_HEADERS = { 'content-type': 'application/json' };
+
+/** The whole journal as it travels, the newest first. */
+async function journalOf(world: Client, query = ''): Promise<JournalEntry[]> {
+  return (await ask(world, 'GET', `/requests${query}`)).body.requests as JournalEntry[];
+}
+
+/** The only entry that there is. */
+async function entryOf(world: Client): Promise<JournalEntry> {
+  const entries = await journalOf(world);
+  expect(entries).toHaveLength(1);
+  return entries[0]!;
+}
+
+const references = (entries: readonly JournalEntry[]) => entries.map((entry) => entry.client_ref_id);
+
+test('an entry says what was asked, what was answered, when, why and what it did to the money', async () => {
+  const { client } = await sandboxFor(SETTINGS);
+  const world = client();
+  await world.clock.advance('2h');
+  const before = Date.now();
+  const { body, headers } = await world.pay({ transfer_mode: 'RTGS', beneficiary_ifsc: 'SBIN' });
+  const entry = await entryOf(world);
+  expect(entry).toEqual({
+    id: 1,
+    request_id: headers.get('x-sandbox-request-id'),
+    at: '2026-01-15T12:30:00.000Z',
+    wall_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+    outcome: 'answered',
+    route: 'initiate',
+    request: {
+      method: 'POST',
+      path: '/payout/initiate',
+      headers: expect.objectContaining({ 'content-type': 'application/json', authorization: '***' }),
+      body: { ...PAYOUT, transfer_mode: 'RTGS', beneficiary_ifsc: 'SBIN' },
+    },
+    answer: {
+      status: 200,
+      headers: expect.objectContaining({ 'x-sandbox-warning': expect.any(String) }),
+      body,
+    },
+    duration_ms: expect.any(Number),
+    code: null,
+    client_ref_id: 'order-1',
+    txn_id: body.data.txn_id,
+    attempt: 1,
+    rule: null,
+    limit: null,
+    fault: null,
+    delay_ms: null,
+    committed: true,
+    replayed: false,
+    warnings: [
+      expect.stringMatching(/^beneficiary_ifsc is not an IFSC/),
+      expect.stringMatching(/^amount is below INR 2,00,000/),
+    ],
+    balance_before: 10_000,
+    balance_after: 8499.5,
+  });
+  expect(Date.parse(entry.wall_at)).toBeGreaterThanOrEqual(before);
+  expect(Date.parse(entry.wall_at)).toBeLessThanOrEqual(Date.now());
+  expect(entry.duration_ms).toBeGreaterThanOrEqual(0);
+});
+
+test('reads stand in the journal beside initiates, in the order in which they came', async () => {
+  const { client } = await sandboxFor(SETTINGS);
+  const world = client();
+  await world.pay();
+  await world.pay();
+  await world.status({ client_ref_id: 'order-1' });
+  await world.status({ client_ref_id: 'unknown' });
+  await world.balance();
+  const known = { txn_id: expect.stringMatching(/^TXN/), client_ref_id: 'order-1' };
+  expect(await world.world.requests()).toMatchObject([
+    { id: 1, route: 'initiate', committed: true, replayed: false, attempt: 1, ...known },
+    { id: 2, route: 'initiate', committed: false, replayed: true, attempt: 2, ...known },
+    { id: 3, route: 'status', committed: null, balance_before: 8499.5, balance_after: 8499.5, ...known },
+    { id: 4, route: 'status', code: 'TRANSACTION_NOT_FOUND', answer: { status: 404 }, txn_id: null },
+    { id: 5, route: 'balance', committed: null, answer: { body: { data: { balance: 8499.5 } } } },
+  ]);
+});
+
+test('no header that holds a key is shown, and no key of the world stands anywhere in its journal', async () => {
+  const { client } = await sandboxFor(SETTINGS);
+  const world = client();
+  const secrets = ['Authorization', 'Cookie', 'X-Api-Key', 'Proxy-Authorization'];
+  await world.send('GET', '/client/fetchbalance', {
+    headers: Object.fromEntries(secrets.slice(1).map((name) => [name, `secret of ${name}`])),
+  });
+  const { text } = await ask(world, 'GET', '/requests');
+  expect(text).not.toContain('secret');
+  expect(text).not.toContain(world.apiKey);
+  const { headers } = (await entryOf(world)).request;
+  expect(secrets.map((name) => headers[name.toLowerCase()])).toEqual(['***', '***', '***', '***']);
+});
+
+test.each([
+  ['a shape that is wrong', { amount: 0 }, 400, 'INVALID_REQUEST', null],
+  ['a balance that is too small', { amount: 20_000 }, 402, 'INSUFFICIENT_BALANCE', 10_000],
+])('a refusal for %s is an entry with its code', async (_what, change, status, code, balance) => {
+  const { client } = await sandboxFor(SETTINGS);
+  const world = client();
+  await world.pay(change);
+  expect(await entryOf(world)).toMatchObject({
+    code,
+    answer: { status, body: { code } },
+    outcome: 'answered',
+    client_ref_id: 'order-1',
+    committed: false,
+    txn_id: null,
+    balance_before: balance,
+    balance_after: balance,
+  });
+});
+
+test.each([
+  ['a body that is no JSON', '{"amount":', {}, 400, 'INVALID_JSON', '{"amount":'],
+  ['a body of another type', 'x', { 'content-type': 'text/plain' }, 415, 'UNSUPPORTED_MEDIA_TYPE', null],
+  ['a body that is too large', 'x'.repeat(70_000), {}, 413, 'BODY_TOO_LARGE', null],
+  ['a scenario that there is not', '{}', { 'x-sandbox-scenario': 'none' }, 400, 'INVALID_REQUEST', null],
+])('%s is an entry too', async (_what, body, headers, status, code, kept) => {
+  const { client } = await sandboxFor(SETTINGS);
+  const world = client();
+  await world.send('POST', '/payout/initiate', { headers: { ...JSON_HEADERS, ...headers }, body });
+  expect(await entryOf(world)).toMatchObject({ code, answer: { status }, request: { body: kept } });
+});
+
+test('a request past the rate limit is an entry that names the limit', async () => {
+  const { client } = await sandboxFor({ ...SETTINGS, rateLimit: '1/1h' });
+  const world = client();
+  await world.pay({ client_ref_id: 'first' });
+  await world.pay({ client_ref_id: 'second' });
+  expect((await journalOf(world))[0]).toMatchObject({
+    answer: { status: 429 },
+    code: 'RATE_LIMITED',
+    limit: 'SANDBOX_RATE_LIMIT',
+    committed: false,
+    balance_before: null,
+  });
+});
+
+test('an answer that a rule made is an entry that names the rule, and says whether a payout was made', async () => {
+  const { client } = await sandboxFor(SETTINGS);
+  const world = client();
+  const respond = { status: 500 };
+  for (const [nth, commit] of [false, true].entries()) {
+    await ask(world, 'POST', '/rules', { name: 'broken', effect: { respond, commit } });
+    await world.pay({ client_ref_id: `ref-${nth}`, amount: 100 });
+    const made = commit ? 9900 : null;
+    expect((await journalOf(world))[0]).toMatchObject({
+      client_ref_id: `ref-${nth}`,
+      rule: 'world/broken',
+      answer: { status: 500 },
+      committed: commit,
+      txn_id: commit ? expect.stringMatching(/^TXN/) : null,
+      balance_after: made,
+    });
+  }
+});
+
+test.each(['connection-reset', 'empty-response', 'truncated-body', 'garbage', 'malformed-json'])(
+  'an exchange that a %s broke says so, and that the payout was made',
+  async (fault) => {
+    const { client } = await sandboxFor(SETTINGS);
+    const world = client();
+    await ask(world, 'POST', '/rules', { name: 'broken', effect: { fault, commit: true } });
+    await world.pay().catch((error: Error) => error);
+    await expect
+      .poll(() => entryOf(world))
+      .toMatchObject({ outcome: 'fault', duration_ms: expect.any(Number) });
+    expect(await entryOf(world)).toMatchObject({
+      fault,
+      rule: 'world/broken',
+      committed: true,
+      txn_id: expect.stringMatching(/^TXN/),
+      answer: { status: 200, body: { data: { client_ref_id: 'order-1' } } },
+    });
+  },
+);
+
+test('a request that hangs is seen to hang, and what became of it once the client has left', async () => {
+  const { client } = await sandboxFor(SETTINGS);
+  const world = client();
+  await ask(world, 'POST', '/rules', { name: 'stuck', effect: { fault: 'hang', commit: true } });
+  const leave = new AbortController();
+  const headers = { authorization: `Bearer ${world.apiKey}`, ...JSON_HEADERS };
+  const init = { method: 'POST', headers, body: JSON.stringify(PAYOUT), signal: leave.signal };
+  const left = fetch(`${world.url}/payout/initiate`, init).catch((error: Error) => error.name);
+  await expect.poll(() => journalOf(world)).toMatchObject([{ fault: 'hang' }]);
+  const pending = {
+    outcome: 'pending',
+    answer: null,
+    duration_ms: null,
+    committed: true,
+    rule: 'world/stuck',
+  };
+  expect(await entryOf(world)).toMatchObject({ ...pending, balance_before: 10_000, balance_after: 8499.5 });
+  leave.abort();
+  expect(await left).toBe('AbortError');
+  await expect
+    .poll(() => entryOf(world))
+    .toMatchObject({ outcome: 'fault', duration_ms: expect.any(Number) });
+});
+
+test('an answer that is delayed is seen to wait; a client that does not wait for it is gone', async () => {
+  const { client } = await sandboxFor(SETTINGS);
+  const world = client();
+  await ask(world, 'POST', '/rules', { name: 'late', effect: { delay: '1h' } });
+  const socket = rawSocket(world.url);
+  const body = JSON.stringify(PAYOUT);
+  const headers = {
+    authorization: `Bearer ${world.apiKey}`,
+    ...JSON_HEADERS,
+    'content-length': `${body.length}`,
+  };
+  socket.write(rawRequest('POST /payout/initiate', headers, body));
+  await expect.poll(() => journalOf(world)).toMatchObject([{ delay_ms: 3_600_000 }]);
+  expect(await entryOf(world)).toMatchObject({ outcome: 'pending', answer: null, committed: true });
+  socket.destroy();
+  await once(socket, 'close');
+  await expect.poll(() => entryOf(world)).toMatchObject({ outcome: 'client_gone', answer: null });
+});
+
+test('entries are chosen by route, status, reference, payout, and all of them together', async () => {
+  const { client } = await sandboxFor(SETTINGS);
+  const world = client();
+  const { txn_id } = (await world.pay({ client_ref_id: 'one' })).body.data;
+  await world.pay({ client_ref_id: 'two', amount: 0 });
+  await world.status({ client_ref_id: 'one' });
+  await world.status({ client_ref_id: 'two' });
+  await world.balance();
+  const ids = async (query: string) => (await journalOf(world, query)).map(({ id }) => id);
+  expect(await ids('')).toEqual([5, 4, 3, 2, 1]);
+  expect(await ids('?order=oldest')).toEqual([1, 2, 3, 4, 5]);
+  expect(await ids('?limit=2')).toEqual([5, 4]);
+  expect(await ids('?limit=2&order=oldest')).toEqual([1, 2]);
+  expect(await ids('?route=status')).toEqual([4, 3]);
+  expect(await ids('?status=200')).toEqual([5, 3, 1]);
+  expect(await ids('?client_ref_id=one')).toEqual([3, 1]);
+  expect(await ids(`?txn_id=${txn_id}`)).toEqual([3, 1]);
+  expect(await ids('?client_ref_id=two&route=status&status=404')).toEqual([4]);
+  expect(await ids('?client_ref_id=two&route=status&status=200')).toEqual([]);
+  expect(await ids('?since=3')).toEqual([5, 4]);
+  expect(await ids('?since=3&limit=1&order=oldest')).toEqual([4]);
+});
+
+test('entries are read on from a number or from a world time', async () => {
+  const { client } = await sandboxFor(SETTINGS);
+  const world = client();
+  await world.balance();
+  await world.clock.advance('1m');
+  await world.balance();
+  expect(await world.world.requests({ since: '1' })).toMatchObject([{ id: 2 }]);
+  for (const [since, count] of [
+    [START, 2],
+    ['2026-01-15T16:00:30+05:30', 1],
+    ['2026-01-15T10:31:00Z', 1],
+    ['2026-01-15T10:31:00.001Z', 0],
+  ] as const) {
+    expect(await world.world.requests({ since })).toHaveLength(count);
+  }
+});
+
+test.each([
+  ['route=payout', 'route must be one of initiate, status, balance', 'route'],
+  ['status=99', 'status must be a whole number from 100 to 599', 'status'],
+  ['status=ok', 'status must be a whole number from 100 to 599', 'status'],
+  ['limit=0', 'limit must be a whole number from 1 to 1000', 'limit'],
+  ['limit=1001', 'limit must be a whole number from 1 to 1000', 'limit'],
+  ['since=yesterday', 'since must be the id of a request or an ISO 8601 time', 'since'],
+  ['since=-1', 'since must be the id of a request or an ISO 8601 time', 'since'],
+  ['client_ref_id=', 'client_ref_id must not be empty', 'client_ref_id'],
+  ['order=up', 'order must be one of newest, oldest', 'order'],
+  ['stauts=200', 'stauts is not known here (did you mean status?)', 'stauts'],
+])('a list of entries by %s is refused', async (query, message, field) => {
+  const { client } = await sandboxFor();
+  expect(await ask(client(), 'GET', `/requests?${query}`)).toMatchObject(
+    refusal(400, 'INVALID_REQUEST', message, [field]),
+  );
+});
+
+test('what is cleared is forgotten and counted, and the next entry keeps its number', async () => {
+  const { client } = await sandboxFor(SETTINGS);
+  const world = client();
+  for (const client_ref_id of ['one', 'two']) await world.pay({ client_ref_id });
+  expect((await ask(world, 'DELETE', '/requests')).body).toEqual({ cleared: 2 });
+  expect((await ask(world, 'GET', '/requests')).body).toEqual({ requests: [], evicted: 0 });
+  await world.pay({ client_ref_id: 'three' });
+  expect(await journalOf(world)).toMatchObject([{ id: 3, client_ref_id: 'three' }]);
+  expect((await ask(world, 'DELETE', '/requests')).body).toEqual({ cleared: 1 });
+});
+
+test('control calls, requests without a key and paths that nothing serves stand in no journal', async () => {
+  const { client } = await sandboxFor(SETTINGS);
+  const world = client();
+  await ask(world, 'GET', '/world');
+  await ask(world, 'POST', '/wallet/credit', { amount: -1 });
+  await world.world.verify({ match: {} });
+  for (const authorization of ['', 'Basic abc', 'Bearer none'])
+    await world.send('GET', '/client/fetchbalance', { headers: { authorization } });
+  await world.send('GET', '/nowhere');
+  await world.send('GET', '/payout/initiate');
+  expect((await ask(world, 'GET', '/requests')).body).toEqual({ requests: [], evicted: 0 });
+});
+
+test('every answer on one connection is an entry, in the order in which they were asked for', async () => {
+  const { client } = await sandboxFor(SETTINGS);
+  const world = client();
+  const socket = rawSocket(world.url);
+  const answers = answersOn(socket, 3);
+  const headers = { authorization: `Bearer ${world.apiKey}` };
+  for (const reference of ['a', 'b', 'c'])
+    socket.write(rawRequest(`GET /payout/status?client_ref_id=${reference}`, headers));
+  await answers;
+  expect(references(await journalOf(world))).toEqual(['c', 'b', 'a']);
+});

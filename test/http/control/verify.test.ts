@@ -1,0 +1,320 @@
+import { expect, test } from 'vitest';
+import type { VerifyAnswer, VerifyRequest } from '../../../src/index.ts';
+import { ask, refusal } from '../../support/control.ts';
+import { PAYOUT, sandboxFor, type Client } from '../../support/sandbox.ts';
+
+const SETTINGS = { clock: '2026-01-15T10:30:00Z', settlement: 'manual', openingBalance: 10_000 } as const;
+
+const verify = async (world: Client, expected: VerifyRequest): Promise<VerifyAnswer> =>
+  (await ask(world, 'POST', '/requests/verify', expected)).body as VerifyAnswer;
+
+/** A world with a story: a payout, the same again, a refused one, one that a rule made a 500 of, and two reads. */
+async function worldWithStory(): Promise<Client> {
+  const { client } = await sandboxFor(SETTINGS);
+  const world = client();
+  await world.pay({ client_ref_id: 'order-1', amount: 100 });
+  await world.pay({ client_ref_id: 'order-1', amount: 100 });
+  await world.pay({ client_ref_id: 'order-2', amount: 20_000, transfer_mode: 'NEFT', remarks: 'rent' });
+  const match = { route: 'initiate', client_ref_id: 'order-3' } as const;
+  await world.world.rule({ name: 'late-500', match, effect: { respond: { status: 500 }, commit: true } });
+  await world.pay({ client_ref_id: 'order-3', amount: 300 });
+  await world.status({ client_ref_id: 'order-3' });
+  await world.send('GET', '/client/fetchbalance', { headers: { 'x-trace': 'abc' } });
+  return world;
+}
+
+test.each<[string, VerifyRequest['match'], number]>([
+  ['nothing more', {}, 6],
+  ['a route', { route: 'initiate' }, 4],
+  ['one of some routes', { route: ['status', 'balance'] }, 2],
+  ['a reference', { client_ref_id: 'order-1' }, 2],
+  ['the beginning of a reference', { client_ref_id: { prefix: 'order-' } }, 5],
+  ['a pattern of a reference', { client_ref_id: { matches: '^order-[23]$' } }, 3],
+  ['one of some references', { client_ref_id: ['order-1', 'order-3'] }, 4],
+  ['an amount', { amount: 300 }, 1],
+  ['bounds of an amount', { amount: { gte: 100, lt: 301 } }, 3],
+  ['a mode', { transfer_mode: 'NEFT' }, 1],
+  ['remarks', { remarks: { suffix: 'nt' } }, 1],
+  ['a header', { header: { 'X-Trace': 'abc' } }, 1],
+  ['an attempt', { route: 'initiate', attempt: 2 }, 1],
+  ['a status', { status: 402 }, 1],
+  ['one of some statuses', { status: [402, 500] }, 2],
+  ['an outcome', { outcome: 'answered' }, 6],
+  ['a rule', { rule: 'world/late-500' }, 1],
+  ['a payout that was made', { committed: true }, 2],
+  ['a payout that was not made', { committed: false }, 2],
+  ['a replay', { replayed: true }, 1],
+  ['two things at once', { client_ref_id: 'order-1', replayed: false }, 1],
+  ['a key, which nobody is shown', { header: { authorization: { prefix: 'Bearer' } } }, 0],
+])('requests are counted by %s', async (_what, match, count) => {
+  const world = await worldWithStory();
+  expect(await verify(world, { match, count: { exactly: count } })).toMatchObject({ passed: true, count });
+  expect(await verify(world, { match, count: { exactly: count + 1 } })).toMatchObject({
+    passed: false,
+    count,
+  });
+});
+
+test.each<[VerifyRequest['count'], boolean, string]>([
+  [undefined, true, '2 requests match; expected at least 1'],
+  [{ exactly: 2 }, true, '2 requests match; expected exactly 2'],
+  [{ exactly: 1 }, false, '2 requests match; expected exactly 1'],
+  [{ exactly: 3 }, false, '2 requests match; expected exactly 3'],
+  [{ at_least: 2 }, true, '2 requests match; expected at least 2'],
+  [{ at_least: 3 }, false, '2 requests match; expected at least 3'],
+  [{ at_most: 2 }, true, '2 requests match; expected at most 2'],
+  [{ at_most: 1 }, false, '2 requests match; expected at most 1'],
+  [{ at_least: 1, at_most: 2 }, true, '2 requests match; expected at least 1 and at most 2'],
+  [{ at_least: 3, at_most: 5 }, false, '2 requests match; expected at least 3 and at most 5'],
+  [{ exactly: 0 }, false, '2 requests match; expected exactly 0'],
+])('two requests, expected %j: %s', async (count, passed, message) => {
+  const world = await worldWithStory();
+  const match = { client_ref_id: 'order-1' };
+  const answer = await verify(world, { match, ...(count === undefined ? {} : { count }) });
+  expect(answer).toEqual({ passed, count: 2, message, closest: expect.any(Array), evicted: 0 });
+});
+
+test('a world that was asked nothing has no request, and that can be expected', async () => {
+  const { client } = await sandboxFor();
+  const world = client();
+  expect(await verify(world, { match: {}, count: { exactly: 0 } })).toEqual({
+    passed: true,
+    count: 0,
+    message: '0 requests match; expected exactly 0',
+    closest: [],
+    evicted: 0,
+  });
+  expect(await verify(world, { match: {} })).toMatchObject({ passed: false, closest: [] });
+  expect(await verify(world, { sequence: [{}] })).toMatchObject({ passed: false, count: 0, closest: [] });
+});
+
+test('too few requests: the closest are shown with what they miss, the fewest misses and the newest first', async () => {
+  const world = await worldWithStory();
+  const match = { client_ref_id: 'order-1', amount: 150, status: 402 };
+  const { closest } = await verify(world, { match });
+  const reference = { field: 'client_ref_id', expected: 'order-1' };
+  const amount = { field: 'amount', expected: 150 };
+  const status = { field: 'status', expected: 402 };
+  expect(closest).toEqual([
+    {
+      id: 3,
+      request: '#3 POST /payout/initiate order-2 402 INSUFFICIENT_BALANCE',
+      misses: [
+        { ...reference, actual: 'order-2' },
+        { ...amount, actual: 20_000 },
+      ],
+    },
+    {
+      id: 2,
+      request: '#2 POST /payout/initiate order-1 200',
+      misses: [
+        { ...amount, actual: 100 },
+        { ...status, actual: 200 },
+      ],
+    },
+    {
+      id: 1,
+      request: '#1 POST /payout/initiate order-1 200',
+      misses: [
+        { ...amount, actual: 100 },
+        { ...status, actual: 200 },
+      ],
+    },
+  ]);
+});
+
+test('a request that has not what is asked for misses it as null; one that matches is not among the closest', async () => {
+  const world = await worldWithStory();
+  const { closest } = await verify(world, { match: { route: 'status', txn_id: 'TXN0' } });
+  expect(closest[0]).toMatchObject({ misses: [{ field: 'txn_id', expected: 'TXN0', actual: null }] });
+  const few = await verify(world, { match: { rule: 'world/late-500' }, count: { exactly: 2 } });
+  expect(few.closest.map(({ id }) => id)).toEqual([6, 5, 3]);
+});
+
+test('a match that can never hold is refused: a check that cannot fail is none', async () => {
+  const world = await worldWithStory();
+  const match = { route: 'balance', amount: 5 } as const;
+  expect(await verify(world, { match, count: { exactly: 0 } })).toMatchObject({
+    code: 'INVALID_REQUEST',
+    errors: [{ field: 'match.amount', message: expect.stringContaining('can never match') }],
+  });
+});
+
+test.each([
+  ['a fault that there is not', { fault: 'conection-reset' }, 'match.fault'],
+  ['a rule without its scenario', { rule: 'hide' }, 'match.rule'],
+])('%s is refused: none of it would prove nothing', async (_what, match, field) => {
+  const world = await worldWithStory();
+  const expected = { match, count: { exactly: 0 } } as unknown as VerifyRequest;
+  expect(await verify(world, expected)).toMatchObject({ code: 'INVALID_REQUEST', errors: [{ field }] });
+});
+
+test('too many requests: the latest that match are shown, with nothing that they miss', async () => {
+  const world = await worldWithStory();
+  const { closest } = await verify(world, { match: {}, count: { at_most: 1 } });
+  expect(closest.map(({ id, misses }) => [id, misses])).toEqual([
+    [6, []],
+    [5, []],
+    [4, []],
+  ]);
+});
+
+test.each<[string, VerifyRequest['sequence'], boolean, number]>([
+  ['all of it', [{ status: 402 }, { status: 500 }, { route: 'status' }, { route: 'balance' }], true, 4],
+  ['with others between', [{ client_ref_id: 'order-1' }, { route: 'balance' }], true, 2],
+  ['the same twice, which was there twice', [{ amount: 100 }, { amount: 100 }], true, 2],
+  ['the same three times', [{ amount: 100 }, { amount: 100 }, { amount: 100 }], false, 2],
+  ['in the other order', [{ route: 'balance' }, { route: 'status' }], false, 1],
+  ['with a first that never came', [{ amount: 5 }, { route: 'status' }], false, 0],
+])('a sequence of requests, %s', async (_what, sequence, passed, count) => {
+  const world = await worldWithStory();
+  expect(await verify(world, { sequence })).toMatchObject({ passed, count });
+});
+
+test('a sequence that breaks off says where, and shows what came after instead', async () => {
+  const world = await worldWithStory();
+  const answer = await verify(world, { sequence: [{ status: 402 }, { route: 'status', status: 404 }] });
+  expect(answer).toMatchObject({
+    passed: false,
+    count: 1,
+    message: '1 of the sequence of 2 requests were seen: nothing after them matches sequence[1]',
+    closest: [{ id: 5, misses: [{ field: 'status', expected: 404, actual: 200 }] }, { id: 6 }, { id: 4 }],
+  });
+  const late = await verify(world, {
+    sequence: [{ route: 'status' }, { client_ref_id: 'order-1', amount: 5 }],
+  });
+  expect(late.closest.map(({ id }) => id)).toEqual([6]);
+});
+
+test('what the journal no longer has is admitted with every answer that may depend on it', async () => {
+  const { client } = await sandboxFor({ ...SETTINGS, journalEntries: 2 });
+  const world = client();
+  for (const reference of ['a', 'b', 'c', 'd']) await world.pay({ client_ref_id: reference, amount: 1 });
+  const admitted = /2 requests before these had to make room and are not counted \(SANDBOX_JOURNAL_ENTRIES\)/;
+  const answer = await verify(world, { match: { route: 'initiate' }, count: { exactly: 4 } });
+  expect(answer).toMatchObject({ passed: false, count: 2, evicted: 2 });
+  expect(answer.message).toMatch(admitted);
+  const sequence = await verify(world, { sequence: [{ client_ref_id: 'a' }, { client_ref_id: 'b' }] });
+  expect(sequence).toMatchObject({ passed: false, evicted: 2 });
+  expect(sequence.message).toMatch(admitted);
+});
+
+test('a request that still hangs is counted as one that does', async () => {
+  const { client } = await sandboxFor(SETTINGS);
+  const world = client();
+  await world.world.rule({ name: 'stuck', effect: { fault: 'hang' } });
+  const hanging = world.pay().catch((error: Error) => error);
+  const match = { outcome: 'pending', fault: 'hang', committed: false } as const;
+  await expect.poll(() => verify(world, { match })).toMatchObject({ passed: true, count: 1 });
+  const near = await verify(world, { match: { client_ref_id: 'other' } });
+  expect(near.closest[0]?.request).toBe('#1 POST /payout/initiate order-1 pending');
+  await world.world.reset();
+  await hanging;
+});
+
+test('a connection that broke has no status, whatever would have been answered', async () => {
+  const { client } = await sandboxFor(SETTINGS);
+  const world = client();
+  await world.world.rule({ effect: { fault: 'connection-reset', commit: true } });
+  await world.pay().catch((error: Error) => error);
+  const count = { exactly: 0 };
+  expect((await verify(world, { match: { status: 200 }, count })).passed).toBe(true);
+  expect((await verify(world, { match: { fault: 'connection-reset' } })).passed).toBe(true);
+});
+
+test('a client that sends its trace with a scenario of its own is found by it', async () => {
+  const { client } = await sandboxFor(SETTINGS);
+  const world = client();
+  const headers = { 'content-type': 'application/json', 'x-sandbox-scenario': 'server-error' };
+  await world.send('POST', '/payout/initiate', { headers, body: JSON.stringify(PAYOUT) });
+  const match = { header: { 'x-sandbox-scenario': 'server-error' }, rule: 'server-error/fails' } as const;
+  const { closest } = await verify(world, { match: { ...match, status: 599 } });
+  expect(closest).toMatchObject([
+    { misses: expect.arrayContaining([{ field: 'status', expected: 599, actual: 500 }]) },
+  ]);
+});
+
+test.each<[string, unknown, unknown, string[]]>([
+  ['nothing', undefined, expect.stringMatching(/^body must be/), ['body']],
+  ['neither', {}, 'body must have either match or sequence', ['body']],
+  ['both', { match: {}, sequence: [{}] }, 'body must have either match or sequence', ['body']],
+  [
+    'a count of a sequence',
+    { sequence: [{}], count: { exactly: 1 } },
+    'body must have no count beside a sequence',
+    ['body'],
+  ],
+  ['an empty sequence', { sequence: [] }, 'sequence must be at least 1', ['sequence']],
+  ['an empty count', { match: {}, count: {} }, 'count must say exactly, at_least or at_most', ['count']],
+  [
+    'a count below nothing',
+    { match: {}, count: { exactly: -1 } },
+    'count.exactly must be at least 0',
+    ['count.exactly'],
+  ],
+  [
+    'half a request',
+    { match: {}, count: { exactly: 1.5 } },
+    expect.stringMatching(/^count\.exactly /),
+    ['count.exactly'],
+  ],
+  [
+    'a count that there cannot be',
+    { match: {}, count: { at_least: 3, at_most: 1 } },
+    expect.stringMatching(/^count must be a count that there can be/),
+    ['count'],
+  ],
+  [
+    'two counts that exclude each other',
+    { match: {}, count: { exactly: 3, at_most: 1 } },
+    expect.stringMatching(/^count must be a count that there can be/),
+    ['count'],
+  ],
+  [
+    'a misspelt field',
+    { match: { rout: 'initiate' } },
+    'match.rout is not known here (did you mean route?)',
+    ['match.rout'],
+  ],
+  [
+    'a misspelt count',
+    { match: {}, counts: 2 },
+    expect.stringMatching(/^counts is not known here \(did you mean count\?\)/),
+    ['counts'],
+  ],
+  [
+    'another route',
+    { match: { route: 'payout' } },
+    expect.stringMatching(/^match\.route must be one of initiate, status, balance/),
+    ['match.route'],
+  ],
+  [
+    'a status that there is not',
+    { match: { status: 1000 } },
+    expect.stringMatching(/^match\.status /),
+    ['match.status'],
+  ],
+  [
+    'a broken expression',
+    { match: { client_ref_id: { matches: '(' } } },
+    expect.stringContaining('is no regular expression'),
+    ['match.client_ref_id.matches'],
+  ],
+  [
+    'a broken step',
+    { sequence: [{}, { remarks: { matches: '[' } }] },
+    expect.stringContaining('is no regular expression'),
+    ['sequence[1].remarks.matches'],
+  ],
+  [
+    'an amount that there cannot be',
+    { match: { amount: { gt: 5, lt: 3 } } },
+    expect.stringMatching(/^match\.amount /),
+    ['match.amount'],
+  ],
+])('an expectation with %s is refused', async (_what, body, message, fields) => {
+  const { client } = await sandboxFor();
+  expect(await ask(client(), 'POST', '/requests/verify', body)).toMatchObject(
+    refusal(400, 'INVALID_REQUEST', message, fields),
+  );
+});

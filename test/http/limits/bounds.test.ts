@@ -1,0 +1,244 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import type { Refusal } from '../../../src/contract/errors.ts';
+import { isTooCrowded } from '../../../src/http/limits/crowding.ts';
+import { LongBodies } from '../../../src/http/limits/body-bytes.ts';
+import { Connections } from '../../../src/http/limits/connections.ts';
+import { UnreadAnswers } from '../../../src/http/limits/unread-answers.ts';
+import { answersOn, rawRequest, rawSocket } from '../../support/raw-socket.ts';
+import { linesOf, startProgram } from '../../support/program.ts';
+import { PAYOUT, sandboxFor } from '../../support/sandbox.ts';
+
+const KEY = 'sk_test_bounds';
+const AUTHORIZATION = { authorization: `Bearer ${KEY}` };
+const BALANCE = rawRequest('GET /client/fetchbalance', AUTHORIZATION);
+const BUSY = rawRequest('GET /client/fetchbalance', { ...AUTHORIZATION, 'x-slow': 'yes' });
+const slowWhereAsked = {
+  rules: [
+    {
+      name: 'slow',
+      match: { header: { 'x-slow': 'yes' } },
+      effect: { fault: { kind: 'slow-body', bytes_per_second: 1 } },
+    },
+  ],
+} as const;
+
+test('one connection more than there may be ends the one on which nothing happened for longest, and is served', async () => {
+  const { url } = await sandboxFor({ maxConnections: 2 });
+  const idle = rawSocket(url);
+  idle.write(BALANCE);
+  await once(idle, 'data');
+  const used = rawSocket(url);
+  used.write(BALANCE);
+  await once(used, 'data');
+  const ended = once(idle.resume(), 'close');
+  const newcomer = rawSocket(url);
+  newcomer.write(BALANCE);
+  expect(await answersOn(newcomer, 1)).toMatch(/^HTTP\/1\.1 200 /);
+  await ended;
+  used.write(BALANCE);
+  expect(await answersOn(used, 1)).toMatch(/^HTTP\/1\.1 200 /);
+});
+
+test('where every connection is busy, one more ends the one whose request is oldest, and is served', async () => {
+  const { url } = await sandboxFor({ maxConnections: 2, scenario: slowWhereAsked });
+  const [first, second] = [rawSocket(url), rawSocket(url)];
+  for (const socket of [first, second]) {
+    socket.write(BUSY);
+    await once(socket, 'data'); // the head of an answer that takes minutes
+  }
+  const ended = once(first.resume(), 'close');
+  const newcomer = rawSocket(url);
+  newcomer.write(BALANCE);
+  expect(await answersOn(newcomer, 1)).toMatch(/^HTTP\/1\.1 200 /);
+  await ended;
+  expect(second.destroyed).toBe(false);
+});
+
+test('a connection that a limit ends is a line in the log', async () => {
+  const { program, url } = await startProgram({ SANDBOX_MAX_CONNECTIONS: '1' });
+  const first = rawSocket(url);
+  first.write(BALANCE);
+  await once(first, 'data');
+  const ended = once(first.resume(), 'close');
+  const newcomer = rawSocket(url);
+  newcomer.write(BALANCE);
+  await answersOn(newcomer, 1);
+  await ended;
+  const { stdout } = await program.stop();
+  expect(linesOf(stdout, 'connection ended').map(({ level, limit }) => ({ level, limit }))).toContainEqual({
+    level: 40,
+    limit: 'SANDBOX_MAX_CONNECTIONS',
+  });
+});
+
+/** A server that answers nothing, its connections under watch. */
+async function silentServer(connections: Connections) {
+  const server = createServer();
+  const responses: ServerResponse[] = [];
+  server.on('request', ({ socket }, response: ServerResponse) => {
+    connections.began(socket);
+    responses.push(response);
+  });
+  connections.watch(server);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, responses };
+}
+
+test('past the requests that may be sent ahead of their answers, the connection with the most of them ends', async () => {
+  const told: string[] = [];
+  const { url, responses } = await silentServer(new Connections(10, 5, (limit) => told.push(limit)));
+  const modest = rawSocket(url);
+  modest.write(Buffer.concat([BALANCE, BALANCE]));
+  await expect.poll(() => responses.length, { timeout: 20_000 }).toBe(2);
+  const greedy = rawSocket(url);
+  const ended = once(greedy.resume(), 'close');
+  greedy.write(Buffer.concat(Array.from({ length: 6 }, () => BALANCE)));
+  await ended;
+  expect(modest.destroyed).toBe(false);
+  expect(told).toEqual(['requests ahead of their answers']);
+});
+
+test('a thousand requests sent at once on one connection are all answered, in their order', async () => {
+  const { url } = await sandboxFor();
+  const socket = rawSocket(url);
+  const pay = (nth: number): Buffer => {
+    const body = JSON.stringify({ ...PAYOUT, client_ref_id: `order-${nth}`, amount: 1 });
+    return rawRequest(
+      'POST /payout/initiate',
+      { ...AUTHORIZATION, 'content-type': 'application/json', 'content-length': String(body.length) },
+      body,
+    );
+  };
+  socket.write(Buffer.concat(Array.from({ length: 1000 }, (_, nth) => pay(nth))));
+  const answers = await answersOn(socket, 1000);
+  const references = [...answers.matchAll(/"client_ref_id":"order-(\d+)"/g)].map(([, nth]) => Number(nth));
+  expect(references).toEqual(Array.from({ length: 1000 }, (_, nth) => nth));
+});
+
+test('a long list of requests comes whole, and what was asked behind it on its connection comes after it', async () => {
+  const { url, client } = await sandboxFor();
+  const world = client(KEY);
+  for (let nth = 0; nth < 4; nth += 1)
+    await world.pay({ remarks: 'x'.repeat(40_000), client_ref_id: `order-${nth}` });
+  const requests = await world.world.requests();
+  expect(requests.map(({ client_ref_id }) => client_ref_id)).toEqual([
+    'order-0',
+    'order-1',
+    'order-2',
+    'order-3',
+  ]);
+  const socket = rawSocket(url);
+  const list = rawRequest('GET /_sandbox/requests', AUTHORIZATION);
+  socket.write(
+    Buffer.concat([list, rawRequest('DELETE /_sandbox/requests', { ...AUTHORIZATION, connection: 'close' })]),
+  );
+  const answers = await answersOn(socket);
+  expect([...answers.matchAll(/HTTP\/1\.1 200/g)]).toHaveLength(2);
+  expect(answers).toMatch(/"evicted":0\}[^]*\{"cleared":4\}$/);
+});
+
+test('a client that leaves is noticed, also behind a body that nobody reads', async () => {
+  const { url, client } = await sandboxFor({
+    scenario: { rules: [{ name: 'hung', effect: { fault: 'hang' } }] },
+  });
+  const socket = rawSocket(url);
+  const body = 'x'.repeat(200_000);
+  const headers = { ...AUTHORIZATION, 'content-length': String(body.length) };
+  socket.write(rawRequest('GET /client/fetchbalance', headers, body));
+  const { world } = client(KEY);
+  const outcomes = async () => (await world.requests()).map(({ outcome }) => outcome);
+  await expect.poll(outcomes, { timeout: 20_000 }).toEqual(['pending']);
+  socket.destroy();
+  await expect.poll(outcomes, { timeout: 20_000 }).toEqual(['fault']);
+});
+
+/** An answer whose connection tells when it is ended. */
+function answer(): { readonly response: ServerResponse; readonly isEnded: () => boolean } {
+  const socket = { destroyed: false, destroy: () => void (socket.destroyed = true) };
+  return { response: { req: { socket } } as unknown as ServerResponse, isEnded: () => socket.destroyed };
+}
+
+test('past what unread answers may take together, the oldest of them ends', () => {
+  const told: string[] = [];
+  const unread = new UnreadAnswers(100_000, (limit) => told.push(limit));
+  const [first, second, third, short] = [answer(), answer(), answer(), answer()];
+  unread.wait(short.response, 1000);
+  unread.wait(first.response, 40_000);
+  unread.wait(second.response, 40_000);
+  unread.wait(third.response, 40_000);
+  expect([first, second, third, short].map(({ isEnded }) => isEnded())).toEqual([true, false, false, false]);
+  expect(told).toEqual(['unread answers']);
+  unread.wait(second.response, 10); // its reader has read
+  unread.wait(answer().response, 60_000);
+  unread.read(third.response);
+  unread.wait(answer().response, 40_000);
+  expect([second, third].map(({ isEnded }) => isEnded())).toEqual([false, false]);
+});
+
+test('an answer longer than all unread answers may take is told all the same, and is the first to end for another', () => {
+  const unread = new UnreadAnswers(100_000, () => undefined);
+  const [long, next] = [answer(), answer()];
+  unread.wait(long.response, 500_000);
+  expect(long.isEnded()).toBe(false);
+  unread.wait(next.response, 20_000);
+  expect([long.isEnded(), next.isEnded()]).toEqual([true, false]);
+});
+
+test('past what long bodies may take together, the longest of them is refused', () => {
+  const bodies = new LongBodies(1000);
+  const refused: [string, string][] = [];
+  const body = (name: string) => ({
+    bytes: 0,
+    refuse: ({ code }: Refusal) => void refused.push([name, code]),
+  });
+  const [short, long] = [body('short'), body('long')];
+  bodies.grew(short, 300);
+  bodies.grew(long, 700);
+  expect(refused).toEqual([]);
+  bodies.grew(short, 400);
+  expect(refused).toEqual([['long', 'TOO_MANY_SNAPSHOTS']]);
+  bodies.over(long);
+  bodies.grew(short, 1000);
+  expect(refused).toHaveLength(1);
+});
+
+test('a body that comes byte by byte is the body that was sent', async () => {
+  const { url } = await sandboxFor();
+  const socket = rawSocket(url);
+  const body = JSON.stringify({ ...PAYOUT, remarks: 'x'.repeat(20_000) });
+  const chunks = Array.from(body, (character) => `1\r\n${character}\r\n`).join('');
+  const headers = { ...AUTHORIZATION, 'content-type': 'application/json', 'transfer-encoding': 'chunked' };
+  socket.write(rawRequest('POST /payout/initiate', headers, `${chunks}0\r\n\r\n`));
+  expect(await answersOn(socket, 1)).toMatch(/^HTTP\/1\.1 200 [^]*"client_ref_id":"order-1"/);
+});
+
+const times = (count: number, text: string): string => Array.from({ length: count }, () => text).join(',');
+
+test.each([
+  ['a short text', `[${times(20_000, '0')}]`, false],
+  ['a long text of little', JSON.stringify('['.repeat(1_000_000)), false],
+  ['a text with escapes', `[${times(30_000, JSON.stringify('",",",",'))}]`, false],
+  ['many small values', `[${times(200_000, '0')}]`, true],
+  ['many empty objects', `[${times(200_000, '{}')}]`, true],
+  ['many small objects with room between them', `[${times(200_000, '{"key":0}      ')}]`, true],
+  ['values of the size of a snapshot', `[${times(500_000, '"0123456789abcdef"')}]`, false],
+  ['more of them in one list than a sandbox holds', `[${times(2_100_000, '"0123456789"')}]`, true],
+  ['as many in lists that are closed', `[${times(21, `[${times(100_000, '"0123456789"')}]`)}]`, false],
+])('%s: too crowded, or not', (_what, text, expected) => {
+  expect(isTooCrowded(text)).toBe(expected);
+});
+
+test('a body with more values than a snapshot of its length is refused before it is read', async () => {
+  const { client } = await sandboxFor();
+  const headers = { 'content-type': 'application/json' };
+  const body = `{${times(300_000, '"k":0')}}`;
+  expect(await client().send('PUT', '/_sandbox/state', { headers, body })).toMatchObject({
+    status: 400,
+    body: { code: 'INVALID_REQUEST', errors: [{ field: 'body' }] },
+  });
+});

@@ -1,0 +1,186 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { startSandbox } from '../../../src/index.ts';
+import type { Example } from '../../../src/http/openapi/examples.ts';
+import { callsOf, openapiAt, type Json } from '../../support/openapi.ts';
+import { PAYOUT, seen } from '../../support/sandbox.ts';
+
+const ADMIN_TOKEN = 'the-token-of-the-admin';
+
+type Said = Readonly<Record<string, Json>>;
+type Ask = Omit<Example, 'answer' | 'bodies'> & { readonly bodies?: Readonly<Record<string, unknown>> };
+/** What is asked, given what was answered before, and what of the answer is too much to show. */
+type Turn = readonly [
+  operationId: string,
+  ask?: ((said: Said) => Ask) | undefined,
+  shown?: (answer: Json) => Json,
+];
+
+const firstRule = (answer: Json): Json => ({ ...answer, rules: answer.rules.slice(0, 1) });
+const txnId = (said: Said): string => said['initiatePayout'].data.txn_id;
+
+/** One story, in which every call of the API is asked once. Its clock stands still but for what moves it. */
+const STORY: readonly Turn[] = [
+  ['getHealth'],
+  ['getModel'],
+  ['listScenarios', undefined, (answer) => ({ ...answer, scenarios: answer.scenarios.slice(0, 2) })],
+  [
+    'chooseScenario',
+    () => ({
+      bodies: {
+        'by-name': { use: 'happy-fast' },
+        whole: { description: 'NEFT fails late', settlement: { NEFT: [{ to: 'FAILED', after: '40m' }] } },
+      },
+    }),
+    firstRule,
+  ],
+  ['leaveScenario', undefined, firstRule],
+  [
+    'putRule',
+    () => ({
+      bodies: {
+        'lost-answer': {
+          name: 'lost-answer',
+          match: { route: 'initiate', client_ref_id: 'order-2' },
+          times: 1,
+          effect: { commit: true, respond: { status: 500 } },
+        },
+        'slow-reads': { match: { route: 'status' }, effect: { delay: '2s' } },
+      },
+    }),
+  ],
+  ['listRules', undefined, firstRule],
+  ['getScenario', undefined, firstRule],
+  ['freezeClock'],
+  ['getClock'],
+  [
+    'initiatePayout',
+    () => ({
+      bodies: {
+        'bank-account': { ...PAYOUT, remarks: 'Invoice 42' },
+        'upi-id': {
+          ...PAYOUT,
+          client_ref_id: 'order-3',
+          beneficiary_account: 'asha@upi',
+          transfer_mode: 'UPI',
+        },
+        'insufficient-balance': {
+          ...PAYOUT,
+          client_ref_id: 'order-4',
+          beneficiary_account: '9999000402',
+        },
+      },
+    }),
+  ],
+  [
+    'advanceClock',
+    () => ({
+      bodies: {
+        'so-far': { by: '2h' },
+        'up-to': { to: '2026-12-01T00:00:00Z' },
+        'until-idle': { until: 'idle' },
+      },
+    }),
+  ],
+  ['getPayoutStatus', () => ({ query: { client_ref_id: 'order-1' } })],
+  ['fetchBalance'],
+  ['getTransaction', (said) => ({ path: { txn_id: txnId(said) } })],
+  ['listTransactions', () => ({ query: { status: 'SUCCESS', order: 'newest', limit: '100' } })],
+  ['listEntries', () => ({ query: { order: 'newest', limit: '100' } })],
+  ['listRequests', () => ({ query: { route: 'initiate', order: 'newest', limit: '100' } })],
+  [
+    'verifyRequests',
+    () => ({
+      bodies: {
+        count: { match: { route: 'initiate', client_ref_id: 'order-1' }, count: { exactly: 1 } },
+        sequence: { sequence: [{ route: 'initiate' }, { route: 'status' }] },
+      },
+    }),
+  ],
+  [
+    'forceTransition',
+    (said) => ({ path: { txn_id: txnId(said) }, bodies: { reversed: { to: 'REVERSED' } } }),
+  ],
+  ['creditWallet', () => ({ bodies: { credit: { amount: 500 } } })],
+  ['debitWallet', () => ({ bodies: { debit: { amount: 500 } } })],
+  ['getWallet'],
+  ['getWorld'],
+  ['removeRule', () => ({ path: { name: 'lost-answer' } }), firstRule],
+  ['removeRules', undefined, firstRule],
+  ['clearRequests'],
+  ['resetWorld'],
+  ['getState'],
+  ['putState', (said) => ({ bodies: { snapshot: said['getState'] } })],
+  ['resetClock'],
+  ['resumeClock', undefined, (answer) => ({ ...answer, now: '2026-01-15T10:30:00.000Z' })],
+  ['listWorlds'],
+  ['dropWorld', (said) => ({ path: { id: said['getWorld'].id } })],
+];
+
+/** Calls whose answers are no JSON, are without end, or are the document itself. */
+const UNTOLD = ['getMetrics', 'getOpenapi', 'openDocs', 'readEvents'];
+
+/** What is another at each run, as it is shown. */
+const SHOWN: Readonly<Record<string, unknown>> = {
+  version: '0.1.0',
+  request_id: 'req-1',
+  duration_ms: 1.5,
+  wall_at: '2026-01-15T10:30:00.000Z',
+  made_at: '2026-01-15T10:30:00.000Z',
+  used_at: '2026-01-15T10:30:00.000Z',
+  headers: { 'content-type': 'application/json' },
+};
+
+const steady = (answer: Json): Json =>
+  JSON.parse(JSON.stringify(answer), (key, value: unknown) =>
+    key in SHOWN && typeof value === typeof SHOWN[key] ? SHOWN[key] : value,
+  );
+
+test('every example of the document is what the sandbox answers when it is asked so', async () => {
+  const sandbox = await startSandbox({ clock: '2026-01-15T10:30:00Z', adminToken: ADMIN_TOKEN });
+  onTestFinished(() => sandbox.close());
+  const calls = callsOf(JSON.parse(await openapiAt(sandbox.url)));
+  const said: Record<string, Json> = {};
+  const examples: Record<string, Example> = {};
+  for (const [operationId, ask, shown] of STORY) {
+    const { path, query, bodies = {} } = ask?.(said) ?? {};
+    const {
+      method,
+      path: place,
+      operation,
+    } = calls.find((call) => call.operation.operationId === operationId)!;
+    const url = place.replaceAll(/\{(\w+)\}/g, (_, name: string) => path![name]!);
+    const [body] = Object.values(bodies);
+    const key = 'admin' in (operation.security[0] ?? {}) ? ADMIN_TOKEN : 'sk_test_demo';
+    const asked = new URLSearchParams(query).toString();
+    const response = await fetch(sandbox.url + url + (asked === '' ? '' : `?${asked}`), {
+      method,
+      headers: {
+        authorization: `Bearer ${key}`,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const { status, body: answer } = await seen(response);
+    expect({ operationId, status }).toEqual({
+      operationId,
+      status: Number(Object.keys(operation.responses)[0]),
+    });
+    said[operationId] = answer;
+    const values = Object.entries(bodies).map(([name, value]) => [name, { value }] as const);
+    examples[operationId] = {
+      ...(path && { path }),
+      ...(query && { query }),
+      ...(values.length > 0 && { bodies: Object.fromEntries(values) }),
+      answer: steady(shown?.(answer) ?? answer),
+    };
+  }
+  const untold = calls
+    .map(({ operation }) => operation.operationId)
+    .filter((id) => !(id in examples))
+    .toSorted();
+  expect(untold).toEqual(UNTOLD);
+  // After a change: npx vitest run test/openapi-examples.test.ts -u
+  await expect(`${JSON.stringify(examples, null, 1)}\n`).toMatchFileSnapshot(
+    '../../../fixtures/openapi-examples.json',
+  );
+});

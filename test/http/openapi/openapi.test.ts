@@ -1,0 +1,133 @@
+import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { expect, test } from 'vitest';
+import { ErrorAnswer } from '../../../src/contract/error-answer.ts';
+import { REFUSALS, type RefusalCode } from '../../../src/contract/errors.ts';
+import { callsOf, openapiAt, type Json } from '../../support/openapi.ts';
+import { runProgram } from '../../support/program.ts';
+import { sandboxFor, type Client } from '../../support/sandbox.ts';
+
+async function opened(): Promise<{ client: Client; url: string; text: string; document: Json }> {
+  const { client, url } = await sandboxFor();
+  const text = await openapiAt(url);
+  return { client: client(), url, text, document: JSON.parse(text) };
+}
+
+/** Pages and their files: no calls. */
+const UNDOCUMENTED = [
+  'GET /_sandbox/docs/{file}',
+  'GET /_sandbox',
+  'GET /_sandbox/',
+  'GET /_sandbox/assets/{file}',
+];
+
+test('the document has every route that there is, and none that is not', async () => {
+  const { client, document } = await opened();
+  const answers = [await client.send('GET', '/nowhere'), await client.send('GET', '/_sandbox/nowhere')];
+  const routes = answers.flatMap(({ body }) => {
+    const listed = (body.message as string).split('The routes are ')[1]!.split(', ');
+    return listed.flatMap((route) => {
+      const [, methods, path] = /^(.*) (\S+)$/.exec(route)!;
+      return methods!.split(' and ').map((method) => `${method} ${path}`);
+    });
+  });
+  const documented = callsOf(document).map(({ method, path }) => `${method} ${path}`);
+  expect([...documented, ...UNDOCUMENTED].toSorted()).toEqual(routes.toSorted());
+  expect(documented).toContain('POST /payout/initiate');
+});
+
+test('a public linter finds nothing in it, its examples included', async () => {
+  const { text } = await opened();
+  const config = await createConfig({ extends: ['recommended-strict'] });
+  const problems = await lintFromString({ source: text, absoluteRef: '/openapi.json', config });
+  expect(
+    problems.map(({ ruleId, message, location }) => `${ruleId} ${message} ${location[0]?.pointer}`),
+  ).toEqual([]);
+});
+
+test('every call has a name of its own, a summary, a chapter and an example', async () => {
+  const { document } = await opened();
+  const operations = callsOf(document).map(({ operation }) => operation);
+  expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length);
+  const chapters = new Set(document.tags.map(({ name }: Json) => name));
+  for (const operation of operations) {
+    expect(operation).toMatchObject({
+      operationId: expect.stringMatching(/^[a-z][A-Za-z]+$/),
+      summary: expect.stringMatching(/^[A-Z]/),
+      tags: [expect.toSatisfy((tag) => chapters.has(tag))],
+    });
+  }
+});
+
+test('whoever has no key is refused where the document asks for one, and nowhere else', async () => {
+  const { url, document } = await opened();
+  for (const { method, path, operation } of callsOf(document)) {
+    const { status } = await fetch(url + path, { method });
+    const asked = { method, path, isRefused: status === 401 };
+    expect(asked).toEqual({ method, path, isRefused: operation.security.length > 0 });
+  }
+});
+
+test('the key of a world is not enough where the document asks for the admin token', async () => {
+  const { client, document } = await opened();
+  for (const { method, path, operation } of callsOf(document)) {
+    if (!('admin' in (operation.security[0] ?? {}))) continue;
+    expect((await client.send(method, path)).status).toBe(401);
+  }
+});
+
+test('every refusal of the service stands at the status that it travels on', async () => {
+  const { document } = await opened();
+  const told = new Set<string>();
+  for (const { operation } of callsOf(document)) {
+    for (const [status, { content }] of Object.entries<Json>(operation.responses)) {
+      for (const [code, { value }] of Object.entries<Json>(content['application/json']?.examples ?? {})) {
+        expect(value).toEqual({ status: 'error', message: REFUSALS[code as RefusalCode].message, code });
+        if (status !== 'default') expect(String(REFUSALS[code as RefusalCode].status)).toBe(status);
+        told.add(code);
+      }
+    }
+  }
+  expect([...told].toSorted()).toEqual(Object.keys(REFUSALS).toSorted());
+});
+
+test('an error looks as the document says', async () => {
+  const { client } = await opened();
+  for (const { body } of [
+    await client.pay({ amount: -1 }),
+    await client.pay({ amount: 1e9 }),
+    await client.status({ txn_id: 'no' }),
+    await client.send('POST', '/_sandbox/clock/advance', { body: '{}' }),
+  ]) {
+    expect(ErrorAnswer.strict().parse(body)).toEqual(body);
+  }
+});
+
+test('the headers that an answer has are those of the document', async () => {
+  const { client, document } = await opened();
+  const { responses } = callsOf(document).find(({ path }) => path === '/payout/initiate')!.operation;
+  const first = await client.pay({ transfer_mode: 'RTGS' });
+  const again = await client.pay({ transfer_mode: 'RTGS' });
+  const unpaid = await client.pay({ client_ref_id: 'order-2', beneficiary_account: '9999000402' });
+  const seen = [first, again, unpaid].map(({ status, headers }) => ({
+    status,
+    names: [...headers.keys()].filter((name) => /^(x-sandbox|idempotent)/.test(name)),
+  }));
+  expect(seen).toEqual([
+    { status: 200, names: ['x-sandbox-request-id', 'x-sandbox-warning'] },
+    { status: 200, names: ['idempotent-replayed', 'x-sandbox-request-id', 'x-sandbox-warning'] },
+    { status: 402, names: ['x-sandbox-request-id', 'x-sandbox-rule'] },
+  ]);
+  for (const { status, names } of seen) {
+    const documented = Object.keys(responses[status].headers).map((name) => name.toLowerCase());
+    expect(documented).toEqual(expect.arrayContaining(names));
+  }
+  expect(responses['429'].headers).toMatchObject({ 'Retry-After': {}, 'X-Sandbox-Limit': {} });
+});
+
+test('the program prints what a sandbox serves, which is the same each time it is asked', async () => {
+  const { url, text, document } = await opened();
+  expect(await openapiAt(url)).toBe(text);
+  const { code, stdout, stderr } = await runProgram(['openapi']);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(JSON.parse(stdout)).toEqual(document);
+});

@@ -1,0 +1,86 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { sandboxFor, type Client } from '../../support/sandbox.ts';
+
+const CLOCK = '2026-01-15T10:30:00Z';
+const times = <T>(count: number, make: (nth: number) => T): T[] =>
+  Array.from({ length: count }, (_, nth) => make(nth));
+
+test('a thousand identical requests at once make one transaction and one debit', async () => {
+  const { client } = await sandboxFor({ settlement: 'manual' });
+  const world = client();
+  const answers = await Promise.all(times(1000, () => world.pay()));
+  expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+  expect(answers.filter(({ headers }) => !headers.has('idempotent-replayed'))).toHaveLength(1);
+  expect((await world.balance()).body.data.balance).toBe(998_499.5);
+});
+
+test('of two hundred payouts at once on a wallet that covers seventy, exactly seventy are made', async () => {
+  const { client } = await sandboxFor({ settlement: 'manual', openingBalance: '709.99' });
+  const world = client();
+  const answers = await Promise.all(
+    times(200, (nth) => world.pay({ client_ref_id: `order-${nth}`, amount: 10 })),
+  );
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(70);
+  expect(answers.filter(({ status }) => status === 402)).toHaveLength(130);
+  expect((await world.balance()).body.data.balance).toBe(9.99);
+});
+
+/** Some business: what each reference was answered, and how all of them ended. */
+async function business(world: Client, seed: number, parallel: boolean): Promise<unknown> {
+  const modes = ['IMPS', 'NEFT', 'RTGS', 'UPI'];
+  const pay = (nth: number) =>
+    world.pay({ client_ref_id: `order-${seed}-${nth % 20}`, transfer_mode: modes[nth % 4] });
+  const answers = [];
+  if (parallel) answers.push(...(await Promise.all(times(30, pay))));
+  else for (let nth = 0; nth < 30; nth += 1) answers.push(await pay(nth));
+  const changes = [
+    ...(await world.clock.advance('30m')).changes,
+    ...(await world.clock.advance('4d')).changes,
+  ];
+  const ends = await Promise.all(times(20, (nth) => world.status({ client_ref_id: `order-${seed}-${nth}` })));
+  return {
+    answers: answers.map(({ status, text }) => [status, text]),
+    changes,
+    ends: ends.map(({ text }) => text),
+    balance: (await world.balance()).text,
+  };
+}
+
+test('same seed, same requests, same clock: the same bytes, after a restart, serial or parallel', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.nat(), async (seed) => {
+      const settings = { seed, clock: CLOCK, settlement: 'realistic', openingBalance: 1e9 } as const;
+      const runs = [];
+      for (const parallel of [false, false, true]) {
+        const { client } = await sandboxFor(settings);
+        runs.push(await business(client('sk_test_same'), seed, parallel));
+      }
+      expect(runs[1]).toEqual(runs[0]);
+      expect(runs[2]).toEqual(runs[0]);
+    }),
+    { numRuns: 10 },
+  );
+});
+
+test('another seed, or another key, makes other ids', async () => {
+  const ids = new Set<string>();
+  for (const seed of ['1', '2']) {
+    const { client } = await sandboxFor({ seed, clock: CLOCK });
+    for (const key of ['sk_test_a', 'sk_test_b']) ids.add((await client(key).pay()).body.data.txn_id);
+  }
+  expect(ids.size).toBe(4);
+});
+
+test('the fate of a payout does not depend on the key, which a test may invent', async () => {
+  const { client } = await sandboxFor({ settlement: 'realistic', clock: CLOCK });
+  const ends = await Promise.all(
+    times(3, async () => {
+      const world = client();
+      await world.pay();
+      await world.clock.advance('4d');
+      return (await world.status({ client_ref_id: 'order-1' })).body.data.completed_at as string;
+    }),
+  );
+  expect(new Set(ends).size).toBe(1);
+});

@@ -1,0 +1,378 @@
+import { Agent, request as httpRequest } from 'node:http';
+import { expect, test } from 'vitest';
+import { answersOn, rawRequest, rawSocket } from '../../support/raw-socket.ts';
+import { PAYOUT, sandboxFor, type Client } from '../../support/sandbox.ts';
+
+const JSON_HEADERS = { 'content-type': 'application/json' };
+const post = (world: Client, body: string | Buffer) =>
+  world.send('POST', '/payout/initiate', { headers: JSON_HEADERS, body: new Uint8Array(Buffer.from(body)) });
+/** The accepted body with the amount written as `text`, as a client in another language might write it. */
+const withAmount = (text: string): string => JSON.stringify(PAYOUT).replace('1500.5', text);
+
+test.each([
+  ['0.1+0.2', '0.30000000000000004', 'must have at most 2 decimals (INR, whole paise)'],
+  ['half a paisa', '1.005', 'must have at most 2 decimals (INR, whole paise)'],
+  ['half a paisa more', '10.075', 'must have at most 2 decimals (INR, whole paise)'],
+  ['a tenth of a paisa', '0.001', 'must have at most 2 decimals (INR, whole paise)'],
+  ['a very small number', '1e-7', 'must have at most 2 decimals (INR, whole paise)'],
+  ['more than a wallet can hold', '100000000001', 'must be at most 100000000000 (INR)'],
+  ['1e21', '1e21', 'must be at most 100000000000 (INR)'],
+  ['a number beyond 2^53', '9007199254740993', 'must be at most 100000000000 (INR)'],
+  ['1e400', '1e400', 'is too large a number'],
+  ['minus zero', '-0', 'must be greater than 0'],
+  ['zero', '0', 'must be greater than 0'],
+  ['less than zero', '-1', 'must be greater than 0'],
+  ['a number as text', '"1000"', 'must be a number'],
+  ['a number with a comma', '"1,000"', 'must be a number'],
+  ['true', 'true', 'must be a number'],
+  ['null', 'null', 'must be a number'],
+  ['a list', '[]', 'must be a number'],
+])('an amount that is %s is refused', async (_what, text, message) => {
+  const { client } = await sandboxFor();
+  const world = client();
+  expect(await post(world, withAmount(text))).toMatchObject({
+    status: 400,
+    body: { code: 'INVALID_REQUEST', errors: [{ field: 'amount', message: `amount ${message}` }] },
+  });
+  expect((await world.balance()).body.data.balance).toBe(1_000_000);
+});
+
+test.each([
+  ['0.01', 0.01],
+  ['4.35', 4.35],
+  ['19.99', 19.99],
+  ['1.10', 1.1],
+  ['1e3', 1000],
+  ['1000.00', 1000],
+  ['199999.99', 199_999.99],
+  ['200000', 200_000],
+  ['500000.01', 500_000.01],
+  ['1.0000000000000001', 1], // the nearest number that JSON can hand us is 1
+])('an amount of %s is debited to the paisa', async (text, amount) => {
+  const { client } = await sandboxFor();
+  const world = client();
+  expect((await post(world, withAmount(text))).body.data.amount).toBe(amount);
+  expect((await world.balance()).body.data.balance).toBe((100_000_000 - Math.round(amount * 100)) / 100);
+});
+
+test('of a field that is given twice the last one counts, in the answer and in the wallet', async () => {
+  const { client } = await sandboxFor();
+  const world = client();
+  const paid = await post(world, withAmount('1,"amount":999'));
+  expect(paid.body.data.amount).toBe(999);
+  expect((await world.balance()).body.data.balance).toBe(999_001);
+});
+
+test('all fields at fault are named at once, in the words of the interface', async () => {
+  const { client } = await sandboxFor();
+  const { status, body } = await post(
+    client(),
+    '{"client_ref_id":"","beneficiary_name":7,"transfer_mode":"SWIFT","remarks":null}',
+  );
+  expect(status).toBe(400);
+  expect(body).toEqual({
+    status: 'error',
+    message: body.errors.map(({ message }: { message: string }) => message).join('; '),
+    code: 'INVALID_REQUEST',
+    errors: [
+      { field: 'client_ref_id', message: 'client_ref_id must not be empty' },
+      { field: 'beneficiary_name', message: 'beneficiary_name must be a string' },
+      { field: 'beneficiary_account', message: 'beneficiary_account is required' },
+      { field: 'beneficiary_ifsc', message: 'beneficiary_ifsc is required' },
+      { field: 'amount', message: 'amount is required' },
+      { field: 'transfer_mode', message: 'transfer_mode must be one of IMPS, NEFT, RTGS, UPI' },
+      { field: 'remarks', message: 'remarks must be a string' },
+    ],
+  });
+});
+
+test.each(['client_ref_id', 'beneficiary_name', 'beneficiary_account', 'beneficiary_ifsc'])(
+  '%s holds 128 characters and no more, and no half of a character',
+  async (field) => {
+    const { client } = await sandboxFor();
+    const world = client();
+    expect((await world.pay({ [field]: 'x'.repeat(128) })).status).toBe(200);
+    expect((await world.pay({ [field]: 'x'.repeat(129) })).body.errors).toEqual([
+      { field, message: `${field} must be at most 128 characters` },
+    ]);
+    const half = JSON.stringify({ ...PAYOUT, [field]: 'HALF' }).replace('HALF', String.raw`\ud800`);
+    expect((await post(world, half)).body.errors).toEqual([
+      { field, message: `${field} must be well-formed Unicode text` },
+    ]);
+  },
+);
+
+test.each([
+  ['a list', '[]', 'body must be a JSON object'],
+  ['a text', '"payout"', 'body must be a JSON object'],
+  ['null', 'null', 'body must be a JSON object'],
+  ['a number', '5', 'body must be a JSON object'],
+])('a body that is %s is refused as a whole', async (_what, text, message) => {
+  const { client } = await sandboxFor();
+  expect(await post(client(), text)).toMatchObject({
+    status: 400,
+    body: { code: 'INVALID_REQUEST', errors: [{ field: 'body', message }] },
+  });
+});
+
+test.each([
+  ['nothing', '', 400, 'INVALID_JSON'],
+  ['half of it', '{"amount":', 400, 'INVALID_JSON'],
+  ['no JSON', '<payout/>', 400, 'INVALID_JSON'],
+  ['a NUL', '\0', 400, 'INVALID_JSON'],
+  ['a byte order mark and no more', '\uFEFF', 400, 'INVALID_JSON'],
+  ['broken UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), 400, 'INVALID_JSON'],
+  ['a hundred and one lists', '['.repeat(101) + ']'.repeat(101), 400, 'INVALID_REQUEST'],
+  ['thirty thousand lists', '['.repeat(30_000) + ']'.repeat(30_000), 400, 'INVALID_REQUEST'],
+  ['ten thousand objects', '{"a":'.repeat(10_000) + '1' + '}'.repeat(10_000), 400, 'INVALID_REQUEST'],
+  ['64 KiB and one byte', JSON.stringify({ ...PAYOUT, remarks: '' }).padEnd(65_537), 413, 'BODY_TOO_LARGE'],
+])('a body of %s is refused in the envelope', async (_what, body, status, code) => {
+  const { client } = await sandboxFor();
+  const world = client();
+  const answer = await post(world, body);
+  expect(answer).toMatchObject({ status, body: { status: 'error', code, message: expect.any(String) } });
+  expect((await world.pay()).status).toBe(200);
+});
+
+test('a body of exactly 64 KiB is read', async () => {
+  const { client } = await sandboxFor();
+  expect((await post(client(), JSON.stringify(PAYOUT).padEnd(65_536))).status).toBe(200);
+});
+
+test.each(['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'then'])(
+  'a key named %s is an unknown field like any other',
+  async (key) => {
+    const { client } = await sandboxFor();
+    const world = client();
+    const poison = `"${key}":{"amount":1,"prototype":{"amount":1}},`;
+    expect((await post(world, JSON.stringify(PAYOUT).replace('{', `{${poison}`))).status).toBe(200);
+    expect((await post(world, `{"${key}":{"amount":1}}`)).body.errors).toHaveLength(6);
+    expect(({} as { amount?: number }).amount).toBeUndefined();
+  },
+);
+
+test('words that mean something to JavaScript are references like any other', async () => {
+  const { client } = await sandboxFor();
+  const world = client();
+  for (const reference of [
+    '__proto__',
+    'constructor',
+    'undefined',
+    'null',
+    '0',
+    ' ',
+    '\0',
+    '../..',
+    '%00',
+    "'--",
+    '\u202e',
+  ]) {
+    expect((await world.status({ client_ref_id: reference })).status).toBe(404);
+    expect((await world.pay({ client_ref_id: reference })).status).toBe(200);
+    expect((await world.status({ client_ref_id: reference })).body.data.client_ref_id).toBe(reference);
+  }
+});
+
+test.each([
+  ['no type', {}, 415],
+  ['text', { 'content-type': 'text/plain' }, 415],
+  ['a form', { 'content-type': 'application/x-www-form-urlencoded' }, 415],
+  ['no type at all', { 'content-type': 'json' }, 415],
+  ['JSON in another charset', { 'content-type': 'application/json; charset=utf-16' }, 415],
+  [
+    'JSON that is said to be compressed',
+    { 'content-type': 'application/json', 'content-encoding': 'gzip' },
+    415,
+  ],
+  ['JSON with its charset', { 'content-type': 'application/json; charset=utf-8' }, 200],
+  ['JSON in capitals', { 'content-type': 'Application/JSON' }, 200],
+])('a body sent as %s is answered %s', async (_what, headers: Record<string, string>, status) => {
+  const { client } = await sandboxFor();
+  const body = new Uint8Array(Buffer.from(JSON.stringify(PAYOUT))); // a text would be given a type by fetch
+  const answer = await client().send('POST', '/payout/initiate', { headers, body });
+  expect(answer.status).toBe(status);
+  if (status === 415) expect(answer.body).toMatchObject({ status: 'error', code: 'UNSUPPORTED_MEDIA_TYPE' });
+});
+
+test.each([
+  ['GET', '/', 404, 'ROUTE_NOT_FOUND'],
+  ['GET', '/payout/status/', 404, 'ROUTE_NOT_FOUND'],
+  ['GET', '/Payout/Status', 404, 'ROUTE_NOT_FOUND'],
+  ['POST', '/payout', 404, 'ROUTE_NOT_FOUND'],
+  ['GET', '/payout/initiate', 405, 'METHOD_NOT_ALLOWED'],
+  ['PUT', '/payout/initiate', 405, 'METHOD_NOT_ALLOWED'],
+  ['POST', '/payout/status', 405, 'METHOD_NOT_ALLOWED'],
+  ['DELETE', '/client/fetchbalance?x=1', 405, 'METHOD_NOT_ALLOWED'],
+  ['OPTIONS', '/client/fetchbalance', 405, 'METHOD_NOT_ALLOWED'],
+  ['PROPFIND', '/payout/status', 405, 'METHOD_NOT_ALLOWED'],
+  ['GET', '/%zz', 400, 'MALFORMED_REQUEST'],
+])('%s %s is answered %i in the envelope, and its body is not read', async (method, path, status, code) => {
+  const { client } = await sandboxFor();
+  const init = method === 'GET' ? {} : { body: '{', headers: JSON_HEADERS };
+  const answer = await client().send(method, path, init);
+  expect(answer).toMatchObject({ status, body: { status: 'error', code, message: expect.any(String) } });
+  if (status === 405) expect(answer.headers.get('allow')).toBe(path === '/payout/initiate' ? 'POST' : 'GET');
+});
+
+test('a query that cannot be decoded finds nothing and breaks nothing', async () => {
+  const { client } = await sandboxFor();
+  const world = client();
+  for (const query of [
+    'client_ref_id=%',
+    'client_ref_id=%ff%fe',
+    'txn_id=%00',
+    'client_ref_id[]=a&txn_id=b',
+    'txn_id=%ud800',
+  ]) {
+    expect((await world.send('GET', `/payout/status?${query}`)).status).toBe(404);
+  }
+  expect((await world.send('GET', `/payout/status?${'&'.repeat(5000)}`)).status).toBe(400);
+});
+
+const AUTHORIZED = { Authorization: 'Bearer sk_test_raw' };
+
+test.each([
+  [
+    'no HTTP',
+    Buffer.from('\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n', 'latin1'),
+    400,
+    'MALFORMED_REQUEST',
+  ],
+  ['a header without a name', rawRequest('GET /', { '': 'x' }), 400, 'MALFORMED_REQUEST'],
+  [
+    'two lengths',
+    Buffer.from('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n'),
+    400,
+    'MALFORMED_REQUEST',
+  ],
+  ['a method that there is none of', Buffer.from('PRI /\r\nHost: a\r\n\r\n'), 400, 'MALFORMED_REQUEST'],
+  ['headers without end', rawRequest('GET /', { X: 'x'.repeat(17_000) }), 431, 'HEADERS_TOO_LARGE'],
+  ['a URL without end', rawRequest(`GET /${'x'.repeat(17_000)}`, {}), 431, 'HEADERS_TOO_LARGE'],
+])(
+  '%s on the wire is answered in the envelope and the connection ended',
+  async (_what, bytes, status, code) => {
+    const { url, client } = await sandboxFor();
+    const socket = rawSocket(url);
+    socket.write(bytes);
+    const text = await answersOn(socket);
+    expect(text).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(JSON.parse(text.slice(text.indexOf('{')))).toMatchObject({ status: 'error', code });
+    expect((await client().pay()).status).toBe(200);
+  },
+);
+
+test('bytes that are no HTTP are refused after what was asked before them, and never in its place', async () => {
+  const { url } = await sandboxFor({
+    scenario: { rules: [{ name: 'late', match: { route: 'balance' }, effect: { delay: '200ms' } }] },
+  });
+  const socket = rawSocket(url);
+  const asked = rawRequest('GET /client/fetchbalance', AUTHORIZED);
+  socket.write(Buffer.concat([asked, asked, Buffer.from('\u0000\r\n\r\n')]));
+  const text = await answersOn(socket);
+  expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 400']);
+});
+
+test('a client that ends in the middle of a request, behind one that hangs, ends them both', async () => {
+  const { url } = await sandboxFor({ scenario: { rules: [{ name: 'hung', effect: { fault: 'hang' } }] } });
+  const socket = rawSocket(url);
+  socket.end(Buffer.concat([rawRequest('GET /client/fetchbalance', AUTHORIZED), Buffer.from('GET /')]));
+  expect(await answersOn(socket)).toBe('');
+});
+
+test('five hundred headers are read, and requests sent before their turn are answered in order', async () => {
+  const { url } = await sandboxFor();
+  const socket = rawSocket(url);
+  const many = Object.fromEntries(Array.from({ length: 500 }, (_, nth) => [`X-${nth}`, 'y']));
+  socket.write(
+    Buffer.concat([
+      rawRequest('GET /client/fetchbalance', { ...AUTHORIZED, ...many }),
+      ...['a', 'b', 'c'].map((client_ref_id) => {
+        const body = JSON.stringify({ ...PAYOUT, client_ref_id });
+        return rawRequest(
+          'POST /payout/initiate',
+          { ...AUTHORIZED, 'Content-Type': 'application/json', 'Content-Length': String(body.length) },
+          body,
+        );
+      }),
+      rawRequest('GET /payout/status?client_ref_id=c', { ...AUTHORIZED, Connection: 'close' }),
+    ]),
+  );
+  const text = await answersOn(socket);
+  expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(Array.from({ length: 5 }, () => 'HTTP/1.1 200'));
+  expect([...text.matchAll(/"client_ref_id":"(.)"/g)].map(([, reference]) => reference)).toEqual([
+    'a',
+    'b',
+    'c',
+    'c',
+  ]);
+});
+
+test('a client that leaves with half of its body sent makes no payout', async () => {
+  const { url, client } = await sandboxFor();
+  const socket = rawSocket(url);
+  const body = JSON.stringify(PAYOUT);
+  const headers = {
+    ...AUTHORIZED,
+    'Content-Type': 'application/json',
+    'Content-Length': String(body.length),
+  };
+  await new Promise<void>((resolve) => {
+    socket.write(rawRequest('POST /payout/initiate', headers, body.slice(0, 20)), () => resolve());
+  });
+  socket.destroy();
+  const world = client('sk_test_raw');
+  expect((await world.balance()).body.data.balance).toBe(1_000_000);
+  expect((await world.status({ client_ref_id: PAYOUT.client_ref_id })).status).toBe(404);
+});
+
+test('an unknown key is refused before its body is read', async () => {
+  const { url } = await sandboxFor();
+  const socket = rawSocket(url);
+  socket.write(
+    rawRequest('POST /payout/initiate', {
+      Authorization: 'Bearer nobody',
+      'Content-Type': 'application/json',
+      'Content-Length': '60000',
+    }),
+  );
+  expect(await answersOn(socket, 1)).toMatch(/^HTTP\/1.1 401 /);
+});
+
+test('a body far too large is answered 413 before it was sent', async () => {
+  const { url } = await sandboxFor();
+  const status = await new Promise((resolve, reject) => {
+    const headers = { ...AUTHORIZED, ...JSON_HEADERS, 'content-length': '100000000' };
+    const agent = new Agent();
+    const request = httpRequest(`${url}/payout/initiate`, { method: 'POST', headers, agent }, (response) => {
+      resolve(response.statusCode);
+      request.destroy();
+      agent.destroy();
+    });
+    request.on('error', reject);
+    request.flushHeaders();
+  });
+  expect(status).toBe(413);
+});
+
+test.each([
+  [
+    'without a Host',
+    'GET /client/fetchbalance HTTP/1.1\r\nConnection: close\r\n\r\n',
+    400,
+    'MALFORMED_REQUEST',
+  ],
+  ['that wants a tunnel', 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'MALFORMED_REQUEST'],
+  [
+    'with an expectation',
+    'GET / HTTP/1.1\r\nHost: a\r\nExpect: foo\r\nConnection: close\r\n\r\n',
+    404,
+    'ROUTE_NOT_FOUND',
+  ],
+])('a request %s is answered in the envelope', async (_what, bytes, status, code) => {
+  const { url } = await sandboxFor();
+  const socket = rawSocket(url);
+  socket.write(bytes);
+  const text = await answersOn(socket);
+  expect(text).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+  expect(JSON.parse(text.slice(text.indexOf('{')))).toMatchObject({ status: 'error', code });
+});

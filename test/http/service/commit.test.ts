@@ -1,0 +1,323 @@
+import fc from 'fast-check';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { HeldAnswers } from '../../../src/log/held-answers.ts';
+import { startSandbox, type SettingsInput } from '../../../src/index.ts';
+import { HTTP_CLIENTS, type HttpClient, type Outcome } from '../../support/http-clients.ts';
+import { clientOf, PAYOUT, sandboxFor, type Client } from '../../support/sandbox.ts';
+
+const KEY = 'sk_test_commit';
+const OPENING = 1_000_000;
+const LEFT = OPENING - PAYOUT.amount;
+const REFERENCE = { client_ref_id: PAYOUT.client_ref_id };
+const EVENTUALLY = { timeout: 20_000, interval: 5 };
+const [, nodeHttp] = HTTP_CLIENTS as [HttpClient, HttpClient];
+
+type Scenario = Exclude<NonNullable<SettingsInput['scenario']>, string>;
+type RuleInput = NonNullable<Scenario['rules']>[number];
+type Effect = RuleInput['effect'];
+
+/** All that a client can be made to see of its initiate. */
+const ANSWERS: readonly [string, Effect][] = [
+  ['the normal answer', {}],
+  ['a late answer', { delay: '10ms' }],
+  ['an uneven answer', { delay: { min: '0ms', max: '10ms' } }],
+  ['status 500', { respond: { status: 500 } }],
+  ['status 429', { respond: { status: 429 } }],
+  ['a success of its own', { respond: { status: 200, body: { status: 'success' } } }],
+  ["a gateway's 502 page", { respond: { status: 502, body: '<html>Bad Gateway</html>' } }],
+  ['a late 504', { delay: '10ms', respond: { status: 504, body: '' } }],
+  ['connection-reset', { fault: 'connection-reset' }],
+  ['empty-response', { fault: 'empty-response' }],
+  ['truncated-body', { fault: 'truncated-body' }],
+  ['malformed-json', { fault: 'malformed-json' }],
+  ['garbage', { fault: 'garbage' }],
+  ['slow-body', { fault: { kind: 'slow-body', bytes_per_second: 5000 } }],
+  ['a hang for a time', { fault: { kind: 'hang', for: '10ms' } }],
+  ['a hang until it leaves', { fault: 'hang' }],
+];
+
+/** Sends an initiate; a client that is left hanging leaves once its answer is held back. */
+async function initiate(url: string, { fault }: Effect): Promise<Outcome> {
+  if (fault !== 'hang') return nodeHttp.initiate(url, KEY);
+  const held = vi.spyOn(HeldAnswers.prototype, 'hold');
+  onTestFinished(() => held.mockRestore());
+  const leave = new AbortController();
+  const outcome = nodeHttp.initiate(url, KEY, {}, leave.signal);
+  await expect.poll(() => held.mock.calls.length, EVENTUALLY).toBe(1);
+  leave.abort();
+  return outcome;
+}
+
+const ruledSandbox = (rule: Omit<RuleInput, 'name'>, settings: SettingsInput = {}) =>
+  sandboxFor({
+    settlement: 'manual',
+    openingBalance: `${OPENING}`,
+    ...settings,
+    scenario: { rules: [{ name: 'ruled', match: { route: 'initiate' }, ...rule }] },
+  });
+
+const balanceOf = async (world: Client): Promise<number> => (await world.balance()).body.data.balance;
+
+describe.each(ANSWERS)('after %s', (_what, effect) => {
+  test('that hides a payout, the payout is there, and a retry finds it', async () => {
+    const { url, client } = await ruledSandbox({ times: 1, effect: { ...effect, commit: true } });
+    const world = client(KEY);
+    await initiate(url, effect);
+    const found = await world.status(REFERENCE);
+    expect(found).toMatchObject({
+      status: 200,
+      body: { data: { status: 'PENDING', amount: PAYOUT.amount } },
+    });
+    expect(await balanceOf(world)).toBe(LEFT);
+    const retry = await world.pay();
+    expect(retry).toMatchObject({ status: 200, body: { data: { txn_id: found.body.data.txn_id } } });
+    expect(retry.headers.get('idempotent-replayed')).toBe('true');
+    expect(await balanceOf(world)).toBe(LEFT);
+  });
+
+  test('that hides no payout, there is none, and a retry makes it', async () => {
+    const { url, client } = await ruledSandbox({ times: 1, effect: { ...effect, commit: false } });
+    const world = client(KEY);
+    await initiate(url, effect);
+    expect((await world.status(REFERENCE)).status).toBe(404);
+    expect(await balanceOf(world)).toBe(OPENING);
+    const retry = await world.pay();
+    expect(retry.status).toBe(200);
+    expect(retry.headers.has('idempotent-replayed')).toBe(false);
+    expect((await world.status(REFERENCE)).body.data.txn_id).toBe(retry.body.data.txn_id);
+    expect((await world.pay()).headers.get('idempotent-replayed')).toBe('true');
+    expect(await balanceOf(world)).toBe(LEFT);
+  });
+
+  test('that should hide a payout which the wallet cannot cover, nothing has happened', async () => {
+    const rule = { effect: { ...effect, commit: true } };
+    const { url, client } = await ruledSandbox(rule, { openingBalance: '1500.49' });
+    await initiate(url, effect);
+    const world = client(KEY);
+    expect((await world.status(REFERENCE)).status).toBe(404);
+    expect(await balanceOf(world)).toBe(1500.49);
+  });
+
+  test('to a reference that is sent again, its payout is debited no second time', async () => {
+    const { url, client } = await ruledSandbox({ skip: 1, effect: { ...effect, commit: true } });
+    const world = client(KEY);
+    const paid = await world.pay();
+    expect(paid.status).toBe(200);
+    await initiate(url, effect);
+    expect(await balanceOf(world)).toBe(LEFT);
+    expect((await world.status(REFERENCE)).body.data.txn_id).toBe(paid.body.data.txn_id);
+  });
+});
+
+test.each<[string, Effect, boolean]>([
+  ['status 500', { respond: { status: 500 } }, false],
+  ['a success with another body', { respond: { status: 200, body: {} } }, false],
+  ['a fault', { fault: 'malformed-json' }, false],
+  ['a delay', { delay: '1ms' }, true],
+  ['a timeline', { timeline: [] }, true],
+])(
+  'a rule with %s that says nothing of commit makes its payout only where it answers as usual',
+  async (_what, effect, isMade) => {
+    const { client } = await ruledSandbox({ effect });
+    const world = client();
+    await world.pay();
+    expect((await world.status(REFERENCE)).status).toBe(isMade ? 200 : 404);
+    expect(await balanceOf(world)).toBe(isMade ? LEFT : OPENING);
+  },
+);
+
+test('a payout that only seems to happen is answered like one that does', async () => {
+  const clock = '2026-01-15T10:30:00Z';
+  const seeming = await ruledSandbox({ effect: { commit: false } }, { clock });
+  const real = await ruledSandbox({ effect: { commit: true } }, { clock });
+  const [one, other] = [await seeming.client(KEY).pay(), await real.client(KEY).pay()];
+  expect(one.status).toBe(200);
+  expect(one.text).toBe(other.text);
+  const world = seeming.client(KEY);
+  expect((await world.status({ txn_id: one.body.data.txn_id })).status).toBe(404);
+  expect(await balanceOf(world)).toBe(OPENING);
+});
+
+test('an answer of its own to a reference that is sent again tells of no replay', async () => {
+  const { client } = await ruledSandbox({ skip: 1, effect: { respond: { status: 500 }, commit: true } });
+  const world = client();
+  await world.pay();
+  const again = await world.pay();
+  expect(again.status).toBe(500);
+  expect(again.headers.has('idempotent-replayed')).toBe(false);
+});
+
+test('a wallet that cannot cover a payout shows through a fault, not through an ordered answer', async () => {
+  const broke = { openingBalance: '1' };
+  const malformed = await ruledSandbox({ effect: { fault: 'malformed-json', commit: true } }, broke);
+  const ordered = await ruledSandbox({ effect: { respond: { status: 503 }, commit: true } }, broke);
+  expect(await malformed.client().pay()).toMatchObject({ status: 402, body: undefined });
+  expect(await ordered.client().pay()).toMatchObject({ status: 503, body: { code: 'HTTP_503' } });
+});
+
+const REFERENCES = ['order-1', 'order-2', 'order-3', 'order-4', 'order-5'];
+
+/** The same body for the same reference, so that it does not matter which of two comes first. */
+const payoutOf = (reference: string) => ({
+  client_ref_id: reference,
+  amount: REFERENCES.indexOf(reference) * 33.33 + 0.01,
+});
+
+const anyTimeline = fc.constantFrom<NonNullable<Effect['timeline']>>(
+  [],
+  [{ to: 'FAILED', after: '1s' }],
+  [{ to: 'SUCCESS', after: '1s' }],
+  [
+    { to: 'SUCCESS', after: '1s' },
+    { to: 'REVERSED', after: '1m' },
+  ],
+);
+
+const anyEffect: fc.Arbitrary<Effect> = fc
+  .record(
+    {
+      commit: fc.boolean(),
+      delay: fc.oneof(
+        fc.nat(5).map((ms) => `${ms}ms`),
+        fc.nat(5).map((ms) => ({ min: '0ms', max: `${ms}ms` })),
+        fc.constant({ median: '1ms', sigma: 0.5 }),
+      ),
+      respond: fc.constantFrom({ status: 200 }, { status: 500 }, { status: 502, body: '<html></html>' }),
+      fault: fc.constantFrom<NonNullable<Effect['fault']>>(
+        'connection-reset',
+        'empty-response',
+        'truncated-body',
+        'malformed-json',
+        'garbage',
+        { kind: 'hang', for: '1ms' },
+        { kind: 'slow-body', bytes_per_second: 1_000_000 },
+      ),
+      timeline: anyTimeline,
+    },
+    { requiredKeys: [] },
+  )
+  .filter((effect) => Object.keys(effect).length > 0);
+
+const anyMatch: fc.Arbitrary<NonNullable<RuleInput['match']>> = fc.record(
+  {
+    client_ref_id: fc.subarray(REFERENCES, { minLength: 1 }),
+    amount: fc.record({ gte: fc.nat(100) }),
+    attempt: fc.constantFrom(1, 2, { gte: 2 }),
+  },
+  { requiredKeys: [] },
+);
+
+const rulesOf = (rule: fc.Arbitrary<Omit<RuleInput, 'name'>>): fc.Arbitrary<RuleInput[]> =>
+  fc.array(rule, { maxLength: 6 }).map((rules) =>
+    rules.map((parts, nth) => ({
+      ...parts,
+      name: `rule-${nth}`,
+      match: { route: 'initiate', ...parts.match },
+    })),
+  );
+
+/** Whole tenths: `fc.double` is next to 0 or 1 nearly always, where nothing is left to chance. */
+const anyProbability = fc.integer({ min: 1, max: 9 }).map((tenths) => tenths / 10);
+
+const steadyRule = fc.record(
+  { match: anyMatch, probability: anyProbability, effect: anyEffect },
+  { requiredKeys: ['match', 'effect'] },
+);
+const countingRule = fc.record(
+  {
+    match: anyMatch,
+    probability: anyProbability,
+    skip: fc.nat(3),
+    times: fc.integer({ min: 1, max: 3 }),
+    effect: anyEffect,
+  },
+  { requiredKeys: ['match', 'effect'] },
+);
+
+const anyReferences = fc.array(fc.constantFrom(...REFERENCES), { minLength: 1, maxLength: 12 });
+
+interface Run {
+  /** What came back for each reference, in an order that does not tell which came first. */
+  readonly answers: Readonly<Record<string, readonly string[]>>;
+  readonly payouts: Readonly<Record<string, { readonly status: string; readonly amount: number }>>;
+  readonly balance: number;
+}
+
+const told = (outcome: Outcome): string =>
+  'error' in outcome ? outcome.error : `${outcome.status} ${outcome.text}`;
+
+/** Sends initiates, all at once or one by one, and looks at the wallet an hour later. */
+async function run(
+  scenario: Scenario,
+  references: readonly string[],
+  how: 'parallel' | 'serial',
+): Promise<Run> {
+  await using sandbox = await startSandbox({
+    clock: '2026-01-15T10:30:00Z',
+    settlement: 'manual',
+    rateLimit: 'off',
+    scenario,
+  });
+  const world = clientOf(sandbox.world(KEY));
+  const answers: Record<string, string[]> = {};
+  const send = async (reference: string): Promise<void> => {
+    const outcome = await nodeHttp.initiate(sandbox.url, KEY, payoutOf(reference));
+    (answers[reference] ??= []).push(told(outcome));
+  };
+  if (how === 'parallel')
+    await Promise.all(references.toReversed().map(send)); // and in another order
+  else for (const reference of references) await send(reference);
+  for (const outcomes of Object.values(answers)) outcomes.sort();
+  await world.clock.advance('1h');
+  const payouts: Record<string, { status: string; amount: number }> = {};
+  for (const reference of REFERENCES) {
+    const { status, body } = await world.status({ client_ref_id: reference });
+    if (status === 200) payouts[reference] = { status: body.data.status, amount: body.data.amount };
+  }
+  return { answers, payouts, balance: await balanceOf(world) };
+}
+
+const paise = (inr: number): number => Math.round(inr * 100);
+
+/** What the wallet must hold, given its payouts. */
+const dueBalance = (openingInr: number, { payouts }: Run): number =>
+  Object.values(payouts)
+    .filter(({ status }) => status === 'PENDING' || status === 'SUCCESS')
+    .reduce((sum, { amount }) => sum - paise(amount), paise(openingInr));
+
+test('money is conserved whatever rules, faults and retries do', async () => {
+  const anyRun = fc.record({
+    rules: rulesOf(countingRule),
+    references: anyReferences,
+    opening: fc.constantFrom(0, 50, 100, 1000),
+    how: fc.constantFrom('parallel' as const, 'serial' as const),
+    seed: fc.nat(),
+    timeline: anyTimeline,
+  });
+  await fc.assert(
+    fc.asyncProperty(anyRun, async ({ rules, references, opening, how, seed, timeline }) => {
+      const settlement = { IMPS: timeline };
+      const end = await run(
+        { seed, settlement, rules, wallet: { opening_balance: opening } },
+        references,
+        how,
+      );
+      expect(paise(end.balance)).toBe(dueBalance(opening, end));
+      expect(end.balance).toBeGreaterThanOrEqual(0);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('a parallel run ends as a serial one with the same seed', async () => {
+  const anyRun = fc.record({ rules: rulesOf(steadyRule), references: anyReferences, seed: fc.nat() });
+  await fc.assert(
+    fc.asyncProperty(anyRun, async ({ rules, references, seed }) => {
+      const scenario = { seed, rules, wallet: { opening_balance: OPENING } };
+      const serial = await run(scenario, references, 'serial');
+      expect(await run(scenario, references, 'parallel')).toEqual(serial);
+      expect(paise(serial.balance)).toBe(dueBalance(OPENING, serial));
+    }),
+    { numRuns: 40 },
+  );
+});

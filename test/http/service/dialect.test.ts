@@ -1,0 +1,964 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { z } from 'zod';
+import { DEFAULT_DIALECT, Dialect, type DialectChange } from '../../../src/contract/dialect.ts';
+import type { ScenarioDocument } from '../../../src/contract/scenario.ts';
+import type { SettingsInput } from '../../../src/index.ts';
+import { shippedDialects } from '../../../src/scenario/scenario-file.ts';
+import { systemClock } from '../../../src/platform/system-clock.ts';
+import { startServer } from '../../../src/server.ts';
+import { readSettings } from '../../../src/settings.ts';
+import { answersOn, rawSocket } from '../../support/raw-socket.ts';
+import { PAYOUT, sandboxFor, seen, type Client, type Seen } from '../../support/sandbox.ts';
+
+const OPENING_INR = 1_000_000;
+const FROZEN = { clock: '2026-01-15T10:30:00Z' } as const;
+
+/** `errors.body`, `client_ref_id.same_body` and so on. */
+type RowName = { [G in keyof Dialect]: `${G}.${Extract<keyof Dialect[G], string>}` }[keyof Dialect];
+
+type ScenarioInput = z.input<typeof ScenarioDocument>;
+
+type Change = Record<string, unknown>;
+
+interface Surroundings {
+  readonly settings?: SettingsInput;
+  readonly scenario?: Omit<ScenarioInput, 'dialect'>;
+  /** Other rows that a story needs. */
+  readonly dialect?: DialectChange;
+}
+
+/** Starts a sandbox that speaks the dialect of the story, with a client of a fresh world. */
+type Open = (surroundings?: Surroundings) => Promise<Client>;
+
+interface Story {
+  readonly row: RowName;
+  readonly choice: string | number;
+  /** What a client sees of the choice. */
+  readonly what: string;
+  readonly tell: (open: Open) => Promise<void>;
+}
+
+const withRow = (row: string, choice: unknown, change: DialectChange = {}): DialectChange => {
+  const [group, name] = row.split('.') as [keyof Dialect, string];
+  return { ...change, [group]: { ...change[group], [name]: choice } };
+};
+
+const opening =
+  (row: string, choice: unknown): Open =>
+  async ({ settings, scenario, dialect } = {}) => {
+    const whole = { ...scenario, dialect: withRow(row, choice, dialect) };
+    return (await sandboxFor({ ...settings, scenario: whole })).client();
+  };
+
+/** What the wallet has paid since it was opened, in INR. */
+const paid = async (world: Client, openingInr = OPENING_INR): Promise<number> =>
+  Math.round((openingInr - (await world.balance()).body.data.balance) * 100) / 100;
+
+const bare = async (world: Client, path: string, authorization?: string): Promise<Seen> =>
+  seen(await fetch(world.url + path, authorization === undefined ? {} : { headers: { authorization } }));
+
+const WRONG_AMOUNT = { field: 'amount', message: 'amount must be greater than 0' };
+
+const statusWord = (word: Dialect['errors']['status_word']): Story => ({
+  row: 'errors.status_word',
+  choice: word,
+  what: `the status of an error is the word ${word}, that of a success stays success`,
+  tell: async (open) => {
+    const world = await open();
+    for (const refused of [
+      await world.pay({ amount: 0 }),
+      await world.send('GET', '/'),
+      await bare(world, '/client/fetchbalance'),
+    ]) {
+      expect(refused.body.status).toBe(word);
+    }
+    expect((await world.pay()).body.status).toBe('success');
+  },
+});
+
+const ERRORS: readonly Story[] = [
+  {
+    row: 'errors.body',
+    choice: 'envelope',
+    what: 'an error is an envelope with a message, a code and the fields at fault',
+    tell: async (open) => {
+      const { headers, body } = await (await open()).pay({ amount: 0 });
+      expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
+      const { message } = WRONG_AMOUNT;
+      expect(body).toEqual({ status: 'error', message, code: 'INVALID_REQUEST', errors: [WRONG_AMOUNT] });
+    },
+  },
+  {
+    row: 'errors.body',
+    choice: 'message',
+    what: 'an error is a message and no more',
+    tell: async (open) => {
+      const { status, headers, body } = await (await open()).pay({ amount: 0 });
+      expect(status).toBe(400);
+      expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
+      expect(body).toEqual({ message: WRONG_AMOUNT.message });
+    },
+  },
+  {
+    row: 'errors.body',
+    choice: 'problem',
+    what: 'an error is a problem of RFC 9457',
+    tell: async (open) => {
+      const { status, headers, body } = await (await open()).pay({ amount: 0 });
+      expect(status).toBe(400);
+      expect(headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
+      expect(body).toEqual({
+        type: 'about:blank',
+        title: 'Bad Request',
+        status: 400,
+        detail: WRONG_AMOUNT.message,
+        code: 'INVALID_REQUEST',
+        errors: [WRONG_AMOUNT],
+      });
+    },
+  },
+  {
+    row: 'errors.body',
+    choice: 'empty',
+    what: 'an error has a status and no body',
+    tell: async (open) => {
+      const { status, headers, text } = await (await open()).pay({ amount: 0 });
+      expect(status).toBe(400);
+      expect(headers.has('content-type')).toBe(false);
+      expect(headers.get('content-length')).toBe('0');
+      expect(text).toBe('');
+    },
+  },
+  ...(['error', 'failed', 'failure'] as const).map(statusWord),
+];
+
+const refusedRepeat = (row: RowName, choice: 400 | 409, code: string, change: Change): Story => ({
+  row,
+  choice,
+  what: `a reference sent again is refused with ${choice}, and debited once`,
+  tell: async (open) => {
+    const world = await open();
+    const { txn_id } = (await world.pay()).body.data;
+    const refused = await world.pay(change);
+    expect(refused).toMatchObject({ status: choice, body: { code, errors: [{ field: 'client_ref_id' }] } });
+    expect(refused.body.message).toContain(txn_id);
+    expect(refused.headers.has('idempotent-replayed')).toBe(false);
+    expect((await world.status({ client_ref_id: 'order-1' })).body.data).toMatchObject({
+      txn_id,
+      amount: 1500.5,
+    });
+    expect(await paid(world)).toBe(1500.5);
+  },
+});
+
+const secondPayout = (row: RowName, amount: number): Story => ({
+  row,
+  choice: 'second_payout',
+  what: `a reference sent again${amount === PAYOUT.amount ? '' : ' with another amount'} pays a second time, and status by reference shows the latest`,
+  tell: async (open) => {
+    const world = await open();
+    const first = (await world.pay()).body.data;
+    const again = await world.pay({ amount });
+    expect(again).toMatchObject({ status: 200, body: { data: { status: 'PENDING', amount } } });
+    expect(again.headers.has('idempotent-replayed')).toBe(false);
+    const second = again.body.data;
+    expect(second.txn_id).not.toBe(first.txn_id);
+    expect((await world.status({ client_ref_id: 'order-1' })).body.data.txn_id).toBe(second.txn_id);
+    for (const { txn_id, amount: itsAmount } of [first, second]) {
+      const found = await world.status({ txn_id });
+      expect(found.body.data).toMatchObject({ txn_id, client_ref_id: 'order-1', amount: itsAmount });
+    }
+    expect(await paid(world)).toBe(1500.5 + amount);
+  },
+});
+
+const REFERENCES: readonly Story[] = [
+  {
+    row: 'client_ref_id.same_body',
+    choice: 'replay',
+    what: 'a reference sent again shows its payout as it stands, and is debited once',
+    tell: async (open) => {
+      const world = await open({ settings: FROZEN });
+      const { txn_id } = (await world.pay()).body.data;
+      await world.clock.advance('2s');
+      const again = await world.pay();
+      expect(again.headers.get('idempotent-replayed')).toBe('true');
+      expect(again.body.data).toMatchObject({ txn_id, status: 'SUCCESS', utr: expect.any(String) });
+      expect(await paid(world)).toBe(1500.5);
+    },
+  },
+  {
+    row: 'client_ref_id.same_body',
+    choice: 'first_answer',
+    what: 'a reference sent again gets its first answer, whatever has happened since, and is debited once',
+    tell: async (open) => {
+      const world = await open({ settings: FROZEN });
+      const first = await world.pay();
+      await world.clock.advance('2s');
+      const again = await world.pay();
+      expect(again.headers.get('idempotent-replayed')).toBe('true');
+      expect(again.text).toBe(first.text);
+      expect((await world.status({ client_ref_id: 'order-1' })).body.data.status).toBe('SUCCESS');
+      expect(await paid(world)).toBe(1500.5);
+    },
+  },
+  refusedRepeat('client_ref_id.same_body', 400, 'DUPLICATE_REFERENCE', {}),
+  refusedRepeat('client_ref_id.same_body', 409, 'REFERENCE_CONFLICT', {}),
+  secondPayout('client_ref_id.same_body', PAYOUT.amount),
+  refusedRepeat('client_ref_id.changed_body', 400, 'DUPLICATE_REFERENCE', { amount: 1 }),
+  refusedRepeat('client_ref_id.changed_body', 409, 'REFERENCE_CONFLICT', { amount: 1 }),
+  {
+    row: 'client_ref_id.changed_body',
+    choice: 'replay',
+    what: 'a reference sent again with another body shows the first payout, and is debited once',
+    tell: async (open) => {
+      const world = await open();
+      const first = await world.pay();
+      const again = await world.pay({ amount: 1, transfer_mode: 'NEFT' });
+      expect(again.headers.get('idempotent-replayed')).toBe('true');
+      expect(again.body.data).toEqual(first.body.data);
+      expect(await paid(world)).toBe(1500.5);
+    },
+  },
+  secondPayout('client_ref_id.changed_body', 1),
+  {
+    row: 'client_ref_id.after_402',
+    choice: 'forget',
+    what: 'a reference that was refused with 402 is free again',
+    tell: async (open) => {
+      const world = await open({ scenario: { wallet: { opening_balance: 100 } } });
+      expect((await world.pay({ amount: 100.01 })).status).toBe(402);
+      expect((await world.pay({ amount: 40 })).status).toBe(200);
+      expect(await paid(world, 100)).toBe(40);
+    },
+  },
+  {
+    row: 'client_ref_id.after_402',
+    choice: 'remember',
+    what: 'a reference that was refused with 402 stays refused, whatever the wallet could cover by then',
+    tell: async (open) => {
+      const world = await open({ scenario: { wallet: { opening_balance: 100 } } });
+      expect((await world.pay({ amount: 100.01 })).status).toBe(402);
+      const again = await world.pay({ amount: 40 });
+      expect(again).toMatchObject({ status: 402, body: { code: 'INSUFFICIENT_BALANCE' } });
+      expect(again.body.message).toContain('it stays refused');
+      expect((await world.status({ client_ref_id: 'order-1' })).status).toBe(404);
+      expect(await paid(world, 100)).toBe(0);
+      expect((await world.pay({ client_ref_id: 'order-2', amount: 100 })).status).toBe(200);
+    },
+  },
+];
+
+/** Asks by both names, which name two payouts. */
+async function askedByBoth(world: Client): Promise<Seen> {
+  const { txn_id } = (await world.pay()).body.data;
+  await world.pay({ client_ref_id: 'order-2' });
+  expect((await world.status({ txn_id })).body.data.client_ref_id).toBe('order-1');
+  expect((await world.status({ client_ref_id: 'order-2' })).body.data.client_ref_id).toBe('order-2');
+  return world.status({ txn_id, client_ref_id: 'order-2' });
+}
+
+const BY_ORDER = '/payout/status?client_ref_id=order-1';
+
+const completedAt = (choice: 'null' | 'absent'): Story => ({
+  row: 'status.completed_at_while_pending',
+  choice,
+  what: `completed_at is ${choice} while a payout is PENDING, and a time after that`,
+  tell: async (open) => {
+    const world = await open({ settings: FROZEN });
+    await world.pay();
+    const pending = (await world.status({ client_ref_id: 'order-1' })).body.data;
+    expect(pending.status).toBe('PENDING');
+    expect('completed_at' in pending).toBe(choice === 'null');
+    expect(pending.completed_at ?? null).toBeNull();
+    await world.clock.advance('2s');
+    const { completed_at } = (await world.status({ client_ref_id: 'order-1' })).body.data;
+    expect(completed_at).toBe('2026-01-15T10:30:02.000Z');
+  },
+});
+
+const utrOfFailed = (choice: 'null' | 'set'): Story => ({
+  row: 'status.utr_of_failed',
+  choice,
+  what: `a payout that FAILED has ${choice === 'null' ? 'no' : 'a'} UTR, and its money is back`,
+  tell: async (open) => {
+    const settlement = { IMPS: [{ to: 'FAILED' as const, after: '5s' }] };
+    const world = await open({ settings: FROZEN, scenario: { settlement } });
+    expect((await world.pay()).body.data.utr).toBeNull();
+    expect(await paid(world)).toBe(1500.5);
+    await world.clock.advance('5s');
+    expect((await world.status({ client_ref_id: 'order-1' })).body.data).toMatchObject({
+      status: 'FAILED',
+      utr: choice === 'null' ? null : expect.stringMatching(/^6015\d{8}$/),
+    });
+    expect(await paid(world)).toBe(0);
+  },
+});
+
+const STATUS: readonly Story[] = [
+  {
+    row: 'status.without_key',
+    choice: 401,
+    what: 'status asks for a key',
+    tell: async (open) => {
+      const world = await open();
+      await world.pay();
+      expect(await bare(world, BY_ORDER)).toMatchObject({ status: 401, body: { code: 'UNAUTHORIZED' } });
+    },
+  },
+  {
+    row: 'status.without_key',
+    choice: 'answered',
+    what: 'status without a key is answered from the world of sk_test_demo; a wrong key and the other routes are not',
+    tell: async (open) => {
+      const world = await open();
+      await world.pay({ amount: 2 });
+      expect((await bare(world, BY_ORDER)).status).toBe(404);
+      const headers = { 'content-type': 'application/json', authorization: 'Bearer sk_test_demo' };
+      await world.send('POST', '/payout/initiate', { headers, body: JSON.stringify(PAYOUT) });
+      expect((await bare(world, BY_ORDER)).body.data.amount).toBe(PAYOUT.amount);
+      expect((await world.status({ client_ref_id: 'order-1' })).body.data.amount).toBe(2);
+      expect((await bare(world, BY_ORDER, 'Bearer nobody')).status).toBe(401);
+      expect((await bare(world, BY_ORDER, '')).status).toBe(401);
+      expect((await bare(world, '/client/fetchbalance')).status).toBe(401);
+      expect((await fetch(`${world.url}/payout/initiate`, { method: 'POST' })).status).toBe(401);
+    },
+  },
+  {
+    row: 'status.without_key',
+    choice: 'answered',
+    what: 'with fixed keys, status without a key is answered from the world of the first',
+    tell: async (open) => {
+      const { url } = await open({ settings: { apiKeys: 'one,two' } });
+      for (const [key, amount] of [
+        ['two', 2],
+        ['one', 1],
+      ] as const) {
+        const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` };
+        const body = JSON.stringify({ ...PAYOUT, amount });
+        expect((await fetch(`${url}/payout/initiate`, { method: 'POST', headers, body })).status).toBe(200);
+      }
+      expect((await seen(await fetch(url + BY_ORDER))).body.data.amount).toBe(1);
+    },
+  },
+  {
+    row: 'status.unknown',
+    choice: 404,
+    what: 'a transaction that there is not is answered 404',
+    tell: async (open) => {
+      const world = await open();
+      for (const query of [{ txn_id: 'TXN0' }, { client_ref_id: 'order-1' }]) {
+        const answer = await world.status(query);
+        expect(answer).toMatchObject({ status: 404, body: { code: 'TRANSACTION_NOT_FOUND' } });
+      }
+    },
+  },
+  {
+    row: 'status.unknown',
+    choice: 400,
+    what: 'a transaction that there is not is answered 400, a route that there is not still 404',
+    tell: async (open) => {
+      const world = await open();
+      for (const query of [{ txn_id: 'TXN0' }, { client_ref_id: 'order-1' }]) {
+        const answer = await world.status(query);
+        expect(answer).toMatchObject({ status: 400, body: { code: 'TRANSACTION_UNKNOWN' } });
+      }
+      expect((await world.send('GET', '/nowhere')).status).toBe(404);
+    },
+  },
+  {
+    row: 'status.both',
+    choice: 'same',
+    what: 'two names of two payouts name none',
+    tell: async (open) => {
+      const world = await open();
+      expect((await askedByBoth(world)).status).toBe(404);
+      const { txn_id } = (await world.status({ client_ref_id: 'order-1' })).body.data;
+      expect((await world.status({ txn_id, client_ref_id: 'order-1' })).status).toBe(200);
+    },
+  },
+  {
+    row: 'status.both',
+    choice: 'client_ref_id',
+    what: 'of two names the client_ref_id wins',
+    tell: async (open) => {
+      const world = await open();
+      expect((await askedByBoth(world)).body.data.client_ref_id).toBe('order-2');
+      expect((await world.status({ txn_id: 'TXN0', client_ref_id: 'order-1' })).status).toBe(200);
+    },
+  },
+  {
+    row: 'status.both',
+    choice: 'txn_id',
+    what: 'of two names the txn_id wins',
+    tell: async (open) => {
+      const world = await open();
+      expect((await askedByBoth(world)).body.data.client_ref_id).toBe('order-1');
+      expect((await world.status({ txn_id: 'TXN0', client_ref_id: 'order-1' })).status).toBe(404);
+    },
+  },
+  {
+    row: 'status.both',
+    choice: 400,
+    what: 'two names are refused, also when they name the same payout',
+    tell: async (open) => {
+      const world = await open();
+      const refused = {
+        status: 400,
+        body: {
+          code: 'INVALID_REQUEST',
+          errors: [
+            { field: 'client_ref_id', message: 'client_ref_id must be given alone' },
+            { field: 'txn_id', message: 'txn_id must be given alone' },
+          ],
+        },
+      };
+      expect(await askedByBoth(world)).toMatchObject(refused);
+      const { txn_id } = (await world.status({ client_ref_id: 'order-1' })).body.data;
+      expect(await world.status({ txn_id, client_ref_id: 'order-1' })).toMatchObject(refused);
+    },
+  },
+  ...(['null', 'absent'] as const).map(completedAt),
+  ...(['null', 'set'] as const).map(utrOfFailed),
+];
+
+const ODD_FORMS = { beneficiary_ifsc: 'sbin1', beneficiary_account: '12345678' };
+const IFSC_DOUBT = 'beneficiary_ifsc is not an IFSC (4 capital letters, 0, 6 capital letters or digits)';
+const ACCOUNT_DOUBT = 'beneficiary_account is not 9 to 18 digits';
+const LARGE = { amount: 500_000.01 };
+const LIMIT_DOUBT = 'amount is above INR 5,00,000, where IMPS usually ends';
+const UPI = { transfer_mode: 'UPI', beneficiary_account: 'asha.rao@okbank' };
+
+/** The three ways to meet what the real service might refuse. */
+const doubted = (row: RowName, change: Change, doubts: readonly string[], paidInr: number): Story[] => [
+  {
+    row,
+    choice: 'warn',
+    what: 'what the real service might refuse is accepted with a warning',
+    tell: async (open) => {
+      const world = await open();
+      const { status, headers } = await world.pay(change);
+      expect(status).toBe(200);
+      expect(headers.get('x-sandbox-warning')).toBe(doubts.join('; '));
+      expect(await paid(world)).toBe(paidInr);
+    },
+  },
+  {
+    row,
+    choice: 'refuse',
+    what: 'what the real service might refuse is refused, and every doubt is told at once',
+    tell: async (open) => {
+      const world = await open();
+      const { status, body, headers } = await world.pay(change);
+      expect(status).toBe(400);
+      const errors = doubts.map((message) => ({ field: message.split(' ')[0], message }));
+      expect(body).toEqual({ status: 'error', message: doubts.join('; '), code: 'INVALID_REQUEST', errors });
+      expect(headers.has('x-sandbox-warning')).toBe(false);
+      expect((await world.status({ client_ref_id: 'order-1' })).status).toBe(404);
+      expect(await paid(world)).toBe(0);
+    },
+  },
+  {
+    row,
+    choice: 'ignore',
+    what: 'what the real service might refuse is accepted in silence',
+    tell: async (open) => {
+      const world = await open();
+      const { status, headers } = await world.pay(change);
+      expect(status).toBe(200);
+      expect(headers.has('x-sandbox-warning')).toBe(false);
+      expect(await paid(world)).toBe(paidInr);
+    },
+  },
+];
+
+const REQUESTS: readonly Story[] = [
+  ...doubted('requests.formats', ODD_FORMS, [IFSC_DOUBT, ACCOUNT_DOUBT], 1500.5),
+  {
+    row: 'requests.formats',
+    choice: 'refuse',
+    what: 'a dialect that refuses odd forms still warns of odd amounts',
+    tell: async (open) => {
+      const { status, headers } = await (await open()).pay(LARGE);
+      expect(status).toBe(200);
+      expect(headers.get('x-sandbox-warning')).toBe(LIMIT_DOUBT);
+    },
+  },
+  ...doubted('requests.mode_limits', LARGE, [LIMIT_DOUBT], 500_000.01),
+  {
+    row: 'requests.mode_limits',
+    choice: 'refuse',
+    what: 'a dialect that refuses odd amounts still warns of odd forms',
+    tell: async (open) => {
+      const { status, headers } = await (await open()).pay(ODD_FORMS);
+      expect(status).toBe(200);
+      expect(headers.get('x-sandbox-warning')).toBe(`${IFSC_DOUBT}; ${ACCOUNT_DOUBT}`);
+    },
+  },
+  {
+    row: 'requests.unknown_fields',
+    choice: 'ignore',
+    what: 'a field that the interface does not have is ignored',
+    tell: async (open) => {
+      const world = await open();
+      expect((await world.pay({ purpose: 'x' })).status).toBe(200);
+      expect((await world.pay({ purpose: 'y' })).headers.get('idempotent-replayed')).toBe('true');
+    },
+  },
+  {
+    row: 'requests.unknown_fields',
+    choice: 'refuse',
+    what: 'a field that the interface does not have is refused, with all else that is wrong',
+    tell: async (open) => {
+      const world = await open();
+      const unknown = { field: 'purpose', message: 'purpose is not a field of the interface' };
+      expect(await world.pay({ purpose: 'x' })).toMatchObject({
+        status: 400,
+        body: { code: 'INVALID_REQUEST', message: unknown.message, errors: [unknown] },
+      });
+      const both = await world.pay({ purpose: 'x', amount: 0 });
+      expect(both.body.errors).toEqual([WRONG_AMOUNT, unknown]);
+      expect(await paid(world)).toBe(0);
+      expect((await world.pay({ remarks: 'known' })).status).toBe(200);
+      const list = { headers: { 'content-type': 'application/json' }, body: '["purpose"]' };
+      const { errors } = (await world.send('POST', '/payout/initiate', list)).body;
+      expect(errors).toEqual([{ field: 'body', message: 'body must be a JSON object' }]);
+    },
+  },
+  {
+    row: 'requests.upi_beneficiary',
+    choice: 'account_or_upi_id',
+    what: 'a UPI payout may name a UPI ID or an account',
+    tell: async (open) => {
+      const world = await open({ dialect: { requests: { formats: 'refuse' } } });
+      expect((await world.pay(UPI)).status).toBe(200);
+      expect((await world.pay({ client_ref_id: 'order-2', transfer_mode: 'UPI' })).status).toBe(200);
+      expect((await world.pay({ ...UPI, client_ref_id: 'order-3', transfer_mode: 'IMPS' })).status).toBe(400);
+    },
+  },
+  {
+    row: 'requests.upi_beneficiary',
+    choice: 'account',
+    what: 'a UPI payout may name an account only',
+    tell: async (open) => {
+      const world = await open({ dialect: { requests: { formats: 'refuse' } } });
+      const refused = await world.pay(UPI);
+      expect(refused).toMatchObject({ status: 400, body: { errors: [{ message: ACCOUNT_DOUBT }] } });
+      expect((await world.pay({ transfer_mode: 'UPI' })).status).toBe(200);
+      const lenient = await open();
+      expect((await lenient.pay(UPI)).headers.get('x-sandbox-warning')).toBe(ACCOUNT_DOUBT);
+    },
+  },
+];
+
+const TWICE_AN_HOUR = { rate_limit: { max: 2, per: '1h' } };
+
+const RATE_LIMITS: readonly Story[] = [
+  {
+    row: 'rate_limit.routes',
+    choice: 'initiate',
+    what: 'the rate limit holds for initiates only',
+    tell: async (open) => {
+      const world = await open({ scenario: TWICE_AN_HOUR });
+      const balances = await Promise.all([world.balance(), world.balance(), world.balance()]);
+      expect(balances.map(({ status }) => status)).toEqual([200, 200, 200]);
+      for (const txn_id of ['TXN0', 'TXN1', 'TXN2'])
+        expect((await world.status({ txn_id })).status).toBe(404);
+      expect((await world.pay()).status).toBe(200);
+      expect((await world.pay({ client_ref_id: 'order-2' })).status).toBe(200);
+      const refused = await world.pay({ client_ref_id: 'order-3' });
+      expect(refused.status).toBe(429);
+      expect(refused.body.message).toContain('takes 2 initiates per 1h for each key');
+      expect(await paid(world)).toBe(3001);
+    },
+  },
+  {
+    row: 'rate_limit.routes',
+    choice: 'all',
+    what: 'the rate limit holds for all three routes together',
+    tell: async (open) => {
+      const world = await open({ scenario: TWICE_AN_HOUR });
+      expect((await world.balance()).status).toBe(200);
+      expect((await world.status({ txn_id: 'TXN0' })).status).toBe(404);
+      for (const refused of [await world.pay(), await world.balance(), await world.status({ txn_id: 'T' })]) {
+        expect(refused).toMatchObject({ status: 429, body: { code: 'RATE_LIMITED' } });
+        expect(refused.body.message).toContain('takes 2 requests per 1h for each key');
+      }
+    },
+  },
+  {
+    row: 'rate_limit.retry_after',
+    choice: 'seconds',
+    what: 'a 429 says in whole seconds when to come again',
+    tell: async (open) => {
+      const world = await open({ scenario: { rate_limit: { max: 1, per: '1h' } } });
+      expect((await world.pay()).headers.has('retry-after')).toBe(false);
+      const { status, headers } = await world.pay();
+      expect(status).toBe(429);
+      expect(headers.get('retry-after')).toMatch(/^3[56]\d\d$/);
+    },
+  },
+  {
+    row: 'rate_limit.retry_after',
+    choice: 'absent',
+    what: 'a 429 does not say when to come again',
+    tell: async (open) => {
+      const world = await open({ scenario: { rate_limit: { max: 1, per: '1h' } } });
+      await world.pay();
+      const byRule = { client_ref_id: 'order-2', beneficiary_account: '9999000429' };
+      const ordered = await open({ scenario: { rate_limit: 'off' } });
+      for (const { status, headers } of [await world.pay(), await ordered.pay(byRule)]) {
+        expect(status).toBe(429);
+        expect(headers.has('retry-after')).toBe(false);
+      }
+    },
+  },
+];
+
+const TIMESTAMPS = {
+  milliseconds: { created: '2026-01-15T10:30:00.250Z', completed: '2026-01-15T10:30:02.250Z' },
+  seconds: { created: '2026-01-15T10:30:00Z', completed: '2026-01-15T10:30:02Z' },
+};
+
+/** Answers of every kind, and the headers of each that the real service would not send. */
+const TOLD: readonly [what: string, headers: readonly string[], ask: (open: Open) => Promise<Seen>][] = [
+  ['an accepted payout', [], async (open) => (await open()).pay()],
+  ['a balance', [], async (open) => (await open()).balance()],
+  ['a warning', ['x-sandbox-warning'], async (open) => (await open()).pay(ODD_FORMS)],
+  [
+    'a replay',
+    ['idempotent-replayed'],
+    async (open) => {
+      const world = await open();
+      await world.pay();
+      return world.pay();
+    },
+  ],
+  ['a wrong field', [], async (open) => (await open()).pay({ amount: 0 })],
+  [
+    'broken JSON',
+    [],
+    async (open) =>
+      (await open()).send('POST', '/payout/initiate', {
+        headers: { 'content-type': 'application/json' },
+        body: '{',
+      }),
+  ],
+  ['no key', [], async (open) => bare(await open(), '/client/fetchbalance')],
+  [
+    'an empty wallet',
+    [],
+    async (open) => (await open({ scenario: { wallet: { opening_balance: 0 } } })).pay(),
+  ],
+  ['no such payout', [], async (open) => (await open()).status({ txn_id: 'TXN0' })],
+  ['no such route', [], async (open) => (await open()).send('GET', '/')],
+  ['another method', [], async (open) => (await open()).send('GET', '/payout/initiate')],
+  ['a path that is none', [], async (open) => (await open()).send('GET', '/%zz')],
+  [
+    'a rate limit',
+    ['x-sandbox-limit'],
+    async (open) => {
+      const world = await open({ scenario: { rate_limit: { max: 1, per: '1h' } } });
+      await world.balance();
+      await world.pay();
+      return world.pay();
+    },
+  ],
+  [
+    'a full sandbox',
+    ['x-sandbox-limit'],
+    async (open) => {
+      const world = await open({ settings: { maxTransactions: 1 } });
+      await world.pay();
+      return world.pay({ client_ref_id: 'order-2' });
+    },
+  ],
+  [
+    'a rule that answers',
+    ['x-sandbox-rule'],
+    async (open) =>
+      (await open({ scenario: { rules: [{ name: 'no', effect: { respond: { status: 503 } } }] } })).pay(),
+  ],
+  [
+    'a rule that breaks the answer',
+    ['x-sandbox-rule', 'x-sandbox-warning'],
+    async (open) =>
+      (await open({ scenario: { rules: [{ name: 'bad', effect: { fault: 'malformed-json' } }] } })).pay(
+        ODD_FORMS,
+      ),
+  ],
+];
+
+const sandboxHeaders = ({ headers }: Seen): string[] =>
+  [...headers.keys()].filter((name) => /^(x-|idempotent)/.test(name));
+
+const timestamps = (choice: Dialect['answers']['timestamps']): Story => ({
+  row: 'answers.timestamps',
+  choice,
+  what: `every time is told in ${choice === 'seconds' ? 'whole seconds' : 'milliseconds'}`,
+  tell: async (open) => {
+    const { created, completed } = TIMESTAMPS[choice];
+    const world = await open({ settings: { clock: '2026-01-15T10:30:00.250Z' } });
+    expect((await world.balance()).body.data.last_updated).toBe(created);
+    expect((await world.pay()).body.data.created_at).toBe(created);
+    await world.clock.advance('2s');
+    const { data } = (await world.status({ client_ref_id: 'order-1' })).body;
+    expect(data).toMatchObject({ created_at: created, completed_at: completed });
+  },
+});
+
+const headersTold = ([what, names, ask]: (typeof TOLD)[number]): Story[] => [
+  {
+    row: 'answers.sandbox_headers',
+    choice: 'sent',
+    what: `the headers of the sandbox are sent with ${what}`,
+    tell: async (open) => {
+      const expected = [...names, 'x-sandbox-request-id'].toSorted();
+      expect(sandboxHeaders(await ask(open)).toSorted()).toEqual(expected);
+    },
+  },
+  {
+    row: 'answers.sandbox_headers',
+    choice: 'not_sent',
+    what: `no header of the sandbox is sent with ${what}`,
+    tell: async (open) => {
+      expect(sandboxHeaders(await ask(open))).toEqual([]);
+    },
+  },
+];
+
+const ANSWERS: readonly Story[] = [
+  ...(['milliseconds', 'seconds'] as const).map(timestamps),
+  ...TOLD.flatMap(headersTold),
+];
+
+const STORIES = [...ERRORS, ...REFERENCES, ...STATUS, ...REQUESTS, ...RATE_LIMITS, ...ANSWERS];
+
+test.each(STORIES)('$what ($row: $choice)', async ({ row, choice, tell }) => {
+  expect.hasAssertions();
+  await tell(opening(row, choice));
+});
+
+/** Every row of the schema with its choices. */
+const ROWS = Object.entries(Dialect.shape).flatMap(([group, rows]) =>
+  Object.entries(rows.shape).map(([row, choices]) => ({
+    name: `${group}.${row}`,
+    choices: [...choices.values] as (string | number)[],
+  })),
+);
+
+test.each(ROWS)('every choice of $name has a story', ({ name, choices }) => {
+  const told = STORIES.filter(({ row }) => row === name).map(({ choice }) => choice);
+  expect(new Set(told)).toEqual(new Set(choices));
+});
+
+const FIDELITY = readFileSync(new URL('../../../docs/fidelity.md', import.meta.url), 'utf8');
+
+test('every switch of the dialect stands in docs/fidelity.md with its choices, the default first, and no other does', () => {
+  const written = [...FIDELITY.matchAll(/`dialect\.(\w+\.\w+)`: ([^|]+?) *\|/g)];
+  expect(written.map(([, name, choices]) => `${name}: ${choices}`).toSorted()).toEqual(
+    ROWS.map(({ name, choices }) => `${name}: ${choices.join(', ')}`).toSorted(),
+  );
+  for (const { name, choices } of ROWS) {
+    const [group, row] = name.split('.') as [keyof Dialect, string];
+    expect(choices[0]).toBe((DEFAULT_DIALECT[group] as Record<string, unknown>)[row]);
+  }
+});
+
+test('every file that docs/fidelity.md names is there', () => {
+  const files = [...FIDELITY.matchAll(/`([a-z]+\/[a-z-]+\.ts)`/g)].map(([, file]) => file!);
+  expect(files.length).toBeGreaterThan(40);
+  const src = new URL('../../../src/', import.meta.url);
+  expect(files.filter((file) => !existsSync(new URL(file, src)))).toEqual([]);
+});
+
+describe('errors that are no refusal of a payout', () => {
+  const SHAPES = {
+    envelope: { status: 'error', message: 'later', code: 'SLOW_DOWN' },
+    message: { message: 'later' },
+    problem: {
+      type: 'about:blank',
+      title: 'Service Unavailable',
+      status: 503,
+      detail: 'later',
+      code: 'SLOW_DOWN',
+    },
+    empty: undefined,
+  };
+
+  test.each(Object.entries(SHAPES))(
+    'an error that a rule orders speaks the dialect: %s',
+    async (body, said) => {
+      const respond = { status: 503, code: 'SLOW_DOWN', message: 'later' };
+      const open = opening('errors.body', body);
+      const world = await open({ scenario: { rules: [{ name: 'busy', effect: { respond } }] } });
+      const answer = await world.pay();
+      expect(answer.status).toBe(503);
+      expect(answer.body).toEqual(said);
+      if (said === undefined) expect(answer).toMatchObject({ text: '' });
+      expect(answer.headers.has('content-type')).toBe(said !== undefined);
+    },
+  );
+
+  test('what never became a request is answered in the dialect too', async () => {
+    const { url } = await opening('errors.body', 'empty')();
+    const socket = rawSocket(url);
+    socket.write('THIS IS NO HTTP\r\n\r\n');
+    expect(await answersOn(socket)).toMatch(
+      /^HTTP\/1\.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n$/,
+    );
+  });
+});
+
+describe('a second payout', () => {
+  /** A sandbox whose book can be audited, and `count` identical initiates that come at once. */
+  async function crowd(count: number, openingBalance: number) {
+    const dialect = { client_ref_id: { same_body: 'second_payout' as const } };
+    const settings = readSettings(
+      { port: 0, rateLimit: 'off', settlement: 'manual', openingBalance, scenario: { dialect } },
+      {},
+    );
+    const server = await startServer(settings, systemClock(), pino({ level: 'silent' }));
+    onTestFinished(() => server.close());
+    const headers = { 'content-type': 'application/json', authorization: 'Bearer sk_test_crowd' };
+    const body = JSON.stringify({ ...PAYOUT, amount: 10 });
+    const pay = async () =>
+      seen(await fetch(`${server.url}/payout/initiate`, { method: 'POST', headers, body }));
+    const answers = await Promise.all(Array.from({ length: count }, pay));
+    return { answers, book: await server.worlds.of('sk_test_crowd').state() };
+  }
+
+  test('so many identical requests at once make so many payouts and so many debits', async () => {
+    const { answers, book } = await crowd(40, 1000);
+    expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
+    const ids = answers.map(({ body }) => body.data.txn_id as string).toSorted();
+    expect(new Set(ids).size).toBe(40);
+    expect([...book.transactions].map(({ txnId }) => txnId).toSorted()).toEqual(ids);
+    expect([...book.transactions].map(({ nth }) => nth)).toEqual(
+      Array.from({ length: 40 }, (_, nth) => nth + 1),
+    );
+    expect(book.wallet.balancePaise).toBe(60_000);
+    expect([...book.entries].filter(({ kind }) => kind === 'payout')).toHaveLength(40);
+  });
+
+  test('a wallet that covers seven of them pays seven', async () => {
+    const { answers, book } = await crowd(20, 75);
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(7);
+    expect(answers.filter(({ status }) => status === 402)).toHaveLength(13);
+    expect(book.wallet.balancePaise).toBe(500);
+    expect(book.transactions).toHaveLength(7);
+  });
+
+  test('the bodies of a reference are compared with that of its latest payout', async () => {
+    const dialect: DialectChange = { client_ref_id: { same_body: 'replay', changed_body: 'second_payout' } };
+    const world = (await sandboxFor({ scenario: { dialect } })).client();
+    await world.pay({ amount: 1 });
+    const second = await world.pay({ amount: 2 });
+    expect((await world.pay({ amount: 2 })).body.data).toEqual(second.body.data);
+    expect((await world.pay({ amount: 1 })).headers.has('idempotent-replayed')).toBe(false);
+    expect(await paid(world)).toBe(4);
+  });
+});
+
+describe('presets', () => {
+  const presets = [...shippedDialects()];
+  const names = presets.map(([name]) => name).join(', ');
+
+  test.each(presets)('a scenario may start from %s and change single rows', async (name, preset) => {
+    const dialect: DialectChange = {
+      extends: name,
+      errors: { body: 'problem' },
+      status: { unknown: 400, completed_at_while_pending: 'absent' },
+    };
+    const scenario = { seed: 1, dialect };
+    const world = (await sandboxFor({ scenario, clock: '2026-01-15T10:30:00.250Z' })).client();
+    expect(await world.status({ txn_id: 'TXN0' })).toMatchObject({
+      status: 400,
+      body: { title: 'Bad Request' },
+    });
+    const answer = await world.pay();
+    expect(answer.body.data.created_at).toBe(TIMESTAMPS[preset.answers.timestamps].created);
+    expect(sandboxHeaders(answer).length > 0).toBe(preset.answers.sandbox_headers === 'sent');
+    const { data } = (await world.status({ client_ref_id: 'order-1' })).body;
+    expect('completed_at' in data).toBe(false);
+  });
+
+  test('a dialect may be the name of a preset alone', async () => {
+    const world = (await sandboxFor({ scenario: { dialect: 'default' } })).client();
+    expect((await world.status({ txn_id: 'TXN0' })).body).toMatchObject({ status: 'error' });
+  });
+
+  test('a preset that there is not is refused with the names of those there are', async () => {
+    await expect(sandboxFor({ scenario: { dialect: 'nowhere' } })).rejects.toThrow(
+      `dialect must be one of ${names}`,
+    );
+    await expect(
+      sandboxFor({ scenario: { dialect: { extends: 'nowhere', status: { unknown: 400 } } } }),
+    ).rejects.toThrow(`dialect.extends must be one of ${names}`);
+  });
+
+  test.each(ROWS)(
+    'a choice that $name does not have is refused with those it has',
+    async ({ name, choices }) => {
+      const scenario = { dialect: withRow(name, 'nonsense') };
+      await expect(sandboxFor({ scenario })).rejects.toThrow(
+        `dialect.${name} must be one of ${choices.join(', ')}`,
+      );
+    },
+  );
+});
+
+describe('the header X-Sandbox-Scenario', () => {
+  async function worldWith(scenarios: Record<string, ScenarioInput>): Promise<Client> {
+    const folder = mkdtempSync(join(tmpdir(), 'dialects-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    for (const [name, scenario] of Object.entries(scenarios)) {
+      writeFileSync(join(folder, `${name}.json`), JSON.stringify(scenario));
+    }
+    return (await sandboxFor({ scenarios: folder })).client();
+  }
+
+  test('a request that chooses a scenario is answered in its dialect, whatever becomes of it', async () => {
+    const world = await worldWith({
+      hushed: {
+        dialect: {
+          errors: { body: 'message' },
+          answers: { sandbox_headers: 'not_sent', timestamps: 'seconds' },
+        },
+      },
+    });
+    const chosen = { 'x-sandbox-scenario': 'hushed' };
+    const json = { ...chosen, 'content-type': 'application/json' };
+    const pay = (change: object): Promise<Seen> =>
+      world.send('POST', '/payout/initiate', {
+        headers: json,
+        body: JSON.stringify({ ...PAYOUT, ...change }),
+      });
+    const accepted = await pay({});
+    expect(accepted.body.data.created_at).toMatch(/:\d\dZ$/);
+    const answers = [
+      accepted,
+      await pay({}),
+      await pay({ amount: 0 }),
+      await world.send('GET', '/payout/status?txn_id=TXN0', { headers: chosen }),
+      await world.send('GET', '/client/fetchbalance', {
+        headers: { ...chosen, authorization: 'Bearer nobody' },
+      }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 400, 404, 401]);
+    for (const answer of answers) expect(sandboxHeaders(answer)).toEqual([]);
+    for (const { body } of answers.slice(2)) expect(Object.keys(body)).toEqual(['message']);
+    expect(sandboxHeaders(await world.balance())).toEqual(['x-sandbox-request-id']);
+  });
+
+  test('a scenario that answers status without a key does so for the request that chooses it', async () => {
+    const world = await worldWith({ open: { dialect: { status: { without_key: 'answered' } } } });
+    const ask = (headers: Record<string, string>) => fetch(world.url + BY_ORDER, { headers });
+    expect((await ask({})).status).toBe(401);
+    expect((await ask({ 'x-sandbox-scenario': 'open' })).status).toBe(404);
+  });
+});

@@ -1,0 +1,225 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { pino } from 'pino';
+import { expect, onTestFinished, test } from 'vitest';
+import { buildApp } from '../../../src/app.ts';
+import type { WallClock } from '../../../src/log/wall-clock.ts';
+import { HeldAnswers } from '../../../src/log/held-answers.ts';
+import { systemClock } from '../../../src/platform/system-clock.ts';
+import { readSettings, type SettingsInput } from '../../../src/settings.ts';
+import { rawRequest } from '../../support/raw-socket.ts';
+import { PAYOUT } from '../../support/sandbox.ts';
+
+const KEY = 'sk_test_leaks';
+const EVENTUALLY = { timeout: 20_000, interval: 5 };
+const MEBIBYTE = 2 ** 20;
+
+type Scenario = Exclude<NonNullable<SettingsInput['scenario']>, string>;
+type Effect = NonNullable<Scenario['rules']>[number]['effect'];
+
+/** What a client can be left waiting for, none of which ends by itself while a test runs. */
+const HELD: readonly [string, Effect][] = [
+  ['hang', { fault: 'hang' }],
+  ['long-hang', { fault: { kind: 'hang', for: '1h' } }],
+  ['slow-body', { fault: { kind: 'slow-body', bytes_per_second: 1 } }],
+  ['delay', { delay: '1h', commit: false }],
+  ['late-reset', { delay: '1h', fault: 'connection-reset' }],
+];
+
+/** What the sandbox cuts off by itself, at once. */
+const CUT: readonly [string, Effect][] = [
+  ['reset', { fault: 'connection-reset' }],
+  ['truncated', { fault: 'truncated-body' }],
+];
+
+/** The system's clock, which tells how many alarms are set. */
+function countingClock() {
+  const clock = systemClock();
+  const alarms = new Set<object>();
+  const counting: WallClock = {
+    ...clock,
+    alarm(atMs, ring) {
+      const alarm = {};
+      alarms.add(alarm);
+      const cancel = clock.alarm(atMs, () => {
+        alarms.delete(alarm);
+        ring();
+      });
+      return () => {
+        alarms.delete(alarm);
+        cancel();
+      };
+    },
+  };
+  return { clock: counting, alarms };
+}
+
+/** The answers that worlds hold back. (A spy of vitest would remember every call, and all that hangs on it.) */
+function watchHeld() {
+  const held = new Set<object>();
+  // oxlint-disable-next-line typescript/unbound-method -- called with its own below
+  const { hold } = HeldAnswers.prototype;
+  HeldAnswers.prototype.hold = function (end) {
+    const key = {};
+    held.add(key);
+    const letGo = hold.call(this, () => {
+      held.delete(key);
+      end();
+    });
+    return () => {
+      held.delete(key);
+      letGo();
+    };
+  };
+  onTestFinished(() => {
+    HeldAnswers.prototype.hold = hold;
+  });
+  return held;
+}
+
+/** A sandbox whose rule is the one that the reference of a payout names, seen from the inside. */
+async function openSandbox(settings: SettingsInput = {}) {
+  const { clock, alarms } = countingClock();
+  const held = watchHeld();
+  const rules = [...HELD, ...CUT].map(([name, effect]) => ({ name, match: { client_ref_id: name }, effect }));
+  const { app, worlds } = await buildApp({
+    settings: readSettings({ rateLimit: 'off', ...settings, scenario: { rules } }, {}),
+    wallClock: clock,
+    log: pino({ level: 'silent' }),
+  });
+  onTestFinished(() => app.close());
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  const connections = (): Promise<number> =>
+    new Promise((resolve, reject) =>
+      app.server.getConnections((error, count) => (error === null ? resolve(count) : reject(error))),
+    );
+  return { app, worlds, url, alarms, held, connections };
+}
+
+/** A connection that nobody remembers once it is closed. */
+function open(url: string): Socket {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  return socket.on('error', () => undefined); // that the sandbox cuts it off is what is asked for
+}
+
+/** The head and the body of an initiate. */
+function initiateOf(rule: string, key: string, more: Record<string, string> = {}) {
+  const body = JSON.stringify({ ...PAYOUT, client_ref_id: rule });
+  const headers = {
+    authorization: `Bearer ${key}`,
+    'content-type': 'application/json',
+    'content-length': String(body.length),
+    ...more,
+  };
+  return { head: rawRequest('POST /payout/initiate', headers), body };
+}
+
+/** Sends an initiate on a connection of its own. */
+function send(url: string, rule: string, key = KEY): Socket {
+  const { head, body } = initiateOf(rule, key);
+  const socket = open(url).resume();
+  socket.write(head);
+  socket.write(body);
+  return socket;
+}
+
+const closed = (socket: Socket): Promise<unknown> => new Promise((resolve) => socket.once('close', resolve));
+const allClosed = (sockets: readonly Socket[]): Promise<unknown> => Promise.all(sockets.map(closed));
+
+setFlagsFromString('--expose_gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+/** The heap in use, once all that can go has gone. */
+async function heapBytes(): Promise<number> {
+  for (let round = 0; round < 3; round += 1) {
+    collectGarbage();
+    await new Promise((resolve) => setImmediate(resolve)); // finalizers, which free more
+  }
+  return process.memoryUsage().heapUsed;
+}
+
+test('10,000 faulted requests whose clients leave keep no socket, no timer, no answer and no memory', async () => {
+  const { url, worlds, alarms, held, connections } = await openSandbox();
+  worlds.of(KEY);
+  const idleAlarms = alarms.size; // for worlds that nobody uses
+  const names = HELD.map(([name]) => name);
+  const batch = async (size: number): Promise<void> => {
+    const cut = Array.from({ length: size / 5 }, (_, nth) => send(url, CUT[nth % CUT.length]![0]));
+    const cutOff = allClosed(cut);
+    const waiting = Array.from({ length: size - cut.length }, (_, nth) =>
+      send(url, names[nth % names.length]!),
+    );
+    await expect.poll(() => held.size, EVENTUALLY).toBe(waiting.length);
+    expect(alarms.size).toBeGreaterThan(idleAlarms); // else nothing would be watched
+    for (const socket of waiting) socket.destroy();
+    await cutOff;
+    await expect.poll(() => held.size, EVENTUALLY).toBe(0);
+    await expect.poll(connections, EVENTUALLY).toBe(0);
+  };
+  for (let nth = 0; nth < 4; nth += 1) await batch(250); // until all is compiled and all pools are filled
+  const before = await heapBytes();
+  for (let nth = 0; nth < 40; nth += 1) await batch(250);
+  expect(alarms.size).toBe(idleAlarms);
+  expect(((await heapBytes()) - before) / MEBIBYTE).toBeLessThan(8); // 800 bytes a request
+  const balance = await worlds.of(KEY).balance();
+  expect(balance.balancePaise).toBe(100_000_000); // none of the payouts happened
+}, 120_000);
+
+test.each(HELD)('a sandbox that stops does not wait for an answer under %s', async (rule) => {
+  const { app, url, alarms, held } = await openSandbox();
+  const sockets = [send(url, rule), send(url, rule)];
+  await expect.poll(() => held.size, EVENTUALLY).toBe(sockets.length);
+  await Promise.all([app.close(), allClosed(sockets)]);
+  expect(held.size).toBe(0);
+  expect(alarms.size).toBe(0);
+});
+
+test.each(HELD)('a world that is dropped ends its answers under %s, and only its own', async (rule) => {
+  const { url, worlds, held } = await openSandbox({ maxWorlds: 2 });
+  const dropped = send(url, rule, 'sk_test_first');
+  await expect.poll(() => held.size, EVENTUALLY).toBe(1);
+  const kept = send(url, rule, 'sk_test_second');
+  await expect.poll(() => held.size, EVENTUALLY).toBe(2);
+  const ended = closed(dropped);
+  worlds.of('sk_test_third');
+  await ended;
+  expect(held.size).toBe(1);
+  expect(kept.closed).toBe(false);
+});
+
+test.each(HELD)('a world that is dropped before it answers holds nothing back under %s', async (rule) => {
+  const { url, worlds, alarms, held } = await openSandbox({ maxWorlds: 1 });
+  const { head, body } = initiateOf(rule, KEY, { expect: '100-continue' });
+  const socket = open(url);
+  socket.write(head);
+  await once(socket, 'data'); // its world is found
+  worlds.of('sk_test_other');
+  const ended = closed(socket.resume());
+  socket.write(body);
+  await ended;
+  expect(held.size).toBe(0);
+  expect(alarms.size).toBe(1); // for worlds that nobody uses
+});
+
+test('a client that leaves during one of its beats ends a slow body', async () => {
+  const { url, alarms, held, connections, worlds } = await openSandbox();
+  worlds.of(KEY);
+  const idleAlarms = alarms.size;
+  const socket = send(url, 'slow-body');
+  await once(socket, 'data'); // the head
+  socket.resetAndDestroy();
+  await expect.poll(connections, EVENTUALLY).toBe(0);
+  await expect.poll(() => [held.size, alarms.size], EVENTUALLY).toEqual([0, idleAlarms]);
+});
+
+test('a client that half-closes its connection ends a hang', async () => {
+  const { url, held, connections } = await openSandbox();
+  const socket = send(url, 'hang');
+  await expect.poll(() => held.size, EVENTUALLY).toBe(1);
+  socket.end();
+  await expect.poll(connections, EVENTUALLY).toBe(0);
+  await expect.poll(() => held.size, EVENTUALLY).toBe(0);
+});

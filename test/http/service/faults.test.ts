@@ -1,0 +1,435 @@
+import { once } from 'node:events';
+import { Writable } from 'node:stream';
+import { pino } from 'pino';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { HeldAnswers } from '../../../src/log/held-answers.ts';
+import { startServer } from '../../../src/server.ts';
+import { readSettings, type SettingsInput } from '../../../src/settings.ts';
+import { HTTP_CLIENTS } from '../../support/http-clients.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { logLines, type LogLine } from '../../support/program.ts';
+import { answersOn, rawRequest, rawSocket } from '../../support/raw-socket.ts';
+import { PAYOUT, sandboxFor, type Client } from '../../support/sandbox.ts';
+
+const KEY = 'sk_test_faults';
+const OPENING = 1_000_000;
+const SETTINGS: SettingsInput = {
+  clock: '2026-01-15T10:30:00Z',
+  settlement: 'manual',
+  openingBalance: `${OPENING}`,
+  rateLimit: 'off',
+};
+const GATEWAY_HTML = '<html><head><title>502 Bad Gateway</title></head></html>';
+const GATEWAY = {
+  respond: { status: 502, headers: { 'Content-Type': 'text/html' }, body: GATEWAY_HTML },
+} as const;
+const EVENTUALLY = { timeout: 20_000, interval: 5 };
+
+type Scenario = Exclude<NonNullable<SettingsInput['scenario']>, string>;
+type Effect = NonNullable<Scenario['rules']>[number]['effect'];
+
+const brokenBy = (effect: Effect): Scenario => ({
+  rules: [{ name: 'broken', match: { route: 'initiate' }, effect }],
+});
+
+/** What the sandbox answers when nothing goes wrong: the same bytes for the same seed, key and clock. */
+async function wholeAnswer(): Promise<string> {
+  const { client } = await sandboxFor(SETTINGS);
+  return (await client(KEY).pay()).text;
+}
+
+/** A fault that leaves no answer, and the errors of `fetch` and of `node:http`. */
+const BROKEN: readonly [string, Effect, string, string][] = [
+  ['connection-reset', { fault: 'connection-reset' }, 'ECONNRESET', 'ECONNRESET'],
+  ['empty-response', { fault: 'empty-response' }, 'UND_ERR_SOCKET', 'ECONNRESET'],
+  ['truncated-body', { fault: 'truncated-body' }, 'UND_ERR_SOCKET', 'ECONNRESET'],
+  ['garbage', { fault: 'garbage' }, 'HTTPParserError', 'HPE_INVALID_CONSTANT'],
+  ['a hang for a time', { fault: { kind: 'hang', for: '30ms' } }, 'UND_ERR_SOCKET', 'ECONNRESET'],
+  ['a truncated 502', { ...GATEWAY, fault: 'truncated-body' }, 'UND_ERR_SOCKET', 'ECONNRESET'],
+  ['a late reset', { delay: '20ms', fault: 'connection-reset' }, 'ECONNRESET', 'ECONNRESET'],
+];
+
+const seenAsJson = (text: string) => ({ status: 200, type: 'application/json; charset=utf-8', text });
+const seenAsPage = () => ({ status: 502, type: 'text/html', text: GATEWAY_HTML });
+const seenAsText = () => ({ status: 503, type: 'text/plain; charset=utf-8', text: 'try later' });
+
+/** A fault that leaves an answer, and what the client takes from it, given the answer as it should have been. */
+const ANSWERED: readonly [string, Effect, typeof seenAsJson][] = [
+  ['malformed-json', { fault: 'malformed-json' }, (whole) => seenAsJson(whole.slice(0, -1))],
+  ['slow-body', { fault: { kind: 'slow-body', bytes_per_second: 2000 } }, seenAsJson],
+  ["a gateway's 502 page", GATEWAY, seenAsPage],
+  ['a slow 502 page', { ...GATEWAY, fault: { kind: 'slow-body', bytes_per_second: 1000 } }, seenAsPage],
+  ['a plain text', { respond: { status: 503, body: 'try later' } }, seenAsText],
+  ['a fixed delay', { delay: '10ms' }, seenAsJson],
+  ['a uniform delay', { delay: { min: '1ms', max: '20ms' } }, seenAsJson],
+  ['a log-normal delay', { delay: { median: '5ms', sigma: 0.5 } }, seenAsJson],
+];
+
+/** The payout and the money, as the wallet has them after a single initiate. */
+async function expectLedger(client: Client, commit: boolean): Promise<void> {
+  expect((await client.status({ client_ref_id: PAYOUT.client_ref_id })).status).toBe(commit ? 200 : 404);
+  expect((await client.balance()).body.data.balance).toBe(commit ? OPENING - PAYOUT.amount : OPENING);
+}
+
+describe.each([
+  ['with a payout that happens', true],
+  ['with a payout that does not', false],
+])('%s', (_what, commit) => {
+  describe.each(HTTP_CLIENTS)('$name', (http) => {
+    const isFetch = http.name === 'fetch';
+
+    test.each(BROKEN)('has an error of its own for %s', async (_fault, effect, fetchError, nodeError) => {
+      const { url, client } = await sandboxFor({ ...SETTINGS, scenario: brokenBy({ ...effect, commit }) });
+      expect(await http.initiate(url, KEY)).toEqual({ error: isFetch ? fetchError : nodeError });
+      await expectLedger(client(KEY), commit);
+    });
+
+    test.each(ANSWERED)('sees the body of %s, and which rule made it', async (_fault, effect, seen) => {
+      const { url, client } = await sandboxFor({ ...SETTINGS, scenario: brokenBy({ ...effect, commit }) });
+      const outcome = await http.initiate(url, KEY);
+      if ('error' in outcome) throw new Error(outcome.error);
+      const { status, headers, text } = outcome;
+      expect({ status, type: headers.get('content-type'), text }).toEqual(seen(await wholeAnswer()));
+      expect(headers.get('x-sandbox-rule')).toBe('inline/broken');
+      await expectLedger(client(KEY), commit);
+    });
+
+    test('waits in a hang until it leaves', async () => {
+      const held = vi.spyOn(HeldAnswers.prototype, 'hold');
+      onTestFinished(() => held.mockRestore());
+      const { url, client } = await sandboxFor({
+        ...SETTINGS,
+        scenario: brokenBy({ fault: 'hang', commit }),
+      });
+      const leave = new AbortController();
+      const sent = http.initiate(url, KEY, {}, leave.signal);
+      await expect.poll(() => held.mock.calls.length, EVENTUALLY).toBe(1);
+      await expectLedger(client(KEY), commit); // the money has moved, or not, while the client still waits
+      leave.abort();
+      expect(await sent).toEqual({ error: isFetch ? 'AbortError' : 'ABORT_ERR' });
+      await expectLedger(client(KEY), commit);
+    });
+  });
+});
+
+test.each(HTTP_CLIENTS)('an answer without a rule names none to $name', async (http) => {
+  const { url } = await sandboxFor({ ...SETTINGS, scenario: { rules: [] } });
+  const outcome = await http.initiate(url, KEY);
+  expect(outcome).toMatchObject({ status: 200, text: await wholeAnswer() });
+  expect('headers' in outcome && outcome.headers.has('x-sandbox-rule')).toBe(false);
+});
+
+/** A sandbox whose wall clock stands still, and whose log can be read. */
+async function stillSandbox(scenario: Scenario) {
+  let log = '';
+  const stream = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      log += String(chunk);
+      done();
+    },
+  });
+  const clock = new ManualClock();
+  const server = await startServer(
+    readSettings({ port: 0, ...SETTINGS, scenario }, {}),
+    clock,
+    pino({ base: null }, stream),
+  );
+  onTestFinished(() => server.close());
+  return {
+    url: server.url,
+    clock,
+    requests: (): readonly LogLine[] =>
+      log === '' ? [] : logLines(log).filter(({ msg }) => msg === 'request'),
+  };
+}
+
+interface Wire {
+  bytes: Buffer;
+  end: 'open' | 'FIN' | 'RST';
+}
+
+const initiateRequest = (change: Record<string, unknown> = {}, connection = 'close'): Buffer => {
+  const body = JSON.stringify({ ...PAYOUT, ...change });
+  return rawRequest(
+    'POST /payout/initiate',
+    {
+      authorization: `Bearer ${KEY}`,
+      'content-type': 'application/json',
+      'content-length': String(Buffer.byteLength(body)),
+      connection,
+    },
+    body,
+  );
+};
+
+/** Sends an initiate, and notes all that comes back for as long as the connection lasts. */
+function onTheWire(url: string): Wire {
+  const socket = rawSocket(url);
+  const wire: Wire = { bytes: Buffer.alloc(0), end: 'open' };
+  socket.on('data', (chunk: Buffer) => (wire.bytes = Buffer.concat([wire.bytes, chunk])));
+  socket.on('end', () => (wire.end = 'FIN'));
+  socket.on(
+    'error',
+    (error: Error & { code?: string }) => (wire.end = error.code === 'ECONNRESET' ? 'RST' : 'open'),
+  );
+  socket.write(initiateRequest());
+  return wire;
+}
+
+/** Head and body of what came; its head says how long the body is to be. */
+function partsOf({ bytes }: Wire) {
+  const [head = '', ...rest] = bytes.toString('utf8').split('\r\n\r\n');
+  return { head, body: rest.join('\r\n\r\n'), promised: Number(/content-length: (\d+)/i.exec(head)?.[1]) };
+}
+
+test.each<[string, Effect, Wire['end']]>([
+  ['connection-reset is a RST', { fault: 'connection-reset' }, 'RST'],
+  ['empty-response is a FIN', { fault: 'empty-response' }, 'FIN'],
+])('%s, without a byte before it', async (_what, effect, end) => {
+  const { url } = await stillSandbox(brokenBy(effect));
+  const wire = onTheWire(url);
+  await expect.poll(() => wire.end, EVENTUALLY).toBe(end);
+  expect(wire.bytes).toHaveLength(0);
+});
+
+test('truncated-body promises the whole body and sends half of it', async () => {
+  const { url } = await stillSandbox(brokenBy({ fault: 'truncated-body' }));
+  const wire = onTheWire(url);
+  await expect.poll(() => wire.end, EVENTUALLY).toBe('FIN');
+  const whole = await wholeAnswer();
+  const { head, body, promised } = partsOf(wire);
+  expect(head).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+  expect(promised).toBe(whole.length);
+  expect(body).toBe(whole.slice(0, whole.length >> 1));
+});
+
+test('truncated-body promises more than comes also where the dialect has empty bodies', async () => {
+  const scenario = brokenBy({ respond: { status: 500 }, fault: 'truncated-body' });
+  const { url } = await stillSandbox({ ...scenario, dialect: { errors: { body: 'empty' } } });
+  const wire = onTheWire(url);
+  await expect.poll(() => wire.end, EVENTUALLY).toBe('FIN');
+  expect(partsOf(wire)).toMatchObject({ body: '', promised: 1 });
+});
+
+test('malformed-json is a whole answer, as long as it says, that does not parse', async () => {
+  const { url } = await stillSandbox(brokenBy({ fault: 'malformed-json' }));
+  const wire = onTheWire(url);
+  await expect.poll(() => wire.end, EVENTUALLY).toBe('FIN');
+  const { head, body, promised } = partsOf(wire);
+  expect(head).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+  expect(promised).toBe(body.length);
+  expect(() => JSON.parse(body) as unknown).toThrow(SyntaxError);
+});
+
+test('garbage is 64 bytes that are no HTTP, the same for the same request', async () => {
+  const { url } = await stillSandbox(brokenBy({ fault: 'garbage' }));
+  const wires = [onTheWire(url), onTheWire(url)] as const;
+  await expect.poll(() => wires.map(({ end }) => end), EVENTUALLY).toEqual(['FIN', 'FIN']);
+  expect(wires[0].bytes).toHaveLength(64);
+  expect(wires[0].bytes.every((byte) => byte >= 128)).toBe(true);
+  expect(wires[0].bytes).toEqual(wires[1].bytes);
+});
+
+test('a hang for a time sends nothing before its time, and a FIN then', async () => {
+  const { url, clock } = await stillSandbox(brokenBy({ fault: { kind: 'hang', for: '10m' } }));
+  const idleAlarms = 1; // for worlds that nobody uses
+  const wire = onTheWire(url);
+  await expect.poll(() => clock.alarms, EVENTUALLY).toBe(idleAlarms + 1);
+  await clock.pass(599_999);
+  expect(clock.alarms).toBe(idleAlarms + 1);
+  expect(wire.end).toBe('open');
+  await clock.pass(1);
+  await expect.poll(() => wire.end, EVENTUALLY).toBe('FIN');
+  expect(wire.bytes).toHaveLength(0);
+});
+
+test('slow-body sends its head at once and its body in beats, until it is whole', async () => {
+  const { url, clock } = await stillSandbox(
+    brokenBy({ fault: { kind: 'slow-body', bytes_per_second: 500 } }),
+  );
+  const whole = await wholeAnswer();
+  const wire = onTheWire(url);
+  for (let come = 0; come < whole.length; come += 50) {
+    await expect
+      .poll(() => partsOf(wire), EVENTUALLY)
+      .toMatchObject({
+        body: whole.slice(0, come),
+        promised: whole.length,
+      });
+    expect(wire.end).toBe('open');
+    await clock.pass(100);
+  }
+  await expect.poll(() => wire.end, EVENTUALLY).toBe('FIN');
+  expect(partsOf(wire).body).toBe(whole);
+});
+
+test('a slow body that a reset ends is whole, and its connection takes the next request', async () => {
+  const scenario = brokenBy({ fault: { kind: 'slow-body', bytes_per_second: 1 } });
+  const { url, client } = await sandboxFor({ ...SETTINGS, scenario });
+  const socket = rawSocket(url);
+  const seen = answersOn(socket);
+  socket.write(initiateRequest({}, 'keep-alive'));
+  await once(socket, 'data'); // its head, which says nothing of an end
+  await client(KEY).world.reset();
+  socket.write(
+    rawRequest('GET /client/fetchbalance', { Authorization: `Bearer ${KEY}`, Connection: 'close' }),
+  );
+  expect(await seen).toMatch(/^HTTP\/1\.1 200 OK.*"txn_id".*\}HTTP\/1\.1 200 OK.*"balance".*\}$/s);
+});
+
+test('a slow body of many beats leaves nothing on its connection', async () => {
+  const warnings: Error[] = [];
+  const warn = (warning: Error): number => warnings.push(warning);
+  process.on('warning', warn);
+  onTestFinished(() => void process.off('warning', warn));
+  const { url, clock } = await stillSandbox(
+    brokenBy({ fault: { kind: 'slow-body', bytes_per_second: 100 } }),
+  );
+  const wire = onTheWire(url);
+  await expect.poll(() => partsOf(wire).promised, EVENTUALLY).toBeGreaterThan(200); // more than 20 beats
+  await clock.pass(60_000);
+  await expect.poll(() => wire.end, EVENTUALLY).toBe('FIN');
+  expect(warnings).toEqual([]);
+  expect(clock.alarms).toBe(1); // for worlds that nobody uses
+});
+
+test('a delayed answer comes at its time, not before, and whole', async () => {
+  const { url, clock } = await stillSandbox(brokenBy({ delay: '1h' }));
+  const longestMs = 3_600_000;
+  const wire = onTheWire(url);
+  await expect.poll(() => clock.alarms, EVENTUALLY).toBe(2);
+  await clock.pass(longestMs - 1);
+  expect(wire.bytes).toHaveLength(0);
+  await clock.pass(1);
+  await expect.poll(() => wire.end, EVENTUALLY).toBe('FIN');
+  expect(partsOf(wire).body).toBe(await wholeAnswer());
+});
+
+/** The delays of 200 payouts, in the order of their references. */
+async function drawnDelays(effect: Effect, seed: string): Promise<readonly number[]> {
+  const { url, clock, requests } = await stillSandbox({ ...brokenBy(effect), seed });
+  const count = 200;
+  const sockets = Array.from({ length: count }, (_, nth) => {
+    const socket = rawSocket(url);
+    socket.write(initiateRequest({ client_ref_id: `order-${1000 + nth}`, amount: 1 }));
+    return socket.resume();
+  });
+  await expect.poll(() => clock.alarms, EVENTUALLY).toBe(count + 1);
+  const ends = sockets.map((socket) => once(socket, 'close'));
+  await clock.pass(3_600_000);
+  await Promise.all(ends);
+  await expect.poll(() => requests().length, EVENTUALLY).toBe(count);
+  return requests()
+    .toSorted((a, b) => String(a['client_ref_id']).localeCompare(String(b['client_ref_id'])))
+    .map((line) => Number(line['delay_ms']));
+}
+
+const quantile = (values: readonly number[], share: number): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length * share)]!;
+
+test('a uniform delay is drawn evenly between its bounds, by the seed', async () => {
+  const delay = { min: '1s', max: '3s' };
+  const delays = await drawnDelays({ delay }, 'a');
+  expect(Math.min(...delays)).toBeGreaterThanOrEqual(1000);
+  expect(Math.max(...delays)).toBeLessThanOrEqual(3000);
+  for (const share of [0.25, 0.5, 0.75]) {
+    expect(Math.abs(quantile(delays, share) - (1000 + share * 2000))).toBeLessThan(250);
+  }
+  expect(await drawnDelays({ delay }, 'a')).toEqual(delays);
+  expect(await drawnDelays({ delay }, 'b')).not.toEqual(delays);
+});
+
+test('a log-normal delay has its median, and its spread, by the seed', async () => {
+  const delay = { median: '1s', sigma: 0.5 };
+  const delays = await drawnDelays({ delay }, 'a');
+  expect(Math.abs(Math.log(quantile(delays, 0.5) / 1000))).toBeLessThan(0.15);
+  expect(Math.abs(Math.log(quantile(delays, 0.841) / 1000) - 0.5)).toBeLessThan(0.15); // one sigma up
+  expect(Math.abs(Math.log(quantile(delays, 0.159) / 1000) + 0.5)).toBeLessThan(0.15); // and one down
+  expect(await drawnDelays({ delay }, 'a')).toEqual(delays);
+  expect(await drawnDelays({ delay }, 'b')).not.toEqual(delays);
+});
+
+test.each<[string, Effect, Record<string, unknown>]>([
+  ['connection-reset', { fault: 'connection-reset' }, { fault: 'connection-reset' }],
+  ['empty-response', { fault: 'empty-response', commit: true }, { fault: 'empty-response' }],
+  ['truncated-body', { fault: 'truncated-body', commit: true }, { fault: 'truncated-body', status: 200 }],
+  ['malformed-json', { fault: 'malformed-json' }, { fault: 'malformed-json', status: 200 }],
+  ['garbage', { fault: 'garbage' }, { fault: 'garbage' }],
+  [
+    'an empty answer of the rule',
+    { respond: { status: 503 }, commit: true },
+    { status: 503, code: 'HTTP_503' },
+  ],
+  ["a gateway's 502 page", GATEWAY, { status: 502 }],
+  ['commit alone', { commit: false }, { status: 200 }],
+])(
+  'the log line of %s tells its rule, its fault and whether the payout happened',
+  async (_what, effect, said) => {
+    const { url, requests } = await stillSandbox(brokenBy(effect));
+    const wire = onTheWire(url);
+    await expect.poll(() => wire.end, EVENTUALLY).not.toBe('open');
+    await expect.poll(() => requests().length, EVENTUALLY).toBe(1);
+    const { time, level, msg, world, request_id, duration_ms, ...line } = requests()[0]!;
+    const committed = effect.commit ?? false;
+    expect(line).toEqual({
+      method: 'POST',
+      route: 'initiate',
+      client_ref_id: PAYOUT.client_ref_id,
+      beneficiary_account: '********6789',
+      rule: 'inline/broken',
+      committed,
+      ...(committed ? { txn_id: expect.stringMatching(/^TXN/) } : {}),
+      ...said,
+    });
+  },
+);
+
+test('a payout that was there before is not said to happen again', async () => {
+  const { url, requests } = await stillSandbox(brokenBy({ fault: 'empty-response', commit: true }));
+  for (const count of [1, 2]) {
+    onTheWire(url);
+    await expect.poll(() => requests().length, EVENTUALLY).toBe(count);
+  }
+  expect(requests()).toMatchObject([{ committed: true }, { committed: false, replayed: true }]);
+});
+
+test('the log tells a client that left a delayed answer from one that left a hang', async () => {
+  const { url, clock, requests } = await stillSandbox({
+    rules: [
+      { name: 'late', times: 1, effect: { delay: '10m' } },
+      { name: 'never', effect: { fault: { kind: 'hang', for: '10m' } } },
+    ],
+  });
+  for (const alarms of [2, 2]) {
+    const socket = rawSocket(url);
+    socket.write(initiateRequest());
+    await expect.poll(() => clock.alarms, EVENTUALLY).toBe(alarms);
+    socket.destroy();
+    await expect.poll(() => clock.alarms, EVENTUALLY).toBe(1);
+  }
+  await expect.poll(() => requests().length, EVENTUALLY).toBe(2);
+  const masked = { beneficiary_account: '********6789' };
+  expect(requests()).toMatchObject([
+    { rule: 'inline/late', delay_ms: 600_000, committed: true, client_gone: true, ...masked },
+    { rule: 'inline/never', fault: 'hang', committed: false, ...masked },
+  ]);
+  for (const line of requests()) expect(line).not.toHaveProperty('status');
+});
+
+test('twenty answers held on one connection, whose requests came before their turn, end with it and warn of nothing', async () => {
+  const warnings: Error[] = [];
+  const note = (warning: Error): void => void warnings.push(warning);
+  process.on('warning', note);
+  onTestFinished(() => void process.off('warning', note));
+  const { url, clock, requests } = await stillSandbox({
+    rules: [{ name: 'silent', effect: { fault: { kind: 'hang', for: '10m' } } }],
+  });
+  const socket = rawSocket(url);
+  const read = rawRequest('GET /client/fetchbalance', { authorization: `Bearer ${KEY}` });
+  for (let nth = 0; nth < 20; nth += 1) socket.write(read);
+  await expect.poll(() => clock.alarms, EVENTUALLY).toBe(21);
+  socket.destroy();
+  await expect.poll(() => clock.alarms, EVENTUALLY).toBe(1);
+  await expect.poll(() => requests().length, EVENTUALLY).toBe(20);
+  expect(warnings).toEqual([]);
+});

@@ -1,0 +1,113 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { startSandbox } from '../../../src/index.ts';
+import { bearerKeys } from '../../../src/http/bearer-key.ts';
+import { PAYOUT, sandboxFor, seen } from '../../support/sandbox.ts';
+
+const ROUTES = [
+  ['POST', '/payout/initiate'],
+  ['GET', '/client/fetchbalance'],
+  ['GET', '/payout/status?client_ref_id=order-1'],
+] as const;
+
+const ask = async (url: string, method: string, path: string, authorization?: string) =>
+  seen(
+    await fetch(url + path, {
+      method,
+      headers: {
+        ...(authorization === undefined ? {} : { authorization }),
+        ...(method === 'POST' ? { 'content-type': 'application/json' } : {}),
+      },
+      ...(method === 'POST' ? { body: JSON.stringify(PAYOUT) } : {}),
+    }),
+  );
+
+test.each(ROUTES)('%s %s asks for a key', async (method, path) => {
+  const { url } = await sandboxFor();
+  for (const authorization of [
+    undefined,
+    '',
+    'sk_test_a',
+    'Bearer',
+    'Bearer ',
+    'Basic sk_test_a',
+    'Bearer sk_live_a',
+    'Bearer SK_TEST_A',
+    'Bearer sk_test_a b',
+    `Bearer sk_test_${'x'.repeat(249)}`,
+  ]) {
+    const answer = await ask(url, method, path, authorization);
+    expect(answer).toMatchObject({ status: 401, body: { status: 'error', code: 'UNAUTHORIZED' } });
+    expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+    expect(answer.text).not.toMatch(/sk_(live|test)_[a-z]/i);
+  }
+  expect((await ask(url, method, path, 'Bearer sk_test_a')).status).not.toBe(401);
+  expect((await ask(url, method, path, 'bearer  sk_test_a')).status).not.toBe(401);
+});
+
+test('with fixed keys only those are accepted', async () => {
+  const { url } = await sandboxFor({ apiKeys: 'one,two' });
+  for (const [key, status] of [
+    ['one', 200],
+    ['two', 200],
+    ['sk_test_a', 401],
+    ['on', 401],
+    ['one,two', 401],
+    ['onetwo', 401],
+  ]) {
+    expect((await ask(url, 'GET', '/client/fetchbalance', `Bearer ${key}`)).status).toBe(status);
+  }
+});
+
+test('a key is compared with every fixed key, whichever fits', () => {
+  const compared: string[] = [];
+  const keyOf = bearerKeys(['one', 'two', 'three'], (given, expected) => {
+    compared.push(expected);
+    return given === expected;
+  });
+  expect(keyOf('Bearer one')).toBe('one');
+  expect(() => keyOf('Bearer four')).toThrow('not accepted');
+  expect(compared).toEqual(['one', 'two', 'three', 'one', 'two', 'three']);
+});
+
+test('a world never sees another: not its money, not its payouts by either name, not its references', async () => {
+  const { client } = await sandboxFor({ settlement: 'manual' });
+  const [mine, theirs] = [client(), client()];
+  const { txn_id } = (await mine.pay()).body.data;
+  expect((await theirs.balance()).body.data.balance).toBe(1_000_000);
+  expect((await theirs.status({ txn_id })).status).toBe(404);
+  expect((await theirs.status({ client_ref_id: 'order-1' })).status).toBe(404);
+  const paid = await theirs.pay({ amount: 7 });
+  expect(paid.status).toBe(200);
+  expect(paid.body.data.txn_id).not.toBe(txn_id);
+  expect((await mine.status({ txn_id })).body.data.amount).toBe(1500.5);
+});
+
+test('two hundred worlds at once do not disturb each other', async () => {
+  const { client } = await sandboxFor({ openingBalance: 100, clock: '2026-01-15T10:30:00Z' });
+  await Promise.all(
+    Array.from({ length: 200 }, async (_, nth) => {
+      const world = client(`sk_test_parallel_${nth}`);
+      const amount = 1 + (nth % 90);
+      await world.pay({ amount });
+      if (nth % 2 === 0) await world.clock.advance('2s');
+      expect((await world.balance()).body.data.balance).toBe(100 - amount);
+      const state = nth % 2 === 0 ? 'SUCCESS' : 'PENDING';
+      expect((await world.status({ client_ref_id: 'order-1' })).body.data).toMatchObject({
+        status: state,
+        amount,
+      });
+    }),
+  );
+});
+
+test('the library hands out the fixed keys one by one, and no key that would be refused', async () => {
+  const sandbox = await startSandbox({ apiKeys: 'one,two', rateLimit: 'off' });
+  onTestFinished(() => sandbox.close());
+  expect([sandbox.world().apiKey, sandbox.world().apiKey]).toEqual(['one', 'two']);
+  expect(() => sandbox.world()).toThrow('apiKeys has no more than 2 keys');
+  expect(() => sandbox.world('three')).toThrow('none of those in apiKeys');
+  await expect(startSandbox({ prot: 1 } as object)).rejects.toThrow('there is no setting prot');
+  const world = sandbox.world('one');
+  await sandbox.close();
+  await expect(world.clock.advance('1s')).rejects.toThrow('no sandbox answers at');
+});

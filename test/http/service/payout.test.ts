@@ -1,0 +1,213 @@
+import { expect, test } from 'vitest';
+import { PAYOUT, sandboxFor } from '../../support/sandbox.ts';
+
+const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+test('an accepted payout is answered with the fields of the interface, no field more and no field less', async () => {
+  const { client } = await sandboxFor();
+  const { status, text, body, headers } = await client().pay();
+  expect(status).toBe(200);
+  expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
+  expect(Object.keys(body)).toEqual(['status', 'message', 'data']);
+  expect(body).toEqual({
+    status: 'success',
+    message: 'Payout initiated successfully',
+    data: {
+      txn_id: expect.stringMatching(/^TXN[0-9A-F]{24}$/),
+      client_ref_id: 'order-1',
+      status: 'PENDING',
+      amount: 1500.5,
+      utr: null,
+      created_at: expect.stringMatching(ISO),
+    },
+  });
+  expect(text).toContain('"utr":null');
+});
+
+test('the balance is answered with the fields of the interface and follows every payout', async () => {
+  const { client } = await sandboxFor({ openingBalance: '2000.50' });
+  const world = client();
+  const before = await world.balance();
+  expect(before.body).toEqual({
+    status: 'success',
+    data: { balance: 2000.5, currency: 'INR', last_updated: expect.stringMatching(ISO) },
+  });
+  const paid = await world.pay({ amount: 0.01 });
+  const after = await world.balance();
+  expect(after.body.data.balance).toBe(2000.49);
+  expect(after.body.data.last_updated).toBe(paid.body.data.created_at);
+});
+
+test('a payout is found by either name, with the fields of the interface', async () => {
+  const { client } = await sandboxFor({ settlement: 'manual' });
+  const world = client();
+  const { txn_id, created_at } = (await world.pay()).body.data;
+  const byReference = await world.status({ client_ref_id: 'order-1' });
+  expect(byReference.status).toBe(200);
+  expect(byReference.body).toEqual({
+    status: 'success',
+    data: {
+      txn_id,
+      client_ref_id: 'order-1',
+      status: 'PENDING',
+      amount: 1500.5,
+      utr: null,
+      beneficiary_name: 'Asha Rao',
+      beneficiary_account: '000123456789',
+      created_at,
+      completed_at: null,
+    },
+  });
+  expect((await world.status({ txn_id })).text).toBe(byReference.text);
+  expect((await world.status({ txn_id, client_ref_id: 'order-1' })).text).toBe(byReference.text);
+});
+
+test('two names that do not name the same payout find none', async () => {
+  const { client } = await sandboxFor();
+  const world = client();
+  const { txn_id } = (await world.pay()).body.data;
+  await world.pay({ client_ref_id: 'order-2' });
+  for (const query of [
+    { client_ref_id: 'order-3' },
+    { txn_id: 'TXN0' },
+    { txn_id, client_ref_id: 'order-2' },
+    { txn_id, client_ref_id: 'order-3' },
+    { txn_id: 'TXN0', client_ref_id: 'order-1' },
+  ]) {
+    expect(await world.status(query)).toMatchObject({ status: 404, body: { code: 'TRANSACTION_NOT_FOUND' } });
+  }
+});
+
+test('a status request that names no payout is told what it may name', async () => {
+  const { client } = await sandboxFor();
+  const world = client();
+  expect(await world.status({})).toMatchObject({
+    status: 400,
+    body: {
+      code: 'INVALID_REQUEST',
+      errors: [
+        { field: 'client_ref_id', message: 'client_ref_id or txn_id is required' },
+        { field: 'txn_id', message: 'client_ref_id or txn_id is required' },
+      ],
+    },
+  });
+  expect(await world.status({ txn_id: '' })).toMatchObject({
+    status: 400,
+    body: { errors: [{ field: 'txn_id', message: 'txn_id must not be empty' }] },
+  });
+  expect(await world.send('GET', '/payout/status?txn_id=a&txn_id=b')).toMatchObject({
+    status: 400,
+    body: { errors: [{ field: 'txn_id', message: 'txn_id must be given once, as a string' }] },
+  });
+});
+
+test('a reference sent again with the same body is answered with the payout it made, and debited once', async () => {
+  const { client } = await sandboxFor({ settlement: 'manual' });
+  const world = client();
+  const first = await world.pay();
+  const again = await world.pay();
+  expect(first.headers.has('idempotent-replayed')).toBe(false);
+  expect(again.headers.get('idempotent-replayed')).toBe('true');
+  expect(again.text).toBe(first.text);
+  expect((await world.balance()).body.data.balance).toBe(998_499.5);
+});
+
+test('a replay shows the payout as it stands now', async () => {
+  const { client } = await sandboxFor({ clock: '2026-01-15T10:30:00Z' });
+  const world = client();
+  await world.pay();
+  await world.clock.advance('2s');
+  expect((await world.pay()).body.data).toMatchObject({ status: 'SUCCESS', utr: expect.any(String) });
+});
+
+test.each([
+  ['amount', { amount: 1500.51 }],
+  ['beneficiary_name', { beneficiary_name: 'Asha R' }],
+  ['beneficiary_account', { beneficiary_account: '00123456789' }],
+  ['beneficiary_ifsc', { beneficiary_ifsc: 'SBIN0000002' }],
+  ['transfer_mode', { transfer_mode: 'NEFT' }],
+  ['remarks', { remarks: 'second try' }],
+])('a reference sent again with another %s is refused and changes nothing', async (_field, change) => {
+  const { client } = await sandboxFor();
+  const world = client();
+  const { txn_id } = (await world.pay()).body.data;
+  const refused = await world.pay(change);
+  expect(refused).toMatchObject({
+    status: 400,
+    body: { status: 'error', code: 'DUPLICATE_REFERENCE', errors: [{ field: 'client_ref_id' }] },
+  });
+  expect(refused.body.message).toContain(txn_id);
+  expect((await world.balance()).body.data.balance).toBe(998_499.5);
+});
+
+test('unknown fields are ignored, also when a reference is sent again', async () => {
+  const { client } = await sandboxFor();
+  const world = client();
+  expect((await world.pay({ note: 'x', purpose: { code: 1 } })).status).toBe(200);
+  expect((await world.pay({ note: 'y' })).headers.get('idempotent-replayed')).toBe('true');
+});
+
+test('a payout may empty the wallet; one paisa more is refused, and the reference stays free', async () => {
+  const { client } = await sandboxFor({ openingBalance: 100 });
+  const world = client();
+  const refused = await world.pay({ amount: 100.01 });
+  expect(refused).toMatchObject({ status: 402, body: { status: 'error', code: 'INSUFFICIENT_BALANCE' } });
+  expect(refused.body.message).toBe('The wallet balance of INR 100 cannot cover a payout of INR 100.01');
+  expect((await world.status({ client_ref_id: 'order-1' })).status).toBe(404);
+  expect((await world.pay({ amount: 100 })).status).toBe(200);
+  expect((await world.balance()).body.data.balance).toBe(0);
+  expect((await world.pay({ client_ref_id: 'order-2', amount: 0.01 })).status).toBe(402);
+});
+
+test('leading zeros, other scripts and combining marks come back as they were sent', async () => {
+  const { client } = await sandboxFor();
+  const world = client();
+  const names = {
+    client_ref_id: 'ऑर्डर-१ 🧾',
+    beneficiary_name: 'Jose\u0301 अनन्या',
+    beneficiary_account: '000000000000',
+  };
+  await world.pay({ ...names, remarks: '<img onerror=alert(1)> '.repeat(1000) });
+  expect((await world.status({ client_ref_id: names.client_ref_id })).body.data).toMatchObject(names);
+});
+
+test.each([
+  ['an IFSC that is none', { beneficiary_ifsc: 'sbin0000001' }, /beneficiary_ifsc is not an IFSC/],
+  [
+    'a short account number',
+    { beneficiary_account: '12345678' },
+    /beneficiary_account is not 9 to 18 digits/,
+  ],
+  [
+    'a UPI ID where the mode is not UPI',
+    { beneficiary_account: 'asha@upi' },
+    /beneficiary_account is not 9 to 18/,
+  ],
+  ['no UPI ID', { transfer_mode: 'UPI', beneficiary_account: 'asha@' }, /nor a UPI ID/],
+  [
+    'a small RTGS',
+    { transfer_mode: 'RTGS', amount: 199_999.99 },
+    /amount is below INR 2,00,000, where RTGS starts/,
+  ],
+  ['a large IMPS', { amount: 500_000.01 }, /amount is above INR 5,00,000, where IMPS usually ends/],
+  ['a large UPI', { transfer_mode: 'UPI', amount: 100_000.01 }, /amount is above INR 1,00,000/],
+])('%s is accepted, with a warning in a header', async (_what, change, warning) => {
+  const { client } = await sandboxFor();
+  const { status, headers } = await client().pay(change);
+  expect(status).toBe(200);
+  expect(headers.get('x-sandbox-warning')).toMatch(warning);
+});
+
+test.each([
+  ['an account number', {}],
+  ['a UPI ID', { transfer_mode: 'UPI', beneficiary_account: 'asha.rao-1@okbank' }],
+  ['the smallest RTGS', { transfer_mode: 'RTGS', amount: 200_000 }],
+  ['the largest IMPS', { amount: 500_000 }],
+  ['the largest UPI', { transfer_mode: 'UPI', amount: 100_000 }],
+  ['a NEFT of any size', { transfer_mode: 'NEFT', amount: 900_000 }],
+])('%s makes no warning', async (_what, change) => {
+  const { client } = await sandboxFor();
+  const { status, headers } = await client().pay({ ...PAYOUT, ...change });
+  expect(status).toBe(200);
+  expect(headers.has('x-sandbox-warning')).toBe(false);
+});

@@ -1,0 +1,190 @@
+import { STATUS_CODES } from 'node:http';
+import { createServer, type AddressInfo } from 'node:net';
+import { pino } from 'pino';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { buildApp } from '../../../src/app.ts';
+import {
+  changedDialect,
+  DEFAULT_DIALECT,
+  type Dialect,
+  type DialectChange,
+} from '../../../src/contract/dialect.ts';
+import { SERVICE_REFUSALS, type ServiceRefusalCode } from '../../../src/contract/errors.ts';
+import { refuseBrokenHttp } from '../../../src/http/refusals.ts';
+import type { SettingsInput } from '../../../src/index.ts';
+import { systemClock } from '../../../src/platform/system-clock.ts';
+import { readSettings } from '../../../src/settings.ts';
+import { answersOn, rawSocket } from '../../support/raw-socket.ts';
+import { PAYOUT, sandboxFor, seen, type Seen } from '../../support/sandbox.ts';
+
+const bodyOf = (text: string) => ({ headers: { 'content-type': 'application/json' }, body: text });
+
+type ErrorRows = Partial<Dialect['errors']>;
+
+/** A client of a sandbox whose errors have this shape. */
+async function clientIn(errors: ErrorRows, settings: SettingsInput = {}, dialect: DialectChange = {}) {
+  const { client } = await sandboxFor({ ...settings, scenario: { dialect: { ...dialect, errors } } });
+  return client;
+}
+
+/** What the server says on the wire to something that never became a request. */
+async function brokenHttp(code: string, errors: ErrorRows): Promise<Seen> {
+  const refuse = refuseBrokenHttp(pino({ level: 'silent' }), () => ({
+    dialect: changedDialect(DEFAULT_DIALECT, { errors }),
+  }));
+  const server = createServer((socket) => refuse(Object.assign(new Error(code), { code }), socket));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const text = await answersOn(rawSocket(`http://127.0.0.1:${(server.address() as AddressInfo).port}`));
+  const [head = '', body = ''] = text.split('\r\n\r\n');
+  const headers = head
+    .split('\r\n')
+    .slice(1)
+    .map((line) => line.split(': ', 2) as [string, string]);
+  const answer = await seen(new Response(body, { status: Number(head.slice(9, 12)) }));
+  return { ...answer, headers: new Headers(headers) }; // a Response makes up a content-type of its own
+}
+
+/** How each refusal of the catalogue comes about, in a dialect whose errors have a given shape. */
+const PROVOKED: Record<ServiceRefusalCode, (errors: ErrorRows) => Promise<Seen>> = {
+  INVALID_REQUEST: async (errors) => (await clientIn(errors))().pay({ amount: 0, transfer_mode: 'SWIFT' }),
+  INVALID_JSON: async (errors) => (await clientIn(errors))().send('POST', '/payout/initiate', bodyOf('{')),
+  MALFORMED_REQUEST: (errors) => brokenHttp('HPE_INVALID_METHOD', errors),
+  DUPLICATE_REFERENCE: async (errors) => {
+    const world = (await clientIn(errors))();
+    await world.pay();
+    return world.pay({ amount: 1 });
+  },
+  TRANSACTION_UNKNOWN: async (errors) => {
+    const client = await clientIn(errors, {}, { status: { unknown: 400 } });
+    return client().status({ txn_id: 'TXN0' });
+  },
+  REFERENCE_CONFLICT: async (errors) => {
+    const world = (await clientIn(errors, {}, { client_ref_id: { changed_body: 409 } }))();
+    await world.pay();
+    return world.pay({ amount: 1 });
+  },
+  UNAUTHORIZED: async (errors) => (await clientIn(errors))('nobody').pay(),
+  INSUFFICIENT_BALANCE: async (errors) => (await clientIn(errors, { openingBalance: 0 }))().pay(),
+  TRANSACTION_NOT_FOUND: async (errors) => (await clientIn(errors))().status({ txn_id: 'TXN0' }),
+  ROUTE_NOT_FOUND: async (errors) => (await clientIn(errors))().send('GET', '/'),
+  METHOD_NOT_ALLOWED: async (errors) => (await clientIn(errors))().send('GET', '/payout/initiate'),
+  REQUEST_TIMEOUT: (errors) => brokenHttp('ERR_HTTP_REQUEST_TIMEOUT', errors),
+  BODY_TOO_LARGE: async (errors) => (await clientIn(errors))().pay({ remarks: 'x'.repeat(65_536) }),
+  UNSUPPORTED_MEDIA_TYPE: async (errors) =>
+    (await clientIn(errors))().send('POST', '/payout/initiate', { body: JSON.stringify(PAYOUT) }),
+  RATE_LIMITED: async (errors) => {
+    const world = (await clientIn(errors, { rateLimit: '1/1d' }))();
+    await world.pay();
+    return world.pay();
+  },
+  HEADERS_TOO_LARGE: (errors) => brokenHttp('HPE_HEADER_OVERFLOW', errors),
+  INTERNAL_ERROR: async (errors) => {
+    const log = pino({ level: 'silent' });
+    const settings = readSettings({ scenario: { dialect: { errors } } }, {});
+    const { app } = await buildApp({ settings, wallClock: systemClock(), log });
+    onTestFinished(() => app.close());
+    app.get('/broken', () => {
+      throw new TypeError('the secret inside');
+    });
+    await app.listen({ port: 0, host: '127.0.0.1' });
+    const { port } = app.server.address() as AddressInfo;
+    return seen(await fetch(`http://127.0.0.1:${port}/broken`));
+  },
+  SANDBOX_FULL: async (errors) => {
+    const world = (await clientIn(errors, { maxTransactions: 1 }))();
+    await world.pay();
+    return world.pay({ client_ref_id: 'order-2' });
+  },
+};
+
+const CODES = Object.keys(SERVICE_REFUSALS) as ServiceRefusalCode[];
+
+test.each(CODES)('%s travels on its status and speaks the envelope', async (code) => {
+  const { status, headers, body } = await PROVOKED[code]({});
+  expect(status).toBe(SERVICE_REFUSALS[code].status);
+  expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
+  expect(body).toMatchObject({ status: 'error', message: expect.any(String), code });
+  const fields = Object.keys(body).filter((field) => field !== 'errors');
+  expect(fields).toEqual(['status', 'message', 'code']);
+  for (const error of body.errors ?? []) expect(Object.keys(error)).toEqual(['field', 'message']);
+});
+
+/** What the envelope says, in the other shapes. Sandboxes with the same seed make the same ids, so messages are equal. */
+const SHAPES: Record<
+  Exclude<Dialect['errors']['body'], 'envelope'>,
+  (envelope: Seen['body'], status: number) => { type: string | null; body: unknown }
+> = {
+  message: ({ message }) => ({ type: 'application/json; charset=utf-8', body: { message } }),
+  problem: ({ message, code, errors }, status) => ({
+    type: 'application/problem+json; charset=utf-8',
+    body: {
+      type: 'about:blank',
+      title: STATUS_CODES[status],
+      status,
+      detail: message,
+      code,
+      ...(errors === undefined ? {} : { errors }),
+    },
+  }),
+  empty: () => ({ type: null, body: undefined }),
+};
+
+describe.each(Object.entries(SHAPES))('in the shape %s', (shape, shaped) => {
+  test.each(CODES)('%s keeps its status and says no more and no less', async (code) => {
+    const { status } = SERVICE_REFUSALS[code];
+    const envelope = await PROVOKED[code]({});
+    const answer = await PROVOKED[code]({ body: shape as keyof typeof SHAPES });
+    const { type, body } = shaped(envelope.body, status);
+    expect(answer.status).toBe(status);
+    expect(answer.headers.get('content-type')).toBe(type);
+    expect(answer.body).toEqual(body);
+    expect(answer.headers.get('content-length')).toBe(String(Buffer.byteLength(answer.text)));
+    if (shape === 'empty') expect(answer.text).toBe('');
+    for (const name of ['www-authenticate', 'allow', 'retry-after', 'x-sandbox-limit']) {
+      expect([name, answer.headers.has(name)]).toEqual([name, envelope.headers.has(name)]);
+    }
+  });
+});
+
+test.each(['failed', 'failure'] as const)('every envelope says %s, in a dialect that does', async (word) => {
+  for (const code of CODES) {
+    const { status, body } = await PROVOKED[code]({ status_word: word });
+    expect(status).toBe(SERVICE_REFUSALS[code].status);
+    expect(body).toMatchObject({ status: word, code });
+  }
+});
+
+test('a problem and a message have no status word', async () => {
+  const status_word = 'failed';
+  expect((await PROVOKED.UNAUTHORIZED({ body: 'message', status_word })).body).not.toHaveProperty('status');
+  expect((await PROVOKED.UNAUTHORIZED({ body: 'problem', status_word })).body.status).toBe(401);
+});
+
+test('a limit of the sandbox names itself in a header; what a request did wrong does not, nor does a fault of ours', async () => {
+  expect((await PROVOKED.RATE_LIMITED({})).headers.get('x-sandbox-limit')).toBe('SANDBOX_RATE_LIMIT');
+  expect((await PROVOKED.SANDBOX_FULL({})).headers.get('x-sandbox-limit')).toBe('SANDBOX_MAX_TRANSACTIONS');
+  for (const code of ['INSUFFICIENT_BALANCE', 'UNAUTHORIZED', 'INTERNAL_ERROR'] as const) {
+    expect((await PROVOKED[code]({})).headers.has('x-sandbox-limit')).toBe(false);
+  }
+});
+
+test('a fault of ours tells the client nothing of what is inside', async () => {
+  const { text } = await PROVOKED.INTERNAL_ERROR({});
+  expect(text).not.toContain('secret');
+  expect(text).not.toContain('TypeError');
+});
+
+test('an answer names its request, so that its log line can be found', async () => {
+  const world = (await sandboxFor()).client();
+  const [one, other] = [await world.balance(), await world.send('GET', '/nowhere')];
+  expect(one.headers.get('x-sandbox-request-id')).toMatch(/^req-/);
+  expect(other.headers.get('x-sandbox-request-id')).not.toBe(one.headers.get('x-sandbox-request-id'));
+});
+
+test('a request must be sent within thirty seconds, headers and all', async () => {
+  const settings = readSettings({}, {});
+  const { app } = await buildApp({ settings, wallClock: systemClock(), log: pino({ level: 'silent' }) });
+  onTestFinished(() => app.close());
+  expect(app.server).toMatchObject({ headersTimeout: 30_000, requestTimeout: 30_000 });
+});

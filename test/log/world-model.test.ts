@@ -1,0 +1,16 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { Model } from '../support/model.ts';
+import { sandboxFor } from '../support/sandbox.ts';
+import { START } from '../support/ways-in.ts';
+import { anyCommands, OPENING_PAISE } from '../support/world-commands.ts';
+
+test('a world does what a model of it does, whatever it is asked', async () => {
+  const { client } = await sandboxFor({ clock: START, openingBalance: String(OPENING_PAISE / 100) });
+  const both = () => ({
+    model: { model: new Model(Date.parse(START), OPENING_PAISE) },
+    real: { client: client(), kept: null },
+  });
+  const property = fc.asyncProperty(anyCommands, (commands) => fc.asyncModelRun(both, commands));
+  await expect(fc.assert(property, { numRuns: 100 })).resolves.toBeUndefined();
+});

@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest';
+import { doubtsOf } from '../../src/payout/rails.ts';
+
+const REQUEST = {
+  client_ref_id: 'order-1',
+  beneficiary_name: 'Asha Rao',
+  beneficiary_account: '000123456789',
+  beneficiary_ifsc: 'SBIN0000001',
+  amount: 1000,
+  transfer_mode: 'IMPS',
+} as const;
+type Request = Parameters<typeof doubtsOf>[0];
+type Rows = Parameters<typeof doubtsOf>[1];
+
+const ROWS = { formats: 'warn', mode_limits: 'warn', upi_beneficiary: 'account_or_upi_id' } as Rows;
+const doubts = (change: Partial<Request>, rows: Partial<Rows> = {}) =>
+  doubtsOf({ ...REQUEST, ...change }, { ...ROWS, ...rows });
+
+const NO_IFSC = 'beneficiary_ifsc is not an IFSC (4 capital letters, 0, 6 capital letters or digits)';
+const NO_ACCOUNT = 'beneficiary_account is not 9 to 18 digits';
+const NEITHER = 'beneficiary_account is neither 9 to 18 digits nor a UPI ID (name@handle)';
+const upi = (beneficiary_account: string): Partial<Request> => ({
+  transfer_mode: 'UPI',
+  beneficiary_account,
+});
+
+test.each<[change: Partial<Request>, warning?: string]>([
+  [{}],
+  [{ beneficiary_ifsc: 'HDFC0ABC123' }],
+  [{ beneficiary_ifsc: 'SBIN1000001' }, NO_IFSC],
+  [{ beneficiary_ifsc: 'SBIN00000011' }, NO_IFSC],
+  [{ beneficiary_ifsc: ' SBIN0000001' }, NO_IFSC],
+  [{ beneficiary_ifsc: 'sbin0000001' }, NO_IFSC],
+  [{ beneficiary_account: '1'.repeat(9) }],
+  [{ beneficiary_account: '1'.repeat(18) }],
+  [{ beneficiary_account: '1'.repeat(8) }, NO_ACCOUNT],
+  [{ beneficiary_account: '1'.repeat(19) }, NO_ACCOUNT],
+  [{ beneficiary_account: `x${'1'.repeat(9)}` }, NO_ACCOUNT],
+  [{ beneficiary_account: 'asha@bank' }, NO_ACCOUNT],
+  [upi('1'.repeat(9))],
+  [upi('asha.rao-1@bank.in')],
+  [upi('a@bk')],
+  [upi('a@b'), NEITHER],
+  [upi('@bank'), NEITHER],
+  [upi('asha'), NEITHER],
+  [upi(' asha@bank'), NEITHER],
+  [upi('asha@bank '), NEITHER],
+  [upi(`${'a'.repeat(95)}@bank`)],
+  [upi(`${'a'.repeat(96)}@bank`), NEITHER],
+  [{ amount: 500_000 }],
+  [{ amount: 500_000.01 }, 'amount is above INR 5,00,000, where IMPS usually ends'],
+  [{ amount: 100_000, transfer_mode: 'UPI' }],
+  [{ amount: 100_000.01, transfer_mode: 'UPI' }, 'amount is above INR 1,00,000, where UPI usually ends'],
+  [{ amount: 200_000, transfer_mode: 'RTGS' }],
+  [{ amount: 199_999.99, transfer_mode: 'RTGS' }, 'amount is below INR 2,00,000, where RTGS starts'],
+  [{ amount: 0.01, transfer_mode: 'NEFT' }],
+  [{ amount: 1e11, transfer_mode: 'NEFT' }],
+])('%j is what the rails carry, or a warning says why not', (change, warning) => {
+  expect(doubts(change)).toEqual({ warnings: warning === undefined ? [] : [warning], errors: [] });
+});
+
+test('a UPI ID is no account where the dialect says so', () => {
+  expect(doubts(upi('asha@bank'), { upi_beneficiary: 'account' }).warnings).toEqual([NO_ACCOUNT]);
+});
+
+test('what the dialect refuses is an error with its field, and what it ignores is neither', () => {
+  const all = { beneficiary_ifsc: 'x', beneficiary_account: 'y', amount: 1, transfer_mode: 'RTGS' } as const;
+  expect(doubts(all).warnings).toHaveLength(3);
+  expect(doubts(all, { formats: 'refuse' })).toEqual({
+    warnings: ['amount is below INR 2,00,000, where RTGS starts'],
+    errors: [
+      { field: 'beneficiary_ifsc', message: NO_IFSC },
+      { field: 'beneficiary_account', message: NO_ACCOUNT },
+    ],
+  });
+  expect(doubts(all, { formats: 'ignore', mode_limits: 'refuse' }).errors).toMatchObject([
+    { field: 'amount' },
+  ]);
+  expect(doubts(all, { formats: 'ignore', mode_limits: 'ignore' })).toEqual({ warnings: [], errors: [] });
+});

@@ -1,0 +1,301 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { utimesSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { ask, hasTerminal, linesOf, logLines, startOnTerminal, startProgram } from '../support/program.ts';
+import { stateFolder } from '../support/state-folder.ts';
+
+const KEY = 'sk_test_NobodyMaySeeThis-7351';
+const OTHER_KEY = 'sk_test_NorThis-8462';
+const WRONG_KEY = 'sk_live_NorThisEither-9573';
+
+const hasCurl = spawnSync('curl', ['--version']).status === 0;
+const unless = (has: boolean, what: string): string => (has ? '' : ` (skipped: no ${what} here)`);
+
+interface Payout {
+  readonly txn_id: string;
+  readonly utr: string;
+  readonly completed_at: string;
+}
+
+const dataOf = async (response: Response): Promise<Payout> =>
+  ((await response.json()) as { readonly data: Payout }).data;
+
+/** Runs a command line as a user who pastes it. */
+async function paste(commandLine: string, environment: NodeJS.ProcessEnv = {}): Promise<unknown> {
+  const env = { PATH: process.env['PATH'], ...environment };
+  const { stdout } = await promisify(execFile)('sh', ['-c', commandLine], { env });
+  return JSON.parse(stdout) as unknown;
+}
+
+test('every request is one line of JSON, with what is needed to find out what happened', async () => {
+  const { program, url } = await startProgram({ SANDBOX_SETTLEMENT: 'manual' });
+  const paid = await ask(`${url}/payout/initiate`, KEY, { client_ref_id: 'ref-1' });
+  await ask(`${url}/payout/initiate`, KEY, { client_ref_id: 'ref-1' });
+  await ask(`${url}/payout/initiate`, KEY, { client_ref_id: 'ref-2', amount: 1e10 });
+  await ask(`${url}/payout/initiate`, OTHER_KEY, {
+    client_ref_id: 'ref-3',
+    beneficiary_ifsc: 'x',
+    amount: -1,
+  });
+  await ask(`${url}/payout/status?client_ref_id=ref-1`, KEY);
+  await ask(`${url}/payout/status?client_ref_id=ref-9`, OTHER_KEY);
+  await ask(`${url}/client/fetchbalance`, KEY);
+  await ask(`${url}/client/fetchbalance`, WRONG_KEY);
+  await ask(`${url}/elsewhere?token=${WRONG_KEY}`, KEY);
+  const { stdout } = await program.stop();
+
+  const lines = linesOf(stdout, 'request');
+  const [world, otherWorld] = [lines[0]!['world'], lines[3]!['world']];
+  const { txn_id: txnId } = await dataOf(paid);
+  const initiate = { method: 'POST', route: 'initiate' };
+  const status = { method: 'GET', route: 'status' };
+  const balance = { method: 'GET', route: 'balance' };
+  const found = { client_ref_id: 'ref-1', txn_id: txnId };
+  const account = { beneficiary_account: '********6789' };
+  expect(lines.map(({ level, time, msg, request_id, duration_ms, ...rest }) => rest)).toEqual([
+    { world, ...initiate, status: 200, ...found, ...account },
+    { world, ...initiate, status: 200, ...found, ...account, replayed: true },
+    {
+      world,
+      ...initiate,
+      status: 402,
+      code: 'INSUFFICIENT_BALANCE',
+      client_ref_id: 'ref-2',
+      ...account,
+      warnings: ['amount is above INR 5,00,000, where IMPS usually ends'],
+    },
+    { world: otherWorld, ...initiate, status: 400, code: 'INVALID_REQUEST', client_ref_id: 'ref-3' },
+    { world, ...status, status: 200, ...found },
+    { world: otherWorld, ...status, status: 404, code: expect.any(String), client_ref_id: 'ref-9' },
+    { world, ...balance, status: 200 },
+    { ...balance, status: 401, code: 'UNAUTHORIZED' },
+    { method: 'GET', path: '/elsewhere', status: 404, code: 'ROUTE_NOT_FOUND' },
+  ]);
+  expect(world).toMatch(/^[0-9a-f]{8}$/);
+  expect(otherWorld).toMatch(/^[0-9a-f]{8}$/);
+  expect(otherWorld).not.toBe(world);
+  const perLine = lines.map((line) => [line['level'], typeof line['time'], typeof line['duration_ms']]);
+  expect(perLine).toEqual(lines.map(() => [30, 'number', 'number']));
+  expect(new Set(lines.map((line) => line['request_id'])).size).toBe(lines.length);
+});
+
+test('every settlement is one line', async () => {
+  const { program, url } = await startProgram({ SANDBOX_SETTLEMENT: 'instant' });
+  await ask(`${url}/payout/initiate`, KEY, { client_ref_id: 'ref-1' });
+  await ask(`${url}/payout/initiate`, KEY, { client_ref_id: 'ref-2' });
+  const reads = await Promise.all(
+    ['ref-1', 'ref-2', 'ref-1'].map((reference) =>
+      ask(`${url}/payout/status?client_ref_id=${reference}`, KEY),
+    ),
+  );
+  const [first, second] = (await Promise.all(reads.map(dataOf))) as [Payout, Payout];
+  const { stdout } = await program.stop();
+  const [request] = linesOf(stdout, 'request');
+  const settled = { level: 30, time: expect.any(Number), world: request!['world'], msg: 'settlement' };
+  const move = { from: 'PENDING', to: 'SUCCESS' };
+  expect(linesOf(stdout, 'settlement')).toEqual([
+    {
+      ...settled,
+      ...move,
+      client_ref_id: 'ref-1',
+      txn_id: first.txn_id,
+      at: first.completed_at,
+      utr: first.utr,
+    },
+    {
+      ...settled,
+      ...move,
+      client_ref_id: 'ref-2',
+      txn_id: second.txn_id,
+      at: second.completed_at,
+      utr: second.utr,
+    },
+  ]);
+});
+
+test.each([
+  ['any test key is accepted', {}],
+  ['only some keys are accepted', { SANDBOX_API_KEYS: `${KEY},${OTHER_KEY}` }],
+])('no key is ever written when %s', async (_when, environment) => {
+  const { program, url } = await startProgram({
+    LOG_LEVEL: 'trace',
+    SANDBOX_SETTLEMENT: 'instant',
+    ...environment,
+  });
+  const broken = {
+    method: 'POST',
+    headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+  };
+  const others = [`Basic ${KEY}`, `Bearer ${KEY} ${KEY}`, KEY, `bearer ${KEY}`];
+  const statuses = [
+    (await ask(`${url}/payout/initiate`, KEY, {})).status,
+    (await ask(`${url}/payout/status?client_ref_id=order-1`, KEY)).status,
+    (await ask(`${url}/client/fetchbalance`, WRONG_KEY)).status,
+    (await ask(`${url}/elsewhere?api_key=${KEY}`, KEY)).status,
+    (await ask(`${url}/payout/initiate?api_key=${KEY}`, KEY)).status,
+    (await fetch(`${url}/payout/initiate`, { ...broken, body: '{"client_ref_id":' })).status,
+    ...(await Promise.all(
+      others.map(async (authorization) => {
+        const response = await fetch(`${url}/client/fetchbalance`, { headers: { authorization } });
+        return response.status;
+      }),
+    )),
+  ];
+  expect(statuses).toEqual([200, 200, 401, 404, 405, 400, 401, 401, 401, 200]);
+  const { stdout, stderr } = await program.stop();
+  expect(linesOf(stdout, 'request')).toHaveLength(statuses.length);
+  for (const key of [KEY, OTHER_KEY, WRONG_KEY]) expect(stdout + stderr).not.toContain(key);
+});
+
+test.each([
+  ['000123456789', '********6789'],
+  ['12345', '*2345'],
+  ['1234', '****'],
+  ['7', '*'],
+])('of the account %s the log shows %s only', async (account, shown) => {
+  const { program, url } = await startProgram({ SANDBOX_SETTLEMENT: 'instant' });
+  const secret = { beneficiary_account: account, amount: 10, remarks: `to ${account}` };
+  expect((await ask(`${url}/payout/initiate`, KEY, secret)).status).toBe(200);
+  await ask(`${url}/payout/initiate`, KEY, { ...secret, amount: 20 });
+  await ask(`${url}/payout/initiate`, KEY, { ...secret, client_ref_id: 'order-2', amount: 1e10 });
+  await ask(`${url}/payout/status?client_ref_id=order-1`, KEY);
+  const { stdout } = await program.stop();
+  const values = logLines(stdout).map(({ beneficiary_account }) => beneficiary_account);
+  expect(values.filter((value) => value !== undefined)).toEqual([shown, shown, shown]);
+  expect(stdout).not.toContain(`"${account}"`);
+  if (account.length > 4) expect(stdout).not.toContain(account);
+});
+
+test.skipIf(!hasCurl)(`the first line has a curl that can be pasted${unless(hasCurl, 'curl')}`, async () => {
+  const { ready, url } = await startProgram({ SANDBOX_SETTLEMENT: 'instant' });
+  expect(ready).toMatchObject({
+    url,
+    key: 'sk_test_demo',
+    settlement: 'instant',
+    msg: 'payout sandbox ready',
+  });
+  expect(await paste(String(ready['try']))).toMatchObject({
+    status: 'success',
+    data: { balance: 1_000_000 },
+  });
+});
+
+test.skipIf(!hasCurl)(`that curl takes a secret key from the shell${unless(hasCurl, 'curl')}`, async () => {
+  const { ready } = await startProgram({ SANDBOX_API_KEYS: KEY });
+  const curl = JSON.stringify(ready['try']).slice(1, -1); // as it stands in the log
+  expect(curl).toContain('$SANDBOX_KEY');
+  expect(await paste(curl, { SANDBOX_KEY: KEY })).toMatchObject({ status: 'success' });
+});
+
+test('a sandbox whose log nobody reads any more goes on answering', async () => {
+  const { program, url } = await startProgram();
+  program.child.stdout!.destroy();
+  for (let i = 0; i < 20; i += 1) {
+    expect((await ask(`${url}/payout/initiate`, KEY, { client_ref_id: `ref-${i}` })).status).toBe(200);
+  }
+  expect(await program.stop()).toMatchObject({ code: 0, stderr: '' });
+});
+
+test('the last lines are written before the end', async () => {
+  const { program, url } = await startProgram({ SANDBOX_RATE_LIMIT: 'off' });
+  const references = Array.from({ length: 300 }, (_, i) => `ref-${i}`);
+  await Promise.all(
+    references.map((reference) => ask(`${url}/payout/initiate`, KEY, { client_ref_id: reference })),
+  );
+  const { stdout } = await program.stop();
+  const logged = linesOf(stdout, 'request').map((line) => line['client_ref_id']);
+  expect(new Set(logged)).toEqual(new Set(references));
+  expect(logged).toHaveLength(references.length);
+  expect(logLines(stdout).at(-1)).toMatchObject({ msg: 'stopped' });
+});
+
+const noTerminal = unless(hasTerminal, 'script of util-linux');
+
+test.skipIf(!hasTerminal)(`on a terminal it welcomes with address, key and curls${noTerminal}`, async () => {
+  const { program, url } = await startOnTerminal({ SANDBOX_SETTLEMENT: 'instant' });
+  await program.says(/Wallet: .*\r\n/);
+  await ask(`${url}/payout/initiate`, KEY, { client_ref_id: 'ref-1' });
+  await program.says(/INFO.*: 200 {2}initiate {2}ref-1/);
+  program.child.stdin!.write('\u0003'); // Ctrl-C
+  const { code, stdout } = await program.ended;
+  expect(code).toBe(0);
+  expect(stdout).toContain(`Payout sandbox ready on ${url}\r\n`);
+  expect(stdout).toContain('Key: sk_test_demo (any key that begins with sk_test_');
+  expect(stdout).not.toMatch(/^\{/m);
+  expect(stdout).not.toContain(KEY);
+  expect(stdout).toMatch(/INFO.*: stopped/);
+});
+
+test.skipIf(!hasTerminal)(`on a terminal it says what it restored${noTerminal}`, async () => {
+  const state = join(stateFolder(), 'sandbox.state');
+  const first = await startOnTerminal({ SANDBOX_STATE: state });
+  await ask(`${first.url}/payout/initiate`, KEY, { client_ref_id: 'kept' });
+  await ask(`${first.url}/client/fetchbalance`, OTHER_KEY);
+  first.program.child.stdin!.write('\u0003'); // Ctrl-C
+  expect((await first.program.ended).stdout).not.toContain('Restored');
+  utimesSync(state, 0, Date.now() / 1000 - 7201);
+  const { program } = await startOnTerminal({ SANDBOX_STATE: state });
+  await program.says(/Look: /);
+  expect(await program.says(/Restored: .*(?=\r)/)).toBe(
+    `Restored: 2 worlds with 1 payout, written 2 h ago, from ${state}`,
+  );
+});
+
+test.skipIf(!hasTerminal || !hasCurl)(`the curls of the welcome can be pasted${noTerminal}`, async () => {
+  const { program } = await startOnTerminal({ SANDBOX_SETTLEMENT: 'instant' });
+  const said = await program.says(/Pay: [^]*Look: .*\r\n/);
+  const [pay, watch, wallet, steer] = [...said.matchAll(/curl .*/g)].map(([curl]) => curl) as [
+    string,
+    string,
+    string,
+    string,
+  ];
+  expect(await paste(pay)).toMatchObject({ status: 'success', data: { client_ref_id: 'order-1' } });
+  expect(await paste(watch)).toMatchObject({ data: { status: 'SUCCESS', utr: expect.any(String) } });
+  expect(await paste(wallet)).toMatchObject({ data: { balance: 998_499.5 } });
+  expect(await paste(steer)).toMatchObject({ transactions: { SUCCESS: 1 }, invariants: 'hold' });
+  const [page] = /http\S+\/_sandbox\/(?=\r)/.exec(said)!;
+  expect(await (await fetch(page)).text()).toContain('<title>');
+});
+
+test.skipIf(!hasTerminal)(`on a terminal a key that was set is not shown${noTerminal}`, async () => {
+  const { program } = await startOnTerminal({ SANDBOX_API_KEYS: `${KEY},${OTHER_KEY}` });
+  const said = await program.says(/Payout sandbox ready [^]*Wallet: .*\r\n/);
+  expect(said).toContain('Key: $SANDBOX_KEY (one of SANDBOX_API_KEYS');
+  expect(said).toContain('-H "Authorization: Bearer $SANDBOX_KEY"');
+  for (const key of [KEY, OTHER_KEY]) expect(said).not.toContain(key);
+});
+
+test.skipIf(!hasTerminal)(`a silent log leaves the welcome as it is${noTerminal}`, async () => {
+  const { program, url } = await startOnTerminal({ LOG_LEVEL: 'silent' });
+  const welcome = await program.says(/[^]*Admin: .*\r\n\r\n/);
+  await ask(`${url}/client/fetchbalance`, KEY);
+  program.child.stdin!.write('\u0003'); // Ctrl-C
+  expect(await program.ended).toMatchObject({ code: 0, stdout: `${welcome}^C` });
+});
+
+test('the ready line names the scenario and how payouts settle, and a port that was picked whatever the level', async () => {
+  const { ready } = await startProgram({ SANDBOX_SCENARIO: 'happy-fast', LOG_LEVEL: 'silent' });
+  expect(ready).toMatchObject({ scenario: 'happy-fast', msg: 'payout sandbox ready' });
+  expect(ready['settlement']).not.toBe('demo');
+});
+
+test('an admin token that was made is told once, at the start; one that was set is told nobody', async () => {
+  const one = await startProgram();
+  const token = String(one.ready['admin_token']);
+  expect((await ask(`${one.url}/_sandbox/worlds`, token)).status).toBe(200);
+  expect((await one.program.stop()).stdout.split(token)).toHaveLength(2);
+  const other = await startProgram({ SANDBOX_ADMIN_TOKEN: 'a-token-of-our-own' });
+  expect((await ask(`${other.url}/_sandbox/worlds`, 'a-token-of-our-own')).status).toBe(200);
+  expect((await other.program.stop()).stdout).not.toMatch(/a-token-of-our-own|admin_/);
+  expect(token).not.toBe((await startProgram()).ready['admin_token']);
+});
+
+test('what looks like a key or an account in a path is masked', async () => {
+  const { program, url } = await startProgram();
+  await ask(`${url}/nope/${KEY}/000123456789`, KEY);
+  const { stdout } = await program.stop();
+  expect(linesOf(stdout, 'request')[0]!['path']).toBe('/nope/sk_***/********6789');
+});

@@ -1,0 +1,102 @@
+import { expect, test } from 'vitest';
+import { readableLine } from '../../src/platform/readable-line.ts';
+
+test.each([
+  [
+    'an answered request',
+    {
+      msg: 'request',
+      status: 200,
+      route: 'initiate',
+      client_ref_id: 'order-1',
+      txn_id: 'TXN1',
+      duration_ms: 1.2,
+      world: 'a7d0c707',
+    },
+    '200  initiate  order-1  TXN1  1.2 ms  world a7d0c707',
+  ],
+  [
+    'one that met a rule',
+    {
+      msg: 'request',
+      route: 'initiate',
+      rule: 'a/b',
+      fault: 'hang',
+      committed: true,
+      duration_ms: 1,
+      warnings: ['x', 'y'],
+    },
+    'hang  initiate  rule a/b  committed  1 ms  warning: x; y',
+  ],
+  [
+    'one that nobody serves',
+    { msg: 'request', status: 404, method: 'GET', path: '/x', code: 'ROUTE_NOT_FOUND', duration_ms: 1 },
+    '404  GET /x  ROUTE_NOT_FOUND  1 ms',
+  ],
+  [
+    'what never became one',
+    { msg: 'request', status: 431, code: 'HEADERS_TOO_LARGE' },
+    '431  no request  HEADERS_TOO_LARGE',
+  ],
+  [
+    'one whose client left',
+    {
+      msg: 'request',
+      method: 'POST',
+      path: '/',
+      client_gone: true,
+      duration_ms: 5,
+      committed: false,
+      limit: 'X',
+    },
+    'no answer  POST /  not committed  limit X  client gone  5 ms',
+  ],
+  [
+    'a settlement',
+    {
+      msg: 'settlement',
+      from: 'PENDING',
+      to: 'SUCCESS',
+      client_ref_id: 'order-1',
+      txn_id: 'TXN1',
+      utr: '12',
+      world: 'w',
+    },
+    'PENDING → SUCCESS  order-1  TXN1  UTR 12  world w',
+  ],
+  [
+    'a UTR that comes later',
+    {
+      msg: 'settlement',
+      from: 'SUCCESS',
+      to: 'SUCCESS',
+      client_ref_id: 'order-1',
+      txn_id: 'TXN1',
+      utr: '12',
+      world: 'w',
+    },
+    'SUCCESS  order-1  TXN1  UTR 12  world w',
+  ],
+  [
+    'a reference that would write a line of its own',
+    {
+      msg: 'request',
+      status: 200,
+      route: 'status',
+      client_ref_id: 'a\u001b[2J\n[1] INFO: forged\u2028\u009b',
+    },
+    String.raw`200  status  a\u001b[2J\u000a[1] INFO: forged\u2028\u009b`,
+  ],
+  [
+    'anything else',
+    { level: 30, time: 1, msg: 'world dropped', world: 'w', problems: ['a'] },
+    'world dropped  world w  problems ["a"]',
+  ],
+  [
+    'a fault of ours',
+    { msg: 'a fault of the sandbox', err: { stack: 'Error: oh\n  at x' } },
+    'a fault of the sandbox  Error: oh\n  at x',
+  ],
+])('%s reads as a sentence on a terminal', (_what, line, text) => {
+  expect(readableLine(line)).toBe(text);
+});

@@ -1,0 +1,473 @@
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { pino } from 'pino';
+import { expect, onTestFinished, test } from 'vitest';
+import { connectSandbox, startSandbox, type SettingsInput, type World } from '../../src/index.ts';
+import { readStateFile } from '../../src/platform/state-file.ts';
+import { startServer } from '../../src/server.ts';
+import { readSettings } from '../../src/settings.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+import {
+  ask as askProgram,
+  linesOf,
+  logLines,
+  MAIN,
+  Program,
+  runProgram,
+  startProgram,
+} from '../support/program.ts';
+import { answersOn, rawRequest, rawSocket } from '../support/raw-socket.ts';
+import { clientOf, PAYOUT, sandboxFor, type Client } from '../support/sandbox.ts';
+import { stateFolder } from '../support/state-folder.ts';
+
+const START = '2026-01-15T10:30:00.000Z';
+const KEY = 'sk_test_of_the_state_file';
+
+/** Runs a sandbox with a state file for as long as it takes to do something in one world. */
+async function during<T>(options: SettingsInput, act: (client: Client) => Promise<T>): Promise<T> {
+  const sandbox = await startSandbox({ rateLimit: 'off', ...options });
+  try {
+    return await act(clientOf(sandbox.world(KEY)));
+  } finally {
+    await sandbox.close();
+  }
+}
+
+/** All that can be seen of a world but its journal, which is not kept. */
+const stateOf = async (world: World) => [
+  (await world.snapshot()).world,
+  await world.transactions(),
+  await world.entries(),
+  await world.scenario(),
+  await world.clock.read(),
+];
+
+/** A world with something of everything. */
+async function story({ world, pay, status, clock }: Client): Promise<void> {
+  const refuse = { effect: { respond: { status: 500 } }, match: { client_ref_id: 'refused' }, times: 3 };
+  await world.rule({ name: 'refuse', ...refuse });
+  await world.use({
+    description: 'kept with the world',
+    wallet: { opening_balance: 5000 },
+    settlement: {
+      IMPS: [
+        { to: 'SUCCESS', after: '1h' },
+        { to: 'REVERSED', after: '3d' },
+      ],
+      UPI: [{ to: 'SUCCESS', polls: 2 }],
+      NEFT: [{ to: 'FAILED', after: '1m' }],
+    },
+    dialect: { client_ref_id: { after_402: 'remember' } },
+  });
+  for (const transfer_mode of ['IMPS', 'UPI', 'NEFT'])
+    await pay({ client_ref_id: transfer_mode, transfer_mode, amount: 100 });
+  await pay({ client_ref_id: 'refused', amount: 1 });
+  await pay({ client_ref_id: 'too-much', amount: 9000 });
+  await status({ client_ref_id: 'UPI' });
+  await world.fund(0.5);
+  await clock.advance('2h');
+}
+
+test('a sandbox that is started again has every world as it was, and what was planned still comes', async () => {
+  const state = join(stateFolder(), 'sandbox.state');
+  const before = await during({ state, clock: START }, async (client) => {
+    await story(client);
+    return stateOf(client.world);
+  });
+  await during({ state }, async (client) => {
+    const { world } = client;
+    expect(await stateOf(world)).toEqual(before);
+    expect(await world.summary()).toMatchObject({ balance: 4800.5, invariants: 'hold' });
+    expect((await client.status({ client_ref_id: 'UPI' })).body.data.status).toBe('SUCCESS');
+    expect(await world.clock.advance('idle')).toMatchObject({
+      now: '2026-01-18T10:30:00.000Z',
+      changes: [{ client_ref_id: 'IMPS', to: 'REVERSED', at: '2026-01-18T10:30:00.000Z' }],
+    });
+    expect(await world.balance()).toBe(4900.5);
+    const answers = [];
+    for (let nth = 0; nth < 3; nth += 1)
+      answers.push((await client.pay({ client_ref_id: 'refused', amount: 1 })).status);
+    expect(answers).toEqual([500, 500, 200]); // the first of three was before the restart
+    expect((await client.pay({ client_ref_id: 'too-much', amount: 1 })).status).toBe(402);
+  });
+});
+
+test('ids go on as if nothing had been started again', async () => {
+  const state = join(stateFolder(), 'sandbox.state');
+  const pay = (reference: string) => async (client: Client) =>
+    (await client.pay({ client_ref_id: reference, amount: 1 })).body.data.txn_id as string;
+  const restarted = [await during({ state }, pay('a')), await during({ state }, pay('b'))];
+  const unbroken = await during({}, async (client) => [await pay('a')(client), await pay('b')(client)]);
+  expect(restarted).toEqual(unbroken);
+});
+
+test('a clock that ran has gone on meanwhile, as far ahead as it was, and what came due has happened at its time', async () => {
+  const state = join(stateFolder(), 'sandbox.state');
+  const scenario = { settlement: { IMPS: [{ to: 'SUCCESS' as const, after: '5ms' }] } };
+  const { created_at, now } = await during({ state, scenario }, async ({ world, pay, clock }) => {
+    await clock.advance('30d');
+    const { data } = (await pay({ client_ref_id: 'early' })).body;
+    return { created_at: data.created_at as string, now: (await world.clock.read()).now };
+  });
+  await during({ state, scenario }, async ({ clock, status }) => {
+    const read = await clock.read();
+    expect(read.frozen).toBe(false);
+    expect(Date.parse(read.now)).toBeGreaterThan(Date.parse(now));
+    expect(Date.parse(read.now) - Date.now()).toBeGreaterThan(29 * 86_400_000);
+    const due = new Date(Date.parse(created_at) + 5).toISOString();
+    const { data } = (await status({ client_ref_id: 'early' })).body;
+    expect(data).toMatchObject({ status: 'SUCCESS', completed_at: due });
+  });
+});
+
+test('a clock that stood still stands where it stood, whatever that of new worlds does', async () => {
+  const state = join(stateFolder(), 'sandbox.state');
+  const frozen = await during({ state }, async ({ clock, pay }) => {
+    await pay();
+    return clock.freeze();
+  });
+  await during({ state, clock: START }, async ({ clock }) => {
+    const read = await clock.read();
+    expect(read).toMatchObject({ now: frozen.now, frozen: true, next_due: frozen.next_due });
+  });
+});
+
+test('a world that chose no scenario follows the one that is in force after the restart', async () => {
+  const state = join(stateFolder(), 'sandbox.state');
+  await during({ state }, ({ pay }) => pay());
+  await during({ state, scenario: 'server-error' }, async ({ world, pay }) => {
+    expect(await world.scenario()).toMatchObject({ name: 'server-error', chosen: false });
+    expect((await pay({ client_ref_id: 'other' })).status).toBe(500);
+  });
+});
+
+test('the file names worlds by their ids, holds no key, and is for nobody else to read', async () => {
+  const state = join(stateFolder(), 'sandbox.state');
+  const ids = await during({ state }, async (client) => {
+    await story(client);
+    return [(await client.world.summary()).id];
+  });
+  const text = readFileSync(state, 'utf8');
+  expect(text).not.toContain(KEY);
+  expect(text).not.toMatch(/sk_test|bearer|authorization/i);
+  expect((await readStateFile(state))!.map(({ id }) => id)).toEqual(ids);
+  if (process.platform !== 'win32') expect(statSync(state).mode & 0o777).toBe(0o600);
+});
+
+test('whatever a text holds comes back as it was', async () => {
+  const state = join(stateFolder(), 'sandbox.state');
+  const texts = [
+    'a\u2028b\u2029c',
+    'tab\tnew\nline\r\rcr',
+    '💸 "quoted" \\ \u0000',
+    '\ufeffbom',
+    '__proto__',
+  ];
+  await during({ state }, async ({ pay }) => {
+    for (const text of texts) await pay({ client_ref_id: text, beneficiary_name: text, amount: 1 });
+  });
+  await during({ state }, async ({ world }) => {
+    const kept = await world.transactions();
+    expect(kept.map((one) => [one.client_ref_id, one.beneficiary_name])).toEqual(
+      texts.map((text) => [text, text]),
+    );
+  });
+});
+
+test('a large world and many small ones come back whole', async () => {
+  const state = join(stateFolder(), 'sandbox.state');
+  const count = 1200; // more than stand on one line
+  const settings = { state, clock: START, rateLimit: 'off', journalEntries: 0 };
+  const sandbox = await startSandbox(settings);
+  const large = clientOf(sandbox.world(KEY));
+  for (let nth = 0; nth < count; nth += 100)
+    await Promise.all(
+      Array.from({ length: 100 }, (_, more) => large.pay({ client_ref_id: `${nth + more}`, amount: 1 })),
+    );
+  for (let nth = 1; nth <= 50; nth += 1) await sandbox.world(`${KEY}_${nth}`).fund(nth);
+  const before = await stateOf(large.world);
+  await sandbox.close();
+  const again = await startSandbox(settings);
+  onTestFinished(() => again.close());
+  expect(await stateOf(again.world(KEY))).toEqual(before);
+  expect(await again.world(KEY).summary()).toMatchObject({
+    transactions: { PENDING: count },
+    invariants: 'hold',
+  });
+  for (let nth = 1; nth <= 50; nth += 1)
+    expect(await again.world(`${KEY}_${nth}`).balance()).toBe(1_000_000 + nth);
+  expect(await again.worlds()).toHaveLength(51);
+});
+
+test('a file of more transactions than may be is refused whole', async () => {
+  const state = join(stateFolder(), 'sandbox.state');
+  await during({ state }, async ({ pay }) => {
+    for (const client_ref_id of ['a', 'b']) await pay({ client_ref_id, amount: 1 });
+  });
+  const before = readFileSync(state);
+  await expect(startSandbox({ state, maxTransactions: 1 })).rejects.toThrow(
+    /cannot be used: world .*SANDBOX_MAX_TRANSACTIONS/,
+  );
+  expect(readFileSync(state)).toEqual(before);
+});
+
+test('SIGTERM writes the state, and the next start reads it; the log says both', async () => {
+  const state = join(stateFolder(), 'sandbox.state');
+  const first = await startProgram({ SANDBOX_STATE: state });
+  await askProgram(`${first.url}/payout/initiate`, KEY, { client_ref_id: 'kept' });
+  const ended = await first.program.stop('SIGTERM');
+  expect(ended).toMatchObject({ code: 0, stderr: '' });
+  expect(linesOf(ended.stdout, 'state written')).toMatchObject([{ file: state, worlds: 1 }]);
+  const { program, url } = await startProgram({ LOG_LEVEL: 'warn' }, ['--state', state]);
+  expect((await askProgram(`${url}/payout/status?client_ref_id=kept`, KEY)).status).toBe(200);
+  await program.stop();
+  const again = await startProgram({ SANDBOX_STATE: state, SANDBOX_SCENARIO: 'happy-fast' });
+  expect(again.ready).toMatchObject({
+    restored: 1,
+    restored_payouts: 1,
+    restored_from: state,
+    restored_age_s: expect.any(Number),
+    msg: 'payout sandbox ready',
+  });
+});
+
+test('the state is written every so often while anything is asked, and at the stop', async () => {
+  const state = join(stateFolder(), 'sandbox.state');
+  let text = '';
+  const log = new Writable({
+    write: (chunk: Buffer, _encoding, done) => done(void (text += chunk.toString())),
+  });
+  const wallClock = new ManualClock();
+  const server = await startServer(
+    readSettings({ port: '0', state, stateEvery: '30s' }, {}),
+    wallClock,
+    pino({}, log),
+  );
+  const written = () => (text === '' ? 0 : linesOf(text, 'state written').length);
+  await askProgram(`${server.url}/payout/initiate`, KEY, { client_ref_id: 'kept', amount: 1 });
+  await wallClock.pass(29_999);
+  expect(readdirSync(join(state, '..'))).toEqual([]);
+  await wallClock.pass(1);
+  await expect.poll(written).toBe(1);
+  expect(await readStateFile(state)).toMatchObject([{ state: { transactions: [{ clientRefId: 'kept' }] } }]);
+  await expect.poll(() => wallClock.pass(30_000).then(() => wallClock.alarms)).toBeGreaterThan(1);
+  await server.close();
+  expect(written()).toBe(2); // nothing was asked after the first
+});
+
+test('a body that comes long after its key is in the next file, though nothing else is asked', async () => {
+  const state = join(stateFolder(), 'sandbox.state');
+  const wallClock = new ManualClock();
+  const settings = readSettings({ port: '0', state, stateEvery: '30s' }, {});
+  const server = await startServer(settings, wallClock, pino({ level: 'silent' }));
+  onTestFinished(() => server.close());
+  const body = JSON.stringify({ ...PAYOUT, client_ref_id: 'late' });
+  const socket = rawSocket(server.url);
+  const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json', connection: 'close' };
+  const head = { ...headers, 'content-length': String(body.length), expect: '100-continue' };
+  socket.write(rawRequest('POST /payout/initiate', head));
+  await once(socket, 'data'); // its key has been read
+  const payouts = async () => (await readStateFile(state))?.[0]?.state.transactions.length;
+  await wallClock.pass(30_000);
+  await expect.poll(payouts).toBe(0);
+  const answer = answersOn(socket);
+  socket.write(body);
+  expect(await answer).toContain('200 OK');
+  await expect.poll(() => wallClock.pass(30_000).then(payouts)).toBe(1);
+});
+
+test('a state that could not be written is written as soon as it can be, though nothing else is asked', async () => {
+  const state = join(stateFolder(), 'sandbox.state');
+  let log = '';
+  const stream = new Writable({
+    write: (chunk: Buffer, _encoding, done) => done(void (log += chunk.toString())),
+  });
+  const wallClock = new ManualClock();
+  const settings = readSettings({ port: '0', state, stateEvery: '30s' }, {});
+  const server = await startServer(settings, wallClock, pino({}, stream));
+  onTestFinished(() => server.close());
+  mkdirSync(state);
+  await askProgram(`${server.url}/payout/initiate`, KEY, { client_ref_id: 'kept', amount: 1 });
+  await wallClock.pass(30_000);
+  await expect.poll(() => log).toContain('the state could not be written');
+  rmdirSync(state);
+  const payouts = async () => (await readStateFile(state))?.[0]?.state.transactions.length;
+  await expect.poll(() => wallClock.pass(30_000).then(payouts)).toBe(1);
+});
+
+test('a file that the disk has no room for to its last byte takes no place of a whole one', async () => {
+  const folder = stateFolder();
+  const state = join(folder, 'sandbox.state');
+  const BLOCK = 512;
+  const settings = { SANDBOX_STATE: state, SANDBOX_CLOCK: START, LOG_LEVEL: 'info' };
+  // the limit is to fall into the last line, which no other write comes after to notice it
+  const written = async (padding: number): Promise<number> => {
+    const { program, url } = await startProgram(settings);
+    const world = connectSandbox({ url }).world(KEY);
+    const description = 'x'.repeat(padding);
+    await world.rule({ name: 'pad', description, match: { route: 'status' }, effect: { delay: '1ms' } });
+    expect(await program.stop()).toMatchObject({ code: 0 });
+    return statSync(state).size;
+  };
+  const size = await written(1);
+  const padded = await written(1 + BLOCK - ((size - 40) % BLOCK));
+  expect(padded % BLOCK).toBe(40);
+  const before = readFileSync(state);
+  const limited = [
+    '-c',
+    'ulimit -f "$0" && exec "$@"',
+    String((padded - 40) / BLOCK),
+    process.execPath,
+    MAIN,
+  ];
+  const program = new Program('sh', limited, settings);
+  const { url } = JSON.parse(await program.says(/.*payout sandbox ready.*\n/)) as { url: string };
+  await askProgram(`${url}/client/fetchbalance`, KEY);
+  const { code, stderr } = await program.stop();
+  expect({ code, stderr }).toEqual({
+    code: 2,
+    stderr: expect.stringMatching(/cannot be written \(EFBIG\)\n$/),
+  });
+  expect(readFileSync(state)).toEqual(before);
+  expect(readdirSync(folder)).toEqual(['sandbox.state']);
+});
+
+test('a file of more worlds than may be is refused whole', async () => {
+  const state = join(stateFolder(), 'sandbox.state');
+  await during({ state }, async ({ pay, url }) => {
+    await pay();
+    await askProgram(`${url}/client/fetchbalance`, `${KEY}_of_another_world`);
+  });
+  const before = readFileSync(state);
+  await expect(startSandbox({ state, maxWorlds: 1 })).rejects.toThrow(
+    /cannot be used: it has 2 worlds, and SANDBOX_MAX_WORLDS is 1/,
+  );
+  expect(readFileSync(state)).toEqual(before);
+});
+
+test('a crash in the middle of writing leaves the last good state', async () => {
+  const folder = stateFolder();
+  const state = join(folder, 'sandbox.state');
+  let kept = 0;
+  for (let crash = 0; crash < 3; crash += 1) {
+    const settings = { SANDBOX_STATE_EVERY: '1ms', SANDBOX_RATE_LIMIT: 'off', LOG_LEVEL: 'error' };
+    const { program, url } = await startProgram({ ...settings, SANDBOX_STATE: state });
+    const pay = async (client_ref_id: string) =>
+      askProgram(`${url}/payout/initiate`, KEY, { client_ref_id, amount: 1 });
+    for (let nth = 0; nth < 50; nth += 1) await pay(`${crash}-${nth}`);
+    const written = async () => (await readStateFile(state))?.[0]?.state.transactions.length ?? 0;
+    await expect.poll(written, { timeout: 10_000 }).toBeGreaterThan(kept);
+    const unfinished = async () => {
+      const isWriting = readdirSync(folder).some((name) => name.endsWith('.tmp'));
+      if (!isWriting) await pay(`${crash}-last`);
+      return isWriting;
+    };
+    await expect.poll(unfinished, { interval: 1, timeout: 20_000 }).toBe(true);
+    expect(await program.stop('SIGKILL')).toMatchObject({ signal: 'SIGKILL', stderr: '' });
+    const [world] = (await readStateFile(state))!;
+    const { transactions, wallet } = world!.state;
+    expect(transactions.length).toBeGreaterThan(kept);
+    expect(transactions.length).toBeLessThanOrEqual(kept + 51);
+    expect(wallet.balancePaise).toBe(100_000_000 - 100 * transactions.length);
+    kept = transactions.length;
+  }
+});
+
+test('two that write to one file at once leave it whole, as one of them wrote it', async () => {
+  const state = join(stateFolder(), 'sandbox.state');
+  const settings = {
+    SANDBOX_STATE: state,
+    SANDBOX_STATE_EVERY: '1ms',
+    SANDBOX_RATE_LIMIT: 'off',
+    LOG_LEVEL: 'error',
+  };
+  const programs = await Promise.all([startProgram(settings), startProgram(settings)]);
+  const pay = async (url: string, nth: number) =>
+    askProgram(`${url}/payout/initiate`, KEY, { client_ref_id: `${nth}`, amount: 1 });
+  await Promise.all(
+    programs.map(async ({ url }) => {
+      for (let nth = 0; nth < 150; nth += 1) {
+        await pay(url, nth);
+        await readStateFile(state); // throws for one that is not whole
+      }
+    }),
+  );
+  for (const { program } of programs)
+    expect(await program.stop()).toMatchObject({
+      code: 0,
+      stderr: '',
+      stdout: expect.not.stringContaining('"level":50'),
+    });
+  expect((await readStateFile(state))?.[0]?.state.transactions).toHaveLength(150);
+});
+
+test('a start removes what those that were killed left unfinished, and nothing of anybody who is alive', async () => {
+  const folder = stateFolder();
+  const state = join(folder, 'sandbox.state');
+  const { pid: gone } = spawnSync('true');
+  const kept = [
+    `sandbox.state.${process.pid}.tmp`,
+    `other.state.${gone}.tmp`,
+    'sandbox.state.tmp',
+    `x.${gone}.tmp`,
+  ];
+  for (const name of [...kept, `sandbox.state.${gone}.tmp`]) writeFileSync(join(folder, name), 'unfinished');
+  const { program } = await startProgram({ SANDBOX_STATE: state });
+  expect(readdirSync(folder).toSorted()).toEqual(kept.toSorted());
+  await program.stop();
+  expect(readdirSync(folder).toSorted()).toEqual([...kept, 'sandbox.state'].toSorted());
+});
+
+test('what stands in the way at the stop ends it with 2 and one line, and nothing unfinished is left', async () => {
+  const folder = stateFolder();
+  const state = join(folder, 'sandbox.state');
+  const { program, url } = await startProgram({ SANDBOX_STATE: state });
+  await askProgram(`${url}/client/fetchbalance`, KEY);
+  mkdirSync(state);
+  const { code, stderr, stdout } = await program.stop();
+  expect({ code, stderr }).toEqual({
+    code: 2,
+    stderr: expect.stringMatching(/^payout-sandbox: the state file \S+ cannot be written \(\w+\)\n$/),
+  });
+  expect(logLines(stdout).length).toBeGreaterThan(1);
+  expect(readdirSync(folder)).toEqual(['sandbox.state']);
+});
+
+test('a state that cannot be written now is written later: the log says so, and the sandbox goes on', async () => {
+  const folder = stateFolder();
+  const state = join(folder, 'sandbox.state');
+  const { program, url } = await startProgram({ SANDBOX_STATE: state, SANDBOX_STATE_EVERY: '20ms' });
+  mkdirSync(state);
+  await askProgram(`${url}/payout/initiate`, KEY, { client_ref_id: 'kept', amount: 1 });
+  await program.says(/the state could not be written/);
+  expect(readdirSync(folder)).toEqual(['sandbox.state']);
+  rmdirSync(state);
+  const written = async () => {
+    await askProgram(`${url}/client/fetchbalance`, KEY);
+    return (await readStateFile(state))?.length;
+  };
+  await expect.poll(written, { timeout: 10_000 }).toBe(1);
+  expect(await program.stop()).toMatchObject({ code: 0, stderr: '' });
+});
+
+test.each<[string, string, (file: string) => void]>([
+  ['below a folder that there is not', 'nowhere/sandbox.state', () => undefined],
+  ['below a file', 'file/sandbox.state', (file) => writeFileSync(join(file, '..'), '')],
+  ['that is a folder', 'sandbox.state', (file) => mkdirSync(file)],
+])('a state file %s ends the start with 2 and one line', async (_what, name, prepare) => {
+  const file = join(stateFolder(), name);
+  prepare(file);
+  const { code, stdout, stderr } = await runProgram(['--state', file]);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toMatch(
+    /^payout-sandbox: the state file \S+sandbox\.state cannot be (read|written) \(\w+\).*\n$/,
+  );
+});
+
+test('sandboxes without a state file keep nothing', async () => {
+  const { client } = await sandboxFor();
+  expect((await client(KEY).world.summary()).transactions.PENDING).toBe(0);
+});

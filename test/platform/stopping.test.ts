@@ -1,0 +1,155 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { Agent, request } from 'node:http';
+import type { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { ask, linesOf, logLines, nobodyListens, startProgram } from '../support/program.ts';
+import { answersOn, rawRequest, rawSocket } from '../support/raw-socket.ts';
+import { PAYOUT } from '../support/sandbox.ts';
+
+const KEY = 'sk_test_a';
+const BODY = JSON.stringify(PAYOUT);
+const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
+
+/** Longer than any end may take on any machine, and shorter than the 30 and 72 s of the server's own timeouts. */
+const AN_END = { timeout: 15_000 };
+
+/** Sends the head of an initiate, and waits until the server asks for the body: the request is under way. */
+async function beginRequest(url: string): Promise<Socket> {
+  const socket = rawSocket(url);
+  const head = rawRequest('POST /payout/initiate', {
+    authorization: `Bearer ${KEY}`,
+    'content-type': 'application/json',
+    'content-length': String(BODY.length),
+    expect: '100-continue',
+  });
+  socket.write(head);
+  const [answer] = (await once(socket, 'data')) as [Buffer];
+  expect(String(answer)).toBe('HTTP/1.1 100 Continue\r\n\r\n');
+  return socket;
+}
+
+/** A client that keeps its connection after one answer. */
+async function keepAlive(url: string): Promise<Socket> {
+  const agent = new Agent({ keepAlive: true });
+  onTestFinished(() => agent.destroy());
+  const { socket, response } = await new Promise<{ socket: Socket; response: NodeJS.ReadableStream }>(
+    (resolve) => {
+      const sent = request(`${url}/client/fetchbalance`, {
+        agent,
+        headers: { authorization: `Bearer ${KEY}` },
+      });
+      sent.on('response', (response) => resolve({ socket: response.socket, response }));
+      sent.end();
+    },
+  );
+  await once(response.resume(), 'end');
+  return socket;
+}
+
+/** A connection over which nothing has been sent. */
+async function silent(url: string): Promise<Socket> {
+  const socket = rawSocket(url);
+  await once(socket, 'connect');
+  return socket;
+}
+
+test.each(SIGNALS)('%s ends it with exit code 0', AN_END, async (signal) => {
+  const { program } = await startProgram();
+  const { code, stdout, stderr } = await program.stop(signal);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(linesOf(stdout, 'stopped')).toHaveLength(1);
+});
+
+test.each(SIGNALS)('at %s a request under way is still answered', { ...AN_END, retry: 3 }, async (signal) => {
+  // a retry, since a machine that stalls between the signal and the rest of the body uses up the time to answer it
+  const { program, url } = await startProgram();
+  const socket = await beginRequest(url);
+  const answer = answersOn(socket);
+  socket.write(BODY.slice(0, 20));
+  program.child.kill(signal);
+  await nobodyListens(url);
+  socket.write(BODY.slice(20));
+  expect(await answer).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*"client_ref_id":"order-1"/);
+  const { code, stdout } = await program.ended;
+  expect(code).toBe(0);
+  expect(linesOf(stdout, 'request')).toMatchObject([{ route: 'initiate', status: 200 }]);
+});
+
+test(
+  'what is idle is closed at once, while the rest is still answered',
+  { ...AN_END, retry: 3 },
+  async () => {
+    const { program, url } = await startProgram();
+    const [one, other] = [await beginRequest(url), await beginRequest(url)];
+    const answers = [answersOn(one), answersOn(other)];
+    const idle = [await keepAlive(url), await silent(url)];
+    const closed = idle.map((socket) => once(socket.resume(), 'close'));
+    program.child.kill();
+    await Promise.all(closed);
+    for (const [i, socket] of [one, other].entries()) {
+      socket.write(BODY);
+      expect(await answers[i]).toMatch(/^HTTP\/1\.1 200 OK\r\n/); // and with that its connection has been closed
+    }
+    expect(await program.ended).toMatchObject({ code: 0, stderr: '' });
+  },
+);
+
+test.each<[string, number, (url: string) => Promise<Socket>]>([
+  ['an idle connection that is kept alive', 1, keepAlive],
+  ['a connection that never sends its body', 1, beginRequest],
+  ['a connection that never sends anything', 0, silent],
+])('%s does not hold up the end, and has %i lines in the log', AN_END, async (_what, requests, connected) => {
+  const { program, url } = await startProgram();
+  const socket = await connected(url);
+  socket.resume();
+  const [{ code, stdout, stderr }] = await Promise.all([program.stop(), once(socket, 'close')]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(linesOf(stdout, 'request')).toHaveLength(requests);
+  expect(logLines(stdout).at(-1)).toMatchObject({ msg: 'stopped' });
+});
+
+test('a log that nobody reads does not hold up the end', AN_END, async () => {
+  const { program, url } = await startProgram();
+  program.child.stdout!.pause();
+  const socket = rawSocket(url);
+  const count = 5000; // some 300 bytes each: more than a pipe and its reader hold
+  const answers = answersOn(socket);
+  const path = `/${'x'.repeat(127)}`;
+  socket.write(rawRequest(`GET ${path}`, {}).toString().repeat(count));
+  socket.end();
+  expect((await answers).split('HTTP/1.1 404').length - 1).toBe(count);
+  expect(await program.stop()).toMatchObject({ code: 0, stderr: '' });
+});
+
+test('it starts again on the port that it has just left', AN_END, async () => {
+  const { program, url } = await startProgram();
+  await ask(`${url}/client/fetchbalance`, KEY);
+  await program.stop();
+  const again = await startProgram({ PORT: new URL(url).port });
+  expect(again.url).toBe(url);
+  expect((await ask(`${url}/client/fetchbalance`, KEY)).status).toBe(200);
+});
+
+test('an answer that a rule delays is given at once when the sandbox stops: the payout was made', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'stopping-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'late.yaml');
+  writeFileSync(file, 'rules: [{ name: late, match: { route: initiate }, effect: { delay: 1h } }]');
+  const { program, url } = await startProgram({ SANDBOX_SCENARIO: file });
+  const paid = ask(`${url}/payout/initiate`, 'sk_test_stopping', { client_ref_id: 'ref-1' });
+  const status = async (): Promise<number> =>
+    (await ask(`${url}/payout/status?client_ref_id=ref-1`, 'sk_test_stopping')).status;
+  await expect.poll(status, { timeout: 20_000 }).toBe(200);
+  const ended = program.stop();
+  const response = await paid;
+  expect(response.status).toBe(200);
+  expect(await response.json()).toMatchObject({ status: 'success', data: { client_ref_id: 'ref-1' } });
+  const { code, stdout } = await ended;
+  expect(code).toBe(0);
+  const line = linesOf(stdout, 'request').find(({ route }) => route === 'initiate');
+  expect(line).toMatchObject({ status: 200, committed: true });
+  expect(line).not.toHaveProperty('client_gone');
+});

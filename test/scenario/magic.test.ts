@@ -1,0 +1,243 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { ScenarioDocument } from '../../src/contract/scenario.ts';
+import { HTTP_CLIENTS, type HttpClient, type Outcome } from '../support/http-clients.ts';
+import { PAYOUT, sandboxFor, type Client } from '../support/sandbox.ts';
+
+const fileOf = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+
+const RULES = ScenarioDocument.parse(parse(fileOf('fixtures/magic.yaml'))).rules!;
+
+/** The rows of the table of magic beneficiaries: account, what happens, yes or no. */
+const ROWS = fileOf('docs/magic.md')
+  .split('\n')
+  .filter((line) => line.startsWith('| `'))
+  .map((line) => line.split('|').map((cell) => cell.trim().replaceAll('`', '')))
+  .map(([, account, what, happens]) => ({ account: account!, what: what!, happens: happens! }));
+
+/** One world in which a magic beneficiary is paid. */
+interface Payer {
+  readonly world: Client;
+  readonly http: HttpClient;
+  readonly isMade: boolean;
+  /** Sends the initiate, and tells what came of it. */
+  readonly pay: (leave?: AbortSignal) => Promise<Outcome>;
+}
+
+type Look = (payer: Payer) => Promise<void>;
+
+/** Pays, and is sure of a whole answer. */
+async function answered({ pay }: Payer) {
+  const outcome = await pay();
+  if ('error' in outcome) throw new Error(`no whole answer: ${outcome.error}`);
+  return outcome;
+}
+
+const answers =
+  (status: number, code: string, header: readonly [name: string, value: string] | null = null): Look =>
+  async (payer) => {
+    const seen = await answered(payer);
+    expect(seen.status).toBe(status);
+    expect(JSON.parse(seen.text)).toMatchObject({ status: 'error', code });
+    if (header !== null) expect(seen.headers.get(header[0])).toBe(header[1]);
+  };
+
+const gatewayPage: Look = async (payer) => {
+  const { status, headers, text } = await answered(payer);
+  expect([status, headers.get('content-type')]).toEqual([502, 'text/html']);
+  expect(text).toContain('<h1>502 Bad Gateway</h1>');
+};
+
+/** No whole answer comes; each client has its own word for why. */
+const breaks =
+  (ofFetch: string, ofNode: string): Look =>
+  async ({ pay, http }) =>
+    expect(await pay()).toEqual({ error: http.name === 'fetch' ? ofFetch : ofNode });
+
+/** Leaves once the payout is seen, or, where none is made, once the sandbox has answered others. */
+const hangs: Look = async ({ world, http, isMade, pay }) => {
+  const leave = new AbortController();
+  const outcome = pay(leave.signal);
+  const known = async () => (await world.status({ client_ref_id: 'order-1' })).status;
+  await expect.poll(known).toBe(isMade ? 200 : 404);
+  for (let nth = 0; nth < 5; nth += 1) await world.balance();
+  leave.abort();
+  expect(await outcome).toEqual({ error: http.name === 'fetch' ? 'AbortError' : 'ABORT_ERR' });
+};
+
+const malformed: Look = async (payer) => {
+  const { status, text } = await answered(payer);
+  expect(status).toBe(200);
+  expect(text).toContain('"txn_id":"TXN');
+  expect(() => JSON.parse(text)).toThrow(SyntaxError);
+};
+
+/** The normal answer; its text. */
+async function accepted(payer: Payer): Promise<string> {
+  const { status, text } = await answered(payer);
+  expect(status).toBe(200);
+  expect(JSON.parse(text).data).toMatchObject({ client_ref_id: 'order-1', status: 'PENDING' });
+  return text;
+}
+
+/** The normal answer, in no less time than it must take. */
+const acceptedSlowly =
+  (leastMs: (text: string) => number): Look =>
+  async (payer) => {
+    const startMs = performance.now();
+    const text = await accepted(payer);
+    expect(performance.now() - startMs).toBeGreaterThan(leastMs(text));
+  };
+
+/** What a rule makes a client see of an initiate. A rule that is not named here gives the normal answer. */
+const SEEN: Record<string, Look> = {
+  'status-400': answers(400, 'INVALID_REQUEST'),
+  'status-401': answers(401, 'UNAUTHORIZED', ['www-authenticate', 'Bearer']),
+  'status-402': answers(402, 'INSUFFICIENT_BALANCE'),
+  'status-403': answers(403, 'FORBIDDEN'),
+  'status-404': answers(404, 'ROUTE_NOT_FOUND'),
+  'status-409': answers(409, 'REFERENCE_CONFLICT'),
+  'status-429': answers(429, 'RATE_LIMITED', ['retry-after', '1']),
+  'status-500': answers(500, 'INTERNAL_ERROR'),
+  'status-502': gatewayPage,
+  'status-503': answers(503, 'HTTP_503', ['retry-after', '1']),
+  'status-504': answers(504, 'HTTP_504'),
+  hang: hangs,
+  reset: breaks('ECONNRESET', 'ECONNRESET'),
+  empty: breaks('UND_ERR_SOCKET', 'ECONNRESET'),
+  truncated: breaks('UND_ERR_SOCKET', 'ECONNRESET'),
+  'malformed-json': malformed,
+  garbage: breaks('HTTPParserError', 'HPE_INVALID_CONSTANT'),
+  'slow-answer': acceptedSlowly(() => 1990),
+  'slow-body': acceptedSlowly((text) => (text.length / 200) * 950), // 200 bytes a second, less what timers round
+};
+
+const OPENING = 1_000_000;
+const PAID = OPENING - PAYOUT.amount;
+
+/** The payout and the wallet, as they stand: a status code where there is no payout. */
+async function standing(world: Client) {
+  const { status, body } = await world.status({ client_ref_id: 'order-1' });
+  const balance: unknown = (await world.balance()).body.data.balance;
+  return status === 200
+    ? { state: body.data.status as string, utr: body.data.utr as string | null, balance }
+    : { status, balance };
+}
+
+const UTR = expect.stringMatching(/^\d{12}$/);
+
+/** What becomes of a payout, as waits and what is found after them. Where a rule is not named, it stays as it is. */
+const LATER: Record<string, readonly (readonly [wait: string, found: object])[]> = {
+  failed: [
+    ['1999ms', { state: 'PENDING', balance: PAID }],
+    ['1ms', { state: 'FAILED', utr: null, balance: OPENING }],
+    ['30d', { state: 'FAILED', utr: null, balance: OPENING }],
+  ],
+  'failed-late': [
+    ['47h', { state: 'PENDING', balance: PAID }],
+    ['1h', { state: 'FAILED', utr: null, balance: OPENING }],
+  ],
+  reversed: [
+    ['1999ms', { state: 'PENDING', balance: PAID }],
+    ['1ms', { state: 'REVERSED', utr: UTR, balance: OPENING }],
+  ],
+  'success-then-reversed': [
+    ['2s', { state: 'SUCCESS', utr: UTR, balance: PAID }],
+    ['71h', { state: 'SUCCESS', utr: UTR, balance: PAID }],
+    ['1h', { state: 'REVERSED', utr: UTR, balance: OPENING }],
+    ['30d', { state: 'REVERSED', utr: UTR, balance: OPENING }],
+  ],
+  'pending-for-ever': [['365d', { state: 'PENDING', utr: null, balance: PAID }]],
+  'success-late': [
+    ['71h', { state: 'PENDING', utr: null, balance: PAID }],
+    ['1h', { state: 'SUCCESS', utr: UTR, balance: PAID }],
+  ],
+  'utr-late': [
+    ['91s', { state: 'SUCCESS', utr: null, balance: PAID }],
+    ['1s', { state: 'SUCCESS', utr: UTR, balance: PAID }],
+  ],
+  'utr-early': [
+    ['1s', { state: 'PENDING', utr: UTR, balance: PAID }],
+    ['59s', { state: 'SUCCESS', utr: UTR, balance: PAID }],
+  ],
+  'utr-never': [['365d', { state: 'SUCCESS', utr: null, balance: PAID }]],
+  'not-found-at-first': [
+    ['1d', { status: 404, balance: PAID }],
+    ['1d', { status: 404, balance: PAID }],
+    ['0s', { state: 'SUCCESS', balance: PAID }],
+  ],
+  'not-found-for-a-time': [
+    ['9999ms', { status: 404, balance: PAID }],
+    ['1ms', { state: 'SUCCESS', balance: PAID }],
+  ],
+};
+
+/** A rule's name without whether the payout is made. */
+const kindOf = (rule: string): string => rule.replace('-after-commit', '');
+
+const isHiddenAtFirst = (name: string): boolean => name.startsWith('not-found');
+
+test('docs/magic.md lists every magic beneficiary as the rules have it, and none that they do not', () => {
+  const ofRules = RULES.map(({ match, description }) => ({
+    account: match?.beneficiary_account,
+    what: description,
+  }));
+  expect(ROWS.map(({ account, what }) => ({ account, what }))).toEqual(ofRules);
+  expect(new Set(ROWS.map(({ account }) => account)).size).toBe(ROWS.length);
+  const names = RULES.map(({ name }) => kindOf(name));
+  expect(names).toEqual(expect.arrayContaining([...Object.keys(SEEN), ...Object.keys(LATER)]));
+});
+
+test.each(ROWS.map(({ account, what, happens }, nth) => [account, what, happens, RULES[nth]!.name]))(
+  'a payout to %s: %s; made: %s, and by a retry never twice',
+  async (account, _what, happens, rule) => {
+    const isMade = happens === 'yes';
+    const { client: worldOf } = await sandboxFor({ clock: '2026-01-15T10:30:00Z' });
+    const found = !isMade || isHiddenAtFirst(rule) ? { status: 404 } : { state: 'PENDING', utr: null };
+    const look: Look = SEEN[kindOf(rule)] ?? (async (payer) => void (await accepted(payer)));
+
+    async function payWith(http: HttpClient): Promise<void> {
+      const world = worldOf();
+      const pay: Payer['pay'] = (leave) =>
+        http.initiate(world.url, world.apiKey, { beneficiary_account: account }, leave);
+      for (let nth = 1; nth <= 2; nth += 1) await look({ world, http, isMade, pay });
+      expect(await standing(world)).toEqual({ ...found, balance: isMade ? PAID : OPENING });
+      for (const [wait, then] of LATER[rule] ?? []) {
+        await world.clock.advance(wait);
+        expect(await standing(world)).toMatchObject(then);
+      }
+    }
+    await Promise.all(HTTP_CLIENTS.map(payWith));
+  },
+);
+
+test('a magic beneficiary works for every transfer mode, and names its rule', async () => {
+  const { client } = await sandboxFor();
+  for (const transfer_mode of ['IMPS', 'NEFT', 'RTGS', 'UPI']) {
+    const { status, headers } = await client().pay({ transfer_mode, beneficiary_account: '9999000402' });
+    expect([status, headers.get('x-sandbox-rule')]).toEqual([402, 'magic/status-402']);
+  }
+});
+
+test('an account like a magic one is an account like any other', async () => {
+  const world = (await sandboxFor()).client();
+  expect((await world.pay({ beneficiary_account: '09999000402' })).status).toBe(200);
+});
+
+test('magic beneficiaries stand below the rules of a scenario, whatever the scenario', async () => {
+  const rules = [{ name: 'mine', match: { beneficiary_account: '9999000402' }, effect: { stale: '1s' } }];
+  const world = (await sandboxFor({ scenario: { rules } })).client();
+  expect((await world.pay({ beneficiary_account: '9999000402' })).status).toBe(200);
+  const other = await world.pay({ beneficiary_account: '9999000500', client_ref_id: 'order-2' });
+  expect(other.headers.get('x-sandbox-rule')).toBe('magic/status-500');
+});
+
+test('with magic off, a magic beneficiary is an account like any other', async () => {
+  const world = (await sandboxFor({ magic: 'off' })).client();
+  for (const { account } of ROWS) {
+    const paid = await world.pay({ beneficiary_account: account, client_ref_id: account });
+    expect(paid.status).toBe(200);
+    expect(paid.headers.has('x-sandbox-rule')).toBe(false);
+  }
+});

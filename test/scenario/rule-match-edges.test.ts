@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import type { Match } from '../../src/contract/scenario.ts';
+import { compileMatch } from '../../src/scenario/rule-compiler.ts';
+import type { RequestFacts } from '../../src/scenario/rule.ts';
+import { compileScenario, type ScenarioSettings } from '../../src/scenario/scenario.ts';
+import { scenarioOf } from '../support/one-world.ts';
+
+const FACTS: RequestFacts = { route: 'initiate', fields: {}, headers: {}, attempt: 1, nowMs: 0 };
+
+/** Whether a match holds, and what is wrong with it. */
+function tried(match: Match) {
+  const places: string[] = [];
+  const report = (path: readonly PropertyKey[]) => void places.push(path.join('.'));
+  const tests = compileMatch(match, ['match'], (pattern) => new RegExp(pattern), report);
+  return { holds: tests.every((holds) => holds(FACTS)), places };
+}
+
+test('hours that end when they begin are told to be wrong, and hold at no time', () => {
+  expect(tried({ hours: { from: 600, to: 600 } })).toEqual({ holds: false, places: ['match.hours'] });
+});
+
+test('a match that no route can have is told of at the first such field only', () => {
+  expect(tried({ route: 'balance', client_ref_id: 'a', txn_id: 'b', attempt: { gt: 1, lt: 1 } })).toEqual({
+    holds: false,
+    places: ['match.client_ref_id'],
+  });
+});
+
+test('a rule of a scenario of which no text was kept stands there without one', () => {
+  const settings: ScenarioSettings = scenarioOf().source.settings;
+  const options = { name: 'test', source: null, settings, lastRules: [], dialects: new Map() };
+  const document = { rules: [{ name: 'r', effect: {} }] };
+  const compiled = compileScenario(document, { ...options, patternOf: (text) => new RegExp(text) });
+  expect(compiled.issues).toEqual([]);
+  expect(compiled.scenario.rules).toMatchObject([{ id: 'test/r', document: undefined }]);
+});
+
+test.each([
+  'client_ref_id',
+  'beneficiary_name',
+  'beneficiary_account',
+  'beneficiary_ifsc',
+  'remarks',
+  'transfer_mode',
+])('a match by %s looks at that field', (field) => {
+  const match = { [field]: 'NEFT' } as Match;
+  const fields = (value: string) => ({ ...FACTS, fields: { [field]: value } });
+  const tests = compileMatch(
+    match,
+    [],
+    (pattern) => new RegExp(pattern),
+    () => undefined,
+  );
+  expect(tests.every((holds) => holds(fields('NEFT')))).toBe(true);
+  expect(tests.every((holds) => holds(fields('IMPS')))).toBe(false);
+});

@@ -1,0 +1,366 @@
+import { expect, test } from 'vitest';
+import type { Effect as EffectDocument, Match, RuleDocument } from '../../src/contract/scenario.ts';
+import { compileRule, type PatternOf } from '../../src/scenario/rule-compiler.ts';
+import { delayMs, takeRule, type Effect, type RequestFacts, type RuleUse } from '../../src/scenario/rule.ts';
+
+const patternOf: PatternOf = (pattern) => (pattern === '(' ? { error: 'missing )' } : new RegExp(pattern));
+
+const istTime = (hhmm: string): number => Date.parse(`2026-01-15T${hhmm}:00+05:30`);
+
+const FACTS: RequestFacts = {
+  route: 'initiate',
+  fields: { client_ref_id: 'order-1', beneficiary_name: 'Asha Rao', amount: 1500, transfer_mode: 'IMPS' },
+  headers: { 'x-trace': ['one', 'two'], accept: 'application/json' },
+  attempt: 2,
+  nowMs: istTime('10:30'),
+};
+
+/** A rule as it is compiled, and what is wrong with it: `place: what`. */
+function compiled(document: Partial<RuleDocument>) {
+  const problems: string[] = [];
+  const whole = { name: 'mine', effect: {}, ...document };
+  const report = (path: readonly PropertyKey[], message: string) =>
+    void problems.push(`${path.join('.')}: ${message}`);
+  return { rule: compileRule(whole, 'as written', 'theirs', ['rules', 0], patternOf, report), problems };
+}
+
+const hours = (from: string, to: string) => {
+  const [low, high] = [from, to].map((text) => Number(text.slice(0, 2)) * 60 + Number(text.slice(3)));
+  return { from: low!, to: high! };
+};
+
+test.each<[holds: boolean, match: Match, change?: Partial<RequestFacts>]>([
+  [true, {}],
+  [true, {}, { route: 'balance' }],
+  [true, { route: 'initiate' }],
+  [false, { route: 'status' }],
+  [true, { route: ['status', 'initiate'] }],
+  [false, { route: ['status', 'balance'] }],
+  [true, { client_ref_id: 'order-1' }],
+  [false, { client_ref_id: 'order-' }],
+  [true, { client_ref_id: ['other', 'order-1'] }],
+  [false, { client_ref_id: ['other', 'order-'] }],
+  [true, { client_ref_id: { prefix: 'order' } }],
+  [false, { client_ref_id: { prefix: '-1' } }],
+  [true, { client_ref_id: { suffix: '-1' } }],
+  [false, { client_ref_id: { suffix: 'order' } }],
+  [true, { client_ref_id: { matches: 'r-\\d' } }],
+  [false, { client_ref_id: { matches: 'r-$' } }],
+  [true, { client_ref_id: { prefix: 'o', suffix: '1', matches: '-' } }],
+  [false, { client_ref_id: { prefix: 'x', suffix: '1', matches: '-' } }],
+  [false, { client_ref_id: { prefix: 'o', suffix: 'x', matches: '-' } }],
+  [false, { client_ref_id: { prefix: 'o', suffix: '1', matches: 'x' } }],
+  [false, { remarks: '' }],
+  [false, { remarks: 'undefined' }],
+  [true, { beneficiary_name: { prefix: 'Asha' }, transfer_mode: 'IMPS' }],
+  [false, { beneficiary_name: { prefix: 'Asha' }, transfer_mode: 'NEFT' }],
+  [true, { amount: 1500 }],
+  [false, { amount: 1501 }],
+  [true, { amount: [1, 1500] }],
+  [false, { amount: [1, 2] }],
+  [false, { amount: { gt: 1500 } }],
+  [true, { amount: { gt: 1499 } }],
+  [true, { amount: { gte: 1500 } }],
+  [false, { amount: { gte: 1501 } }],
+  [false, { amount: { lt: 1500 } }],
+  [true, { amount: { lt: 1501 } }],
+  [true, { amount: { lte: 1500 } }],
+  [false, { amount: { lte: 1499 } }],
+  [false, { amount: { gte: 0 } }, { fields: { amount: '1500' } }],
+  [false, { client_ref_id: '7' }, { fields: { client_ref_id: 7 } }],
+  [true, { attempt: 2 }],
+  [false, { attempt: { lt: 2 } }],
+  [true, { attempt: { gte: 2, lte: 2 } }],
+  [true, { header: { 'X-Trace': 'two' } }],
+  [true, { header: { accept: { prefix: 'application/' }, 'x-trace': 'one' } }],
+  [false, { header: { accept: { prefix: 'application/' }, 'x-trace': 'three' } }],
+  [false, { header: { 'x-none': { prefix: '' } } }],
+  [true, { hours: hours('10:30', '10:31') }],
+  [false, { hours: hours('10:00', '10:30') }],
+  [false, { hours: hours('10:31', '11:00') }],
+  [true, { hours: hours('22:00', '10:31') }],
+  [false, { hours: hours('22:00', '10:30') }],
+  [true, { hours: hours('22:00', '06:00') }, { nowMs: istTime('22:00') }],
+  [true, { hours: hours('22:00', '06:00') }, { nowMs: istTime('06:00') - 1 }],
+  [false, { hours: hours('22:00', '06:00') }, { nowMs: istTime('06:00') }],
+  [false, { hours: hours('22:00', '06:00') }, { nowMs: istTime('22:00') - 1 }],
+])('it is %s that %j matches', (holds, match, change = {}) => {
+  const { rule, problems } = compiled({ match });
+  expect(problems).toEqual([]);
+  expect(rule.matches({ ...FACTS, ...change })).toBe(holds);
+});
+
+const NEVER = 'can never match';
+
+test.each<[document: Partial<RuleDocument>, problem: string]>([
+  [
+    { match: { client_ref_id: { matches: '(' } } },
+    'match.client_ref_id.matches: is no regular expression: missing )',
+  ],
+  [
+    { match: { header: { A: { matches: '(' } } } },
+    'match.header.A.matches: is no regular expression: missing )',
+  ],
+  [
+    { match: { route: 'balance', client_ref_id: 'a' } },
+    `match.client_ref_id: ${NEVER}: only initiate and status requests have it`,
+  ],
+  [{ match: { route: 'initiate', txn_id: 'a' } }, `match.txn_id: ${NEVER}: only status requests have it`],
+  [{ match: { txn_id: 'a', amount: 1 } }, `match.amount: ${NEVER}: only initiate requests have it`],
+  ...(
+    [
+      'beneficiary_name',
+      'beneficiary_account',
+      'beneficiary_ifsc',
+      'transfer_mode',
+      'remarks',
+      'amount',
+    ] as const
+  ).map((field): [Partial<RuleDocument>, string] => [
+    { match: { route: ['status', 'balance'], [field]: field === 'amount' ? 1 : 'IMPS' } },
+    `match.${field}: ${NEVER}: only initiate requests have it`,
+  ]),
+  [{ match: { amount: { gt: 5, lt: 5 } } }, `match.amount: ${NEVER}: no number is within these bounds`],
+  [{ match: { amount: { gt: 5, lte: 5 } } }, `match.amount: ${NEVER}: no number is within these bounds`],
+  [{ match: { amount: { gte: 5, lt: 5 } } }, `match.amount: ${NEVER}: no number is within these bounds`],
+  [{ match: { amount: { gte: 6, lte: 5 } } }, `match.amount: ${NEVER}: no number is within these bounds`],
+  [
+    { match: { amount: { gt: 1, gte: 6, lt: 9, lte: 5 } } },
+    `match.amount: ${NEVER}: no number is within these bounds`,
+  ],
+  [{ match: { attempt: { gte: 6, lte: 5 } } }, `match.attempt: ${NEVER}: no number is within these bounds`],
+  [{ match: { hours: { from: 60, to: 60 } } }, `match.hours: ${NEVER}: it ends when it begins`],
+  [
+    { effect: { respond: { status: 200, code: 'X' } } },
+    'effect.respond.code: means something only with a status from 300 on: give a body instead',
+  ],
+  [
+    { effect: { respond: { status: 299, message: 'x' } } },
+    'effect.respond.message: means something only with a status from 300 on: give a body instead',
+  ],
+  ...(['commit', 'timeline', 'not_found', 'stale'] as const).map((part): [Partial<RuleDocument>, string] => {
+    const route = part === 'stale' ? 'status' : 'initiate';
+    const effect = { commit: true, timeline: [], not_found: { reads: 1 }, stale: 5 }[part];
+    return [
+      { match: { route: ['balance', part === 'stale' ? 'initiate' : 'status'] }, effect: { [part]: effect } },
+      `effect.${part}: means something on the route ${route} only, which this rule does not match`,
+    ];
+  }),
+  [
+    {
+      effect: {
+        timeline: [
+          { to: 'FAILED', after: 0 },
+          { to: 'SUCCESS', after: 1 },
+        ],
+      },
+    },
+    'effect.timeline.1.to: cannot go to SUCCESS: the payout is FAILED then',
+  ],
+  [
+    {
+      effect: {
+        timeline: [
+          { to: 'SUCCESS', after: 5 },
+          { to: 'REVERSED', after: 4 },
+        ],
+      },
+    },
+    'effect.timeline.1.after: must not be earlier than the step before it',
+  ],
+  [
+    {
+      effect: {
+        timeline: [
+          { to: 'SUCCESS', polls: 2 },
+          { to: 'REVERSED', polls: 2 },
+        ],
+      },
+    },
+    'effect.timeline.1.polls: must be a later read than that of the step before it',
+  ],
+])('%j is told to be wrong', (document, problem) => {
+  expect(compiled(document).problems).toEqual([`rules.0.${problem}`]);
+});
+
+test.each<Partial<RuleDocument>>([
+  { match: { client_ref_id: 'a', txn_id: 'b' } },
+  { match: { route: ['status', 'balance'], txn_id: 'a' } },
+  { match: { amount: { gte: 5, lte: 5 } } },
+  { match: { amount: { gt: 4, lt: 6 }, attempt: 1 } },
+  { match: { amount: { gt: 5 } } },
+  { match: { amount: { lt: 5 } } },
+  { match: { amount: [] } },
+  { match: { hours: { from: 60, to: 61 } } },
+  { effect: { respond: { status: 300, code: 'X', message: 'y' } } },
+  { effect: { respond: { status: 200, code: 'X', body: 'z' } } },
+  { effect: { respond: { status: 200 } } },
+  { match: { route: ['status', 'balance'] }, effect: { stale: 5 } },
+  { match: { route: 'initiate' }, effect: { commit: true, timeline: [], not_found: { reads: 1 } } },
+  {
+    effect: {
+      timeline: [
+        { to: 'SUCCESS', after: 5 },
+        { to: 'REVERSED', after: 5 },
+      ],
+    },
+  },
+  {
+    effect: {
+      timeline: [
+        { to: 'SUCCESS', polls: 1 },
+        { to: 'REVERSED', polls: 2 },
+      ],
+    },
+  },
+  {
+    effect: {
+      timeline: [
+        { to: 'SUCCESS', at: 60 },
+        { utr: 'now', after: 0 },
+        { to: 'REVERSED', polls: 1 },
+      ],
+    },
+  },
+])('%j is not told to be wrong', (document) => {
+  expect(compiled(document).problems).toEqual([]);
+});
+
+test('steps keep their order over those of another kind', () => {
+  const [after, polls] = [{ utr: 'now', after: 9 } as const, { utr: 'now', polls: 3 } as const];
+  const problems = (timeline: EffectDocument['timeline']) => compiled({ effect: { timeline } }).problems;
+  expect(problems([after, polls, { to: 'SUCCESS', after: 8 }])).toEqual([
+    'rules.0.effect.timeline.2.after: must not be earlier than the step before it',
+  ]);
+  expect(problems([polls, after, { to: 'SUCCESS', polls: 3 }])).toEqual([
+    'rules.0.effect.timeline.2.polls: must be a later read than that of the step before it',
+  ]);
+});
+
+test('a pattern that is none matches nothing', () => {
+  const { rule } = compiled({ match: { client_ref_id: { matches: '(' } } });
+  expect(rule.matches({ ...FACTS, fields: { client_ref_id: '(' } })).toBe(false);
+});
+
+const NOTHING: Effect = {
+  delay: null,
+  respond: null,
+  fault: null,
+  commit: true,
+  timeline: null,
+  hidden: null,
+  staleMs: null,
+};
+const EMPTY = { code: null, message: null, headers: {}, body: null };
+
+test.each<[effect: EffectDocument, change: Partial<Effect>]>([
+  [{}, {}],
+  [{ commit: false }, { commit: false }],
+  [{ respond: { status: 500 } }, { respond: { status: 500, ...EMPTY }, commit: false }],
+  [{ respond: { status: 500 }, commit: true }, { respond: { status: 500, ...EMPTY } }],
+  [
+    { respond: { status: 400, code: 'C', message: 'M', headers: { a: 'b' }, body: '' } },
+    { respond: { status: 400, code: 'C', message: 'M', headers: { a: 'b' }, body: '' }, commit: false },
+  ],
+  [{ fault: 'garbage' }, { fault: { kind: 'garbage' }, commit: false }],
+  [{ fault: 'hang' }, { fault: { kind: 'hang', forMs: null }, commit: false }],
+  [{ fault: { kind: 'hang', for: 5 } }, { fault: { kind: 'hang', forMs: 5 }, commit: false }],
+  [{ fault: 'slow-body' }, { fault: { kind: 'slow-body', bytesPerSecond: 50 }, commit: false }],
+  [
+    { fault: { kind: 'slow-body', bytes_per_second: 7 } },
+    { fault: { kind: 'slow-body', bytesPerSecond: 7 }, commit: false },
+  ],
+  [{ delay: 0 }, { delay: { fixedMs: 0 } }],
+  [{ delay: { min: 1, max: 2 } }, { delay: { minMs: 1, maxMs: 2 } }],
+  [{ delay: { median: 1, sigma: 2 } }, { delay: { medianMs: 1, sigma: 2 } }],
+  [{ not_found: { reads: 2 } }, { hidden: { reads: 2 } }],
+  [{ not_found: { for: 9 } }, { hidden: { forMs: 9 } }],
+  [{ stale: 0 }, { staleMs: 0 }],
+  [
+    {
+      timeline: [
+        { to: 'SUCCESS', after: 1, utr: 'none' },
+        { utr: 'now', polls: 3 },
+        { to: 'REVERSED', at: 7 },
+      ],
+    },
+    {
+      timeline: [
+        { to: 'SUCCESS', utr: false, when: { afterMs: 1 } },
+        { to: null, utr: true, when: { polls: 3 } },
+        { to: 'REVERSED', utr: null, when: { atMinute: 7 } },
+      ],
+    },
+  ],
+])('the effect %j', (effect, change) => {
+  expect(compiled({ effect }).rule.effect).toEqual({ ...NOTHING, ...change });
+});
+
+test('a rule is named after its scenario, kept as it was written, and open to all unless it says otherwise', () => {
+  const { matches: _matches, effect: _effect, ...rule } = compiled({}).rule;
+  expect(rule).toEqual({
+    id: 'theirs/mine',
+    document: 'as written',
+    countsAttempts: false,
+    skip: 0,
+    times: null,
+    probability: null,
+  });
+  expect(compiled({ skip: 1, times: 2, probability: 0.5 }).rule).toMatchObject({
+    skip: 1,
+    times: 2,
+    probability: 0.5,
+  });
+});
+
+test.each<[counts: boolean, document: Partial<RuleDocument>]>([
+  [true, { match: { attempt: 1 } }],
+  [true, { probability: 0 }],
+  [true, { effect: { delay: { min: 0, max: 1 } } }],
+  [false, { effect: { delay: 5 } }],
+  [false, { match: { amount: 1 }, times: 1, skip: 1 }],
+])('it is %s that attempts have to be counted for %j', (counts, document) => {
+  expect(compiled(document).rule.countsAttempts).toBe(counts);
+});
+
+test('a rule lets so many pass, is taken so often, and leaves the rest to those below it', () => {
+  const rules = [
+    compiled({ name: 'first', skip: 1, times: 2 }).rule,
+    compiled({ name: 'last', match: { amount: 1500 } }).rule,
+  ];
+  const uses = new Map<string, RuleUse>();
+  const taken = Array.from({ length: 4 }, () => takeRule(rules, FACTS, uses, () => 0)?.id);
+  expect(taken).toEqual(['theirs/last', 'theirs/first', 'theirs/first', 'theirs/last']);
+  expect([...uses]).toEqual([
+    ['theirs/first', { matched: 4, taken: 2 }],
+    ['theirs/last', { matched: 2, taken: 2 }],
+  ]);
+  expect(takeRule(rules.slice(1), { ...FACTS, fields: {} }, uses, () => 0)).toBeNull();
+  expect(uses.get('theirs/last')).toEqual({ matched: 2, taken: 2 });
+});
+
+test('a rule of a probability is taken when the draw is below it, and draws by its own name', () => {
+  const { rule } = compiled({ probability: 0.5 });
+  const asked: string[] = [];
+  const taken = [0, 0.499, 0.5, 0.999].map((drawn) =>
+    takeRule([rule], FACTS, new Map(), (purpose) => (asked.push(purpose), drawn)),
+  );
+  expect(taken).toEqual([rule, rule, null, null]);
+  expect(new Set(asked)).toEqual(new Set(['rule theirs/mine']));
+});
+
+test('a delay is fixed, evenly drawn, or drawn around its median', () => {
+  const draw =
+    (first: number, second = 0) =>
+    (purpose: string) =>
+      ({ delay: first, 'delay again': second })[purpose]!;
+  expect(delayMs({ fixedMs: 7 }, draw(0.5))).toBe(7);
+  expect([0, 0.5, 0.999].map((one) => delayMs({ minMs: 100, maxMs: 300 }, draw(one)))).toEqual([
+    100, 200, 300,
+  ]);
+  const drawn = [draw(0), draw(0.5, 0), draw(0.5, 0.25), draw(0.5, 0.5), draw(0.9, 0.1)].map((one) =>
+    delayMs({ medianMs: 1000, sigma: 0.5 }, one),
+  );
+  // Box and Muller: exp(sigma * sqrt(-2 ln(1 - first)) * cos(2 pi second))
+  expect(drawn).toEqual([1000, 1802, 1000, 555, 2382]);
+});

@@ -1,0 +1,284 @@
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished, test } from 'vitest';
+import type { SettingsInput } from '../../src/index.ts';
+import { linesOf, Program, startProgram } from '../support/program.ts';
+import { connectSandbox } from '../../src/index.ts';
+import { clientOf, PAYOUT, sandboxFor } from '../support/sandbox.ts';
+
+type Scenario = NonNullable<SettingsInput['scenario']>;
+
+/** A scenario in which every payout is answered with this status. */
+const answering = (status: number): string =>
+  `rules: [{ name: always, match: { route: initiate }, effect: { respond: { status: ${status} } } }]\n`;
+
+function folderWith(files: Record<string, string>): string {
+  const folder = mkdtempSync(join(tmpdir(), 'scenarios-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  return folder;
+}
+
+/** A client of a program that runs by itself. */
+const clientAt = (url: string) => clientOf(connectSandbox({ url }).world('sk_test_choice'));
+
+test('a file, a name of the own folder and a document each choose the scenario of all worlds', async () => {
+  const folder = folderWith({
+    'mine.yaml': answering(503),
+    'other.json': '{"wallet":{"opening_balance":5}}',
+  });
+  for (const scenario of [
+    join(folder, 'mine.yaml'),
+    { rules: [{ name: 'a', effect: { respond: { status: 503 } } }] },
+  ]) {
+    const { client } = await sandboxFor({ scenario });
+    expect((await client().pay()).status).toBe(503);
+  }
+  const { client } = await sandboxFor({ scenario: 'other', scenarios: folder });
+  const world = client();
+  expect((await world.balance()).body.data.balance).toBe(5);
+  const forOne = await world.send('POST', '/payout/initiate', {
+    headers: { 'content-type': 'application/json', 'x-sandbox-scenario': 'mine' },
+    body: JSON.stringify(PAYOUT),
+  });
+  expect(forOne.status).toBe(503);
+  expect(forOne.headers.get('x-sandbox-rule')).toBe('mine/always');
+  expect((await world.pay()).status).toBe(402);
+});
+
+test('a header that names no scenario is refused and told the names', async () => {
+  const { client } = await sandboxFor({ scenarios: folderWith({ 'mine.yaml': answering(503) }) });
+  const world = client();
+  for (const name of ['nowhere', '', '__proto__', '../mine']) {
+    const refused = await world.send('GET', '/client/fetchbalance', {
+      headers: { 'x-sandbox-scenario': name },
+    });
+    expect(refused).toMatchObject({ status: 400, body: { code: 'INVALID_REQUEST' } });
+    expect(refused.body.message).toMatch(/^X-Sandbox-Scenario must be one of .*default.*mine/);
+  }
+});
+
+test('an own scenario goes before a shipped one of the same name', async () => {
+  const { client } = await sandboxFor({
+    scenario: 'server-error',
+    scenarios: folderWith({ 'server-error.yaml': answering(599) }),
+  });
+  expect((await client().pay()).status).toBe(599);
+});
+
+test('a changed file holds from then on; a broken one leaves the last good one in force, and the log says what and where', async () => {
+  const folder = folderWith({ 'mine.yaml': answering(503) });
+  const file = join(folder, 'mine.yaml');
+  const { program, url } = await startProgram({ SANDBOX_SCENARIO: file, SANDBOX_RATE_LIMIT: 'off' });
+  const world = clientAt(url);
+  const status = async (): Promise<number> => (await world.pay()).status;
+  expect(await status()).toBe(503);
+
+  writeFileSync(file, answering(504));
+  await expect.poll(status, { timeout: 20_000 }).toBe(504);
+
+  writeFileSync(file, 'rules: [{ name: always, efect: {} }]\n');
+  await program.says(/scenario refused/);
+  expect(await status()).toBe(504);
+
+  writeFileSync(`${file}.new`, answering(505)); // as editors do: written beside, and moved over
+  renameSync(`${file}.new`, file);
+  await expect.poll(status, { timeout: 20_000 }).toBe(505);
+
+  const { stdout } = await program.stop();
+  const [refused] = linesOf(stdout, 'scenario refused: the last good one stays in force');
+  expect(refused!['problems']).toEqual(
+    expect.arrayContaining([`${file}:1:25 rules[0].efect is not known here (did you mean effect?)`]),
+  );
+});
+
+test('a scenario that is added to the folder can be chosen at once', async () => {
+  const folder = folderWith({});
+  const { url } = await startProgram({ SANDBOX_SCENARIOS: folder, SANDBOX_RATE_LIMIT: 'off' });
+  writeFileSync(join(folder, 'late.yaml'), 'rules: [{ name: late, effect: { respond: { status: 418 } } }]\n');
+  const chosen = async (): Promise<number> =>
+    (await clientAt(url).send('GET', '/client/fetchbalance', { headers: { 'x-sandbox-scenario': 'late' } }))
+      .status;
+  await expect.poll(chosen, { timeout: 20_000 }).toBe(418);
+});
+
+test('rules count for each world by itself', async () => {
+  const scenario = {
+    rules: [
+      {
+        name: 'first',
+        match: { route: 'initiate' as const },
+        times: 1,
+        effect: { respond: { status: 500 } },
+      },
+    ],
+  };
+  const { client } = await sandboxFor({ scenario });
+  const [one, other] = [client(), client()];
+  expect([(await one.pay()).status, (await one.pay()).status]).toEqual([500, 200]);
+  expect([(await other.pay()).status, (await other.pay()).status]).toEqual([500, 200]);
+});
+
+test('the first rule that matches is taken; skip, times, probability and attempt leave the rest to those below', async () => {
+  const respond = (status: number) => ({ respond: { status } });
+  const { client } = await sandboxFor({
+    scenario: {
+      rules: [
+        { name: 'never', probability: 0, effect: respond(510) },
+        { name: 'third-attempt', match: { route: 'initiate', attempt: 3 }, effect: respond(503) },
+        { name: 'second-use', match: { route: 'initiate' }, skip: 1, times: 1, effect: respond(502) },
+        { name: 'balance', match: { route: 'balance' }, effect: respond(504) },
+        { name: 'always', match: { route: ['initiate', 'status'] }, probability: 1, effect: respond(501) },
+      ],
+    },
+  });
+  const world = client();
+  const paid = [await world.pay(), await world.pay(), await world.pay(), await world.pay()];
+  expect(paid.map(({ status }) => status)).toEqual([501, 502, 503, 501]);
+  expect(paid.map(({ headers }) => headers.get('x-sandbox-rule'))).toEqual([
+    'inline/always',
+    'inline/second-use',
+    'inline/third-attempt',
+    'inline/always',
+  ]);
+  expect((await world.pay({ client_ref_id: 'order-2' })).status).toBe(501);
+  expect((await world.balance()).status).toBe(504);
+  expect((await world.status({ client_ref_id: 'order-1' })).status).toBe(501);
+});
+
+test.each([
+  ['a text', { beneficiary_name: 'Asha Rao' }, { beneficiary_name: 'asha rao' }],
+  [
+    'a list of texts',
+    { beneficiary_ifsc: ['HDFC0000001', 'SBIN0000001'] },
+    { beneficiary_ifsc: ['HDFC0000001'] },
+  ],
+  ['a prefix', { beneficiary_account: { prefix: '000' } }, { beneficiary_account: { prefix: '001' } }],
+  ['a suffix', { beneficiary_account: { suffix: '789' } }, { beneficiary_account: { suffix: '780' } }],
+  [
+    'both',
+    { client_ref_id: { prefix: 'order', suffix: '1' } },
+    { client_ref_id: { prefix: 'order', suffix: '2' } },
+  ],
+  ['a form', { beneficiary_name: { matches: '^A.*o$' } }, { beneficiary_name: { matches: '^a' } }],
+  ['a mode', { transfer_mode: ['IMPS', 'UPI'] }, { transfer_mode: 'NEFT' }],
+  ['an amount', { amount: 1500.5 }, { amount: 1500 }],
+  ['bounds', { amount: { gt: 1500, lte: 1500.5 } }, { amount: { gte: 1, lt: 1500.5 } }],
+  ['a header', { header: { 'X-Team': 'blue' } }, { header: { 'x-team': 'red' } }],
+  [
+    'hours over midnight',
+    { hours: { from: '22:00', to: '06:00' } },
+    { hours: { from: '06:00', to: '22:00' } },
+  ],
+  ['hours of a day', { hours: { from: '01:00', to: '02:00' } }, { hours: { from: '01:31', to: '02:00' } }],
+  ['all that is named', { amount: 1500.5, remarks: 'rent' }, { amount: 1500.5, remarks: 'food' }],
+  ['nothing, which is everything', {}, { txn_id: 'TXN0' }],
+])('a rule matches %s, and nothing else', async (_what, hit, miss) => {
+  for (const [match, status] of [
+    [hit, 418],
+    [miss, 200],
+  ] as const) {
+    const scenario = { rules: [{ name: 'tea', match, effect: { respond: { status: 418 } } }] } as Scenario;
+    const { client } = await sandboxFor({ scenario, clock: '2026-01-15T20:00:00Z' }); // 01:30 in IST
+    const answer = await client().send('POST', '/payout/initiate', {
+      headers: { 'content-type': 'application/json', 'x-team': 'blue' },
+      body: JSON.stringify({ ...PAYOUT, remarks: 'rent' }),
+    });
+    expect(answer.status).toBe(status);
+  }
+});
+
+test('a timeline may wait for reads, or for a time of day in IST', async () => {
+  const { client } = await sandboxFor({
+    clock: '2026-01-15T10:30:00Z',
+    scenario: {
+      settlement: {
+        UPI: [{ to: 'SUCCESS', polls: 3 }],
+        NEFT: [{ to: 'SUCCESS', at: '06:30' }],
+        RTGS: [
+          { to: 'SUCCESS', after: '10s', utr: 'none' },
+          { utr: 'now', after: '90s' },
+          { to: 'REVERSED', after: '3d' },
+        ],
+      },
+    },
+  });
+  const world = client();
+  for (const mode of ['UPI', 'NEFT', 'RTGS', 'IMPS'])
+    await world.pay({ client_ref_id: mode, transfer_mode: mode });
+  const state = async (client_ref_id: string) => (await world.status({ client_ref_id })).body.data;
+  const reads = [await state('UPI'), await state('UPI'), await state('UPI'), await state('UPI')];
+  expect(reads.map(({ status }) => status)).toEqual(['PENDING', 'PENDING', 'SUCCESS', 'SUCCESS']);
+
+  await world.clock.advance('10s');
+  expect(await state('RTGS')).toMatchObject({ status: 'SUCCESS', utr: null });
+  expect(await state('IMPS')).toMatchObject({ status: 'SUCCESS', utr: expect.any(String) }); // the settings' own
+  await world.clock.advance('80s');
+  expect(await state('RTGS')).toMatchObject({ status: 'SUCCESS', utr: expect.stringMatching(/^SBX/) });
+  await world.clock.advance('3d');
+  expect(await state('RTGS')).toMatchObject({ status: 'REVERSED', utr: expect.stringMatching(/^SBX/) });
+  expect(await state('NEFT')).toMatchObject({ status: 'SUCCESS', completed_at: '2026-01-16T01:00:00.000Z' });
+});
+
+test('a payout that a rule hides is not found in the name of that rule', async () => {
+  const { client } = await sandboxFor();
+  const world = client();
+  await world.pay({ beneficiary_account: '9999200010' });
+  const hidden = await world.status({ client_ref_id: 'order-1' });
+  expect(hidden).toMatchObject({ status: 404, body: { code: 'TRANSACTION_NOT_FOUND' } });
+  expect(hidden.headers.get('x-sandbox-rule')).toBe('magic/not-found-at-first');
+  expect((await world.status({ client_ref_id: 'order-2' })).headers.has('x-sandbox-rule')).toBe(false);
+});
+
+test('an attempt counts from the first time that a reference is sent, whatever scenario each request chooses', async () => {
+  const { client } = await sandboxFor();
+  const world = client();
+  await world.pay();
+  const chosen = await world.send('POST', '/payout/initiate', {
+    headers: { 'content-type': 'application/json', 'x-sandbox-scenario': 'gateway-html' }, // its rule is for attempt 1
+    body: JSON.stringify(PAYOUT),
+  });
+  expect(chosen.status).toBe(200);
+});
+
+test('a file that only stands beside the one in force is left alone, also in the folder where the program runs', async () => {
+  const folder = folderWith({ 'mine.yaml': answering(503) });
+  const main = fileURLToPath(new URL('../../dist/main.cjs', import.meta.url));
+  const program = new Program('sh', ['-c', `cd "${folder}" && exec "${process.execPath}" "${main}"`], {
+    SANDBOX_SCENARIO: './mine.yaml',
+    SANDBOX_RATE_LIMIT: 'off',
+  });
+  const url = /http:\/\/[\d.:]+/.exec(await program.says(/.*\n/))![0];
+  const world = clientAt(url);
+  writeFileSync(join(folder, 'compose.yaml'), 'services: {}\n');
+  writeFileSync(join(folder, 'other.yaml'), answering(418));
+  writeFileSync(join(folder, 'mine.yaml'), answering(504)); // read after the others
+  await expect.poll(async () => (await world.pay()).status, { timeout: 20_000 }).toBe(504);
+  const other = await world.send('GET', '/client/fetchbalance', {
+    headers: { 'x-sandbox-scenario': 'other' },
+  });
+  expect(other.status).toBe(400);
+  const { stdout } = await program.stop();
+  expect(stdout).not.toContain('scenario refused');
+});
+
+test('a rule names itself on the answers that it made, and not on a refusal that came of itself', async () => {
+  const { client } = await sandboxFor({ scenario: 'stale-reads' });
+  const world = client();
+  const unknown = await Promise.all(
+    Array.from({ length: 20 }, (_, nth) => world.status({ client_ref_id: `order-${nth}` })),
+  );
+  expect(unknown.map(({ status }) => status)).toEqual(unknown.map(() => 404));
+  expect(unknown.filter(({ headers }) => headers.has('x-sandbox-rule'))).toEqual([]);
+});
+
+test.each(['world', 'magic'])(
+  'a scenario of ones own cannot be called %s, as rules of ours are',
+  async (name) => {
+    const folder = folderWith({ [`${name}.yaml`]: answering(503) });
+    const started = sandboxFor({ scenario: join(folder, `${name}.yaml`) });
+    await expect(started).rejects.toThrow(`${name}.yaml must have another name`);
+  },
+);

@@ -1,0 +1,366 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { validate } from '../../src/cli/scenario-commands.ts';
+import { runProgram } from '../support/program.ts';
+import { sandboxFor } from '../support/sandbox.ts';
+
+/** Files in a folder of their own, which goes with the test. */
+function written(files: Record<string, string>): (name: string) => string {
+  const folder = mkdtempSync(join(tmpdir(), 'scenarios-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  return (name) => join(folder, name);
+}
+
+/** What `validate` says of one text, without the name of the file. */
+function problemsOf(text: string, name = 'my.yaml'): string[] {
+  const file = written({ [name]: text })(name);
+  const lines: string[] = [];
+  validate([file], (line) => lines.push(line.replace(`${file}:`, '')));
+  return lines;
+}
+
+const EVERYTHING = `
+description: all of it
+wallet: { opening_balance: 250000.00 }
+seed: 7
+settlement:
+  IMPS: [{ to: SUCCESS, after: 2s }]
+  NEFT: [{ to: FAILED, after: PT40M }]
+  RTGS: [{ to: SUCCESS, after: 10s, utr: none }, { utr: now, after: 90s }, { to: REVERSED, after: 3d }]
+  UPI: [{ to: SUCCESS, polls: 3 }, { to: REVERSED, at: "06:30" }]
+rate_limit: { max: 20, per: 1s }
+dialect: { extends: default, client_ref_id: { changed_body: replay } }
+rules:
+  - name: everything
+    description: matches on everything
+    match:
+      route: [initiate, status]
+      client_ref_id: order-1
+      beneficiary_name: [Asha, Ravi]
+      beneficiary_account: { prefix: "00", suffix: "9" }
+      beneficiary_ifsc: { matches: "^SBIN0" }
+      amount: { gte: 1, lt: 100 }
+      transfer_mode: [IMPS, UPI]
+      header: { x-team: blue }
+      attempt: { gt: 1 }
+      hours: { from: "22:00", to: "06:00" }
+    skip: 1
+    times: 2
+    probability: 0.5
+    effect:
+      delay: { median: 300ms, sigma: 0.5 }
+      respond: { status: 500, code: OOPS, message: no, headers: { x-a: b }, body: { a: [1, null] } }
+      fault: { kind: slow-body, bytes_per_second: 10 }
+      commit: true
+      timeline: [{ to: FAILED, after: 1d }]
+      not_found: { reads: 2 }
+      stale: 10s
+`;
+
+test('a scenario may say everything that the design promises', () => {
+  expect(problemsOf(EVERYTHING)).toEqual([expect.stringMatching(/ok, 1 rule$/)]);
+});
+
+test('a scenario may be JSON, or say nothing at all', () => {
+  expect(problemsOf('{"rules": [{"name": "a", "effect": {"fault": "hang"}}]}', 'my.json')).toEqual([
+    expect.stringMatching(/ok, 1 rule$/),
+  ]);
+  expect(problemsOf('')).toEqual([expect.stringMatching(/ok, 0 rules$/)]);
+});
+
+test.each([
+  [
+    'a text that is no YAML',
+    'rules: [',
+    '1:9 Flow sequence in block collection must be sufficiently indented and end with a ]',
+  ],
+  ['a key twice', 'seed: 1\nseed: 2', '2:1 Map keys must be unique'],
+  ['a misspelt key', 'wallett: {}', '1:1 wallett is not known here (did you mean wallet?)'],
+  ['a list', '[]', '1:1 must be a mapping: keys, each with its value'],
+  [
+    'an amount in thirds of a paisa',
+    'wallet: { opening_balance: 1.005 }',
+    '1:28 wallet.opening_balance must have at most 2 decimals (INR, whole paise)',
+  ],
+  [
+    'a preset that there is not',
+    'settlement: fast',
+    '1:13 settlement must be one of demo, instant, realistic, manual',
+  ],
+  [
+    'a mode that there is not',
+    'settlement: { IMP: [] }',
+    '1:15 settlement.IMP is not known here (did you mean IMPS?)',
+  ],
+  [
+    'a step without a time',
+    'settlement: { IMPS: [{ to: SUCCESS }] }',
+    '1:22 settlement.IMPS[0] must say when, by one of after, at and polls',
+  ],
+  [
+    'a step with two',
+    'settlement: { IMPS: [{ to: SUCCESS, after: 1s, polls: 1 }] }',
+    '1:22 settlement.IMPS[0] must say when, by one of after, at and polls',
+  ],
+  [
+    'a step that does nothing',
+    'settlement: { IMPS: [{ after: 1s }] }',
+    '1:22 settlement.IMPS[0] must say what happens: to a state, or utr: now',
+  ],
+  [
+    'a way back to PENDING',
+    'settlement: { IMPS: [{ to: PENDING, after: 1s }] }',
+    '1:28 settlement.IMPS[0].to must be one of SUCCESS, FAILED, REVERSED',
+  ],
+  [
+    'a success after a failure',
+    'settlement: { IMPS: [{ to: FAILED, after: 1s }, { to: SUCCESS, after: 2s }] }',
+    '1:55 settlement.IMPS[1].to cannot go to SUCCESS: the payout is FAILED then',
+  ],
+  [
+    'steps out of order',
+    'settlement: { IMPS: [{ to: SUCCESS, after: 2s }, { to: REVERSED, after: 1s }] }',
+    '1:73 settlement.IMPS[1].after must not be earlier than the step before it',
+  ],
+  [
+    'a time without a unit',
+    'settlement: { IMPS: [{ to: SUCCESS, after: 2 }] }',
+    '1:44 settlement.IMPS[0].after must be a duration such as 300ms, 90s, 40m, 2h, 3d or PT90S',
+  ],
+  [
+    'an hour that there is not',
+    'settlement: { IMPS: [{ to: SUCCESS, at: "25:00" }] }',
+    '1:41 settlement.IMPS[0].at must be a time of day (IST) such as "06:30"',
+  ],
+  ['a limit of nothing', 'rate_limit: { max: 0, per: 1s }', '1:20 rate_limit.max must be at least 1'],
+  ['a dialect that there is not', 'dialect: strickt', '1:10 dialect must be one of default'],
+  [
+    'a preset of a dialect that there is not',
+    'dialect: { extends: x }',
+    '1:21 dialect.extends must be one of default',
+  ],
+  [
+    'a choice that there is not',
+    'dialect: { errors: { body: htlm } }',
+    '1:28 dialect.errors.body must be one of envelope, message, problem, empty',
+  ],
+  ['a rule without a name', 'rules: [{ effect: { fault: hang } }]', '1:9 rules[0].name is required'],
+  [
+    'two rules of one name',
+    'rules: [{ name: a, effect: { fault: hang } }, { name: a, effect: { fault: hang } }]',
+    "1:55 rules[1].name must be unlike the other rules': a is taken",
+  ],
+  [
+    'an effect that does nothing',
+    'rules: [{ name: a, effect: {} }]',
+    '1:28 rules[0].effect must do something',
+  ],
+  [
+    'a fault that there is not',
+    'rules: [{ name: a, effect: { fault: hangs } }]',
+    '1:37 rules[0].effect.fault must be one of connection-reset, empty-response, truncated-body, malformed-json, garbage, hang, slow-body (did you mean hang?)',
+  ],
+  [
+    'a look-ahead',
+    'rules: [{ name: a, match: { remarks: { matches: "(?=a)" } }, effect: { fault: hang } }]',
+    '1:49 rules[0].match.remarks.matches is no regular expression: error parsing regexp: invalid or unsupported Perl syntax: `(?=`',
+  ],
+  [
+    'a probability of two',
+    'rules: [{ name: a, probability: 2, effect: { fault: hang } }]',
+    '1:33 rules[0].probability must be at most 1',
+  ],
+  [
+    'a commit of a read',
+    'rules: [{ name: a, match: { route: status }, effect: { commit: true } }]',
+    '1:64 rules[0].effect.commit means something on the route initiate only, which this rule does not match',
+  ],
+  [
+    'a stale initiate',
+    'rules: [{ name: a, match: { route: initiate }, effect: { stale: 1s } }]',
+    '1:65 rules[0].effect.stale means something on the route status only, which this rule does not match',
+  ],
+  [
+    'a header of two lines',
+    'rules: [{ name: a, effect: { respond: { status: 200, headers: { a: "b\\nc" } } } }]',
+    '1:68 rules[0].effect.respond.headers.a must be a header value of one line',
+  ],
+  [
+    'a payout field of a read',
+    'rules: [{ name: a, match: { route: status, amount: 1 }, effect: { fault: hang } }]',
+    '1:52 rules[0].match.amount can never match: only initiate requests have it',
+  ],
+  [
+    'a txn_id of an initiate',
+    'rules: [{ name: a, match: { amount: 1, txn_id: x }, effect: { fault: hang } }]',
+    'rules[0].match.amount can never match: only initiate requests have it',
+  ],
+  [
+    'bounds with nothing between',
+    'rules: [{ name: a, match: { amount: { gt: 5, lte: 5 } }, effect: { fault: hang } }]',
+    'rules[0].match.amount can never match: no number is within these bounds',
+  ],
+  [
+    'hours of no length',
+    'rules: [{ name: a, match: { hours: { from: "01:00", to: "01:00" } }, effect: { fault: hang } }]',
+    'rules[0].match.hours can never match: it ends when it begins',
+  ],
+  [
+    'a message that nobody would see',
+    'rules: [{ name: a, effect: { respond: { status: 200, message: hi } } }]',
+    'rules[0].effect.respond.message means something only with a status from 300 on: give a body instead',
+  ],
+  [
+    'reads out of order',
+    'settlement: { UPI: [{ to: SUCCESS, polls: 3 }, { to: REVERSED, polls: 2 }] }',
+    'settlement.UPI[1].polls must be a later read than that of the step before it',
+  ],
+  [
+    'a delay of days',
+    'rules: [{ name: a, effect: { delay: 3d } }]',
+    'rules[0].effect.delay must be at most 1h, since it is wall time',
+  ],
+  ['a limit in no time', 'rate_limit: { max: 3, per: 0s }', 'rate_limit.per must be from 1ms to 1d'],
+  [
+    'a limit in other words',
+    'rate_limit: often',
+    'rate_limit must be off, a count per time such as 20/1s, or { max: 20, per: 1s }',
+  ],
+  [
+    'an account that YAML takes for a number',
+    'rules: [{ name: a, match: { beneficiary_account: 000123456789 }, effect: { fault: hang } }]',
+    'rules[0].match.beneficiary_account must be a text: write it in quotes, or it is a number',
+  ],
+  [
+    'two ways to be not found',
+    'rules: [{ name: a, effect: { not_found: { reads: 2, for: 3s } } }]',
+    'rules[0].effect.not_found must be either reads or for',
+  ],
+  ['two documents', 'seed: 1\n---\nseed: 2', 'must be one document: here a second one begins'],
+  [
+    'a header that is none',
+    'rules: [{ name: a, effect: { respond: { status: 200, headers: { "a b": c } } } }]',
+    'must be a header name',
+  ],
+  [
+    'a header of ours',
+    'rules: [{ name: a, effect: { respond: { status: 200, headers: { X-Sandbox-Rule: lie } } } }]',
+    'must be no header that the sandbox writes itself',
+  ],
+  [
+    'a status that there is not',
+    'rules: [{ name: a, effect: { respond: { status: 99 } } }]',
+    '1:49 rules[0].effect.respond.status must be at least 200',
+  ],
+])('%s is refused, with its place and what would have been right', (_what, text, problem) => {
+  const [first, ...rest] = problemsOf(text);
+  expect(first).toContain(problem);
+  expect(rest).toEqual([]);
+});
+
+test('every error of every file is told at once, in the order of the lines', () => {
+  const file = written({
+    'a.yaml':
+      'seed: []\nrules:\n  - { name: A, match: { amout: 1, remarks: { matches: "(" } }, effect: { fault: hang } }\n  - { name: b, effect: { falut: hang } }\ndialect: x\n',
+    'b.yaml': 'rules: 3\n',
+    'c.yaml': 'seed: 1\n',
+  });
+  const lines: string[] = [];
+  expect(
+    validate(['a.yaml', 'b.yaml', 'c.yaml', 'd.yaml'].map(file), (line) =>
+      lines.push(line.slice(file('').length + 1)),
+    ),
+  ).toBe(1);
+  expect(lines.map((line) => line.split(' ').slice(0, 2).join(' '))).toEqual([
+    'a.yaml:1:7 seed',
+    'a.yaml:3:13 rules[0].name',
+    'a.yaml:3:25 rules[0].match.amout',
+    'a.yaml:3:55 rules[0].match.remarks.matches',
+    'a.yaml:4:26 rules[1].effect.falut',
+    'a.yaml:5:10 dialect',
+    'b.yaml:1:8 rules',
+    'c.yaml: ok,',
+    'd.yaml cannot',
+  ]);
+});
+
+test('an alias that grows without end is refused, not expanded', () => {
+  const laughs = [
+    'a: &a0 [x, x]',
+    ...Array.from({ length: 30 }, (_, nth) => `b${nth}: &a${nth + 1} [*a${nth}, *a${nth}]`),
+  ];
+  expect(problemsOf(laughs.join('\n'))[0]).toMatch(/Excessive alias count/);
+});
+
+test('the command says what is wrong and ends with 1, or that all is well and ends with 0', async () => {
+  const file = written({ 'good.yaml': EVERYTHING, 'bad.yaml': 'sed: 1' });
+  expect(await runProgram(['validate', file('good.yaml')])).toMatchObject({ code: 0, stderr: '' });
+  expect(await runProgram(['validate', file('good.yaml'), file('bad.yaml')])).toMatchObject({
+    code: 1,
+    stdout: expect.stringMatching(
+      /good\.yaml: ok, 1 rule\n.*bad\.yaml:1:1 sed is not known here \(did you mean seed\?\)\n$/s,
+    ),
+    stderr: '',
+  });
+  expect(await runProgram(['validate'])).toMatchObject({ code: 2, stdout: '' });
+});
+
+test('the JSON Schema that ships is the one that the program prints', async () => {
+  const { code, stdout } = await runProgram(['schema']);
+  expect(code).toBe(0);
+  expect(readFileSync(new URL('../../fixtures/scenario.schema.json', import.meta.url), 'utf8')).toBe(stdout);
+  expect(JSON.parse(stdout)).toMatchObject({ title: 'Scenario of the payout sandbox', type: 'object' });
+});
+
+test('a wrong scenario ends the start with 2 and a line for each error', async () => {
+  const file = written({ 'bad.yaml': 'sed: 1\nseed: []' })('bad.yaml');
+  expect(await runProgram(['--scenario', file])).toEqual({
+    code: 2,
+    signal: null,
+    stdout: '',
+    stderr: `payout-sandbox: ${file}:1:1 sed is not known here (did you mean seed?)\npayout-sandbox: ${file}:2:7 seed does not fit\n`,
+  });
+  expect(await runProgram(['--scenario', 'happy-slow'])).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(
+      /^payout-sandbox: there is no scenario happy-slow: there are .*default.*\n$/,
+    ),
+  });
+  expect(await runProgram(['--scenarios', join(file, 'nowhere')])).toMatchObject({ code: 2 });
+});
+
+test('a regular expression that would hang other engines is answered at once', async () => {
+  const rule = {
+    name: 'evil',
+    match: { remarks: { matches: '^(a+)+$' } },
+    effect: { respond: { status: 418 } },
+  };
+  const { client } = await sandboxFor({ scenario: { rules: [rule] } });
+  const world = client();
+  expect((await world.pay({ remarks: `${'a'.repeat(50_000)}!` })).status).toBe(200);
+  expect((await world.pay({ client_ref_id: 'order-2', remarks: 'a'.repeat(50_000) })).status).toBe(418);
+});
+
+test('a rate limit may be written as in the settings', async () => {
+  const { client } = await sandboxFor({ scenario: { rate_limit: '1/1h' } });
+  const world = client();
+  await world.pay();
+  const refused = await world.pay();
+  expect(refused.status).toBe(429);
+  expect(refused.headers.get('x-sandbox-limit')).toBe('rate_limit of inline');
+  expect(refused.body.message).toContain('rate_limit in the scenario inline changes that');
+});
+
+test('a folder, two files of one name and what an editor leaves behind are told apart', async () => {
+  const file = written({ 'a.yaml': 'seed: 1', 'a.JSON': '{}', '.b.yaml': 'sed: 1' });
+  const lines: string[] = [];
+  validate([file('')], (line) => lines.push(line));
+  expect(lines).toEqual([expect.stringMatching(/is a folder, not a file$/)]);
+  expect(await runProgram(['--scenarios', file('')])).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/a\.yaml has the same name as .*a\.JSON: scenarios are chosen by it\n$/),
+  });
+});

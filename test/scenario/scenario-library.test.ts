@@ -1,0 +1,460 @@
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { basename } from 'node:path';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { TRANSFER_MODES } from '../../src/contract/payout.ts';
+import { PAYOUT, sandboxFor, type Client } from '../support/sandbox.ts';
+
+const CLOCK = '2026-01-15T10:30:00Z'; // 16:00 in India
+
+const shipped = (kind: 'scenarios' | 'dialects') => {
+  const folder = new URL(`../../fixtures/${kind}/`, import.meta.url);
+  return readdirSync(folder).map((file) => ({
+    name: basename(file, '.yaml'),
+    text: readFileSync(new URL(file, folder), 'utf8'),
+  }));
+};
+
+/** The same world, with a scenario of its own for every request. */
+function choosing(world: Client, name: string): Client {
+  const send: Client['send'] = (method, path, init = {}) =>
+    world.send(method, path, { ...init, headers: { ...init.headers, 'x-sandbox-scenario': name } });
+  return {
+    ...world,
+    send,
+    pay: (change = {}) =>
+      send('POST', '/payout/initiate', {
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ ...PAYOUT, ...change }),
+      }),
+    status: (query) => send('GET', `/payout/status?${new URLSearchParams(query).toString()}`),
+    balance: () => send('GET', '/client/fetchbalance'),
+  };
+}
+
+/** What a story is told with: what the client sees, and what is true. */
+interface Stage {
+  /** The client under the scenario. */
+  readonly world: Client;
+  /** A payout as it truly stands: read in no scenario. */
+  readonly payout: (reference?: string) => Promise<any>; // oxlint-disable-line typescript/no-explicit-any -- as `Seen.body`
+  readonly state: (reference?: string) => Promise<unknown>;
+  /** What has left the wallet since the story began, in INR. */
+  readonly spent: () => Promise<number>;
+  /** Sends the initiate of order-1, waits until the sandbox has it, and leaves without an answer. */
+  readonly leave: () => Promise<string>;
+}
+
+async function stageOf(inForce: Client, scenario: string, world: Client): Promise<Stage> {
+  const plain = choosing(inForce, 'default');
+  const balance = async (): Promise<number> => (await plain.balance()).body.data.balance;
+  const opening = await balance();
+  const find = (reference = 'order-1') => plain.status({ client_ref_id: reference });
+  return {
+    world,
+    payout: async (reference) => (await find(reference)).body.data,
+    state: async (reference) => {
+      const { status, body } = await find(reference);
+      return status === 200 ? body.data.status : status;
+    },
+    spent: async () => Math.round((opening - (await balance())) * 100) / 100,
+    async leave() {
+      const asked = request(`${world.url}/payout/initiate`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${world.apiKey}`,
+          'content-type': 'application/json',
+          'x-sandbox-scenario': scenario,
+        },
+      });
+      const outcome = Promise.race([
+        once(asked, 'response').then(() => 'answered'),
+        once(asked, 'close').then(() => 'left'),
+      ]).catch(({ code }: { code: string }) => code);
+      asked.end(JSON.stringify(PAYOUT));
+      await once(asked, 'finish');
+      for (let nth = 0; nth < 10; nth += 1) await balance(); // what was sent before these has come in
+      asked.destroy();
+      return outcome;
+    },
+  };
+}
+
+/** Pays 100 INR in each mode, with the mode as the reference. */
+const payInEachMode = async (world: Client): Promise<void> => {
+  for (const mode of TRANSFER_MODES) {
+    const paid = await world.pay({ client_ref_id: mode, transfer_mode: mode, amount: 100 });
+    expect(paid.body.data).toMatchObject({ status: 'PENDING', utr: null });
+  }
+};
+
+/** The payouts of each mode are all in this state, and so much has left the wallet. */
+async function allAre({ payout, spent }: Stage, state: string, left: number, more: object = {}) {
+  for (const mode of TRANSFER_MODES) expect(await payout(mode)).toMatchObject({ status: state, ...more });
+  expect(await spent()).toBe(left);
+}
+
+const aUtr = { utr: expect.any(String) };
+const noUtr = { utr: null };
+
+/** The payout was made once, and the same request again finds it. */
+async function isFoundByARetry({ world, state, spent }: Stage): Promise<void> {
+  expect(await state()).toBe('PENDING');
+  expect(await spent()).toBe(1500.5);
+  const again = await world.pay();
+  expect(again.status).toBe(200);
+  expect(again.headers.get('idempotent-replayed')).toBe('true');
+  expect(await spent()).toBe(1500.5);
+}
+
+/** Nothing was made, and the same request again makes it. */
+async function isMadeByARetry({ world, state, spent }: Stage): Promise<void> {
+  expect([await state(), await spent()]).toEqual([404, 0]);
+  const again = await world.pay();
+  expect([again.status, again.headers.has('idempotent-replayed')]).toEqual([200, false]);
+  expect([await state(), await spent()]).toEqual(['PENDING', 1500.5]);
+}
+
+/** Sends one initiate until it is answered as an initiate should be. @returns how often */
+async function payUntilAnswered(world: Client, reference: string): Promise<number> {
+  for (let tries = 1; ; tries += 1) {
+    const answer = await world.pay({ client_ref_id: reference, amount: 10 }).catch(() => undefined);
+    if (answer?.status === 200 && answer.body !== undefined) return tries;
+  }
+}
+
+const times = <T>(count: number, make: (nth: number) => T): T[] =>
+  Array.from({ length: count }, (_, nth) => make(nth));
+
+/** What the description of each shipped scenario promises. */
+const STORIES: Record<string, (stage: Stage) => Promise<void>> = {
+  'happy-fast': async (stage) => {
+    await payInEachMode(stage.world);
+    await allAre(stage, 'SUCCESS', 400, aUtr);
+  },
+  'pending-for-days': async (stage) => {
+    await payInEachMode(stage.world);
+    await stage.world.clock.advance('71h');
+    await allAre(stage, 'PENDING', 400);
+    await stage.world.clock.advance('1h');
+    await allAre(stage, 'SUCCESS', 400, aUtr);
+  },
+  'fails-late': async (stage) => {
+    await payInEachMode(stage.world);
+    await stage.world.clock.advance('119m');
+    await allAre(stage, 'PENDING', 400);
+    await stage.world.clock.advance('1m');
+    await allAre(stage, 'FAILED', 0, noUtr);
+    await stage.world.clock.advance('30d');
+    await allAre(stage, 'FAILED', 0);
+  },
+  'success-then-reversed': async (stage) => {
+    await payInEachMode(stage.world);
+    await stage.world.clock.advance('2s');
+    await allAre(stage, 'SUCCESS', 400, aUtr);
+    const { utr, completed_at } = await stage.payout('NEFT');
+    await stage.world.clock.advance('3d');
+    await allAre(stage, 'REVERSED', 0);
+    expect(await stage.payout('NEFT')).toMatchObject({ utr, completed_at });
+  },
+  'pending-then-reversed': async (stage) => {
+    await payInEachMode(stage.world);
+    await stage.world.clock.advance('59m');
+    await allAre(stage, 'PENDING', 400);
+    const { changes } = await stage.world.clock.advance('30d');
+    await allAre(stage, 'REVERSED', 0);
+    expect(changes.map(({ from }) => from)).toEqual(['PENDING', 'PENDING', 'PENDING', 'PENDING']);
+  },
+  'utr-late': async (stage) => {
+    await payInEachMode(stage.world);
+    await stage.world.clock.advance('91s');
+    await allAre(stage, 'SUCCESS', 400, noUtr);
+    await stage.world.clock.advance('1s');
+    await allAre(stage, 'SUCCESS', 400, aUtr);
+  },
+  'utr-early': async (stage) => {
+    await payInEachMode(stage.world);
+    await stage.world.clock.advance('1s');
+    await allAre(stage, 'PENDING', 400, aUtr);
+    const { utr } = await stage.payout('RTGS');
+    await stage.world.clock.advance('59s');
+    await allAre(stage, 'SUCCESS', 400);
+    expect(await stage.payout('RTGS')).toMatchObject({ utr });
+  },
+  'insufficient-balance': async ({ world, state, spent }) => {
+    const refused = await world.pay({ amount: 1000.01 });
+    expect([refused.status, refused.body.code]).toEqual([402, 'INSUFFICIENT_BALANCE']);
+    expect([await state(), await spent()]).toEqual([404, 0]);
+    expect((await world.pay({ amount: 1000 })).status).toBe(200);
+    expect(await spent()).toBe(1000);
+  },
+  'rate-limited': async ({ world, state, spent }) => {
+    const answers = await Promise.all(
+      times(40, (nth) => world.pay({ client_ref_id: `order-${nth}`, amount: 10 })),
+    );
+    const refused = times(40, (nth) => nth).filter((nth) => answers[nth]!.status === 429);
+    expect(refused.length).toBeGreaterThan(0);
+    expect(refused.length).toBeLessThanOrEqual(35);
+    for (const nth of refused) {
+      expect(answers[nth]!.headers.get('retry-after')).toMatch(/^([1-9]|10)$/);
+      expect(await state(`order-${nth}`)).toBe(404);
+    }
+    expect(await spent()).toBe(10 * (40 - refused.length));
+    expect((await world.balance()).status).toBe(200);
+  },
+  'server-error': async ({ world, state, spent }) => {
+    for (let nth = 1; nth <= 3; nth += 1) expect((await world.pay()).status).toBe(500);
+    expect([await state(), await spent()]).toEqual([404, 0]);
+    expect((await world.balance()).status).toBe(200);
+  },
+  'server-error-after-commit': async (stage) => {
+    expect((await stage.world.pay()).status).toBe(500);
+    await isFoundByARetry(stage);
+    expect((await stage.world.pay({ client_ref_id: 'order-2' })).status).toBe(500);
+    expect(await stage.spent()).toBe(3001);
+  },
+  'timeout-before-commit': async (stage) => {
+    expect(await stage.leave()).toBe('ECONNRESET');
+    await isMadeByARetry(stage);
+  },
+  'timeout-after-commit': async (stage) => {
+    expect(await stage.leave()).toBe('ECONNRESET');
+    await isFoundByARetry(stage);
+  },
+  'reset-after-commit': async (stage) => {
+    await expect(stage.world.pay()).rejects.toMatchObject({ cause: { code: 'ECONNRESET' } });
+    await isFoundByARetry(stage);
+  },
+  'truncated-answer': async (stage) => {
+    await expect(stage.world.pay()).rejects.toMatchObject({
+      message: 'terminated',
+      cause: { code: 'UND_ERR_SOCKET' },
+    });
+    await isFoundByARetry(stage);
+  },
+  'malformed-json': async (stage) => {
+    const { status, text, body } = await stage.world.pay();
+    expect([status, body]).toEqual([200, undefined]);
+    expect(text).toMatch(/^\{"status":"success".*[^}]\}$/);
+    await isFoundByARetry(stage);
+  },
+  'gateway-html': async (stage) => {
+    const { status, headers, text } = await stage.world.pay();
+    expect([status, headers.get('content-type')]).toEqual([502, 'text/html']);
+    expect(text).toContain('<h1>502 Bad Gateway</h1>');
+    await isMadeByARetry(stage);
+  },
+  'not-found-then-found': async ({ world, spent }) => {
+    expect((await world.pay()).status).toBe(200);
+    expect(await spent()).toBe(1500.5);
+    const reads = [];
+    for (let nth = 1; nth <= 4; nth += 1)
+      reads.push((await world.status({ client_ref_id: 'order-1' })).status);
+    expect(reads).toEqual([404, 404, 404, 200]);
+    expect(await spent()).toBe(1500.5);
+  },
+  'stale-reads': async ({ world, state, spent }) => {
+    await world.pay();
+    await world.clock.advance('2s');
+    const read = async (): Promise<string> =>
+      (await world.status({ client_ref_id: 'order-1' })).body.data.status;
+    const reads = [];
+    for (let nth = 1; nth <= 20; nth += 1) reads.push(await read());
+    expect(reads.join(' ')).toContain('SUCCESS PENDING');
+    expect([await state(), await spent()]).toEqual(['SUCCESS', 1500.5]);
+    await world.clock.advance('30s');
+    for (let nth = 1; nth <= 20; nth += 1) expect(await read()).toBe('SUCCESS');
+  },
+  'slow-bank': async (stage) => {
+    const { world, payout } = stage;
+    const tookMs = await Promise.all(
+      times(20, async (nth) => {
+        const startMs = performance.now();
+        expect((await world.pay({ client_ref_id: `order-${nth}`, amount: 10 })).status).toBe(200);
+        return performance.now() - startMs;
+      }),
+    );
+    expect(Math.min(...tookMs)).toBeGreaterThan(50);
+    expect(tookMs.toSorted((a, b) => a - b)[10]).toBeGreaterThan(200);
+    expect(await stage.spent()).toBe(200);
+    await world.pay({ client_ref_id: 'NEFT', transfer_mode: 'NEFT' });
+    await world.clock.advance('29m');
+    expect(await payout('order-1')).toMatchObject({ status: 'SUCCESS', ...aUtr });
+    expect(await payout('NEFT')).toMatchObject({ status: 'PENDING' });
+    await world.clock.advance('121m');
+    expect(await payout('NEFT')).toMatchObject({ status: 'SUCCESS', ...aUtr });
+  },
+  'bank-closed-at-night': async ({ world, payout }) => {
+    await world.pay({ transfer_mode: 'NEFT' });
+    await world.clock.advance('4h'); // 20:00 in India
+    expect(await payout()).toMatchObject({ status: 'SUCCESS' });
+    await payInEachMode(world);
+    await world.clock.advance('10h');
+    await world.clock.advance('59m');
+    for (const mode of ['IMPS', 'UPI']) expect(await payout(mode)).toMatchObject({ status: 'SUCCESS' });
+    for (const mode of ['NEFT', 'RTGS']) expect(await payout(mode)).toMatchObject({ status: 'PENDING' });
+    await world.clock.advance('1m');
+    const morning = { status: 'SUCCESS', completed_at: '2026-01-16T01:30:00.000Z', ...aUtr };
+    for (const mode of ['NEFT', 'RTGS']) expect(await payout(mode)).toMatchObject(morning);
+  },
+  'flaky-day': async ({ world, spent }) => {
+    const tries = await Promise.all(times(200, (nth) => payUntilAnswered(world, `order-${nth}`)));
+    const troubled = tries.filter((count) => count > 1).length;
+    expect(troubled).toBeGreaterThanOrEqual(10);
+    expect(troubled).toBeLessThanOrEqual(30);
+    expect(await spent()).toBe(2000);
+    const isRead = (reference: string): Promise<boolean> =>
+      world.status({ client_ref_id: reference }).then(
+        ({ body }) => body?.data !== undefined,
+        () => false,
+      );
+    const reads = await Promise.all(times(200, (nth) => isRead(`order-${nth}`)));
+    const lost = reads.filter((read) => !read).length;
+    expect(lost).toBeGreaterThanOrEqual(10);
+    expect(lost).toBeLessThanOrEqual(30);
+  },
+  'duplicates-rejected': async ({ world, state, spent }) => {
+    expect((await world.pay()).status).toBe(200);
+    for (const amount of [PAYOUT.amount, 1]) {
+      const { status, body } = await world.pay({ amount });
+      expect([status, body.code]).toEqual([409, 'REFERENCE_CONFLICT']);
+    }
+    expect([await state(), await spent()]).toEqual(['PENDING', 1500.5]);
+    expect((await world.status({ client_ref_id: 'order-1' })).status).toBe(200);
+  },
+  'terse-errors': async ({ world, state, spent }) => {
+    const refused = await world.pay({ amount: 0 });
+    expect([refused.status, refused.text]).toEqual([400, '']);
+    const unknown = await world.status({ client_ref_id: 'order-1' });
+    expect([unknown.status, unknown.text]).toEqual([404, '']);
+    const paid = await world.pay({ beneficiary_ifsc: 'odd' });
+    expect(paid.body.data.created_at).toBe('2026-01-15T10:30:00Z');
+    const { headers } = await world.pay({ beneficiary_ifsc: 'odd' });
+    expect([...headers.keys()].filter((name) => /^x-sandbox|^idempotent/.test(name))).toEqual([]);
+    expect((await world.status({ client_ref_id: 'order-1' })).body.data).not.toHaveProperty('completed_at');
+    expect([await state(), await spent()]).toEqual(['PENDING', 1500.5]);
+  },
+  strict: async ({ world, spent }) => {
+    const sloppy = [
+      ['beneficiary_ifsc', { beneficiary_ifsc: 'sbin0000001' }],
+      ['beneficiary_account', { beneficiary_account: '12345' }],
+      ['amount', { transfer_mode: 'RTGS' }],
+      ['note', { note: 'no such field' }],
+    ] as const;
+    for (const [field, change] of sloppy) {
+      const { status, body } = await world.pay(change);
+      expect([status, body.errors[0].field]).toEqual([400, field]);
+    }
+    expect(await spent()).toBe(0);
+    expect((await world.pay()).status).toBe(200);
+    expect((await world.pay()).status).toBe(409);
+    expect(await spent()).toBe(1500.5);
+    const tooMuch = { client_ref_id: 'order-2', transfer_mode: 'NEFT', amount: 5_000_000 };
+    expect((await world.pay(tooMuch)).status).toBe(402);
+    expect((await world.pay({ ...tooMuch, amount: 1 })).status).toBe(402);
+    expect(await spent()).toBe(1500.5);
+  },
+  'bank-has-a-bad-day': async ({ world, payout, spent }) => {
+    const large = { client_ref_id: 'rtgs-1', transfer_mode: 'RTGS', amount: 200_000 };
+    expect((await world.pay(large)).status).toBe(402);
+    expect((await world.pay(large)).status).toBe(402);
+    expect((await world.pay(large)).status).toBe(200);
+    await world.pay({ client_ref_id: 'neft-1', transfer_mode: 'NEFT', amount: 100 });
+    await world.pay({ client_ref_id: 'upi-1', transfer_mode: 'UPI', amount: 100 });
+    expect(await spent()).toBe(200_200);
+    const upi = [];
+    for (let nth = 1; nth <= 3; nth += 1)
+      upi.push((await world.status({ client_ref_id: 'upi-1' })).body.data.status);
+    expect(upi).toEqual(['PENDING', 'PENDING', 'SUCCESS']);
+
+    const lost: number[] = [];
+    for (let nth = 1; nth <= 10; nth += 1)
+      await world.pay({ client_ref_id: `order-${nth}`, amount: 10 }).catch(() => lost.push(nth));
+    expect(lost).toHaveLength(1);
+    expect(await payout(`order-${lost[0]}`)).toMatchObject({ status: 'PENDING' });
+    const other = await world.pay({ client_ref_id: 'neft-1', transfer_mode: 'NEFT', amount: 1 });
+    expect(other.body.data.amount).toBe(100);
+    expect(await spent()).toBe(200_300);
+
+    await world.clock.advance('89s');
+    expect(await payout('rtgs-1')).toMatchObject({ status: 'SUCCESS', utr: null });
+    await world.clock.advance('1s');
+    expect(await payout('rtgs-1')).toMatchObject({ status: 'SUCCESS', ...aUtr });
+    await world.clock.advance('39m');
+    expect(await payout('neft-1')).toMatchObject({ status: 'FAILED' });
+    await world.clock.advance('3d');
+    expect(await payout('rtgs-1')).toMatchObject({ status: 'REVERSED' });
+    expect(await spent()).toBe(200);
+  },
+};
+
+const SCENARIOS = shipped('scenarios');
+
+test('every scenario that is shipped has a story here, and every story a scenario', () => {
+  expect(Object.keys(STORIES).toSorted()).toEqual(SCENARIOS.map(({ name }) => name).toSorted());
+});
+
+test.each(SCENARIOS)('$name says what a tester can expect, and points editors at its schema', ({ text }) => {
+  expect(text.split('\n')[0]).toBe('# yaml-language-server: $schema=../scenario.schema.json');
+  expect(parse(text).description).toMatch(/^[A-Z].{40,}\.$/);
+});
+
+test.each(SCENARIOS)('$name keeps its promise to the worlds of a server that runs it', async ({ name }) => {
+  const world = (await sandboxFor({ scenario: name, clock: CLOCK })).client();
+  const stage = await stageOf(world, name, world);
+  await STORIES[name]!(stage);
+  expect(await stage.spent()).toBeGreaterThanOrEqual(0); // whatever happens, nobody gains
+});
+
+test.each(SCENARIOS)('$name keeps its promise to the requests that choose it', async ({ name }) => {
+  const world = (await sandboxFor({ clock: CLOCK })).client();
+  const stage = await stageOf(world, name, choosing(world, name));
+  await STORIES[name]!(stage);
+  expect(await stage.spent()).toBeGreaterThanOrEqual(0); // whatever happens, nobody gains
+});
+
+test('the scenario of one request is not that of the next', async () => {
+  const world = (await sandboxFor()).client();
+  expect((await choosing(world, 'server-error').pay()).status).toBe(500);
+  expect((await world.pay()).status).toBe(200);
+});
+
+test('the wallet of a scenario is that of its worlds, not that of the requests that choose it', async () => {
+  const inForce = (await sandboxFor({ scenario: 'insufficient-balance' })).client();
+  expect((await inForce.balance()).body.data.balance).toBe(1000);
+  const chosen = choosing((await sandboxFor()).client(), 'insufficient-balance');
+  expect((await chosen.balance()).body.data.balance).toBe(1_000_000);
+});
+
+test('a request that chooses a scenario that there is not learns of all that there are', async () => {
+  const { status, body } = await choosing((await sandboxFor()).client(), 'no-such-day').pay();
+  const names = ['default', ...SCENARIOS.map(({ name }) => name)].toSorted().join(', ');
+  expect(status).toBe(400);
+  expect(body.errors).toEqual([
+    { field: 'X-Sandbox-Scenario', message: `X-Sandbox-Scenario must be one of ${names}` },
+  ]);
+});
+
+/** What each shipped dialect makes of the same doubtful request, sent twice, the second time with another amount. */
+const DIALECTS: Record<string, readonly number[]> = {
+  default: [200, 400],
+  strict: [400, 400],
+  terse: [200, 400],
+  lenient: [200, 200],
+};
+
+test('every dialect that is shipped has a row here, and every row a dialect', () => {
+  expect(Object.keys(DIALECTS).toSorted()).toEqual(shipped('dialects').map(({ name }) => name));
+});
+
+test.each(shipped('dialects'))('the dialect $name says what it is, and is it', async ({ name, text }) => {
+  expect(parse(text).description).toMatch(/^[A-Z].{40,}\.$/);
+  const world = (await sandboxFor({ scenario: { dialect: name } })).client();
+  const doubtful = { beneficiary_account: '12345' };
+  const answers = [await world.pay(doubtful), await world.pay({ ...doubtful, amount: 1 })];
+  expect(answers.map(({ status }) => status)).toEqual(DIALECTS[name]);
+  const isWarned = answers[0]!.headers.has('x-sandbox-warning');
+  expect(isWarned).toBe(name === 'default');
+});

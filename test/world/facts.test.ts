@@ -1,0 +1,413 @@
+import { expect, test } from 'vitest';
+import { changedDialect, DEFAULT_DIALECT } from '../../src/contract/dialect.ts';
+import { runningClock } from '../../src/world/clock.ts';
+import type { Exchange } from '../../src/world/exchange.ts';
+import { factsOf, readBody, withoutKeys } from '../../src/world/exchange-facts.ts';
+import { fingerprintOf, payoutDraw, payoutIds, requestDraw } from '../../src/payout/identity.ts';
+import { journalEntry } from '../../src/world/journal-entry.ts';
+import { isTooNested, MAX_NESTING } from '../../src/contract/nesting.ts';
+import { newPayout } from '../../src/world/new-payout.ts';
+import { planRequest } from '../../src/scenario/plan.ts';
+import type { Rule, RuleUse } from '../../src/scenario/rule.ts';
+import { compileScenario, type Scenario, type ScenarioSettings } from '../../src/scenario/scenario.ts';
+import { committed, seenStatus } from '../../src/world/verification.ts';
+import { sha256 } from '../../src/platform/digest.ts';
+import { PAYOUT } from '../support/sandbox.ts';
+
+const AT = Date.parse('2026-01-15T10:30:00Z');
+
+const EXCHANGE = {
+  nth: 3,
+  requestId: 'req-1',
+  atMs: AT,
+  wallMs: AT + 5,
+  outcome: 'answered',
+  method: 'GET',
+  url: '/payout/status?txn_id=TXN1&client_ref_id=order%201',
+  headers: {
+    Authorization: 'x',
+    authorization: 'Bearer k',
+    cookie: 'c',
+    'x-api-key': 'k',
+    'x-trace': ['a', 'b'],
+  },
+} as unknown as Exchange;
+const exchange = (change: Partial<Exchange>): Exchange => ({ ...EXCHANGE, ...change });
+
+test('an exchange of which little is known has an entry that says so', () => {
+  expect(journalEntry(EXCHANGE)).toEqual({
+    id: 3,
+    request_id: 'req-1',
+    at: '2026-01-15T10:30:00.000Z',
+    wall_at: '2026-01-15T10:30:00.005Z',
+    outcome: 'answered',
+    route: null,
+    request: {
+      method: 'GET',
+      path: EXCHANGE.url,
+      headers: {
+        Authorization: 'x',
+        authorization: '***',
+        cookie: '***',
+        'x-api-key': '***',
+        'x-trace': ['a', 'b'],
+      },
+      body: null,
+    },
+    answer: null,
+    duration_ms: null,
+    code: null,
+    client_ref_id: null,
+    txn_id: null,
+    attempt: null,
+    rule: null,
+    limit: null,
+    fault: null,
+    delay_ms: null,
+    committed: null,
+    replayed: false,
+    warnings: [],
+    balance_before: null,
+    balance_after: null,
+  });
+});
+
+test('an entry says all that is known of an exchange', () => {
+  const known = exchange({
+    route: 'initiate',
+    body: '{"amount":5}',
+    answer: { status: 200, headers: {}, body: 'plain' },
+    durationMs: 0,
+    code: 'INVALID_REQUEST',
+    clientRefId: 'r',
+    txnId: 'TXN1',
+    attempt: 2,
+    rule: 's/r',
+    limit: 'rate',
+    fault: 'hang',
+    delayMs: 0,
+    replayed: true,
+    warnings: ['w'],
+    balanceBeforePaise: 0,
+    balancePaise: 150,
+  });
+  expect(journalEntry(known)).toMatchObject({
+    route: 'initiate',
+    request: { body: { amount: 5 } },
+    answer: { status: 200, body: 'plain' },
+    duration_ms: 0,
+    code: 'INVALID_REQUEST',
+    client_ref_id: 'r',
+    txn_id: 'TXN1',
+    attempt: 2,
+    rule: 's/r',
+    limit: 'rate',
+    fault: 'hang',
+    delay_ms: 0,
+    committed: false,
+    replayed: true,
+    warnings: ['w'],
+    balance_before: 0,
+    balance_after: 1.5,
+  });
+  expect(journalEntry(exchange({ attempt: 0 })).attempt).toBeNull();
+});
+
+test('a request is matched by what it said, without its keys', () => {
+  expect(factsOf(exchange({ route: 'status', attempt: 2 }))).toEqual({
+    route: 'status',
+    fields: { txn_id: 'TXN1', client_ref_id: 'order 1' },
+    headers: withoutKeys(EXCHANGE.headers),
+    attempt: 2,
+    nowMs: AT,
+  });
+  expect(factsOf(exchange({}))).toMatchObject({ route: 'initiate', attempt: 0 });
+  const fields = (change: Partial<Exchange>) => factsOf(exchange(change)).fields;
+  expect(fields({ route: 'balance', url: '/client/fetchbalance' })).toEqual({});
+  expect(fields({ route: 'balance', url: '?a=b' })).toEqual({ a: 'b' });
+  expect(fields({ route: 'initiate', body: '{"amount":5}' })).toEqual({ amount: 5 });
+  for (const body of ['null', '5', '{', undefined] as string[])
+    expect(fields({ route: 'initiate', body })).toEqual({});
+  expect(withoutKeys({ 'proxy-authorization': 'k', 'proxy-connection': 'k' })).toEqual({
+    'proxy-authorization': '***',
+    'proxy-connection': 'k',
+  });
+});
+
+test('a body is read as JSON where it is some, and not where it is none or too deep', () => {
+  const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
+  expect([undefined, '', '0', '"a"', '{', 'text'].map(readBody)).toEqual([null, null, 0, 'a', '{', 'text']);
+  expect(readBody(deep(MAX_NESTING))).toBeInstanceOf(Array);
+  expect(readBody(deep(MAX_NESTING + 1))).toBe(deep(MAX_NESTING + 1));
+});
+
+test.each<[tooDeep: boolean, text: string]>([
+  [false, '['.repeat(100)],
+  [true, '['.repeat(101)],
+  [true, '{'.repeat(101)],
+  [true, '[{'.repeat(51)],
+  [false, '[]'.repeat(101)],
+  [false, '{}'.repeat(101)],
+  [true, `${'[]'.repeat(9)}${'['.repeat(101)}`],
+  [true, `${'{}'.repeat(9)}${'{'.repeat(101)}`],
+  [false, `"${'['.repeat(101)}"`],
+  [true, `"a"${'['.repeat(101)}`],
+  [false, `"\\"${'['.repeat(101)}"`],
+  [true, `"\\\\"${'['.repeat(101)}`],
+  [false, `${'['.repeat(100)}"["`],
+  [false, '"'.repeat(3) + '['.repeat(101)],
+  [true, `\\${'['.repeat(101)}`],
+])('it is %s that %s is nested too deep', (tooDeep, text) => {
+  expect(isTooNested(text)).toBe(tooDeep);
+});
+
+const OK = { status: 200, headers: {}, body: '' } as NonNullable<Exchange['answer']>;
+
+test.each<[boolean | null, Partial<Exchange>]>([
+  [null, { route: 'status', txnId: 'T', answer: OK }],
+  [null, { route: 'initiate', txnId: 'T' }],
+  [true, { route: 'initiate', txnId: 'T', answer: OK }],
+  [false, { route: 'initiate', answer: OK }],
+  [false, { route: 'initiate', txnId: 'T', answer: { ...OK, status: 201 } }],
+  [false, { route: 'initiate', txnId: 'T', replayed: true, answer: OK }],
+  [true, { route: 'initiate', committed: true }],
+  [false, { route: 'initiate', committed: false, txnId: 'T', answer: OK }],
+])('it is %s that a payout was made by %j', (made, change) => {
+  expect(committed(exchange(change))).toBe(made);
+});
+
+test.each<[number | undefined, string | undefined]>([
+  [200, undefined],
+  [200, 'truncated-body'],
+  [200, 'malformed-json'],
+  [200, 'slow-body'],
+  [undefined, 'connection-reset'],
+  [undefined, 'empty-response'],
+  [undefined, 'garbage'],
+  [undefined, 'hang'],
+])('a client sees the status %s under the fault %s', (status, fault) => {
+  const change = { answer: { status: 200 }, ...(fault && { fault }) } as Partial<Exchange>;
+  expect(seenStatus(exchange(change))).toBe(status);
+});
+
+test('ids, draws and fingerprints depend on all that they are made of, and stay as they are from version to version', () => {
+  const ids = payoutIds(sha256, 'seed', 'world', 'order-1', 1);
+  expect(ids).toEqual({ txnId: expect.stringMatching(/^TXN[0-9A-F]{24}$/), utrSerial: expect.any(Number) });
+  const hex = sha256(['payout', 'seed', 'world', 'order-1', 1]);
+  expect(ids.txnId).toBe(`TXN${hex.slice(0, 24).toUpperCase()}`);
+  expect(ids.utrSerial).toBe(Number.parseInt(hex.slice(24, 36), 16) % 1e9);
+  const drawn = Number.parseInt(sha256(['draw', 'seed', 'order-1', 1, 'delay']).slice(0, 12), 16) / 2 ** 48;
+  expect(payoutDraw(sha256, 'seed', 'order-1', 1)('delay')).toBe(drawn);
+  const asked =
+    Number.parseInt(sha256(['request', 'seed', 'status', 'a', 2, 'delay']).slice(0, 12), 16) / 2 ** 48;
+  expect(requestDraw(sha256, 'seed', 'status', 'a', 2)('delay')).toBe(asked);
+  expect(fingerprintOf(sha256, ['a', null, 5])).toBe(sha256(['body', 'a', null, 5]).slice(0, 20));
+});
+
+const SETTINGS: ScenarioSettings = {
+  openingBalancePaise: 100,
+  seed: 'theirs',
+  clock: runningClock,
+  settlement: 'demo',
+  rateLimit: { max: 5, windowMs: 1000 },
+  isMagic: true,
+};
+
+/** A scenario of a document, and what is wrong with it. */
+function scenarioOf(document: Parameters<typeof compileScenario>[0], lastRules: readonly Rule[] = []) {
+  const strict = changedDialect(DEFAULT_DIALECT, { status: { unknown: 400 } });
+  return compileScenario(document, {
+    name: 'mine',
+    source: document,
+    settings: SETTINGS,
+    lastRules,
+    dialects: new Map([
+      ['strict', strict],
+      ['usual', DEFAULT_DIALECT],
+    ]),
+    patternOf: (pattern) => new RegExp(pattern),
+  });
+}
+
+test('a scenario that says nothing is that of the settings', () => {
+  const { scenario, issues } = scenarioOf({});
+  expect(issues).toEqual([]);
+  expect(scenario).toEqual({
+    name: 'mine',
+    source: { document: {}, settings: SETTINGS },
+    description: '',
+    openingBalancePaise: 100,
+    seed: 'theirs',
+    clock: runningClock,
+    settlement: 'demo',
+    rateLimit: { max: 5, windowMs: 1000 },
+    hasOwnRateLimit: false,
+    dialect: DEFAULT_DIALECT,
+    rules: [],
+    countsAttempts: false,
+  });
+});
+
+test('what a scenario says goes before the settings, mode by mode and row by row', () => {
+  const [last] = scenarioOf({ rules: [{ name: 'last', probability: 0.5, effect: {} }] }).scenario.rules;
+  const { scenario, issues } = scenarioOf(
+    {
+      description: 'about',
+      wallet: { opening_balance: 0.5 },
+      seed: 'own',
+      settlement: { UPI: [{ to: 'FAILED', after: 1 }] },
+      rate_limit: { max: 1, per: 2 },
+      dialect: { client_ref_id: { same_body: 409 } },
+      rules: [{ name: 'first', effect: {} }],
+    },
+    [last!],
+  );
+  expect(issues).toEqual([]);
+  expect(scenario).toMatchObject({
+    description: 'about',
+    openingBalancePaise: 50,
+    seed: 'own',
+    settlement: { IMPS: 'demo', NEFT: 'demo', RTGS: 'demo', UPI: [{ to: 'FAILED', when: { afterMs: 1 } }] },
+    rateLimit: { max: 1, windowMs: 2 },
+    hasOwnRateLimit: true,
+    countsAttempts: true,
+  });
+  expect(scenario.dialect.client_ref_id.same_body).toBe(409);
+  expect(scenario.dialect.status).toEqual(DEFAULT_DIALECT.status);
+  expect(scenario.rules.map(({ id, document }) => [id, document])).toEqual([
+    ['mine/first', { name: 'first', effect: {} }],
+    ['mine/last', last!.document],
+  ]);
+  expect(scenarioOf({ settlement: 'instant', rate_limit: 'off' }).scenario).toMatchObject({
+    settlement: 'instant',
+    rateLimit: 'off',
+    hasOwnRateLimit: true,
+  });
+});
+
+test('each mode takes the steps of its own', () => {
+  const afters = { IMPS: 1, NEFT: 2, RTGS: 3, UPI: 4 };
+  const settlement = Object.fromEntries(
+    Object.entries(afters).map(([mode, after]) => [mode, [{ to: 'SUCCESS' as const, after }]]),
+  );
+  const planned = Object.entries(scenarioOf({ settlement }).scenario.settlement);
+  expect(planned).toEqual(
+    Object.entries(afters).map(([mode, afterMs]) => [
+      mode,
+      [{ to: 'SUCCESS', utr: null, when: { afterMs } }],
+    ]),
+  );
+});
+
+test('a dialect extends a preset, by its name alone or with changes; one that there is not is told', () => {
+  const dialects = [
+    { dialect: 'strict' },
+    { dialect: { extends: 'strict', status: { both: 400 } } },
+  ] as const;
+  for (const document of dialects) expect(scenarioOf(document).issues).toEqual([]);
+  const [alone, changed] = dialects.map((document) => scenarioOf(document).scenario.dialect);
+  expect(alone!.status).toEqual({ ...DEFAULT_DIALECT.status, unknown: 400 });
+  expect(changed!.status).toEqual({ ...DEFAULT_DIALECT.status, unknown: 400, both: 400 });
+  const message = 'must be one of strict, usual';
+  expect(scenarioOf({ dialect: 'none' }).issues).toEqual([{ path: ['dialect'], message }]);
+  expect(scenarioOf({ dialect: { extends: 'none' } }).issues).toEqual([
+    { path: ['dialect', 'extends'], message },
+  ]);
+});
+
+test('two rules of one name, and wrong timelines, are told with their place', () => {
+  const effect = {
+    timeline: [
+      { to: 'REVERSED', after: 1 },
+      { to: 'SUCCESS', after: 2 },
+    ],
+  } as const;
+  const { issues } = scenarioOf({
+    settlement: { NEFT: [...effect.timeline] },
+    rules: [
+      { name: 'a', effect: {} },
+      { name: 'a', effect: { timeline: [...effect.timeline] } },
+    ],
+  });
+  const message = 'cannot go to SUCCESS: the payout is REVERSED then';
+  expect(issues).toEqual([
+    { path: ['rules', 1, 'name'], message: "must be unlike the other rules': a is taken" },
+    { path: ['rules', 1, 'effect', 'timeline', 1, 'to'], message },
+    { path: ['settlement', 'NEFT', 1, 'to'], message },
+  ]);
+});
+
+/** What is planned for a request of a scenario, and what was counted. */
+function planned(scenario: Scenario, change: Partial<Parameters<typeof planRequest>[0]> = {}) {
+  const counted: string[] = [];
+  const attemptOf = (route: string, id: string) => counted.push(`${route} ${id}`) + 6;
+  const uses = new Map<string, RuleUse>();
+  const request = {
+    scenario,
+    route: 'initiate',
+    fields: { client_ref_id: 'a' },
+    headers: {},
+    ...change,
+  } as const;
+  return { plan: planRequest(request, AT, sha256, attemptOf, uses), counted };
+}
+
+test('initiates are always counted, other requests where a rule depends on it', () => {
+  const [plain, counting] = [{}, { rules: [{ name: 'r', match: { attempt: 9 }, effect: {} }] }].map(
+    (document) => scenarioOf(document).scenario,
+  );
+  const status = { route: 'status', fields: { txn_id: 'T' } } as const;
+  expect(planned(plain!)).toMatchObject({
+    counted: ['initiate a'],
+    plan: { attempt: 7, rule: null, delayMs: 0 },
+  });
+  expect(planned(plain!, status)).toMatchObject({ counted: [], plan: { attempt: 0 } });
+  expect(planned(counting!, status)).toMatchObject({ counted: ['status T'], plan: { attempt: 7 } });
+  expect(planned(counting!, { route: 'balance', fields: {} }).counted).toEqual(['balance ']);
+  const drawn = (scenario: Scenario) => planned(scenario).plan.draw('x');
+  expect(drawn(plain!)).toBe(requestDraw(sha256, 'theirs', 'initiate', 'a', 0)('x'));
+  expect(drawn(counting!)).toBe(requestDraw(sha256, 'theirs', 'initiate', 'a', 7)('x'));
+});
+
+test('a delay is never longer than an hour', () => {
+  const delayed = (delay: number) =>
+    planned(scenarioOf({ rules: [{ name: 'r', effect: { delay } }] }).scenario).plan.delayMs;
+  expect([0, 3_600_000, 3_600_001].map(delayed)).toEqual([0, 3_600_000, 3_600_000]);
+});
+
+test('a payout takes its timeline from the rule that planned it, or else from the settlement of its scenario', () => {
+  const made = (
+    rules: Parameters<typeof scenarioOf>[0]['rules'],
+    document: Parameters<typeof scenarioOf>[0] = {},
+  ) => {
+    const { plan } = planned(scenarioOf({ ...document, rules }).scenario);
+    const request = { ...PAYOUT, transfer_mode: 'IMPS' } as const;
+    return newPayout(request, plan, { digest: sha256, worldId: 'w', nowMs: AT, nth: 1 });
+  };
+  expect(made([])).toMatchObject({ plannedBy: 'demo', hidden: null, createdAtMs: AT, amountPaise: 150_050 });
+  expect(made([]).timeline).toMatchObject([{ to: 'SUCCESS', dueMs: AT + 2000 }]);
+  const failed = [{ name: 'r', effect: { timeline: [{ to: 'FAILED' as const, after: 5 }] } }];
+  expect(made(failed)).toMatchObject({
+    plannedBy: 'mine/r',
+    timeline: [{ to: 'FAILED', dueMs: AT + 5, utr: false }],
+  });
+  expect(made(failed, { dialect: { status: { utr_of_failed: 'set' } } }).timeline).toMatchObject([
+    { utr: true },
+  ]);
+  const own = { settlement: { IMPS: [{ to: 'FAILED' as const, after: 9 }] } };
+  expect(made([{ name: 'r', effect: { stale: 5 } }], own)).toMatchObject({ plannedBy: 'mine', hidden: null });
+  const hidden = (not_found: { reads: number } | { for: number }) =>
+    made([{ name: 'r', effect: { not_found } }]).hidden;
+  expect(hidden({ reads: 2 })).toEqual({ reads: 2, by: 'mine/r' });
+  expect(hidden({ for: 7 })).toEqual({ untilMs: AT + 7, by: 'mine/r' });
+  const prints = [{}, { remarks: 'x' }].map((change) => {
+    const { plan } = planned(scenarioOf({}).scenario);
+    return newPayout({ ...PAYOUT, transfer_mode: 'IMPS', ...change }, plan, {
+      digest: sha256,
+      worldId: 'w',
+      nowMs: AT,
+      nth: 1,
+    }).fingerprint;
+  });
+  expect(prints[0]).not.toBe(prints[1]);
+});

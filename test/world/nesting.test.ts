@@ -1,0 +1,66 @@
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { EventLog } from '../../src/world/event-log.ts';
+import { isTooNested } from '../../src/contract/nesting.ts';
+import { PAYOUT, sandboxFor } from '../support/sandbox.ts';
+
+const nested = (levels: number): unknown => JSON.parse('['.repeat(levels) + ']'.repeat(levels));
+
+test.each([
+  ['a hundred levels', '['.repeat(100) + ']'.repeat(100), false],
+  ['a hundred and one', '['.repeat(101) + ']'.repeat(101), true],
+  ['objects and lists by turns', '[{"a":'.repeat(51), true],
+  ['many, one after the other', '[[]],'.repeat(1000), false],
+  ['brackets in a text', JSON.stringify('['.repeat(1000)), false],
+  ['brackets after a quote that is escaped', JSON.stringify(`"${'['.repeat(1000)}`), false],
+  ['brackets after a backslash that is escaped', `"\\\\"${'['.repeat(101)}`, true],
+  ['nothing', '', false],
+])('%s', (_what, text, expected) => {
+  expect(isTooNested(text)).toBe(expected);
+});
+
+test('a body that is nested too deep is refused, though somebody reads the events, and the journal shows it', async () => {
+  const client = (await sandboxFor()).client();
+  const events = await client.world.events();
+  const body = `{"x":${'{"a":'.repeat(9000)}1${'}'.repeat(9000)}}`;
+  const headers = { 'content-type': 'application/json' };
+  const refused = await client.send('POST', '/payout/initiate', { headers, body });
+  expect(refused).toMatchObject({ status: 400, body: { code: 'INVALID_REQUEST' } });
+  expect((await events.next()).value).toMatchObject({ type: 'request', data: { request: { body } } });
+  await events.return();
+  const [entry] = await client.world.requests();
+  expect(entry).toMatchObject({ answer: { status: 400 }, request: { body } });
+  expect((await client.pay()).status).toBe(200);
+});
+
+test.each([
+  ['PUT', 'scenario', { rules: [{ name: 'x', effect: { respond: { status: 200, body: nested(1000) } } }] }],
+  ['PUT', 'scenario', { a: nested(1000) }],
+  ['POST', 'rules', { effect: { respond: { status: 200, body: nested(1000) } } }],
+  ['POST', 'requests/verify', { match: { a: nested(1000) } }],
+  ['PUT', 'state', { a: nested(1000) }],
+])('%s %s refuses what is nested too deep', async (method, path, body) => {
+  const client = (await sandboxFor()).client();
+  const headers = { 'content-type': 'application/json' };
+  const refused = await client.send(method, `/_sandbox/${path}`, { headers, body: JSON.stringify(body) });
+  expect(refused).toMatchObject({
+    status: 400,
+    body: { errors: [{ field: 'body', message: 'body must not be nested deeper than 100 levels' }] },
+  });
+});
+
+test('a field of a payout may hold anything that is not too deep, and is passed over', async () => {
+  const client = (await sandboxFor()).client();
+  const { status } = await client.pay({ ...PAYOUT, metadata: nested(98) });
+  expect(status).toBe(200);
+});
+
+test('a fault of ours in what is told of a request ends neither the process nor the next request', async () => {
+  const client = (await sandboxFor()).client();
+  const told = vi.spyOn(EventLog.prototype, 'publish').mockImplementation(() => {
+    throw new RangeError('too deep');
+  });
+  onTestFinished(() => told.mockRestore());
+  expect((await client.balance()).status).toBe(200);
+  await expect.poll(() => told.mock.calls.length).toBe(1);
+  expect((await client.balance()).status).toBe(200);
+});
