@@ -52,7 +52,7 @@ export interface FieldError {
   readonly message: string;
 }
 
-interface RefusalDetails {
+export interface RefusalDetails {
   /** Replaces the catalogue's text where more can be said. */
   readonly message?: string;
   readonly errors?: readonly FieldError[];
@@ -61,6 +61,12 @@ interface RefusalDetails {
   readonly limit?: string;
   /** The rule that made this answer up: `scenario/rule`. */
   readonly rule?: string;
+}
+
+/** A refusal as plain data. */
+export interface RefusalData {
+  readonly code: RefusalCode;
+  readonly details: RefusalDetails;
 }
 
 /** What a caller did wrong, or a limit it ran into. What we did wrong is an assertion, never a `Refusal`. */
@@ -73,5 +79,9 @@ export class Refusal extends Error {
     super(details.message ?? REFUSALS[code].message);
     this.code = code;
     this.details = details;
+  }
+
+  get data(): RefusalData {
+    return { code: this.code, details: this.details };
   }
 }

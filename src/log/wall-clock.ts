@@ -1,13 +1,13 @@
-/** Time outside all worlds. Handed in, so that no part of the domain reads it from the system. */
+/** Time outside all worlds. It is handed in, so that no other part reads it from the system. */
 export interface WallClock {
-  /** ms since the epoch; never less than it was before. */
+  /** ms since the epoch; never less than it was before, even if the machine's clock is set back. */
   nowMs(): number;
   /**
-   * Calls `ring` once, at about `atMs` or somewhat earlier for a distant time, and keeps no process alive for it.
+   * Calls back once, at about `atMs` or somewhat earlier for a distant time, and keeps no process alive for it.
    *
    * @returns a function that calls it off
    */
-  alarm(atMs: number, ring: () => void): () => void;
-  /** Lets all other work that waits run first: for a long task that shares its process with others. */
-  letOthersRun(): Promise<void>;
+  schedule(atMs: number, callback: () => void): () => void;
+  /** Resolves after everything else that waits has run once: for long work that shares its process with others. */
+  yieldToEventLoop(): Promise<void>;
 }

@@ -1,8 +1,10 @@
+import { hash } from 'node:crypto';
 import type { Draw } from './settlement.ts';
 import { UTR_SERIALS } from './utr.ts';
 
-/** A cryptographic digest of a list of values as 64 hexadecimal digits; no two different lists share one. */
-export type Digest = (parts: readonly (string | number | null)[]) => string;
+/** SHA-256 of a list of values as 64 hexadecimal digits. JSON's quoting keeps ['a', 'b'] and ['a,b'] apart. */
+export const digest = (parts: readonly (string | number | null)[]): string =>
+  hash('sha256', JSON.stringify(parts), 'hex');
 
 const TXN_ID_DIGITS = 24; // 96 bits: no two payouts ever meet
 const FINGERPRINT_DIGITS = 20;
@@ -25,13 +27,7 @@ interface PayoutIds {
  *
  * @param nth which payout of this reference it is, from 1
  */
-export function payoutIds(
-  digest: Digest,
-  seed: string,
-  worldId: string,
-  clientRefId: string,
-  nth: number,
-): PayoutIds {
+export function payoutIds(seed: string, worldId: string, clientRefId: string, nth: number): PayoutIds {
   const hex = digest(['payout', seed, worldId, clientRefId, nth]);
   return {
     txnId: `TXN${hex.slice(0, TXN_ID_DIGITS).toUpperCase()}`,
@@ -41,24 +37,27 @@ export function payoutIds(
 
 /**
  * Chance for one payout: how it settles. The world is left out on purpose: a test that invents a fresh key for each run
- * still meets the same fate for the same reference.
+ * still draws the same for the same reference.
  */
 export const payoutDraw =
-  (digest: Digest, seed: string, clientRefId: string, nth: number): Draw =>
+  (seed: string, clientRefId: string, nth: number): Draw =>
   (purpose) =>
     fraction(digest(['draw', seed, clientRefId, nth, purpose]));
 
 /**
- * Chance for one request: which rule it meets, and what that does.
+ * Chance for one request: which rule applies to it, and what that does.
  *
- * @param id the reference that it names, or what names it
- * @param attempt the how manieth time, from 1; 0 where nothing depends on it
+ * @param id the reference, or the txn_id, that the request names
+ * @param attempt which attempt of this reference it is, counted from 1; 0 where nothing depends on it
  */
 export const requestDraw =
-  (digest: Digest, seed: string, route: string, id: string, attempt: number): Draw =>
+  (seed: string, route: string, id: string, attempt: number): Draw =>
   (purpose) =>
     fraction(digest(['request', seed, route, id, attempt, purpose]));
 
 /** Tells two request bodies apart: the same for the same values. */
-export const fingerprintOf = (digest: Digest, values: readonly (string | number | null)[]): string =>
+export const fingerprintOf = (values: readonly (string | number | null)[]): string =>
   digest(['body', ...values]).slice(0, FINGERPRINT_DIGITS);
+
+/** A world's id: 128 bits of a digest of its key. It names the world in logs and ids, and does not give the key away. */
+export const worldIdOf = (apiKey: string): string => digest(['world', apiKey]).slice(0, 32);

@@ -1,31 +1,31 @@
 import type { State, TransferMode } from '../contract/payout.ts';
 import { invariant } from './invariant.ts';
 
-/** One step of a timeline: what happens to a payout, and when. */
+/** One step of a timeline: what happens to a payout, and when. Payouts with the same settlement share their steps. */
 export interface Step {
   /**
-   * World time, ms since the epoch; null for a step that waits for status reads. A step that has happened holds
-   * the time that it was stamped with: its own due time, whenever it was applied, or that of the read.
+   * When it is due, in ms after the payout was created; null while it waits for status reads. A step that waited for a
+   * read, or was forced, holds the time at which it happened.
    */
-  readonly dueMs: number | null;
-  /** The status read, counted from initiate, that makes it happen; null for a step that waits for its time. */
+  readonly afterMs: number | null;
+  /** The status read, counted from initiate, that triggers it; null for a step that waits for its time. */
   readonly polls: number | null;
-  /** The state it goes to; null when only the UTR comes. */
+  /** The state it goes to; null when only the UTR is set. */
   readonly to: State | null;
-  /** Whether the UTR is there from this step on, if it was not before. */
+  /** Whether the payout has a UTR from this step on. */
   readonly utr: boolean;
-  /** True for a step that nobody planned: it was ordered, and called off what was. */
+  /** True for a step that a forced transition put in the place of what was planned. */
   readonly forced: boolean;
 }
 
-/** How long status reads do not know a payout: for so many reads, or until a world time. */
+/** How long status reads do not find a payout: for so many reads, or until a world time. */
 export type Hidden = ({ readonly reads: number } | { readonly untilMs: number }) & {
   /** The rule that hides it: `scenario/rule`. */
   readonly by: string;
 };
 
-/** One payout: plain, serialisable data that is replaced as a whole when it changes. */
-export interface Transaction {
+/** One payout: flat, plain data that is replaced as a whole when it changes. */
+export interface Payout {
   readonly txnId: string;
   readonly clientRefId: string;
   /** Which payout of its reference it is, from 1. More than one only in a dialect that pays twice. */
@@ -47,22 +47,17 @@ export interface Transaction {
   /** Status reads so far; counted only while something waits for them. */
   readonly reads: number;
   readonly state: State;
-  /** Drawn at initiate, 0 to 999,999,999: the UTR is made of it when there is one. */
+  /** Drawn at initiate, 0 to 999,999,999: the UTR is derived from it. */
   readonly utrSerial: number;
   readonly utr: string | null;
-  /** When it left PENDING; a later reversal does not move it. */
+  /** When it left PENDING; a later reversal does not change it. */
   readonly completedAtMs: number | null;
 }
 
-/** What is known of a payout when it is made: all of it but what has happened since. */
-export type NewTransaction = Omit<Transaction, 'stepsDone' | 'reads' | 'state' | 'utr' | 'completedAtMs'>;
+/** What is decided about a payout before it is created. */
+export type NewPayout = Omit<Payout, 'stepsDone' | 'reads' | 'state' | 'utr' | 'completedAtMs'>;
 
-/** How far a payout has come on its timeline. */
-export type Progress = Pick<Transaction, 'stepsDone' | 'state' | 'utr' | 'completedAtMs'>;
-
-type Planned = Pick<Transaction, 'timeline' | 'stepsDone'>;
-
-/** A step that has happened. `from` and `to` are the same when only the UTR came. */
+/** A step that has happened. `from` and `to` are the same when only the UTR was set. */
 export interface Change {
   readonly txnId: string;
   readonly clientRefId: string;
@@ -85,66 +80,59 @@ export const mayMove = (from: State, to: State): boolean => NEXT[from].includes(
 /** The states that a payout can go to from here. */
 export const legalNext = (from: State): readonly State[] => NEXT[from];
 
-/** FAILED and REVERSED give the money back. */
+/** FAILED and REVERSED return the money. */
 export const isMoneyBack = (state: State): boolean => state === 'FAILED' || state === 'REVERSED';
 
-/** The payout as it is stored at initiate: PENDING, whatever its timeline says of the same instant. */
-export function born(payout: NewTransaction): Transaction {
-  let from: State = 'PENDING';
-  let dueMs = payout.createdAtMs;
-  for (const step of payout.timeline) {
-    invariant(
-      step.to === null || mayMove(from, step.to),
-      `a timeline takes legal edges only, not to ${step.to}`,
-    );
-    invariant((step.dueMs === null) !== (step.polls === null), 'a step waits for its time or for reads');
-    invariant(step.dueMs === null || step.dueMs >= dueMs, 'a timeline is in order of due time');
-    from = step.to ?? from;
-    dueMs = step.dueMs ?? dueMs;
+/**
+ * What is wrong with a timeline: an illegal edge, a step without one way to become due, or steps out of order.
+ *
+ * @param from the state before its first step
+ * @returns null for a sound one
+ */
+export function timelineFault(timeline: readonly Step[], from: State = 'PENDING'): string | null {
+  let state = from;
+  let earliestMs = 0;
+  for (const { to, afterMs, polls } of timeline) {
+    if (to !== null && !mayMove(state, to)) return `a timeline has legal edges only, not ${state} to ${to}`;
+    if ((afterMs === null) === (polls === null)) return 'a step waits either for its time or for reads';
+    if (afterMs !== null && afterMs < earliestMs) return 'a timeline is in order of due time';
+    state = to ?? state;
+    earliestMs = afterMs ?? earliestMs;
   }
-  // field by field: V8 gives each copy by spread with further fields a shape of its own, for some microseconds
-  return {
-    txnId: payout.txnId,
-    clientRefId: payout.clientRefId,
-    nth: payout.nth,
-    fingerprint: payout.fingerprint,
-    amountPaise: payout.amountPaise,
-    transferMode: payout.transferMode,
-    beneficiaryName: payout.beneficiaryName,
-    beneficiaryAccount: payout.beneficiaryAccount,
-    beneficiaryIfsc: payout.beneficiaryIfsc,
-    createdAtMs: payout.createdAtMs,
-    plannedBy: payout.plannedBy,
-    timeline: payout.timeline,
-    stepsDone: 0,
-    hidden: payout.hidden,
-    reads: 0,
-    state: 'PENDING',
-    utrSerial: payout.utrSerial,
-    utr: null,
-    completedAtMs: null,
-  };
+  return null;
 }
 
-/** The next step of a payout, or undefined when nothing is planned any more. */
-export const nextStep = ({ timeline, stepsDone }: Planned): Step | undefined => timeline[stepsDone];
+/** The payout as initiate stores it: PENDING, even if its timeline settles it in the same instant. */
+export function createPayout(payout: NewPayout): Payout {
+  const fault = timelineFault(payout.timeline);
+  invariant(fault === null, fault ?? '');
+  return { ...payout, stepsDone: 0, reads: 0, state: 'PENDING', utr: null, completedAtMs: null };
+}
+
+/** The next step of a payout, or undefined when nothing more is planned. */
+export const nextStep = ({ timeline, stepsDone }: Payout): Step | undefined => timeline[stepsDone];
+
+/** World time at which the next step is due; null when none is, or it waits for a read. */
+export function nextDueMs(payout: Payout): number | null {
+  const afterMs = nextStep(payout)?.afterMs ?? null;
+  return afterMs === null ? null : payout.createdAtMs + afterMs;
+}
 
 /**
- * How far a payout has come after a step.
+ * The payout after its next step.
  *
- * @param step the next of its timeline
- * @param atMs what the step is stamped with
+ * @param atMs world time that the step is stamped with
  * @param utr the bank reference to show from now on; null when there is none
  */
-export function afterStep(
-  { stepsDone, state, completedAtMs }: Progress,
-  step: Step | undefined,
-  atMs: number,
-  utr: string | null,
-): Progress {
+export function afterStep(payout: Payout, atMs: number, utr: string | null): Payout {
+  const { timeline, stepsDone, state, completedAtMs, createdAtMs } = payout;
+  const step = timeline[stepsDone];
   invariant(step !== undefined, 'a timeline that has ended goes no further');
   invariant(step.to === null || mayMove(state, step.to), `no edge from ${state} to ${step.to}`);
+  const afterMs = atMs - createdAtMs;
   return {
+    ...payout,
+    timeline: step.afterMs === afterMs ? timeline : timeline.with(stepsDone, { ...step, afterMs }),
     stepsDone: stepsDone + 1,
     state: step.to ?? state,
     utr,
@@ -152,36 +140,35 @@ export function afterStep(
   };
 }
 
-/** Its timeline with all that was still planned called off, and one step to a state in its place. */
-export function withForcedStep(
-  { timeline, stepsDone }: Planned,
-  to: State,
-  atMs: number,
-  utr: boolean,
-): readonly Step[] {
-  return [...timeline.slice(0, stepsDone), { dueMs: atMs, polls: null, to, utr, forced: true }];
-}
+/** The payout with everything still planned called off, and one step to a state in its place. */
+export const withForcedStep = (payout: Payout, to: State, atMs: number, utr: boolean): Payout => ({
+  ...payout,
+  timeline: [
+    ...payout.timeline.slice(0, payout.stepsDone),
+    { afterMs: atMs - payout.createdAtMs, polls: null, to, utr, forced: true },
+  ],
+});
 
-/** True while status reads make something happen, so that they have to be counted. */
-export const countsReads = ({ hidden, timeline, stepsDone }: Transaction): boolean =>
+/** True while status reads trigger something, so that they have to be counted. */
+export const countsReads = ({ hidden, timeline, stepsDone }: Payout): boolean =>
   (hidden !== null && 'reads' in hidden) ||
   timeline.some(({ polls }, index) => index >= stepsDone && polls !== null);
 
-/** Whether a status read, the `reads`th, does not know the payout. */
-export const isHidden = ({ hidden, reads }: Transaction, nowMs: number): boolean =>
+/** Whether a status read, the `reads`th, does not find the payout. */
+export const isHidden = ({ hidden, reads }: Pick<Payout, 'hidden' | 'reads'>, nowMs: number): boolean =>
   hidden !== null && ('reads' in hidden ? reads <= hidden.reads : nowMs < hidden.untilMs);
 
-/** The payout as it was at a time; as it was born, for a time before it was. */
-export function asOf(transaction: Transaction, atMs: number): Transaction {
-  const done = transaction.timeline.slice(0, transaction.stepsDone);
-  const seen = done.filter((step) => step.dueMs! <= atMs);
-  if (seen.length === done.length) return transaction;
+/** The payout as it was at a world time; as it was created, for any time before that. */
+export function asOf(payout: Payout, atMs: number): Payout {
+  const done = payout.timeline.slice(0, payout.stepsDone);
+  const seen = done.filter(({ afterMs }) => payout.createdAtMs + afterMs! <= atMs);
+  if (seen.length === done.length) return payout;
   const states = seen.map(({ to }) => to).filter((to) => to !== null);
   return {
-    ...transaction,
+    ...payout,
     stepsDone: seen.length,
     state: states.at(-1) ?? 'PENDING',
-    utr: seen.some(({ utr }) => utr) ? transaction.utr : null,
-    completedAtMs: states.length > 0 ? transaction.completedAtMs : null,
+    utr: seen.some(({ utr }) => utr) ? payout.utr : null,
+    completedAtMs: states.length > 0 ? payout.completedAtMs : null,
   };
 }

@@ -41,6 +41,9 @@ const DEMO: Record<TransferMode, readonly PlannedStep[]> = {
   NEFT: goTo('SUCCESS', 20 * SECOND),
 };
 
+const INSTANT = goTo('SUCCESS', 0);
+const MANUAL: readonly PlannedStep[] = [];
+
 /** IMPS and UPI: seconds; 1.5 % are "deemed", and end one to three days later, either way. */
 function realisticInstantRail(draw: Draw): readonly PlannedStep[] {
   if (draw('deemed') >= 0.015) return goTo('SUCCESS', between(2 * SECOND, 10 * SECOND, draw('delay')));
@@ -78,11 +81,11 @@ export function plannedSteps(
     case 'demo':
       return DEMO[mode];
     case 'instant':
-      return goTo('SUCCESS', 0);
+      return INSTANT;
     case 'realistic':
       return realistic(mode, createdAtMs, draw);
     case 'manual':
-      return [];
+      return MANUAL;
   }
 }
 
@@ -108,27 +111,35 @@ function nextIstMinute(fromMs: number, atMinute: number): number {
  * @param createdAtMs world time of the initiate, ms since the epoch
  * @param utrOfFailed whether a payout that FAILED has a UTR. SUCCESS and REVERSED have one: the money reached the rail
  */
-export const timelineOf = (
+export function timelineOf(
   steps: readonly PlannedStep[],
   createdAtMs: number,
   utrOfFailed: boolean,
-): readonly Step[] => {
-  let earliestMs = createdAtMs;
-  return steps.map(({ when, to, utr }) => {
+): readonly Step[] {
+  const shared = utrOfFailed ? SHARED.withUtr : SHARED.withoutUtr;
+  const known = shared.get(steps);
+  if (known !== undefined) return known;
+  let earliestMs = 0;
+  const timeline = steps.map(({ when, to, utr }): Step => {
     const polls = 'polls' in when ? when.polls : null;
-    if (polls === null) {
-      const dueMs =
-        'afterMs' in when
-          ? createdAtMs + when.afterMs
-          : nextIstMinute(createdAtMs, (when as { atMinute: number }).atMinute);
-      earliestMs = Math.max(earliestMs, dueMs);
+    if ('afterMs' in when) earliestMs = Math.max(earliestMs, when.afterMs);
+    if ('atMinute' in when) {
+      earliestMs = Math.max(earliestMs, nextIstMinute(createdAtMs, when.atMinute) - createdAtMs);
     }
     return {
       to,
       polls,
-      dueMs: polls === null ? earliestMs : null,
+      afterMs: polls === null ? earliestMs : null,
       utr: utr ?? (to === 'FAILED' ? utrOfFailed : to !== null),
       forced: false,
     };
   });
+  if (!steps.some(({ when }) => 'atMinute' in when)) shared.set(steps, timeline);
+  return timeline;
+}
+
+/** The timelines that do not depend on the time of day, by what they were planned from: all such payouts share one. */
+const SHARED = {
+  withUtr: new WeakMap<readonly PlannedStep[], readonly Step[]>(),
+  withoutUtr: new WeakMap<readonly PlannedStep[], readonly Step[]>(),
 };

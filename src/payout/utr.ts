@@ -6,38 +6,12 @@ export const UTR_SERIALS = 1_000_000_000;
 
 const IST_OFFSET_MS = 19_800_000; // +05:30: the business day of an Indian bank
 const DAY_MS = 86_400_000;
-const EIGHT_DIGITS = 100_000_000;
-const SIX_DIGITS = 1_000_000;
 
-/** A number below a power of ten in as many digits as that has noughts. */
-const digits = (value: number, powerOfTen: number): string => String(powerOfTen + value).slice(1);
+/** The last digits of a number, with leading zeros. */
+const digits = (value: number, length: number): string => String(value % 10 ** length).padStart(length, '0');
 
-/** A day in the words of each shape. */
-interface Day {
-  /** Days since the epoch. */
-  readonly nth: number;
-  readonly rtgs: string;
-  readonly neft: string;
-  readonly instant: string;
-}
-
-function dayOf(nth: number): Day {
-  const date = new Date(nth * DAY_MS);
-  const year = date.getUTCFullYear();
-  const dayOfYear = digits(1 + nth - Date.UTC(year, 0, 1) / DAY_MS, 1000);
-  return {
-    nth,
-    rtgs: `${year}${digits(date.getUTCMonth() + 1, 100)}${digits(date.getUTCDate(), 100)}`,
-    neft: digits(year % 100, 100) + dayOfYear,
-    instant: (year % 10) + dayOfYear,
-  };
-}
-
-const bankOf = (serial: number): string =>
-  `SBX${String.fromCharCode(65 + Math.floor(serial / EIGHT_DIGITS))}`;
-
-/** The day of the last UTR: that of the next, most times. */
-let lastDay = dayOf(0);
+/** An invented bank, SBXA to SBXJ, by the first digit of a serial. */
+const bankOf = (serial: number): string => `SBX${String.fromCharCode(65 + Math.floor(serial / 10 ** 8))}`;
 
 /**
  * The UTR (bank reference) of a payout, in the shape of its mode. The shapes come from secondary sources and dated
@@ -52,36 +26,34 @@ let lastDay = dayOf(0);
  */
 export function formatUtr(mode: TransferMode, atMs: number, serial: number): string {
   invariant(Number.isInteger(serial) && serial >= 0 && serial < UTR_SERIALS, 'a UTR serial is in its range');
-  const nth = Math.floor((atMs + IST_OFFSET_MS) / DAY_MS);
-  if (nth !== lastDay.nth) lastDay = dayOf(nth);
+  const date = new Date(atMs + IST_OFFSET_MS);
+  const year = date.getUTCFullYear();
+  const dayOfYear = digits(1 + Math.floor((date.getTime() - Date.UTC(year, 0, 1)) / DAY_MS), 3);
   switch (mode) {
     case 'RTGS':
-      return `${bankOf(serial)}R5${lastDay.rtgs}${digits(serial % EIGHT_DIGITS, EIGHT_DIGITS)}`;
+      return `${bankOf(serial)}R5${year}${digits(date.getUTCMonth() + 1, 2)}${digits(date.getUTCDate(), 2)}${digits(serial, 8)}`;
     case 'NEFT':
-      return `${bankOf(serial)}N${lastDay.neft}${digits(serial % SIX_DIGITS, SIX_DIGITS)}`;
+      return `${bankOf(serial)}N${digits(year, 2)}${dayOfYear}${digits(serial, 6)}`;
     case 'IMPS':
     case 'UPI':
-      return lastDay.instant + digits(serial % EIGHT_DIGITS, EIGHT_DIGITS);
+      return `${year % 10}${dayOfYear}${digits(serial, 8)}`;
   }
 }
 
 /**
- * The UTR of a payout, of its serial, or else of the next one whose UTR no other payout has.
+ * The UTR of a payout: that of its serial, or of the next one that no other payout has.
  *
- * @param taken how many are taken
- * @param take takes one for this payout, unless it is taken; says whether it did
- * @returns a UTR in the shape of `formatUtr`
+ * @param taken the UTRs of all other payouts
  */
 export function freeUtr(
   mode: TransferMode,
   atMs: number,
   serial: number,
-  taken: number,
-  take: (utr: string) => boolean,
+  taken: ReadonlySet<string>,
 ): string {
-  for (let tried = 0; tried <= taken; tried += 1) {
+  for (let tried = 0; tried <= taken.size; tried += 1) {
     const utr = formatUtr(mode, atMs, (serial + tried) % UTR_SERIALS);
-    if (take(utr)) return utr;
+    if (!taken.has(utr)) return utr;
   }
   throw new Error('unreachable: more UTRs were tried than are taken');
 }

@@ -1,5 +1,5 @@
 import type { RouteName } from '../contract/scenario.ts';
-import { requestDraw, type Digest } from '../payout/identity.ts';
+import { requestDraw } from '../payout/identity.ts';
 import { delayMs, takeRule, type RequestFacts, type Rule, type RuleUse } from './rule.ts';
 import type { Scenario } from './scenario.ts';
 import type { Draw } from '../payout/settlement.ts';
@@ -34,14 +34,13 @@ export interface Planned extends Omit<RequestFacts, 'attempt' | 'nowMs'> {
 export function planRequest(
   { scenario, route, fields, headers }: Planned,
   nowMs: number,
-  digest: Digest,
   attemptOf: (route: RouteName, id: string) => number,
   uses: Map<string, RuleUse>,
 ): Plan {
   const id = String(fields['client_ref_id'] ?? fields['txn_id'] ?? '');
   // initiates are always counted: a scenario that a header chooses later may ask for the attempt
   const attempt = route === 'initiate' || scenario.countsAttempts ? attemptOf(route, id) : 0;
-  const draw = requestDraw(digest, scenario.seed, route, id, scenario.countsAttempts ? attempt : 0);
+  const draw = requestDraw(scenario.seed, route, id, scenario.countsAttempts ? attempt : 0);
   const rule = takeRule(scenario.rules, { route, fields, headers, attempt, nowMs }, uses, draw);
   const delay = rule?.effect.delay ?? null;
   return {

@@ -105,3 +105,13 @@ export function delayMs(delay: Delay, draw: Draw): number {
   if ('minMs' in delay) return Math.round(delay.minMs + draw('delay') * (delay.maxMs - delay.minMs));
   return Math.round(delay.medianMs * Math.exp(delay.sigma * normal(draw('delay'), draw('delay again'))));
 }
+
+/** The faults that leave a body to be seen, whole or in part. */
+const SHOWS_BODY: ReadonlySet<Fault['kind']> = new Set(['truncated-body', 'malformed-json', 'slow-body']);
+
+/** Whether the client sees anything of the body. */
+export const showsBody = (fault: Fault | null): boolean => fault === null || SHOWS_BODY.has(fault.kind);
+
+/** Whether an answer takes the place of the normal one with a body of its own. */
+export const replacesBody = (respond: Respond | null): boolean =>
+  respond !== null && (respond.body !== null || respond.status >= 300);

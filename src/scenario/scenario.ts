@@ -1,7 +1,7 @@
 import { changedDialect, DEFAULT_DIALECT, type Dialect } from '../contract/dialect.ts';
 import type { ScenarioDocument } from '../contract/scenario.ts';
 import type { TransferMode } from '../contract/payout.ts';
-import type { WorldClock } from '../world/clock.ts';
+import type { ClockState, ScenarioSettings, ScenarioSource } from '../contract/snapshot.ts';
 import { toPaise } from '../payout/money.ts';
 import { compileRule, type PatternOf } from './rule-compiler.ts';
 import type { Rule } from './rule.ts';
@@ -14,28 +14,16 @@ export interface RateLimit {
   readonly windowMs: number;
 }
 
-/** What a scenario that says nothing of its own does, as plain data. */
-export interface ScenarioSettings {
-  readonly openingBalancePaise: number;
-  readonly seed: string;
-  /** Where the clock of a new world stands; or, running, how far it is ahead of wall time. */
-  readonly clock: WorldClock;
-  readonly settlement: SettlementPreset;
-  readonly rateLimit: RateLimit | 'off';
-  /** Whether magic beneficiaries force an answer. */
-  readonly isMagic: boolean;
-}
-
 /** How a world behaves. */
 export interface Scenario {
   readonly name: string;
-  /** What it was made of: the document as it was written, and the settings. */
-  readonly source: { readonly document: unknown; readonly settings: ScenarioSettings };
+  /** What it was made of: its name, its document as it was written, and the settings below it. */
+  readonly source: ScenarioSource;
   readonly description: string;
   readonly openingBalancePaise: number;
   readonly seed: string;
   /** Where the clock of a new world stands; or, running, how far it is ahead of wall time. */
-  readonly clock: WorldClock;
+  readonly clock: ClockState;
   readonly settlement: Settlement;
   readonly rateLimit: RateLimit | 'off';
   /** Whether the scenario says so itself, or leaves it to the settings. */
@@ -112,7 +100,7 @@ export function compileScenario(
   const rules = [...own, ...lastRules];
   const scenario: Scenario = {
     name,
-    source: { document: source, settings },
+    source: { name, document: source, settings },
     description: document.description ?? '',
     openingBalancePaise: document.wallet
       ? toPaise(document.wallet.opening_balance)
@@ -132,4 +120,19 @@ export function compileScenario(
     countsAttempts: rules.some(({ countsAttempts }) => countsAttempts),
   };
   return { scenario, issues };
+}
+
+/** Makes scenarios and rules of what they were written as. */
+export interface ScenarioCompiler {
+  /** @throws ScenarioError for a source that cannot be used */
+  scenario(source: ScenarioSource): Scenario;
+  /** A rule on top of a world, called `world/NAME`. @throws ScenarioError for a document that cannot be used */
+  rule(document: unknown): Rule;
+}
+
+/** A scenario with rules on top of its own. */
+export function withOverrides(scenario: Scenario, overrides: readonly Rule[]): Scenario {
+  if (overrides.length === 0) return scenario;
+  const rules = [...overrides, ...scenario.rules];
+  return { ...scenario, rules, countsAttempts: rules.some(({ countsAttempts }) => countsAttempts) };
 }

@@ -1,77 +1,37 @@
 import type { RouteName } from '../contract/scenario.ts';
+import { MAX_TEXT_LENGTH } from '../contract/payout.ts';
 
 const MAX_PER_WORLD = 10_000;
-const MAX_ID_LENGTH = 128;
-
-/** How many counters all worlds together may hold, and how many they do. */
-export interface AttemptBudget {
-  readonly max: number;
-  held: number;
-}
-
-type Counts = [key: string, count: number][];
-
-/** The counters of a world, as plain data. */
-export interface AttemptCounts {
-  readonly old: Counts;
-  readonly young: Counts;
-}
 
 /**
- * How often one world was asked for each reference. Bounded: the references that were not used for longest are forgotten,
- * many at once, and counted from 1 again.
+ * How often each reference of one world was sent, by `route reference`. Bounded: once half of what a world may count is
+ * recent, everything that was not counted since the last time is forgotten, and starts from 1 again.
  */
-export class Attempts {
-  /** What was used lately; and what was used before that, until so much is used that it is forgotten. */
-  #young = new Map<string, number>();
-  #old = new Map<string, number>();
-  readonly #budget: AttemptBudget;
+export interface Attempts {
+  recent: Map<string, number>;
+  older: Map<string, number>;
+}
 
-  constructor(budget: AttemptBudget) {
-    this.#budget = budget;
-  }
+export const noAttempts = (): Attempts => ({ recent: new Map(), older: new Map() });
 
-  /** Counts one more. @returns 1 for the first; always 1 for an id that no payout can have */
-  next(route: RouteName, id: string): number {
-    if (id.length > MAX_ID_LENGTH) return 1;
-    const key = `${route} ${id}`;
-    const known = this.#young.get(key);
-    if (known !== undefined) {
-      this.#young.set(key, known + 1);
-      return known + 1;
-    }
-    const attempt = (this.#old.get(key) ?? 0) + 1;
-    if (attempt > 1) this.#old.delete(key);
-    else this.#budget.held += 1;
-    this.#young.set(key, attempt);
-    if (this.#young.size >= MAX_PER_WORLD / 2 || this.#budget.held > this.#budget.max) this.#age();
-    return attempt;
-  }
+/** How many references are counted. */
+export const attemptsHeld = ({ recent, older }: Attempts): number => recent.size + older.size;
 
-  /** All counters: those that are forgotten next, and those used lately. */
-  get counts(): AttemptCounts {
-    return { old: [...this.#old], young: [...this.#young] };
+/**
+ * Counts one more attempt.
+ *
+ * @param isFull whether all worlds together count as many as they may
+ * @returns 1 for the first; always 1 for an id that no payout can have
+ */
+export function countAttempt(attempts: Attempts, route: RouteName, id: string, isFull: boolean): number {
+  if (id.length > MAX_TEXT_LENGTH) return 1;
+  const key = `${route} ${id}`;
+  const attempt = (attempts.recent.get(key) ?? attempts.older.get(key) ?? 0) + 1;
+  attempts.older.delete(key);
+  attempts.recent.set(key, attempt);
+  if (attempts.recent.size >= MAX_PER_WORLD / 2 || (isFull && attempt === 1)) {
+    attempts.older = attempts.recent;
+    attempts.recent = new Map();
   }
-
-  /** Counts on from other counters. */
-  restore({ old, young }: AttemptCounts): void {
-    this.clear();
-    this.#old = new Map(old.slice(0, MAX_PER_WORLD / 2));
-    this.#young = new Map(young.slice(0, MAX_PER_WORLD / 2));
-    this.#budget.held += this.#old.size + this.#young.size;
-    if (this.#budget.held > this.#budget.max) this.#age();
-  }
-
-  clear(): void {
-    this.#budget.held -= this.#old.size + this.#young.size;
-    this.#old = new Map();
-    this.#young = new Map();
-  }
-
-  /** Forgets what was not used since the last time. */
-  #age(): void {
-    this.#budget.held -= this.#old.size;
-    this.#old = this.#young;
-    this.#young = new Map();
-  }
+  return attempt;
 }

@@ -1,21 +1,53 @@
-/** Something that a history keeps, in the order of all that is kept anywhere in the sandbox. */
-export interface Kept<T = unknown> {
-  readonly item: T;
-  readonly owner: History<T>;
+/** One item of a log. */
+export interface Item<T> {
+  /** undefined once it was dropped. */
+  value: T | undefined;
+  readonly log: BoundedLog<T>;
   bytes: number;
-  older: Kept | null;
-  newer: Kept | null;
-  isKept: boolean;
 }
 
-/** The memory that the histories of all worlds share. Past it, the oldest item of all is forgotten, whosever it is. */
-export class HistoryBudget {
-  readonly #maxBytes: number;
-  #bytes = 0;
-  #oldest: Kept | null = null;
-  #newest: Kept | null = null;
+/** First in, first out. Taking the first from an array would move all others. */
+class Queue<T> {
+  #items: T[] = [];
+  #taken = 0;
 
-  /** @param maxBytes about how much the histories of all worlds may hold */
+  get length(): number {
+    return this.#items.length - this.#taken;
+  }
+
+  push(item: T): void {
+    this.#items.push(item);
+  }
+
+  shift(): T | undefined {
+    if (this.length === 0) return undefined;
+    const first = this.#items[this.#taken]!;
+    this.#taken += 1;
+    if (this.#taken * 2 > this.#items.length) this.keep(() => true);
+    return first;
+  }
+
+  /** Drops the items that a test does not hold for. */
+  keep(isKept: (item: T) => boolean): void {
+    this.#items = this.items().filter(isKept);
+    this.#taken = 0;
+  }
+
+  /** The first one first. */
+  items(): readonly T[] {
+    return this.#items.slice(this.#taken);
+  }
+}
+
+/** The memory that the logs of all worlds share. Past it, the oldest item of all is dropped, whatever its world. */
+export class MemoryBudget {
+  readonly #maxBytes: number;
+  /** In the order in which they came. Dropped ones are removed once they are more than half. */
+  readonly #items = new Queue<Item<never>>();
+  #dropped = 0;
+  #bytes = 0;
+
+  /** @param maxBytes about how much all logs together may hold */
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
   }
@@ -24,113 +56,101 @@ export class HistoryBudget {
     return this.#bytes;
   }
 
-  /** Takes in one more, which is the newest of all. */
-  add(kept: Kept): void {
-    kept.older = this.#newest;
-    if (this.#newest === null) this.#oldest = kept;
-    else this.#newest.newer = kept;
-    this.#newest = kept;
-    this.grow(kept.bytes);
+  add(item: Item<never>): void {
+    this.#items.push(item);
+    this.grow(item.bytes);
   }
 
-  remove(kept: Kept): void {
-    if (kept.older === null) this.#oldest = kept.newer;
-    else kept.older.newer = kept.newer;
-    if (kept.newer === null) this.#newest = kept.older;
-    else kept.newer.older = kept.older;
-    kept.older = null;
-    kept.newer = null;
-    this.#bytes -= kept.bytes;
+  /** Forgets an item that its log has dropped. */
+  remove({ bytes }: Item<never>): void {
+    this.#bytes -= bytes;
+    this.#dropped += 1;
+    if (this.#dropped * 2 <= this.#items.length) return;
+    this.#items.keep(({ value }) => value !== undefined);
+    this.#dropped = 0;
   }
 
   grow(bytes: number): void {
     this.#bytes += bytes;
-    while (this.#bytes > this.#maxBytes) this.#oldest!.owner.forgetOldest();
+    while (this.#bytes > this.#maxBytes) {
+      const oldest = this.#items.shift()!;
+      this.#dropped -= 1; // one that was dropped leaves the queue; one that is dropped now is counted by `remove`
+      if (oldest.value !== undefined) oldest.log.dropOldest();
+    }
   }
 }
 
-/**
- * The latest things that happened, in order: bounded by their number, by their size, and by what all histories
- * together may hold. What had to make room is counted.
- */
-export class History<T> {
+/** The latest things that happened, in order: bounded by their number, by their size, and by a budget of all logs. */
+export class BoundedLog<T> {
   readonly #maxItems: number;
   readonly #maxBytes: number;
-  readonly #budget: HistoryBudget;
-  /** A queue: its first `#gone` places are empty. */
-  #items: (Kept<T> | undefined)[] = [];
-  #gone = 0;
+  readonly #budget: MemoryBudget;
+  #items = new Queue<Item<T>>();
   #bytes = 0;
   #evicted = 0;
 
-  constructor(limits: { readonly items: number; readonly bytes: number }, budget: HistoryBudget) {
+  constructor(limits: { readonly items: number; readonly bytes: number }, budget: MemoryBudget) {
     this.#maxItems = limits.items;
     this.#maxBytes = limits.bytes;
     this.#budget = budget;
   }
 
-  /** How many had to make room since it was last cleared. */
+  /** How many items were dropped to stay within the bounds, since the log was last cleared. */
   get evicted(): number {
     return this.#evicted;
   }
 
   get size(): number {
-    return this.#items.length - this.#gone;
+    return this.#items.length;
   }
 
   /** @param bytes about how much memory it takes */
-  add(item: T, bytes: number): Kept<T> {
-    const kept: Kept<T> = { item, owner: this, bytes, older: null, newer: null, isKept: true };
-    this.#items.push(kept);
+  add(value: T, bytes: number): Item<T> {
+    const item: Item<T> = { value, log: this, bytes };
+    this.#items.push(item);
     this.#bytes += bytes;
-    this.#budget.add(kept);
-    this.#makeRoom();
-    return kept;
+    this.#budget.add(item as Item<never>);
+    this.#dropExcess();
+    return item;
   }
 
-  /** Says that an item has become larger. */
-  grow(kept: Kept<T>, bytes: number): void {
-    if (!kept.isKept) return;
-    kept.bytes += bytes;
-    this.#bytes += bytes;
-    this.#budget.grow(bytes);
-    this.#makeRoom();
+  /** Puts another value in the place of one that is still kept. @param bytes how much memory it takes */
+  replace(item: Item<T>, value: T, bytes: number): void {
+    if (item.value === undefined) return;
+    const grownBy = bytes - item.bytes;
+    item.value = value;
+    item.bytes = bytes;
+    this.#bytes += grownBy;
+    this.#budget.grow(grownBy);
+    this.#dropExcess();
   }
 
-  /** Forgets the oldest item, to make room. */
-  forgetOldest(): void {
-    const oldest = this.#items[this.#gone];
+  dropOldest(): void {
+    const oldest = this.#items.shift();
     if (oldest === undefined) return;
-    this.#items[this.#gone] = undefined;
-    this.#gone += 1;
     this.#drop(oldest);
     this.#evicted += 1;
-    if (this.#gone * 2 > this.#items.length) {
-      this.#items = this.#items.slice(this.#gone);
-      this.#gone = 0;
-    }
   }
 
-  /** Forgets all of it, and how much had to make room. */
+  /** Drops all of it, and starts counting what was evicted again. */
   clear(): void {
-    for (const kept of this.#items) if (kept !== undefined) this.#drop(kept);
-    this.#items = [];
-    this.#gone = 0;
+    for (const item of this.#items.items()) this.#drop(item);
+    this.#items = new Queue();
     this.#evicted = 0;
   }
 
-  /** What is kept, the oldest first. */
+  /** The oldest first. */
   items(): readonly T[] {
-    return this.#items.slice(this.#gone).map((kept) => kept!.item);
+    return this.#items.items().map(({ value }) => value!);
   }
 
-  #makeRoom(): void {
-    while (this.size > this.#maxItems || this.#bytes > this.#maxBytes) this.forgetOldest();
+  #dropExcess(): void {
+    while (this.size > this.#maxItems || this.#bytes > this.#maxBytes) this.dropOldest();
   }
 
-  #drop(kept: Kept<T>): void {
-    kept.isKept = false;
-    this.#bytes -= kept.bytes;
-    this.#budget.remove(kept);
+  #drop(item: Item<T>): void {
+    item.value = undefined;
+    this.#bytes -= item.bytes;
+    this.#budget.remove(item as Item<never>);
   }
 }

@@ -1,54 +1,53 @@
 import { Refusal } from '../contract/errors.ts';
+import { LATEST_MS, type ClockState } from '../contract/snapshot.ts';
 import { invariant } from '../payout/invariant.ts';
 
-/** The last instant that an ISO 8601 timestamp of four-digit years can show. */
-const LATEST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
-
-/**
- * A world's own business time, as plain data: ahead of wall time by a fixed distance while it runs, at one
- * instant while it is frozen. It never goes backwards.
- */
-export type WorldClock =
-  { readonly frozenAtMs: null; readonly aheadMs: number } | { readonly frozenAtMs: number };
-
 /** A clock that runs with wall time. */
-export const runningClock: WorldClock = { frozenAtMs: null, aheadMs: 0 };
+export const runningClock: ClockState = { frozenAtMs: null, aheadMs: 0 };
 
-/** A clock that stands still at `atMs`. */
-export const frozenClock = (atMs: number): WorldClock => ({ frozenAtMs: atMs });
-
-/** The world's time, in ms since the epoch, when it is `wallMs` outside. */
-export const worldTimeMs = (clock: WorldClock, wallMs: number): number =>
-  clock.frozenAtMs === null ? wallMs + clock.aheadMs : clock.frozenAtMs;
-
-export const freeze = (clock: WorldClock, wallMs: number): WorldClock =>
-  frozenClock(worldTimeMs(clock, wallMs));
-
-/** Lets the clock run on from where it stands. */
-export const resume = (clock: WorldClock, wallMs: number): WorldClock => ({
-  frozenAtMs: null,
-  aheadMs: worldTimeMs(clock, wallMs) - wallMs,
-});
+/** A clock that is frozen at `atMs`. */
+export const frozenClock = (atMs: number): ClockState => ({ frozenAtMs: atMs });
 
 /**
- * Moves the clock forward by `byMs`, running or frozen as it was.
- *
- * @param byMs whole ms, 0 or more
- * @throws Refusal INVALID_REQUEST beyond the year 9999, which no timestamp of the interface can show
+ * World time, in ms since the epoch, when it is `wallMs` outside. A running clock stops at the end of the year 9999,
+ * the last that a timestamp of the interface can show.
  */
-export function advance(clock: WorldClock, byMs: number, wallMs: number): WorldClock {
-  invariant(Number.isSafeInteger(byMs) && byMs >= 0, 'a clock moves forward by whole ms');
-  if (worldTimeMs(clock, wallMs) + byMs > LATEST_MS) {
-    throw new Refusal('INVALID_REQUEST', { message: 'The clock of a world ends with the year 9999' });
-  }
-  return clock.frozenAtMs === null
-    ? { frozenAtMs: null, aheadMs: clock.aheadMs + byMs }
-    : { frozenAtMs: clock.frozenAtMs + byMs };
+export const worldTimeMs = (clock: ClockState, wallMs: number): number =>
+  clock.frozenAtMs === null ? Math.min(wallMs + clock.aheadMs, LATEST_MS) : clock.frozenAtMs;
+
+/** The wall time at which a running world reaches `worldMs`; null when it is frozen, or never gets there. */
+export const wallTimeMs = (clock: ClockState, worldMs: number): number | null =>
+  clock.frozenAtMs === null && worldMs <= LATEST_MS ? worldMs - clock.aheadMs : null;
+
+/** The clock at another world time, frozen or running as it was. */
+export const clockAt = (clock: ClockState, worldMs: number, wallMs: number): ClockState =>
+  clock.frozenAtMs === null ? { frozenAtMs: null, aheadMs: worldMs - wallMs } : frozenClock(worldMs);
+
+/**
+ * Lets a clock run on from `nowMs`.
+ *
+ * @throws Refusal INVALID_REQUEST at the end of the year 9999
+ */
+export function resumedClock(nowMs: number, wallMs: number): ClockState {
+  if (nowMs >= LATEST_MS) throw pastTheEnd();
+  return { frozenAtMs: null, aheadMs: nowMs - wallMs };
 }
 
-/** The wall time at which a running world reaches `worldMs`; null when it stands still. */
-export const wallTimeMs = (clock: WorldClock, worldMs: number): number | null =>
-  clock.frozenAtMs === null ? worldMs - clock.aheadMs : null;
+/**
+ * Moves a clock forward, frozen or running as it was.
+ *
+ * @param byMs whole ms, 0 or more
+ * @throws Refusal INVALID_REQUEST beyond the end of the year 9999
+ */
+export function advancedClock(clock: ClockState, byMs: number, wallMs: number): ClockState {
+  invariant(Number.isSafeInteger(byMs) && byMs >= 0, 'a clock moves forward by whole ms');
+  const toMs = worldTimeMs(clock, wallMs) + byMs;
+  if (toMs > LATEST_MS) throw pastTheEnd();
+  return clockAt(clock, toMs, wallMs);
+}
+
+const pastTheEnd = (): Refusal =>
+  new Refusal('INVALID_REQUEST', { message: 'The clock of a world ends with the year 9999' });
 
 /** Refuses to move a clock to a time before the one that it shows. */
 export function inThePast(nowMs: number): Refusal {
@@ -63,6 +62,6 @@ export function inThePast(nowMs: number): Refusal {
 export function wouldGoBack(nowMs: number, toMs: number): Refusal {
   const [from, to] = [nowMs, toMs].map((ms) => new Date(ms).toISOString());
   return new Refusal('CLOCK_BACKWARDS', {
-    message: `The clock of this world would go back from ${from} to ${to}, and its book is written: POST /_sandbox/reset makes the world as new`,
+    message: `The clock of this world would go back from ${from} to ${to}, and its ledger has entries: POST /_sandbox/reset starts the world again`,
   });
 }

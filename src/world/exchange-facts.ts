@@ -1,6 +1,6 @@
-import type { Exchange } from './exchange.ts';
 import { isTooNested } from '../contract/nesting.ts';
 import type { RequestFacts } from '../scenario/rule.ts';
+import type { Exchange, RequestHeaders } from './exchange.ts';
 
 /** Headers that hold a key. */
 const SECRET_HEADERS: ReadonlySet<string> = new Set([
@@ -13,10 +13,11 @@ const SECRET_HEADERS: ReadonlySet<string> = new Set([
 const REDACTED = '***';
 
 /** The headers of a request without the keys in them. */
-export const withoutKeys = (headers: Exchange['headers']): Exchange['headers'] =>
-  Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, SECRET_HEADERS.has(name) ? REDACTED : value]),
-  );
+export function withoutKeys(headers: RequestHeaders): RequestHeaders {
+  const shown: Record<string, RequestHeaders[string]> = {};
+  for (const name in headers) shown[name] = SECRET_HEADERS.has(name) ? REDACTED : headers[name];
+  return shown;
+}
 
 /** A text as what it says where it is JSON that can be written again, else as it is; null for none. */
 export function readBody(text: string | undefined): unknown {
@@ -42,7 +43,7 @@ function fieldsOf({ route, url, body }: Exchange): RequestFacts['fields'] {
 export const factsOf = (exchange: Exchange): RequestFacts => ({
   route: exchange.route ?? 'initiate',
   fields: fieldsOf(exchange),
-  headers: withoutKeys(exchange.headers),
+  headers: exchange.headers,
   attempt: exchange.attempt ?? 0,
   nowMs: exchange.atMs,
 });

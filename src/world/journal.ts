@@ -1,48 +1,59 @@
+import { BoundedLog, type Item, type MemoryBudget } from './bounded-log.ts';
 import type { Exchange } from './exchange.ts';
-import { History, type HistoryBudget, type Kept } from './bounded-log.ts';
 
-/** Roughly what an exchange takes beside its texts. */
+/** About what an exchange takes beside its texts. */
 const BYTES_EACH = 1000;
 
-/** What a world was asked and what it answered and why, bounded. */
+const bytesOf = ({ url, body = '', answer }: Exchange): number =>
+  BYTES_EACH + url.length + body.length + (answer?.body.length ?? 0);
+
+/** The place of one exchange in a journal. */
+export interface JournalPlace {
+  /** Which request of its world it is, counted from 1. */
+  readonly nth: number;
+  /** Puts what is now known of the exchange in the place of what was known. */
+  readonly update: (exchange: Exchange) => void;
+}
+
+/** What a world was asked, what it answered and why, bounded. An exchange that is not over is in it. */
 export class Journal {
-  readonly #history: History<Exchange>;
+  readonly #log: BoundedLog<Exchange>;
   #asked = 0;
 
-  constructor(limits: { readonly items: number; readonly bytes: number }, budget: HistoryBudget) {
-    this.#history = new History(limits, budget);
+  constructor(limits: { readonly items: number; readonly bytes: number }, budget: MemoryBudget) {
+    this.#log = new BoundedLog(limits, budget);
   }
 
-  /** How many of its exchanges had to make room for newer ones. */
+  /** How many older exchanges were dropped. */
   get evicted(): number {
-    return this.#history.evicted;
+    return this.#log.evicted;
   }
 
-  /** What is known, the oldest first. An exchange that is not over is among them. */
+  /** The oldest first. */
   get exchanges(): readonly Exchange[] {
-    return this.#history.items();
+    return this.#log.items();
   }
 
   /**
-   * Takes a request in that has just come, and gives it its number.
+   * Takes in a request that has just come.
    *
    * @param headersLength how many characters its headers have
    */
-  begin(exchange: Exchange, headersLength: number): Kept<Exchange> {
+  begin(exchange: Exchange, headersLength: number): JournalPlace {
     this.#asked += 1;
-    exchange.nth = this.#asked;
-    return this.#history.add(exchange, BYTES_EACH + exchange.url.length + headersLength);
+    const nth = this.#asked;
+    const first = { ...exchange, nth };
+    const item: Item<Exchange> = this.#log.add(first, bytesOf(first) + headersLength);
+    return {
+      nth,
+      update: (exchange) => this.#log.replace(item, exchange, bytesOf(exchange) + headersLength),
+    };
   }
 
-  /** Says that the texts of an exchange have grown by so many characters. */
-  grow(kept: Kept<Exchange>, characters: number): void {
-    this.#history.grow(kept, characters);
-  }
-
-  /** Forgets all of it. @returns how many exchanges that were */
+  /** Drops all of it. @returns how many exchanges that were */
   clear(): number {
-    const { size } = this.#history;
-    this.#history.clear();
+    const { size } = this.#log;
+    this.#log.clear();
     return size;
   }
 }

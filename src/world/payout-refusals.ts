@@ -1,6 +1,6 @@
 import { Refusal, type RefusalCode } from '../contract/errors.ts';
 import { toInr } from '../payout/money.ts';
-import type { Transaction } from '../payout/payout.ts';
+import type { Payout } from '../payout/payout.ts';
 
 /** The refusals of a world, in full sentences. */
 
@@ -9,7 +9,7 @@ const REPEATED: Readonly<Record<400 | 409, RefusalCode>> = {
   409: 'REFERENCE_CONFLICT',
 };
 
-export const repeated = (status: 400 | 409, earlier: Transaction, sameBody: boolean): Refusal =>
+export const repeated = (status: 400 | 409, earlier: Payout, sameBody: boolean): Refusal =>
   new Refusal(REPEATED[status], {
     message: sameBody
       ? `This client_ref_id was used before (${earlier.txnId})`
@@ -29,9 +29,9 @@ export const insufficient = (balancePaise: number, amountInr: number, remembered
       : `The wallet balance of INR ${toInr(balancePaise)} cannot cover a payout of INR ${amountInr}`,
   });
 
-export const full = (maxTransactions: number): Refusal =>
+export const full = (maxRecords: number): Refusal =>
   new Refusal('SANDBOX_FULL', {
-    message: `The sandbox holds ${maxTransactions} transactions, as many as SANDBOX_MAX_TRANSACTIONS allows`,
+    message: `The sandbox holds ${maxRecords} transactions, as many as SANDBOX_MAX_TRANSACTIONS allows`,
     limit: 'SANDBOX_MAX_TRANSACTIONS',
   });
 
@@ -53,7 +53,7 @@ export function dropped(reason: DropReason): Refusal {
   });
 }
 
-export const movedMeanwhile = (): Refusal =>
+export const replacedMeanwhile = (): Refusal =>
   new Refusal('WORLD_REPLACED', {
     message: 'The world was reset or restored while its clock moved; the clock is that of the new one',
   });
@@ -77,5 +77,8 @@ const UNKNOWN: Readonly<Record<400 | 404, RefusalCode>> = {
 };
 
 /** @param hiddenBy the rule that hides a payout that there is; null when there is none */
-export const unknownTransaction = (status: 400 | 404, hiddenBy: string | null): Refusal =>
+export const unknownPayout = (status: 400 | 404, hiddenBy: string | null): Refusal =>
   new Refusal(UNKNOWN[status], hiddenBy === null ? {} : { rule: hiddenBy });
+
+export const unknownTxnId = (txnId: string): Refusal =>
+  new Refusal('TRANSACTION_NOT_FOUND', { message: `This world has no transaction ${txnId}` });

@@ -1,10 +1,10 @@
-import { History, type HistoryBudget } from './bounded-log.ts';
+import { BoundedLog, type MemoryBudget } from '../world/bounded-log.ts';
 
 type EventType =
   'request' | 'settlement' | 'wallet' | 'clock' | 'scenario' | 'rule' | 'reset' | 'restore' | 'missed';
 
 /** Something that happened in a world. */
-export interface WorldEvent {
+export interface PublishedEvent {
   /** Where it stands among the events of its world: what a reader gives to go on from there. */
   readonly id: string;
   readonly type: EventType;
@@ -14,7 +14,7 @@ export interface WorldEvent {
 
 /** Who reads the events of a world, as they come. */
 export interface EventReader {
-  readonly take: (event: WorldEvent) => void;
+  readonly take: (event: PublishedEvent) => void;
   /** There will be no more: the world has ended. */
   readonly end: () => void;
 }
@@ -28,7 +28,7 @@ const MAX_READERS = 32;
  * stopped; nobody pays for the events of a world that nobody watches.
  */
 export class EventLog {
-  readonly #history: History<WorldEvent>;
+  readonly #log: BoundedLog<PublishedEvent>;
   readonly #readers = new Set<EventReader>();
   /** Tells the events of this world from those of one that had its key before. */
   readonly #epoch: string;
@@ -36,9 +36,9 @@ export class EventLog {
   /** How many came since the last reader left. */
   #unread = 0;
 
-  constructor(bornAtMs: number, budget: HistoryBudget) {
-    this.#epoch = bornAtMs.toString(36);
-    this.#history = new History(LIMITS, budget);
+  constructor(openedAtMs: number, budget: MemoryBudget) {
+    this.#epoch = openedAtMs.toString(36);
+    this.#log = new BoundedLog(LIMITS, budget);
   }
 
   /** Whether anybody would notice an event. */
@@ -70,7 +70,7 @@ export class EventLog {
   read(afterId: string | undefined, reader: EventReader): () => void {
     if (this.#last === 0) this.#last = 1;
     this.#unread = 0;
-    const kept = this.#history.items();
+    const kept = this.#log.items();
     const after = afterId === undefined ? this.#last : this.#positionOf(afterId);
     const first = this.#last - kept.length + 1;
     if (after === null || after + 1 < first) {
@@ -86,20 +86,20 @@ export class EventLog {
   close(): void {
     for (const reader of this.#readers) reader.end();
     this.#readers.clear();
-    this.#history.clear();
+    this.#log.clear();
   }
 
-  #next(type: EventType, data: string): WorldEvent {
+  #next(type: EventType, data: string): PublishedEvent {
     this.#last += 1;
-    const event: WorldEvent = { id: `${this.#epoch}-${this.#last}`, type, data };
-    this.#history.add(event, BYTES_EACH + data.length);
+    const event: PublishedEvent = { id: `${this.#epoch}-${this.#last}`, type, data };
+    this.#log.add(event, BYTES_EACH + data.length);
     return event;
   }
 
   /** Nobody has come back for so long that he would have missed some anyway: they are only counted. */
   #skip(): void {
     this.#last += 1;
-    this.#history.clear();
+    this.#log.clear();
   }
 
   /** The position that an id stands for; null for one of another life. */

@@ -1,0 +1,241 @@
+import { createHash, type Hash } from 'node:crypto';
+import type { z } from 'zod';
+import { isTooNested } from '../contract/nesting.ts';
+import { pathText } from '../contract/shape-issues.ts';
+import {
+  FileEnd,
+  FileHead,
+  SNAPSHOT_FORMAT,
+  SNAPSHOT_VERSION,
+  WORLD_ITEMS,
+  WorldEnd,
+  WorldHead,
+  type WorldItem,
+} from '../contract/snapshot.ts';
+import type { ScenarioCompiler } from '../scenario/scenario.ts';
+import { recordsOf, refusedSnapshot, SnapshotReader, type Snapshot } from '../world/snapshot.ts';
+import { Refusal } from '../contract/errors.ts';
+import type { WorldState } from '../world/state.ts';
+import type { WallClock } from './wall-clock.ts';
+import type { Draft } from './world-log.ts';
+
+/** About how much text is made, and how many lines are read, before others have their turn. */
+const CHUNK_CHARACTERS = 64 * 1024;
+const LINES_AT_ONCE = 500;
+
+const line = (value: object): string => `${JSON.stringify(value)}\n`;
+
+/** Worlds as NDJSON, in chunks. @param snapshots asked for one after the other, as the text is read */
+export async function* snapshotText(snapshots: AsyncIterable<Snapshot>): AsyncGenerator<string> {
+  yield line({ format: SNAPSHOT_FORMAT, version: SNAPSHOT_VERSION });
+  let worlds = 0;
+  for await (const snapshot of snapshots) {
+    yield* worldText(snapshot);
+    worlds += 1;
+  }
+  yield line({ worlds });
+}
+
+function* worldText({ head, items }: Snapshot): Generator<string> {
+  const sum = createHash('sha256');
+  let chunk = line(head);
+  for (const item of items) {
+    chunk += line(item);
+    if (chunk.length < CHUNK_CHARACTERS) continue;
+    sum.update(chunk);
+    yield chunk;
+    chunk = '';
+  }
+  sum.update(chunk);
+  yield chunk + line({ end: head.world, checksum: sum.digest('hex') });
+}
+
+interface ReadingOptions {
+  readonly compiler: ScenarioCompiler;
+  readonly wallClock: WallClock;
+  /** How many characters one line may have. */
+  readonly maxLine: number;
+  /** Room for what is read. */
+  readonly draft: Draft;
+}
+
+/** A world that was read; or one that cannot be used, and why. */
+export type ReadWorld =
+  { readonly id: string; readonly state: WorldState } | { readonly id: string; readonly fault: Refusal };
+
+/** The lines of a text in UTF-8 that comes in pieces. @throws Refusal STATE_REFUSED or INVALID_JSON */
+async function* linesIn(pieces: AsyncIterable<Uint8Array>, maxLine: number): AsyncGenerator<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  let rest = '';
+  for await (const piece of pieces) {
+    try {
+      rest += decoder.decode(piece, { stream: true });
+    } catch {
+      throw new Refusal('INVALID_JSON', { message: 'The snapshot is not valid UTF-8' });
+    }
+    const lines = rest.split('\n');
+    rest = lines.pop()!;
+    yield* lines;
+    if (rest.length > maxLine) {
+      refuseFirstEdition(rest);
+      throw refusedSnapshot(`A line of this snapshot is longer than ${maxLine} characters`);
+    }
+  }
+  if (rest !== '') yield rest;
+}
+
+function refuseFirstEdition(text: string): void {
+  if (!/^\{"format":"payout-sandbox\/(world|state)"/.test(text)) return;
+  throw refusedSnapshot(
+    `This is a snapshot of version 1, which payout-sandbox 0.1 wrote; this one reads version ${SNAPSHOT_VERSION}. ` +
+      'Run 0.1 with it, or start with a new world and take a new snapshot of that',
+  );
+}
+
+/** @throws Refusal STATE_REFUSED for what is no snapshot, or one of another version */
+function checkHead(text: string | undefined): void {
+  refuseFirstEdition(text ?? '');
+  const head = parsed(text ?? '');
+  if (head?.['format'] !== SNAPSHOT_FORMAT) {
+    throw refusedSnapshot(
+      'This is no snapshot: it must be what GET /_sandbox/state answered, or a state file',
+    );
+  }
+  if (FileHead.safeParse(head).success) return;
+  const version = JSON.stringify(head['version']);
+  throw refusedSnapshot(
+    `This snapshot has version ${version}; this sandbox reads version ${SNAPSHOT_VERSION}`,
+  );
+}
+
+function parsed(text: string): Record<string, unknown> | undefined {
+  if (isTooNested(text)) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const damagedAt = (nth: number, what: string): Refusal =>
+  refusedSnapshot(`This snapshot is damaged at line ${nth}: ${what}`);
+
+function shaped<T extends z.ZodType>(schema: T, value: unknown, nth: number): z.output<T> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  throw damagedAt(nth, `${pathText(issue!.path)} ${issue!.message}`.trim());
+}
+
+function itemOf(value: Record<string, unknown>, nth: number): WorldItem {
+  const [name = ''] = Object.keys(value);
+  if (!Object.hasOwn(WORLD_ITEMS, name) || Object.keys(value).length > 1) {
+    throw damagedAt(nth, 'it is no part of a world');
+  }
+  const schema: z.ZodType = WORLD_ITEMS[name as keyof typeof WORLD_ITEMS];
+  return { [name]: shaped(schema, value[name], nth) } as WorldItem;
+}
+
+/** A world of which some lines have been read. */
+interface Reading {
+  readonly id: string;
+  readonly reader: SnapshotReader | null;
+  readonly sum: Hash;
+  fault: Refusal | null;
+}
+
+/**
+ * Reads worlds from NDJSON, line by line, with turns for others in between. A world that is damaged, or contradicts itself,
+ * costs only itself.
+ *
+ * @throws Refusal STATE_REFUSED when the text as a whole is no snapshot, or ends too early; SANDBOX_FULL
+ */
+export async function* readWorlds(
+  pieces: AsyncIterable<Uint8Array>,
+  { compiler, wallClock, maxLine, draft }: ReadingOptions,
+): AsyncGenerator<ReadWorld> {
+  let reading: Reading | null = null;
+  let nth = 0;
+  let worlds = 0;
+  let isWhole = false;
+  for await (const text of linesIn(pieces, maxLine)) {
+    nth += 1;
+    if (nth === 1) {
+      checkHead(text);
+      continue;
+    }
+    if (isWhole) throw damagedAt(nth, 'it goes on after its end');
+    if (nth % LINES_AT_ONCE === 0) await wallClock.yieldToEventLoop();
+    const value = parsed(text);
+    if (value !== undefined && 'world' in value) {
+      if (reading !== null) yield unfinishedWorld(reading);
+      reading = begin(value, nth, compiler);
+      worlds += 1;
+    }
+    if (value !== undefined && 'worlds' in value && reading === null) {
+      if (shaped(FileEnd, value, nth).worlds !== worlds) throw damagedAt(nth, 'worlds are missing');
+      isWhole = true;
+    } else if (reading === null) {
+      throw damagedAt(nth, 'it is no part of a world');
+    } else if (value !== undefined && 'end' in value) {
+      yield finish(reading, value, nth);
+      reading = null;
+    } else {
+      reading.sum.update(`${text}\n`);
+      if (value === undefined || !('world' in value)) addLine(reading, value, nth, draft);
+    }
+  }
+  if (nth === 0) checkHead(undefined);
+  if (reading !== null) yield unfinishedWorld(reading);
+  if (!isWhole) throw refusedSnapshot('This snapshot ends too early');
+}
+
+function begin(value: Record<string, unknown>, nth: number, compiler: ScenarioCompiler): Reading {
+  const id = String(value['world']);
+  const sum = createHash('sha256');
+  try {
+    return { id, reader: new SnapshotReader(shaped(WorldHead, value, nth), compiler), sum, fault: null };
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return { id, reader: null, sum, fault: error };
+  }
+}
+
+function addLine(
+  reading: Reading,
+  value: Record<string, unknown> | undefined,
+  nth: number,
+  draft: Draft,
+): void {
+  if (reading.fault !== null || reading.reader === null) return;
+  try {
+    if (value === undefined) throw damagedAt(nth, 'it is no JSON');
+    const item = itemOf(value, nth);
+    reading.reader.add(item);
+    draft.grow(recordsOf(item));
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    reading.fault = error;
+  }
+}
+
+function finish({ id, reader, sum, fault }: Reading, value: Record<string, unknown>, nth: number): ReadWorld {
+  try {
+    const { end, checksum } = shaped(WorldEnd, value, nth);
+    if (end !== id) throw damagedAt(nth, 'it ends another world');
+    if (fault !== null || reader === null) throw fault ?? damagedAt(nth, 'its head is damaged');
+    if (checksum !== sum.digest('hex')) {
+      throw refusedSnapshot('This snapshot is damaged: its checksum is that of another text');
+    }
+    return { id, state: reader.finish() };
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return { id, fault: error };
+  }
+}
+
+const unfinishedWorld = ({ id, fault }: Reading): ReadWorld => ({
+  id,
+  fault: fault ?? refusedSnapshot('This snapshot ends too early'),
+});

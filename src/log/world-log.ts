@@ -1,0 +1,84 @@
+import type { ResultOf } from '../world/apply.ts';
+import type { Command } from '../world/commands.ts';
+import type { Exchange } from '../world/exchange.ts';
+import type { JournalPlace } from '../world/journal.ts';
+import type { WorldState } from '../world/state.ts';
+import type { EventReader } from './event-log.ts';
+import type { HeldAnswers } from './held-answers.ts';
+
+/**
+ * The seam to storage: it orders the commands of each world, and applies them with `world/apply.ts`. Whatever stands behind
+ * it, every command is one atomic step, and every answer is up to date.
+ */
+export interface WorldLog {
+  /** How many worlds there are, and how many there may be. */
+  readonly size: number;
+  readonly maxWorlds: number;
+  /** How many records all worlds hold, as SANDBOX_MAX_TRANSACTIONS counts them. */
+  readonly recordsHeld: number;
+  /** Goes up with every use of any world: as long as it stays the same, nothing has changed. */
+  readonly uses: number;
+  /** The world of this id, opened at its first use. Counts as a use. */
+  use(worldId: string): WorldHandle;
+  /** All worlds, the one that was idle longest first. */
+  list(): readonly WorldRow[];
+  /** Ends a world. @returns whether there was one */
+  drop(worldId: string): boolean;
+  /** Counts a state that is being read beside its world. */
+  draft(): Draft;
+}
+
+export interface WorldRow {
+  readonly world: WorldHandle;
+  /** Wall time of its first and its latest use, ms since the epoch. */
+  readonly openedAtMs: number;
+  readonly usedAtMs: number;
+}
+
+/** Room for a state that is being read. */
+export interface Draft {
+  /** Takes room for so many records more. @throws Refusal SANDBOX_FULL when there is none */
+  grow(records: number): void;
+  /** Gives all of it back. */
+  end(): void;
+}
+
+/** One world, as a server uses it. */
+export interface WorldHandle {
+  readonly id: string;
+  /** World time, ms since the epoch. */
+  readonly nowMs: number;
+  /** The state as this server knows it, for what need not be up to date. Read it, never keep it. */
+  readonly latest: Readonly<WorldState>;
+  /** The answers that rules hold back on this server. */
+  readonly held: HeldAnswers;
+  /** The journal is beside the log, since it holds wall times and what became of connections. */
+  readonly journal: WorldJournal;
+  /**
+   * Orders one command and applies it.
+   *
+   * @throws Refusal as the command is refused; SANDBOX_FULL when the world was dropped meanwhile
+   */
+  submit<C extends Command>(command: C): Promise<ResultOf<C>>;
+  /** Looks at the state, up to date: what is due by now has happened. */
+  read<T>(look: (state: Readonly<WorldState>) => T): Promise<T>;
+  /**
+   * Reads events, as they come.
+   *
+   * @param afterId the id of the last event that the reader has; from now on when absent
+   * @returns a function that ends the reading
+   * @throws Refusal TOO_MANY_READERS
+   */
+  watch(afterId: string | undefined, reader: EventReader): () => void;
+  /** Publishes a request as an event. */
+  announce(exchange: Exchange): void;
+}
+
+export interface WorldJournal {
+  /** Takes in a request that has just come. @param headersLength how many characters its headers have */
+  begin(exchange: Exchange, headersLength: number): JournalPlace;
+  /** What is known, the oldest first, and how many older requests were dropped. */
+  read(): Promise<{ readonly exchanges: readonly Exchange[]; readonly evicted: number }>;
+  /** Drops all of it. @returns how many requests that were */
+  clear(): Promise<number>;
+}

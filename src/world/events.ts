@@ -1,0 +1,38 @@
+import type { MoneyAnswer } from '../contract/control-answers.ts';
+import { toInr } from '../payout/money.ts';
+import type { Change } from '../payout/payout.ts';
+import type { Entry } from '../payout/wallet.ts';
+import { changeAnswer, entryAnswer, iso } from './answers.ts';
+
+/** What happened in a world when a command was applied. */
+export type StateEvent =
+  | { readonly type: 'settlement'; readonly change: Change }
+  | { readonly type: 'wallet'; readonly entry: Entry }
+  | { readonly type: 'clock'; readonly nowMs: number; readonly isFrozen: boolean }
+  | { readonly type: 'scenario'; readonly scenario: string; readonly rule?: string }
+  | { readonly type: 'rule'; readonly rule: string; readonly matched: number; readonly taken: number }
+  | { readonly type: 'reset' | 'restore'; readonly nowMs: number };
+
+/** The `data` of an event, as readers of `GET /_sandbox/events` get it. */
+export function eventData(event: StateEvent): object {
+  switch (event.type) {
+    case 'settlement':
+      return changeAnswer(event.change);
+    case 'wallet':
+      return moneyAnswer(event.entry);
+    case 'clock':
+      return { now: iso(event.nowMs), frozen: event.isFrozen };
+    case 'scenario':
+      return { scenario: event.scenario, rule: event.rule };
+    case 'rule':
+      return { rule: event.rule, matched: event.matched, taken: event.taken };
+    case 'reset':
+    case 'restore':
+      return { now: iso(event.nowMs) };
+  }
+}
+
+export const moneyAnswer = (entry: Entry): MoneyAnswer => ({
+  balance: toInr(entry.balancePaise),
+  entry: entryAnswer(entry),
+});

@@ -1,0 +1,149 @@
+import type { State } from '../contract/payout.ts';
+import { invariant } from '../payout/invariant.ts';
+import { afterStep, isMoneyBack, nextDueMs, nextStep, type Change, type Payout } from '../payout/payout.ts';
+import { freeUtr } from '../payout/utr.ts';
+import { payOut, refund, type EntryKind } from '../payout/wallet.ts';
+import { indexPayout, nowMs, scheduleStep, tally, type Due, type WorldState } from './state.ts';
+
+/** What names a payout: the service's identifier, the client's own, or both, which must then name the same one. */
+export interface PayoutKey {
+  readonly txnId?: string | undefined;
+  readonly clientRefId?: string | undefined;
+}
+
+/** Where the payout is that a key names; undefined when there is none. Of a reference, it is the latest. */
+export function positionOf(
+  { index, payouts }: WorldState,
+  { txnId, clientRefId }: PayoutKey,
+): number | undefined {
+  if (txnId === undefined) return clientRefId === undefined ? undefined : index.byReference.get(clientRefId);
+  const position = index.byTxnId.get(txnId);
+  const isNamedAlike = clientRefId === undefined || payouts[position ?? -1]?.clientRefId === clientRefId;
+  return isNamedAlike ? position : undefined;
+}
+
+/** The payout that a key names, or undefined. */
+export function findPayout(state: WorldState, key: PayoutKey): Payout | undefined {
+  const position = positionOf(state, key);
+  return position === undefined ? undefined : state.payouts[position];
+}
+
+/** Records why the balance is what it now is. @param amountPaise signed: below 0 when it left the balance */
+export function recordEntry(
+  { entries, wallet: { balancePaise } }: WorldState,
+  kind: EntryKind,
+  amountPaise: number,
+  txnId: string | null,
+  atMs: number,
+): void {
+  invariant(entries.at(-1)!.balancePaise + amountPaise === balancePaise, 'entries explain every paisa');
+  entries.push({ kind, amountPaise, balancePaise, txnId, atMs });
+}
+
+/** Debits a new payout and stores it. */
+export function addPayout(state: WorldState, payout: Payout): void {
+  const { txnId, clientRefId, amountPaise, createdAtMs, nth } = payout;
+  const earlier = findPayout(state, { clientRefId });
+  invariant(!state.index.byTxnId.has(txnId), 'one txn_id, one payout');
+  invariant(nth === (earlier?.nth ?? 0) + 1, 'the payouts of a reference are numbered without a gap');
+  state.wallet = payOut(state.wallet, amountPaise);
+  recordEntry(state, 'payout', -amountPaise, txnId, createdAtMs);
+  const position = state.payouts.push(payout) - 1;
+  indexPayout(state, payout, position);
+}
+
+/** The first step of the queue. A step that a forced transition called off is dropped when its turn comes. */
+function firstDue({ index: { due }, payouts }: WorldState): Due | undefined {
+  for (;;) {
+    const first = due.peek();
+    if (first === undefined) return undefined;
+    const payout = payouts[first.position]!;
+    if (nextDueMs(payout) === first.dueMs) return first;
+    invariant(payout.timeline.at(-1)?.forced === true, 'only a forced step calls off what was planned');
+    due.pop();
+  }
+}
+
+/** World time of the next step that waits for its time; null when nothing is planned. */
+export const nextDueMsOf = (state: WorldState): number | null => firstDue(state)?.dueMs ?? null;
+
+/** Whether a step is due by the world's time and has not happened. */
+export function isMoreDue(state: WorldState): boolean {
+  const dueMs = nextDueMsOf(state);
+  return dueMs !== null && dueMs <= nowMs(state);
+}
+
+/**
+ * Applies the steps due by the world's time, the oldest first, each stamped with its own due time.
+ *
+ * @param limit how many at most
+ */
+export function settleDue(state: WorldState, limit: number): readonly Change[] {
+  const changes: Change[] = [];
+  const untilMs = nowMs(state);
+  while (changes.length < limit) {
+    const due = firstDue(state);
+    if (due === undefined || due.dueMs > untilMs) break;
+    state.index.due.pop();
+    changes.push(takeStep(state, due.position, due.dueMs));
+  }
+  return changes;
+}
+
+/** Counts one status read, and applies the steps that waited for it. */
+export function countRead(state: WorldState, position: number): readonly Change[] {
+  const payout = state.payouts[position]!;
+  const reads = payout.reads + 1;
+  state.payouts[position] = { ...payout, reads };
+  const changes: Change[] = [];
+  for (;;) {
+    const polls = nextStep(state.payouts[position]!)?.polls ?? null;
+    if (polls === null || polls > reads) return changes;
+    changes.push(takeStep(state, position, nowMs(state)));
+  }
+}
+
+/** The next step of a payout happens: its state changes, and money that is due back is credited. */
+export function takeStep(state: WorldState, position: number, atMs: number): Change {
+  const { index, payouts } = state;
+  const before = payouts[position]!;
+  let { utr } = before;
+  if (utr === null && nextStep(before)?.utr === true) {
+    utr = freeUtr(before.transferMode, atMs, before.utrSerial, index.utrs);
+    index.utrs.add(utr);
+  }
+  const after = afterStep(before, atMs, utr);
+  payouts[position] = after;
+  tally(index, before, -1);
+  tally(index, after, 1);
+  if (after.state !== before.state && isMoneyBack(after.state)) {
+    state.wallet = refund(state.wallet, after.amountPaise);
+    recordEntry(state, 'refund', after.amountPaise, after.txnId, atMs);
+  }
+  scheduleStep(index, after, position);
+  const { txnId, clientRefId } = after;
+  return { txnId, clientRefId, from: before.state, to: after.state, atMs, utr };
+}
+
+/** What must always hold of a world. It compares sums that were counted apart, so it costs the same for every size. */
+export function brokenInvariants({ wallet, entries, payouts, index }: WorldState): readonly string[] {
+  const { PENDING, SUCCESS, FAILED, REVERSED } = index.tallies;
+  const countOf = (...states: readonly State[]): number =>
+    states.reduce((sum, state) => sum + index.tallies[state].count, 0);
+  const checks: readonly (readonly [string, boolean])[] = [
+    ['the balance is never below 0', wallet.balancePaise >= 0],
+    [
+      'balance + PENDING + SUCCESS = money put in',
+      wallet.balancePaise + PENDING.paise + SUCCESS.paise === wallet.putInPaise,
+    ],
+    ['money out is in PENDING and SUCCESS', wallet.paidOutPaise === PENDING.paise + SUCCESS.paise],
+    ['the newest entry shows the balance', entries.at(-1)?.balancePaise === wallet.balancePaise],
+    ['every payout is in one state', countOf('PENDING', 'SUCCESS', 'FAILED', 'REVERSED') === payouts.length],
+    ['every payout was made once', index.byTxnId.size === payouts.length],
+    [
+      'one entry for each payout, one for each whose money was returned',
+      entries.length >= payouts.length + FAILED.count + REVERSED.count + 1,
+    ],
+  ];
+  return checks.filter(([, holds]) => !holds).map(([what]) => what);
+}

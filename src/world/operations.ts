@@ -1,0 +1,189 @@
+import { MAX_AMOUNT_INR, type State } from '../contract/payout.ts';
+import { Refusal } from '../contract/errors.ts';
+import { toInr } from '../payout/money.ts';
+import { legalNext, mayMove, withForcedStep, type Payout } from '../payout/payout.ts';
+import { covers, credit, debit, hasRoom, type Entry } from '../payout/wallet.ts';
+import { withOverrides, type ScenarioCompiler } from '../scenario/scenario.ts';
+import { noAttempts } from './attempts.ts';
+import { clockAt } from './clock.ts';
+import type { CommandOf, RestoreCommand, Stamp } from './commands.ts';
+import type { StateEvent } from './events.ts';
+import { positionOf, recordEntry, takeStep } from './ledger.ts';
+import { full, unknownTxnId } from './payout-refusals.ts';
+import { isUntouched, nowMs, openLedger, useScenario, type WorldState } from './state.ts';
+
+/** What the control API asks of a world, beside its clock. */
+
+/** How many rules there may be on top of one world. */
+export const MAX_OVERRIDES = 100;
+
+/**
+ * Puts money into the wallet, or takes it out, by no payout.
+ *
+ * @throws Refusal INSUFFICIENT_BALANCE, WALLET_FULL or SANDBOX_FULL
+ */
+export function moveMoney(
+  state: WorldState,
+  { kind, amountPaise }: CommandOf<'credit' | 'debit'>,
+  { recordsFree, maxRecords }: Stamp,
+  events: StateEvent[],
+): Entry {
+  const { wallet } = state;
+  if (kind === 'debit' && !covers(wallet, amountPaise)) {
+    throw new Refusal('INSUFFICIENT_BALANCE', {
+      message: `The wallet holds INR ${toInr(wallet.balancePaise)}, less than the INR ${toInr(amountPaise)} to take out`,
+    });
+  }
+  if (kind === 'credit' && !hasRoom(wallet, amountPaise)) {
+    throw new Refusal('WALLET_FULL', {
+      message: `The wallet takes no more than INR ${MAX_AMOUNT_INR} in all, and holds INR ${toInr(wallet.balancePaise)}`,
+    });
+  }
+  if (recordsFree <= 0) throw full(maxRecords);
+  state.wallet = (kind === 'credit' ? credit : debit)(wallet, amountPaise);
+  recordEntry(state, kind, kind === 'credit' ? amountPaise : -amountPaise, null, nowMs(state));
+  const entry = state.entries.at(-1)!;
+  events.push({ type: 'wallet', entry });
+  return entry;
+}
+
+/**
+ * Forces a payout into a state. What was planned for it is called off.
+ *
+ * @throws Refusal TRANSACTION_NOT_FOUND or ILLEGAL_TRANSITION
+ */
+export function forceTransition(
+  state: WorldState,
+  { txnId, to }: CommandOf<'transition'>,
+  events: StateEvent[],
+): Payout {
+  const position = positionOf(state, { txnId });
+  if (position === undefined) throw unknownTxnId(txnId);
+  const payout = state.payouts[position]!;
+  if (!mayMove(payout.state, to)) throw illegalTransition(payout, to);
+  const utr = to !== 'FAILED' || state.index.active.dialect.status.utr_of_failed === 'set';
+  state.payouts[position] = withForcedStep(payout, to, nowMs(state), utr);
+  events.push({ type: 'settlement', change: takeStep(state, position, nowMs(state)) });
+  return state.payouts[position];
+}
+
+function illegalTransition({ txnId, state }: Payout, to: State): Refusal {
+  const legal = legalNext(state);
+  return new Refusal('ILLEGAL_TRANSITION', {
+    message: `${txnId} is ${state} and cannot go to ${to}: ${legal.length === 0 ? 'that is its end' : `it can go to ${legal.join(' or ')}`}`,
+    errors: [
+      {
+        field: 'to',
+        message: `to must be ${legal.length === 0 ? 'left alone' : `one of ${legal.join(', ')}`}`,
+      },
+    ],
+  });
+}
+
+/** Rules of another scenario count from 0; those on top go on. */
+function keepUsesOfOverrides({ uses, index }: WorldState): void {
+  const kept = new Set(index.overrides.map(({ id }) => id));
+  for (const id of uses.keys()) if (!kept.has(id)) uses.delete(id);
+}
+
+/** Chooses a scenario. A wallet that nothing has happened to is opened again, with that scenario's balance. */
+export function chooseScenario(
+  state: WorldState,
+  { source, isChosen }: CommandOf<'choose'>,
+  compiler: ScenarioCompiler,
+  events: StateEvent[],
+): void {
+  useScenario(state, { source, isChosen }, state.overrides, compiler);
+  keepUsesOfOverrides(state);
+  if (isUntouched(state)) openLedger(state, state.index.base.openingBalancePaise);
+  events.push({ type: 'scenario', scenario: state.index.base.name });
+}
+
+/** Puts a rule on top, in the place of one of the same name. It counts from 0. */
+export function putRule(
+  state: WorldState,
+  { rule: document }: CommandOf<'putRule'>,
+  compiler: ScenarioCompiler,
+  events: StateEvent[],
+): string {
+  const { index, uses } = state;
+  const rule = compiler.rule({ name: freeRuleName(state), ...document });
+  const others = index.overrides.filter(({ id }) => id !== rule.id);
+  if (others.length >= MAX_OVERRIDES) {
+    throw new Refusal('TOO_MANY_RULES', {
+      message: `A world takes ${MAX_OVERRIDES} rules on top: remove some with DELETE /_sandbox/rules/NAME`,
+    });
+  }
+  uses.delete(rule.id);
+  setOverrides(state, [rule, ...others]);
+  events.push({ type: 'scenario', scenario: index.base.name, rule: rule.id });
+  return rule.id;
+}
+
+function freeRuleName({ index }: WorldState): string {
+  const taken = new Set(index.overrides.map(({ id }) => id));
+  for (let nth = 1; ; nth += 1) if (!taken.has(`world/rule-${nth}`)) return `rule-${nth}`;
+}
+
+/** Removes a rule on top, or all of them. @throws Refusal RULE_NOT_FOUND */
+export function removeRule(state: WorldState, { name }: CommandOf<'removeRule'>, events: StateEvent[]): void {
+  const { index, uses } = state;
+  const removed = index.overrides.filter(({ id }) => name === null || id === `world/${name}`);
+  if (name !== null && removed.length === 0) throw noRule(name, state);
+  for (const { id } of removed) uses.delete(id);
+  setOverrides(
+    state,
+    index.overrides.filter((rule) => !removed.includes(rule)),
+  );
+  events.push({ type: 'scenario', scenario: index.base.name });
+}
+
+function noRule(name: string, { index }: WorldState): Refusal {
+  const names = index.overrides.map(({ id }) => id.slice(id.indexOf('/') + 1));
+  const there = names.length === 0 ? 'there is none' : `there are ${names.join(', ')}`;
+  return new Refusal('RULE_NOT_FOUND', {
+    message: `No rule ${name} was put on top of this world: ${there}. Rules of the scenario stay with it`,
+  });
+}
+
+function setOverrides(state: WorldState, overrides: WorldState['index']['overrides']): void {
+  const { index } = state;
+  state.overrides = overrides.map(({ document }) => document);
+  index.overrides = overrides;
+  index.active = withOverrides(index.base, overrides);
+}
+
+/** Starts the world again, following the scenario of the server. */
+export function resetWorld(
+  state: WorldState,
+  { source }: CommandOf<'reset'>,
+  compiler: ScenarioCompiler,
+  events: StateEvent[],
+): void {
+  useScenario(state, { source, isChosen: false }, [], compiler);
+  const { base } = state.index;
+  state.generation += 1;
+  state.identity = state.id;
+  state.uses = new Map();
+  state.attempts = noAttempts();
+  state.clock = base.clock;
+  openLedger(state, base.openingBalancePaise);
+  events.push({ type: 'reset', nowMs: nowMs(state) });
+}
+
+/** Puts a state that was read and checked in the place of all that the world is. */
+export function restoreWorld(
+  state: WorldState,
+  { state: { id: _id, generation: _generation, ...restored }, clock }: RestoreCommand,
+  events: StateEvent[],
+): void {
+  const { wallMs } = state;
+  // a machine whose clock was set back must not turn world time back
+  const continues = clock === 'from-snapshot' || wallMs < restored.wallMs;
+  Object.assign(state, restored, {
+    generation: state.generation + 1,
+    wallMs,
+    clock: continues ? clockAt(restored.clock, nowMs(restored), wallMs) : restored.clock,
+  });
+  events.push({ type: 'restore', nowMs: nowMs(state) });
+}

@@ -1,0 +1,236 @@
+import type { State } from '../contract/payout.ts';
+import { Refusal } from '../contract/errors.ts';
+import type { WorldHead, WorldItem } from '../contract/snapshot.ts';
+import { isMoneyBack, timelineFault, type Payout, type Step } from '../payout/payout.ts';
+import type { Entry } from '../payout/wallet.ts';
+import { ScenarioError } from '../scenario/scenario-file.ts';
+import type { ScenarioCompiler } from '../scenario/scenario.ts';
+import { brokenInvariants, findPayout } from './ledger.ts';
+import { MAX_OVERRIDES } from './operations.ts';
+import { indexPayout, nowMs, openWorld, useScenario, type WorldState } from './state.ts';
+
+/** A world as data, at one moment: what happens later does not change it. */
+export interface Snapshot {
+  readonly head: WorldHead;
+  /** In the order of `WORLD_ITEMS`; made while they are read. */
+  readonly items: Iterable<WorldItem>;
+  readonly length: number;
+}
+
+/** Takes a snapshot. It copies two lists of references, and nothing else. */
+export function takeSnapshot(state: Readonly<WorldState>): Snapshot {
+  const { id: world, identity, wallMs, clock, openingBalancePaise, wallet, scenario } = state;
+  const lists = {
+    entries: state.entries.slice(),
+    payouts: state.payouts.slice(),
+    overrides: state.overrides,
+    uses: [...state.uses].map(([rule, use]) => ({ rule, ...use })),
+    attempts: [
+      ...[...state.attempts.older].map(([of, count]) => ({ of, count, isRecent: false })),
+      ...[...state.attempts.recent].map(([of, count]) => ({ of, count, isRecent: true })),
+    ],
+    refused: [...state.refused],
+  };
+  return {
+    head: { world, identity, wallMs, clock, openingBalancePaise, wallet, scenario },
+    items: itemsOf(lists),
+    length: Object.values(lists).reduce((sum, { length }) => sum + length, 0),
+  };
+}
+
+interface Lists {
+  readonly entries: readonly Entry[];
+  readonly payouts: readonly Payout[];
+  readonly overrides: readonly unknown[];
+  readonly uses: readonly { rule: string; matched: number; taken: number }[];
+  readonly attempts: readonly { of: string; count: number; isRecent: boolean }[];
+  readonly refused: readonly string[];
+}
+
+function* itemsOf({ entries, payouts, overrides, uses, attempts, refused }: Lists): Generator<WorldItem> {
+  for (const entry of entries) yield { entry };
+  for (const payout of payouts) yield { payout: payout as Payout & { timeline: Step[] } };
+  for (const rule of overrides) yield { rule: rule as Record<string, unknown> };
+  for (const use of uses) yield { use };
+  for (const one of attempts) yield { attempts: one };
+  for (const reference of refused) yield { refused: reference };
+}
+
+/** How much an item counts against SANDBOX_MAX_TRANSACTIONS. */
+export function recordsOf(item: WorldItem): number {
+  if ('entry' in item) return item.entry.kind === 'credit' || item.entry.kind === 'debit' ? 1 : 0;
+  return 'payout' in item || 'refused' in item ? 1 : 0;
+}
+
+/** A snapshot that cannot be restored. */
+export const refusedSnapshot = (message: string): Refusal => new Refusal('STATE_REFUSED', { message });
+
+const contradiction = (what: string): Refusal => refusedSnapshot(`This snapshot contradicts itself: ${what}`);
+
+/** How many uses, and how many attempts, one world counts at most. */
+const MAX_COUNTERS = 20_000;
+
+/** What the entries say of a payout. */
+interface Moved {
+  readonly txnId: string;
+  readonly amountPaise: number;
+  isBack: boolean;
+}
+
+/**
+ * Makes a state of the parts of a snapshot, which come one by one, and audits each: every entry, every edge, every time,
+ * every sum. Nobody sees the state before it is whole.
+ */
+export class SnapshotReader {
+  readonly #state: WorldState;
+  readonly #compiler: ScenarioCompiler;
+  readonly #nowMs: number;
+  /** The nth payout that the entries tell of is the nth that was made. */
+  readonly #moved: Moved[] = [];
+  readonly #movedById = new Map<string, Moved>();
+  /** Payouts with the same timeline share it. */
+  readonly #timelines = new Map<string, readonly Step[]>();
+
+  /** @throws Refusal STATE_REFUSED when its scenario cannot be used here */
+  constructor(head: WorldHead, compiler: ScenarioCompiler) {
+    const { world, identity, wallMs, clock, openingBalancePaise, wallet, scenario } = head;
+    this.#compiler = compiler;
+    this.#state = usable(() => openWorld(world, scenario.source, wallMs, compiler));
+    Object.assign(this.#state, { identity, clock, openingBalancePaise, wallet, scenario, entries: [] });
+    this.#nowMs = nowMs(this.#state);
+    if (this.#nowMs < 0) throw contradiction('its clock is before 1970');
+  }
+
+  /** @throws Refusal STATE_REFUSED for what contradicts what came before */
+  add(item: WorldItem): void {
+    const { overrides, uses, attempts, refused } = this.#state;
+    if ('entry' in item) this.#addEntry(item.entry);
+    else if ('payout' in item) this.#addPayout(item.payout);
+    else if ('rule' in item) {
+      if (overrides.length >= MAX_OVERRIDES)
+        throw contradiction(`it has more than ${MAX_OVERRIDES} rules on top`);
+      this.#state.overrides = [...overrides, item.rule];
+    } else if ('use' in item) {
+      const { rule, matched, taken } = item.use;
+      if (taken > matched) throw contradiction(`${rule} was taken more often than it matched`);
+      uses.set(rule, { matched, taken });
+    } else if ('attempts' in item) {
+      const { of, count, isRecent } = item.attempts;
+      attempts[isRecent ? 'recent' : 'older'].set(of, count);
+    } else refused.add(item.refused);
+    if (uses.size + attempts.recent.size + attempts.older.size > MAX_COUNTERS) {
+      throw contradiction(`it has more than ${MAX_COUNTERS} counters`);
+    }
+  }
+
+  /** @returns the state, whole. @throws Refusal STATE_REFUSED when it contradicts itself */
+  finish(): WorldState {
+    const state = this.#state;
+    const { payouts, entries, openingBalancePaise, scenario, overrides } = state;
+    if (payouts.length !== this.#moved.length) throw contradiction('an entry names a payout that is missing');
+    if (entries[0]?.amountPaise !== openingBalancePaise)
+      throw contradiction('its opening balance is another');
+    const [broken] = brokenInvariants(state);
+    if (broken !== undefined) throw contradiction(`it does not hold that ${broken}`);
+    usable(() => useScenario(state, scenario, overrides, this.#compiler));
+    const names = new Set(state.index.overrides.map(({ id }) => id));
+    if (names.size < overrides.length) throw contradiction('two rules on top have the same name');
+    return state;
+  }
+
+  #addEntry(entry: Entry): void {
+    const { entries, payouts } = this.#state;
+    const { kind, amountPaise, balancePaise, txnId, atMs } = entry;
+    const last = entries.at(-1);
+    const isOfPayout = kind === 'payout' || kind === 'refund';
+    if (payouts.length > 0) throw contradiction('an entry comes after the payouts');
+    if ((kind === 'opening') !== (last === undefined)) {
+      throw contradiction('a ledger begins with its opening, and has one');
+    }
+    if ((last?.balancePaise ?? 0) + amountPaise !== balancePaise) {
+      throw contradiction('the entries do not explain the balance');
+    }
+    if ((kind === 'payout' || kind === 'debit') === amountPaise > 0 && amountPaise !== 0) {
+      throw contradiction(`an entry of kind ${kind} has the wrong sign`);
+    }
+    if ((txnId !== null) !== isOfPayout) throw contradiction('an entry names the wrong payout');
+    if (atMs < (last?.atMs ?? 0) || atMs > this.#nowMs) throw contradiction('an entry is out of its time');
+    if (txnId !== null && kind === 'payout') this.#moveOut(txnId, -amountPaise);
+    if (txnId !== null && kind === 'refund') this.#moveBack(txnId, amountPaise);
+    entries.push(entry);
+  }
+
+  #moveOut(txnId: string, amountPaise: number): void {
+    if (this.#movedById.has(txnId)) throw contradiction(`the money of ${txnId} was debited twice`);
+    const moved = { txnId, amountPaise, isBack: false };
+    this.#moved.push(moved);
+    this.#movedById.set(txnId, moved);
+  }
+
+  #moveBack(txnId: string, amountPaise: number): void {
+    const moved = this.#movedById.get(txnId);
+    if (moved === undefined || moved.amountPaise !== amountPaise || moved.isBack) {
+      throw contradiction(`the money of ${txnId} was returned without a debit`);
+    }
+    moved.isBack = true;
+  }
+
+  #addPayout(item: Payout): void {
+    const { payouts, index } = this.#state;
+    const { txnId, clientRefId, nth, amountPaise, state, utr } = item;
+    const moved = this.#moved[payouts.length];
+    if (index.byTxnId.has(txnId)) throw contradiction(`${txnId} is there twice`);
+    if (nth !== (findPayout(this.#state, { clientRefId })?.nth ?? 0) + 1) {
+      throw contradiction(`the payouts of ${clientRefId} are not numbered without a gap`);
+    }
+    if (item.createdAtMs < (payouts.at(-1)?.createdAtMs ?? 0)) {
+      throw contradiction('the payouts are not in the order in which they were made');
+    }
+    const fault = payoutFault(item, this.#nowMs);
+    if (fault !== null) throw contradiction(`${txnId}: ${fault}`);
+    if (moved?.txnId !== txnId || moved.amountPaise !== amountPaise || moved.isBack !== isMoneyBack(state)) {
+      throw contradiction(`the entries of ${txnId} do not fit it`);
+    }
+    if (utr !== null && index.utrs.has(utr))
+      throw contradiction(`the UTR of ${txnId} is that of another payout`);
+    const payout = { ...item, timeline: this.#sharedTimeline(item.timeline) };
+    indexPayout(this.#state, payout, payouts.push(payout) - 1);
+  }
+
+  #sharedTimeline(timeline: readonly Step[]): readonly Step[] {
+    const text = JSON.stringify(timeline);
+    const known = this.#timelines.get(text);
+    if (known === undefined) this.#timelines.set(text, timeline);
+    return known ?? timeline;
+  }
+}
+
+/** Whether a payout is where its steps have led it, and can go on along those that are left; what is wrong if not. */
+function payoutFault(payout: Payout, nowMs: number): string | null {
+  const { timeline, stepsDone, createdAtMs, completedAtMs } = payout;
+  if (stepsDone > timeline.length) return 'more of its steps have happened than it has';
+  const done = timeline.slice(0, stepsDone);
+  const ahead = timeline.slice(stepsDone);
+  const doneAtMs = done.map(({ afterMs }) => createdAtMs + (afterMs ?? Number.NaN));
+  if (!doneAtMs.every((atMs, nth) => atMs >= (doneAtMs[nth - 1] ?? createdAtMs) && atMs <= nowMs)) {
+    return 'its steps are out of their time';
+  }
+  const fault =
+    timelineFault(done.map((step) => ({ ...step, polls: null }))) ?? timelineFault(ahead, payout.state);
+  if (fault !== null) return fault;
+  const state: State = done.findLast(({ to }) => to !== null)?.to ?? 'PENDING';
+  if (state !== payout.state) return `it is ${payout.state}, where its steps lead to ${state}`;
+  const leftAtMs = doneAtMs[done.findIndex(({ to }) => to !== null)] ?? null;
+  if (completedAtMs !== leftAtMs) return 'its completion is not when it left PENDING';
+  if ((payout.utr !== null) !== done.some(({ utr }) => utr)) return 'its UTR is not what its steps set';
+  return null;
+}
+
+function usable<T>(make: () => T): T {
+  try {
+    return make();
+  } catch (error) {
+    if (!(error instanceof ScenarioError)) throw error;
+    throw refusedSnapshot(`The scenario of this snapshot cannot be used here: ${error.lines.join('; ')}`);
+  }
+}

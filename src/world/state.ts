@@ -1,0 +1,192 @@
+import TinyQueue from 'tinyqueue';
+import type { State } from '../contract/payout.ts';
+import type { ClockState, ScenarioSource } from '../contract/snapshot.ts';
+import { nextDueMs, type Payout } from '../payout/payout.ts';
+import { openWallet, type Entry, type Wallet } from '../payout/wallet.ts';
+import type { Rule, RuleUse } from '../scenario/rule.ts';
+import { withOverrides, type Scenario, type ScenarioCompiler } from '../scenario/scenario.ts';
+import { noAttempts, type Attempts } from './attempts.ts';
+import { worldTimeMs } from './clock.ts';
+
+/** Everything that the future of one world depends on. Only `apply` changes it. */
+export interface WorldState {
+  readonly id: string;
+  /** What its ids are derived from: its own id, unless it was forked from another world. */
+  identity: string;
+  /** Goes up with each reset and restore. */
+  generation: number;
+  /** The latest wall time that a command brought, ms since the epoch. It never goes back. */
+  wallMs: number;
+  clock: ClockState;
+  scenario: { readonly source: ScenarioSource; readonly isChosen: boolean };
+  /** The rules that were put on top of the scenario, as they were written, the newest first. */
+  overrides: readonly unknown[];
+  /** How often each rule matched and was taken, by its id. */
+  uses: Map<string, RuleUse>;
+  attempts: Attempts;
+  openingBalancePaise: number;
+  wallet: Wallet;
+  /** In the order in which they were made, as the payouts are. */
+  entries: Entry[];
+  payouts: Payout[];
+  /** References that were refused for the balance, where the dialect remembers them. */
+  refused: Set<string>;
+  /** What follows from the rest, and is not part of a snapshot. */
+  index: WorldIndex;
+}
+
+/** A payout whose next step waits for its time. */
+export interface Due {
+  readonly dueMs: number;
+  readonly createdAtMs: number;
+  readonly txnId: string;
+  /** Where the payout is in `payouts`. */
+  readonly position: number;
+}
+
+/** So many payouts, worth so much. */
+export interface Tally {
+  count: number;
+  paise: number;
+}
+
+/** What is looked up in a world, derived from its state. */
+export interface WorldIndex {
+  /** Positions in `payouts`. */
+  readonly byTxnId: Map<string, number>;
+  /** The position of the latest payout of each reference. */
+  readonly byReference: Map<string, number>;
+  readonly utrs: Set<string>;
+  readonly due: TinyQueue<Due>;
+  /** Counted apart from the wallet, so that each proves the other. */
+  readonly tallies: Readonly<Record<State, Tally>>;
+  /** The scenario without the rules on top. */
+  base: Scenario;
+  /** The rules on top, the newest first. */
+  overrides: readonly Rule[];
+  /** The scenario with the rules on top. */
+  active: Scenario;
+}
+
+/** The order in which steps happen: by due time, then creation, then id, so that arrival does not matter. */
+const byDueTime = (a: Due, b: Due): number =>
+  a.dueMs - b.dueMs || a.createdAtMs - b.createdAtMs || (a.txnId < b.txnId ? -1 : 1);
+
+function emptyIndex(base: Scenario): WorldIndex {
+  return {
+    byTxnId: new Map(),
+    byReference: new Map(),
+    utrs: new Set(),
+    due: new TinyQueue<Due>([], byDueTime),
+    tallies: {
+      PENDING: { count: 0, paise: 0 },
+      SUCCESS: { count: 0, paise: 0 },
+      FAILED: { count: 0, paise: 0 },
+      REVERSED: { count: 0, paise: 0 },
+    },
+    base,
+    overrides: [],
+    active: base,
+  };
+}
+
+/** A new world that follows a scenario it has not chosen itself. */
+export function openWorld(
+  id: string,
+  source: ScenarioSource,
+  wallMs: number,
+  compiler: ScenarioCompiler,
+): WorldState {
+  const base = compiler.scenario(source);
+  const state: WorldState = {
+    id,
+    identity: id,
+    generation: 1,
+    wallMs,
+    clock: base.clock,
+    scenario: { source, isChosen: false },
+    overrides: [],
+    uses: new Map(),
+    attempts: noAttempts(),
+    openingBalancePaise: 0,
+    wallet: openWallet(0),
+    entries: [],
+    payouts: [],
+    refused: new Set(),
+    index: emptyIndex(base),
+  };
+  openLedger(state, base.openingBalancePaise);
+  return state;
+}
+
+/** Starts the ledger with its opening entry, at the world's time. Whatever was in it is gone. */
+export function openLedger(state: WorldState, openingBalancePaise: number): void {
+  const { base, overrides, active } = state.index;
+  state.openingBalancePaise = openingBalancePaise;
+  state.wallet = openWallet(openingBalancePaise);
+  state.entries = [
+    {
+      kind: 'opening',
+      amountPaise: openingBalancePaise,
+      balancePaise: openingBalancePaise,
+      txnId: null,
+      atMs: nowMs(state),
+    },
+  ];
+  state.payouts = [];
+  state.refused = new Set();
+  state.index = { ...emptyIndex(base), overrides, active };
+}
+
+/** World time, as of the latest command. */
+export const nowMs = ({ clock, wallMs }: Pick<WorldState, 'clock' | 'wallMs'>): number =>
+  worldTimeMs(clock, wallMs);
+
+export const isFrozen = ({ clock }: WorldState): boolean => clock.frozenAtMs !== null;
+
+/** True while nothing but its opening has happened to the wallet. */
+export const isUntouched = ({ entries, refused }: WorldState): boolean =>
+  entries.length === 1 && refused.size === 0;
+
+/** What counts against SANDBOX_MAX_TRANSACTIONS: payouts, remembered refusals, credits and debits. */
+export const recordsHeld = ({ payouts, refused, entries, index }: WorldState): number => {
+  const { FAILED, REVERSED } = index.tallies;
+  const entriesOfPayouts = payouts.length + FAILED.count + REVERSED.count;
+  return payouts.length + refused.size + entries.length - 1 - entriesOfPayouts;
+};
+
+/** Puts a payout into the index. @param position where it is in `payouts` */
+export function indexPayout({ index }: WorldState, payout: Payout, position: number): void {
+  index.byTxnId.set(payout.txnId, position);
+  index.byReference.set(payout.clientRefId, position);
+  if (payout.utr !== null) index.utrs.add(payout.utr);
+  tally(index, payout, 1);
+  scheduleStep(index, payout, position);
+}
+
+export function tally({ tallies }: WorldIndex, { state, amountPaise }: Payout, by: 1 | -1): void {
+  tallies[state].count += by;
+  tallies[state].paise += by * amountPaise;
+}
+
+/** Puts the next step of a payout into the queue, if it waits for its time. */
+export function scheduleStep({ due }: WorldIndex, payout: Payout, position: number): void {
+  const dueMs = nextDueMs(payout);
+  const { createdAtMs, txnId } = payout;
+  if (dueMs !== null) due.push({ dueMs, createdAtMs, txnId, position });
+}
+
+/** Chooses what the world stands on: its scenario, and the rules on top of it. */
+export function useScenario(
+  state: WorldState,
+  scenario: WorldState['scenario'],
+  overrides: readonly unknown[],
+  compiler: ScenarioCompiler,
+): void {
+  const { index } = state;
+  state.scenario = scenario;
+  state.overrides = overrides;
+  index.base = compiler.scenario(scenario.source);
+  index.overrides = overrides.map((document) => compiler.rule(document));
+  index.active = withOverrides(index.base, index.overrides);
+}
