@@ -3,10 +3,11 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Logger } from 'pino';
 import { frozenClock, runningClock } from './world/clock.ts';
 import { toPaise } from './payout/money.ts';
-import type { Scenario, ScenarioSettings } from './scenario/scenario.ts';
+import type { ScenarioSettings } from './contract/snapshot.ts';
+import type { Scenario } from './scenario/scenario.ts';
 import type { WallClock } from './log/wall-clock.ts';
-import { Worlds } from './log/worlds.ts';
-import { HistoryBudget } from './world/bounded-log.ts';
+import { MemoryLog } from './log/memory.ts';
+import { MemoryBudget } from './world/bounded-log.ts';
 import { CONTROL_PREFIX, controlApi, isControlPath } from './http/control/control-api.ts';
 import { admission } from './http/service/admission.ts';
 import { adminOnly, bearerKeys } from './http/bearer-key.ts';
@@ -17,14 +18,13 @@ import { collectRoutes } from './http/operation.ts';
 import { payoutRoutes } from './http/service/payout-routes.ts';
 import { limitRates } from './http/service/rate-limit.ts';
 import { answerErrors, answerOddHttp, refuseBadPath, refuseBrokenHttp } from './http/refusals.ts';
-import { recordRequests, requestRecorder } from './http/request-record.ts';
-import { sayScenario } from './http/sandbox-headers.ts';
+import { recordRequests, requestRecorder } from './http/request-log.ts';
+import { setScenario } from './http/sandbox-headers.ts';
 import { ownCompilersOnly, serializerCompiler, validatorCompiler } from './http/schemas.ts';
 import { refuseUnknownRoutes } from './http/unknown-routes.ts';
 import { UnreadAnswers } from './http/limits/unread-answers.ts';
-import { MemoryLedger } from './ledger/memory.ts';
 import { newAdminToken } from './platform/admin-token.ts';
-import { sameText, sha256 } from './platform/digest.ts';
+import { sameText } from './platform/digest.ts';
 import { ControlScenarios } from './http/control/control-scenarios.ts';
 import { dashboardFiles } from './platform/dashboard-files.ts';
 import { KeptState, type Restored } from './platform/kept-state.ts';
@@ -48,7 +48,7 @@ const MAX_UNREAD_BYTES = 128 * 1024 * 1024;
 const UNREAD_SHARE = 1 / 8; // of the heap
 const MAX_REQUESTS_AHEAD = 10_000; // on all connections, beside the first of each
 const JOURNAL_SHARE = 16; // one world may take this part of what all journals may hold
-const MAX_ATTEMPT_COUNTERS = 200_000; // of all worlds together
+const MAX_ATTEMPTS = 200_000; // of all worlds together
 
 /** The key whose world answers a status request without one, in a dialect that answers it. */
 const DEFAULT_KEY = 'sk_test_demo';
@@ -61,12 +61,12 @@ interface AppParts {
 
 interface App {
   readonly app: FastifyInstance;
-  readonly worlds: Worlds;
+  readonly worlds: MemoryLog;
   /** What GET and DELETE /_sandbox/worlds ask for: that of the settings, or one that was made. */
   readonly adminToken: string;
   /** What the state file held; null without one. */
   readonly restored: Restored | null;
-  readonly scenarioInForce: () => Scenario;
+  readonly activeScenario: () => Scenario;
   /** The OpenAPI document of all routes, once the app is ready: made at the first call, since a start needs none of it. */
   readonly openapi: () => Promise<string>;
 }
@@ -107,32 +107,28 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
     reloaded: (file) => log.info({ file }, 'scenario read anew'),
     refused: (problems) => log.warn({ problems }, 'scenario refused: the last good one stays in force'),
   });
-  const scenarioInForce = () => scenarios.inForce;
-  const ledger = new MemoryLedger(settings.maxTransactions);
+  const activeScenario = () => scenarios.inForce;
   const metrics =
     settings.metrics === 'on'
       ? (await import('./platform/metrics.ts')).startMetrics({
           worlds: () => worlds.size,
-          transactions: () => ledger.held,
+          transactions: () => worlds.recordsHeld,
         })
       : null;
-  const worlds: Worlds = new Worlds({
-    parts: {
-      scenarioInForce,
-      ledger,
-      digest: sha256,
-      wallClock,
-      observer: observeWorlds(log, metrics?.settled),
-      attemptBudget: { max: MAX_ATTEMPT_COUNTERS, held: 0 },
-      historyBudget: new HistoryBudget(settings.journalMemory),
-      journalLimits: {
-        items: settings.journalEntries,
-        bytes: Math.ceil(settings.journalMemory / JOURNAL_SHARE),
-      },
-    },
+  const worlds: MemoryLog = new MemoryLog({
+    compiler: scenarios,
+    activeSource: () => scenarios.inForce.source,
+    wallClock,
+    observer: observeWorlds(log, metrics?.settled),
     maxWorlds: settings.maxWorlds,
     idleMs: settings.worldIdle,
-    dropped: (worldId, reason) => log.info({ world: worldId.slice(0, 8), reason }, 'world dropped'),
+    maxRecords: settings.maxTransactions,
+    maxAttempts: MAX_ATTEMPTS,
+    journalBudget: new MemoryBudget(settings.journalMemory),
+    journalLimits: {
+      items: settings.journalEntries,
+      bytes: Math.ceil(settings.journalMemory / JOURNAL_SHARE),
+    },
   });
 
   const snapshots = new Snapshots(scenarios, wallClock);
@@ -157,10 +153,10 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
   const longBodies = new LongBodies(maxStateBytes);
   const record = requestRecorder(log, stopwatchMs, {
     began: ({ raw }) => connections.began(raw.socket),
-    over(request, reply) {
+    over(exchange, request, reply) {
       connections.ended(request.raw.socket);
       unread.read(reply.raw);
-      metrics?.requested(request, reply);
+      metrics?.requested(exchange, request, reply);
     },
   });
   const app: FastifyInstance = fastify({
@@ -177,21 +173,21 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
     },
     schemaController: { compilersFactory: ownCompilersOnly },
     return503OnClosing: false, // what still comes in while we stop is answered, and its connection closed
-    clientErrorHandler: refuseBrokenHttp(log, scenarioInForce),
-    frameworkErrors: refuseBadPath(record, scenarioInForce),
+    clientErrorHandler: refuseBrokenHttp(log, activeScenario),
+    frameworkErrors: refuseBadPath(record, activeScenario),
   });
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
 
   connections.watch(app.server);
-  answerOddHttp(app, log, scenarioInForce);
+  answerOddHttp(app, log, activeScenario);
   recordRequests(app, record);
-  sayScenario(app, ({ url }) => (isControlPath(url) ? scenarios.plain : scenarios.inForce));
+  setScenario(app, ({ url }) => (isControlPath(url) ? scenarios.plain : scenarios.inForce));
   const routes = collectRoutes(app);
   let document: Promise<string> | undefined;
   const openapi = (): Promise<string> => (document ??= documentOf(routes));
   refuseUnknownRoutes(app, CONTROL_PREFIX);
-  answerErrors(app, log, record, scenarioInForce);
+  answerErrors(app, log, record, activeScenario);
   takeJsonBodies(app, longBodies);
   const limitRate = await limitRates(app, settings.maxWorlds);
   const keyOf = bearerKeys(settings.apiKeys, sameText);
@@ -202,7 +198,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
       done();
     });
   }
-  const admit = admission({ worlds, scenarios, keyOf, defaultKey, wallClock });
+  const admit = admission({ log: worlds, scenarios, keyOf, defaultKey, wallClock });
   await app
     .withTypeProvider<ZodTypeProvider>()
     .register(payoutRoutes, { admit, limitRate, unread, wallClock });
@@ -247,5 +243,5 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
       worlds.close();
     }
   });
-  return { app, worlds, adminToken, restored, scenarioInForce, openapi };
+  return { app, worlds, adminToken, restored, activeScenario, openapi };
 }

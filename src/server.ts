@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import { buildApp } from './app.ts';
 import type { Scenario } from './scenario/scenario.ts';
-import type { Worlds } from './log/worlds.ts';
+import type { MemoryLog } from './log/memory.ts';
 import type { WallClock } from './log/wall-clock.ts';
 import { gracefulStop } from './platform/graceful-stop.ts';
 import type { Restored } from './platform/kept-state.ts';
@@ -26,7 +26,7 @@ export async function openapiOf(settings: Settings, wallClock: WallClock, log: L
 export interface Server {
   /** Where a client of the same machine reaches it: `http://127.0.0.1:3000`. */
   readonly url: string;
-  readonly worlds: Worlds;
+  readonly worlds: MemoryLog;
   /** What GET and DELETE /_sandbox/worlds ask for. */
   readonly adminToken: string;
   /** What the state file held; null without one. */
@@ -52,7 +52,7 @@ function urlOf({ address, family, port }: AddressInfo): string {
  * @throws the error of `listen` (EADDRINUSE, EACCES, ENOTFOUND …) when that address cannot be had
  */
 export async function startServer(settings: Settings, wallClock: WallClock, log: Logger): Promise<Server> {
-  const { app, worlds, adminToken, restored, scenarioInForce } = await buildApp({ settings, wallClock, log });
+  const { app, worlds, adminToken, restored, activeScenario } = await buildApp({ settings, wallClock, log });
   const close = gracefulStop(app.server, () => app.close());
   await app.listen({ host: addressOf(settings.host), port: settings.port });
   return {
@@ -60,7 +60,7 @@ export async function startServer(settings: Settings, wallClock: WallClock, log:
     worlds,
     adminToken,
     restored,
-    scenario: scenarioInForce(),
+    scenario: activeScenario(),
     close,
   };
 }

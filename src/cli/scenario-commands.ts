@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ScenarioDocument } from '../contract/scenario.ts';
 import { runningClock } from '../world/clock.ts';
-import type { ScenarioSettings } from '../scenario/scenario.ts';
+import type { ScenarioSettings } from '../contract/snapshot.ts';
 import { readScenario, ScenarioError, shippedDialects } from '../scenario/scenario-file.ts';
 import { ScenarioLibrary } from '../scenario/scenario-library.ts';
 

@@ -5,8 +5,8 @@ import type { Logger } from 'pino';
 import type { Dialect } from '../contract/dialect.ts';
 import { Refusal, REFUSALS, type FieldError, type RefusalCode } from '../contract/errors.ts';
 import type { Scenario } from '../scenario/scenario.ts';
-import { afterAnswers, type Recorder } from './request-record.ts';
-import { sayId, tell } from './sandbox-headers.ts';
+import { afterAnswers, type Recorder } from './request-log.ts';
+import { setRequestId, setSandboxHeader } from './sandbox-headers.ts';
 
 /** What Fastify itself refuses, in our catalogue. */
 const FASTIFY_REFUSALS: Readonly<Record<string, RefusalCode>> = {
@@ -90,18 +90,16 @@ function refusalOf(error: unknown, { routeOptions }: FastifyRequest): Refusal | 
  */
 export function refuse(refusal: Refusal, request: FastifyRequest, reply: FastifyReply): string {
   const { code, details } = refusal;
-  request.record.code = code;
-  sayId(request, reply);
+  reply.refusal = refusal.data;
+  setRequestId(request, reply);
   if (details.headers !== undefined) void reply.headers(details.headers);
   if (details.limit !== undefined) {
-    request.record.limit = details.limit;
-    tell(request, reply, 'x-sandbox-limit', details.limit);
+    setSandboxHeader(request, reply, 'x-sandbox-limit', details.limit);
   }
   if (details.rule !== undefined) {
-    request.record.rule = details.rule;
-    tell(request, reply, 'x-sandbox-rule', details.rule);
+    setSandboxHeader(request, reply, 'x-sandbox-rule', details.rule);
   }
-  const { text, contentType } = errorBody(factsOf(refusal), request.scenario.dialect.errors);
+  const { text, contentType } = errorBody(factsOf(refusal), request.dialect.errors);
   if (contentType !== null) void reply.type(contentType);
   void reply.code(REFUSALS[code].status);
   return text;
@@ -119,12 +117,12 @@ export function answerErrors(
   app: FastifyInstance,
   log: Logger,
   record: Recorder,
-  scenarioInForce: () => Scenario,
+  activeScenario: () => Scenario,
 ): void {
   app.setErrorHandler((error, request, reply) => {
-    if ((request.record as FastifyRequest['record'] | undefined) === undefined) {
+    if (request.startedMs === 0) {
       record(request, reply);
-      request.scenario = scenarioInForce();
+      request.dialect = activeScenario().dialect;
     }
     const refusal = refusalOf(error, request);
     if (refusal === undefined) {
@@ -137,10 +135,10 @@ export function answerErrors(
 
 /** Answers a path that cannot be decoded, which Fastify refuses before any hook runs. */
 export const refuseBadPath =
-  (record: Recorder, scenarioInForce: () => Scenario) =>
+  (record: Recorder, activeScenario: () => Scenario) =>
   (_error: Error, request: FastifyRequest, reply: FastifyReply): void => {
     record(request, reply);
-    request.scenario = scenarioInForce();
+    request.dialect = activeScenario().dialect;
     const refusal = new Refusal('MALFORMED_REQUEST', { message: 'The path is not a valid URL' });
     void sendText(reply, refuse(refusal, request, reply));
   };
@@ -153,7 +151,7 @@ const CLIENT_ENDED = 'HPE_INVALID_EOF_STATE';
  * before it on its connection is answered first: its refusal would be taken for the answer to that.
  */
 export const refuseBrokenHttp =
-  (log: Logger, scenarioInForce: () => Pick<Scenario, 'dialect'>) =>
+  (log: Logger, activeScenario: () => Pick<Scenario, 'dialect'>) =>
   (error: Error & { code?: string }, socket: Socket): void => {
     if (error.code === 'ECONNRESET' || socket.destroyed) return;
     let isDone = false;
@@ -161,7 +159,7 @@ export const refuseBrokenHttp =
       isDone = true;
       if (socket.destroyed) return;
       const facts = factsOf(new Refusal(CLIENT_ERRORS[error.code ?? ''] ?? 'MALFORMED_REQUEST'));
-      const { text, contentType } = errorBody(facts, scenarioInForce().dialect.errors);
+      const { text, contentType } = errorBody(facts, activeScenario().dialect.errors);
       log.info({ status: facts.status, code: facts.code }, 'request');
       if (socket.writable) {
         socket.write(
@@ -177,9 +175,9 @@ export const refuseBrokenHttp =
   };
 
 /** Answers what Node would answer by itself, without our envelope: an expectation, which is ignored, and CONNECT. */
-export function answerOddHttp(app: FastifyInstance, log: Logger, scenarioInForce: () => Scenario): void {
+export function answerOddHttp(app: FastifyInstance, log: Logger, activeScenario: () => Scenario): void {
   const { server } = app;
-  const refuseConnect = refuseBrokenHttp(log, scenarioInForce);
+  const refuseConnect = refuseBrokenHttp(log, activeScenario);
   server.on('checkExpectation', (request, response) => void server.emit('request', request, response));
   server.on('connect', (_request, socket: Socket) => refuseConnect(new Error('CONNECT'), socket));
 }

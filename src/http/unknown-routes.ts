@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { Refusal } from '../contract/errors.ts';
-import { pathOf } from './request-record.ts';
+import { pathOf } from './request-log.ts';
 
 /** A route as it was registered: `/transactions/:txn_id`. */
 interface Route {

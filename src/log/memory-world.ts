@@ -80,6 +80,7 @@ export class MemoryWorld implements WorldHandle {
   }
 
   get latest(): Readonly<WorldState> {
+    this.#follow();
     return this.#state;
   }
 

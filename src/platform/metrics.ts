@@ -1,6 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Change } from '../payout/payout.ts';
+import type { Exchange } from '../world/exchange.ts';
 import { lazyPackage } from '../lazy-packages.ts';
 
 const PREFIX = 'payout_sandbox_';
@@ -15,7 +16,7 @@ interface Held {
 
 /** Counts what happens, in words that Prometheus reads. Nothing of a world is in it: no key, no id, no reference. */
 export interface Metrics {
-  readonly requested: (request: FastifyRequest, reply: FastifyReply) => void;
+  readonly requested: (exchange: Exchange, request: FastifyRequest, reply: FastifyReply) => void;
   readonly settled: (change: Change) => void;
   /** All of it, in Prometheus' text format. */
   readonly text: () => Promise<string>;
@@ -23,8 +24,8 @@ export interface Metrics {
 }
 
 /** A route by its pattern: paths hold ids, and anybody can think of as many as he likes. */
-const routeOf = ({ record, routeOptions }: FastifyRequest): string =>
-  record.route ?? routeOptions?.url ?? 'unknown';
+const routeOf = ({ route }: Exchange, { routeOptions }: FastifyRequest): string =>
+  route ?? routeOptions?.url ?? 'unknown';
 
 /**
  * Begins to count. prom-client's own default metrics are left alone: they watch the process with observers that nothing ever
@@ -86,13 +87,13 @@ export function startMetrics({ worlds, transactions }: Held): Metrics {
   gauge('nodejs_eventloop_lag_max_seconds', 'The longest of them', () => inSeconds(delay.max));
 
   return {
-    requested(request, reply) {
-      const { record, method } = request;
-      const route = routeOf(request);
+    requested(exchange, request, reply) {
+      const { method, durationMs = 0, fault } = exchange;
+      const route = routeOf(exchange, request);
       const status = reply.raw.headersSent ? String(reply.raw.statusCode) : 'none';
       requests.inc({ route, method: route === 'unknown' ? 'any' : method, status });
-      durations.observe({ route }, (record.durationMs ?? 0) / 1000);
-      if (record.fault !== undefined) faults.inc({ kind: record.fault });
+      durations.observe({ route }, durationMs / 1000);
+      if (fault !== undefined) faults.inc({ kind: fault });
     },
     settled({ from, to }) {
       if (from !== to) settlements.inc({ state: to }); // else only its UTR came

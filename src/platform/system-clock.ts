@@ -2,21 +2,25 @@ import type { WallClock } from '../log/wall-clock.ts';
 
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1; // what setTimeout can hold: 24.8 days
 
-/** The system's clock, held back when it is set to an earlier time. The one place that reads it. */
+/**
+ * The system's clock, the one place that reads it. When the machine's clock is set back, it goes on from where it was: it
+ * runs with the machine's monotonic clock, and follows the other only forwards.
+ */
 export function systemClock(): WallClock {
-  let latestMs = 0;
+  let offsetMs = -Infinity;
   const nowMs = (): number => {
-    latestMs = Math.max(latestMs, Date.now());
-    return latestMs;
+    const sinceStartMs = performance.now();
+    offsetMs = Math.max(offsetMs, Date.now() - sinceStartMs);
+    return Math.floor(offsetMs + sinceStartMs);
   };
   return {
     nowMs,
-    alarm(atMs, ring) {
-      const timer = setTimeout(ring, Math.min(Math.max(atMs - nowMs(), 0), LONGEST_TIMEOUT_MS));
+    schedule(atMs, callback) {
+      const timer = setTimeout(callback, Math.min(Math.max(atMs - nowMs(), 0), LONGEST_TIMEOUT_MS));
       timer.unref();
       return () => clearTimeout(timer);
     },
-    letOthersRun: () => new Promise((resolve) => setImmediate(resolve)),
+    yieldToEventLoop: () => new Promise((resolve) => setImmediate(resolve)),
   };
 }
 

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import type { Change } from '../payout/payout.ts';
-import type { WorldObserver } from '../log/world.ts';
+import type { WorldObserver } from '../log/memory-world.ts';
 
-/** Writes one line a settlement. @param settled is told of each besides */
+/** Writes a line for each settlement, and for what happens to worlds. @param settled is called for each settlement too */
 export const observeWorlds = (log: Logger, settled?: (change: Change) => void): WorldObserver => ({
   settled: (worldId, change) => {
     settled?.(change);
@@ -21,4 +21,5 @@ export const observeWorlds = (log: Logger, settled?: (change: Change) => void): 
     );
   },
   failed: (worldId, error) => log.error({ world: worldId.slice(0, 8), err: error }, 'a fault of the sandbox'),
+  dropped: (worldId, reason) => log.info({ world: worldId.slice(0, 8), reason }, 'world dropped'),
 });

@@ -1,7 +1,9 @@
 import { watch, type FSWatcher } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { ScenarioInput } from '../contract/control.ts';
-import type { Scenario, ScenarioSettings } from './scenario.ts';
+import { LRUCache } from 'lru-cache';
+import type { ScenarioSettings, ScenarioSource } from '../contract/snapshot.ts';
+import type { Scenario, ScenarioCompiler } from './scenario.ts';
 import type { Rule } from './rule.ts';
 import {
   filesIn,
@@ -9,6 +11,7 @@ import {
   MAGIC,
   nameOf,
   readScenario,
+  ruleOf,
   ScenarioError,
   scenarioOf,
   SHIPPED,
@@ -37,11 +40,14 @@ const PLAIN_TEXT = JSON.stringify({ description: 'The settings and no more' }, n
 const INLINE = 'inline';
 
 /** All scenarios that a world or a request can choose: ours, the user's, and the one in force. */
-export class ScenarioLibrary {
+export class ScenarioLibrary implements ScenarioCompiler {
   readonly #dialects = shippedDialects();
   #magicRules: readonly Rule[] | null = null;
   readonly #files: Map<string, string>;
   readonly #read = new Map<string, Scenario>();
+  /** What sources were compiled to, by the source itself, and by its text for those that came as data. */
+  readonly #bySource = new WeakMap<ScenarioSource, Scenario>();
+  readonly #byText = new LRUCache<string, Scenario>({ max: 100 });
   readonly #inForceName: string;
   readonly #options: LibraryOptions;
   readonly #watchers: FSWatcher[] = [];
@@ -85,6 +91,21 @@ export class ScenarioLibrary {
     return this.names.map((name) => this.get(name)).filter((scenario) => scenario !== undefined);
   }
 
+  scenario(source: ScenarioSource): Scenario {
+    const known = this.#bySource.get(source);
+    if (known !== undefined) return known;
+    const text = JSON.stringify(source);
+    const scenario =
+      this.#byText.get(text) ?? this.compile(source.document, `${source.name}.json`, source.settings);
+    this.#byText.set(text, scenario);
+    this.#bySource.set(source, scenario);
+    return scenario;
+  }
+
+  rule(document: unknown): Rule {
+    return ruleOf(JSON.stringify(document, null, 2), 'world');
+  }
+
   /**
    * Makes a scenario of a document, which is not kept.
    *
@@ -92,7 +113,9 @@ export class ScenarioLibrary {
    * @throws ScenarioError with everything that is wrong with it
    */
   compile(document: unknown, name = INLINE, settings = this.#options.settings): Scenario {
-    return scenarioOf(JSON.stringify(document, null, 2), name, this.#surroundings(settings));
+    const scenario = scenarioOf(JSON.stringify(document, null, 2), name, this.#surroundings(settings));
+    this.#bySource.set(scenario.source, scenario);
+    return scenario;
   }
 
   /** Watches the user's files, and takes them anew when they change. */
@@ -191,6 +214,7 @@ export class ScenarioLibrary {
   /** Makes a scenario, and keeps it under its name. */
   #keep(scenario: Scenario): Scenario {
     this.#read.set(scenario.name, scenario);
+    this.#bySource.set(scenario.source, scenario);
     return scenario;
   }
 }

@@ -82,7 +82,7 @@ export function handleRequest(
   return {
     dialect: scenario.dialect,
     attempt: plan.attempt,
-    effect: rule === null ? null : seenEffect(rule, plan),
+    effect: rule === null || !isApplied(rule, answer) ? null : seenEffect(rule, plan),
     answer,
     committed: state.payouts.length > payoutsBefore,
     balances: isAsked ? { beforePaise, afterPaise: state.wallet.balancePaise } : null,
@@ -103,6 +103,10 @@ function planOf(state: WorldState, command: RequestCommand, stamp: Stamp, compil
     uses,
   );
 }
+
+/** Whether a rule changes what the client sees: not where it leaves a refusal as it is. */
+const isApplied = ({ effect: { respond, fault, delay } }: Rule, answer: Answer): boolean =>
+  answer.kind !== 'refused' || replacesBody(respond) || fault !== null || delay !== null;
 
 const seenEffect = ({ id, effect: { respond, fault } }: Rule, { delayMs, draw }: Plan): SeenEffect => ({
   rule: id,

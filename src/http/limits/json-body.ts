@@ -6,7 +6,6 @@ import { tooCrowded, tooNested } from './body-refusals.ts';
 import { isTooCrowded } from './crowding.ts';
 import { isTooNested } from '../../contract/nesting.ts';
 import { readBody, type LongBodies } from './body-bytes.ts';
-import { noteBody } from '../request-record.ts';
 
 const OTHER_CHARSET = /charset=(?!"?utf-?8"?\s*(;|$))/i;
 
@@ -39,7 +38,7 @@ export function takeJsonBodies(app: FastifyInstance, longBodies: LongBodies, emp
         return done(new Refusal('INVALID_JSON', { message: 'The request body is not valid UTF-8' }));
       }
       const text = body.toString('utf8');
-      noteBody(request, text);
+      request.bodyText = text;
       if (isTooNested(text)) return done(tooNested()); // what reads it would overflow its stack
       if (isTooCrowded(text)) return done(tooCrowded()); // what reads it would take all memory there is
       if (emptyIsNone && text.trim() === '') return done(null);

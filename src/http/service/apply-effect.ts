@@ -2,30 +2,24 @@ import { STATUS_CODES } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Dialect } from '../../contract/dialect.ts';
 import { Refusal } from '../../contract/errors.ts';
-import type { Plan } from '../../scenario/plan.ts';
-import type { Fault, Respond, Rule } from '../../scenario/rule.ts';
 import type { WallClock } from '../../log/wall-clock.ts';
-import { journalEntry } from '../../world/journal-entry.ts';
-import { heldBack } from './delayed-response.ts';
-import { errorBody, refuse, sendText } from '../refusals.ts';
-import { noteAnswer } from '../request-record.ts';
-import { tell } from '../sandbox-headers.ts';
+import { replacesBody, type Respond } from '../../scenario/rule.ts';
+import type { Answer, RequestResult, SeenEffect } from '../../world/requests.ts';
+import { exchangeOf, noteAnswer, updateJournal } from '../exchange-record.ts';
 import type { UnreadAnswers } from '../limits/unread-answers.ts';
+import { errorBody, refuse, sendText } from '../refusals.ts';
+import { setSandboxHeader } from '../sandbox-headers.ts';
+import { heldBack } from './delayed-response.ts';
 import { breakWire } from './wire-faults.ts';
 
-/** The normal answer of a route. */
-interface Normal {
-  /** Does what was asked for, and gives the body of its answer. @throws Refusal */
-  readonly act: () => Promise<object>;
-  /** The body as if it had been done; null where nothing is ever done, as for reads. */
-  readonly pretend: (() => object) | null;
-}
-
 /** What an answer waits with, and where it waits. */
-interface Waiting {
+export interface Waiting {
   readonly wallClock: WallClock;
   readonly unread: UnreadAnswers;
 }
+
+/** Makes the body of a route's 200. */
+export type BodyOf = (answer: Answer, dialect: Dialect) => object;
 
 /** What the interface calls the statuses that it lists, and the code that our catalogue has for them. */
 const LISTED: Readonly<Record<number, { readonly code: string; readonly message: string }>> = {
@@ -45,107 +39,108 @@ function usualHeaders(status: number, { rate_limit: rows }: Dialect): Readonly<R
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** The faults that leave a body to be seen, whole or in part. */
-const showsBody = (fault: Fault | null): boolean =>
-  fault === null || ['truncated-body', 'malformed-json', 'slow-body'].includes(fault.kind);
-
-/** True for an answer that stands in the place of the normal one with a body of its own. */
-const replacesBody = (respond: Respond | null): boolean =>
-  respond !== null && (respond.body !== null || respond.status >= 300);
-
-/** Writes the answer that a rule orders into the reply. @returns its body */
-function ordered(respond: Respond, request: FastifyRequest, reply: FastifyReply): string {
-  const { status, body, headers } = respond;
-  void reply.code(status).headers({ ...usualHeaders(status, request.scenario.dialect), ...headers });
-  if (body !== null) {
-    request.record.code = status >= 400 && respond.code !== null ? respond.code : undefined;
-    const isText = typeof body === 'string';
-    if (!reply.hasHeader('content-type')) void reply.type(isText ? 'text/plain; charset=utf-8' : JSON_TYPE);
-    return isText ? body : JSON.stringify(body);
-  }
-  const code = respond.code ?? LISTED[status]?.code ?? `HTTP_${status}`;
-  const message = respond.message ?? LISTED[status]?.message ?? STATUS_CODES[status] ?? 'Error';
-  request.record.code = code;
-  const { text, contentType } = errorBody({ status, code, message }, request.scenario.dialect.errors);
-  if (contentType !== null && !reply.hasHeader('content-type')) void reply.type(contentType);
-  return text;
-}
-
-/** Does what the rule leaves to be done, and writes the answer into the reply. @returns its body */
-async function answerOf(
-  { effect }: Rule,
-  normal: Normal,
+/**
+ * Answers a request of the service with what its world made of it: normally, or as a rule orders.
+ *
+ * @throws Refusal as the world refused it
+ */
+export async function respond(
+  result: RequestResult,
+  bodyOf: BodyOf,
   request: FastifyRequest,
   reply: FastifyReply,
-): Promise<string> {
-  const { respond, fault, commit } = effect;
-  const { record } = request;
-  const isReplaced = replacesBody(respond);
-  const isActed = normal.pretend === null ? !isReplaced && showsBody(fault) : commit;
-  if (normal.pretend !== null) record.committed = false;
-  let text = '';
-  try {
-    if (isActed) {
-      text = reply.serialize(await normal.act()) as string;
-      if (normal.pretend !== null) record.committed = record.replayed !== true;
-    } else if (normal.pretend !== null && !isReplaced) {
-      text = reply.serialize(normal.pretend()) as string;
-    }
-    void reply.type(JSON_TYPE);
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    if (!isReplaced && fault === null && effect.delay === null) {
-      void reply.removeHeader('x-sandbox-rule'); // this answer is none of its making
-      record.rule = undefined;
-    }
-    text = refuse(error, request, reply); // 402 and the like are answers too: the rule still has its way with them
-    if (!isReplaced) return text;
-  }
-  if (respond !== null && isReplaced) {
-    for (const name of ['content-type', 'idempotent-replayed']) void reply.removeHeader(name);
-    return ordered(respond, request, reply);
-  }
-  if (respond !== null) void reply.code(respond.status).headers(respond.headers);
-  return text;
+  waiting: Waiting,
+): Promise<unknown> {
+  const { answer, effect, dialect } = result;
+  request.result = result;
+  request.dialect = dialect;
+  if (effect !== null) return applyEffect(effect, result, bodyOf, request, reply, waiting);
+  if (answer.kind === 'refused') throw new Refusal(answer.refusal.code, answer.refusal.details);
+  sayReplayed(answer, request, reply);
+  return bodyOf(answer, dialect);
 }
 
-/**
- * Answers a request that met a rule: the payout happens or does not, whatever the client is then made to see, and when.
- * The money is moved at once; only the answer waits.
- */
-export async function answerUnderRule(
-  plan: Plan & { readonly rule: Rule },
-  normal: Normal,
+function sayReplayed(answer: Answer, request: FastifyRequest, reply: FastifyReply): void {
+  if (answer.kind === 'payout' && answer.replayed) {
+    setSandboxHeader(request, reply, 'idempotent-replayed', 'true');
+  }
+}
+
+/** The client sees what the rule orders. The money has moved already; only the answer waits. */
+async function applyEffect(
+  effect: SeenEffect,
+  result: RequestResult,
+  bodyOf: BodyOf,
   request: FastifyRequest,
   reply: FastifyReply,
   { wallClock, unread }: Waiting,
 ): Promise<FastifyReply> {
-  const { rule, draw, delayMs } = plan;
-  const { fault } = rule.effect;
-  const { record, world } = request;
+  const { fault, delayMs } = effect;
+  const { world } = request;
   const { socket } = request.raw;
   const wait = (ms: number | null) => {
-    world.events.publish('request', () => journalEntry(record)); // it hangs: whoever watches sees it
+    updateJournal(request, reply);
+    world.announce(exchangeOf(request, reply)); // so that whoever watches sees that it hangs
     return heldBack(ms, socket, world, wallClock);
   };
-  record.rule = rule.id;
-  tell(request, reply, 'x-sandbox-rule', rule.id);
-  const text = await answerOf(rule, normal, request, reply);
+  setSandboxHeader(request, reply, 'x-sandbox-rule', effect.rule);
+  const text = writeAnswer(effect, result, bodyOf, request, reply);
 
   if (delayMs > 0) {
-    record.delayMs = delayMs;
+    reply.ordered = { ...reply.ordered, delayMs };
     const how = await wait(delayMs);
     if (how === 'left') return reply.hijack();
     if (how === 'ended' || how === 'reset') void reply.header('connection', 'close'); // answered at once, for the last time
   }
   if (fault === null) return sendText(reply, text);
-  record.fault = fault.kind;
+  reply.ordered = { ...reply.ordered, fault: fault.kind };
   void reply.hijack();
   const answer = { status: reply.statusCode, headers: reply.getHeaders(), body: text };
   if (fault.kind !== 'hang') {
-    noteAnswer(request, answer);
+    noteAnswer(request, reply, answer);
     unread.wait(reply.raw, text.length);
   }
-  await breakWire(fault, { response: reply.raw, socket, answer, draw, wait });
+  await breakWire(fault, { response: reply.raw, socket, answer, garbage: effect.garbage, wait });
   return reply;
+}
+
+/** Writes status and headers into the reply. @returns the body */
+function writeAnswer(
+  { respond: ordered }: SeenEffect,
+  { answer, dialect }: RequestResult,
+  bodyOf: BodyOf,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): string {
+  if (ordered !== null && replacesBody(ordered)) return writeOrdered(ordered, dialect, reply);
+  if (answer.kind === 'refused') {
+    const { code, details } = answer.refusal;
+    return refuse(new Refusal(code, details), request, reply); // 402 and the like are answers too
+  }
+  sayReplayed(answer, request, reply);
+  const text = answer.kind === 'none' ? '' : (reply.serialize(bodyOf(answer, dialect)) as string);
+  void reply.type(JSON_TYPE);
+  if (ordered !== null) void reply.code(ordered.status).headers(ordered.headers);
+  return text;
+}
+
+/** Writes the answer that a rule orders in the place of the normal one. @returns its body */
+function writeOrdered(
+  { status, body, headers, code: orderedCode, message: orderedMessage }: Respond,
+  dialect: Dialect,
+  reply: FastifyReply,
+): string {
+  void reply.code(status).headers({ ...usualHeaders(status, dialect), ...headers });
+  if (body !== null) {
+    reply.ordered = { code: status >= 400 && orderedCode !== null ? orderedCode : undefined };
+    const isText = typeof body === 'string';
+    if (!reply.hasHeader('content-type')) void reply.type(isText ? 'text/plain; charset=utf-8' : JSON_TYPE);
+    return isText ? body : JSON.stringify(body);
+  }
+  const code = orderedCode ?? LISTED[status]?.code ?? `HTTP_${status}`;
+  const message = orderedMessage ?? LISTED[status]?.message ?? STATUS_CODES[status] ?? 'Error';
+  reply.ordered = { code };
+  const { text, contentType } = errorBody({ status, code, message }, dialect.errors);
+  if (contentType !== null && !reply.hasHeader('content-type')) void reply.type(contentType);
+  return text;
 }

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { WallClock } from '../../log/wall-clock.ts';
-import type { World } from '../../log/world.ts';
+import type { WorldHandle } from '../../log/world-log.ts';
 
 /** How a wait ended: its time came, the client left, the world was reset, or the world (or the sandbox) has ended. */
 export type HeldUntil = 'due' | 'left' | 'reset' | 'ended';
@@ -13,7 +13,7 @@ export type HeldUntil = 'due' | 'left' | 'reset' | 'ended';
 export const heldBack = (
   ms: number | null,
   socket: Socket,
-  world: World,
+  world: WorldHandle,
   wallClock: WallClock,
 ): Promise<HeldUntil> =>
   new Promise((resolve) => {
@@ -29,6 +29,6 @@ export const heldBack = (
     if (socket.destroyed) return left();
     socket.setMaxListeners(0); // one for each answer held on it, and requests may be sent before their turn
     socket.on('close', left);
-    if (ms !== null) cancelAlarm = wallClock.alarm(wallClock.nowMs() + ms, over('due'));
+    if (ms !== null) cancelAlarm = wallClock.schedule(wallClock.nowMs() + ms, over('due'));
     letGo = world.held.hold(() => over(world.held.isForGood ? 'ended' : 'reset')());
   });

@@ -1,10 +1,12 @@
 import type { Dialect } from '../../contract/dialect.ts';
 import type { BalanceAnswer, InitiateAnswer, StatusAnswer } from '../../contract/payout.ts';
+import { invariant } from '../../payout/invariant.ts';
 import { toInr } from '../../payout/money.ts';
-import type { Transaction } from '../../payout/payout.ts';
-import type { BalanceOutcome } from '../../ledger/ledger.ts';
+import type { Payout } from '../../payout/payout.ts';
+import type { Answer } from '../../world/requests.ts';
 
-/** The interface's own words for the 200 of initiate. */
+/** The bodies of the service's 200s, in the words of the interface. */
+
 const INITIATE_MESSAGE = 'Payout initiated successfully';
 
 /** ISO 8601 in UTC, with milliseconds or whole seconds. */
@@ -13,44 +15,56 @@ function timestamp(atMs: number, { answers }: Dialect): string {
   return answers.timestamps === 'seconds' ? text.replace(/\.\d+/, '') : text;
 }
 
-export const initiateAnswer = (transaction: Transaction, dialect: Dialect): InitiateAnswer => ({
-  status: 'success',
-  message: INITIATE_MESSAGE,
-  data: {
-    txn_id: transaction.txnId,
-    client_ref_id: transaction.clientRefId,
-    status: transaction.state,
-    amount: toInr(transaction.amountPaise),
-    utr: transaction.utr,
-    created_at: timestamp(transaction.createdAtMs, dialect),
-  },
-});
+function payoutOf(answer: Answer): Payout {
+  invariant(answer.kind === 'payout', 'an initiate and a status are answered with a payout');
+  return answer.payout;
+}
 
-export const balanceAnswer = (
-  { balancePaise, lastUpdatedMs }: Pick<BalanceOutcome, 'balancePaise' | 'lastUpdatedMs'>,
-  dialect: Dialect,
-): BalanceAnswer => ({
-  status: 'success',
-  data: { balance: toInr(balancePaise), currency: 'INR', last_updated: timestamp(lastUpdatedMs, dialect) },
-});
+export function initiateAnswer(answer: Answer, dialect: Dialect): InitiateAnswer {
+  const payout = payoutOf(answer);
+  return {
+    status: 'success',
+    message: INITIATE_MESSAGE,
+    data: {
+      txn_id: payout.txnId,
+      client_ref_id: payout.clientRefId,
+      status: payout.state,
+      amount: toInr(payout.amountPaise),
+      utr: payout.utr,
+      created_at: timestamp(payout.createdAtMs, dialect),
+    },
+  };
+}
 
-export const statusAnswer = (transaction: Transaction, dialect: Dialect): StatusAnswer => ({
-  status: 'success',
-  data: {
-    txn_id: transaction.txnId,
-    client_ref_id: transaction.clientRefId,
-    status: transaction.state,
-    amount: toInr(transaction.amountPaise),
-    utr: transaction.utr,
-    beneficiary_name: transaction.beneficiaryName,
-    beneficiary_account: transaction.beneficiaryAccount,
-    created_at: timestamp(transaction.createdAtMs, dialect),
-    completed_at: completedAt(transaction, dialect),
-  },
-});
+export function balanceAnswer(answer: Answer, dialect: Dialect): BalanceAnswer {
+  invariant(answer.kind === 'balance', 'a balance is answered with a balance');
+  const { balancePaise, lastUpdatedMs } = answer;
+  return {
+    status: 'success',
+    data: { balance: toInr(balancePaise), currency: 'INR', last_updated: timestamp(lastUpdatedMs, dialect) },
+  };
+}
+
+export function statusAnswer(answer: Answer, dialect: Dialect): StatusAnswer {
+  const payout = payoutOf(answer);
+  return {
+    status: 'success',
+    data: {
+      txn_id: payout.txnId,
+      client_ref_id: payout.clientRefId,
+      status: payout.state,
+      amount: toInr(payout.amountPaise),
+      utr: payout.utr,
+      beneficiary_name: payout.beneficiaryName,
+      beneficiary_account: payout.beneficiaryAccount,
+      created_at: timestamp(payout.createdAtMs, dialect),
+      completed_at: completedAt(payout, dialect),
+    },
+  };
+}
 
 /** undefined where the field is absent. */
-function completedAt({ completedAtMs }: Transaction, dialect: Dialect): string | null | undefined {
+function completedAt({ completedAtMs }: Payout, dialect: Dialect): string | null | undefined {
   if (completedAtMs !== null) return timestamp(completedAtMs, dialect);
   return dialect.status.completed_at_while_pending === 'absent' ? undefined : null;
 }

@@ -10,76 +10,58 @@ import {
   StatusQuery,
 } from '../../contract/payout.ts';
 import type { RouteName } from '../../contract/scenario.ts';
-import type { RequestFacts, Rule } from '../../scenario/rule.ts';
-import type { Plan } from '../../scenario/plan.ts';
-import type { WallClock } from '../../log/wall-clock.ts';
-import { doubtsOf } from '../../payout/rails.ts';
-import type { World } from '../../log/world.ts';
-import { noteAnswer } from '../request-record.ts';
-import { tell } from '../sandbox-headers.ts';
-import { answerUnderRule } from './apply-effect.ts';
-import type { UnreadAnswers } from '../limits/unread-answers.ts';
-import { noteReference, refuseUnknownFields } from './body-checks.ts';
+import { checkRailRules } from '../../payout/rails.ts';
+import { noteAnswer } from '../exchange-record.ts';
+import { setSandboxHeader } from '../sandbox-headers.ts';
+import { respond, type Waiting } from './apply-effect.ts';
+import { refuseUnknownFields } from './body-checks.ts';
 import { balanceAnswer, initiateAnswer, statusAnswer } from './payout-answers.ts';
 
 declare module 'fastify' {
-  interface FastifyRequest {
-    /** The world of the request's key. */
-    world: World;
-  }
   interface FastifyContextConfig {
     /** The word for a route in the log and in rules. */
     readonly name?: RouteName;
   }
 }
 
-interface Options {
+interface Options extends Waiting {
   /** Finds the world and the scenario of a request. @throws Refusal UNAUTHORIZED, INVALID_REQUEST */
-  readonly admit: (request: FastifyRequest) => void;
+  readonly admit: (request: FastifyRequest, reply: FastifyReply) => void;
   /** Counts a request against the rate limit, and refuses it past that: RATE_LIMITED. */
   readonly limitRate: onRequestHookHandler;
-  readonly wallClock: WallClock;
-  readonly unread: UnreadAnswers;
 }
 
-/** What the dialect does not take is refused, and what it doubts is told. */
-function judge(request: FastifyRequest, reply: FastifyReply, body: InitiateRequest): void {
-  const { warnings, errors } = doubtsOf(body, request.scenario.dialect.requests);
+/** Refuses what the dialect does not take of a bank's own rules, and warns of what it does. */
+function checkRails(request: FastifyRequest, reply: FastifyReply, body: InitiateRequest): void {
+  const { warnings, errors } = checkRailRules(body, request.dialect.requests);
   if (errors.length > 0) {
-    throw new Refusal('INVALID_REQUEST', {
-      message: errors.map(({ message }) => message).join('; '),
-      errors,
-    });
+    const message = errors.map((error) => error.message).join('; ');
+    throw new Refusal('INVALID_REQUEST', { message, errors });
   }
   if (warnings.length === 0) return;
-  request.record.warnings = warnings;
-  tell(request, reply, 'x-sandbox-warning', warnings.join('; '));
+  request.warnings = warnings;
+  setSandboxHeader(request, reply, 'x-sandbox-warning', warnings.join('; '));
 }
 
-const isRuled = (plan: Plan): plan is Plan & { readonly rule: Rule } => plan.rule !== null;
+/** What every command of the service takes along of its request. */
+const asked = ({ arrival, chosenScenario }: FastifyRequest) => ({
+  headers: arrival!.headers as Record<string, string | string[] | undefined>,
+  scenario: chosenScenario?.source ?? null,
+});
 
 /** The three routes of the payout service. */
 export const payoutRoutes: FastifyPluginAsyncZod<Options> = async (app, { admit, limitRate, ...waiting }) => {
-  app.decorateRequest('world');
-  app.addHook('onRequest', (request, _reply, done) => {
-    request.record.route = request.routeOptions.config.name;
-    admit(request);
+  app.addHook('onRequest', (request, reply, done) => {
+    admit(request, reply);
     done();
   });
   app.addHook('onSend', (request, reply, payload, done) => {
     const body = typeof payload === 'string' ? payload : '';
-    noteAnswer(request, { status: reply.statusCode, headers: reply.getHeaders(), body });
+    noteAnswer(request, reply, { status: reply.statusCode, headers: reply.getHeaders(), body });
     waiting.unread.wait(reply.raw, body.length);
     done(null, payload);
   });
   app.addHook('onRequest', limitRate);
-
-  const planOf = (request: FastifyRequest, route: RouteName, fields: RequestFacts['fields']): Plan => {
-    const { scenario, headers, world, record } = request;
-    const plan = world.plan({ scenario, route, fields, headers });
-    record.attempt = plan.attempt;
-    return plan;
-  };
 
   app.post(
     '/payout/initiate',
@@ -103,25 +85,13 @@ export const payoutRoutes: FastifyPluginAsyncZod<Options> = async (app, { admit,
         body: InitiateRequest,
         response: { 200: InitiateAnswer },
       },
-      preValidation: [noteReference, refuseUnknownFields],
+      preValidation: [refuseUnknownFields],
     },
     async (request, reply) => {
-      const { body, record, world, scenario } = request;
-      record.account = body.beneficiary_account;
-      judge(request, reply, body);
-      const plan = planOf(request, 'initiate', body);
-      const act = async (): Promise<InitiateAnswer> => {
-        const { transaction, replayed } = await world.initiate(body, plan, record);
-        record.txnId = transaction.txnId;
-        if (replayed) {
-          record.replayed = true;
-          tell(request, reply, 'idempotent-replayed', 'true');
-        }
-        return initiateAnswer(transaction, scenario.dialect);
-      };
-      if (!isRuled(plan)) return act();
-      const pretend = (): InitiateAnswer => initiateAnswer(world.imagine(body, plan), scenario.dialect);
-      return answerUnderRule(plan, { act, pretend }, request, reply, waiting);
+      const { body, world } = request;
+      checkRails(request, reply, body);
+      const result = await world.submit({ kind: 'initiate', body, ...asked(request) });
+      return respond(result, initiateAnswer, request, reply, waiting) as Promise<InitiateAnswer>;
     },
   );
 
@@ -139,11 +109,8 @@ export const payoutRoutes: FastifyPluginAsyncZod<Options> = async (app, { admit,
       },
     },
     async (request, reply) => {
-      const { record, world, scenario } = request;
-      const plan = planOf(request, 'balance', {});
-      const act = async (): Promise<BalanceAnswer> =>
-        balanceAnswer(await world.balance(record), scenario.dialect);
-      return isRuled(plan) ? answerUnderRule(plan, { act, pretend: null }, request, reply, waiting) : act();
+      const result = await request.world.submit({ kind: 'balance', ...asked(request) });
+      return respond(result, balanceAnswer, request, reply, waiting) as Promise<BalanceAnswer>;
     },
   );
 
@@ -163,16 +130,9 @@ export const payoutRoutes: FastifyPluginAsyncZod<Options> = async (app, { admit,
       },
     },
     async (request, reply) => {
-      const { query, record, world, scenario } = request;
-      if (query.client_ref_id !== undefined) record.clientRefId = query.client_ref_id;
-      const plan = planOf(request, 'status', query);
-      const act = async (): Promise<StatusAnswer> => {
-        const transaction = await world.status(query, plan, record);
-        record.clientRefId = transaction.clientRefId;
-        record.txnId = transaction.txnId;
-        return statusAnswer(transaction, scenario.dialect);
-      };
-      return isRuled(plan) ? answerUnderRule(plan, { act, pretend: null }, request, reply, waiting) : act();
+      const { query, world } = request;
+      const result = await world.submit({ kind: 'status', query, ...asked(request) });
+      return respond(result, statusAnswer, request, reply, waiting) as Promise<StatusAnswer>;
     },
   );
 };

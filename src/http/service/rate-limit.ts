@@ -42,7 +42,7 @@ export async function limitRates(app: FastifyInstance, maxWorlds: number): Promi
     max: (request: FastifyRequest) => limitOf(request).max,
     timeWindow: (request: FastifyRequest) => limitOf(request).windowMs,
     cache: maxWorlds,
-    keyGenerator: ({ world, scenario }) => `${world.id} ${world.lives} ${scenario.name}`, // a reset begins anew
+    keyGenerator: ({ world, scenario }) => `${world.id} ${world.latest.generation} ${scenario.name}`, // a reset begins anew
     errorResponseBuilder: (request, { ttl }) => refusal(request, ttl), // what it returns is thrown
     addHeadersOnExceeding: {
       'x-ratelimit-limit': false,

@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Fault } from '../../scenario/rule.ts';
-import type { Draw } from '../../payout/settlement.ts';
 import type { HeldUntil } from './delayed-response.ts';
 
 /** What would have gone over the wire. */
@@ -15,13 +14,13 @@ interface FaultContext {
   readonly response: ServerResponse;
   readonly socket: Socket;
   readonly answer: Answer;
-  readonly draw: Draw;
+  /** The bytes of the fault `garbage`. */
+  readonly garbage: readonly number[];
   /** Waits, for a time or for as long as the client stays. */
   readonly wait: (ms: number | null) => Promise<HeldUntil>;
 }
 
 const SLOW_BEAT_MS = 100;
-const GARBAGE_BYTES = 64;
 
 /** Starts an answer that promises `length` bytes of body. */
 function writeHead({ response, answer }: FaultContext, length: number): void {
@@ -58,11 +57,8 @@ function malformed(context: FaultContext): void {
 }
 
 /** Bytes that are no HTTP, the same for the same request. */
-function garbage({ socket, draw }: FaultContext): void {
-  const bytes = Buffer.from(
-    Array.from({ length: GARBAGE_BYTES }, (_, nth) => 128 + Math.floor(draw(`garbage ${nth}`) * 128)),
-  );
-  socket.write(bytes, () => socket.destroySoon());
+function garbage({ socket, garbage }: FaultContext): void {
+  socket.write(Buffer.from(garbage), () => socket.destroySoon());
 }
 
 /** The whole answer, so many bytes a second, for as long as the client reads. */
