@@ -54,9 +54,6 @@ export interface Payout {
   readonly completedAtMs: number | null;
 }
 
-/** What is decided about a payout before it is created. */
-export type NewPayout = Omit<Payout, 'stepsDone' | 'reads' | 'state' | 'utr' | 'completedAtMs'>;
-
 /** A step that has happened. `from` and `to` are the same when only the UTR was set. */
 export interface Change {
   readonly txnId: string;
@@ -100,13 +97,6 @@ export function timelineFault(timeline: readonly Step[], from: State = 'PENDING'
     earliestMs = afterMs ?? earliestMs;
   }
   return null;
-}
-
-/** The payout as initiate stores it: PENDING, even if its timeline settles it in the same instant. */
-export function createPayout(payout: NewPayout): Payout {
-  const fault = timelineFault(payout.timeline);
-  invariant(fault === null, fault ?? '');
-  return { ...payout, stepsDone: 0, reads: 0, state: 'PENDING', utr: null, completedAtMs: null };
 }
 
 /** The next step of a payout, or undefined when nothing more is planned. */

@@ -3,7 +3,8 @@ import { Refusal, type RefusalData } from '../contract/errors.ts';
 import type { InitiateRequest, StatusQuery } from '../contract/payout.ts';
 import { fingerprintOf, payoutDraw, payoutIds } from '../payout/identity.ts';
 import { toPaise } from '../payout/money.ts';
-import { asOf, countsReads, createPayout, isHidden, type Hidden, type Payout } from '../payout/payout.ts';
+import { invariant } from '../payout/invariant.ts';
+import { asOf, countsReads, isHidden, timelineFault, type Hidden, type Payout } from '../payout/payout.ts';
 import { plannedSteps, settlementName, timelineOf } from '../payout/settlement.ts';
 import { covers } from '../payout/wallet.ts';
 import { planRequest, type Plan } from '../scenario/plan.ts';
@@ -189,7 +190,11 @@ const preview = (state: WorldState, body: InitiateRequest, plan: Plan): Answer =
   replayed: false,
 });
 
-/** @param nth which payout of its reference it is, from 1 */
+/**
+ * The payout as initiate stores it: PENDING, even if its timeline settles it in the same instant.
+ *
+ * @param nth which payout of its reference it is, from 1
+ */
 function payoutOf(state: WorldState, body: InitiateRequest, { scenario, rule }: Plan, nth: number): Payout {
   const { client_ref_id: clientRefId, transfer_mode: transferMode } = body;
   const { seed, settlement, dialect } = scenario;
@@ -197,8 +202,12 @@ function payoutOf(state: WorldState, body: InitiateRequest, { scenario, rule }: 
   const steps =
     rule?.effect.timeline ??
     plannedSteps(settlement, transferMode, createdAtMs, payoutDraw(seed, clientRefId, nth));
-  return createPayout({
-    ...payoutIds(seed, state.identity, clientRefId, nth),
+  const timeline = timelineOf(steps, createdAtMs, dialect.status.utr_of_failed === 'set');
+  const fault = timelineFault(timeline);
+  invariant(fault === null, fault ?? '');
+  const { txnId, utrSerial } = payoutIds(seed, state.identity, clientRefId, nth);
+  return {
+    txnId,
     clientRefId,
     nth,
     fingerprint: fingerprint(body),
@@ -209,9 +218,15 @@ function payoutOf(state: WorldState, body: InitiateRequest, { scenario, rule }: 
     beneficiaryIfsc: body.beneficiary_ifsc,
     createdAtMs,
     plannedBy: rule?.effect.timeline ? rule.id : settlementName(settlement, transferMode, scenario.name),
-    timeline: timelineOf(steps, createdAtMs, dialect.status.utr_of_failed === 'set'),
+    timeline,
+    stepsDone: 0,
     hidden: rule === null ? null : hiddenBy(rule, createdAtMs),
-  });
+    reads: 0,
+    state: 'PENDING',
+    utrSerial,
+    utr: null,
+    completedAtMs: null,
+  };
 }
 
 const fingerprint = (body: InitiateRequest): string =>
