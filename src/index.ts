@@ -48,15 +48,15 @@ export type {
 } from './contract/control.ts';
 export type {
   AdvanceAnswer,
-  ChangeWire as Change,
+  ChangeAnswer as Change,
   ClockAnswer,
-  EntryWire as Entry,
+  EntryAnswer as Entry,
   JournalEntry,
   MoneyAnswer,
   RuleAnswer,
   ScenarioAnswer,
   ScenariosAnswer,
-  TransactionWire as Transaction,
+  TransactionAnswer as Transaction,
   VerifyAnswer,
   WalletAnswer,
   WorldAnswer,

@@ -1,11 +1,11 @@
-import type { ChangeWire, JournalEntry, MoneyAnswer } from '../contract/control-answers.ts';
+import type { ChangeAnswer, JournalEntry, MoneyAnswer } from '../contract/control-answers.ts';
 import type { ControlClient } from './control-client.ts';
 
 interface EventData {
   /** A request that was answered, broken or left, or that begins to wait. */
   readonly request: JournalEntry;
   /** A step of a payout that has happened. */
-  readonly settlement: ChangeWire;
+  readonly settlement: ChangeAnswer;
   /** Money that was put in or taken out. */
   readonly wallet: MoneyAnswer;
   readonly clock: { readonly now: string; readonly frozen: boolean };

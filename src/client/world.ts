@@ -8,7 +8,7 @@ import type {
 } from '../contract/control.ts';
 import type {
   EntriesAnswer,
-  EntryWire,
+  EntryAnswer,
   JournalEntry,
   MoneyAnswer,
   RequestsAnswer,
@@ -16,22 +16,23 @@ import type {
   ScenarioAnswer,
   ScenariosAnswer,
   TransactionsAnswer,
-  TransactionWire,
+  TransactionAnswer,
   VerifyAnswer,
   WalletAnswer,
   WorldAnswer,
 } from '../contract/control-answers.ts';
-import type { StateDocument } from '../contract/state.ts';
 import { ControlClient } from './control-client.ts';
 import { openEvents, type EventsOptions, type WorldEvent } from './event-stream.ts';
 import { WorldClock } from './world-clock.ts';
 
-/** A snapshot of a world: to be kept and given back as it is. */
-export type WorldSnapshot = StateDocument;
+/** A snapshot of a world, as lines of JSON: to be kept and given back as it is. */
+export type WorldSnapshot = string;
 
 type Without<T, K extends string> = Omit<T, K>;
 
 const LONGEST_PAGE = 1000;
+
+const NDJSON = 'application/x-ndjson';
 
 /**
  * One API key, and all that it sees: to be given to the client under test, and to be steered and asked by the test.
@@ -76,7 +77,7 @@ export class World implements AsyncDisposable {
   }
 
   /** Why the balance is what it is, the oldest entry first. */
-  entries(query: Pick<EntriesQuery, 'txn_id'> = {}): Promise<readonly EntryWire[]> {
+  entries(query: Pick<EntriesQuery, 'txn_id'> = {}): Promise<readonly EntryAnswer[]> {
     return this.#all(async (page) => {
       const { entries, next } = await this.#control.get<EntriesAnswer>('/wallet/entries', {
         ...query,
@@ -89,19 +90,19 @@ export class World implements AsyncDisposable {
   /** The payouts, the oldest first, with what has happened to them and what is planned. */
   transactions(
     query: Pick<TransactionsQuery, 'status' | 'client_ref_id'> = {},
-  ): Promise<readonly TransactionWire[]> {
+  ): Promise<readonly TransactionAnswer[]> {
     return this.#all(async (page) => {
       const answer = await this.#control.get<TransactionsAnswer>('/transactions', { ...query, ...page });
       return { items: answer.transactions, next: answer.next };
     });
   }
 
-  transaction(txnId: string): Promise<TransactionWire> {
+  transaction(txnId: string): Promise<TransactionAnswer> {
     return this.#control.get(`/transactions/${encodeURIComponent(txnId)}`);
   }
 
   /** Forces a payout into a state, by a legal edge only. What was planned for it is called off. */
-  transition(txnId: string, to: 'SUCCESS' | 'FAILED' | 'REVERSED'): Promise<TransactionWire> {
+  transition(txnId: string, to: 'SUCCESS' | 'FAILED' | 'REVERSED'): Promise<TransactionAnswer> {
     return this.#control.post(`/transactions/${encodeURIComponent(txnId)}/transition`, { to });
   }
 
@@ -174,13 +175,16 @@ export class World implements AsyncDisposable {
   }
 
   /** All that its future depends on, but not its journal. */
-  snapshot(): Promise<WorldSnapshot> {
-    return this.#control.get('/state');
+  async snapshot(): Promise<WorldSnapshot> {
+    return (await this.#control.open('GET', '/state')).text();
   }
 
   /** Puts a snapshot, of this world or of another, in the place of all that this one is. Its time goes on from there. */
-  restore(snapshot: WorldSnapshot): Promise<WorldAnswer> {
-    return this.#control.put('/state', snapshot);
+  async restore(snapshot: WorldSnapshot): Promise<WorldAnswer> {
+    const headers = { 'content-type': NDJSON };
+    return (
+      await this.#control.open('PUT', '/state', { headers, body: snapshot })
+    ).json() as Promise<WorldAnswer>;
   }
 
   /**

@@ -29,7 +29,7 @@ export const ClockAnswer = z
   .meta({ id: 'Clock' });
 export type ClockAnswer = z.infer<typeof ClockAnswer>;
 
-const Change = z
+export const ChangeAnswer = z
   .object({
     txn_id: z.string(),
     client_ref_id: z.string(),
@@ -39,10 +39,10 @@ const Change = z
     utr: z.string().nullable(),
   })
   .meta({ id: 'Change', description: 'A step of a payout that has happened' });
-export type ChangeWire = z.infer<typeof Change>;
+export type ChangeAnswer = z.infer<typeof ChangeAnswer>;
 
 export const AdvanceAnswer = z
-  .object({ now: Time, frozen: z.boolean(), changes: z.array(Change) })
+  .object({ now: Time, frozen: z.boolean(), changes: z.array(ChangeAnswer) })
   .meta({ id: 'Advanced', description: 'What happened, in its order' });
 export type AdvanceAnswer = z.infer<typeof AdvanceAnswer>;
 
@@ -76,7 +76,7 @@ export const WalletAnswer = z
   .meta({ id: 'Wallet' });
 export type WalletAnswer = z.infer<typeof WalletAnswer>;
 
-const Entry = z
+export const EntryAnswer = z
   .object({
     kind: z.enum(['opening', 'payout', 'refund', 'credit', 'debit']),
     amount: Inr.meta({ description: 'INR, below 0 when it left the balance' }),
@@ -85,12 +85,12 @@ const Entry = z
     at: Time,
   })
   .meta({ id: 'Entry', description: 'One line of the book: why the balance changed' });
-export type EntryWire = z.infer<typeof Entry>;
+export type EntryAnswer = z.infer<typeof EntryAnswer>;
 
-export const EntriesAnswer = z.object({ entries: z.array(Entry), next: NextCursor });
+export const EntriesAnswer = z.object({ entries: z.array(EntryAnswer), next: NextCursor });
 export type EntriesAnswer = z.infer<typeof EntriesAnswer>;
 
-export const MoneyAnswer = z.object({ balance: Inr, entry: Entry });
+export const MoneyAnswer = z.object({ balance: Inr, entry: EntryAnswer });
 export type MoneyAnswer = z.infer<typeof MoneyAnswer>;
 
 const TimelineStep = z.object({
@@ -104,7 +104,7 @@ const TimelineStep = z.object({
   forced: z.boolean().meta({ description: 'Ordered by a transition, and not planned' }),
 });
 
-export const Transaction = z
+export const TransactionAnswer = z
   .object({
     txn_id: z.string(),
     client_ref_id: z.string(),
@@ -127,9 +127,9 @@ export const Transaction = z
     timeline: z.array(TimelineStep),
   })
   .meta({ id: 'Transaction' });
-export type TransactionWire = z.infer<typeof Transaction>;
+export type TransactionAnswer = z.infer<typeof TransactionAnswer>;
 
-export const TransactionsAnswer = z.object({ transactions: z.array(Transaction), next: NextCursor });
+export const TransactionsAnswer = z.object({ transactions: z.array(TransactionAnswer), next: NextCursor });
 export type TransactionsAnswer = z.infer<typeof TransactionsAnswer>;
 
 export const RuleAnswer = z

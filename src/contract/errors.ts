@@ -37,7 +37,6 @@ export const CONTROL_REFUSALS = {
   WORLD_REPLACED: { status: 409, message: 'The world was reset or restored meanwhile' },
   WALLET_FULL: { status: 409, message: 'The wallet cannot hold so much' },
   STATE_REFUSED: { status: 422, message: 'The snapshot cannot be restored' },
-  TOO_MANY_SNAPSHOTS: { status: 429, message: 'Too many snapshots are being sent at once' },
   TOO_MANY_READERS: { status: 429, message: 'Too many read the events of this world' },
   TOO_MANY_RULES: { status: 409, message: 'There are as many rules on top of this world as there may be' },
 } as const;

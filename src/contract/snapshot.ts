@@ -12,6 +12,9 @@ import { MAX_AMOUNT_INR, MAX_TEXT_LENGTH, State, TransferMode } from './payout.t
 export const SNAPSHOT_FORMAT = 'payout-sandbox';
 export const SNAPSHOT_VERSION = 2;
 
+/** The media type of a snapshot. */
+export const SNAPSHOT_TYPE = 'application/x-ndjson';
+
 /** The last instant that an ISO 8601 timestamp with a four-digit year can show. */
 export const LATEST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
@@ -143,3 +146,15 @@ export type WorldItem = {
 export const WorldEnd = z.strictObject({ end: z.string(), checksum: z.string() });
 
 export const FileEnd = z.strictObject({ worlds: z.int().min(0) });
+
+/** A snapshot as the control API shows it. */
+export const SnapshotText = z.string().meta({
+  id: 'Snapshot',
+  description: [
+    'All that the future of a world depends on, as lines of JSON, to be kept and sent back as they are:',
+    '`{"format":"payout-sandbox","version":2}`, then the world (`{"world":"…",…}`: clock, wallet, scenario),',
+    'one line for each entry, payout, rule on top, count of a rule, count of attempts and reference that stays refused,',
+    '`{"end":"…","checksum":"…"}` with the SHA-256 of the lines of the world, and `{"worlds":1}`.',
+    'Amounts are paise, times ms since the epoch.',
+  ].join(' '),
+});

@@ -1,4 +1,4 @@
-import type { EntryWire } from '../contract/control-answers.ts';
+import type { EntryAnswer } from '../contract/control-answers.ts';
 
 /** A balance at a moment of world time. */
 interface BalancePoint {
@@ -18,14 +18,14 @@ export class BalanceLine {
   }
 
   /** Takes the newest entries, newest first. @param before how many entries lie before them */
-  begin(entries: readonly EntryWire[], before: number): void {
+  begin(entries: readonly EntryAnswer[], before: number): void {
     this.points = [];
     this.next = before;
     this.take(entries.toReversed());
   }
 
   /** Takes entries that follow, oldest first. */
-  take(entries: readonly EntryWire[]): void {
+  take(entries: readonly EntryAnswer[]): void {
     if (entries.length === 0) return;
     const fresh = entries.map(({ at, balance }) => ({ atMs: Date.parse(at), balance }));
     this.points = [...this.points, ...fresh].slice(-this.#most);

@@ -5,7 +5,7 @@ import type {
   RuleAnswer,
   ScenarioAnswer,
   ScenariosAnswer,
-  TransactionWire,
+  TransactionAnswer,
   WalletAnswer,
   WorldAnswer,
 } from '../contract/control-answers.ts';
@@ -98,7 +98,7 @@ export class LiveWorld {
   }
 
   /** Takes what an order of this page was answered, before its event is here. */
-  takePayout(payout: TransactionWire): void {
+  takePayout(payout: TransactionAnswer): void {
     this.payouts.takeOne(payout);
     this.payoutsVersion.value += 1;
     this.#asking.order();

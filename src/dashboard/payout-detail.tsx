@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { EntryWire, JournalEntry, TransactionWire } from '../contract/control-answers.ts';
+import type { EntryAnswer, JournalEntry, TransactionAnswer } from '../contract/control-answers.ts';
 import { useAction } from './action.ts';
 import { AnswerBadge, StateBadge } from './badges.tsx';
 import { CopyButton } from './copy-button.tsx';
@@ -11,13 +11,17 @@ import { useWorldNow } from './world-time.ts';
 
 interface Props {
   readonly live: LiveWorld;
-  readonly payout: TransactionWire;
+  readonly payout: TransactionAnswer;
   readonly onOpenRequest: (id: number) => void;
 }
 
 /** What the lists of the page do not know of one payout: its entries, and its requests however old they are. */
-function usePast({ world }: LiveWorld, { txn_id: txnId, status }: TransactionWire, requestsVersion: number) {
-  const [entries, setEntries] = useState<readonly EntryWire[]>([]);
+function usePast(
+  { world }: LiveWorld,
+  { txn_id: txnId, status }: TransactionAnswer,
+  requestsVersion: number,
+) {
+  const [entries, setEntries] = useState<readonly EntryAnswer[]>([]);
   const [requests, setRequests] = useState<readonly JournalEntry[]>([]);
   useEffect(() => {
     let isOver = false;

@@ -1,4 +1,4 @@
-import type { TransactionWire } from '../contract/control-answers.ts';
+import type { TransactionAnswer } from '../contract/control-answers.ts';
 import type { State, TransferMode } from '../contract/payout.ts';
 
 export interface PayoutFilter {
@@ -20,9 +20,9 @@ const bound = (typed: string, otherwise: number): number => {
 
 /** The payouts that a filter lets pass; the list itself when it lets all pass. */
 export function wantedPayouts(
-  rows: readonly TransactionWire[],
+  rows: readonly TransactionAnswer[],
   { text, state, mode, atLeast, atMost }: PayoutFilter,
-): readonly TransactionWire[] {
+): readonly TransactionAnswer[] {
   const [min, max] = [bound(atLeast, -Infinity), bound(atMost, Infinity)];
   const wanted = text.trim().toLowerCase();
   if (wanted === '' && state === '' && mode === '' && min === -Infinity && max === Infinity) return rows;

@@ -1,16 +1,16 @@
-import type { ChangeWire, TransactionsAnswer, TransactionWire } from '../contract/control-answers.ts';
+import type { ChangeAnswer, TransactionsAnswer, TransactionAnswer } from '../contract/control-answers.ts';
 import type { State } from '../contract/payout.ts';
 
 /** The states that a payout can be forced into from each. */
 export type Edges = Readonly<Partial<Record<State, readonly State[]>>>;
 
-const stepsDone = ({ timeline }: TransactionWire): number => timeline.filter(({ done }) => done).length;
+const stepsDone = ({ timeline }: TransactionAnswer): number => timeline.filter(({ done }) => done).length;
 
-const has = ({ timeline }: TransactionWire, { from, to, at }: ChangeWire): boolean =>
+const has = ({ timeline }: TransactionAnswer, { from, to, at }: ChangeAnswer): boolean =>
   timeline.some((step) => step.done && step.at === at && step.to === (to === from ? null : to));
 
 /** What is known of one payout: whichever of the two has come further, since answers and events overtake each other. */
-const newer = (known: TransactionWire | undefined, read: TransactionWire): TransactionWire =>
+const newer = (known: TransactionAnswer | undefined, read: TransactionAnswer): TransactionAnswer =>
   known !== undefined && stepsDone(known) > stepsDone(read) ? known : read;
 
 /**
@@ -19,10 +19,10 @@ const newer = (known: TransactionWire | undefined, read: TransactionWire): Trans
  * @returns undefined when the step is none of those that were planned, so that the payout is to be asked for again
  */
 function afterChange(
-  payout: TransactionWire,
-  { from, to, at, utr }: ChangeWire,
+  payout: TransactionAnswer,
+  { from, to, at, utr }: ChangeAnswer,
   edges: Edges,
-): TransactionWire | undefined {
+): TransactionAnswer | undefined {
   const next = payout.timeline.findIndex(({ done }) => !done);
   const step = payout.timeline[next];
   if (step === undefined || payout.status !== from) return undefined;
@@ -41,12 +41,12 @@ function afterChange(
 /** The newest payouts of a world, newest first, as far as they are known here. */
 export class PayoutList {
   /** Newest first. Another array after each change. */
-  rows: readonly TransactionWire[] = [];
+  rows: readonly TransactionAnswer[] = [];
   /** How many there are before the oldest of the rows. */
   before = 0;
-  #byId = new Map<string, TransactionWire>();
+  #byId = new Map<string, TransactionAnswer>();
   /** Changes of payouts that are not known so far: what was asked for may answer later than what happened since. */
-  #early = new Map<string, readonly ChangeWire[]>();
+  #early = new Map<string, readonly ChangeAnswer[]>();
   #most: number;
 
   /** @param most how many are kept; older ones make room */
@@ -54,7 +54,7 @@ export class PayoutList {
     this.#most = most;
   }
 
-  get(txnId: string): TransactionWire | undefined {
+  get(txnId: string): TransactionAnswer | undefined {
     return this.#byId.get(txnId);
   }
 
@@ -79,13 +79,13 @@ export class PayoutList {
   }
 
   /** Takes one payout as it stands now. */
-  takeOne(payout: TransactionWire): void {
+  takeOne(payout: TransactionAnswer): void {
     if (this.#byId.has(payout.txn_id)) this.#replace(new Map([[payout.txn_id, payout]]));
   }
 
   /** Takes what has happened. @returns the ids of those that are to be asked for again */
-  takeChanges(changes: readonly ChangeWire[], edges: Edges): readonly string[] {
-    const changed = new Map<string, TransactionWire>();
+  takeChanges(changes: readonly ChangeAnswer[], edges: Edges): readonly string[] {
+    const changed = new Map<string, TransactionAnswer>();
     const stale: string[] = [];
     for (const change of changes) {
       const { txn_id: id } = change;
@@ -103,12 +103,12 @@ export class PayoutList {
   }
 
   #merge(
-    read: readonly TransactionWire[],
+    read: readonly TransactionAnswer[],
     edges: Edges,
-    joined: (fresh: readonly TransactionWire[]) => readonly TransactionWire[],
+    joined: (fresh: readonly TransactionAnswer[]) => readonly TransactionAnswer[],
   ): void {
-    const fresh: TransactionWire[] = [];
-    const changed = new Map<string, TransactionWire>();
+    const fresh: TransactionAnswer[] = [];
+    const changed = new Map<string, TransactionAnswer>();
     for (const payout of read) {
       const { txn_id: id } = payout;
       const known = this.#byId.get(id);
@@ -123,7 +123,7 @@ export class PayoutList {
     this.#makeRoom();
   }
 
-  #replace(changed: ReadonlyMap<string, TransactionWire>): void {
+  #replace(changed: ReadonlyMap<string, TransactionAnswer>): void {
     if (changed.size === 0) return;
     for (const [id, payout] of changed) this.#byId.set(id, payout);
     this.rows = this.rows.map((row) => changed.get(row.txn_id) ?? row);

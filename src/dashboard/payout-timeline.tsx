@@ -1,7 +1,7 @@
-import type { TransactionWire } from '../contract/control-answers.ts';
+import type { TransactionAnswer } from '../contract/control-answers.ts';
 import { duration, istMoment, utcMoment } from './formats.ts';
 
-type Step = TransactionWire['timeline'][number];
+type Step = TransactionAnswer['timeline'][number];
 
 /** What a step does, in words. @param isFirstUtr whether no step before it brings the UTR */
 const stepName = ({ to, utr, forced }: Step, isFirstUtr: boolean): string =>
@@ -20,7 +20,7 @@ export function PayoutTimeline({
   payout,
   nowMs,
 }: {
-  readonly payout: TransactionWire;
+  readonly payout: TransactionAnswer;
   readonly nowMs: number;
 }) {
   const createdMs = Date.parse(payout.created_at);

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import type { TransactionWire } from '../contract/control-answers.ts';
+import type { TransactionAnswer } from '../contract/control-answers.ts';
 import type { State, TransferMode } from '../contract/payout.ts';
 import { useAction } from './action.ts';
 import { StateBadge } from './badges.tsx';
@@ -15,15 +15,15 @@ import { VirtualTable } from './virtual-table.tsx';
 const STATES = ['PENDING', 'SUCCESS', 'FAILED', 'REVERSED'] as const satisfies readonly State[];
 
 const COLUMNS = [
-  { name: 'Reference', className: 'main', cell: (row: TransactionWire) => row.client_ref_id },
-  { name: 'Beneficiary', className: 'second', cell: (row: TransactionWire) => row.beneficiary_name },
-  { name: 'Mode', className: 'mode', cell: (row: TransactionWire) => row.transfer_mode },
-  { name: 'Amount', className: 'amount number', cell: (row: TransactionWire) => rupees(row.amount) },
-  { name: 'State', className: 'state', cell: (row: TransactionWire) => <StateBadge state={row.status} /> },
+  { name: 'Reference', className: 'main', cell: (row: TransactionAnswer) => row.client_ref_id },
+  { name: 'Beneficiary', className: 'second', cell: (row: TransactionAnswer) => row.beneficiary_name },
+  { name: 'Mode', className: 'mode', cell: (row: TransactionAnswer) => row.transfer_mode },
+  { name: 'Amount', className: 'amount number', cell: (row: TransactionAnswer) => rupees(row.amount) },
+  { name: 'State', className: 'state', cell: (row: TransactionAnswer) => <StateBadge state={row.status} /> },
   {
     name: 'Created, IST',
     className: 'when number',
-    cell: (row: TransactionWire) => (
+    cell: (row: TransactionAnswer) => (
       <time dateTime={row.created_at} title={utcMoment(row.created_at)}>
         {istShortDay(row.created_at)} {istTime(row.created_at)}
       </time>
@@ -49,8 +49,8 @@ function NoPayouts({ live }: { readonly live: LiveWorld }) {
 }
 
 /** The payout that is opened, also one that is too old to be in the list. */
-function useOpened(live: LiveWorld, txnId: string | null): TransactionWire | undefined {
-  const [old, setOld] = useState<TransactionWire | null>(null);
+function useOpened(live: LiveWorld, txnId: string | null): TransactionAnswer | undefined {
+  const [old, setOld] = useState<TransactionAnswer | null>(null);
   const listed = txnId === null ? undefined : live.payouts.get(txnId);
   const isOld = txnId !== null && listed === undefined;
   useEffect(() => {

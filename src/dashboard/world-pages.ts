@@ -1,10 +1,10 @@
 import type {
   EntriesAnswer,
-  EntryWire,
+  EntryAnswer,
   ModelAnswer,
   RequestsAnswer,
   TransactionsAnswer,
-  TransactionWire,
+  TransactionAnswer,
 } from '../contract/control-answers.ts';
 import { ControlClient } from '../client/control-client.ts';
 import type { Edges } from './payout-list.ts';
@@ -48,7 +48,7 @@ export class WorldPages {
    * @returns null when more than `most` were made: what was known is too far away
    */
   async payoutsDownTo(isKnown: (txnId: string) => boolean, most: number): Promise<TransactionsAnswer | null> {
-    const found: TransactionWire[] = [];
+    const found: TransactionAnswer[] = [];
     for (let cursor: number | undefined; ;) {
       const limit = cursor === undefined ? NEWS_PAGE : PAGE;
       const page = await this.#control.get<TransactionsAnswer>('/transactions', { limit, cursor });
@@ -67,8 +67,8 @@ export class WorldPages {
   }
 
   /** All entries from a position on, oldest first. */
-  async entriesFrom(position: number): Promise<readonly EntryWire[]> {
-    const found: EntryWire[] = [];
+  async entriesFrom(position: number): Promise<readonly EntryAnswer[]> {
+    const found: EntryAnswer[] = [];
     for (let cursor: number | null = position; cursor !== null;) {
       const page: EntriesAnswer = await this.#control.get('/wallet/entries', {
         order: 'oldest',

@@ -22,6 +22,8 @@ interface Operation {
   readonly heeds?: z.ZodObject;
   /** The body, of a route that checks it by itself, since it can say better what is wrong than a schema. */
   readonly takes?: z.ZodType;
+  /** The media type of the body; JSON when absent. */
+  readonly takesType?: string;
   /** The answer of a route that writes it by itself: no JSON, or JSON in pieces. */
   readonly answers?: { readonly type: string; readonly description: string; readonly schema?: z.ZodType };
   /** Headers that tell more about a normal answer. */

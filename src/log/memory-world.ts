@@ -48,6 +48,11 @@ interface Surroundings {
   readonly applied: () => void;
 }
 
+type OnChanges = (changes: readonly Change[]) => void;
+
+const changesIn = (events: readonly StateEvent[]): readonly Change[] =>
+  events.flatMap((event) => (event.type === 'settlement' ? [event.change] : []));
+
 /** A world in the memory of this process. A command is atomic because nothing in it waits. */
 export class MemoryWorld implements WorldHandle {
   readonly id: string;
@@ -93,11 +98,11 @@ export class MemoryWorld implements WorldHandle {
     return this.#closed !== null;
   }
 
-  async submit<C extends Command>(command: C): Promise<ResultOf<C>> {
+  async submit<C extends Command>(command: C, onChanges?: OnChanges): Promise<ResultOf<C>> {
     const replaces = command.kind === 'reset' || command.kind === 'restore';
     while (this.#unfinished !== null && !replaces) await this.#unfinished;
-    let applied = this.#apply(command);
-    if (applied.kind === 'unfinished') applied = await this.#finish(applied.next);
+    let applied = this.#apply(command, onChanges);
+    if (applied.kind === 'unfinished') applied = await this.#finish(applied.next, onChanges);
     if (applied.kind === 'refused') throw new Refusal(applied.refusal.code, applied.refusal.details);
     return applied.result as ResultOf<C>;
   }
@@ -132,14 +137,14 @@ export class MemoryWorld implements WorldHandle {
   }
 
   /** Applies what is left of a command part by part, and lets others have their turn in between. */
-  async #finish(command: Command): Promise<Exclude<Applied, { kind: 'unfinished' }>> {
+  async #finish(command: Command, onChanges?: OnChanges): Promise<Exclude<Applied, { kind: 'unfinished' }>> {
     let done = (): void => undefined;
     const unfinished = new Promise<void>((resolve) => (done = resolve));
     this.#unfinished = unfinished;
     try {
       for (let next = command; ;) {
         await this.#surroundings.parts.wallClock.yieldToEventLoop();
-        const applied = this.#apply(next);
+        const applied = this.#apply(next, onChanges);
         if (applied.kind !== 'unfinished') return applied;
         next = applied.next;
       }
@@ -149,7 +154,7 @@ export class MemoryWorld implements WorldHandle {
     }
   }
 
-  #apply(command: Command): Applied {
+  #apply(command: Command, onChanges?: OnChanges): Applied {
     this.#refuseIfClosed();
     const { parts, stamp, applied } = this.#surroundings;
     this.#follow();
@@ -160,6 +165,7 @@ export class MemoryWorld implements WorldHandle {
     }
     applied();
     for (const event of outcome.events) this.#publish(event);
+    onChanges?.(changesIn(outcome.events));
     this.#timer.set(nextDueMsOf(this.#state), this.#state.clock);
     return outcome;
   }

@@ -23,10 +23,15 @@ import type { Draft } from './world-log.ts';
 const CHUNK_CHARACTERS = 64 * 1024;
 const LINES_AT_ONCE = 500;
 
+/** How many characters one line of a snapshot may have. */
+export const MAX_LINE = 1024 * 1024;
+
 const line = (value: object): string => `${JSON.stringify(value)}\n`;
 
 /** Worlds as NDJSON, in chunks. @param snapshots asked for one after the other, as the text is read */
-export async function* snapshotText(snapshots: AsyncIterable<Snapshot>): AsyncGenerator<string> {
+export async function* snapshotText(
+  snapshots: Iterable<Snapshot> | AsyncIterable<Snapshot>,
+): AsyncGenerator<string> {
   yield line({ format: SNAPSHOT_FORMAT, version: SNAPSHOT_VERSION });
   let worlds = 0;
   for await (const snapshot of snapshots) {

@@ -1,3 +1,5 @@
+import { Refusal } from '../contract/errors.ts';
+import type { Change } from '../payout/payout.ts';
 import type { ResultOf } from '../world/apply.ts';
 import type { Command } from '../world/commands.ts';
 import type { Exchange } from '../world/exchange.ts';
@@ -57,9 +59,13 @@ export interface WorldHandle {
   /**
    * Orders one command and applies it.
    *
+   * @param onChanges called with the steps that the command made happen, part by part: there may be a million
    * @throws Refusal as the command is refused; SANDBOX_FULL when the world was dropped meanwhile
    */
-  submit<C extends Command>(command: C): Promise<ResultOf<C>>;
+  submit<C extends Command>(
+    command: C,
+    onChanges?: (changes: readonly Change[]) => void,
+  ): Promise<ResultOf<C>>;
   /** Looks at the state, up to date: what is due by now has happened. */
   read<T>(look: (state: Readonly<WorldState>) => T): Promise<T>;
   /**
@@ -81,4 +87,17 @@ export interface WorldJournal {
   read(): Promise<{ readonly exchanges: readonly Exchange[]; readonly evicted: number }>;
   /** Drops all of it. @returns how many requests that were */
   clear(): Promise<number>;
+}
+
+/** Looks at the state of a world, or resolves to null when it was dropped meanwhile. */
+export async function readUnlessDropped<T>(
+  world: WorldHandle,
+  look: (state: Readonly<WorldState>) => T,
+): Promise<T | null> {
+  try {
+    return await world.read(look);
+  } catch (error) {
+    if (error instanceof Refusal && error.code === 'SANDBOX_FULL') return null;
+    throw error;
+  }
 }

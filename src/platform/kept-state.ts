@@ -1,26 +1,40 @@
-import { stat } from 'node:fs/promises';
-import { Refusal } from '../contract/errors.ts';
+import type { Refusal } from '../contract/errors.ts';
+import { snapshotText } from '../log/snapshot-text.ts';
 import type { WallClock } from '../log/wall-clock.ts';
-import type { Worlds } from '../log/worlds.ts';
-import type { Snapshots } from './snapshots.ts';
+import { readUnlessDropped, type WorldLog } from '../log/world-log.ts';
+import type { ScenarioCompiler } from '../scenario/scenario.ts';
+import { takeSnapshot, type Snapshot } from '../world/snapshot.ts';
+import type { WorldState } from '../world/state.ts';
 import {
+  keepDamaged,
   prepareStateFolder,
   readStateFile,
   StateFileError,
   writeStateFile,
-  type KeptWorld,
+  writtenAtMs,
 } from './state-file.ts';
 
 interface KeptStateOptions {
   readonly file: string;
   /** How often it is written besides at the stop, in ms of wall time. */
   readonly everyMs: number | 'off';
-  readonly worlds: Worlds;
-  readonly snapshots: Snapshots;
+  readonly log: WorldLog;
+  readonly compiler: ScenarioCompiler;
   readonly wallClock: WallClock;
   /** It was written, with so many worlds. */
   readonly written: (worlds: number) => void;
   readonly failed: (error: unknown) => void;
+  /** Something in it could not be restored. */
+  readonly damaged: (damage: Damage) => void;
+}
+
+/** A part of a state file that could not be restored. */
+export interface Damage {
+  /** Null when it is the file as a whole, and not one world. */
+  readonly worldId: string | null;
+  readonly reason: string;
+  /** The copy of the file, as it was. */
+  readonly copy: string;
 }
 
 /** What a state file held. */
@@ -44,48 +58,46 @@ export class KeptState {
   }
 
   /**
-   * Makes the worlds that the file holds. World time has gone on meanwhile, where it was running.
+   * Restores the worlds that the file holds. World time has gone on meanwhile, where it was running. A damaged world costs
+   * only itself; the file is then kept under another name.
    *
-   * @returns what it held; null when there is no file
+   * @returns what was restored; null when there is no file
    * @throws StateFileError when the file is there and cannot be used, or could not be written
    */
   async restore(): Promise<Restored | null> {
-    const { file, worlds, snapshots, wallClock } = this.#options;
-    const kept = await readStateFile(file);
+    const { file, wallClock, damaged } = this.#options;
     await prepareStateFolder(file);
-    if (kept === null) return null;
-    if (kept.length > worlds.max) {
-      throw new StateFileError(
-        `the state file ${file} cannot be used: it has ${kept.length} worlds, and SANDBOX_MAX_WORLDS is ${worlds.max}`,
-      );
-    }
-    const { mtimeMs } = await stat(file);
-    for (const { id, state } of kept) {
-      try {
-        await snapshots.put(worlds.withId(id), state);
-      } catch (error) {
-        if (!(error instanceof Refusal)) throw error;
-        throw new StateFileError(`the state file ${file} cannot be used: world ${id}: ${error.message}`);
+    const atMs = await writtenAtMs(file);
+    if (atMs === null) return null;
+    const faults: { readonly id: string | null; readonly fault: Refusal }[] = [];
+    const restored = { worlds: 0, payouts: 0, ageMs: Math.max(0, Math.round(wallClock.nowMs() - atMs)) };
+    for await (const read of this.#read()) {
+      if ('fault' in read) faults.push(read);
+      else {
+        restored.worlds += 1;
+        restored.payouts += read.state.payouts.length;
+        await this.#put(read.id, read.state, restored.worlds);
       }
     }
-    return {
-      worlds: kept.length,
-      payouts: kept.reduce((sum, { state }) => sum + state.transactions.length, 0),
-      ageMs: Math.max(0, Math.round(wallClock.nowMs() - mtimeMs)),
-    };
+    this.#refuseTooMany(restored.worlds);
+    if (faults.length > 0) {
+      const copy = await keepDamaged(file);
+      for (const { id, fault } of faults) damaged({ worldId: id, reason: fault.message, copy });
+    }
+    return restored;
   }
 
   /** Writes from now on every so often, when anything was asked since. */
   start(): void {
-    const { everyMs, wallClock, failed } = this.#options;
+    const { everyMs, wallClock, failed, log } = this.#options;
     if (everyMs === 'off') return;
     const round = (): void => {
-      const written = this.#options.worlds.uses === this.#writtenAtUses ? Promise.resolve() : this.write();
+      const written = log.uses === this.#writtenAtUses ? Promise.resolve() : this.write();
       void written.catch(failed).finally(() => {
-        if (this.#cancel !== null) this.#cancel = wallClock.alarm(wallClock.nowMs() + everyMs, round);
+        if (this.#cancel !== null) this.#cancel = wallClock.schedule(wallClock.nowMs() + everyMs, round);
       });
     };
-    this.#cancel = wallClock.alarm(wallClock.nowMs() + everyMs, round);
+    this.#cancel = wallClock.schedule(wallClock.nowMs() + everyMs, round);
   }
 
   /** Writes for the last time. */
@@ -98,24 +110,60 @@ export class KeptState {
   /** Writes the file; after one another, if it is asked for twice. */
   async write(): Promise<void> {
     while (this.#writing !== null) await this.#writing;
-    const { file, worlds, written } = this.#options;
-    const { uses } = worlds; // what comes while it is written may be missing in it
-    const work = writeStateFile(file, this.#kept());
+    const { file, log, written } = this.#options;
+    const { uses } = log; // what comes while it is written may be missing in it
+    let worlds = 0;
+    const text = snapshotText(this.#snapshots(() => (worlds += 1)));
+    const work = writeStateFile(file, text);
     this.#writing = work.catch(() => undefined);
-    const count = await work.finally(() => (this.#writing = null));
+    await work.finally(() => (this.#writing = null));
     this.#writtenAtUses = uses;
-    written(count);
+    written(worlds);
   }
 
-  async *#kept(): AsyncGenerator<KeptWorld> {
-    const { worlds, wallClock } = this.#options;
-    for (const { world } of worlds.list()) {
-      const state = await world.state().catch((error: unknown) => {
-        if (world.book.isClosed) return null; // dropped meanwhile
-        throw error;
-      });
-      if (state !== null) yield { id: world.id, state };
-      await wallClock.letOthersRun();
+  async *#snapshots(counted: () => void): AsyncGenerator<Snapshot> {
+    const { log, wallClock } = this.#options;
+    for (const { world } of log.list()) {
+      const snapshot = await readUnlessDropped(world, takeSnapshot);
+      if (snapshot !== null) {
+        counted();
+        yield snapshot;
+      }
+      await wallClock.yieldToEventLoop();
     }
+  }
+
+  /** @throws StateFileError also when there is no room for a world, which is no damage */
+  async *#read(): ReturnType<typeof readStateFile> {
+    const { file, log, compiler, wallClock } = this.#options;
+    const draft = log.draft();
+    try {
+      for await (const read of readStateFile(file, { compiler, wallClock, draft })) {
+        draft.end(); // the world counts by itself from here on
+        if ('fault' in read && read.fault.code === 'SANDBOX_FULL') throw this.#unusable(read.id, read.fault);
+        yield read;
+      }
+    } finally {
+      draft.end();
+    }
+  }
+
+  /** @param nth which world of the file it is, from 1 */
+  async #put(id: string, state: WorldState, nth: number): Promise<void> {
+    const { log } = this.#options;
+    if (nth > log.maxWorlds) return; // the start will be refused: they are only counted
+    await log.use(id).submit({ kind: 'restore', state, clock: 'ran-on' });
+  }
+
+  #refuseTooMany(worlds: number): void {
+    const { file, log } = this.#options;
+    if (worlds <= log.maxWorlds) return;
+    throw new StateFileError(
+      `the state file ${file} cannot be used: it has ${worlds} worlds, and SANDBOX_MAX_WORLDS is ${log.maxWorlds}`,
+    );
+  }
+
+  #unusable(id: string | null, { message }: Refusal): StateFileError {
+    return new StateFileError(`the state file ${this.#options.file} cannot be used: world ${id}: ${message}`);
   }
 }

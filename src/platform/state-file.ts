@@ -1,12 +1,9 @@
 import { createReadStream } from 'node:fs';
-import { access, constants, open, rename, rm } from 'node:fs/promises';
+import { access, constants, copyFile, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { z } from 'zod';
-import { StateEntries, StateHead, StateTransactions } from '../contract/state.ts';
-import type { Transaction } from '../payout/payout.ts';
-import type { Entry } from '../payout/wallet.ts';
-import type { WorldState } from '../world/world-state.ts';
-import { sha256Sum } from './snapshots.ts';
+import { Refusal } from '../contract/errors.ts';
+import { SNAPSHOT_FORMAT, SNAPSHOT_VERSION } from '../contract/snapshot.ts';
+import { MAX_LINE, readWorlds, type ReadWorld } from '../log/snapshot-text.ts';
 import { removeAbandoned, unfinishedOf } from './unfinished-file.ts';
 
 /** A state file that cannot be used. The message is one line and names the file. */
@@ -14,68 +11,45 @@ export class StateFileError extends Error {
   override readonly name = 'StateFileError';
 }
 
-/** A world with the id that its key gives it. */
-export interface KeptWorld {
-  readonly id: string;
-  readonly state: WorldState;
-}
+/** A scenario file may be long, and a world holds the one that it stands on in one line. */
+const LONGEST_LINE = 64 * MAX_LINE;
 
-const FORMAT = 'payout-sandbox/state';
-const VERSION = 1;
-/** How many items stand on one line: a line is some 300 KB. */
-const ITEMS_A_LINE = 500;
+/** The first format, which payout-sandbox 0.1 wrote. */
+const FIRST_FORMAT = 'payout-sandbox/state';
 
-type Line = Readonly<Record<string, unknown>>;
-
-function* linesOf({ id, state }: KeptWorld): Generator<Line> {
-  const { entries, transactions, ...head } = state;
-  yield { world: id, head };
-  for (let from = 0; from < entries.length; from += ITEMS_A_LINE) {
-    yield { entries: entries.slice(from, from + ITEMS_A_LINE) };
-  }
-  for (let from = 0; from < transactions.length; from += ITEMS_A_LINE) {
-    yield { transactions: transactions.slice(from, from + ITEMS_A_LINE) };
-  }
-}
+const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
 
 /** Makes what a folder lists lasting. Where a folder cannot be opened (Windows), the system does it by itself. */
 async function syncFolder(folder: string): Promise<void> {
   try {
-    const handle = await open(folder, 'r');
-    try {
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
+    await sync(folder);
   } catch (error) {
-    if (!['EISDIR', 'EPERM', 'EACCES'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    if (!['EISDIR', 'EPERM', 'EACCES'].includes(codeOf(error) ?? '')) throw error;
+  }
+}
+
+async function sync(path: string): Promise<void> {
+  const handle = await open(path, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
   }
 }
 
 /**
- * Writes worlds to a file: a line of JSON for each world, its entries and its transactions, and the last line with the
- * sum of all. It takes the place of the old file at once, when it is whole: a crash on the way costs nothing but itself.
+ * Writes a state file. It takes the place of the old one at once, when it is whole: a crash on the way costs nothing but
+ * itself.
  *
- * @returns how many worlds were written
+ * @param text in chunks, asked for one after the other as they are written
+ * @throws StateFileError
  */
-export async function writeStateFile(file: string, worlds: AsyncIterable<KeptWorld>): Promise<number> {
+export async function writeStateFile(file: string, text: AsyncIterable<string>): Promise<void> {
   const unfinished = unfinishedOf(file);
-  const sum = sha256Sum();
-  let count = 0;
   try {
     const handle = await open(unfinished, 'w', 0o600);
     try {
-      const write = async (line: Line): Promise<void> => {
-        const text = `${JSON.stringify(line)}\n`;
-        sum.add(text);
-        await handle.appendFile(text); // all of it: a plain write may stop half-way, where a disk is full
-      };
-      await write({ format: FORMAT, version: VERSION });
-      for await (const world of worlds) {
-        for (const line of linesOf(world)) await write(line);
-        count += 1;
-      }
-      await handle.appendFile(`${JSON.stringify({ worlds: count, checksum: sum.total() })}\n`);
+      for await (const chunk of text) await handle.appendFile(chunk); // a plain write may stop half-way on a full disk
       await handle.sync();
     } finally {
       await handle.close();
@@ -84,11 +58,9 @@ export async function writeStateFile(file: string, worlds: AsyncIterable<KeptWor
     await syncFolder(dirname(file));
   } catch (error) {
     await rm(unfinished, { force: true }).catch(() => undefined);
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === undefined) throw error;
-    throw new StateFileError(`the state file ${file} cannot be written (${code})`);
+    if (codeOf(error) === undefined) throw error;
+    throw new StateFileError(`the state file ${file} cannot be written (${codeOf(error)})`);
   }
-  return count;
 }
 
 /**
@@ -101,113 +73,104 @@ export async function prepareStateFolder(file: string): Promise<void> {
     await access(dirname(file), constants.W_OK);
     await removeAbandoned(file);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new StateFileError(`the state file ${file} cannot be written (${code})`);
+    throw new StateFileError(`the state file ${file} cannot be written (${codeOf(error)})`);
   }
 }
 
-/** The lines of a text that comes in pieces. (Node's own reader also ends a line where JSON lets a text go on.) */
-async function* linesIn(pieces: AsyncIterable<string>): AsyncGenerator<string> {
-  let rest = '';
-  for await (const piece of pieces) {
-    const lines = (rest + piece).split('\n');
-    rest = lines.pop()!;
-    yield* lines;
+/** When the file was written, ms since the epoch; null when there is none. @throws StateFileError */
+export async function writtenAtMs(file: string): Promise<number | null> {
+  try {
+    return (await stat(file)).mtimeMs;
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return null;
+    throw unusable(file, `cannot be read (${codeOf(error)})`);
   }
-  if (rest !== '') yield rest;
 }
 
-const FileHead = z.object({ format: z.literal(FORMAT), version: z.number() });
-const WorldLine = z.strictObject({ world: z.string().min(1), head: StateHead });
-const FileEnd = z.strictObject({ worlds: z.int(), checksum: z.string() });
+const unusable = (file: string, why: string): StateFileError =>
+  new StateFileError(`the state file ${file} ${why}: move it away to start without its worlds`);
 
-/** A world as it was read, with all that is in it. */
-interface ReadWorld {
-  readonly id: string;
-  readonly state: StateHead & {
-    readonly entries: readonly Entry[];
-    readonly transactions: readonly Transaction[];
-  };
-}
-
-interface Reading {
-  readonly id: string;
-  readonly head: StateHead;
-  readonly entries: Entry[];
-  readonly transactions: Transaction[];
+/** What the file holds beside whole worlds. */
+interface FileFault {
+  readonly id: null;
+  readonly fault: Refusal;
 }
 
 /**
- * Reads a state file whole.
+ * Reads a state file, world by world. What is damaged costs only itself: a world, or what follows it when the end of the file
+ * is missing.
  *
- * @returns its worlds, or null when there is no such file
- * @throws StateFileError for a file of another version, or damaged: nothing of it may be used then
+ * @throws StateFileError for a file of another format or version, and for one that cannot be read
  */
-export async function readStateFile(file: string): Promise<readonly ReadWorld[] | null> {
-  const wrong = (what: string): StateFileError =>
-    new StateFileError(`the state file ${file} ${what}: move it away to start afresh`);
-  const damaged = (nth: number): StateFileError => wrong(`is damaged at line ${nth}`);
-  const worlds: Reading[] = [];
-  const sum = sha256Sum();
-  let nth = 0;
-  let end: z.infer<typeof FileEnd> | null = null;
+export async function* readStateFile(
+  file: string,
+  options: Omit<Parameters<typeof readWorlds>[1], 'maxLine'>,
+): AsyncGenerator<ReadWorld | FileFault> {
   try {
-    for await (const text of linesIn(createReadStream(file, 'utf8'))) {
-      nth += 1;
-      if (end !== null) throw damaged(nth);
-      const line = parsed(text);
-      if (line === undefined) throw nth === 1 ? wrong('is no state file') : damaged(nth);
-      if (nth === 1) {
-        const head = FileHead.safeParse(line);
-        if (!head.success) throw wrong('is no state file');
-        if (head.data.version !== VERSION) throw wrong(`has version ${head.data.version}, not ${VERSION}`);
-      } else if (line['checksum'] !== undefined) {
-        end = FileEnd.safeParse(line).data ?? null;
-        if (end === null || end.checksum !== sum.total() || end.worlds !== worlds.length) throw damaged(nth);
-        continue;
-      } else if (!take(line, worlds)) {
-        throw damaged(nth);
-      }
-      sum.add(`${text}\n`);
+    yield* readWorlds(bytesOf(file), { ...options, maxLine: LONGEST_LINE });
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    yield { id: null, fault: error };
+  }
+}
+
+/** @throws StateFileError */
+async function* bytesOf(file: string): AsyncGenerator<Uint8Array> {
+  let isFirst = true;
+  try {
+    for await (const bytes of createReadStream(file) as AsyncIterable<Buffer>) {
+      if (isFirst) checkFormat(file, bytes.toString('latin1'));
+      isFirst = false;
+      yield bytes;
     }
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    if (error instanceof StateFileError) throw error;
-    throw wrong(`cannot be read (${(error as NodeJS.ErrnoException).code ?? String(error)})`);
+    throw error instanceof StateFileError ? error : unusable(file, `cannot be read (${codeOf(error)})`);
   }
-  if (end === null) throw wrong('ends too early');
-  return worlds.map(({ id, head, entries, transactions }) => ({
-    id,
-    state: { ...head, entries, transactions },
-  }));
+  if (isFirst) throw unusable(file, 'is empty');
 }
 
-function parsed(text: string): Line | undefined {
+/** @throws StateFileError for a text that does not begin like a state file of this version */
+function checkFormat(file: string, text: string): void {
+  const { format, version } = headOf(text);
+  if (format === FIRST_FORMAT) {
+    throw unusable(file, 'was written by payout-sandbox 0.1, in a format that this version does not read');
+  }
+  if (format !== SNAPSHOT_FORMAT) throw unusable(file, 'is no state file');
+  if (version !== SNAPSHOT_VERSION) {
+    throw unusable(
+      file,
+      `has version ${JSON.stringify(version)}, and this program reads ${SNAPSHOT_VERSION}`,
+    );
+  }
+}
+
+function headOf(text: string): { readonly format?: unknown; readonly version?: unknown } {
   try {
-    const line: unknown = JSON.parse(text);
-    return typeof line === 'object' && line !== null ? (line as Line) : undefined;
+    const head: unknown = JSON.parse(text.split('\n', 1)[0]!);
+    return typeof head === 'object' && head !== null ? head : {};
   } catch {
-    return undefined;
+    return {};
   }
 }
 
 /**
- * Adds a line to what was read so far, as it came: what zod returns has its keys in another order.
+ * Copies a damaged file to a name of its own, since the next write takes its place.
  *
- * @returns false for one that does not fit
+ * @returns the name of the copy; it has the time in it at which the file was written, so that many starts make one copy
+ * @throws StateFileError
  */
-function take(line: Line, worlds: Reading[]): boolean {
-  const world = worlds.at(-1);
-  if (line['world'] !== undefined) {
-    const isWorld = WorldLine.safeParse(line).success;
-    const { world: id, head } = line as { world: string; head: StateHead };
-    if (isWorld) worlds.push({ id, head, entries: [], transactions: [] });
-    return isWorld;
+export async function keepDamaged(file: string): Promise<string> {
+  const copy = `${file}.damaged-${Math.floor((await writtenAtMs(file)) ?? 0)}`;
+  if ((await writtenAtMs(copy)) !== null) return copy;
+  const unfinished = unfinishedOf(file);
+  try {
+    await copyFile(file, unfinished);
+    await sync(unfinished);
+    await rename(unfinished, copy);
+    await syncFolder(dirname(file));
+  } catch (error) {
+    await rm(unfinished, { force: true }).catch(() => undefined);
+    throw unusable(file, `is damaged, and cannot be copied to ${copy} (${codeOf(error)})`);
   }
-  const { entries = [], transactions = [] } = line as Partial<Reading>;
-  const fits = StateEntries.safeParse(entries).success && StateTransactions.safeParse(transactions).success;
-  if (world === undefined || !fits) return false;
-  for (const entry of entries) world.entries.push(entry);
-  for (const transaction of transactions) world.transactions.push(transaction);
-  return Object.keys(line).every((key) => key === 'entries' || key === 'transactions');
+  return copy;
 }

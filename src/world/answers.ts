@@ -1,4 +1,4 @@
-import type { ChangeWire, EntryWire } from '../contract/control-answers.ts';
+import type { ChangeAnswer, EntryAnswer } from '../contract/control-answers.ts';
 import { toInr } from '../payout/money.ts';
 import type { Change } from '../payout/payout.ts';
 import type { Entry } from '../payout/wallet.ts';
@@ -7,7 +7,7 @@ import type { Entry } from '../payout/wallet.ts';
 
 export const iso = (atMs: number): string => new Date(atMs).toISOString();
 
-export const changeAnswer = ({ txnId, clientRefId, from, to, atMs, utr }: Change): ChangeWire => ({
+export const changeAnswer = ({ txnId, clientRefId, from, to, atMs, utr }: Change): ChangeAnswer => ({
   txn_id: txnId,
   client_ref_id: clientRefId,
   from,
@@ -16,7 +16,7 @@ export const changeAnswer = ({ txnId, clientRefId, from, to, atMs, utr }: Change
   utr,
 });
 
-export const entryAnswer = ({ kind, amountPaise, balancePaise, txnId, atMs }: Entry): EntryWire => ({
+export const entryAnswer = ({ kind, amountPaise, balancePaise, txnId, atMs }: Entry): EntryAnswer => ({
   kind,
   amount: toInr(amountPaise),
   balance: toInr(balancePaise),

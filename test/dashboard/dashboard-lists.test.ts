@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ChangeWire, TransactionWire } from '../../src/contract/control-answers.ts';
+import type { ChangeAnswer, TransactionAnswer } from '../../src/contract/control-answers.ts';
 import { PayoutList } from '../../src/dashboard/payout-list.ts';
 import { wantedPayouts, NO_FILTER } from '../../src/dashboard/payout-filter.ts';
 
@@ -17,7 +17,7 @@ const step = (to: 'SUCCESS' | 'REVERSED', at: string) => ({
 });
 
 /** A payout as it is made: SUCCESS after two seconds, REVERSED after three days. */
-const made = (id: string, change: Partial<TransactionWire> = {}): TransactionWire => ({
+const made = (id: string, change: Partial<TransactionAnswer> = {}): TransactionAnswer => ({
   txn_id: id,
   client_ref_id: `order-${id}`,
   status: 'PENDING',
@@ -38,7 +38,12 @@ const made = (id: string, change: Partial<TransactionWire> = {}): TransactionWir
   ...change,
 });
 
-const change = (id: string, from: ChangeWire['from'], to: ChangeWire['to'], at: string): ChangeWire => ({
+const change = (
+  id: string,
+  from: ChangeAnswer['from'],
+  to: ChangeAnswer['to'],
+  at: string,
+): ChangeAnswer => ({
   txn_id: id,
   client_ref_id: `order-${id}`,
   from,

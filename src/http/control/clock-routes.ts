@@ -1,54 +1,34 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import type { z } from 'zod';
 import { AdvanceRequest, NoRequest } from '../../contract/control.ts';
 import { AdvanceAnswer, ClockAnswer } from '../../contract/control-answers.ts';
-import type { z } from 'zod';
 import type { RefusalCode } from '../../contract/errors.ts';
-import type { Change } from '../../payout/payout.ts';
-import type { World } from '../../log/world.ts';
-import { changeWire } from '../../world/change-wire.ts';
-import type { ClockMove } from '../../log/world-book.ts';
 import type { WallClock } from '../../log/wall-clock.ts';
+import type { Change } from '../../payout/payout.ts';
+import { changeAnswer, iso } from '../../world/answers.ts';
+import type { CommandOf } from '../../world/commands.ts';
+import type { ClockResult } from '../../world/time-commands.ts';
 import type { UnreadAnswers } from '../limits/unread-answers.ts';
 import { JSON_TYPE, sendInPieces } from './long-answer.ts';
-import { clockAnswer, iso } from './world-answers.ts';
+import { clockAnswer } from './world-answers.ts';
 
 interface Options {
   readonly wallClock: WallClock;
   readonly unread: UnreadAnswers;
 }
 
-const NOTHING = 1;
-
-/** The clock, after all that was due by now has happened. */
-async function clockNow(world: World): Promise<ClockAnswer> {
-  const { nextDueMs } = await world.book.perform((ledger, book, nowMs) =>
-    ledger.settle(book, nowMs, NOTHING),
-  );
-  return clockAnswer(world, nextDueMs);
-}
-
-function moveOf({ by, to }: z.output<typeof AdvanceRequest>): ClockMove {
+function moveOf({ by, to }: z.output<typeof AdvanceRequest>): CommandOf<'advance'>['move'] {
   if (by !== undefined) return { byMs: by };
   return to === undefined ? { until: 'idle' } : { toMs: to };
 }
 
-function told(world: World): void {
-  world.events.publish('clock', () => ({ now: iso(world.nowMs), frozen: world.book.isFrozen }));
-}
-
-/** Some changes, as the items of a list: as text at once, since a million of them as objects would be too many. */
-function changesText(changes: readonly Change[]): string {
-  let last = { atMs: Number.NaN, at: '' }; // most of them happened at the same time as the one before
-  const wires = changes.map((change) => {
-    if (change.atMs !== last.atMs) last = { atMs: change.atMs, at: iso(change.atMs) };
-    return changeWire(change, last.at);
-  });
-  return JSON.stringify(wires).slice(1, -1);
-}
+/** Some changes as the items of a list: text at once, since a million of them as objects would take too much memory. */
+const changesText = (changes: readonly Change[]): string =>
+  JSON.stringify(changes.map(changeAnswer)).slice(1, -1);
 
 /** The answer to an advance, in pieces. */
-function* advancedInPieces(head: object, changes: readonly string[]): Generator<string> {
-  yield `${JSON.stringify(head).slice(0, -1)},"changes":[`;
+function* advancedInPieces({ nowMs, isFrozen }: ClockResult, changes: readonly string[]): Generator<string> {
+  yield `${JSON.stringify({ now: iso(nowMs), frozen: isFrozen }).slice(0, -1)},"changes":[`;
   for (const [nth, piece] of changes.entries()) yield (nth === 0 ? '' : ',') + piece;
   yield ']}';
 }
@@ -58,34 +38,26 @@ export const clockRoutes: FastifyPluginAsyncZod<Options> = async (app, { wallClo
   const answersClock = (operationId: string, summary: string, refuses: readonly RefusalCode[] = []) => ({
     schema: { operationId, summary, tag: 'Clock', refuses, response: { 200: ClockAnswer } } as const,
   });
-  const turns = (...about: Parameters<typeof answersClock>) => ({
+  const changesClock = (...about: Parameters<typeof answersClock>) => ({
     schema: { ...answersClock(...about).schema, body: NoRequest },
   });
 
-  app.get('/clock', answersClock('getClock', 'What time it is in this world'), ({ world }) =>
-    clockNow(world),
+  app.get('/clock', answersClock('getClock', 'What time it is in this world'), async ({ world }) =>
+    clockAnswer(await world.submit({ kind: 'settle' })),
   );
 
-  app.post('/clock/freeze', turns('freezeClock', 'Stop the clock'), async ({ world }) => {
-    await world.book.freeze();
-    told(world);
-    return clockNow(world);
-  });
+  app.post('/clock/freeze', changesClock('freezeClock', 'Stop the clock'), async ({ world }) =>
+    clockAnswer(await world.submit({ kind: 'freeze' })),
+  );
 
-  app.post('/clock/resume', turns('resumeClock', 'Let the clock run'), async ({ world }) => {
-    await world.book.resume();
-    told(world);
-    return clockNow(world);
-  });
+  app.post('/clock/resume', changesClock('resumeClock', 'Let the clock run'), async ({ world }) =>
+    clockAnswer(await world.submit({ kind: 'resume' })),
+  );
 
   app.post(
     '/clock/reset',
-    turns('resetClock', 'The clock of a new world', ['CLOCK_BACKWARDS']),
-    async ({ world }) => {
-      await world.book.setClock(world.scenario.clock);
-      told(world);
-      return clockNow(world);
-    },
+    changesClock('resetClock', 'The clock of a new world', ['CLOCK_BACKWARDS', 'WORLD_REPLACED']),
+    async ({ world }) => clockAnswer(await world.submit({ kind: 'resetClock', generation: null })),
   );
 
   app.post(
@@ -102,14 +74,16 @@ export const clockRoutes: FastifyPluginAsyncZod<Options> = async (app, { wallClo
       },
     },
     async ({ body, world }, reply) => {
-      const changes = await world.book.move(moveOf(body), changesText);
-      told(world);
-      const head = { now: iso(world.nowMs), frozen: world.book.isFrozen };
-      const pieces = advancedInPieces(head, changes);
-      const bytes = changes.reduce((sum, { length }) => sum + length, 0); // they are text already
+      const texts: string[] = [];
+      const result = await world.submit(
+        { kind: 'advance', move: moveOf(body), generation: null },
+        (changes) => changes.length > 0 && texts.push(changesText(changes)),
+      );
+      const pieces = advancedInPieces(result, texts);
+      const bytes = texts.reduce((sum, { length }) => sum + length, 0);
       const sent =
-        changes.length > 1
-          ? sendInPieces(reply, { pieces, bytes }, unread, wallClock)
+        texts.length > 1
+          ? sendInPieces(reply.type(JSON_TYPE), { pieces, bytes }, unread, wallClock)
           : reply.type(JSON_TYPE).send([...pieces].join('') as never);
       return sent as unknown as AdvanceAnswer;
     },

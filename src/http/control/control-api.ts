@@ -6,10 +6,9 @@ import { HealthAnswer } from '../../contract/control-answers.ts';
 import type { Suggest } from '../../contract/shape-issues.ts';
 import type { PatternOf } from '../../scenario/rule-compiler.ts';
 import type { WallClock } from '../../log/wall-clock.ts';
-import type { Worlds } from '../../log/worlds.ts';
-import type { LongBodies } from '../limits/body-bytes.ts';
+import type { WorldLog } from '../../log/world-log.ts';
+import { worldIdOf } from '../../payout/identity.ts';
 import { takeJsonBodies } from '../limits/json-body.ts';
-import type { UnreadAnswers } from '../limits/unread-answers.ts';
 import { adminRoutes } from './admin-routes.ts';
 import { validatorWith } from './checked-request.ts';
 import { clockRoutes } from './clock-routes.ts';
@@ -19,7 +18,7 @@ import { eventRoutes } from './event-routes.ts';
 import { journalRoutes } from './journal-routes.ts';
 import { metricsRoutes, type Metered } from './metrics-routes.ts';
 import { scenarioRoutes, type Scenarios } from './scenario-routes.ts';
-import { stateRoutes, type Snapshots } from './state-routes.ts';
+import { stateRoutes, type StateOptions } from './state-routes.ts';
 import { inTurn } from '../limits/turns.ts';
 import { walletRoutes } from './wallet-routes.ts';
 import { worldRoutes } from './world-routes.ts';
@@ -32,14 +31,13 @@ export const isControlPath = (path: string): boolean =>
   path === CONTROL_PREFIX || path.startsWith(`${CONTROL_PREFIX}/`) || path.startsWith(`${CONTROL_PREFIX}?`);
 
 /** What the routes of the control API are made with. */
-export interface ControlOptions extends Docs, Metered {
-  readonly worlds: Worlds;
+export interface ControlOptions extends Docs, Metered, StateOptions {
+  readonly log: WorldLog;
   /** Takes the key out of an Authorization header. @throws Refusal UNAUTHORIZED */
   readonly keyOf: (authorization: string | undefined) => string;
   /** Refuses whoever does not have the admin token. @throws Refusal UNAUTHORIZED */
   readonly requireAdmin: (authorization: string | undefined) => void;
   readonly scenarios: Scenarios;
-  readonly snapshots: Snapshots;
   readonly patternOf: PatternOf;
   readonly wallClock: WallClock;
   readonly suggest: Suggest;
@@ -47,10 +45,6 @@ export interface ControlOptions extends Docs, Metered {
   /** The files of the page, by their path. */
   readonly dashboardFiles: () => ReadonlyMap<string, DashboardFile>;
   readonly isStopping: () => boolean;
-  /** What long bodies share, and how long one may be. */
-  readonly longBodies: LongBodies;
-  readonly maxStateBytes: number;
-  readonly unread: UnreadAnswers;
 }
 
 /** What a route does not take is refused, and not passed over: `DELETE requests?route=initiate` would forget them all. */
@@ -72,12 +66,12 @@ export async function controlApi(
   app: FastifyInstance,
   { prefix: _prefix, ...options }: ControlOptions & { readonly prefix: string },
 ): Promise<void> {
-  const { worlds, keyOf, suggest, version, isStopping, unread } = options;
+  const { log, keyOf, suggest, version, isStopping, unread } = options;
   app.setValidatorCompiler(validatorWith(suggest));
   app.setSerializerCompiler(() => JSON.stringify); // these answers are seldom, and their schemas costly to compile
-  takeJsonBodies(app, options.longBodies, true);
+  takeJsonBodies(app, true);
   app.addHook('onRequest', (request, reply, done) => {
-    request.record.quiet = request.method === 'GET';
+    request.isQuiet = request.method === 'GET';
     void reply.headers(HEADERS);
     inTurn(request.raw.socket, reply.raw, done);
   });
@@ -109,12 +103,11 @@ export async function controlApi(
   await app.register(adminRoutes, options);
   await app.register(async (keyed) => {
     keyed.addHook('onRequest', (request: FastifyRequest, _reply, done) => {
-      request.world = worlds.of(keyOf(request.headers.authorization));
-      request.record.worldId = request.world.id;
+      request.world = log.use(worldIdOf(keyOf(request.headers.authorization)));
       done();
     });
     const typed = keyed.withTypeProvider<ZodTypeProvider>();
-    await worldRoutes(typed, {});
+    await worldRoutes(typed, { activeSource: () => options.scenarios.inForce.source });
     await clockRoutes(typed, options);
     await walletRoutes(typed, {});
     await scenarioRoutes(typed, options);

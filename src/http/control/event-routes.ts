@@ -1,7 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { Refusal } from '../../contract/errors.ts';
-import type { WorldEvent } from '../../world/event-log.ts';
+import type { PublishedEvent } from '../../log/event-log.ts';
 import type { WallClock } from '../../log/wall-clock.ts';
 import type { UnreadAnswers } from '../limits/unread-answers.ts';
 
@@ -19,7 +18,7 @@ const MAX_BUFFERED_BYTES = 1024 * 1024;
 /** How often a stream shows that it is alive, so that neither a proxy nor a reader takes it for dead. */
 const HEARTBEAT_MS = 15_000;
 
-const frame = ({ id, type, data }: WorldEvent): string => `id: ${id}\nevent: ${type}\ndata: ${data}\n\n`;
+const frame = ({ id, type, data }: PublishedEvent): string => `id: ${id}\nevent: ${type}\ndata: ${data}\n\n`;
 
 /** What happens in a world, live, as server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html). */
 export const eventRoutes: FastifyPluginAsyncZod<Options> = async (app, { wallClock, unread }) => {
@@ -36,37 +35,59 @@ export const eventRoutes: FastifyPluginAsyncZod<Options> = async (app, { wallClo
       },
     },
     (request, reply) => {
-      const { events } = request.world;
-      if (events.isFull) throw new Refusal('TOO_MANY_READERS');
-      void reply.hijack();
+      const { world, headers } = request;
+      const { socket } = request.raw;
+      if (socket.destroyed) return void reply.hijack(); // the client left while this request waited for its turn
       const { raw } = reply;
+      const backlog: string[] = []; // what the reader has missed comes before the answer is begun
+      let isBegun = false;
+      let isOver = false;
+      let cancelBeat = (): void => undefined;
+      let leave = (): void => undefined;
+      const stop = (): void => {
+        isOver = true;
+        cancelBeat();
+        leave();
+        socket.off('close', stop);
+      };
+      const send = (text: string): void => {
+        if (isOver) return;
+        if (!isBegun) return void backlog.push(text);
+        if (raw.writableLength <= MAX_BUFFERED_BYTES) {
+          raw.write(text);
+          unread.wait(raw, raw.writableLength);
+          return;
+        }
+        stop();
+        socket.destroy();
+      };
+      const { 'last-event-id': last } = headers;
+      leave = world.watch(typeof last === 'string' ? last : undefined, {
+        take: (event) => send(frame(event)),
+        end: () => {
+          stop();
+          raw.end();
+        },
+      });
+      // the socket and not the response: one that waits behind another response never hears that its client leaves
+      socket.once('close', stop);
+      raw.once('error', stop);
+
+      void reply.hijack();
       raw.writeHead(200, {
         ...(reply.getHeaders() as NodeJS.Dict<string>),
         'content-type': 'text/event-stream; charset=utf-8',
         'x-accel-buffering': 'no',
       });
       raw.write(': the events of this world\n\n');
-
-      const send = (text: string): void => {
-        if (raw.writableLength > MAX_BUFFERED_BYTES) raw.destroy();
-        else raw.write(text);
-        unread.wait(raw, raw.writableLength);
-      };
-      let cancelBeat = (): void => undefined;
+      isBegun = true;
+      for (const text of backlog) send(text);
+      if (isOver) return;
       const beat = (): void => {
+        cancelBeat = wallClock.schedule(wallClock.nowMs() + HEARTBEAT_MS, beat);
         send(': alive\n\n');
-        cancelBeat = wallClock.alarm(wallClock.nowMs() + HEARTBEAT_MS, beat);
       };
-      cancelBeat = wallClock.alarm(wallClock.nowMs() + HEARTBEAT_MS, beat);
-      const { 'last-event-id': last } = request.headers;
-      const leave = events.read(typeof last === 'string' ? last : undefined, {
-        take: (event) => send(frame(event)),
-        end: () => raw.end(),
-      });
-      raw.once('close', () => {
-        cancelBeat();
-        leave();
-      });
+      cancelBeat = wallClock.schedule(wallClock.nowMs() + HEARTBEAT_MS, beat);
     },
   );
 };

@@ -11,7 +11,7 @@ import type { WallClock } from '../../log/wall-clock.ts';
 import { seenStatus, verify } from '../../world/verification.ts';
 import type { UnreadAnswers } from '../limits/unread-answers.ts';
 import { wrongRequest } from './checked-request.ts';
-import { sendInPieces } from './long-answer.ts';
+import { JSON_TYPE, sendInPieces } from './long-answer.ts';
 
 interface Options {
   readonly patternOf: PatternOf;
@@ -67,16 +67,17 @@ export const journalRoutes: FastifyPluginAsyncZod<Options> = async (
         response: { 200: RequestsAnswer },
       },
     },
-    ({ query, world: { journal } }, reply) => {
+    async ({ query, world: { journal } }, reply) => {
       const { order, limit = USUAL_LIMIT } = query;
-      const wanted = journal.exchanges.filter(isWanted(query));
+      const { exchanges, evicted } = await journal.read();
+      const wanted = exchanges.filter(isWanted(query));
       const shown = order === 'oldest' ? wanted.slice(0, limit) : wanted.slice(-limit).toReversed();
       const characters = shown.reduce((sum, exchange) => sum + charactersOf(exchange), 0);
-      const { evicted } = journal;
       if (characters < PIECE_CHARACTERS) return { requests: shown.map(journalEntry), evicted };
       // made as it is read: one that nobody reads costs no more than what it still refers to
       const inPieces = { pieces: requestsInPieces(shown, evicted), bytes: characters };
-      return sendInPieces(reply, inPieces, unread, wallClock) as unknown as RequestsAnswer;
+      const typed = reply.type(JSON_TYPE);
+      return sendInPieces(typed, inPieces, unread, wallClock) as unknown as RequestsAnswer;
     },
   );
 
@@ -90,7 +91,7 @@ export const journalRoutes: FastifyPluginAsyncZod<Options> = async (
         response: { 200: ClearedAnswer },
       },
     },
-    ({ world: { journal } }) => ({ cleared: journal.clear() }),
+    async ({ world: { journal } }) => ({ cleared: await journal.clear() }),
   );
 
   app.post(
@@ -105,9 +106,10 @@ export const journalRoutes: FastifyPluginAsyncZod<Options> = async (
         response: { 200: VerifyAnswer },
       },
     },
-    ({ body, world: { journal } }) => {
+    async ({ body, world: { journal } }) => {
       const errors: FieldError[] = [];
-      const answer = verify(journal.exchanges, journal.evicted, body, patternOf, (path, message) => {
+      const { exchanges, evicted } = await journal.read();
+      const answer = verify(exchanges, evicted, body, patternOf, (path, message) => {
         const field = pathText(path);
         errors.push({ field, message: `${field} ${message}` });
       });

@@ -3,29 +3,26 @@ import type { FastifyReply } from 'fastify';
 import type { WallClock } from '../../log/wall-clock.ts';
 import type { UnreadAnswers } from '../limits/unread-answers.ts';
 
-/** JSON that comes in pieces. */
-export interface InPieces {
-  readonly pieces: Iterable<string>;
-  /** What it is made of takes about so much memory, for as long as it is not read. */
+/** A text that comes in pieces. */
+interface InPieces {
+  readonly pieces: Iterable<string> | AsyncIterable<string>;
+  /** About how much memory it takes while it is not read, beside the pieces that are made ahead. */
   readonly bytes: number;
 }
 
 /** The pieces that are made ahead of a reader. */
 const BYTES_AHEAD = 512 * 1024;
 
-/** What a list takes of so many items that are kept anyway. */
-export const listBytes = (items: number): number => items * 64;
-
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-async function* inTurns(pieces: Iterable<string>, wallClock: WallClock): AsyncGenerator<string> {
-  for (const piece of pieces) {
+async function* withTurns(pieces: InPieces['pieces'], wallClock: WallClock): AsyncGenerator<string> {
+  for await (const piece of pieces) {
     yield piece;
-    await wallClock.letOthersRun();
+    await wallClock.yieldToEventLoop();
   }
 }
 
-/** Sends JSON that comes in pieces, and lets other requests have their turn after each. */
+/** Sends a text that comes in pieces, made as it is read, and lets other requests have their turn after each piece. */
 export function sendInPieces(
   reply: FastifyReply,
   { pieces, bytes }: InPieces,
@@ -33,5 +30,5 @@ export function sendInPieces(
   wallClock: WallClock,
 ): FastifyReply {
   unread.wait(reply.raw, BYTES_AHEAD + bytes);
-  return reply.type(JSON_TYPE).send(Readable.from(inTurns(pieces, wallClock)));
+  return reply.send(Readable.from(withTurns(pieces, wallClock)));
 }

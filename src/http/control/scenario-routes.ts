@@ -6,9 +6,10 @@ import { Refusal } from '../../contract/errors.ts';
 import type { Suggest } from '../../contract/shape-issues.ts';
 import type { Rule } from '../../scenario/rule.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
-import type { World } from '../../log/world.ts';
+import type { CommandOf } from '../../world/commands.ts';
+import type { WorldHandle } from '../../log/world-log.ts';
 import { checked, wrongRequest } from './checked-request.ts';
-import { ruleAnswer, scenarioAnswer } from './world-answers.ts';
+import { ruleAnswer, rulesAnswer, scenarioAnswer } from './world-answers.ts';
 
 /** The scenarios that a world can choose. */
 export interface Scenarios {
@@ -28,28 +29,22 @@ interface Options {
   readonly suggest: Suggest;
 }
 
-/** How many rules may stand on top of one world. */
-const MAX_RULES = 100;
-
 const isNaming = (body: unknown): boolean => typeof body === 'object' && body !== null && 'use' in body;
-
-function freeName(onTop: readonly Rule[]): string {
-  const taken = new Set(onTop.map(({ id }) => id));
-  for (let nth = 1; ; nth += 1) if (!taken.has(`world/rule-${nth}`)) return `rule-${nth}`;
-}
 
 function noScenario(): Refusal {
   const message = 'body must be {"use":"NAME"} or a whole scenario';
   return wrongRequest([{ field: 'body', message }]);
 }
 
-const noRule = (name: string, { behaviour }: World): Refusal => {
-  const names = behaviour.onTop.map(({ id }) => id.slice(id.indexOf('/') + 1));
-  const there = names.length === 0 ? 'there is none' : `there are ${names.join(', ')}`;
-  return new Refusal('RULE_NOT_FOUND', {
-    message: `No rule ${name} was put on top of this world: ${there}. Rules of the scenario stay with it`,
-  });
-};
+async function choose(world: WorldHandle, scenario: Scenario, isChosen: boolean): Promise<ScenarioAnswer> {
+  await world.submit({ kind: 'choose', source: scenario.source, isChosen });
+  return world.read(scenarioAnswer);
+}
+
+async function removeRule(world: WorldHandle, name: string | null): Promise<{ rules: RuleAnswer[] }> {
+  await world.submit({ kind: 'removeRule', name });
+  return { rules: await world.read(rulesAnswer) };
+}
 
 /** How a world behaves: its scenario, and the rules on top of it. */
 export const scenarioRoutes: FastifyPluginAsyncZod<Options> = async (app, { scenarios, suggest }) => {
@@ -88,7 +83,7 @@ export const scenarioRoutes: FastifyPluginAsyncZod<Options> = async (app, { scen
         response: { 200: ScenarioAnswer },
       },
     },
-    ({ world }) => scenarioAnswer(world),
+    ({ world }) => world.read(scenarioAnswer),
   );
 
   app.put(
@@ -106,12 +101,10 @@ export const scenarioRoutes: FastifyPluginAsyncZod<Options> = async (app, { scen
     async ({ body, world }) => {
       if (isNaming(body)) {
         const { use } = checked(ChooseRequest, body, 'body', suggest);
-        await world.choose(use === null ? null : named(use));
-      } else {
-        if (body === undefined || body === null) throw noScenario(); // an empty file would be a scenario
-        await world.choose(scenarios.compile(body));
+        return use === null ? choose(world, scenarios.inForce, false) : choose(world, named(use), true);
       }
-      return scenarioAnswer(world);
+      if (body === undefined || body === null) throw noScenario(); // an empty file would be a scenario
+      return choose(world, scenarios.compile(body), true);
     },
   );
 
@@ -125,10 +118,7 @@ export const scenarioRoutes: FastifyPluginAsyncZod<Options> = async (app, { scen
         response: { 200: ScenarioAnswer },
       },
     },
-    async ({ world }) => {
-      await world.choose(null);
-      return scenarioAnswer(world);
-    },
+    ({ world }) => choose(world, scenarios.inForce, false),
   );
 
   app.get(
@@ -142,8 +132,8 @@ export const scenarioRoutes: FastifyPluginAsyncZod<Options> = async (app, { scen
         response: { 200: RulesAnswer },
       },
     },
-    ({ query, world }) => {
-      const rules = world.scenario.rules.map((rule) => ruleAnswer(rule, world));
+    async ({ query, world }) => {
+      const rules = await world.read(rulesAnswer);
       return { rules: rules.filter(({ from }) => query.from === undefined || from === query.from) };
     },
   );
@@ -160,20 +150,14 @@ export const scenarioRoutes: FastifyPluginAsyncZod<Options> = async (app, { scen
         response: { 201: RuleAnswer },
       },
     },
-    ({ body, world }, reply) => {
-      const { behaviour } = world;
+    async ({ body, world }, reply) => {
       checked(RuleRequest, body ?? undefined, 'body', suggest);
-      const rule = scenarios.compileRule({ name: freeName(behaviour.onTop), ...(body as object) });
-      const others = behaviour.onTop.filter(({ id }) => id !== rule.id);
-      if (others.length >= MAX_RULES) {
-        throw new Refusal('TOO_MANY_RULES', {
-          message: `A world takes ${MAX_RULES} rules on top: remove some with DELETE /_sandbox/rules/NAME`,
-        });
-      }
-      behaviour.put(rule);
-      world.events.publish('scenario', () => ({ scenario: world.scenario.name, rule: rule.id }));
+      const document = body as CommandOf<'putRule'>['rule'];
+      const named = (name: string): Rule => scenarios.compileRule({ name, ...document });
+      named('rule-1'); // what is wrong with it is the caller's fault; beyond this point it would be ours
+      const id = await world.submit({ kind: 'putRule', rule: document });
       void reply.code(201);
-      return ruleAnswer(rule, world);
+      return ruleAnswer(named(id.slice(id.indexOf('/') + 1)), new Map());
     },
   );
 
@@ -187,11 +171,7 @@ export const scenarioRoutes: FastifyPluginAsyncZod<Options> = async (app, { scen
         response: { 200: RulesAnswer },
       },
     },
-    ({ world }) => {
-      for (const { id } of world.behaviour.onTop) world.behaviour.remove(id);
-      world.events.publish('scenario', () => ({ scenario: world.scenario.name }));
-      return { rules: world.scenario.rules.map((rule) => ruleAnswer(rule, world)) };
-    },
+    ({ world }) => removeRule(world, null),
   );
 
   app.delete(
@@ -206,10 +186,6 @@ export const scenarioRoutes: FastifyPluginAsyncZod<Options> = async (app, { scen
         response: { 200: RulesAnswer },
       },
     },
-    ({ params: { name }, world }) => {
-      if (!world.behaviour.remove(`world/${name}`)) throw noRule(name, world);
-      world.events.publish('scenario', () => ({ scenario: world.scenario.name }));
-      return { rules: world.scenario.rules.map((rule) => ruleAnswer(rule, world)) };
-    },
+    ({ params: { name }, world }) => removeRule(world, name),
   );
 };

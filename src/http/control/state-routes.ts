@@ -1,40 +1,63 @@
+import type { Readable } from 'node:stream';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { WorldAnswer } from '../../contract/control-answers.ts';
-import { StateDocument } from '../../contract/state.ts';
 import { Refusal } from '../../contract/errors.ts';
-import type { World } from '../../log/world.ts';
+import { SNAPSHOT_TYPE, SnapshotText } from '../../contract/snapshot.ts';
+import { MAX_LINE, readWorlds, snapshotText } from '../../log/snapshot-text.ts';
 import type { WallClock } from '../../log/wall-clock.ts';
-import type { LongBodies } from '../limits/body-bytes.ts';
+import type { Draft, WorldLog } from '../../log/world-log.ts';
+import type { ScenarioCompiler } from '../../scenario/scenario.ts';
+import { refusedSnapshot, takeSnapshot } from '../../world/snapshot.ts';
+import type { WorldState } from '../../world/state.ts';
+import { isEncoded } from '../limits/json-body.ts';
 import type { UnreadAnswers } from '../limits/unread-answers.ts';
-import { takeWholeBodies } from '../limits/whole-body.ts';
-import { listBytes, sendInPieces } from './long-answer.ts';
-import { worldNow } from './world-routes.ts';
+import { sendInPieces } from './long-answer.ts';
+import { worldAnswer } from './world-answers.ts';
 
-/** Writes worlds down, and makes them of what was written. */
-export interface Snapshots {
-  /** The state of a world as a JSON document, in pieces. */
-  write(world: World): Promise<{ readonly pieces: Iterable<string>; readonly items: number }>;
-  /**
-   * Puts the text of a snapshot in the place of all that a world is.
-   *
-   * @throws Refusal INVALID_JSON; STATE_REFUSED for one of another version, or damaged; SANDBOX_FULL. Nothing is changed then
-   */
-  restore(world: World, text: Buffer): Promise<void>;
-}
-
-interface Options {
-  readonly snapshots: Snapshots;
+export interface StateOptions {
+  readonly log: WorldLog;
+  readonly compiler: ScenarioCompiler;
   readonly wallClock: WallClock;
   readonly unread: UnreadAnswers;
-  readonly longBodies: LongBodies;
   /** How long a snapshot may be that is restored. */
   readonly maxStateBytes: number;
 }
 
+/** What a snapshot that waits for its reader keeps in memory for each of its items. */
+const BYTES_EACH = 64;
+
+/** JSON is accepted too, for clients that can send nothing else: the text is the same. */
+const ACCEPTED_TYPES = [SNAPSHOT_TYPE, 'application/json'];
+
+/**
+ * The bytes of a body, as they come. Whoever stops reading leaves the connection as it is.
+ *
+ * @throws Refusal BODY_TOO_LARGE; INVALID_REQUEST for no body; MALFORMED_REQUEST when the client leaves
+ */
+async function* piecesOf(body: Readable, maxBytes: number): AsyncGenerator<Uint8Array> {
+  let length = 0;
+  try {
+    for await (const piece of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      length += piece.length;
+      if (length > maxBytes) throw tooLarge(maxBytes);
+      yield piece;
+    }
+  } catch (error) {
+    throw error instanceof Refusal ? error : new Refusal('MALFORMED_REQUEST');
+  }
+  if (length === 0) throw noSnapshot();
+}
+
+const tooLarge = (maxBytes: number): Refusal =>
+  new Refusal('BODY_TOO_LARGE', { message: `The request body is larger than ${maxBytes / 1024} KiB` });
+
+const noSnapshot = (): Refusal =>
+  new Refusal('INVALID_REQUEST', { message: 'The body must be what GET /_sandbox/state answered' });
+
 /** Snapshots of a world: to keep, to restore, to fork. */
-export const stateRoutes: FastifyPluginAsyncZod<Options> = async (
+export const stateRoutes: FastifyPluginAsyncZod<StateOptions> = async (
   app,
-  { snapshots, wallClock, unread, longBodies, maxStateBytes },
+  { log, compiler, wallClock, unread, maxStateBytes },
 ) => {
   app.get(
     '/state',
@@ -43,18 +66,51 @@ export const stateRoutes: FastifyPluginAsyncZod<Options> = async (
         operationId: 'getState',
         summary: 'A snapshot of this world',
         tag: 'State',
-        answers: { type: 'application/json', description: 'The snapshot', schema: StateDocument },
+        answers: { type: SNAPSHOT_TYPE, description: 'The snapshot', schema: SnapshotText },
       },
     },
     async ({ world }, reply) => {
-      const { pieces, items } = await snapshots.write(world);
-      return sendInPieces(reply, { pieces, bytes: listBytes(items) }, unread, wallClock);
+      const snapshot = await world.read(takeSnapshot);
+      const inPieces = { pieces: snapshotText([snapshot]), bytes: snapshot.length * BYTES_EACH };
+      return sendInPieces(reply.type(SNAPSHOT_TYPE), inPieces, unread, wallClock);
     },
   );
 
-  await app.register(async (whole) => {
-    takeWholeBodies(whole, longBodies, () => wallClock.letOthersRun());
-    whole.put(
+  /** @throws Refusal for anything but one whole world */
+  async function readOne(body: Readable, draft: Draft): Promise<WorldState> {
+    const pieces = piecesOf(body, maxStateBytes);
+    let state: WorldState | null = null;
+    for await (const read of readWorlds(pieces, { compiler, wallClock, maxLine: MAX_LINE, draft })) {
+      if ('fault' in read) throw read.fault;
+      if (state !== null) throw refusedSnapshot('This holds more than one world, and one can be restored');
+      state = read.state;
+    }
+    if (state === null) throw refusedSnapshot('This snapshot holds no world');
+    return state;
+  }
+
+  /** Reads a state beside its world. */
+  async function readState(body: Readable): Promise<WorldState> {
+    const draft = log.draft();
+    try {
+      return await readOne(body, draft);
+    } finally {
+      draft.end();
+      body.resume(); // what is left of a refused body is dropped, so that the connection can go on
+    }
+  }
+
+  await app.register(async (streamed) => {
+    streamed.removeAllContentTypeParsers();
+    streamed.addContentTypeParser(ACCEPTED_TYPES, (request, payload, done) => {
+      if (isEncoded(request.headers)) {
+        const message = 'The request body must be JSON lines in plain UTF-8';
+        return done(new Refusal('UNSUPPORTED_MEDIA_TYPE', { message }));
+      }
+      const isTooLong = Number(request.headers['content-length']) > maxStateBytes;
+      return isTooLong ? done(tooLarge(maxStateBytes)) : done(null, payload);
+    });
+    streamed.put(
       '/state',
       {
         bodyLimit: maxStateBytes,
@@ -62,19 +118,18 @@ export const stateRoutes: FastifyPluginAsyncZod<Options> = async (
           operationId: 'putState',
           summary: 'Restore a snapshot, of this world or of another',
           tag: 'State',
-          refuses: ['STATE_REFUSED', 'TOO_MANY_SNAPSHOTS', 'WORLD_REPLACED', 'SANDBOX_FULL'],
-          takes: StateDocument,
+          refuses: ['STATE_REFUSED', 'SANDBOX_FULL'],
+          takes: SnapshotText,
+          takesType: SNAPSHOT_TYPE,
           response: { 200: WorldAnswer },
         },
       },
       async ({ body, world }) => {
-        if (!Buffer.isBuffer(body) || body.length === 0) {
-          throw new Refusal('INVALID_REQUEST', {
-            message: 'The body must be what GET /_sandbox/state answered',
-          });
-        }
-        await snapshots.restore(world, body);
-        return worldNow(world);
+        if (body === undefined || body === null) throw noSnapshot();
+        const state = await readState(body as Readable);
+        state.scenario = { ...state.scenario, isChosen: true };
+        await world.submit({ kind: 'restore', state, clock: 'from-snapshot' });
+        return world.read(worldAnswer);
       },
     );
   });

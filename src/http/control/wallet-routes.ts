@@ -4,17 +4,18 @@ import { EntriesQuery, MoneyRequest, TransactionsQuery, TransitionRequest } from
 import {
   EntriesAnswer,
   MoneyAnswer,
-  Transaction as TransactionAnswer,
+  TransactionAnswer,
   TransactionsAnswer,
   WalletAnswer,
 } from '../../contract/control-answers.ts';
-import { MAX_AMOUNT_INR, type State } from '../../contract/payout.ts';
-import { Refusal } from '../../contract/errors.ts';
-import { toInr, toPaise } from '../../payout/money.ts';
-import { legalNext, type Transaction } from '../../payout/payout.ts';
-import type { World } from '../../log/world.ts';
-import type { PageRequest } from '../../ledger/ledger.ts';
-import { entryWire, transactionWire, walletAnswer } from './world-answers.ts';
+import { toPaise } from '../../payout/money.ts';
+import { entryAnswer } from '../../world/answers.ts';
+import { moneyAnswer } from '../../world/events.ts';
+import { findPayout } from '../../world/ledger.ts';
+import { entriesPage, payoutsPage, type PageRequest } from '../../world/pages.ts';
+import { unknownTxnId } from '../../world/payout-refusals.ts';
+import { nowMs } from '../../world/state.ts';
+import { transactionAnswer, walletAnswer } from './world-answers.ts';
 
 const USUAL_LIMIT = 100;
 
@@ -30,42 +31,6 @@ const pageOf = ({ order, limit, cursor }: ListQuery): PageRequest => ({
   limit: limit ?? USUAL_LIMIT,
 });
 
-async function move(world: World, direction: 'credit' | 'debit', amountInr: number): Promise<MoneyAnswer> {
-  const outcome = await world.book.perform((ledger, book, nowMs) =>
-    ledger.move(book, nowMs, direction, toPaise(amountInr)),
-  );
-  const { balancePaise } = outcome;
-  if (outcome.kind === 'refused') {
-    if (direction === 'debit') {
-      throw new Refusal('INSUFFICIENT_BALANCE', {
-        message: `The wallet holds INR ${toInr(balancePaise)}, less than the INR ${amountInr} to take out`,
-      });
-    }
-    throw new Refusal('WALLET_FULL', {
-      message: `The wallet takes no more than INR ${MAX_AMOUNT_INR} in all, and holds INR ${toInr(balancePaise)}`,
-    });
-  }
-  const answer = { balance: toInr(balancePaise), entry: entryWire(outcome.entry) };
-  world.events.publish('wallet', () => answer);
-  return answer;
-}
-
-const unknown = (txnId: string): Refusal =>
-  new Refusal('TRANSACTION_NOT_FOUND', { message: `This world has no transaction ${txnId}` });
-
-function illegal({ txnId, state }: Transaction, to: State): Refusal {
-  const legal = legalNext(state);
-  return new Refusal('ILLEGAL_TRANSITION', {
-    message: `${txnId} is ${state} and cannot go to ${to}: ${legal.length === 0 ? 'that is its end' : `it can go to ${legal.join(' or ')}`}`,
-    errors: [
-      {
-        field: 'to',
-        message: `to must be ${legal.length === 0 ? 'left alone' : `one of ${legal.join(', ')}`}`,
-      },
-    ],
-  });
-}
-
 /** The money of a world and its payouts. */
 export const walletRoutes: FastifyPluginAsyncZod = async (app) => {
   app.get(
@@ -78,8 +43,7 @@ export const walletRoutes: FastifyPluginAsyncZod = async (app) => {
         response: { 200: WalletAnswer },
       },
     },
-    async ({ world }) =>
-      walletAnswer(await world.book.perform((ledger, book, nowMs) => ledger.summary(book, nowMs))),
+    ({ world }) => world.read(walletAnswer),
   );
 
   for (const direction of ['credit', 'debit'] as const) {
@@ -95,7 +59,8 @@ export const walletRoutes: FastifyPluginAsyncZod = async (app) => {
           response: { 200: MoneyAnswer },
         },
       },
-      ({ body, world }) => move(world, direction, body.amount),
+      async ({ body, world }) =>
+        moneyAnswer(await world.submit({ kind: direction, amountPaise: toPaise(body.amount) })),
     );
   }
 
@@ -111,10 +76,10 @@ export const walletRoutes: FastifyPluginAsyncZod = async (app) => {
       },
     },
     async ({ query, world }) => {
-      const { items, next } = await world.book.perform((ledger, book, nowMs) =>
-        ledger.entries(book, nowMs, query.txn_id ?? null, pageOf(query)),
+      const { items, next } = await world.read((state) =>
+        entriesPage(state, query.txn_id ?? null, pageOf(query)),
       );
-      return { entries: items.map(entryWire), next };
+      return { entries: items.map(entryAnswer), next };
     },
   );
 
@@ -129,14 +94,12 @@ export const walletRoutes: FastifyPluginAsyncZod = async (app) => {
         response: { 200: TransactionsAnswer },
       },
     },
-    async ({ query, world }) => {
-      const filter = { state: query.status, clientRefId: query.client_ref_id };
-      const { items, next } = await world.book.perform((ledger, book, nowMs) =>
-        ledger.transactions(book, nowMs, filter, pageOf(query)),
-      );
-      const { nowMs } = world;
-      return { transactions: items.map((transaction) => transactionWire(transaction, nowMs)), next };
-    },
+    ({ query, world }) =>
+      world.read((state) => {
+        const filter = { state: query.status, clientRefId: query.client_ref_id };
+        const { items, next } = payoutsPage(state, filter, pageOf(query));
+        return { transactions: items.map((payout) => transactionAnswer(payout, nowMs(state))), next };
+      }),
   );
 
   const named = z.object({
@@ -156,13 +119,12 @@ export const walletRoutes: FastifyPluginAsyncZod = async (app) => {
         response: { 200: TransactionAnswer },
       },
     },
-    async ({ params: { txn_id: txnId }, world }) => {
-      const { items } = await world.book.perform((ledger, book, nowMs) =>
-        ledger.transactions(book, nowMs, { txnId }, pageOf({})),
-      );
-      if (items[0] === undefined) throw unknown(txnId);
-      return transactionWire(items[0], world.nowMs);
-    },
+    ({ params: { txn_id: txnId }, world }) =>
+      world.read((state) => {
+        const payout = findPayout(state, { txnId });
+        if (payout === undefined) throw unknownTxnId(txnId);
+        return transactionAnswer(payout, nowMs(state));
+      }),
   );
 
   app.post(
@@ -179,14 +141,7 @@ export const walletRoutes: FastifyPluginAsyncZod = async (app) => {
         response: { 200: TransactionAnswer },
       },
     },
-    async ({ params: { txn_id: txnId }, body: { to }, world }) => {
-      const utr = to !== 'FAILED' || world.scenario.dialect.status.utr_of_failed === 'set';
-      const outcome = await world.book.perform((ledger, book, nowMs) =>
-        ledger.transition(book, nowMs, txnId, to, utr),
-      );
-      if (outcome.kind === 'unknown') throw unknown(txnId);
-      if (outcome.kind === 'illegal') throw illegal(outcome.transaction, to);
-      return transactionWire(outcome.transaction, world.nowMs);
-    },
+    async ({ params: { txn_id: txnId }, body: { to }, world }) =>
+      transactionAnswer(await world.submit({ kind: 'transition', txnId, to }), world.nowMs),
   );
 };

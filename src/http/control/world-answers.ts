@@ -1,74 +1,66 @@
 import type {
   ClockAnswer,
-  EntryWire,
   RuleAnswer,
   ScenarioAnswer,
-  TransactionWire,
+  TransactionAnswer,
   WalletAnswer,
   WorldAnswer,
 } from '../../contract/control-answers.ts';
 import { toInr } from '../../payout/money.ts';
+import { isHidden, legalNext, nextStep, type Payout } from '../../payout/payout.ts';
 import type { Rule } from '../../scenario/rule.ts';
-import { isHidden, legalNext, nextStep, type Transaction } from '../../payout/payout.ts';
-import type { Entry } from '../../payout/wallet.ts';
-import type { World } from '../../log/world.ts';
-import type { SummaryOutcome } from '../../ledger/ledger.ts';
+import { iso } from '../../world/answers.ts';
+import { brokenInvariants } from '../../world/ledger.ts';
+import type { WorldState } from '../../world/state.ts';
+import { clockResult, type ClockResult } from '../../world/time-commands.ts';
 
-/** What the control API says of what the domain has: INR and timestamps for paise and milliseconds. */
+/** The state of a world in the words of the control API: INR and timestamps for paise and milliseconds. */
 
-export const iso = (atMs: number): string => new Date(atMs).toISOString();
 const isoOrNull = (atMs: number | null): string | null => (atMs === null ? null : iso(atMs));
 
-export const clockAnswer = ({ book }: World, nextDueMs: number | null): ClockAnswer => ({
-  now: iso(book.nowMs),
-  frozen: book.isFrozen,
+export const clockAnswer = ({ nowMs, isFrozen, nextDueMs }: ClockResult): ClockAnswer => ({
+  now: iso(nowMs),
+  frozen: isFrozen,
   next_due: isoOrNull(nextDueMs),
 });
 
-export function worldAnswer(world: World, summary: SummaryOutcome): WorldAnswer {
-  const { tallies, wallet, openingBalancePaise, broken, nextDueMs } = summary;
+export function worldAnswer(state: WorldState): WorldAnswer {
+  const { tallies, base } = state.index;
+  const broken = brokenInvariants(state);
   return {
-    id: world.id,
-    balance: toInr(wallet.balancePaise),
-    opening_balance: toInr(openingBalancePaise),
+    id: state.id,
+    balance: toInr(state.wallet.balancePaise),
+    opening_balance: toInr(state.openingBalancePaise),
     transactions: {
       PENDING: tallies.PENDING.count,
       SUCCESS: tallies.SUCCESS.count,
       FAILED: tallies.FAILED.count,
       REVERSED: tallies.REVERSED.count,
     },
-    clock: clockAnswer(world, nextDueMs),
-    scenario: world.scenario.name,
+    clock: clockAnswer(clockResult(state)),
+    scenario: base.name,
     invariants: broken.length === 0 ? 'hold' : [...broken],
   };
 }
 
-export const walletAnswer = (summary: SummaryOutcome): WalletAnswer => {
-  const { tallies, wallet, openingBalancePaise, lastUpdatedMs } = summary;
+export function walletAnswer({ wallet, openingBalancePaise, entries, index }: WorldState): WalletAnswer {
+  const { PENDING, SUCCESS, FAILED, REVERSED } = index.tallies;
   return {
     balance: toInr(wallet.balancePaise),
     currency: 'INR',
     opening_balance: toInr(openingBalancePaise),
-    in_flight: toInr(tallies.PENDING.paise),
-    paid_out: toInr(tallies.SUCCESS.paise),
-    came_back: toInr(tallies.FAILED.paise + tallies.REVERSED.paise),
-    last_updated: iso(lastUpdatedMs),
+    in_flight: toInr(PENDING.paise),
+    paid_out: toInr(SUCCESS.paise),
+    came_back: toInr(FAILED.paise + REVERSED.paise),
+    last_updated: iso(entries.at(-1)!.atMs),
   };
-};
+}
 
-export const entryWire = ({ kind, amountPaise, balancePaise, txnId, atMs }: Entry): EntryWire => ({
-  kind,
-  amount: toInr(amountPaise),
-  balance: toInr(balancePaise),
-  txn_id: txnId,
-  at: iso(atMs),
-});
-
-/** Why a payout is in the state that it is in, in a sentence. */
-function reasonOf(transaction: Transaction): string {
-  const { state, timeline, stepsDone, plannedBy } = transaction;
+/** Why a payout is in its state, in a sentence. */
+function reasonOf(payout: Payout): string {
+  const { state, timeline, stepsDone, plannedBy, createdAtMs, reads } = payout;
   const last = timeline.slice(0, stepsDone).findLast(({ to }) => to !== null);
-  const next = nextStep(transaction);
+  const next = nextStep(payout);
   if (last !== undefined) {
     if (last.forced) return `${state} by a transition that was ordered`;
     const waited = last.polls === null ? '' : `, at status read ${last.polls}`;
@@ -76,49 +68,49 @@ function reasonOf(transaction: Transaction): string {
   }
   if (next === undefined) return `PENDING for ever: ${plannedBy} plans nothing more`;
   const what = next.to === null ? 'its UTR' : next.to;
-  if (next.dueMs !== null) return `PENDING: ${plannedBy} plans ${what} for ${iso(next.dueMs)}`;
-  return `PENDING: ${plannedBy} plans ${what} at status read ${next.polls}, and there were ${transaction.reads}`;
+  if (next.afterMs !== null)
+    return `PENDING: ${plannedBy} plans ${what} for ${iso(createdAtMs + next.afterMs)}`;
+  return `PENDING: ${plannedBy} plans ${what} at status read ${next.polls}, and there were ${reads}`;
 }
 
-export const transactionWire = (transaction: Transaction, nowMs: number): TransactionWire => ({
-  txn_id: transaction.txnId,
-  client_ref_id: transaction.clientRefId,
-  status: transaction.state,
-  amount: toInr(transaction.amountPaise),
-  transfer_mode: transaction.transferMode,
-  beneficiary_name: transaction.beneficiaryName,
-  beneficiary_account: transaction.beneficiaryAccount,
-  beneficiary_ifsc: transaction.beneficiaryIfsc,
-  utr: transaction.utr,
-  created_at: iso(transaction.createdAtMs),
-  completed_at: isoOrNull(transaction.completedAtMs),
-  nth: transaction.nth,
-  planned_by: transaction.plannedBy,
-  reason: reasonOf(transaction),
-  hidden_by: isHidden({ ...transaction, reads: transaction.reads + 1 }, nowMs)
-    ? transaction.hidden!.by
-    : null,
-  legal: [...legalNext(transaction.state)],
-  timeline: transaction.timeline.map(({ to, dueMs, polls, utr, forced }, index) => ({
+/** @param nowMs world time */
+export const transactionAnswer = (payout: Payout, nowMs: number): TransactionAnswer => ({
+  txn_id: payout.txnId,
+  client_ref_id: payout.clientRefId,
+  status: payout.state,
+  amount: toInr(payout.amountPaise),
+  transfer_mode: payout.transferMode,
+  beneficiary_name: payout.beneficiaryName,
+  beneficiary_account: payout.beneficiaryAccount,
+  beneficiary_ifsc: payout.beneficiaryIfsc,
+  utr: payout.utr,
+  created_at: iso(payout.createdAtMs),
+  completed_at: isoOrNull(payout.completedAtMs),
+  nth: payout.nth,
+  planned_by: payout.plannedBy,
+  reason: reasonOf(payout),
+  hidden_by: isHidden({ ...payout, reads: payout.reads + 1 }, nowMs) ? payout.hidden!.by : null,
+  legal: [...legalNext(payout.state)],
+  timeline: payout.timeline.map(({ to, afterMs, polls, utr, forced }, index) => ({
     to,
-    at: isoOrNull(dueMs),
+    at: afterMs === null ? null : iso(payout.createdAtMs + afterMs),
     polls,
     utr,
-    done: index < transaction.stepsDone,
+    done: index < payout.stepsDone,
     forced,
   })),
 });
 
-const FROM_WORLD = 'world/';
-const FROM_MAGIC = 'magic/';
+const OF_WORLD = 'world/';
+const OF_MAGIC = 'magic/';
 
-export function ruleAnswer({ id, document }: Rule, { behaviour }: World): RuleAnswer {
-  const { matched, taken } = behaviour.uses.get(id) ?? { matched: 0, taken: 0 };
+export function ruleAnswer({ id, document }: Rule, uses: WorldState['uses']): RuleAnswer {
+  const { matched, taken } = uses.get(id) ?? { matched: 0, taken: 0 };
   const { description } = document as { readonly description?: string };
   return {
     id,
     name: id.slice(id.indexOf('/') + 1),
-    from: id.startsWith(FROM_WORLD) ? 'world' : id.startsWith(FROM_MAGIC) ? 'magic' : 'scenario',
+    from: id.startsWith(OF_WORLD) ? 'world' : id.startsWith(OF_MAGIC) ? 'magic' : 'scenario',
     description: description ?? '',
     matched,
     taken,
@@ -126,13 +118,17 @@ export function ruleAnswer({ id, document }: Rule, { behaviour }: World): RuleAn
   };
 }
 
-export function scenarioAnswer(world: World): ScenarioAnswer {
-  const { plain, hasChosen } = world.behaviour;
+/** All rules of a world, in the order in which they are asked. */
+export const rulesAnswer = ({ index, uses }: WorldState): RuleAnswer[] =>
+  index.active.rules.map((rule) => ruleAnswer(rule, uses));
+
+export function scenarioAnswer(state: WorldState): ScenarioAnswer {
+  const { name, description, source } = state.index.base;
   return {
-    name: plain.name,
-    description: plain.description,
-    chosen: hasChosen,
-    document: plain.source.document,
-    rules: world.scenario.rules.map((rule) => ruleAnswer(rule, world)),
+    name,
+    description,
+    chosen: state.scenario.isChosen,
+    document: source.document,
+    rules: rulesAnswer(state),
   };
 }

@@ -3,12 +3,13 @@ import { NoRequest } from '../../contract/control.ts';
 import { ModelAnswer, WorldAnswer } from '../../contract/control-answers.ts';
 import { STATES } from '../../contract/payout.ts';
 import { isMoneyBack, legalNext } from '../../payout/payout.ts';
-import type { World } from '../../log/world.ts';
+import type { ScenarioSource } from '../../contract/snapshot.ts';
 import { worldAnswer } from './world-answers.ts';
 
-/** The world as it stands. */
-export const worldNow = async (world: World): Promise<WorldAnswer> =>
-  worldAnswer(world, await world.book.perform((ledger, book, nowMs) => ledger.summary(book, nowMs)));
+interface Options {
+  /** The scenario of every world that has not chosen another. */
+  readonly activeSource: () => ScenarioSource;
+}
 
 /** The state machine of a payout, as data. */
 const MODEL: ModelAnswer = {
@@ -22,7 +23,7 @@ const MODEL: ModelAnswer = {
 };
 
 /** The world as a whole: how it stands, and as new. */
-export const worldRoutes: FastifyPluginAsyncZod = async (app) => {
+export const worldRoutes: FastifyPluginAsyncZod<Options> = async (app, { activeSource }) => {
   app.get(
     '/world',
     {
@@ -33,7 +34,7 @@ export const worldRoutes: FastifyPluginAsyncZod = async (app) => {
         response: { 200: WorldAnswer },
       },
     },
-    ({ world }) => worldNow(world),
+    ({ world }) => world.read(worldAnswer),
   );
 
   app.post(
@@ -49,8 +50,8 @@ export const worldRoutes: FastifyPluginAsyncZod = async (app) => {
       },
     },
     async ({ world }) => {
-      await world.reset();
-      return worldNow(world);
+      await world.submit({ kind: 'reset', source: activeSource() });
+      return world.read(worldAnswer);
     },
   );
 

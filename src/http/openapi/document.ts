@@ -131,7 +131,10 @@ class Document {
         requestBody: {
           required: true,
           content: {
-            'application/json': { schema: this.#schemas.of(body, 'input'), examples: example.bodies },
+            [schema.takesType ?? 'application/json']: {
+              schema: this.#schemas.of(body, 'input'),
+              examples: example.bodies,
+            },
           },
         },
       }),
