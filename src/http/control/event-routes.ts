@@ -38,8 +38,9 @@ export const eventRoutes: FastifyPluginAsyncZod<Options> = async (app, { wallClo
     (request, reply) => {
       const { events } = request.world;
       if (events.isFull) throw new Refusal('TOO_MANY_READERS');
-      void reply.hijack();
-      const { raw } = reply;
+      const { socket } = request.raw;
+      if (socket.destroyed) return reply.hijack(); // it waited for its turn, and its client has left
+      const { raw } = reply.hijack();
       raw.writeHead(200, {
         ...(reply.getHeaders() as NodeJS.Dict<string>),
         'content-type': 'text/event-stream; charset=utf-8',
@@ -47,26 +48,43 @@ export const eventRoutes: FastifyPluginAsyncZod<Options> = async (app, { wallClo
       });
       raw.write(': the events of this world\n\n');
 
-      const send = (text: string): void => {
-        if (raw.writableLength > MAX_BUFFERED_BYTES) raw.destroy();
-        else raw.write(text);
-        unread.wait(raw, raw.writableLength);
-      };
+      let isOver = false;
       let cancelBeat = (): void => undefined;
+      let leave = (): void => undefined;
+      const stop = (): void => {
+        isOver = true;
+        cancelBeat();
+        leave();
+        socket.off('close', stop);
+      };
+      // the socket and not the response: one that waits behind another response never hears that its client leaves
+      socket.once('close', stop);
+      raw.once('error', stop);
+
+      const send = (text: string): void => {
+        if (isOver) return;
+        if (raw.writableLength <= MAX_BUFFERED_BYTES) {
+          raw.write(text);
+          unread.wait(raw, raw.writableLength);
+          return;
+        }
+        stop();
+        socket.destroy();
+      };
       const beat = (): void => {
-        send(': alive\n\n');
         cancelBeat = wallClock.alarm(wallClock.nowMs() + HEARTBEAT_MS, beat);
+        send(': alive\n\n');
       };
       cancelBeat = wallClock.alarm(wallClock.nowMs() + HEARTBEAT_MS, beat);
       const { 'last-event-id': last } = request.headers;
-      const leave = events.read(typeof last === 'string' ? last : undefined, {
+      leave = events.read(typeof last === 'string' ? last : undefined, {
         take: (event) => send(frame(event)),
-        end: () => raw.end(),
+        end: () => {
+          stop();
+          raw.end();
+        },
       });
-      raw.once('close', () => {
-        cancelBeat();
-        leave();
-      });
+      if (isOver) leave(); // what it had missed was too much for it
     },
   );
 };

@@ -98,7 +98,8 @@ async function slow(context: FaultContext, bytesPerSecond: number): Promise<void
  * - slow-body: the whole answer, so many bytes a second
  */
 export async function breakWire(fault: Fault, context: FaultContext): Promise<void> {
-  const { socket } = context;
+  const { response, socket } = context;
+  response.once('error', () => socket.destroy()); // nobody else listens to a response that Fastify gave away
   switch (fault.kind) {
     case 'connection-reset':
       socket.resetAndDestroy();
