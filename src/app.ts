@@ -192,7 +192,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
   const openapi = (): Promise<string> => (document ??= documentOf(routes));
   refuseUnknownRoutes(app, CONTROL_PREFIX);
   answerErrors(app, log, record, scenarioInForce);
-  takeJsonBodies(app, longBodies);
+  takeJsonBodies(app);
   const limitRate = await limitRates(app, settings.maxWorlds);
   const keyOf = bearerKeys(settings.apiKeys, sameText);
   const defaultKey = settings.apiKeys?.[0] ?? DEFAULT_KEY;

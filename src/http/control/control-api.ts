@@ -7,7 +7,6 @@ import type { Suggest } from '../../contract/shape-issues.ts';
 import type { PatternOf } from '../../scenario/rule-compiler.ts';
 import type { WallClock } from '../../log/wall-clock.ts';
 import type { Worlds } from '../../log/worlds.ts';
-import type { LongBodies } from '../limits/body-bytes.ts';
 import { takeJsonBodies } from '../limits/json-body.ts';
 import type { UnreadAnswers } from '../limits/unread-answers.ts';
 import { adminRoutes } from './admin-routes.ts';
@@ -19,7 +18,7 @@ import { eventRoutes } from './event-routes.ts';
 import { journalRoutes } from './journal-routes.ts';
 import { metricsRoutes, type Metered } from './metrics-routes.ts';
 import { scenarioRoutes, type Scenarios } from './scenario-routes.ts';
-import { stateRoutes, type Snapshots } from './state-routes.ts';
+import { stateRoutes } from './state-routes.ts';
 import { inTurn } from '../limits/turns.ts';
 import { walletRoutes } from './wallet-routes.ts';
 import { worldRoutes } from './world-routes.ts';
@@ -31,15 +30,16 @@ export const CONTROL_PREFIX = '/_sandbox';
 export const isControlPath = (path: string): boolean =>
   path === CONTROL_PREFIX || path.startsWith(`${CONTROL_PREFIX}/`) || path.startsWith(`${CONTROL_PREFIX}?`);
 
+type StateOptions = Parameters<typeof stateRoutes>[1];
+
 /** What the routes of the control API are made with. */
-export interface ControlOptions extends Docs, Metered {
+export interface ControlOptions extends Docs, Metered, StateOptions {
   readonly worlds: Worlds;
   /** Takes the key out of an Authorization header. @throws Refusal UNAUTHORIZED */
   readonly keyOf: (authorization: string | undefined) => string;
   /** Refuses whoever does not have the admin token. @throws Refusal UNAUTHORIZED */
   readonly requireAdmin: (authorization: string | undefined) => void;
   readonly scenarios: Scenarios;
-  readonly snapshots: Snapshots;
   readonly patternOf: PatternOf;
   readonly wallClock: WallClock;
   readonly suggest: Suggest;
@@ -47,10 +47,6 @@ export interface ControlOptions extends Docs, Metered {
   /** The files of the page, by their path. */
   readonly dashboardFiles: () => ReadonlyMap<string, DashboardFile>;
   readonly isStopping: () => boolean;
-  /** What long bodies share, and how long one may be. */
-  readonly longBodies: LongBodies;
-  readonly maxStateBytes: number;
-  readonly unread: UnreadAnswers;
 }
 
 /** What a route does not take is refused, and not passed over: `DELETE requests?route=initiate` would forget them all. */
@@ -75,7 +71,7 @@ export async function controlApi(
   const { worlds, keyOf, suggest, version, isStopping, unread } = options;
   app.setValidatorCompiler(validatorWith(suggest));
   app.setSerializerCompiler(() => JSON.stringify); // these answers are seldom, and their schemas costly to compile
-  takeJsonBodies(app, options.longBodies, true);
+  takeJsonBodies(app, true);
   app.addHook('onRequest', (request, reply, done) => {
     request.record.quiet = request.method === 'GET';
     void reply.headers(HEADERS);

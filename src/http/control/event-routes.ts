@@ -39,8 +39,8 @@ export const eventRoutes: FastifyPluginAsyncZod<Options> = async (app, { wallClo
       const { events } = request.world;
       if (events.isFull) throw new Refusal('TOO_MANY_READERS');
       const { socket } = request.raw;
-      if (socket.destroyed) return reply.hijack(); // it waited for its turn, and its client has left
       const { raw } = reply.hijack();
+      if (socket.destroyed) return; // the client left while this request waited for its turn
       raw.writeHead(200, {
         ...(reply.getHeaders() as NodeJS.Dict<string>),
         'content-type': 'text/event-stream; charset=utf-8',
