@@ -226,7 +226,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
     unread,
     openapi,
     metricsText: metrics?.text ?? null,
-    docsFile: async (...args) => (await import('./platform/docs-page.ts')).docsFile(...args),
+    docsFile: async (name) => (await import('./platform/docs-page.ts')).docsFile(name),
   });
 
   app.addHook('onListen', () => {
