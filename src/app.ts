@@ -9,6 +9,7 @@ import { Worlds } from './log/worlds.ts';
 import { HistoryBudget } from './world/bounded-log.ts';
 import { CONTROL_PREFIX, controlApi, isControlPath } from './http/control/control-api.ts';
 import { admission } from './http/service/admission.ts';
+import { refuseOtherSites } from './http/allowed-sites.ts';
 import { adminOnly, bearerKeys } from './http/bearer-key.ts';
 import { LongBodies } from './http/limits/body-bytes.ts';
 import { Connections } from './http/limits/connections.ts';
@@ -187,6 +188,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
   answerOddHttp(app, log, scenarioInForce);
   recordRequests(app, record);
   sayScenario(app, ({ url }) => (isControlPath(url) ? scenarios.plain : scenarios.inForce));
+  refuseOtherSites(app, settings.allowedHosts);
   const routes = collectRoutes(app);
   let document: Promise<string> | undefined;
   const openapi = (): Promise<string> => (document ??= documentOf(routes));

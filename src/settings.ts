@@ -8,6 +8,7 @@ import {
   commaList,
   duration,
   everySoOften,
+  hostNames,
   rateLimit,
   rupees,
   startingClock,
@@ -73,6 +74,14 @@ const SettingsSchema = z.object({
     value: '<address>',
     description: 'the address to listen on; 0.0.0.0 for all',
   }),
+  allowedHosts: readWith(hostNames, 'host names without a port, separated by commas')
+    .optional()
+    .register(explain, {
+      env: 'SANDBOX_ALLOWED_HOSTS',
+      value: '<names>',
+      description: 'host names served beside localhost, when it listens on a loopback address',
+      defaultText: 'none',
+    }),
   logLevel: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
     .default('info')
