@@ -74,14 +74,12 @@ const SettingsSchema = z.object({
     value: '<address>',
     description: 'the address to listen on; 0.0.0.0 for all',
   }),
-  allowedHosts: readWith(hostNames, 'host names without a port, separated by commas')
-    .optional()
-    .register(explain, {
-      env: 'SANDBOX_ALLOWED_HOSTS',
-      value: '<names>',
-      description: 'host names served beside localhost, when it listens on a loopback address',
-      defaultText: 'none',
-    }),
+  allowedHosts: readWith(hostNames, 'host names, separated by commas').optional().register(explain, {
+    env: 'SANDBOX_ALLOWED_HOSTS',
+    value: '<names>',
+    description: 'host names served beside localhost, when it listens on a loopback address',
+    defaultText: 'none',
+  }),
   logLevel: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
     .default('info')
@@ -263,8 +261,7 @@ export class SettingsError extends Error {
   override readonly name = 'SettingsError';
 }
 
-/** Settings whose values are never shown. */
-const SECRETS: ReadonlySet<string> = new Set(['apiKeys', 'adminToken']);
+const SECRETS: ReadonlySet<string> = new Set(['apiKeys', 'adminToken']); // their values are never shown
 
 type Given = Readonly<Record<string, unknown>>;
 
@@ -295,7 +292,7 @@ function complaints(error: z.ZodError, given: Given, source: Readonly<Record<str
     const name = String(issue.path[0]);
     const message =
       issue.code === 'invalid_value' ? `must be one of ${issue.values.join(', ')}` : issue.message;
-    const value = SECRETS.has(name) ? '' : `, not ${JSON.stringify(given[name])}`; // keys are never shown
+    const value = SECRETS.has(name) ? '' : `, not ${JSON.stringify(given[name])}`;
     if (!byName.has(name)) byName.set(name, `${source[name] ?? name} ${message}${value}`);
   }
   return [...byName.values()].join('; ');

@@ -194,7 +194,7 @@ test('the library takes numbers as numbers', () => {
 });
 
 const A_PORT = 'must be a whole number from 0 to 65535';
-const HOST_NAMES = 'must be host names without a port, separated by commas';
+const HOST_NAMES = 'must be host names, separated by commas';
 const AN_AMOUNT = 'must be an amount in INR from 0 to 100000000000 with at most 2 decimals';
 const A_LIMIT = 'must be a count per time of at most a day, such as 100/1s, or off';
 const A_TIME =

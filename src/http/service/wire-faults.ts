@@ -21,7 +21,7 @@ interface FaultContext {
 }
 
 const SLOW_BEAT_MS = 100;
-const GARBAGE_BYTES = 64;
+const GARBAGE_CHARACTERS = 51; // 64 bytes with what stands around them
 
 /** Starts an answer that promises `length` bytes of body. */
 function writeHead({ response, answer }: FaultContext, length: number): void {
@@ -57,12 +57,17 @@ function malformed(context: FaultContext): void {
   context.response.end(body);
 }
 
-/** Bytes that are no HTTP, the same for the same request. */
+/**
+ * A status line without a status, the same for the same request. It begins as one and it ends, since some clients take
+ * other bytes for an answer in HTTP/0.9, and bytes without a line end for no answer at all.
+ */
 function garbage({ socket, draw }: FaultContext): void {
-  const bytes = Buffer.from(
-    Array.from({ length: GARBAGE_BYTES }, (_, nth) => 128 + Math.floor(draw(`garbage ${nth}`) * 128)),
+  const characters = Array.from(
+    { length: GARBAGE_CHARACTERS },
+    (_, nth) => 128 + Math.floor(draw(`garbage ${nth}`) * 128),
   );
-  socket.write(bytes, () => socket.destroySoon());
+  const line = `HTTP/1.1 ${String.fromCharCode(...characters)}\r\n\r\n`;
+  socket.write(line, 'latin1', () => socket.destroySoon());
 }
 
 /** The whole answer, so many bytes a second, for as long as the client reads. */
@@ -93,7 +98,7 @@ async function slow(context: FaultContext, bytesPerSecond: number): Promise<void
  * - empty-response: the end of the connection (FIN), and no byte of an answer
  * - truncated-body: a Content-Length larger than what comes
  * - malformed-json: a whole answer that does not parse
- * - garbage: 64 bytes that are no HTTP
+ * - garbage: 64 bytes that begin as HTTP and are none
  * - hang: nothing, until the client leaves or for a time; then the end of the connection
  * - slow-body: the whole answer, so many bytes a second
  */
