@@ -7,7 +7,7 @@ let isLast = false;
 
 function ask({ url, apiKey }) {
   const { hostname, port } = new URL(url);
-  const request = `GET /client/fetchbalance HTTP/1.1\r\nhost: sandbox\r\nauthorization: Bearer ${apiKey}\r\n\r\n`;
+  const request = `GET /client/fetchbalance HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${apiKey}\r\n\r\n`;
   let startMs = 0;
   const next = () => {
     startMs = performance.now();

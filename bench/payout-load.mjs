@@ -22,7 +22,7 @@ function bodyOf(reference, nth) {
 
 function requestOf(apiKey, reference, nth) {
   const body = bodyOf(reference, nth);
-  return `POST /payout/initiate HTTP/1.1\r\nhost: sandbox\r\nauthorization: Bearer ${apiKey}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+  return `POST /payout/initiate HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${apiKey}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
 }
 
 /** Sends what `take` gives until it gives no more; each answer must be a 200. */

@@ -10,6 +10,12 @@ export const commaList = (text: string): readonly string[] | undefined => {
   return keys.every((key) => /^[\x21-\x7e]{1,256}$/.test(key)) ? keys : undefined;
 };
 
+/** Host names without a port, in lower case. */
+export const hostNames = (text: string): readonly string[] | undefined => {
+  const names = text.split(',').map((name) => name.trim().toLowerCase());
+  return names.every((name) => /^[a-z0-9_]([a-z0-9._-]{0,251}[a-z0-9_])?$/.test(name)) ? names : undefined;
+};
+
 export const rupees = (text: string): number | undefined => {
   const amount = /^\d{1,12}(\.\d{1,2})?$/.test(text) ? Number(text) : Number.NaN;
   return amount <= MAX_AMOUNT_INR && isWholePaise(amount) ? amount : undefined;

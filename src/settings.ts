@@ -2,12 +2,15 @@ import { getHeapStatistics } from 'node:v8';
 import { z } from 'zod';
 import type { ScenarioInput } from './contract/control.ts';
 import { MAX_AMOUNT_INR } from './contract/payout.ts';
+import type { ScenarioSettings } from './contract/snapshot.ts';
+import { toPaise } from './payout/money.ts';
 import { SETTLEMENTS } from './payout/settlement.ts';
 import {
   byteSize,
   commaList,
   duration,
   everySoOften,
+  hostNames,
   rateLimit,
   rupees,
   startingClock,
@@ -72,6 +75,12 @@ const SettingsSchema = z.object({
     env: 'HOST',
     value: '<address>',
     description: 'the address to listen on; 0.0.0.0 for all',
+  }),
+  allowedHosts: readWith(hostNames, 'host names, separated by commas').optional().register(explain, {
+    env: 'SANDBOX_ALLOWED_HOSTS',
+    value: '<names>',
+    description: 'host names served beside localhost, when it listens on a loopback address',
+    defaultText: 'none',
   }),
   logLevel: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
@@ -254,8 +263,7 @@ export class SettingsError extends Error {
   override readonly name = 'SettingsError';
 }
 
-/** Settings whose values are never shown. */
-const SECRETS: ReadonlySet<string> = new Set(['apiKeys', 'adminToken']);
+const SECRETS: ReadonlySet<string> = new Set(['apiKeys', 'adminToken']); // their values are never shown
 
 type Given = Readonly<Record<string, unknown>>;
 
@@ -286,8 +294,18 @@ function complaints(error: z.ZodError, given: Given, source: Readonly<Record<str
     const name = String(issue.path[0]);
     const message =
       issue.code === 'invalid_value' ? `must be one of ${issue.values.join(', ')}` : issue.message;
-    const value = SECRETS.has(name) ? '' : `, not ${JSON.stringify(given[name])}`; // keys are never shown
+    const value = SECRETS.has(name) ? '' : `, not ${JSON.stringify(given[name])}`;
     if (!byName.has(name)) byName.set(name, `${source[name] ?? name} ${message}${value}`);
   }
   return [...byName.values()].join('; ');
 }
+
+/** What a scenario does where it says nothing. */
+export const scenarioSettings = (settings: Settings): ScenarioSettings => ({
+  openingBalancePaise: toPaise(settings.openingBalance),
+  seed: settings.seed,
+  settlement: settings.settlement,
+  clock: settings.clock === 'running' ? { frozenAtMs: null, aheadMs: 0 } : settings.clock,
+  rateLimit: settings.rateLimit,
+  isMagic: settings.magic === 'on',
+});

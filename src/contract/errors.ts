@@ -11,6 +11,8 @@ export const SERVICE_REFUSALS = {
   TRANSACTION_UNKNOWN: { status: 400, message: 'No such transaction, in a dialect that says so with 400' },
   UNAUTHORIZED: { status: 401, message: 'The API key is missing or not accepted' },
   INSUFFICIENT_BALANCE: { status: 402, message: 'The wallet balance cannot cover this payout' },
+  HOST_NOT_ALLOWED: { status: 403, message: 'This sandbox does not serve that host name' },
+  ORIGIN_NOT_ALLOWED: { status: 403, message: 'A web page of another origin may change nothing here' },
   TRANSACTION_NOT_FOUND: { status: 404, message: 'No such transaction' },
   ROUTE_NOT_FOUND: { status: 404, message: 'No such route' },
   METHOD_NOT_ALLOWED: { status: 405, message: 'This route does not take this method' },

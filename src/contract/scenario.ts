@@ -180,7 +180,9 @@ const Delay = z
   });
 
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-const OWN_HEADERS = /^(content-length|transfer-encoding|connection|keep-alive|date|x-sandbox-.*)$/i;
+/** They frame the answer or belong to one connection (RFC 9110, 7.6.1), or the sandbox writes them: Node would throw at some. */
+const RESERVED_HEADERS =
+  /^(connection|content-length|date|expect|host|http2-settings|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|x-sandbox-.*)$/i;
 const HEADER_VALUE = /^[\t\x20-\x7e]*$/;
 
 const Respond = z
@@ -197,8 +199,8 @@ const Respond = z
         z
           .string()
           .regex(HEADER_NAME, { error: 'must be a header name' })
-          .refine((name) => !OWN_HEADERS.test(name), {
-            error: 'must be no header that the sandbox writes itself',
+          .refine((name) => !RESERVED_HEADERS.test(name), {
+            error: 'must not be a header of the connection or of the sandbox itself',
           }),
         z.string().regex(HEADER_VALUE, { error: 'must be a header value of one line' }),
       )

@@ -79,10 +79,12 @@ export function afterAnswers(socket: Recorded, run: () => void): void {
 /** Begins to watch a request, and writes its log line once its exchange is over, whatever became of it. */
 export type Recorder = (request: FastifyRequest, reply: FastifyReply) => void;
 
-/** Who is told of each exchange. */
+/** Told of an exchange that is over. */
+export type ExchangeObserver = (exchange: Exchange, request: FastifyRequest, reply: FastifyReply) => void;
+
 interface Exchanges {
   readonly began: (request: FastifyRequest) => void;
-  readonly over: (exchange: Exchange, request: FastifyRequest, reply: FastifyReply) => void;
+  readonly over: ExchangeObserver;
 }
 
 const hundredths = (ms: number): number => Math.round(ms * 100) / 100;

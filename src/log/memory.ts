@@ -55,11 +55,6 @@ export class MemoryLog implements WorldLog {
     return this.#uses;
   }
 
-  /** Counts a use that began before and changes something only now: a body may come long after its key. */
-  noteUse(): void {
-    this.#uses += 1;
-  }
-
   use(worldId: string): MemoryWorld {
     if (this.#isClosed) throw new Error('the sandbox is closed');
     this.#uses += 1;
@@ -155,6 +150,7 @@ export class MemoryLog implements WorldLog {
     this.#attempts += attempts - resident.attempts;
     resident.records = records;
     resident.attempts = attempts;
+    this.#uses += 1; // its body may have come long after its key
   }
 
   #idlest(): Resident | undefined {

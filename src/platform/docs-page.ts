@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { packageFile } from '../package-files.ts';
 
-/** The files of the page, by name, and what they are. The build puts them into `dist`, compressed. */
+/** The files of the page, by name. The build puts them into `dist`, compressed. */
 const TYPES: ReadonlyMap<string, string> = new Map([
   ['index.html', 'text/html; charset=utf-8'],
   ['start.js', 'text/javascript; charset=utf-8'],
@@ -11,20 +11,33 @@ const TYPES: ReadonlyMap<string, string> = new Map([
   ['swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
 ]);
 
-const plain = promisify(gunzip);
+/** A file of the page, as it is and with gzip. */
+export interface DocsFile {
+  readonly type: string;
+  readonly plain: Buffer;
+  readonly gzip: Buffer;
+}
+
+const unzip = promisify(gunzip);
+
+async function read(name: string, type: string): Promise<DocsFile> {
+  const gzip = await readFile(packageFile(`dist/docs/${name}.gz`));
+  return { type, plain: await unzip(gzip), gzip };
+}
+
+const files = new Map<string, Promise<DocsFile>>();
 
 /**
- * A file of the page that shows the OpenAPI document. Read when it is asked for: nobody opens it often.
+ * A file of the page that shows the OpenAPI document. It is read when it is first asked for. From then on all readers
+ * share one copy, so that however many connections ask for it and do not read, they take no memory.
  *
- * @param isCompressed whether it may come as it is kept, with gzip
- * @returns undefined for what is no file of it
+ * @returns undefined for a name that is none of the page's files
  */
-export async function docsFile(
-  name: string,
-  isCompressed: boolean,
-): Promise<{ readonly type: string; readonly bytes: Buffer } | undefined> {
+export async function docsFile(name: string): Promise<DocsFile | undefined> {
   const type = TYPES.get(name);
   if (type === undefined) return undefined;
-  const kept = await readFile(packageFile(`dist/docs/${name}.gz`));
-  return { type, bytes: isCompressed ? kept : await plain(kept) };
+  const file = files.get(name) ?? read(name, type);
+  files.set(name, file);
+  file.catch(() => files.delete(name)); // a page that is built later is found then
+  return file;
 }

@@ -57,7 +57,7 @@ export type Answer =
   /** Nothing was done, and a rule's own answer takes the place of the normal one. */
   | { readonly kind: 'none' };
 
-const GARBAGE_BYTES = 64;
+const GARBAGE_BYTES = 51; // 64 with the bytes around them that look like HTTP
 
 /**
  * One request of the service: the first rule that matches is taken and counted, and the ledger is asked, unless the rule

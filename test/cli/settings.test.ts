@@ -27,6 +27,10 @@ const GOOD: Record<SettingName, readonly (readonly [text: string, value: unknown
     ['0.0.0.0', '0.0.0.0'],
     ['::1', '::1'],
   ],
+  allowedHosts: [
+    ['payouts', ['payouts']],
+    [' Payouts.Example.test , host.docker.internal', ['payouts.example.test', 'host.docker.internal']],
+  ],
   logLevel: [
     ['silent', 'silent'],
     ['trace', 'trace'],
@@ -142,6 +146,7 @@ test('without flags and variables the defaults of the README hold', () => {
   expect(readSettings({}, {})).toEqual({
     port: 3000,
     host: '127.0.0.1',
+    allowedHosts: undefined,
     logLevel: 'info',
     apiKeys: undefined,
     openingBalance: 1_000_000,
@@ -167,6 +172,7 @@ test('without flags and variables the defaults of the README hold', () => {
 
 const inWords = new Set<SettingName>([
   'adminToken',
+  'allowedHosts',
   'apiKeys',
   'maxConnections',
   'maxTransactions',
@@ -188,6 +194,7 @@ test('the library takes numbers as numbers', () => {
 });
 
 const A_PORT = 'must be a whole number from 0 to 65535';
+const HOST_NAMES = 'must be host names, separated by commas';
 const AN_AMOUNT = 'must be an amount in INR from 0 to 100000000000 with at most 2 decimals';
 const A_LIMIT = 'must be a count per time of at most a day, such as 100/1s, or off';
 const A_TIME =
@@ -201,6 +208,9 @@ test.each<[SettingName, string, string]>([
   ['port', '3.5', A_PORT],
   ['port', '0x10', A_PORT],
   ['port', '3000\nand more', A_PORT],
+  ['allowedHosts', 'payouts:3000', HOST_NAMES],
+  ['allowedHosts', 'payouts,,other', HOST_NAMES],
+  ['allowedHosts', 'https://payouts', HOST_NAMES],
   ['logLevel', 'loud', 'must be one of fatal, error, warn, info, debug, trace, silent'],
   ['openingBalance', '-1', AN_AMOUNT],
   ['openingBalance', '1.005', AN_AMOUNT],

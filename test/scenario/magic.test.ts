@@ -108,7 +108,7 @@ const SEEN: Record<string, Look> = {
   empty: breaks('UND_ERR_SOCKET', 'ECONNRESET'),
   truncated: breaks('UND_ERR_SOCKET', 'ECONNRESET'),
   'malformed-json': malformed,
-  garbage: breaks('HTTPParserError', 'HPE_INVALID_CONSTANT'),
+  garbage: breaks('HTTPParserError', 'HPE_INVALID_STATUS'),
   'slow-answer': acceptedSlowly(() => 1990),
   'slow-body': acceptedSlowly((text) => (text.length / 200) * 950), // 200 bytes a second, less what timers round
 };

@@ -248,7 +248,7 @@ test.each([
   [
     'a header of ours',
     'rules: [{ name: a, effect: { respond: { status: 200, headers: { X-Sandbox-Rule: lie } } } }]',
-    'must be no header that the sandbox writes itself',
+    'must not be a header of the connection or of the sandbox itself',
   ],
   [
     'a status that there is not',

@@ -68,7 +68,7 @@ const VERSIONS = [
 ];
 const ENDS = ['\r\n', '\r\n', '\r\n', '\r\n', '\n', '\r', '\r\r\n', ''];
 const LINES = [
-  'Host: sandbox', 'Host: other', 'Host:', 'Host : sandbox', 'Authorization: Bearer sk_test_bytes', 'Authorization: Bearer sk_test_other',
+  'Host: localhost', 'Host: other', 'Origin: https://elsewhere.example', 'Sec-Fetch-Site: cross-site', 'Host:', 'Host : sandbox', 'Authorization: Bearer sk_test_bytes', 'Authorization: Bearer sk_test_other',
   'Content-Type: application/json', 'Content-Type: text/plain', 'Content-Length: 0', 'Content-Length: 5', 'Content-Length: -1', 'Content-Length: +5',
   'Content-Length: 5, 5', 'Content-Length: 0x5', 'Content-Length: 99999999999999999999', 'Content-Length: 65537', 'Transfer-Encoding: chunked',
   'Transfer-Encoding: gzip, chunked', 'Transfer-Encoding: chunked, identity', 'Transfer-Encoding: xchunked', 'Transfer-Encoding:\u000bchunked',
@@ -131,7 +131,7 @@ const request = (targets: readonly string[]): fc.Arbitrary<string> =>
       const end = (nth: number): string => (isSound ? '\r\n' : ends[nth % ends.length]!);
       const sound = isSound
         ? [
-            'Host: sandbox',
+            'Host: localhost',
             'Authorization: Bearer sk_test_bytes',
             ...lines.filter((line) => /^[\w-]+: [\x20-\x7e]*$/.test(line)),
           ]

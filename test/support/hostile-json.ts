@@ -191,7 +191,7 @@ export const hostileRequests = (
       const whose = /\/worlds\b/.test(call.path) ? adminToken : key;
       const head = [
         `${call.method} ${target} HTTP/1.1`,
-        'Host: sandbox',
+        'Host: localhost',
         `Authorization: ${authorization ?? `Bearer ${whose}`}`,
         ...parts.headers.map(([name, value]) => `${name}: ${value}`),
         ...(body === '' ? [] : [`Content-Type: ${type}`, `Content-Length: ${Buffer.byteLength(body)}`]),

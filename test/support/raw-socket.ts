@@ -32,7 +32,7 @@ export const rawRequest = (
 ): Buffer =>
   Buffer.concat([
     Buffer.from(
-      `${line} HTTP/1.1\r\nHost: sandbox\r\n${Object.entries(headers)
+      `${line} HTTP/1.1\r\nHost: localhost\r\n${Object.entries(headers)
         .map(([name, value]) => `${name}: ${value}\r\n`)
         .join('')}\r\n`,
       'latin1',

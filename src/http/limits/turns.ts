@@ -15,5 +15,9 @@ export function inTurn(
   const before = socket[LATEST];
   socket[LATEST] = response;
   if (before === undefined || before.writableFinished) run();
-  else before.once('close', run);
+  else {
+    before.once('close', () => {
+      if (!socket.destroyed) run();
+    });
+  }
 }

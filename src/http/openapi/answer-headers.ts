@@ -44,6 +44,8 @@ type HeaderName = keyof typeof HEADERS;
 
 /** The refusals that bring a header of their own. */
 const OF_REFUSALS: { readonly [Code in RefusalCode]?: readonly HeaderName[] } = {
+  HOST_NOT_ALLOWED: ['X-Sandbox-Limit'],
+  ORIGIN_NOT_ALLOWED: ['X-Sandbox-Limit'],
   RATE_LIMITED: ['Retry-After', 'X-Sandbox-Limit'],
   SANDBOX_FULL: ['X-Sandbox-Limit'],
   UNAUTHORIZED: ['WWW-Authenticate'],

@@ -29,7 +29,8 @@ journaled. The errors of the service are those of the default dialect; a scenari
 rule may order any answer.`;
 
 /** What every request can meet, of whatever route. */
-const OF_ANY: readonly RefusalCode[] = ['MALFORMED_REQUEST', 'INTERNAL_ERROR'];
+const OF_ANY: readonly RefusalCode[] = ['MALFORMED_REQUEST', 'HOST_NOT_ALLOWED', 'INTERNAL_ERROR'];
+const OF_A_CHANGE: readonly RefusalCode[] = ['ORIGIN_NOT_ALLOWED'];
 /** What the service answers before a request is whole. */
 const OF_THE_SERVICE: readonly RefusalCode[] = ['REQUEST_TIMEOUT', 'HEADERS_TOO_LARGE'];
 const OF_A_KEY: readonly RefusalCode[] = ['UNAUTHORIZED'];
@@ -49,9 +50,14 @@ const bodyOf = (schema: Schema): z.ZodType | undefined => schema.takes ?? someth
 const isObject = (value: unknown): value is z.ZodObject => typeof value === 'object' && value !== null;
 
 /** The refusals of a route by their status, in the order of the catalogue. */
-function refusalsOf({ schema = {}, config }: RouteOptions): ReadonlyMap<number, readonly RefusalCode[]> {
+function refusalsOf({
+  schema = {},
+  config,
+  method,
+}: RouteOptions): ReadonlyMap<number, readonly RefusalCode[]> {
   const met = new Set([
     ...OF_ANY,
+    ...(method === 'GET' ? [] : OF_A_CHANGE),
     ...(config?.name === undefined ? [] : OF_THE_SERVICE),
     ...(schema.access === 'everybody' ? [] : OF_A_KEY),
     ...(schema.querystring === undefined ? [] : OF_A_QUERY),

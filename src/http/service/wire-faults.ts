@@ -56,9 +56,13 @@ function malformed(context: FaultContext): void {
   context.response.end(body);
 }
 
-/** Bytes that are no HTTP, the same for the same request. */
+/**
+ * A status line without a status, the same for the same request. It begins as one and it ends, since some clients take
+ * other bytes for an answer in HTTP/0.9, and bytes without a line end for no answer at all.
+ */
 function garbage({ socket, garbage }: FaultContext): void {
-  socket.write(Buffer.from(garbage), () => socket.destroySoon());
+  const line = `HTTP/1.1 ${String.fromCharCode(...garbage)}\r\n\r\n`;
+  socket.write(line, 'latin1', () => socket.destroySoon());
 }
 
 /** The whole answer, so many bytes a second, for as long as the client reads. */
@@ -89,12 +93,13 @@ async function slow(context: FaultContext, bytesPerSecond: number): Promise<void
  * - empty-response: the end of the connection (FIN), and no byte of an answer
  * - truncated-body: a Content-Length larger than what comes
  * - malformed-json: a whole answer that does not parse
- * - garbage: 64 bytes that are no HTTP
+ * - garbage: 64 bytes that begin as HTTP and are none
  * - hang: nothing, until the client leaves or for a time; then the end of the connection
  * - slow-body: the whole answer, so many bytes a second
  */
 export async function breakWire(fault: Fault, context: FaultContext): Promise<void> {
-  const { socket } = context;
+  const { response, socket } = context;
+  response.once('error', () => socket.destroy()); // nobody else listens to a response that Fastify gave away
   switch (fault.kind) {
     case 'connection-reset':
       socket.resetAndDestroy();

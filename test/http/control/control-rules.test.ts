@@ -162,12 +162,27 @@ test.each<[string, unknown, unknown, string[]]>([
     'effect.delay must be at most 1h, since it is wall time',
     ['effect.delay'],
   ],
-  [
-    'a header of ours',
-    { effect: { respond: { status: 500, headers: { 'X-Sandbox-Rule': 'a' } } } },
-    expect.stringContaining('must be no header that the sandbox writes itself'),
-    ['effect.respond.headers.X-Sandbox-Rule'],
-  ],
+  ...[
+    'X-Sandbox-Rule',
+    'Connection',
+    'Content-Length',
+    'Date',
+    'Expect',
+    'Host',
+    'HTTP2-Settings',
+    'Keep-Alive',
+    'Proxy-Authenticate',
+    'Proxy-Connection',
+    'TE',
+    'Trailer',
+    'Transfer-Encoding',
+    'Upgrade',
+  ].map((name): [string, object, unknown, string[]] => [
+    `the header ${name}`,
+    { effect: { respond: { status: 500, headers: { [name]: 'a' } } } },
+    expect.stringContaining('must not be a header of the connection or of the sandbox itself'),
+    [`effect.respond.headers.${name}`],
+  ]),
 ])(
   '%s is no rule: it is refused with the field at fault, and nothing is put on top',
   async (_what, body, message, fields) => {

@@ -33,15 +33,30 @@ test('its browser may ask the sandbox and nobody else, and show it in no frame',
   expect(headers.get('x-content-type-options')).toBe('nosniff');
 });
 
-test('its files come compressed to whoever takes that, and plain to others', async () => {
+const CSS = readFileSync('node_modules/swagger-ui-dist/swagger-ui.css', 'utf8');
+
+test.each([
+  ['gzip', 'gzip'],
+  ['deflate, GZIP;q=0.5', 'gzip'],
+  ['*', 'gzip'],
+  ['identity', null],
+  ['gzip;q=0', null],
+  ['gzip; q=0.000, *', null],
+  ['*;q=0', null],
+  ['x-not-gzip', null],
+])('its files come to a client that accepts %s in the encoding %s', async (accepted, encoding) => {
   const { url } = await sandboxFor();
-  const css = (encoding: string) =>
-    fetch(`${url}/_sandbox/docs/swagger-ui.css`, { headers: { 'accept-encoding': encoding } });
-  const [packed, plain] = [await css('gzip'), await css('identity')];
-  expect([packed, plain].map(({ headers }) => headers.get('content-encoding'))).toEqual(['gzip', null]);
-  const original = readFileSync('node_modules/swagger-ui-dist/swagger-ui.css', 'utf8');
-  expect(await packed.text()).toBe(original);
-  expect(await plain.text()).toBe(original);
+  const headers = { 'accept-encoding': accepted };
+  const css = await fetch(`${url}/_sandbox/docs/swagger-ui.css`, { headers });
+  expect(css.headers.get('content-encoding')).toBe(encoding);
+  expect(await css.text()).toBe(CSS);
+});
+
+test('the page is found with a slash behind its address too', async () => {
+  const { url } = await sandboxFor();
+  const page = await fetch(`${url}/_sandbox/docs/`);
+  expect({ status: page.status, url: page.url }).toEqual({ status: 200, url: `${url}/_sandbox/docs` });
+  expect(await page.text()).toContain('docs/swagger-ui.css');
 });
 
 test.each(['nothing.js', '..%2Fcore.cjs', '%2e%2e%2fcore.cjs', 'index.html.gz', 'constructor'])(

@@ -364,7 +364,7 @@ test.each([
   ['that wants a tunnel', 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'MALFORMED_REQUEST'],
   [
     'with an expectation',
-    'GET / HTTP/1.1\r\nHost: a\r\nExpect: foo\r\nConnection: close\r\n\r\n',
+    'GET / HTTP/1.1\r\nHost: localhost\r\nExpect: foo\r\nConnection: close\r\n\r\n',
     404,
     'ROUTE_NOT_FOUND',
   ],

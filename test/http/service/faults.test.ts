@@ -1,3 +1,4 @@
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
@@ -12,6 +13,7 @@ import { answersOn, rawRequest, rawSocket } from '../../support/raw-socket.ts';
 import { PAYOUT, sandboxFor, type Client } from '../../support/sandbox.ts';
 
 const KEY = 'sk_test_faults';
+const JSON_HEADER = 'Content-Type: application/json';
 const OPENING = 1_000_000;
 const SETTINGS: SettingsInput = {
   clock: '2026-01-15T10:30:00Z',
@@ -43,7 +45,7 @@ const BROKEN: readonly [string, Effect, string, string][] = [
   ['connection-reset', { fault: 'connection-reset' }, 'ECONNRESET', 'ECONNRESET'],
   ['empty-response', { fault: 'empty-response' }, 'UND_ERR_SOCKET', 'ECONNRESET'],
   ['truncated-body', { fault: 'truncated-body' }, 'UND_ERR_SOCKET', 'ECONNRESET'],
-  ['garbage', { fault: 'garbage' }, 'HTTPParserError', 'HPE_INVALID_CONSTANT'],
+  ['garbage', { fault: 'garbage' }, 'HTTPParserError', 'HPE_INVALID_STATUS'],
   ['a hang for a time', { fault: { kind: 'hang', for: '30ms' } }, 'UND_ERR_SOCKET', 'ECONNRESET'],
   ['a truncated 502', { ...GATEWAY, fault: 'truncated-body' }, 'UND_ERR_SOCKET', 'ECONNRESET'],
   ['a late reset', { delay: '20ms', fault: 'connection-reset' }, 'ECONNRESET', 'ECONNRESET'],
@@ -221,14 +223,60 @@ test('malformed-json is a whole answer, as long as it says, that does not parse'
   expect(() => JSON.parse(body) as unknown).toThrow(SyntaxError);
 });
 
-test('garbage is 64 bytes that are no HTTP, the same for the same request', async () => {
+test('garbage is 64 bytes that begin as HTTP and are none, the same for the same request', async () => {
   const { url } = await stillSandbox(brokenBy({ fault: 'garbage' }));
   const wires = [onTheWire(url), onTheWire(url)] as const;
   await expect.poll(() => wires.map(({ end }) => end), EVENTUALLY).toEqual(['FIN', 'FIN']);
   expect(wires[0].bytes).toHaveLength(64);
-  expect(wires[0].bytes.every((byte) => byte >= 128)).toBe(true);
+  const text = wires[0].bytes.toString('latin1');
+  expect(text).toMatch(/^HTTP\/1\.1 [\x80-\xff]{51}\r\n\r\n$/);
   expect(wires[0].bytes).toEqual(wires[1].bytes);
 });
+
+/** Programs that send a payout and say how it went by their exit code. */
+const PROGRAMS: readonly [string, (url: string, body: string) => readonly string[]][] = [
+  ['curl', (url, body) => ['-sS', url, '-H', `Authorization: Bearer ${KEY}`, '-H', JSON_HEADER, '-d', body]],
+  [
+    'wget',
+    (url, body) => [
+      '-q',
+      '-t1',
+      '-O-',
+      url,
+      `--header=Authorization: Bearer ${KEY}`,
+      `--header=${JSON_HEADER}`,
+      `--post-data=${body}`,
+    ],
+  ],
+  [
+    'python3',
+    (url, body) => [
+      '-c',
+      'import sys, urllib.request as u; u.urlopen(u.Request(sys.argv[1], sys.argv[2].encode(), {"Authorization": sys.argv[3], "Content-Type": "application/json"})).read()',
+      url,
+      body,
+      `Bearer ${KEY}`,
+    ],
+  ],
+];
+
+test.each(PROGRAMS.filter(([program]) => spawnSync(program, ['--version']).status === 0))(
+  '%s takes garbage for an error, and the normal answer for none',
+  async (program, argumentsOf) => {
+    const { url } = await stillSandbox({
+      rules: [{ name: 'broken', match: { client_ref_id: 'broken' }, effect: { fault: 'garbage' } }],
+    });
+    const codes = ['fine', 'broken'].map(async (client_ref_id) => {
+      const sent = spawn(
+        program,
+        argumentsOf(`${url}/payout/initiate`, JSON.stringify({ ...PAYOUT, client_ref_id })),
+      );
+      const [code] = (await once(sent, 'close')) as [number];
+      return code;
+    });
+    expect(await Promise.all(codes)).toEqual([0, expect.toSatisfy((code: number) => code > 0)]);
+  },
+);
 
 test('a hang for a time sends nothing before its time, and a FIN then', async () => {
   const { url, clock } = await stillSandbox(brokenBy({ fault: { kind: 'hang', for: '10m' } }));

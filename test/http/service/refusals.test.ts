@@ -35,7 +35,19 @@ async function brokenHttp(code: string, errors: ErrorRows): Promise<Seen> {
   const server = createServer((socket) => refuse(Object.assign(new Error(code), { code }), socket));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());
-  const text = await answersOn(rawSocket(`http://127.0.0.1:${(server.address() as AddressInfo).port}`));
+  return answerIn(await answersOn(rawSocket(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)));
+}
+
+/** A request with a Host of another site, which `fetch` does not send. */
+async function fromElsewhere(errors: ErrorRows): Promise<Seen> {
+  const { url } = (await clientIn(errors))();
+  const socket = rawSocket(url);
+  socket.write('GET / HTTP/1.1\r\nHost: elsewhere.example\r\nConnection: close\r\n\r\n');
+  return answerIn(await answersOn(socket));
+}
+
+/** What a client sees of an answer on the wire. */
+async function answerIn(text: string): Promise<Seen> {
   const [head = '', body = ''] = text.split('\r\n\r\n');
   const headers = head
     .split('\r\n')
@@ -66,6 +78,12 @@ const PROVOKED: Record<ServiceRefusalCode, (errors: ErrorRows) => Promise<Seen>>
   },
   UNAUTHORIZED: async (errors) => (await clientIn(errors))('nobody').pay(),
   INSUFFICIENT_BALANCE: async (errors) => (await clientIn(errors, { openingBalance: 0 }))().pay(),
+  HOST_NOT_ALLOWED: fromElsewhere,
+  ORIGIN_NOT_ALLOWED: async (errors) =>
+    (await clientIn(errors))().send('POST', '/payout/initiate', {
+      ...bodyOf(JSON.stringify(PAYOUT)),
+      headers: { 'content-type': 'application/json', origin: 'https://elsewhere.example' },
+    }),
   TRANSACTION_NOT_FOUND: async (errors) => (await clientIn(errors))().status({ txn_id: 'TXN0' }),
   ROUTE_NOT_FOUND: async (errors) => (await clientIn(errors))().send('GET', '/'),
   METHOD_NOT_ALLOWED: async (errors) => (await clientIn(errors))().send('GET', '/payout/initiate'),

@@ -1,0 +1,77 @@
+import { BlockList, isIP } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import { Refusal } from '../contract/errors.ts';
+
+const LOOPBACK = new BlockList();
+LOOPBACK.addSubnet('127.0.0.0', 8);
+LOOPBACK.addAddress('::1', 'ipv6');
+
+const isLoopback = (address: string): boolean =>
+  isIP(address) !== 0 && LOOPBACK.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+
+/** The host name of `example.com:3000`, `[::1]:3000` or `https://example.com`, in lower case; null where there is none. */
+function hostNameOf(text: string): string | null {
+  const url = text.includes('://') ? text : `http://${text}`;
+  return URL.canParse(url) ? new URL(url).hostname.replaceAll(/^\[|\]$|\.$/g, '') : null;
+}
+
+const isLoopbackName = (name: string): boolean =>
+  name === 'localhost' || name.endsWith('.localhost') || isLoopback(name);
+
+const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** Of the control API every answer has these, and so has a refusal that comes before it. */
+const HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
+
+function refusal(code: 'HOST_NOT_ALLOWED' | 'ORIGIN_NOT_ALLOWED', message: string): Refusal {
+  const remedy = 'SANDBOX_ALLOWED_HOSTS or --allowed-hosts allows more';
+  return new Refusal(code, {
+    message: `${message}; ${remedy}`,
+    headers: HEADERS,
+    limit: 'SANDBOX_ALLOWED_HOSTS',
+  });
+}
+
+/**
+ * Keeps web pages of other sites out:
+ * - on a loopback address, only loopback host names and the allowed ones are served. A page whose name was made to resolve
+ *   to 127.0.0.1 (DNS rebinding) has the same origin as the sandbox in a browser, but sends its own name as Host;
+ * - a request that changes something is refused when the browser says that a page of another origin sent it. The rule is
+ *   that of Go's net/http.CrossOriginProtection: Sec-Fetch-Site decides, where there is none Origin is compared to Host, and
+ *   a request with neither comes from no browser.
+ *
+ * 403 and not 421: a client may repeat a request that was answered 421 on its own account.
+ */
+export function refuseOtherSites(app: FastifyInstance, allowedHosts: readonly string[] = []): void {
+  const allowed = new Set(allowedHosts);
+  let isLocal = false;
+  app.server.on('listening', () => {
+    const address = app.server.address();
+    isLocal = typeof address === 'object' && address !== null && isLoopback(address.address);
+  });
+
+  app.addHook('onRequest', ({ headers, method }, _reply, done) => {
+    const { host, origin, 'sec-fetch-site': site } = headers;
+    if (isLocal && host !== undefined) {
+      const name = hostNameOf(host) ?? '';
+      if (!isLoopbackName(name) && !allowed.has(name)) {
+        throw refusal(
+          'HOST_NOT_ALLOWED',
+          `This sandbox listens on a loopback address and serves localhost, *.localhost, 127.0.0.0/8 and [::1], not ${host.slice(0, 100)}`,
+        );
+      }
+    }
+    if (SAFE_METHODS.has(method)) return done();
+    const isOwn =
+      site === undefined
+        ? origin === undefined || origin.replace(/^https?:\/\//, '') === host
+        : site === 'same-origin' || site === 'none';
+    if (!isOwn && !allowed.has(hostNameOf(origin ?? '') ?? '')) {
+      throw refusal(
+        'ORIGIN_NOT_ALLOWED',
+        `A web page of another origin may change nothing here: Origin ${origin?.slice(0, 100) ?? 'none'}, Sec-Fetch-Site ${site ?? 'none'}`,
+      );
+    }
+    done();
+  });
+}

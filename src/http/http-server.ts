@@ -1,0 +1,87 @@
+import fastify, { type FastifyInstance, type RouteOptions } from 'fastify';
+import type { Logger } from 'pino';
+import type { Scenario } from '../scenario/scenario.ts';
+import { refuseOtherSites } from './allowed-sites.ts';
+import { Connections } from './limits/connections.ts';
+import { takeJsonBodies } from './limits/json-body.ts';
+import { UnreadAnswers } from './limits/unread-answers.ts';
+import { collectRoutes } from './operation.ts';
+import { answerErrors, answerOddHttp, refuseBadPath, refuseBrokenHttp } from './refusals.ts';
+import { recordRequests, requestRecorder, type ExchangeObserver } from './request-log.ts';
+import { setScenario } from './sandbox-headers.ts';
+import { ownCompilersOnly, serializerCompiler, validatorCompiler } from './schemas.ts';
+import { refuseUnknownRoutes } from './unknown-routes.ts';
+
+const MAX_BODY_BYTES = 64 * 1024;
+const MAX_HEADER_BYTES = 16 * 1024; // the path among them
+const REQUEST_TIMEOUT_MS = 30_000; // from the first byte of a request to its last
+const TIMEOUT_CHECK_MS = 5_000; // how late that may be noticed
+const MAX_REQUESTS_AHEAD = 10_000; // on all connections, beside the first of each
+
+interface Options {
+  readonly log: Logger;
+  /** The scenario in whose dialect a request is answered before it has a world. */
+  readonly scenarioOf: (url: string) => Scenario;
+  readonly activeScenario: () => Scenario;
+  /** What the paths of the control API begin with. */
+  readonly controlPrefix: string;
+  readonly allowedHosts: readonly string[] | undefined;
+  readonly maxConnections: number;
+  /** How many bytes of long answers may wait for their readers. */
+  readonly maxUnreadBytes: number;
+  readonly stopwatchMs: () => number;
+  /** Told of each exchange that is over. */
+  readonly observe: ExchangeObserver | undefined;
+}
+
+export interface HttpServer {
+  readonly app: FastifyInstance;
+  /** The routes that are registered, for the OpenAPI document. */
+  readonly routes: readonly RouteOptions[];
+  readonly unread: UnreadAnswers;
+}
+
+/** What every request meets before its key is looked at: limits, the log, and one way to answer what is wrong. */
+export function httpServer(options: Options): HttpServer {
+  const { log, activeScenario, observe } = options;
+  const connectionEnded = (limit: string): void => log.warn({ limit }, 'connection ended');
+  const connections = new Connections(options.maxConnections, MAX_REQUESTS_AHEAD, connectionEnded);
+  const unread = new UnreadAnswers(options.maxUnreadBytes, connectionEnded);
+  const record = requestRecorder(log, options.stopwatchMs, {
+    began: ({ raw }) => connections.began(raw.socket),
+    over(exchange, request, reply) {
+      connections.ended(request.raw.socket);
+      unread.read(reply.raw);
+      observe?.(exchange, request, reply);
+    },
+  });
+  const app: FastifyInstance = fastify({
+    logger: false, // one line a request is written by recordRequests
+    bodyLimit: MAX_BODY_BYTES,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    exposeHeadRoutes: false,
+    routerOptions: { maxParamLength: MAX_HEADER_BYTES }, // an id that is too long is an unknown one, not a bad path
+    http: {
+      requireHostHeader: false, // refuseUnknownRoutes says so in the envelope
+      headersTimeout: REQUEST_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+    },
+    schemaController: { compilersFactory: ownCompilersOnly },
+    return503OnClosing: false, // what still comes in while we stop is answered, and its connection closed
+    clientErrorHandler: refuseBrokenHttp(log, activeScenario),
+    frameworkErrors: refuseBadPath(record, activeScenario),
+  });
+  app.setValidatorCompiler(validatorCompiler);
+  app.setSerializerCompiler(serializerCompiler);
+  connections.watch(app.server);
+  answerOddHttp(app, log, activeScenario);
+  recordRequests(app, record);
+  setScenario(app, ({ url }) => options.scenarioOf(url));
+  refuseOtherSites(app, options.allowedHosts);
+  const routes = collectRoutes(app);
+  refuseUnknownRoutes(app, options.controlPrefix);
+  answerErrors(app, log, record, activeScenario);
+  takeJsonBodies(app);
+  return { app, routes, unread };
+}

@@ -1,0 +1,140 @@
+import { connect } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { expect, onTestFinished, test } from 'vitest';
+import { PAYOUT, sandboxFor } from '../support/sandbox.ts';
+
+const KEY = 'sk_test_sites';
+const body = JSON.stringify(PAYOUT);
+
+type Headers = Readonly<Record<string, string>>;
+
+/** The status of a request and the refusal in its body, sent byte by byte, since clients choose their own Host. */
+async function asked(
+  url: string,
+  line: string,
+  headers: Headers,
+): Promise<{ status: number; code?: string; text: string }> {
+  const { port, hostname } = new URL(url);
+  const socket = connect(Number(port), hostname.replaceAll(/[[\]]/g, ''));
+  onTestFinished(() => void socket.destroy());
+  const all = { authorization: `Bearer ${KEY}`, connection: 'close', ...headers };
+  const isPost = line.startsWith('POST /payout');
+  const more = isPost ? `content-type: application/json\r\ncontent-length: ${body.length}\r\n` : '';
+  const head = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.write(`${line} HTTP/1.1\r\n${head.join('')}${more}\r\n${isPost ? body : ''}`);
+  let text = '';
+  for await (const chunk of socket) text += String(chunk);
+  const code = /"code":"(\w+)"/.exec(text)?.[1];
+  return { status: Number(text.slice(9, 12)), text, ...(code === undefined ? {} : { code }) };
+}
+
+const SERVICE = 'GET /client/fetchbalance';
+const CONTROL = 'GET /_sandbox/world';
+
+test.each([
+  'localhost',
+  'localhost:3000',
+  'LOCALHOST.',
+  'payouts.localhost:3000',
+  '127.0.0.1:3000',
+  '127.9.9.9',
+  '[::1]:3000',
+])('on a loopback address the host name %s is served', async (host) => {
+  const { url } = await sandboxFor();
+  for (const line of [SERVICE, CONTROL])
+    expect(await asked(url, line, { host })).toMatchObject({ status: 200 });
+});
+
+test.each([
+  'rebound.example:3000',
+  'localhost.rebound.example',
+  'notlocalhost',
+  '127.0.0.1.rebound.example',
+  '128.0.0.1',
+  '192.168.1.5:3000',
+  '[::2]:3000',
+  '[::ffff:8.8.8.8]',
+  'localhost@rebound.example',
+  '',
+])(
+  'on a loopback address the host name "%s" is refused on every route, and the answer names the setting',
+  async (host) => {
+    const { url } = await sandboxFor();
+    for (const line of [
+      SERVICE,
+      CONTROL,
+      'POST /payout/initiate',
+      'GET /_sandbox/openapi.json',
+      'GET /nowhere',
+    ]) {
+      const answer = await asked(url, line, { host });
+      expect(answer).toMatchObject({ status: 403, code: 'HOST_NOT_ALLOWED' });
+      expect(answer.text).toContain('--allowed-hosts');
+      expect(answer.text).toMatch(/x-sandbox-limit: SANDBOX_ALLOWED_HOSTS\r\n/i);
+    }
+  },
+);
+
+test('host names that a setting allows are served too, and no others', async () => {
+  const { url } = await sandboxFor({ allowedHosts: 'payouts.example.test, other' });
+  const statusOf = async (host: string): Promise<number> => (await asked(url, SERVICE, { host })).status;
+  expect(await statusOf('Payouts.Example.test:8443')).toBe(200);
+  expect(await statusOf('other')).toBe(200);
+  expect(await statusOf('localhost')).toBe(200);
+  expect(await statusOf('sub.payouts.example.test')).toBe(403);
+});
+
+const [outside] = Object.values(networkInterfaces())
+  .flat()
+  .filter((one) => one !== undefined && one.family === 'IPv4' && !one.internal)
+  .map((one) => one!.address);
+
+test.each(['0.0.0.0', ...(outside === undefined ? [] : [outside])])(
+  'a sandbox that listens on %s serves every host name',
+  async (host) => {
+    const { url } = await sandboxFor({ host });
+    expect(await asked(url, SERVICE, { host: 'payouts' })).toMatchObject({ status: 200 });
+  },
+);
+
+test.each<[string, Headers]>([
+  ['without any', {}],
+  ['of the same origin', { origin: 'http://localhost:3000' }],
+  ['of the same origin behind TLS', { origin: 'https://localhost:3000' }],
+  [
+    'of the page itself, as a browser says',
+    { 'sec-fetch-site': 'same-origin', origin: 'http://elsewhere.example' },
+  ],
+  ['of a user', { 'sec-fetch-site': 'none' }],
+  ['of an allowed name', { origin: 'https://payouts.example.test', 'sec-fetch-site': 'cross-site' }],
+])('a change with the headers %s is made', async (_what, headers) => {
+  const { url } = await sandboxFor({ allowedHosts: 'payouts.example.test' });
+  const host = 'localhost:3000';
+  for (const line of ['POST /payout/initiate', 'POST /_sandbox/clock/freeze', 'DELETE /_sandbox/rules']) {
+    expect(await asked(url, line, { host, ...headers })).toMatchObject({ status: 200 });
+  }
+});
+
+test.each<[string, Headers]>([
+  ['Origin of another site', { origin: 'https://elsewhere.example' }],
+  ['Origin of another port', { origin: 'http://localhost:5173' }],
+  ['Origin null', { origin: 'null' }],
+  ['Sec-Fetch-Site cross-site', { 'sec-fetch-site': 'cross-site' }],
+  ['Sec-Fetch-Site same-site', { 'sec-fetch-site': 'same-site', origin: 'http://localhost:3000' }],
+])('a change with the %s is refused, and a read is not', async (_what, headers) => {
+  const { url } = await sandboxFor();
+  const host = 'localhost:3000';
+  for (const line of [
+    'POST /payout/initiate',
+    'POST /_sandbox/clock/freeze',
+    'DELETE /_sandbox/rules',
+    'PUT /_sandbox/scenario',
+  ]) {
+    expect(await asked(url, line, { host, ...headers })).toMatchObject({
+      status: 403,
+      code: 'ORIGIN_NOT_ALLOWED',
+    });
+  }
+  expect(await asked(url, SERVICE, { host, ...headers })).toMatchObject({ status: 200 });
+  expect((await asked(url, SERVICE, { host })).text).toContain('"balance":1000000,');
+});

@@ -1,0 +1,129 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { expect, onTestFinished, test } from 'vitest';
+import { connectSandbox, type SettingsInput } from '../../../src/index.ts';
+import { startServer } from '../../../src/server.ts';
+import { readSettings } from '../../../src/settings.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { rawRequest, rawSocket } from '../../support/raw-socket.ts';
+import { clientOf, PAYOUT, type Client } from '../../support/sandbox.ts';
+import { stateFolder } from '../../support/state-folder.ts';
+
+const HUNG = 'sk_test_hung';
+const WATCHED = 'sk_test_watched';
+const HANGS = {
+  rules: [{ name: 'hung', match: { client_ref_id: 'hung' }, effect: { fault: 'hang' } }],
+} as const;
+const EVENTUALLY = { timeout: 20_000, interval: 5 };
+const HEARTBEAT_MS = 15_000;
+const ADMIN_TOKEN = 'the-token-of-event-ends';
+
+const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
+const READ_EVENTS = rawRequest('GET /_sandbox/events', bearer(WATCHED));
+
+/** A payout that hangs, with a reader of another world sent behind it on the same connection. */
+function readBehindHang(url: string) {
+  const body = JSON.stringify({ ...PAYOUT, client_ref_id: 'hung' });
+  const headers = { 'content-type': 'application/json', 'content-length': String(body.length) };
+  const socket = rawSocket(url);
+  socket.write(rawRequest('POST /payout/initiate', { ...bearer(HUNG), ...headers }, body));
+  socket.write(READ_EVENTS);
+  return socket;
+}
+
+/** A sandbox whose wall clock stands still. Its alarms are one for idle worlds, and one for the heartbeat of each reader. */
+async function stillSandbox(settings: SettingsInput = {}) {
+  const clock = new ManualClock();
+  const parsed = readSettings(
+    { port: 0, rateLimit: 'off', scenario: HANGS, adminToken: ADMIN_TOKEN, ...settings },
+    {},
+  );
+  const server = await startServer(parsed, clock, pino({ level: 'silent' }));
+  onTestFinished(() => server.close());
+  const { url, worlds } = server;
+  const sandbox = connectSandbox({ url, adminToken: ADMIN_TOKEN });
+  const client = (key: string): Client => clientOf(sandbox.world(key));
+  worlds.of(WATCHED);
+  return { url, clock, worlds, sandbox, client, idleAlarms: clock.alarms, close: () => server.close() };
+}
+
+type Still = Awaited<ReturnType<typeof stillSandbox>>;
+
+test.each<[string, SettingsInput, (sandbox: Still) => Promise<unknown>]>([
+  ['the admin', {}, ({ sandbox, worlds }) => sandbox.dropWorld(worlds.of(WATCHED).id)],
+  [
+    'the cap of worlds',
+    { maxWorlds: 2 },
+    ({ worlds }) => Promise.all([worlds.of(HUNG), worlds.of('sk_test_one_more')]),
+  ],
+  [
+    'its idleness',
+    { worldIdle: '10s' },
+    async ({ worlds, clock }) => {
+      await clock.pass(6000);
+      worlds.of(HUNG);
+      await clock.pass(6000);
+    },
+  ],
+])(
+  'a reader that waits behind a hanging payout ends with its world, dropped by %s, and nothing is written to it later',
+  async (_who, settings, drop) => {
+    const still = await stillSandbox(settings);
+    const { url, clock, worlds, idleAlarms } = still;
+    const socket = readBehindHang(url);
+    await expect.poll(() => clock.alarms, EVENTUALLY).toBe(idleAlarms + 1);
+    const { id } = worlds.of(WATCHED);
+    await drop(still);
+    expect(worlds.list().map(({ world }) => world.id)).not.toContain(id);
+    expect(clock.alarms).toBe(idleAlarms);
+    expect(socket.destroyed).toBe(false);
+    await clock.pass(2 * HEARTBEAT_MS);
+  },
+);
+
+test('readers that stop reading end with their world, and nothing is written to them later', async () => {
+  const { url, clock, worlds, sandbox, client, idleAlarms } = await stillSandbox();
+  const payouts = client(WATCHED);
+  const READERS = 24; // each has 480 KB more to read than the next: some are past what sockets hold, and not cut off
+  for (let nth = 1; nth <= READERS; nth += 1) {
+    const socket = rawSocket(url);
+    socket.pause();
+    socket.write(READ_EVENTS);
+    await expect.poll(() => clock.alarms, EVENTUALLY).toBeGreaterThan(idleAlarms);
+    for (let event = 0; event < 8; event += 1) await payouts.pay({ amount: 0, remarks: 'x'.repeat(60_000) });
+  }
+  await sandbox.dropWorld(worlds.of(WATCHED).id);
+  expect(clock.alarms).toBe(idleAlarms);
+  await clock.pass(2 * HEARTBEAT_MS);
+});
+
+test('readers that wait behind hanging payouts are forgotten when their clients leave', async () => {
+  const { url, clock, client, idleAlarms } = await stillSandbox();
+  const sockets = Array.from({ length: 32 }, () => readBehindHang(url));
+  await expect.poll(() => clock.alarms, EVENTUALLY).toBe(idleAlarms + sockets.length);
+  for (const socket of sockets) socket.destroy();
+  await expect.poll(() => clock.alarms, EVENTUALLY).toBe(idleAlarms);
+  const events = await client(WATCHED).world.events();
+  await events.return();
+});
+
+test('a reader that comes when its client has left already is not remembered', async () => {
+  const { url, clock, idleAlarms } = await stillSandbox();
+  const socket = rawSocket(url);
+  socket.write(Buffer.concat([READ_EVENTS, READ_EVENTS]));
+  await expect.poll(() => clock.alarms, EVENTUALLY).toBe(idleAlarms + 1);
+  socket.destroy();
+  await expect.poll(() => clock.alarms, EVENTUALLY).toBe(idleAlarms);
+});
+
+test('a sandbox with readers behind hanging payouts stops, writes its state, and leaves no heartbeat behind', async () => {
+  const state = join(stateFolder(), 'sandbox.state');
+  const { url, clock, idleAlarms, close } = await stillSandbox({ state });
+  readBehindHang(url);
+  const left = readBehindHang(url);
+  await expect.poll(() => clock.alarms, EVENTUALLY).toBe(idleAlarms + 2);
+  left.destroy();
+  await close();
+  expect({ alarms: clock.alarms, isWritten: existsSync(state) }).toEqual({ alarms: 0, isWritten: true });
+});
