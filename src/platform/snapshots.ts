@@ -78,7 +78,7 @@ export class Snapshots {
       const settings = source.settings;
       return {
         scenario: isChosen ? this.#scenarios.compile(source.document, `${name}.json`, settings) : null,
-        rules: rules.map((rule) => ruleOf(JSON.stringify(rule), 'world')),
+        rules: rules.map((rule) => ruleOf(rule, 'world')),
       };
     } catch (error) {
       if (!(error instanceof ScenarioError)) throw error;

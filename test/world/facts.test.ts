@@ -220,8 +220,8 @@ function scenarioOf(document: Parameters<typeof compileScenario>[0], lastRules: 
     name: 'mine',
     source: document,
     settings: SETTINGS,
-    lastRules,
-    dialects: new Map([
+    lastRules: () => lastRules,
+    dialects: () => new Map([
       ['strict', strict],
       ['usual', DEFAULT_DIALECT],
     ]),

@@ -74,7 +74,6 @@ export async function controlApi(
 ): Promise<void> {
   const { worlds, keyOf, suggest, version, isStopping, unread } = options;
   app.setValidatorCompiler(validatorWith(suggest));
-  app.setSerializerCompiler(() => JSON.stringify); // these answers are seldom, and their schemas costly to compile
   takeJsonBodies(app, options.longBodies, true);
   app.addHook('onRequest', (request, reply, done) => {
     request.record.quiet = request.method === 'GET';
