@@ -16,7 +16,6 @@ const common = {
   external: ['@fastify/ajv-compiler', '@fastify/fast-json-stringify-compiler', 'light-my-request'],
   dts: { tsgo: { path: 'node_modules/typescript/bin/tsc' } }, // the compiler of TypeScript 7
   banner: { dts: '// @ts-nocheck' }, // the types of zod have such comments, which the bundling drops
-  logLevel: 'error',
 } satisfies UserConfig;
 
 export default defineConfig([
