@@ -221,10 +221,11 @@ function scenarioOf(document: Parameters<typeof compileScenario>[0], lastRules: 
     source: document,
     settings: SETTINGS,
     lastRules: () => lastRules,
-    dialects: () => new Map([
-      ['strict', strict],
-      ['usual', DEFAULT_DIALECT],
-    ]),
+    dialects: () =>
+      new Map([
+        ['strict', strict],
+        ['usual', DEFAULT_DIALECT],
+      ]),
     patternOf: (pattern) => new RegExp(pattern),
   });
 }
