@@ -3,7 +3,7 @@ FROM node:24-alpine AS build
 WORKDIR /build
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
-COPY tsconfig.json tsconfig.build.json vite.config.ts ./
+COPY tsconfig.json tsdown.config.ts vite.config.ts ./
 COPY build build
 COPY src src
 COPY fixtures fixtures
@@ -18,6 +18,9 @@ WORKDIR /app
 COPY package.json LICENSE ./
 COPY fixtures fixtures
 COPY --from=build /build/dist dist
+# only Node.js is needed from here on; links to what is gone go with it
+RUN rm -rf /usr/local/lib/node_modules /opt/yarn* /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack \
+      /usr/local/bin/yarn /usr/local/bin/yarnpkg
 # scenarios of your own are mounted here, and a volume for SANDBOX_STATE; without any, they stay empty
 RUN mkdir /scenarios /state && chown node:node /state
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 SANDBOX_SCENARIOS=/scenarios

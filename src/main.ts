@@ -1,11 +1,11 @@
 #!/usr/bin/env node
-import type * as core from './core.ts';
-import { loadCompiled } from './cli/code-cache.ts';
+import * as module from 'node:module';
 
-const { commandLine } = loadCompiled(new URL('core.cjs', import.meta.url)) as typeof core;
+// Node.js 22.8 and later then keep the compiled code for the next start; NODE_DISABLE_COMPILE_CACHE=1 turns that off
+(module as { enableCompileCache?: () => void }).enableCompileCache?.();
 
-// built as CommonJS, which starts sooner and does not wait at its top
 async function run(): Promise<void> {
+  const { commandLine } = await import('./cli/command-line.ts'); // only what is loaded from here on is kept
   process.exitCode = await commandLine(process.argv.slice(2), process.env);
 }
 

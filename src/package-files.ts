@@ -1,7 +1,14 @@
-import { fileURLToPath } from 'node:url';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 
-/**
- * The path of a file or folder that comes with the package. This file stands one step below the package's folder in
- * `src/` and, bundled, in `dist/`: so the same words are right in both.
- */
-export const packageFile = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));
+/** The package's folder: the nearest one above this code that has a package.json, from `src` as well as from `dist`. */
+function packageFolder(): string {
+  let folder = import.meta.dirname;
+  while (!existsSync(join(folder, 'package.json'))) folder = dirname(folder);
+  return folder;
+}
+
+const FOLDER = packageFolder();
+
+/** The path of a file or folder that comes with the package. */
+export const packageFile = (path: string): string => join(FOLDER, path);

@@ -79,14 +79,14 @@ function buildCommand(environment: NodeJS.ProcessEnv, ended: (exitCode: number) 
       'check scenario files: every error of every file, with its line; exit code 1 if there are any',
     )
     .action(async (files: string[]) => {
-      const { validate } = await import('./scenario-commands.ts');
+      const { validate } = await import('./validate.ts');
       ended(validate(files, say));
     });
   takeSettings(root.command('scenarios'), (name) => name === 'scenarios')
     .description('list the scenarios by name, with what each is for')
     .allowExcessArguments(false)
     .action(async (flags: Flags) => {
-      const { scenarioList } = await import('./scenario-commands.ts');
+      const { scenarioList } = await import('./scenarios.ts');
       const { isTTY: isTerminal } = process.stdout;
       const reader = { isTerminal, isColoured: isTerminal && !environment['NO_COLOR'] };
       ended(scenarioList(settingsOf(flags).scenarios, reader, say, complain));
@@ -96,7 +96,7 @@ function buildCommand(environment: NodeJS.ProcessEnv, ended: (exitCode: number) 
     .description('print the JSON Schema of a scenario file')
     .allowExcessArguments(false)
     .action(async () => {
-      const { scenarioJsonSchema } = await import('./scenario-commands.ts');
+      const { scenarioJsonSchema } = await import('./schema.ts');
       process.stdout.write(scenarioJsonSchema());
       ended(EXIT_OK);
     });

@@ -9,7 +9,7 @@ interface DashboardFile {
   readonly etag: string;
 }
 
-/** Where `npm run build:dashboard` puts it. */
+/** Where `npm run build` puts it. */
 const BUILT = packageFile('dist/dashboard/');
 
 const TYPES: Readonly<Record<string, string>> = {

@@ -1,8 +1,8 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Change } from '../payout/payout.ts';
 import type { Exchange } from '../world/exchange.ts';
-import { lazyPackage } from '../lazy-packages.ts';
 
 const PREFIX = 'payout_sandbox_';
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5, 30];
@@ -32,7 +32,6 @@ const routeOf = ({ route }: Exchange, { routeOptions }: FastifyRequest): string 
  * ends, and a process may start and close many sandboxes. The names are theirs where they have one.
  */
 export function startMetrics({ worlds, transactions }: Held): Metrics {
-  const { Counter, Gauge, Histogram, Registry } = lazyPackage('prom-client');
   const register = new Registry();
   const registers = [register];
   const requests = new Counter({

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, extname, join } from 'node:path';
+import { parse } from 'yaml';
 import { z } from 'zod';
 import { changedDialect, DEFAULT_DIALECT, type Dialect, type DialectChange } from '../contract/dialect.ts';
 import { RuleDocument, ScenarioDocument } from '../contract/scenario.ts';
@@ -9,13 +10,11 @@ import type { Rule } from './rule.ts';
 import { compileRule } from './rule-compiler.ts';
 import { packageFile } from '../package-files.ts';
 import { linearPattern } from './linear-pattern.ts';
-import { problemText, readText, type Problem } from './scenario-text.ts';
+import { problemText, readText, readValue, type Problem, type TextRead } from './scenario-text.ts';
 
 /** The scenarios, dialects and rules that come with the sandbox. */
 export const SHIPPED = packageFile('fixtures/');
-/** What is read at every start, as JSON made of the YAML beside it. */
-const COMPILED = packageFile('fixtures/compiled/');
-export const MAGIC = join(COMPILED, 'magic.json');
+export const MAGIC = join(SHIPPED, 'magic.yaml');
 const EXTENSIONS: ReadonlySet<string> = new Set(['.yaml', '.yml', '.json']);
 
 /** Files that cannot be used. Each line names the file, the place and what is wrong. */
@@ -75,12 +74,17 @@ function textOf(file: string): string {
   }
 }
 
-/** The dialect presets by name. Not held against their shape, since ours are, by a test. */
+let dialects: ReadonlyMap<string, Dialect> | undefined;
+
+/** The dialect presets by name, read at their first use. Their shape is not checked here, since a test does. */
 export function shippedDialects(): ReadonlyMap<string, Dialect> {
-  const dialects = [...filesIn(join(COMPILED, 'dialects'))].map(([name, file]): [string, Dialect] => {
-    return [name, changedDialect(DEFAULT_DIALECT, JSON.parse(textOf(file)) as DialectChange)];
-  });
-  return new Map(dialects);
+  dialects ??= new Map(
+    [...filesIn(join(SHIPPED, 'dialects'))].map(([name, file]) => [
+      name,
+      changedDialect(DEFAULT_DIALECT, parse(textOf(file)) as DialectChange),
+    ]),
+  );
+  return dialects;
 }
 
 /** A value without the parts that do not fit its schema; undefined when nothing of it is left that fits. */
@@ -118,18 +122,21 @@ function readableParts(input: unknown): ScenarioDocument {
 export interface ScenarioSurroundings {
   readonly settings: ScenarioSettings;
   /** The rules that stand below those of the document. */
-  readonly lastRules: readonly Rule[];
-  readonly dialects: ReadonlyMap<string, Dialect>;
+  readonly lastRules: () => readonly Rule[];
+  readonly dialects: () => ReadonlyMap<string, Dialect>;
 }
 
 /**
- * Makes a scenario of a text in YAML or JSON.
+ * Makes a scenario of what was read.
  *
- * @param file where the text comes from, for what is said about it
+ * @param file where it comes from, for what is said about it
  * @throws ScenarioError with everything that is wrong with it
  */
-export function scenarioOf(text: string, file: string, surroundings: ScenarioSurroundings): Scenario {
-  const { value, input, problems, problemAt } = readText(text, ScenarioDocument);
+function scenarioOf(
+  { value, input, problems, problemAt }: TextRead<ScenarioDocument>,
+  file: string,
+  surroundings: ScenarioSurroundings,
+): Scenario {
   const document = value ?? readableParts(input);
   const options = { ...surroundings, name: nameOf(file), source: input, patternOf: linearPattern };
   const { scenario, issues } = compileScenario(document, options);
@@ -144,9 +151,9 @@ function refuseProblems(file: string, problems: readonly Problem[]): void {
   throw new ScenarioError(lines, inOrder);
 }
 
-/** Makes a rule of a text in YAML or JSON. @throws ScenarioError with everything that is wrong with it */
-export function ruleOf(text: string, scenarioName: string): Rule {
-  const { value, input, problems, problemAt } = readText(text, RuleDocument);
+/** Makes a rule of a document. @throws ScenarioError with everything that is wrong with it */
+export function ruleOf(document: unknown, scenarioName: string): Rule {
+  const { value, input, problems, problemAt } = readValue(document, RuleDocument);
   const all = [...problems];
   const report = (path: readonly PropertyKey[], message: string): unknown =>
     all.push(problemAt(path, message));
@@ -167,5 +174,20 @@ export function readScenario(file: string, surroundings: ScenarioSurroundings): 
       `${file} must have a name of letters, digits, dots, hyphens and underscores: headers carry it`,
     ]);
   }
-  return scenarioOf(textOf(file), file, surroundings);
+  return scenarioOf(readText(textOf(file), ScenarioDocument), file, surroundings);
+}
+
+/**
+ * Makes a scenario of a document, of which a copy is kept.
+ *
+ * @param name what it is called, and what is said to be at fault
+ * @throws ScenarioError with everything that is wrong with it
+ */
+export function documentScenario(
+  document: unknown,
+  name: string,
+  surroundings: ScenarioSurroundings,
+): Scenario {
+  const copy: unknown = JSON.parse(JSON.stringify(document));
+  return scenarioOf(readValue(copy, ScenarioDocument), name, surroundings);
 }

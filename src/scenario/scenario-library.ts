@@ -6,6 +6,7 @@ import type { ScenarioSettings, ScenarioSource } from '../contract/snapshot.ts';
 import type { Scenario, ScenarioCompiler } from './scenario.ts';
 import type { Rule } from './rule.ts';
 import {
+  documentScenario,
   filesIn,
   isScenarioFile,
   MAGIC,
@@ -13,7 +14,6 @@ import {
   readScenario,
   ruleOf,
   ScenarioError,
-  scenarioOf,
   SHIPPED,
   shippedDialects,
   type ScenarioSurroundings,
@@ -35,7 +35,7 @@ interface LibraryOptions {
 const SETTLED_MS = 50;
 /** The name of the scenario that is the settings and no more. */
 const PLAIN = 'default';
-const PLAIN_TEXT = JSON.stringify({ description: 'The settings and no more' }, null, 2);
+const PLAIN_DOCUMENT: ScenarioInput = { description: 'The settings and no more' };
 /** The name of one that was given as a document. */
 const INLINE = 'inline';
 
@@ -58,7 +58,7 @@ export class ScenarioLibrary implements ScenarioCompiler {
   constructor(options: LibraryOptions) {
     this.#options = options;
     this.#files = filesIn(join(SHIPPED, 'scenarios'));
-    this.#keep(scenarioOf(PLAIN_TEXT, PLAIN, this.#surroundings()));
+    this.#keep(documentScenario(PLAIN_DOCUMENT, PLAIN, this.#surroundings()));
     this.#takeFolder();
     this.#inForceName = this.#chosen(options.inForce);
   }
@@ -95,15 +95,14 @@ export class ScenarioLibrary implements ScenarioCompiler {
     const known = this.#bySource.get(source);
     if (known !== undefined) return known;
     const text = JSON.stringify(source);
-    const scenario =
-      this.#byText.get(text) ?? this.compile(source.document, `${source.name}.json`, source.settings);
+    const scenario = this.#byText.get(text) ?? this.compile(source.document, source.name, source.settings);
     this.#byText.set(text, scenario);
     this.#bySource.set(source, scenario);
     return scenario;
   }
 
   rule(document: unknown): Rule {
-    return ruleOf(JSON.stringify(document, null, 2), 'world');
+    return ruleOf(document, 'world');
   }
 
   /**
@@ -113,7 +112,7 @@ export class ScenarioLibrary implements ScenarioCompiler {
    * @throws ScenarioError with everything that is wrong with it
    */
   compile(document: unknown, name = INLINE, settings = this.#options.settings): Scenario {
-    const scenario = scenarioOf(JSON.stringify(document, null, 2), name, this.#surroundings(settings));
+    const scenario = documentScenario(document, name, this.#surroundings(settings));
     this.#bySource.set(scenario.source, scenario);
     return scenario;
   }
@@ -205,10 +204,9 @@ export class ScenarioLibrary implements ScenarioCompiler {
   }
 
   #surroundings(settings = this.#options.settings): ScenarioSurroundings {
-    const alone = { settings, lastRules: [], dialects: this.#dialects };
+    const alone = { settings, lastRules: () => [], dialects: shippedDialects };
     if (!settings.isMagic) return alone;
-    this.#magicRules ??= readScenario(MAGIC, alone).rules;
-    return { ...alone, lastRules: this.#magicRules };
+    return { ...alone, lastRules: () => (this.#magicRules ??= readScenario(MAGIC, alone).rules) };
   }
 
   /** Makes a scenario, and keeps it under its name. */

@@ -1,7 +1,6 @@
-import type { Document, YAMLParseError } from 'yaml';
+import { isMap, isScalar, LineCounter, parseDocument, type Document, type YAMLParseError } from 'yaml';
 import type { z } from 'zod';
 import { pathText, shapeIssues, type Path } from '../contract/shape-issues.ts';
-import { lazyPackage } from '../lazy-packages.ts';
 import { suggestion } from '../contract/suggestion.ts';
 
 /** One thing that is wrong in a file, and where. Lines and columns count from 1. */
@@ -15,7 +14,6 @@ export interface Problem {
 
 /** Where the value at a path begins, or that of the nearest path above it that there is. */
 function offsetOf(document: Document, path: Path, key?: string): number {
-  const { isMap, isScalar } = lazyPackage('yaml');
   for (let depth = path.length; depth >= 0; depth -= 1) {
     const node = depth === 0 ? document.contents : document.getIn(path.slice(0, depth), true);
     if (key !== undefined && depth === path.length && isMap(node)) {
@@ -42,32 +40,21 @@ export interface TextRead<T> {
 /** zod makes code for a shape at its first use, which pays for requests, and not for files. */
 const READ_ONCE = { jitless: true };
 
-/** What stands in a text that is just as `JSON.stringify` writes it; undefined for every other. */
-function plainJson(text: string): unknown {
-  if (!text.startsWith('{')) return undefined;
-  try {
-    const input: unknown = JSON.parse(text);
-    return JSON.stringify(input, null, 2) === text.trimEnd() ? input : undefined; // else a key may be there twice
-  } catch {
-    return undefined;
-  }
-}
-
 /**
- * Reads YAML or JSON, and holds it against a schema. Every problem is found at once. The YAML parser, which knows the
- * places of problems, is only loaded for YAML and for what is wrong: the rules and dialects read at each start are JSON.
+ * Checks a JSON value against a schema. What is wrong with it is placed in its text, as `JSON.stringify` indents it by two: so the
+ * text is only made when something is wrong.
  */
-export function readText<T extends z.ZodType>(text: string, schema: T): TextRead<z.output<T>> {
-  const input = plainJson(text);
-  const read = input === undefined ? undefined : schema.safeParse(input, READ_ONCE);
-  if (!read?.success) return readYaml(text, schema);
-  const problemAt: TextRead<unknown>['problemAt'] = (path, message) =>
-    readYaml(text, schema).problemAt(path, message);
-  return { value: read.data, input, problems: [], problemAt };
+export function readValue<T extends z.ZodType>(input: unknown, schema: T): TextRead<z.output<T>> {
+  const result = schema.safeParse(input, READ_ONCE);
+  let text: TextRead<z.output<T>> | undefined;
+  const asText = () => (text ??= readText(JSON.stringify(input, null, 2), schema));
+  if (!result.success) return asText();
+  const problemAt: TextRead<unknown>['problemAt'] = (path, message) => asText().problemAt(path, message);
+  return { value: result.data, input, problems: [], problemAt };
 }
 
-function readYaml<T extends z.ZodType>(text: string, schema: T): TextRead<z.output<T>> {
-  const { LineCounter, parseDocument } = lazyPackage('yaml');
+/** Reads YAML or JSON, and checks it against a schema. Every problem is found at once. */
+export function readText<T extends z.ZodType>(text: string, schema: T): TextRead<z.output<T>> {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const placed = (offset: number, path: string, message: string): Problem => {

@@ -40,10 +40,10 @@ interface CompileOptions {
   /** The document as it was written. */
   readonly source: unknown;
   readonly settings: ScenarioSettings;
-  /** The rules that stand below its own. */
-  readonly lastRules: readonly Rule[];
-  /** The dialect presets by name. */
-  readonly dialects: ReadonlyMap<string, Dialect>;
+  /** The rules that stand below its own. Called when the scenario's rules are first looked at. */
+  readonly lastRules: () => readonly Rule[];
+  /** The dialect presets by name. Called only for a document that extends one. */
+  readonly dialects: () => ReadonlyMap<string, Dialect>;
   readonly patternOf: PatternOf;
 }
 
@@ -69,10 +69,11 @@ function dialectOf(
   if (document === undefined) return DEFAULT_DIALECT;
   const change = typeof document === 'string' ? { extends: document } : document;
   if (change.extends === undefined) return changedDialect(DEFAULT_DIALECT, change);
-  const preset = dialects.get(change.extends);
+  const presets = dialects();
+  const preset = presets.get(change.extends);
   if (preset === undefined) {
     const path = typeof document === 'string' ? ['dialect'] : ['dialect', 'extends'];
-    report(path, `must be one of ${[...dialects.keys()].join(', ')}`);
+    report(path, `must be one of ${[...presets.keys()].join(', ')}`);
   }
   return changedDialect(preset ?? DEFAULT_DIALECT, change);
 }
@@ -97,7 +98,8 @@ export function compileScenario(
     return compileRule(rule, sources[index], name, ['rules', index], patternOf, report);
   });
   const rateLimit = document.rate_limit;
-  const rules = [...own, ...lastRules];
+  let rules: readonly Rule[] | undefined;
+  let countsAttempts: boolean | undefined;
   const scenario: Scenario = {
     name,
     source: { name, document: source, settings },
@@ -116,8 +118,12 @@ export function compileScenario(
           ? 'off'
           : { max: rateLimit.max, windowMs: rateLimit.per },
     dialect: dialectOf(document.dialect, dialects, report),
-    rules,
-    countsAttempts: rules.some(({ countsAttempts }) => countsAttempts),
+    get rules() {
+      return (rules ??= [...own, ...lastRules()]);
+    },
+    get countsAttempts() {
+      return (countsAttempts ??= this.rules.some((rule) => rule.countsAttempts));
+    },
   };
   return { scenario, issues };
 }

@@ -1,16 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { Program } from '../support/program.ts';
 
@@ -41,57 +33,52 @@ test('the package ships the program, the library, its types, the scenarios, and 
     if (/^fixtures\/scenarios\/[\w-]+\.yaml$/.test(path)) return 'fixtures/scenarios/';
     if (/^dist\/dashboard\/(index\.html|assets\/index-[\w-]+\.(js|css)|assets\/[\w-]+\.svg)$/.test(path))
       return 'the page';
-    if (/^dist\/(client|contract|domain)\/[\w-]+\.d\.ts$/.test(path)) return 'types of the library';
+    if (/^dist\/[\w-]+\.c?js$/.test(path)) return 'code';
     if (path.startsWith('dist/docs/')) return 'the page that shows the calls';
     return path;
   });
   expect([...new Set(known)].toSorted()).toEqual([
     'LICENSE',
     'README.md',
+    'code',
     'dist/THIRD-PARTY-LICENSES.txt',
-    'dist/core.cjs',
-    'dist/fast-json-stringify.cjs',
-    'dist/fastest-levenshtein.cjs',
+    'dist/index.d.cts',
     'dist/index.d.ts',
-    'dist/index.js',
-    'dist/main.cjs',
-    'dist/prom-client.cjs',
-    'dist/re2js.cjs',
-    'dist/settings.d.ts',
-    'dist/yaml.cjs',
-    'fixtures/compiled/dialects/default.json',
-    'fixtures/compiled/dialects/lenient.json',
-    'fixtures/compiled/dialects/strict.json',
-    'fixtures/compiled/dialects/terse.json',
-    'fixtures/compiled/magic.json',
+    'fixtures/dialects/default.yaml',
+    'fixtures/dialects/lenient.yaml',
+    'fixtures/dialects/strict.yaml',
+    'fixtures/dialects/terse.yaml',
+    'fixtures/magic.yaml',
     'fixtures/openapi-examples.json',
     'fixtures/scenario.schema.json',
     'fixtures/scenarios/',
     'package.json',
     'the page',
     'the page that shows the calls',
-    'types of the library',
   ]);
   expect(shipped.filter((path) => path.startsWith('fixtures/scenarios/'))).toHaveLength(
     readdirSync('fixtures/scenarios').length,
   );
 });
 
-test('the library exports these names, and no others', async () => {
-  const library = (await import(resolve('dist/index.js'))) as object;
-  expect(Object.keys(library).toSorted()).toEqual([
-    'SandboxError',
-    'SettingsError',
-    'connectSandbox',
-    'startSandbox',
-  ]);
+test('the library exports these names, and no others, to import and to require', async () => {
+  const names = ['SandboxError', 'SettingsError', 'connectSandbox', 'startSandbox'];
+  const imported = (await import(resolve('dist/index.js'))) as object;
+  const required = createRequire(import.meta.url)(resolve('dist/index.cjs')) as object;
+  expect([imported, required].map((library) => Object.keys(library).toSorted())).toEqual([names, names]);
+});
+
+test('who installs the package installs no other', () => {
+  const { dependencies, peerDependencies, optionalDependencies } = JSON.parse(
+    readFileSync('package.json', 'utf8'),
+  ) as Record<string, unknown>;
+  expect([dependencies, peerDependencies, optionalDependencies]).toEqual([undefined, undefined, undefined]);
 });
 
 test('the licenses of the packages in the bundle are shipped with it', () => {
   const licenses = readFileSync('dist/THIRD-PARTY-LICENSES.txt', 'utf8');
   for (const name of [
     'commander',
-    'fast-json-stringify',
     'fastify',
     'pino',
     'prom-client',
@@ -152,46 +139,56 @@ test('where no other package is installed, a test starts the library, with impor
   }
 });
 
-test.each(['nodenext', 'bundler'])('the types resolve and hold under moduleResolution %s', async (kind) => {
+const COMPILERS = { 'TypeScript 7': 'typescript', 'TypeScript 5': 'typescript-5' } as const;
+
+// TypeScript 5 takes moduleResolution node10 for module commonjs, which TypeScript 7 no longer has
+test.each([
+  ['TypeScript 5', 'commonjs', { module: 'commonjs' }],
+  ['TypeScript 7', 'commonjs', { module: 'commonjs' }],
+  ['TypeScript 7', 'commonjs', { module: 'node16' }],
+  ['TypeScript 7', 'module', { module: 'node16' }],
+  ['TypeScript 5', 'commonjs', { module: 'nodenext' }],
+  ['TypeScript 7', 'commonjs', { module: 'nodenext' }],
+  ['TypeScript 7', 'module', { module: 'nodenext' }],
+  ['TypeScript 5', 'module', { module: 'esnext', moduleResolution: 'bundler' }],
+  ['TypeScript 7', 'module', { module: 'esnext', moduleResolution: 'bundler' }],
+] as const)('%s in a %s project with %o takes the types, and what it writes runs', async (...row) => {
+  const [compiler, type, modules] = row;
   const { folder } = installed();
-  const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as { dependencies: object };
-  for (const name of [...Object.keys(dependencies), '@types/node', 'undici-types']) {
-    mkdirSync(dirname(join(folder, 'node_modules', name)), { recursive: true });
-    symlinkSync(resolve('node_modules', name), join(folder, 'node_modules', name));
-  }
-  writeFileSync(
-    join(folder, 'tsconfig.json'),
-    JSON.stringify({
-      compilerOptions: {
-        strict: true,
-        noEmit: true,
-        target: 'es2022',
-        module: kind === 'nodenext' ? 'nodenext' : 'esnext',
-        moduleResolution: kind,
-        types: ['node'],
-      },
-      files: ['right.ts', 'wrong.ts'],
-    }),
-  );
-  writeFileSync(
-    join(folder, 'right.ts'),
+  const compilerOptions = { ...modules, strict: true, target: 'es2022', types: [] };
+  const write = (file: string, text: string): void => writeFileSync(join(folder, file), text);
+  write('package.json', JSON.stringify({ type }));
+  write('tsconfig.json', JSON.stringify({ compilerOptions, files: ['right.ts', 'wrong.ts'] }));
+  write(
+    'right.ts',
     `import { startSandbox, SandboxError, type Change, type Sandbox } from 'payout-sandbox';
-    const sandbox: Sandbox = await startSandbox({ settlement: 'manual', scenario: { rules: [] } });
-    const changes: readonly Change[] = (await sandbox.world().clock.advance('2h')).changes;
-    export const states: string[] = changes.map(({ to }) => to);
-    export const isRefusal = (error: unknown): boolean => error instanceof SandboxError && error.status === 400;`,
+    async function main(): Promise<void> {
+      const sandbox: Sandbox = await startSandbox({ settlement: 'manual', scenario: { rules: [] } });
+      const changes: readonly Change[] = (await sandbox.world().clock.advance('2h')).changes;
+      const states: string[] = changes.map(({ to }) => to);
+      const isRefusal = (error: unknown): boolean => error instanceof SandboxError && error.status === 400;
+      console.log(states.length, isRefusal(null));
+      await sandbox.close();
+    }
+    void main();`,
   );
-  writeFileSync(
-    join(folder, 'wrong.ts'),
+  write(
+    'wrong.ts',
     `import { startSandbox } from 'payout-sandbox';
-    await startSandbox({ settlement: 'never' });
-    await startSandbox({ setlement: 'manual' });
-    export const text: string = (await startSandbox()).world();`,
+    void startSandbox({ settlement: 'never' });
+    void startSandbox({ setlement: 'manual' });
+    export const world = async (): Promise<string> => (await startSandbox()).world();`,
   );
-  const tsc = new Program(process.execPath, [resolve('node_modules/typescript/bin/tsc'), '-p', folder], {});
+  const tsc = new Program(
+    process.execPath,
+    [resolve('node_modules', COMPILERS[compiler], 'bin/tsc'), '-p', folder],
+    {},
+  );
   const { stdout } = await tsc.ended;
-  const errors = [...stdout.matchAll(/(\w+\.ts)\((\d+),\d+\): error/g)].map(
-    ([, file, line]) => `${file}:${line}`,
+  const errors = [...stdout.matchAll(/^(.*)\((\d+),\d+\): error/gm)].map(
+    ([, file, line]) => `${basename(file!)}:${line}`,
   );
   expect(errors).toEqual(['wrong.ts:2', 'wrong.ts:3', 'wrong.ts:4']);
+  const right = new Program(process.execPath, [join(folder, 'right.js')], {});
+  expect(await right.ended).toEqual({ code: 0, signal: null, stdout: '0 false\n', stderr: '' });
 });

@@ -29,8 +29,8 @@ const { scenario } = compileScenario(
       rateLimit: 'off',
       isMagic: false,
     },
-    lastRules: [],
-    dialects: new Map([['default', DEFAULT_DIALECT]]),
+    lastRules: () => [],
+    dialects: () => new Map([['default', DEFAULT_DIALECT]]),
     patternOf: (pattern) => new RegExp(pattern),
   },
 );

@@ -8,7 +8,7 @@ import { WORK } from './processes.mjs';
 
 /** What starts programs, browsers or packages runs `dist`, where there are no mutants; the rest does not use the two rooms. */
 const ELSEWHERE =
-  'code-cache,command-line,dashboard*,docs*,house,kubernetes,log,metrics,openapi*,package,readme,readable-line,recipes*,settings,state-file-damage,stopping,typed-client,isolation,fault-leaks';
+  'command-line,dashboard*,docs*,house,kubernetes,log,metrics,openapi*,package,readme,readable-line,recipes*,settings,state-file-damage,stopping,typed-client,isolation,fault-leaks';
 
 class DomainFirst extends BaseSequencer {
   async sort(files) {

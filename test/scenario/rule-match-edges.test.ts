@@ -28,7 +28,7 @@ test('a match that no route can have is told of at the first such field only', (
 
 test('a rule of a scenario of which no text was kept stands there without one', () => {
   const settings: ScenarioSettings = scenarioOf().source.settings;
-  const options = { name: 'test', source: null, settings, lastRules: [], dialects: new Map() };
+  const options = { name: 'test', source: null, settings, lastRules: () => [], dialects: () => new Map() };
   const document = { rules: [{ name: 'r', effect: {} }] };
   const compiled = compileScenario(document, { ...options, patternOf: (text) => new RegExp(text) });
   expect(compiled.issues).toEqual([]);

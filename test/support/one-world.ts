@@ -27,7 +27,13 @@ export function scenarioOf(
     rateLimit: 'off',
     isMagic: false,
   } as const;
-  const options = { name: 'test', source: document, settings, lastRules: [], dialects: new Map() };
+  const options = {
+    name: 'test',
+    source: document,
+    settings,
+    lastRules: () => [],
+    dialects: () => new Map(),
+  };
   const { scenario } = compileScenario(document, { ...options, patternOf: (text) => new RegExp(text) });
   return { ...scenario, dialect: changedDialect(DEFAULT_DIALECT, dialect) };
 }

@@ -8,9 +8,6 @@ import { PAYOUT } from './sandbox.ts';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 export const MAIN = fileURLToPath(new URL('../../dist/main.cjs', import.meta.url));
 
-/** Where the program keeps its compiled code: not in the home of whoever runs the tests. */
-const CACHE = fileURLToPath(new URL('../../node_modules/.cache', import.meta.url));
-
 type Environment = Readonly<Record<string, string>>;
 
 /** One line of the log. */
@@ -32,7 +29,7 @@ export class Program {
   #stderr = '';
 
   constructor(command: string, args: readonly string[], environment: Environment) {
-    const env = { PATH: process.env['PATH'], PORT: '0', XDG_CACHE_HOME: CACHE, ...environment };
+    const env = { PATH: process.env['PATH'], PORT: '0', ...environment };
     this.child = spawn(command, args, { cwd: ROOT, env });
     onTestFinished(() => void this.child.kill('SIGKILL'));
     this.child.stdout!.setEncoding('utf8').on('data', (text: string) => (this.#stdout += text));

@@ -220,11 +220,12 @@ function scenarioOf(document: Parameters<typeof compileScenario>[0], lastRules: 
     name: 'mine',
     source: document,
     settings: SETTINGS,
-    lastRules,
-    dialects: new Map([
-      ['strict', strict],
-      ['usual', DEFAULT_DIALECT],
-    ]),
+    lastRules: () => lastRules,
+    dialects: () =>
+      new Map([
+        ['strict', strict],
+        ['usual', DEFAULT_DIALECT],
+      ]),
     patternOf: (pattern) => new RegExp(pattern),
   });
 }

@@ -68,7 +68,6 @@ export async function controlApi(
 ): Promise<void> {
   const { log, keyOf, suggest, version, isStopping, unread } = options;
   app.setValidatorCompiler(validatorWith(suggest));
-  app.setSerializerCompiler(() => JSON.stringify); // these answers are seldom, and their schemas costly to compile
   takeJsonBodies(app, true);
   app.addHook('onRequest', (request, reply, done) => {
     request.isQuiet = request.method === 'GET';

@@ -48,6 +48,6 @@ export class ControlScenarios {
   }
 
   compileRule(document: unknown): Rule {
-    return refusing(() => ruleOf(JSON.stringify(document, null, 2), 'world'));
+    return refusing(() => ruleOf(document, 'world'));
   }
 }

@@ -36,7 +36,7 @@ export const dashboardRoutes: FastifyPluginAsyncZod<Options> = async (app, { das
     if (file !== undefined) return file;
     const message =
       files.size === 0
-        ? 'The page was not built: npm run build:dashboard'
+        ? 'The page was not built: npm run build'
         : `The page has no file ${path}: load it anew`;
     throw new Refusal('ROUTE_NOT_FOUND', { message });
   };

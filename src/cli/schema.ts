@@ -1,0 +1,6 @@
+import { z } from 'zod';
+import { ScenarioDocument } from '../contract/scenario.ts';
+
+/** The JSON Schema of a scenario file, for editors: `payout-sandbox schema`, and fixtures/scenario.schema.json. */
+export const scenarioJsonSchema = (): string =>
+  `${JSON.stringify(z.toJSONSchema(ScenarioDocument, { io: 'input' }), null, 2)}\n`;

@@ -1,0 +1,29 @@
+import { defineConfig, type UserConfig } from 'tsdown';
+import { licenses } from './build/licenses.ts';
+
+/** In `dist` without tsdown: what vite puts into the dashboard, and the page that shows the OpenAPI document. */
+const BUNDLED_ELSEWHERE = ['@preact/signals', '@preact/signals-core', 'preact', 'swagger-ui-dist', 'uplot'];
+
+const common = {
+  platform: 'node',
+  target: 'node20.19',
+  minify: true,
+  fixedExtension: false, // `index.js` is ESM, as package.json says
+  hash: false,
+  noExternal: /./, // whoever installs the package installs nothing else
+  inlineOnly: false,
+  // Fastify loads these only for JSON Schemas that no compiler of ours takes, and for `app.inject`
+  external: ['@fastify/ajv-compiler', '@fastify/fast-json-stringify-compiler', 'light-my-request'],
+  dts: { tsgo: { path: 'node_modules/typescript/bin/tsc' } }, // the compiler of TypeScript 7
+  banner: { dts: '// @ts-nocheck' }, // the types of zod have such comments, which the bundling drops
+} satisfies UserConfig;
+
+export default defineConfig([
+  {
+    ...common,
+    format: 'cjs', // the program too: Node.js starts CommonJS sooner
+    entry: { index: 'src/index.ts', main: 'src/main.ts' },
+    plugins: [licenses(BUNDLED_ELSEWHERE)],
+  },
+  { ...common, format: 'esm', entry: { index: 'src/index.ts' } },
+]);
