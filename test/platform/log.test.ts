@@ -294,7 +294,7 @@ test('an admin token that was made is told once, at the start; one that was set 
 });
 
 const percent = (text: string): string =>
-  [...text].map((character) => `%${character.charCodeAt(0).toString(16)}`).join('');
+  Array.from(text, (character) => `%${character.charCodeAt(0).toString(16)}`).join('');
 const UNREADABLE = 'x'.repeat(115); // the path that is logged ends within what follows
 
 test.each([

@@ -8,7 +8,6 @@ import type { PatternOf } from '../../scenario/rule-compiler.ts';
 import type { WallClock } from '../../log/wall-clock.ts';
 import type { Worlds } from '../../log/worlds.ts';
 import { takeJsonBodies } from '../limits/json-body.ts';
-import type { UnreadAnswers } from '../limits/unread-answers.ts';
 import { adminRoutes } from './admin-routes.ts';
 import { validatorWith } from './checked-request.ts';
 import { clockRoutes } from './clock-routes.ts';
