@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { sandboxAt, type Sandbox } from './client/sandbox.ts';
+import { logOptions } from './platform/logging.ts';
 import { systemClock } from './platform/system-clock.ts';
 import { startServer } from './server.ts';
 import { readSettings, type SettingsInput } from './settings.ts';
@@ -22,7 +23,7 @@ function countedKeys(): () => string {
  */
 export async function startSandbox(options: SettingsInput = {}): Promise<Sandbox> {
   const settings = readSettings({ port: 0, logLevel: 'silent', ...options }, {});
-  const server = await startServer(settings, systemClock(), pino({ level: settings.logLevel, base: null }));
+  const server = await startServer(settings, systemClock(), pino(logOptions(settings)));
   return sandboxAt({
     url: server.url,
     adminToken: server.adminToken,

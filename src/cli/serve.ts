@@ -34,7 +34,7 @@ const stopSignal = (): Promise<void> =>
 
 async function untilStopped(settings: Settings): Promise<void> {
   const isTerminal = process.stdout.isTTY;
-  const { log, end } = await standardLog(settings.logLevel, isTerminal);
+  const { log, end } = await standardLog(settings, isTerminal);
   const server = await startServer(settings, systemClock(), log);
   const stop = stopSignal(); // before the welcome: whoever has read it may send a signal
   welcome(server, settings, log, isTerminal);

@@ -4,7 +4,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Exchange, ExchangeOutcome } from '../world/exchange.ts';
 import { decorateExchanges, exchangeOf } from './exchange-record.ts';
-import { maskAccount, maskedPath, withoutKeyTexts } from './masking.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -12,6 +11,10 @@ declare module 'fastify' {
     startedMs: number;
   }
 }
+
+/** The last four characters of an account; nothing of one that has no more than that. */
+const maskAccount = (account: string): string =>
+  account.length <= 4 ? '*'.repeat(account.length) : '*'.repeat(account.length - 4) + account.slice(-4);
 
 /** The path without its query, which may hold anything. */
 export const pathOf = (request: FastifyRequest): string => request.url.split('?', 1)[0]!;
@@ -22,11 +25,11 @@ const lineOf = (exchange: Exchange, request: FastifyRequest, reply: FastifyReply
   request_id: exchange.requestId,
   method: exchange.method,
   route: exchange.route,
-  path: exchange.route === undefined ? maskedPath(pathOf(request)) : undefined,
+  path: exchange.route === undefined ? pathOf(request) : undefined,
   status: reply.raw.headersSent ? reply.raw.statusCode : undefined,
   duration_ms: exchange.durationMs,
   code: exchange.code,
-  client_ref_id: exchange.clientRefId === undefined ? undefined : withoutKeyTexts(exchange.clientRefId),
+  client_ref_id: exchange.clientRefId,
   txn_id: exchange.txnId,
   beneficiary_account: exchange.account === undefined ? undefined : maskAccount(exchange.account),
   replayed: exchange.replayed,

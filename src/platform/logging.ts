@@ -1,5 +1,6 @@
-import { pino, type DestinationStream, type Logger } from 'pino';
-import { readableLine } from './readable-line.ts';
+import { pino, type DestinationStream, type Logger, type LoggerOptions } from 'pino';
+import { lineRedaction } from './log-redaction.ts';
+import { escapeControls, readableLine } from './readable-line.ts';
 import type { Settings } from '../settings.ts';
 
 /** What the log holds in memory for a reader that does not read; more is dropped. */
@@ -17,6 +18,18 @@ interface Log {
   /** Resolves when what was still buffered is written, or nobody reads it. Nothing is logged after it. */
   readonly end: () => Promise<void>;
 }
+
+/** How every line is written: without secrets, and without characters that move a terminal. */
+export const logOptions = ({
+  logLevel,
+  apiKeys = [],
+  adminToken,
+}: Pick<Settings, 'logLevel' | 'apiKeys' | 'adminToken'>): LoggerOptions => ({
+  level: logLevel,
+  base: null,
+  formatters: { log: lineRedaction(adminToken === undefined ? apiKeys : [...apiKeys, adminToken]) },
+  hooks: { streamWrite: (line) => `${escapeControls(line.trimEnd())}\n` }, // JSON has the same escapes
+});
 
 /**
  * Hands lines on to a slower stream: one that comes alone at once, those that follow it closely together. A write costs
@@ -45,8 +58,8 @@ function gathered(stream: DestinationStream): DestinationStream & { readonly flu
  * The log on standard output: pretty on a terminal, JSON lines elsewhere. Written asynchronously: a line is out
  * at once when little happens, and within some 10 ms, in larger pieces, under load.
  */
-export async function standardLog(level: Settings['logLevel'], pretty: boolean): Promise<Log> {
-  const options = { level, base: null };
+export async function standardLog(settings: Settings, pretty: boolean): Promise<Log> {
+  const options = logOptions(settings);
   if (pretty) {
     const { default: prettyStream } = await import('pino-pretty'); // loaded only where it is used
     const stream = prettyStream({

@@ -51,11 +51,12 @@ export function readableLine(line: Line): string {
   const told = facts.filter((fact) => fact !== undefined && fact !== false && fact !== '').map(String);
   const stack =
     line['msg'] === 'request' ? undefined : (line['err'] as { stack?: string } | undefined)?.stack;
-  return [...told.map(harmless), ...(stack === undefined ? [] : [stack])].join('  ');
+  const stackLines = stack?.split('\n').map(escapeControls).join('\n');
+  return [...told.map(escapeControls), ...(stackLines === undefined ? [] : [stackLines])].join('  ');
 }
 
-/** Without the characters that would end the line or move a terminal: a reference may hold anything. */
-const harmless = (text: string): string =>
-  text.replace(/[\p{Cc}\u2028\u2029]/gu, (character) => {
+/** Escapes what would end the line, move a terminal or turn the direction of a text: a reference may hold anything. */
+export const escapeControls = (text: string): string =>
+  text.replace(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu, (character) => {
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
   });

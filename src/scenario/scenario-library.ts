@@ -95,7 +95,8 @@ export class ScenarioLibrary implements ScenarioCompiler {
     const known = this.#bySource.get(source);
     if (known !== undefined) return known;
     const text = JSON.stringify(source);
-    const scenario = this.#byText.get(text) ?? this.compile(source.document, source.name, source.settings);
+    const scenario =
+      this.#byText.get(text) ?? this.compile(source.document, `${source.name}.json`, source.settings);
     this.#byText.set(text, scenario);
     this.#bySource.set(source, scenario);
     return scenario;

@@ -293,6 +293,71 @@ test('an admin token that was made is told once, at the start; one that was set 
   expect(token).not.toBe((await startProgram()).ready['admin_token']);
 });
 
+const percent = (text: string): string =>
+  Array.from(text, (character) => `%${character.charCodeAt(0).toString(16)}`).join('');
+const UNREADABLE = 'x'.repeat(115); // the path that is logged ends within what follows
+
+test.each([
+  ['a fixed key', 'Red+Team_9f3c1e7a'],
+  ['the admin token', 'the-operators-token'],
+  ['a test key', 'sk_test_a.b~c!d'],
+])('%s is not readable in the log, wherever a client puts it', async (_what, secret) => {
+  const { program, url } = await startProgram({
+    LOG_LEVEL: 'trace',
+    SANDBOX_API_KEYS: `${KEY},Red+Team_9f3c1e7a,Red`,
+    SANDBOX_ADMIN_TOKEN: 'the-operators-token',
+    SANDBOX_SETTLEMENT: 'instant',
+  });
+  const places = [secret, percent(secret), percent(percent(secret)), `${secret}/${percent(secret)}`];
+  for (const place of places) {
+    await ask(`${url}/nope/${place}`, KEY);
+    await ask(`${url}/${UNREADABLE}${place}`, KEY);
+    await ask(`${url}/_sandbox/rules/${place}`, KEY);
+    await ask(`${url}/payout/initiate`, KEY, { client_ref_id: `to ${place}` });
+    await ask(`${url}/payout/status?client_ref_id=${encodeURIComponent(`to ${place}`)}`, KEY);
+  }
+  const { stdout } = await program.stop();
+  expect(linesOf(stdout, 'settlement').length).toBeGreaterThan(0);
+  const log = decodeURIComponent(decodeURIComponent(stdout));
+  expect(log).toContain('***');
+  for (let length = secret.length; length > 11; length -= 1)
+    expect(log).not.toContain(secret.slice(0, length));
+});
+
+test.each(['123456789', '000123456789'])(
+  'the account %s is masked in a path, and as a reference',
+  async (account) => {
+    const { program, url } = await startProgram({ SANDBOX_SETTLEMENT: 'instant' });
+    await ask(`${url}/accounts/${account}`, KEY);
+    await ask(`${url}/accounts/${percent(account)}`, KEY);
+    await ask(`${url}/payout/initiate`, KEY, { client_ref_id: account, beneficiary_account: account });
+    await ask(`${url}/payout/status?client_ref_id=${account}`, KEY);
+    const { stdout } = await program.stop();
+    expect(linesOf(stdout, 'settlement')).toHaveLength(1);
+    expect(decodeURIComponent(stdout)).not.toContain(account);
+    expect(linesOf(stdout, 'request').map((line) => line['path'] ?? line['client_ref_id'])).toEqual([
+      ...Array.from({ length: 2 }, () => `/accounts/${'*'.repeat(account.length - 4)}6789`),
+      ...Array.from({ length: 2 }, () => `${'*'.repeat(account.length - 4)}6789`),
+    ]);
+  },
+);
+
+test('a reference with a long number in it stands in the log as it was sent', async () => {
+  const { program, url } = await startProgram();
+  await ask(`${url}/payout/initiate`, KEY, { client_ref_id: 'order-1700000000000 100%41' });
+  const { stdout } = await program.stop();
+  expect(linesOf(stdout, 'request')[0]).toMatchObject({ client_ref_id: 'order-1700000000000 100%41' });
+});
+
+test('no character of a reference ends a line of the log, moves a terminal or turns its text', async () => {
+  const { program, url } = await startProgram();
+  const reference = 'a\u0085b\u009b2Jc\u2028d\u2029e\u202ef\u007fg';
+  await ask(`${url}/payout/initiate`, KEY, { client_ref_id: reference });
+  const { stdout } = await program.stop();
+  expect(stdout).not.toMatch(/[\u007f-\u009f\u2028\u2029\u202e]/);
+  expect(linesOf(stdout, 'request')[0]).toMatchObject({ client_ref_id: reference });
+});
+
 test('what looks like a key or an account in a path is masked', async () => {
   const { program, url } = await startProgram();
   await ask(`${url}/nope/${KEY}/000123456789`, KEY);

@@ -83,9 +83,9 @@ test.each([
       msg: 'request',
       status: 200,
       route: 'status',
-      client_ref_id: 'a\u001b[2J\n[1] INFO: forged\u2028\u009b',
+      client_ref_id: 'a\u001b[2J\n[1] INFO: forged\u2028\u2029\u0080\u009b\u202e',
     },
-    String.raw`200  status  a\u001b[2J\u000a[1] INFO: forged\u2028\u009b`,
+    String.raw`200  status  a\u001b[2J\u000a[1] INFO: forged\u2028\u2029\u0080\u009b\u202e`,
   ],
   [
     'anything else',
@@ -94,8 +94,8 @@ test.each([
   ],
   [
     'a fault of ours',
-    { msg: 'a fault of the sandbox', err: { stack: 'Error: oh\n  at x' } },
-    'a fault of the sandbox  Error: oh\n  at x',
+    { msg: 'a fault of the sandbox', err: { stack: 'Error: oh\u009b\n  at x' } },
+    'a fault of the sandbox  Error: oh\\u009b\n  at x',
   ],
 ])('%s reads as a sentence on a terminal', (_what, line, text) => {
   expect(readableLine(line)).toBe(text);

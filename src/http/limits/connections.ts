@@ -2,12 +2,13 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
 /**
- * The connections of a sandbox. One more than there may be ends the one on which no request has begun or ended for longest:
- * whoever comes is served, and stays for as long as it takes to fill all places anew. Requests that are sent ahead of the
- * answers before them are bounded too: past that, the connection with the most of them ends.
+ * Bounds the connections of a server, and the requests that clients pipeline on them. Unlike `server.maxConnections`, which
+ * refuses the newcomer, one connection too many ends the one on which no request has begun or ended for longest: idle
+ * connections cannot keep others out. One pipelined request too many ends the connection with the most of them; pausing that
+ * connection instead would hide that its client leaves.
  */
 export class Connections {
-  /** How many requests are under way on each; that on which nothing happened for longest comes first. */
+  /** Requests under way on each connection. The one on which nothing happened for longest comes first. */
   readonly #underWay = new Map<Socket, number>();
   readonly #max: number;
   readonly #maxAhead: number;
@@ -15,9 +16,9 @@ export class Connections {
   #ahead = 0;
 
   /**
-   * @param max how many connections there may be
-   * @param maxAhead how many requests may be under way on all of them, beside the first of each
-   * @param ended is told of each connection that is ended, and by which limit
+   * @param max the most connections
+   * @param maxAhead the most requests under way on all connections together, not counting the first of each
+   * @param ended called with the limit, for each connection that is ended
    */
   constructor(max: number, maxAhead: number, ended: (limit: string) => void) {
     this.#max = max;
@@ -25,7 +26,7 @@ export class Connections {
     this.#ended = ended;
   }
 
-  /** Counts the connections of a server from now on. */
+  /** Counts the connections that a server accepts from now on. */
   watch(server: Server): void {
     server.on('connection', (socket) => {
       if (this.#underWay.size >= this.#max) this.#end(this.#quietest(), 'SANDBOX_MAX_CONNECTIONS');
@@ -34,16 +35,16 @@ export class Connections {
     });
   }
 
-  /** A request has come. */
+  /** Counts a request that has begun. */
   began(socket: Socket): void {
     const before = this.#underWay.get(socket);
-    if (before === undefined) return; // the connection has ended before it
+    if (before === undefined) return; // its connection has ended
     this.#move(socket, before + 1);
     if (before > 0) this.#ahead += 1;
     if (this.#ahead > this.#maxAhead) this.#end(this.#greediest(), 'requests ahead of their answers');
   }
 
-  /** Its exchange is over. */
+  /** Counts a request whose exchange is over. */
   ended(socket: Socket): void {
     const before = this.#underWay.get(socket);
     if (before === undefined) return;

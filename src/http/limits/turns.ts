@@ -1,11 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-const LATEST = Symbol('the latest answer of the control API on a connection');
+const LATEST = Symbol('the latest response of the control API on a connection');
 
 /**
- * Runs what makes an answer once the one before it on its connection has gone out: many long ones that are asked for at once
- * are then made one by one, as they are read. Where the connection ends first, it never runs.
+ * Calls `run` once the previous response of the control API on the same connection has gone out. So a client that pipelines
+ * many requests for long answers makes the sandbox hold one of them, not all. When the connection ends first, `run` is never
+ * called.
  */
 export function inTurn(
   socket: Socket & { [LATEST]?: ServerResponse },

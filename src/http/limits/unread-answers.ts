@@ -1,12 +1,12 @@
 import type { ServerResponse } from 'node:http';
 
-/** A shorter answer is not counted: there are no more of them than requests that may be under way. */
+/** Shorter answers are not counted: the bounds of connections and of pipelined requests bound them too. */
 const SHORT_BYTES = 16 * 1024;
 
 /**
- * The long answers that wait for their readers. Past what they may take together, the connection of the oldest ends, whosever
- * it is: a reader who reads is never the oldest for long. The newest is never cut off, however long it is: what an advance over
- * a million steps has to tell was done already, and is told.
+ * Bounds the memory of long answers that their clients have not read. Past the bound the connection of the oldest answer ends:
+ * an answer that is being read is not the oldest for long. The newest is never cut off, however long it is, since what it
+ * reports has been done already.
  */
 export class UnreadAnswers {
   readonly #maxBytes: number;
@@ -15,17 +15,17 @@ export class UnreadAnswers {
   #bytes = 0;
 
   /**
-   * @param maxBytes what they may take together
-   * @param ended is told of each connection that is ended, and by which limit
+   * @param maxBytes the most bytes of all waiting answers together
+   * @param ended called with the limit, for each connection that is ended
    */
   constructor(maxBytes: number, ended: (limit: string) => void) {
     this.#maxBytes = maxBytes;
     this.#ended = ended;
   }
 
-  /** Says how many bytes of an answer wait now. */
+  /** Records how many bytes of an answer are unread now. */
   wait(response: ServerResponse, bytes: number): void {
-    if (response.req.socket.destroyed) return; // nobody waits for it
+    if (response.req.socket.destroyed) return;
     const before = this.#waiting.get(response) ?? 0;
     if (bytes < SHORT_BYTES) {
       if (before > 0) this.read(response);
@@ -41,7 +41,7 @@ export class UnreadAnswers {
     }
   }
 
-  /** Nothing of it waits any more: it was read, or its connection has ended. */
+  /** Forgets an answer that was read, or whose connection has ended. */
   read(response: ServerResponse): void {
     this.#bytes -= this.#waiting.get(response) ?? 0;
     this.#waiting.delete(response);

@@ -30,12 +30,13 @@ rule may order any answer.`;
 
 /** What every request can meet, of whatever route. */
 const OF_ANY: readonly RefusalCode[] = ['MALFORMED_REQUEST', 'HOST_NOT_ALLOWED', 'INTERNAL_ERROR'];
-const OF_A_CHANGE: readonly RefusalCode[] = ['ORIGIN_NOT_ALLOWED'];
 /** What the service answers before a request is whole. */
 const OF_THE_SERVICE: readonly RefusalCode[] = ['REQUEST_TIMEOUT', 'HEADERS_TOO_LARGE'];
 const OF_A_KEY: readonly RefusalCode[] = ['UNAUTHORIZED'];
 const OF_A_QUERY: readonly RefusalCode[] = ['INVALID_REQUEST'];
-const OF_A_BODY: readonly RefusalCode[] = [
+/** What every call that changes something can meet: a body may be sent with any of them, also with one that takes none. */
+const OF_A_CHANGE: readonly RefusalCode[] = [
+  'ORIGIN_NOT_ALLOWED',
   'INVALID_REQUEST',
   'INVALID_JSON',
   'BODY_TOO_LARGE',
@@ -61,7 +62,6 @@ function refusalsOf({
     ...(config?.name === undefined ? [] : OF_THE_SERVICE),
     ...(schema.access === 'everybody' ? [] : OF_A_KEY),
     ...(schema.querystring === undefined ? [] : OF_A_QUERY),
-    ...(bodyOf(schema) === undefined ? [] : OF_A_BODY),
     ...(schema.refuses ?? []),
   ]);
   const codes = (Object.keys(REFUSALS) as RefusalCode[]).filter((code) => met.has(code));

@@ -90,6 +90,27 @@ test('every refusal of the service stands at the status that it travels on', asy
   expect([...told].toSorted()).toEqual(Object.keys(REFUSALS).toSorted());
 });
 
+test('a body that is too large, or no JSON, is refused as the document says, also by calls that take none', async () => {
+  const { client, document } = await opened();
+  for (const { method, path, operation } of callsOf(document)) {
+    if (method === 'GET') continue;
+    const answers = [
+      await client.send(method, path, {
+        headers: { 'content-type': 'application/json' },
+        body: 'x'.repeat(70_000),
+      }),
+      await client.send(method, path, { headers: { 'content-type': 'text/plain' }, body: 'hello' }),
+    ];
+    const documented = Object.keys(operation.responses);
+    for (const { status } of answers)
+      expect({ method, path, documented }).toMatchObject({
+        documented: expect.arrayContaining([String(status)]),
+      });
+    if ('admin' in (operation.security[0] ?? {})) continue; // this client has no admin token: 401
+    expect({ method, path, text: answers[1]!.status }).toEqual({ method, path, text: 415 });
+  }
+});
+
 test('an error looks as the document says', async () => {
   const { client } = await opened();
   for (const { body } of [
