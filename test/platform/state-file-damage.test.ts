@@ -1,12 +1,20 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { startSandbox } from '../../src/index.ts';
+import { connectSandbox, startSandbox } from '../../src/index.ts';
+import { snapshotText } from '../../src/log/snapshot-text.ts';
 import { readStateFile, StateFileError, writeStateFile } from '../../src/platform/state-file.ts';
-import { MAIN, Program, runProgram } from '../support/program.ts';
+import { ScenarioLibrary } from '../../src/scenario/scenario-library.ts';
+import { runningClock } from '../../src/world/clock.ts';
+import { takeSnapshot } from '../../src/world/snapshot.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+import { linesOf, MAIN, Program, runProgram, startProgram } from '../support/program.ts';
 import { clientOf } from '../support/sandbox.ts';
-import { stateFolder } from '../support/state-folder.ts';
+import { resealed } from '../support/snapshot-lines.ts';
+import { keptWorlds, stateFolder } from '../support/state-folder.ts';
+
+const KEYS = ['sk_test_one', 'sk_test_other'];
 
 /** A state file of two worlds, with payouts, a rule on top and a scenario of their own. */
 let whole: Buffer;
@@ -15,7 +23,7 @@ beforeAll(async () => {
   const folder = mkdtempSync(join(tmpdir(), 'payout-sandbox-state-'));
   const state = join(folder, 'sandbox.state');
   const sandbox = await startSandbox({ state, magic: 'off', clock: '2026-01-15T10:30:00Z' });
-  for (const key of ['sk_test_one', 'sk_test_other']) {
+  for (const key of KEYS) {
     const { world, pay, clock } = clientOf(sandbox.world(key));
     await world.use({ settlement: { IMPS: [{ to: 'REVERSED', after: '3d' }] } });
     await world.rule({ name: 'late', match: { route: 'status' }, effect: { delay: '1ms' } });
@@ -27,25 +35,70 @@ beforeAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Reads these bytes as a state file. */
+const compiler = new ScenarioLibrary({
+  settings: {
+    openingBalancePaise: 0,
+    seed: '',
+    clock: runningClock,
+    settlement: 'demo',
+    rateLimit: 'off',
+    isMagic: false,
+  },
+  inForce: undefined,
+  folder: undefined,
+  reloaded: () => undefined,
+  refused: () => undefined,
+});
+
+/** Reads these bytes as a state file: the worlds that are whole, and what is wrong with the rest. */
 async function read(bytes: Buffer | string) {
   const file = join(stateFolder(), 'sandbox.state');
   writeFileSync(file, bytes);
-  return readStateFile(file);
+  const draft = { grow: () => undefined, end: () => undefined };
+  const [states, faults] = [[] as Parameters<typeof takeSnapshot>[0][], [] as string[]];
+  for await (const one of readStateFile(file, { compiler, wallClock: new ManualClock(), draft })) {
+    if ('fault' in one) faults.push(one.fault.message);
+    else states.push(one.state);
+  }
+  return { states, faults };
+}
+
+/** Worlds as a state file. */
+async function textOf(states: Awaited<ReturnType<typeof read>>['states']): Promise<string> {
+  let text = '';
+  for await (const chunk of snapshotText(states.map(takeSnapshot))) text += chunk;
+  return text;
+}
+
+/**
+ * Fails unless damage is found, and every world that is read all the same is one that was written.
+ *
+ * @returns how many those are; null when the file is refused whole
+ */
+async function wholeWorlds(bytes: Buffer | string, what: string): Promise<number | null> {
+  const result = await read(bytes).catch((error: unknown) => error);
+  if (result instanceof Error) {
+    expect(result, what).toBeInstanceOf(StateFileError);
+    return null;
+  }
+  const { states, faults } = result as Awaited<ReturnType<typeof read>>;
+  expect(faults, what).not.toEqual([]);
+  for (const state of states) {
+    const [, ...lines] = (await textOf([state])).trimEnd().split('\n');
+    expect(whole.toString(), what).toContain(lines.slice(0, -1).join('\n'));
+  }
+  return states.length;
 }
 
 const lines = (): string[] => whole.toString().trimEnd().split('\n');
 
 test('a state file is read as it was written', async () => {
   const file = join(stateFolder(), 'sandbox.state');
-  const kept = (await read(whole))!;
-  expect(kept).toHaveLength(2);
-  async function* worlds() {
-    yield* kept;
-  }
-  await writeStateFile(file, worlds());
-  expect(await readStateFile(file)).toEqual(kept);
-  expect(await readStateFile(join(file, '..', 'none'))).toBeNull();
+  const { states, faults } = await read(whole);
+  expect(faults).toEqual([]);
+  expect(states).toHaveLength(2);
+  await writeStateFile(file, snapshotText(states.map(takeSnapshot)));
+  expect(readFileSync(file)).toEqual(whole);
 });
 
 test('one byte that is another, anywhere in the file, is found', async () => {
@@ -53,13 +106,18 @@ test('one byte that is another, anywhere in the file, is found', async () => {
   for (const place of [...places, whole.length - 1]) {
     const bytes = Buffer.from(whole);
     bytes[place]! ^= 0x01;
-    await expect(read(bytes), `byte ${place}`).rejects.toBeInstanceOf(StateFileError);
+    await wholeWorlds(bytes, `byte ${place}`);
   }
 });
 
-test('a file that was cut off anywhere is found', async () => {
+test('a file that was cut off anywhere has the worlds that end before, and is found', async () => {
+  const ends = [...whole.toString().matchAll(/^\{"end".*$/gm)].map(
+    ({ index, 0: line }) => index + line.length,
+  );
+  const head = whole.indexOf('\n');
   for (let length = 0; length < whole.length - 1; length += 11) {
-    await expect(read(whole.subarray(0, length)), `${length} bytes`).rejects.toBeInstanceOf(StateFileError);
+    const expected = length < head ? null : ends.filter((end) => end <= length).length;
+    expect(await wholeWorlds(whole.subarray(0, length), `${length} bytes`), `${length} bytes`).toBe(expected);
   }
 });
 
@@ -69,35 +127,40 @@ test('a line that is gone, is there twice, or stands elsewhere is found', async 
     const gone = all.toSpliced(nth, 1);
     const twice = all.toSpliced(nth, 0, all[nth]!);
     const elsewhere = gone.toSpliced((nth + 1) % all.length, 0, all[nth]!);
-    for (const wrong of [gone, twice, elsewhere]) {
-      await expect(read(`${wrong.join('\n')}\n`), `line ${nth + 1}`).rejects.toBeInstanceOf(StateFileError);
-    }
+    for (const wrong of [gone, twice, elsewhere])
+      await wholeWorlds(`${wrong.join('\n')}\n`, `line ${nth + 1}`);
   }
 });
 
 test('something that stands after the end is found', async () => {
-  for (const more of ['\n', 'x', lines()[1]!, '{}'])
-    await expect(read(`${whole.toString()}${more}\n`)).rejects.toThrow(/is damaged at line/);
+  for (const more of ['\n', 'x', lines()[1]!, '{}']) {
+    expect(await wholeWorlds(`${whole.toString()}${more}\n`, more)).toBe(2);
+  }
 });
 
 test('the line that is damaged is named', async () => {
-  const all = lines();
-  const wrong = all.with(2, all[2]!.slice(0, -1));
-  await expect(read(wrong.join('\n'))).rejects.toThrow(/sandbox\.state is damaged at line 3: move it away/);
+  const wrong = lines().with(2, lines()[2]!.slice(0, -1));
+  expect(await read(`${wrong.join('\n')}\n`)).toMatchObject({
+    states: [{}],
+    faults: ['This snapshot is damaged at line 3: it is no JSON'],
+  });
 });
 
 test.each<[string, () => string, RegExp]>([
-  ['empty', () => '', /ends too early/],
+  ['empty', () => '', /is empty/],
   ['a text', () => 'hello\nworld\n', /is no state file/],
   ['a list', () => '[]\n', /is no state file/],
   ['another JSON document', () => '{"name":"payout-sandbox"}\n', /is no state file/],
   [
     'of another version',
-    () => lines().join('\n').replace('"version":1', '"version":2'),
-    /has version 2, not 1/,
+    () => whole.toString().replace('"version":2', '"version":3'),
+    /has version 3, and this program reads 2/,
   ],
-  ['cut off', () => lines().slice(0, 3).join('\n'), /ends too early/],
-  ['damaged', () => lines().join('\n').replace('"amountPaise":', '"amountPaisa":'), /is damaged at line \d+/],
+  [
+    'of payout-sandbox 0.1',
+    () => '{"format":"payout-sandbox/state","version":1}\n{"worlds":0,"checksum":"x"}\n',
+    /was written by payout-sandbox 0\.1, in a format that this version does not read/,
+  ],
 ])(
   'a state file that is %s ends the start with 2 and one line, and is left as it is',
   async (_what, make, message) => {
@@ -106,12 +169,104 @@ test.each<[string, () => string, RegExp]>([
     const { code, stdout, stderr } = await runProgram([], { SANDBOX_STATE: file });
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(
-      /^payout-sandbox: the state file \S+sandbox\.state [^\n]+: move it away to start afresh\n$/,
+      /^payout-sandbox: the state file \S+sandbox\.state [^\n]+: move it away to start without its worlds\n$/,
     );
     expect(stderr).toMatch(message);
     expect(readFileSync(file, 'utf8')).toBe(make());
+    expect(readdirSync(dirname(file))).toEqual(['sandbox.state']);
   },
 );
+
+/** The file with another amount in its first world. */
+const withDamage = (): string => whole.toString().replace('"amountPaise":-150050', '"amountPaise":-150051');
+
+/** The same, with a checksum that says it was written so. */
+function withContradiction(): string {
+  const [head, ...rest] = withDamage().split('\n');
+  const end = rest.findIndex((line) => line.startsWith('{"end"')) + 1;
+  const first = resealed(`${[head, ...rest.slice(0, end), '{"worlds":1}'].join('\n')}\n`);
+  return [...first.split('\n').slice(0, -2), ...rest.slice(end)].join('\n');
+}
+
+test.each<[string, () => string, RegExp]>([
+  ['was changed', withDamage, /do not explain the balance|its checksum is that of another text/],
+  ['contradicts itself', withContradiction, /contradicts itself: the entries do not explain the balance/],
+  [
+    'has a line that is none',
+    () => whole.toString().replace('"amountPaise":', '"amountPaisa":'),
+    /is damaged at line \d+/,
+  ],
+])(
+  'a world in a state file that %s costs only itself, and the file is kept as it was',
+  async (_what, make, reason) => {
+    const file = join(stateFolder(), 'sandbox.state');
+    writeFileSync(file, make());
+    const [damaged, sound] = keptIds();
+    const { program, url, ready } = await startProgram({ SANDBOX_STATE: file });
+    expect(ready).toMatchObject({ restored: 1, restored_payouts: 2 });
+    const [name] = copiesOf(file);
+    const { stdout } = await stopAfter(program, async () => {
+      const [lost, kept] = KEYS.map((key) => connectSandbox({ url }).world(key));
+      expect(await lost!.transactions()).toEqual([]);
+      expect(await kept!.transactions()).toHaveLength(2);
+    });
+    expect(linesOf(stdout, 'not restored from the state file')).toMatchObject([
+      {
+        level: 40,
+        world: damaged!.slice(0, 8),
+        reason: expect.stringMatching(reason),
+        copy: join(dirname(file), name!),
+      },
+    ]);
+    expect(readFileSync(join(dirname(file), name!), 'utf8')).toBe(make());
+    expect(keptWorlds(file)!.map(({ id, payouts }) => [id, payouts.length])).toEqual(
+      expect.arrayContaining([
+        [sound, 2],
+        [damaged, 0],
+      ]),
+    );
+  },
+);
+
+test('a state file without its end gives the worlds that are whole, and is kept as it was', async () => {
+  const file = join(stateFolder(), 'sandbox.state');
+  const text = lines().slice(0, -3).join('\n');
+  writeFileSync(file, text);
+  const { program, ready } = await startProgram({ SANDBOX_STATE: file });
+  expect(ready).toMatchObject({ restored: 1 });
+  const { stdout } = await program.stop();
+  const ends = linesOf(stdout, 'not restored from the state file');
+  expect(ends).toMatchObject([
+    { world: keptIds()[1]!.slice(0, 8), reason: 'This snapshot ends too early' },
+    { reason: 'This snapshot ends too early' },
+  ]);
+  expect(ends[1]).not.toHaveProperty('world');
+  expect(readFileSync(join(dirname(file), copiesOf(file)[0]!), 'utf8')).toBe(text);
+  expect(keptWorlds(file)).toHaveLength(1);
+});
+
+test('a damaged file that is read again and again is kept once', async () => {
+  const file = join(stateFolder(), 'sandbox.state');
+  writeFileSync(file, withDamage());
+  for (let start = 0; start < 2; start += 1) {
+    const { program } = await startProgram({ SANDBOX_STATE: file });
+    await program.stop('SIGKILL');
+  }
+  expect(copiesOf(file)).toHaveLength(1);
+  expect(readFileSync(file, 'utf8')).toBe(withDamage());
+});
+
+/** The ids of the worlds of the whole file, in its order. */
+const keptIds = (): readonly string[] =>
+  lines().flatMap((line) => /^\{"world":"(\w+)"/.exec(line)?.[1] ?? []);
+
+const copiesOf = (file: string): readonly string[] =>
+  readdirSync(dirname(file)).filter((name) => /^sandbox\.state\.damaged-\d+$/.test(name));
+
+async function stopAfter(program: Program, act: () => Promise<void>) {
+  await act();
+  return program.stop();
+}
 
 /** The command as somebody whom the rights of files hold for: for root they do not. */
 const withoutRights = (...command: readonly string[]): readonly [string, ...string[]] =>

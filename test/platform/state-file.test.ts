@@ -6,7 +6,6 @@ import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { connectSandbox, startSandbox, type SettingsInput, type World } from '../../src/index.ts';
-import { readStateFile } from '../../src/platform/state-file.ts';
 import { startServer } from '../../src/server.ts';
 import { readSettings } from '../../src/settings.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -21,7 +20,8 @@ import {
 } from '../support/program.ts';
 import { answersOn, rawRequest, rawSocket } from '../support/raw-socket.ts';
 import { clientOf, PAYOUT, sandboxFor, type Client } from '../support/sandbox.ts';
-import { stateFolder } from '../support/state-folder.ts';
+import { futureIn } from '../support/snapshot-lines.ts';
+import { keptWorlds, stateFolder } from '../support/state-folder.ts';
 
 const START = '2026-01-15T10:30:00.000Z';
 const KEY = 'sk_test_of_the_state_file';
@@ -38,7 +38,7 @@ async function during<T>(options: SettingsInput, act: (client: Client) => Promis
 
 /** All that can be seen of a world but its journal, which is not kept. */
 const stateOf = async (world: World) => [
-  (await world.snapshot()).world,
+  futureIn(await world.snapshot()),
   await world.transactions(),
   await world.entries(),
   await world.scenario(),
@@ -153,7 +153,7 @@ test('the file names worlds by their ids, holds no key, and is for nobody else t
   const text = readFileSync(state, 'utf8');
   expect(text).not.toContain(KEY);
   expect(text).not.toMatch(/sk_test|bearer|authorization/i);
-  expect((await readStateFile(state))!.map(({ id }) => id)).toEqual(ids);
+  expect(keptWorlds(state)!.map(({ id }) => id)).toEqual(ids);
   if (process.platform !== 'win32') expect(statSync(state).mode & 0o777).toBe(0o600);
 });
 
@@ -252,7 +252,7 @@ test('the state is written every so often while anything is asked, and at the st
   expect(readdirSync(join(state, '..'))).toEqual([]);
   await wallClock.pass(1);
   await expect.poll(written).toBe(1);
-  expect(await readStateFile(state)).toMatchObject([{ state: { transactions: [{ clientRefId: 'kept' }] } }]);
+  expect(keptWorlds(state)).toMatchObject([{ payouts: [{ clientRefId: 'kept' }] }]);
   await expect.poll(() => wallClock.pass(30_000).then(() => wallClock.alarms)).toBeGreaterThan(1);
   await server.close();
   expect(written()).toBe(2); // nothing was asked after the first
@@ -270,7 +270,7 @@ test('a body that comes long after its key is in the next file, though nothing e
   const head = { ...headers, 'content-length': String(body.length), expect: '100-continue' };
   socket.write(rawRequest('POST /payout/initiate', head));
   await once(socket, 'data'); // its key has been read
-  const payouts = async () => (await readStateFile(state))?.[0]?.state.transactions.length;
+  const payouts = () => keptWorlds(state)?.[0]?.payouts.length;
   await wallClock.pass(30_000);
   await expect.poll(payouts).toBe(0);
   const answer = answersOn(socket);
@@ -294,7 +294,7 @@ test('a state that could not be written is written as soon as it can be, though 
   await wallClock.pass(30_000);
   await expect.poll(() => log).toContain('the state could not be written');
   rmdirSync(state);
-  const payouts = async () => (await readStateFile(state))?.[0]?.state.transactions.length;
+  const payouts = () => keptWorlds(state)?.[0]?.payouts.length;
   await expect.poll(() => wallClock.pass(30_000).then(payouts)).toBe(1);
 });
 
@@ -302,6 +302,7 @@ test('a file that the disk has no room for to its last byte takes no place of a 
   const folder = stateFolder();
   const state = join(folder, 'sandbox.state');
   const BLOCK = 512;
+  const OVER = 6; // the last line, `{"worlds":1}`, is longer
   const settings = { SANDBOX_STATE: state, SANDBOX_CLOCK: START, LOG_LEVEL: 'info' };
   // the limit is to fall into the last line, which no other write comes after to notice it
   const written = async (padding: number): Promise<number> => {
@@ -313,13 +314,13 @@ test('a file that the disk has no room for to its last byte takes no place of a 
     return statSync(state).size;
   };
   const size = await written(1);
-  const padded = await written(1 + BLOCK - ((size - 40) % BLOCK));
-  expect(padded % BLOCK).toBe(40);
+  const padded = await written(1 + BLOCK - ((size - OVER) % BLOCK));
+  expect(padded % BLOCK).toBe(OVER);
   const before = readFileSync(state);
   const limited = [
     '-c',
     'ulimit -f "$0" && exec "$@"',
-    String((padded - 40) / BLOCK),
+    String((padded - OVER) / BLOCK),
     process.execPath,
     MAIN,
   ];
@@ -358,7 +359,7 @@ test('a crash in the middle of writing leaves the last good state', async () => 
     const pay = async (client_ref_id: string) =>
       askProgram(`${url}/payout/initiate`, KEY, { client_ref_id, amount: 1 });
     for (let nth = 0; nth < 50; nth += 1) await pay(`${crash}-${nth}`);
-    const written = async () => (await readStateFile(state))?.[0]?.state.transactions.length ?? 0;
+    const written = () => keptWorlds(state)?.[0]?.payouts.length ?? 0;
     await expect.poll(written, { timeout: 10_000 }).toBeGreaterThan(kept);
     const unfinished = async () => {
       const isWriting = readdirSync(folder).some((name) => name.endsWith('.tmp'));
@@ -367,12 +368,12 @@ test('a crash in the middle of writing leaves the last good state', async () => 
     };
     await expect.poll(unfinished, { interval: 1, timeout: 20_000 }).toBe(true);
     expect(await program.stop('SIGKILL')).toMatchObject({ signal: 'SIGKILL', stderr: '' });
-    const [world] = (await readStateFile(state))!;
-    const { transactions, wallet } = world!.state;
-    expect(transactions.length).toBeGreaterThan(kept);
-    expect(transactions.length).toBeLessThanOrEqual(kept + 51);
-    expect(wallet.balancePaise).toBe(100_000_000 - 100 * transactions.length);
-    kept = transactions.length;
+    const [world] = keptWorlds(state)!;
+    const { payouts, head } = world!;
+    expect(payouts.length).toBeGreaterThan(kept);
+    expect(payouts.length).toBeLessThanOrEqual(kept + 51);
+    expect(head.wallet.balancePaise).toBe(100_000_000 - 100 * payouts.length);
+    kept = payouts.length;
   }
 });
 
@@ -391,7 +392,7 @@ test('two that write to one file at once leave it whole, as one of them wrote it
     programs.map(async ({ url }) => {
       for (let nth = 0; nth < 150; nth += 1) {
         await pay(url, nth);
-        await readStateFile(state); // throws for one that is not whole
+        keptWorlds(state); // throws for one that is not whole
       }
     }),
   );
@@ -401,7 +402,7 @@ test('two that write to one file at once leave it whole, as one of them wrote it
       stderr: '',
       stdout: expect.not.stringContaining('"level":50'),
     });
-  expect((await readStateFile(state))?.[0]?.state.transactions).toHaveLength(150);
+  expect(keptWorlds(state)?.[0]?.payouts).toHaveLength(150);
 });
 
 test('a start removes what those that were killed left unfinished, and nothing of anybody who is alive', async () => {
@@ -447,7 +448,7 @@ test('a state that cannot be written now is written later: the log says so, and 
   rmdirSync(state);
   const written = async () => {
     await askProgram(`${url}/client/fetchbalance`, KEY);
-    return (await readStateFile(state))?.length;
+    return keptWorlds(state)?.length;
   };
   await expect.poll(written, { timeout: 10_000 }).toBe(1);
   expect(await program.stop()).toMatchObject({ code: 0, stderr: '' });

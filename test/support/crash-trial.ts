@@ -4,12 +4,12 @@ import { dirname, join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setImmediate as letOthersRun, setTimeout as wait } from 'node:timers/promises';
 import { connectSandbox } from '../../src/index.ts';
-import { readStateFile, type KeptWorld } from '../../src/platform/state-file.ts';
 import { CrashWorld } from './crash-worlds.ts';
 import { FastClient } from './fast-client.ts';
 import type { LogLine } from './program.ts';
 import { Random } from './random.ts';
-import { stateFolder } from './state-folder.ts';
+import type { SnapshotWorld } from './snapshot-lines.ts';
+import { keptWorlds, stateFolder } from './state-folder.ts';
 import { WatchedProgram } from './watched-program.ts';
 import { START } from './ways-in.ts';
 import { OPENING_PAISE } from './world-moves.ts';
@@ -91,7 +91,7 @@ export class CrashTrial {
   }
 
   /** A life that ends by SIGKILL. @param kept what stands in the file that it starts with */
-  async crash(aim: Aim, kept: readonly KeptWorld[]): Promise<void> {
+  async crash(aim: Aim, kept: readonly SnapshotWorld[]): Promise<void> {
     this.count(`killed: ${aim}`);
     const began = performance.now();
     const program = this.start();
@@ -129,20 +129,20 @@ export class CrashTrial {
   }
 
   /** What stands on the disk after a kill: always a whole file, of a moment that every world really had. */
-  async restored(): Promise<readonly KeptWorld[]> {
-    const kept = await readStateFile(this.#file);
+  restored(): readonly SnapshotWorld[] {
+    const kept = keptWorlds(this.#file);
     assert.ok(kept !== null, 'the file is there');
     assert.equal(kept.length, BALLAST.length + this.#worlds.length);
-    for (const { id, state } of kept) {
-      const world = this.#byId.get(id.slice(0, 8));
-      if (world === undefined) assert.equal(state.transactions.length, PAYOUTS_OF_BALLAST);
-      else this.count('moves lost', world.restored(state));
+    for (const written of kept) {
+      const world = this.#byId.get(written.id.slice(0, 8));
+      if (world === undefined) assert.equal(written.payouts.length, PAYOUTS_OF_BALLAST);
+      else this.count('moves lost', world.restored(written));
     }
     return kept;
   }
 
   /** The last life, which ends as it should: nothing but the file is left. */
-  async finish(kept: readonly KeptWorld[]): Promise<void> {
+  async finish(kept: readonly SnapshotWorld[]): Promise<void> {
     const program = this.start();
     const ready = (await program.ready)!;
     this.#assertTold(ready, kept);
@@ -153,13 +153,13 @@ export class CrashTrial {
   }
 
   /** It says what it restored. */
-  #assertTold(ready: LogLine, kept: readonly KeptWorld[]): void {
+  #assertTold(ready: LogLine, kept: readonly SnapshotWorld[]): void {
     const { restored, restored_payouts, restored_from, restored_age_s } = ready;
     assert.deepEqual(
       { restored, restored_payouts, restored_from },
       {
         restored: kept.length,
-        restored_payouts: kept.reduce((sum, { state }) => sum + state.transactions.length, 0),
+        restored_payouts: kept.reduce((sum, { payouts }) => sum + payouts.length, 0),
         restored_from: this.#file,
       },
     );
@@ -204,7 +204,7 @@ export class CrashTrial {
 
   #isUnfinishedWhole(): boolean {
     try {
-      return readFileSync(this.#unfinished, 'latin1').endsWith('"}\n');
+      return readFileSync(this.#unfinished, 'latin1').slice(-40).includes('\n{"worlds":');
     } catch {
       return false; // it has its place by now
     }

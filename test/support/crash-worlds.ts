@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { connectSandbox } from '../../src/index.ts';
-import type { WorldState } from '../../src/world/world-state.ts';
 import type { Random } from './random.ts';
 import { clientOf } from './sandbox.ts';
+import type { SnapshotWorld } from './snapshot-lines.ts';
 import { likenessOfModel, likenessOfState } from './world-likeness.ts';
 import { agree, newModel, nextMove, type Foretold, type Steered } from './world-moves.ts';
 
@@ -71,8 +71,8 @@ export class CrashWorld {
    *
    * @returns how many moves were lost
    */
-  restored(state: WorldState): number {
-    const likeness = likenessOfState(state);
+  restored(world: SnapshotWorld): number {
+    const likeness = likenessOfState(world);
     const latest = this.#moments.findLastIndex((moment) => moment.likeness === likeness);
     assert.ok(latest >= 0, `${this.key} was never like this: ${likeness}`);
     const { foretold, lines } = this.#moments[latest]!;

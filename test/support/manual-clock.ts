@@ -1,6 +1,6 @@
 import type { WallClock } from '../../src/log/wall-clock.ts';
 
-/** Wall time in the test's hand: it moves when told, and its alarms ring on the way. */
+/** Wall time that moves when a test says so. What is scheduled is called on the way. */
 export class ManualClock implements WallClock {
   #nowMs: number;
   readonly #alarms = new Map<() => void, number>();
@@ -17,23 +17,23 @@ export class ManualClock implements WallClock {
     return this.#nowMs;
   }
 
-  alarm(atMs: number, ring: () => void): () => void {
-    const once = (): void => ring();
+  schedule(atMs: number, callback: () => void): () => void {
+    const once = (): void => callback();
     this.#alarms.set(once, atMs);
     return () => this.#alarms.delete(once);
   }
 
-  async letOthersRun(): Promise<void> {}
+  async yieldToEventLoop(): Promise<void> {}
 
-  /** Moves on by `byMs`, rings what is due on the way, and lets what that started finish. */
+  /** Moves on by `byMs`, calls what is due on the way, and lets what that started finish. */
   async pass(byMs: number): Promise<void> {
     const endMs = this.#nowMs + byMs;
     for (;;) {
-      const [ring, atMs] = [...this.#alarms].toSorted((a, b) => a[1] - b[1])[0] ?? [];
-      if (ring === undefined || atMs === undefined || atMs > endMs) break;
-      this.#alarms.delete(ring);
+      const [callback, atMs] = [...this.#alarms].toSorted((a, b) => a[1] - b[1])[0] ?? [];
+      if (callback === undefined || atMs === undefined || atMs > endMs) break;
+      this.#alarms.delete(callback);
       this.#nowMs = Math.max(this.#nowMs, atMs);
-      ring();
+      callback();
       await new Promise((resolve) => setImmediate(resolve));
     }
     this.#nowMs = endMs;

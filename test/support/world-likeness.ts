@@ -1,5 +1,5 @@
-import type { WorldState } from '../../src/world/world-state.ts';
 import type { Model } from './model.ts';
+import type { SnapshotWorld } from './snapshot-lines.ts';
 import { MANNERS } from './world-moves.ts';
 
 /** All that a model knows of a world, as one text: two worlds with the same one have the same future. */
@@ -30,19 +30,20 @@ export const likenessOfModel = (model: Model): string =>
   });
 
 /** That of a world as it stands in a state file. */
-export function likenessOfState({ clock, wallet, scenario, rules, uses, transactions }: WorldState): string {
-  const taken = new Map(uses.map(([id, use]) => [id, use.taken]));
+export function likenessOfState({ head, rules, uses, payouts }: SnapshotWorld): string {
+  const { clock, wallet, scenario } = head;
+  const taken = new Map(uses.map((use) => [use.rule, use.taken]));
   const document = JSON.stringify(scenario.source.document);
   const manner = MANNERS.findIndex((known) => JSON.stringify(known.scenario) === document);
   return textOf({
     nowMs: clock.frozenAtMs,
     balancePaise: wallet.balancePaise,
     manner: manner === -1 ? 0 : manner, // the one in force, which a world has chosen once it was restored
-    onTop: (rules as readonly { name: string; times: number }[]).map(({ name, times }) => [
+    onTop: (rules as unknown as readonly { name: string; times: number }[]).map(({ name, times }) => [
       name,
       times - (taken.get(`world/${name}`) ?? 0),
     ]),
-    payouts: Array.from(transactions, (payout) => {
+    payouts: payouts.map((payout) => {
       const { clientRefId, nth, amountPaise, beneficiaryAccount, transferMode, state, reads, hidden } =
         payout;
       const hiddenReads = hidden !== null && 'reads' in hidden ? hidden.reads : 0;
@@ -57,7 +58,10 @@ export function likenessOfState({ clock, wallet, scenario, rules, uses, transact
         hiddenReads,
       ];
       const steps = payout.timeline.slice(payout.stepsDone);
-      return [...what, ...steps.map(({ dueMs, polls, to }) => `${dueMs ?? polls} ${to}`)].join(' ');
+      const dueMs = (afterMs: number | null) => (afterMs === null ? null : payout.createdAtMs + afterMs);
+      return [...what, ...steps.map(({ afterMs, polls, to }) => `${dueMs(afterMs) ?? polls} ${to}`)].join(
+        ' ',
+      );
     }),
   });
 }

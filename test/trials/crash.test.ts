@@ -9,13 +9,13 @@ test('whenever a sandbox is killed, it starts again on the last whole file, and 
   say(`CRASH_SEED=${CRASH_SEED}, ${CRASHES} kills`);
   const trial = new CrashTrial(CRASH_SEED);
   await trial.prepare();
-  let kept = await trial.restored();
+  let kept = trial.restored();
   let starts = 1; // the last one, which is not killed
   for (let nth = 0; nth < Number(CRASHES); nth += 1) {
     const aim = AIMS[nth % AIMS.length]!;
     if (aim !== 'starting') starts += 1;
     await trial.crash(aim, kept);
-    kept = await trial.restored();
+    kept = trial.restored();
   }
   await trial.finish(kept);
   say(JSON.stringify(Object.fromEntries([...trial.found].toSorted(([a], [b]) => (a < b ? -1 : 1)))));

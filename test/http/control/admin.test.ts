@@ -107,7 +107,7 @@ test('the list of worlds is without one that is dropped while its clock is on it
   let moving = false;
   let goOn = (): void => undefined;
   class HeldClock extends ManualClock {
-    override letOthersRun(): Promise<void> {
+    override yieldToEventLoop(): Promise<void> {
       moving = true;
       return new Promise((resolve) => (goOn = resolve));
     }
@@ -131,7 +131,7 @@ test('the list of worlds is without one that is dropped while its clock is on it
   await other.balance(); // the list is waiting by now
   await sandbox.dropWorld(id);
   goOn();
-  expect(await advanced).toBe('WORLD_REPLACED');
+  expect(await advanced).toBe('SANDBOX_FULL');
   expect((await listed).map((world) => world.id)).toEqual([left]);
 });
 

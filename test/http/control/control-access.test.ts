@@ -5,6 +5,7 @@ import { readSettings } from '../../../src/settings.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { answersOn, rawRequest, rawSocket } from '../../support/raw-socket.ts';
 import { PAYOUT, sandboxFor, seen, type Client, type Seen } from '../../support/sandbox.ts';
+import { futureIn } from '../../support/snapshot-lines.ts';
 
 const ADMIN_TOKEN = 'the-token-of-control-access';
 const SETTINGS = { clock: '2026-01-15T10:30:00Z', settlement: 'manual', adminToken: ADMIN_TOKEN } as const;
@@ -113,7 +114,7 @@ const json = (body: unknown): Sent => ({
 /** All that can be seen of a world. */
 async function stateOf({ world }: Client) {
   const journal = await world.requests();
-  return [await world.snapshot(), await world.scenario(), journal];
+  return [futureIn(await world.snapshot()), await world.scenario(), journal];
 }
 
 async function usedWorld(client: Client): Promise<Client> {
@@ -261,8 +262,8 @@ test.each(CHANGES)('%s refuses a body that is not what it takes, and changes not
   const authorization = `Bearer ${world.apiKey}`;
   const right = BODIES[route] ?? {};
   const wrong: readonly [Sent, number[]][] = [
-    [json('{"a":'), [400]],
-    [json('nonsense'), [400]],
+    [json('{"a":'), route.endsWith('/state') ? [422] : [400]],
+    [json('nonsense'), route.endsWith('/state') ? [422] : [400]],
     [json({ ...right, unknown_field: 1 }), [400, 422]],
     [json([right]), [400, 422]],
     [json(5), [400, 422]],

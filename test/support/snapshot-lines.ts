@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import type { WorldHead, WorldItem } from '../../src/contract/snapshot.ts';
+
+type ItemOf<Name extends string> =
+  Extract<WorldItem, { readonly [Key in Name]: unknown }> extends { readonly [Key in Name]: infer Item }
+    ? Item
+    : never;
+
+/** A world as it stands in a snapshot or a state file. */
+export interface SnapshotWorld {
+  readonly id: string;
+  readonly head: WorldHead;
+  readonly entries: readonly ItemOf<'entry'>[];
+  readonly payouts: readonly ItemOf<'payout'>[];
+  readonly rules: readonly ItemOf<'rule'>[];
+  readonly uses: readonly ItemOf<'use'>[];
+  readonly attempts: readonly ItemOf<'attempts'>[];
+  readonly refused: readonly ItemOf<'refused'>[];
+}
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** The lines of a snapshot, without their ends. */
+export const linesOf = (text: string): string[] => {
+  assert.ok(text.endsWith('\n'), 'every line has its end');
+  return text.slice(0, -1).split('\n');
+};
+
+/**
+ * The worlds of a snapshot or a state file, read by the format alone, without the reader of the sandbox.
+ *
+ * @throws AssertionError for a text that is not whole
+ */
+export function worldsIn(text: string): readonly SnapshotWorld[] {
+  const lines = linesOf(text);
+  const worlds: SnapshotWorld[] = [];
+  assert.equal(lines.shift(), '{"format":"payout-sandbox","version":2}');
+  assert.equal(lines.pop(), `{"worlds":${lines.filter((line) => line.startsWith('{"end":')).length}}`);
+  while (lines.length > 0) {
+    const end = lines.findIndex((line) => line.startsWith('{"end":'));
+    const ofWorld = lines.splice(0, end + 1);
+    const { end: ended, checksum } = JSON.parse(ofWorld.pop()!) as { end: string; checksum: string };
+    assert.equal(sha256(ofWorld.map((line) => `${line}\n`).join('')), checksum);
+    const [head, ...items] = ofWorld.map((line) => JSON.parse(line) as unknown) as [
+      WorldHead,
+      ...WorldItem[],
+    ];
+    assert.equal(head.world, ended);
+    const all = <Name extends string>(name: Name): ItemOf<Name>[] =>
+      items.flatMap((item) =>
+        name in item ? [(item as Record<string, unknown>)[name] as ItemOf<Name>] : [],
+      );
+    worlds.push({
+      id: head.world,
+      head,
+      entries: all('entry'),
+      payouts: all('payout'),
+      rules: all('rule'),
+      uses: all('use'),
+      attempts: all('attempts'),
+      refused: all('refused'),
+    });
+  }
+  return worlds;
+}
+
+/** The only world of a snapshot, without what its future does not depend on: its name, and the wall time. */
+export function futureIn(text: string): object {
+  const [world, ...others] = worldsIn(text);
+  assert.equal(others.length, 0);
+  const { id: _id, head, ...items } = world!;
+  const { world: _world, wallMs: _wallMs, ...rest } = head;
+  return { ...items, head: rest };
+}
+
+/** A snapshot of one world whose text was changed, with the checksum of what it now says. */
+export function resealed(text: string): string {
+  const lines = linesOf(text);
+  const end = JSON.parse(lines.at(-2)!) as { end: string };
+  const checksum = sha256(
+    lines
+      .slice(1, -2)
+      .map((line) => `${line}\n`)
+      .join(''),
+  );
+  return `${lines.with(-2, JSON.stringify({ ...end, checksum })).join('\n')}\n`;
+}
