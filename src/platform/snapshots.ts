@@ -7,7 +7,7 @@ import type { Scenario } from '../scenario/scenario.ts';
 import type { WallClock } from '../log/wall-clock.ts';
 import type { World } from '../log/world.ts';
 import { piecesOf, stateInPieces, type Sum, type WorldState } from '../world/world-state.ts';
-import { ruleOf, ScenarioError } from '../scenario/scenario-file.ts';
+import { rulesOf, ScenarioError } from '../scenario/scenario-file.ts';
 import type { ScenarioLibrary } from '../scenario/scenario-library.ts';
 import { readSnapshot, refused } from './snapshot-text.ts';
 
@@ -78,7 +78,7 @@ export class Snapshots {
       const settings = source.settings;
       return {
         scenario: isChosen ? this.#scenarios.compile(source.document, `${name}.json`, settings) : null,
-        rules: rules.map((rule) => ruleOf(JSON.stringify(rule), 'world')),
+        rules: rulesOf(rules, 'world'),
       };
     } catch (error) {
       if (!(error instanceof ScenarioError)) throw error;

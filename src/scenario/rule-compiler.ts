@@ -6,13 +6,11 @@ import {
   type RuleDocument,
 } from '../contract/scenario.ts';
 import { plannedTimeline, type Report } from './planned-timeline.ts';
+import { matchPatternSize, MAX_PATTERN_SIZE, MAX_PATTERN_TEXT_LENGTH, patternSize } from './pattern-size.ts';
 import type { Delay, Effect, Fault, RequestFacts, Respond, Rule } from './rule.ts';
 import { istMinute } from '../payout/settlement.ts';
 
-/**
- * Makes a test of a regular expression that takes time in proportion to the text, whatever the expression, or tells what
- * is wrong with it. (A file must not be able to hang the server.)
- */
+/** Makes a test of a regular expression, or says what is wrong with it. The test takes time linear in the text. */
 export type PatternOf = (
   pattern: string,
 ) => { readonly test: (text: string) => boolean } | { readonly error: string };
@@ -32,8 +30,21 @@ const TEXT_FIELDS = [
   'remarks',
 ] as const;
 
+/** An error of the compiler quotes the pattern. */
+const LONGEST_ERROR = 200;
+
 const listed = <T>(values: T | readonly T[]): readonly T[] =>
   Array.isArray(values) ? (values as readonly T[]) : [values as T];
+
+function boundedPattern(text: string, patternOf: PatternOf): ReturnType<PatternOf> {
+  const size = patternSize(text);
+  if (size > MAX_PATTERN_SIZE)
+    return {
+      error: `is too large a regular expression: its size is ${size}, at most ${MAX_PATTERN_SIZE} is allowed`,
+    };
+  const pattern = patternOf(text);
+  return 'error' in pattern ? { error: `is not a regular expression: ${pattern.error}` } : pattern;
+}
 
 function textTest(
   match: TextMatch,
@@ -47,15 +58,15 @@ function textTest(
     return (text) => texts.has(text);
   }
   const { prefix, suffix, matches } = match;
-  const pattern = matches === undefined ? undefined : patternOf(matches);
+  const pattern = matches === undefined ? undefined : boundedPattern(matches, patternOf);
   if (pattern !== undefined && 'error' in pattern) {
-    report([...path, 'matches'], `is no regular expression: ${pattern.error}`);
+    report([...path, 'matches'], pattern.error.slice(0, LONGEST_ERROR));
     return () => false;
   }
   return (text) =>
     (prefix === undefined || text.startsWith(prefix)) &&
     (suffix === undefined || text.endsWith(suffix)) &&
-    (pattern === undefined || pattern.test(text));
+    (pattern === undefined || (text.length <= MAX_PATTERN_TEXT_LENGTH && pattern.test(text)));
 }
 
 function numberTest(match: NumberMatch): Test<number> {
@@ -266,6 +277,7 @@ export function compileRule(
     id: `${scenarioName}/${document.name}`,
     document: source,
     countsAttempts: dependsOnAttempt(document),
+    patternSize: matchPatternSize(match),
     matches: (facts) => tests.every((test) => test(facts)),
     skip: document.skip ?? 0,
     times: document.times ?? null,

@@ -55,6 +55,8 @@ export interface Rule {
   readonly document: unknown;
   /** Whether anything in it depends on how often a reference was sent. */
   readonly countsAttempts: boolean;
+  /** The size of its regular expressions (pattern-size.ts). */
+  readonly patternSize: number;
   readonly matches: (facts: RequestFacts) => boolean;
   readonly skip: number;
   readonly times: number | null;

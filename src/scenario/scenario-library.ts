@@ -4,13 +4,13 @@ import type { ScenarioInput } from '../contract/control.ts';
 import type { Scenario, ScenarioSettings } from './scenario.ts';
 import type { Rule } from './rule.ts';
 import {
+  documentScenario,
   filesIn,
   isScenarioFile,
   MAGIC,
   nameOf,
   readScenario,
   ScenarioError,
-  scenarioOf,
   SHIPPED,
   shippedDialects,
   type ScenarioSurroundings,
@@ -32,7 +32,7 @@ interface LibraryOptions {
 const SETTLED_MS = 50;
 /** The name of the scenario that is the settings and no more. */
 const PLAIN = 'default';
-const PLAIN_TEXT = JSON.stringify({ description: 'The settings and no more' }, null, 2);
+const PLAIN_DOCUMENT: ScenarioInput = { description: 'The settings and no more' };
 /** The name of one that was given as a document. */
 const INLINE = 'inline';
 
@@ -52,7 +52,7 @@ export class ScenarioLibrary {
   constructor(options: LibraryOptions) {
     this.#options = options;
     this.#files = filesIn(join(SHIPPED, 'scenarios'));
-    this.#keep(scenarioOf(PLAIN_TEXT, PLAIN, this.#surroundings()));
+    this.#keep(documentScenario(PLAIN_DOCUMENT, PLAIN, this.#surroundings()));
     this.#takeFolder();
     this.#inForceName = this.#chosen(options.inForce);
   }
@@ -92,7 +92,7 @@ export class ScenarioLibrary {
    * @throws ScenarioError with everything that is wrong with it
    */
   compile(document: unknown, name = INLINE, settings = this.#options.settings): Scenario {
-    return scenarioOf(JSON.stringify(document, null, 2), name, this.#surroundings(settings));
+    return documentScenario(document, name, this.#surroundings(settings));
   }
 
   /** Watches the user's files, and takes them anew when they change. */

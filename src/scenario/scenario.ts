@@ -3,6 +3,7 @@ import type { ScenarioDocument } from '../contract/scenario.ts';
 import type { TransferMode } from '../contract/payout.ts';
 import type { WorldClock } from '../world/clock.ts';
 import { toPaise } from '../payout/money.ts';
+import { matchPatternSize, MAX_SCENARIO_PATTERN_SIZE, tooLarge } from './pattern-size.ts';
 import { compileRule, type PatternOf } from './rule-compiler.ts';
 import type { Rule } from './rule.ts';
 import { plannedTimeline, type Report, type ScenarioIssue } from './planned-timeline.ts';
@@ -89,6 +90,9 @@ function dialectOf(
   return changedDialect(preset ?? DEFAULT_DIALECT, change);
 }
 
+/** In the place of patterns that are too large together, so that compiling them does not hold the server. */
+const notCompiled: PatternOf = () => ({ test: () => false });
+
 /**
  * Makes a scenario of a document: what it does not say is that of the settings.
  *
@@ -102,11 +106,27 @@ export function compileScenario(
   const report: Report = (path, message) => issues.push({ path, message });
   const names = new Set<string>();
   const sources = (source as { rules?: readonly unknown[] } | null)?.rules ?? [];
+  let patterns = 0;
   const own = (document.rules ?? []).map((rule, index) => {
     if (names.has(rule.name))
-      report(['rules', index, 'name'], `must be unlike the other rules': ${rule.name} is taken`);
+      report(
+        ['rules', index, 'name'],
+        `must differ from the names of the other rules: ${rule.name} is taken`,
+      );
     names.add(rule.name);
-    return compileRule(rule, sources[index], name, ['rules', index], patternOf, report);
+    const fits = patterns <= MAX_SCENARIO_PATTERN_SIZE;
+    patterns += matchPatternSize(rule.match ?? {});
+    const stillFits = patterns <= MAX_SCENARIO_PATTERN_SIZE;
+    if (fits && !stillFits)
+      report(['rules', index, 'match'], tooLarge('this scenario', patterns, MAX_SCENARIO_PATTERN_SIZE));
+    return compileRule(
+      rule,
+      sources[index],
+      name,
+      ['rules', index],
+      stillFits ? patternOf : notCompiled,
+      report,
+    );
   });
   const rateLimit = document.rate_limit;
   const rules = [...own, ...lastRules];

@@ -1,7 +1,14 @@
 import type { RequestMatch, Verification } from '../contract/control.ts';
 import type { VerifyAnswer } from '../contract/control-answers.ts';
+import { Refusal } from '../contract/errors.ts';
 import type { Exchange } from './exchange.ts';
 import { factsOf } from './exchange-facts.ts';
+import {
+  matchPatternSize,
+  MAX_OVERRIDE_PATTERN_SIZE,
+  patternSize,
+  tooLarge,
+} from '../scenario/pattern-size.ts';
 import type { Report } from '../scenario/planned-timeline.ts';
 import { compileMatch, type PatternOf } from '../scenario/rule-compiler.ts';
 import type { RequestFacts } from '../scenario/rule.ts';
@@ -21,6 +28,54 @@ interface Condition {
 }
 
 const CLOSEST = 3;
+
+/**
+ * What one verification may spend on regular expressions over the whole journal, as the sum of pattern size times text
+ * length: some 50 ms. A verification that needs more is refused.
+ */
+const MAX_PATTERN_STEPS = 2_000_000;
+
+/** Compiles each pattern once, runs it once over each text, and refuses when that takes too many steps. */
+function countedPatterns(patternOf: PatternOf): PatternOf {
+  const compiled = new Map<string, ReturnType<PatternOf>>();
+  let steps = 0;
+  const counted = (pattern: string): ReturnType<PatternOf> => {
+    const made = patternOf(pattern);
+    if ('error' in made) return made;
+    const size = patternSize(pattern);
+    const results = new Map<string, boolean>();
+    const test = (text: string): boolean => {
+      const known = results.get(text);
+      if (known !== undefined) return known;
+      steps += size * text.length;
+      if (steps > MAX_PATTERN_STEPS) {
+        const message =
+          'The regular expressions of this verification take too long over this journal: use prefix, suffix or a list instead';
+        throw new Refusal('INVALID_REQUEST', { message });
+      }
+      const result = made.test(text);
+      results.set(text, result);
+      return result;
+    };
+    return { test };
+  };
+  return (pattern) => {
+    const known = compiled.get(pattern) ?? counted(pattern);
+    compiled.set(pattern, known);
+    return known;
+  };
+}
+
+/** Reports patterns that are too large together, before one of them is compiled. */
+function hasLargePatterns({ match, sequence = [] }: Verification, report: Report): boolean {
+  const size = [match ?? {}, ...sequence].reduce((sum, one) => sum + matchPatternSize(one), 0);
+  if (size <= MAX_OVERRIDE_PATTERN_SIZE) return false;
+  report(
+    [sequence.length > 0 ? 'sequence' : 'match'],
+    tooLarge('this verification', size, MAX_OVERRIDE_PATTERN_SIZE),
+  );
+  return true;
+}
 
 /** What became of a request, by the names that a match has for it. */
 const BECAME: Readonly<Record<string, (exchange: Exchange) => unknown>> = {
@@ -74,7 +129,7 @@ function conditionsOf(
   report: Report,
 ): readonly Condition[] {
   const { status: _s, outcome: _o, rule: _r, fault: _f, committed: _c, replayed: _p, ...ofRules } = match;
-  compileMatch(ofRules, path, patternOf, report); // what can never hold is told of the whole
+  compileMatch(ofRules, path, patternOf, report); // reports what can never hold, which takes the whole match
   return Object.entries(match)
     .filter(([, expected]) => expected !== undefined)
     .map(([field, expected]): Condition => {
@@ -160,10 +215,14 @@ const forgotten = (evicted: number): string =>
 export function verify(
   exchanges: readonly Exchange[],
   evicted: number,
-  { match, sequence, count = { at_least: 1 } }: Verification,
-  patternOf: PatternOf,
+  expected: Verification,
+  compilePattern: PatternOf,
   report: Report,
 ): VerifyAnswer {
+  const { match, sequence, count = { at_least: 1 } } = expected;
+  if (hasLargePatterns(expected, report))
+    return { passed: false, count: 0, message: '', closest: [], evicted };
+  const patternOf = countedPatterns(compilePattern);
   const witnesses = exchanges.map((exchange): Witness => ({ exchange, facts: factsOf(exchange) }));
   if (sequence !== undefined) {
     const steps = sequence.map((step, index) => conditionsOf(step, ['sequence', index], patternOf, report));

@@ -95,11 +95,11 @@ const NEVER = 'can never match';
 test.each<[document: Partial<RuleDocument>, problem: string]>([
   [
     { match: { client_ref_id: { matches: '(' } } },
-    'match.client_ref_id.matches: is no regular expression: missing )',
+    'match.client_ref_id.matches: is not a regular expression: missing )',
   ],
   [
     { match: { header: { A: { matches: '(' } } } },
-    'match.header.A.matches: is no regular expression: missing )',
+    'match.header.A.matches: is not a regular expression: missing )',
   ],
   [
     { match: { route: 'balance', client_ref_id: 'a' } },
@@ -302,6 +302,7 @@ test('a rule is named after its scenario, kept as it was written, and open to al
     id: 'theirs/mine',
     document: 'as written',
     countsAttempts: false,
+    patternSize: 0,
     skip: 0,
     times: null,
     probability: null,

@@ -151,7 +151,7 @@ test.each([
   [
     'two rules of one name',
     'rules: [{ name: a, effect: { fault: hang } }, { name: a, effect: { fault: hang } }]',
-    "1:55 rules[1].name must be unlike the other rules': a is taken",
+    "1:55 rules[1].name must differ from the names of the other rules: a is taken",
   ],
   [
     'an effect that does nothing',
@@ -166,7 +166,7 @@ test.each([
   [
     'a look-ahead',
     'rules: [{ name: a, match: { remarks: { matches: "(?=a)" } }, effect: { fault: hang } }]',
-    '1:49 rules[0].match.remarks.matches is no regular expression: error parsing regexp: invalid or unsupported Perl syntax: `(?=`',
+    '1:49 rules[0].match.remarks.matches is not a regular expression: error parsing regexp: invalid or unsupported Perl syntax: `(?=`',
   ],
   [
     'a probability of two',
@@ -340,8 +340,8 @@ test('a regular expression that would hang other engines is answered at once', a
   };
   const { client } = await sandboxFor({ scenario: { rules: [rule] } });
   const world = client();
-  expect((await world.pay({ remarks: `${'a'.repeat(50_000)}!` })).status).toBe(200);
-  expect((await world.pay({ client_ref_id: 'order-2', remarks: 'a'.repeat(50_000) })).status).toBe(418);
+  expect((await world.pay({ remarks: `${'a'.repeat(199)}!` })).status).toBe(200);
+  expect((await world.pay({ client_ref_id: 'order-2', remarks: 'a'.repeat(200) })).status).toBe(418);
 });
 
 test('a rate limit may be written as in the settings', async () => {

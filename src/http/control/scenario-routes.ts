@@ -19,8 +19,8 @@ export interface Scenarios {
   get(name: string): Scenario | undefined;
   /** Makes a scenario of a document. @throws Refusal INVALID_REQUEST with all that is wrong with it */
   compile(document: unknown): Scenario;
-  /** Makes a rule of a document, called `world/NAME`. @throws Refusal INVALID_REQUEST with all that is wrong with it */
-  compileRule(document: unknown): Rule;
+  /** Makes a rule `world/NAME` to put over these. @throws Refusal INVALID_REQUEST with what is wrong with it */
+  compileRule(document: { readonly name: string }, overrides: readonly Rule[]): Rule;
 }
 
 interface Options {
@@ -163,7 +163,10 @@ export const scenarioRoutes: FastifyPluginAsyncZod<Options> = async (app, { scen
     ({ body, world }, reply) => {
       const { behaviour } = world;
       checked(RuleRequest, body ?? undefined, 'body', suggest);
-      const rule = scenarios.compileRule({ name: freeName(behaviour.onTop), ...(body as object) });
+      const rule = scenarios.compileRule(
+        { name: freeName(behaviour.onTop), ...(body as object) },
+        behaviour.onTop,
+      );
       const others = behaviour.onTop.filter(({ id }) => id !== rule.id);
       if (others.length >= MAX_RULES) {
         throw new Refusal('TOO_MANY_RULES', {

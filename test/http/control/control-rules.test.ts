@@ -153,7 +153,7 @@ test.each<[string, unknown, unknown, string[]]>([
   [
     'a broken expression',
     { match: { client_ref_id: { matches: '(' } }, effect: { delay: '1s' } },
-    expect.stringContaining('is no regular expression'),
+    expect.stringContaining('is not a regular expression'),
     ['match.client_ref_id.matches'],
   ],
   [

@@ -297,13 +297,13 @@ test.each<[string, unknown, unknown, string[]]>([
   [
     'a broken expression',
     { match: { client_ref_id: { matches: '(' } } },
-    expect.stringContaining('is no regular expression'),
+    expect.stringContaining('is not a regular expression'),
     ['match.client_ref_id.matches'],
   ],
   [
     'a broken step',
     { sequence: [{}, { remarks: { matches: '[' } }] },
-    expect.stringContaining('is no regular expression'),
+    expect.stringContaining('is not a regular expression'),
     ['sequence[1].remarks.matches'],
   ],
   [
