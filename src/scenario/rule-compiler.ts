@@ -110,7 +110,12 @@ function factsTests(
   }
   for (const [name, wanted] of Object.entries(header ?? {})) {
     const test = textTest(wanted, [...path, 'header', name], patternOf, report);
-    tests.push(({ headers }) => listed(headers[name.toLowerCase()] ?? []).some((value) => test(value)));
+    const isPattern = typeof wanted === 'object' && 'matches' in wanted;
+    tests.push(({ headers }) => {
+      const values = listed(headers[name.toLowerCase()] ?? []);
+      const length = values.reduce((sum, value) => sum + value.length + 1, -1);
+      return (!isPattern || length <= MAX_PATTERN_TEXT_LENGTH) && values.some((value) => test(value));
+    });
   }
   return tests;
 }

@@ -10,7 +10,11 @@ const istTime = (hhmm: string): number => Date.parse(`2026-01-15T${hhmm}:00+05:3
 const FACTS: RequestFacts = {
   route: 'initiate',
   fields: { client_ref_id: 'order-1', beneficiary_name: 'Asha Rao', amount: 1500, transfer_mode: 'IMPS' },
-  headers: { 'x-trace': ['one', 'two'], accept: 'application/json' },
+  headers: {
+    'x-trace': ['one', 'two'],
+    'x-long': ['a'.repeat(100), 'a'.repeat(100)],
+    accept: 'application/json',
+  },
   attempt: 2,
   nowMs: istTime('10:30'),
 };
@@ -75,6 +79,9 @@ test.each<[holds: boolean, match: Match, change?: Partial<RequestFacts>]>([
   [true, { header: { accept: { prefix: 'application/' }, 'x-trace': 'one' } }],
   [false, { header: { accept: { prefix: 'application/' }, 'x-trace': 'three' } }],
   [false, { header: { 'x-none': { prefix: '' } } }],
+  [true, { header: { 'x-trace': { matches: '^two$' } } }],
+  [false, { header: { 'x-long': { matches: 'a' } } }],
+  [true, { header: { 'x-long': { prefix: 'a' } } }],
   [true, { hours: hours('10:30', '10:31') }],
   [false, { hours: hours('10:00', '10:30') }],
   [false, { hours: hours('10:31', '11:00') }],

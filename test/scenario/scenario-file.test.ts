@@ -151,7 +151,7 @@ test.each([
   [
     'two rules of one name',
     'rules: [{ name: a, effect: { fault: hang } }, { name: a, effect: { fault: hang } }]',
-    "1:55 rules[1].name must differ from the names of the other rules: a is taken",
+    '1:55 rules[1].name must differ from the names of the other rules: a is taken',
   ],
   [
     'an effect that does nothing',
