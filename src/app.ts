@@ -102,12 +102,12 @@ const scenarioSettings = ({
 export async function buildApp({ settings, wallClock, log }: AppParts): Promise<App> {
   const scenarios = new ScenarioLibrary({
     settings: scenarioSettings(settings),
-    inForce: settings.scenario,
+    active: settings.scenario,
     folder: settings.scenarios,
     reloaded: (file) => log.info({ file }, 'scenario read anew'),
     refused: (problems) => log.warn({ problems }, 'scenario refused: the last good one stays in force'),
   });
-  const scenarioInForce = () => scenarios.inForce;
+  const scenarioInForce = () => scenarios.active;
   const ledger = new MemoryLedger(settings.maxTransactions);
   const metrics =
     settings.metrics === 'on'
@@ -186,7 +186,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
   connections.watch(app.server);
   answerOddHttp(app, log, scenarioInForce);
   recordRequests(app, record);
-  sayScenario(app, ({ url }) => (isControlPath(url) ? scenarios.plain : scenarios.inForce));
+  sayScenario(app, ({ url }) => (isControlPath(url) ? scenarios.base : scenarios.active));
   const routes = collectRoutes(app);
   let document: Promise<string> | undefined;
   const openapi = (): Promise<string> => (document ??= documentOf(routes));

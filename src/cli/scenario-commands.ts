@@ -71,7 +71,7 @@ export function scenarioList(
   try {
     library = new ScenarioLibrary({
       settings: ANY_SETTINGS,
-      inForce: undefined,
+      active: undefined,
       folder,
       reloaded: nothing,
       refused: nothing,

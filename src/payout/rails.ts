@@ -43,7 +43,7 @@ interface Doubts {
  * What a real bank might refuse in a request that the interface allows, told or refused as the dialect says. Sources and
  * how sure they are: docs/fidelity.md.
  */
-export function doubtsOf(request: InitiateRequest, rows: Dialect['requests']): Doubts {
+export function checkRailRules(request: InitiateRequest, rows: Dialect['requests']): Doubts {
   const mode = request.transfer_mode;
   const mayBeUpiId = mode === 'UPI' && rows.upi_beneficiary === 'account_or_upi_id';
   const ifsc = IFSC.test(request.beneficiary_ifsc)

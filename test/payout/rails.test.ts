@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { doubtsOf } from '../../src/payout/rails.ts';
+import { checkRailRules } from '../../src/payout/rails.ts';
 
 const REQUEST = {
   client_ref_id: 'order-1',
@@ -9,12 +9,12 @@ const REQUEST = {
   amount: 1000,
   transfer_mode: 'IMPS',
 } as const;
-type Request = Parameters<typeof doubtsOf>[0];
-type Rows = Parameters<typeof doubtsOf>[1];
+type Request = Parameters<typeof checkRailRules>[0];
+type Rows = Parameters<typeof checkRailRules>[1];
 
 const ROWS = { formats: 'warn', mode_limits: 'warn', upi_beneficiary: 'account_or_upi_id' } as Rows;
 const doubts = (change: Partial<Request>, rows: Partial<Rows> = {}) =>
-  doubtsOf({ ...REQUEST, ...change }, { ...ROWS, ...rows });
+  checkRailRules({ ...REQUEST, ...change }, { ...ROWS, ...rows });
 
 const NO_IFSC = 'beneficiary_ifsc is not an IFSC (4 capital letters, 0, 6 capital letters or digits)';
 const NO_ACCOUNT = 'beneficiary_account is not 9 to 18 digits';

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { DEFAULT_DIALECT } from '../../src/contract/dialect.ts';
 import type { InitiateRequest } from '../../src/contract/payout.ts';
-import { doubtsOf } from '../../src/payout/rails.ts';
+import { checkRailRules } from '../../src/payout/rails.ts';
 import { request } from '../support/one-world.ts';
 
 /** The fields of a payout that a bank might refuse. */
 const doubted = (change: Partial<InitiateRequest>): string[] =>
-  doubtsOf(request({ beneficiary_account: '000123456789', beneficiary_ifsc: 'SBIN0000001', ...change }), {
+  checkRailRules(request({ beneficiary_account: '000123456789', beneficiary_ifsc: 'SBIN0000001', ...change }), {
     ...DEFAULT_DIALECT.requests,
     formats: 'refuse',
     mode_limits: 'refuse',

@@ -55,8 +55,8 @@ function* advancedInPieces(head: object, changes: readonly string[]): Generator<
 
 /** The clock of a world. */
 export const clockRoutes: FastifyPluginAsyncZod<Options> = async (app, { wallClock, unread }) => {
-  const answersClock = (operationId: string, summary: string, refuses: readonly RefusalCode[] = []) => ({
-    schema: { operationId, summary, tag: 'Clock', refuses, response: { 200: ClockAnswer } } as const,
+  const answersClock = (operationId: string, summary: string, errors: readonly RefusalCode[] = []) => ({
+    schema: { operationId, summary, tag: 'Clock', errors, response: { 200: ClockAnswer } } as const,
   });
   const turns = (...about: Parameters<typeof answersClock>) => ({
     schema: { ...answersClock(...about).schema, body: NoRequest },
@@ -96,7 +96,7 @@ export const clockRoutes: FastifyPluginAsyncZod<Options> = async (app, { wallClo
         summary: 'Move the clock on',
         tag: 'Clock',
         description: 'Answers after all that came due has happened, with the list of it.',
-        refuses: ['CLOCK_BACKWARDS', 'WORLD_REPLACED'],
+        errors: ['CLOCK_BACKWARDS', 'WORLD_REPLACED'],
         body: AdvanceRequest,
         response: { 200: AdvanceAnswer },
       },

@@ -26,8 +26,8 @@ export class ControlScenarios {
     this.#library = library;
   }
 
-  get inForce(): Scenario {
-    return this.#library.inForce;
+  get active(): Scenario {
+    return this.#library.active;
   }
 
   get names(): readonly string[] {

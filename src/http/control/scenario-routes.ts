@@ -12,7 +12,7 @@ import { ruleAnswer, scenarioAnswer } from './world-answers.ts';
 
 /** The scenarios that a world can choose. */
 export interface Scenarios {
-  readonly inForce: Scenario;
+  readonly active: Scenario;
   readonly names: readonly string[];
   /** All that there are; those that nobody used so far are read for it. */
   readonly all: readonly Scenario[];
@@ -73,7 +73,7 @@ export const scenarioRoutes: FastifyPluginAsyncZod<Options> = async (app, { scen
       },
     },
     () => ({
-      in_force: scenarios.inForce.name,
+      in_force: scenarios.active.name,
       scenarios: scenarios.all.map(({ name, description }) => ({ name, description })),
     }),
   );
@@ -98,8 +98,8 @@ export const scenarioRoutes: FastifyPluginAsyncZod<Options> = async (app, { scen
         operationId: 'chooseScenario',
         summary: 'Choose a scenario, or send one',
         tag: 'Scenario',
-        refuses: ['SCENARIO_NOT_FOUND'],
-        takes: ScenarioRequest,
+        errors: ['SCENARIO_NOT_FOUND'],
+        requestBody: ScenarioRequest,
         response: { 200: ScenarioAnswer },
       },
     },
@@ -155,8 +155,8 @@ export const scenarioRoutes: FastifyPluginAsyncZod<Options> = async (app, { scen
         operationId: 'putRule',
         summary: 'Put a rule on top',
         tag: 'Scenario',
-        refuses: ['TOO_MANY_RULES'],
-        takes: RuleRequest,
+        errors: ['TOO_MANY_RULES'],
+        requestBody: RuleRequest,
         response: { 201: RuleAnswer },
       },
     },
@@ -204,7 +204,7 @@ export const scenarioRoutes: FastifyPluginAsyncZod<Options> = async (app, { scen
         operationId: 'removeRule',
         summary: 'Take one of them away',
         tag: 'Scenario',
-        refuses: ['RULE_NOT_FOUND'],
+        errors: ['RULE_NOT_FOUND'],
         params: z.object({ name: z.string().meta({ description: 'The name of the rule' }) }),
         response: { 200: RulesAnswer },
       },

@@ -1,6 +1,6 @@
 import type { RouteOptions } from 'fastify';
 import type { RefusalCode } from '../../contract/errors.ts';
-import type { TellingHeader } from '../operation.ts';
+import type { ResponseHeader } from '../operation.ts';
 
 /** The headers of answers, as the document has them under its components. */
 export const HEADERS = {
@@ -57,11 +57,13 @@ const always = ({ config }: RouteOptions): readonly HeaderName[] =>
 
 /** The headers of a normal answer. */
 export const headersOfAnswer = (route: RouteOptions): object =>
-  references([...always(route), ...(route.schema?.tells ?? [])]);
+  references([...always(route), ...(route.schema?.responseHeaders ?? [])]);
 
 /** The headers of the answers that these refusals are given with. */
 export function headersOfRefusals(route: RouteOptions, codes: readonly RefusalCode[]): object {
-  const warnings = (route.schema?.tells ?? []).filter((name: TellingHeader) => name === 'X-Sandbox-Warning');
+  const warnings = (route.schema?.responseHeaders ?? []).filter(
+    (name: ResponseHeader) => name === 'X-Sandbox-Warning',
+  );
   const own = codes.flatMap((code) => OF_REFUSALS[code] ?? []);
   return references([...new Set([...always(route), ...warnings, ...own])]);
 }

@@ -45,7 +45,7 @@ type Schema = NonNullable<RouteOptions['schema']>;
 
 const something = (schema: unknown): z.ZodType | undefined =>
   schema === NoRequest ? undefined : (schema as z.ZodType | undefined);
-const bodyOf = (schema: Schema): z.ZodType | undefined => schema.takes ?? something(schema.body);
+const bodyOf = (schema: Schema): z.ZodType | undefined => schema.requestBody ?? something(schema.body);
 const isObject = (value: unknown): value is z.ZodObject => typeof value === 'object' && value !== null;
 
 /** The refusals of a route by their status, in the order of the catalogue. */
@@ -56,7 +56,7 @@ function refusalsOf({ schema = {}, config }: RouteOptions): ReadonlyMap<number, 
     ...(schema.access === 'everybody' ? [] : OF_A_KEY),
     ...(schema.querystring === undefined ? [] : OF_A_QUERY),
     ...(bodyOf(schema) === undefined ? [] : OF_A_BODY),
-    ...(schema.refuses ?? []),
+    ...(schema.errors ?? []),
   ]);
   const codes = (Object.keys(REFUSALS) as RefusalCode[]).filter((code) => met.has(code));
   const byStatus = new Map<number, RefusalCode[]>();
@@ -139,7 +139,7 @@ class Document {
     };
   }
 
-  #parameters({ params, querystring, heeds }: Schema, { path, query }: Example): object[] {
+  #parameters({ params, querystring, requestHeaders }: Schema, { path, query }: Example): object[] {
     const of = (place: string, shape: unknown, values: Readonly<Record<string, unknown>> = {}): object[] => {
       if (!isObject(shape)) return [];
       return Object.entries(shape.shape as Readonly<Record<string, z.ZodType>>).map(([name, part]) => {
@@ -151,7 +151,7 @@ class Document {
     return [
       ...of('path', params, path),
       ...of('query', something(querystring), query),
-      ...of('header', heeds),
+      ...of('header', requestHeaders),
     ];
   }
 

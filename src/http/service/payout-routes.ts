@@ -13,7 +13,7 @@ import type { RouteName } from '../../contract/scenario.ts';
 import type { RequestFacts, Rule } from '../../scenario/rule.ts';
 import type { Plan } from '../../scenario/plan.ts';
 import type { WallClock } from '../../log/wall-clock.ts';
-import { doubtsOf } from '../../payout/rails.ts';
+import { checkRailRules } from '../../payout/rails.ts';
 import type { World } from '../../log/world.ts';
 import { noteAnswer } from '../request-record.ts';
 import { tell } from '../sandbox-headers.ts';
@@ -44,7 +44,7 @@ interface Options {
 
 /** What the dialect does not take is refused, and what it doubts is told. */
 function judge(request: FastifyRequest, reply: FastifyReply, body: InitiateRequest): void {
-  const { warnings, errors } = doubtsOf(body, request.scenario.dialect.requests);
+  const { warnings, errors } = checkRailRules(body, request.scenario.dialect.requests);
   if (errors.length > 0) {
     throw new Refusal('INVALID_REQUEST', {
       message: errors.map(({ message }) => message).join('; '),
@@ -91,9 +91,9 @@ export const payoutRoutes: FastifyPluginAsyncZod<Options> = async (app, { admit,
         description:
           'Pays an amount in INR from the wallet to a bank account or a UPI ID. Sent again with the same client_ref_id and body, it is answered with the payout that there is, and nothing is debited twice.',
         tag: 'Payouts',
-        heeds: ScenarioHeader,
-        tells: ['Idempotent-Replayed', 'X-Sandbox-Warning'],
-        refuses: [
+        requestHeaders: ScenarioHeader,
+        responseHeaders: ['Idempotent-Replayed', 'X-Sandbox-Warning'],
+        errors: [
           'DUPLICATE_REFERENCE',
           'INSUFFICIENT_BALANCE',
           'REFERENCE_CONFLICT',
@@ -133,8 +133,8 @@ export const payoutRoutes: FastifyPluginAsyncZod<Options> = async (app, { admit,
         operationId: 'fetchBalance',
         summary: 'Fetch the wallet balance',
         tag: 'Payouts',
-        heeds: ScenarioHeader,
-        refuses: ['INVALID_REQUEST', 'RATE_LIMITED'],
+        requestHeaders: ScenarioHeader,
+        errors: ['INVALID_REQUEST', 'RATE_LIMITED'],
         response: { 200: BalanceAnswer },
       },
     },
@@ -156,8 +156,8 @@ export const payoutRoutes: FastifyPluginAsyncZod<Options> = async (app, { admit,
         summary: 'Fetch the status of a payout',
         description: 'By client_ref_id or by txn_id. With both, they must name the same payout.',
         tag: 'Payouts',
-        heeds: ScenarioHeader,
-        refuses: ['TRANSACTION_NOT_FOUND', 'TRANSACTION_UNKNOWN', 'RATE_LIMITED'],
+        requestHeaders: ScenarioHeader,
+        errors: ['TRANSACTION_NOT_FOUND', 'TRANSACTION_UNKNOWN', 'RATE_LIMITED'],
         querystring: StatusQuery,
         response: { 200: StatusAnswer },
       },
