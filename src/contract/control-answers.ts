@@ -18,13 +18,17 @@ export const HealthAnswer = z
 export const DroppedAnswer = z.object({
   dropped: z.string().meta({ description: 'The id of the world that was dropped' }),
 });
-export const ClearedAnswer = z.object({ cleared: z.int().meta({ description: 'How many entries were cleared' }) });
+export const ClearedAnswer = z.object({
+  cleared: z.int().meta({ description: 'How many entries were cleared' }),
+});
 
 export const ClockAnswer = z
   .object({
     now: Time,
     frozen: z.boolean(),
-    next_due: Time.nullable().meta({ description: 'When the next step of a payout is due; null when nothing is scheduled' }),
+    next_due: Time.nullable().meta({
+      description: 'When the next step of a payout is due; null when nothing is scheduled',
+    }),
   })
   .meta({ id: 'Clock' });
 export type ClockAnswer = z.infer<typeof ClockAnswer>;
@@ -122,7 +126,10 @@ export const Transaction = z
       .string()
       .meta({ description: 'What decided the timeline: a rule, a settlement preset or a scenario' }),
     reason: z.string().meta({ description: 'Why the payout is in its state' }),
-    hidden_by: z.string().nullable().meta({ description: 'The rule that currently hides this payout from status reads' }),
+    hidden_by: z
+      .string()
+      .nullable()
+      .meta({ description: 'The rule that currently hides this payout from status reads' }),
     legal: z.array(State).meta({ description: 'The states that a transition can force' }),
     timeline: z.array(TimelineStep),
   })
@@ -136,7 +143,9 @@ export const RuleAnswer = z
   .object({
     id: z.string().meta({ description: 'scenario/rule, as in the header X-Sandbox-Rule' }),
     name: z.string(),
-    from: z.enum(['world', 'scenario', 'magic']).meta({ description: 'world: a rule that was put on top of this world' }),
+    from: z
+      .enum(['world', 'scenario', 'magic'])
+      .meta({ description: 'world: a rule that was put on top of this world' }),
     description: z.string(),
     matched: z.int().meta({ description: 'How many requests matched' }),
     taken: z.int().meta({ description: 'How many of those requests the rule was applied to' }),
@@ -176,17 +185,24 @@ export const JournalEntry = z
       method: z.string(),
       path: z.string(),
       headers: z.record(z.string(), z.unknown()).meta({ description: 'Keys are redacted' }),
-      body: z.unknown().meta({ description: 'The body as JSON if it is JSON, otherwise as text; null without a body' }),
+      body: z
+        .unknown()
+        .meta({ description: 'The body as JSON if it is JSON, otherwise as text; null without a body' }),
     }),
     answer: z
       .object({ status: z.int(), headers: z.record(z.string(), z.unknown()), body: z.unknown() })
       .nullable()
-      .meta({ description: 'null while the request is pending, and when the connection broke before an answer' }),
+      .meta({
+        description: 'null while the request is pending, and when the connection broke before an answer',
+      }),
     duration_ms: z.number().nullable(),
     code: z.string().nullable(),
     client_ref_id: z.string().nullable(),
     txn_id: z.string().nullable(),
-    attempt: z.int().nullable().meta({ description: 'Which attempt of this reference this is, counted from 1' }),
+    attempt: z
+      .int()
+      .nullable()
+      .meta({ description: 'Which attempt of this reference this is, counted from 1' }),
     rule: z.string().nullable().meta({ description: 'The rule that decided the answer: scenario/rule' }),
     limit: z.string().nullable().meta({ description: 'The setting whose limit refused the request' }),
     fault: z.string().nullable(),
@@ -197,7 +213,9 @@ export const JournalEntry = z
       .meta({ description: 'Whether the request made a payout; null for a request that cannot make one' }),
     replayed: z.boolean(),
     warnings: z.array(z.string()),
-    balance_before: Inr.nullable().meta({ description: 'INR; null when the request did not reach the ledger' }),
+    balance_before: Inr.nullable().meta({
+      description: 'INR; null when the request did not reach the ledger',
+    }),
     balance_after: Inr.nullable(),
   })
   .meta({ id: 'JournalEntry' });
@@ -212,7 +230,9 @@ export type RequestsAnswer = z.infer<typeof RequestsAnswer>;
 export const VerifyAnswer = z
   .object({
     passed: z.boolean(),
-    count: z.int().meta({ description: 'How many requests match; for a sequence, how many of its steps were found' }),
+    count: z
+      .int()
+      .meta({ description: 'How many requests match; for a sequence, how many of its steps were found' }),
     message: z.string(),
     closest: z.array(
       z.object({

@@ -53,7 +53,10 @@ const oneOf =
 export const AdvanceRequest = z
   .strictObject({
     by: Duration.optional().meta({ description: 'Move the clock by this duration' }),
-    to: Instant.optional().meta({ description: 'Move the clock to this time', examples: ['2026-12-01T00:00:00Z'] }),
+    to: Instant.optional().meta({
+      description: 'Move the clock to this time',
+      examples: ['2026-12-01T00:00:00Z'],
+    }),
     until: z.literal('idle').optional().meta({ description: 'Move the clock until nothing is scheduled' }),
   })
   .refine(oneOf('by', 'to', 'until'), {
@@ -78,7 +81,10 @@ export const MoneyRequest = z
 
 export const ChooseRequest = z
   .strictObject({
-    use: z.string().nullable().meta({ description: 'The name of a scenario; null for the active scenario of the server' }),
+    use: z
+      .string()
+      .nullable()
+      .meta({ description: 'The name of a scenario; null for the active scenario of the server' }),
   })
   .meta({ id: 'ChooseRequest', description: 'The name of a scenario' });
 
@@ -104,7 +110,10 @@ export const RulesQuery = z.strictObject({
   from: z
     .enum(['world', 'scenario', 'magic'])
     .optional()
-    .meta({ description: 'Only the rules on top of the world, those of its scenario, or those of the magic beneficiaries' }),
+    .meta({
+      description:
+        'Only the rules on top of the world, those of its scenario, or those of the magic beneficiaries',
+    }),
 });
 
 export const TransitionRequest = z
@@ -133,7 +142,9 @@ const HttpStatus = z.int().min(100).max(599);
 
 export const RequestsQuery = z.strictObject({
   route: RouteName.optional(),
-  status: queryNumber(100, 599).optional().meta({ description: 'Only requests that were answered with this HTTP status' }),
+  status: queryNumber(100, 599)
+    .optional()
+    .meta({ description: 'Only requests that were answered with this HTTP status' }),
   client_ref_id: z.string().min(1).optional(),
   txn_id: z.string().min(1).optional(),
   since: z

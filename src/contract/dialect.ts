@@ -42,15 +42,15 @@ const StatusRows = z.strictObject({
     'When both parameters are given: they must name the same transaction, one of them is used, or a refusal',
   ),
   completed_at_while_pending: choice(['null', 'absent'], 'completed_at of a PENDING payout'),
-  utr_of_failed: choice(
-    ['null', 'set'],
-    'Whether a FAILED payout has a UTR, as one that the bank returned',
-  ),
+  utr_of_failed: choice(['null', 'set'], 'Whether a FAILED payout has a UTR, as one that the bank returned'),
 });
 
 const RequestRows = z.strictObject({
   formats: choice(['warn', 'refuse', 'ignore'], 'An IFSC, account number or UPI ID with an unusual format'),
-  mode_limits: choice(['warn', 'refuse', 'ignore'], 'An amount outside the usual limits of its transfer mode'),
+  mode_limits: choice(
+    ['warn', 'refuse', 'ignore'],
+    'An amount outside the usual limits of its transfer mode',
+  ),
   unknown_fields: choice(['ignore', 'refuse'], 'A field that is not in the interface'),
   upi_beneficiary: choice(['account_or_upi_id', 'account'], 'What beneficiary_account may contain for UPI'),
 });

@@ -4,7 +4,9 @@ import { z } from 'zod';
 export const ErrorAnswer = z
   .object({
     status: z.literal('error'),
-    message: z.string().meta({ description: 'What happened, what was received, and what would have been valid' }),
+    message: z
+      .string()
+      .meta({ description: 'What happened, what was received, and what would have been valid' }),
     code: z.string().meta({
       description: 'A code of the catalogue, or one that a rule sets',
       examples: ['INVALID_REQUEST'],

@@ -88,7 +88,10 @@ export const ScenarioHeader = z.object({
 });
 
 const Timestamp = z.string().meta({ description: 'ISO 8601, UTC', examples: ['2026-01-15T10:30:00.000Z'] });
-const Utr = z.string().nullable().meta({ description: 'Bank reference of the transfer; null until there is one' });
+const Utr = z
+  .string()
+  .nullable()
+  .meta({ description: 'Bank reference of the transfer; null until there is one' });
 
 export const InitiateAnswer = z
   .object({

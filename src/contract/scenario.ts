@@ -49,7 +49,9 @@ const Count = z.int().min(1);
 
 const Name = z
   .string()
-  .regex(/^[a-z0-9][a-z0-9-]{0,63}$/, { error: 'must be a name of lower-case letters, digits and hyphens, at most 64 characters' });
+  .regex(/^[a-z0-9][a-z0-9-]{0,63}$/, {
+    error: 'must be a name of lower-case letters, digits and hyphens, at most 64 characters',
+  });
 
 const Step = z
   .strictObject({
@@ -88,7 +90,8 @@ const Settlement = z
     }),
   ])
   .meta({
-    description: 'A preset, or a timeline for each transfer mode; other modes use the settlement of the settings',
+    description:
+      'A preset, or a timeline for each transfer mode; other modes use the settlement of the settings',
   });
 
 const NO_RATE_LIMIT = 'must be off, a count per time such as 20/1s, or { max: 20, per: 1s }';
@@ -160,7 +163,8 @@ export const Match = z
       description: 'Which attempt of this reference on this route this is, counted from 1',
     }),
     hours: z.strictObject({ from: TimeOfDay, to: TimeOfDay }).optional().meta({
-      description: "The world's time of day (IST) is in this range, which may include midnight; `to` is exclusive",
+      description:
+        "The world's time of day (IST) is in this range, which may include midnight; `to` is exclusive",
     }),
   })
   .meta({ id: 'Match', description: 'Which requests to match: every condition must hold' });
@@ -244,9 +248,12 @@ const Effect = z
       })
       .optional()
       .meta({
-        description: 'Status answers "not found" for the first reads of the payout, or for this long after initiate',
+        description:
+          'Status answers "not found" for the first reads of the payout, or for this long after initiate',
       }),
-    stale: Duration.optional().meta({ description: 'Status shows the payout as it was this long ago, in world time' }),
+    stale: Duration.optional().meta({
+      description: 'Status shows the payout as it was this long ago, in world time',
+    }),
   })
   .refine((effect) => Object.values(effect).some((value) => value !== undefined), {
     error: 'must have at least one effect',
@@ -259,14 +266,20 @@ export const RuleDocument = z
     name: Name,
     description: z.string().optional(),
     match: Match.optional(),
-    skip: z.int().min(0).optional().meta({ description: 'The rule ignores this many matching requests first' }),
+    skip: z
+      .int()
+      .min(0)
+      .optional()
+      .meta({ description: 'The rule ignores this many matching requests first' }),
     times: Count.optional().meta({ description: 'The rule applies to at most this many requests' }),
     probability: z
       .number()
       .min(0)
       .max(1)
       .optional()
-      .meta({ description: 'The probability that the rule applies to a matching request; drawn from the seed' }),
+      .meta({
+        description: 'The probability that the rule applies to a matching request; drawn from the seed',
+      }),
     effect: Effect,
   })
   .meta({ id: 'Rule', description: 'The first rule that matches a request is applied' });

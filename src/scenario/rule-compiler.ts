@@ -81,7 +81,7 @@ const hoursTest = ({ from, to }: NonNullable<Match['hours']>): Test<number> =>
     ? (nowMs) => istMinute(nowMs) >= from && istMinute(nowMs) < to
     : (nowMs) => istMinute(nowMs) >= from || istMinute(nowMs) < to;
 
-/** Everything that a match asks for, in the order in which it is cheapest to ask. */
+/** The tests of a match, roughly the cheapest first. */
 function factsTests(
   match: Match,
   path: readonly PropertyKey[],
@@ -126,7 +126,7 @@ function delayOf(delay: NonNullable<EffectDocument['delay']>): Delay {
   return { minMs: delay.min, maxMs: delay.max };
 }
 
-const DEFAULT_BYTES_PER_SECOND = 50; // a success answer then takes some four seconds
+const DEFAULT_BYTES_PER_SECOND = 50; // a successful answer then takes about four seconds
 
 function faultOf(fault: NonNullable<EffectDocument['fault']>): Fault {
   if (typeof fault === 'object') {
@@ -171,7 +171,7 @@ function effectOf(effect: EffectDocument, path: readonly PropertyKey[], report: 
   };
 }
 
-/** The routes that have a field. */
+/** The routes whose requests have a field. */
 const ROUTES_WITH: Readonly<Partial<Record<keyof Match, readonly RouteName[]>>> = {
   client_ref_id: ['initiate', 'status'],
   txn_id: ['status'],
@@ -183,7 +183,7 @@ const ROUTES_WITH: Readonly<Partial<Record<keyof Match, readonly RouteName[]>>> 
   amount: ['initiate'],
 };
 
-/** Reports what keeps a rule from ever matching. */
+/** Reports conditions that no request can meet. */
 function reportImpossible(
   match: Match,
   routes: readonly RouteName[],
@@ -209,37 +209,34 @@ function reportImpossible(
     }
   }
   if (match.hours !== undefined && match.hours.from === match.hours.to) {
-    report([...path, 'hours'], 'can never match: it ends when it begins');
+    report([...path, 'hours'], 'can never match: from and to are the same');
   }
 }
 
-/** Reports words of an answer that nobody would see: the normal body has no place for them. */
+/** Reports parts of an answer that are not sent, since a success body has no place for them. */
 function reportUnseen({ respond }: EffectDocument, path: readonly PropertyKey[], report: Report): void {
   if (respond === undefined || respond.status >= 300 || respond.body !== undefined) return;
   for (const part of ['code', 'message'] as const) {
     if (respond[part] !== undefined) {
-      report(
-        [...path, 'respond', part],
-        'means something only with a status from 300 on: give a body instead',
-      );
+      report([...path, 'respond', part], 'has no effect with a status below 300: use body instead');
     }
   }
 }
 
-/** Parts of an effect that mean something on one route only. */
+/** Effects that apply to one route only. */
 const ONLY_ON = { commit: 'initiate', timeline: 'initiate', not_found: 'initiate', stale: 'status' } as const;
 
 const dependsOnAttempt = ({ match, probability, effect }: RuleDocument): boolean =>
   match?.attempt !== undefined || probability !== undefined || typeof effect.delay === 'object';
 
-/** The routes that a match can hold for. */
+/** The routes that a match can match. */
 const routesOf = ({ route }: Match): readonly RouteName[] =>
   route === undefined ? ROUTE_NAMES : listed(route);
 
 /**
- * Makes tests of a match: all that it asks for, one by one.
+ * Compiles a match to tests that must all hold.
  *
- * @param report is told all that keeps it from ever holding
+ * @param report receives every condition that no request can meet
  */
 export function compileMatch(
   match: Match,
@@ -253,10 +250,10 @@ export function compileMatch(
 }
 
 /**
- * Makes a rule of its document.
+ * Compiles a rule.
  *
- * @param source the rule as it was written
- * @param report is told all that is wrong with it beyond its shape
+ * @param source the rule as written
+ * @param report receives every error that the schema cannot express
  */
 export function compileRule(
   document: RuleDocument,
@@ -272,7 +269,7 @@ export function compileRule(
     if (effect[part as keyof typeof ONLY_ON] !== undefined && !routes.includes(route)) {
       report(
         [...path, 'effect', part],
-        `means something on the route ${route} only, which this rule does not match`,
+        `has an effect on the route ${route} only, which this rule does not match`,
       );
     }
   }

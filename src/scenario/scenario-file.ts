@@ -13,7 +13,7 @@ import { matchPatternSize, MAX_OVERRIDE_PATTERN_SIZE, tooLarge } from './pattern
 import type { Report } from './planned-timeline.ts';
 import { problemText, readText, readValue, type Problem, type TextRead } from './scenario-text.ts';
 
-/** The scenarios, dialects and rules that come with the sandbox. */
+/** The scenarios, dialects and rules that ship with the sandbox. */
 export const SHIPPED = packageFile('fixtures/');
 /** What is read at every start, as JSON made of the YAML beside it. */
 const COMPILED = packageFile('fixtures/compiled/');
@@ -37,15 +37,15 @@ export class ScenarioError extends Error {
   }
 }
 
-/** What the rules that come with the sandbox, and those on top of a world, are called by: `magic/status-402`. */
+/** Scenario names that rules of the sandbox use: `magic/status-402`, `world/my-rule`. */
 const OUR_NAMES: ReadonlySet<string> = new Set(['magic', 'world']);
 
-/** What a scenario may be called. */
+/** The allowed names of scenarios. */
 const NAME = /^[\w.-]{1,64}$/;
 
 export const nameOf = (file: string): string => basename(file, extname(file));
 
-/** True for YAML and JSON; not for what begins with a dot, as editors leave behind. */
+/** True for YAML and JSON files, except hidden ones, since editors leave such files behind. */
 export const isScenarioFile = (path: string): boolean =>
   EXTENSIONS.has(extname(path).toLowerCase()) && !basename(path).startsWith('.');
 
@@ -63,7 +63,7 @@ export function filesIn(folder: string): Map<string, string> {
     const other = files.get(name);
     if (other !== undefined) {
       throw new ScenarioError([
-        `${join(folder, entry)} has the same name as ${other}: scenarios are chosen by it`,
+        `${join(folder, entry)} has the same name as ${other}: scenarios are chosen by name`,
       ]);
     }
     files.set(name, join(folder, entry));
@@ -88,7 +88,7 @@ export function shippedDialects(): ReadonlyMap<string, Dialect> {
   return new Map(dialects);
 }
 
-/** A value without the parts that do not fit its schema; undefined when nothing of it is left that fits. */
+/** A value without the parts that do not fit its schema; undefined when the rest does not fit either. */
 function pruned(schema: z.ZodType, input: unknown): unknown {
   if (schema.safeParse(input).success) return input;
   if (schema instanceof z.ZodOptional) return pruned(schema.unwrap() as z.ZodType, input);
@@ -121,10 +121,10 @@ function readableParts(input: unknown): ScenarioDocument {
   return { ...ScenarioDocument.parse(rest), rules: Array.isArray(rules) ? rules.map(readable) : [] };
 }
 
-/** What a scenario is made of, beside its document. */
+/** What a scenario is compiled with, beside its document. */
 export interface ScenarioSurroundings {
   readonly settings: ScenarioSettings;
-  /** The rules that stand below those of the document. */
+  /** The rules after those of the document. */
   readonly lastRules: readonly Rule[];
   readonly dialects: ReadonlyMap<string, Dialect>;
 }
@@ -191,16 +191,16 @@ export function rulesOf(documents: readonly unknown[], scenarioName: string): re
   });
 }
 
-/** Reads a scenario file whole. @throws ScenarioError with everything that is wrong with it */
+/** Reads a scenario file. @throws ScenarioError with what is wrong with it */
 export function readScenario(file: string, surroundings: ScenarioSurroundings): Scenario {
   if (OUR_NAMES.has(nameOf(file)) && !file.startsWith(SHIPPED)) {
     throw new ScenarioError([
-      `${file} must have another name: ${nameOf(file)} is what rules of ours are called by`,
+      `${file} must have another name: the rules of the sandbox use the name ${nameOf(file)}`,
     ]);
   }
   if (!NAME.test(nameOf(file))) {
     throw new ScenarioError([
-      `${file} must have a name of letters, digits, dots, hyphens and underscores: headers carry it`,
+      `${file} must have a name of letters, digits, dots, hyphens and underscores, at most 64 characters, since headers contain it`,
     ]);
   }
   return scenarioOf(readText(textOf(file), ScenarioDocument), file, surroundings);

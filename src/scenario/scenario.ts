@@ -15,45 +15,45 @@ export interface RateLimit {
   readonly windowMs: number;
 }
 
-/** What a scenario that says nothing of its own does, as plain data. */
+/** The settings that apply where a scenario says nothing, as plain data. */
 export interface ScenarioSettings {
   readonly openingBalancePaise: number;
   readonly seed: string;
-  /** Where the clock of a new world stands; or, running, how far it is ahead of wall time. */
+  /** The clock of a new world: frozen at a time, or running ahead of wall time. */
   readonly clock: WorldClock;
   readonly settlement: SettlementPreset;
   readonly rateLimit: RateLimit | 'off';
-  /** Whether magic beneficiaries force an answer. */
+  /** Whether magic beneficiaries are active. */
   readonly isMagic: boolean;
 }
 
 /** How a world behaves. */
 export interface Scenario {
   readonly name: string;
-  /** What it was made of: the document as it was written, and the settings. */
+  /** The document as written, and the settings: what this scenario was compiled from. */
   readonly source: { readonly document: unknown; readonly settings: ScenarioSettings };
   readonly description: string;
   readonly openingBalancePaise: number;
   readonly seed: string;
-  /** Where the clock of a new world stands; or, running, how far it is ahead of wall time. */
+  /** The clock of a new world: frozen at a time, or running ahead of wall time. */
   readonly clock: WorldClock;
   readonly settlement: Settlement;
   readonly rateLimit: RateLimit | 'off';
-  /** Whether the scenario says so itself, or leaves it to the settings. */
+  /** Whether the rate limit is that of the document, not of the settings. */
   readonly hasOwnRateLimit: boolean;
   readonly dialect: Dialect;
-  /** Its own rules, and below them those that are always there. */
+  /** Its own rules, then those that are always there. */
   readonly rules: readonly Rule[];
-  /** Whether anything in it depends on how often a reference was sent. */
+  /** Whether a rule depends on the number of the attempt. */
   readonly countsAttempts: boolean;
 }
 
 interface CompileOptions {
   readonly name: string;
-  /** The document as it was written. */
+  /** The document as written. */
   readonly source: unknown;
   readonly settings: ScenarioSettings;
-  /** The rules that stand below its own. */
+  /** The rules after its own. */
   readonly lastRules: readonly Rule[];
   /** The dialect presets by name. */
   readonly dialects: ReadonlyMap<string, Dialect>;
@@ -90,13 +90,13 @@ function dialectOf(
   return changedDialect(preset ?? DEFAULT_DIALECT, change);
 }
 
-/** In the place of patterns that are too large together, so that compiling them does not hold the server. */
+/** Stands in for patterns that are too large together, so that compiling them does not hold the server. */
 const notCompiled: PatternOf = () => ({ test: () => false });
 
 /**
- * Makes a scenario of a document: what it does not say is that of the settings.
+ * Compiles a scenario document. The settings apply where it says nothing.
  *
- * @returns the scenario, and all that is wrong with it beyond its shape; a scenario with issues must not be used
+ * @returns the scenario, and the errors that the schema cannot express; a scenario with issues must not be used
  */
 export function compileScenario(
   document: ScenarioDocument,
