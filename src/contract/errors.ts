@@ -7,7 +7,7 @@ export const SERVICE_REFUSALS = {
   INVALID_REQUEST: { status: 400, message: 'The request does not match the interface' },
   INVALID_JSON: { status: 400, message: 'The request body is not valid JSON' },
   MALFORMED_REQUEST: { status: 400, message: 'The request is not valid HTTP' },
-  DUPLICATE_REFERENCE: { status: 400, message: 'This client_ref_id was used before for another payout' },
+  DUPLICATE_REFERENCE: { status: 400, message: 'This client_ref_id was used before, for another payout' },
   TRANSACTION_UNKNOWN: { status: 400, message: 'No such transaction, in a dialect that answers 400' },
   UNAUTHORIZED: { status: 401, message: 'The API key is missing or not accepted' },
   INSUFFICIENT_BALANCE: { status: 402, message: 'The wallet balance cannot cover this payout' },

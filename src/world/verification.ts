@@ -13,13 +13,13 @@ import type { Report } from '../scenario/planned-timeline.ts';
 import { compileMatch, type PatternOf } from '../scenario/rule-compiler.ts';
 import type { RequestFacts } from '../scenario/rule.ts';
 
-/** An exchange with what a match can look at, read once. */
+/** An exchange, with the facts that a match can test. */
 interface Witness {
   readonly exchange: Exchange;
   readonly facts: RequestFacts;
 }
 
-/** One thing that a match asks for. */
+/** One condition of a match. */
 interface Condition {
   readonly field: string;
   readonly expected: unknown;
@@ -77,7 +77,7 @@ function hasLargePatterns({ match, sequence = [] }: Verification, report: Report
   return true;
 }
 
-/** What became of a request, by the names that a match has for it. */
+/** The outcome of a request, by the names of a match. */
 const BECAME: Readonly<Record<string, (exchange: Exchange) => unknown>> = {
   status: seenStatus,
   outcome: ({ outcome }) => outcome,
@@ -87,7 +87,7 @@ const BECAME: Readonly<Record<string, (exchange: Exchange) => unknown>> = {
   replayed: ({ replayed }) => replayed === true,
 };
 
-/** Whether a request made a payout; null for one that makes none by its nature, or is not over. */
+/** Whether a request made a payout; null for a request that cannot make one, or is still pending. */
 export function committed({
   route,
   committed: underRule,
@@ -162,7 +162,7 @@ const inALine = ({ nth, method, url, clientRefId, answer, outcome, code }: Excha
     .filter((part) => part !== undefined)
     .join(' ');
 
-/** The requests that fail the fewest conditions, the newest first. */
+/** The requests that miss the fewest conditions, the newest first. */
 function closest(witnesses: readonly Witness[], conditions: readonly Condition[]): VerifyAnswer['closest'] {
   const missed = witnesses.map((witness) => ({
     witness,
@@ -183,7 +183,7 @@ function closest(witnesses: readonly Witness[], conditions: readonly Condition[]
     }));
 }
 
-/** A request that matches, where there are too many of them. */
+/** A request that matches, shown when too many do. */
 const matched = ({ exchange }: Witness): VerifyAnswer['closest'][number] => ({
   id: exchange.nth,
   request: inALine(exchange),
@@ -201,16 +201,18 @@ function wanted({ exactly, at_least, at_most }: NonNullable<Verification['count'
   return parts.filter((part) => part !== null).join(' and ');
 }
 
-/** What a reader must know about what the journal no longer has. */
-const forgotten = (evicted: number): string =>
-  evicted === 0
-    ? ''
-    : `; ${requests(evicted)} before these had to make room and are not counted (SANDBOX_JOURNAL_ENTRIES)`;
+/** Says that older requests, which the journal has dropped, are missing from a count. */
+function dropped(evicted: number): string {
+  if (evicted === 0) return '';
+  const what = evicted === 1 ? '1 older request was' : `${evicted} older requests were`;
+  const verb = evicted === 1 ? 'is' : 'are';
+  return `; ${what} dropped from the journal and ${verb} not counted (SANDBOX_JOURNAL_ENTRIES)`;
+}
 
 /**
- * Holds the journal of a world against what it is expected to show.
+ * Checks the journal of a world against an expectation.
  *
- * @param report is told all that keeps a match from ever holding; the answer must not be used then
+ * @param report receives every condition that no request can meet; the answer must not be used then
  */
 export function verify(
   exchanges: readonly Exchange[],
@@ -241,7 +243,7 @@ export function verify(
     return {
       passed,
       count: found,
-      message: message + (passed ? '' : forgotten(evicted)),
+      message: message + (passed ? '' : dropped(evicted)),
       closest: passed ? [] : closest(witnesses.slice(last + 1), steps[found]!),
       evicted,
     };
@@ -255,7 +257,7 @@ export function verify(
   return {
     passed,
     count: matching,
-    message: `${requests(matching)} ${matching === 1 ? 'matches' : 'match'}; expected ${wanted(count)}${forgotten(evicted)}`,
+    message: `${requests(matching)} ${matching === 1 ? 'matches' : 'match'}; expected ${wanted(count)}${dropped(evicted)}`,
     closest: passed
       ? []
       : isTooFew
