@@ -107,13 +107,10 @@ type Given<T> = T extends object ? { readonly [K in keyof T]: K extends 'body' ?
 export type ScenarioInput = Given<z.input<typeof ScenarioDocument>>;
 
 export const RulesQuery = z.strictObject({
-  from: z
-    .enum(['world', 'scenario', 'magic'])
-    .optional()
-    .meta({
-      description:
-        'Only the rules on top of the world, those of its scenario, or those of the magic beneficiaries',
-    }),
+  from: z.enum(['world', 'scenario', 'magic']).optional().meta({
+    description:
+      'Only the rules on top of the world, those of its scenario, or those of the magic beneficiaries',
+  }),
 });
 
 export const TransitionRequest = z

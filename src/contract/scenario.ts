@@ -47,11 +47,9 @@ const Inr = (min: number) =>
 
 const Count = z.int().min(1);
 
-const Name = z
-  .string()
-  .regex(/^[a-z0-9][a-z0-9-]{0,63}$/, {
-    error: 'must be a name of lower-case letters, digits and hyphens, at most 64 characters',
-  });
+const Name = z.string().regex(/^[a-z0-9][a-z0-9-]{0,63}$/, {
+  error: 'must be a name of lower-case letters, digits and hyphens, at most 64 characters',
+});
 
 const Step = z
   .strictObject({
@@ -272,14 +270,9 @@ export const RuleDocument = z
       .optional()
       .meta({ description: 'The rule ignores this many matching requests first' }),
     times: Count.optional().meta({ description: 'The rule applies to at most this many requests' }),
-    probability: z
-      .number()
-      .min(0)
-      .max(1)
-      .optional()
-      .meta({
-        description: 'The probability that the rule applies to a matching request; drawn from the seed',
-      }),
+    probability: z.number().min(0).max(1).optional().meta({
+      description: 'The probability that the rule applies to a matching request; drawn from the seed',
+    }),
     effect: Effect,
   })
   .meta({ id: 'Rule', description: 'The first rule that matches a request is applied' });
