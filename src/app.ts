@@ -66,12 +66,12 @@ async function documentOf(routes: readonly RouteOptions[]): Promise<string> {
 export async function buildApp({ settings, wallClock, log }: AppParts): Promise<App> {
   const scenarios = new ScenarioLibrary({
     settings: scenarioSettings(settings),
-    inForce: settings.scenario,
+    active: settings.scenario,
     folder: settings.scenarios,
     reloaded: (file) => log.info({ file }, 'scenario reloaded'),
     refused: (problems) => log.warn({ problems }, 'scenario refused: the last good one stays active'),
   });
-  const activeScenario = (): Scenario => scenarios.inForce;
+  const activeScenario = (): Scenario => scenarios.active;
   const metrics =
     settings.metrics === 'on'
       ? (await import('./platform/metrics.ts')).startMetrics({
@@ -114,7 +114,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
 
   const { app, routes, unread } = httpServer({
     log,
-    scenarioOf: (url) => (isControlPath(url) ? scenarios.plain : activeScenario()),
+    scenarioOf: (url) => (isControlPath(url) ? scenarios.base : activeScenario()),
     activeScenario,
     controlPrefix: CONTROL_PREFIX,
     allowedHosts: settings.allowedHosts,

@@ -3,7 +3,7 @@ import { durationMs } from './contract/duration.ts';
 import { isWholePaise, MAX_AMOUNT_INR } from './contract/payout.ts';
 import type { RateLimit } from './scenario/scenario.ts';
 
-/** How the settings are written: each reads a text, and answers undefined for one that it does not understand. */
+/** Parsers of settings. Each returns undefined for a text that it cannot parse. */
 
 export const commaList = (text: string): readonly string[] | undefined => {
   const keys = text.split(',').map((key) => key.trim());
@@ -49,7 +49,7 @@ const EARLIEST_CLOCK_MS = Date.UTC(2000, 0, 1);
 
 type StartingClock = { readonly frozenAtMs: number } | 'running';
 
-/** ISO 8601 in UTC, with four-digit years, as the interface's own timestamps. */
+/** ISO 8601 in UTC with a four-digit year, like the timestamps of the interface. */
 export const startingClock = (text: string): StartingClock | undefined => {
   if (text === 'running') return 'running';
   const time = z.iso.datetime().safeParse(text);

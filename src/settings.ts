@@ -16,13 +16,13 @@ import {
   startingClock,
 } from './setting-texts.ts';
 
-/** How a setting is given and explained, beside its flag and its environment variable. */
+/** The names and the explanation of a setting. */
 interface Explained {
   readonly env: string;
-  /** What stands after the flag in `--help`: `--port <number>`. */
+  /** The placeholder of the value in `--help`: `--port <number>`. */
   readonly value: string;
   readonly description: string;
-  /** What `--help` and the README show as the default, where it is not the default's own text. */
+  /** The default as `--help` and the README show it, if it is not the value itself. */
   readonly defaultText?: string;
 }
 
@@ -39,7 +39,7 @@ const wholeNumber = (min: number, max: number) => {
   );
 };
 
-/** Reads a text with `read`, which answers undefined for one that it does not understand. */
+/** Parses a text with `read`, which returns undefined for a text that it cannot parse. */
 const readWith = <T>(read: (text: string) => T | undefined, what: string) =>
   z.union([z.string(), z.number()], expects(what)).transform((value, context) => {
     const result = read(String(value).trim());
@@ -69,12 +69,12 @@ const SettingsSchema = z.object({
   port: wholeNumber(0, 65_535).default(3000).register(explain, {
     env: 'PORT',
     value: '<number>',
-    description: 'the port to listen on; 0 picks a free one and says which',
+    description: 'the port to listen on; 0 picks a free one and prints it',
   }),
   host: z.string(expects('an address or a host name')).min(1).default('127.0.0.1').register(explain, {
     env: 'HOST',
     value: '<address>',
-    description: 'the address to listen on; 0.0.0.0 for all',
+    description: 'the address to listen on; 0.0.0.0 for all addresses',
   }),
   allowedHosts: readWith(hostNames, 'host names, separated by commas').optional().register(explain, {
     env: 'SANDBOX_ALLOWED_HOSTS',
@@ -103,7 +103,7 @@ const SettingsSchema = z.object({
     .register(explain, {
       env: 'SANDBOX_OPENING_BALANCE',
       value: '<INR>',
-      description: 'what the wallet of a new world holds',
+      description: 'the balance of a new world',
     }),
   settlement: z
     .enum(SETTLEMENTS)
@@ -111,7 +111,7 @@ const SettingsSchema = z.object({
     .register(explain, {
       env: 'SANDBOX_SETTLEMENT',
       value: '<preset>',
-      description: `how payouts go on after initiate: ${SETTLEMENTS.join(', ')}`,
+      description: `how payouts settle after initiate: ${SETTLEMENTS.join(', ')}`,
     }),
   scenario: z
     .custom<string | ScenarioInput>(
@@ -122,13 +122,13 @@ const SettingsSchema = z.object({
     .register(explain, {
       env: 'SANDBOX_SCENARIO',
       value: '<name or file>',
-      description: 'how worlds behave; what it says goes before the other settings',
+      description: 'how worlds behave; a scenario overrides the other settings',
       defaultText: 'the settings alone',
     }),
   scenarios: z.string(expects('a folder')).min(1).optional().register(explain, {
     env: 'SANDBOX_SCENARIOS',
     value: '<folder>',
-    description: 'scenarios of your own, beside those that come with the sandbox; watched',
+    description: 'a folder of your own scenarios, in addition to the built-in ones; watched for changes',
     defaultText: 'none',
   }),
   magic: z.enum(['on', 'off']).default('on').register(explain, {
@@ -141,7 +141,7 @@ const SettingsSchema = z.object({
     .register(explain, {
       env: 'SANDBOX_RATE_LIMIT',
       value: '<n/time>',
-      description: 'initiates allowed for each key in a time of the wall clock, or off',
+      description: 'how many initiates each key may send in a window of wall time, or off',
     }),
   seed: z
     .union([z.string(expects('a text or a number')).min(1), z.number()], expects('a text or a number'))
@@ -150,7 +150,7 @@ const SettingsSchema = z.object({
     .register(explain, {
       env: 'SANDBOX_SEED',
       value: '<text>',
-      description: 'what ids, UTRs and chance are drawn from',
+      description: 'the seed of ids, UTRs and random draws',
     }),
   clock: readWith(
     startingClock,
@@ -160,77 +160,77 @@ const SettingsSchema = z.object({
     .register(explain, {
       env: 'SANDBOX_CLOCK',
       value: '<time>',
-      description: 'running, or the time at which the clock of every new world stands still',
+      description: 'running, or the time at which the clock of every new world is frozen',
     }),
   maxTransactions: wholeNumber(1, 1_000_000_000).default(defaultMaxTransactions).register(explain, {
     env: 'SANDBOX_MAX_TRANSACTIONS',
     value: '<number>',
-    description: 'transactions kept in all worlds together; past it, initiate answers 500',
+    description: 'the most transactions in all worlds together; beyond it, initiate answers 500',
     defaultText: '1000000, or fewer where the heap is small',
   }),
   maxWorlds: wholeNumber(1, 10_000_000).default(10_000).register(explain, {
     env: 'SANDBOX_MAX_WORLDS',
     value: '<number>',
-    description: 'worlds kept; one more drops the one that was idle longest',
+    description: 'the most worlds; one more drops the world that was idle longest',
   }),
   maxConnections: wholeNumber(1, 1_000_000).default(defaultMaxConnections).register(explain, {
     env: 'SANDBOX_MAX_CONNECTIONS',
     value: '<number>',
-    description: 'connections kept; one more ends the one on which nothing happened for longest',
+    description: 'the most connections; one more closes the connection that was idle longest',
     defaultText: '4000, or fewer where the heap is small',
   }),
   worldIdle: readWith(duration, 'a duration such as 90s, 12h or 1d').prefault('1d').register(explain, {
     env: 'SANDBOX_WORLD_IDLE',
     value: '<time>',
-    description: 'a world without a request for this long is dropped',
+    description: 'a world without requests for this long is dropped',
   }),
   journalEntries: wholeNumber(0, 1_000_000).default(1000).register(explain, {
     env: 'SANDBOX_JOURNAL_ENTRIES',
     value: '<number>',
-    description: 'requests that the journal of each world remembers; 0 for none',
+    description: 'the most requests in the journal of each world; 0 for no journal',
   }),
   journalMemory: readWith(byteSize, 'a size such as 64MiB').prefault('64MiB').register(explain, {
     env: 'SANDBOX_JOURNAL_MEMORY',
     value: '<size>',
-    description: 'what the journals of all worlds may hold together, about; past it the oldest goes',
+    description: 'the approximate memory of all journals together; beyond it, the oldest entries are dropped',
   }),
   state: z.string(expects('a file')).min(1).optional().register(explain, {
     env: 'SANDBOX_STATE',
     value: '<file>',
-    description: 'where all worlds are kept: read at the start if it is there, written at the stop',
+    description: 'the file that stores all worlds: read at the start if it exists, written at the stop',
     defaultText: 'nowhere',
   }),
   stateEvery: readWith(everySoOften, 'a duration such as 30s, or off').prefault('off').register(explain, {
     env: 'SANDBOX_STATE_EVERY',
     value: '<time>',
-    description: 'how often the state is written besides, when anything was asked; or off',
+    description: 'how often the state is also written while requests arrive, or off',
   }),
   metrics: z.enum(['on', 'off']).default('off').register(explain, {
     env: 'SANDBOX_METRICS',
     value: '<on or off>',
-    description: 'whether GET /_sandbox/metrics counts for Prometheus',
+    description: 'whether GET /_sandbox/metrics serves Prometheus metrics',
   }),
   adminToken: z
     .string(expects('a text of 16 visible ASCII characters or more'))
     .regex(/^[\x21-\x7e]{16,256}$/, expects('a text of 16 visible ASCII characters or more'))
     .refine(
       (token) => !token.startsWith('sk_test_'),
-      expects('no text that begins with sk_test_, as a key does'),
+      expects('a text that does not begin with sk_test_, since keys do'),
     )
     .optional()
     .register(explain, {
       env: 'SANDBOX_ADMIN_TOKEN',
       value: '<token>',
-      description: 'what GET and DELETE /_sandbox/worlds ask for, 16 characters or more',
-      defaultText: 'made and told at the start',
+      description: 'the token for GET and DELETE /_sandbox/worlds, 16 characters or more',
+      defaultText: 'generated and printed at the start',
     }),
 });
 
-/** The settings as they are used: numbers, INR, milliseconds. */
+/** The parsed settings: numbers, INR, milliseconds. */
 export type Settings = z.infer<typeof SettingsSchema>;
 export type SettingName = keyof Settings;
 
-/** Settings as the library takes them: any of them, as text or as its own type. */
+/** Settings as the library accepts them: each is optional, as text or as its own type. */
 export type SettingsInput = z.input<typeof SettingsSchema>;
 
 interface Setting extends Explained {
@@ -258,7 +258,7 @@ export const SETTINGS: readonly Setting[] = (Object.keys(SettingsSchema.shape) a
   settingOf,
 );
 
-/** A setting that cannot be used. The message is one line and names the flag or the variable that it came from. */
+/** An invalid setting. The message is one line and names the flag or the variable of the setting. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
 }
@@ -268,10 +268,11 @@ const SECRETS: ReadonlySet<string> = new Set(['apiKeys', 'adminToken']); // thei
 type Given = Readonly<Record<string, unknown>>;
 
 /**
- * Flags before environment before defaults. An empty variable counts as not set.
+ * Reads the settings: a flag overrides its environment variable, which overrides the default. An empty variable counts as
+ * not set.
  *
  * @param flags by setting name, as text
- * @throws SettingsError with every wrong value, on one line
+ * @throws SettingsError with every invalid value, on one line
  */
 export function readSettings(flags: Given, environment: Given): Settings {
   const unknown = Object.keys(flags).filter((name) => !Object.hasOwn(SettingsSchema.shape, name));

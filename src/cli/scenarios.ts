@@ -30,7 +30,7 @@ export function scenarioList(
   try {
     library = new ScenarioLibrary({
       settings: ANY_SETTINGS,
-      inForce: undefined,
+      active: undefined,
       folder,
       reloaded: nothing,
       refused: nothing,

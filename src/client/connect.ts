@@ -1,20 +1,19 @@
 import { sandboxAt, type Sandbox } from './sandbox.ts';
 
 export interface ConnectOptions {
-  /** Where the sandbox is: `http://127.0.0.1:3000`. */
+  /** The address of the sandbox: `http://127.0.0.1:3000`. */
   readonly url: string;
-  /** For `worlds` and `dropWorld`. */
+  /** Needed for `worlds` and `dropWorld`. */
   readonly adminToken?: string;
-  /** The keys that it accepts, where it accepts only some: `world()` gives them out one by one. */
+  /** The keys that the sandbox accepts, if it accepts only some. `world()` uses them one after the other. */
   readonly apiKeys?: readonly string[];
 }
 
-/** A key that no other test, process or machine has. */
+/** A key that is unique among all tests, processes and machines. */
 const freshKey = (): string => `sk_test_${crypto.randomUUID()}`;
 
 /**
- * Connects to a sandbox that runs elsewhere: `npm start`, a container, a server shared by many. Nothing is sent before the
- * first world is used.
+ * Connects to a running sandbox: `npm start`, a container, a shared server. No request is sent before the first world is used.
  */
 export const connectSandbox = ({ url, adminToken, apiKeys }: ConnectOptions): Sandbox =>
   sandboxAt({

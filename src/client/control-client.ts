@@ -1,10 +1,10 @@
-/** One field of a request that is at fault. */
+/** An invalid field of a request. */
 export interface SandboxFieldError {
   readonly field: string;
   readonly message: string;
 }
 
-/** What the control API refused: the message says what would have been right. */
+/** An error of the control API. The message says what would have been valid. */
 export class SandboxError extends Error {
   override readonly name = 'SandboxError';
   /** HTTP status. */
@@ -29,7 +29,7 @@ interface Refused {
   readonly errors?: readonly SandboxFieldError[];
 }
 
-/** The query of a URL, without what is not given. */
+/** The query of a URL, without undefined parameters. */
 const queryText = (query: Query): string => {
   const given = Object.entries(query).filter(([, value]) => value !== undefined);
   return given.length === 0
@@ -43,17 +43,17 @@ async function refusalOf(response: Response): Promise<SandboxError> {
   try {
     body = JSON.parse(text) as Refused;
   } catch {
-    // no sandbox answers like that: what it said is all there is to tell
+    // not an answer of a sandbox: the message is its text
   }
   return new SandboxError(response.status, body.code ?? 'UNKNOWN', body.message ?? text, body.errors);
 }
 
-/** The control API of one sandbox, asked with one token: the key of a world, or the admin's. */
+/** A client of the control API with one token: the key of a world, or the admin token. */
 export class ControlClient {
   readonly url: string;
   readonly #authorization: string;
 
-  /** @param url where the sandbox is: `http://127.0.0.1:3000` */
+  /** @param url the address of the sandbox: `http://127.0.0.1:3000` */
   constructor(url: string, token: string) {
     this.url = url.replace(/\/+$/, '');
     this.#authorization = `Bearer ${token}`;
@@ -75,7 +75,7 @@ export class ControlClient {
     return this.#json<T>('DELETE', path);
   }
 
-  /** An answer whose body is still to be read. @throws SandboxError for what is refused */
+  /** Sends a request, and returns the response with its body unread. @throws SandboxError for an error of the API */
   async open(
     method: string,
     path: string,

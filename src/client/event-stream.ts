@@ -2,36 +2,36 @@ import type { ChangeAnswer, JournalEntry, MoneyAnswer } from '../contract/contro
 import type { ControlClient } from './control-client.ts';
 
 interface EventData {
-  /** A request that was answered, broken or left, or that begins to wait. */
+  /** A request that ended, or that begins to wait. */
   readonly request: JournalEntry;
-  /** A step of a payout that has happened. */
+  /** A step of a payout that was applied. */
   readonly settlement: ChangeAnswer;
-  /** Money that was put in or taken out. */
+  /** Money that was credited or debited by hand. */
   readonly wallet: MoneyAnswer;
   readonly clock: { readonly now: string; readonly frozen: boolean };
-  /** Another scenario, or another rule on top. */
+  /** A change of the scenario, or of the rules on top. */
   readonly scenario: { readonly scenario: string; readonly rule?: string };
-  /** A rule that was taken for a request. */
+  /** A rule that was applied to a request. */
   readonly rule: { readonly rule: string; readonly matched: number; readonly taken: number };
   readonly reset: { readonly now: string };
   readonly restore: { readonly now: string };
-  /** So many events are not known any more; null when nobody knows how many. */
+  /** How many events were dropped before this one; null when the number is unknown. */
   readonly missed: { readonly missed: number | null };
 }
 
-/** Something that happened in a world. `id` is what `after` takes, to read on from there. */
+/** Something that happened in a world. Pass its `id` as `after` to continue from there. */
 export type WorldEvent = {
   [K in keyof EventData]: { readonly id: string; readonly type: K; readonly data: EventData[K] };
 }[keyof EventData];
 
 export interface EventsOptions {
-  /** Reads on after the event of this id. */
+  /** Continues after the event with this id. */
   readonly after?: string;
-  /** Ends the reading. */
+  /** Stops reading. */
   readonly signal?: AbortSignal;
 }
 
-/** One event of a stream; undefined for what only keeps it alive. */
+/** Parses a frame; undefined for a keep-alive. */
 function eventOf(frame: string): WorldEvent | undefined {
   const fields = new Map(
     frame.split('\n').map((line): [string, string] => {
@@ -44,7 +44,7 @@ function eventOf(frame: string): WorldEvent | undefined {
   return { id, type, data: JSON.parse(data) } as WorldEvent;
 }
 
-/** The chunks of a body, read as every browser can: Safari has no `for await` over a stream. */
+/** The chunks of a body. Uses a reader, since Safari has no `for await` over a stream. */
 async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   const reader = body.getReader();
   for (;;) {
@@ -66,8 +66,8 @@ async function* framesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<strin
 }
 
 /**
- * What happens in a world from now on, as it happens. The connection is open before the first event is asked for, so
- * that nothing that is done meanwhile is missed.
+ * Reads the events of a world from now on. The connection is open when the promise resolves, so that no later event is
+ * missed.
  */
 export async function openEvents(
   client: ControlClient,
@@ -77,7 +77,7 @@ export async function openEvents(
   const abort = (): void => leave.abort();
   if (signal?.aborted) abort();
   signal?.addEventListener('abort', abort, { once: true });
-  // a signal may outlive many readings: each takes its listener away again
+  // a signal may outlive many readers, so each removes its listener
   leave.signal.addEventListener('abort', () => signal?.removeEventListener('abort', abort), { once: true });
   const response = await client
     .open('GET', '/events', {
@@ -90,7 +90,7 @@ export async function openEvents(
     });
   const events = readEvents(response, leave);
   const end = events.return.bind(events);
-  // a generator that was not begun, or that waits, would not hear of its end
+  // return() does not run the finally block of a generator that has not started, and waits for one that is reading
   return Object.assign(events, {
     return(): ReturnType<typeof end> {
       leave.abort();

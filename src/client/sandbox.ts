@@ -6,26 +6,26 @@ import { World } from './world.ts';
 export interface Sandbox extends AsyncDisposable {
   readonly url: string;
   /**
-   * The world of a key; without one, a fresh world with a key that nobody else has.
+   * The world of a key; without a key, a new world with a unique key.
    *
-   * @throws Error when only certain keys are accepted and none is left
+   * @throws Error when only listed keys are accepted and none is left
    */
   world(apiKey?: string): World;
-  /** All worlds, the idlest first. @throws SandboxError UNAUTHORIZED without the admin token */
+  /** All worlds, the one that was idle longest first. @throws SandboxError UNAUTHORIZED without the admin token */
   worlds(): Promise<WorldsAnswer['worlds']>;
   /** Drops a world by its id. @throws SandboxError UNAUTHORIZED, WORLD_NOT_FOUND */
   dropWorld(id: string): Promise<void>;
-  /** Ends what was begun by getting it: the server that was started, or nothing where it was only connected to. */
+  /** Stops the server that was started with it; does nothing for a sandbox that was only connected to. */
   close(): Promise<void>;
 }
 
-/** Where a sandbox is, and what one has of it. */
+/** How to reach a sandbox. */
 export interface Access {
   readonly url: string;
   readonly adminToken: string | undefined;
   /** The only keys that are accepted; undefined for every key that begins with `sk_test_`. */
   readonly apiKeys: readonly string[] | undefined;
-  /** A key that nobody has used so far, where every key is accepted. */
+  /** Makes a unique key, for a sandbox that accepts every key. */
   readonly freshKey: () => string;
   readonly close: () => Promise<void>;
 }
@@ -35,7 +35,7 @@ interface Keys {
   readonly check: (apiKey: string) => string;
 }
 
-/** A sandbox that answers at a URL. */
+/** The sandbox at a URL. */
 export function sandboxAt({ url, adminToken = '', apiKeys, freshKey, close }: Access): Sandbox {
   const keys: Keys =
     apiKeys === undefined ? { fresh: freshKey, check: (apiKey) => apiKey } : listedKeys(apiKeys);
@@ -52,19 +52,19 @@ export function sandboxAt({ url, adminToken = '', apiKeys, freshKey, close }: Ac
   };
 }
 
-/** Gives out the keys of a list, one after the other, and takes no others. */
+/** Uses the keys of a list, one after the other, and accepts no others. */
 function listedKeys(apiKeys: readonly string[]): Keys {
   let given = 0;
   return {
     fresh() {
       const key = apiKeys[given];
-      if (key === undefined) throw new Error(`apiKeys has no more than ${apiKeys.length} keys`);
+      if (key === undefined) throw new Error(`all ${apiKeys.length} keys of apiKeys are in use`);
       given += 1;
       return key;
     },
     check(apiKey) {
       if (apiKeys.includes(apiKey)) return apiKey;
-      throw new Error('this key is none of those in apiKeys, the only ones that are accepted');
+      throw new Error('this key is not in apiKeys, the only keys that are accepted');
     },
   };
 }

@@ -2,7 +2,7 @@ import type { AdvanceRequest } from '../contract/control.ts';
 import type { AdvanceAnswer, ClockAnswer } from '../contract/control-answers.ts';
 import type { ControlClient } from './control-client.ts';
 
-/** The time of one world. It never goes backwards. */
+/** The clock of one world. It never goes backwards. */
 export class WorldClock {
   readonly #control: ControlClient;
 
@@ -10,7 +10,7 @@ export class WorldClock {
     this.#control = control;
   }
 
-  /** World time, whether it stands still, and when the next step of a payout is due. */
+  /** World time, whether the clock is frozen, and when the next step of a payout is due. */
   read(): Promise<ClockAnswer> {
     return this.#control.get('/clock');
   }
@@ -20,30 +20,30 @@ export class WorldClock {
     return new Date((await this.read()).now);
   }
 
-  /** Stops it where it stands. */
+  /** Freezes the clock at its current time. */
   freeze(): Promise<ClockAnswer> {
     return this.#control.post('/clock/freeze');
   }
 
-  /** Lets it run on from where it stands. */
+  /** Lets the clock run from its current time. */
   resume(): Promise<ClockAnswer> {
     return this.#control.post('/clock/resume');
   }
 
   /**
-   * Makes it that of a new world.
+   * Resets the clock to that of a new world.
    *
-   * @throws SandboxError CLOCK_BACKWARDS when that is behind, and something has happened in this world
+   * @throws SandboxError CLOCK_BACKWARDS when that time is in the past of this world, and something has happened in it
    */
   reset(): Promise<ClockAnswer> {
     return this.#control.post('/clock/reset');
   }
 
   /**
-   * Moves it forward, and resolves when all that came due has happened.
+   * Moves the clock forward, and resolves when all steps that are due by then are applied.
    *
-   * @param move a duration (`'90s'`, `'2h'`, `'3d'`), `'idle'` until nothing is planned any more, or `{ by }`, `{ to }` (a time), `{ until: 'idle' }`
-   * @returns the time then, and what changed, in the order in which it happened
+   * @param move a duration (`'90s'`, `'2h'`, `'3d'`), `'idle'` until nothing is scheduled, or `{ by }`, `{ to }` (a time), `{ until: 'idle' }`
+   * @returns the new time, and the steps that were applied, in order
    */
   advance(move: string | AdvanceRequest): Promise<AdvanceAnswer> {
     const body = typeof move !== 'string' ? move : move === 'idle' ? { until: move } : { by: move };

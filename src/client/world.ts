@@ -25,7 +25,7 @@ import { ControlClient } from './control-client.ts';
 import { openEvents, type EventsOptions, type WorldEvent } from './event-stream.ts';
 import { WorldClock } from './world-clock.ts';
 
-/** A snapshot of a world, as lines of JSON: to be kept and given back as it is. */
+/** A snapshot of a world, as lines of JSON. Pass it to `restore` unchanged. */
 export type WorldSnapshot = string;
 
 type Without<T, K extends string> = Omit<T, K>;
@@ -35,12 +35,12 @@ const LONGEST_PAGE = 1000;
 const NDJSON = 'application/x-ndjson';
 
 /**
- * One API key, and all that it sees: to be given to the client under test, and to be steered and asked by the test.
- * Every method throws SandboxError for what the sandbox refuses. Amounts are INR, times ISO 8601.
+ * The world of one API key. Give the key to the client under test; the test controls and inspects the world here.
+ * Every method throws SandboxError for an error of the sandbox. Amounts are INR, times ISO 8601.
  */
 export class World implements AsyncDisposable {
   readonly apiKey: string;
-  /** The base address for a payout client: the same for every world. */
+  /** The base URL for a payout client; the same for every world. */
   readonly url: string;
   readonly clock: WorldClock;
   readonly #control: ControlClient;
@@ -52,7 +52,7 @@ export class World implements AsyncDisposable {
     this.clock = new WorldClock(this.#control);
   }
 
-  /** How it stands: balance, payouts by state, clock, scenario, and whether all invariants hold. */
+  /** The state of the world: balance, payouts by state, clock, scenario, and whether all invariants hold. */
   summary(): Promise<WorldAnswer> {
     return this.#control.get('/world');
   }
@@ -71,12 +71,12 @@ export class World implements AsyncDisposable {
     return this.#control.post('/wallet/credit', { amount });
   }
 
-  /** Takes money out of the wallet, by no payout. @param amount INR, at most 2 decimals */
+  /** Takes money out of the wallet without a payout. @param amount INR, at most 2 decimals */
   withdraw(amount: number): Promise<MoneyAnswer> {
     return this.#control.post('/wallet/debit', { amount });
   }
 
-  /** Why the balance is what it is, the oldest entry first. */
+  /** The entries of the ledger, which explain the balance, oldest first. */
   entries(query: Pick<EntriesQuery, 'txn_id'> = {}): Promise<readonly EntryAnswer[]> {
     return this.#all(async (page) => {
       const { entries, next } = await this.#control.get<EntriesAnswer>('/wallet/entries', {
@@ -87,7 +87,7 @@ export class World implements AsyncDisposable {
     });
   }
 
-  /** The payouts, the oldest first, with what has happened to them and what is planned. */
+  /** The payouts, oldest first, with their past and scheduled steps. */
   transactions(
     query: Pick<TransactionsQuery, 'status' | 'client_ref_id'> = {},
   ): Promise<readonly TransactionAnswer[]> {
@@ -101,7 +101,7 @@ export class World implements AsyncDisposable {
     return this.#control.get(`/transactions/${encodeURIComponent(txnId)}`);
   }
 
-  /** Forces a payout into a state, by a legal edge only. What was planned for it is called off. */
+  /** Forces a payout into a state, along legal edges only. Its scheduled steps are cancelled. */
   transition(txnId: string, to: 'SUCCESS' | 'FAILED' | 'REVERSED'): Promise<TransactionAnswer> {
     return this.#control.post(`/transactions/${encodeURIComponent(txnId)}/transition`, { to });
   }
@@ -111,14 +111,14 @@ export class World implements AsyncDisposable {
     return this.#control.get('/scenarios');
   }
 
-  /** The scenario of this world, with all rules and how often each was used. */
+  /** The scenario of this world, with all rules and how often each was applied. */
   scenario(): Promise<ScenarioAnswer> {
     return this.#control.get('/scenario');
   }
 
   /**
-   * Chooses a scenario: by its name, a whole document, or null for the one in force. Rules on top stay. The opening balance
-   * of a scenario holds for a world whose wallet nothing has happened to.
+   * Chooses a scenario: a name, a document, or null for the active scenario of the server. Rules on top stay. The opening
+   * balance of the scenario applies only if nothing has happened to the wallet.
    */
   use(scenario: string | ScenarioInput | null): Promise<ScenarioAnswer> {
     const isName = typeof scenario === 'string' || scenario === null;
@@ -126,25 +126,25 @@ export class World implements AsyncDisposable {
   }
 
   /**
-   * Every rule that holds, in the order in which they are asked, with how often each was used.
+   * Every active rule, in the order in which they are tried, with how often each was applied.
    *
-   * @param from only those on top of the `world`, of its `scenario`, or of the `magic` beneficiaries
+   * @param from only the rules on top of the `world`, those of its `scenario`, or those of the `magic` beneficiaries
    */
   async rules(from?: 'world' | 'scenario' | 'magic'): Promise<readonly RuleAnswer[]> {
     return (await this.#control.get<{ rules: RuleAnswer[] }>('/rules', { from })).rules;
   }
 
-  /** Puts a rule first, in the place of one of the same name on top. */
+  /** Puts a rule on top, before all others. Replaces the rule on top with the same name. */
   rule(rule: RuleRequest): Promise<RuleAnswer> {
     return this.#control.post('/rules', rule);
   }
 
-  /** Takes a rule on top away; without a name, all of them. */
+  /** Removes a rule on top; without a name, all of them. */
   async removeRule(name?: string): Promise<void> {
     await this.#control.delete(name === undefined ? '/rules' : `/rules/${encodeURIComponent(name)}`);
   }
 
-  /** What this world was asked, the oldest request first. */
+  /** The requests to this world, oldest first. */
   async requests(query: Without<RequestsQuery, 'order' | 'limit'> = {}): Promise<readonly JournalEntry[]> {
     const known: JournalEntry[] = [];
     for (let since = query.since; ; since = String(known.at(-1)!.id)) {
@@ -159,27 +159,27 @@ export class World implements AsyncDisposable {
     }
   }
 
-  /** Forgets what it was asked. */
+  /** Clears the journal of requests. */
   async clearRequests(): Promise<void> {
     await this.#control.delete('/requests');
   }
 
-  /** Holds the journal against what it is expected to show: a count of requests that match, or a sequence. */
+  /** Checks the journal against an expectation: a count of requests that match, or a sequence. */
   verify(expected: VerifyRequest): Promise<VerifyAnswer> {
     return this.#control.post('/requests/verify', expected);
   }
 
-  /** Makes the world as new: wallet, payouts, clock, scenario, rules and journal. Answers that it holds back are ended. */
+  /** Resets the world to a new one: wallet, payouts, clock, scenario, rules and journal. Delayed responses are aborted. */
   reset(): Promise<WorldAnswer> {
     return this.#control.post('/reset');
   }
 
-  /** All that its future depends on, but not its journal. */
+  /** Everything that the future of the world depends on. The journal is not included. */
   async snapshot(): Promise<WorldSnapshot> {
     return (await this.#control.open('GET', '/state')).text();
   }
 
-  /** Puts a snapshot, of this world or of another, in the place of all that this one is. Its time goes on from there. */
+  /** Replaces this world with a snapshot of this or another world. Its clock continues from the snapshot. */
   async restore(snapshot: WorldSnapshot): Promise<WorldAnswer> {
     const headers = { 'content-type': NDJSON };
     return (
@@ -188,19 +188,19 @@ export class World implements AsyncDisposable {
   }
 
   /**
-   * What happens in this world from now on, as it happens: `for await (const event of await world.events())`. Leaving the loop
-   * ends it.
+   * Reads the events of this world from now on: `for await (const event of await world.events())`. Leaving the loop stops
+   * reading.
    */
   events(options: EventsOptions = {}): Promise<AsyncGenerator<WorldEvent, void>> {
     return openEvents(this.#control, options);
   }
 
-  /** Makes the world as new, so that nothing of it stays in memory. */
+  /** Resets the world, so that nothing of it stays in memory. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.reset();
   }
 
-  /** All of a list, page by page. */
+  /** Reads all pages of a list. */
   async #all<T>(
     read: (page: object) => Promise<{ readonly items: readonly T[]; readonly next: number | null }>,
   ): Promise<readonly T[]> {

@@ -2,29 +2,33 @@ import { z } from 'zod';
 import { State, TransferMode } from './payout.ts';
 import { RouteName } from './scenario.ts';
 
-/** What the control API answers. Amounts are INR, times ISO 8601 in UTC with milliseconds. */
+/** Responses of the control API. Amounts are INR, times ISO 8601 in UTC with milliseconds. */
 
 const Inr = z.number().meta({ description: 'INR' });
 const Time = z.iso.datetime().meta({ examples: ['2026-01-15T10:30:00.000Z'] });
 const NextCursor = z
   .number()
   .nullable()
-  .meta({ description: 'The cursor of the next page; null when this was the last' });
+  .meta({ description: 'The cursor of the next page; null for the last page' });
 
 export const HealthAnswer = z
   .object({ status: z.enum(['ready', 'stopping']), version: z.string() })
   .meta({ description: 'ready, or stopping' });
 
 export const DroppedAnswer = z.object({
-  dropped: z.string().meta({ description: 'The id of the world that ended' }),
+  dropped: z.string().meta({ description: 'The id of the world that was dropped' }),
 });
-export const ClearedAnswer = z.object({ cleared: z.int().meta({ description: 'How many there were' }) });
+export const ClearedAnswer = z.object({
+  cleared: z.int().meta({ description: 'How many entries were cleared' }),
+});
 
 export const ClockAnswer = z
   .object({
     now: Time,
     frozen: z.boolean(),
-    next_due: Time.nullable().meta({ description: 'When the next step of a payout is due' }),
+    next_due: Time.nullable().meta({
+      description: 'When the next step of a payout is due; null when nothing is scheduled',
+    }),
   })
   .meta({ id: 'Clock' });
 export type ClockAnswer = z.infer<typeof ClockAnswer>;
@@ -34,16 +38,16 @@ export const ChangeAnswer = z
     txn_id: z.string(),
     client_ref_id: z.string(),
     from: State,
-    to: State.meta({ description: 'The same as `from` when only the UTR came' }),
+    to: State.meta({ description: 'The same as `from` when the step only set the UTR' }),
     at: Time.meta({ description: "The step's own due time" }),
     utr: z.string().nullable(),
   })
-  .meta({ id: 'Change', description: 'A step of a payout that has happened' });
+  .meta({ id: 'Change', description: 'A step of a payout that was applied' });
 export type ChangeAnswer = z.infer<typeof ChangeAnswer>;
 
 export const AdvanceAnswer = z
   .object({ now: Time, frozen: z.boolean(), changes: z.array(ChangeAnswer) })
-  .meta({ id: 'Advanced', description: 'What happened, in its order' });
+  .meta({ id: 'Advanced', description: 'The new time, and the steps that were applied, in order' });
 export type AdvanceAnswer = z.infer<typeof AdvanceAnswer>;
 
 export const WorldAnswer = z
@@ -58,7 +62,7 @@ export const WorldAnswer = z
     scenario: z.string(),
     invariants: z
       .union([z.literal('hold'), z.array(z.string())])
-      .meta({ description: 'hold; or those that do not, which is a fault of the sandbox' }),
+      .meta({ description: 'hold; otherwise the invariants that are broken, which is a bug of the sandbox' }),
   })
   .meta({ id: 'World' });
 export type WorldAnswer = z.infer<typeof WorldAnswer>;
@@ -79,12 +83,12 @@ export type WalletAnswer = z.infer<typeof WalletAnswer>;
 export const EntryAnswer = z
   .object({
     kind: z.enum(['opening', 'payout', 'refund', 'credit', 'debit']),
-    amount: Inr.meta({ description: 'INR, below 0 when it left the balance' }),
-    balance: Inr.meta({ description: 'INR in the wallet after it' }),
+    amount: Inr.meta({ description: 'INR; negative when the balance went down' }),
+    balance: Inr.meta({ description: 'The balance after this entry, in INR' }),
     txn_id: z.string().nullable(),
     at: Time,
   })
-  .meta({ id: 'Entry', description: 'One line of the book: why the balance changed' });
+  .meta({ id: 'Entry', description: 'A ledger entry: one change of the balance and its reason' });
 export type EntryAnswer = z.infer<typeof EntryAnswer>;
 
 export const EntriesAnswer = z.object({ entries: z.array(EntryAnswer), next: NextCursor });
@@ -94,14 +98,14 @@ export const MoneyAnswer = z.object({ balance: Inr, entry: EntryAnswer });
 export type MoneyAnswer = z.infer<typeof MoneyAnswer>;
 
 const TimelineStep = z.object({
-  to: State.nullable().meta({ description: 'null when only the UTR comes' }),
+  to: State.nullable().meta({ description: 'null when the step only sets the UTR' }),
   at: Time.nullable().meta({
-    description: 'When it happened or is due; null while it waits for status reads',
+    description: 'When the step was applied or is due; null while it waits for status reads',
   }),
-  polls: z.int().nullable().meta({ description: 'The status read that it waits for' }),
+  polls: z.int().nullable().meta({ description: 'The number of the status read that applies this step' }),
   utr: z.boolean(),
   done: z.boolean(),
-  forced: z.boolean().meta({ description: 'Ordered by a transition, and not planned' }),
+  forced: z.boolean().meta({ description: 'True when a transition forced this step' }),
 });
 
 export const TransactionAnswer = z
@@ -117,13 +121,16 @@ export const TransactionAnswer = z
     utr: z.string().nullable(),
     created_at: Time,
     completed_at: Time.nullable(),
-    nth: z.int().meta({ description: 'Which payout of its reference it is, from 1' }),
+    nth: z.int().meta({ description: 'Which payout of its reference this is, counted from 1' }),
     planned_by: z
       .string()
-      .meta({ description: 'What decided its timeline: a rule, a settlement preset, a scenario' }),
-    reason: z.string().meta({ description: 'Why it is in the state that it is in' }),
-    hidden_by: z.string().nullable().meta({ description: 'The rule that hides it from status reads now' }),
-    legal: z.array(State).meta({ description: 'The states that it can be forced into' }),
+      .meta({ description: 'What decided the timeline: a rule, a settlement preset or a scenario' }),
+    reason: z.string().meta({ description: 'Why the payout is in its state' }),
+    hidden_by: z
+      .string()
+      .nullable()
+      .meta({ description: 'The rule that currently hides this payout from status reads' }),
+    legal: z.array(State).meta({ description: 'The states that a transition can force' }),
     timeline: z.array(TimelineStep),
   })
   .meta({ id: 'Transaction' });
@@ -134,13 +141,15 @@ export type TransactionsAnswer = z.infer<typeof TransactionsAnswer>;
 
 export const RuleAnswer = z
   .object({
-    id: z.string().meta({ description: 'scenario/rule, as the header X-Sandbox-Rule says it' }),
+    id: z.string().meta({ description: 'scenario/rule, as in the header X-Sandbox-Rule' }),
     name: z.string(),
-    from: z.enum(['world', 'scenario', 'magic']).meta({ description: 'world: put on top of this world' }),
+    from: z
+      .enum(['world', 'scenario', 'magic'])
+      .meta({ description: 'world: a rule that was put on top of this world' }),
     description: z.string(),
-    matched: z.int().meta({ description: 'How many requests it matched' }),
-    taken: z.int().meta({ description: 'How many of them it was taken for' }),
-    rule: z.unknown().meta({ description: 'The rule as it was written' }),
+    matched: z.int().meta({ description: 'How many requests matched' }),
+    taken: z.int().meta({ description: 'How many of those requests the rule was applied to' }),
+    rule: z.unknown().meta({ description: 'The rule as written' }),
   })
   .meta({ id: 'RuleInForce' });
 export type RuleAnswer = z.infer<typeof RuleAnswer>;
@@ -151,53 +160,62 @@ export const ScenarioAnswer = z
   .object({
     name: z.string(),
     description: z.string(),
-    chosen: z.boolean().meta({ description: 'False for a world that follows the one in force' }),
-    document: z.unknown().meta({ description: 'The scenario as it was written' }),
+    chosen: z.boolean().meta({ description: 'False when the world uses the active scenario of the server' }),
+    document: z.unknown().meta({ description: 'The scenario as written' }),
     rules: z.array(RuleAnswer),
   })
   .meta({ id: 'ScenarioInForce' });
 export type ScenarioAnswer = z.infer<typeof ScenarioAnswer>;
 
 export const ScenariosAnswer = z.object({
-  in_force: z.string().meta({ description: 'That of every world that has not chosen another' }),
+  in_force: z.string().meta({ description: 'The scenario of every world that has not chosen one' }),
   scenarios: z.array(z.object({ name: z.string(), description: z.string() })),
 });
 export type ScenariosAnswer = z.infer<typeof ScenariosAnswer>;
 
 export const JournalEntry = z
   .object({
-    id: z.int().meta({ description: 'The how manieth request of its world, from 1' }),
+    id: z.int().meta({ description: 'Which request of its world this is, counted from 1' }),
     request_id: z.string(),
-    at: Time.meta({ description: 'World time at which it came' }),
-    wall_at: Time.meta({ description: 'Wall time at which it came' }),
+    at: Time.meta({ description: 'World time when the request arrived' }),
+    wall_at: Time.meta({ description: 'Wall time when the request arrived' }),
     outcome: z.enum(['pending', 'answered', 'fault', 'client_gone']),
     route: RouteName.nullable(),
     request: z.object({
       method: z.string(),
       path: z.string(),
-      headers: z.record(z.string(), z.unknown()).meta({ description: 'Without keys' }),
-      body: z.unknown().meta({ description: 'JSON where it is JSON, else a text; null without one' }),
+      headers: z.record(z.string(), z.unknown()).meta({ description: 'Keys are redacted' }),
+      body: z
+        .unknown()
+        .meta({ description: 'The body as JSON if it is JSON, otherwise as text; null without a body' }),
     }),
     answer: z
       .object({ status: z.int(), headers: z.record(z.string(), z.unknown()), body: z.unknown() })
       .nullable()
-      .meta({ description: 'null while there is none, and where the connection broke before one' }),
+      .meta({
+        description: 'null while the request is pending, and when the connection broke before an answer',
+      }),
     duration_ms: z.number().nullable(),
     code: z.string().nullable(),
     client_ref_id: z.string().nullable(),
     txn_id: z.string().nullable(),
-    attempt: z.int().nullable().meta({ description: 'The how manieth time this reference was sent' }),
-    rule: z.string().nullable().meta({ description: 'The rule that made the answer: scenario/rule' }),
-    limit: z.string().nullable().meta({ description: 'The setting whose limit made the answer' }),
+    attempt: z
+      .int()
+      .nullable()
+      .meta({ description: 'Which attempt of this reference this is, counted from 1' }),
+    rule: z.string().nullable().meta({ description: 'The rule that decided the answer: scenario/rule' }),
+    limit: z.string().nullable().meta({ description: 'The setting whose limit refused the request' }),
     fault: z.string().nullable(),
     delay_ms: z.number().nullable(),
     committed: z
       .boolean()
       .nullable()
-      .meta({ description: 'Whether it made a payout; null for what makes none' }),
+      .meta({ description: 'Whether the request made a payout; null for a request that cannot make one' }),
     replayed: z.boolean(),
     warnings: z.array(z.string()),
-    balance_before: Inr.nullable().meta({ description: 'INR; null where the ledger was not asked' }),
+    balance_before: Inr.nullable().meta({
+      description: 'INR; null when the request did not reach the ledger',
+    }),
     balance_after: Inr.nullable(),
   })
   .meta({ id: 'JournalEntry' });
@@ -205,23 +223,25 @@ export type JournalEntry = z.infer<typeof JournalEntry>;
 
 export const RequestsAnswer = z.object({
   requests: z.array(JournalEntry),
-  evicted: z.int().meta({ description: 'How many had to make room, and are not known any more' }),
+  evicted: z.int().meta({ description: 'How many older entries were dropped' }),
 });
 export type RequestsAnswer = z.infer<typeof RequestsAnswer>;
 
 export const VerifyAnswer = z
   .object({
     passed: z.boolean(),
-    count: z.int().meta({ description: 'How many match; of a sequence, how much of it was found' }),
+    count: z
+      .int()
+      .meta({ description: 'How many requests match; for a sequence, how many of its steps were found' }),
     message: z.string(),
     closest: z.array(
       z.object({
         id: z.int(),
-        request: z.string().meta({ description: 'What it was, in a line' }),
+        request: z.string().meta({ description: 'The request in one line' }),
         misses: z.array(z.object({ field: z.string(), expected: z.unknown(), actual: z.unknown() })),
       }),
     ),
-    evicted: z.int().meta({ description: 'How many requests are not known any more' }),
+    evicted: z.int().meta({ description: 'How many older requests were dropped from the journal' }),
   })
   .meta({ id: 'Verified' });
 export type VerifyAnswer = z.infer<typeof VerifyAnswer>;

@@ -3,7 +3,7 @@ import { durationMs } from './duration.ts';
 import { isWholePaise, MAX_AMOUNT_INR, State } from './payout.ts';
 import { FAULTS, Match, RouteName, RuleDocument, ScenarioDocument } from './scenario.ts';
 
-/** What the control API is asked: the bodies and queries of the routes below /_sandbox. */
+/** Bodies and queries of the routes under /_sandbox. */
 
 const LONGEST_LIST = 1000;
 
@@ -18,16 +18,16 @@ const queryNumber = (min: number, max: number) => {
 
 const Limit = queryNumber(1, LONGEST_LIST)
   .optional()
-  .meta({ description: `At most so many, up to ${LONGEST_LIST}; 100 when absent` });
+  .meta({ description: `The most items to return, up to ${LONGEST_LIST}; 100 by default` });
 
 const Order = z
   .enum(['newest', 'oldest'])
   .optional()
-  .meta({ description: 'Which comes first; newest when absent' });
+  .meta({ description: 'The order of the list; newest first by default' });
 
 const Cursor = queryNumber(0, Number.MAX_SAFE_INTEGER)
   .optional()
-  .meta({ description: 'The `next` of the page before' });
+  .meta({ description: 'The `next` of the previous page' });
 
 /** ISO 8601 with a zone, as ms since the epoch. */
 const Instant = z.iso
@@ -52,17 +52,20 @@ const oneOf =
 
 export const AdvanceRequest = z
   .strictObject({
-    by: Duration.optional().meta({ description: 'So far' }),
-    to: Instant.optional().meta({ description: 'Up to this time', examples: ['2026-12-01T00:00:00Z'] }),
-    until: z.literal('idle').optional().meta({ description: 'Until nothing is planned any more' }),
+    by: Duration.optional().meta({ description: 'Move the clock by this duration' }),
+    to: Instant.optional().meta({
+      description: 'Move the clock to this time',
+      examples: ['2026-12-01T00:00:00Z'],
+    }),
+    until: z.literal('idle').optional().meta({ description: 'Move the clock until nothing is scheduled' }),
   })
   .refine(oneOf('by', 'to', 'until'), {
     error: 'must be one of {"by":"2h"}, {"to":"2026-12-01T00:00:00Z"} and {"until":"idle"}',
   })
-  .meta({ id: 'AdvanceRequest', description: 'How far a clock moves' });
+  .meta({ id: 'AdvanceRequest', description: 'How far to move the clock' });
 export type AdvanceRequest = z.input<typeof AdvanceRequest>;
 
-/** The body of a call that takes none; an empty object is none. */
+/** The body of a call without parameters: absent, or an empty object. */
 export const NoRequest = z.strictObject({}).optional();
 
 export const MoneyRequest = z
@@ -74,45 +77,48 @@ export const MoneyRequest = z
       .refine(isWholePaise, { error: 'must have at most 2 decimals (INR, whole paise)' })
       .meta({ description: 'INR, at most 2 decimals', examples: [500] }),
   })
-  .meta({ id: 'MoneyRequest', description: 'Money put into the wallet, or taken out of it' });
+  .meta({ id: 'MoneyRequest', description: 'Money to put into the wallet or to take out of it' });
 
 export const ChooseRequest = z
   .strictObject({
-    use: z.string().nullable().meta({ description: 'The name of a scenario; null for the one in force' }),
+    use: z
+      .string()
+      .nullable()
+      .meta({ description: 'The name of a scenario; null for the active scenario of the server' }),
   })
-  .meta({ id: 'ChooseRequest', description: 'A scenario by its name' });
+  .meta({ id: 'ChooseRequest', description: 'The name of a scenario' });
 
-/** What chooses a scenario: its name, or all of it. */
+/** A scenario to choose: its name, or the whole document. */
 export const ScenarioRequest = z.union([ChooseRequest, ScenarioDocument]).meta({
   id: 'ScenarioRequest',
-  description: 'The name of a scenario, or a whole one',
+  description: 'The name of a scenario, or a scenario document',
 });
 
-/** A rule whose name may be left out. */
+/** A rule whose name is optional. */
 export const RuleRequest = RuleDocument.partial({ name: true }).meta({
   id: 'RuleRequest',
-  description: 'One rule, put first; without a name it is called rule-1, rule-2 …',
+  description: 'A rule to put before all others; without a name it is called rule-1, rule-2 …',
 });
 export type RuleRequest = Given<z.input<typeof RuleRequest>>;
 
-/** The same, also for what is given `as const`. */
+/** The same type for values that are written `as const`. */
 type Given<T> = T extends object ? { readonly [K in keyof T]: K extends 'body' ? T[K] : Given<T[K]> } : T;
 
 export type ScenarioInput = Given<z.input<typeof ScenarioDocument>>;
 
 export const RulesQuery = z.strictObject({
-  from: z
-    .enum(['world', 'scenario', 'magic'])
-    .optional()
-    .meta({ description: 'Only those on top of the world, of its scenario, or of the magic beneficiaries' }),
+  from: z.enum(['world', 'scenario', 'magic']).optional().meta({
+    description:
+      'Only the rules on top of the world, those of its scenario, or those of the magic beneficiaries',
+  }),
 });
 
 export const TransitionRequest = z
   .strictObject({ to: State.exclude(['PENDING']) })
-  .meta({ id: 'TransitionRequest', description: 'The state that a payout is forced into' });
+  .meta({ id: 'TransitionRequest', description: 'The state to force a payout into' });
 
 export const TransactionsQuery = z.strictObject({
-  status: State.optional().meta({ description: 'Only those in this state' }),
+  status: State.optional().meta({ description: 'Only payouts in this state' }),
   client_ref_id: z.string().min(1).optional(),
   order: Order,
   limit: Limit,
@@ -121,7 +127,7 @@ export const TransactionsQuery = z.strictObject({
 export type TransactionsQuery = z.input<typeof TransactionsQuery>;
 
 export const EntriesQuery = z.strictObject({
-  txn_id: z.string().min(1).optional().meta({ description: 'Only those of this payout' }),
+  txn_id: z.string().min(1).optional().meta({ description: 'Only entries of this payout' }),
   order: Order,
   limit: Limit,
   cursor: Cursor,
@@ -133,7 +139,9 @@ const HttpStatus = z.int().min(100).max(599);
 
 export const RequestsQuery = z.strictObject({
   route: RouteName.optional(),
-  status: queryNumber(100, 599).optional().meta({ description: 'Only those answered with this HTTP status' }),
+  status: queryNumber(100, 599)
+    .optional()
+    .meta({ description: 'Only requests that were answered with this HTTP status' }),
   client_ref_id: z.string().min(1).optional(),
   txn_id: z.string().min(1).optional(),
   since: z
@@ -141,7 +149,7 @@ export const RequestsQuery = z.strictObject({
       error: NO_SINCE,
     })
     .optional()
-    .meta({ description: 'Only those after the request of this id, or since this world time' }),
+    .meta({ description: 'Only requests after the one with this id, or since this world time' }),
   order: Order,
   limit: Limit,
 });
@@ -149,19 +157,19 @@ export type RequestsQuery = z.input<typeof RequestsQuery>;
 
 const oneOrMore = <T extends z.ZodType>(schema: T) => z.union([schema, z.array(schema).min(1)]);
 
-/** Which requests of the journal: as in the match of a rule, and what became of them. */
+/** Selects requests of the journal: everything a rule's `match` accepts, plus the outcome of the request. */
 export const RequestMatch = Match.extend({
   status: oneOrMore(HttpStatus).optional().meta({ description: 'The HTTP status of the answer' }),
   outcome: oneOrMore(z.enum(['pending', 'answered', 'fault', 'client_gone'])).optional(),
   rule: z
     .string()
-    .regex(/^[\w.-]+\/[\w.-]+$/, { error: 'must be scenario/rule, as X-Sandbox-Rule says it' })
+    .regex(/^[\w.-]+\/[\w.-]+$/, { error: 'must be scenario/rule, as in the header X-Sandbox-Rule' })
     .optional()
-    .meta({ description: 'The rule that made the answer: scenario/rule' }),
+    .meta({ description: 'The rule that decided the answer: scenario/rule' }),
   fault: z.enum(FAULTS).optional(),
-  committed: z.boolean().optional().meta({ description: 'Whether a payout was made under a rule' }),
+  committed: z.boolean().optional().meta({ description: 'Whether the request made a payout' }),
   replayed: z.boolean().optional(),
-}).meta({ id: 'RequestMatch', description: 'Which requests: all that is named must hold' });
+}).meta({ id: 'RequestMatch', description: 'Which requests to select: every condition must hold' });
 export type RequestMatch = z.output<typeof RequestMatch>;
 
 const Count = z
@@ -176,23 +184,23 @@ const Count = z
   .refine(
     ({ exactly, at_least = exactly ?? 0, at_most = exactly ?? Infinity }) =>
       at_least <= (exactly ?? at_most) && (exactly ?? at_least) <= at_most,
-    { error: 'must be a count that there can be: at_least up to at_most' },
+    { error: 'must be a possible count: at_least must not exceed at_most' },
   );
 
 export const VerifyRequest = z
   .strictObject({
     match: RequestMatch.optional(),
-    count: Count.optional().meta({ description: 'How many must match; at least one when absent' }),
+    count: Count.optional().meta({ description: 'How many requests must match; at least one by default' }),
     sequence: z
       .array(RequestMatch)
       .min(1)
       .max(100)
       .optional()
-      .meta({ description: 'Requests that came in this order; others may lie between them' }),
+      .meta({ description: 'Requests that arrived in this order; other requests may lie between them' }),
   })
   .refine(oneOf('match', 'sequence'), { error: 'must have either match or sequence' })
   .refine(({ sequence, count }) => sequence === undefined || count === undefined, {
-    error: 'must have no count beside a sequence',
+    error: 'must not have both a count and a sequence',
   })
   .meta({ id: 'VerifyRequest', description: 'What the journal is expected to show' });
 export type VerifyRequest = Given<z.input<typeof VerifyRequest>>;

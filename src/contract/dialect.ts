@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /**
  * The dialect: one switch for every point that the interface leaves open. docs/fidelity.md has a row for each, with
- * the reason of its default.
+ * the reason for its default.
  */
 
 const choice = <const T extends readonly (string | number | null)[]>(values: T, description: string) =>
@@ -13,7 +13,7 @@ const ErrorRows = z.strictObject({
     ['envelope', 'message', 'problem', 'empty'],
     'Body of an error: {status, message, code, errors}, {message}, an RFC 9457 problem, or nothing',
   ),
-  status_word: choice(['error', 'failed', 'failure'], 'The word in the field status of the envelope'),
+  status_word: choice(['error', 'failed', 'failure'], 'The value of the field status in the envelope'),
 });
 
 const ReferenceRows = z.strictObject({
@@ -27,45 +27,45 @@ const ReferenceRows = z.strictObject({
   ),
   after_402: choice(
     ['forget', 'remember'],
-    'A client_ref_id that was refused with 402: free again, or refused for ever',
+    'A client_ref_id that was refused with 402: usable again, or refused from then on',
   ),
 });
 
 const StatusRows = z.strictObject({
   without_key: choice(
     [401, 'answered'],
-    'GET /payout/status without a key; answered from the world of the default key',
+    'GET /payout/status without a key: a refusal, or an answer from the world of the default key',
   ),
-  unknown: choice([404, 400], 'A transaction that there is not'),
+  unknown: choice([404, 400], 'The status of an answer about a transaction that does not exist'),
   both: choice(
     ['same', 'client_ref_id', 'txn_id', 400],
-    'Both parameters: they must name the same transaction, one of them wins, or a refusal',
+    'When both parameters are given: they must name the same transaction, one of them is used, or a refusal',
   ),
-  completed_at_while_pending: choice(['null', 'absent'], 'completed_at of a payout that is PENDING'),
-  utr_of_failed: choice(
-    ['null', 'set'],
-    'Whether a payout that FAILED has a UTR, as when the bank returned it',
-  ),
+  completed_at_while_pending: choice(['null', 'absent'], 'completed_at of a PENDING payout'),
+  utr_of_failed: choice(['null', 'set'], 'Whether a FAILED payout has a UTR, as one that the bank returned'),
 });
 
 const RequestRows = z.strictObject({
-  formats: choice(['warn', 'refuse', 'ignore'], 'An IFSC, account or UPI ID of an unusual form'),
-  mode_limits: choice(['warn', 'refuse', 'ignore'], 'An amount outside the usual limits of its mode'),
-  unknown_fields: choice(['ignore', 'refuse'], 'A field that the interface does not have'),
-  upi_beneficiary: choice(['account_or_upi_id', 'account'], 'What beneficiary_account may name for UPI'),
+  formats: choice(['warn', 'refuse', 'ignore'], 'An IFSC, account number or UPI ID with an unusual format'),
+  mode_limits: choice(
+    ['warn', 'refuse', 'ignore'],
+    'An amount outside the usual limits of its transfer mode',
+  ),
+  unknown_fields: choice(['ignore', 'refuse'], 'A field that is not in the interface'),
+  upi_beneficiary: choice(['account_or_upi_id', 'account'], 'What beneficiary_account may contain for UPI'),
 });
 
 const RateLimitRows = z.strictObject({
-  routes: choice(['initiate', 'all'], 'Where the rate limit holds'),
-  retry_after: choice(['seconds', 'absent'], 'The header Retry-After of a 429'),
+  routes: choice(['initiate', 'all'], 'Which routes the rate limit applies to'),
+  retry_after: choice(['seconds', 'absent'], 'The header Retry-After of a 429 response'),
 });
 
 const AnswerRows = z.strictObject({
-  timestamps: choice(['milliseconds', 'seconds'], 'How fine the timestamps are'),
-  sandbox_headers: choice(['sent', 'not_sent'], 'Headers that the real service would not send'),
+  timestamps: choice(['milliseconds', 'seconds'], 'The precision of timestamps'),
+  sandbox_headers: choice(['sent', 'not_sent'], 'Headers that the real service does not send'),
 });
 
-/** The dialect whole, as it is used. */
+/** A complete dialect. */
 export const Dialect = z.strictObject({
   errors: ErrorRows,
   client_ref_id: ReferenceRows,
@@ -76,7 +76,7 @@ export const Dialect = z.strictObject({
 });
 export type Dialect = z.infer<typeof Dialect>;
 
-/** The default of every row. */
+/** The default of every switch. */
 export const DEFAULT_DIALECT: Dialect = {
   errors: { body: 'envelope', status_word: 'error' },
   client_ref_id: { same_body: 'replay', changed_body: 400, after_402: 'forget' },
@@ -97,10 +97,10 @@ export const DEFAULT_DIALECT: Dialect = {
   answers: { timestamps: 'milliseconds', sandbox_headers: 'sent' },
 };
 
-/** Some rows, over those of a preset. */
+/** Changes to a preset. */
 export const DialectChange = z
   .strictObject({
-    extends: z.string().optional().meta({ description: 'The preset to start from; default when absent' }),
+    extends: z.string().optional().meta({ description: 'The preset to start from; `default` by default' }),
     errors: ErrorRows.partial().optional(),
     client_ref_id: ReferenceRows.partial().optional(),
     status: StatusRows.partial().optional(),
@@ -111,7 +111,7 @@ export const DialectChange = z
   .meta({ id: 'Dialect', description: 'One choice for every point that the interface leaves open' });
 export type DialectChange = z.infer<typeof DialectChange>;
 
-/** A preset with some rows changed. */
+/** Applies changes to a preset. */
 export const changedDialect = (base: Dialect, change: DialectChange): Dialect => ({
   errors: { ...base.errors, ...defined(change.errors) },
   client_ref_id: { ...base.client_ref_id, ...defined(change.client_ref_id) },

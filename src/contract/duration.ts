@@ -4,10 +4,10 @@ const SHORT = /^(\d+(?:\.\d+)?)(ms|s|m|h|d|w)$/;
 const ISO_8601 = /^P(?=.)(?:(\d+)W)?(?:(\d+)D)?(?:T(?=\d)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?$/;
 
 /**
- * Reads a duration as people write it: `300ms`, `90s`, `40m`, `2h`, `3d`, `1w`, or ISO 8601 (`PT90S`, `P3D`).
- * Months and years have no fixed length and are not taken.
+ * Parses a duration: `300ms`, `90s`, `40m`, `2h`, `3d`, `1w`, or ISO 8601 (`PT90S`, `P3D`).
+ * Months and years have no fixed length and are not accepted.
  *
- * @returns whole milliseconds, at least 0, or undefined when the text is no duration
+ * @returns whole milliseconds, at least 0, or undefined when the text is not a duration
  */
 export function durationMs(text: string): number | undefined {
   const short = SHORT.exec(text);

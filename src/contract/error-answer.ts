@@ -1,17 +1,19 @@
 import { z } from 'zod';
 
-/** The body of every error, in the default dialect; that of a scenario may have other words for it. */
+/** The body of every error in the default dialect. */
 export const ErrorAnswer = z
   .object({
     status: z.literal('error'),
-    message: z.string().meta({ description: 'What happened, what was seen, and what would have been right' }),
+    message: z
+      .string()
+      .meta({ description: 'What happened, what was received, and what would have been valid' }),
     code: z.string().meta({
-      description: 'One of the catalogue, or what a rule ordered',
+      description: 'A code of the catalogue, or one that a rule sets',
       examples: ['INVALID_REQUEST'],
     }),
     errors: z
       .array(z.object({ field: z.string(), message: z.string() }))
       .optional()
-      .meta({ description: 'All fields at fault at once' }),
+      .meta({ description: 'Every invalid field; at most 50 for a request of the control API' }),
   })
-  .meta({ id: 'Error', description: 'What was refused, and why' });
+  .meta({ id: 'Error', description: 'The request was refused' });

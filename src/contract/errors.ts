@@ -1,66 +1,66 @@
 /**
- * Every refusal that a payout client can meet, and the HTTP status it travels on. docs/errors.md lists the same
+ * Every error that a payout client can receive, with its HTTP status. docs/errors.md lists the same
  * (a test compares the two). The interface names the statuses 400, 401, 402, 429 and 500 for initiate and
- * shows no body and no codes: those are ours.
+ * shows neither bodies nor codes, so those are our choice.
  */
 export const SERVICE_REFUSALS = {
   INVALID_REQUEST: { status: 400, message: 'The request does not match the interface' },
   INVALID_JSON: { status: 400, message: 'The request body is not valid JSON' },
   MALFORMED_REQUEST: { status: 400, message: 'The request is not valid HTTP' },
   DUPLICATE_REFERENCE: { status: 400, message: 'This client_ref_id was used before, for another payout' },
-  TRANSACTION_UNKNOWN: { status: 400, message: 'No such transaction, in a dialect that says so with 400' },
+  TRANSACTION_UNKNOWN: { status: 400, message: 'No such transaction, in a dialect that answers 400' },
   UNAUTHORIZED: { status: 401, message: 'The API key is missing or not accepted' },
   INSUFFICIENT_BALANCE: { status: 402, message: 'The wallet balance cannot cover this payout' },
   HOST_NOT_ALLOWED: { status: 403, message: 'This sandbox does not serve that host name' },
   ORIGIN_NOT_ALLOWED: { status: 403, message: 'A web page of another origin may change nothing here' },
   TRANSACTION_NOT_FOUND: { status: 404, message: 'No such transaction' },
   ROUTE_NOT_FOUND: { status: 404, message: 'No such route' },
-  METHOD_NOT_ALLOWED: { status: 405, message: 'This route does not take this method' },
+  METHOD_NOT_ALLOWED: { status: 405, message: 'This route does not support this method' },
   REQUEST_TIMEOUT: { status: 408, message: 'The request was not sent in time' },
   REFERENCE_CONFLICT: {
     status: 409,
-    message: 'This client_ref_id was used before, in a dialect that says so with 409',
+    message: 'This client_ref_id was used before, in a dialect that answers 409',
   },
   BODY_TOO_LARGE: { status: 413, message: 'The request body is larger than 64 KiB' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, message: 'The request body must be application/json' },
   RATE_LIMITED: { status: 429, message: 'Too many requests' },
   HEADERS_TOO_LARGE: { status: 431, message: 'The request headers are larger than 16 KiB' },
-  INTERNAL_ERROR: { status: 500, message: 'The sandbox itself failed; its log says why' },
-  SANDBOX_FULL: { status: 500, message: 'The sandbox holds as many transactions as it may' },
+  INTERNAL_ERROR: { status: 500, message: 'The sandbox itself failed; see its log' },
+  SANDBOX_FULL: { status: 500, message: 'The sandbox holds the maximum number of transactions' },
 } as const;
 
-/** What the control API refuses beside that. docs/control-api.md lists the same. */
+/** Additional errors of the control API. docs/control-api.md lists the same. */
 export const CONTROL_REFUSALS = {
   RULE_NOT_FOUND: { status: 404, message: 'No such rule on top of this world' },
   SCENARIO_NOT_FOUND: { status: 404, message: 'No such scenario' },
   WORLD_NOT_FOUND: { status: 404, message: 'No such world' },
-  ILLEGAL_TRANSITION: { status: 409, message: 'The payout cannot go to this state from where it is' },
+  ILLEGAL_TRANSITION: { status: 409, message: 'The payout cannot go from its state to this one' },
   CLOCK_BACKWARDS: { status: 409, message: 'The clock of a world never goes backwards' },
-  WORLD_REPLACED: { status: 409, message: 'The world was reset or restored meanwhile' },
-  WALLET_FULL: { status: 409, message: 'The wallet cannot hold so much' },
+  WORLD_REPLACED: { status: 409, message: 'The world was reset or restored in the meantime' },
+  WALLET_FULL: { status: 409, message: 'The wallet cannot hold this amount' },
   STATE_REFUSED: { status: 422, message: 'The snapshot cannot be restored' },
-  TOO_MANY_READERS: { status: 429, message: 'Too many read the events of this world' },
-  TOO_MANY_RULES: { status: 409, message: 'There are as many rules on top of this world as there may be' },
+  TOO_MANY_READERS: { status: 429, message: 'This world has too many event readers' },
+  TOO_MANY_RULES: { status: 409, message: 'This world has the maximum number of rules on top' },
 } as const;
 
 export const REFUSALS = { ...SERVICE_REFUSALS, ...CONTROL_REFUSALS } as const;
 export type RefusalCode = keyof typeof REFUSALS;
 export type ServiceRefusalCode = keyof typeof SERVICE_REFUSALS;
 
-/** One field at fault, in the interface's own words: `{field: 'amount', message: 'amount is required'}`. */
+/** One invalid field and a message that begins with its name: `{field: 'amount', message: 'amount is required'}`. */
 export interface FieldError {
   readonly field: string;
   readonly message: string;
 }
 
 export interface RefusalDetails {
-  /** Replaces the catalogue's text where more can be said. */
+  /** A more specific message than that of the catalogue. */
   readonly message?: string;
   readonly errors?: readonly FieldError[];
   readonly headers?: Readonly<Record<string, string>>;
-  /** The setting that made this answer up, when the sandbox's own limit did and not the request. */
+  /** The setting whose limit refused the request. */
   readonly limit?: string;
-  /** The rule that made this answer up: `scenario/rule`. */
+  /** The rule that decided the answer: `scenario/rule`. */
   readonly rule?: string;
 }
 
@@ -70,7 +70,7 @@ export interface RefusalData {
   readonly details: RefusalDetails;
 }
 
-/** What a caller did wrong, or a limit it ran into. What we did wrong is an assertion, never a `Refusal`. */
+/** An error of the caller, or a limit that the caller reached. An error of ours is an assertion, never a `Refusal`. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly code: RefusalCode;

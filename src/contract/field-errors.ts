@@ -13,10 +13,10 @@ const TYPE_NAMES: Record<string, string> = {
 const at = (input: unknown, path: readonly PropertyKey[]): unknown =>
   path.reduce<unknown>((value, key) => (value as Record<PropertyKey, unknown> | undefined)?.[key], input);
 
-/** What is wrong, as the end of a sentence that begins with the field's name. */
+/** What is wrong with a field: the rest of a sentence that begins with its name. */
 export function complaint(issue: z.core.$ZodIssue, value: unknown, whole = 'body'): string {
   if (value === undefined) return 'is required';
-  if (/^(must|is) /.test(issue.message)) return issue.message; // our own words, where a schema has some
+  if (/^(must|is) /.test(issue.message)) return issue.message; // a message of our own schema
   switch (issue.code) {
     case 'invalid_type':
       if (issue.expected === 'number' && typeof value === 'number') return 'is too large a number';
@@ -37,16 +37,15 @@ export function complaint(issue: z.core.$ZodIssue, value: unknown, whole = 'body
 }
 
 /**
- * All that is wrong with `input`, one entry a field, in the order of the schema and in the words of the
- * interface ("beneficiary_ifsc is required").
+ * The errors of `input`, one for each field, in the order of the schema ("beneficiary_ifsc is required").
  *
- * @param whole what to call the input itself when it is no object at all ("body", "query")
+ * @param whole the name of the input itself ("body", "query"), for errors that concern no single field
  */
 export function fieldErrors(error: z.core.$ZodError, input: unknown, whole: string): readonly FieldError[] {
   const byField = new Map<string, FieldError>();
   for (const issue of error.issues) {
     const field = issue.path.length === 0 ? whole : issue.path.join('.');
-    if (byField.has(field)) continue; // the first thing wrong with a field is enough to mend it
+    if (byField.has(field)) continue; // the first error of a field is enough to fix it
     byField.set(field, { field, message: `${field} ${complaint(issue, at(input, issue.path), whole)}` });
   }
   return [...byField.values()];

@@ -1,4 +1,4 @@
-/** How deep a JSON text may be nested: far more than anybody means, and far less than what overflows a stack. */
+/** How deep JSON may be nested: deeper than any real request, and far from overflowing the stack. */
 export const MAX_NESTING = 100;
 
 const QUOTE = 0x22;
@@ -6,7 +6,7 @@ const BACKSLASH = 0x5c;
 const OPENS: ReadonlySet<number> = new Set([0x5b, 0x7b]);
 const CLOSES: ReadonlySet<number> = new Set([0x5d, 0x7d]);
 
-/** Whether the lists and objects of a JSON text are nested deeper than `MAX_NESTING`. Looks at each character once. */
+/** Whether the lists and objects of a JSON text are nested deeper than `MAX_NESTING`. Linear in the text. */
 export function isTooNested(text: string): boolean {
   let depth = 0;
   let isText = false;

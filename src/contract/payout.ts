@@ -1,17 +1,17 @@
 import { z } from 'zod';
 
 /**
- * What travels on the wire of the payout service. The names, types and codes are those of the
- * interface; each length limit is ours, since the interface shows none (docs/fidelity.md).
+ * Requests and responses of the payout service. Names, types and codes are those of the interface. The length limits are
+ * our choice, since the interface shows none (docs/fidelity.md).
  */
 
-/** The most characters kept of a text field of a payout, so that the memory of a transaction is bounded. */
+/** The longest text field that is stored with a payout, so that the memory of a payout is bounded. */
 export const MAX_TEXT_LENGTH = 128;
 
-/** The most INR that one payout or one wallet can hold: 1e13 paise. */
+/** The maximum of a payout and of a wallet in INR: 1e13 paise. */
 export const MAX_AMOUNT_INR = 1e11;
 
-/** True when an INR amount has at most two decimals: its shortest text says so, no float product is involved. */
+/** True when an INR amount has at most two decimals. Checks the shortest decimal text, since a product of floats would round. */
 export const isWholePaise = (amount: number): boolean =>
   Number.isInteger(amount) || /^\d+\.\d{1,2}$/.test(String(amount));
 
@@ -22,7 +22,7 @@ const amountRule = (amount: number): string | undefined => {
   return undefined;
 };
 
-/** Adds an issue for the first rule that a value breaks. The message follows the field's name in an answer. */
+/** Adds an issue for the first rule that a value breaks. The message is the rest of a sentence that begins with the field's name. */
 const refuseWith =
   <T>(rule: (value: T) => string | undefined) =>
   (context: z.core.ParsePayload<T>): void => {
@@ -30,7 +30,7 @@ const refuseWith =
     if (message !== undefined) context.issues.push({ code: 'custom', input: context.value, message });
   };
 
-/** INR on the wire: a decimal number of rupees with at most two places. Inside it is whole paise. */
+/** INR on the wire: a decimal number of rupees with at most two places. Internally it is whole paise. */
 const Amount = z
   .number()
   .check(refuseWith(amountRule))
@@ -44,7 +44,7 @@ const Amount = z
 const wellFormed = (text: string): string | undefined =>
   text.isWellFormed() ? undefined : 'must be well-formed Unicode text';
 
-/** A text of a payout that is stored with it: never empty, bounded, and no half of a surrogate pair. */
+/** A text field that is stored with a payout: not empty, bounded, and well-formed Unicode. */
 const Text = z.string().min(1).max(MAX_TEXT_LENGTH).check(refuseWith(wellFormed));
 
 export const TRANSFER_MODES = ['IMPS', 'NEFT', 'RTGS', 'UPI'] as const;
@@ -73,22 +73,25 @@ export const StatusQuery = z
     client_ref_id: z.string().min(1).optional().meta({ description: "The client's unique reference" }),
     txn_id: z.string().min(1).optional().meta({ description: "The service's transaction identifier" }),
   })
-  .meta({ id: 'StatusQuery', description: 'Query of GET /payout/status: one of the two, or both' });
+  .meta({ id: 'StatusQuery', description: 'Query of GET /payout/status: at least one of the two' });
 export type StatusQuery = z.infer<typeof StatusQuery>;
 
-/** The header by which one request chooses its scenario. */
+/** The header that chooses a scenario for one request. */
 export const ScenarioHeader = z.object({
   'X-Sandbox-Scenario': z
     .string()
     .optional()
     .meta({
-      description: 'The scenario that holds for this request alone, by its name',
+      description: 'The name of a scenario, for this request only',
       examples: ['timeout-after-commit'],
     }),
 });
 
 const Timestamp = z.string().meta({ description: 'ISO 8601, UTC', examples: ['2026-01-15T10:30:00.000Z'] });
-const Utr = z.string().nullable().meta({ description: 'Bank reference of the transfer, once there is one' });
+const Utr = z
+  .string()
+  .nullable()
+  .meta({ description: 'Bank reference of the transfer; null until there is one' });
 
 export const InitiateAnswer = z
   .object({
@@ -129,5 +132,5 @@ export const StatusAnswer = z
       completed_at: Timestamp.nullable().optional(),
     }),
   })
-  .meta({ id: 'StatusAnswer', description: 'One payout as it stands' });
+  .meta({ id: 'StatusAnswer', description: 'The current state of a payout' });
 export type StatusAnswer = z.infer<typeof StatusAnswer>;

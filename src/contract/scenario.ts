@@ -3,16 +3,16 @@ import { DialectChange } from './dialect.ts';
 import { durationMs } from './duration.ts';
 import { isWholePaise, MAX_AMOUNT_INR, State, TransferMode } from './payout.ts';
 
-/** The scenario file: how a world behaves. Read from YAML or JSON; every error of a file is reported at once. */
+/** The scenario file, in YAML or JSON. It describes how a world behaves. */
 
 const DURATION_FORM =
   '^(\\d+(\\.\\d+)?(ms|s|m|h|d|w)|P(?=.)(\\d+W)?(\\d+D)?(T(?=\\d)(\\d+H)?(\\d+M)?(\\d+(\\.\\d+)?S)?)?)$';
 
 const LONGEST_WAIT_MS = 3_600_000;
-const LONGEST_MS = 3_650_000 * 86_400_000; // ten thousand years: later, no timestamp could show it
+const LONGEST_MS = 3_650_000 * 86_400_000; // ten thousand years: timestamps cannot show later times
 const NO_DURATION = 'must be a duration such as 300ms, 90s, 40m, 2h, 3d or PT90S';
 
-/** A duration as people write it; whole milliseconds once it is read. */
+/** A duration; parsed to whole milliseconds. */
 const Duration = z
   .string({ error: NO_DURATION })
   .meta({ pattern: DURATION_FORM, examples: ['300ms', '90s', '40m', '2h', '3d', 'PT90S'] })
@@ -26,12 +26,12 @@ const Duration = z
 
 const NO_TIME_OF_DAY = 'must be a time of day (IST) such as "06:30"';
 
-/** A duration of the wire: what a client can be made to wait, in wall time. */
+/** A duration in wall time for which a client waits. */
 const Wait = Duration.refine((ms) => ms <= LONGEST_WAIT_MS, {
   error: 'must be at most 1h, since it is wall time',
 });
 
-/** A time of day in IST; minutes after midnight once it is read. */
+/** A time of day in IST; parsed to minutes after midnight. */
 const TimeOfDay = z
   .string({ error: NO_TIME_OF_DAY })
   .regex(/^([01]\d|2[0-3]):[0-5]\d$/, { error: NO_TIME_OF_DAY })
@@ -47,35 +47,35 @@ const Inr = (min: number) =>
 
 const Count = z.int().min(1);
 
-const Name = z
-  .string()
-  .regex(/^[a-z0-9][a-z0-9-]{0,63}$/, { error: 'must be a name of small letters, digits and hyphens' });
+const Name = z.string().regex(/^[a-z0-9][a-z0-9-]{0,63}$/, {
+  error: 'must be a name of lower-case letters, digits and hyphens, at most 64 characters',
+});
 
 const Step = z
   .strictObject({
-    to: State.exclude(['PENDING']).optional().meta({ description: 'The state that the payout goes to' }),
-    after: Duration.optional().meta({ description: 'When: this long after initiate' }),
+    to: State.exclude(['PENDING']).optional().meta({ description: 'The new state of the payout' }),
+    after: Duration.optional().meta({ description: 'When the step is due: this long after initiate' }),
     at: TimeOfDay.optional().meta({
-      description: 'When: at the next such time of day in IST after initiate',
+      description: 'When the step is due: at this time of day (IST), for the first time after initiate',
     }),
     polls: Count.optional().meta({
-      description: 'When: at this status read, counted from initiate, whatever the time',
+      description: 'When the step is due: at this status read, counted from initiate, at any time',
     }),
     utr: z
       .enum(['now', 'none'])
       .optional()
-      .meta({ description: 'Set the UTR with this step, or do not; by default SUCCESS and REVERSED set it' }),
+      .meta({ description: 'Whether this step sets the UTR; by default SUCCESS and REVERSED set it' }),
   })
   .refine(({ after, at, polls }) => [after, at, polls].filter((when) => when !== undefined).length === 1, {
-    error: 'must say when, by one of after, at and polls',
+    error: 'must have exactly one of after, at and polls',
   })
   .refine(({ to, utr }) => to !== undefined || utr === 'now', {
-    error: 'must say what happens: to a state, or utr: now',
+    error: 'must have a state in to, or utr: now',
   })
   .meta({ id: 'Step', description: 'One step of a payout' });
 export type Step = z.infer<typeof Step>;
 
-const Timeline = z.array(Step).max(20).meta({ description: 'What happens to a payout, in this order' });
+const Timeline = z.array(Step).max(20).meta({ description: 'The steps of a payout, in order' });
 
 const Settlement = z
   .union([
@@ -88,7 +88,8 @@ const Settlement = z
     }),
   ])
   .meta({
-    description: 'A preset, or a timeline for each transfer mode (the others keep that of the settings)',
+    description:
+      'A preset, or a timeline for each transfer mode; other modes use the settlement of the settings',
   });
 
 const NO_RATE_LIMIT = 'must be off, a count per time such as 20/1s, or { max: 20, per: 1s }';
@@ -109,7 +110,7 @@ const RateLimit = z
     z.strictObject({ max: Count, per: RateLimitWindow }),
   ])
   .meta({
-    description: 'Initiates allowed for each key in a time of the wall clock: 20/1s, { max, per }, or off',
+    description: 'How many initiates each key may send in a window of wall time: 20/1s, { max, per }, or off',
   });
 
 const TextMatch = z
@@ -125,7 +126,7 @@ const TextMatch = z
         .meta({ description: 'A regular expression (RE2: linear time, no look-around)' }),
     }),
   ])
-  .meta({ description: 'A text, a list of texts, or a form: prefix, suffix, matches' });
+  .meta({ description: 'A text, a list of texts, or conditions on a text: prefix, suffix, matches' });
 
 const NumberMatch = z
   .union([
@@ -157,13 +158,14 @@ export const Match = z
     amount: NumberMatch.optional(),
     header: z.record(z.string(), TextMatch).optional().meta({ description: 'Request headers, by name' }),
     attempt: NumberMatch.optional().meta({
-      description: 'The how manieth time this route is asked for this reference',
+      description: 'Which attempt of this reference on this route this is, counted from 1',
     }),
     hours: z.strictObject({ from: TimeOfDay, to: TimeOfDay }).optional().meta({
-      description: "The world's time of day in IST: from the one up to the other, over midnight if need be",
+      description:
+        "The world's time of day (IST) is in this range, which may include midnight; `to` is exclusive",
     }),
   })
-  .meta({ id: 'Match', description: 'Which requests: all that is named must hold' });
+  .meta({ id: 'Match', description: 'Which requests to match: every condition must hold' });
 export type Match = z.infer<typeof Match>;
 
 const Delay = z
@@ -171,12 +173,12 @@ const Delay = z
     Wait,
     z
       .strictObject({ min: Wait, max: Wait })
-      .refine(({ min, max }) => min <= max, { error: 'must have a min that is at most its max' }),
+      .refine(({ min, max }) => min <= max, { error: 'must have a min that does not exceed max' }),
     z.strictObject({ median: Wait, sigma: z.number().min(0).max(5) }),
   ])
   .meta({
     description:
-      'How much later the answer comes: fixed, uniform (min, max) or log-normal (median, sigma); at most 1h',
+      'How long the answer is delayed, in wall time: fixed, uniform (min, max) or log-normal (median, sigma); at most 1h',
   });
 
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
@@ -192,7 +194,7 @@ const Respond = z
       .string()
       .min(1)
       .optional()
-      .meta({ description: 'code in the body; by default the one of the catalogue' }),
+      .meta({ description: 'The code in the body; by default that of the catalogue for this status' }),
     message: z.string().optional(),
     headers: z
       .record(
@@ -202,15 +204,15 @@ const Respond = z
           .refine((name) => !RESERVED_HEADERS.test(name), {
             error: 'must not be a header of the connection or of the sandbox itself',
           }),
-        z.string().regex(HEADER_VALUE, { error: 'must be a header value of one line' }),
+        z.string().regex(HEADER_VALUE, { error: 'must be a header value of printable ASCII on one line' }),
       )
       .optional(),
     body: z
       .union([z.string(), z.record(z.string(), z.json()), z.array(z.json())])
       .optional()
-      .meta({ description: 'A text, or JSON; by default the body that the dialect gives this status' }),
+      .meta({ description: 'A text, or JSON; by default the error body of the dialect for this status' }),
   })
-  .meta({ id: 'Respond', description: 'An answer in the place of the normal one' });
+  .meta({ id: 'Respond', description: 'The answer to send instead of the normal one' });
 
 export const FAULTS = [
   'connection-reset',
@@ -236,24 +238,27 @@ const Effect = z
     respond: Respond.optional(),
     fault: Fault.optional(),
     commit: z.boolean().optional().meta({
-      description: 'Whether the payout happens all the same: by default only without respond and fault',
+      description: 'Whether the payout happens; by default it does only without respond and fault',
     }),
     timeline: Timeline.optional(),
     not_found: z
       .strictObject({ reads: Count.optional(), for: Duration.optional() })
       .refine((until) => (until.reads === undefined) !== (until.for === undefined), {
-        error: 'must be either reads or for',
+        error: 'must have either reads or for',
       })
       .optional()
       .meta({
-        description: 'Status does not know the payout for its first reads, or for a time after initiate',
+        description:
+          'Status answers "not found" for the first reads of the payout, or for this long after initiate',
       }),
-    stale: Duration.optional().meta({ description: 'Status shows the payout as it was this long ago' }),
+    stale: Duration.optional().meta({
+      description: 'Status shows the payout as it was this long ago, in world time',
+    }),
   })
   .refine((effect) => Object.values(effect).some((value) => value !== undefined), {
-    error: 'must do something',
+    error: 'must have at least one effect',
   })
-  .meta({ id: 'Effect', description: 'What happens then, freely combined' });
+  .meta({ id: 'Effect', description: 'What the rule does; effects can be combined' });
 export type Effect = z.infer<typeof Effect>;
 
 export const RuleDocument = z
@@ -261,23 +266,24 @@ export const RuleDocument = z
     name: Name,
     description: z.string().optional(),
     match: Match.optional(),
-    skip: z.int().min(0).optional().meta({ description: 'Lets the first n matching requests pass' }),
-    times: Count.optional().meta({ description: 'Holds for so many requests, then no more' }),
-    probability: z
-      .number()
+    skip: z
+      .int()
       .min(0)
-      .max(1)
       .optional()
-      .meta({ description: 'Drawn for each request from the seed' }),
+      .meta({ description: 'The rule ignores this many matching requests first' }),
+    times: Count.optional().meta({ description: 'The rule applies to at most this many requests' }),
+    probability: z.number().min(0).max(1).optional().meta({
+      description: 'The probability that the rule applies to a matching request; drawn from the seed',
+    }),
     effect: Effect,
   })
-  .meta({ id: 'Rule', description: 'The first rule that matches a request is taken' });
+  .meta({ id: 'Rule', description: 'The first rule that matches a request is applied' });
 export type RuleDocument = z.infer<typeof RuleDocument>;
 
 export const ScenarioDocument = z
   .strictObject({
     $schema: z.string().optional(),
-    description: z.string().optional().meta({ description: 'What a tester can expect of it' }),
+    description: z.string().optional().meta({ description: 'What a client can expect in this scenario' }),
     wallet: z.strictObject({ opening_balance: Inr(0) }).optional(),
     seed: z
       .union([z.string().min(1), z.number()])
@@ -288,7 +294,7 @@ export const ScenarioDocument = z
     dialect: z
       .union([z.string(), DialectChange])
       .optional()
-      .meta({ description: 'A preset, or changes to one' }),
+      .meta({ description: 'The name of a preset, or changes to a preset' }),
     rules: z.array(RuleDocument).optional(),
   })
   .meta({ title: 'Scenario of the payout sandbox', description: 'How a world behaves' });

@@ -4,11 +4,31 @@ import { complaint } from './field-errors.ts';
 /** A place in a value: `['rules', 0, 'name']`. */
 export type Path = readonly PropertyKey[];
 
+/** At most this many problems of one document are reported; the others are counted. */
+const MAX_REPORTED = 50;
+
+/**
+ * The problems to report, and how many more there are.
+ *
+ * @param unread how many more there are beside the given ones
+ */
+export const reported = <T>(
+  problems: readonly T[],
+  unread = 0,
+): { readonly shown: readonly T[]; readonly more: number } => ({
+  shown: problems.slice(0, MAX_REPORTED),
+  more: Math.max(0, problems.length - MAX_REPORTED) + unread,
+});
+
+/** At most this many problems are put in order before the first of them are reported. */
+const MAX_ORDERED = 1000;
+
 /** One thing that is wrong with the shape of a value. */
-interface Issue {
+export interface Issue {
   readonly path: Path;
-  readonly message: string;
-  /** The key that is not known at `path`. */
+  /** Composed only for the problems that are reported, since a suggestion compares a key with all known ones. */
+  readonly message: () => string;
+  /** The unknown key at `path`. */
   readonly key?: string;
 }
 
@@ -26,12 +46,19 @@ const NO_MAPPING = 'must be a mapping: keys, each with its value';
 const NO_TEXT = 'must be a text: write it in quotes, or it is a number';
 const OUR_WORDS = /^must /;
 
+const LONGEST_KEY = 100;
+
+/** A key of a document as a message shows it: a key that is as long as the document is cut. */
+const keyText = (key: string): string => (key.length <= LONGEST_KEY ? key : `${key.slice(0, LONGEST_KEY)}…`);
+
 export const pathText = (path: Path): string =>
   path
-    .map((key, index) => (typeof key === 'number' ? `[${key}]` : `${index === 0 ? '' : '.'}${String(key)}`))
+    .map((key, index) =>
+      typeof key === 'number' ? `[${key}]` : `${index === 0 ? '' : '.'}${keyText(String(key))}`,
+    )
     .join('');
 
-/** Every way in which a schema can be read at a path: more than one where it offers a choice. */
+/** The schemas that may apply at a path: more than one where a union offers a choice. */
 function schemasAt(root: JsonSchema, path: Path): readonly JsonSchema[] {
   const open = (schema: JsonSchema): readonly JsonSchema[] => {
     if (schema.$ref !== undefined) return open(root.$defs?.[schema.$ref.split('/').at(-1)!] ?? {});
@@ -51,70 +78,88 @@ function schemasAt(root: JsonSchema, path: Path): readonly JsonSchema[] {
   );
 }
 
-/** Names what is near to a misspelt word: ` (did you mean amount?)`, or nothing. */
+/** Suggests a known word for a misspelt one: ` (did you mean amount?)`, or nothing when none is close. */
 export type Suggest = (word: string, known: readonly string[]) => string;
 
-/** What is wrong, without zod's choice of words: the branch of a choice that was meant, and keys one by one. */
+/**
+ * Explains what is wrong with a value in our own words: the branch of a union that was meant, and unknown keys one by one.
+ *
+ * @returns the first issues, in the order of the schema, and how many more there are
+ */
 export function shapeIssues(
   error: z.core.$ZodError,
   input: unknown,
   schema: z.ZodType,
   suggestion: Suggest,
-): readonly Issue[] {
-  const root = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as JsonSchema;
+): { readonly issues: readonly Issue[]; readonly more: number } {
+  let root: JsonSchema | undefined;
+  const schemas = (path: Path): readonly JsonSchema[] =>
+    schemasAt((root ??= z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as JsonSchema), path);
   const valueAt = (path: Path): unknown =>
     path.reduce<unknown>((value, key) => (value as Record<PropertyKey, unknown> | undefined)?.[key], input);
 
-  const expand = (issue: z.core.$ZodIssue, prefix: Path): readonly Issue[] => {
-    const path = [...prefix, ...issue.path];
+  const unknownKeyMessage = (key: string, path: Path): string => {
+    const known = schemas(path).flatMap(({ properties }) => Object.keys(properties ?? {}));
+    const hint = suggestion(key, known);
+    return `is not known here${hint || (known.length > 0 ? `: known are ${known.join(', ')}` : '')}`;
+  };
+
+  const unionMessage = (issue: z.core.$ZodIssueInvalidUnion, path: Path): string => {
     const value = valueAt(path);
-    if (issue.code === 'unrecognized_keys') {
-      const known = schemasAt(root, path).flatMap(({ properties }) => Object.keys(properties ?? {}));
-      return issue.keys.map((key) => {
-        const hint = suggestion(key, known);
-        const message = `is not known here${hint || (known.length > 0 ? `: known are ${known.join(', ')}` : '')}`;
-        return { path, key, message };
-      });
-    }
-    if (issue.code === 'invalid_union' && OUR_WORDS.test(issue.message))
-      return [{ path, message: issue.message }];
-    if (issue.code === 'invalid_union') {
-      const meant = issue.errors.find((branch) =>
-        branch.every(
-          ({ code, path: at }) => at.length > 0 || code === 'unrecognized_keys' || code === 'custom',
-        ),
-      );
-      if (meant !== undefined && meant.length > 0) return meant.flatMap((inner) => expand(inner, path));
-      const wantsText = issue.errors
-        .flat()
-        .some((inner) => inner.code === 'invalid_type' && inner.expected === 'string');
-      if (wantsText && typeof value === 'number') return [{ path, message: NO_TEXT }];
-      const ours = issue.errors
-        .flat()
-        .find((inner) => inner.code === 'invalid_format' && OUR_WORDS.test(inner.message));
-      if (ours !== undefined) return [{ path, message: ours.message }];
-      const words = issue.errors
-        .flat()
-        .flatMap((inner) => (inner.code === 'invalid_value' ? inner.values.map(String) : []));
-      if (typeof value === 'string' && words.length > 0) {
-        return [{ path, message: `must be one of ${words.join(', ')}${suggestion(value, words)}` }];
-      }
-      const { description } = schemasAt(root, path).find((schema) => schema.description !== undefined) ?? {};
-      return [{ path, message: `does not fit${description === undefined ? '' : `: ${description}`}` }];
-    }
-    if (issue.code === 'invalid_key') return [{ path, message: issue.issues[0]?.message ?? issue.message }];
-    if (path.length === 0 && issue.code === 'invalid_type') return [{ path, message: NO_MAPPING }];
+    const inner = issue.errors.flat();
+    const wantsText = inner.some((one) => one.code === 'invalid_type' && one.expected === 'string');
+    if (wantsText && typeof value === 'number') return NO_TEXT;
+    const ours = inner.find((one) => one.code === 'invalid_format' && OUR_WORDS.test(one.message));
+    if (ours !== undefined) return ours.message;
+    const words = inner.flatMap((one) => (one.code === 'invalid_value' ? one.values.map(String) : []));
+    if (typeof value === 'string' && words.length > 0)
+      return `must be one of ${words.join(', ')}${suggestion(value, words)}`;
+    const description = schemas(path).find((one) => one.description !== undefined)?.description;
+    return `does not fit${description === undefined ? '' : `: ${description}`}`;
+  };
+
+  const messageOf = (issue: z.core.$ZodIssue, path: Path): string => {
+    if (issue.code === 'invalid_key') return issue.issues[0]?.message ?? issue.message;
+    if (path.length === 0 && issue.code === 'invalid_type') return NO_MAPPING;
+    const value = valueAt(path);
     const wantsText = issue.code === 'invalid_type' && issue.expected === 'string';
-    if (wantsText && typeof value === 'number' && !OUR_WORDS.test(issue.message))
-      return [{ path, message: NO_TEXT }];
+    if (wantsText && typeof value === 'number' && !OUR_WORDS.test(issue.message)) return NO_TEXT;
     const hint =
       issue.code === 'invalid_value' && typeof value === 'string'
         ? suggestion(value, issue.values.map(String))
         : '';
-    return [{ path, message: complaint(issue, value) + hint }];
+    return complaint(issue, value) + hint;
   };
-  const issues = error.issues.flatMap((issue) => expand(issue, []));
+
+  function* expand(found: readonly z.core.$ZodIssue[], prefix: Path): Generator<Issue> {
+    for (const issue of found) {
+      const path = [...prefix, ...issue.path];
+      if (issue.code === 'unrecognized_keys') {
+        for (const key of issue.keys) yield { path, key, message: () => unknownKeyMessage(key, path) };
+      } else if (issue.code !== 'invalid_union') {
+        yield { path, message: () => messageOf(issue, path) };
+      } else if (OUR_WORDS.test(issue.message)) {
+        yield { path, message: () => issue.message };
+      } else {
+        const meant = issue.errors.find((branch) =>
+          branch.every(
+            ({ code, path: at }) => at.length > 0 || code === 'unrecognized_keys' || code === 'custom',
+          ),
+        );
+        if (meant !== undefined && meant.length > 0) yield* expand(meant, path);
+        else yield { path, message: () => unionMessage(issue, path) };
+      }
+    }
+  }
+
+  const issues: Issue[] = [];
+  let more = 0;
+  for (const issue of expand(error.issues, [])) {
+    if (issues.length < MAX_ORDERED) issues.push(issue);
+    else more += 1;
+  }
   const misspelt = new Set(issues.filter(({ key }) => key !== undefined).map(({ path }) => pathText(path)));
-  // what a misspelt key leaves undone is not another error
-  return issues.filter(({ key, path }) => key !== undefined || !misspelt.has(pathText(path)));
+  // a misspelt key is reported once: what is missing because of it is not another problem
+  const own = issues.filter(({ key, path }) => key !== undefined || !misspelt.has(pathText(path)));
+  return { issues: own, more };
 }

@@ -33,15 +33,15 @@ function amountDoubt(amount: number, mode: TransferMode): string | undefined {
 }
 
 interface Doubts {
-  /** What is accepted, and worth telling: sentences in plain ASCII with nothing of the request in them, fit for a header. */
+  /** Warnings about an accepted request, in ASCII and without values of the request, so that a header can contain them. */
   readonly warnings: readonly string[];
-  /** What is refused. */
+  /** Errors for which the request is refused. */
   readonly errors: readonly FieldError[];
 }
 
 /**
- * What a real bank might refuse in a request that the interface allows, told or refused as the dialect says. Sources and
- * how sure they are: docs/fidelity.md.
+ * Checks what a real bank might refuse in a request that the interface allows. The dialect decides whether it is a warning,
+ * an error or nothing. docs/fidelity.md has the sources.
  */
 export function checkRailRules(request: InitiateRequest, rows: Dialect['requests']): Doubts {
   const mode = request.transfer_mode;

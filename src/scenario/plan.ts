@@ -4,31 +4,32 @@ import { delayMs, takeRule, type RequestFacts, type Rule, type RuleUse } from '.
 import type { Scenario } from './scenario.ts';
 import type { Draw } from '../payout/settlement.ts';
 
-/** A rule's delay never lasts longer than this, whatever it draws. */
+/** The longest delay of a rule, also when it is drawn from a distribution. */
 const LONGEST_DELAY_MS = 3_600_000;
 
-/** What is to become of one request: decided once, before anything is done. */
+/** The decisions about one request, made before anything is done. */
 export interface Plan {
   readonly scenario: Scenario;
-  /** The rule that was taken; null when the request is served as usual. */
+  /** The rule to apply; null when the request is served normally. */
   readonly rule: Rule | null;
-  /** How much later the answer comes, in ms of wall time. */
+  /** How long the answer is delayed, in ms of wall time. */
   readonly delayMs: number;
-  /** Chance for this request. */
+  /** The random draws of this request. */
   readonly draw: Draw;
-  /** The how manieth time its reference was sent, from 1; 0 when nobody counts. */
+  /** Which attempt of its reference this is, counted from 1; 0 when attempts are not counted. */
   readonly attempt: number;
 }
 
-/** A request, as far as its plan depends on it. */
+/** The parts of a request that its plan depends on. */
 export interface Planned extends Omit<RequestFacts, 'attempt' | 'nowMs'> {
   readonly scenario: Scenario;
 }
 
 /**
- * Takes the first rule that matches.
+ * Finds the rule to apply to a request, and counts the request.
  *
- * @param attempt counts how often this world was asked for a reference; called for initiates, and where the scenario depends on it
+ * @param attemptOf counts an attempt of a reference in this world and returns its number; called for initiates, and for other
+ *   routes when the scenario depends on attempts
  * @param uses counters of this world; changed
  */
 export function planRequest(
@@ -38,7 +39,7 @@ export function planRequest(
   uses: Map<string, RuleUse>,
 ): Plan {
   const id = String(fields['client_ref_id'] ?? fields['txn_id'] ?? '');
-  // initiates are always counted: a scenario that a header chooses later may ask for the attempt
+  // initiates are always counted, since a scenario that a header chooses later may depend on the attempt
   const attempt = route === 'initiate' || scenario.countsAttempts ? attemptOf(route, id) : 0;
   const draw = requestDraw(scenario.seed, route, id, scenario.countsAttempts ? attempt : 0);
   const rule = takeRule(scenario.rules, { route, fields, headers, attempt, nowMs }, uses, draw);

@@ -3,7 +3,7 @@ import type { Step as StepDocument } from '../contract/scenario.ts';
 import type { PlannedStep } from '../payout/settlement.ts';
 import { mayMove } from '../payout/payout.ts';
 
-/** One thing that is wrong in a scenario file, beyond its shape. */
+/** An error of a scenario that its schema cannot express. */
 export interface ScenarioIssue {
   readonly path: readonly PropertyKey[];
   readonly message: string;
@@ -11,7 +11,7 @@ export interface ScenarioIssue {
 
 export type Report = (path: readonly PropertyKey[], message: string) => void;
 
-/** The steps of a timeline, checked for what its shape cannot say. */
+/** Converts the steps of a timeline, and reports the errors that the schema cannot express. */
 export function plannedTimeline(
   steps: readonly StepDocument[],
   path: readonly PropertyKey[],
@@ -23,17 +23,17 @@ export function plannedTimeline(
   return steps.map((step, index) => {
     if (step.to !== undefined) {
       if (!mayMove(from, step.to))
-        report([...path, index, 'to'], `cannot go to ${step.to}: the payout is ${from} then`);
+        report([...path, index, 'to'], `cannot go to ${step.to}: the payout is ${from} at that point`);
       from = step.to;
     }
     if (step.after !== undefined) {
       if (step.after < afterMs)
-        report([...path, index, 'after'], 'must not be earlier than the step before it');
+        report([...path, index, 'after'], 'must not be earlier than the previous step');
       afterMs = step.after;
     }
     if (step.polls !== undefined) {
       if (step.polls <= polls)
-        report([...path, index, 'polls'], 'must be a later read than that of the step before it');
+        report([...path, index, 'polls'], 'must be a later read than that of the previous step');
       polls = step.polls;
     }
     return {

@@ -6,13 +6,11 @@ import {
   type RuleDocument,
 } from '../contract/scenario.ts';
 import { plannedTimeline, type Report } from './planned-timeline.ts';
+import { matchPatternSize, MAX_PATTERN_SIZE, MAX_PATTERN_TEXT_LENGTH, patternSize } from './pattern-size.ts';
 import type { Delay, Effect, Fault, RequestFacts, Respond, Rule } from './rule.ts';
 import { istMinute } from '../payout/settlement.ts';
 
-/**
- * Makes a test of a regular expression that takes time in proportion to the text, whatever the expression, or tells what
- * is wrong with it. (A file must not be able to hang the server.)
- */
+/** Makes a test of a regular expression, or says what is wrong with it. The test takes time linear in the text. */
 export type PatternOf = (
   pattern: string,
 ) => { readonly test: (text: string) => boolean } | { readonly error: string };
@@ -32,8 +30,21 @@ const TEXT_FIELDS = [
   'remarks',
 ] as const;
 
+/** An error of the compiler quotes the pattern. */
+const LONGEST_ERROR = 200;
+
 const listed = <T>(values: T | readonly T[]): readonly T[] =>
   Array.isArray(values) ? (values as readonly T[]) : [values as T];
+
+function boundedPattern(text: string, patternOf: PatternOf): ReturnType<PatternOf> {
+  const size = patternSize(text);
+  if (size > MAX_PATTERN_SIZE)
+    return {
+      error: `is too large a regular expression: its size is ${size}, at most ${MAX_PATTERN_SIZE} is allowed`,
+    };
+  const pattern = patternOf(text);
+  return 'error' in pattern ? { error: `is not a regular expression: ${pattern.error}` } : pattern;
+}
 
 function textTest(
   match: TextMatch,
@@ -47,15 +58,15 @@ function textTest(
     return (text) => texts.has(text);
   }
   const { prefix, suffix, matches } = match;
-  const pattern = matches === undefined ? undefined : patternOf(matches);
+  const pattern = matches === undefined ? undefined : boundedPattern(matches, patternOf);
   if (pattern !== undefined && 'error' in pattern) {
-    report([...path, 'matches'], `is no regular expression: ${pattern.error}`);
+    report([...path, 'matches'], pattern.error.slice(0, LONGEST_ERROR));
     return () => false;
   }
   return (text) =>
     (prefix === undefined || text.startsWith(prefix)) &&
     (suffix === undefined || text.endsWith(suffix)) &&
-    (pattern === undefined || pattern.test(text));
+    (pattern === undefined || (text.length <= MAX_PATTERN_TEXT_LENGTH && pattern.test(text)));
 }
 
 function numberTest(match: NumberMatch): Test<number> {
@@ -70,7 +81,7 @@ const hoursTest = ({ from, to }: NonNullable<Match['hours']>): Test<number> =>
     ? (nowMs) => istMinute(nowMs) >= from && istMinute(nowMs) < to
     : (nowMs) => istMinute(nowMs) >= from || istMinute(nowMs) < to;
 
-/** Everything that a match asks for, in the order in which it is cheapest to ask. */
+/** The tests of a match, roughly the cheapest first. */
 function factsTests(
   match: Match,
   path: readonly PropertyKey[],
@@ -99,7 +110,12 @@ function factsTests(
   }
   for (const [name, wanted] of Object.entries(header ?? {})) {
     const test = textTest(wanted, [...path, 'header', name], patternOf, report);
-    tests.push(({ headers }) => listed(headers[name.toLowerCase()] ?? []).some((value) => test(value)));
+    const isPattern = typeof wanted === 'object' && 'matches' in wanted;
+    tests.push(({ headers }) => {
+      const values = listed(headers[name.toLowerCase()] ?? []);
+      const length = values.reduce((sum, value) => sum + value.length + 1, -1);
+      return (!isPattern || length <= MAX_PATTERN_TEXT_LENGTH) && values.some((value) => test(value));
+    });
   }
   return tests;
 }
@@ -110,7 +126,7 @@ function delayOf(delay: NonNullable<EffectDocument['delay']>): Delay {
   return { minMs: delay.min, maxMs: delay.max };
 }
 
-const DEFAULT_BYTES_PER_SECOND = 50; // a success answer then takes some four seconds
+const DEFAULT_BYTES_PER_SECOND = 50; // a successful answer then takes about four seconds
 
 function faultOf(fault: NonNullable<EffectDocument['fault']>): Fault {
   if (typeof fault === 'object') {
@@ -155,7 +171,7 @@ function effectOf(effect: EffectDocument, path: readonly PropertyKey[], report: 
   };
 }
 
-/** The routes that have a field. */
+/** The routes whose requests have a field. */
 const ROUTES_WITH: Readonly<Partial<Record<keyof Match, readonly RouteName[]>>> = {
   client_ref_id: ['initiate', 'status'],
   txn_id: ['status'],
@@ -167,7 +183,7 @@ const ROUTES_WITH: Readonly<Partial<Record<keyof Match, readonly RouteName[]>>> 
   amount: ['initiate'],
 };
 
-/** Reports what keeps a rule from ever matching. */
+/** Reports conditions that no request can meet. */
 function reportImpossible(
   match: Match,
   routes: readonly RouteName[],
@@ -193,37 +209,34 @@ function reportImpossible(
     }
   }
   if (match.hours !== undefined && match.hours.from === match.hours.to) {
-    report([...path, 'hours'], 'can never match: it ends when it begins');
+    report([...path, 'hours'], 'can never match: from and to are the same');
   }
 }
 
-/** Reports words of an answer that nobody would see: the normal body has no place for them. */
+/** Reports parts of an answer that are not sent, since a success body has no place for them. */
 function reportUnseen({ respond }: EffectDocument, path: readonly PropertyKey[], report: Report): void {
   if (respond === undefined || respond.status >= 300 || respond.body !== undefined) return;
   for (const part of ['code', 'message'] as const) {
     if (respond[part] !== undefined) {
-      report(
-        [...path, 'respond', part],
-        'means something only with a status from 300 on: give a body instead',
-      );
+      report([...path, 'respond', part], 'has no effect with a status below 300: use body instead');
     }
   }
 }
 
-/** Parts of an effect that mean something on one route only. */
+/** Effects that apply to one route only. */
 const ONLY_ON = { commit: 'initiate', timeline: 'initiate', not_found: 'initiate', stale: 'status' } as const;
 
 const dependsOnAttempt = ({ match, probability, effect }: RuleDocument): boolean =>
   match?.attempt !== undefined || probability !== undefined || typeof effect.delay === 'object';
 
-/** The routes that a match can hold for. */
+/** The routes that a match can match. */
 const routesOf = ({ route }: Match): readonly RouteName[] =>
   route === undefined ? ROUTE_NAMES : listed(route);
 
 /**
- * Makes tests of a match: all that it asks for, one by one.
+ * Compiles a match to tests that must all hold.
  *
- * @param report is told all that keeps it from ever holding
+ * @param report receives every condition that no request can meet
  */
 export function compileMatch(
   match: Match,
@@ -237,10 +250,10 @@ export function compileMatch(
 }
 
 /**
- * Makes a rule of its document.
+ * Compiles a rule.
  *
- * @param source the rule as it was written
- * @param report is told all that is wrong with it beyond its shape
+ * @param source the rule as written
+ * @param report receives every error that the schema cannot express
  */
 export function compileRule(
   document: RuleDocument,
@@ -256,7 +269,7 @@ export function compileRule(
     if (effect[part as keyof typeof ONLY_ON] !== undefined && !routes.includes(route)) {
       report(
         [...path, 'effect', part],
-        `means something on the route ${route} only, which this rule does not match`,
+        `has an effect on the route ${route} only, which this rule does not match`,
       );
     }
   }
@@ -266,6 +279,7 @@ export function compileRule(
     id: `${scenarioName}/${document.name}`,
     document: source,
     countsAttempts: dependsOnAttempt(document),
+    patternSize: matchPatternSize(match),
     matches: (facts) => tests.every((test) => test(facts)),
     skip: document.skip ?? 0,
     times: document.times ?? null,

@@ -1,26 +1,26 @@
 import type { RouteName } from '../contract/scenario.ts';
 import type { Draw, PlannedStep } from '../payout/settlement.ts';
 
-/** A delay of an answer, in ms of wall time. */
+/** The delay of an answer, in ms of wall time. */
 export type Delay =
   | { readonly fixedMs: number }
   | { readonly minMs: number; readonly maxMs: number }
   | { readonly medianMs: number; readonly sigma: number };
 
-/** An answer in the place of the normal one. */
+/** The answer to send instead of the normal one. */
 export interface Respond {
   readonly status: number;
   readonly code: string | null;
   readonly message: string | null;
   readonly headers: Readonly<Record<string, string>>;
-  /** A text as it is, JSON, or null for the body that the dialect gives this status. */
+  /** A text, JSON, or null for the body of the dialect for this status. */
   readonly body: unknown;
 }
 
 /** What happens to the connection. */
 export type Fault =
   | { readonly kind: 'connection-reset' | 'empty-response' | 'truncated-body' | 'malformed-json' | 'garbage' }
-  /** Until the client leaves, or for a time of the wall clock. */
+  /** Until the client disconnects, or for this long in wall time. */
   | { readonly kind: 'hang'; readonly forMs: number | null }
   | { readonly kind: 'slow-body'; readonly bytesPerSecond: number };
 
@@ -29,32 +29,34 @@ export interface Effect {
   readonly delay: Delay | null;
   readonly respond: Respond | null;
   readonly fault: Fault | null;
-  /** Whether the payout happens, whatever the client sees. */
+  /** Whether the payout happens, independent of what the client sees. */
   readonly commit: boolean;
   readonly timeline: readonly PlannedStep[] | null;
   readonly hidden: { readonly reads: number } | { readonly forMs: number } | null;
   readonly staleMs: number | null;
 }
 
-/** What a rule can look at in a request. */
+/** What the match of a rule can test in a request. */
 export interface RequestFacts {
   readonly route: RouteName;
   /** The fields of the body or the query, by their names in the interface. */
   readonly fields: Readonly<Record<string, string | number | undefined>>;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** The how manieth time this route is asked for this reference, from 1; 0 when nobody counts. */
+  /** Which attempt of this reference on this route this is, counted from 1; 0 when attempts are not counted. */
   readonly attempt: number;
   /** World time, ms since the epoch. */
   readonly nowMs: number;
 }
 
 export interface Rule {
-  /** `scenario/rule`, as the header X-Sandbox-Rule says it. */
+  /** `scenario/rule`, as in the header X-Sandbox-Rule. */
   readonly id: string;
-  /** The rule as it was written. */
+  /** The rule as written. */
   readonly document: unknown;
-  /** Whether anything in it depends on how often a reference was sent. */
+  /** Whether the rule depends on the number of the attempt. */
   readonly countsAttempts: boolean;
+  /** The size of its regular expressions (pattern-size.ts). */
+  readonly patternSize: number;
   readonly matches: (facts: RequestFacts) => boolean;
   readonly skip: number;
   readonly times: number | null;
@@ -62,18 +64,18 @@ export interface Rule {
   readonly effect: Effect;
 }
 
-/** How often a rule matched a request of one world, and how often it was taken. */
+/** How many requests of one world a rule matched, and how many of them it was applied to. */
 export interface RuleUse {
   matched: number;
   taken: number;
 }
 
 /**
- * The first rule that matches, taken once: one that lets requests pass (`skip`), has been taken often enough (`times`) or
- * draws otherwise (`probability`) leaves the request to those below it.
+ * Finds the first rule that matches and applies. A rule that matches does not apply to its first `skip` requests, to more
+ * than `times` requests, or when its `probability` is not drawn; the rules after it are then tried.
  *
- * @param uses counters of this world by rule id; changed
- * @returns the rule, or null when none is taken
+ * @param uses the counters of this world by rule id; updated
+ * @returns the rule, or null when none applies
  */
 export function takeRule(
   rules: readonly Rule[],
@@ -95,11 +97,11 @@ export function takeRule(
   return null;
 }
 
-/** The standard normal deviate of two numbers drawn from 0 to 1 (Box and Muller, 1958). */
+/** A standard normal deviate from two uniform draws (Box and Muller, 1958). */
 const normal = (one: number, other: number): number =>
   Math.sqrt(-2 * Math.log(1 - one)) * Math.cos(2 * Math.PI * other);
 
-/** How long an answer waits, in whole ms of wall time. */
+/** Draws a delay, in whole ms of wall time. */
 export function delayMs(delay: Delay, draw: Draw): number {
   if ('fixedMs' in delay) return delay.fixedMs;
   if ('minMs' in delay) return Math.round(delay.minMs + draw('delay') * (delay.maxMs - delay.minMs));

@@ -4,42 +4,48 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { changedDialect, DEFAULT_DIALECT, type Dialect, type DialectChange } from '../contract/dialect.ts';
 import { RuleDocument, ScenarioDocument } from '../contract/scenario.ts';
+import { reported } from '../contract/shape-issues.ts';
 import type { ScenarioSettings } from '../contract/snapshot.ts';
 import { compileScenario, type Scenario } from './scenario.ts';
 import type { Rule } from './rule.ts';
 import { compileRule } from './rule-compiler.ts';
 import { packageFile } from '../package-files.ts';
 import { linearPattern } from './linear-pattern.ts';
+import { matchPatternSize, MAX_OVERRIDE_PATTERN_SIZE, tooLarge } from './pattern-size.ts';
+import type { Report } from './planned-timeline.ts';
 import { problemText, readText, readValue, type Problem, type TextRead } from './scenario-text.ts';
 
-/** The scenarios, dialects and rules that come with the sandbox. */
+/** The scenarios, dialects and rules that ship with the sandbox. */
 export const SHIPPED = packageFile('fixtures/');
 export const MAGIC = join(SHIPPED, 'magic.yaml');
 const EXTENSIONS: ReadonlySet<string> = new Set(['.yaml', '.yml', '.json']);
 
-/** Files that cannot be used. Each line names the file, the place and what is wrong. */
+/** Files or documents that cannot be used. Each line names the file, the place and what is wrong. */
 export class ScenarioError extends Error {
   override readonly name = 'ScenarioError';
   readonly lines: readonly string[];
-  /** The same without the file, where it is about what stands in one. */
+  /** The same problems without the name of the file; empty when the file itself cannot be used. */
   readonly problems: readonly Problem[];
+  /** How many more problems there are than those reported. */
+  readonly more: number;
 
-  constructor(lines: readonly string[], problems: readonly Problem[] = []) {
+  constructor(lines: readonly string[], problems: readonly Problem[] = [], more = 0) {
     super(lines.join('\n'));
     this.lines = lines;
     this.problems = problems;
+    this.more = more;
   }
 }
 
-/** What the rules that come with the sandbox, and those on top of a world, are called by: `magic/status-402`. */
+/** Scenario names that rules of the sandbox use: `magic/status-402`, `world/my-rule`. */
 const OUR_NAMES: ReadonlySet<string> = new Set(['magic', 'world']);
 
-/** What a scenario may be called. */
+/** The allowed names of scenarios. */
 const NAME = /^[\w.-]{1,64}$/;
 
 export const nameOf = (file: string): string => basename(file, extname(file));
 
-/** True for YAML and JSON; not for what begins with a dot, as editors leave behind. */
+/** True for YAML and JSON files, except hidden ones, since editors leave such files behind. */
 export const isScenarioFile = (path: string): boolean =>
   EXTENSIONS.has(extname(path).toLowerCase()) && !basename(path).startsWith('.');
 
@@ -57,7 +63,7 @@ export function filesIn(folder: string): Map<string, string> {
     const other = files.get(name);
     if (other !== undefined) {
       throw new ScenarioError([
-        `${join(folder, entry)} has the same name as ${other}: scenarios are chosen by it`,
+        `${join(folder, entry)} has the same name as ${other}: scenarios are chosen by name`,
       ]);
     }
     files.set(name, join(folder, entry));
@@ -87,7 +93,7 @@ export function shippedDialects(): ReadonlyMap<string, Dialect> {
   return dialects;
 }
 
-/** A value without the parts that do not fit its schema; undefined when nothing of it is left that fits. */
+/** A value without the parts that do not fit its schema; undefined when the rest does not fit either. */
 function pruned(schema: z.ZodType, input: unknown): unknown {
   if (schema.safeParse(input).success) return input;
   if (schema instanceof z.ZodOptional) return pruned(schema.unwrap() as z.ZodType, input);
@@ -107,36 +113,41 @@ const prunedParts = ({ shape }: z.ZodObject, input: unknown): Record<string, unk
   return Object.fromEntries(parts.filter(([, part]) => part !== undefined));
 };
 
-/** What can be read of a document that is wrong, so that all else that is wrong with it can be told at once. */
+const PartialRule = RuleDocument.partial();
+
+/** The parts of a wrong document that fit the schema, so that what is wrong beyond its shape is reported too. */
 function readableParts(input: unknown): ScenarioDocument {
   const rules = (input as { rules?: unknown } | null)?.rules;
   const readable = (rule: unknown, index: number): RuleDocument => {
-    const { name, effect, ...rest } = RuleDocument.partial().parse(prunedParts(RuleDocument, rule));
+    const { name, effect, ...rest } = PartialRule.parse(prunedParts(RuleDocument, rule));
     return { ...rest, name: name ?? `unreadable-${index}`, effect: effect ?? {} };
   };
   const { rules: _rules, ...rest } = prunedParts(ScenarioDocument, input);
   return { ...ScenarioDocument.parse(rest), rules: Array.isArray(rules) ? rules.map(readable) : [] };
 }
 
-/** What a scenario is made of, beside its document. */
+/** What a scenario is compiled with, beside its document. */
 export interface ScenarioSurroundings {
   readonly settings: ScenarioSettings;
-  /** The rules that stand below those of the document. */
+  /** The rules after those of the document. Called when the scenario's rules are first looked at. */
   readonly lastRules: () => readonly Rule[];
+  /** Called only for a document that extends a preset. */
   readonly dialects: () => ReadonlyMap<string, Dialect>;
 }
 
 /**
  * Makes a scenario of what was read.
  *
- * @param file where it comes from, for what is said about it
- * @throws ScenarioError with everything that is wrong with it
+ * @param file where it comes from, for the messages
+ * @throws ScenarioError with what is wrong with it
  */
 function scenarioOf(
-  { value, input, problems, problemAt }: TextRead<ScenarioDocument>,
+  { value, input, problems, more, problemAt }: TextRead<ScenarioDocument>,
   file: string,
   surroundings: ScenarioSurroundings,
 ): Scenario {
+  // nothing else would be reported: the rest of a document with this many problems is not worth reading
+  if (reported(problems, more).more > 0) refuseProblems(file, problems, more);
   const document = value ?? readableParts(input);
   const options = { ...surroundings, name: nameOf(file), source: input, patternOf: linearPattern };
   const { scenario, issues } = compileScenario(document, options);
@@ -144,44 +155,68 @@ function scenarioOf(
   return scenario;
 }
 
-function refuseProblems(file: string, problems: readonly Problem[]): void {
+function refuseProblems(file: string, problems: readonly Problem[], unread = 0): void {
   if (problems.length === 0) return;
-  const inOrder = problems.toSorted((a, b) => a.line - b.line || a.column - b.column);
-  const lines = inOrder.map((problem) => problemText(file, problem));
-  throw new ScenarioError(lines, inOrder);
+  const inOrder = problems.toSorted(
+    ({ place: a }, { place: b }) => (a && b && (a.line - b.line || a.column - b.column)) || 0,
+  );
+  const { shown, more } = reported(inOrder, unread);
+  const lines = shown.map((problem) => problemText(file, problem));
+  if (more > 0) lines.push(`${file}: and ${more} more`);
+  throw new ScenarioError(lines, shown, more);
 }
 
-/** Makes a rule of a document. @throws ScenarioError with everything that is wrong with it */
-export function ruleOf(document: unknown, scenarioName: string): Rule {
-  const { value, input, problems, problemAt } = readValue(document, RuleDocument);
-  const all = [...problems];
-  const report = (path: readonly PropertyKey[], message: string): unknown =>
-    all.push(problemAt(path, message));
-  const rule = value === null ? null : compileRule(value, input, scenarioName, [], linearPattern, report);
-  refuseProblems('rule', all);
-  return rule!;
+/**
+ * Makes a rule of a document.
+ *
+ * @param sizeBeside the size of the patterns of the other rules on top of the same world
+ * @throws ScenarioError with what is wrong with it
+ */
+export function ruleOf(document: unknown, scenarioName: string, sizeBeside = 0): Rule {
+  const { value, problems, more, problemAt } = readValue(document, RuleDocument);
+  if (value === null) refuseProblems('rule', problems, more);
+  const size = sizeBeside + matchPatternSize(value!.match ?? {});
+  if (size > MAX_OVERRIDE_PATTERN_SIZE) {
+    const message = tooLarge('the rules on top of this world', size, MAX_OVERRIDE_PATTERN_SIZE);
+    refuseProblems('rule', [problemAt(['match'], message)]);
+  }
+  const found: Problem[] = [];
+  const report: Report = (path, message) => void found.push(problemAt(path, message));
+  const rule = compileRule(value!, document, scenarioName, [], linearPattern, report);
+  refuseProblems('rule', found);
+  return rule;
 }
 
-/** Reads a scenario file whole. @throws ScenarioError with everything that is wrong with it */
+/** Makes the rules on top of a world of their documents. @throws ScenarioError with what is wrong with the first wrong one */
+export function rulesOf(documents: readonly unknown[], scenarioName: string): readonly Rule[] {
+  let size = 0;
+  return documents.map((document) => {
+    const rule = ruleOf(document, scenarioName, size);
+    size += rule.patternSize;
+    return rule;
+  });
+}
+
+/** Reads a scenario file. @throws ScenarioError with what is wrong with it */
 export function readScenario(file: string, surroundings: ScenarioSurroundings): Scenario {
   if (OUR_NAMES.has(nameOf(file)) && !file.startsWith(SHIPPED)) {
     throw new ScenarioError([
-      `${file} must have another name: ${nameOf(file)} is what rules of ours are called by`,
+      `${file} must have another name: the rules of the sandbox use the name ${nameOf(file)}`,
     ]);
   }
   if (!NAME.test(nameOf(file))) {
     throw new ScenarioError([
-      `${file} must have a name of letters, digits, dots, hyphens and underscores: headers carry it`,
+      `${file} must have a name of letters, digits, dots, hyphens and underscores, at most 64 characters, since headers contain it`,
     ]);
   }
   return scenarioOf(readText(textOf(file), ScenarioDocument), file, surroundings);
 }
 
 /**
- * Makes a scenario of a document, of which a copy is kept.
+ * Makes a scenario of a document, of which it keeps a copy.
  *
- * @param name what it is called, and what is said to be at fault
- * @throws ScenarioError with everything that is wrong with it
+ * @param name the name of the scenario, also for the messages
+ * @throws ScenarioError with what is wrong with it
  */
 export function documentScenario(
   document: unknown,

@@ -13,6 +13,7 @@ import {
   nameOf,
   readScenario,
   ruleOf,
+  rulesOf,
   ScenarioError,
   SHIPPED,
   shippedDialects,
@@ -22,62 +23,61 @@ import { suggestion } from '../contract/suggestion.ts';
 
 interface LibraryOptions {
   readonly settings: ScenarioSettings;
-  /** The scenario in force: a name, a file, or a document. */
-  readonly inForce: string | ScenarioInput | undefined;
-  /** A folder of the user's own scenarios, beside ours. */
+  /** The scenario of every world that has not chosen one: a name, a file, or a document. */
+  readonly active: string | ScenarioInput | undefined;
+  /** A folder of the user's own scenarios, in addition to those that ship. */
   readonly folder: string | undefined;
   readonly reloaded: (file: string) => void;
-  /** A changed file that cannot be used: the last good one stays in force. */
+  /** Called for a changed file that cannot be used; its last good version stays active. */
   readonly refused: (lines: readonly string[]) => void;
 }
 
-/** How long a changed file must be left alone before it is read. */
+/** A changed file is read when it has not changed for this long. */
 const SETTLED_MS = 50;
-/** The name of the scenario that is the settings and no more. */
-const PLAIN = 'default';
-const PLAIN_DOCUMENT: ScenarioInput = { description: 'The settings and no more' };
-/** The name of one that was given as a document. */
+/** The name of the scenario that changes none of the settings. */
+const BASE = 'default';
+const BASE_DOCUMENT: ScenarioInput = { description: 'The settings and nothing else' };
+/** The name of a scenario that was given as a document. */
 const INLINE = 'inline';
 
-/** All scenarios that a world or a request can choose: ours, the user's, and the one in force. */
+/** All scenarios that a world or a request can choose: those that ship, the user's, and the active one. */
 export class ScenarioLibrary implements ScenarioCompiler {
-  readonly #dialects = shippedDialects();
   #magicRules: readonly Rule[] | null = null;
   readonly #files: Map<string, string>;
   readonly #read = new Map<string, Scenario>();
   /** What sources were compiled to, by the source itself, and by its text for those that came as data. */
   readonly #bySource = new WeakMap<ScenarioSource, Scenario>();
   readonly #byText = new LRUCache<string, Scenario>({ max: 100 });
-  readonly #inForceName: string;
+  readonly #activeName: string;
   readonly #options: LibraryOptions;
   readonly #watchers: FSWatcher[] = [];
   /** Files that have changed, until they are read. */
   readonly #changed = new Map<string, NodeJS.Timeout>();
 
-  /** @throws ScenarioError when a file that is asked for cannot be used */
+  /** @throws ScenarioError when a file of the user cannot be used */
   constructor(options: LibraryOptions) {
     this.#options = options;
     this.#files = filesIn(join(SHIPPED, 'scenarios'));
-    this.#keep(documentScenario(PLAIN_DOCUMENT, PLAIN, this.#surroundings()));
-    this.#takeFolder();
-    this.#inForceName = this.#chosen(options.inForce);
+    this.#keep(documentScenario(BASE_DOCUMENT, BASE, this.#surroundings()));
+    this.#loadFolder();
+    this.#activeName = this.#loadActive(options.active);
   }
 
-  /** The scenario of every world that has not chosen another. */
-  get inForce(): Scenario {
-    return this.get(this.#inForceName)!;
+  /** The scenario of every world that has not chosen one. */
+  get active(): Scenario {
+    return this.get(this.#activeName)!;
   }
 
-  /** The settings and no more, in the default dialect. */
-  get plain(): Scenario {
-    return this.get(PLAIN)!;
+  /** The scenario that changes none of the settings, in the default dialect. */
+  get base(): Scenario {
+    return this.get(BASE)!;
   }
 
   get names(): readonly string[] {
-    return [PLAIN, ...this.#files.keys()].toSorted();
+    return [BASE, ...this.#files.keys()].toSorted();
   }
 
-  /** A scenario by its name, or undefined when there is none. Ours are read at their first use. */
+  /** A scenario by its name, or undefined when there is none. Those that ship are read at their first use. */
   get(name: string): Scenario | undefined {
     const read = this.#read.get(name);
     if (read !== undefined) return read;
@@ -86,7 +86,7 @@ export class ScenarioLibrary implements ScenarioCompiler {
     return this.#load(file);
   }
 
-  /** Every scenario that can be chosen by name. Those that were not used so far are read for it. */
+  /** Every scenario that can be chosen by name. Reads those that were not used so far. */
   get all(): readonly Scenario[] {
     return this.names.map((name) => this.get(name)).filter((scenario) => scenario !== undefined);
   }
@@ -106,11 +106,15 @@ export class ScenarioLibrary implements ScenarioCompiler {
     return ruleOf(document, 'world');
   }
 
+  rules(documents: readonly unknown[]): readonly Rule[] {
+    return rulesOf(documents, 'world');
+  }
+
   /**
-   * Makes a scenario of a document, which is not kept.
+   * Makes a scenario of a document. The library does not keep it.
    *
-   * @param settings what it does where it says nothing; those of this sandbox, unless it comes from another
-   * @throws ScenarioError with everything that is wrong with it
+   * @param settings the defaults of the scenario; those of this sandbox, unless a snapshot of another one brings its own
+   * @throws ScenarioError with what is wrong with it
    */
   compile(document: unknown, name = INLINE, settings = this.#options.settings): Scenario {
     const scenario = documentScenario(document, name, this.#surroundings(settings));
@@ -118,7 +122,7 @@ export class ScenarioLibrary implements ScenarioCompiler {
     return scenario;
   }
 
-  /** Watches the user's files, and takes them anew when they change. */
+  /** Watches the user's files and reads them again when they change. */
   watch(): void {
     const own = new Set([...this.#files.values()].filter((file) => !file.startsWith(SHIPPED)).map(dirname));
     if (this.#options.folder !== undefined) own.add(resolve(this.#options.folder));
@@ -142,7 +146,7 @@ export class ScenarioLibrary implements ScenarioCompiler {
     return this.#keep(readScenario(file, this.#surroundings()));
   }
 
-  /** A file is often emptied before it is written: it is read once it has been left alone for a moment. */
+  /** Editors often empty a file before they write it, so it is read when it has stopped changing. */
   #reloadSoon(file: string): void {
     clearTimeout(this.#changed.get(file));
     const reload = (): void => {
@@ -158,7 +162,7 @@ export class ScenarioLibrary implements ScenarioCompiler {
     const { folder } = this.#options;
     const isInFolder = folder !== undefined && dirname(file) === resolve(folder);
     const isFree = known === undefined || known.startsWith(SHIPPED);
-    if (known !== file && !(isInFolder && isFree)) return; // only stands beside a file of ours
+    if (known !== file && !(isInFolder && isFree)) return; // a file of the folder that is not a scenario of the user
     try {
       this.#load(file);
       this.#files.set(name, file);
@@ -169,8 +173,8 @@ export class ScenarioLibrary implements ScenarioCompiler {
     }
   }
 
-  /** Reads the user's folder whole, so that what is wrong in it is known at the start. */
-  #takeFolder(): void {
+  /** Reads all of the user's folder, so that errors in it are reported at the start. */
+  #loadFolder(): void {
     if (this.#options.folder === undefined) return;
     const lines: string[] = [];
     for (const [name, file] of filesIn(resolve(this.#options.folder))) {
@@ -185,9 +189,9 @@ export class ScenarioLibrary implements ScenarioCompiler {
     if (lines.length > 0) throw new ScenarioError(lines);
   }
 
-  /** @returns the name of the scenario that is chosen */
-  #chosen(choice: LibraryOptions['inForce']): string {
-    if (choice === undefined) return PLAIN;
+  /** @returns the name of the active scenario */
+  #loadActive(choice: LibraryOptions['active']): string {
+    if (choice === undefined) return BASE;
     if (typeof choice === 'object') {
       return this.#keep(this.compile(choice)).name;
     }
@@ -210,7 +214,7 @@ export class ScenarioLibrary implements ScenarioCompiler {
     return { ...alone, lastRules: () => (this.#magicRules ??= readScenario(MAGIC, alone).rules) };
   }
 
-  /** Makes a scenario, and keeps it under its name. */
+  /** Keeps a scenario under its name. */
   #keep(scenario: Scenario): Scenario {
     this.#read.set(scenario.name, scenario);
     this.#bySource.set(scenario.source, scenario);

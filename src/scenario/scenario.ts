@@ -3,6 +3,7 @@ import type { ScenarioDocument } from '../contract/scenario.ts';
 import type { TransferMode } from '../contract/payout.ts';
 import type { ClockState, ScenarioSettings, ScenarioSource } from '../contract/snapshot.ts';
 import { toPaise } from '../payout/money.ts';
+import { matchPatternSize, MAX_SCENARIO_PATTERN_SIZE, tooLarge } from './pattern-size.ts';
 import { compileRule, type PatternOf } from './rule-compiler.ts';
 import type { Rule } from './rule.ts';
 import { plannedTimeline, type Report, type ScenarioIssue } from './planned-timeline.ts';
@@ -17,30 +18,30 @@ export interface RateLimit {
 /** How a world behaves. */
 export interface Scenario {
   readonly name: string;
-  /** What it was made of: its name, its document as it was written, and the settings below it. */
+  /** What it was compiled from: its name, the document as written, and the settings. */
   readonly source: ScenarioSource;
   readonly description: string;
   readonly openingBalancePaise: number;
   readonly seed: string;
-  /** Where the clock of a new world stands; or, running, how far it is ahead of wall time. */
+  /** The clock of a new world: frozen at a time, or running ahead of wall time. */
   readonly clock: ClockState;
   readonly settlement: Settlement;
   readonly rateLimit: RateLimit | 'off';
-  /** Whether the scenario says so itself, or leaves it to the settings. */
+  /** Whether the rate limit is that of the document, not of the settings. */
   readonly hasOwnRateLimit: boolean;
   readonly dialect: Dialect;
-  /** Its own rules, and below them those that are always there. */
+  /** Its own rules, then those that are always there. */
   readonly rules: readonly Rule[];
-  /** Whether anything in it depends on how often a reference was sent. */
+  /** Whether a rule depends on the number of the attempt. */
   readonly countsAttempts: boolean;
 }
 
 interface CompileOptions {
   readonly name: string;
-  /** The document as it was written. */
+  /** The document as written. */
   readonly source: unknown;
   readonly settings: ScenarioSettings;
-  /** The rules that stand below its own. Called when the scenario's rules are first looked at. */
+  /** The rules after its own. Called when the scenario's rules are first looked at. */
   readonly lastRules: () => readonly Rule[];
   /** The dialect presets by name. Called only for a document that extends one. */
   readonly dialects: () => ReadonlyMap<string, Dialect>;
@@ -78,10 +79,13 @@ function dialectOf(
   return changedDialect(preset ?? DEFAULT_DIALECT, change);
 }
 
+/** Stands in for patterns that are too large together, so that compiling them does not hold the server. */
+const notCompiled: PatternOf = () => ({ test: () => false });
+
 /**
- * Makes a scenario of a document: what it does not say is that of the settings.
+ * Compiles a scenario document. The settings apply where it says nothing.
  *
- * @returns the scenario, and all that is wrong with it beyond its shape; a scenario with issues must not be used
+ * @returns the scenario, and the errors that the schema cannot express; a scenario with issues must not be used
  */
 export function compileScenario(
   document: ScenarioDocument,
@@ -91,11 +95,27 @@ export function compileScenario(
   const report: Report = (path, message) => issues.push({ path, message });
   const names = new Set<string>();
   const sources = (source as { rules?: readonly unknown[] } | null)?.rules ?? [];
+  let patterns = 0;
   const own = (document.rules ?? []).map((rule, index) => {
     if (names.has(rule.name))
-      report(['rules', index, 'name'], `must be unlike the other rules': ${rule.name} is taken`);
+      report(
+        ['rules', index, 'name'],
+        `must differ from the names of the other rules: ${rule.name} is taken`,
+      );
     names.add(rule.name);
-    return compileRule(rule, sources[index], name, ['rules', index], patternOf, report);
+    const fits = patterns <= MAX_SCENARIO_PATTERN_SIZE;
+    patterns += matchPatternSize(rule.match ?? {});
+    const stillFits = patterns <= MAX_SCENARIO_PATTERN_SIZE;
+    if (fits && !stillFits)
+      report(['rules', index, 'match'], tooLarge('this scenario', patterns, MAX_SCENARIO_PATTERN_SIZE));
+    return compileRule(
+      rule,
+      sources[index],
+      name,
+      ['rules', index],
+      stillFits ? patternOf : notCompiled,
+      report,
+    );
   });
   const rateLimit = document.rate_limit;
   let rules: readonly Rule[] | undefined;
@@ -134,6 +154,8 @@ export interface ScenarioCompiler {
   scenario(source: ScenarioSource): Scenario;
   /** A rule on top of a world, called `world/NAME`. @throws ScenarioError for a document that cannot be used */
   rule(document: unknown): Rule;
+  /** All rules on top of a world. @throws ScenarioError also when they are too much together */
+  rules(documents: readonly unknown[]): readonly Rule[];
 }
 
 /** A scenario with rules on top of its own. */

@@ -3,6 +3,7 @@ import { Refusal } from '../contract/errors.ts';
 import { toInr } from '../payout/money.ts';
 import { legalNext, mayMove, withForcedStep, type Payout } from '../payout/payout.ts';
 import { covers, credit, debit, hasRoom, type Entry } from '../payout/wallet.ts';
+import { MAX_OVERRIDE_PATTERN_SIZE, tooLarge } from '../scenario/pattern-size.ts';
 import { withOverrides, type ScenarioCompiler } from '../scenario/scenario.ts';
 import { noAttempts } from './attempts.ts';
 import { clockAt } from './clock.ts';
@@ -109,6 +110,11 @@ export function putRule(
   const { index, uses } = state;
   const rule = compiler.rule({ name: freeRuleName(state), ...document });
   const others = index.overrides.filter(({ id }) => id !== rule.id);
+  const size = others.reduce((sum, { patternSize }) => sum + patternSize, rule.patternSize);
+  if (size > MAX_OVERRIDE_PATTERN_SIZE) {
+    const message = `match ${tooLarge('the rules on top of this world', size, MAX_OVERRIDE_PATTERN_SIZE)}`;
+    throw new Refusal('INVALID_REQUEST', { message, errors: [{ field: 'match', message }] });
+  }
   if (others.length >= MAX_OVERRIDES) {
     throw new Refusal('TOO_MANY_RULES', {
       message: `A world takes ${MAX_OVERRIDES} rules on top: remove some with DELETE /_sandbox/rules/NAME`,

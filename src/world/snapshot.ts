@@ -24,7 +24,7 @@ export function takeSnapshot(state: Readonly<WorldState>): Snapshot {
     entries: state.entries.slice(),
     payouts: state.payouts.slice(),
     overrides: state.overrides,
-    uses: [...state.uses].map(([rule, use]) => ({ rule, ...use })),
+    uses: [...state.uses].map(([rule, { matched, taken }]) => ({ rule, matched, taken })),
     attempts: [
       ...[...state.attempts.older].map(([of, count]) => ({ of, count, isRecent: false })),
       ...[...state.attempts.recent].map(([of, count]) => ({ of, count, isRecent: true })),

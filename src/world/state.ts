@@ -187,6 +187,6 @@ export function useScenario(
   state.scenario = scenario;
   state.overrides = overrides;
   index.base = compiler.scenario(scenario.source);
-  index.overrides = overrides.map((document) => compiler.rule(document));
+  index.overrides = compiler.rules(overrides);
   index.active = withOverrides(index.base, index.overrides);
 }

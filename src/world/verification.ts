@@ -1,18 +1,25 @@
 import type { RequestMatch, Verification } from '../contract/control.ts';
 import type { VerifyAnswer } from '../contract/control-answers.ts';
+import { Refusal } from '../contract/errors.ts';
 import type { Exchange } from './exchange.ts';
 import { factsOf } from './exchange-facts.ts';
+import {
+  matchPatternSize,
+  MAX_OVERRIDE_PATTERN_SIZE,
+  patternSize,
+  tooLarge,
+} from '../scenario/pattern-size.ts';
 import type { Report } from '../scenario/planned-timeline.ts';
 import { compileMatch, type PatternOf } from '../scenario/rule-compiler.ts';
 import type { RequestFacts } from '../scenario/rule.ts';
 
-/** An exchange with what a match can look at, read once. */
+/** An exchange, with the facts that a match can test. */
 interface Witness {
   readonly exchange: Exchange;
   readonly facts: RequestFacts;
 }
 
-/** One thing that a match asks for. */
+/** One condition of a match. */
 interface Condition {
   readonly field: string;
   readonly expected: unknown;
@@ -22,7 +29,55 @@ interface Condition {
 
 const CLOSEST = 3;
 
-/** What became of a request, by the names that a match has for it. */
+/**
+ * What one verification may spend on regular expressions over the whole journal, as the sum of pattern size times text
+ * length: some 50 ms. A verification that needs more is refused.
+ */
+const MAX_PATTERN_STEPS = 2_000_000;
+
+/** Compiles each pattern once, runs it once over each text, and refuses when that takes too many steps. */
+function countedPatterns(patternOf: PatternOf): PatternOf {
+  const compiled = new Map<string, ReturnType<PatternOf>>();
+  let steps = 0;
+  const counted = (pattern: string): ReturnType<PatternOf> => {
+    const made = patternOf(pattern);
+    if ('error' in made) return made;
+    const size = patternSize(pattern);
+    const results = new Map<string, boolean>();
+    const test = (text: string): boolean => {
+      const known = results.get(text);
+      if (known !== undefined) return known;
+      steps += size * text.length;
+      if (steps > MAX_PATTERN_STEPS) {
+        const message =
+          'The regular expressions of this verification take too long over this journal: use prefix, suffix or a list instead';
+        throw new Refusal('INVALID_REQUEST', { message });
+      }
+      const result = made.test(text);
+      results.set(text, result);
+      return result;
+    };
+    return { test };
+  };
+  return (pattern) => {
+    const known = compiled.get(pattern) ?? counted(pattern);
+    compiled.set(pattern, known);
+    return known;
+  };
+}
+
+/** Reports patterns that are too large together, before one of them is compiled. */
+function hasLargePatterns({ match, sequence = [] }: Verification, report: Report): boolean {
+  const size = [match ?? {}, ...sequence].reduce((sum, one) => sum + matchPatternSize(one), 0);
+  if (size <= MAX_OVERRIDE_PATTERN_SIZE) return false;
+  report(
+    [sequence.length > 0 ? 'sequence' : 'match'],
+    tooLarge('this verification', size, MAX_OVERRIDE_PATTERN_SIZE),
+  );
+  return true;
+}
+
+/** The outcome of a request, by the names of a match. */
 const BECAME: Readonly<Record<string, (exchange: Exchange) => unknown>> = {
   status: seenStatus,
   outcome: ({ outcome }) => outcome,
@@ -32,7 +87,7 @@ const BECAME: Readonly<Record<string, (exchange: Exchange) => unknown>> = {
   replayed: ({ replayed }) => replayed === true,
 };
 
-/** Whether a request made a payout; null for one that makes none by its nature, or is not over. */
+/** Whether a request made a payout; null for a request that cannot make one, or is still pending. */
 export function committed({
   route,
   committed: underRule,
@@ -74,7 +129,7 @@ function conditionsOf(
   report: Report,
 ): readonly Condition[] {
   const { status: _s, outcome: _o, rule: _r, fault: _f, committed: _c, replayed: _p, ...ofRules } = match;
-  compileMatch(ofRules, path, patternOf, report); // what can never hold is told of the whole
+  compileMatch(ofRules, path, patternOf, report); // reports what can never hold, which takes the whole match
   return Object.entries(match)
     .filter(([, expected]) => expected !== undefined)
     .map(([field, expected]): Condition => {
@@ -107,7 +162,7 @@ const inALine = ({ nth, method, url, clientRefId, answer, outcome, code }: Excha
     .filter((part) => part !== undefined)
     .join(' ');
 
-/** The requests that fail the fewest conditions, the newest first. */
+/** The requests that miss the fewest conditions, the newest first. */
 function closest(witnesses: readonly Witness[], conditions: readonly Condition[]): VerifyAnswer['closest'] {
   const missed = witnesses.map((witness) => ({
     witness,
@@ -128,7 +183,7 @@ function closest(witnesses: readonly Witness[], conditions: readonly Condition[]
     }));
 }
 
-/** A request that matches, where there are too many of them. */
+/** A request that matches, shown when too many do. */
 const matched = ({ exchange }: Witness): VerifyAnswer['closest'][number] => ({
   id: exchange.nth,
   request: inALine(exchange),
@@ -146,24 +201,30 @@ function wanted({ exactly, at_least, at_most }: NonNullable<Verification['count'
   return parts.filter((part) => part !== null).join(' and ');
 }
 
-/** What a reader must know about what the journal no longer has. */
-const forgotten = (evicted: number): string =>
-  evicted === 0
-    ? ''
-    : `; ${requests(evicted)} before these had to make room and are not counted (SANDBOX_JOURNAL_ENTRIES)`;
+/** Says that older requests, which the journal has dropped, are missing from a count. */
+function dropped(evicted: number): string {
+  if (evicted === 0) return '';
+  const what = evicted === 1 ? '1 older request was' : `${evicted} older requests were`;
+  const verb = evicted === 1 ? 'is' : 'are';
+  return `; ${what} dropped from the journal and ${verb} not counted (SANDBOX_JOURNAL_ENTRIES)`;
+}
 
 /**
- * Holds the journal of a world against what it is expected to show.
+ * Checks the journal of a world against an expectation.
  *
- * @param report is told all that keeps a match from ever holding; the answer must not be used then
+ * @param report receives every condition that no request can meet; the answer must not be used then
  */
 export function verify(
   exchanges: readonly Exchange[],
   evicted: number,
-  { match, sequence, count = { at_least: 1 } }: Verification,
-  patternOf: PatternOf,
+  expected: Verification,
+  compilePattern: PatternOf,
   report: Report,
 ): VerifyAnswer {
+  const { match, sequence, count = { at_least: 1 } } = expected;
+  if (hasLargePatterns(expected, report))
+    return { passed: false, count: 0, message: '', closest: [], evicted };
+  const patternOf = countedPatterns(compilePattern);
   const witnesses = exchanges.map((exchange): Witness => ({ exchange, facts: factsOf(exchange) }));
   if (sequence !== undefined) {
     const steps = sequence.map((step, index) => conditionsOf(step, ['sequence', index], patternOf, report));
@@ -182,7 +243,7 @@ export function verify(
     return {
       passed,
       count: found,
-      message: message + (passed ? '' : forgotten(evicted)),
+      message: message + (passed ? '' : dropped(evicted)),
       closest: passed ? [] : closest(witnesses.slice(last + 1), steps[found]!),
       evicted,
     };
@@ -196,7 +257,7 @@ export function verify(
   return {
     passed,
     count: matching,
-    message: `${requests(matching)} ${matching === 1 ? 'matches' : 'match'}; expected ${wanted(count)}${forgotten(evicted)}`,
+    message: `${requests(matching)} ${matching === 1 ? 'matches' : 'match'}; expected ${wanted(count)}${dropped(evicted)}`,
     closest: passed
       ? []
       : isTooFew

@@ -238,7 +238,7 @@ test('scenarios lists ours and those of a folder by name, with a tab before what
   expect(new Set(listed.keys())).toEqual(new Set([...ours, 'default', 'mine', 'bare']));
   expect(listed.get('mine')).toBe('two lines');
   expect(listed.get('bare')).toBe('');
-  expect(listed.get('default')).toBe('The settings and no more');
+  expect(listed.get('default')).toBe('The settings and nothing else');
   for (const name of ours) expect(listed.get(name)).toMatch(/\w/);
 });
 

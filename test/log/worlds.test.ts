@@ -275,7 +275,7 @@ test('one request matches, two requests match, and what made room is counted in 
   expect(verified(all, { match: { outcome: 'answered' } }, 1)).toMatchObject({
     passed: true,
     message:
-      '1 request matches; expected at least 1; 1 request before these had to make room and are not counted (SANDBOX_JOURNAL_ENTRIES)',
+      '1 request matches; expected at least 1; 1 older request was dropped from the journal and is not counted (SANDBOX_JOURNAL_ENTRIES)',
     closest: [],
     evicted: 1,
   });
@@ -294,7 +294,7 @@ test('one request matches, two requests match, and what made room is counted in 
     passed: false,
     count: 1,
     message:
-      '1 of the sequence of 2 requests were seen: nothing after them matches sequence[1]; 5 requests before these had to make room and are not counted (SANDBOX_JOURNAL_ENTRIES)',
+      '1 of the sequence of 2 requests were seen: nothing after them matches sequence[1]; 5 older requests were dropped from the journal and are not counted (SANDBOX_JOURNAL_ENTRIES)',
     closest: [{ id: 2, request: '#2 GET /12345 aborted' }],
   });
 });

@@ -6,11 +6,14 @@ import { request } from '../support/one-world.ts';
 
 /** The fields of a payout that a bank might refuse. */
 const doubted = (change: Partial<InitiateRequest>): string[] =>
-  checkRailRules(request({ beneficiary_account: '000123456789', beneficiary_ifsc: 'SBIN0000001', ...change }), {
-    ...DEFAULT_DIALECT.requests,
-    formats: 'refuse',
-    mode_limits: 'refuse',
-  }).errors.map(({ field }) => field);
+  checkRailRules(
+    request({ beneficiary_account: '000123456789', beneficiary_ifsc: 'SBIN0000001', ...change }),
+    {
+      ...DEFAULT_DIALECT.requests,
+      formats: 'refuse',
+      mode_limits: 'refuse',
+    },
+  ).errors.map(({ field }) => field);
 
 test.each([
   ['SBIN0A1B2C3', true],

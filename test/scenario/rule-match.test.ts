@@ -10,7 +10,11 @@ const istTime = (hhmm: string): number => Date.parse(`2026-01-15T${hhmm}:00+05:3
 const FACTS: RequestFacts = {
   route: 'initiate',
   fields: { client_ref_id: 'order-1', beneficiary_name: 'Asha Rao', amount: 1500, transfer_mode: 'IMPS' },
-  headers: { 'x-trace': ['one', 'two'], accept: 'application/json' },
+  headers: {
+    'x-trace': ['one', 'two'],
+    'x-long': ['a'.repeat(100), 'a'.repeat(100)],
+    accept: 'application/json',
+  },
   attempt: 2,
   nowMs: istTime('10:30'),
 };
@@ -75,6 +79,9 @@ test.each<[holds: boolean, match: Match, change?: Partial<RequestFacts>]>([
   [true, { header: { accept: { prefix: 'application/' }, 'x-trace': 'one' } }],
   [false, { header: { accept: { prefix: 'application/' }, 'x-trace': 'three' } }],
   [false, { header: { 'x-none': { prefix: '' } } }],
+  [true, { header: { 'x-trace': { matches: '^two$' } } }],
+  [false, { header: { 'x-long': { matches: 'a' } } }],
+  [true, { header: { 'x-long': { prefix: 'a' } } }],
   [true, { hours: hours('10:30', '10:31') }],
   [false, { hours: hours('10:00', '10:30') }],
   [false, { hours: hours('10:31', '11:00') }],
@@ -95,11 +102,11 @@ const NEVER = 'can never match';
 test.each<[document: Partial<RuleDocument>, problem: string]>([
   [
     { match: { client_ref_id: { matches: '(' } } },
-    'match.client_ref_id.matches: is no regular expression: missing )',
+    'match.client_ref_id.matches: is not a regular expression: missing )',
   ],
   [
     { match: { header: { A: { matches: '(' } } } },
-    'match.header.A.matches: is no regular expression: missing )',
+    'match.header.A.matches: is not a regular expression: missing )',
   ],
   [
     { match: { route: 'balance', client_ref_id: 'a' } },
@@ -129,21 +136,21 @@ test.each<[document: Partial<RuleDocument>, problem: string]>([
     `match.amount: ${NEVER}: no number is within these bounds`,
   ],
   [{ match: { attempt: { gte: 6, lte: 5 } } }, `match.attempt: ${NEVER}: no number is within these bounds`],
-  [{ match: { hours: { from: 60, to: 60 } } }, `match.hours: ${NEVER}: it ends when it begins`],
+  [{ match: { hours: { from: 60, to: 60 } } }, `match.hours: ${NEVER}: from and to are the same`],
   [
     { effect: { respond: { status: 200, code: 'X' } } },
-    'effect.respond.code: means something only with a status from 300 on: give a body instead',
+    'effect.respond.code: has no effect with a status below 300: use body instead',
   ],
   [
     { effect: { respond: { status: 299, message: 'x' } } },
-    'effect.respond.message: means something only with a status from 300 on: give a body instead',
+    'effect.respond.message: has no effect with a status below 300: use body instead',
   ],
   ...(['commit', 'timeline', 'not_found', 'stale'] as const).map((part): [Partial<RuleDocument>, string] => {
     const route = part === 'stale' ? 'status' : 'initiate';
     const effect = { commit: true, timeline: [], not_found: { reads: 1 }, stale: 5 }[part];
     return [
       { match: { route: ['balance', part === 'stale' ? 'initiate' : 'status'] }, effect: { [part]: effect } },
-      `effect.${part}: means something on the route ${route} only, which this rule does not match`,
+      `effect.${part}: has an effect on the route ${route} only, which this rule does not match`,
     ];
   }),
   [
@@ -155,7 +162,7 @@ test.each<[document: Partial<RuleDocument>, problem: string]>([
         ],
       },
     },
-    'effect.timeline.1.to: cannot go to SUCCESS: the payout is FAILED then',
+    'effect.timeline.1.to: cannot go to SUCCESS: the payout is FAILED at that point',
   ],
   [
     {
@@ -166,7 +173,7 @@ test.each<[document: Partial<RuleDocument>, problem: string]>([
         ],
       },
     },
-    'effect.timeline.1.after: must not be earlier than the step before it',
+    'effect.timeline.1.after: must not be earlier than the previous step',
   ],
   [
     {
@@ -177,7 +184,7 @@ test.each<[document: Partial<RuleDocument>, problem: string]>([
         ],
       },
     },
-    'effect.timeline.1.polls: must be a later read than that of the step before it',
+    'effect.timeline.1.polls: must be a later read than that of the previous step',
   ],
 ])('%j is told to be wrong', (document, problem) => {
   expect(compiled(document).problems).toEqual([`rules.0.${problem}`]);
@@ -230,10 +237,10 @@ test('steps keep their order over those of another kind', () => {
   const [after, polls] = [{ utr: 'now', after: 9 } as const, { utr: 'now', polls: 3 } as const];
   const problems = (timeline: EffectDocument['timeline']) => compiled({ effect: { timeline } }).problems;
   expect(problems([after, polls, { to: 'SUCCESS', after: 8 }])).toEqual([
-    'rules.0.effect.timeline.2.after: must not be earlier than the step before it',
+    'rules.0.effect.timeline.2.after: must not be earlier than the previous step',
   ]);
   expect(problems([polls, after, { to: 'SUCCESS', polls: 3 }])).toEqual([
-    'rules.0.effect.timeline.2.polls: must be a later read than that of the step before it',
+    'rules.0.effect.timeline.2.polls: must be a later read than that of the previous step',
   ]);
 });
 
@@ -302,6 +309,7 @@ test('a rule is named after its scenario, kept as it was written, and open to al
     id: 'theirs/mine',
     document: 'as written',
     countsAttempts: false,
+    patternSize: 0,
     skip: 0,
     times: null,
     probability: null,

@@ -98,17 +98,17 @@ test.each([
   [
     'a step without a time',
     'settlement: { IMPS: [{ to: SUCCESS }] }',
-    '1:22 settlement.IMPS[0] must say when, by one of after, at and polls',
+    '1:22 settlement.IMPS[0] must have exactly one of after, at and polls',
   ],
   [
     'a step with two',
     'settlement: { IMPS: [{ to: SUCCESS, after: 1s, polls: 1 }] }',
-    '1:22 settlement.IMPS[0] must say when, by one of after, at and polls',
+    '1:22 settlement.IMPS[0] must have exactly one of after, at and polls',
   ],
   [
     'a step that does nothing',
     'settlement: { IMPS: [{ after: 1s }] }',
-    '1:22 settlement.IMPS[0] must say what happens: to a state, or utr: now',
+    '1:22 settlement.IMPS[0] must have a state in to, or utr: now',
   ],
   [
     'a way back to PENDING',
@@ -118,12 +118,12 @@ test.each([
   [
     'a success after a failure',
     'settlement: { IMPS: [{ to: FAILED, after: 1s }, { to: SUCCESS, after: 2s }] }',
-    '1:55 settlement.IMPS[1].to cannot go to SUCCESS: the payout is FAILED then',
+    '1:55 settlement.IMPS[1].to cannot go to SUCCESS: the payout is FAILED at that point',
   ],
   [
     'steps out of order',
     'settlement: { IMPS: [{ to: SUCCESS, after: 2s }, { to: REVERSED, after: 1s }] }',
-    '1:73 settlement.IMPS[1].after must not be earlier than the step before it',
+    '1:73 settlement.IMPS[1].after must not be earlier than the previous step',
   ],
   [
     'a time without a unit',
@@ -151,12 +151,12 @@ test.each([
   [
     'two rules of one name',
     'rules: [{ name: a, effect: { fault: hang } }, { name: a, effect: { fault: hang } }]',
-    "1:55 rules[1].name must be unlike the other rules': a is taken",
+    '1:55 rules[1].name must differ from the names of the other rules: a is taken',
   ],
   [
     'an effect that does nothing',
     'rules: [{ name: a, effect: {} }]',
-    '1:28 rules[0].effect must do something',
+    '1:28 rules[0].effect must have at least one effect',
   ],
   [
     'a fault that there is not',
@@ -166,7 +166,7 @@ test.each([
   [
     'a look-ahead',
     'rules: [{ name: a, match: { remarks: { matches: "(?=a)" } }, effect: { fault: hang } }]',
-    '1:49 rules[0].match.remarks.matches is no regular expression: error parsing regexp: invalid or unsupported Perl syntax: `(?=`',
+    '1:49 rules[0].match.remarks.matches is not a regular expression: error parsing regexp: invalid or unsupported Perl syntax: `(?=`',
   ],
   [
     'a probability of two',
@@ -176,17 +176,17 @@ test.each([
   [
     'a commit of a read',
     'rules: [{ name: a, match: { route: status }, effect: { commit: true } }]',
-    '1:64 rules[0].effect.commit means something on the route initiate only, which this rule does not match',
+    '1:64 rules[0].effect.commit has an effect on the route initiate only, which this rule does not match',
   ],
   [
     'a stale initiate',
     'rules: [{ name: a, match: { route: initiate }, effect: { stale: 1s } }]',
-    '1:65 rules[0].effect.stale means something on the route status only, which this rule does not match',
+    '1:65 rules[0].effect.stale has an effect on the route status only, which this rule does not match',
   ],
   [
     'a header of two lines',
     'rules: [{ name: a, effect: { respond: { status: 200, headers: { a: "b\\nc" } } } }]',
-    '1:68 rules[0].effect.respond.headers.a must be a header value of one line',
+    '1:68 rules[0].effect.respond.headers.a must be a header value of printable ASCII on one line',
   ],
   [
     'a payout field of a read',
@@ -206,17 +206,17 @@ test.each([
   [
     'hours of no length',
     'rules: [{ name: a, match: { hours: { from: "01:00", to: "01:00" } }, effect: { fault: hang } }]',
-    'rules[0].match.hours can never match: it ends when it begins',
+    'rules[0].match.hours can never match: from and to are the same',
   ],
   [
     'a message that nobody would see',
     'rules: [{ name: a, effect: { respond: { status: 200, message: hi } } }]',
-    'rules[0].effect.respond.message means something only with a status from 300 on: give a body instead',
+    'rules[0].effect.respond.message has no effect with a status below 300: use body instead',
   ],
   [
     'reads out of order',
     'settlement: { UPI: [{ to: SUCCESS, polls: 3 }, { to: REVERSED, polls: 2 }] }',
-    'settlement.UPI[1].polls must be a later read than that of the step before it',
+    'settlement.UPI[1].polls must be a later read than that of the previous step',
   ],
   [
     'a delay of days',
@@ -237,7 +237,7 @@ test.each([
   [
     'two ways to be not found',
     'rules: [{ name: a, effect: { not_found: { reads: 2, for: 3s } } }]',
-    'rules[0].effect.not_found must be either reads or for',
+    'rules[0].effect.not_found must have either reads or for',
   ],
   ['two documents', 'seed: 1\n---\nseed: 2', 'must be one document: here a second one begins'],
   [
@@ -340,8 +340,8 @@ test('a regular expression that would hang other engines is answered at once', a
   };
   const { client } = await sandboxFor({ scenario: { rules: [rule] } });
   const world = client();
-  expect((await world.pay({ remarks: `${'a'.repeat(50_000)}!` })).status).toBe(200);
-  expect((await world.pay({ client_ref_id: 'order-2', remarks: 'a'.repeat(50_000) })).status).toBe(418);
+  expect((await world.pay({ remarks: `${'a'.repeat(199)}!` })).status).toBe(200);
+  expect((await world.pay({ client_ref_id: 'order-2', remarks: 'a'.repeat(200) })).status).toBe(418);
 });
 
 test('a rate limit may be written as in the settings', async () => {
@@ -361,6 +361,6 @@ test('a folder, two files of one name and what an editor leaves behind are told 
   expect(lines).toEqual([expect.stringMatching(/is a folder, not a file$/)]);
   expect(await runProgram(['--scenarios', file('')])).toMatchObject({
     code: 2,
-    stderr: expect.stringMatching(/a\.yaml has the same name as .*a\.JSON: scenarios are chosen by it\n$/),
+    stderr: expect.stringMatching(/a\.yaml has the same name as .*a\.JSON: scenarios are chosen by name\n$/),
   });
 });

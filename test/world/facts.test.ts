@@ -330,9 +330,9 @@ test('two rules of one name, and wrong timelines, are told with their place', ()
       { name: 'a', effect: { timeline: [...effect.timeline] } },
     ],
   });
-  const message = 'cannot go to SUCCESS: the payout is REVERSED then';
+  const message = 'cannot go to SUCCESS: the payout is REVERSED at that point';
   expect(issues).toEqual([
-    { path: ['rules', 1, 'name'], message: "must be unlike the other rules': a is taken" },
+    { path: ['rules', 1, 'name'], message: 'must differ from the names of the other rules: a is taken' },
     { path: ['rules', 1, 'effect', 'timeline', 1, 'to'], message },
     { path: ['settlement', 'NEFT', 1, 'to'], message },
   ]);

@@ -55,7 +55,7 @@ export const adminRoutes: FastifyPluginAsyncZod<Options> = async (app, { log, re
         summary: 'End a world',
         tag: 'Server',
         access: 'admin',
-        refuses: ['WORLD_NOT_FOUND'],
+        errors: ['WORLD_NOT_FOUND'],
         params: z.object({ id: z.string().meta({ description: 'The id that a list of worlds shows' }) }),
         response: { 200: DroppedAnswer },
       },

@@ -1,7 +1,7 @@
 import type { FastifyError, FastifySchemaCompiler } from 'fastify';
 import type { z } from 'zod';
 import { Refusal, type FieldError } from '../../contract/errors.ts';
-import { pathText, shapeIssues, type Path, type Suggest } from '../../contract/shape-issues.ts';
+import { pathText, reported, shapeIssues, type Path, type Suggest } from '../../contract/shape-issues.ts';
 
 const PART_NAMES: Readonly<Record<string, string>> = { body: 'body', querystring: 'query', params: 'path' };
 
@@ -10,9 +10,14 @@ const inWords = (path: Path, whole: string, message: string): FieldError => {
   return { field, message: `${field} ${message}` };
 };
 
-/** A refusal that names all that is wrong with a part of a request. */
-export function wrongRequest(errors: readonly FieldError[]): Refusal {
-  return new Refusal('INVALID_REQUEST', { message: errors.map(({ message }) => message).join('; '), errors });
+/**
+ * A refusal that names what is wrong with a part of a request.
+ *
+ * @param more how many problems there are beside these errors
+ */
+export function wrongRequest(errors: readonly FieldError[], more = 0): Refusal {
+  const message = errors.map((error) => error.message).join('; ') + (more > 0 ? `; and ${more} more` : '');
+  return new Refusal('INVALID_REQUEST', { message, errors });
 }
 
 /** Holds a value against its schema. @throws Refusal INVALID_REQUEST with all that is wrong with it */
@@ -27,11 +32,13 @@ export function checked<T extends z.ZodType>(
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
     throw wrongRequest([inWords([], whole, 'must be a JSON object')]);
   }
-  const issues = shapeIssues(result.error, input, schema, suggest);
+  const { issues, more } = shapeIssues(result.error, input, schema, suggest);
+  const first = reported(issues, more);
   throw wrongRequest(
-    issues.map(({ path, message, key }) =>
-      inWords(key === undefined ? path : [...path, key], whole, message),
+    first.shown.map(({ path, message, key }) =>
+      inWords(key === undefined ? path : [...path, key], whole, message()),
     ),
+    first.more,
   );
 }
 

@@ -35,8 +35,8 @@ function* advancedInPieces({ nowMs, isFrozen }: ClockResult, changes: readonly s
 
 /** The clock of a world. */
 export const clockRoutes: FastifyPluginAsyncZod<Options> = async (app, { wallClock, unread }) => {
-  const answersClock = (operationId: string, summary: string, refuses: readonly RefusalCode[] = []) => ({
-    schema: { operationId, summary, tag: 'Clock', refuses, response: { 200: ClockAnswer } } as const,
+  const answersClock = (operationId: string, summary: string, errors: readonly RefusalCode[] = []) => ({
+    schema: { operationId, summary, tag: 'Clock', errors, response: { 200: ClockAnswer } } as const,
   });
   const changesClock = (...about: Parameters<typeof answersClock>) => ({
     schema: { ...answersClock(...about).schema, body: NoRequest },
@@ -68,7 +68,7 @@ export const clockRoutes: FastifyPluginAsyncZod<Options> = async (app, { wallClo
         summary: 'Move the clock on',
         tag: 'Clock',
         description: 'Answers after all that came due has happened, with the list of it.',
-        refuses: ['CLOCK_BACKWARDS', 'WORLD_REPLACED'],
+        errors: ['CLOCK_BACKWARDS', 'WORLD_REPLACED'],
         body: AdvanceRequest,
         response: { 200: AdvanceAnswer },
       },

@@ -106,7 +106,7 @@ export async function controlApi(
       done();
     });
     const typed = keyed.withTypeProvider<ZodTypeProvider>();
-    await worldRoutes(typed, { activeSource: () => options.scenarios.inForce.source });
+    await worldRoutes(typed, { activeSource: () => options.scenarios.active.source });
     await clockRoutes(typed, options);
     await walletRoutes(typed, {});
     await scenarioRoutes(typed, options);

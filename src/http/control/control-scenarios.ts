@@ -1,8 +1,8 @@
-import { Refusal } from '../../contract/errors.ts';
 import type { Rule } from '../../scenario/rule.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import { ruleOf, ScenarioError } from '../../scenario/scenario-file.ts';
 import type { ScenarioLibrary } from '../../scenario/scenario-library.ts';
+import { wrongRequest } from './checked-request.ts';
 
 /** What is wrong with a document that somebody sent, as a refusal. */
 function refusing<T>(make: () => T): T {
@@ -12,10 +12,9 @@ function refusing<T>(make: () => T): T {
     if (!(error instanceof ScenarioError)) throw error;
     const errors = error.problems.map(({ path, message }) => {
       const field = path === '' ? 'body' : path;
-      return { field, message: `${field} ${message}` };
+      return { field, message: `${field} ${message()}` };
     });
-    const message = errors.length > 0 ? errors.map((one) => one.message).join('; ') : error.message;
-    throw new Refusal('INVALID_REQUEST', { message, errors });
+    throw wrongRequest(errors, error.more);
   }
 }
 
@@ -27,8 +26,8 @@ export class ControlScenarios {
     this.#library = library;
   }
 
-  get inForce(): Scenario {
-    return this.#library.inForce;
+  get active(): Scenario {
+    return this.#library.active;
   }
 
   get names(): readonly string[] {

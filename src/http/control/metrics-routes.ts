@@ -19,7 +19,7 @@ export const metricsRoutes: FastifyPluginAsyncZod<Metered> = async (app, { metri
         description: 'Off unless SANDBOX_METRICS=on asks for it. Nothing of any world is in it.',
         tag: 'Server',
         access: 'everybody',
-        refuses: ['ROUTE_NOT_FOUND'],
+        errors: ['ROUTE_NOT_FOUND'],
         answers: { type: 'text/plain', description: "Counters and gauges in Prometheus' text format" },
       },
     },

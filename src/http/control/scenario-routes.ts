@@ -13,15 +13,15 @@ import { ruleAnswer, rulesAnswer, scenarioAnswer } from './world-answers.ts';
 
 /** The scenarios that a world can choose. */
 export interface Scenarios {
-  readonly inForce: Scenario;
+  readonly active: Scenario;
   readonly names: readonly string[];
   /** All that there are; those that nobody used so far are read for it. */
   readonly all: readonly Scenario[];
   get(name: string): Scenario | undefined;
   /** Makes a scenario of a document. @throws Refusal INVALID_REQUEST with all that is wrong with it */
   compile(document: unknown): Scenario;
-  /** Makes a rule of a document, called `world/NAME`. @throws Refusal INVALID_REQUEST with all that is wrong with it */
-  compileRule(document: unknown): Rule;
+  /** Makes a rule `world/NAME`. @throws Refusal INVALID_REQUEST with what is wrong with it */
+  compileRule(document: { readonly name: string }): Rule;
 }
 
 interface Options {
@@ -68,7 +68,7 @@ export const scenarioRoutes: FastifyPluginAsyncZod<Options> = async (app, { scen
       },
     },
     () => ({
-      in_force: scenarios.inForce.name,
+      in_force: scenarios.active.name,
       scenarios: scenarios.all.map(({ name, description }) => ({ name, description })),
     }),
   );
@@ -93,15 +93,15 @@ export const scenarioRoutes: FastifyPluginAsyncZod<Options> = async (app, { scen
         operationId: 'chooseScenario',
         summary: 'Choose a scenario, or send one',
         tag: 'Scenario',
-        refuses: ['SCENARIO_NOT_FOUND'],
-        takes: ScenarioRequest,
+        errors: ['SCENARIO_NOT_FOUND'],
+        requestBody: ScenarioRequest,
         response: { 200: ScenarioAnswer },
       },
     },
     async ({ body, world }) => {
       if (isNaming(body)) {
         const { use } = checked(ChooseRequest, body, 'body', suggest);
-        return use === null ? choose(world, scenarios.inForce, false) : choose(world, named(use), true);
+        return use === null ? choose(world, scenarios.active, false) : choose(world, named(use), true);
       }
       if (body === undefined || body === null) throw noScenario(); // an empty file would be a scenario
       return choose(world, scenarios.compile(body), true);
@@ -118,7 +118,7 @@ export const scenarioRoutes: FastifyPluginAsyncZod<Options> = async (app, { scen
         response: { 200: ScenarioAnswer },
       },
     },
-    ({ world }) => choose(world, scenarios.inForce, false),
+    ({ world }) => choose(world, scenarios.active, false),
   );
 
   app.get(
@@ -145,8 +145,8 @@ export const scenarioRoutes: FastifyPluginAsyncZod<Options> = async (app, { scen
         operationId: 'putRule',
         summary: 'Put a rule on top',
         tag: 'Scenario',
-        refuses: ['TOO_MANY_RULES'],
-        takes: RuleRequest,
+        errors: ['TOO_MANY_RULES'],
+        requestBody: RuleRequest,
         response: { 201: RuleAnswer },
       },
     },
@@ -181,7 +181,7 @@ export const scenarioRoutes: FastifyPluginAsyncZod<Options> = async (app, { scen
         operationId: 'removeRule',
         summary: 'Take one of them away',
         tag: 'Scenario',
-        refuses: ['RULE_NOT_FOUND'],
+        errors: ['RULE_NOT_FOUND'],
         params: z.object({ name: z.string().meta({ description: 'The name of the rule' }) }),
         response: { 200: RulesAnswer },
       },

@@ -1,8 +1,8 @@
 import type { RouteOptions } from 'fastify';
 import type { RefusalCode } from '../../contract/errors.ts';
-import type { TellingHeader } from '../operation.ts';
+import type { ResponseHeader } from '../operation.ts';
 
-/** The headers of answers, as the document has them under its components. */
+/** Response headers, for the components of the document. */
 export const HEADERS = {
   'X-Sandbox-Request-Id': {
     description: 'The id of this request in the log and in the journal',
@@ -10,39 +10,39 @@ export const HEADERS = {
     example: 'req-1',
   },
   'X-Sandbox-Rule': {
-    description: 'The rule that made this answer: scenario/rule',
+    description: 'The rule that decided this response: scenario/rule',
     schema: { type: 'string' },
     example: 'magic/status-402',
   },
   'X-Sandbox-Limit': {
-    description: 'The setting whose limit made this answer',
+    description: 'The setting whose limit refused this request',
     schema: { type: 'string' },
     example: 'SANDBOX_RATE_LIMIT',
   },
   'X-Sandbox-Warning': {
-    description: 'What a bank would doubt about this payout, which was taken all the same',
+    description: 'Why a bank might refuse this payout, which was accepted',
     schema: { type: 'string' },
     example: 'amount is below INR 2,00,000, where RTGS starts',
   },
   'Idempotent-Replayed': {
-    description: 'An earlier request with this client_ref_id made this payout; nothing was debited now',
+    description: 'An earlier request with this client_ref_id made this payout; this request debited nothing',
     schema: { type: 'string', enum: ['true'] },
     example: 'true',
   },
   'Retry-After': {
-    description: 'Seconds of the wall clock until there is room again',
+    description: 'Seconds of wall time until the next request is allowed',
     schema: { type: 'string', pattern: '^\\d+$' },
     example: '1',
   },
   'WWW-Authenticate': {
-    description: 'The scheme that is asked for',
+    description: 'The required authentication scheme',
     schema: { type: 'string' },
     example: 'Bearer',
   },
 } as const;
 type HeaderName = keyof typeof HEADERS;
 
-/** The refusals that bring a header of their own. */
+/** The headers of specific errors. */
 const OF_REFUSALS: { readonly [Code in RefusalCode]?: readonly HeaderName[] } = {
   HOST_NOT_ALLOWED: ['X-Sandbox-Limit'],
   ORIGIN_NOT_ALLOWED: ['X-Sandbox-Limit'],
@@ -57,13 +57,15 @@ const references = (names: readonly HeaderName[]) =>
 const always = ({ config }: RouteOptions): readonly HeaderName[] =>
   config?.name === undefined ? ['X-Sandbox-Request-Id'] : ['X-Sandbox-Request-Id', 'X-Sandbox-Rule'];
 
-/** The headers of a normal answer. */
+/** The headers of a successful response. */
 export const headersOfAnswer = (route: RouteOptions): object =>
-  references([...always(route), ...(route.schema?.tells ?? [])]);
+  references([...always(route), ...(route.schema?.responseHeaders ?? [])]);
 
-/** The headers of the answers that these refusals are given with. */
+/** The headers of a response with one of these errors. */
 export function headersOfRefusals(route: RouteOptions, codes: readonly RefusalCode[]): object {
-  const warnings = (route.schema?.tells ?? []).filter((name: TellingHeader) => name === 'X-Sandbox-Warning');
+  const warnings = (route.schema?.responseHeaders ?? []).filter(
+    (name: ResponseHeader) => name === 'X-Sandbox-Warning',
+  );
   const own = codes.flatMap((code) => OF_REFUSALS[code] ?? []);
   return references([...new Set([...always(route), ...warnings, ...own])]);
 }

@@ -9,28 +9,28 @@ import type { Example, Examples } from './examples.ts';
 import { JsonSchemas } from './json-schemas.ts';
 
 const TAGS: Readonly<Record<Tag, string>> = {
-  Payouts: 'The service, as its interface states it: three routes, which a client of the real one knows',
-  World: 'All that one key sees, as a whole',
-  Clock: "A world's own time: freeze it, move it on, and what came due meanwhile has happened",
-  Wallet: 'The money of a world and its payouts, explained',
-  Scenario: 'How a world behaves: its scenario, and rules on top of it for one test',
-  Journal: 'What a world was asked, what it answered and why',
-  State: 'Snapshots: to keep a world, to restore it, to fork it',
-  Server: 'The sandbox itself, and all worlds together',
+  Payouts: 'The payout service: the three routes of its interface',
+  World: 'The world of one key as a whole',
+  Clock: 'The clock of a world: freeze it, or move it forward and apply every step that is due by then',
+  Wallet: 'The wallet of a world, its ledger entries and its payouts',
+  Scenario: 'How a world behaves: its scenario, and the rules that a test puts on top',
+  Journal: 'The requests to a world, its answers, and what decided them',
+  State: 'Snapshots: save, restore or fork a world',
+  Server: 'The server and all its worlds',
 };
 
-const DESCRIPTION = `A server that stands in for the payout service, and the control API that steers it.
+const DESCRIPTION = `A server that stands in for the payout service, and the control API that controls it.
 
-Every key is a **world** of its own: a wallet, its payouts and its clock. Take any key that begins with \`sk_test_\`, such as
-\`sk_test_demo\`, unless the sandbox was given a list of them. Amounts are INR, times ISO 8601 in UTC.
+Every key has its own **world**: a wallet, its payouts and its clock. Use any key that begins with \`sk_test_\`, such as
+\`sk_test_demo\`, unless the sandbox was given a list of keys. Amounts are INR, times ISO 8601 in UTC.
 
-Under \`/_sandbox\` stands the control API: the same key steers the world that it sees, and nothing there is limited, faulted or
-journaled. The errors of the service are those of the default dialect; a scenario may have other words and other statuses, and a
-rule may order any answer.`;
+The control API is under \`/_sandbox\`. The same key controls its world, and requests there are never rate-limited, faulted or
+journaled. The errors of the service are shown in the default dialect; a scenario may use other bodies and statuses, and a
+rule may send any answer.`;
 
-/** What every request can meet, of whatever route. */
+/** Errors of every route. */
 const OF_ANY: readonly RefusalCode[] = ['MALFORMED_REQUEST', 'HOST_NOT_ALLOWED', 'INTERNAL_ERROR'];
-/** What the service answers before a request is whole. */
+/** Errors of the payout routes before a request is complete. */
 const OF_THE_SERVICE: readonly RefusalCode[] = ['REQUEST_TIMEOUT', 'HEADERS_TOO_LARGE'];
 const OF_A_KEY: readonly RefusalCode[] = ['UNAUTHORIZED'];
 const OF_A_QUERY: readonly RefusalCode[] = ['INVALID_REQUEST'];
@@ -47,10 +47,10 @@ type Schema = NonNullable<RouteOptions['schema']>;
 
 const something = (schema: unknown): z.ZodType | undefined =>
   schema === NoRequest ? undefined : (schema as z.ZodType | undefined);
-const bodyOf = (schema: Schema): z.ZodType | undefined => schema.takes ?? something(schema.body);
+const bodyOf = (schema: Schema): z.ZodType | undefined => schema.requestBody ?? something(schema.body);
 const isObject = (value: unknown): value is z.ZodObject => typeof value === 'object' && value !== null;
 
-/** The refusals of a route by their status, in the order of the catalogue. */
+/** The errors of a route by their status, in the order of the catalogue. */
 function refusalsOf({
   schema = {},
   config,
@@ -62,7 +62,7 @@ function refusalsOf({
     ...(config?.name === undefined ? [] : OF_THE_SERVICE),
     ...(schema.access === 'everybody' ? [] : OF_A_KEY),
     ...(schema.querystring === undefined ? [] : OF_A_QUERY),
-    ...(schema.refuses ?? []),
+    ...(schema.errors ?? []),
   ]);
   const codes = (Object.keys(REFUSALS) as RefusalCode[]).filter((code) => met.has(code));
   const byStatus = new Map<number, RefusalCode[]>();
@@ -98,7 +98,7 @@ class Document {
         description: DESCRIPTION,
         license: { name: 'MIT', identifier: 'MIT' },
       },
-      servers: [{ url: '/', description: 'Where this document comes from' }],
+      servers: [{ url: '/', description: 'The server of this document' }],
       tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
       paths,
       components: {
@@ -106,12 +106,12 @@ class Document {
           key: {
             type: 'http',
             scheme: 'bearer',
-            description: 'The API key, which is a world: sk_test_demo, or any that begins with sk_test_',
+            description: 'The API key of a world: sk_test_demo, or any key that begins with sk_test_',
           },
           admin: {
             type: 'http',
             scheme: 'bearer',
-            description: 'SANDBOX_ADMIN_TOKEN, or the token that was told at the start',
+            description: 'SANDBOX_ADMIN_TOKEN, or the token that was printed at the start',
           },
         },
         headers: HEADERS,
@@ -137,7 +137,7 @@ class Document {
         requestBody: {
           required: true,
           content: {
-            [schema.takesType ?? 'application/json']: {
+            [schema.requestType ?? 'application/json']: {
               schema: this.#schemas.of(body, 'input'),
               examples: example.bodies,
             },
@@ -148,7 +148,7 @@ class Document {
     };
   }
 
-  #parameters({ params, querystring, heeds }: Schema, { path, query }: Example): object[] {
+  #parameters({ params, querystring, requestHeaders }: Schema, { path, query }: Example): object[] {
     const of = (place: string, shape: unknown, values: Readonly<Record<string, unknown>> = {}): object[] => {
       if (!isObject(shape)) return [];
       return Object.entries(shape.shape as Readonly<Record<string, z.ZodType>>).map(([name, part]) => {
@@ -160,7 +160,7 @@ class Document {
     return [
       ...of('path', params, path),
       ...of('query', something(querystring), query),
-      ...of('header', heeds),
+      ...of('header', requestHeaders),
     ];
   }
 
@@ -210,13 +210,13 @@ class Document {
     return {
       ...Object.fromEntries(byStatus),
       ...(isService && {
-        default: answerOf(other, 'Whatever a rule orders, and what never reaches a route'),
+        default: answerOf(other, 'Any answer of a rule, and errors of requests that match no route'),
       }),
     };
   }
 }
 
-/** What is refused where there is no route. */
+/** Errors of requests that match no route. */
 const OTHERWISE: ReadonlySet<RefusalCode> = new Set(['ROUTE_NOT_FOUND', 'METHOD_NOT_ALLOWED']);
 
 /** The document of these routes, as JSON text. */

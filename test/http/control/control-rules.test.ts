@@ -131,7 +131,7 @@ test('a hundred rules stand on top of a world, and no more; one of them can stil
 test.each<[string, unknown, unknown, string[]]>([
   ['nothing', undefined, expect.stringMatching(/^body must be /), ['body']],
   ['no effect', { name: 'a' }, 'effect is required', ['effect']],
-  ['an effect that does nothing', { effect: {} }, 'effect must do something', ['effect']],
+  ['an effect that does nothing', { effect: {} }, 'effect must have at least one effect', ['effect']],
   [
     'a misspelt effect',
     { effect: { delai: '1s' } },
@@ -141,7 +141,7 @@ test.each<[string, unknown, unknown, string[]]>([
   [
     'a name with a slash',
     { ...answers(500, 'a/b') },
-    'name must be a name of small letters, digits and hyphens',
+    'name must be a name of lower-case letters, digits and hyphens, at most 64 characters',
     ['name'],
   ],
   [
@@ -153,7 +153,7 @@ test.each<[string, unknown, unknown, string[]]>([
   [
     'a broken expression',
     { match: { client_ref_id: { matches: '(' } }, effect: { delay: '1s' } },
-    expect.stringContaining('is no regular expression'),
+    expect.stringContaining('is not a regular expression'),
     ['match.client_ref_id.matches'],
   ],
   [

@@ -205,7 +205,7 @@ test.each<[string, unknown, number, string, unknown, string[] | undefined]>([
     { rules: [{ name: 'A', effect: {} }] },
     400,
     'INVALID_REQUEST',
-    expect.stringMatching(/rules\[0\]\.name must .*; rules\[0\]\.effect must do something/),
+    expect.stringMatching(/rules\[0\]\.name must .*; rules\[0\]\.effect must have at least one effect/),
     ['rules[0].name', 'rules[0].effect'],
   ],
   [
@@ -220,7 +220,7 @@ test.each<[string, unknown, number, string, unknown, string[] | undefined]>([
     },
     400,
     'INVALID_REQUEST',
-    expect.stringContaining('cannot go to SUCCESS: the payout is FAILED then'),
+    expect.stringContaining('cannot go to SUCCESS: the payout is FAILED at that point'),
     ['settlement.IMPS[1].to'],
   ],
 ])(

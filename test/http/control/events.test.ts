@@ -241,7 +241,7 @@ test('as many read as may, one more is refused, and takes the place of one that 
   const readers = [];
   for (let nth = 0; nth < 32; nth += 1) readers.push(await readerOf(world.world));
   expect(await ask(world, 'GET', '/events')).toMatchObject(
-    refusal(429, 'TOO_MANY_READERS', 'Too many read the events of this world'),
+    refusal(429, 'TOO_MANY_READERS', 'This world has too many event readers'),
   );
   await readerOf(client().world); // another world has its own
   await readers[0]!.leave();

@@ -104,7 +104,7 @@ test('the library hands out the fixed keys one by one, and no key that would be 
   const sandbox = await startSandbox({ apiKeys: 'one,two', rateLimit: 'off' });
   onTestFinished(() => sandbox.close());
   expect([sandbox.world().apiKey, sandbox.world().apiKey]).toEqual(['one', 'two']);
-  expect(() => sandbox.world()).toThrow('apiKeys has no more than 2 keys');
+  expect(() => sandbox.world()).toThrow('all 2 keys of apiKeys are in use');
   expect(() => sandbox.world('three')).toThrow('none of those in apiKeys');
   await expect(startSandbox({ prot: 1 } as object)).rejects.toThrow('there is no setting prot');
   const world = sandbox.world('one');

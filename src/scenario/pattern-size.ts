@@ -1,0 +1,56 @@
+import type { Match } from '../contract/scenario.ts';
+
+/**
+ * What a request can be made to spend on regular expressions is bounded: a pattern takes time in proportion to its size
+ * and to the length of the text, so both are bounded. docs/scenarios.md states the bounds.
+ */
+
+export const MAX_PATTERN_SIZE = 1000;
+/** The patterns of one scenario together. */
+export const MAX_SCENARIO_PATTERN_SIZE = 8000;
+/** The patterns of all rules that were put on top of one world together, and those of one verification. */
+export const MAX_OVERRIDE_PATTERN_SIZE = 2000;
+/** A longer text matches no pattern. Only `remarks` and headers can be longer. */
+export const MAX_PATTERN_TEXT_LENGTH = 200;
+
+/** Compiling even the shortest pattern takes this long. */
+const MIN_SIZE = 10;
+/** The table of a Unicode class such as `\pL` is long. */
+const UNICODE_CLASS_SIZE = 50;
+const UNICODE_CLASS = /\\[pP]/g;
+
+/** `{3}`, `{3,}` or `{3,5}`, and whether it repeats a group. */
+const COUNTED = /(\)?)\{(\d+)(,(\d*))?\}/g;
+
+/**
+ * An upper bound of the number of instructions that a pattern compiles to, known without compiling it: its length, in which
+ * what is repeated counts as often as it may be repeated. A repeated group multiplies the whole pattern, so that nesting
+ * need not be parsed. An optional repetition takes two instructions.
+ */
+export function patternSize(pattern: string): number {
+  let repeated = 0;
+  let groups = 1;
+  for (const [, group, from, range, to] of pattern.matchAll(COUNTED)) {
+    const min = Number(from);
+    const max = range === undefined ? min : to === '' ? min + 1 : Number(to);
+    const copies = Math.max(1, min + 2 * Math.max(0, max - min));
+    if (group === ')') groups *= copies;
+    else repeated += copies;
+  }
+  const classes = pattern.match(UNICODE_CLASS)?.length ?? 0;
+  return Math.max(MIN_SIZE, (pattern.length + repeated + classes * UNICODE_CLASS_SIZE) * groups);
+}
+
+/** The size of all patterns of a match. */
+export function matchPatternSize({ header, ...fields }: Match): number {
+  let size = 0;
+  for (const wanted of [...Object.values(fields), ...Object.values(header ?? {})]) {
+    if (typeof wanted === 'object' && 'matches' in wanted && wanted.matches !== undefined)
+      size += patternSize(wanted.matches);
+  }
+  return size;
+}
+
+/** What is reported of patterns that are too large together. */
+export const tooLarge = (whose: string, size: number, max: number): string =>
+  `makes the regular expressions of ${whose} too large: their size is ${size}, at most ${max} is allowed. Use prefix, suffix or a list instead`;

@@ -1,0 +1,85 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { validate } from '../../src/cli/scenario-commands.ts';
+import { ask } from '../support/control.ts';
+import { sandboxFor } from '../support/sandbox.ts';
+
+/** What `validate` says of one text. */
+function linesOf(text: string): readonly string[] {
+  const folder = mkdtempSync(join(tmpdir(), 'scenarios-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'my.yaml');
+  writeFileSync(file, text);
+  const lines: string[] = [];
+  validate([file], (line) => lines.push(line.replace(folder, '')));
+  return lines;
+}
+
+const listOf = <T>(count: number, item: (nth: number) => T): readonly T[] =>
+  Array.from({ length: count }, (_, nth) => item(nth));
+
+const badPatterns = (count: number): string =>
+  `rules:\n${listOf(count, (nth) => `  - { name: r${nth}, match: { remarks: { matches: "(" } }, effect: { fault: hang } }\n`).join('')}`;
+const badSteps = (count: number): string =>
+  `rules:\n${listOf(count, (nth) => `  - { name: r${nth}, effect: { timeline: [{ to: GONE, after: 1s }] } }\n`).join('')}`;
+const unknownKeys = (count: number): string => listOf(count, (nth) => `key${nth}: 1\n`).join('');
+const repeatedKeys = (count: number): string => `${unknownKeys(count)}key0: 1\n`;
+
+test.each([
+  ['bad patterns', badPatterns, 200],
+  ['bad steps', badSteps, 200],
+  ['unknown keys', unknownKeys, 2000],
+  ['different keys and one that is repeated', repeatedKeys, 2000],
+])('four times as many %s take about four times as long to report', (_what, textOf, count) => {
+  const cpuMs = (text: string): number => {
+    const before = process.cpuUsage();
+    linesOf(text);
+    return process.cpuUsage(before).user / 1000;
+  };
+  const quickest = (text: string): number => Math.min(...listOf(4, () => cpuMs(text)));
+  quickest(textOf(count)); // compiles the code
+  expect(quickest(textOf(count * 4)) / quickest(textOf(count))).toBeLessThan(9); // 16 when it is quadratic
+});
+
+test('a file with many errors reports the first fifty, and how many more there are', () => {
+  const lines = linesOf(unknownKeys(63));
+  expect(lines).toHaveLength(51);
+  expect(lines.slice(48)).toEqual([
+    expect.stringMatching(/^\/my\.yaml:49:1 key48 is not known here/),
+    expect.stringMatching(/^\/my\.yaml:50:1 key49 is not known here/),
+    '/my.yaml: and 13 more',
+  ]);
+  expect(linesOf(unknownKeys(50))).toHaveLength(50);
+  expect(linesOf(unknownKeys(5000)).at(-1)).toBe('/my.yaml: and 4950 more');
+});
+
+test('a request with many errors reports the first fifty, and how many more there are', async () => {
+  const { client } = await sandboxFor();
+  const world = client();
+  const many = Object.fromEntries(listOf(63, (nth) => [`key${nth}`, 1]));
+  for (const [method, path, body] of [
+    ['PUT', '/scenario', many],
+    ['POST', '/rules', { effect: { fault: 'hang' }, ...many }],
+    ['POST', '/wallet/credit', { amount: 1, ...many }],
+  ] as const) {
+    const answer = await ask(world, method, path, body);
+    expect(answer.status).toBe(400);
+    expect(answer.body.message).toMatch(/key49 is not known here[^;]*; and 13 more$/);
+    expect(answer.body.errors).toHaveLength(50);
+  }
+});
+
+test('a key as long as the document is cut in the message', () => {
+  const [line] = linesOf(`{"${'k'.repeat(60_000)}":1}`);
+  expect(line!.length).toBeLessThan(400);
+  expect(line).toContain(`${'k'.repeat(100)}… is not known here`);
+});
+
+test('a scenario has at most 5,000 rules', () => {
+  const rules = (count: number) =>
+    `rules: [${listOf(count, (nth) => `{name: r${nth}, effect: {stale: 1s}}`).join(', ')}]`;
+  expect(linesOf(rules(5000))).toEqual(['/my.yaml: ok, 5000 rules']);
+  expect(linesOf(rules(5001))).toEqual(['/my.yaml:1:8 rules must be at most 5000 rules']);
+});
