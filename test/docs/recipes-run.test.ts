@@ -11,7 +11,8 @@ import { ask, Program, startProgram } from '../support/program.ts';
 
 /** Runs what the pages of docs/recipes tell people to run, as far as Node.js, curl and Python go. */
 
-const fileOf = (path: string): string => fileURLToPath(new URL(`../../docs/recipes/${path}`, import.meta.url));
+const fileOf = (path: string): string =>
+  fileURLToPath(new URL(`../../docs/recipes/${path}`, import.meta.url));
 const textOf = (path: string): string => readFileSync(fileOf(path), 'utf8');
 const MAIN = fileURLToPath(new URL('../../dist/main.cjs', import.meta.url));
 const DOCKERFILE = readFileSync(new URL('../../Dockerfile', import.meta.url), 'utf8');
