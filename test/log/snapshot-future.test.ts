@@ -4,6 +4,7 @@ import { TRANSFER_MODES } from '../../src/contract/payout.ts';
 import type { ScenarioInput } from '../../src/index.ts';
 import { clientOf, sandboxFor, type Client } from '../support/sandbox.ts';
 import { START } from '../support/ways-in.ts';
+import { sized } from '../support/size.ts';
 
 /** A scenario in which the future hangs on all that a world remembers: chance, counters, reads, steps, references. */
 const SCENARIO: ScenarioInput = {
@@ -104,7 +105,7 @@ test('a world that is restored from a snapshot has the future that the original 
         expect(await fork.world.snapshot()).toEqual(await original.world.snapshot());
       },
     ),
-    { numRuns: 40 },
+    { numRuns: sized(15, 40) },
   );
 });
 
