@@ -1,138 +1,251 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, posix } from 'node:path';
+import { basename, dirname, join, posix, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
-const SRC = new URL('../src/', import.meta.url).pathname;
+/** The rules of the code, one test for each. What a test fails with is the list of the offenders. */
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 interface SourceFile {
-  /** `domain/world.ts` */
+  /** Its path below src: `world/clock.ts` */
   readonly name: string;
-  /** `domain`; the files at the top are rooms of their own: `app.ts` */
-  readonly room: string;
-  readonly text: string;
+  /** `world`; a file at the top of src is a layer of its own: `app.ts` */
+  readonly layer: string;
+  /** Without its comments. */
+  readonly code: string;
   readonly lines: number;
-  /** What it imports: files as `domain/world.ts`, packages as they are called. */
+  /** What it imports: files as `world/clock.ts`, packages by their names. */
   readonly imports: readonly string[];
 }
 
-const files: readonly SourceFile[] = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
-  .map((path) => path.replaceAll('\\', '/'))
+const layerOf = (name: string): string => name.split('/')[0]!;
+
+/** The paths of all files below a folder of the project. */
+const filesBelow = (folder: string): readonly string[] =>
+  readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(join(ROOT, folder), join(entry.parentPath, entry.name)).replaceAll('\\', '/'))
+    .toSorted();
+
+const files: readonly SourceFile[] = filesBelow('src')
   .filter((name) => /\.tsx?$/.test(name))
   .map((name) => {
-    const text = readFileSync(join(SRC, name), 'utf8');
-    const imports = [...text.matchAll(/(?:from|import\()\s*'([^']+)'/g)].map(([, specifier]) =>
+    const text = readFileSync(join(ROOT, 'src', name), 'utf8');
+    const code = text.replaceAll(/\/\*[^]*?\*\/|(?<=^|\s)\/\/.*$/gm, '');
+    const imports = [...code.matchAll(/\b(?:from|import)\s*\(?\s*'([\w@./:-]+)'/g)].map(([, specifier]) =>
       specifier!.startsWith('.') ? posix.join(dirname(name), specifier!) : specifier!,
     );
-    return { name, room: name.split('/')[0]!, text, lines: text.split('\n').length, imports };
+    return { name, layer: layerOf(name), code, lines: text.trimEnd().split('\n').length, imports };
   });
+const names = new Set(files.map(({ name }) => name));
+const isOwn = (specifier: string): boolean => names.has(specifier);
+const isPackage = (specifier: string): boolean => !isOwn(specifier) && !/\.(css|tsx?|svg)$/.test(specifier);
 
-const roomOf = (specifier: string): string => specifier.split('/')[0]!;
-const isOwn = (specifier: string): boolean => files.some(({ name }) => name === specifier);
+const SETTINGS = ['settings.ts', 'setting-texts.ts'];
+const BELOW_LOG = ['contract', 'payout', 'scenario', 'world'];
+const BELOW_HTTP = [...BELOW_LOG, 'log', 'referee'];
+const BELOW_APP = [...BELOW_HTTP, 'http', 'platform', ...SETTINGS];
+const BELOW_CLI = [...BELOW_APP, 'app.ts', 'server.ts'];
 
-/** Which rooms a room may use. `app.ts` knows everybody; nobody but those above it knows `app.ts`. */
-const MAY_USE: Record<string, readonly string[]> = {
-  contract: ['contract'],
-  domain: ['contract', 'domain', 'ledger'],
-  ledger: ['contract', 'domain', 'ledger'],
-  http: ['contract', 'domain', 'ledger', 'http', 'settings.ts', 'lazy-packages.ts'],
-  control: ['contract', 'domain', 'ledger', 'http', 'control'],
-  openapi: ['contract', 'http', 'openapi'],
-  client: ['contract', 'client'],
-  dashboard: ['contract', 'client', 'dashboard'],
-  runtime: [
-    'contract',
-    'domain',
-    'openapi',
-    'runtime',
-    'settings.ts',
-    'server.ts',
-    'lazy-packages.ts',
-    'package-files.ts',
-  ],
-  'lazy-packages.ts': [],
-  'package-files.ts': [],
-  'settings.ts': ['contract', 'domain', 'setting-texts.ts'],
-  'setting-texts.ts': ['contract', 'domain'],
-  'app.ts': ['contract', 'domain', 'ledger', 'http', 'control', 'openapi', 'runtime', 'settings.ts'],
-  'server.ts': ['app.ts', 'domain', 'runtime', 'settings.ts'],
-  'index.ts': ['client', 'contract', 'runtime', 'server.ts', 'settings.ts'],
-  'core.ts': ['index.ts', 'runtime'],
-  'main.ts': ['core.ts', 'runtime'],
+/** Which other layers each may import: contract ← payout ← scenario ← world ← log, referee ← http, platform ← app ← cli. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  contract: [],
+  payout: ['contract'],
+  scenario: ['contract', 'payout'],
+  world: ['contract', 'payout', 'scenario'],
+  log: BELOW_LOG,
+  referee: BELOW_LOG,
+  http: BELOW_HTTP,
+  platform: [...BELOW_HTTP, ...SETTINGS],
+  'app.ts': BELOW_APP,
+  'server.ts': [...BELOW_APP, 'app.ts'],
+  cli: [...BELOW_CLI, 'client'],
+  'main.ts': ['cli'],
+  'index.ts': [...BELOW_CLI, 'client'],
+  'settings.ts': ['contract', 'payout', 'scenario', 'setting-texts.ts'],
+  'setting-texts.ts': ['contract', 'payout', 'scenario'],
+  client: ['contract'],
+  dashboard: ['contract', 'client'],
 };
 
-test('the house has files to look at', () => {
-  expect(files.length).toBeGreaterThan(20);
-  expect(files.find(({ name }) => name === 'app.ts')!.imports).toContain('ledger/memory.ts');
+/** Which packages each layer may import. `node:*` stands for all of Node's own. */
+const MAY_USE: Readonly<Record<string, readonly string[]>> = {
+  contract: ['zod', 'fastest-levenshtein'],
+  payout: ['node:crypto'],
+  scenario: ['zod', 'yaml', 're2js', 'node:fs', 'node:path'],
+  world: ['zod', 'tinyqueue'],
+  log: ['zod', 'tinyqueue', 'lru-cache'],
+  referee: [],
+  http: [
+    'fastify',
+    '@fastify/rate-limit',
+    'fastify-type-provider-zod',
+    'fast-json-stringify',
+    'zod',
+    'pino',
+    'node:*',
+  ],
+  platform: ['fastify', 'pino', 'pino-pretty', 'prom-client', 'zod', 'node:*'],
+  'app.ts': ['fastify', 'fastify-type-provider-zod', 'pino'],
+  'server.ts': ['pino', 'node:net'],
+  cli: ['commander', 'pino', 'zod', 'node:*'],
+  'main.ts': [],
+  'index.ts': ['pino'],
+  'settings.ts': ['zod', 'node:v8'],
+  'setting-texts.ts': ['zod'],
+  client: [],
+  dashboard: ['preact', 'preact/hooks', '@preact/signals', 'uplot'],
+};
+
+/** The files of scenario/ that read the disk, and the one that watches it. All others there are pure. */
+const READS_FILES = ['scenario/scenario-file.ts', 'scenario/scenario-library.ts'];
+const WATCHES_FILES = 'scenario/scenario-library.ts';
+
+const CLOCK = /\bDate\.now\b|\bnew Date\(\)|\bperformance\.|\bhrtime\b/;
+const TIMER = /\bset(?:Timeout|Interval|Immediate)\(|\bqueueMicrotask\b|\bnode:timers\b/;
+const RANDOMNESS = /\bMath\.random\b|\brandom(?:UUID|Bytes|Int|FillSync)\b|\bgetRandomValues\b/;
+const WAITING = /\bPromise\b|\basync\b|\bawait\b/;
+
+/** The lines of these files that match, each with the name of its file. */
+const linesWith = (pattern: RegExp, among: readonly SourceFile[]): readonly string[] =>
+  among.flatMap(({ name, code }) =>
+    code
+      .split('\n')
+      .filter((line) => pattern.test(line))
+      .map((line) => `${name}: ${line.trim()}`),
+  );
+
+test('every file belongs to a layer of the design', () => {
+  expect(names).toContain('app.ts'); // else there would be nothing to look at
+  expect(files.filter(({ layer }) => MAY_IMPORT[layer] === undefined).map(({ name }) => name)).toEqual([]);
 });
 
-test.each(files)('$name uses only the rooms that its own may use', ({ room, imports }) => {
-  const foreign = imports.filter(isOwn).filter((specifier) => !MAY_USE[room]!.includes(roomOf(specifier)));
+test('imports point one way, from the command line down to the contract', () => {
+  const upward = files.flatMap(({ name, layer, imports }) =>
+    imports
+      .filter(isOwn)
+      .filter((target) => layerOf(target) !== layer && !MAY_IMPORT[layer]?.includes(layerOf(target)))
+      .map((target) => `${name} imports ${target}`),
+  );
+  expect(upward).toEqual([]);
+});
+
+test('only the wiring knows which log of worlds is behind the seam', () => {
+  const isBehind = (target: string): boolean => /^log\/(?:memory|valkey)/.test(target);
+  const knowing = files
+    .filter(({ name, layer, imports }) => name !== 'app.ts' && layer !== 'log' && imports.some(isBehind))
+    .map(({ name }) => name);
+  expect(knowing).toEqual([]);
+});
+
+test('no file imports itself, however many files lie between', () => {
+  const importsOf = new Map(files.map(({ name, imports }) => [name, imports.filter(isOwn)]));
+  const done = new Set<string>();
+  const cycles: string[] = [];
+  const follow = (name: string, path: readonly string[]): void => {
+    if (path.includes(name)) cycles.push([...path.slice(path.indexOf(name)), name].join(' → '));
+    if (path.includes(name) || done.has(name)) return;
+    for (const target of importsOf.get(name)!) follow(target, [...path, name]);
+    done.add(name);
+  };
+  for (const name of names) follow(name, []);
+  expect(cycles).toEqual([]);
+});
+
+test('each layer imports only the packages that it may', () => {
+  const foreign = files.flatMap(({ name, layer, imports }) => {
+    const known = MAY_USE[layer] ?? [];
+    const mayUse = (specifier: string): boolean =>
+      known.includes(specifier) || (specifier.startsWith('node:') && known.includes('node:*'));
+    return imports
+      .filter((specifier) => isPackage(specifier) && !mayUse(specifier))
+      .map((specifier) => `${name} imports ${specifier}`);
+  });
   expect(foreign).toEqual([]);
 });
 
-test.each(files.filter(({ room }) => room === 'contract'))(
-  '$name uses zod and nothing else',
-  ({ imports }) => {
-    expect(imports.filter((specifier) => !isOwn(specifier) && specifier !== 'zod')).toEqual([]);
-  },
-);
-
-test.each(files.filter(({ room }) => room === 'domain' || room === 'ledger'))(
-  '$name knows neither Fastify nor Node',
-  ({ imports }) => {
-    expect(imports.filter((specifier) => !isOwn(specifier))).toEqual([]);
-  },
-);
-
-test.each(files.filter(({ room }) => room === 'domain' || room === 'control' || room === 'http'))(
-  '$name knows the seam, not what is behind it',
-  ({ imports }) => {
-    const seams = imports.filter((specifier) => specifier.startsWith('ledger/'));
-    expect(seams.filter((specifier) => specifier !== 'ledger/ledger.ts')).toEqual([]);
-  },
-);
-
-test.each(files.filter(({ room }) => room === 'dashboard'))(
-  '$name brings little along, and of the contract only its types',
-  ({ text, imports }) => {
-    const packages = imports.filter((specifier) => !specifier.startsWith('.') && !isOwn(specifier));
-    const known = new Set(['preact', 'preact/hooks', '@preact/signals', 'uplot']);
-    expect(packages.filter((specifier) => !known.has(specifier))).toEqual([]);
-    expect(text).not.toMatch(/^import (?!type)[^;]*contract\//m); // zod alone would double the page
-  },
-);
-
-const AMBIENT =
-  /\bDate\.now\b|new Date\(\)|\bperformance\b|\bsetTimeout\b|\bsetInterval\b|\bsetImmediate\b|\bprocess\.hrtime\b/;
-const DICE = /\bMath\.random\b|\brandomUUID\b|\brandomBytes\b/;
-
-// the page runs in a browser, where no world is decided: it may look at the clock there
-test.each(files.filter(({ room }) => room !== 'runtime' && room !== 'dashboard'))(
-  '$name does not read the time from the system',
-  ({ text }) => {
-    expect(text.split('\n').filter((line) => AMBIENT.test(line))).toEqual([]);
-  },
-);
-
-test('chance comes from the seed alone, but for the admin token and the keys that a client invents', () => {
-  const dice = files.filter(({ text }) => DICE.test(text));
-  expect(dice.map(({ name }) => name).toSorted()).toEqual(['client/connect.ts', 'runtime/admin-token.ts']);
+test('of node:crypto, payout uses the hash alone; of the disk, scenario lets only its readers of files know', () => {
+  const crypto = linesWith(/'node:crypto'/, files).filter(
+    (line) => line.startsWith('payout/') && !/import \{ (?:hash|createHash) \} from/.test(line),
+  );
+  const disk = linesWith(/'node:(?:fs|path)'/, files).filter(
+    (line) => line.startsWith('scenario/') && !READS_FILES.some((name) => line.startsWith(`${name}:`)),
+  );
+  expect([...crypto, ...disk]).toEqual([]);
 });
 
-test.each(files.filter(({ room }) => room === 'client'))(
-  '$name runs wherever there is fetch',
-  ({ imports }) => {
-    expect(imports.filter((specifier) => !isOwn(specifier))).toEqual([]);
-  },
-);
-
-test.each(files)('$name is short enough to be read at once', ({ lines }) => {
-  expect(lines).toBeLessThanOrEqual(300);
+test('nothing below log waits, sets a timer, reads the system clock or draws at random', () => {
+  const below = files.filter(({ name, layer }) => BELOW_LOG.includes(layer) && name !== WATCHES_FILES);
+  const ambient = [WAITING, TIMER, CLOCK, RANDOMNESS].flatMap((pattern) => linesWith(pattern, below));
+  expect(ambient).toEqual([]);
 });
 
-test('names are nouns in kebab-case, and nothing is a drawer for everything', () => {
-  for (const { name } of files) {
-    expect(name).toMatch(/^([a-z]+\/)?[a-z]+(-[a-z]+)*\.tsx?$/);
-    expect(name).not.toMatch(/util|helper|common|manager|misc/);
-  }
+test('the system clock is read in one file, and by the page, which runs in a browser', () => {
+  const others = files.filter(
+    ({ name, layer }) => name !== 'platform/system-clock.ts' && layer !== 'dashboard',
+  );
+  expect(linesWith(CLOCK, others)).toEqual([]);
+});
+
+test('timers are set by the platform, the command line, the page and the watcher of scenario files alone', () => {
+  const mayWait = new Set(['platform', 'cli', 'dashboard']);
+  const others = files.filter(({ name, layer }) => !mayWait.has(layer) && name !== WATCHES_FILES);
+  expect(linesWith(TIMER, others)).toEqual([]);
+});
+
+test('only the admin token and the keys that a client makes up are random', () => {
+  const mayDraw = new Set(['platform/admin-token.ts', 'client/connect.ts']);
+  const others = files.filter(({ name }) => !mayDraw.has(name));
+  expect(linesWith(RANDOMNESS, others)).toEqual([]);
+});
+
+test('the client of the library and the page take nothing of the contract but types', () => {
+  const light = files.filter(({ layer }) => layer === 'client' || layer === 'dashboard');
+  const values = light.flatMap(({ name, code }) =>
+    [...code.matchAll(/^(?:import|export) (?!type\b)[^;]*'[^']*\/contract\/[^']*';/gm)].map(
+      ([statement]) => `${name}: ${statement.replaceAll(/\s+/g, ' ')}`,
+    ),
+  );
+  expect(values).toEqual([]);
+});
+
+test('no file is longer than 300 lines', () => {
+  const long = files.filter(({ lines }) => lines > 300).map(({ name, lines }) => `${name}: ${lines} lines`);
+  expect(long).toEqual([]);
+});
+
+test('names are words in kebab-case, and none is a drawer for everything', () => {
+  const isNamed = (name: string): boolean =>
+    /^(?:[a-z]+(?:-[a-z]+)*\/)*[a-z]+(?:-[a-z]+)*\.tsx?$/.test(name) &&
+    !/util|helper|common|manager|misc/.test(name);
+  expect([...names].filter((name) => !isNamed(name))).toEqual([]);
+});
+
+function groupedBy(paths: readonly string[], keyOf: (path: string) => string): Map<string, string[]> {
+  const groups = new Map<string, string[]>();
+  for (const path of paths) groups.set(keyOf(path), [...(groups.get(keyOf(path)) ?? []), path]);
+  return groups;
+}
+
+test('no two files have the same name', () => {
+  const sameName = groupedBy([...names], (name) => basename(name).replace(/\.tsx?$/, ''));
+  expect([...sameName.values()].filter((same) => same.length > 1).map((same) => same.join(', '))).toEqual([]);
+});
+
+test('a folder has at most 14 files of its own', () => {
+  const full = [...groupedBy(filesBelow('src'), dirname)]
+    .filter(([, own]) => own.length > 14)
+    .map(([folder, own]) => `${folder}: ${own.length} files`);
+  expect(full).toEqual([]);
+});
+
+test('tests stand in folders named like those of src', () => {
+  // docs holds the documents to what they say; trials are the long tests of .ci/full
+  const isKnown = (path: string): boolean =>
+    path === 'house.test.ts' ||
+    /^(?:docs|trials)\/[^/]*$/.test(path) ||
+    [...names].some((name) => name.startsWith(`${dirname(path)}/`));
+  const tests = filesBelow('test').filter((path) => path.endsWith('.test.ts'));
+  expect(tests.filter((path) => !isKnown(path))).toEqual([]);
 });

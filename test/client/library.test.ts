@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SandboxError, type Sandbox, type World, type WorldEvent } from '../../src/index.ts';
 import { PAYOUT, seen, type Seen } from '../support/sandbox.ts';
 import { START, WAYS_IN } from '../support/ways-in.ts';
+import { payMany } from '../support/many-payouts.ts';
 
 const DAY_MS = 86_400_000;
 const after = (ms: number): string => new Date(Date.parse(START) + ms).toISOString();
@@ -238,13 +239,7 @@ describe.each(WAYS_IN)('$name', ({ start }) => {
     const world = sandbox.world();
     const count = 1100;
     const references = Array.from({ length: count }, (_, nth) => `order-${nth}`);
-    for (let from = 0; from < count; from += 50) {
-      await Promise.all(
-        references
-          .slice(from, from + 50)
-          .map((reference) => pay(world, { client_ref_id: reference, amount: 1 })),
-      );
-    }
+    await payMany(world, count);
     const known = await world.transactions();
     expect(known.map(({ client_ref_id }) => client_ref_id).toSorted()).toEqual(references.toSorted());
     expect(await world.entries()).toHaveLength(count + 1);

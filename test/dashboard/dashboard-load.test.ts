@@ -1,12 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { hasBrowser, live, needsBrowser, useBrowser } from '../support/browser.ts';
 import { sandboxFor } from '../support/sandbox.ts';
+import { payMany } from '../support/many-payouts.ts';
+import { sized } from '../support/size.ts';
 
-const MANY = 5000;
-const AT_ONCE = 50;
+const MANY = sized(1500, 5000);
+const AMOUNTS = 50; // from ₹1 up, again and again
 const A_BURST = 20;
 const BURSTS = 10;
 const MOST_GROWTH_BYTES = 20 * 1024 * 1024;
+
+const inWords = (count: number): string => count.toLocaleString('en-IN');
 
 describe.skipIf(!hasBrowser)(`the page under load${needsBrowser}`, { timeout: 120_000 }, () => {
   const open = useBrowser();
@@ -14,28 +18,25 @@ describe.skipIf(!hasBrowser)(`the page under load${needsBrowser}`, { timeout: 12
   test('finds one among thousands, of which only what is seen is in the page', async () => {
     const { url, client } = await sandboxFor({ clock: '2026-01-15T10:30:00Z' });
     const payer = client();
-    for (let from = 0; from < MANY; from += AT_ONCE) {
-      const refs = Array.from({ length: AT_ONCE }, (_, nth) => `order-${from + nth}`);
-      await Promise.all(
-        refs.map((ref, nth) =>
-          payer.pay({ client_ref_id: ref, amount: 1 + nth, transfer_mode: nth % 2 ? 'UPI' : 'IMPS' }),
-        ),
-      );
-    }
+    await payMany(payer, MANY, (nth) => ({
+      amount: 1 + (nth % AMOUNTS),
+      transfer_mode: nth % 2 ? 'UPI' : 'IMPS',
+    }));
+    const inAll = inWords(MANY);
     const seen = await open(url, { apiKey: payer.apiKey });
     await live(seen);
     const list = seen.section('Transactions');
-    await list.getByText('5,000', { exact: true }).waitFor();
+    await list.getByText(inAll, { exact: true }).waitFor();
     expect(await list.getByRole('row').count()).toBeLessThan(60);
 
     await list.getByRole('searchbox').fill('order-1234');
-    await list.getByText('1 of 5,000').waitFor();
+    await list.getByText(`1 of ${inAll}`).waitFor();
     await list.getByRole('row').filter({ hasText: 'order-1234' }).waitFor();
     await list.getByRole('searchbox').fill('');
     await list.getByLabel('Mode').selectOption('UPI');
-    await list.getByText('2,500 of 5,000').waitFor();
+    await list.getByText(`${inWords(MANY / 2)} of ${inAll}`).waitFor();
     await list.getByLabel('Amount from').fill('49');
-    await list.getByText('100 of 5,000').waitFor(); // ₹50 alone: ₹49 is paid by IMPS
+    await list.getByText(`${MANY / AMOUNTS} of ${inAll}`).waitFor(); // ₹50 alone: ₹49 is paid by IMPS
     await list.getByLabel('State').selectOption('SUCCESS');
     await list.getByText('Nothing matches.').waitFor();
     await list.getByRole('button', { name: 'Show all' }).click();

@@ -124,7 +124,7 @@ const MODULES_OF_K6 = {
     };
     export default { post: (url, body, params) => ask(url, params, ['-d', body]), get: ask };`,
   'node_modules/k6/package.json':
-    '{"type":"module","exports":{".":"./index.js","../http":"./http.js","./execution":"./execution.js"}}',
+    '{"type":"module","exports":{".":"./index.js","./http":"./http.js","./execution":"./execution.js"}}',
   'package.json': '{"type":"module"}',
 };
 

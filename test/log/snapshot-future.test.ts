@@ -5,6 +5,7 @@ import type { ScenarioInput } from '../../src/index.ts';
 import { sandboxFor, type Client } from '../support/sandbox.ts';
 import { futureIn, resealed, worldsIn } from '../support/snapshot-lines.ts';
 import { START } from '../support/ways-in.ts';
+import { sized } from '../support/size.ts';
 
 /** A scenario in which the future hangs on all that a world remembers: chance, counters, reads, steps, references. */
 const SCENARIO: ScenarioInput = {
@@ -105,7 +106,7 @@ test('a world that is restored from a snapshot has the future that the original 
         expect(futureIn(await fork.world.snapshot())).toEqual(futureIn(await original.world.snapshot()));
       },
     ),
-    { numRuns: 40 },
+    { numRuns: sized(15, 40) },
   );
 });
 

@@ -4,6 +4,7 @@ import { Model } from '../support/model.ts';
 import { sandboxFor } from '../support/sandbox.ts';
 import { START } from '../support/ways-in.ts';
 import { anyCommands, OPENING_PAISE } from '../support/world-commands.ts';
+import { sized } from '../support/size.ts';
 
 test('a world does what a model of it does, whatever it is asked', async () => {
   const { client } = await sandboxFor({ clock: START, openingBalance: String(OPENING_PAISE / 100) });
@@ -12,5 +13,5 @@ test('a world does what a model of it does, whatever it is asked', async () => {
     real: { client: client(), kept: null },
   });
   const property = fc.asyncProperty(anyCommands, (commands) => fc.asyncModelRun(both, commands));
-  await expect(fc.assert(property, { numRuns: 100 })).resolves.toBeUndefined();
+  await expect(fc.assert(property, { numRuns: sized(40, 100) })).resolves.toBeUndefined();
 });

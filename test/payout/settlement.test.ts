@@ -60,31 +60,29 @@ test('realistic: every mode keeps to the times of its rail, and some payouts han
   const minute = 60_000;
   const bounds = { IMPS: [2_000, 10_000], UPI: [2_000, 10_000], RTGS: [5 * minute, 30 * minute] } as const;
   let deemed = 0;
+  const wrong: string[] = []; // `expect` for each of 16,000 payouts would take most of the time
   for (let nth = 0; nth < 4000; nth += 1) {
     const createdAtMs = startMs + nth * 7919;
     for (const mode of ['IMPS', 'UPI', 'RTGS', 'NEFT'] as const) {
       const draw = payoutDraw(sha256, 'seed', `${mode}-${nth}`, 1);
       const timeline = timelineOf(plannedSteps('realistic', mode, createdAtMs, draw), createdAtMs, false);
-      expect(timeline).toHaveLength(1);
       const { dueMs, to } = timeline[0]!;
       const waitMs = dueMs! - createdAtMs;
+      let isRight: boolean;
       if (mode === 'NEFT') {
         const batchMs = Math.floor(createdAtMs / (30 * minute) + 1) * 30 * minute;
-        expect(dueMs).toBeGreaterThanOrEqual(batchMs);
-        expect(dueMs).toBeLessThanOrEqual(batchMs + 120 * minute);
+        isRight = dueMs! >= batchMs && dueMs! <= batchMs + 120 * minute;
       } else if (waitMs > 30 * minute) {
         deemed += 1;
-        expect(mode).not.toBe('RTGS');
-        expect(['SUCCESS', 'FAILED']).toContain(to);
-        expect(waitMs).toBeGreaterThanOrEqual(24 * 60 * minute);
-        expect(waitMs).toBeLessThanOrEqual(72 * 60 * minute);
+        const isInDays = waitMs >= 24 * 60 * minute && waitMs <= 72 * 60 * minute;
+        isRight = mode !== 'RTGS' && (to === 'SUCCESS' || to === 'FAILED') && isInDays;
       } else {
-        expect(to).toBe('SUCCESS');
-        expect(waitMs).toBeGreaterThanOrEqual(bounds[mode][0]);
-        expect(waitMs).toBeLessThanOrEqual(bounds[mode][1]);
+        isRight = to === 'SUCCESS' && waitMs >= bounds[mode][0] && waitMs <= bounds[mode][1];
       }
+      if (!isRight || timeline.length !== 1) wrong.push(`${mode}-${nth}: ${JSON.stringify(timeline)}`);
     }
   }
+  expect(wrong).toEqual([]);
   expect(deemed / 8000).toBeGreaterThan(0.01); // of the IMPS and UPI payouts; the seed is fixed, so is the count
   expect(deemed / 8000).toBeLessThan(0.02);
 });

@@ -22,6 +22,8 @@ import { answersOn, rawRequest, rawSocket } from '../support/raw-socket.ts';
 import { clientOf, PAYOUT, sandboxFor, type Client } from '../support/sandbox.ts';
 import { futureIn } from '../support/snapshot-lines.ts';
 import { keptWorlds, stateFolder } from '../support/state-folder.ts';
+import { payMany } from '../support/many-payouts.ts';
+import { sized } from '../support/size.ts';
 
 const START = '2026-01-15T10:30:00.000Z';
 const KEY = 'sk_test_of_the_state_file';
@@ -183,10 +185,7 @@ test('a large world and many small ones come back whole', async () => {
   const settings = { state, clock: START, rateLimit: 'off', journalEntries: 0 };
   const sandbox = await startSandbox(settings);
   const large = clientOf(sandbox.world(KEY));
-  for (let nth = 0; nth < count; nth += 100)
-    await Promise.all(
-      Array.from({ length: 100 }, (_, more) => large.pay({ client_ref_id: `${nth + more}`, amount: 1 })),
-    );
+  await payMany(large, count);
   for (let nth = 1; nth <= 50; nth += 1) await sandbox.world(`${KEY}_${nth}`).fund(nth);
   const before = await stateOf(large.world);
   await sandbox.close();
@@ -386,11 +385,12 @@ test('two that write to one file at once leave it whole, as one of them wrote it
     LOG_LEVEL: 'error',
   };
   const programs = await Promise.all([startProgram(settings), startProgram(settings)]);
+  const count = sized(50, 150);
   const pay = async (url: string, nth: number) =>
     askProgram(`${url}/payout/initiate`, KEY, { client_ref_id: `${nth}`, amount: 1 });
   await Promise.all(
     programs.map(async ({ url }) => {
-      for (let nth = 0; nth < 150; nth += 1) {
+      for (let nth = 0; nth < count; nth += 1) {
         await pay(url, nth);
         keptWorlds(state); // throws for one that is not whole
       }
@@ -402,7 +402,7 @@ test('two that write to one file at once leave it whole, as one of them wrote it
       stderr: '',
       stdout: expect.not.stringContaining('"level":50'),
     });
-  expect(keptWorlds(state)?.[0]?.payouts).toHaveLength(150);
+  expect(keptWorlds(state)?.[0]?.payouts).toHaveLength(count);
 });
 
 test('a start removes what those that were killed left unfinished, and nothing of anybody who is alive', async () => {

@@ -52,7 +52,7 @@ export function useBrowser(): (url: string, view: View) => Promise<Seen> {
   return async (url, { apiKey, width = 1280, height = 900, theme = 'light' }) => {
     const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme });
     const page = await context.newPage();
-    page.setDefaultTimeout(10_000);
+    page.setDefaultTimeout(30_000); // a slow machine is no failure
     const complaints: string[] = [];
     page.on('pageerror', (error) => complaints.push(error.message));
     page.on('console', (message) => {

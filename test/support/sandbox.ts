@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import { startSandbox, type SettingsInput, type World } from '../../src/index.ts';
+import { startSandbox, type Sandbox, type SettingsInput, type World } from '../../src/index.ts';
 
 /** What a client sees of one answer. */
 export interface Seen {
@@ -66,9 +66,32 @@ export function clientOf(world: World): Client {
   };
 }
 
-/** A sandbox of its own for one test, without a rate limit unless asked for, which ends with the test. */
+/** Settings that say how worlds begin. A sandbox with no others is the same again once all its worlds are dropped. */
+const OF_WORLDS = new Set(['clock', 'openingBalance', 'settlement', 'seed', 'magic', 'adminToken']);
+
+/** Sandboxes that no test has at the moment, by their settings: starting one for each test took longer than most tests. */
+const idle = new Map<string, Sandbox[]>();
+
+/** Starts a sandbox, or takes an idle one of the same settings, to which it goes back without worlds after the test. */
+async function lend(settings: SettingsInput): Promise<Sandbox> {
+  const key = JSON.stringify(settings);
+  const sandbox = idle.get(key)?.pop() ?? (await startSandbox({ rateLimit: 'off', ...settings }));
+  onTestFinished(async () => {
+    for (const { id } of await sandbox.worlds()) await sandbox.dropWorld(id);
+    idle.set(key, [...(idle.get(key) ?? []), sandbox]);
+  });
+  return sandbox;
+}
+
+/** A sandbox that nobody else uses during this test, without a rate limit unless asked for. */
 export async function sandboxFor(options: SettingsInput = {}) {
-  const sandbox = await startSandbox({ rateLimit: 'off', ...options });
-  onTestFinished(() => sandbox.close());
-  return { url: sandbox.url, client: (apiKey?: string): Client => clientOf(sandbox.world(apiKey)) };
+  const isLent = Object.keys(options).every((name) => OF_WORLDS.has(name));
+  const sandbox = isLent ? await lend(options) : await startSandbox({ rateLimit: 'off', ...options });
+  if (!isLent) onTestFinished(() => sandbox.close());
+  let worldsMade = 0;
+  const freshKey = (): string => `sk_test_world_${(worldsMade += 1)}`; // as a sandbox that was just started counts
+  return {
+    url: sandbox.url,
+    client: (apiKey?: string): Client => clientOf(sandbox.world(apiKey ?? (isLent ? freshKey() : undefined))),
+  };
 }

@@ -6,6 +6,7 @@ import { readSettings } from '../../../src/settings.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { runProgram, startProgram } from '../../support/program.ts';
 import { clientOf } from '../../support/sandbox.ts';
+import { payMany } from '../../support/many-payouts.ts';
 
 const ADMIN_TOKEN = 'the-token-of-the-admin';
 const MINUTE_MS = 60_000;
@@ -120,10 +121,7 @@ test('the list of worlds is without one that is dropped while its clock is on it
   onTestFinished(() => server.close());
   const sandbox = connectSandbox({ url: server.url, adminToken: ADMIN_TOKEN });
   const [client, other] = [clientOf(sandbox.world()), clientOf(sandbox.world())];
-  for (let nth = 0; nth < 2100; nth += 100) {
-    const pay = (more: number) => client.pay({ client_ref_id: `${nth + more}`, amount: 1 });
-    await Promise.all(Array.from({ length: 100 }, (_, more) => pay(more)));
-  }
+  await payMany(client, 2100);
   const [{ id }, { id: left }] = [await client.world.summary(), await other.world.summary()];
   const advanced = client.clock.advance('1h').catch((error: SandboxError) => error.code);
   await expect.poll(() => moving).toBe(true); // more steps than are taken at once

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { ScenarioInput } from '../../../src/index.ts';
 import { ask, refusal } from '../../support/control.ts';
 import { sandboxFor } from '../../support/sandbox.ts';
+import { payMany } from '../../support/many-payouts.ts';
 
 const START = '2026-01-15T10:30:00.000Z';
 const FROZEN = { clock: START, settlement: 'manual' } as const;
@@ -130,11 +131,7 @@ test('an advance over thousands of payouts tells of each of them', async () => {
   const { client } = await sandboxFor({ clock: START, journalEntries: 0 });
   const world = client();
   const count = 2500; // more than are written into the answer at once
-  for (let nth = 0; nth < count; nth += 100) {
-    await Promise.all(
-      Array.from({ length: 100 }, (_, more) => world.pay({ client_ref_id: `ref-${nth + more}`, amount: 1 })),
-    );
-  }
+  await payMany(world, count);
   const advanced = await ask(world, 'POST', '/clock/advance', { by: '1h' });
   expect(advanced.headers.get('content-type')).toBe('application/json; charset=utf-8');
   expect(advanced.body).toMatchObject({ now: after(H), frozen: true });

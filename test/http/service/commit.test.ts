@@ -4,6 +4,7 @@ import { HeldAnswers } from '../../../src/log/held-answers.ts';
 import { startSandbox, type SettingsInput } from '../../../src/index.ts';
 import { HTTP_CLIENTS, type HttpClient, type Outcome } from '../../support/http-clients.ts';
 import { clientOf, PAYOUT, sandboxFor, type Client } from '../../support/sandbox.ts';
+import { sized } from '../../support/size.ts';
 
 const KEY = 'sk_test_commit';
 const OPENING = 1_000_000;
@@ -305,7 +306,7 @@ test('money is conserved whatever rules, faults and retries do', async () => {
       expect(paise(end.balance)).toBe(dueBalance(opening, end));
       expect(end.balance).toBeGreaterThanOrEqual(0);
     }),
-    { numRuns: 60 },
+    { numRuns: sized(25, 60) },
   );
 });
 
@@ -318,6 +319,6 @@ test('a parallel run ends as a serial one with the same seed', async () => {
       expect(await run(scenario, references, 'parallel')).toEqual(serial);
       expect(paise(serial.balance)).toBe(dueBalance(OPENING, serial));
     }),
-    { numRuns: 40 },
+    { numRuns: sized(15, 40) },
   );
 });

@@ -2,6 +2,9 @@ import { expect, onTestFinished, test } from 'vitest';
 import { startSandbox } from '../../../src/index.ts';
 import { bearerKeys } from '../../../src/http/bearer-key.ts';
 import { PAYOUT, sandboxFor, seen } from '../../support/sandbox.ts';
+import { sized } from '../../support/size.ts';
+
+const WORLDS = sized(50, 200);
 
 const ROUTES = [
   ['POST', '/payout/initiate'],
@@ -82,10 +85,10 @@ test('a world never sees another: not its money, not its payouts by either name,
   expect((await mine.status({ txn_id })).body.data.amount).toBe(1500.5);
 });
 
-test('two hundred worlds at once do not disturb each other', async () => {
+test(`${WORLDS} worlds at once do not disturb each other`, async () => {
   const { client } = await sandboxFor({ openingBalance: 100, clock: '2026-01-15T10:30:00Z' });
   await Promise.all(
-    Array.from({ length: 200 }, async (_, nth) => {
+    Array.from({ length: WORLDS }, async (_, nth) => {
       const world = client(`sk_test_parallel_${nth}`);
       const amount = 1 + (nth % 90);
       await world.pay({ amount });

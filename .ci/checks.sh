@@ -1,0 +1,61 @@
+# What .ci/run and .ci/full share: checks that are counted, the suite of tests, and the line at the end.
+# Sourced, with the top of the clone as the working directory.
+LTS=24
+passed=0
+failed=0
+report=$(mktemp)
+trap 'rm -f "$report"' EXIT
+
+check() { # check NAME COMMAND...: counts as one
+  local name=$1 start=$SECONDS
+  shift
+  echo "--- $name"
+  if "$@"; then
+    passed=$((passed + 1))
+    echo "--- $name: passed ($((SECONDS - start)) s)"
+  else
+    failed=$((failed + 1))
+    echo "--- $name: FAILED ($((SECONDS - start)) s)"
+  fi
+}
+
+finish() {
+  echo "$passed passed, $failed failed"
+  [ "$failed" -eq 0 ]
+  exit
+}
+
+# suite COMMAND...: runs the tests with this command and counts each of them. A test that needs something of the machine
+# may be skipped for a user; here that is a failure.
+suite() {
+  local start=$SECONDS counts ok bad
+  rm -f "$report"
+  "$@" --reporter=default --reporter=json --outputFile.json="$report"
+  counts=$(node -e '
+    const r = JSON.parse(require("node:fs").readFileSync(process.argv[1], "utf8"));
+    const skipped = r.numPendingTests + r.numTodoTests;
+    const broken = r.numFailedTests + skipped + (r.success || r.numFailedTests ? 0 : 1);
+    if (skipped) console.error(skipped + " skipped: install what they need");
+    console.log(r.numPassedTests, r.numTotalTests ? broken : broken + 1);
+  ' "$report") || counts="0 1"
+  read -r ok bad <<<"$counts"
+  passed=$((passed + ok))
+  failed=$((failed + bad))
+  echo "--- tests: $ok passed, $bad failed ($((SECONDS - start)) s)"
+}
+
+# What the tests use beside Node: curl for the README's commands, util-linux's script for a terminal, Python for its recipe,
+# chromium for the page.
+install_needs() {
+  has_all curl script python3 chromium && return
+  apt-get update -qq
+  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends curl bsdutils python3 chromium fonts-dejavu-core
+}
+has_all() { for tool; do command -v "$tool" >/dev/null || return 1; done; }
+
+# Installs all that the checks need, and ends here if it cannot be had. The build is left to the first of the tests.
+prepare() {
+  check 'what the tests need' install_needs
+  check 'npm ci' npm ci --ignore-scripts --no-audit --no-fund
+  [ "$failed" -eq 0 ] || finish
+}

@@ -1,0 +1,11 @@
+import { defineConfig } from 'vitest/config';
+
+/** The tests that mutants are held against: those of the pure layers, which need neither a build nor a server. */
+export default defineConfig({
+  test: {
+    include: ['test/payout/*.test.ts', 'test/world/*.test.ts'],
+    setupFiles: ['test/mutation/same-draws.ts'],
+    testTimeout: 30_000,
+    isolate: false,
+  },
+});
