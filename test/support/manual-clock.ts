@@ -1,39 +1,40 @@
 import type { WallClock } from '../../src/log/wall-clock.ts';
 
-/** Wall time in the test's hand: it moves when told, and its alarms ring on the way. */
+/** Wall time in the test's hand: it moves when told, and calls back what is scheduled on the way. */
 export class ManualClock implements WallClock {
   #nowMs: number;
-  readonly #alarms = new Map<() => void, number>();
+  readonly #scheduled = new Map<() => void, number>();
 
   constructor(nowMs = Date.UTC(2026, 0, 15, 10, 30)) {
     this.#nowMs = nowMs;
   }
 
-  get alarms(): number {
-    return this.#alarms.size;
+  /** How many callbacks are scheduled. */
+  get timers(): number {
+    return this.#scheduled.size;
   }
 
   nowMs(): number {
     return this.#nowMs;
   }
 
-  alarm(atMs: number, ring: () => void): () => void {
-    const once = (): void => ring();
-    this.#alarms.set(once, atMs);
-    return () => this.#alarms.delete(once);
+  schedule(atMs: number, callback: () => void): () => void {
+    const once = (): void => callback();
+    this.#scheduled.set(once, atMs);
+    return () => this.#scheduled.delete(once);
   }
 
-  async letOthersRun(): Promise<void> {}
+  async yieldToEventLoop(): Promise<void> {}
 
-  /** Moves on by `byMs`, rings what is due on the way, and lets what that started finish. */
+  /** Moves on by `byMs`, calls back what is due on the way, and lets what that started finish. */
   async pass(byMs: number): Promise<void> {
     const endMs = this.#nowMs + byMs;
     for (;;) {
-      const [ring, atMs] = [...this.#alarms].toSorted((a, b) => a[1] - b[1])[0] ?? [];
-      if (ring === undefined || atMs === undefined || atMs > endMs) break;
-      this.#alarms.delete(ring);
+      const [callback, atMs] = [...this.#scheduled].toSorted((a, b) => a[1] - b[1])[0] ?? [];
+      if (callback === undefined || atMs === undefined || atMs > endMs) break;
+      this.#scheduled.delete(callback);
       this.#nowMs = Math.max(this.#nowMs, atMs);
-      ring();
+      callback();
       await new Promise((resolve) => setImmediate(resolve));
     }
     this.#nowMs = endMs;
