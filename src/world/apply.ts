@@ -110,7 +110,7 @@ function handle(
     case 'initiate':
     case 'status':
     case 'balance':
-      return handleRequest(state, command, stamp, budget, compiler, events);
+      return handleRequest(state, command, stamp, compiler, events);
     case 'credit':
     case 'debit':
       return moveMoney(state, command, stamp, events);
