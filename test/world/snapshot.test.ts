@@ -113,7 +113,7 @@ class Tampered {
   }
 
   put(...items: object[]): void {
-    this.saved.items.push(...(items as Loose<WorldItem>[]));
+    for (const item of items) this.saved.items.push(item as Loose<WorldItem>);
   }
 
   drop(name: keyof typeof WORLD_ITEMS, nth: number): void {
@@ -335,7 +335,7 @@ test.each<[what: string, why: string, tamper: (saved: Tampered) => void]>([
   // steps
   [
     'a payout that has not done its steps',
-    'where its steps lead',
+    'legal edges only',
     (saved) => void (saved.payout(0).stepsDone = 1),
   ],
   [
@@ -447,6 +447,14 @@ test.each<[what: string, why: string, tamper: (saved: Tampered) => void]>([
           attempts: { of: `initiate x${nth}`, count: 1, isRecent: true },
         })),
       ),
+  ],
+  [
+    'more rules counted than there may be',
+    'more than 100000 rules',
+    (saved) => {
+      for (let nth = 0; nth <= 100_000; nth += 1)
+        saved.put({ use: { rule: `x/${nth}`, matched: 1, taken: 1 } });
+    },
   ],
   ['a refusal that is remembered twice', 'is remembered twice', (saved) => saved.put({ refused: 'poor' })],
 ])('a snapshot with %s is refused', (_what, why, tamper) => {
