@@ -141,7 +141,7 @@ function handle(
       resetWorld(state, command, compiler, events);
       return null;
     case 'restore':
-      restoreWorld(state, command, events);
+      restoreWorld(state, command, stamp, events);
       return null;
   }
 }
