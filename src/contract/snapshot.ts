@@ -67,16 +67,19 @@ export const ScenarioSource = z.strictObject({
 });
 export type ScenarioSource = Readonly<z.infer<typeof ScenarioSource>>;
 
+/** A number of reads that a scenario names: of any size. */
+const Reads = z.int().min(0);
+
 const Step = z.strictObject({
   afterMs: Duration.nullable(),
-  polls: Count.nullable(),
+  polls: Reads.nullable(),
   to: State.nullable(),
   utr: z.boolean(),
   forced: z.boolean(),
 });
 
 const Hidden = z.union([
-  z.strictObject({ reads: Count, by: Origin }),
+  z.strictObject({ reads: Reads, by: Origin }),
   z.strictObject({ untilMs: z.int().min(0).max(1e15), by: Origin }),
 ]);
 

@@ -1,4 +1,5 @@
 import { createHash, type Hash } from 'node:crypto';
+import { TextDecoder } from 'node:util';
 import type { z } from 'zod';
 import { isTooNested } from '../contract/nesting.ts';
 import { pathText } from '../contract/shape-issues.ts';
@@ -73,20 +74,31 @@ async function* linesIn(pieces: AsyncIterable<Uint8Array>, maxLine: number): Asy
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let rest = '';
   for await (const piece of pieces) {
-    try {
-      rest += decoder.decode(piece, { stream: true });
-    } catch {
-      throw new Refusal('INVALID_JSON', { message: 'The snapshot is not valid UTF-8' });
-    }
-    const lines = rest.split('\n');
+    const lines = (rest + decoded(decoder, piece)).split('\n');
     rest = lines.pop()!;
-    yield* lines;
-    if (rest.length > maxLine) {
-      refuseFirstEdition(rest);
-      throw refusedSnapshot(`A line of this snapshot is longer than ${maxLine} characters`);
+    for (const text of lines) {
+      refuseLongLine(text, maxLine);
+      yield text;
     }
+    refuseLongLine(rest, maxLine);
   }
+  rest += decoded(decoder);
   if (rest !== '') yield rest;
+}
+
+/** @param piece the end of the text when absent */
+function decoded(decoder: TextDecoder, piece?: Uint8Array): string {
+  try {
+    return decoder.decode(piece, { stream: piece !== undefined });
+  } catch {
+    throw new Refusal('INVALID_JSON', { message: 'The snapshot is not valid UTF-8' });
+  }
+}
+
+function refuseLongLine(text: string, maxLine: number): void {
+  if (text.length <= maxLine) return;
+  refuseFirstEdition(text);
+  throw refusedSnapshot(`A line of this snapshot is longer than ${maxLine} characters`);
 }
 
 function refuseFirstEdition(text: string): void {
@@ -144,7 +156,8 @@ function itemOf(value: Record<string, unknown>, nth: number): WorldItem {
 
 /** A world of which some lines have been read. */
 interface Reading {
-  readonly id: string;
+  /** null where its head is damaged so that nothing of it can be read. */
+  readonly id: string | null;
   readonly reader: SnapshotReader | null;
   readonly sum: Hash;
   fault: Refusal | null;
@@ -178,6 +191,10 @@ export async function* readWorlds(
       reading = begin(value, nth, compiler);
       worlds += 1;
     }
+    if (value === undefined && reading === null) {
+      reading = unnamed(nth);
+      worlds += 1;
+    }
     if (value !== undefined && 'worlds' in value && reading === null) {
       if (shaped(FileEnd, value, nth).worlds !== worlds) throw damagedAt(nth, 'worlds are missing');
       isWhole = true;
@@ -192,9 +209,17 @@ export async function* readWorlds(
     }
   }
   if (nth === 0) checkHead(undefined);
-  if (reading !== null) yield unfinishedWorld(reading);
+  if (reading !== null && reading.id !== null) yield unfinishedWorld(reading);
   if (!isWhole) throw refusedSnapshot('This snapshot ends too early');
 }
+
+/** A world whose head is no JSON: it is read on to its end. */
+const unnamed = (nth: number): Reading => ({
+  id: null,
+  reader: null,
+  sum: createHash('sha256'),
+  fault: damagedAt(nth, 'it is no JSON'),
+});
 
 function begin(value: Record<string, unknown>, nth: number, compiler: ScenarioCompiler): Reading {
   const id = String(value['world']);
@@ -226,21 +251,22 @@ function addLine(
 }
 
 function finish({ id, reader, sum, fault }: Reading, value: Record<string, unknown>, nth: number): ReadWorld {
+  const named = id ?? String(value['end']);
   try {
     const { end, checksum } = shaped(WorldEnd, value, nth);
-    if (end !== id) throw damagedAt(nth, 'it ends another world');
+    if (end !== named) throw damagedAt(nth, 'it ends another world');
     if (fault !== null || reader === null) throw fault ?? damagedAt(nth, 'its head is damaged');
     if (checksum !== sum.digest('hex')) {
       throw refusedSnapshot('This snapshot is damaged: its checksum is that of another text');
     }
-    return { id, state: reader.finish() };
+    return { id: named, state: reader.finish() };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    return { id, fault: error };
+    return { id: named, fault: error };
   }
 }
 
 const unfinishedWorld = ({ id, fault }: Reading): ReadWorld => ({
-  id,
+  id: id ?? 'unknown',
   fault: fault ?? refusedSnapshot('This snapshot ends too early'),
 });

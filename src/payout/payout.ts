@@ -103,9 +103,10 @@ export function timelineFault(timeline: readonly Step[], from: State = 'PENDING'
 export const nextStep = ({ timeline, stepsDone }: Payout): Step | undefined => timeline[stepsDone];
 
 /** World time at which the next step is due; null when none is, or it waits for a read. */
-export function nextDueMs(payout: Payout): number | null {
-  const afterMs = nextStep(payout)?.afterMs ?? null;
-  return afterMs === null ? null : payout.createdAtMs + afterMs;
+export function nextDueMs({ timeline, stepsDone, createdAtMs }: Payout): number | null {
+  const afterMs = timeline[stepsDone]?.afterMs ?? null;
+  // the step before it may have waited for a read, and happened later than this one was planned
+  return afterMs === null ? null : createdAtMs + Math.max(afterMs, timeline[stepsDone - 1]?.afterMs ?? 0);
 }
 
 /**

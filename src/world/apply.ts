@@ -110,7 +110,7 @@ function handle(
     case 'initiate':
     case 'status':
     case 'balance':
-      return handleRequest(state, command, stamp, budget, compiler, events);
+      return handleRequest(state, command, stamp, compiler, events);
     case 'credit':
     case 'debit':
       return moveMoney(state, command, stamp, events);
@@ -141,7 +141,7 @@ function handle(
       resetWorld(state, command, compiler, events);
       return null;
     case 'restore':
-      restoreWorld(state, command, events);
+      restoreWorld(state, command, stamp, events);
       return null;
   }
 }

@@ -5,7 +5,7 @@ import { legalNext, mayMove, withForcedStep, type Payout } from '../payout/payou
 import { covers, credit, debit, hasRoom, type Entry } from '../payout/wallet.ts';
 import { MAX_OVERRIDE_PATTERN_SIZE, tooLarge } from '../scenario/pattern-size.ts';
 import { withOverrides, type ScenarioCompiler } from '../scenario/scenario.ts';
-import { noAttempts } from './attempts.ts';
+import { attemptsHeld, noAttempts } from './attempts.ts';
 import { clockAt } from './clock.ts';
 import type { CommandOf, RestoreCommand, Stamp } from './commands.ts';
 import type { StateEvent } from './events.ts';
@@ -177,16 +177,22 @@ export function resetWorld(
   events.push({ type: 'reset', nowMs: nowMs(state) });
 }
 
-/** Puts a state that was read and checked in the place of all that the world is. */
+/**
+ * Puts a state that was read and checked in the place of all that the world is. Where all worlds together have no room for
+ * its attempts, they start from 1 again.
+ */
 export function restoreWorld(
   state: WorldState,
   { state: { id: _id, generation: _generation, ...restored }, clock }: RestoreCommand,
+  { attemptsFree }: Stamp,
   events: StateEvent[],
 ): void {
   const { wallMs } = state;
   // a machine whose clock was set back must not turn world time back
   const continues = clock === 'from-snapshot' || wallMs < restored.wallMs;
+  const roomForAttempts = attemptsFree + attemptsHeld(state.attempts);
   Object.assign(state, restored, {
+    attempts: attemptsHeld(restored.attempts) <= roomForAttempts ? restored.attempts : noAttempts(),
     generation: state.generation + 1,
     wallMs,
     clock: continues ? clockAt(restored.clock, nowMs(restored), wallMs) : restored.clock,

@@ -63,14 +63,12 @@ const GARBAGE_BYTES = 51; // 64 with the bytes around them that look like HTTP
  * One request of the service: the first rule that matches is taken and counted, and the ledger is asked, unless the rule
  * says that nothing happens.
  *
- * @param budget how many due steps may still be applied
  * @param events what happens is added to it
  */
 export function handleRequest(
   state: WorldState,
   command: RequestCommand,
   stamp: Stamp,
-  budget: number,
   compiler: ScenarioCompiler,
   events: StateEvent[],
 ): RequestResult {
@@ -79,7 +77,7 @@ export function handleRequest(
   if (rule !== null) events.push({ type: 'rule', rule: rule.id, ...state.uses.get(rule.id)! });
   const beforePaise = state.wallet.balancePaise;
   const payoutsBefore = state.payouts.length;
-  const [answer, isAsked] = answerOf(state, command, plan, stamp, budget, events);
+  const [answer, isAsked] = answerOf(state, command, plan, stamp, events);
   return {
     dialect: scenario.dialect,
     attempt: plan.attempt,
@@ -126,7 +124,6 @@ function answerOf(
   command: RequestCommand,
   plan: Plan,
   stamp: Stamp,
-  budget: number,
   events: StateEvent[],
 ): readonly [answer: Answer, isAsked: boolean] {
   const effect = plan.rule?.effect ?? null;
@@ -139,7 +136,7 @@ function answerOf(
     if (effect !== null && (isReplaced || !showsBody(effect.fault))) return [{ kind: 'none' }, false];
     if (command.kind === 'balance') return [balance(state), true];
     checkQuery(command.query, plan);
-    return [status(state, command.query, plan, budget, events), true];
+    return [status(state, command.query, plan, events), true];
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     return [{ kind: 'refused', refusal: error.data }, command.kind !== 'status' || isOfLedger(error)];
@@ -265,7 +262,6 @@ function status(
   state: WorldState,
   { client_ref_id: clientRefId, txn_id: txnId }: StatusQuery,
   { scenario, rule }: Plan,
-  budget: number,
   events: StateEvent[],
 ): Answer {
   const { both, unknown } = scenario.dialect.status;
@@ -276,7 +272,8 @@ function status(
   });
   if (position === undefined) throw unknownPayout(unknown, null);
   if (countsReads(state.payouts[position]!)) {
-    const changes = [...countRead(state, position), ...settleDue(state, budget)];
+    // all else that was due has happened: what is due now are further steps of this payout, and few
+    const changes = [...countRead(state, position), ...settleDue(state, Infinity)];
     events.push(...changes.map((change) => ({ type: 'settlement', change }) as const));
   }
   const payout = state.payouts[position]!;

@@ -5,6 +5,7 @@ import { isMoneyBack, timelineFault, type Payout, type Step } from '../payout/pa
 import type { Entry } from '../payout/wallet.ts';
 import { ScenarioError } from '../scenario/scenario-file.ts';
 import type { ScenarioCompiler } from '../scenario/scenario.ts';
+import { attemptsHeld } from './attempts.ts';
 import { brokenInvariants, findPayout } from './ledger.ts';
 import { MAX_OVERRIDES } from './operations.ts';
 import { indexPayout, nowMs, openWorld, useScenario, type WorldState } from './state.ts';
@@ -67,14 +68,18 @@ export const refusedSnapshot = (message: string): Refusal => new Refusal('STATE_
 
 const contradiction = (what: string): Refusal => refusedSnapshot(`This snapshot contradicts itself: ${what}`);
 
-/** How many uses, and how many attempts, one world counts at most. */
-const MAX_COUNTERS = 20_000;
+/** How many attempts one snapshot may count: somewhat more than a world does. */
+const MAX_ATTEMPTS = 20_000;
+/** How many rules it may count: of each that ever matched. */
+const MAX_USES = 100_000;
 
 /** What the entries say of a payout. */
 interface Moved {
   readonly txnId: string;
   readonly amountPaise: number;
-  isBack: boolean;
+  readonly outAtMs: number;
+  /** When it was returned; null where it was not. */
+  backAtMs: number | null;
 }
 
 /**
@@ -113,13 +118,18 @@ export class SnapshotReader {
     } else if ('use' in item) {
       const { rule, matched, taken } = item.use;
       if (taken > matched) throw contradiction(`${rule} was taken more often than it matched`);
+      if (uses.has(rule)) throw contradiction(`${rule} is counted twice`);
+      if (uses.size >= MAX_USES) throw contradiction(`it counts more than ${MAX_USES} rules`);
       uses.set(rule, { matched, taken });
     } else if ('attempts' in item) {
       const { of, count, isRecent } = item.attempts;
+      if (attempts.recent.has(of) || attempts.older.has(of)) throw contradiction(`${of} is counted twice`);
+      if (attemptsHeld(attempts) >= MAX_ATTEMPTS)
+        throw contradiction(`it counts more than ${MAX_ATTEMPTS} attempts`);
       attempts[isRecent ? 'recent' : 'older'].set(of, count);
-    } else refused.add(item.refused);
-    if (uses.size + attempts.recent.size + attempts.older.size > MAX_COUNTERS) {
-      throw contradiction(`it has more than ${MAX_COUNTERS} counters`);
+    } else {
+      if (refused.has(item.refused)) throw contradiction(`${item.refused} is remembered twice`);
+      refused.add(item.refused);
     }
   }
 
@@ -150,45 +160,48 @@ export class SnapshotReader {
     if ((last?.balancePaise ?? 0) + amountPaise !== balancePaise) {
       throw contradiction('the entries do not explain the balance');
     }
-    if ((kind === 'payout' || kind === 'debit') === amountPaise > 0 && amountPaise !== 0) {
+    const sign = kind === 'payout' || kind === 'debit' ? -1 : 1;
+    if (Math.sign(amountPaise) !== sign && kind !== 'opening') {
       throw contradiction(`an entry of kind ${kind} has the wrong sign`);
     }
     if ((txnId !== null) !== isOfPayout) throw contradiction('an entry names the wrong payout');
     if (atMs < (last?.atMs ?? 0) || atMs > this.#nowMs) throw contradiction('an entry is out of its time');
-    if (txnId !== null && kind === 'payout') this.#moveOut(txnId, -amountPaise);
-    if (txnId !== null && kind === 'refund') this.#moveBack(txnId, amountPaise);
+    if (txnId !== null && kind === 'payout') this.#moveOut(txnId, -amountPaise, atMs);
+    if (txnId !== null && kind === 'refund') this.#moveBack(txnId, amountPaise, atMs);
     entries.push(entry);
   }
 
-  #moveOut(txnId: string, amountPaise: number): void {
+  #moveOut(txnId: string, amountPaise: number, outAtMs: number): void {
     if (this.#movedById.has(txnId)) throw contradiction(`the money of ${txnId} was debited twice`);
-    const moved = { txnId, amountPaise, isBack: false };
+    const moved = { txnId, amountPaise, outAtMs, backAtMs: null };
     this.#moved.push(moved);
     this.#movedById.set(txnId, moved);
   }
 
-  #moveBack(txnId: string, amountPaise: number): void {
+  #moveBack(txnId: string, amountPaise: number, backAtMs: number): void {
     const moved = this.#movedById.get(txnId);
-    if (moved === undefined || moved.amountPaise !== amountPaise || moved.isBack) {
+    if (moved === undefined || moved.amountPaise !== amountPaise || moved.backAtMs !== null) {
       throw contradiction(`the money of ${txnId} was returned without a debit`);
     }
-    moved.isBack = true;
+    moved.backAtMs = backAtMs;
   }
 
   #addPayout(item: Payout): void {
     const { payouts, index } = this.#state;
-    const { txnId, clientRefId, nth, amountPaise, state, utr } = item;
+    const { txnId, clientRefId, nth, amountPaise, createdAtMs, utr } = item;
     const moved = this.#moved[payouts.length];
     if (index.byTxnId.has(txnId)) throw contradiction(`${txnId} is there twice`);
     if (nth !== (findPayout(this.#state, { clientRefId })?.nth ?? 0) + 1) {
       throw contradiction(`the payouts of ${clientRefId} are not numbered without a gap`);
     }
-    if (item.createdAtMs < (payouts.at(-1)?.createdAtMs ?? 0)) {
+    if (createdAtMs < (payouts.at(-1)?.createdAtMs ?? 0)) {
       throw contradiction('the payouts are not in the order in which they were made');
     }
     const fault = payoutFault(item, this.#nowMs);
     if (fault !== null) throw contradiction(`${txnId}: ${fault}`);
-    if (moved?.txnId !== txnId || moved.amountPaise !== amountPaise || moved.isBack !== isMoneyBack(state)) {
+    const isPaid =
+      moved?.txnId === txnId && moved.amountPaise === amountPaise && moved.outAtMs === createdAtMs;
+    if (!isPaid || moved.backAtMs !== returnedAtMs(item)) {
       throw contradiction(`the entries of ${txnId} do not fit it`);
     }
     if (utr !== null && index.utrs.has(utr))
@@ -203,6 +216,12 @@ export class SnapshotReader {
     if (known === undefined) this.#timelines.set(text, timeline);
     return known ?? timeline;
   }
+}
+
+/** When the money of a payout was returned; null where it was not. */
+function returnedAtMs({ timeline, stepsDone, createdAtMs }: Payout): number | null {
+  const step = timeline.slice(0, stepsDone).find(({ to }) => to !== null && isMoneyBack(to));
+  return step === undefined ? null : createdAtMs + step.afterMs!;
 }
 
 /** Whether a payout is where its steps have led it, and can go on along those that are left; what is wrong if not. */

@@ -1,16 +1,17 @@
 import type { WallClock } from '../../src/log/wall-clock.ts';
 
-/** Wall time that moves when a test says so. What is scheduled is called on the way. */
+/** Wall time in the test's hand: it moves when told, and calls back what is scheduled on the way. */
 export class ManualClock implements WallClock {
   #nowMs: number;
-  readonly #alarms = new Map<() => void, number>();
+  readonly #scheduled = new Map<() => void, number>();
 
   constructor(nowMs = Date.UTC(2026, 0, 15, 10, 30)) {
     this.#nowMs = nowMs;
   }
 
-  get alarms(): number {
-    return this.#alarms.size;
+  /** How many callbacks are scheduled. */
+  get timers(): number {
+    return this.#scheduled.size;
   }
 
   nowMs(): number {
@@ -19,19 +20,19 @@ export class ManualClock implements WallClock {
 
   schedule(atMs: number, callback: () => void): () => void {
     const once = (): void => callback();
-    this.#alarms.set(once, atMs);
-    return () => this.#alarms.delete(once);
+    this.#scheduled.set(once, atMs);
+    return () => this.#scheduled.delete(once);
   }
 
   async yieldToEventLoop(): Promise<void> {}
 
-  /** Moves on by `byMs`, calls what is due on the way, and lets what that started finish. */
+  /** Moves on by `byMs`, calls back what is due on the way, and lets what that started finish. */
   async pass(byMs: number): Promise<void> {
     const endMs = this.#nowMs + byMs;
     for (;;) {
-      const [callback, atMs] = [...this.#alarms].toSorted((a, b) => a[1] - b[1])[0] ?? [];
+      const [callback, atMs] = [...this.#scheduled].toSorted((a, b) => a[1] - b[1])[0] ?? [];
       if (callback === undefined || atMs === undefined || atMs > endMs) break;
-      this.#alarms.delete(callback);
+      this.#scheduled.delete(callback);
       this.#nowMs = Math.max(this.#nowMs, atMs);
       callback();
       await new Promise((resolve) => setImmediate(resolve));

@@ -1,18 +1,19 @@
 import { expect, test } from 'vitest';
+import type { ScenarioSettings } from '../../src/contract/snapshot.ts';
 import { changedDialect, DEFAULT_DIALECT } from '../../src/contract/dialect.ts';
 import { runningClock } from '../../src/world/clock.ts';
 import type { Exchange } from '../../src/world/exchange.ts';
 import { factsOf, readBody, withoutKeys } from '../../src/world/exchange-facts.ts';
-import { fingerprintOf, payoutDraw, payoutIds, requestDraw } from '../../src/payout/identity.ts';
+import { digest, fingerprintOf, payoutDraw, payoutIds, requestDraw } from '../../src/payout/identity.ts';
 import { journalEntry } from '../../src/world/journal-entry.ts';
 import { isTooNested, MAX_NESTING } from '../../src/contract/nesting.ts';
-import { newPayout } from '../../src/world/new-payout.ts';
 import { planRequest } from '../../src/scenario/plan.ts';
 import type { Rule, RuleUse } from '../../src/scenario/rule.ts';
-import { compileScenario, type Scenario, type ScenarioSettings } from '../../src/scenario/scenario.ts';
+import { compileScenario, type Scenario } from '../../src/scenario/scenario.ts';
 import { committed, seenStatus } from '../../src/world/verification.ts';
-import { sha256 } from '../../src/platform/digest.ts';
-import { PAYOUT } from '../support/sandbox.ts';
+
+import { Core, load, save, START_MS } from '../support/core.ts';
+import type { ScenarioInput } from '../../src/contract/control.ts';
 
 const AT = Date.parse('2026-01-15T10:30:00Z');
 
@@ -113,11 +114,11 @@ test('an entry says all that is known of an exchange', () => {
   expect(journalEntry(exchange({ attempt: 0 })).attempt).toBeNull();
 });
 
-test('a request is matched by what it said, without its keys', () => {
+test('a request is matched by what it said; its keys are taken out of what is recorded', () => {
   expect(factsOf(exchange({ route: 'status', attempt: 2 }))).toEqual({
     route: 'status',
     fields: { txn_id: 'TXN1', client_ref_id: 'order 1' },
-    headers: withoutKeys(EXCHANGE.headers),
+    headers: EXCHANGE.headers,
     attempt: 2,
     nowMs: AT,
   });
@@ -191,17 +192,17 @@ test.each<[number | undefined, string | undefined]>([
 });
 
 test('ids, draws and fingerprints depend on all that they are made of, and stay as they are from version to version', () => {
-  const ids = payoutIds(sha256, 'seed', 'world', 'order-1', 1);
+  const ids = payoutIds('seed', 'world', 'order-1', 1);
   expect(ids).toEqual({ txnId: expect.stringMatching(/^TXN[0-9A-F]{24}$/), utrSerial: expect.any(Number) });
-  const hex = sha256(['payout', 'seed', 'world', 'order-1', 1]);
+  const hex = digest(['payout', 'seed', 'world', 'order-1', 1]);
   expect(ids.txnId).toBe(`TXN${hex.slice(0, 24).toUpperCase()}`);
   expect(ids.utrSerial).toBe(Number.parseInt(hex.slice(24, 36), 16) % 1e9);
-  const drawn = Number.parseInt(sha256(['draw', 'seed', 'order-1', 1, 'delay']).slice(0, 12), 16) / 2 ** 48;
-  expect(payoutDraw(sha256, 'seed', 'order-1', 1)('delay')).toBe(drawn);
+  const drawn = Number.parseInt(digest(['draw', 'seed', 'order-1', 1, 'delay']).slice(0, 12), 16) / 2 ** 48;
+  expect(payoutDraw('seed', 'order-1', 1)('delay')).toBe(drawn);
   const asked =
-    Number.parseInt(sha256(['request', 'seed', 'status', 'a', 2, 'delay']).slice(0, 12), 16) / 2 ** 48;
-  expect(requestDraw(sha256, 'seed', 'status', 'a', 2)('delay')).toBe(asked);
-  expect(fingerprintOf(sha256, ['a', null, 5])).toBe(sha256(['body', 'a', null, 5]).slice(0, 20));
+    Number.parseInt(digest(['request', 'seed', 'status', 'a', 2, 'delay']).slice(0, 12), 16) / 2 ** 48;
+  expect(requestDraw('seed', 'status', 'a', 2)('delay')).toBe(asked);
+  expect(fingerprintOf(['a', null, 5])).toBe(digest(['body', 'a', null, 5]).slice(0, 20));
 });
 
 const SETTINGS: ScenarioSettings = {
@@ -235,7 +236,7 @@ test('a scenario that says nothing is that of the settings', () => {
   expect(issues).toEqual([]);
   expect(scenario).toEqual({
     name: 'mine',
-    source: { document: {}, settings: SETTINGS },
+    source: { name: 'mine', document: {}, settings: SETTINGS },
     description: '',
     openingBalancePaise: 100,
     seed: 'theirs',
@@ -350,7 +351,7 @@ function planned(scenario: Scenario, change: Partial<Parameters<typeof planReque
     headers: {},
     ...change,
   } as const;
-  return { plan: planRequest(request, AT, sha256, attemptOf, uses), counted };
+  return { plan: planRequest(request, AT, attemptOf, uses), counted };
 }
 
 test('initiates are always counted, other requests where a rule depends on it', () => {
@@ -366,8 +367,8 @@ test('initiates are always counted, other requests where a rule depends on it', 
   expect(planned(counting!, status)).toMatchObject({ counted: ['status T'], plan: { attempt: 7 } });
   expect(planned(counting!, { route: 'balance', fields: {} }).counted).toEqual(['balance ']);
   const drawn = (scenario: Scenario) => planned(scenario).plan.draw('x');
-  expect(drawn(plain!)).toBe(requestDraw(sha256, 'theirs', 'initiate', 'a', 0)('x'));
-  expect(drawn(counting!)).toBe(requestDraw(sha256, 'theirs', 'initiate', 'a', 7)('x'));
+  expect(drawn(plain!)).toBe(requestDraw('theirs', 'initiate', 'a', 0)('x'));
+  expect(drawn(counting!)).toBe(requestDraw('theirs', 'initiate', 'a', 7)('x'));
 });
 
 test('a delay is never longer than an hour', () => {
@@ -377,38 +378,39 @@ test('a delay is never longer than an hour', () => {
 });
 
 test('a payout takes its timeline from the rule that planned it, or else from the settlement of its scenario', () => {
-  const made = (
-    rules: Parameters<typeof scenarioOf>[0]['rules'],
-    document: Parameters<typeof scenarioOf>[0] = {},
-  ) => {
-    const { plan } = planned(scenarioOf({ ...document, rules }).scenario);
-    const request = { ...PAYOUT, transfer_mode: 'IMPS' } as const;
-    return newPayout(request, plan, { digest: sha256, worldId: 'w', nowMs: AT, nth: 1 });
+  const made = (document: ScenarioInput = {}) => {
+    const world = new Core(document, { settlement: 'demo' });
+    world.pay('a');
+    return world.payout('a');
   };
-  expect(made([])).toMatchObject({ plannedBy: 'demo', hidden: null, createdAtMs: AT, amountPaise: 150_050 });
-  expect(made([]).timeline).toMatchObject([{ to: 'SUCCESS', dueMs: AT + 2000 }]);
-  const failed = [{ name: 'r', effect: { timeline: [{ to: 'FAILED' as const, after: 5 }] } }];
-  expect(made(failed)).toMatchObject({
-    plannedBy: 'mine/r',
-    timeline: [{ to: 'FAILED', dueMs: AT + 5, utr: false }],
+  expect(made()).toMatchObject({
+    plannedBy: 'demo',
+    hidden: null,
+    timeline: [{ to: 'SUCCESS', afterMs: 2000 }],
   });
-  expect(made(failed, { dialect: { status: { utr_of_failed: 'set' } } }).timeline).toMatchObject([
+  const failed = [{ name: 'r', effect: { timeline: [{ to: 'FAILED' as const, after: '5ms' }] } }];
+  expect(made({ rules: failed })).toMatchObject({
+    plannedBy: 'test/r',
+    timeline: [{ to: 'FAILED', afterMs: 5, utr: false }],
+  });
+  expect(made({ rules: failed, dialect: { status: { utr_of_failed: 'set' } } }).timeline).toMatchObject([
     { utr: true },
   ]);
-  const own = { settlement: { IMPS: [{ to: 'FAILED' as const, after: 9 }] } };
-  expect(made([{ name: 'r', effect: { stale: 5 } }], own)).toMatchObject({ plannedBy: 'mine', hidden: null });
-  const hidden = (not_found: { reads: number } | { for: number }) =>
-    made([{ name: 'r', effect: { not_found } }]).hidden;
-  expect(hidden({ reads: 2 })).toEqual({ reads: 2, by: 'mine/r' });
-  expect(hidden({ for: 7 })).toEqual({ untilMs: AT + 7, by: 'mine/r' });
-  const prints = [{}, { remarks: 'x' }].map((change) => {
-    const { plan } = planned(scenarioOf({}).scenario);
-    return newPayout({ ...PAYOUT, transfer_mode: 'IMPS', ...change }, plan, {
-      digest: sha256,
-      worldId: 'w',
-      nowMs: AT,
-      nth: 1,
-    }).fingerprint;
+  const own = { settlement: { IMPS: [{ to: 'FAILED' as const, after: '9ms' }] } };
+  expect(made({ ...own, rules: [{ name: 'r', effect: { delay: '5ms' } }] })).toMatchObject({
+    plannedBy: 'test',
+    hidden: null,
   });
-  expect(prints[0]).not.toBe(prints[1]);
+  const hidden = (not_found: { reads: number } | { for: string }) =>
+    made({ rules: [{ name: 'r', match: { route: 'initiate' }, effect: { not_found } }] }).hidden;
+  expect(hidden({ reads: 2 })).toEqual({ reads: 2, by: 'test/r' });
+  expect(hidden({ for: '7ms' })).toEqual({ untilMs: START_MS + 7, by: 'test/r' });
+});
+
+test('payouts with the same settlement share their timeline', () => {
+  const world = new Core({ settlement: 'demo' });
+  for (const reference of ['a', 'b']) world.pay(reference);
+  expect(world.payout('a').timeline).toBe(world.payout('b').timeline);
+  const read = load(save(world.state));
+  expect(read.payouts[0]!.timeline).toBe(read.payouts[1]!.timeline);
 });

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { EventLog } from '../../src/world/event-log.ts';
+import { EventLog } from '../../src/log/event-log.ts';
 import { isTooNested } from '../../src/contract/nesting.ts';
 import { PAYOUT, sandboxFor } from '../support/sandbox.ts';
 

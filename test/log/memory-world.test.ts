@@ -1,0 +1,383 @@
+import { describe, expect, test } from 'vitest';
+import type { PublishedEvent } from '../../src/log/event-log.ts';
+import type { MemoryWorld } from '../../src/log/memory-world.ts';
+import type { Exchange } from '../../src/world/exchange.ts';
+import { MAX_STEPS } from '../../src/world/apply.ts';
+import type { WorldState } from '../../src/world/state.ts';
+import {
+  advance,
+  balance,
+  Core,
+  DAY_MS,
+  initiate,
+  load,
+  logFor,
+  save,
+  sourceOf,
+  START_MS,
+  status,
+} from '../support/core.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+
+const IMPS = { settlement: { IMPS: [{ to: 'SUCCESS' as const, after: '2s' }] } };
+const SETTLE = { kind: 'settle' } as const;
+
+/** A clock that says when others have their turn, and lets a test be these others. */
+class TurnClock extends ManualClock {
+  turns = 0;
+  others: () => Promise<void> | void = () => undefined;
+  #skippedMs = 0;
+
+  /** Lets time pass unnoticed: nothing is called back, as if the process had stood still. */
+  skip(byMs: number): void {
+    this.#skippedMs += byMs;
+  }
+
+  override nowMs(): number {
+    return super.nowMs() + this.#skippedMs;
+  }
+
+  override async yieldToEventLoop(): Promise<void> {
+    this.turns += 1;
+    await this.others();
+  }
+}
+
+const PAYOUTS = 2 * MAX_STEPS + 1;
+let many: ReturnType<typeof save> | undefined;
+
+/** A state with more payouts that come due at once than one command settles. Each is made once, and copied. */
+function manyDue(): WorldState {
+  if (many === undefined) {
+    const world = new Core({ ...IMPS, wallet: { opening_balance: 1000 } });
+    for (let nth = 0; nth < PAYOUTS; nth += 1) world.pay(`p${nth}`, { amount: 0.01 });
+    many = save(world.state);
+  }
+  return load(many);
+}
+
+/** A world in which more is due after a day than one command settles. */
+async function crowded() {
+  const all = logFor({}, new TurnClock());
+  const world = all.world('a');
+  await world.submit({ kind: 'restore', state: manyDue(), clock: 'from-snapshot' });
+  return { ...all, a: world };
+}
+
+const paise = (world: MemoryWorld) => world.read(({ wallet }) => wallet.balancePaise);
+
+describe('a settlement', () => {
+  test('is announced at its time, though nobody asks', async () => {
+    const { world, wallClock, settled } = logFor({ document: IMPS });
+    await world('a').submit(initiate());
+    await wallClock.pass(1999);
+    expect(settled).toEqual([]);
+    await wallClock.pass(1);
+    expect(settled).toMatchObject([{ clientRefId: 'a', to: 'SUCCESS', atMs: START_MS + 2000 }]);
+  });
+
+  test('has one timer for each world, set for the step that is due next', async () => {
+    const { world, wallClock, settled } = logFor({ document: IMPS });
+    const a = world('a');
+    await a.submit(initiate());
+    await wallClock.pass(500);
+    await a.submit(initiate({ client_ref_id: 'b' }));
+    expect(wallClock.timers).toBe(2); // and one for idle worlds
+    await wallClock.pass(1500);
+    expect([settled.length, wallClock.timers]).toEqual([1, 2]);
+    await wallClock.pass(500);
+    expect([settled.length, wallClock.timers]).toEqual([2, 1]);
+  });
+
+  test('leaves no timer behind when its world is frozen, advanced past it, reset or dropped', async () => {
+    const { log, world, wallClock, settled } = logFor({ document: IMPS });
+    const a = world('a');
+    const idle = wallClock.timers;
+    await a.submit(initiate());
+    await a.submit({ kind: 'freeze' });
+    expect(wallClock.timers).toBe(idle);
+    await a.submit({ kind: 'resume' });
+    expect(wallClock.timers).toBe(idle + 1);
+    await a.submit(advance({ until: 'idle' }));
+    expect(wallClock.timers).toBe(idle);
+    await a.submit(initiate({ client_ref_id: 'b' }));
+    await a.submit({ kind: 'reset', source: sourceOf() });
+    expect(wallClock.timers).toBe(idle);
+    await world('b').submit(initiate());
+    log.drop(world('b').id);
+    log.drop(a.id);
+    await wallClock.pass(9000);
+    expect(settled).toHaveLength(1);
+  });
+
+  test('is announced at its time by a clock that was moved, or resumed', async () => {
+    const { world, wallClock, settled } = logFor({ document: IMPS });
+    const a = world('a');
+    await a.submit(initiate());
+    await a.submit(advance({ byMs: 1000 }));
+    await a.submit({ kind: 'freeze' });
+    await wallClock.pass(5000);
+    await a.submit({ kind: 'resume' });
+    await wallClock.pass(999);
+    expect(settled).toEqual([]);
+    await wallClock.pass(1);
+    expect(settled).toHaveLength(1);
+  });
+
+  test('is announced by the clock of a state that was restored', async () => {
+    const { world, wallClock, settled } = logFor({ document: IMPS });
+    const a = world('a');
+    await a.submit(initiate());
+    const state = load(save(await a.read((state) => state)));
+    await wallClock.pass(60_000);
+    await a.submit({ kind: 'restore', state, clock: 'from-snapshot' });
+    expect(wallClock.timers).toBe(2);
+    await wallClock.pass(2000);
+    expect(settled.map(({ atMs }) => atMs)).toEqual([START_MS + 2000, START_MS + 2000]);
+  });
+
+  test('that fails inside is reported once, and does not end the process', async () => {
+    const { world, wallClock, failures } = logFor({ document: IMPS });
+    const a = world('a');
+    await a.submit(initiate());
+    Object.assign(a.latest, { wallet: { balancePaise: 5, putInPaise: 0, paidOutPaise: 0 } });
+    (a.latest as WorldState).payouts[0] = { ...a.latest.payouts[0]!, state: 'REVERSED' };
+    await wallClock.pass(DAY_MS / 2);
+    expect(failures).toHaveLength(1);
+  });
+});
+
+describe('a command with more to settle than one may', () => {
+  test('lets others have their turn, and what asks its world waits', async () => {
+    const { a, world, wallClock, settled } = await crowded();
+    const others: number[] = [];
+    wallClock.others = async () => void others.push(await paise(world('b')));
+    const moved = a.submit(advance({ byMs: DAY_MS }));
+    const asked = a.submit(status({ client_ref_id: `p${PAYOUTS - 1}` }));
+    const second = a.submit(advance({ byMs: 1000 }));
+    expect((await asked).answer).toMatchObject({ payout: { state: 'SUCCESS' } });
+    expect([(await moved).nowMs, (await second).nowMs]).toEqual(
+      [DAY_MS, DAY_MS + 1000].map((ms) => START_MS + ms),
+    );
+    expect([settled.length, wallClock.turns, others]).toEqual([PAYOUTS, 2, [1000, 1000]]);
+    expect(wallClock.timers).toBe(1);
+  });
+
+  test('settles what came due while nobody asked before it answers, and announces it once', async () => {
+    const { a, wallClock, settled } = await crowded();
+    wallClock.skip(DAY_MS / 2);
+    const answers = await Promise.all(
+      ['p0', `p${PAYOUTS - 1}`].map((client_ref_id) => a.submit(status({ client_ref_id }))),
+    );
+    expect(answers).toMatchObject([1, 2].map(() => ({ answer: { payout: { state: 'SUCCESS' } } })));
+    expect([settled.length, wallClock.turns]).toEqual([PAYOUTS, 2]);
+  });
+
+  test('ends with WORLD_REPLACED when the world is reset meanwhile; what waits is answered from the new world', async () => {
+    const { a, wallClock, settled } = await crowded();
+    let reset: Promise<unknown> | undefined;
+    wallClock.others = () => void (reset ??= a.submit({ kind: 'reset', source: sourceOf() }));
+    const moved = a.submit(advance({ byMs: DAY_MS }));
+    const waiting = paise(a);
+    await expect(moved).rejects.toMatchObject({ code: 'WORLD_REPLACED' });
+    await reset;
+    expect(await waiting).toBe(1000);
+    expect(a.nowMs).toBe(START_MS);
+    expect(settled.length).toBeLessThan(PAYOUTS);
+    expect(wallClock.timers).toBe(1);
+  });
+
+  test('ends with WORLD_REPLACED when another state is put in its place', async () => {
+    const { a, wallClock } = await crowded();
+    let restored: Promise<unknown> | undefined;
+    const { state } = new Core();
+    wallClock.others = () => void (restored ??= a.submit({ kind: 'restore', state, clock: 'from-snapshot' }));
+    await expect(a.submit(advance({ byMs: DAY_MS }))).rejects.toMatchObject({ code: 'WORLD_REPLACED' });
+    await restored;
+    expect([await paise(a), a.nowMs]).toEqual([1000, START_MS]);
+  });
+
+  test.each([
+    ['admin', 'with DELETE /_sandbox/worlds', 'DELETE /_sandbox/worlds'],
+    ['cap', 'to make room for newer ones (SANDBOX_MAX_WORLDS)', 'SANDBOX_MAX_WORLDS'],
+    ['idle', 'it was idle for too long (SANDBOX_WORLD_IDLE)', 'SANDBOX_WORLD_IDLE'],
+    ['stop', 'the sandbox stops', 'stop'],
+  ])('says why its world is gone, as do those that wait: %s', async (reason, why, limit) => {
+    const { log, a, world, wallClock, failures } = await crowded();
+    wallClock.others = async () => {
+      if (reason === 'admin') log.drop(a.id);
+      if (reason === 'cap') for (let nth = 0; nth < 10; nth += 1) world(`f${nth}`);
+      if (reason === 'idle') await wallClock.pass(DAY_MS);
+      if (reason === 'stop') log.close();
+    };
+    const moved = a.submit(advance({ byMs: 60_000 }));
+    const waiting = [
+      a.submit(balance()),
+      a.submit({ kind: 'reset', source: sourceOf() }).then(() => a.submit(balance())),
+    ];
+    const dropped = { code: 'SANDBOX_FULL', details: { limit } };
+    const message = `This world was dropped while the request waited: ${why}`;
+    const outcomes = await Promise.allSettled([moved, ...waiting.slice(0, 1)]);
+    await Promise.allSettled(waiting);
+    expect(outcomes[1]).toMatchObject({ status: 'rejected', reason: { ...dropped, message } });
+    expect(failures).toEqual([]);
+    await expect(a.submit(SETTLE)).rejects.toMatchObject(dropped);
+  });
+});
+
+describe('the scenario of the server', () => {
+  const rich = sourceOf({ ...IMPS, rules: [{ name: 'r', effect: { delay: '1ms' } }] }, {}, 'rich');
+
+  test('is followed when it changes; a world that chose another keeps that', async () => {
+    const { world, reload } = logFor();
+    const [a, b] = [world('a'), world('b')];
+    await b.submit({ kind: 'choose', source: sourceOf({}, {}, 'own'), isChosen: true });
+    reload(rich);
+    expect([a, b].map(({ latest }) => latest.index.active.name)).toEqual(['rich', 'own']);
+    expect(await a.submit(initiate())).toMatchObject({ effect: { rule: 'rich/r' } });
+    expect(await b.submit(initiate())).toMatchObject({ effect: null });
+  });
+
+  test('leaves the clock, the money and the rules on top as they are', async () => {
+    const { world, reload } = logFor({}, new ManualClock());
+    const a = world('a');
+    await a.submit(initiate());
+    await a.submit({
+      kind: 'putRule',
+      rule: { name: 'top', match: { route: 'balance' }, effect: { delay: '1ms' } },
+    });
+    await a.submit({ kind: 'freeze' });
+    reload(sourceOf({ wallet: { opening_balance: 1 } }, {}, 'poor'));
+    expect(
+      await a.read(({ wallet, clock, index }) => [wallet.balancePaise, clock, index.active.rules.length]),
+    ).toEqual([900, { frozenAtMs: START_MS }, 1]);
+  });
+});
+
+/** Reads the events of a world. */
+function watching(world: MemoryWorld, afterId?: string) {
+  const read: PublishedEvent[] = [];
+  let ends = 0;
+  const stop = world.watch(afterId, { take: (event) => void read.push(event), end: () => void (ends += 1) });
+  return { stop, read, told: () => read.map(({ type, data }) => [type, JSON.parse(data)]), ends: () => ends };
+}
+
+describe('events', () => {
+  test('tell what commands did, in the words of the control API', async () => {
+    const { world } = logFor({ document: IMPS });
+    const a = world('a');
+    const { told } = watching(a);
+    await a.submit(initiate());
+    await a.submit(advance({ byMs: 5000 }));
+    await a.submit({ kind: 'credit', amountPaise: 150 });
+    await a.submit({ kind: 'putRule', rule: { name: 'top', effect: { delay: '1ms' } } });
+    await a.submit(balance());
+    await a.submit({ kind: 'reset', source: sourceOf() });
+    const now = new Date(START_MS + 5000).toISOString();
+    expect(told()).toMatchObject([
+      ['settlement', { client_ref_id: 'a', from: 'PENDING', to: 'SUCCESS' }],
+      ['clock', { now, frozen: false }],
+      ['wallet', { balance: 10.5, entry: { kind: 'credit', amount: 1.5 } }],
+      ['scenario', { scenario: 'test', rule: 'world/top' }],
+      ['rule', { rule: 'world/top', matched: 1, taken: 1 }],
+      ['reset', { now: new Date(START_MS).toISOString() }],
+    ]);
+  });
+
+  test('of a part of a command come before the command is finished', async () => {
+    const { a, wallClock } = await crowded();
+    const { read } = watching(a);
+    const counts: number[] = [];
+    wallClock.others = () => void counts.push(read.length);
+    await a.submit(advance({ byMs: DAY_MS }));
+    expect(counts).toEqual([MAX_STEPS, 2 * MAX_STEPS]);
+  });
+
+  test('go on where a reader stopped, and are not those of a world that had the key before', async () => {
+    const { log, world, wallClock } = logFor();
+    const first = watching(world('a'));
+    await world('a').submit({ kind: 'freeze' });
+    await world('a').submit({ kind: 'resume' });
+    expect(watching(world('a'), first.read[0]!.id).told()).toMatchObject([['clock', { frozen: false }]]);
+    log.drop(world('a').id);
+    expect(first.ends()).toBe(1);
+    await wallClock.pass(1);
+    expect(watching(world('a'), first.read[0]!.id).told()).toEqual([['missed', { missed: null }]]);
+  });
+
+  test('go to thirty-two readers at most', async () => {
+    const a = logFor().world('a');
+    const readers = Array.from({ length: 32 }, () => watching(a));
+    expect(() => watching(a)).toThrow(expect.objectContaining({ code: 'TOO_MANY_READERS' }));
+    readers[0]!.stop();
+    watching(a);
+  });
+
+  test('tell of a request when it is announced', () => {
+    const a = logFor().world('a');
+    const { told } = watching(a);
+    a.announce({
+      nth: 7,
+      method: 'GET',
+      url: '/x',
+      headers: {},
+      outcome: 'answered',
+      atMs: 0,
+      wallMs: 0,
+    } as Exchange);
+    expect(told()).toMatchObject([['request', { id: 7, request: { path: '/x' } }]]);
+  });
+});
+
+describe('a reset or a restore', () => {
+  const asked = { nth: 0, method: 'GET', url: '/', headers: {} } as Exchange;
+
+  test.each<[what: string, command: () => Parameters<MemoryWorld['submit']>[0]]>([
+    ['reset', () => ({ kind: 'reset', source: sourceOf() })],
+    ['restore', () => ({ kind: 'restore', state: new Core().state, clock: 'from-snapshot' })],
+  ])('ends the answers that are held back and clears the journal: %s', async (_what, command) => {
+    const a = logFor().world('a');
+    let ended = 0;
+    a.held.hold(() => (ended += 1));
+    a.journal.begin(asked, 0);
+    const { ends } = watching(a);
+    await a.submit(command());
+    expect([ended, a.held.isForGood, ends()]).toEqual([1, false, 0]);
+    expect(await a.journal.read()).toEqual({ exchanges: [], evicted: 0 });
+    expect(a.latest.generation).toBe(2);
+  });
+
+  test('that is refused changes nothing of that', async () => {
+    const { world } = logFor({ maxRecords: 0 });
+    const a = world('a');
+    let ended = 0;
+    a.held.hold(() => (ended += 1));
+    await expect(
+      a.submit({ kind: 'restore', state: manyDue(), clock: 'from-snapshot' }),
+    ).rejects.toMatchObject({ code: 'SANDBOX_FULL' });
+    expect([ended, a.latest.generation]).toEqual([0, 1]);
+  });
+});
+
+test('a dropped world ends its answers and its readers, and gives the memory of its journal back', () => {
+  const { log, world, journalBudget } = logFor();
+  const a = world('a');
+  let ended = 0;
+  a.held.hold(() => (ended += 1));
+  a.journal.begin({ nth: 0, method: 'GET', url: '/', headers: {} } as Exchange, 0);
+  const { ends } = watching(a);
+  log.drop(a.id);
+  a.held.hold(() => (ended += 1));
+  expect([ended, ends(), journalBudget.bytes, a.held.isForGood]).toEqual([2, 1, 0, true]);
+});
+
+test('the time of a world is known without a command, and never goes back', async () => {
+  const wallClock = new TurnClock();
+  const a = logFor({}, wallClock).world('a');
+  await wallClock.pass(50);
+  expect(a.nowMs).toBe(START_MS + 50);
+  await a.submit(SETTLE);
+  wallClock.skip(-40);
+  expect(a.nowMs).toBe(START_MS + 50);
+  expect((await a.submit(SETTLE)).nowMs).toBe(START_MS + 50);
+});

@@ -1,0 +1,305 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { Refusal } from '../../src/contract/errors.ts';
+import { readWorlds, snapshotText, type ReadWorld } from '../../src/log/snapshot-text.ts';
+import { takeSnapshot } from '../../src/world/snapshot.ts';
+import { compiler, Core, logFor, save, timelines, type Saved } from '../support/core.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+
+const utf8 = new TextEncoder();
+
+/** A world with so many payouts, and a name that takes more than one byte a letter. */
+function worldWith(payouts: number, id: string): Core {
+  const world = new Core(
+    { ...timelines({ p0: [{ to: 'FAILED', after: '1ms' }] }), wallet: { opening_balance: 1000 } },
+    {},
+    id.repeat(32),
+  );
+  for (let nth = 0; nth < payouts; nth += 1) world.pay(`p${nth}`, { beneficiary_name: 'आशा राव \u{1F4B8}' });
+  world.submit({ kind: 'settle' }, 5);
+  return world;
+}
+
+const WORLDS = [worldWith(3, 'a'), worldWith(0, 'b'), worldWith(2, 'c')];
+
+async function textOf(worlds: readonly Core[]): Promise<readonly string[]> {
+  async function* snapshots() {
+    for (const { state } of worlds) yield takeSnapshot(state);
+  }
+  const chunks: string[] = [];
+  for await (const chunk of snapshotText(snapshots())) chunks.push(chunk);
+  return chunks;
+}
+
+const TEXT = (await textOf(WORLDS)).join('');
+const LINES = TEXT.split('\n');
+const MAX_LINE = 2000;
+
+/** Bytes in pieces of so many. */
+async function* inPieces(bytes: Uint8Array, size: number) {
+  for (let from = 0; from < bytes.length; from += size) yield bytes.subarray(from, from + size);
+}
+
+interface Read {
+  readonly worlds: readonly ReadWorld[];
+  /** What the text as a whole was refused for. */
+  readonly refusal: Refusal | null;
+}
+
+async function read(text: string | Uint8Array, size = 1 << 20, maxRecords = 1000): Promise<Read> {
+  const { log, wallClock } = logFor({ maxRecords });
+  const worlds: ReadWorld[] = [];
+  const bytes = typeof text === 'string' ? utf8.encode(text) : text;
+  const options = { compiler, wallClock, maxLine: MAX_LINE, draft: log.draft() };
+  try {
+    for await (const world of readWorlds(inPieces(bytes, size), options)) worlds.push(world);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return { worlds, refusal: error };
+  }
+  return { worlds, refusal: null };
+}
+
+const states = ({ worlds }: Read): readonly (Saved | string)[] =>
+  worlds.map((world) => ('state' in world ? save(world.state) : `${world.id[0]}: ${world.fault.message}`));
+
+/** What of each world was read: its letter, or its letter and why it was not. */
+const outcome = (result: Read) => ({
+  worlds: result.worlds.map((world) =>
+    'state' in world ? world.id[0] : `${world.id[0]} ${world.fault.message}`,
+  ),
+  refusal: result.refusal?.message ?? null,
+});
+
+describe('worlds as text', () => {
+  test('are a line for the format, lines for each world, and a line with their number', () => {
+    expect(LINES[0]).toBe('{"format":"payout-sandbox","version":2}');
+    expect(LINES.slice(-2)).toEqual(['{"worlds":3}', '']);
+    const kinds = LINES.slice(1, -2).map((line) => Object.keys(JSON.parse(line) as object)[0]);
+    const a = ['world', ...Array<string>(5).fill('entry'), ...Array<string>(3).fill('payout')];
+    expect(kinds.slice(0, 13)).toEqual([...a, 'use', ...Array<string>(3).fill('attempts')].slice(0, 13));
+    expect(kinds.filter((kind) => kind === 'world')).toHaveLength(3);
+  });
+
+  test('end each with the SHA-256 of its lines', () => {
+    const end = LINES.findIndex((line) => line.startsWith('{"end"'));
+    const sum = createHash('sha256').update(
+      LINES.slice(1, end)
+        .map((line) => `${line}\n`)
+        .join(''),
+    );
+    expect(JSON.parse(LINES[end]!)).toEqual({ end: 'a'.repeat(32), checksum: sum.digest('hex') });
+  });
+
+  test('come in chunks of bounded size, and are asked for one after the other', async () => {
+    const chunks = await textOf([worldWith(300, 'd')]);
+    expect(chunks.length).toBeGreaterThan(3);
+    expect(Math.max(...chunks.map(({ length }) => length))).toBeLessThan(70_000);
+  });
+
+  test.each([1, 2, 3, 7, 100, 4096, 1 << 20])('read the same in pieces of %i bytes', async (size) => {
+    const result = await read(TEXT, size);
+    expect(result.refusal).toBeNull();
+    expect(states(result)).toEqual(WORLDS.map(({ state }) => save(state)));
+  });
+
+  test('read without a line end behind the last line, too', async () => {
+    expect(outcome(await read(TEXT.trimEnd()))).toEqual({ worlds: ['a', 'b', 'c'], refusal: null });
+  });
+
+  test('may be none', async () => {
+    const none = (await textOf([])).join('');
+    expect(outcome(await read(none))).toEqual({ worlds: [], refusal: null });
+  });
+
+  test('give others a turn while they are read', async () => {
+    let turns = 0;
+    class TurnClock extends ManualClock {
+      override async yieldToEventLoop(): Promise<void> {
+        turns += 1;
+      }
+    }
+    const text = utf8.encode((await textOf([worldWith(700, 'e')])).join(''));
+    const { log } = logFor();
+    const options = { compiler, wallClock: new TurnClock(), maxLine: MAX_LINE, draft: log.draft() };
+    for await (const { id } of readWorlds(inPieces(text, 1 << 20), options)) expect(id[0]).toBe('e');
+    expect(turns).toBeGreaterThanOrEqual(4);
+  });
+
+  test('take the room of their records while they are read', async () => {
+    expect(outcome(await read(TEXT, 100, 5))).toMatchObject({ refusal: null, worlds: ['a', 'b', 'c'] });
+    expect((await read(TEXT, 100, 4)).worlds.map((world) => 'state' in world || world.fault.code)).toEqual([
+      true,
+      true,
+      'SANDBOX_FULL',
+    ]);
+  });
+});
+
+/** The text with one line changed, dropped or doubled. */
+const change = (nth: number, to: (line: string) => string | readonly string[]) =>
+  LINES.flatMap((line, index) => (index === nth ? to(line) : [line])).join('\n');
+const lineOf = (kind: string, nth = 0) =>
+  LINES.flatMap((line, index) => (line.startsWith(`{"${kind}"`) ? [index] : []))[nth]!;
+
+describe('a damaged world costs only itself', () => {
+  const line = (nth: number) => nth + 1;
+
+  test.each<[what: string, text: () => string, why: string]>([
+    [
+      'an item that is no JSON',
+      () => change(lineOf('payout'), (text) => text.slice(0, -3)),
+      `at line ${line(lineOf('payout'))}: it is no JSON`,
+    ],
+    ['an item that is empty', () => change(lineOf('payout'), () => ''), 'it is no JSON'],
+    [
+      'an item of no known kind',
+      () => change(lineOf('entry'), () => '{"purse":{}}'),
+      `at line ${line(lineOf('entry'))}: it is no part of a world`,
+    ],
+    [
+      'an item of two kinds',
+      () => change(lineOf('entry'), (text) => `${text.slice(0, -1)},"refused":"x"}`),
+      'it is no part of a world',
+    ],
+    [
+      'an item with a field too many',
+      () => change(lineOf('payout'), (text) => text.replace('{"txnId"', '{"more":1,"txnId"')),
+      'Unrecognized key',
+    ],
+    [
+      'an amount that is none',
+      () => change(lineOf('payout', 1), (text) => text.replace('"amountPaise":100', '"amountPaise":"much"')),
+      `at line ${line(lineOf('payout', 1))}: amountPaise`,
+    ],
+    [
+      'another amount',
+      () => change(lineOf('payout'), (text) => text.replace('"amountPaise":100', '"amountPaise":101')),
+      'contradicts itself',
+    ],
+    [
+      'another name',
+      () => change(lineOf('payout'), (text) => text.replace('आशा', 'उषा')),
+      'its checksum is that of another text',
+    ],
+    ['an item twice', () => change(lineOf('payout'), (text) => [text, text]), 'contradicts itself'],
+    ['an item too few', () => change(lineOf('attempts'), () => []), 'its checksum is that of another text'],
+    [
+      'an item nested too deep',
+      () => change(lineOf('payout'), () => `{"payout":${'['.repeat(200)}${']'.repeat(200)}}`),
+      'it is no JSON',
+    ],
+    [
+      'another checksum',
+      () => change(lineOf('end'), (text) => text.replace(/"checksum":"./, '"checksum":"x')),
+      'its checksum',
+    ],
+    [
+      'the end of another world',
+      () => change(lineOf('end'), (text) => text.replace('aaa', 'bbb')),
+      'it ends another world',
+    ],
+    ['an end that is missing', () => change(lineOf('end'), () => []), 'ends too early'],
+    ['an end that is no JSON', () => change(lineOf('end'), () => '{"end'), 'it is no JSON'],
+    [
+      'a head with another field',
+      () => change(lineOf('world'), (text) => text.replace('"wallet"', '"purse"')),
+      'wallet',
+    ],
+    [
+      'a scenario that cannot be used',
+      () => change(lineOf('world'), (text) => text.replace('"rules":[', '"rules":[5,')),
+      'cannot be used here',
+    ],
+  ])('%s', async (_what, text, why) => {
+    expect(text()).not.toBe(TEXT);
+    expect(outcome(await read(text()))).toEqual({
+      worlds: [expect.stringContaining(why), 'b', 'c'],
+      refusal: null,
+    });
+    expect((await read(text())).worlds[0]).toMatchObject({
+      id: 'a'.repeat(32),
+      fault: { code: 'STATE_REFUSED' },
+    });
+  });
+
+  test('a head that is no JSON', async () => {
+    const result = outcome(await read(change(lineOf('world'), (text) => text.slice(0, -3))));
+    expect(result).toEqual({
+      worlds: [expect.stringContaining('at line 2: it is no JSON'), 'b', 'c'],
+      refusal: null,
+    });
+  });
+});
+
+describe('a text is refused as a whole', () => {
+  const NONE = 'This is no snapshot: it must be what GET /_sandbox/state answered, or a state file';
+  const FIRST = 'This is a snapshot of version 1, which payout-sandbox 0.1 wrote';
+
+  test.each<[what: string, text: () => string | Uint8Array, why: string]>([
+    ['of nothing', () => '', NONE],
+    ['that is no JSON', () => 'hello', NONE],
+    ['that is another document', () => '{"a":1}', NONE],
+    ['of a list', () => '[]', NONE],
+    [
+      'of a later version',
+      () => TEXT.replace('"version":2', '"version":3'),
+      'This snapshot has version 3; this sandbox reads version 2',
+    ],
+    [
+      'of the first version of one world',
+      () => '{"format":"payout-sandbox/world","version":1,"world":{}}',
+      FIRST,
+    ],
+    [
+      'of the first version of all worlds',
+      () => '{"format":"payout-sandbox/state","version":1}\n{"world":{}}',
+      FIRST,
+    ],
+    [
+      'of the first version in one long line',
+      () => `{"format":"payout-sandbox/world","world":"${'x'.repeat(9999)}"}`,
+      FIRST,
+    ],
+    ['that is cut off in a world', () => TEXT.slice(0, TEXT.length / 2), 'This snapshot ends too early'],
+    [
+      'that is cut off at a line',
+      () => LINES.slice(0, lineOf('end', 1)).join('\n'),
+      'This snapshot ends too early',
+    ],
+    [
+      'that is cut off before its last line',
+      () => LINES.slice(0, -2).join('\n'),
+      'This snapshot ends too early',
+    ],
+    ['that goes on after its end', () => `${TEXT}{"worlds":0}\n`, 'it goes on after its end'],
+    [
+      'in which a world is missing',
+      () => LINES.toSpliced(lineOf('world', 1), lineOf('end', 1) - lineOf('world', 1) + 1).join('\n'),
+      'worlds are missing',
+    ],
+    [
+      'with a line between its worlds',
+      () => change(lineOf('world', 1), (text) => ['{"entry":{}}', text]),
+      'it is no part of a world',
+    ],
+    [
+      'with a line that is too long',
+      () => change(lineOf('payout', 1), (text) => text + ' '.repeat(MAX_LINE)),
+      `A line of this snapshot is longer than ${MAX_LINE} characters`,
+    ],
+  ])('%s', async (_what, text, why) => {
+    for (const size of [5, 1 << 20]) {
+      const { refusal } = await read(text(), size);
+      expect(refusal).toMatchObject({ code: 'STATE_REFUSED', message: expect.stringContaining(why) });
+    }
+  });
+
+  test.each<[what: string, bytes: () => Uint8Array]>([
+    ['in its middle', () => utf8.encode(TEXT).fill(0xff, 400, 401)],
+    ['at its end', () => Uint8Array.from([...utf8.encode(TEXT), 0xe2])],
+  ])('that is not UTF-8 %s', async (_where, bytes) => {
+    for (const size of [1, 7, 1 << 20])
+      expect((await read(bytes(), size)).refusal).toMatchObject({ code: 'INVALID_JSON' });
+  });
+});

@@ -1,0 +1,222 @@
+import type { InitiateRequest, StatusQuery } from '../../src/contract/payout.ts';
+import type { ScenarioInput } from '../../src/contract/control.ts';
+import { Refusal } from '../../src/contract/errors.ts';
+import type { ScenarioSettings, ScenarioSource, WorldItem, WorldHead } from '../../src/contract/snapshot.ts';
+import { MemoryLog } from '../../src/log/memory.ts';
+import type { DropReason } from '../../src/world/payout-refusals.ts';
+import type { Change, Payout } from '../../src/payout/payout.ts';
+import { ScenarioLibrary } from '../../src/scenario/scenario-library.ts';
+import { apply, type Applied, type ResultOf } from '../../src/world/apply.ts';
+import { MemoryBudget } from '../../src/world/bounded-log.ts';
+import { runningClock } from '../../src/world/clock.ts';
+import type { Command, CommandOf, Stamp } from '../../src/world/commands.ts';
+import type { StateEvent } from '../../src/world/events.ts';
+import { findPayout } from '../../src/world/ledger.ts';
+import type { Answer, RequestResult } from '../../src/world/requests.ts';
+import { SnapshotReader, takeSnapshot } from '../../src/world/snapshot.ts';
+import { openWorld, recordsHeld, type WorldState } from '../../src/world/state.ts';
+import { ManualClock } from './manual-clock.ts';
+
+/** World and wall time of most stories begin here. */
+export const START_MS = Date.UTC(2026, 0, 15, 10, 30);
+export const DAY_MS = 86_400_000;
+export const WORLD_ID = 'a'.repeat(32);
+
+/** A running clock, INR 10 in the wallet, and payouts that stay PENDING. */
+export const SETTINGS: ScenarioSettings = {
+  openingBalancePaise: 1000,
+  seed: '1',
+  clock: runningClock,
+  settlement: 'manual',
+  rateLimit: 'off',
+  isMagic: false,
+};
+
+export const compiler = new ScenarioLibrary({
+  settings: SETTINGS,
+  inForce: undefined,
+  folder: undefined,
+  reloaded: () => undefined,
+  refused: () => undefined,
+});
+
+export type RuleInput = NonNullable<ScenarioInput['rules']>[number];
+type Timeline = NonNullable<RuleInput['effect']['timeline']>;
+
+export const sourceOf = (
+  document: ScenarioInput = {},
+  settings: Partial<ScenarioSettings> = {},
+  name = 'test',
+): ScenarioSource => ({ name, document, settings: { ...SETTINGS, ...settings } });
+
+/** A scenario in which each payout has the timeline that stands beside its reference. */
+export const timelines = (byReference: Readonly<Record<string, Timeline>>): ScenarioInput => ({
+  rules: Object.entries(byReference).map(([reference, timeline]) => ({
+    name: `timeline-of-${reference}`,
+    match: { route: 'initiate', client_ref_id: reference },
+    effect: { timeline },
+  })),
+});
+
+/** A request body that everybody accepts: INR 1 by IMPS. */
+export const request = (change: Partial<InitiateRequest> = {}): InitiateRequest => ({
+  client_ref_id: 'a',
+  beneficiary_name: 'Asha Rao',
+  beneficiary_account: '000123456789',
+  beneficiary_ifsc: 'SBIN0000001',
+  amount: 1,
+  transfer_mode: 'IMPS',
+  ...change,
+});
+
+const ASKED = { headers: {}, scenario: null };
+export const initiate = (change: Partial<InitiateRequest> = {}, asked = {}): CommandOf<'initiate'> => ({
+  kind: 'initiate',
+  body: request(change),
+  ...ASKED,
+  ...asked,
+});
+export const status = (query: StatusQuery, asked = {}): CommandOf<'status'> => ({
+  kind: 'status',
+  query,
+  ...ASKED,
+  ...asked,
+});
+export const balance = (asked = {}): CommandOf<'balance'> => ({ kind: 'balance', ...ASKED, ...asked });
+export const advance = (move: CommandOf<'advance'>['move']): CommandOf<'advance'> => ({
+  kind: 'advance',
+  move,
+  generation: null,
+});
+
+/** A world without a log around it. Times are ms after `START_MS`; the wall clock stays where it was put last. */
+export class Core {
+  readonly state: WorldState;
+  /** All that happened, in order. */
+  readonly events: StateEvent[] = [];
+  /** How often a command had to be submitted again to be finished. */
+  turns = 0;
+  maxRecords = 1_000_000;
+  attemptsFree = 1_000_000;
+  #wallMs = START_MS;
+
+  constructor(document: ScenarioInput = {}, settings: Partial<ScenarioSettings> = {}, id = WORLD_ID) {
+    this.state = openWorld(id, sourceOf(document, settings), START_MS, compiler);
+  }
+
+  get changes(): readonly Change[] {
+    return this.events.filter((event) => event.type === 'settlement').map(({ change }) => change);
+  }
+
+  /** Applies a command once. */
+  apply(command: Command, atMs?: number): Applied {
+    if (atMs !== undefined) this.#wallMs = START_MS + atMs;
+    const { maxRecords, attemptsFree } = this;
+    const recordsFree = maxRecords - recordsHeld(this.state);
+    const stamp: Stamp = { wallMs: this.#wallMs, maxRecords, recordsFree, attemptsFree };
+    const applied = apply(this.state, command, stamp, compiler);
+    this.events.push(...applied.events);
+    return applied;
+  }
+
+  /** Applies a command until it is finished. @throws Refusal */
+  submit<C extends Command>(command: C, atMs?: number): ResultOf<C> {
+    let applied = this.apply(command, atMs);
+    for (; applied.kind === 'unfinished'; this.turns += 1) applied = this.apply(applied.next);
+    if (applied.kind === 'refused') throw new Refusal(applied.refusal.code, applied.refusal.details);
+    return applied.result as ResultOf<C>;
+  }
+
+  /** Pays INR 1 by IMPS, unless it is told otherwise. */
+  pay(reference: string, change: Partial<InitiateRequest> = {}, atMs?: number): RequestResult {
+    return this.submit(initiate({ client_ref_id: reference, ...change }), atMs);
+  }
+
+  /** Reads a status. */
+  read(query: string | StatusQuery, atMs?: number): Answer {
+    return this.submit(status(typeof query === 'string' ? { client_ref_id: query } : query), atMs).answer;
+  }
+
+  /** The balance in paise, and when it changed last. */
+  balance(atMs?: number): { readonly paise: number; readonly updatedMs: number } {
+    const { answer } = this.submit(balance(), atMs);
+    if (answer.kind !== 'balance') throw new Error(`no balance: ${answer.kind}`);
+    return { paise: answer.balancePaise, updatedMs: answer.lastUpdatedMs - START_MS };
+  }
+
+  /** The latest payout of a reference. */
+  payout(reference: string): Payout {
+    const payout = findPayout(this.state, { clientRefId: reference });
+    if (payout === undefined) throw new Error(`no payout ${reference}`);
+    return payout;
+  }
+}
+
+/** What a refused command says: its code, and its details. */
+export function refusalOf(work: () => unknown): Refusal {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof Refusal) return error;
+    throw error;
+  }
+  throw new Error('nothing was refused');
+}
+
+/** A world as a document: plain data with all that its snapshot holds. */
+export interface Saved {
+  readonly head: WorldHead;
+  readonly items: readonly WorldItem[];
+}
+
+/** Takes a snapshot and passes it through JSON. */
+export function save(state: WorldState): Saved {
+  const { head, items } = takeSnapshot(state);
+  return JSON.parse(JSON.stringify({ head, items: [...items] })) as Saved;
+}
+
+/** Reads a snapshot. @throws Refusal STATE_REFUSED */
+export function load({ head, items }: Saved): WorldState {
+  const reader = new SnapshotReader(head, compiler);
+  for (const item of items) reader.add(item);
+  return reader.finish();
+}
+
+/** Worlds of a log, without a server around them, and what was told of them. */
+export function logFor<T extends ManualClock = ManualClock>(
+  options: {
+    document?: ScenarioInput;
+    settings?: Partial<ScenarioSettings>;
+    maxWorlds?: number;
+    maxRecords?: number;
+    maxAttempts?: number;
+    journalBytes?: number;
+  } = {},
+  wallClock = new ManualClock() as T,
+) {
+  const settled: Change[] = [];
+  const failures: unknown[] = [];
+  const drops: [string, DropReason][] = [];
+  let active = sourceOf(options.document, options.settings);
+  const journalBudget = new MemoryBudget(options.journalBytes ?? 1_000_000);
+  const log = new MemoryLog({
+    compiler,
+    activeSource: () => active,
+    wallClock,
+    observer: {
+      settled: (_worldId, change) => void settled.push(change),
+      failed: (_worldId, error) => void failures.push(error),
+      dropped: (worldId, reason) => void drops.push([worldId, reason]),
+    },
+    journalBudget,
+    journalLimits: { items: 10, bytes: 100_000 },
+    maxWorlds: options.maxWorlds ?? 10,
+    idleMs: DAY_MS,
+    maxRecords: options.maxRecords ?? 1_000_000,
+    maxAttempts: options.maxAttempts ?? 1_000_000,
+  });
+  const world = (name: string) => log.use(name.padEnd(32, '0'));
+  /** Changes the scenario of the server. */
+  const reload = (source: ScenarioSource) => void (active = source);
+  return { log, world, wallClock, settled, failures, drops, journalBudget, reload };
+}

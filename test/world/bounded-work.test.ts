@@ -1,0 +1,134 @@
+import { describe, expect, test } from 'vitest';
+import { MAX_STEPS } from '../../src/world/apply.ts';
+import { nowMs } from '../../src/world/state.ts';
+import type { Command } from '../../src/world/commands.ts';
+import {
+  advance,
+  balance,
+  Core,
+  initiate,
+  load,
+  save,
+  sourceOf,
+  START_MS,
+  status,
+  type Saved,
+} from '../support/core.ts';
+
+const made = new Map<string, Saved>();
+
+/** A world whose payouts, worth one paisa each, succeed after 5 ms. Each is made once, and copied. */
+function withPayouts(count: number, settings = {}): Core {
+  const world = new Core(
+    { settlement: { IMPS: [{ to: 'SUCCESS', after: '5ms' }] }, wallet: { opening_balance: 1000 } },
+    settings,
+  );
+  const name = JSON.stringify([count, settings]);
+  const saved = made.get(name);
+  if (saved === undefined) {
+    for (let nth = 0; nth < count; nth += 1) world.pay(`p${nth}`, { amount: 0.01 });
+    made.set(name, save(world.state));
+  } else {
+    world.submit({ kind: 'restore', state: load(saved), clock: 'from-snapshot' });
+    world.events.length = 0;
+  }
+  return world;
+}
+
+const steps = (world: Core, command: Command, atMs?: number): readonly number[] => {
+  const done: number[] = [];
+  for (let next: Command | null = command; next !== null; atMs = undefined) {
+    const applied = world.apply(next, atMs);
+    done.push(applied.events.filter(({ type }) => type === 'settlement').length);
+    next = applied.kind === 'unfinished' ? applied.next : null;
+  }
+  return done;
+};
+
+describe('a command applies at most 2,000 steps at once, and goes on with the rest', () => {
+  const COUNT = 2 * MAX_STEPS + 1;
+  const byMs = advance({ byMs: 10 });
+
+  test.each<[what: string, command: Command, settings: object]>([
+    ['advance by', byMs, { clock: { frozenAtMs: START_MS } }],
+    ['advance to', advance({ toMs: START_MS + 10 }), { clock: { frozenAtMs: START_MS } }],
+    ['advance until idle', advance({ until: 'idle' }), { clock: { frozenAtMs: START_MS } }],
+  ])('%s', (_what, command, settings) => {
+    const world = withPayouts(COUNT, settings);
+    expect(steps(world, command)).toEqual([MAX_STEPS, MAX_STEPS, 1]);
+    expect(world.changes.every(({ atMs }) => atMs === START_MS + 5)).toBe(true);
+    expect(nowMs(world.state)).toBe(START_MS + ('until' in (command as typeof byMs).move ? 5 : 10));
+  });
+
+  test('a request that comes after what is due', () => {
+    const world = withPayouts(COUNT);
+    expect(steps(world, status({ client_ref_id: 'p0' }), 10)).toEqual([MAX_STEPS, MAX_STEPS, 1]);
+    expect(world.read('p0')).toMatchObject({ payout: { state: 'SUCCESS' } });
+  });
+
+  test('a reset of the clock', () => {
+    const world = withPayouts(COUNT, { clock: { frozenAtMs: START_MS } });
+    world.submit({
+      kind: 'choose',
+      source: sourceOf({}, { clock: { frozenAtMs: START_MS + 10 } }),
+      isChosen: true,
+    });
+    expect(steps(world, { kind: 'resetClock', generation: null })).toEqual([MAX_STEPS, MAX_STEPS, 1]);
+    expect(nowMs(world.state)).toBe(START_MS + 10);
+  });
+
+  test('whatever was asked, the state is the one that smaller steps lead to', () => {
+    const [world, other] = [withPayouts(COUNT), withPayouts(COUNT)];
+    world.submit(balance(), 10);
+    for (let ms = 1; ms <= 10; ms += 1) other.submit({ kind: 'settle' }, ms);
+    other.submit(balance());
+    expect(save(world.state)).toEqual(save(other.state));
+  });
+});
+
+test('an advance that is not finished has moved the clock, and is continued in its generation only', () => {
+  const world = withPayouts(MAX_STEPS + 1, { clock: { frozenAtMs: START_MS } });
+  const applied = world.apply(advance({ byMs: 10 }));
+  expect(nowMs(world.state)).toBe(START_MS + 10);
+  expect(applied).toMatchObject({
+    kind: 'unfinished',
+    next: { kind: 'advance', move: { byMs: 0 }, generation: 1 },
+  });
+  world.submit({ kind: 'reset', source: sourceOf() });
+  const next = applied.kind === 'unfinished' ? applied.next : null;
+  expect(world.apply(next!)).toMatchObject({
+    kind: 'refused',
+    refusal: { code: 'WORLD_REPLACED' },
+    events: [],
+  });
+});
+
+test('a request that waited for what is due does its own work once', () => {
+  const world = withPayouts(MAX_STEPS + 1);
+  const { attempt, committed } = world.submit(initiate({ client_ref_id: 'new', amount: 0.01 }), 10);
+  expect([attempt, committed, world.turns, world.state.payouts.length]).toEqual([1, true, 1, MAX_STEPS + 2]);
+});
+
+test('a status read shows all that it made happen, though as many steps as may be were due before it', () => {
+  const world = withPayouts(MAX_STEPS - 1);
+  const effect = {
+    timeline: [
+      { to: 'SUCCESS' as const, polls: 1 },
+      { to: 'REVERSED' as const, after: '7ms' },
+    ],
+  };
+  world.submit({ kind: 'putRule', rule: { match: { route: 'initiate', client_ref_id: 'read' }, effect } });
+  world.pay('p', { amount: 0.01 });
+  world.pay('read', { amount: 0.01 });
+  expect(world.read('read', 10)).toMatchObject({ payout: { state: 'REVERSED' } });
+  expect(world.changes).toHaveLength(MAX_STEPS + 2);
+});
+
+test('a reset, a restore and a changed scenario wait for nothing that is due', () => {
+  for (const command of [
+    { kind: 'reset', source: sourceOf() },
+    { kind: 'follow', source: sourceOf() },
+    { kind: 'restore', state: new Core().state, clock: 'from-snapshot' },
+  ] as const)
+    expect(withPayouts(MAX_STEPS + 1).apply(command, 10).kind).toBe('done');
+});

@@ -1,0 +1,240 @@
+import { describe, expect, test } from 'vitest';
+import { LATEST_MS } from '../../src/contract/snapshot.ts';
+import {
+  advancedClock,
+  frozenClock,
+  resumedClock,
+  runningClock,
+  wallTimeMs,
+  worldTimeMs,
+} from '../../src/world/clock.ts';
+import { nowMs } from '../../src/world/state.ts';
+import { advance, Core, DAY_MS, refusalOf, sourceOf, START_MS, timelines } from '../support/core.ts';
+
+const at = (ms: number): number => START_MS + ms;
+const FREEZE = { kind: 'freeze' } as const;
+const RESUME = { kind: 'resume' } as const;
+const SETTLE = { kind: 'settle' } as const;
+const RESET = { kind: 'resetClock', generation: null } as const;
+const UNTIL_IDLE = advance({ until: 'idle' });
+
+/** A world frozen at 1000 with payouts that succeed so many ms later. */
+function frozenWith(...afterMs: readonly number[]): Core {
+  const due = afterMs.map((ms, nth) => [`p${nth}`, [{ to: 'SUCCESS' as const, after: `${ms}ms` }]] as const);
+  const world = new Core(timelines(Object.fromEntries(due)), { clock: frozenClock(1000) });
+  for (const [reference] of due) world.pay(reference, { amount: 0.01 });
+  return world;
+}
+const told = ({ changes }: Core) => changes.map(({ clientRefId, atMs }) => [clientRefId, atMs]);
+
+test('a clock moves forward by whole milliseconds', () => {
+  for (const clock of [runningClock, frozenClock(5)]) {
+    for (const byMs of [-1, 0.5, NaN]) {
+      expect(() => advancedClock(clock, byMs, 0)).toThrow('a clock moves forward by whole ms');
+    }
+    expect(advancedClock(clock, 0, 0)).toEqual(clock);
+  }
+});
+
+test('a clock ends with the last instant of the year 9999', () => {
+  expect(advancedClock(frozenClock(LATEST_MS - 1), 1, 0)).toEqual(frozenClock(LATEST_MS));
+  expect(advancedClock(runningClock, 1, LATEST_MS - 1)).toEqual({ frozenAtMs: null, aheadMs: 1 });
+  const ended = expect.objectContaining({ code: 'INVALID_REQUEST' });
+  for (const clock of [frozenClock(LATEST_MS), { frozenAtMs: null, aheadMs: LATEST_MS }])
+    expect(() => advancedClock(clock, 1, 0)).toThrow(ended);
+  expect(() => resumedClock(LATEST_MS, 0)).toThrow(ended);
+  expect(resumedClock(LATEST_MS - 1, 0)).toEqual({ frozenAtMs: null, aheadMs: LATEST_MS - 1 });
+  expect(worldTimeMs({ frozenAtMs: null, aheadMs: LATEST_MS }, 5)).toBe(LATEST_MS);
+});
+
+test('a running clock reaches a world time at one wall time; a frozen one never, and none the year 10000', () => {
+  expect(wallTimeMs({ frozenAtMs: null, aheadMs: 30 }, 100)).toBe(70);
+  expect(wallTimeMs(frozenClock(5), 100)).toBeNull();
+  expect(wallTimeMs(runningClock, LATEST_MS)).toBe(LATEST_MS);
+  expect(wallTimeMs(runningClock, LATEST_MS + 1)).toBeNull();
+});
+
+describe('a frozen world', () => {
+  test('settles nothing, however much wall time passes; resumed, it goes on where it was', () => {
+    const world = new Core({ settlement: { IMPS: [{ to: 'SUCCESS', after: '2s' }] } });
+    world.pay('a');
+    expect(world.submit(FREEZE, 1500)).toEqual({ nowMs: at(1500), isFrozen: true, nextDueMs: at(2000) });
+    world.submit(SETTLE, 60_000);
+    expect([nowMs(world.state), world.changes]).toEqual([at(1500), []]);
+    expect(world.submit(RESUME)).toMatchObject({ nowMs: at(1500), isFrozen: false });
+    world.submit(SETTLE, 60_499);
+    expect(world.changes).toEqual([]);
+    world.submit(SETTLE, 60_500);
+    expect(told(world)).toEqual([['a', at(2000)]]);
+    expect(world.events).toMatchObject([
+      { type: 'clock', nowMs: at(1500), isFrozen: true },
+      { type: 'clock', nowMs: at(1500), isFrozen: false },
+      { type: 'settlement' },
+    ]);
+  });
+
+  test('stays frozen when it is advanced; a running one runs on from there', () => {
+    const world = new Core();
+    world.submit(advance({ byMs: DAY_MS }));
+    expect(world.submit(SETTLE, 1000)).toMatchObject({ nowMs: at(DAY_MS + 1000), isFrozen: false });
+    world.submit(FREEZE);
+    expect(world.submit(advance({ byMs: 5 }), 9000)).toMatchObject({
+      nowMs: at(DAY_MS + 1005),
+      isFrozen: true,
+    });
+  });
+});
+
+describe('advanced', () => {
+  test('until idle, a clock stands at the last step, each stamped with its own time', () => {
+    const world = frozenWith(70, 5, 70);
+    expect(world.submit(UNTIL_IDLE)).toEqual({ nowMs: 1070, isFrozen: true, nextDueMs: null });
+    expect(world.changes.map(({ atMs }) => atMs)).toEqual([1005, 1070, 1070]);
+    expect(world.events.at(-1)).toEqual({ type: 'clock', nowMs: 1070, isFrozen: true });
+    expect(world.submit(UNTIL_IDLE).nowMs).toBe(1070);
+    expect(world.changes).toHaveLength(3);
+  });
+
+  test('until idle, a clock goes on to steps that the first ones lead to', () => {
+    const world = new Core(
+      timelines({
+        a: [
+          { to: 'SUCCESS', after: '2s' },
+          { to: 'REVERSED', after: '3d' },
+        ],
+      }),
+    );
+    world.pay('a');
+    expect(world.submit(UNTIL_IDLE).nowMs).toBe(at(3 * DAY_MS));
+    expect(world.payout('a').state).toBe('REVERSED');
+  });
+
+  test('to a time, a clock stands there; to the past it is not moved', () => {
+    const world = frozenWith(50, 60);
+    world.submit(advance({ toMs: 1050 }));
+    expect(told(world)).toEqual([['p0', 1050]]);
+    expect(world.submit(advance({ toMs: 1050 })).nowMs).toBe(1050);
+    expect(refusalOf(() => world.submit(advance({ toMs: 1049 })))).toMatchObject({
+      code: 'INVALID_REQUEST',
+      message: 'The clock never goes backwards: it is 1970-01-01T00:00:01.050Z',
+      details: { errors: [{ field: 'to', message: 'to must not be before 1970-01-01T00:00:01.050Z' }] },
+    });
+    expect(nowMs(world.state)).toBe(1050);
+  });
+});
+
+describe('the year 9999', () => {
+  test('is the last: a clock is not advanced beyond it, and stands still where it was', () => {
+    const world = frozenWith(50);
+    for (const move of [{ byMs: LATEST_MS }, { toMs: LATEST_MS + 1 }]) {
+      expect(refusalOf(() => world.submit(advance(move)))).toMatchObject({
+        code: 'INVALID_REQUEST',
+        message: 'The clock of a world ends with the year 9999',
+      });
+    }
+    expect([nowMs(world.state), world.changes]).toEqual([1000, []]);
+    expect(world.submit(advance({ toMs: LATEST_MS })).nowMs).toBe(LATEST_MS);
+    expect(told(world)).toEqual([['p0', 1050]]);
+    expect(refusalOf(() => world.submit(RESUME))).toMatchObject({ code: 'INVALID_REQUEST' });
+    expect(world.submit(advance({ byMs: 0 })).isFrozen).toBe(true);
+  });
+
+  test('stops a running clock, in which nothing more comes due', () => {
+    const world = new Core({ settlement: { IMPS: [{ to: 'SUCCESS', after: '2s' }] } });
+    world.submit(advance({ toMs: LATEST_MS - 1000 }));
+    world.pay('a');
+    expect(world.submit(SETTLE, 60_000)).toMatchObject({ nowMs: LATEST_MS, nextDueMs: LATEST_MS + 1000 });
+    expect(world.changes).toEqual([]);
+    expect(refusalOf(() => world.submit(advance({ byMs: 1 })))).toMatchObject({ code: 'INVALID_REQUEST' });
+    expect(refusalOf(() => world.submit(RESUME))).toMatchObject({ code: 'INVALID_REQUEST' });
+    expect(load(world)).toBe(LATEST_MS);
+  });
+
+  const load = ({ state }: Core) => nowMs(state);
+
+  test('ends an advance until idle, which reports what happened before a step it cannot reach', () => {
+    const world = new Core(
+      timelines({
+        a: [
+          { to: 'SUCCESS', after: '2s' },
+          { to: 'REVERSED', after: '3650000d' },
+        ],
+      }),
+    );
+    world.pay('a');
+    expect(world.submit(UNTIL_IDLE)).toMatchObject({ nowMs: at(2000), nextDueMs: at(3_650_000 * DAY_MS) });
+    expect(world.changes).toMatchObject([{ to: 'SUCCESS', atMs: at(2000) }]);
+    expect(world.events.at(-1)).toMatchObject({ type: 'clock' });
+  });
+});
+
+test('wall time that goes back changes nothing: a world has the latest that it has seen', () => {
+  const world = new Core({ settlement: { IMPS: [{ to: 'SUCCESS', after: '5ms' }] } });
+  world.pay('a', {}, 100);
+  world.submit(SETTLE, 105);
+  world.pay('b', {}, 50);
+  expect(world.payout('b').createdAtMs).toBe(at(105));
+  expect(world.read('a', 1)).toMatchObject({ payout: { state: 'SUCCESS' } });
+  expect(nowMs(world.state)).toBe(at(105));
+  world.submit(SETTLE, 110);
+  expect(world.changes.map(({ atMs }) => atMs)).toEqual([at(105), at(110)]);
+});
+
+describe('a clock that is reset', () => {
+  const inScenario = (clock: Parameters<typeof frozenClock>[0], happened = false) => {
+    const world = frozenWith(...(happened ? [50] : []));
+    world.submit({ kind: 'choose', source: sourceOf({}, { clock: frozenClock(clock) }), isChosen: true });
+    return world;
+  };
+
+  test('is that of the scenario; what comes due on the way happens first', () => {
+    const world = inScenario(2000, true);
+    expect(world.submit(RESET)).toEqual({ nowMs: 2000, isFrozen: true, nextDueMs: null });
+    expect(told(world)).toEqual([['p0', 1050]]);
+    expect(world.events.at(-1)).toEqual({ type: 'clock', nowMs: 2000, isFrozen: true });
+  });
+
+  test('may run from then on', () => {
+    const world = frozenWith();
+    world.submit({ kind: 'choose', source: sourceOf(), isChosen: true }, 7);
+    expect(world.submit(RESET)).toMatchObject({ nowMs: at(7), isFrozen: false });
+    expect(world.submit(SETTLE, 9).nowMs).toBe(at(9));
+  });
+
+  test('goes back only as long as nothing has happened to the wallet', () => {
+    const world = inScenario(5);
+    world.pay('poor', { amount: 99 });
+    expect(world.submit(RESET).nowMs).toBe(5);
+    expect(world.state.entries).toMatchObject([{ kind: 'opening', amountPaise: 1000, atMs: 5 }]);
+    expect(refusalOf(() => inScenario(5, true).submit(RESET))).toMatchObject({
+      code: 'CLOCK_BACKWARDS',
+      message: expect.stringContaining('from 1970-01-01T00:00:01.000Z to 1970-01-01T00:00:00.005Z'),
+    });
+  });
+
+  test('keeps a balance that a chosen scenario opened the wallet with', () => {
+    const world = frozenWith();
+    const source = sourceOf({ wallet: { opening_balance: 5 } }, { clock: frozenClock(5) });
+    world.submit({ kind: 'choose', source, isChosen: true });
+    world.submit(RESET);
+    expect([world.balance().paise, nowMs(world.state)]).toEqual([500, 5]);
+  });
+});
+
+describe('a command that continues what it began', () => {
+  test.each([
+    ['an advance', advance({ byMs: 5 })],
+    ['a reset of the clock', RESET],
+  ])('%s is void once the world was reset or restored', (_what, command) => {
+    const world = new Core();
+    world.submit({ kind: 'reset', source: sourceOf() });
+    const { generation } = world.state;
+    const before = nowMs(world.state);
+    expect(refusalOf(() => world.submit({ ...command, generation: generation - 1 }, 9))).toMatchObject({
+      code: 'WORLD_REPLACED',
+      message: expect.stringContaining('while its clock moved'),
+    });
+    expect(nowMs(world.state)).toBe(before);
+    world.submit({ ...command, generation });
+  });
+});

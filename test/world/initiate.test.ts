@@ -1,0 +1,336 @@
+import { describe, expect, test } from 'vitest';
+import type { Dialect } from '../../src/contract/dialect.ts';
+import { brokenInvariants } from '../../src/world/ledger.ts';
+import { recordsHeld } from '../../src/world/state.ts';
+import { Core, initiate, sourceOf, START_MS, status, timelines } from '../support/core.ts';
+
+type ReferenceRows = Partial<Dialect['client_ref_id']>;
+const inDialect = (client_ref_id: ReferenceRows) => new Core({ dialect: { client_ref_id } });
+
+test('an initiate debits the wallet and makes a payout that is PENDING, without a UTR', () => {
+  const world = new Core();
+  const { answer, committed, balances, attempt, effect } = world.pay('a', { amount: 1.5 }, 3);
+  expect(answer).toMatchObject({
+    kind: 'payout',
+    replayed: false,
+    payout: { clientRefId: 'a', amountPaise: 150, state: 'PENDING', utr: null, createdAtMs: START_MS + 3 },
+  });
+  expect({ committed, balances, attempt, effect }).toEqual({
+    committed: true,
+    balances: { beforePaise: 1000, afterPaise: 850 },
+    attempt: 1,
+    effect: null,
+  });
+  expect(world.balance(9)).toEqual({ paise: 850, updatedMs: 3 });
+  expect(world.state.entries.at(-1)).toEqual({
+    kind: 'payout',
+    amountPaise: -150,
+    balancePaise: 850,
+    txnId: world.payout('a').txnId,
+    atMs: START_MS + 3,
+  });
+});
+
+test('a payout settled in the same instant is PENDING in its own answer, and settled at the next look', () => {
+  const world = new Core({ settlement: 'instant' });
+  expect(world.pay('a').answer).toMatchObject({ payout: { state: 'PENDING', utr: null } });
+  expect(world.read('a')).toMatchObject({ payout: { state: 'SUCCESS', completedAtMs: START_MS } });
+});
+
+describe('a reference that is sent again', () => {
+  const ACCEPTED = { kind: 'payout', replayed: false };
+  const REPLAYED = { kind: 'payout', replayed: true };
+  const refused = (code: string, message: string) => ({
+    kind: 'refused',
+    refusal: {
+      code,
+      details: { message: expect.stringContaining(message), errors: [{ field: 'client_ref_id' }] },
+    },
+  });
+
+  test.each<[row: ReferenceRows, sameBody: object, balance: number]>([
+    [{}, { ...REPLAYED, payout: { nth: 1, state: 'SUCCESS' } }, 900],
+    [{ same_body: 'replay' }, { ...REPLAYED, payout: { nth: 1, state: 'SUCCESS' } }, 900],
+    [{ same_body: 'first_answer' }, { ...REPLAYED, payout: { nth: 1, state: 'PENDING', utr: null } }, 900],
+    [{ same_body: 400 }, refused('DUPLICATE_REFERENCE', 'used before (TXN'), 900],
+    [{ same_body: 409 }, refused('REFERENCE_CONFLICT', 'used before (TXN'), 900],
+    [{ same_body: 'second_payout' }, { ...ACCEPTED, payout: { nth: 2, state: 'PENDING' } }, 800],
+  ])('with the same body, in the dialect %j', (row, answer, balance) => {
+    const world = new Core({ settlement: 'instant', dialect: { client_ref_id: row } });
+    world.pay('a');
+    expect(world.pay('a', {}, 5).answer).toMatchObject(answer);
+    expect(world.balance().paise).toBe(balance);
+  });
+
+  test.each<[row: ReferenceRows, otherBody: object, balance: number]>([
+    [{}, refused('DUPLICATE_REFERENCE', 'used before, for another payout (TXN'), 900],
+    [{ changed_body: 400 }, refused('DUPLICATE_REFERENCE', 'for another payout (TXN'), 900],
+    [{ changed_body: 409 }, refused('REFERENCE_CONFLICT', 'for another payout (TXN'), 900],
+    [{ changed_body: 'replay' }, { ...REPLAYED, payout: { nth: 1, amountPaise: 100 } }, 900],
+    [{ changed_body: 'second_payout' }, { ...ACCEPTED, payout: { nth: 2, amountPaise: 200 } }, 700],
+  ])('with another body, in the dialect %j', (row, answer, balance) => {
+    const world = new Core({ settlement: 'instant', dialect: { client_ref_id: row } });
+    world.pay('a');
+    expect(world.pay('a', { amount: 2 }).answer).toMatchObject(answer);
+    expect(world.balance().paise).toBe(balance);
+  });
+
+  test.each([
+    { beneficiary_name: 'Another' },
+    { beneficiary_account: '999' },
+    { beneficiary_ifsc: 'HDFC0000001' },
+    { amount: 1.01 },
+    { transfer_mode: 'NEFT' as const },
+    { remarks: 'rent' },
+  ])('%j makes it another body', (change) => {
+    const world = new Core();
+    world.pay('a');
+    expect(world.pay('a', change).answer).toMatchObject({ refusal: { code: 'DUPLICATE_REFERENCE' } });
+  });
+
+  test('says whether its values were the same', () => {
+    const world = inDialect({ same_body: 400 });
+    world.pay('a');
+    const said = (amount: number) => {
+      const { answer } = world.pay('a', { amount });
+      return answer.kind === 'refused' ? answer.refusal.details.errors : answer;
+    };
+    const field = (values: string) => [
+      { field: 'client_ref_id', message: `client_ref_id was used before, with ${values} values` },
+    ];
+    expect([said(1), said(2)]).toEqual([field('the same'), field('other')]);
+  });
+});
+
+test('a reference may make a second payout and a third: each has its own debit, its own steps and its own refund', () => {
+  const world = new Core({
+    dialect: { client_ref_id: { same_body: 'second_payout' } },
+    settlement: { IMPS: [{ to: 'SUCCESS', after: '5ms' }] },
+    rules: [
+      {
+        name: 'second-fails',
+        match: { route: 'initiate', attempt: 2 },
+        effect: { timeline: [{ to: 'FAILED', after: '5ms' }] },
+      },
+    ],
+  });
+  const made = [1000, 900, 800].map((beforePaise, earlier) => {
+    const { answer, balances } = world.pay('a');
+    expect(balances).toEqual({ beforePaise, afterPaise: beforePaise - 100 });
+    expect(answer).toMatchObject({ kind: 'payout', replayed: false, payout: { nth: earlier + 1 } });
+    return answer.kind === 'payout' ? answer.payout.txnId : '';
+  });
+  expect(new Set(made).size).toBe(3);
+  expect(world.read('a')).toMatchObject({ payout: { nth: 3 } }); // the latest of its reference
+  expect(world.balance(4).paise).toBe(700);
+  const states = made.map((txn_id) => world.read({ txn_id }, 5));
+  expect(states).toMatchObject([
+    { payout: { nth: 1, state: 'SUCCESS' } },
+    { payout: { nth: 2, state: 'FAILED' } },
+    { payout: { nth: 3, state: 'SUCCESS' } },
+  ]);
+  expect(world.balance().paise).toBe(800);
+});
+
+test('a second payout needs the money and the room of any other', () => {
+  const world = inDialect({ same_body: 'second_payout', changed_body: 'second_payout' });
+  world.maxRecords = 2;
+  world.pay('a', { amount: 6 });
+  expect(world.pay('a', { amount: 4.01 }).answer).toMatchObject({
+    refusal: { code: 'INSUFFICIENT_BALANCE' },
+  });
+  expect(world.pay('a', { amount: 3 }).answer).toMatchObject({ payout: { nth: 2 } });
+  expect(world.pay('a', { amount: 1 }).answer).toMatchObject({ refusal: { code: 'SANDBOX_FULL' } });
+  expect(world.balance().paise).toBe(100);
+});
+
+test('refusals come in their order: a known reference, then the balance, then the room', () => {
+  const world = new Core();
+  world.maxRecords = 1;
+  world.pay('a', { amount: 9 });
+  expect(world.pay('a', { amount: 99 }).answer).toMatchObject({ refusal: { code: 'DUPLICATE_REFERENCE' } });
+  expect(world.pay('b', { amount: 1.01 }).answer).toEqual({
+    kind: 'refused',
+    refusal: {
+      code: 'INSUFFICIENT_BALANCE',
+      details: { message: 'The wallet balance of INR 1 cannot cover a payout of INR 1.01' },
+    },
+  });
+  const full = world.pay('c');
+  expect(full.answer).toEqual({
+    kind: 'refused',
+    refusal: {
+      code: 'SANDBOX_FULL',
+      details: {
+        message: 'The sandbox holds 1 transactions, as many as SANDBOX_MAX_TRANSACTIONS allows',
+        limit: 'SANDBOX_MAX_TRANSACTIONS',
+      },
+    },
+  });
+  expect(full).toMatchObject({ committed: false, balances: { beforePaise: 100, afterPaise: 100 } });
+  expect(world.state.payouts).toHaveLength(1);
+});
+
+test('a payout may empty the wallet and never overdraw it', () => {
+  const world = new Core();
+  expect(world.pay('a', { amount: 10.01 }).answer).toMatchObject({ kind: 'refused' });
+  expect(world.pay('a', { amount: 10 }).committed).toBe(true);
+  expect([world.balance().paise, brokenInvariants(world.state)]).toEqual([0, []]);
+});
+
+test('money that is due back pays for the next payout of the same instant', () => {
+  const world = new Core(timelines({ a: [{ to: 'FAILED', after: '5ms' }] }));
+  world.pay('a', { amount: 10 });
+  expect(world.pay('b', { amount: 10 }, 4).committed).toBe(false);
+  expect(world.pay('b', { amount: 10 }, 5).committed).toBe(true);
+});
+
+describe('a reference that was refused for the balance', () => {
+  test('is free again, where the dialect forgets it', () => {
+    const world = inDialect({ after_402: 'forget' });
+    world.pay('a', { amount: 11 });
+    expect([world.pay('a').committed, world.state.refused.size]).toEqual([true, 0]);
+  });
+
+  test('stays refused, where the dialect remembers it', () => {
+    const world = inDialect({ after_402: 'remember' });
+    const { answer, balances } = world.pay('a', { amount: 11 });
+    expect(answer).toMatchObject({ refusal: { details: { message: expect.stringContaining('INR 11') } } });
+    expect(balances).toEqual({ beforePaise: 1000, afterPaise: 1000 });
+    expect(world.pay('a').answer).toMatchObject({
+      refusal: {
+        code: 'INSUFFICIENT_BALANCE',
+        details: { message: expect.stringContaining('it stays refused') },
+      },
+    });
+    expect(world.read('a')).toMatchObject({ refusal: { code: 'TRANSACTION_NOT_FOUND' } });
+  });
+
+  test('is forgiven by one request in a dialect that forgets', () => {
+    const world = inDialect({ after_402: 'remember' });
+    world.pay('a', { amount: 11 });
+    const forgetting = sourceOf({ dialect: { client_ref_id: { after_402: 'forget' } } });
+    const { answer } = world.submit(initiate({}, { scenario: forgetting }));
+    expect(answer).toMatchObject({ kind: 'payout' });
+  });
+
+  test('is answered by the payout it made before it was refused', () => {
+    const world = inDialect({ after_402: 'remember', changed_body: 'second_payout' });
+    world.pay('a');
+    expect(world.pay('a', { amount: 11 }).answer).toMatchObject({ kind: 'refused' });
+    expect(world.pay('a').answer).toMatchObject({ kind: 'payout', replayed: true });
+    expect(world.pay('a', { amount: 2 }).answer).toMatchObject({
+      refusal: { details: { message: expect.stringContaining('stays refused') } },
+    });
+  });
+
+  test('takes the room of one payout, once; where there is no room, it is not remembered', () => {
+    const world = inDialect({ after_402: 'remember' });
+    world.maxRecords = 1;
+    for (let times = 0; times < 3; times += 1) world.pay('a', { amount: 11 });
+    expect(recordsHeld(world.state)).toBe(1);
+    world.pay('b', { amount: 11 });
+    expect([...world.state.refused]).toEqual(['a']);
+    expect(world.pay('c').answer).toMatchObject({ refusal: { code: 'SANDBOX_FULL' } });
+  });
+});
+
+test('a rule may refuse a request, break its answer or delay it, and still make the payout', () => {
+  const world = new Core({
+    rules: [
+      { name: 'lost', match: { client_ref_id: 'a' }, effect: { commit: true, respond: { status: 500 } } },
+      {
+        name: 'broken',
+        match: { route: 'initiate', client_ref_id: 'b' },
+        effect: { fault: 'connection-reset' },
+      },
+      { name: 'slow', match: { client_ref_id: 'c' }, effect: { delay: '2s' } },
+      { name: 'torn', match: { client_ref_id: 'd' }, effect: { fault: 'truncated-body' } },
+    ],
+  });
+  const lost = world.pay('a');
+  expect(lost).toMatchObject({
+    committed: true,
+    answer: { kind: 'payout' },
+    effect: { rule: 'test/lost', respond: { status: 500 }, fault: null, delayMs: 0, garbage: [] },
+    balances: { beforePaise: 1000, afterPaise: 900 },
+  });
+  expect(world.pay('b')).toMatchObject({
+    committed: false,
+    answer: { kind: 'payout' }, // what would have been made
+    effect: { fault: { kind: 'connection-reset' } },
+    balances: null,
+  });
+  expect(world.read('b')).toMatchObject({ kind: 'refused' });
+  expect(world.pay('c')).toMatchObject({ committed: true, effect: { rule: 'test/slow', delayMs: 2000 } });
+  expect(world.pay('d')).toMatchObject({ committed: false, answer: { kind: 'payout' }, balances: null });
+  expect(world.balance().paise).toBe(800);
+});
+
+test('a payout that is only previewed is the one that is made', () => {
+  const preview = { name: 'torn', times: 1, effect: { fault: 'truncated-body' as const } };
+  const world = new Core({ settlement: 'demo', rules: [preview] });
+  const previewed = world.pay('a').answer;
+  expect(world.state.payouts).toEqual([]);
+  expect(world.pay('a').answer).toEqual(previewed);
+});
+
+test('an answer of a rule takes the place of a balance or a status, which is then not looked up', () => {
+  const world = new Core({
+    rules: [
+      {
+        name: 'busy',
+        match: { route: ['status', 'balance'] },
+        times: 2,
+        effect: { respond: { status: 503 } },
+      },
+    ],
+  });
+  world.pay('a');
+  for (const command of [status({ client_ref_id: 'a' }), status({})])
+    expect(world.submit(command)).toMatchObject({ answer: { kind: 'none' }, balances: null });
+  expect(world.submit(status({}))).toMatchObject({
+    answer: { refusal: { code: 'INVALID_REQUEST' } },
+    balances: null,
+  });
+});
+
+test('a fault leaves a refusal visible as it is; a rule that only changes headers does not touch it', () => {
+  const headers = { 'x-note': 'y' };
+  const world = new Core({
+    rules: [
+      {
+        name: 'headers',
+        match: { client_ref_id: 'a' },
+        effect: { commit: true, respond: { status: 201, headers } },
+      },
+    ],
+  });
+  expect(world.pay('a', { amount: 11 })).toMatchObject({ effect: null, answer: { kind: 'refused' } });
+  expect(world.pay('a')).toMatchObject({ effect: { respond: { status: 201 } }, committed: true });
+});
+
+test('garbage is drawn from the seed: the same bytes for the same request, above the range of ASCII', () => {
+  const rules = [{ name: 'garbage', effect: { fault: 'garbage' as const } }];
+  const bytes = (seed: string, reference: string) => {
+    const { effect } = new Core({ seed, rules }).pay(reference);
+    return effect!.garbage;
+  };
+  expect(bytes('1', 'a')).toEqual(bytes('1', 'a'));
+  expect(bytes('1', 'a')).not.toEqual(bytes('2', 'a'));
+  expect(bytes('1', 'a')).toHaveLength(64);
+  expect(bytes('1', 'a').every((byte) => byte >= 128 && byte <= 255)).toBe(true);
+});
+
+test('ids come from the seed, the world and the reference, never from what came before', () => {
+  const ids = (seed: string, world: string, ...references: string[]) => {
+    const core = new Core({ seed }, {}, world.repeat(32));
+    for (const reference of references) core.pay(reference);
+    return [core.payout('a').txnId, core.payout('a').utrSerial];
+  };
+  expect(ids('1', 'a', 'a', 'b')).toEqual(ids('1', 'a', 'b', 'a'));
+  expect(ids('1', 'a', 'a')).not.toEqual(ids('2', 'a', 'a'));
+  expect(ids('1', 'a', 'a')).not.toEqual(ids('1', 'b', 'a'));
+  const [txnId] = ids('1', 'a', 'a');
+  expect(txnId).toMatch(/^TXN[0-9A-F]{24}$/);
+});

@@ -1,0 +1,439 @@
+import { describe, expect, test } from 'vitest';
+import { STATES } from '../../src/contract/payout.ts';
+import { mayMove } from '../../src/payout/payout.ts';
+import { brokenInvariants } from '../../src/world/ledger.ts';
+import { nowMs, recordsHeld } from '../../src/world/state.ts';
+import {
+  advance,
+  balance,
+  Core,
+  initiate,
+  load,
+  refusalOf,
+  save,
+  sourceOf,
+  START_MS,
+  status,
+  timelines,
+  type RuleInput,
+} from '../support/core.ts';
+
+const at = (ms: number): number => START_MS + ms;
+const credit = (amountPaise: number) => ({ kind: 'credit', amountPaise }) as const;
+const debit = (amountPaise: number) => ({ kind: 'debit', amountPaise }) as const;
+
+describe('money put in and taken out', () => {
+  test('has an entry of its own, and changes what was put in', () => {
+    const world = new Core();
+    expect(world.submit(credit(500), 1)).toEqual({
+      kind: 'credit',
+      amountPaise: 500,
+      balancePaise: 1500,
+      txnId: null,
+      atMs: at(1),
+    });
+    expect(world.submit(debit(1500), 2)).toMatchObject({
+      kind: 'debit',
+      amountPaise: -1500,
+      balancePaise: 0,
+    });
+    expect(world.events).toMatchObject([
+      { type: 'wallet', entry: { kind: 'credit' } },
+      { type: 'wallet', entry: { kind: 'debit' } },
+    ]);
+    expect(world.state.wallet.putInPaise).toBe(0);
+    expect([world.state.entries.length, recordsHeld(world.state), brokenInvariants(world.state)]).toEqual([
+      3,
+      2,
+      [],
+    ]);
+  });
+
+  test('is refused beyond what the wallet holds, in rupees', () => {
+    const world = new Core();
+    expect(refusalOf(() => world.submit(debit(1001)))).toMatchObject({
+      code: 'INSUFFICIENT_BALANCE',
+      message: 'The wallet holds INR 10, less than the INR 10.01 to take out',
+    });
+    expect(world.submit(debit(1000)).balancePaise).toBe(0);
+  });
+
+  test('is refused beyond what the interface can show exactly, payouts under way included', () => {
+    const world = new Core();
+    world.pay('a');
+    expect(world.submit(credit(1e13 - 1000)).balancePaise).toBe(1e13 - 100);
+    expect(refusalOf(() => world.submit(credit(1)))).toMatchObject({ code: 'WALLET_FULL' });
+  });
+
+  test('needs room for its entry', () => {
+    const world = new Core();
+    world.maxRecords = 1;
+    world.submit(credit(1));
+    for (const command of [credit(1), debit(1)])
+      expect(refusalOf(() => world.submit(command))).toMatchObject({
+        code: 'SANDBOX_FULL',
+        details: { limit: 'SANDBOX_MAX_TRANSACTIONS' },
+      });
+    expect(world.balance().paise).toBe(1001);
+  });
+});
+
+describe('a forced transition', () => {
+  const edges = STATES.flatMap((from) => STATES.map((to) => [from, to] as const));
+
+  test.each(edges)('from %s to %s: the legal edges and no others', (from, to) => {
+    const world = new Core(from === 'PENDING' ? {} : timelines({ a: [{ to: from, after: '1ms' }] }));
+    world.pay('a');
+    world.submit({ kind: 'settle' }, 5);
+    const before = save(world.state);
+    const { txnId } = world.payout('a');
+    const forced = () => world.submit({ kind: 'transition', txnId, to });
+    if (!mayMove(from, to)) {
+      expect(refusalOf(forced)).toMatchObject({
+        code: 'ILLEGAL_TRANSITION',
+        details: { errors: [{ field: 'to' }] },
+      });
+      expect(save(world.state)).toEqual(before);
+      return;
+    }
+    expect(forced()).toMatchObject({ state: to, completedAtMs: from === 'PENDING' ? at(5) : at(1) });
+    expect(world.changes.at(-1)).toMatchObject({ from, to, atMs: at(5) });
+    expect(world.balance().paise).toBe(to === 'SUCCESS' ? 900 : 1000);
+    expect(brokenInvariants(world.state)).toEqual([]);
+  });
+
+  test('says which states are left', () => {
+    const world = new Core(timelines({ b: [{ to: 'FAILED', after: '0s' }] }));
+    for (const reference of ['a', 'b']) world.pay(reference);
+    const force = (reference: string, to: 'PENDING' | 'SUCCESS') =>
+      refusalOf(() => world.submit({ kind: 'transition', txnId: world.payout(reference).txnId, to })).message;
+    expect(force('a', 'PENDING')).toContain(
+      'is PENDING and cannot go to PENDING: it can go to SUCCESS or FAILED or REVERSED',
+    );
+    expect(force('b', 'SUCCESS')).toContain('is FAILED and cannot go to SUCCESS: that is its end');
+  });
+
+  test('calls off what was planned, also when its time comes', () => {
+    const world = new Core(
+      timelines({
+        a: [
+          { to: 'SUCCESS', after: '10ms' },
+          { to: 'REVERSED', after: '20ms' },
+        ],
+        b: [{ to: 'SUCCESS', after: '30ms' }],
+      }),
+    );
+    for (const reference of ['a', 'b']) world.pay(reference);
+    world.submit({ kind: 'transition', txnId: world.payout('a').txnId, to: 'SUCCESS' }, 5);
+    expect(world.submit({ kind: 'settle' }, 25).nextDueMs).toBe(at(30));
+    expect(world.changes).toMatchObject([{ to: 'SUCCESS', atMs: at(5) }]);
+    expect(world.payout('a').timeline).toMatchObject([{ to: 'SUCCESS', forced: true }]);
+  });
+
+  test('calls off a reversal that is ahead, and keeps the step that happened', () => {
+    const world = new Core(
+      timelines({
+        a: [
+          { to: 'SUCCESS', after: '2ms' },
+          { to: 'REVERSED', after: '9ms' },
+        ],
+      }),
+    );
+    world.pay('a');
+    world.submit({ kind: 'transition', txnId: world.payout('a').txnId, to: 'REVERSED' }, 3);
+    expect(world.submit({ kind: 'settle' }, 10).nextDueMs).toBeNull();
+    expect(world.changes).toMatchObject([
+      { to: 'SUCCESS', atMs: at(2) },
+      { to: 'REVERSED', atMs: at(3) },
+    ]);
+    expect(world.state.entries).toHaveLength(3);
+  });
+
+  test('of a payout that there is not is refused', () => {
+    expect(
+      refusalOf(() => new Core().submit({ kind: 'transition', txnId: 'TXN0', to: 'FAILED' })),
+    ).toMatchObject({ code: 'TRANSACTION_NOT_FOUND', message: 'This world has no transaction TXN0' });
+  });
+});
+
+const rich = sourceOf({ wallet: { opening_balance: 7.77 }, settlement: 'instant' }, {}, 'rich');
+
+describe('a chosen scenario', () => {
+  test('opens a wallet to which nothing has happened with its own balance, and is announced', () => {
+    const world = new Core();
+    world.submit({ kind: 'choose', source: rich, isChosen: true }, 5);
+    expect(world.events).toEqual([{ type: 'scenario', scenario: 'rich' }]);
+    expect(world.balance()).toEqual({ paise: 777, updatedMs: 5 });
+    expect(world.state.scenario.isChosen).toBe(true);
+  });
+
+  test.each<[what: string, happen: (world: Core) => void]>([
+    ['a payout', (world) => world.pay('a')],
+    ['a credit', (world) => world.submit(credit(1))],
+    ['a remembered refusal', (world) => world.pay('a', { amount: 11 })],
+  ])('leaves the wallet alone after %s', (_what, happen) => {
+    const world = new Core({ dialect: { client_ref_id: { after_402: 'remember' } } });
+    happen(world);
+    const { paise } = world.balance();
+    world.submit({ kind: 'choose', source: rich, isChosen: true });
+    expect(world.balance().paise).toBe(paise);
+    world.pay('b');
+    expect(world.read('b')).toMatchObject({ payout: { state: 'SUCCESS' } });
+  });
+
+  test('leaves payouts with the timeline they were made with', () => {
+    const world = new Core({ settlement: { IMPS: [{ to: 'FAILED', after: '5ms' }] } });
+    world.pay('a');
+    world.submit({ kind: 'choose', source: rich, isChosen: true });
+    expect(world.read('a', 5)).toMatchObject({ payout: { state: 'FAILED' } });
+  });
+
+  test('counts its own rules from 0; those on top go on counting', () => {
+    const own: RuleInput = { name: 'own', match: { route: 'status' }, effect: { delay: '1ms' } };
+    const top: RuleInput = { name: 'top', match: { route: 'initiate' }, effect: { delay: '1ms' } };
+    const world = new Core({ rules: [own] });
+    world.submit({ kind: 'putRule', rule: { ...top } });
+    world.pay('a');
+    world.read('a');
+    world.submit({ kind: 'choose', source: sourceOf({ rules: [own] }), isChosen: true });
+    expect([...world.state.uses]).toEqual([['world/top', { matched: 1, taken: 1 }]]);
+  });
+
+  test('that changed on the server is followed with all counters, and applies nothing that is due', () => {
+    const world = new Core({ settlement: 'instant' });
+    world.submit({ kind: 'putRule', rule: { name: 'top', effect: { delay: '1ms' } } });
+    world.pay('a');
+    const before = world.events.length;
+    world.submit({ kind: 'follow', source: rich });
+    expect(world.events).toHaveLength(before);
+    expect(world.state.index.active.name).toBe('rich');
+    expect(world.state.index.active.rules.map(({ id }) => id)).toEqual(['world/top']);
+    expect([world.state.scenario.isChosen, world.state.uses.size]).toEqual([false, 1]);
+  });
+
+  test('may be chosen by one request alone, under the rules on top', () => {
+    const world = new Core();
+    world.submit({
+      kind: 'putRule',
+      rule: { name: 'top', match: { route: 'balance' }, effect: { delay: '1ms' } },
+    });
+    world.submit(initiate({ client_ref_id: 'a' }, { scenario: rich }));
+    world.pay('b');
+    expect(world.read('a')).toMatchObject({ payout: { state: 'SUCCESS', plannedBy: 'instant' } });
+    expect(world.read('b')).toMatchObject({ payout: { state: 'PENDING' } });
+    expect(world.submit(balance({ scenario: rich }))).toMatchObject({ effect: { rule: 'world/top' } });
+    expect(world.balance().paise).toBe(800);
+  });
+});
+
+describe('a rule on top', () => {
+  const put = (world: Core, rule: Record<string, unknown>) => world.submit({ kind: 'putRule', rule });
+  const ids = ({ state }: Core) => state.index.active.rules.map(({ id }) => id);
+  const delay = { delay: '1ms' };
+
+  test('goes before those of the scenario, the newest first, and is announced', () => {
+    const world = new Core({ rules: [{ name: 'own', effect: { delay: '1ms' } }] });
+    expect(put(world, { name: 'a', effect: delay })).toBe('world/a');
+    put(world, { name: 'b', effect: delay });
+    expect(ids(world)).toEqual(['world/b', 'world/a', 'test/own']);
+    expect(world.events[0]).toEqual({ type: 'scenario', scenario: 'test', rule: 'world/a' });
+  });
+
+  test('gets the first free name where it has none', () => {
+    const world = new Core();
+    expect(put(world, { effect: delay })).toBe('world/rule-1');
+    expect(put(world, { name: 'rule-3', effect: delay })).toBe('world/rule-3');
+    expect(put(world, { effect: delay })).toBe('world/rule-2');
+    expect(put(world, { effect: delay })).toBe('world/rule-4');
+  });
+
+  test('takes the place of the one of its name, and counts from 0', () => {
+    const world = new Core();
+    put(world, { name: 'a', times: 1, effect: { respond: { status: 500 } } });
+    put(world, { name: 'b', match: { route: 'status' }, effect: delay });
+    expect(world.pay('x').effect).not.toBeNull();
+    expect(world.pay('x').effect).toBeNull();
+    put(world, { name: 'a', times: 1, effect: { respond: { status: 500 } } });
+    expect(ids(world)).toEqual(['world/a', 'world/b']);
+    expect(world.pay('y').effect).not.toBeNull();
+  });
+
+  test('is removed by name, with its counter; one that is not there is refused with those that are', () => {
+    const world = new Core({
+      rules: [{ name: 'own', match: { route: 'initiate' }, effect: { delay: '1ms' } }],
+    });
+    const remove = (name: string | null) => world.submit({ kind: 'removeRule', name });
+    expect(refusalOf(() => remove('own'))).toMatchObject({
+      code: 'RULE_NOT_FOUND',
+      message: 'No rule own was put on top of this world: there is none. Rules of the scenario stay with it',
+    });
+    for (const name of ['a', 'b', 'c']) put(world, { name, match: { route: 'status' }, effect: delay });
+    world.pay('x');
+    world.read('x');
+    expect(refusalOf(() => remove('d')).message).toContain('there are c, b, a');
+    remove('c');
+    expect(ids(world)).toEqual(['world/b', 'world/a', 'test/own']);
+    expect([...world.state.uses.keys()]).toEqual(['test/own']);
+    remove(null);
+    expect(ids(world)).toEqual(['test/own']);
+    remove(null);
+    expect(world.events.at(-1)).toEqual({ type: 'scenario', scenario: 'test' });
+  });
+
+  test('is one of a hundred at most', () => {
+    const world = new Core();
+    for (let nth = 1; nth <= 100; nth += 1) put(world, { effect: delay });
+    expect(refusalOf(() => put(world, { effect: delay }))).toMatchObject({ code: 'TOO_MANY_RULES' });
+    expect(put(world, { name: 'rule-7', effect: delay })).toBe('world/rule-7');
+  });
+});
+
+describe('a rule', () => {
+  const world = (rule: Partial<RuleInput>) =>
+    new Core({ rules: [{ name: 'r', effect: { respond: { status: 503 } }, ...rule }] });
+  const taken = (core: Core, count: number, reference = 'a') =>
+    Array.from({ length: count }, () => (core.pay(reference).effect === null ? '-' : 'x')).join('');
+
+  test('lets so many requests pass, is taken so often, and announces each match', () => {
+    const core = world({ skip: 2, times: 2 });
+    expect(taken(core, 6)).toBe('--xx--');
+    expect(core.events).toMatchObject([
+      { type: 'rule', rule: 'test/r', matched: 3, taken: 1 },
+      { type: 'rule', rule: 'test/r', matched: 4, taken: 2 },
+    ]);
+    expect(core.state.uses.get('test/r')).toEqual({ matched: 6, taken: 2 });
+  });
+
+  test('with a probability is drawn for each reference and attempt, from the seed alone', () => {
+    const drawn = (seed: string, order: readonly string[]) => {
+      const core = new Core({
+        seed,
+        rules: [{ name: 'r', probability: 0.5, effect: { respond: { status: 503 } } }],
+      });
+      return Object.fromEntries(order.map((reference) => [reference, taken(core, 12, reference)]));
+    };
+    const once = drawn('1', ['a', 'b']);
+    expect(drawn('1', ['b', 'a'])).toEqual(once);
+    expect(drawn('2', ['a', 'b'])).not.toEqual(once);
+    expect(once['a']).not.toBe(once['b']);
+    expect(once['a']).toMatch(/^(?=.*x)(?=.*-)/);
+  });
+
+  test('may look at the attempt, counted for each reference and route', () => {
+    const core = world({ match: { route: ['initiate', 'status'], attempt: 2 } });
+    expect([taken(core, 3, 'a'), taken(core, 3, 'b')]).toEqual(['-x-', '-x-']);
+    const reads = [1, 2, 3].map(() => core.submit(status({ client_ref_id: 'a' })).effect !== null);
+    expect(reads).toEqual([false, true, false]);
+    expect(core.pay('a').attempt).toBe(4);
+  });
+
+  test('may look at headers, by any case of their names', () => {
+    const core = world({ match: { header: { 'X-Trace': { prefix: 'b' } } } });
+    const effect = (headers: object) => core.submit(balance({ headers })).effect;
+    expect(effect({ 'x-trace': ['a', 'bc'] })).not.toBeNull();
+    expect([effect({ 'x-trace': 'a' }), effect({}), effect({ 'x-trace': undefined })]).toEqual([
+      null,
+      null,
+      null,
+    ]);
+  });
+});
+
+describe('a reset', () => {
+  test('starts the world again with the scenario of the server, under the same name', () => {
+    const world = new Core({}, { clock: { frozenAtMs: 500 } });
+    const { answer } = world.pay('a');
+    world.submit({ kind: 'putRule', rule: { name: 'top', effect: { delay: '1ms' } } });
+    world.submit({ kind: 'choose', source: rich, isChosen: true });
+    world.submit(advance({ byMs: 77 }));
+    world.submit({ kind: 'reset', source: sourceOf({}, { clock: { frozenAtMs: 500 } }) });
+    expect(world.events.at(-1)).toEqual({ type: 'reset', nowMs: 500 });
+    const { state } = world;
+    expect(state).toMatchObject({ generation: 2, overrides: [], refused: new Set(), payouts: [] });
+    expect([state.uses.size, state.attempts.recent.size, nowMs(state)]).toEqual([0, 0, 500]);
+    expect(state.entries).toMatchObject([{ kind: 'opening', amountPaise: 1000, atMs: 500 }]);
+    expect(world.pay('a')).toMatchObject({ answer, attempt: 1 });
+  });
+
+  test('applies nothing that was due before it', () => {
+    const world = new Core({ settlement: 'instant' });
+    world.pay('a');
+    world.submit({ kind: 'reset', source: sourceOf() }, 5);
+    expect(world.events).toEqual([{ type: 'reset', nowMs: at(5) }]);
+  });
+});
+
+describe('a restore', () => {
+  const past = (clock?: { frozenAtMs: number }) => {
+    const world = new Core(
+      {
+        ...timelines({ a: [{ to: 'FAILED', after: '50ms' }] }),
+        dialect: { client_ref_id: { after_402: 'remember' } },
+      },
+      clock && { clock },
+      'b'.repeat(32),
+    );
+    world.pay('a');
+    world.pay('poor', { amount: 99 });
+    world.submit({
+      kind: 'putRule',
+      rule: { name: 'top', match: { route: 'balance' }, effect: { delay: '1ms' } },
+    });
+    world.submit(balance());
+    return world;
+  };
+
+  test('puts another state in the place of all that the world is, and keeps its own name', () => {
+    const [from, world] = [past({ frozenAtMs: 7 }), new Core()];
+    world.pay('its-own');
+    world.submit({ kind: 'restore', state: load(save(from.state)), clock: 'from-snapshot' }, 9);
+    expect(world.events).toEqual([{ type: 'restore', nowMs: 7 }]);
+    expect(world.state).toMatchObject({ id: 'a'.repeat(32), identity: 'b'.repeat(32), generation: 2 });
+    expect({ ...save(world.state).head, world: null, wallMs: null }).toEqual({
+      ...save(from.state).head,
+      world: null,
+      wallMs: null,
+    });
+    expect(save(world.state).items).toEqual(save(from.state).items);
+    expect(world.read('its-own')).toMatchObject({ kind: 'refused' });
+    expect(world.submit(balance())).toMatchObject({ effect: { rule: 'world/top' } });
+    expect(world.state.uses.get('world/top')).toEqual({ matched: 2, taken: 2 });
+    expect(world.pay('a')).toMatchObject({ attempt: 2, answer: { replayed: true } });
+    expect(world.pay('poor')).toMatchObject({ answer: { kind: 'refused' } });
+  });
+
+  test('makes the ids of the world it came from, until it is reset', () => {
+    const [from, world] = [past(), new Core()];
+    const own = (core: Core) => {
+      core.pay('next');
+      return core.payout('next').txnId;
+    };
+    const ofItsOwn = own(new Core());
+    world.submit({ kind: 'restore', state: load(save(from.state)), clock: 'from-snapshot' });
+    expect(own(world)).toBe(own(from));
+    world.submit({ kind: 'reset', source: sourceOf() });
+    expect(own(world)).toBe(ofItsOwn);
+  });
+
+  test('lets a running clock go on from the time of the snapshot, or from wall time', () => {
+    const saved = save(past().state);
+    const restored = (clock: 'from-snapshot' | 'ran-on', wallMs: number) => {
+      const world = new Core();
+      world.submit({ kind: 'restore', state: load(saved), clock }, wallMs);
+      return [nowMs(world.state), world.read('a').kind === 'payout' && world.payout('a').state];
+    };
+    expect(restored('from-snapshot', 1000)).toEqual([at(0), 'PENDING']);
+    expect(restored('ran-on', 1000)).toEqual([at(1000), 'FAILED']);
+  });
+
+  test("never turns world time back, though the machine's clock was set back", () => {
+    const from = past();
+    from.submit({ kind: 'settle' }, 40);
+    const world = new Core();
+    world.submit({ kind: 'restore', state: load(save(from.state)), clock: 'ran-on' }, 5);
+    expect(nowMs(world.state)).toBe(at(40));
+    world.submit({ kind: 'settle' }, 15);
+    expect(nowMs(world.state)).toBe(at(50));
+    expect(world.changes).toMatchObject([{ to: 'FAILED', atMs: at(50) }]);
+  });
+});

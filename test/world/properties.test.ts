@@ -1,0 +1,150 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Payout } from '../../src/payout/payout.ts';
+import { brokenInvariants } from '../../src/world/ledger.ts';
+import { acts, anyAct, anyWork, ENTANGLED, run, type Act } from '../support/commands.ts';
+import { advance, balance, Core, initiate, load, save, START_MS, status } from '../support/core.ts';
+
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+
+function expectMoneyIsConserved({ state }: Core): void {
+  const { entries, payouts, wallet } = state;
+  expect(brokenInvariants(state)).toEqual([]);
+  const moved = (...kinds: readonly string[]) =>
+    sum(entries.filter(({ kind }) => kinds.includes(kind)).map(({ amountPaise }) => amountPaise));
+  const out = payouts.filter(({ state }) => state === 'PENDING' || state === 'SUCCESS');
+  expect(wallet.balancePaise).toBe(
+    moved('opening', 'credit', 'debit') - sum(out.map(({ amountPaise }) => amountPaise)),
+  );
+  expect(sum(entries.map(({ amountPaise }) => amountPaise))).toBe(wallet.balancePaise);
+  for (const [nth, { atMs }] of entries.entries())
+    expect(atMs).toBeGreaterThanOrEqual(entries[nth - 1]?.atMs ?? 0);
+  for (const { txnId, state } of payouts) {
+    const refunds = entries.filter((entry) => entry.txnId === txnId && entry.kind === 'refund');
+    expect(refunds).toHaveLength(state === 'FAILED' || state === 'REVERSED' ? 1 : 0);
+  }
+  const utrs = payouts.map(({ utr }) => utr).filter((utr) => utr !== null);
+  expect(new Set(utrs).size).toBe(utrs.length);
+}
+
+test('money is conserved after every command, whatever is asked, and whenever', () => {
+  fc.assert(
+    fc.property(acts(anyAct), (history) => {
+      const world = new Core(ENTANGLED);
+      run(world, history, 0, () => expectMoneyIsConserved(world));
+    }),
+  );
+});
+
+test('one long wait equals the same wait cut anywhere, whether time passes or a clock is moved', () => {
+  fc.assert(
+    fc.property(acts(anyWork), fc.array(fc.nat(4000)), fc.boolean(), (history, cuts, isMoved) => {
+      const end = (stops: readonly number[]) => {
+        const world = new Core(ENTANGLED);
+        run(
+          world,
+          history.map((act) => ({ ...act, waitMs: 0 })),
+        );
+        for (const ms of stops.toSorted((a, b) => a - b)) {
+          if (isMoved) world.submit(advance({ toMs: START_MS + ms }));
+          else world.submit({ kind: 'settle' }, ms);
+        }
+        return { changes: world.changes, saved: save(world.state) };
+      };
+      expect(end([...cuts, 4000])).toEqual(end([4000]));
+    }),
+  );
+});
+
+test('requests on a frozen clock end the same in whatever order they come, when the balance covers all', () => {
+  const rules = ENTANGLED.rules!.filter(({ name }) => name !== 'twice' && name !== 'stale'); // they count arrivals
+  const document = { ...ENTANGLED, rules, wallet: { opening_balance: 1_000_000 } };
+  const requests = fc.array(
+    fc.record({
+      client_ref_id: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'),
+      amount: fc.constantFrom(1, 25.5),
+      mode: fc.constantFrom('IMPS' as const, 'NEFT' as const, 'UPI' as const),
+      isRead: fc.boolean(),
+      at: fc.nat(1_000_000),
+    }),
+    { maxLength: 40, size: 'max' },
+  );
+  fc.assert(
+    fc.property(requests, (list) => {
+      const end = (order: typeof list) => {
+        const world = new Core(document, { clock: { frozenAtMs: START_MS } });
+        for (const { client_ref_id, amount, mode: transfer_mode, isRead } of order) {
+          world.submit(
+            isRead ? status({ client_ref_id }) : initiate({ client_ref_id, amount, transfer_mode }),
+          );
+        }
+        world.submit(advance({ until: 'idle' }));
+        const byName = (one: Payout, other: Payout): number =>
+          one.clientRefId.localeCompare(other.clientRefId) || one.nth - other.nth;
+        const { payouts, wallet, entries } = world.state;
+        return { payouts: payouts.toSorted(byName), wallet, entries: entries.length };
+      };
+      // shuffled, but each reference keeps the order of its own requests
+      const shuffled = list.toSorted((a, b) => a.at - b.at);
+      const own = new Map(
+        list.map(({ client_ref_id: of }) => [of, list.filter((one) => one.client_ref_id === of)]),
+      );
+      expect(end(shuffled.map(({ client_ref_id }) => own.get(client_ref_id)!.shift()!))).toEqual(end(list));
+    }),
+  );
+});
+
+/** A world of its own in the same state, as a restart leaves it. */
+function restarted({ state }: Core): Core {
+  const world = new Core();
+  Object.assign(world.state, load(save(state)), { generation: state.generation });
+  return world;
+}
+
+test('whatever was done to a world, its snapshot is taken back, and goes on byte for byte', () => {
+  fc.assert(
+    fc.property(acts(anyAct), acts(anyAct), (past, future) => {
+      const world = new Core(ENTANGLED);
+      run(world, past);
+      const fork = restarted(world);
+      expect(save(fork.state)).toEqual(save(world.state));
+      const wallMs = world.state.wallMs - START_MS;
+      const [expected, actual] = [world, fork].map((core) => JSON.stringify(run(core, future, wallMs)));
+      expect(actual).toBe(expected);
+      expect(save(fork.state)).toEqual(save(world.state));
+    }),
+  );
+});
+
+test('a world that goes through its snapshot before each command does the same as one that does not', () => {
+  fc.assert(
+    fc.property(acts(anyAct, 30), (history) => {
+      const [plain, passed] = [new Core(ENTANGLED), new Core(ENTANGLED)];
+      let atMs = 0;
+      for (const act of history) {
+        atMs += act.waitMs;
+        Object.assign(passed.state, load(save(passed.state)), { generation: passed.state.generation });
+        const now: Act = { ...act, waitMs: 0 };
+        expect(run(passed, [now], atMs)).toEqual(run(plain, [now], atMs));
+      }
+      expect(save(passed.state)).toEqual(save(plain.state));
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test('a world that was restored from a snapshot of itself at the same instant goes on as it would have', () => {
+  fc.assert(
+    fc.property(acts(anyAct, 20), acts(anyAct, 20), (past, future) => {
+      const [world, restored] = [new Core(ENTANGLED), new Core(ENTANGLED)];
+      for (const core of [world, restored]) run(core, past);
+      const state = load(save(restored.state));
+      restored.submit({ kind: 'restore', state, clock: 'from-snapshot' });
+      const wallMs = world.state.wallMs - START_MS;
+      const [expected, actual] = [world, restored].map((core) => run(core, future, wallMs));
+      expect(actual).toEqual(expected);
+      expect(world.submit(balance())).toEqual(restored.submit(balance()));
+    }),
+    { numRuns: 50 },
+  );
+});

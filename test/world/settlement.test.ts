@@ -1,0 +1,404 @@
+import { describe, expect, test } from 'vitest';
+import { brokenInvariants } from '../../src/world/ledger.ts';
+import { nowMs } from '../../src/world/state.ts';
+import { advance, Core, START_MS, timelines, type RuleInput } from '../support/core.ts';
+
+const at = (ms: number): number => START_MS + ms;
+const SETTLE = { kind: 'settle' } as const;
+
+/** A world with a payout `a` of this timeline. */
+function paid(timeline: NonNullable<RuleInput['effect']['timeline']>, more: RuleInput['effect'] = {}): Core {
+  const world = new Core({
+    rules: [{ name: 'r', match: { route: 'initiate' }, effect: { timeline, ...more } }],
+  });
+  world.pay('a');
+  return world;
+}
+
+test('a payout that fails gives the money back once, and gets no UTR', () => {
+  const world = paid([{ to: 'FAILED', after: '5ms' }]);
+  expect(world.balance(4)).toEqual({ paise: 900, updatedMs: 0 });
+  expect(world.balance(9)).toEqual({ paise: 1000, updatedMs: 5 });
+  expect(world.balance(99)).toEqual({ paise: 1000, updatedMs: 5 });
+  expect(world.payout('a')).toMatchObject({ state: 'FAILED', utr: null, completedAtMs: at(5) });
+});
+
+test('a success that is reversed days later gives the money back once, and keeps its UTR and completion', () => {
+  const world = paid([
+    { to: 'SUCCESS', after: '5ms' },
+    { to: 'REVERSED', after: '3d' },
+  ]);
+  expect(world.read('a', 49)).toMatchObject({
+    payout: { state: 'SUCCESS', completedAtMs: at(5), utr: expect.stringMatching(/^\d{12}$/) },
+  });
+  const { utr } = world.payout('a');
+  expect(world.balance()).toEqual({ paise: 900, updatedMs: 0 });
+  const threeDays = 3 * 86_400_000;
+  expect(world.read('a', threeDays)).toMatchObject({
+    payout: { state: 'REVERSED', completedAtMs: at(5), utr },
+  });
+  expect(world.balance(2 * threeDays)).toEqual({ paise: 1000, updatedMs: threeDays });
+});
+
+test('a payout that is reversed straight away has a UTR: the money reached the rail', () => {
+  expect(paid([{ to: 'REVERSED', after: '0s' }]).read('a', 0)).toMatchObject({
+    payout: { state: 'REVERSED', utr: expect.any(String) },
+  });
+});
+
+test('the entries explain every paisa', () => {
+  const world = paid([{ to: 'FAILED', after: '5ms' }]);
+  world.balance(9);
+  const { txnId } = world.payout('a');
+  expect(world.state.entries).toEqual([
+    { kind: 'opening', amountPaise: 1000, balancePaise: 1000, txnId: null, atMs: at(0) },
+    { kind: 'payout', amountPaise: -100, balancePaise: 900, txnId, atMs: at(0) },
+    { kind: 'refund', amountPaise: 100, balancePaise: 1000, txnId, atMs: at(5) },
+  ]);
+  expect(brokenInvariants(world.state)).toEqual([]);
+});
+
+test('a step is announced with what it changed, stamped with its own due time', () => {
+  const world = paid([{ to: 'SUCCESS', after: '5ms' }]);
+  const { nextDueMs } = world.submit(SETTLE, 1);
+  expect([nextDueMs, world.changes]).toEqual([at(5), []]);
+  world.submit(SETTLE, 900);
+  const { txnId, utr } = world.payout('a');
+  expect(world.changes).toEqual([
+    { txnId, clientRefId: 'a', from: 'PENDING', to: 'SUCCESS', atMs: at(5), utr },
+  ]);
+});
+
+describe('the order of steps', () => {
+  test('the one due first happens first, whenever its payout was made', () => {
+    const world = new Core(
+      timelines({
+        a: [{ to: 'SUCCESS', after: '3ms' }],
+        b: [{ to: 'SUCCESS', after: '1ms' }],
+        c: [{ to: 'SUCCESS', after: '2ms' }],
+        d: [{ to: 'SUCCESS', after: '90ms' }],
+      }),
+    );
+    for (const reference of ['a', 'b', 'c', 'd']) world.pay(reference);
+    expect(world.submit(SETTLE, 10).nextDueMs).toBe(at(90));
+    expect(world.changes.map(({ clientRefId }) => clientRefId)).toEqual(['b', 'c', 'a']);
+  });
+
+  test('of steps due at once, that of the older payout happens first', () => {
+    const references = Array.from({ length: 6 }, (_, nth) => `p${nth}`);
+    const due = Object.fromEntries(
+      references.map((reference, nth) => [reference, [{ to: 'SUCCESS' as const, after: `${100 - nth}ms` }]]),
+    );
+    const world = new Core(timelines(due));
+    for (const [nth, reference] of references.entries()) world.pay(reference, {}, nth);
+    world.submit(SETTLE, 100);
+    expect(world.changes.map(({ clientRefId, atMs }) => [clientRefId, atMs])).toEqual(
+      references.map((reference) => [reference, at(100)]),
+    );
+  });
+
+  test('of payouts of one instant, that with the lower id settles first, in whatever order they came', () => {
+    const references = Array.from({ length: 9 }, (_, nth) => `p${nth}`);
+    for (const order of [references, references.toReversed()]) {
+      const world = new Core({ settlement: { IMPS: [{ to: 'SUCCESS', after: '9ms' }] } });
+      for (const reference of order) world.pay(reference);
+      world.submit(SETTLE, 9);
+      const ids = world.changes.map(({ txnId }) => txnId);
+      expect(ids).toHaveLength(9);
+      expect(ids).toEqual(ids.toSorted());
+    }
+  });
+});
+
+test('payouts that draw the same serial get different UTRs, the first to settle the one of its number', () => {
+  const world = new Core(
+    timelines({ a: [{ to: 'SUCCESS', after: '5ms' }], b: [{ to: 'SUCCESS', after: '6ms' }] }),
+  );
+  for (const reference of ['a', 'b']) {
+    world.pay(reference);
+    const position = world.state.payouts.length - 1;
+    world.state.payouts[position] = { ...world.state.payouts[position]!, utrSerial: 999_999_999 };
+  }
+  world.submit(SETTLE, 9);
+  expect(world.changes.map(({ utr }) => utr)).toEqual(['601599999999', '601500000000']);
+});
+
+describe('a step that waits for a status read', () => {
+  test('happens at that read, by either name, and is stamped with its time', () => {
+    const world = paid([{ to: 'FAILED', polls: 3 }]);
+    expect(world.read('a', 1)).toMatchObject({ payout: { state: 'PENDING' } });
+    expect(world.read({ txn_id: world.payout('a').txnId }, 2)).toMatchObject({
+      payout: { state: 'PENDING' },
+    });
+    expect(world.submit(SETTLE, 999).nextDueMs).toBeNull();
+    expect(world.changes).toEqual([]);
+    expect(world.read('a', 1000)).toMatchObject({
+      payout: { state: 'FAILED', completedAtMs: at(1000), utr: null },
+    });
+    expect(world.changes).toMatchObject([{ from: 'PENDING', to: 'FAILED', atMs: at(1000) }]);
+    world.read('a', 1001);
+    expect(world.changes).toHaveLength(1);
+    expect(world.balance()).toEqual({ paise: 1000, updatedMs: 1000 });
+  });
+
+  test('counts only reads of its own payout, from the initiate on', () => {
+    const world = new Core(timelines({ a: [{ to: 'SUCCESS', polls: 1 }], b: [{ to: 'SUCCESS', polls: 2 }] }));
+    world.read('a', 0);
+    for (const reference of ['a', 'b', 'a']) world.pay(reference);
+    world.submit(SETTLE, 2);
+    expect(world.changes).toEqual([]);
+    expect(world.read('a')).toMatchObject({ payout: { state: 'SUCCESS' } });
+    expect(world.read('b')).toMatchObject({ payout: { state: 'PENDING' } });
+  });
+
+  test('is followed by a step by time at its time, and never at an earlier one than its own', () => {
+    const timeline = [
+      { to: 'SUCCESS' as const, polls: 1 },
+      { to: 'REVERSED' as const, after: '5ms' },
+    ];
+    const early = paid(timeline);
+    expect(early.read('a', 3)).toMatchObject({ payout: { state: 'SUCCESS', completedAtMs: at(3) } });
+    expect(early.submit(SETTLE).nextDueMs).toBe(at(5));
+    early.submit(SETTLE, 9);
+    expect(early.changes.at(-1)).toMatchObject({ to: 'REVERSED', atMs: at(5) });
+
+    const late = paid(timeline);
+    expect(late.submit(SETTLE, 20).nextDueMs).toBeNull();
+    expect(late.read('a', 30)).toMatchObject({ payout: { state: 'REVERSED', completedAtMs: at(30) } });
+    expect(late.changes).toMatchObject([
+      { to: 'SUCCESS', atMs: at(30) },
+      { to: 'REVERSED', atMs: at(30) },
+    ]);
+    expect(late.balance(40)).toEqual({ paise: 1000, updatedMs: 30 });
+  });
+
+  test('counts the reads that came while an earlier step waited for its time', () => {
+    const world = paid([
+      { to: 'SUCCESS', after: '5ms' },
+      { to: 'REVERSED', polls: 2 },
+    ]);
+    expect(world.read('a', 1)).toMatchObject({ payout: { state: 'PENDING' } });
+    world.read('a', 7);
+    expect(world.changes).toMatchObject([
+      { to: 'SUCCESS', atMs: at(5) },
+      { to: 'REVERSED', atMs: at(7) },
+    ]);
+  });
+
+  test('is counted for no longer than something waits for it', () => {
+    const world = paid([{ to: 'SUCCESS', polls: 1 }]);
+    for (let nth = 0; nth < 3; nth += 1) world.read('a');
+    expect(world.payout('a').reads).toBe(1);
+  });
+});
+
+describe('a payout that a rule hides', () => {
+  const notFound = (code = 'TRANSACTION_NOT_FOUND') => ({
+    kind: 'refused',
+    refusal: { code, details: { rule: 'test/r' } },
+  });
+
+  test('for two reads is there at the third; it was debited all the time', () => {
+    const world = paid([{ to: 'SUCCESS', polls: 3 }], { not_found: { reads: 2 } });
+    expect(world.balance(1).paise).toBe(900);
+    expect(world.read('a')).toEqual(notFound());
+    expect(world.read({ txn_id: world.payout('a').txnId })).toEqual(notFound());
+    expect(world.pay('a').answer).toMatchObject({ kind: 'payout', replayed: true });
+    expect(world.read('a')).toMatchObject({ payout: { state: 'SUCCESS' } });
+    expect(world.balance().paise).toBe(900);
+  });
+
+  test('appears after its reads, also when nothing else waits for them', () => {
+    const world = paid([], { not_found: { reads: 1 } });
+    expect(world.read('a')).toEqual(notFound());
+    expect(world.read('a')).toMatchObject({ payout: { state: 'PENDING' } });
+    expect(world.read('a')).toMatchObject({ payout: { state: 'PENDING' } });
+  });
+
+  test('for a time settles unseen, and is there from that time on', () => {
+    const world = paid([{ to: 'FAILED', after: '5ms' }], { not_found: { for: '10ms' } });
+    expect(world.read('a', 9)).toEqual(notFound());
+    expect(world.changes).toMatchObject([{ to: 'FAILED', atMs: at(5) }]);
+    expect(world.balance().paise).toBe(1000);
+    expect(world.read('a', 10)).toMatchObject({ payout: { state: 'FAILED' } });
+  });
+
+  test('is unknown in the words of the dialect', () => {
+    const world = new Core({
+      dialect: { status: { unknown: 400 } },
+      rules: [{ name: 'r', match: { route: 'initiate' }, effect: { not_found: { reads: 1 } } }],
+    });
+    world.pay('a');
+    expect(world.read('a')).toEqual(notFound('TRANSACTION_UNKNOWN'));
+    expect(world.read('b')).toEqual({
+      kind: 'refused',
+      refusal: { code: 'TRANSACTION_UNKNOWN', details: {} },
+    });
+  });
+});
+
+describe('a stale read', () => {
+  const stale = (ms: number): RuleInput => ({
+    name: 'stale',
+    match: { route: 'status', header: { 'x-stale': String(ms) } },
+    effect: { stale: `${ms}ms` },
+  });
+  const AGES = [1060, 60 - 4, 60 - 5, 60 - 49, 60 - 50, 1];
+  const readStale = (world: Core, ms: number, atMs: number) =>
+    world.submit(
+      {
+        kind: 'status',
+        query: { client_ref_id: 'a' },
+        headers: { 'x-stale': String(ms) },
+        scenario: null,
+      },
+      atMs,
+    ).answer;
+
+  test.each([
+    ['before there was the payout', 1060, { state: 'PENDING', utr: null, completedAtMs: null }],
+    ['just before it succeeded', 56, { state: 'PENDING', utr: null, completedAtMs: null }],
+    ['when it succeeded', 55, { state: 'SUCCESS', utr: expect.any(String), completedAtMs: at(5) }],
+    ['just before it was reversed', 11, { state: 'SUCCESS', utr: expect.any(String), completedAtMs: at(5) }],
+    ['when it was reversed', 10, { state: 'REVERSED', utr: expect.any(String), completedAtMs: at(5) }],
+    ['a moment ago', 1, { state: 'REVERSED', utr: expect.any(String), completedAtMs: at(5) }],
+  ])('shows the payout as it was %s', (_when, ms, shown) => {
+    const timeline: RuleInput = {
+      name: 'r',
+      match: { route: 'initiate' },
+      effect: {
+        timeline: [
+          { to: 'SUCCESS', after: '5ms' },
+          { to: 'REVERSED', after: '50ms' },
+        ],
+      },
+    };
+    const rules = AGES.map((age) => ({ ...stale(age), name: `stale-${age}` }));
+    const world = new Core({ rules: [timeline, ...rules] });
+    world.pay('a');
+    expect(readStale(world, ms, 60)).toMatchObject({ kind: 'payout', payout: shown });
+    expect(world.read('a')).toMatchObject({ payout: { state: 'REVERSED' } });
+    expect(world.balance().paise).toBe(1000);
+  });
+
+  test('counts like any other, and does not show what it made happen', () => {
+    const world = new Core({ rules: [...timelines({ a: [{ to: 'SUCCESS', polls: 1 }] }).rules!, stale(1)] });
+    world.pay('a');
+    expect(readStale(world, 1, 10)).toMatchObject({
+      payout: { state: 'PENDING', utr: null, completedAtMs: null },
+    });
+    expect(world.changes).toMatchObject([{ to: 'SUCCESS', atMs: at(10) }]);
+    expect(readStale(world, 1, 11)).toMatchObject({ payout: { state: 'SUCCESS' } });
+  });
+});
+
+test('a UTR may come before the payout has ended, and stays the same', () => {
+  const world = paid([
+    { utr: 'now', after: '2ms' },
+    { to: 'FAILED', after: '5ms' },
+  ]);
+  world.submit(SETTLE, 3);
+  const { utr } = world.payout('a');
+  expect(utr).toMatch(/^\d{12}$/);
+  expect(world.changes).toMatchObject([{ from: 'PENDING', to: 'PENDING', atMs: at(2), utr }]);
+  expect(world.payout('a')).toMatchObject({ state: 'PENDING', completedAtMs: null });
+  expect(world.balance()).toEqual({ paise: 900, updatedMs: 0 });
+  expect(world.read('a', 5)).toMatchObject({ payout: { state: 'FAILED', utr } });
+});
+
+test('a UTR may come after a success, which is not completed anew', () => {
+  const world = paid([
+    { to: 'SUCCESS', after: '5ms', utr: 'none' },
+    { utr: 'now', after: '9ms' },
+  ]);
+  expect(world.read('a', 8)).toMatchObject({ payout: { state: 'SUCCESS', utr: null, completedAtMs: at(5) } });
+  expect(world.read('a', 9)).toMatchObject({
+    payout: { state: 'SUCCESS', utr: expect.any(String), completedAtMs: at(5) },
+  });
+});
+
+test('in a dialect that says so, a payout that failed has a UTR', () => {
+  const world = new Core({
+    dialect: { status: { utr_of_failed: 'set' } },
+    ...timelines({ a: [{ to: 'FAILED', after: '1ms' }] }),
+  });
+  world.pay('a');
+  world.pay('b');
+  world.submit({ kind: 'transition', txnId: world.payout('b').txnId, to: 'FAILED' }, 5);
+  for (const reference of ['a', 'b'])
+    expect(world.payout(reference)).toMatchObject({
+      state: 'FAILED',
+      utr: expect.stringMatching(/^\d{12}$/),
+    });
+});
+
+describe('a status read', () => {
+  test.each<[both: 'same' | 'client_ref_id' | 'txn_id' | 400, found: string]>([
+    ['same', 'TRANSACTION_NOT_FOUND'],
+    ['client_ref_id', 'a'],
+    ['txn_id', 'b'],
+    [400, 'INVALID_REQUEST'],
+  ])('by two names that name two payouts, where the dialect says %s', (both, found) => {
+    const world = new Core({ dialect: { status: { both } } });
+    world.pay('a');
+    world.pay('b');
+    const { txnId: txn_id } = world.payout('b');
+    const answer = world.read({ client_ref_id: 'a', txn_id });
+    expect(answer.kind === 'payout' ? answer.payout.clientRefId : answer).toEqual(
+      answer.kind === 'payout'
+        ? found
+        : expect.objectContaining({ refusal: expect.objectContaining({ code: found }) }),
+    );
+    expect(world.read({ txn_id })).toMatchObject({ payout: { clientRefId: 'b' } });
+  });
+
+  test('by two names of the same payout finds it; a wrong pair counts for neither', () => {
+    const world = paid([], { not_found: { reads: 1 } });
+    world.pay('b');
+    const { txnId: txn_id } = world.payout('a');
+    expect(world.read({ txn_id, client_ref_id: 'b' })).toMatchObject({ kind: 'refused' });
+    expect(world.read({ txn_id, client_ref_id: 'a' })).toMatchObject({ kind: 'refused' }); // its first read
+    expect(world.read({ txn_id, client_ref_id: 'a' })).toMatchObject({ payout: { txnId: txn_id } });
+  });
+
+  test.each([
+    ['an id of nobody', { txn_id: 'TXN0' }],
+    ['a reference of nobody', { client_ref_id: 'b' }],
+    ['an id of nobody with the reference of a payout', { txn_id: 'TXN0', client_ref_id: 'a' }],
+  ])('that names %s finds nothing, in an empty ledger and in another', (_what, query) => {
+    for (const world of [new Core(), paid([])])
+      expect(world.read(query)).toEqual({
+        kind: 'refused',
+        refusal: { code: 'TRANSACTION_NOT_FOUND', details: {} },
+      });
+  });
+
+  test('that names nothing is invalid, and names both fields', () => {
+    const message = 'client_ref_id or txn_id is required';
+    expect(paid([]).read({})).toEqual({
+      kind: 'refused',
+      refusal: {
+        code: 'INVALID_REQUEST',
+        details: { errors: ['client_ref_id', 'txn_id'].map((field) => ({ field, message })) },
+      },
+    });
+  });
+
+  test('shows the balance around it, and commits nothing', () => {
+    const world = paid([{ to: 'FAILED', polls: 1 }]);
+    expect(
+      world.submit({ kind: 'status', query: { client_ref_id: 'a' }, headers: {}, scenario: null }),
+    ).toMatchObject({ committed: false, balances: { beforePaise: 900, afterPaise: 1000 } });
+  });
+});
+
+test('one long wait stamps as many short ones do', () => {
+  const due = { a: [{ to: 'SUCCESS' as const, after: '7ms' }], b: [{ to: 'FAILED' as const, after: '5ms' }] };
+  const [long, short] = [new Core(timelines(due)), new Core(timelines(due))];
+  for (const world of [long, short]) for (const reference of ['a', 'b']) world.pay(reference);
+  long.submit(advance({ byMs: 60 }));
+  for (let ms = 0; ms < 60; ms += 1) short.submit(advance({ byMs: 1 }));
+  expect(nowMs(short.state)).toBe(nowMs(long.state));
+  expect(short.state.entries).toEqual(long.state.entries);
+  expect(short.state.payouts).toEqual(long.state.payouts);
+});

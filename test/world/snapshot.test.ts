@@ -1,0 +1,590 @@
+import { describe, expect, test } from 'vitest';
+import { LATEST_MS, WORLD_ITEMS, WorldHead, type WorldItem } from '../../src/contract/snapshot.ts';
+import { brokenInvariants } from '../../src/world/ledger.ts';
+import { takeSnapshot } from '../../src/world/snapshot.ts';
+import { nowMs, type WorldState } from '../../src/world/state.ts';
+import {
+  advance,
+  balance,
+  Core,
+  load,
+  refusalOf,
+  save,
+  sourceOf,
+  START_MS,
+  timelines,
+  type Saved,
+} from '../support/core.ts';
+import { atRead, step } from '../support/payouts.ts';
+
+const at = (ms: number): number => START_MS + ms;
+
+/**
+ * A world at 10 ms. Its payouts: 0 was reversed after its success, 1 failed, 2 waits for two steps by reads, 3 is the
+ * second one of its reference, 4 succeeded at a read, and is to be reversed at 90 ms. It has a credit, a debit, a
+ * remembered refusal, a rule on top, and counters.
+ */
+function past(): Core {
+  const world = new Core({
+    ...timelines({
+      p0: [
+        { to: 'SUCCESS', after: '1ms' },
+        { to: 'REVERSED', after: '2ms' },
+      ],
+      p1: [{ to: 'FAILED', after: '1ms' }],
+      p2: [
+        { to: 'SUCCESS', polls: 2 },
+        { to: 'REVERSED', polls: 3 },
+      ],
+      p4: [
+        { to: 'SUCCESS', polls: 1 },
+        { to: 'REVERSED', after: '90ms' },
+      ],
+    }),
+    settlement: { NEFT: [{ to: 'SUCCESS', after: '50ms' }] },
+    dialect: { client_ref_id: { changed_body: 'second_payout', after_402: 'remember' } },
+  });
+  for (const reference of ['p0', 'p1', 'p2']) world.pay(reference);
+  const source = sourceOf({
+    settlement: { NEFT: [{ to: 'SUCCESS', after: '50ms' }] },
+    dialect: { client_ref_id: { changed_body: 'second_payout' } },
+  });
+  world.submit({
+    kind: 'initiate',
+    body: {
+      client_ref_id: 'p1',
+      beneficiary_name: 'Asha Rao',
+      beneficiary_account: '1',
+      beneficiary_ifsc: 'SBIN0000001',
+      amount: 1,
+      transfer_mode: 'NEFT',
+    },
+    headers: {},
+    scenario: source,
+  });
+  world.pay('p4');
+  world.pay('poor', { amount: 99 });
+  world.submit({ kind: 'credit', amountPaise: 70 }, 3);
+  world.submit({ kind: 'debit', amountPaise: 20 }, 3);
+  world.read('p4', 4);
+  world.submit({
+    kind: 'putRule',
+    rule: { name: 'top', match: { route: 'balance' }, effect: { delay: '1ms' } },
+  });
+  world.submit({
+    kind: 'putRule',
+    rule: { name: 'other', match: { route: 'balance', attempt: 5 }, effect: { delay: '1ms' } },
+  });
+  world.balance(10);
+  return world;
+}
+
+type Loose<T> = T extends object ? { -readonly [K in keyof T]: Loose<T[K]> } : T;
+type Item<Name extends keyof typeof WORLD_ITEMS> = Loose<Extract<WorldItem, Record<Name, unknown>>[Name]>;
+
+/** A snapshot in the hand of somebody who changes it. */
+class Tampered {
+  readonly saved = structuredClone(save(past().state)) as Loose<Saved>;
+
+  of<Name extends keyof typeof WORLD_ITEMS>(name: Name): Item<Name>[] {
+    return this.saved.items
+      .filter((item) => name in item)
+      .map((item) => (item as Record<Name, Item<Name>>)[name]);
+  }
+
+  get head() {
+    return this.saved.head;
+  }
+
+  payout(nth: number) {
+    return this.of('payout')[nth]!;
+  }
+
+  entry(kind: string) {
+    return this.of('entry').find((one) => one.kind === kind)!;
+  }
+
+  /** Writes one more entry, with nothing in it but what is said. */
+  enter(change: Partial<Item<'entry'>>): void {
+    const { items } = this.saved;
+    const last = this.of('entry').at(-1)!;
+    const entry = { ...last, kind: 'credit', amountPaise: 0, txnId: null, ...change };
+    items.splice(this.of('entry').length, 0, { entry } as Loose<WorldItem>);
+  }
+
+  put(...items: object[]): void {
+    for (const item of items) this.saved.items.push(item as Loose<WorldItem>);
+  }
+
+  drop(name: keyof typeof WORLD_ITEMS, nth: number): void {
+    const found = this.saved.items.filter((item) => name in item)[nth]!;
+    this.saved.items.splice(this.saved.items.indexOf(found), 1);
+  }
+}
+
+test('a snapshot is the world, whole: it is plain data in its own shape, and reads as the same state', () => {
+  const { state } = past();
+  const saved = save(state);
+  expect(state.payouts.map((one) => [one.state, one.nth, one.stepsDone])).toEqual([
+    ['REVERSED', 1, 2],
+    ['FAILED', 1, 1],
+    ['PENDING', 1, 0],
+    ['PENDING', 2, 0],
+    ['SUCCESS', 1, 1],
+  ]);
+  expect(WorldHead.parse(saved.head)).toEqual(saved.head);
+  for (const item of saved.items) {
+    const [[name, value]] = Object.entries(item) as [[keyof typeof WORLD_ITEMS, unknown]];
+    expect(WORLD_ITEMS[name].parse(value)).toEqual(value);
+  }
+  expect(saved.items).toHaveLength(takeSnapshot(state).length);
+  const read = load(saved);
+  expect(save(read)).toEqual(saved);
+  expect(brokenInvariants(read)).toEqual([]);
+  expect(nowMs(read)).toBe(nowMs(state));
+  const { generation: _, index: _index, ...same } = state;
+  expect(read).toMatchObject(same);
+  expect(read.index.tallies).toEqual(state.index.tallies);
+  expect([...read.index.utrs].toSorted()).toEqual([...state.index.utrs].toSorted());
+  expect(read.index.active.rules.map(({ id }) => id)).toEqual(state.index.active.rules.map(({ id }) => id));
+});
+
+test('a snapshot stays as it was taken, whatever happens before it is read', () => {
+  const world = past();
+  const snapshot = takeSnapshot(world.state);
+  const then = save(world.state);
+  world.submit({ kind: 'transition', txnId: world.payout('p2').txnId, to: 'FAILED' });
+  world.pay('later', { amount: 1 });
+  world.submit({ kind: 'removeRule', name: null });
+  world.submit(balance(), 95);
+  expect(JSON.parse(JSON.stringify([...snapshot.items]))).toEqual(then.items);
+  expect(snapshot.head).toEqual(then.head);
+});
+
+test('a state that was read has the future of the one that was saved', () => {
+  const world = past();
+  const state = load(save(world.state));
+  const other = new Core();
+  Object.assign(other.state, state, { generation: world.state.generation });
+  for (const core of [world, other]) {
+    core.events.length = 0;
+    core.submit(advance({ byMs: 20 }), 30);
+    core.read('p2');
+    core.read('p2');
+    core.pay('p4');
+    core.pay('poor');
+    core.submit(balance());
+    core.submit(advance({ until: 'idle' }));
+  }
+  expect(other.events).toEqual(world.events);
+  expect(save(other.state)).toEqual(save(world.state));
+  expect(world.changes).toHaveLength(3);
+});
+
+const UNLIKE = 'the entries of TXN\\w+ do not fit it';
+const UNEXPLAINED = 'the entries do not explain the balance';
+const MISNAMED = 'an entry names the wrong payout';
+const OPENING = 'a ledger begins with its opening, and has one';
+const UNTIMELY = 'an entry is out of its time';
+const STEPS = 'its steps are out of their time';
+const RETURNED = 'was returned without a debit';
+
+test.each<[what: string, why: string, tamper: (saved: Tampered) => void]>([
+  // entries
+  ['no entries', UNLIKE, (saved) => void saved.of('entry').forEach(() => saved.drop('entry', 0))],
+  ['an opening in the middle', OPENING, (saved) => saved.enter({ kind: 'opening' })],
+  ['something before the opening', OPENING, (saved) => void (saved.entry('opening').kind = 'credit')],
+  ['a gap between entries', UNEXPLAINED, (saved) => saved.enter({ amountPaise: 1 })],
+  ['an entry too few', UNEXPLAINED, (saved) => saved.drop('entry', 3)],
+  [
+    'the last entry missing',
+    'the balance|entries of',
+    (saved) => saved.drop('entry', saved.of('entry').length - 1),
+  ],
+  [
+    'an entry after the payouts',
+    'comes after the payouts',
+    (saved) => saved.put({ entry: saved.of('entry').at(-1) }),
+  ],
+  ['a credit to a payout', MISNAMED, (saved) => void (saved.entry('credit').txnId = saved.payout(0).txnId)],
+  ['a refund of nothing', MISNAMED, (saved) => void (saved.entry('refund').txnId = null)],
+  ['a payment for nothing', MISNAMED, (saved) => void (saved.entry('payout').txnId = null)],
+  ['an entry that moves nothing', 'has the wrong sign', (saved) => saved.enter({})],
+  [
+    'a credit that takes',
+    'credit has the wrong sign',
+    (saved) => saved.enter({ amountPaise: -50, balancePaise: 700 }),
+  ],
+  [
+    'a debit that gives',
+    'debit has the wrong sign',
+    (saved) => saved.enter({ kind: 'debit', amountPaise: 50, balancePaise: 800 }),
+  ],
+  ['an entry before the one ahead of it', UNTIMELY, (saved) => void (saved.entry('credit').atMs = at(0))],
+  [
+    'an entry in the future',
+    UNTIMELY,
+    (saved) => saved.enter({ amountPaise: 1, balancePaise: 751, atMs: at(11) }),
+  ],
+  [
+    'a payment for a stranger',
+    'names a payout that is missing',
+    (saved) => saved.enter({ kind: 'payout', amountPaise: -1, balancePaise: 749, txnId: 'stranger' }),
+  ],
+  [
+    'a refund to a stranger',
+    RETURNED,
+    (saved) => saved.enter({ kind: 'refund', amountPaise: 1, balancePaise: 751, txnId: 'stranger' }),
+  ],
+  [
+    'a refund that came twice',
+    RETURNED,
+    (saved) =>
+      saved.enter({ kind: 'refund', amountPaise: 100, balancePaise: 850, txnId: saved.payout(1).txnId }),
+  ],
+  [
+    'a refund of another amount',
+    RETURNED,
+    (saved) =>
+      saved.enter({ kind: 'refund', amountPaise: 99, balancePaise: 849, txnId: saved.payout(4).txnId }),
+  ],
+  [
+    'a refund of a payout under way',
+    UNLIKE,
+    (saved) =>
+      saved.enter({ kind: 'refund', amountPaise: 100, balancePaise: 850, txnId: saved.payout(2).txnId }),
+  ],
+  [
+    'money debited twice',
+    'was debited twice',
+    (saved) =>
+      saved.enter({ kind: 'payout', amountPaise: -100, balancePaise: 650, txnId: saved.payout(4).txnId }),
+  ],
+  [
+    'a payment at another time than its payout',
+    UNLIKE,
+    (saved) => void (saved.of('entry').findLast(({ kind }) => kind === 'payout')!.atMs = at(1)),
+  ],
+  [
+    'a refund at another time than its step',
+    UNLIKE,
+    (saved) => void (saved.of('entry').findLast(({ kind }) => kind === 'refund')!.atMs = at(3)),
+  ],
+  // payouts
+  ['a payout twice', 'is there twice', (saved) => saved.put({ payout: saved.payout(0) })],
+  ['a payout too few', 'a payout that is missing', (saved) => saved.drop('payout', 4)],
+  [
+    'a payout that nothing was paid for',
+    UNLIKE,
+    (saved) => saved.put({ payout: { ...saved.payout(4), txnId: 'TXN9', clientRefId: 'p9', utr: 'X' } }),
+  ],
+  ['a payout dearer than what was paid', UNLIKE, (saved) => void (saved.payout(4).amountPaise += 1)],
+  [
+    'a first payout that is the second',
+    'of p0 are not numbered without a gap',
+    (saved) => void (saved.payout(0).nth = 2),
+  ],
+  [
+    'a second payout that is the third',
+    'of p1 are not numbered without a gap',
+    (saved) => void (saved.payout(3).nth = 3),
+  ],
+  [
+    'a second payout that is the first',
+    'of p1 are not numbered without a gap',
+    (saved) => void (saved.payout(3).nth = 1),
+  ],
+  [
+    'payouts in another order than their entries',
+    UNLIKE,
+    (saved) =>
+      saved.saved.items.push(
+        ...saved.saved.items.splice(
+          saved.saved.items.findIndex((item) => 'payout' in item),
+          1,
+        ),
+      ),
+  ],
+  [
+    'a younger payout before an older one',
+    'not in the order in which they were made',
+    (saved) => void (saved.payout(1).createdAtMs = at(-1)),
+  ],
+  [
+    'a payout of the future',
+    'entries of|out of their time',
+    (saved) => void (saved.payout(4).createdAtMs = at(11)),
+  ],
+  [
+    'a UTR of another payout',
+    'is that of another payout',
+    (saved) => void (saved.payout(4).utr = saved.payout(0).utr),
+  ],
+  [
+    'a UTR that no step set',
+    'its UTR is not what its steps set',
+    (saved) => void (saved.payout(2).utr = 'X'),
+  ],
+  ['a UTR that is lost', 'its UTR is not what its steps set', (saved) => void (saved.payout(0).utr = null)],
+  ['a completion at another time', 'its completion', (saved) => void (saved.payout(0).completedAtMs = at(2))],
+  [
+    'a completion of a payout under way',
+    'its completion',
+    (saved) => void (saved.payout(2).completedAtMs = at(2)),
+  ],
+  // steps
+  [
+    'a payout that has not done its steps',
+    'legal edges only',
+    (saved) => void (saved.payout(0).stepsDone = 1),
+  ],
+  [
+    'a payout with more steps done than it has',
+    'more of its steps',
+    (saved) => void (saved.payout(0).stepsDone = 3),
+  ],
+  [
+    'a payout that is elsewhere',
+    'where its steps lead to FAILED',
+    (saved) => void (saved.payout(1).state = 'REVERSED'),
+  ],
+  [
+    'an illegal edge ahead',
+    'legal edges only',
+    (saved) => void saved.payout(4).timeline.push(step('FAILED', 91)),
+  ],
+  [
+    'an illegal edge behind',
+    'legal edges only',
+    (saved) => void (saved.payout(0).timeline[1]!.to = 'FAILED'),
+  ],
+  ['a step that happened at no time', STEPS, (saved) => void (saved.payout(0).timeline[0]!.afterMs = null)],
+  ['a step that happened in the future', STEPS, (saved) => void (saved.payout(4).timeline[0]!.afterMs = 11)],
+  ['steps that happened in another order', STEPS, (saved) => void (saved.payout(0).timeline[1]!.afterMs = 0)],
+  [
+    'a step ahead that waits for nothing',
+    'a step waits',
+    (saved) => void (saved.payout(2).timeline[1]!.polls = null),
+  ],
+  [
+    'a step ahead that waits for two things',
+    'a step waits',
+    (saved) => void (saved.payout(2).timeline[1]!.afterMs = 99),
+  ],
+  [
+    'steps ahead in another order',
+    'in order of due time',
+    (saved) => void (saved.payout(3).timeline = [step('SUCCESS', 60), step('REVERSED', 59)]),
+  ],
+  // the wallet
+  [
+    'more money than its entries',
+    'money put in|the newest entry',
+    (saved) => void (saved.head.wallet.balancePaise += 1),
+  ],
+  ['money that nobody put in', 'balance \\+ PENDING', (saved) => void (saved.head.wallet.putInPaise += 1)],
+  [
+    'money that is out twice',
+    'money out is in PENDING',
+    (saved) => void (saved.head.wallet.paidOutPaise += 1),
+  ],
+  [
+    'a balance that its entries do not show',
+    'the newest entry shows the balance',
+    (saved) => {
+      saved.head.wallet.balancePaise += 1;
+      saved.head.wallet.putInPaise += 1;
+    },
+  ],
+  [
+    'another opening balance',
+    'its opening balance is another',
+    (saved) => void (saved.head.openingBalancePaise += 1),
+  ],
+  // the rest
+  ['a clock before its entries', UNTIMELY, (saved) => void (saved.head.clock = { frozenAtMs: at(1) })],
+  [
+    'a clock before 1970',
+    'its clock is before 1970',
+    (saved) => void (saved.head.clock = { frozenAtMs: null, aheadMs: -LATEST_MS }),
+  ],
+  [
+    'a scenario that is none',
+    'cannot be used here',
+    (saved) => void (saved.head.scenario.source.document = { rules: 5 }),
+  ],
+  ['a rule on top that is none', 'cannot be used here', (saved) => saved.put({ rule: { name: 'x' } })],
+  [
+    'two rules of one name',
+    'two rules on top have the same name',
+    (saved) => saved.put({ rule: saved.of('rule')[0] }),
+  ],
+  [
+    'more rules on top than there may be',
+    'more than 100 rules',
+    (saved) =>
+      saved.put(
+        ...Array.from({ length: 99 }, (_, nth) => ({ rule: { name: `r${nth}`, effect: { delay: '1ms' } } })),
+      ),
+  ],
+  [
+    'a rule taken more often than it matched',
+    'more often than it matched',
+    (saved) => void (saved.of('use')[0]!.taken += 1),
+  ],
+  ['a rule that is counted twice', 'is counted twice', (saved) => saved.put({ use: saved.of('use')[0] })],
+  [
+    'a reference that is counted twice',
+    'is counted twice',
+    (saved) => saved.put({ attempts: { ...saved.of('attempts')[0], isRecent: false } }),
+  ],
+  [
+    'more attempts than there may be',
+    'more than 20000 attempts',
+    (saved) =>
+      saved.put(
+        ...Array.from({ length: 20_001 }, (_, nth) => ({
+          attempts: { of: `initiate x${nth}`, count: 1, isRecent: true },
+        })),
+      ),
+  ],
+  [
+    'more rules counted than there may be',
+    'more than 100000 rules',
+    (saved) => {
+      for (let nth = 0; nth <= 100_000; nth += 1)
+        saved.put({ use: { rule: `x/${nth}`, matched: 1, taken: 1 } });
+    },
+  ],
+  ['a refusal that is remembered twice', 'is remembered twice', (saved) => saved.put({ refused: 'poor' })],
+])('a snapshot with %s is refused', (_what, why, tamper) => {
+  const saved = new Tampered();
+  tamper(saved);
+  const refusal = refusalOf(() => load(saved.saved as Saved));
+  expect(refusal).toMatchObject({ code: 'STATE_REFUSED' });
+  expect(refusal.message).toMatch(new RegExp(why));
+});
+
+test.each<[what: string, change: (saved: Tampered) => void]>([
+  ['a step ahead whose time has gone by', (saved) => void (saved.payout(4).timeline[1]!.afterMs = 0)],
+  ['a step ahead whose read has been', (saved) => void (saved.payout(2).reads = 9)],
+  ['a step at which only the UTR comes', (saved) => void (saved.payout(3).timeline[0]!.to = null)],
+  ['further steps by reads', (saved) => void (saved.payout(4).timeline[1] = atRead('REVERSED', 7))],
+  [
+    'counters of rules of another scenario',
+    (saved) => saved.put({ use: { rule: 'x/y', matched: 5, taken: 5 } }),
+  ],
+])('a snapshot may have %s', (_what, change) => {
+  const saved = new Tampered();
+  change(saved);
+  expect(brokenInvariants(load(saved.saved as Saved))).toEqual([]);
+});
+
+/** Takes a snapshot as a file does it: every line is held against its shape. */
+function readable(state: WorldState): void {
+  const saved = save(state);
+  WorldHead.parse(saved.head);
+  for (const item of saved.items) {
+    const [[name, value]] = Object.entries(item) as [[keyof typeof WORLD_ITEMS, unknown]];
+    WORLD_ITEMS[name].parse(value);
+  }
+  expect(save(load(saved))).toEqual(saved);
+}
+
+describe('a world can be restored from its snapshot', () => {
+  const rules = (effect: object) => ({
+    rules: [{ name: 'r', match: { route: 'initiate' as const }, effect }],
+  });
+
+  test.each<[what: string, make: () => Core]>([
+    ['after nothing at all', () => new Core()],
+    ['with an empty wallet', () => new Core({ wallet: { opening_balance: 0 } })],
+    [
+      'with a step planned for ten thousand years',
+      () => new Core(rules({ timeline: [{ to: 'SUCCESS', after: '3650000d' }] })),
+    ],
+    [
+      'with a step at a time of day',
+      () =>
+        new Core(
+          rules({
+            timeline: [
+              { to: 'SUCCESS', after: '3650000d' },
+              { to: 'REVERSED', at: '06:30' },
+            ],
+          }),
+        ),
+    ],
+    [
+      'with a step at a read that nobody will see',
+      () => new Core(rules({ timeline: [{ to: 'SUCCESS', polls: Number.MAX_SAFE_INTEGER }] })),
+    ],
+    [
+      'with a payout hidden for ever',
+      () => new Core(rules({ not_found: { reads: Number.MAX_SAFE_INTEGER } })),
+    ],
+    [
+      'with a payout hidden for ten thousand years',
+      () => new Core(rules({ not_found: { for: '3650000d' } })),
+    ],
+    [
+      'at the end of the year 9999',
+      () => new Core({ settlement: 'instant' }, { clock: { frozenAtMs: LATEST_MS } }),
+    ],
+    ['at the beginning of 1970', () => new Core({ settlement: 'realistic' }, { clock: { frozenAtMs: 0 } })],
+  ])('%s', (_what, make) => {
+    const world = make();
+    world.pay('a');
+    world.read('a');
+    readable(world.state);
+    world.submit(advance({ until: 'idle' }));
+    readable(world.state);
+  });
+
+  test('with the longest texts that a payout may have, and references of any characters', () => {
+    const world = new Core({ dialect: { client_ref_id: { after_402: 'remember' } } });
+    const text = '\u{1F4B8}'.repeat(64);
+    world.pay(text, {
+      beneficiary_name: text,
+      beneficiary_account: text,
+      beneficiary_ifsc: text,
+      remarks: text,
+    });
+    world.pay(`${'x'.repeat(127)}\u0000`, { amount: 99 });
+    world.read('x'.repeat(5000));
+    readable(world.state);
+  });
+
+  test('with a step that came after a read at a later time than was planned', () => {
+    const world = new Core(
+      timelines({
+        a: [
+          { to: 'SUCCESS', polls: 1 },
+          { to: 'REVERSED', after: '5ms' },
+        ],
+      }),
+    );
+    world.pay('a');
+    world.read('a', 30);
+    readable(world.state);
+  });
+
+  test('with a full wallet', () => {
+    const world = new Core();
+    world.submit({ kind: 'credit', amountPaise: 1e13 - 1000 });
+    world.pay('a', { amount: 1e11 });
+    readable(world.state);
+  });
+
+  test('with as many rules as a scenario may have', () => {
+    const many = Array.from({ length: 20_100 }, (_, nth) => ({
+      name: `r${nth}`,
+      skip: 9,
+      effect: { delay: '0ms' },
+    }));
+    const world = new Core({ rules: many });
+    world.pay('a');
+    expect(world.state.uses.size).toBe(20_100);
+    readable(world.state);
+  });
+});

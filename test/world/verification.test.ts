@@ -1,0 +1,161 @@
+import { expect, test } from 'vitest';
+import type { Exchange } from '../../src/world/exchange.ts';
+import { verify } from '../../src/world/verification.ts';
+
+const asked = (nth: number, change: Partial<Exchange> = {}): Exchange =>
+  ({ nth, method: 'GET', url: '/12345', headers: {}, outcome: 'answered', atMs: 0, ...change }) as Exchange;
+
+const verified = (exchanges: readonly Exchange[], expected: Parameters<typeof verify>[2]) =>
+  verify(
+    exchanges,
+    0,
+    expected,
+    (pattern) => new RegExp(pattern),
+    () => undefined,
+  );
+
+/** The same of a journal from which so many requests were dropped, and what the report was told. */
+const verifiedAfter = (
+  exchanges: readonly Exchange[],
+  expected: Parameters<typeof verify>[2],
+  evicted = 0,
+) => {
+  const told: string[] = [];
+  const report = (path: readonly PropertyKey[]) => void told.push(path.join('.'));
+  const answer = verify(exchanges, evicted, expected, (pattern) => new RegExp(pattern), report);
+  return { ...answer, told };
+};
+
+const answer = { status: 200, headers: {}, body: '' } as NonNullable<Exchange['answer']>;
+
+test('a part of a match without a value asks for nothing', () => {
+  expect(verified([asked(1), asked(2)], { match: { outcome: undefined, route: undefined } }).count).toBe(2);
+});
+
+test('a request that has no answer has no status', () => {
+  const { count, closest } = verified([asked(1)], { match: { status: 200 } });
+  expect([count, closest[0]?.misses]).toEqual([0, [{ field: 'status', expected: 200, actual: null }]]);
+});
+
+test.each([
+  ['connection-reset', 0],
+  ['empty-response', 0],
+  ['garbage', 0],
+  ['hang', 0],
+  ['slow-body', 1],
+  ['truncated-body', 1],
+  [undefined, 1],
+] as const)('an answer with the fault %s counts with its status %i times', (fault, count) => {
+  const one = asked(1, { answer, ...(fault !== undefined && { fault }) });
+  expect(verified([one], { match: { status: 200 } }).count).toBe(count);
+});
+
+test.each([
+  [true, true],
+  [false, false],
+  [undefined, null],
+])('a payout is committed as the journal says: %s', (underRule, actual) => {
+  const one = asked(1, { route: 'initiate', ...(underRule !== undefined && { committed: underRule }) });
+  for (const committed of [true, false]) {
+    const { passed, closest } = verified([one], { match: { committed } });
+    expect(passed).toBe(committed === actual);
+    if (!passed) expect(closest[0]?.misses).toEqual([{ field: 'committed', expected: committed, actual }]);
+  }
+});
+
+test('where nothing of a sequence was seen, all requests are looked at for the closest', () => {
+  const all = [asked(1), asked(2), asked(3)];
+  const sequence = [{ route: 'balance' as const }];
+  expect(verified(all, { sequence }).closest.map(({ id }) => id)).toEqual([3, 2, 1]);
+});
+
+test('no more than three are shown, though more are as close', () => {
+  const all = [1, 2, 3, 4].map((nth) => asked(nth));
+  expect(verified(all, { match: { route: 'balance' } }).closest).toHaveLength(3);
+});
+
+const known = ({ nth = 0, ...change }: Partial<Exchange>): Exchange => asked(nth, change);
+
+test('what a request misses is shown by what it had, whatever it was expected to be', () => {
+  const atMs = Date.parse('2026-01-15T10:30:00Z');
+  const one = known({
+    nth: 1,
+    route: 'status',
+    attempt: 2,
+    atMs,
+    answer,
+    headers: { a: 'b' },
+    url: '/s?txn_id=T',
+  });
+  const match = {
+    route: 'initiate',
+    attempt: 1,
+    header: { a: 'c' },
+    hours: { from: 0, to: 1 },
+    status: 400,
+    outcome: 'pending',
+    rule: 'a/b',
+    fault: 'hang',
+    committed: true,
+    replayed: true,
+  } as const;
+  const { closest, message, told } = verifiedAfter([one], { match });
+  expect(message).toBe('0 requests match; expected at least 1');
+  expect(told).toEqual([]);
+  expect(closest).toEqual([
+    {
+      id: 1,
+      request: '#1 GET /s 200',
+      misses: Object.entries({
+        route: 'status',
+        attempt: 2,
+        header: { a: 'b' },
+        hours: '2026-01-15T10:30:00.000Z',
+        status: 200,
+        outcome: 'answered',
+        rule: null,
+        fault: null,
+        committed: null,
+        replayed: false,
+      }).map(([field, actual]) => ({ field, expected: match[field as keyof typeof match], actual })),
+    },
+  ]);
+});
+
+test('one request matches, two requests match, and what made room is counted in the same words', () => {
+  const all = [known({ nth: 1 }), known({ nth: 2, outcome: 'client_gone' })];
+  expect(verifiedAfter(all, { match: { outcome: 'answered' } }, 1)).toMatchObject({
+    passed: true,
+    message:
+      '1 request matches; expected at least 1; 1 request before these had to make room and are not counted (SANDBOX_JOURNAL_ENTRIES)',
+    closest: [],
+    evicted: 1,
+  });
+  expect(verifiedAfter(all, { match: undefined }, 0)).toMatchObject({
+    count: 2,
+    message: '2 requests match; expected at least 1',
+  });
+  expect(verifiedAfter(all, { sequence: [{ outcome: 'answered' }] }, 5)).toMatchObject({
+    passed: true,
+    count: 1,
+    message: 'The whole sequence of 1 request was seen',
+    closest: [],
+  });
+  const sequence = [{ outcome: 'answered' as const }, { route: 'balance' as const }];
+  expect(verifiedAfter(all, { sequence }, 5)).toMatchObject({
+    passed: false,
+    count: 1,
+    message:
+      '1 of the sequence of 2 requests were seen: nothing after them matches sequence[1]; 5 requests before these had to make room and are not counted (SANDBOX_JOURNAL_ENTRIES)',
+    closest: [{ id: 2, request: '#2 GET /12345 client_gone' }],
+  });
+});
+
+test('at most three are shown, the newest of those that miss the same', () => {
+  const all = [1, 2, 3, 4, 5].map((nth) => asked(nth));
+  const ids = (expected: Parameters<typeof verify>[2]) =>
+    verifiedAfter(all, expected).closest.map(({ id }) => id);
+  expect(ids({ match: { route: 'balance' } })).toEqual([5, 4, 3]);
+  expect(ids({ match: {}, count: { at_most: 4 } })).toEqual([5, 4, 3]);
+  expect(ids({ match: {}, count: { exactly: 5 } })).toEqual([]);
+});
