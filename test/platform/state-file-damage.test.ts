@@ -44,7 +44,7 @@ const compiler = new ScenarioLibrary({
     rateLimit: 'off',
     isMagic: false,
   },
-  inForce: undefined,
+  active: undefined,
   folder: undefined,
   reloaded: () => undefined,
   refused: () => undefined,

@@ -252,7 +252,7 @@ test('the state is written every so often while anything is asked, and at the st
   await wallClock.pass(1);
   await expect.poll(written).toBe(1);
   expect(keptWorlds(state)).toMatchObject([{ payouts: [{ clientRefId: 'kept' }] }]);
-  await expect.poll(() => wallClock.pass(30_000).then(() => wallClock.alarms)).toBeGreaterThan(1);
+  await expect.poll(() => wallClock.pass(30_000).then(() => wallClock.timers)).toBeGreaterThan(1);
   await server.close();
   expect(written()).toBe(2); // nothing was asked after the first
 });

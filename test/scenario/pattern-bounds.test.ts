@@ -88,8 +88,7 @@ test('the regular expressions of all rules on top of a world have at most a size
       'match',
     ]),
   );
-  const { rules } = (await world.world.snapshot()).world.head;
-  expect(rules).toHaveLength(4);
+  expect(await world.world.rules('world')).toHaveLength(4);
   await world.world.removeRule('a');
   await world.world.rule(ruleWith('a', 'e'));
 });

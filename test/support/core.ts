@@ -34,7 +34,7 @@ export const SETTINGS: ScenarioSettings = {
 
 export const compiler = new ScenarioLibrary({
   settings: SETTINGS,
-  inForce: undefined,
+  active: undefined,
   folder: undefined,
   reloaded: () => undefined,
   refused: () => undefined,

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
+import { worldIdOf } from '../../../src/payout/identity.ts';
 import { connectSandbox, type SettingsInput } from '../../../src/index.ts';
 import { startServer } from '../../../src/server.ts';
 import { readSettings } from '../../../src/settings.ts';
@@ -44,20 +45,20 @@ async function stillSandbox(settings: SettingsInput = {}) {
   const { url, worlds } = server;
   const sandbox = connectSandbox({ url, adminToken: ADMIN_TOKEN });
   const client = (key: string): Client => clientOf(sandbox.world(key));
-  worlds.of(WATCHED);
-  return { url, clock, worlds, sandbox, client, idleAlarms: clock.alarms, close: () => server.close() };
+  worlds.use(worldIdOf(WATCHED));
+  return { url, clock, worlds, sandbox, client, idleAlarms: clock.timers, close: () => server.close() };
 }
 
 type Still = Awaited<ReturnType<typeof stillSandbox>>;
 
 test.each<[string, SettingsInput, (sandbox: Still) => Promise<unknown>]>([
-  ['the admin', {}, ({ sandbox, worlds }) => sandbox.dropWorld(worlds.of(WATCHED).id)],
+  ['the admin', {}, ({ sandbox, worlds }) => sandbox.dropWorld(worlds.use(worldIdOf(WATCHED)).id)],
   [
     'the cap of worlds',
     { maxWorlds: 2 },
     async ({ worlds }) => {
-      worlds.of(HUNG);
-      worlds.of('sk_test_one_more');
+      worlds.use(worldIdOf(HUNG));
+      worlds.use(worldIdOf('sk_test_one_more'));
     },
   ],
   [
@@ -65,7 +66,7 @@ test.each<[string, SettingsInput, (sandbox: Still) => Promise<unknown>]>([
     { worldIdle: '10s' },
     async ({ worlds, clock }) => {
       await clock.pass(6000);
-      worlds.of(HUNG);
+      worlds.use(worldIdOf(HUNG));
       await clock.pass(6000);
     },
   ],
@@ -75,11 +76,11 @@ test.each<[string, SettingsInput, (sandbox: Still) => Promise<unknown>]>([
     const still = await stillSandbox(settings);
     const { url, clock, worlds, idleAlarms } = still;
     const socket = readBehindHang(url);
-    await expect.poll(() => clock.alarms, EVENTUALLY).toBe(idleAlarms + 1);
-    const { id } = worlds.of(WATCHED);
+    await expect.poll(() => clock.timers, EVENTUALLY).toBe(idleAlarms + 1);
+    const { id } = worlds.use(worldIdOf(WATCHED));
     await drop(still);
     expect(worlds.list().map(({ world }) => world.id)).not.toContain(id);
-    expect(clock.alarms).toBe(idleAlarms);
+    expect(clock.timers).toBe(idleAlarms);
     expect(socket.destroyed).toBe(false);
     await clock.pass(2 * HEARTBEAT_MS);
   },
@@ -93,20 +94,20 @@ test('readers that stop reading end with their world, and nothing is written to 
     const socket = rawSocket(url);
     socket.pause();
     socket.write(READ_EVENTS);
-    await expect.poll(() => clock.alarms, EVENTUALLY).toBeGreaterThan(idleAlarms);
+    await expect.poll(() => clock.timers, EVENTUALLY).toBeGreaterThan(idleAlarms);
     for (let event = 0; event < 8; event += 1) await payouts.pay({ amount: 0, remarks: 'x'.repeat(60_000) });
   }
-  await sandbox.dropWorld(worlds.of(WATCHED).id);
-  expect(clock.alarms).toBe(idleAlarms);
+  await sandbox.dropWorld(worlds.use(worldIdOf(WATCHED)).id);
+  expect(clock.timers).toBe(idleAlarms);
   await clock.pass(2 * HEARTBEAT_MS);
 });
 
 test('readers that wait behind hanging payouts are forgotten when their clients leave', async () => {
   const { url, clock, client, idleAlarms } = await stillSandbox();
   const sockets = Array.from({ length: 32 }, () => readBehindHang(url));
-  await expect.poll(() => clock.alarms, EVENTUALLY).toBe(idleAlarms + sockets.length);
+  await expect.poll(() => clock.timers, EVENTUALLY).toBe(idleAlarms + sockets.length);
   for (const socket of sockets) socket.destroy();
-  await expect.poll(() => clock.alarms, EVENTUALLY).toBe(idleAlarms);
+  await expect.poll(() => clock.timers, EVENTUALLY).toBe(idleAlarms);
   const events = await client(WATCHED).world.events();
   await events.return();
 });
@@ -115,9 +116,9 @@ test('a reader that comes when its client has left already is not remembered', a
   const { url, clock, idleAlarms } = await stillSandbox();
   const socket = rawSocket(url);
   socket.write(Buffer.concat([READ_EVENTS, READ_EVENTS]));
-  await expect.poll(() => clock.alarms, EVENTUALLY).toBe(idleAlarms + 1);
+  await expect.poll(() => clock.timers, EVENTUALLY).toBe(idleAlarms + 1);
   socket.destroy();
-  await expect.poll(() => clock.alarms, EVENTUALLY).toBe(idleAlarms);
+  await expect.poll(() => clock.timers, EVENTUALLY).toBe(idleAlarms);
 });
 
 test('a sandbox with readers behind hanging payouts stops, writes its state, and leaves no heartbeat behind', async () => {
@@ -125,8 +126,8 @@ test('a sandbox with readers behind hanging payouts stops, writes its state, and
   const { url, clock, idleAlarms, close } = await stillSandbox({ state });
   readBehindHang(url);
   const left = readBehindHang(url);
-  await expect.poll(() => clock.alarms, EVENTUALLY).toBe(idleAlarms + 2);
+  await expect.poll(() => clock.timers, EVENTUALLY).toBe(idleAlarms + 2);
   left.destroy();
   await close();
-  expect({ alarms: clock.alarms, isWritten: existsSync(state) }).toEqual({ alarms: 0, isWritten: true });
+  expect({ alarms: clock.timers, isWritten: existsSync(state) }).toEqual({ alarms: 0, isWritten: true });
 });

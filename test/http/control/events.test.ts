@@ -293,9 +293,9 @@ test('a stream that nothing happens on shows that it is alive', async () => {
     await wallClock.pass(15_000);
     await expect.poll(() => text().split(': alive\n\n').length - 1).toBe(beats);
   }
-  const { alarms } = wallClock;
+  const { timers } = wallClock;
   socket.destroy();
-  await expect.poll(() => wallClock.alarms).toBe(alarms - 1);
+  await expect.poll(() => wallClock.timers).toBe(timers - 1);
 });
 
 test('at the stop every stream ends whole, and holds nothing up', async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { z } from 'zod';
+import { worldIdOf } from '../../../src/payout/identity.ts';
 import { DEFAULT_DIALECT, Dialect, type DialectChange } from '../../../src/contract/dialect.ts';
 import type { ScenarioDocument } from '../../../src/contract/scenario.ts';
 import type { SettingsInput } from '../../../src/index.ts';
@@ -829,7 +830,7 @@ describe('a second payout', () => {
     const pay = async () =>
       seen(await fetch(`${server.url}/payout/initiate`, { method: 'POST', headers, body }));
     const answers = await Promise.all(Array.from({ length: count }, pay));
-    return { answers, book: await server.worlds.of('sk_test_crowd').state() };
+    return { answers, book: server.worlds.use(worldIdOf('sk_test_crowd')).latest };
   }
 
   test('so many identical requests at once make so many payouts and so many debits', async () => {
@@ -837,10 +838,8 @@ describe('a second payout', () => {
     expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
     const ids = answers.map(({ body }) => body.data.txn_id as string).toSorted();
     expect(new Set(ids).size).toBe(40);
-    expect([...book.transactions].map(({ txnId }) => txnId).toSorted()).toEqual(ids);
-    expect([...book.transactions].map(({ nth }) => nth)).toEqual(
-      Array.from({ length: 40 }, (_, nth) => nth + 1),
-    );
+    expect([...book.payouts].map(({ txnId }) => txnId).toSorted()).toEqual(ids);
+    expect([...book.payouts].map(({ nth }) => nth)).toEqual(Array.from({ length: 40 }, (_, nth) => nth + 1));
     expect(book.wallet.balancePaise).toBe(60_000);
     expect([...book.entries].filter(({ kind }) => kind === 'payout')).toHaveLength(40);
   });
@@ -850,7 +849,7 @@ describe('a second payout', () => {
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(7);
     expect(answers.filter(({ status }) => status === 402)).toHaveLength(13);
     expect(book.wallet.balancePaise).toBe(500);
-    expect(book.transactions).toHaveLength(7);
+    expect(book.payouts).toHaveLength(7);
   });
 
   test('the bodies of a reference are compared with that of its latest payout', async () => {

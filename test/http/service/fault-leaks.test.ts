@@ -4,6 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
+import { worldIdOf } from '../../../src/payout/identity.ts';
 import { buildApp } from '../../../src/app.ts';
 import type { WallClock } from '../../../src/log/wall-clock.ts';
 import { HeldAnswers } from '../../../src/log/held-answers.ts';
@@ -36,26 +37,26 @@ const CUT: readonly [string, Effect][] = [
   ['truncated', { fault: 'truncated-body' }],
 ];
 
-/** The system's clock, which tells how many alarms are set. */
+/** The system's clock, which says how many callbacks are scheduled. */
 function countingClock() {
   const clock = systemClock();
-  const alarms = new Set<object>();
+  const timers = new Set<object>();
   const counting: WallClock = {
     ...clock,
-    alarm(atMs, ring) {
-      const alarm = {};
-      alarms.add(alarm);
-      const cancel = clock.alarm(atMs, () => {
-        alarms.delete(alarm);
-        ring();
+    schedule(atMs, callback) {
+      const timer = {};
+      timers.add(timer);
+      const cancel = clock.schedule(atMs, () => {
+        timers.delete(timer);
+        callback();
       });
       return () => {
-        alarms.delete(alarm);
+        timers.delete(timer);
         cancel();
       };
     },
   };
-  return { clock: counting, alarms };
+  return { clock: counting, timers };
 }
 
 /** The answers that worlds hold back. (A spy of vitest would remember every call, and all that hangs on it.) */
@@ -83,7 +84,7 @@ function watchHeld() {
 
 /** A sandbox whose rule is the one that the reference of a payout names, seen from the inside. */
 async function openSandbox(settings: SettingsInput = {}) {
-  const { clock, alarms } = countingClock();
+  const { clock, timers } = countingClock();
   const held = watchHeld();
   const rules = [...HELD, ...CUT].map(([name, effect]) => ({ name, match: { client_ref_id: name }, effect }));
   const { app, worlds } = await buildApp({
@@ -97,7 +98,7 @@ async function openSandbox(settings: SettingsInput = {}) {
     new Promise((resolve, reject) =>
       app.server.getConnections((error, count) => (error === null ? resolve(count) : reject(error))),
     );
-  return { app, worlds, url, alarms, held, connections };
+  return { app, worlds, url, timers, held, connections };
 }
 
 /** A connection that nobody remembers once it is closed. */
@@ -144,9 +145,9 @@ async function heapBytes(): Promise<number> {
 }
 
 test(`${FAULTED} faulted requests whose clients leave keep no socket, no timer, no answer and no memory`, async () => {
-  const { url, worlds, alarms, held, connections } = await openSandbox();
-  worlds.of(KEY);
-  const idleAlarms = alarms.size; // for worlds that nobody uses
+  const { url, worlds, timers, held, connections } = await openSandbox();
+  worlds.use(worldIdOf(KEY));
+  const idleAlarms = timers.size; // for worlds that nobody uses
   const names = HELD.map(([name]) => name);
   const batch = async (size: number): Promise<void> => {
     const cut = Array.from({ length: size / 5 }, (_, nth) => send(url, CUT[nth % CUT.length]![0]));
@@ -155,7 +156,7 @@ test(`${FAULTED} faulted requests whose clients leave keep no socket, no timer, 
       send(url, names[nth % names.length]!),
     );
     await expect.poll(() => held.size, EVENTUALLY).toBe(waiting.length);
-    expect(alarms.size).toBeGreaterThan(idleAlarms); // else nothing would be watched
+    expect(timers.size).toBeGreaterThan(idleAlarms); // else nothing would be watched
     for (const socket of waiting) socket.destroy();
     await cutOff;
     await expect.poll(() => held.size, EVENTUALLY).toBe(0);
@@ -164,19 +165,19 @@ test(`${FAULTED} faulted requests whose clients leave keep no socket, no timer, 
   for (let nth = 0; nth < 4; nth += 1) await batch(250); // until all is compiled and all pools are filled
   const before = await heapBytes();
   for (let sent = 0; sent < FAULTED; sent += 250) await batch(250);
-  expect(alarms.size).toBe(idleAlarms);
+  expect(timers.size).toBe(idleAlarms);
   expect(((await heapBytes()) - before) / FAULTED).toBeLessThan(800); // bytes a request
-  const balance = await worlds.of(KEY).balance();
+  const balance = worlds.use(worldIdOf(KEY)).latest.wallet;
   expect(balance.balancePaise).toBe(100_000_000); // none of the payouts happened
 }, 120_000);
 
 test.each(HELD)('a sandbox that stops does not wait for an answer under %s', async (rule) => {
-  const { app, url, alarms, held } = await openSandbox();
+  const { app, url, timers, held } = await openSandbox();
   const sockets = [send(url, rule), send(url, rule)];
   await expect.poll(() => held.size, EVENTUALLY).toBe(sockets.length);
   await Promise.all([app.close(), allClosed(sockets)]);
   expect(held.size).toBe(0);
-  expect(alarms.size).toBe(0);
+  expect(timers.size).toBe(0);
 });
 
 test.each(HELD)('a world that is dropped ends its answers under %s, and only its own', async (rule) => {
@@ -186,35 +187,35 @@ test.each(HELD)('a world that is dropped ends its answers under %s, and only its
   const kept = send(url, rule, 'sk_test_second');
   await expect.poll(() => held.size, EVENTUALLY).toBe(2);
   const ended = closed(dropped);
-  worlds.of('sk_test_third');
+  worlds.use(worldIdOf('sk_test_third'));
   await ended;
   expect(held.size).toBe(1);
   expect(kept.closed).toBe(false);
 });
 
 test.each(HELD)('a world that is dropped before it answers holds nothing back under %s', async (rule) => {
-  const { url, worlds, alarms, held } = await openSandbox({ maxWorlds: 1 });
+  const { url, worlds, timers, held } = await openSandbox({ maxWorlds: 1 });
   const { head, body } = initiateOf(rule, KEY, { expect: '100-continue' });
   const socket = open(url);
   socket.write(head);
   await once(socket, 'data'); // its world is found
-  worlds.of('sk_test_other');
+  worlds.use(worldIdOf('sk_test_other'));
   const ended = closed(socket.resume());
   socket.write(body);
   await ended;
   expect(held.size).toBe(0);
-  expect(alarms.size).toBe(1); // for worlds that nobody uses
+  expect(timers.size).toBe(1); // for worlds that nobody uses
 });
 
 test('a client that leaves during one of its beats ends a slow body', async () => {
-  const { url, alarms, held, connections, worlds } = await openSandbox();
-  worlds.of(KEY);
-  const idleAlarms = alarms.size;
+  const { url, timers, held, connections, worlds } = await openSandbox();
+  worlds.use(worldIdOf(KEY));
+  const idleAlarms = timers.size;
   const socket = send(url, 'slow-body');
   await once(socket, 'data'); // the head
   socket.resetAndDestroy();
   await expect.poll(connections, EVENTUALLY).toBe(0);
-  await expect.poll(() => [held.size, alarms.size], EVENTUALLY).toEqual([0, idleAlarms]);
+  await expect.poll(() => [held.size, timers.size], EVENTUALLY).toEqual([0, idleAlarms]);
 });
 
 test('a client that half-closes its connection ends a hang', async () => {

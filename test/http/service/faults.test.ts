@@ -282,9 +282,9 @@ test('a hang for a time sends nothing before its time, and a FIN then', async ()
   const { url, clock } = await stillSandbox(brokenBy({ fault: { kind: 'hang', for: '10m' } }));
   const idleAlarms = 1; // for worlds that nobody uses
   const wire = onTheWire(url);
-  await expect.poll(() => clock.alarms, EVENTUALLY).toBe(idleAlarms + 1);
+  await expect.poll(() => clock.timers, EVENTUALLY).toBe(idleAlarms + 1);
   await clock.pass(599_999);
-  expect(clock.alarms).toBe(idleAlarms + 1);
+  expect(clock.timers).toBe(idleAlarms + 1);
   expect(wire.end).toBe('open');
   await clock.pass(1);
   await expect.poll(() => wire.end, EVENTUALLY).toBe('FIN');
@@ -338,14 +338,14 @@ test('a slow body of many beats leaves nothing on its connection', async () => {
   await clock.pass(60_000);
   await expect.poll(() => wire.end, EVENTUALLY).toBe('FIN');
   expect(warnings).toEqual([]);
-  expect(clock.alarms).toBe(1); // for worlds that nobody uses
+  expect(clock.timers).toBe(1); // for worlds that nobody uses
 });
 
 test('a delayed answer comes at its time, not before, and whole', async () => {
   const { url, clock } = await stillSandbox(brokenBy({ delay: '1h' }));
   const longestMs = 3_600_000;
   const wire = onTheWire(url);
-  await expect.poll(() => clock.alarms, EVENTUALLY).toBe(2);
+  await expect.poll(() => clock.timers, EVENTUALLY).toBe(2);
   await clock.pass(longestMs - 1);
   expect(wire.bytes).toHaveLength(0);
   await clock.pass(1);
@@ -362,7 +362,7 @@ async function drawnDelays(effect: Effect, seed: string): Promise<readonly numbe
     socket.write(initiateRequest({ client_ref_id: `order-${1000 + nth}`, amount: 1 }));
     return socket.resume();
   });
-  await expect.poll(() => clock.alarms, EVENTUALLY).toBe(count + 1);
+  await expect.poll(() => clock.timers, EVENTUALLY).toBe(count + 1);
   const ends = sockets.map((socket) => once(socket, 'close'));
   await clock.pass(3_600_000);
   await Promise.all(ends);
@@ -451,9 +451,9 @@ test('the log tells a client that left a delayed answer from one that left a han
   for (const alarms of [2, 2]) {
     const socket = rawSocket(url);
     socket.write(initiateRequest());
-    await expect.poll(() => clock.alarms, EVENTUALLY).toBe(alarms);
+    await expect.poll(() => clock.timers, EVENTUALLY).toBe(alarms);
     socket.destroy();
-    await expect.poll(() => clock.alarms, EVENTUALLY).toBe(1);
+    await expect.poll(() => clock.timers, EVENTUALLY).toBe(1);
   }
   await expect.poll(() => requests().length, EVENTUALLY).toBe(2);
   const masked = { beneficiary_account: '********6789' };
@@ -475,9 +475,9 @@ test('twenty answers held on one connection, whose requests came before their tu
   const socket = rawSocket(url);
   const read = rawRequest('GET /client/fetchbalance', { authorization: `Bearer ${KEY}` });
   for (let nth = 0; nth < 20; nth += 1) socket.write(read);
-  await expect.poll(() => clock.alarms, EVENTUALLY).toBe(21);
+  await expect.poll(() => clock.timers, EVENTUALLY).toBe(21);
   socket.destroy();
-  await expect.poll(() => clock.alarms, EVENTUALLY).toBe(1);
+  await expect.poll(() => clock.timers, EVENTUALLY).toBe(1);
   await expect.poll(() => requests().length, EVENTUALLY).toBe(20);
   expect(warnings).toEqual([]);
 });
