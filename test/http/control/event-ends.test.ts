@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { connectSandbox, type SettingsInput } from '../../../src/index.ts';
+import { worldIdOf } from '../../../src/payout/identity.ts';
 import { startServer } from '../../../src/server.ts';
 import { readSettings } from '../../../src/settings.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
@@ -44,25 +45,25 @@ async function stillSandbox(settings: SettingsInput = {}) {
   const { url, worlds } = server;
   const sandbox = connectSandbox({ url, adminToken: ADMIN_TOKEN });
   const client = (key: string): Client => clientOf(sandbox.world(key));
-  worlds.of(WATCHED);
+  worlds.use(worldIdOf(WATCHED));
   return { url, clock, worlds, sandbox, client, idleAlarms: clock.alarms, close: () => server.close() };
 }
 
 type Still = Awaited<ReturnType<typeof stillSandbox>>;
 
 test.each<[string, SettingsInput, (sandbox: Still) => Promise<unknown>]>([
-  ['the admin', {}, ({ sandbox, worlds }) => sandbox.dropWorld(worlds.of(WATCHED).id)],
+  ['the admin', {}, ({ sandbox, worlds }) => sandbox.dropWorld(worlds.use(worldIdOf(WATCHED)).id)],
   [
     'the cap of worlds',
     { maxWorlds: 2 },
-    ({ worlds }) => Promise.all([worlds.of(HUNG), worlds.of('sk_test_one_more')]),
+    ({ worlds }) => Promise.all([worlds.use(worldIdOf(HUNG)), worlds.use(worldIdOf('sk_test_one_more'))]),
   ],
   [
     'its idleness',
     { worldIdle: '10s' },
     async ({ worlds, clock }) => {
       await clock.pass(6000);
-      worlds.of(HUNG);
+      worlds.use(worldIdOf(HUNG));
       await clock.pass(6000);
     },
   ],
@@ -73,7 +74,7 @@ test.each<[string, SettingsInput, (sandbox: Still) => Promise<unknown>]>([
     const { url, clock, worlds, idleAlarms } = still;
     const socket = readBehindHang(url);
     await expect.poll(() => clock.alarms, EVENTUALLY).toBe(idleAlarms + 1);
-    const { id } = worlds.of(WATCHED);
+    const { id } = worlds.use(worldIdOf(WATCHED));
     await drop(still);
     expect(worlds.list().map(({ world }) => world.id)).not.toContain(id);
     expect(clock.alarms).toBe(idleAlarms);
@@ -93,7 +94,7 @@ test('readers that stop reading end with their world, and nothing is written to 
     await expect.poll(() => clock.alarms, EVENTUALLY).toBeGreaterThan(idleAlarms);
     for (let event = 0; event < 8; event += 1) await payouts.pay({ amount: 0, remarks: 'x'.repeat(60_000) });
   }
-  await sandbox.dropWorld(worlds.of(WATCHED).id);
+  await sandbox.dropWorld(worlds.use(worldIdOf(WATCHED)).id);
   expect(clock.alarms).toBe(idleAlarms);
   await clock.pass(2 * HEARTBEAT_MS);
 });
