@@ -131,6 +131,8 @@ export class MemoryLog implements WorldLog {
   #stamp(command: Command, { records }: Resident): Stamp {
     const { maxRecords, maxAttempts, wallClock } = this.#options;
     const recordsFree = this.#recordsFree;
+    // a body may come long after its key; a settlement follows from what was known before
+    if (command.kind !== 'settle' && command.kind !== 'follow') this.#uses += 1;
     if (command.kind === 'restore' && recordsHeld(command.state) > recordsFree + records) {
       throw full(maxRecords);
     }
@@ -150,7 +152,6 @@ export class MemoryLog implements WorldLog {
     this.#attempts += attempts - resident.attempts;
     resident.records = records;
     resident.attempts = attempts;
-    this.#uses += 1; // its body may have come long after its key
   }
 
   #idlest(): Resident | undefined {

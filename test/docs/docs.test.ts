@@ -47,6 +47,7 @@ test.skipIf(!hasCurl)(
       { id: 'world/lost-answer' },
       { frozen: true, changes: [] },
       { passed: false, count: 0 },
+      { balance: 1_000_000, clock: { frozen: true }, invariants: 'hold' }, // a fork
     ]);
   },
 );

@@ -69,7 +69,7 @@ export const runProgram = (args: readonly string[], environment: Environment = {
 /** Starts the program on a free port, and waits until it is ready. */
 export async function startProgram(environment: Environment = {}, args: readonly string[] = []) {
   const program = new Program(process.execPath, [MAIN, ...args], environment);
-  const [ready] = logLines(await program.says(/.*\n/)) as [LogLine];
+  const [ready] = logLines(await program.says(/.*"msg":"payout sandbox ready"\}\n/)) as [LogLine];
   return { program, ready, url: String(ready['url']) };
 }
 

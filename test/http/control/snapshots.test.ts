@@ -1,0 +1,259 @@
+import { expect, test } from 'vitest';
+import { answersOn, rawRequest, rawSocket } from '../../support/raw-socket.ts';
+import { startProgram } from '../../support/program.ts';
+import { clientOf, PAYOUT, sandboxFor, type Client } from '../../support/sandbox.ts';
+import { futureIn, linesOf, resealed } from '../../support/snapshot-lines.ts';
+import { connectSandbox } from '../../../src/index.ts';
+
+const SETTINGS = { clock: '2026-01-15T10:30:00Z' } as const;
+const NDJSON = 'application/x-ndjson';
+
+/** The snapshot of a world with so many payouts, one of them to somebody with an emoji. */
+async function snapshotWith(payouts: number): Promise<string> {
+  const { world, pay } = (await sandboxFor(SETTINGS)).client();
+  for (let nth = 0; nth < payouts; nth += 1) {
+    await pay({ client_ref_id: `order-${nth}`, amount: 1, beneficiary_name: 'Asha 💸' });
+  }
+  return world.snapshot();
+}
+
+const put = (
+  { send }: Client,
+  body: NonNullable<RequestInit['body']>,
+  headers: Record<string, string> = {},
+) => send('PUT', '/_sandbox/state', { headers: { 'content-type': NDJSON, ...headers }, body });
+
+const putRequest = (key: string, headers: Record<string, string>, body: Buffer | string = ''): Buffer =>
+  rawRequest(
+    'PUT /_sandbox/state',
+    { authorization: `Bearer ${key}`, 'content-type': NDJSON, ...headers },
+    body,
+  );
+
+test('a snapshot is lines of JSON, and one that is restored is the same again', async () => {
+  const { client } = await sandboxFor(SETTINGS);
+  const [world, fork] = [client(), client()];
+  await world.pay();
+  const answer = await world.send('GET', '/_sandbox/state');
+  expect(answer.headers.get('content-type')).toBe(NDJSON);
+  expect(linesOf(answer.text).map((line) => Object.keys(JSON.parse(line) as object)[0])).toEqual([
+    'format',
+    'world',
+    'entry',
+    'entry',
+    'payout',
+    'attempts',
+    'end',
+    'worlds',
+  ]);
+  await world.world.restore(answer.text);
+  await fork.world.restore(await world.world.snapshot());
+  expect(futureIn(await fork.world.snapshot())).toEqual(futureIn(await world.world.snapshot()));
+});
+
+test('a world that is restored from that of another keeps its own id, and chooses the scenario of the snapshot', async () => {
+  const { client } = await sandboxFor(SETTINGS);
+  const fork = client();
+  const { id } = await fork.world.summary();
+  const answer = await put(fork, await snapshotWith(2));
+  expect(answer).toMatchObject({ status: 200, body: { id, transactions: { PENDING: 2 } } });
+  expect(await fork.world.scenario()).toMatchObject({ chosen: true });
+});
+
+test.each<[string, (text: string) => string, Record<string, string>]>([
+  ['as JSON, by a client that can send nothing else', (text) => text, { 'content-type': 'application/json' }],
+  ['that says that it is UTF-8', (text) => text, { 'content-type': `${NDJSON}; charset=utf-8` }],
+  ['without the end of its last line', (text) => text.trimEnd(), {}],
+])('a snapshot %s is restored', async (_what, change, headers) => {
+  const client = (await sandboxFor(SETTINGS)).client();
+  const text = await snapshotWith(3);
+  expect((await put(client, change(text), headers)).status).toBe(200);
+  expect(await client.world.transactions()).toHaveLength(3);
+});
+
+test('a snapshot that comes byte by byte is the one that was sent', async () => {
+  const { url, client } = await sandboxFor(SETTINGS);
+  const { world, apiKey } = client();
+  const bytes = Buffer.from(await snapshotWith(2));
+  const chunks = Array.from(bytes, (byte) =>
+    Buffer.concat([Buffer.from('1\r\n'), Buffer.of(byte), Buffer.from('\r\n')]),
+  );
+  const socket = rawSocket(url);
+  const answer = answersOn(socket, 1);
+  socket.write(putRequest(apiKey, { 'transfer-encoding': 'chunked' }, Buffer.concat(chunks)));
+  socket.write('0\r\n\r\n');
+  expect(await answer).toMatch(/^HTTP\/1\.1 200 /);
+  expect((await world.transactions()).map(({ beneficiary_name }) => beneficiary_name)).toEqual([
+    'Asha 💸',
+    'Asha 💸',
+  ]);
+});
+
+/** Two worlds in one text, as a state file has them. */
+function twice(text: string): string {
+  const [head, ...rest] = linesOf(text);
+  const world = rest.slice(0, -1);
+  return `${[head, ...world, ...world, '{"worlds":2}'].join('\n')}\n`;
+}
+
+const REFUSED = { status: 422, body: { code: 'STATE_REFUSED' } };
+const refused = (message: unknown) => ({ ...REFUSED, body: { ...REFUSED.body, message } });
+
+test.each<[string, (text: string) => string | Buffer, object, Record<string, string>?]>([
+  ['that is empty', () => '', { status: 400, body: { code: 'INVALID_REQUEST' } }],
+  ['that is some other JSON', () => '{"a":1}', refused(expect.stringContaining('This is no snapshot'))],
+  ['that is no JSON', () => 'hello', refused(expect.stringContaining('This is no snapshot'))],
+  [
+    'without a world',
+    (text) => `${linesOf(text)[0]}\n{"worlds":0}\n`,
+    refused('This snapshot holds no world'),
+  ],
+  ['with two worlds', twice, refused('This holds more than one world, and one can be restored')],
+  [
+    'cut off in the middle of a line',
+    (text) => text.slice(0, text.length / 2),
+    refused(expect.stringMatching(/damaged at line \d+/)),
+  ],
+  [
+    'without its last line',
+    (text) => text.replace(/\{"worlds".*\n/, ''),
+    refused('This snapshot ends too early'),
+  ],
+  [
+    'with something behind it',
+    (text) => `${text}{}\n`,
+    refused(expect.stringContaining('it goes on after its end')),
+  ],
+  [
+    'with a line that is no JSON',
+    (text) => resealed(text.replace('{"payout"', '{payout')),
+    refused(expect.stringContaining('it is no JSON')),
+  ],
+  [
+    'with a field too many',
+    (text) => resealed(text.replace('{"txnId"', '{"more":1,"txnId"')),
+    refused(expect.stringMatching(/damaged at line \d+/)),
+  ],
+  [
+    'with a line of a mebibyte and more',
+    (text) => text.replace('Asha', 'x'.repeat(1_200_000)),
+    refused('A line of this snapshot is longer than 1048576 characters'),
+  ],
+  [
+    'that is nested too deep',
+    (text) => text.replace('"hidden":null', `"hidden":${'['.repeat(200)}${']'.repeat(200)}`),
+    refused(expect.stringContaining('it is no JSON')),
+  ],
+  [
+    'of payout-sandbox 0.1',
+    () => '{"format":"payout-sandbox/world","version":1,"world":{},"checksum":""}',
+    refused(expect.stringContaining('which payout-sandbox 0.1 wrote')),
+  ],
+  [
+    'that is not UTF-8',
+    (text) => Buffer.from(text.replace('💸', 'ü'), 'latin1'),
+    { status: 400, body: { code: 'INVALID_JSON' } },
+  ],
+  [
+    'that says that it is compressed',
+    (text) => text,
+    { status: 415, body: { code: 'UNSUPPORTED_MEDIA_TYPE' } },
+    { 'content-encoding': 'gzip' },
+  ],
+  [
+    'in another character set',
+    (text) => text,
+    { status: 415, body: { code: 'UNSUPPORTED_MEDIA_TYPE' } },
+    { 'content-type': `${NDJSON}; charset=utf-16` },
+  ],
+  [
+    'as plain text',
+    (text) => text,
+    { status: 415, body: { code: 'UNSUPPORTED_MEDIA_TYPE' } },
+    { 'content-type': 'text/plain' },
+  ],
+])(
+  'a snapshot %s is refused, and nothing of the world changes',
+  async (_what, change, expected, headers = {}) => {
+    const client = (await sandboxFor(SETTINGS)).client();
+    await client.pay();
+    const before = futureIn(await client.world.snapshot());
+    const text = await snapshotWith(3);
+    if (Object.keys(headers).length === 0) expect(change(text)).not.toBe(text);
+    expect(await put(client, change(text), headers)).toMatchObject(expected);
+    expect(futureIn(await client.world.snapshot())).toEqual(before);
+  },
+);
+
+test('a snapshot that is refused while it is sent is answered at once, and its connection goes on', async () => {
+  const { url, client } = await sandboxFor(SETTINGS);
+  const { apiKey } = client();
+  const text = await snapshotWith(3);
+  const socket = rawSocket(url);
+  const answers = answersOn(socket, 2);
+  const answered = new Promise((resolve) => void socket.once('data', resolve));
+  socket.write(putRequest(apiKey, { 'content-length': String(text.length + 2_000_000) }, 'hello\n'));
+  expect(String(await answered)).toMatch(/^HTTP\/1\.1 422 /);
+  socket.write('x'.repeat(text.length + 2_000_000 - 'hello\n'.length));
+  socket.write(rawRequest('GET /client/fetchbalance', { authorization: `Bearer ${apiKey}` }));
+  expect((await answers).match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 422', 'HTTP/1.1 200']);
+});
+
+test('a snapshot that grows past what it may have is refused on its way, and its connection goes on', async () => {
+  const { url } = await startProgram({ NODE_OPTIONS: '--max-old-space-size=64' });
+  const { world, apiKey } = clientOf(connectSandbox({ url }).world());
+  const text = await world.snapshot();
+  const [head, start] = linesOf(text);
+  const declared = answersOn(rawSocket(url).end(putRequest(apiKey, { 'content-length': '200000000' })), 1);
+  const limit = Number(/larger than ([\d.]+) KiB/.exec(await declared)?.[1]) * 1024;
+  expect(limit).toBeGreaterThan(1e6);
+  const socket = rawSocket(url);
+  const answers = answersOn(socket, 2);
+  socket.write(putRequest(apiKey, { 'transfer-encoding': 'chunked' }));
+  const line = `{"refused":"${'x'.repeat(1000)}"}\n`; // too long, which is told at the end of its world
+  const chunk = (body: string) => `${body.length.toString(16)}\r\n${body}\r\n`;
+  socket.write(chunk(`${head}\n${start}\n`));
+  for (let sent = 0; sent <= limit; sent += 100 * line.length) socket.write(chunk(line.repeat(100)));
+  socket.write('0\r\n\r\n');
+  socket.write(rawRequest('GET /client/fetchbalance', { authorization: `Bearer ${apiKey}` }));
+  const said = await answers;
+  expect(said.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 200']);
+  expect(said).toContain('"code":"BODY_TOO_LARGE"');
+});
+
+test('a snapshot that is being sent takes room in the sandbox, and gives it back when its client leaves', async () => {
+  const { url, client } = await sandboxFor({ ...SETTINGS, maxTransactions: 10 });
+  const text = await snapshotWith(6);
+  const spoilt = text.replace(/"checksum":"./, '"checksum":"x'); // refused, but only once all of it was read
+  const probe = async () => (await put(client(), spoilt)).body.code as string;
+  expect(await probe()).toBe('STATE_REFUSED');
+  const socket = rawSocket(url);
+  const half = text.slice(0, text.indexOf('{"end"'));
+  socket.write(putRequest(client().apiKey, { 'content-length': String(Buffer.byteLength(text)) }, half));
+  await expect.poll(probe).toBe('SANDBOX_FULL');
+  socket.destroy();
+  await expect.poll(probe).toBe('STATE_REFUSED');
+  expect((await put(client(), text)).status).toBe(200);
+});
+
+test('a snapshot of more than the sandbox may hold is refused, and names the setting', async () => {
+  const { client } = await sandboxFor({ ...SETTINGS, maxTransactions: 2 });
+  const world = client();
+  await world.pay();
+  const answer = await put(world, await snapshotWith(3));
+  expect(answer).toMatchObject({ status: 500, body: { code: 'SANDBOX_FULL' } });
+  expect(answer.headers.get('x-sandbox-limit')).toBe('SANDBOX_MAX_TRANSACTIONS');
+  expect(await world.world.transactions()).toMatchObject([{ client_ref_id: PAYOUT.client_ref_id }]);
+});
+
+test('a restore ends the answers that are held back, and takes the rules on top away', async () => {
+  const { client } = await sandboxFor({ ...SETTINGS, journalEntries: 0 });
+  const { world, pay } = client();
+  const snapshot = await world.snapshot();
+  await world.rule({ name: 'hang', match: { client_ref_id: 'hang' }, effect: { fault: 'hang' } });
+  const hanging = pay({ client_ref_id: 'hang' }).catch((error: Error) => error.message);
+  await expect.poll(async () => (await world.rules('world'))[0]?.taken).toBe(1);
+  await world.restore(snapshot);
+  expect(await hanging).toBe('fetch failed');
+  expect(await world.rules('world')).toEqual([]);
+});
