@@ -108,7 +108,7 @@ test('the library hands out the fixed keys one by one, and no key that would be 
   onTestFinished(() => sandbox.close());
   expect([sandbox.world().apiKey, sandbox.world().apiKey]).toEqual(['one', 'two']);
   expect(() => sandbox.world()).toThrow('all 2 keys of apiKeys are in use');
-  expect(() => sandbox.world('three')).toThrow('none of those in apiKeys');
+  expect(() => sandbox.world('three')).toThrow('this key is not in apiKeys');
   await expect(startSandbox({ prot: 1 } as object)).rejects.toThrow('there is no setting prot');
   const world = sandbox.world('one');
   await sandbox.close();
