@@ -100,7 +100,7 @@ export class MemoryWorld implements WorldHandle {
 
   async submit<C extends Command>(command: C, onChanges?: OnChanges): Promise<ResultOf<C>> {
     const replaces = command.kind === 'reset' || command.kind === 'restore';
-    while (this.#unfinished !== null && !replaces) await this.#unfinished;
+    if (!replaces) while (this.#unfinished !== null) await this.#unfinished;
     let applied = this.#apply(command, onChanges);
     if (applied.kind === 'unfinished') applied = await this.#finish(applied.next, onChanges);
     if (applied.kind === 'refused') throw new Refusal(applied.refusal.code, applied.refusal.details);
