@@ -77,12 +77,9 @@ export function futureIn(text: string): object {
 /** A snapshot of one world whose text was changed, with the checksum of what it now says. */
 export function resealed(text: string): string {
   const lines = linesOf(text);
-  const end = JSON.parse(lines.at(-2)!) as { end: string };
-  const checksum = sha256(
-    lines
-      .slice(1, -2)
-      .map((line) => `${line}\n`)
-      .join(''),
-  );
-  return `${lines.with(-2, JSON.stringify({ ...end, checksum })).join('\n')}\n`;
+  const [end, last] = lines.splice(-2) as [string, string];
+  const [, ...ofWorld] = lines;
+  const checksum = sha256(ofWorld.map((line) => `${line}\n`).join(''));
+  const sealed = JSON.stringify({ ...(JSON.parse(end) as object), checksum });
+  return `${[...lines, sealed, last].join('\n')}\n`;
 }

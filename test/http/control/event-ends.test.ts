@@ -57,8 +57,7 @@ test.each<[string, SettingsInput, (sandbox: Still) => Promise<unknown>]>([
     'the cap of worlds',
     { maxWorlds: 2 },
     async ({ worlds }) => {
-      worlds.use(worldIdOf(HUNG));
-      worlds.use(worldIdOf('sk_test_one_more'));
+      for (const key of [HUNG, 'sk_test_one_more']) worlds.use(worldIdOf(key));
     },
   ],
   [
