@@ -17,7 +17,7 @@ import { EventLog, type EventReader } from './event-log.ts';
 import { HeldAnswers } from './held-answers.ts';
 import { SettlementTimer } from './settlement-timer.ts';
 import type { WallClock } from './wall-clock.ts';
-import type { WorldHandle, WorldJournal } from './world-log.ts';
+import type { WorldHandle } from './world-log.ts';
 
 /** What all worlds of a log share. */
 export interface WorldParts {
@@ -57,9 +57,9 @@ const changesIn = (events: readonly StateEvent[]): readonly Change[] =>
 export class MemoryWorld implements WorldHandle {
   readonly id: string;
   readonly held = new HeldAnswers();
-  readonly journal: WorldJournal;
-  readonly #journal: Journal;
-  readonly #events: EventLog;
+  readonly journal: Journal;
+  /** Null until the first reader comes: nobody pays for the events of a world that nobody watches. */
+  #events: EventLog | null = null;
   readonly #state: WorldState;
   readonly #surroundings: Surroundings;
   readonly #timer: SettlementTimer;
@@ -73,15 +73,8 @@ export class MemoryWorld implements WorldHandle {
     this.id = id;
     this.#surroundings = surroundings;
     this.#state = openWorld(id, activeSource(), wallClock.nowMs(), compiler);
-    this.#events = new EventLog(wallClock.nowMs(), journalBudget);
     this.#timer = new SettlementTimer(wallClock, () => this.#settle());
-    const journal = new Journal(journalLimits, journalBudget);
-    this.#journal = journal;
-    this.journal = {
-      begin: (exchange, headersLength) => journal.begin(exchange, headersLength),
-      read: async () => ({ exchanges: journal.exchanges, evicted: journal.evicted }),
-      clear: async () => journal.clear(),
-    };
+    this.journal = new Journal(journalLimits, journalBudget);
   }
 
   get latest(): Readonly<WorldState> {
@@ -113,12 +106,14 @@ export class MemoryWorld implements WorldHandle {
   }
 
   watch(afterId: string | undefined, reader: EventReader): () => void {
+    const { wallClock, journalBudget } = this.#surroundings.parts;
+    this.#events ??= new EventLog(wallClock.nowMs(), journalBudget);
     if (this.#events.isFull) throw new Refusal('TOO_MANY_READERS');
     return this.#events.read(afterId, reader);
   }
 
   announce(exchange: Exchange): void {
-    this.#events.publish('request', () => journalEntry(exchange));
+    this.#events?.publish('request', () => journalEntry(exchange));
   }
 
   /** Ends the world: its timer, the answers it holds back, its readers, its journal. */
@@ -126,14 +121,14 @@ export class MemoryWorld implements WorldHandle {
     this.#closed = reason;
     this.#timer.set(null, this.#state.clock);
     this.held.close();
-    this.#events.close();
-    this.#journal.clear();
+    this.#events?.close();
+    this.journal.clear();
   }
 
   /** Ends the answers that are held back and the readers, when the sandbox stops. */
   release(): void {
     this.held.release(true);
-    this.#events.close();
+    this.#events?.close();
   }
 
   /** Applies what is left of a command part by part, and lets others have their turn in between. */
@@ -161,7 +156,7 @@ export class MemoryWorld implements WorldHandle {
     const outcome = apply(this.#state, command, stamp(command), parts.compiler);
     if (outcome.kind === 'done' && (command.kind === 'reset' || command.kind === 'restore')) {
       this.held.release();
-      this.#journal.clear();
+      this.journal.clear();
     }
     applied();
     for (const event of outcome.events) this.#publish(event);
@@ -182,7 +177,7 @@ export class MemoryWorld implements WorldHandle {
 
   #publish(event: StateEvent): void {
     if (event.type === 'settlement') this.#surroundings.parts.observer.settled(this.id, event.change);
-    this.#events.publish(event.type, () => eventData(event));
+    this.#events?.publish(event.type, () => eventData(event));
   }
 
   #settle(): void {

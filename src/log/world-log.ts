@@ -3,7 +3,7 @@ import type { Change } from '../payout/payout.ts';
 import type { ResultOf } from '../world/apply.ts';
 import type { Command } from '../world/commands.ts';
 import type { Exchange } from '../world/exchange.ts';
-import type { JournalPlace } from '../world/journal.ts';
+import type { JournalPlace, JournalRead } from '../world/journal.ts';
 import type { WorldState } from '../world/state.ts';
 import type { EventReader } from './event-log.ts';
 import type { HeldAnswers } from './held-answers.ts';
@@ -84,9 +84,9 @@ export interface WorldJournal {
   /** Takes in a request that has just come. @param headersLength how many characters its headers have */
   begin(exchange: Exchange, headersLength: number): JournalPlace;
   /** What is known, the oldest first, and how many older requests were dropped. */
-  read(): Promise<{ readonly exchanges: readonly Exchange[]; readonly evicted: number }>;
+  read(): JournalRead | Promise<JournalRead>;
   /** Drops all of it. @returns how many requests that were */
-  clear(): Promise<number>;
+  clear(): number | Promise<number>;
 }
 
 /** Looks at the state of a world, or resolves to null when it was dropped meanwhile. */

@@ -15,6 +15,14 @@ export interface JournalPlace {
   readonly update: (exchange: Exchange) => void;
 }
 
+/** What is known of a journal. */
+export interface JournalRead {
+  /** The oldest first. */
+  readonly exchanges: readonly Exchange[];
+  /** How many older exchanges were dropped. */
+  readonly evicted: number;
+}
+
 /** What a world was asked, what it answered and why, bounded. An exchange that is not over is in it. */
 export class Journal {
   readonly #log: BoundedLog<Exchange>;
@@ -24,14 +32,8 @@ export class Journal {
     this.#log = new BoundedLog(limits, budget);
   }
 
-  /** How many older exchanges were dropped. */
-  get evicted(): number {
-    return this.#log.evicted;
-  }
-
-  /** The oldest first. */
-  get exchanges(): readonly Exchange[] {
-    return this.#log.items();
+  read(): JournalRead {
+    return { exchanges: this.#log.items(), evicted: this.#log.evicted };
   }
 
   /**
