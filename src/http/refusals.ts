@@ -120,7 +120,7 @@ export function answerErrors(
   activeScenario: () => Scenario,
 ): void {
   app.setErrorHandler((error, request, reply) => {
-    if (request.startedMs === 0) {
+    if ((request.dialect as Dialect | undefined) === undefined) {
       record(request, reply);
       request.dialect = activeScenario().dialect;
     }

@@ -49,6 +49,7 @@ export function dropped(reason: DropReason): Refusal {
   const { why, ...limit } = DROPPED[reason];
   return new Refusal('SANDBOX_FULL', {
     message: `This world was dropped while the request waited: ${why}`,
+    headers: { connection: 'close' }, // as for every answer that the end of a world releases
     ...limit,
   });
 }

@@ -47,5 +47,7 @@ test('past the memory of all journals, the oldest request of all is dropped, wha
   quiet!.begin(exchange(), 0);
   busy!.begin(exchange(), 0);
   busy!.begin(exchange(), 0);
-  expect([quiet!.exchanges.length, quiet!.evicted, busy!.exchanges.length]).toEqual([0, 1, 2]);
+  expect([quiet!.read().exchanges.length, quiet!.read().evicted, busy!.read().exchanges.length]).toEqual([
+    0, 1, 2,
+  ]);
 });
