@@ -576,15 +576,16 @@ describe('a world can be restored from its snapshot', () => {
     readable(world.state);
   });
 
-  test('with as many rules as a scenario may have', () => {
-    const many = Array.from({ length: 20_100 }, (_, nth) => ({
+  test('with as many rules as a scenario may have, and of several scenarios that requests chose', () => {
+    const rules = Array.from({ length: 5000 }, (_, nth) => ({
       name: `r${nth}`,
       skip: 9,
       effect: { delay: '0ms' },
     }));
-    const world = new Core({ rules: many });
-    world.pay('a');
-    expect(world.state.uses.size).toBe(20_100);
+    const world = new Core();
+    for (const name of ['a', 'b', 'c', 'd', 'e'])
+      world.submit(balance({ scenario: sourceOf({ rules }, {}, name) }));
+    expect(world.state.uses.size).toBe(25_000);
     readable(world.state);
   });
 });
