@@ -1,14 +1,44 @@
 import { defineConfig } from 'vitest/config';
 
+/** The stories that speak to a world, and are quick: `npm test` tells them twice. */
+const QUICK_STORIES = [
+  'test/world/{bounded-work,clock,initiate,operations,properties,settlement,snapshot}.test.ts',
+  'test/log/memory*.test.ts',
+];
+/** All others that speak to a world: told twice with TESTS=long, as .ci/full sets it. */
+const OTHER_STORIES = [
+  'test/log/{snapshot-future,world-model}.test.ts',
+  'test/http/{control,service}/*.test.ts',
+  'test/client/*.test.ts',
+];
+const isLong = process.env['TESTS'] === 'long';
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    exclude: ['test/trials/**'],
-    globalSetup: ['test/support/build.ts'],
     testTimeout: 30_000, // a slow machine is no failure
     hookTimeout: 30_000,
     sequence: { shuffle: true },
     maxWorkers: '100%', // the default leaves one core idle, which is half of a machine with two
     isolate: false, // files share the modules of their worker: loading them anew for each took 40 s of processor time
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'memory',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/trials/**'],
+          globalSetup: ['test/support/build.ts'],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'json', // commands, results and states of worlds pass through JSON
+          include: isLong ? [...QUICK_STORIES, ...OTHER_STORIES] : QUICK_STORIES,
+          setupFiles: ['test/support/json-passage.ts'],
+          testTimeout: isLong ? 300_000 : 60_000,
+        },
+      },
+    ],
   },
 });

@@ -97,7 +97,7 @@ export function countRead(state: WorldState, position: number): readonly Change[
   state.payouts[position] = { ...payout, reads };
   const changes: Change[] = [];
   for (;;) {
-    const polls = nextStep(state.payouts[position]!)?.polls ?? null;
+    const polls = nextStep(state.payouts[position])?.polls ?? null;
     if (polls === null || polls > reads) return changes;
     changes.push(takeStep(state, position, nowMs(state)));
   }

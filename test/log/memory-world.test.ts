@@ -25,7 +25,7 @@ const SETTLE = { kind: 'settle' } as const;
 /** A clock that says when others have their turn, and lets a test be these others. */
 class TurnClock extends ManualClock {
   turns = 0;
-  others: () => Promise<void> | void = () => undefined;
+  others: () => Promise<unknown> | void = () => undefined;
   #skippedMs = 0;
 
   /** Lets time pass unnoticed: nothing is called back, as if the process had stood still. */
@@ -142,6 +142,8 @@ describe('a settlement', () => {
     await a.submit(initiate());
     Object.assign(a.latest, { wallet: { balancePaise: 5, putInPaise: 0, paidOutPaise: 0 } });
     (a.latest as WorldState).payouts[0] = { ...a.latest.payouts[0]!, state: 'REVERSED' };
+    await wallClock.pass(2000);
+    await expect.poll(() => failures.length).toBe(1);
     await wallClock.pass(DAY_MS / 2);
     expect(failures).toHaveLength(1);
   });
@@ -175,8 +177,8 @@ describe('a command with more to settle than one may', () => {
 
   test('ends with WORLD_REPLACED when the world is reset meanwhile; what waits is answered from the new world', async () => {
     const { a, wallClock, settled } = await crowded();
-    let reset: Promise<unknown> | undefined;
-    wallClock.others = () => void (reset ??= a.submit({ kind: 'reset', source: sourceOf() }));
+    let reset: Promise<null> | undefined;
+    wallClock.others = () => (reset ??= a.submit({ kind: 'reset', source: sourceOf() }));
     const moved = a.submit(advance({ byMs: DAY_MS }));
     const waiting = paise(a);
     await expect(moved).rejects.toMatchObject({ code: 'WORLD_REPLACED' });
@@ -189,9 +191,9 @@ describe('a command with more to settle than one may', () => {
 
   test('ends with WORLD_REPLACED when another state is put in its place', async () => {
     const { a, wallClock } = await crowded();
-    let restored: Promise<unknown> | undefined;
+    let restored: Promise<null> | undefined;
     const { state } = new Core();
-    wallClock.others = () => void (restored ??= a.submit({ kind: 'restore', state, clock: 'from-snapshot' }));
+    wallClock.others = () => (restored ??= a.submit({ kind: 'restore', state, clock: 'from-snapshot' }));
     await expect(a.submit(advance({ byMs: DAY_MS }))).rejects.toMatchObject({ code: 'WORLD_REPLACED' });
     await restored;
     expect([await paise(a), a.nowMs]).toEqual([1000, START_MS]);

@@ -1,7 +1,13 @@
 import { expect, test } from 'vitest';
-import { advance, frozenClock, runningClock } from '../../src/world/clock.ts';
 import { toInr, toPaise } from '../../src/payout/money.ts';
-import { afterStep, born, withForcedStep } from '../../src/payout/payout.ts';
+import {
+  afterStep,
+  asOf,
+  countsReads,
+  withForcedStep,
+  timelineFault,
+  type Step,
+} from '../../src/payout/payout.ts';
 import { formatUtr, freeUtr, UTR_SERIALS } from '../../src/payout/utr.ts';
 import {
   covers,
@@ -13,10 +19,10 @@ import {
   refund,
   type Wallet,
 } from '../../src/payout/wallet.ts';
-import { blankBook, enter } from '../../src/ledger/book.ts';
-import { MemoryLedger } from '../../src/ledger/memory.ts';
+import { addPayout, nextDueMsOf, recordEntry } from '../../src/world/ledger.ts';
 import { MAX_AMOUNT_INR } from '../../src/contract/payout.ts';
-import { atRead, bookOf, newPayout, OPENED_AT_MS, pay, step, utrAt } from '../support/payouts.ts';
+import { Core, timelines } from '../support/core.ts';
+import { atRead, CREATED_AT_MS, newPayout, step, utrAfter } from '../support/payouts.ts';
 
 // A program that is right never gets here: these are the assertions that stop one that is wrong.
 
@@ -73,68 +79,71 @@ test('an amount is read to the paisa, whatever its binary fraction', () => {
   for (const inr of [-1, -0.5, 4.355, 1e-7, 1e14, NaN]) expect(() => toPaise(inr)).toThrow('is whole paise');
 });
 
-test('a clock moves forward by whole milliseconds', () => {
-  for (const clock of [runningClock, frozenClock(5)]) {
-    for (const byMs of [-1, 0.5, NaN]) {
-      expect(() => advance(clock, byMs, 0)).toThrow('a clock moves forward by whole ms');
-    }
-    expect(advance(clock, 0, 0)).toEqual(clock);
-  }
-});
-
-test('a clock ends with the last instant of the year 9999', () => {
-  const lastMs = Date.parse('9999-12-31T23:59:59.999Z');
-  expect(advance(frozenClock(lastMs - 1), 1, 0)).toEqual(frozenClock(lastMs));
-  expect(advance(runningClock, 1, lastMs - 1)).toEqual({ frozenAtMs: null, aheadMs: 1 });
-  for (const clock of [frozenClock(lastMs), { frozenAtMs: null, aheadMs: lastMs }]) {
-    expect(() => advance(clock, 1, 0)).toThrow(expect.objectContaining({ code: 'INVALID_REQUEST' }));
-  }
-});
-
-const at = (ms: number): number => OPENED_AT_MS + ms;
+const at = (ms: number): number => CREATED_AT_MS + ms;
 
 test.each([
-  ['takes an illegal edge', [step('FAILED', at(1)), step('SUCCESS', at(2))], /legal edges only/],
-  ['takes an illegal edge late', [step('SUCCESS', at(1)), step('FAILED', at(1))], /legal edges only/],
-  ['begins before its payout', [step('SUCCESS', at(-1))], /in order of due time/],
-  ['goes back in time', [step('SUCCESS', at(2)), step('REVERSED', at(1))], /in order of due time/],
+  ['takes an illegal edge', [step('FAILED', 1), step('SUCCESS', 2)], /legal edges only/],
+  ['takes an illegal edge late', [step('SUCCESS', 1), step('FAILED', 1)], /legal edges only/],
+  ['begins before its payout', [step('SUCCESS', -1)], /in order of due time/],
+  ['goes back in time', [step('SUCCESS', 2), step('REVERSED', 1)], /in order of due time/],
   [
     'goes back in time over a read',
-    [utrAt(at(5)), atRead('SUCCESS', 1), step('REVERSED', at(4))],
+    [utrAfter(5), atRead('SUCCESS', 1), step('REVERSED', 4)],
     /in order of due time/,
   ],
-  ['waits for nothing', [{ ...step('SUCCESS', 0), dueMs: null }], /waits for its time or for reads/],
-  ['waits for two things', [{ ...atRead('SUCCESS', 1), dueMs: at(1) }], /waits for its time or for reads/],
-])('no payout is born with a timeline that %s', (_what, timeline, why) => {
-  expect(() => born(newPayout('a', { timeline }))).toThrow(why);
+  ['waits for nothing', [{ ...step('SUCCESS', 0), afterMs: null }], /waits either for its time or for reads/],
+  [
+    'waits for two things',
+    [{ ...atRead('SUCCESS', 1), afterMs: 1 }],
+    /waits either for its time or for reads/,
+  ],
+])('no payout has a timeline that %s', (_what, timeline, why) => {
+  expect(timelineFault(timeline)).toMatch(why);
 });
 
-test('a payout is born PENDING, with all of its timeline ahead of it', () => {
-  const timeline = [step('SUCCESS', at(0)), atRead('REVERSED', 1)];
-  expect(born(newPayout('a', { timeline }))).toEqual({
-    ...newPayout('a', { timeline }),
-    stepsDone: 0,
-    reads: 0,
-    state: 'PENDING',
-    utr: null,
-    completedAtMs: null,
-  });
-});
+/** A payout of this timeline, of which some steps have happened at their time. */
+const after = (timeline: readonly Step[], done: number) => {
+  let payout = newPayout('a', { timeline });
+  for (const { afterMs } of timeline.slice(0, done)) payout = afterStep(payout, at(afterMs ?? 1), 'UTR1');
+  return payout;
+};
 
 test('a payout never goes beyond its timeline, or along an edge that there is not', () => {
-  const settled = afterStep(born(newPayout('a')), step('SUCCESS', at(1)), at(1), null);
-  expect(() => afterStep(settled, undefined, at(2), null)).toThrow(
-    'a timeline that has ended goes no further',
-  );
-  expect(() => afterStep(settled, step('FAILED', at(2)), at(2), null)).toThrow(
-    'no edge from SUCCESS to FAILED',
-  );
+  const settled = after([step('SUCCESS', 1)], 1);
+  expect(() => afterStep(settled, at(2), null)).toThrow('a timeline that has ended goes no further');
+  const wrong = { ...settled, timeline: [...settled.timeline, step('FAILED', 2)] };
+  expect(() => afterStep(wrong, at(2), null)).toThrow('no edge from SUCCESS to FAILED');
 });
 
 test('a step that is forced takes the place of all that was ahead, and of nothing that has happened', () => {
-  const timeline = [utrAt(at(1)), step('SUCCESS', at(2)), step('REVERSED', at(9))];
-  const forced = { dueMs: at(3), polls: null, to: 'FAILED', utr: false, forced: true };
-  expect(withForcedStep({ timeline, stepsDone: 1 }, 'FAILED', at(3), false)).toEqual([timeline[0], forced]);
+  const timeline = [utrAfter(1), step('SUCCESS', 2), step('REVERSED', 9)];
+  const forced = { afterMs: 3, polls: null, to: 'FAILED', utr: false, forced: true };
+  expect(withForcedStep(after(timeline, 1), 'FAILED', at(3), false).timeline).toEqual([timeline[0], forced]);
+});
+
+test('reads are counted while something waits for them, and no longer', () => {
+  expect(countsReads(after([], 0))).toBe(false);
+  expect(countsReads(after([step('SUCCESS', 1)], 0))).toBe(false);
+  expect(countsReads(after([step('SUCCESS', 1), atRead('REVERSED', 2)], 0))).toBe(true);
+  expect(countsReads(after([atRead('SUCCESS', 1), step('REVERSED', 9)], 1))).toBe(false);
+  expect(countsReads({ ...after([], 0), hidden: { reads: 1, by: 'r' } })).toBe(true);
+  expect(countsReads({ ...after([], 0), hidden: { untilMs: 1, by: 'r' } })).toBe(false);
+});
+
+test('a payout as it was knows of its UTR from the step on at which it came, and no step that is ahead', () => {
+  const timeline = [utrAfter(5), step('SUCCESS', 10), utrAfter(15), step('REVERSED', 20)];
+  const payout = after(timeline, 3);
+  const seen = (ms: number) => {
+    const { state, utr, completedAtMs, stepsDone } = asOf(payout, at(ms));
+    return [state, utr, completedAtMs, stepsDone];
+  };
+  expect(seen(4)).toEqual(['PENDING', null, null, 0]);
+  expect(seen(5)).toEqual(['PENDING', 'UTR1', null, 1]);
+  expect(seen(10)).toEqual(['SUCCESS', 'UTR1', at(10), 2]);
+  expect(seen(15)).toEqual(['SUCCESS', 'UTR1', at(10), 3]);
+  expect(asOf(payout, at(17))).toBe(payout);
+  const reversed = after([step('SUCCESS', 1), step('REVERSED', 2), utrAfter(3)], 3);
+  expect(asOf(reversed, at(2))).toMatchObject({ state: 'REVERSED', stepsDone: 2 });
 });
 
 test('a UTR is made of a serial number in its range', () => {
@@ -146,28 +155,35 @@ test('a UTR is made of a serial number in its range', () => {
 
 test('a UTR that is taken is passed over for the next one that is free', () => {
   const taken = new Set([5, 6].map((serial) => formatUtr('IMPS', at(0), serial)));
-  const of = (serial: number): string =>
-    freeUtr('IMPS', at(0), serial, taken.size, (utr) => !taken.has(utr) && taken.add(utr).size > 0);
+  const of = (serial: number): string => freeUtr('IMPS', at(0), serial, taken);
   expect(of(5)).toBe(formatUtr('IMPS', at(0), 7));
   expect(of(4)).toBe(formatUtr('IMPS', at(0), 4));
+  taken.add(of(5));
   expect(of(5)).toBe(formatUtr('IMPS', at(0), 8));
 });
 
 test('an entry that does not explain the balance is never written', () => {
-  const book = blankBook(100, at(0));
-  expect(() => enter(book, 'opening', 99, null, at(0))).toThrow('entries explain every paisa');
-  expect([...book.entries]).toEqual([]);
-  enter(book, 'opening', 100, null, at(0));
-  expect(() => enter(book, 'credit', 1, null, at(1))).toThrow('entries explain every paisa');
+  const { state } = new Core();
+  expect(() => recordEntry(state, 'credit', 1, null, at(1))).toThrow('entries explain every paisa');
+  expect(state.entries).toHaveLength(1);
 });
 
-test('the ledger takes no txn_id twice, and the payouts of a reference only one after the other', async () => {
-  const [ledger, book] = [new MemoryLedger(10), bookOf(1000)];
-  const { txnId } = newPayout('a');
-  await pay(ledger, book, at(0), newPayout('a'));
-  await expect(pay(ledger, book, at(0), newPayout('b', { txnId }))).rejects.toThrow('one txn_id');
-  await expect(pay(ledger, book, at(0), newPayout('a', { nth: 3 }))).rejects.toThrow('without a gap');
-  await expect(pay(ledger, book, at(0), newPayout('b', { nth: 2 }))).rejects.toThrow('without a gap');
-  expect(await ledger.balance(book, at(0))).toMatchObject({ balancePaise: 900 });
-  expect(await pay(ledger, book, at(0), newPayout('a', { nth: 2 }))).toMatchObject({ kind: 'accepted' });
+test('the ledger takes no txn_id twice, and the payouts of a reference only one after the other', () => {
+  const { state } = new Core();
+  const add = (reference: string, change = {}) => addPayout(state, newPayout(reference, change));
+  add('a');
+  expect(() => add('b', { txnId: newPayout('a').txnId })).toThrow('one txn_id');
+  expect(() => add('a', { nth: 3 })).toThrow('without a gap');
+  expect(() => add('b', { nth: 2 })).toThrow('without a gap');
+  expect(state.wallet.balancePaise).toBe(900);
+  add('a', { nth: 2 });
+  expect(state.payouts).toHaveLength(2);
+});
+
+test('a step in the queue that its payout does not wait for is a fault, unless it was called off', () => {
+  const world = new Core(timelines({ a: [{ to: 'SUCCESS', after: '5ms' }] }));
+  world.pay('a');
+  const { txnId, createdAtMs } = world.payout('a');
+  world.state.index.due.push({ dueMs: createdAtMs + 1, createdAtMs, txnId, position: 0 });
+  expect(() => nextDueMsOf(world.state)).toThrow('only a forced step calls off what was planned');
 });

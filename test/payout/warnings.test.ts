@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { DEFAULT_DIALECT } from '../../src/contract/dialect.ts';
 import type { InitiateRequest } from '../../src/contract/payout.ts';
 import { checkRailRules } from '../../src/payout/rails.ts';
-import { request } from '../support/one-world.ts';
+import { request } from '../support/core.ts';
 
 /** The fields of a payout that a bank might refuse. */
 const doubted = (change: Partial<InitiateRequest>): string[] =>

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import type { Match } from '../../src/contract/scenario.ts';
 import { compileMatch } from '../../src/scenario/rule-compiler.ts';
 import type { RequestFacts } from '../../src/scenario/rule.ts';
-import { compileScenario, type ScenarioSettings } from '../../src/scenario/scenario.ts';
-import { scenarioOf } from '../support/one-world.ts';
+import { compileScenario } from '../../src/scenario/scenario.ts';
+import { SETTINGS } from '../support/core.ts';
 
 const FACTS: RequestFacts = { route: 'initiate', fields: {}, headers: {}, attempt: 1, nowMs: 0 };
 
@@ -27,8 +27,13 @@ test('a match that no route can have is told of at the first such field only', (
 });
 
 test('a rule of a scenario of which no text was kept stands there without one', () => {
-  const settings: ScenarioSettings = scenarioOf().source.settings;
-  const options = { name: 'test', source: null, settings, lastRules: () => [], dialects: () => new Map() };
+  const options = {
+    name: 'test',
+    source: null,
+    settings: SETTINGS,
+    lastRules: () => [],
+    dialects: () => new Map(),
+  };
   const document = { rules: [{ name: 'r', effect: {} }] };
   const compiled = compileScenario(document, { ...options, patternOf: (text) => new RegExp(text) });
   expect(compiled.issues).toEqual([]);

@@ -1,6 +1,6 @@
 import type { State } from '../../src/contract/payout.ts';
 import { payoutIds } from '../../src/payout/identity.ts';
-import type { NewPayout, Step } from '../../src/payout/payout.ts';
+import type { Payout, Step } from '../../src/payout/payout.ts';
 
 export const CREATED_AT_MS = Date.UTC(2026, 0, 15, 10, 30);
 
@@ -25,8 +25,8 @@ export const utrAfter = (afterMs: number): Step => ({
   forced: false,
 });
 
-/** A payout before it is created. */
-export const newPayout = (reference: string, change: Partial<NewPayout> = {}): NewPayout => ({
+/** A payout as it is created. */
+export const newPayout = (reference: string, change: Partial<Payout> = {}): Payout => ({
   ...payoutIds('seed', 'world', reference, change.nth ?? 1),
   clientRefId: reference,
   nth: 1,
@@ -40,5 +40,10 @@ export const newPayout = (reference: string, change: Partial<NewPayout> = {}): N
   createdAtMs: CREATED_AT_MS,
   plannedBy: 'demo',
   timeline: [],
+  stepsDone: 0,
+  reads: 0,
+  state: 'PENDING',
+  utr: null,
+  completedAtMs: null,
   ...change,
 });

@@ -37,7 +37,6 @@ test.each([
   ['PUT', 'scenario', { a: nested(1000) }],
   ['POST', 'rules', { effect: { respond: { status: 200, body: nested(1000) } } }],
   ['POST', 'requests/verify', { match: { a: nested(1000) } }],
-  ['PUT', 'state', { a: nested(1000) }],
 ])('%s %s refuses what is nested too deep', async (method, path, body) => {
   const client = (await sandboxFor()).client();
   const headers = { 'content-type': 'application/json' };

@@ -239,7 +239,7 @@ describe('a payout that a rule hides', () => {
 
 describe('a stale read', () => {
   const stale = (ms: number): RuleInput => ({
-    name: 'stale',
+    name: `stale-${ms}`,
     match: { route: 'status', header: { 'x-stale': String(ms) } },
     effect: { stale: `${ms}ms` },
   });
@@ -273,7 +273,7 @@ describe('a stale read', () => {
         ],
       },
     };
-    const rules = AGES.map((age) => ({ ...stale(age), name: `stale-${age}` }));
+    const rules = AGES.map((age) => stale(age));
     const world = new Core({ rules: [timeline, ...rules] });
     world.pay('a');
     expect(readStale(world, ms, 60)).toMatchObject({ kind: 'payout', payout: shown });

@@ -122,12 +122,12 @@ test('what a request misses is shown by what it had, whatever it was expected to
   ]);
 });
 
-test('one request matches, two requests match, and what made room is counted in the same words', () => {
+test('one request matches, two requests match, and what was dropped is counted in the same words', () => {
   const all = [known({ nth: 1 }), known({ nth: 2, outcome: 'client_gone' })];
   expect(verifiedAfter(all, { match: { outcome: 'answered' } }, 1)).toMatchObject({
     passed: true,
     message:
-      '1 request matches; expected at least 1; 1 request before these had to make room and are not counted (SANDBOX_JOURNAL_ENTRIES)',
+      '1 request matches; expected at least 1; 1 older request was dropped from the journal and is not counted (SANDBOX_JOURNAL_ENTRIES)',
     closest: [],
     evicted: 1,
   });
@@ -146,7 +146,7 @@ test('one request matches, two requests match, and what made room is counted in 
     passed: false,
     count: 1,
     message:
-      '1 of the sequence of 2 requests were seen: nothing after them matches sequence[1]; 5 requests before these had to make room and are not counted (SANDBOX_JOURNAL_ENTRIES)',
+      '1 of the sequence of 2 requests were seen: nothing after them matches sequence[1]; 5 older requests were dropped from the journal and are not counted (SANDBOX_JOURNAL_ENTRIES)',
     closest: [{ id: 2, request: '#2 GET /12345 client_gone' }],
   });
 });
