@@ -83,7 +83,7 @@ const Hidden = z.union([
   z.strictObject({ untilMs: z.int().min(0).max(1e15), by: Origin }),
 ]);
 
-export const PayoutItem = z.strictObject({
+const PayoutItem = z.strictObject({
   txnId: Text,
   clientRefId: Text,
   nth: z.int().min(1).max(MAX_COUNT),
@@ -105,7 +105,7 @@ export const PayoutItem = z.strictObject({
   completedAtMs: Ms.nullable(),
 });
 
-export const EntryItem = z.strictObject({
+const EntryItem = z.strictObject({
   kind: z.enum(['opening', 'payout', 'refund', 'credit', 'debit']),
   amountPaise: SignedPaise,
   balancePaise: Paise,

@@ -17,7 +17,7 @@ import { EventLog, type EventReader } from './event-log.ts';
 import { HeldAnswers } from './held-answers.ts';
 import { SettlementTimer } from './settlement-timer.ts';
 import type { WallClock } from './wall-clock.ts';
-import type { WorldHandle } from './world-log.ts';
+import type { WorldHandle, WorldJournal } from './world-log.ts';
 
 /** What all worlds of a log share. */
 export interface WorldParts {
@@ -57,7 +57,7 @@ const changesIn = (events: readonly StateEvent[]): readonly Change[] =>
 export class MemoryWorld implements WorldHandle {
   readonly id: string;
   readonly held = new HeldAnswers();
-  readonly journal: Journal;
+  readonly #journal: Journal;
   /** Null until the first reader comes: nobody pays for the events of a world that nobody watches. */
   #events: EventLog | null = null;
   readonly #state: WorldState;
@@ -74,7 +74,7 @@ export class MemoryWorld implements WorldHandle {
     this.#surroundings = surroundings;
     this.#state = openWorld(id, activeSource(), wallClock.nowMs(), compiler);
     this.#timer = new SettlementTimer(wallClock, () => this.#settle());
-    this.journal = new Journal(journalLimits, journalBudget);
+    this.#journal = new Journal(journalLimits, journalBudget);
   }
 
   get latest(): Readonly<WorldState> {
@@ -85,6 +85,10 @@ export class MemoryWorld implements WorldHandle {
   get nowMs(): number {
     const { clock, wallMs } = this.#state;
     return worldTimeMs(clock, Math.max(wallMs, this.#surroundings.parts.wallClock.nowMs()));
+  }
+
+  get journal(): WorldJournal {
+    return this.#journal;
   }
 
   get isClosed(): boolean {
@@ -122,7 +126,7 @@ export class MemoryWorld implements WorldHandle {
     this.#timer.set(null, this.#state.clock);
     this.held.close();
     this.#events?.close();
-    this.journal.clear();
+    this.#journal.clear();
   }
 
   /** Ends the answers that are held back and the readers, when the sandbox stops. */
@@ -156,7 +160,7 @@ export class MemoryWorld implements WorldHandle {
     const outcome = apply(this.#state, command, stamp(command), parts.compiler);
     if (outcome.kind === 'done' && (command.kind === 'reset' || command.kind === 'restore')) {
       this.held.release();
-      this.journal.clear();
+      this.#journal.clear();
     }
     applied();
     for (const event of outcome.events) this.#publish(event);

@@ -45,7 +45,7 @@ export interface Due {
 }
 
 /** So many payouts, worth so much. */
-export interface Tally {
+interface Tally {
   count: number;
   paise: number;
 }

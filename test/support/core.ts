@@ -20,7 +20,7 @@ import { ManualClock } from './manual-clock.ts';
 /** World and wall time of most stories begin here. */
 export const START_MS = Date.UTC(2026, 0, 15, 10, 30);
 export const DAY_MS = 86_400_000;
-export const WORLD_ID = 'a'.repeat(32);
+const WORLD_ID = 'a'.repeat(32);
 
 /** A running clock, INR 10 in the wallet, and payouts that stay PENDING. */
 export const SETTINGS: ScenarioSettings = {
