@@ -11,6 +11,7 @@ import { payoutRoutes } from './http/service/payout-routes.ts';
 import { limitRates } from './http/service/rate-limit.ts';
 import { MemoryLog } from './log/memory.ts';
 import type { WallClock } from './log/wall-clock.ts';
+import type { WorldLog } from './log/world-log.ts';
 import { newAdminToken } from './platform/admin-token.ts';
 import { dashboardFiles } from './platform/dashboard-files.ts';
 import { sameText } from './platform/digest.ts';
@@ -42,7 +43,7 @@ interface AppParts {
 
 export interface App {
   readonly app: FastifyInstance;
-  readonly worlds: MemoryLog;
+  readonly worlds: WorldLog;
   /** What GET and DELETE /_sandbox/worlds ask for: that of the settings, or a new one. */
   readonly adminToken: string;
   /** What the state file held; null without one. */

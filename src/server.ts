@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import { buildApp } from './app.ts';
 import type { Scenario } from './scenario/scenario.ts';
-import type { MemoryLog } from './log/memory.ts';
+import type { WorldLog } from './log/world-log.ts';
 import type { WallClock } from './log/wall-clock.ts';
 import { gracefulStop } from './platform/graceful-stop.ts';
 import type { Restored } from './platform/kept-state.ts';
@@ -26,7 +26,7 @@ export async function openapiOf(settings: Settings, wallClock: WallClock, log: L
 export interface Server {
   /** Where a client of the same machine reaches it: `http://127.0.0.1:3000`. */
   readonly url: string;
-  readonly worlds: MemoryLog;
+  readonly worlds: WorldLog;
   /** What GET and DELETE /_sandbox/worlds ask for. */
   readonly adminToken: string;
   /** What the state file held; null without one. */

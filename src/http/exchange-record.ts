@@ -74,12 +74,11 @@ function referenceOf({ body, query, routeOptions }: FastifyRequest): string | un
   return typeof reference === 'string' && reference.length <= MAX_TEXT_LENGTH ? reference : undefined;
 }
 
-/** The account that an initiate names, if it is one that a payout could have. */
-function accountOf({ body, routeOptions }: FastifyRequest): string | undefined {
-  if (routeOptions?.config?.name !== 'initiate') return undefined;
-  const account = (body as { beneficiary_account?: unknown } | null | undefined)?.beneficiary_account;
-  return typeof account === 'string' && account.length <= MAX_TEXT_LENGTH ? account : undefined;
-}
+/** The account of an initiate that its world was asked for. */
+const accountOf = ({ body, result, routeOptions }: FastifyRequest): string | undefined =>
+  result !== null && routeOptions.config.name === 'initiate'
+    ? (body as { beneficiary_account: string }).beneficiary_account
+    : undefined;
 
 /** All that is known of an exchange now, as one record: for the journal, the log and the metrics. */
 export function exchangeOf(

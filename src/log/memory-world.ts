@@ -17,7 +17,7 @@ import { EventLog, type EventReader } from './event-log.ts';
 import { HeldAnswers } from './held-answers.ts';
 import { SettlementTimer } from './settlement-timer.ts';
 import type { WallClock } from './wall-clock.ts';
-import type { WorldHandle, WorldJournal } from './world-log.ts';
+import type { WorldHandle, WorldJournal, WorldObserver } from './world-log.ts';
 
 /** What all worlds of a log share. */
 export interface WorldParts {
@@ -29,14 +29,6 @@ export interface WorldParts {
   readonly journalBudget: MemoryBudget;
   /** How much the journal of one world may hold. */
   readonly journalLimits: { readonly items: number; readonly bytes: number };
-}
-
-/** Who is told what happens in worlds. */
-export interface WorldObserver {
-  settled(worldId: string, change: Change): void;
-  /** A settlement that no request waits for has failed: our own fault. */
-  failed(worldId: string, error: unknown): void;
-  dropped(worldId: string, reason: DropReason): void;
 }
 
 /** The log around one world. */

@@ -5,6 +5,7 @@ import type { Command } from '../world/commands.ts';
 import type { Exchange } from '../world/exchange.ts';
 import type { JournalPlace, JournalRead } from '../world/journal.ts';
 import type { WorldState } from '../world/state.ts';
+import type { DropReason } from '../world/payout-refusals.ts';
 import type { EventReader } from './event-log.ts';
 import type { HeldAnswers } from './held-answers.ts';
 
@@ -100,4 +101,12 @@ export async function readUnlessDropped<T>(
     if (error instanceof Refusal && error.code === 'SANDBOX_FULL') return null;
     throw error;
   }
+}
+
+/** Who is told what happens in worlds. */
+export interface WorldObserver {
+  settled(worldId: string, change: Change): void;
+  /** A settlement that no request waits for has failed: our own fault. */
+  failed(worldId: string, error: unknown): void;
+  dropped(worldId: string, reason: DropReason): void;
 }

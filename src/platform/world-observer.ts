@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Change } from '../payout/payout.ts';
-import type { WorldObserver } from '../log/memory-world.ts';
+import type { WorldObserver } from '../log/world-log.ts';
 
 /** Writes a line for each settlement, and for what happens to worlds. @param settled is called for each settlement too */
 export const observeWorlds = (log: Logger, settled?: (change: Change) => void): WorldObserver => ({

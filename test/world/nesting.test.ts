@@ -55,6 +55,8 @@ test('a field of a payout may hold anything that is not too deep, and is passed 
 
 test('a fault of ours in what is told of a request ends neither the process nor the next request', async () => {
   const client = (await sandboxFor()).client();
+  const events = await client.world.events(); // only a world that somebody watches publishes anything
+  onTestFinished(async () => void (await events.return()));
   const told = vi.spyOn(EventLog.prototype, 'publish').mockImplementation(() => {
     throw new RangeError('too deep');
   });
