@@ -1,5 +1,4 @@
 import { createHash, type Hash } from 'node:crypto';
-import { TextDecoder } from 'node:util';
 import type { z } from 'zod';
 import { isTooNested } from '../contract/nesting.ts';
 import { pathText } from '../contract/shape-issues.ts';
@@ -87,7 +86,7 @@ async function* linesIn(pieces: AsyncIterable<Uint8Array>, maxLine: number): Asy
 }
 
 /** @param piece the end of the text when absent */
-function decoded(decoder: TextDecoder, piece?: Uint8Array): string {
+function decoded(decoder: InstanceType<typeof TextDecoder>, piece?: Uint8Array): string {
   try {
     return decoder.decode(piece, { stream: piece !== undefined });
   } catch {

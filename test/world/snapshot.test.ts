@@ -63,7 +63,9 @@ function past(): Core {
     scenario: source,
   });
   world.pay('p4');
+  world.attemptsFree = 0; // so that what was counted before is counted as older
   world.pay('poor', { amount: 99 });
+  world.attemptsFree = 1_000_000;
   world.submit({ kind: 'credit', amountPaise: 70 }, 3);
   world.submit({ kind: 'debit', amountPaise: 20 }, 3);
   world.read('p4', 4);
@@ -132,6 +134,7 @@ test('a snapshot is the world, whole: it is plain data in its own shape, and rea
     ['PENDING', 2, 0],
     ['SUCCESS', 1, 1],
   ]);
+  expect([state.attempts.older.size > 0, state.attempts.recent.size > 0]).toEqual([true, true]);
   expect(WorldHead.parse(saved.head)).toEqual(saved.head);
   for (const item of saved.items) {
     const [[name, value]] = Object.entries(item) as [[keyof typeof WORLD_ITEMS, unknown]];
