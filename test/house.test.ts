@@ -3,7 +3,7 @@ import { basename, dirname, join, posix, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
-/** The rules of the code, one test for each. What a test fails with is the list of the offenders. */
+/** The rules of the code, one test for each. A failing test lists the files that break its rule. */
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
@@ -15,7 +15,7 @@ interface SourceFile {
   /** Without its comments. */
   readonly code: string;
   readonly lines: number;
-  /** What it imports: files as `world/clock.ts`, packages by their names. */
+  /** Its imports: files as `world/clock.ts`, packages by name. */
   readonly imports: readonly string[];
 }
 
@@ -98,7 +98,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   dashboard: ['preact', 'preact/hooks', '@preact/signals', 'uplot'],
 };
 
-/** The files of scenario/ that read the disk, and the one that watches it. All others there are pure. */
+/** The files of scenario/ that read the disk, and the one that watches it. The others are pure. */
 const READS_FILES = ['scenario/scenario-file.ts', 'scenario/scenario-library.ts'];
 const WATCHES_FILES = 'scenario/scenario-library.ts';
 
@@ -117,7 +117,7 @@ const linesWith = (pattern: RegExp, among: readonly SourceFile[]): readonly stri
   );
 
 test('every file belongs to a layer of the design', () => {
-  expect(names).toContain('app.ts'); // else there would be nothing to look at
+  expect(names).toContain('app.ts'); // otherwise there would be nothing to check
   expect(files.filter(({ layer }) => MAY_IMPORT[layer] === undefined).map(({ name }) => name)).toEqual([]);
 });
 
@@ -131,15 +131,17 @@ test('imports point one way, from the command line down to the contract', () => 
   expect(upward).toEqual([]);
 });
 
-test('only the wiring knows which log of worlds is behind the seam', () => {
-  const isBehind = (target: string): boolean => /^log\/(?:memory|valkey)/.test(target);
-  const knowing = files
-    .filter(({ name, layer, imports }) => name !== 'app.ts' && layer !== 'log' && imports.some(isBehind))
+test('only app.ts and the log layer import an implementation of the world log', () => {
+  const isImplementation = (target: string): boolean => /^log\/(?:memory|valkey)/.test(target);
+  const importing = files
+    .filter(
+      ({ name, layer, imports }) => name !== 'app.ts' && layer !== 'log' && imports.some(isImplementation),
+    )
     .map(({ name }) => name);
-  expect(knowing).toEqual([]);
+  expect(importing).toEqual([]);
 });
 
-test('no file imports itself, however many files lie between', () => {
+test('no import cycles exist', () => {
   const importsOf = new Map(files.map(({ name, imports }) => [name, imports.filter(isOwn)]));
   const done = new Set<string>();
   const cycles: string[] = [];
@@ -165,7 +167,7 @@ test('each layer imports only the packages that it may', () => {
   expect(foreign).toEqual([]);
 });
 
-test('of node:crypto, payout uses the hash alone; of the disk, scenario lets only its readers of files know', () => {
+test('payout uses only the hash of node:crypto, and only the file readers of scenario use the disk', () => {
   const crypto = linesWith(/'node:crypto'/, files).filter(
     (line) => line.startsWith('payout/') && !/import \{ (?:hash|createHash) \} from/.test(line),
   );
@@ -175,32 +177,32 @@ test('of node:crypto, payout uses the hash alone; of the disk, scenario lets onl
   expect([...crypto, ...disk]).toEqual([]);
 });
 
-test('nothing below log waits, sets a timer, reads the system clock or draws at random', () => {
+test('the layers below log use no promises, no timers, no system clock and no randomness', () => {
   const below = files.filter(({ name, layer }) => BELOW_LOG.includes(layer) && name !== WATCHES_FILES);
   const ambient = [WAITING, TIMER, CLOCK, RANDOMNESS].flatMap((pattern) => linesWith(pattern, below));
   expect(ambient).toEqual([]);
 });
 
-test('the system clock is read in one file, and by the page, which runs in a browser', () => {
+test('only platform/system-clock.ts and the dashboard read the system clock', () => {
   const others = files.filter(
     ({ name, layer }) => name !== 'platform/system-clock.ts' && layer !== 'dashboard',
   );
   expect(linesWith(CLOCK, others)).toEqual([]);
 });
 
-test('timers are set by the platform, the command line, the page and the watcher of scenario files alone', () => {
+test('only the platform, the command line, the dashboard and the watcher of scenario files set timers', () => {
   const mayWait = new Set(['platform', 'cli', 'dashboard']);
   const others = files.filter(({ name, layer }) => !mayWait.has(layer) && name !== WATCHES_FILES);
   expect(linesWith(TIMER, others)).toEqual([]);
 });
 
-test('only the admin token and the keys that a client makes up are random', () => {
+test('only the admin token and the keys that a client generates are random', () => {
   const mayDraw = new Set(['platform/admin-token.ts', 'client/connect.ts']);
   const others = files.filter(({ name }) => !mayDraw.has(name));
   expect(linesWith(RANDOMNESS, others)).toEqual([]);
 });
 
-test('the client of the library and the page take nothing of the contract but types', () => {
+test('the client of the library and the dashboard import only types from the contract', () => {
   const light = files.filter(({ layer }) => layer === 'client' || layer === 'dashboard');
   const values = light.flatMap(({ name, code }) =>
     [...code.matchAll(/^(?:import|export) (?!type\b)[^;]*'[^']*\/contract\/[^']*';/gm)].map(
@@ -215,7 +217,7 @@ test('no file is longer than 300 lines', () => {
   expect(long).toEqual([]);
 });
 
-test('names are words in kebab-case, and none is a drawer for everything', () => {
+test('file names are words in kebab-case, without catch-all names such as utils', () => {
   const isNamed = (name: string): boolean =>
     /^(?:[a-z]+(?:-[a-z]+)*\/)*[a-z]+(?:-[a-z]+)*\.tsx?$/.test(name) &&
     !/util|helper|common|manager|misc/.test(name);
@@ -233,15 +235,15 @@ test('no two files have the same name', () => {
   expect([...sameName.values()].filter((same) => same.length > 1).map((same) => same.join(', '))).toEqual([]);
 });
 
-test('a folder has at most 14 files of its own', () => {
+test('a folder has at most 14 files', () => {
   const full = [...groupedBy(filesBelow('src'), dirname)]
     .filter(([, own]) => own.length > 14)
     .map(([folder, own]) => `${folder}: ${own.length} files`);
   expect(full).toEqual([]);
 });
 
-test('tests stand in folders named like those of src', () => {
-  // docs holds the documents to what they say; trials are the long tests of .ci/full
+test('test folders are named like those of src', () => {
+  // docs compares the documents with the program; trials are the long tests of .ci/full
   const isKnown = (path: string): boolean =>
     path === 'house.test.ts' ||
     /^(?:docs|trials)\/[^/]*$/.test(path) ||

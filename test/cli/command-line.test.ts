@@ -22,7 +22,7 @@ test('--help lists every setting with its flag, its variable and its default', a
 });
 
 test.each([['serve'], ['validate'], ['scenarios'], ['schema'], ['health']])(
-  '%s --help says what it takes, and --help lists it',
+  '%s --help shows its usage, and --help lists the command',
   async (command) => {
     const [own, all] = await Promise.all([runProgram([command, '--help']), runProgram(['--help'])]);
     expect(own).toMatchObject({ code: 0, stderr: '' });
@@ -31,7 +31,7 @@ test.each([['serve'], ['validate'], ['scenarios'], ['schema'], ['health']])(
   },
 );
 
-test('--help and serve --help show examples and what each exit code means', async () => {
+test('--help and serve --help show examples and explain each exit code', async () => {
   for (const args of [['--help'], ['serve', '--help']]) {
     const { stdout } = await runProgram(args);
     expect(stdout).toContain('payout-sandbox --scenario timeout-after-commit');
@@ -46,38 +46,42 @@ test('--version prints the version of the package', async () => {
 
 test.each([
   ['an unknown flag', ['--prot', '1'], "unknown option '--prot' (Did you mean --port?) (see --help)"],
-  ['an unknown flag like no other', ['--xyz'], "unknown option '--xyz' (see --help)"],
+  ['an unknown flag without a similar one', ['--xyz'], "unknown option '--xyz' (see --help)"],
   ['a short flag', ['-p', '1'], "unknown option '-p' (see --help)"],
   ['a flag without its value', ['--seed'], "option '--seed <text>' argument missing (see --help)"],
   [
-    'a word that is no command',
+    'an unknown command',
     ['vaildate'],
     'there is no command vaildate (did you mean validate?): without one, the sandbox is served (see --help)',
   ],
-  ['a wrong flag', ['--port', '65536'], '--port must be a whole number from 0 to 65535, not "65536"'],
+  [
+    'an invalid value of a flag',
+    ['--port', '65536'],
+    '--port must be a whole number from 0 to 65535, not "65536"',
+  ],
   [
     'a misspelt flag of serve',
     ['serve', '--sede', '1'],
     "unknown option '--sede' (Did you mean --seed?) (see --help)",
   ],
   [
-    'a word too many',
+    'an extra argument',
     ['serve', 'fast'],
     "too many arguments for 'serve'. Expected 0 arguments but got 1. (see --help)",
   ],
-  ['health at port 0', ['health'], 'port 0 is no port to ask at: say where it is with --port or --url'],
+  ['health with port 0', ['health'], 'port 0 is no port to ask at: say where it is with --port or --url'],
   [
-    'health at no address',
+    'health with an invalid address',
     ['health', '--url', 'localhost:3000'],
     '--url must be an address that begins with http://, not "localhost:3000"',
   ],
   [
-    'scenarios of a folder that is not there',
+    'scenarios with a missing folder',
     ['scenarios', '--scenarios', '/nowhere'],
     '/nowhere cannot be read: it must be a folder of scenario files',
   ],
   ['an unknown flag with a key in it', ['--api-key=sk_secret'], "unknown option '--api-key' (see --help)"],
-])('%s ends it with exit code 2 and one line', async (_what, args, complaint) => {
+])('%s stops the program with exit code 2 and one line', async (_what, args, complaint) => {
   expect(await runProgram(args)).toEqual({
     code: 2,
     signal: null,
@@ -86,7 +90,7 @@ test.each([
   });
 });
 
-test('wrong variables end it with exit code 2 and one line about all of them', async () => {
+test('invalid variables stop the program with exit code 2 and one line about all of them', async () => {
   const wrong = { PORT: 'abc', SANDBOX_API_KEYS: 'sk_sécret', SANDBOX_CLOCK: 'now\n' };
   expect(await runProgram(['--clock', 'yesterday'], wrong)).toEqual({
     code: 2,
@@ -99,7 +103,7 @@ test('wrong variables end it with exit code 2 and one line about all of them', a
   });
 });
 
-test('a port in use ends it with exit code 2 and one line that says what to do', async () => {
+test('a port in use stops the program with exit code 2 and one line that suggests another port', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   onTestFinished(() => void other.close());
   await once(other, 'listening');
@@ -114,8 +118,8 @@ test('a port in use ends it with exit code 2 and one line that says what to do',
 
 test.each([
   ['an address of another machine', '192.0.2.1', /^payout-sandbox: 192\.0\.2\.1:0 .+\n$/],
-  ['an address that lacks its zone', 'fe80::1', /^payout-sandbox: \[fe80::1\]:0 .+\n$/],
-])('%s ends it with exit code 2 and one line', async (_what, host, complaint) => {
+  ['an address without its zone', 'fe80::1', /^payout-sandbox: \[fe80::1\]:0 .+\n$/],
+])('%s stops the program with exit code 2 and one line', async (_what, host, complaint) => {
   expect(await runProgram(['--host', host])).toMatchObject({
     code: 2,
     stdout: '',
@@ -123,7 +127,7 @@ test.each([
   });
 });
 
-test('port 0 picks a free port and says which, so that two sandboxes run side by side', async () => {
+test('port 0 picks a free port and logs it, so that two sandboxes can run side by side', async () => {
   const [one, other] = await Promise.all([startProgram(), startProgram()]);
   expect(one.url).toMatch(/^http:\/\/127\.0\.0\.1:[1-9]\d*$/);
   expect(other.url).not.toBe(one.url);
@@ -132,7 +136,7 @@ test('port 0 picks a free port and says which, so that two sandboxes run side by
   }
 });
 
-test('flags go before the environment in the program too', async () => {
+test('flags of the program override the environment', async () => {
   const { url, ready } = await startProgram(
     { SANDBOX_OPENING_BALANCE: '1', SANDBOX_SETTLEMENT: 'manual', LOG_LEVEL: '' },
     ['--opening-balance', '70.5'],
@@ -142,12 +146,12 @@ test('flags go before the environment in the program too', async () => {
   expect(await balance.json()).toMatchObject({ data: { balance: 70.5 } });
 });
 
-test('serve takes the flags that the bare command takes, behind it and before it', async () => {
+test('serve accepts the flags of the program, before and after the command', async () => {
   const { ready } = await startProgram({}, ['--settlement', 'manual', 'serve', '--scenario', 'strict']);
   expect(ready).toMatchObject({ settlement: 'manual', scenario: 'strict', msg: 'payout sandbox ready' });
 });
 
-/** Stands for a sandbox that answers /_sandbox/health with this status, and everything else with 404. */
+/** A server that answers /_sandbox/health with this status, and everything else with 404. @returns its port */
 async function standIn(status: number): Promise<string> {
   const server = createHttpServer(({ url }, response) => {
     response.writeHead(url === '/_sandbox/health' ? status : 404).end('{}');
@@ -158,11 +162,11 @@ async function standIn(status: number): Promise<string> {
 }
 
 test.each([
-  ['by flag', (port: string) => [['--port', port], {}] as const],
-  ['by its variable', (port: string) => [[], { PORT: port }] as const],
-  ['where it listens on every address', (port: string) => [[], { PORT: port, HOST: '0.0.0.0' }] as const],
-  ['by its address', (port: string) => [['--url', `http://127.0.0.1:${port}/`], {}] as const],
-])('health says in one line that a sandbox is ready, found %s', async (_how, at) => {
+  ['by its port flag', (port: string) => [['--port', port], {}] as const],
+  ['by its port variable', (port: string) => [[], { PORT: port }] as const],
+  ['on every address', (port: string) => [[], { PORT: port, HOST: '0.0.0.0' }] as const],
+  ['by its URL', (port: string) => [['--url', `http://127.0.0.1:${port}/`], {}] as const],
+])('health prints one line when the sandbox is ready, found %s', async (_how, at) => {
   const port = await standIn(200);
   const [args, environment] = at(port);
   expect(await runProgram(['health', ...args], environment)).toEqual({
@@ -173,12 +177,12 @@ test.each([
   });
 });
 
-test('health finds a sandbox ready that was just started', async () => {
+test('health reports a started sandbox as ready', async () => {
   const { url } = await startProgram();
   expect(await runProgram(['health', '--url', url])).toMatchObject({ code: 0, stdout: `${url} is ready\n` });
 });
 
-test('health waits for a sandbox that is not there so far, and no longer than it is told to', async () => {
+test('health --wait waits for a sandbox to start, at most for the given time', async () => {
   const { url, program } = await startProgram();
   const { port } = new URL(url);
   await program.stop();
@@ -196,7 +200,7 @@ test('health waits for a sandbox that is not there so far, and no longer than it
   });
 });
 
-test('health ends with 1 and one line where a sandbox is not ready, or none is there', async () => {
+test('health exits with 1 and one line when the sandbox is not ready or not running', async () => {
   const stopping = await standIn(503);
   expect(await runProgram(['health'], { PORT: stopping })).toMatchObject({
     code: 1,
@@ -215,7 +219,7 @@ test('health ends with 1 and one line where a sandbox is not ready, or none is t
   });
 });
 
-/** A folder of a user's own scenarios. */
+/** A folder with these scenario files. */
 function folderOf(files: Readonly<Record<string, string>>): string {
   const folder = mkdtempSync(join(tmpdir(), 'scenarios-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -223,7 +227,7 @@ function folderOf(files: Readonly<Record<string, string>>): string {
   return folder;
 }
 
-test('scenarios lists ours and those of a folder by name, with a tab before what each is for', async () => {
+test('scenarios lists built-in scenarios and those of a folder by name, with a tab before each description', async () => {
   const folder = folderOf({ 'mine.yaml': 'description: >-\n  two\n\n  lines\n', 'bare.json': '{}' });
   const { code, stdout, stderr } = await runProgram(['scenarios', '--scenarios', folder]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -234,15 +238,15 @@ test('scenarios lists ours and those of a folder by name, with a tab before what
       .map((line) => line.split('\t') as [string, string]),
   );
   expect([...listed.keys()]).toEqual([...listed.keys()].toSorted());
-  const ours = readdirSync('fixtures/scenarios').map((file) => file.replace('.yaml', ''));
-  expect(new Set(listed.keys())).toEqual(new Set([...ours, 'default', 'mine', 'bare']));
+  const builtIn = readdirSync('fixtures/scenarios').map((file) => file.replace('.yaml', ''));
+  expect(new Set(listed.keys())).toEqual(new Set([...builtIn, 'default', 'mine', 'bare']));
   expect(listed.get('mine')).toBe('two lines');
   expect(listed.get('bare')).toBe('');
   expect(listed.get('default')).toBe('The settings and nothing else');
-  for (const name of ours) expect(listed.get(name)).toMatch(/\w/);
+  for (const name of builtIn) expect(listed.get(name)).toMatch(/\w/);
 });
 
-test('scenarios finds the folder by its variable too, and says what is wrong in it', async () => {
+test('scenarios reads the folder from its variable, and reports errors in it', async () => {
   const folder = folderOf({ 'mine.yaml': 'rules: 5\n' });
   expect(await runProgram(['scenarios'], { SANDBOX_SCENARIOS: folder })).toMatchObject({
     code: 2,
@@ -252,7 +256,7 @@ test('scenarios finds the folder by its variable too, and says what is wrong in 
 });
 
 test.skipIf(!hasTerminal)(
-  'on a terminal scenarios stand in columns, and in colour unless NO_COLOR is set',
+  'on a terminal scenarios prints columns, and colours unless NO_COLOR is set',
   async () => {
     const plain = await onTerminal(['scenarios'], { NO_COLOR: '1' }).ended;
     const rows = plain.stdout.trimEnd().split('\r\n');
@@ -264,15 +268,15 @@ test.skipIf(!hasTerminal)(
   },
 );
 
-test('listening on every address, it names one that works on this machine', async () => {
+test('a sandbox on every address logs a URL that works on this machine', async () => {
   const { url } = await startProgram({ HOST: '0.0.0.0' });
   expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   expect((await ask(`${url}/client/fetchbalance`, 'sk_test_a')).status).toBe(200);
 });
 
-test('an IPv6 address stands in brackets, also where the machine has none', async () => {
-  const said = hasIpv6
+test('an IPv6 address is written in brackets, even on a machine without IPv6', async () => {
+  const output = hasIpv6
     ? (await startProgram({ HOST: '::1' })).url
     : (await runProgram([], { HOST: '::1' })).stderr;
-  expect(said).toMatch(hasIpv6 ? /^http:\/\/\[::1\]:[1-9]\d*$/ : /^payout-sandbox: \[::1\]:0 .+\n$/);
+  expect(output).toMatch(hasIpv6 ? /^http:\/\/\[::1\]:[1-9]\d*$/ : /^payout-sandbox: \[::1\]:0 .+\n$/);
 });

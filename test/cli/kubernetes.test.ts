@@ -15,7 +15,7 @@ const [{ spec: deployment }] = manifests;
 const { spec: pod, metadata } = deployment.template;
 const [container] = pod.containers;
 
-test('the pod of docs/kubernetes.md can be made: its settings are ones that the program takes', async () => {
+test('the pod of docs/kubernetes.md starts with settings that exist, and keeps its state over a restart', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'pod-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const environment = Object.fromEntries(
@@ -35,12 +35,12 @@ test('the pod of docs/kubernetes.md can be made: its settings are ones that the 
   expect(await program.stop()).toMatchObject({ code: 0, stderr: '' });
 
   const { program: again } = await startProgram(environment);
-  const [, readyAt] = /"url":"([^"]+)"/.exec(await again.says(/"url":"[^"]+"/))!; // behind what was restored
+  const [, readyAt] = /"url":"([^"]+)"/.exec(await again.says(/"url":"[^"]+"/))!; // after the fields about the restore
   const known = await ask(`${readyAt}/payout/status?client_ref_id=order-1`, 'sk_test_pod');
-  expect(known.status).toBe(200); // the first answer after the start has the state in it
+  expect(known.status).toBe(200); // the state is restored before the first answer
 });
 
-test('its Service finds its pod, whose file system is read only', () => {
+test('the Service of docs/kubernetes.md selects its pod, whose file system is read-only', () => {
   const [, service] = manifests;
   expect(deployment.selector.matchLabels).toEqual(metadata.labels);
   expect(service.spec.selector).toEqual(metadata.labels);
@@ -50,8 +50,8 @@ test('its Service finds its pod, whose file system is read only', () => {
 });
 
 test(
-  'health is ready while it serves, and stopping on a connection that is still open while it stops',
-  { timeout: 15_000, retry: 3 }, // the end comes within a second, which a machine that stalls may use up
+  'health answers ready while the sandbox serves, and stopping on an open connection while it stops',
+  { timeout: 15_000, retry: 3 }, // the stop takes a second, which a machine that stalls may use up
   async () => {
     const { program, url } = await startProgram();
     expect((await fetch(`${url}/_sandbox/health`)).status).toBe(200);
@@ -59,10 +59,10 @@ test(
     await once(socket, 'connect');
     const answers = answersOn(socket);
     const health = String(rawRequest('GET /_sandbox/health', {}));
-    socket.write(health); // answered: the connection is kept alive
+    socket.write(health); // answered, and the connection is kept alive
     await once(socket, 'data');
-    socket.write(health.slice(0, 20)); // the next request is under way when the signal comes
-    await ask(`${url}/client/fetchbalance`, 'sk_test_a'); // by now it has been read
+    socket.write(health.slice(0, 20)); // the next request is in progress when the signal comes
+    await ask(`${url}/client/fetchbalance`, 'sk_test_a'); // the part above has been read by now
     program.child.kill();
     await nobodyListens(url);
     socket.write(health.slice(20));

@@ -5,10 +5,10 @@ import { durationMs, durationText } from '../../src/contract/duration.ts';
 import { readSettings, SETTINGS, SettingsError, type SettingName } from '../../src/settings.ts';
 import { sandboxFor } from '../support/sandbox.ts';
 
-const explained = (name: SettingName) => SETTINGS.find((setting) => setting.name === name)!;
+const settingNamed = (name: SettingName) => SETTINGS.find((setting) => setting.name === name)!;
 
-/** What a wrong setting is refused with. */
-function complaintAbout(flags: Record<string, unknown>, environment: Record<string, unknown>): string {
+/** The message with which these settings are refused. */
+function refusalOf(flags: Record<string, unknown>, environment: Record<string, unknown>): string {
   try {
     readSettings(flags, environment);
   } catch (error) {
@@ -125,16 +125,16 @@ const GOOD: Record<SettingName, readonly (readonly [text: string, value: unknown
 const NAMES = Object.keys(GOOD) as SettingName[];
 
 test.each(NAMES.flatMap((name) => GOOD[name].map(([text, value]) => ({ name, text, value }))))(
-  '$name takes $text, from its flag as from its variable',
+  '$name accepts $text from its flag and from its variable',
   ({ name, text, value }) => {
     expect(readSettings({ [name]: text }, {})[name]).toEqual(value);
-    expect(readSettings({}, { [explained(name).env]: text })[name]).toEqual(value);
+    expect(readSettings({}, { [settingNamed(name).env]: text })[name]).toEqual(value);
   },
 );
 
-test.each(NAMES)('%s: a flag goes before the environment, and that before the default', (name) => {
+test.each(NAMES)('%s: a flag overrides the environment, which overrides the default', (name) => {
   const [[one, first], [other, second]] = GOOD[name] as [[string, unknown], [string, unknown]];
-  const { env } = explained(name);
+  const { env } = settingNamed(name);
   const byDefault = readSettings({}, {})[name];
   expect(readSettings({ [name]: one }, { [env]: other })[name]).toEqual(first);
   expect(readSettings({ [name]: other }, { [env]: one })[name]).toEqual(second);
@@ -142,7 +142,7 @@ test.each(NAMES)('%s: a flag goes before the environment, and that before the de
   expect(readSettings({}, { [env]: '' })[name]).toEqual(byDefault); // an empty variable is not set
 });
 
-test('without flags and variables the defaults of the README hold', () => {
+test('settings have the documented defaults', () => {
   expect(readSettings({}, {})).toEqual({
     port: 3000,
     host: '127.0.0.1',
@@ -170,7 +170,7 @@ test('without flags and variables the defaults of the README hold', () => {
   });
 });
 
-const inWords = new Set<SettingName>([
+const withDefaultInWords = new Set<SettingName>([
   'adminToken',
   'allowedHosts',
   'apiKeys',
@@ -181,14 +181,14 @@ const inWords = new Set<SettingName>([
   'state',
 ]);
 
-test.each(SETTINGS.filter(({ name }) => !inWords.has(name)))(
-  '$name: the default that is shown is the default that holds',
+test.each(SETTINGS.filter(({ name }) => !withDefaultInWords.has(name)))(
+  '$name: the documented default is the actual default',
   ({ name, defaultText }) => {
     expect(readSettings({ [name]: defaultText }, {})[name]).toEqual(readSettings({}, {})[name]);
   },
 );
 
-test('the library takes numbers as numbers', () => {
+test('the library accepts numbers', () => {
   const settings = readSettings({ port: 0, openingBalance: 1000.5, seed: 7, maxWorlds: 2 }, {});
   expect(settings).toMatchObject({ port: 0, openingBalance: 1000.5, seed: '7', maxWorlds: 2 });
 });
@@ -240,11 +240,11 @@ test.each<[SettingName, string, string]>([
   ['journalMemory', '64', 'must be a size such as 64MiB'],
   ['journalMemory', '64MB', 'must be a size such as 64MiB'],
   ['stateEvery', '0s', 'must be a duration such as 30s, or off'],
-])('%s = %j is refused in one line that says where it came from and what is right', (name, text, right) => {
-  const { flag, env } = explained(name);
+])('%s = %j is refused in one line with its flag or variable and the expected form', (name, text, right) => {
+  const { flag, env } = settingNamed(name);
   const given = JSON.stringify(text);
-  expect(complaintAbout({ [name]: text }, {})).toBe(`${flag} ${right}, not ${given}`);
-  expect(complaintAbout({}, { [env]: text })).toBe(`${env} ${right}, not ${given}`);
+  expect(refusalOf({ [name]: text }, {})).toBe(`${flag} ${right}, not ${given}`);
+  expect(refusalOf({}, { [env]: text })).toBe(`${env} ${right}, not ${given}`);
 });
 
 test.each([
@@ -253,25 +253,25 @@ test.each([
   ['port', `--port ${A_PORT}, not ""`],
   ['scenario', '--scenario must be the name of a scenario or the path of a file, not ""'],
   ['scenarios', '--scenarios must be a folder, not ""'],
-])('an empty flag is not taken for one that was not given: %s', (name, complaint) => {
-  expect(complaintAbout({ [name]: '' }, { PORT: '1', HOST: 'localhost', SANDBOX_SEED: '7' })).toBe(complaint);
+])('an empty flag is refused: %s', (name, message) => {
+  expect(refusalOf({ [name]: '' }, { PORT: '1', HOST: 'localhost', SANDBOX_SEED: '7' })).toBe(message);
 });
 
 test.each([
-  ['no key at all', ','],
+  ['no keys', ','],
   ['a key with a space in it', 'secret one,secret'],
-  ['an empty key among others', 'secret,,secret'],
-  ['a key that no header carries', 'secret,sécret'],
+  ['an empty key', 'secret,,secret'],
+  ['a key that is not ASCII', 'secret,sécret'],
   ['a key that is too long', `secret,${'s'.repeat(257)}`],
-])('API keys with %s are refused, and none is shown', (_what, keys) => {
+])('API keys with %s are refused without showing any key', (_what, keys) => {
   const right = 'must be keys of visible ASCII characters, separated by commas';
-  expect(complaintAbout({}, { SANDBOX_API_KEYS: keys })).toBe(`SANDBOX_API_KEYS ${right}`);
-  expect(complaintAbout({ apiKeys: keys }, {})).toBe(`--api-keys ${right}`);
+  expect(refusalOf({}, { SANDBOX_API_KEYS: keys })).toBe(`SANDBOX_API_KEYS ${right}`);
+  expect(refusalOf({ apiKeys: keys }, {})).toBe(`--api-keys ${right}`);
 });
 
-test('all that is wrong is said at once, in one line', () => {
+test('all invalid settings are reported at once, in one line', () => {
   const wrong = { PORT: 'abc', SANDBOX_API_KEYS: 'sécret', SANDBOX_SETTLEMENT: 'fast', LOG_LEVEL: 'info' };
-  expect(complaintAbout({ rateLimit: 'x', settlement: 'slow' }, wrong)).toBe(
+  expect(refusalOf({ rateLimit: 'x', settlement: 'slow' }, wrong)).toBe(
     `PORT ${A_PORT}, not "abc"; ` +
       'SANDBOX_API_KEYS must be keys of visible ASCII characters, separated by commas; ' +
       '--settlement must be one of demo, instant, realistic, manual, not "slow"; ' +
@@ -279,7 +279,7 @@ test('all that is wrong is said at once, in one line', () => {
   );
 });
 
-test('localhost is 127.0.0.1 alone: a second address would outlive the stop', async () => {
+test('localhost listens on 127.0.0.1 only, without a DNS lookup', async () => {
   const lookup = vi.spyOn(dns, 'lookup');
   onTestFinished(() => lookup.mockRestore());
   const { url } = await sandboxFor({ host: 'localhost' });
@@ -287,7 +287,7 @@ test('localhost is 127.0.0.1 alone: a second address would outlive the stop', as
   expect(lookup.mock.calls.map(([name]) => name)).not.toContain('localhost');
 });
 
-test('with a list of keys only those are accepted', async () => {
+test('a sandbox with a list of keys accepts only those', async () => {
   const { url } = await sandboxFor({ apiKeys: 'a,sk_test_b' });
   const answers = ['a', 'sk_test_b', 'b', 'A', 'a,sk_test_b', 'aa', 'sk_test_', 'sk_test_demo'].map(
     async (key) => {
@@ -322,7 +322,7 @@ test.each([
   ['P3D', 259_200_000],
   ['P1DT2H', 93_600_000],
   ['P2W', 1_209_600_000],
-])('%s is a duration', (text, ms) => {
+])('%s is read as a duration', (text, ms) => {
   expect(durationMs(text)).toBe(ms);
 });
 
@@ -345,7 +345,7 @@ test.each([
   'pt1s',
   'PT1H ',
   '99999999999999999999w',
-])('%j is no duration', (text) => {
+])('%j is not a duration', (text) => {
   expect(durationMs(text)).toBeUndefined();
 });
 
@@ -357,11 +357,11 @@ test.each([
   [5_400_000, '90m'],
   [129_600_000, '36h'],
   [604_800_000, '7d'],
-])('%i ms are written in the largest unit that keeps them whole: %s', (ms, text) => {
+])('%i ms is written in the largest unit without a fraction: %s', (ms, text) => {
   expect(durationText(ms)).toBe(text);
 });
 
-test('every duration reads back as it was written', () => {
+test('every duration is read back as it was written', () => {
   const anyMs = fc.oneof(
     fc.maxSafeNat(),
     fc

@@ -7,7 +7,7 @@ import { payMany } from '../support/many-payouts.ts';
 const DAY_MS = 86_400_000;
 const after = (ms: number): string => new Date(Date.parse(START) + ms).toISOString();
 
-/** A payout by any client: over HTTP, with the key of a world. */
+/** Sends an initiate over HTTP, like any client. */
 const pay = async ({ url, apiKey }: World, change: Record<string, unknown> = {}): Promise<Seen> =>
   seen(
     await fetch(`${url}/payout/initiate`, {
@@ -31,7 +31,7 @@ describe.each(WAYS_IN)('$name', ({ start }) => {
   });
   afterAll(() => sandbox.close());
 
-  test('every world has a key of its own, and sees nothing of another', async () => {
+  test('every world has its own key and data', async () => {
     const [one, other] = [sandbox.world(), sandbox.world()];
     expect(one.apiKey).not.toBe(other.apiKey);
     expect(one.url).toBe(sandbox.url);
@@ -42,7 +42,7 @@ describe.each(WAYS_IN)('$name', ({ start }) => {
     expect((await sandbox.world(one.apiKey).summary()).id).toBe((await one.summary()).id);
   });
 
-  test('the clock stands, moves when it is told to, and tells what came due', async () => {
+  test('advance moves a frozen clock and returns the changes', async () => {
     const world = sandbox.world();
     await pay(world, { transfer_mode: 'NEFT' });
     expect(await world.clock.read()).toEqual({ now: START, frozen: true, next_due: after(20_000) });
@@ -57,7 +57,7 @@ describe.each(WAYS_IN)('$name', ({ start }) => {
     await expect(world.clock.advance({ to: START })).rejects.toThrow('never goes backwards');
   });
 
-  test('until idle, the clock goes on to the last thing that is planned, and no further', async () => {
+  test('advance until idle moves the clock to the last planned step', async () => {
     const world = sandbox.world();
     await pay(world, { client_ref_id: 'reversed', beneficiary_account: '9999200004' });
     await pay(world, { client_ref_id: 'hangs', beneficiary_account: '9999200005' });
@@ -68,7 +68,7 @@ describe.each(WAYS_IN)('$name', ({ start }) => {
     expect((await world.summary()).transactions).toMatchObject({ PENDING: 1, REVERSED: 1 });
   });
 
-  test('a clock that is resumed runs, and stands again when it is frozen', async () => {
+  test('resume starts the clock, and freeze stops it', async () => {
     const world = sandbox.world();
     expect((await world.clock.resume()).frozen).toBe(false);
     await expect.poll(async () => (await world.clock.now()).getTime()).toBeGreaterThan(Date.parse(START));
@@ -77,7 +77,7 @@ describe.each(WAYS_IN)('$name', ({ start }) => {
     expect((await world.clock.read()).now).toBe(now);
   });
 
-  test('a scenario is chosen by name or sent whole, and an untouched wallet opens with its balance', async () => {
+  test('a scenario is chosen by name or sent whole, and sets the balance of an unused wallet', async () => {
     const world = sandbox.world();
     expect(await world.use('insufficient-balance')).toMatchObject({
       name: 'insufficient-balance',
@@ -92,11 +92,11 @@ describe.each(WAYS_IN)('$name', ({ start }) => {
     await world.clock.advance('1s');
     expect((await status(world, 'order-1')).body.data.status).toBe('FAILED');
     expect((await world.use(null)).chosen).toBe(false);
-    expect(await world.balance()).toBe(250); // money is never made by a change of scenario
+    expect(await world.balance()).toBe(250); // a used wallet keeps its balance
     expect((await world.scenarios()).scenarios.map(({ name }) => name)).toContain('rate-limited');
   });
 
-  test('a rule on top is taken first, counted, and gone when it is removed', async () => {
+  test('a rule of a world applies first, is counted and can be removed', async () => {
     const world = sandbox.world();
     const rule = await world.rule({
       name: 'gone-after-commit',
@@ -113,7 +113,7 @@ describe.each(WAYS_IN)('$name', ({ start }) => {
     await expect(world.removeRule('gone-after-commit')).rejects.toMatchObject({ code: 'RULE_NOT_FOUND' });
   });
 
-  test('money is put in and taken out, and every paisa of it is explained', async () => {
+  test('fund and withdraw move the balance, and the entries explain every paisa', async () => {
     const world = sandbox.world();
     expect((await world.fund(500.25)).balance).toBe(1_000_500.25);
     expect((await world.withdraw(0.25)).balance).toBe(1_000_500);
@@ -135,7 +135,7 @@ describe.each(WAYS_IN)('$name', ({ start }) => {
     });
   });
 
-  test('a payout is forced into a state, along a legal edge only', async () => {
+  test('a payout can be forced along legal transitions only', async () => {
     const world = sandbox.world();
     const { txn_id } = (await pay(world)).body.data;
     expect(await world.transition(txn_id, 'SUCCESS')).toMatchObject({
@@ -153,10 +153,10 @@ describe.each(WAYS_IN)('$name', ({ start }) => {
       ['SUCCESS', true],
       ['REVERSED', true],
     ]);
-    expect((await world.clock.advance('30d')).changes).toEqual([]); // what was planned is called off
+    expect((await world.clock.advance('30d')).changes).toEqual([]); // planned steps are cancelled
   });
 
-  test('the journal proves what a client did', async () => {
+  test('verify checks the requests of a client against the journal', async () => {
     const world = sandbox.world();
     await world.rule({ name: 'busy', match: { attempt: 1 }, effect: { respond: { status: 503 } } });
     await pay(world);
@@ -181,21 +181,21 @@ describe.each(WAYS_IN)('$name', ({ start }) => {
     expect(await world.requests()).toEqual([]);
   });
 
-  test('a world that is reset is as new', async () => {
+  test('reset restores the initial world', async () => {
     const world = sandbox.world();
-    const born = await world.summary();
+    const initial = await world.summary();
     await world.use('happy-fast');
     await world.rule({ effect: { respond: { status: 500 } } });
     await pay(world);
     await world.fund(1);
     await world.clock.advance('1d');
-    expect(await world.reset()).toEqual(born);
+    expect(await world.reset()).toEqual(initial);
     expect(await world.requests()).toEqual([]);
     expect((await world.rules()).filter(({ from }) => from === 'world')).toEqual([]);
     expect((await pay(world)).body.data.txn_id).toBeDefined();
   });
 
-  test('a snapshot is restored, and forked into another world', async () => {
+  test('a snapshot can be restored into its own world and into another', async () => {
     const [world, fork] = [sandbox.world(), sandbox.world()];
     await pay(world);
     const snapshot = await world.snapshot();
@@ -208,25 +208,28 @@ describe.each(WAYS_IN)('$name', ({ start }) => {
     expect((await status(fork, 'order-1')).text).toBe((await status(world, 'order-1')).text);
   });
 
-  test('events tell what happens, as it happens', async () => {
+  test('events are streamed as they happen, and continue after a known one', async () => {
     const world = sandbox.world();
     const events = await world.events();
     await pay(world);
     await world.clock.advance('2s');
     await world.reset();
-    const told: WorldEvent[] = [];
+    const received: WorldEvent[] = [];
     for await (const event of events) {
-      told.push(event);
+      received.push(event);
       if (event.type === 'reset') break;
     }
-    expect(told.map(({ type }) => type)).toEqual(['request', 'settlement', 'clock', 'reset']);
-    expect(told[0]).toMatchObject({ type: 'request', data: { route: 'initiate', answer: { status: 200 } } });
-    const again = await world.events({ after: told[1]!.id });
-    expect((await again.next()).value).toEqual(told[2]);
+    expect(received.map(({ type }) => type)).toEqual(['request', 'settlement', 'clock', 'reset']);
+    expect(received[0]).toMatchObject({
+      type: 'request',
+      data: { route: 'initiate', answer: { status: 200 } },
+    });
+    const again = await world.events({ after: received[1]!.id });
+    expect((await again.next()).value).toEqual(received[2]);
     await again.return();
   });
 
-  test('await using leaves nothing of a world behind', async () => {
+  test('await using resets the world when it goes out of scope', async () => {
     const { apiKey } = sandbox.world();
     {
       await using world = sandbox.world(apiKey);
@@ -235,7 +238,7 @@ describe.each(WAYS_IN)('$name', ({ start }) => {
     expect(await sandbox.world(apiKey).transactions()).toEqual([]);
   });
 
-  test('a list of more than a page is given whole', async () => {
+  test('lists of more than one page are returned whole', async () => {
     const world = sandbox.world();
     const count = 1100;
     const references = Array.from({ length: count }, (_, nth) => `order-${nth}`);
@@ -243,20 +246,20 @@ describe.each(WAYS_IN)('$name', ({ start }) => {
     const known = await world.transactions();
     expect(known.map(({ client_ref_id }) => client_ref_id).toSorted()).toEqual(references.toSorted());
     expect(await world.entries()).toHaveLength(count + 1);
-    expect(await world.requests()).toHaveLength(1000); // as many as the journal remembers
+    expect(await world.requests()).toHaveLength(1000); // as many as the journal holds
   });
 
-  test('whoever started the sandbox sees all worlds, and can drop one', async () => {
+  test('the owner of the sandbox can list all worlds and drop one', async () => {
     const world = sandbox.world();
     await pay(world);
     const { id } = await world.summary();
     expect((await sandbox.worlds()).find((one) => one.id === id)).toMatchObject({ transactions: 1 });
     await sandbox.dropWorld(id);
     expect((await sandbox.worlds()).map((one) => one.id)).not.toContain(id);
-    expect(await world.transactions()).toEqual([]); // the key makes a new one
+    expect(await world.transactions()).toEqual([]); // the key gets a new world
   });
 
-  test('three days of business: pending, paid, reversed, topped up, out of money, too fast', async () => {
+  test('one scenario can produce pending, paid, reversed, unfunded and rate-limited payouts', async () => {
     const world = sandbox.world();
     await world.use({
       wallet: { opening_balance: 5000 },

@@ -9,7 +9,7 @@ const BUILT = fileURLToPath(new URL('../../dist/dashboard/', import.meta.url));
 const FILES = readdirSync(BUILT, { recursive: true, encoding: 'utf8' }).filter((name) => name.includes('.'));
 const MOST_BYTES = 120 * 1024;
 
-test('the page is served to whoever asks, without a key, and loads nothing but its own', async () => {
+test('the dashboard is served without a key, and loads its own files only', async () => {
   const { url } = await sandboxFor();
   const page = await fetch(`${url}/_sandbox/`);
   expect(page.status).toBe(200);
@@ -35,7 +35,7 @@ test('the page is served to whoever asks, without a key, and loads nothing but i
   }
 });
 
-test('an unchanged page is not sent twice', async () => {
+test('an unchanged dashboard is not sent again', async () => {
   const { url } = await sandboxFor();
   const etag = (await fetch(`${url}/_sandbox/`)).headers.get('etag')!;
   const again = await fetch(`${url}/_sandbox/`, { headers: { 'if-none-match': etag } });
@@ -43,7 +43,7 @@ test('an unchanged page is not sent twice', async () => {
   expect(await again.text()).toBe('');
 });
 
-test('the address without its slash leads to the page, also below a prefix that a proxy puts before it', async () => {
+test('the address without a slash redirects to the dashboard, even below the path prefix of a proxy', async () => {
   const { url } = await sandboxFor();
   const redirect = await fetch(`${url}/_sandbox`, { redirect: 'manual' });
   expect(redirect.status).toBe(308);
@@ -58,7 +58,7 @@ test.each([
   '__proto__',
   '%2fetc%2fpasswd',
   '..%5cindex.html',
-])('no path leads out of the page: %s', async (file) => {
+])('the dashboard serves no file outside its folder: %s', async (file) => {
   const { url } = await sandboxFor();
   const refused = await fetch(`${url}/_sandbox/assets/${file}`);
   expect(refused.status).toBe(404);
@@ -68,14 +68,14 @@ test.each([
 test.each([
   ['brotli', brotliCompressSync],
   ['gzip', gzipSync],
-])('the whole page is below 120 KiB when it is compressed with %s', (_name, compress) => {
+])('the whole dashboard is below 120 KiB when compressed with %s', (_name, compress) => {
   const bytes = FILES.map((name) => compress(readFileSync(join(BUILT, name))).length);
   const sum = bytes.reduce((total, size) => total + size, 0);
   expect(sum).toBeGreaterThan(10_000);
   expect(sum).toBeLessThan(MOST_BYTES);
 });
 
-test('the page has nothing in it that makes text to markup', () => {
+test('the code of the dashboard never inserts text as HTML', () => {
   const folder = fileURLToPath(new URL('../../src/dashboard/', import.meta.url));
   for (const name of readdirSync(folder)) {
     expect(readFileSync(join(folder, name), 'utf8')).not.toMatch(

@@ -16,7 +16,7 @@ const step = (to: 'SUCCESS' | 'REVERSED', at: string) => ({
   forced: false,
 });
 
-/** A payout as it is made: SUCCESS after two seconds, REVERSED after three days. */
+/** A new payout: SUCCESS after two seconds, REVERSED after three days. */
 const made = (id: string, change: Partial<TransactionAnswer> = {}): TransactionAnswer => ({
   txn_id: id,
   client_ref_id: `order-${id}`,
@@ -54,7 +54,7 @@ const change = (
 const SETTLED = change('A', 'PENDING', 'SUCCESS', SETTLED_AT);
 const REVERSED = change('A', 'SUCCESS', 'REVERSED', REVERSED_AT);
 
-test('events that come before the payout that they are about are not lost', () => {
+test('events that arrive before their payout are applied once it is loaded', () => {
   const list = new PayoutList(10);
   expect(list.takeChanges([SETTLED, REVERSED], EDGES)).toEqual([]);
   list.takeNewest({ transactions: [made('A')], next: null }, EDGES);
@@ -67,7 +67,7 @@ test('events that come before the payout that they are about are not lost', () =
   expect(list.get('A')!.timeline.map(({ done }) => done)).toEqual([true, true]);
 });
 
-test('an answer that was overtaken by events does not bring back what was before', () => {
+test('an answer older than the events does not revert a payout', () => {
   const list = new PayoutList(10);
   list.takeNewest({ transactions: [made('A')], next: null }, EDGES);
   list.takeChanges([SETTLED], EDGES);
@@ -78,7 +78,7 @@ test('an answer that was overtaken by events does not bring back what was before
   ]);
 });
 
-test('an event that the list knows already changes nothing, and one that nobody planned is asked for', () => {
+test('a repeated event changes nothing, and an unplanned one reloads the payout', () => {
   const list = new PayoutList(10);
   list.takeNewest({ transactions: [made('A')], next: null }, EDGES);
   expect(list.takeChanges([SETTLED, SETTLED], EDGES)).toEqual([]);
@@ -91,7 +91,7 @@ test('an event that the list knows already changes nothing, and one that nobody 
   ).toEqual(['A']);
 });
 
-test('the oldest make room, and can be loaded again', () => {
+test('the oldest payouts are dropped from a full list, and can be loaded again', () => {
   const list = new PayoutList(2);
   list.takeNewest({ transactions: [made('C'), made('B')], next: 0 }, EDGES);
   expect(list.before).toBe(1);
@@ -110,8 +110,8 @@ test.each([
   ['a mode', { mode: 'UPI' }, ['B']],
   ['an amount in Indian grouping', { atLeast: '₹1,00,000' }, ['C']],
   ['amounts between two bounds', { atLeast: '150', atMost: '250.5' }, ['B']],
-  ['a bound that is no number, which bounds nothing', { atMost: 'much' }, ['A', 'B', 'C']],
-] as const)('finds by %s', (_what, wanted, found) => {
+  ['a bound that is not a number, which is ignored', { atMost: 'much' }, ['A', 'B', 'C']],
+] as const)('payouts can be found by %s', (_what, wanted, found) => {
   const rows = [
     made('A'),
     made('B', { amount: 250.5, transfer_mode: 'UPI' }),

@@ -5,24 +5,24 @@ import { payMany } from '../support/many-payouts.ts';
 import { sized } from '../support/size.ts';
 
 const MANY = sized(1500, 5000);
-const AMOUNTS = 50; // from ₹1 up, again and again
+const AMOUNTS = 50; // from ₹1 up, repeated
 const A_BURST = 20;
 const BURSTS = 10;
 const MOST_GROWTH_BYTES = 20 * 1024 * 1024;
 
-const inWords = (count: number): string => count.toLocaleString('en-IN');
+const formatted = (count: number): string => count.toLocaleString('en-IN');
 
-describe.skipIf(!hasBrowser)(`the page under load${needsBrowser}`, { timeout: 120_000 }, () => {
+describe.skipIf(!hasBrowser)(`the dashboard under load${needsBrowser}`, { timeout: 120_000 }, () => {
   const open = useBrowser();
 
-  test('finds one among thousands, of which only what is seen is in the page', async () => {
+  test('finds one of thousands of payouts, and renders only the visible ones', async () => {
     const { url, client } = await sandboxFor({ clock: '2026-01-15T10:30:00Z' });
     const payer = client();
     await payMany(payer, MANY, (nth) => ({
       amount: 1 + (nth % AMOUNTS),
       transfer_mode: nth % 2 ? 'UPI' : 'IMPS',
     }));
-    const inAll = inWords(MANY);
+    const inAll = formatted(MANY);
     const seen = await open(url, { apiKey: payer.apiKey });
     await live(seen);
     const list = seen.section('Transactions');
@@ -34,9 +34,9 @@ describe.skipIf(!hasBrowser)(`the page under load${needsBrowser}`, { timeout: 12
     await list.getByRole('row').filter({ hasText: 'order-1234' }).waitFor();
     await list.getByRole('searchbox').fill('');
     await list.getByLabel('Mode').selectOption('UPI');
-    await list.getByText(`${inWords(MANY / 2)} of ${inAll}`).waitFor();
+    await list.getByText(`${formatted(MANY / 2)} of ${inAll}`).waitFor();
     await list.getByLabel('Amount from').fill('49');
-    await list.getByText(`${MANY / AMOUNTS} of ${inAll}`).waitFor(); // ₹50 alone: ₹49 is paid by IMPS
+    await list.getByText(`${MANY / AMOUNTS} of ${inAll}`).waitFor(); // only ₹50: ₹49 is paid by IMPS
     await list.getByLabel('State').selectOption('SUCCESS');
     await list.getByText('Nothing matches.').waitFor();
     await list.getByRole('button', { name: 'Show all' }).click();
@@ -47,7 +47,7 @@ describe.skipIf(!hasBrowser)(`the page under load${needsBrowser}`, { timeout: 12
     expect(await last.getAttribute('aria-rowindex')).toBe(String(MANY + 1));
   });
 
-  test(`shows every payout of bursts of ${A_BURST}, answers in between, and does not grow`, async () => {
+  test(`shows every payout of bursts of ${A_BURST}, stays responsive, and does not grow in memory`, async () => {
     const { url, client } = await sandboxFor();
     const payer = client();
     const seen = await open(url, { apiKey: payer.apiKey });
@@ -59,7 +59,7 @@ describe.skipIf(!hasBrowser)(`the page under load${needsBrowser}`, { timeout: 12
       await session.send('HeapProfiler.collectGarbage');
       return (await session.send('Runtime.getHeapUsage')).usedSize;
     };
-    /** Searches, and waits until the page has taken it in. (How long that takes is for bench/dashboard.mjs to say.) */
+    /** Searches, and waits until the page has rendered. (bench/dashboard.mjs measures how long that takes.) */
     const search = (text: string): Promise<void> =>
       page.evaluate(`new Promise((resolve) => {
         const search = document.querySelector('#payouts input[type=search]');

@@ -11,10 +11,10 @@ const run = promisify(execFile);
 const FROZEN = '2026-01-15T10:30:00Z';
 const REVERSED_LATER = '9999200004';
 
-describe.skipIf(!hasBrowser)(`the page of a world${needsBrowser}`, { timeout: 60_000 }, () => {
+describe.skipIf(!hasBrowser)(`the dashboard${needsBrowser}`, { timeout: 60_000 }, () => {
   const open = useBrowser();
 
-  /** A world, and the page that shows it. */
+  /** A world, and the dashboard that shows it. */
   async function worldPage(view: { width?: number; theme?: 'light' | 'dark' } = {}) {
     const { url, client } = await sandboxFor({ clock: FROZEN });
     const payer = client();
@@ -23,7 +23,7 @@ describe.skipIf(!hasBrowser)(`the page of a world${needsBrowser}`, { timeout: 60
     return { url, payer, seen, page: seen.page, section: seen.section };
   }
 
-  test('pays, settles, and shows a reversal three days later with the money back', async () => {
+  test('makes a payout, settles it, and shows its reversal and refund three days later', async () => {
     const { page, section } = await worldPage();
     const balance = section('Wallet').locator('.figure').filter({ hasText: 'Balance' });
     await balance.getByText('₹10,00,000.00', { exact: true }).waitFor();
@@ -40,7 +40,7 @@ describe.skipIf(!hasBrowser)(`the page of a world${needsBrowser}`, { timeout: 60
     await balance.getByText('₹9,75,000.00').waitFor();
 
     await section('Clock').getByRole('button', { name: 'Resume' }).click();
-    await row.getByText('SUCCESS').waitFor(); // two seconds of world time later, told by an event
+    await row.getByText('SUCCESS').waitFor(); // two seconds of world time later, by an event
     await section('Clock').getByRole('button', { name: 'Freeze' }).click();
     await section('Clock').getByText('frozen', { exact: true }).waitFor();
     await section('Clock').getByRole('button', { name: '+3 days' }).click();
@@ -64,7 +64,7 @@ describe.skipIf(!hasBrowser)(`the page of a world${needsBrowser}`, { timeout: 60
       .waitFor();
   });
 
-  test('a payout that hangs after its commit is found among what went wrong, and ends when the client stops waiting', async () => {
+  test('a payout that hangs after its commit can be filtered, and ends when the client stops waiting', async () => {
     const { section, payer } = await worldPage();
     await section('Scenario').getByRole('button', { name: 'Hang after commit' }).click();
     await section('Scenario').getByText('world/hang-after-commit').waitFor();
@@ -89,7 +89,7 @@ describe.skipIf(!hasBrowser)(`the page of a world${needsBrowser}`, { timeout: 60
       .waitFor();
   });
 
-  test('forces a payout by a legal transition, and moves money by hand', async () => {
+  test('forces a legal transition, and credits and debits the wallet', async () => {
     const { page, payer, section } = await worldPage();
     await payer.pay({ client_ref_id: 'forced', beneficiary_account: '9999200005' });
     await section('Transactions').getByRole('button', { name: 'Open forced' }).click();
@@ -106,7 +106,7 @@ describe.skipIf(!hasBrowser)(`the page of a world${needsBrowser}`, { timeout: 60
     await section('Wallet').getByRole('alert').getByText('less than the INR 99999999').waitFor();
   });
 
-  test('chooses a scenario, whose rules are counted as they are used', async () => {
+  test('chooses a scenario, and counts the uses of its rules', async () => {
     const { payer, section } = await worldPage();
     await section('Scenario').getByLabel('How this world behaves').selectOption('server-error');
     const rules = section('Scenario').getByRole('listitem').filter({ hasText: 'server-error/' });
@@ -114,22 +114,22 @@ describe.skipIf(!hasBrowser)(`the page of a world${needsBrowser}`, { timeout: 60
     expect((await payer.pay()).status).toBe(500);
     await rules.filter({ hasText: 'used 1×' }).waitFor();
     await payer.pay();
-    await rules.filter({ hasText: 'used 2×' }).waitFor(); // told by an event
+    await rules.filter({ hasText: 'used 2×' }).waitFor(); // by an event
   });
 
-  test('a key that is none is refused in the words of the sandbox, and another can be given', async () => {
+  test('an invalid key shows the refusal of the sandbox, and another key can be entered', async () => {
     const { url } = await sandboxFor();
     const seen = await open(url, { apiKey: 'nonsense' });
     const { page } = seen;
     await page.getByRole('alert').getByText('a key that begins with sk_test_').waitFor();
     await page.getByRole('button', { name: 'Use sk_test_demo' }).click();
     await live(seen);
-    await page.reload(); // the key is kept
+    await page.reload(); // the key is stored
     await live(seen);
-    expect(page.url()).not.toContain('key='); // and stands in no address
+    expect(page.url()).not.toContain('key='); // and is not in the address
   });
 
-  test('who brings no key is asked for one, and is offered the one of the README', async () => {
+  test('without a key, asks for one and suggests sk_test_demo', async () => {
     const { url } = await sandboxFor();
     const seen = await open(url, { apiKey: null });
     expect(await seen.page.getByLabel('API key').inputValue()).toBe('sk_test_demo');
@@ -137,7 +137,7 @@ describe.skipIf(!hasBrowser)(`the page of a world${needsBrowser}`, { timeout: 60
     await live(seen);
   });
 
-  test('a server that goes away is told, and followed again when it is back, with all that happened meanwhile', async () => {
+  test('reports a lost server, and reconnects with everything that happened meanwhile', async () => {
     const first = await startSandbox();
     const port = Number(new URL(first.url).port);
     const seen = await open(first.url, { apiKey: 'sk_test_again' });
@@ -161,7 +161,7 @@ describe.skipIf(!hasBrowser)(`the page of a world${needsBrowser}`, { timeout: 60
     }
   });
 
-  test('markup in a name, a reference or a remark stays text', async () => {
+  test('shows markup in a name, a reference or a remark as text', async () => {
     const { page, payer, section } = await worldPage();
     const evil = '<img src=x onerror=alert(1)>';
     await payer.pay({ client_ref_id: `ref ${evil}`, beneficiary_name: evil, remarks: `remark ${evil}` });
@@ -173,16 +173,16 @@ describe.skipIf(!hasBrowser)(`the page of a world${needsBrowser}`, { timeout: 60
     expect(await page.locator('img').count()).toBe(0);
   });
 
-  test('the curl of the form pays what the form would pay', async () => {
+  test('the curl command of the form makes the same payout as the form', async () => {
     const { page, section } = await worldPage();
     await section('Try it').getByLabel('Beneficiary').fill("O'Brien $(id)");
     const curl = await page.getByLabel('The payout as curl').textContent();
-    const { stdout } = await run('sh', ['-c', curl!]); // not at once: the sandbox is in this process
+    const { stdout } = await run('sh', ['-c', curl!]); // asynchronous, since the sandbox runs in this process
     expect(JSON.parse(stdout)).toMatchObject({ status: 'success' });
     await section('Transactions').getByRole('row').filter({ hasText: "O'Brien $(id)" }).waitFor();
   });
 
-  test('goes through a list by keys alone, and gives the focus back', async () => {
+  test('a list can be used by keyboard alone, and focus returns to it', async () => {
     const { page, payer, section } = await worldPage();
     for (const ref of ['one', 'two', 'three']) await payer.pay({ client_ref_id: ref });
     await section('Transactions').getByRole('button', { name: 'Open one' }).waitFor();
@@ -196,9 +196,9 @@ describe.skipIf(!hasBrowser)(`the page of a world${needsBrowser}`, { timeout: 60
     expect(await page.getByRole('heading', { name: 'two', level: 3 }).count()).toBe(0);
   });
 
-  /** What axe finds that would keep somebody out (https://github.com/dequelabs/axe-core). */
-  async function barriers(page: Page): Promise<unknown> {
-    await page.evaluate(axe.source); // as the debugger does it: no script of others runs in the page
+  /** The serious accessibility problems that axe finds (https://github.com/dequelabs/axe-core). */
+  async function accessibilityProblems(page: Page): Promise<unknown> {
+    await page.evaluate(axe.source); // evaluated by the debugger, since the page blocks other scripts
     return page.evaluate(`axe.run().then(({ violations }) => violations
       .filter(({ impact }) => impact === 'serious' || impact === 'critical')
       .map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)]))`);
@@ -208,7 +208,7 @@ describe.skipIf(!hasBrowser)(`the page of a world${needsBrowser}`, { timeout: 60
     ['light', 1280],
     ['dark', 1280],
     ['light', 360],
-  ] as const)('keeps nobody out: %s, %i px wide', async (theme, width) => {
+  ] as const)('has no serious accessibility problem: %s, %i px wide', async (theme, width) => {
     const { url, client } = await sandboxFor({ clock: FROZEN });
     const payer = client();
     for (const account of ['1', REVERSED_LATER, '9999200001', '9999000500', '9999200003']) {
@@ -222,7 +222,7 @@ describe.skipIf(!hasBrowser)(`the page of a world${needsBrowser}`, { timeout: 60
       if (name === 'Transactions')
         await page.getByRole('button', { name: `Open order-${REVERSED_LATER}` }).click();
       if (name === 'Requests') await page.getByRole('button', { name: /^Open request 4,/ }).click();
-      expect(await barriers(page)).toEqual([]);
+      expect(await accessibilityProblems(page)).toEqual([]);
     }
   });
 });

@@ -21,50 +21,47 @@ async function controlRoutes(): Promise<string[]> {
   });
 }
 
-test('docs/control-api.md lists every call that there is, and none that is not', async () => {
+test('docs/control-api.md lists exactly the calls of the control API', async () => {
   const listed = tableUnder(page('control-api.md'), 'Calls').map(([call]) => call!);
   expect(listed.toSorted()).toEqual((await controlRoutes()).toSorted());
 });
 
-test('docs/control-api.md lists every refusal as it is, and none that is not', () => {
+test('docs/control-api.md lists exactly the refusals of the control API', () => {
   expect(tableUnder(page('control-api.md'), 'What it refuses')).toEqual(
     Object.entries(CONTROL_REFUSALS).map(([code, { status, message }]) => [code, String(status), message]),
   );
 });
 
-test.skipIf(!hasCurl)(
-  'the curls of docs/control-api.md, pasted one after the other, do what they say',
-  async () => {
-    const { url } = await startProgram();
-    const answers = commandsOf(page('control-api.md'), 'curl').map(({ shell }) => {
-      const { stdout } = spawnSync('sh', ['-c', shell.replaceAll('http://127.0.0.1:3000', url)], {
-        encoding: 'utf8',
-      });
-      return JSON.parse(stdout) as Record<string, unknown>;
+test.skipIf(!hasCurl)('the curl commands of docs/control-api.md work in their order', async () => {
+  const { url } = await startProgram();
+  const answers = commandsOf(page('control-api.md'), 'curl').map(({ shell }) => {
+    const { stdout } = spawnSync('sh', ['-c', shell.replaceAll('http://127.0.0.1:3000', url)], {
+      encoding: 'utf8',
     });
-    expect(answers).toMatchObject([
-      { frozen: true },
-      { id: 'world/lost-answer' },
-      { frozen: true, changes: [] },
-      { passed: false, count: 0 },
-      { balance: 1_000_000, clock: { frozen: true }, invariants: 'hold' }, // a fork
-    ]);
-  },
-);
+    return JSON.parse(stdout) as Record<string, unknown>;
+  });
+  expect(answers).toMatchObject([
+    { frozen: true },
+    { id: 'world/lost-answer' },
+    { frozen: true, changes: [] },
+    { passed: false, count: 0 },
+    { balance: 1_000_000, clock: { frozen: true }, invariants: 'hold' }, // a fork
+  ]);
+});
 
-test('the snippet of docs/library.md runs as it stands there', async () => {
+test('the snippet of docs/library.md runs unchanged', async () => {
   const [, snippet] = /```js\n(.*?)```/s.exec(page('library.md'))!;
   const program = new Program(process.execPath, ['--input-type=module', '-e', snippet!], {});
   expect(await program.ended).toMatchObject({ code: 0, stdout: '0 1000500\n', stderr: '' });
 });
 
-test('the example for node:test passes as it stands there', async () => {
+test('the example for node:test passes unchanged', async () => {
   const program = new Program(process.execPath, ['--test', fileOf('examples/node-test.mjs')], {});
   const { code, stdout } = await program.ended;
   expect({ code, passed: /pass 3\b/.test(stdout) }).toEqual({ code: 0, passed: true });
 });
 
-test('the example for vitest passes as it stands there', async () => {
+test('the example for vitest passes unchanged', async () => {
   const vitest = fileURLToPath(new URL('../../node_modules/vitest/vitest.mjs', import.meta.url));
   const program = new Program(process.execPath, [vitest, 'run', '--root', fileOf('examples')], {
     NO_COLOR: '1',

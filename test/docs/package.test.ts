@@ -15,9 +15,9 @@ beforeAll(() => {
   shipped = files.map(({ path }) => path);
 });
 
-/** A folder in which the package is installed, and nothing else. */
-function installed(): { readonly folder: string; readonly main: string } {
-  const folder = mkdtempSync(join(tmpdir(), 'installed-'));
+/** A folder in which only the package is installPackage. */
+function installPackage(): { readonly folder: string; readonly main: string } {
+  const folder = mkdtempSync(join(tmpdir(), 'installPackage-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const root = join(folder, 'node_modules/payout-sandbox');
   for (const file of shipped) {
@@ -28,7 +28,7 @@ function installed(): { readonly folder: string; readonly main: string } {
   return { folder, main: join(root, 'dist/main.cjs') };
 }
 
-test('the package ships the program, the library, its types, the scenarios, and no more', () => {
+test('the package ships the program, the library, its types and the scenarios, and nothing else', () => {
   const known = shipped.map((path) => {
     if (/^fixtures\/scenarios\/[\w-]+\.yaml$/.test(path)) return 'fixtures/scenarios/';
     if (/^dist\/dashboard\/(index\.html|assets\/index-[\w-]+\.(js|css)|assets\/[\w-]+\.svg)$/.test(path))
@@ -61,21 +61,21 @@ test('the package ships the program, the library, its types, the scenarios, and 
   );
 });
 
-test('the library exports these names, and no others, to import and to require', async () => {
+test('the library exports exactly these names, with import and with require', async () => {
   const names = ['SandboxError', 'SettingsError', 'connectSandbox', 'startSandbox'];
   const imported = (await import(resolve('dist/index.js'))) as object;
   const required = createRequire(import.meta.url)(resolve('dist/index.cjs')) as object;
   expect([imported, required].map((library) => Object.keys(library).toSorted())).toEqual([names, names]);
 });
 
-test('who installs the package installs no other', () => {
+test('the package has no dependencies', () => {
   const { dependencies, peerDependencies, optionalDependencies } = JSON.parse(
     readFileSync('package.json', 'utf8'),
   ) as Record<string, unknown>;
   expect([dependencies, peerDependencies, optionalDependencies]).toEqual([undefined, undefined, undefined]);
 });
 
-test('the licenses of the packages in the bundle are shipped with it', () => {
+test('the package ships the licenses of the bundled packages', () => {
   const licenses = readFileSync('dist/THIRD-PARTY-LICENSES.txt', 'utf8');
   for (const name of [
     'commander',
@@ -91,8 +91,8 @@ test('the licenses of the packages in the bundle are shipped with it', () => {
   }
 });
 
-test('where no other package is installed, the program reads scenarios, matches patterns and answers', async () => {
-  const { folder, main } = installed();
+test('the program works without any other package installed', async () => {
+  const { folder, main } = installPackage();
   const rules = [
     { name: 'a', match: { remarks: { matches: '^a+$' } }, effect: { respond: { status: 402 } } },
   ];
@@ -122,8 +122,8 @@ test('where no other package is installed, the program reads scenarios, matches 
   expect(await program.stop()).toMatchObject({ code: 0, stderr: '' });
 });
 
-test('where no other package is installed, a test starts the library, with import and with require', async () => {
-  const { folder } = installed();
+test('the library works without any other package installed, with import and with require', async () => {
+  const { folder } = installPackage();
   const use = `const sandbox = await startSandbox();
     const answer = await fetch(sandbox.url + '/client/fetchbalance', { headers: { authorization: 'Bearer sk_test_a' } });
     console.log(answer.status);
@@ -141,7 +141,7 @@ test('where no other package is installed, a test starts the library, with impor
 
 const COMPILERS = { 'TypeScript 7': 'typescript', 'TypeScript 5': 'typescript-5' } as const;
 
-// TypeScript 5 takes moduleResolution node10 for module commonjs, which TypeScript 7 no longer has
+// TypeScript 5 uses moduleResolution node10 for module commonjs, which TypeScript 7 no longer has
 test.each([
   ['TypeScript 5', 'commonjs', { module: 'commonjs' }],
   ['TypeScript 7', 'commonjs', { module: 'commonjs' }],
@@ -152,9 +152,9 @@ test.each([
   ['TypeScript 7', 'module', { module: 'nodenext' }],
   ['TypeScript 5', 'module', { module: 'esnext', moduleResolution: 'bundler' }],
   ['TypeScript 7', 'module', { module: 'esnext', moduleResolution: 'bundler' }],
-] as const)('%s in a %s project with %o takes the types, and what it writes runs', async (...row) => {
+] as const)('%s in a %s project with %o accepts the types, and its output runs', async (...row) => {
   const [compiler, type, modules] = row;
-  const { folder } = installed();
+  const { folder } = installPackage();
   const compilerOptions = { ...modules, strict: true, target: 'es2022', types: [] };
   const write = (file: string, text: string): void => writeFileSync(join(folder, file), text);
   write('package.json', JSON.stringify({ type }));

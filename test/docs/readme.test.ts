@@ -12,7 +12,7 @@ const fileOf = (path: string): string => readFileSync(new URL(`../../${path}`, i
 
 const README = fileOf('README.md');
 
-test('the README lists every setting as it is, and none that is not', () => {
+test('the README lists exactly the settings', () => {
   expect(tableUnder(README, 'Settings')).toEqual(
     SETTINGS.map(({ flag, value, env, defaultText, description }) => [
       `${flag} ${value}`,
@@ -23,7 +23,7 @@ test('the README lists every setting as it is, and none that is not', () => {
   );
 });
 
-test('docs/errors.md lists every refusal as it is, and none that is not', () => {
+test('docs/errors.md lists exactly the refusals of the service', () => {
   expect(tableIn(fileOf('docs/errors.md'))).toEqual(
     Object.entries(SERVICE_REFUSALS).map(([code, { status, message }]) => [code, String(status), message]),
   );
@@ -31,25 +31,22 @@ test('docs/errors.md lists every refusal as it is, and none that is not', () => 
 
 const hasCurl = spawnSync('curl', ['--version']).status === 0;
 
-/** An answer without what depends on when it was given: times, and the date and order in a UTR. */
+/** An answer without the parts that depend on time: timestamps, and the date in a UTR. */
 const timeless = (answer: string): string =>
   answer.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>').replaceAll(/"utr":"\d{4}/g, '"utr":"<day>');
 
-test.skipIf(!hasCurl)(
-  'the curls of the README, pasted one after the other, print what the README prints',
-  async () => {
-    const { url } = await startProgram();
-    const curls = commandsOf(README, 'curl');
-    expect(curls).toHaveLength(3);
-    for (const { shell, answer } of curls) {
-      const paste = (): string =>
-        spawnSync('sh', ['-c', shell.replaceAll('http://127.0.0.1:3000', url)], { encoding: 'utf8' }).stdout;
-      await expect.poll(() => timeless(paste()), { timeout: 20_000 }).toBe(timeless(answer!));
-    }
-  },
-);
+test.skipIf(!hasCurl)('the curl commands of the README print the answers of the README', async () => {
+  const { url } = await startProgram();
+  const curls = commandsOf(README, 'curl');
+  expect(curls).toHaveLength(3);
+  for (const { shell, answer } of curls) {
+    const paste = (): string =>
+      spawnSync('sh', ['-c', shell.replaceAll('http://127.0.0.1:3000', url)], { encoding: 'utf8' }).stdout;
+    await expect.poll(() => timeless(paste()), { timeout: 20_000 }).toBe(timeless(answer!));
+  }
+});
 
-test('the test of the README runs as it stands there', async () => {
+test('the test of the README runs unchanged', async () => {
   const [, snippet] = /```js\n(.*?)```/s.exec(README)!;
   const program = new Program(process.execPath, ['--input-type=module', '-e', snippet!], {});
   expect(await program.ended).toMatchObject({ code: 0, stdout: 'SUCCESS true 998499.5\n', stderr: '' });
@@ -58,7 +55,7 @@ test('the test of the README runs as it stands there', async () => {
 test.each([
   ['README.md', 1],
   ['docs/scenarios.md', 4],
-])('the scenario of %s is valid as it stands there', async (page, rules) => {
+])('the scenario of %s is valid', async (page, rules) => {
   const [, text] = /```yaml\n(.*?)```/s.exec(fileOf(page))!;
   const file = join(mkdtempSync(join(tmpdir(), 'readme-')), 'mine.yaml');
   onTestFinished(() => rmSync(dirname(file), { recursive: true }));
@@ -69,12 +66,12 @@ test.each([
   });
 });
 
-test('the README counts the scenarios that come with the sandbox', () => {
+test('the README has the number of built-in scenarios', () => {
   const files = readdirSync(new URL('../../fixtures/scenarios', import.meta.url));
   expect(README).toContain(`${files.length} come with the sandbox`);
 });
 
-test('the README lists every command as --help does, and counts the magic beneficiaries', async () => {
+test('the README lists the commands of --help, and has the number of magic beneficiaries', async () => {
   const { stdout } = await runProgram(['--help']);
   const commands = stdout
     .split('\nCommands:\n')[1]!

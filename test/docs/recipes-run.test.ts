@@ -9,7 +9,7 @@ import { SETTINGS } from '../../src/settings.ts';
 import { commandsOf } from '../support/markdown.ts';
 import { ask, Program, startProgram } from '../support/program.ts';
 
-/** Runs what the pages of docs/recipes tell people to run, as far as Node.js, curl and Python go. */
+/** Runs the commands of docs/recipes that need only Node.js, curl and Python. */
 
 const fileOf = (path: string): string =>
   fileURLToPath(new URL(`../../docs/recipes/${path}`, import.meta.url));
@@ -19,9 +19,9 @@ const DOCKERFILE = readFileSync(new URL('../../Dockerfile', import.meta.url), 'u
 
 const ADDRESS = /http:\/\/[\d.:]+/;
 
-const there = (command: string): boolean => spawnSync(command, ['--version']).status === 0;
-const hasCurl = there('curl');
-const hasPython = there('python3');
+const isInstalled = (command: string): boolean => spawnSync(command, ['--version']).status === 0;
+const hasCurl = isInstalled('curl');
+const hasPython = isInstalled('python3');
 
 function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'recipe-'));
@@ -29,7 +29,7 @@ function temporaryFolder(): string {
   return folder;
 }
 
-/** What a command of a page answers, asked of the sandbox at `url` instead of the one at port 3000. */
+/** Runs a command of a page against the sandbox at `url` instead of port 3000. */
 function paste(shell: string, url: string): Record<string, unknown> {
   const { stdout } = spawnSync('sh', ['-c', shell.replaceAll('http://127.0.0.1:3000', url)], {
     encoding: 'utf8',
@@ -45,7 +45,7 @@ interface DockerRun {
   readonly ports: readonly string[];
 }
 
-/** The `docker run` commands of docker.md, taken apart. Fails for an option that it does not know. */
+/** The parsed `docker run` commands of docker.md. Fails on an unknown option. */
 function dockerRuns(): DockerRun[] {
   const commands = textOf('docker.md').matchAll(/^docker run ((?:.*\\\n)*.*)$/gm);
   return [...commands].map(([, rest]) => {
@@ -60,14 +60,14 @@ function dockerRuns(): DockerRun[] {
       if (option === '-e') environment[value.split('=')[0]!] = value.slice(value.indexOf('=') + 1);
       else if (option === '-v') mounts[value.split(':')[1]!] = value.split(':')[0]!;
       else if (option === '-p') ports.push(value);
-      else if (!['--name', '--user'].includes(option)) throw new Error(`what is ${option}?`);
+      else if (!['--name', '--user'].includes(option)) throw new Error(`unknown option ${option}`);
     }
     expect(words).toEqual(['payout-sandbox']);
     return { environment, mounts, ports };
   });
 }
 
-test('every docker run publishes the port of the image to this machine, by variables and mounts that there are', () => {
+test('docker.md: every docker run publishes the port of the image, and uses variables and mounts that exist', () => {
   const runs = dockerRuns();
   expect(runs).toHaveLength(4);
   for (const { environment, mounts, ports } of runs) {
@@ -80,7 +80,7 @@ test('every docker run publishes the port of the image to this machine, by varia
 });
 
 test.skipIf(!hasCurl)(
-  'docker.md: with the variables of its commands, the curls see what it says',
+  'docker.md: with the variables of its commands, its curl commands get the described answers',
   async () => {
     const [plain, scenario, keys] = dockerRuns() as [DockerRun, DockerRun, DockerRun];
     const [health, which, refused] = curlsOf('docker.md') as [string, string, string];
@@ -96,25 +96,25 @@ test.skipIf(!hasCurl)(
   },
 );
 
-/** The same, with the state of the sandbox in a folder of the test. */
+/** The same variables, with the state file in a folder of the test. */
 const withStateIn = (folder: string, environment: Record<string, string>): Record<string, string> => {
   const name = environment['SANDBOX_STATE']!.split('/').at(-1)!;
   return { ...environment, PORT: '0', SANDBOX_STATE: join(folder, name) };
 };
 
-test('docker.md: with the state in its mount, a payout outlives a restart', async () => {
+test('docker.md: with the state in its mount, a payout survives a restart', async () => {
   const environment = withStateIn(temporaryFolder(), dockerRuns()[3]!.environment);
   const first = await startProgram(environment);
   await ask(`${first.url}/payout/initiate`, 'sk_test_kept', {});
   const { stdout } = await first.program.stop();
   expect(stdout).toContain('"msg":"state written"');
-  const second = new Program(process.execPath, [MAIN], environment); // says first what it restored
+  const second = new Program(process.execPath, [MAIN], environment); // its first line has what it restored
   const answer = await ask(`${await second.says(ADDRESS)}/client/fetchbalance`, 'sk_test_kept');
   expect(await answer.json()).toMatchObject({ data: { balance: 998_499.5 } });
 });
 
 test.skipIf(!hasCurl)(
-  'compose.md: the app pays a sandbox with that environment, and the curl sees it',
+  'compose.md: the app makes a payout in a sandbox with that environment, and the curl command shows it',
   async () => {
     const { services } = parse(textOf('compose/compose.yaml')) as {
       services: Record<string, { environment: Record<string, string> }>;
@@ -137,7 +137,7 @@ test('github-actions.md: the script of the second job starts a sandbox and waits
   const { run } = jobs['without-a-container']!.steps.find(({ name }) => name?.startsWith('Start'))!;
   const folder = temporaryFolder();
   const log = join(folder, 'payout-sandbox.log');
-  // npx as the runner would have it, but with a port that is free here
+  // npx like on the runner, with a free port
   const { url, program } = await startProgram();
   await program.stop();
   writeFileSync(join(folder, 'npx'), `#!/bin/sh\nshift\nexec "${process.execPath}" "${MAIN}" "$@"\n`);
@@ -152,7 +152,7 @@ test('github-actions.md: the script of the second job starts a sandbox and waits
 });
 
 test.skipIf(!hasCurl)(
-  'github-actions.md: its curl shows what a world was asked, the oldest first',
+  'github-actions.md: its curl command shows the requests of a world, oldest first',
   async () => {
     const { url } = await startProgram();
     await ask(`${url}/payout/initiate`, 'sk_test_demo', {});
@@ -162,26 +162,23 @@ test.skipIf(!hasCurl)(
   },
 );
 
-test.skipIf(!hasPython)(
-  'python.md: the tests pass under python3 -m unittest, by the command of the page',
-  async () => {
-    const { url } = await startProgram();
-    const folder = temporaryFolder();
-    cpSync(fileOf('python'), folder, { recursive: true });
-    const shell = /```sh\n(.* python3 -m unittest)\n```/.exec(textOf('python.md'))![1]!;
-    const program = new Program(
-      'sh',
-      ['-c', `cd "${folder}" && ${shell.replace('http://127.0.0.1:3000', url)}`],
-      {},
-    );
-    const { code, stderr } = await program.ended;
-    expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringMatching(/Ran 3 tests/) });
-  },
-);
+test.skipIf(!hasPython)('python.md: the tests pass with the command of the page', async () => {
+  const { url } = await startProgram();
+  const folder = temporaryFolder();
+  cpSync(fileOf('python'), folder, { recursive: true });
+  const shell = /```sh\n(.* python3 -m unittest)\n```/.exec(textOf('python.md'))![1]!;
+  const program = new Program(
+    'sh',
+    ['-c', `cd "${folder}" && ${shell.replace('http://127.0.0.1:3000', url)}`],
+    {},
+  );
+  const { code, stderr } = await program.ended;
+  expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringMatching(/Ran 3 tests/) });
+});
 
-test('load-testing.md: with its settings a key may pay more than a hundred times a second', async () => {
+test('load-testing.md: with its settings a key can send more than a hundred initiates a second', async () => {
   const [, flags] = /```sh\nnpx payout-sandbox (.*)\n```/.exec(textOf('load-testing.md'))!;
-  const words = flags!.replace('--log-level warn', '--log-level info').split(' '); // the port is told with info
+  const words = flags!.replace('--log-level warn', '--log-level info').split(' '); // the port is logged at info
   const { url } = await startProgram({}, words);
   const sent = Array.from({ length: 150 }, (_, i) => ({ client_ref_id: `load-${i}`, amount: 1 }));
   const answers = await Promise.all(
@@ -191,7 +188,7 @@ test('load-testing.md: with its settings a key may pay more than a hundred times
 });
 
 test.skipIf(!hasCurl)(
-  'shared-sandbox.md: keys are kept apart, and worlds come back after a restart',
+  'shared-sandbox.md: keys have separate worlds, which are restored after a restart',
   async () => {
     const folder = temporaryFolder();
     const env = textOf('shared/sandbox.env')
@@ -202,7 +199,7 @@ test.skipIf(!hasCurl)(
     const [red, blue] = keys!.split(',') as [string, string];
 
     const start = async () => {
-      // no PORT of the environment: it would go before the one of the file
+      // without PORT, which would override the one of the file
       const words = ['-u', 'PORT', process.execPath, `--env-file=${join(folder, 'sandbox.env')}`, MAIN];
       const program = new Program('env', words, {});
       return { program, url: await program.says(ADDRESS) };

@@ -7,15 +7,15 @@ import { expect, onTestFinished, test } from 'vitest';
 import { Program, startProgram } from '../support/program.ts';
 
 /**
- * Recipes for what cannot be had here, run as they stand there with a stand-in. For Testcontainers it starts the program where the library would
- * start the image. So it shows that they steer a sandbox well, and not that the library does its part.
+ * Runs unchanged recipes for tools that are not installed, with stand-ins. The one for Testcontainers starts the program where the library would
+ * start the image, so it checks the recipe and not the library.
  */
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const MAIN = join(ROOT, 'dist/main.cjs');
 const hasPython = spawnSync('python3', ['--version']).status === 0;
 
-/** A folder with a suite and the modules that stand in for the library. */
+/** A folder with a suite and stand-ins for the modules of the library. */
 function suite(recipe: string, standIns: Record<string, string>): string {
   const folder = mkdtempSync(join(tmpdir(), 'recipe-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -48,7 +48,7 @@ export class GenericContainer {
 }
 `;
 
-test('the suite for Testcontainers in Node.js passes on a sandbox that something like it starts', async () => {
+test('the suite for Testcontainers in Node.js passes with a stand-in for the library', async () => {
   const folder = suite('testcontainers/node', {
     'node_modules/testcontainers/index.js': FOR_NODE,
     'node_modules/testcontainers/package.json': '{"type":"module","exports":"./index.js"}',
@@ -92,7 +92,7 @@ def wait_for_logs(container, text, timeout):
 `;
 
 test.skipIf(!hasPython)(
-  'the suite for Testcontainers in Python passes on a sandbox that something like it starts',
+  'the suite for Testcontainers in Python passes with a stand-in for the library',
   async () => {
     const folder = suite('testcontainers/python', {
       'testcontainers/core/container.py': CONTAINER_FOR_PYTHON,
@@ -129,7 +129,7 @@ const MODULES_OF_K6 = {
 };
 
 test.skipIf(spawnSync('curl', ['--version']).status !== 0)(
-  'an iteration of the k6 script pays, and finds what it paid',
+  'an iteration of the k6 script makes a payout, and finds it',
   async () => {
     const { url } = await startProgram();
     const folder = suite('load', MODULES_OF_K6);

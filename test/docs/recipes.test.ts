@@ -32,13 +32,13 @@ test('every file of a recipe is linked from a page', () => {
 });
 
 describe.each(pages)('%s', (page) => {
-  test('is short, says how it was tried, and all its links lead somewhere', () => {
+  test('is short, says how it was tested, and has no broken link', () => {
     expect(textOf(page).split('\n').length).toBeLessThan(81);
     if (page !== 'README.md') expect(textOf(page)).toContain('\n## How it was tried\n');
     expect(linksOf(page).filter((path) => !existsSync(join(RECIPES, dirname(page), path)))).toEqual([]);
   });
 
-  test('shows code as it stands in the files that it links', () => {
+  test('shows the code of the files that it links', () => {
     const indented = (text: string): string => text.replaceAll(/^ +/gm, '').trim();
     const linked = linksOf(page)
       .filter((path) => files.includes(posix.normalize(path)))
@@ -51,7 +51,7 @@ describe.each(pages)('%s', (page) => {
   });
 });
 
-test('the scenario for Docker is valid as it stands there', async () => {
+test('the scenario for Docker is valid', async () => {
   const { code, stdout } = await runProgram([
     'validate',
     join(RECIPES, 'docker/scenarios/neft-fails-late.yaml'),
@@ -72,7 +72,7 @@ interface Service {
 
 const exposed = /^EXPOSE (\d+)$/m.exec(DOCKERFILE)![1]!;
 
-test('the compose file asks for the health of the image, at ports and by variables that there are', () => {
+test('the compose file uses the health check of the image, and ports and variables that exist', () => {
   const { payouts, app } = parse(textOf('compose/compose.yaml')).services as Record<string, Service>;
   const [, check] = /^HEALTHCHECK .* CMD (\[.*\])$/m.exec(DOCKERFILE)!;
   expect(payouts!.healthcheck.test).toEqual(['CMD', ...(JSON.parse(check!) as string[])]);
@@ -83,7 +83,7 @@ test('the compose file asks for the health of the image, at ports and by variabl
   expect(existsSync(join(RECIPES, 'compose', app!.command.at(-1)!))).toBe(true);
 });
 
-test('the workflow publishes the port of the image, by variables that there are, and waits for its health', () => {
+test('the workflow publishes the port of the image, uses variables that exist, and waits for the health check', () => {
   const { jobs } = parse(textOf('github-actions/payouts.yml')) as {
     jobs: Record<string, { services?: Record<string, Service>; env: Record<string, string> }>;
   };
@@ -95,7 +95,7 @@ test('the workflow publishes the port of the image, by variables that there are,
   for (const { env } of Object.values(jobs)) expect(env['PAYOUT_URL']).toBe('http://127.0.0.1:3000');
 });
 
-test('the environment of the shared sandbox names settings that there are', () => {
+test('the environment of the shared sandbox uses settings that exist', () => {
   const set = [...textOf('shared/sandbox.env').matchAll(/^([A-Z_]+)=/gm)].map(([, name]) => name!);
   expect(VARIABLES).toEqual(expect.arrayContaining(set));
 });

@@ -8,8 +8,8 @@ const body = JSON.stringify(PAYOUT);
 
 type Headers = Readonly<Record<string, string>>;
 
-/** The status of a request and the refusal in its body, sent byte by byte, since clients choose their own Host. */
-async function asked(
+/** The status and refusal code of a request, sent on a raw socket, since `fetch` sets its own Host. */
+async function send(
   url: string,
   line: string,
   headers: Headers,
@@ -39,10 +39,10 @@ test.each([
   '127.0.0.1:3000',
   '127.9.9.9',
   '[::1]:3000',
-])('on a loopback address the host name %s is served', async (host) => {
+])('a sandbox on a loopback address serves the host name %s', async (host) => {
   const { url } = await sandboxFor();
   for (const line of [SERVICE, CONTROL])
-    expect(await asked(url, line, { host })).toMatchObject({ status: 200 });
+    expect(await send(url, line, { host })).toMatchObject({ status: 200 });
 });
 
 test.each([
@@ -57,7 +57,7 @@ test.each([
   'localhost@rebound.example',
   '',
 ])(
-  'on a loopback address the host name "%s" is refused on every route, and the answer names the setting',
+  'a sandbox on a loopback address refuses the host name "%s" on every route, and names the setting',
   async (host) => {
     const { url } = await sandboxFor();
     for (const line of [
@@ -67,7 +67,7 @@ test.each([
       'GET /_sandbox/openapi.json',
       'GET /nowhere',
     ]) {
-      const answer = await asked(url, line, { host });
+      const answer = await send(url, line, { host });
       expect(answer).toMatchObject({ status: 403, code: 'HOST_NOT_ALLOWED' });
       expect(answer.text).toContain('--allowed-hosts');
       expect(answer.text).toMatch(/x-sandbox-limit: SANDBOX_ALLOWED_HOSTS\r\n/i);
@@ -75,9 +75,9 @@ test.each([
   },
 );
 
-test('host names that a setting allows are served too, and no others', async () => {
+test('a sandbox on a loopback address also serves the host names of SANDBOX_ALLOWED_HOSTS', async () => {
   const { url } = await sandboxFor({ allowedHosts: 'payouts.example.test, other' });
-  const statusOf = async (host: string): Promise<number> => (await asked(url, SERVICE, { host })).status;
+  const statusOf = async (host: string): Promise<number> => (await send(url, SERVICE, { host })).status;
   expect(await statusOf('Payouts.Example.test:8443')).toBe(200);
   expect(await statusOf('other')).toBe(200);
   expect(await statusOf('localhost')).toBe(200);
@@ -90,28 +90,28 @@ const [outside] = Object.values(networkInterfaces())
   .map((one) => one!.address);
 
 test.each(['0.0.0.0', ...(outside === undefined ? [] : [outside])])(
-  'a sandbox that listens on %s serves every host name',
+  'a sandbox on %s serves every host name',
   async (host) => {
     const { url } = await sandboxFor({ host });
-    expect(await asked(url, SERVICE, { host: 'payouts' })).toMatchObject({ status: 200 });
+    expect(await send(url, SERVICE, { host: 'payouts' })).toMatchObject({ status: 200 });
   },
 );
 
 test.each<[string, Headers]>([
-  ['without any', {}],
+  ['of a program', {}],
   ['of the same origin', { origin: 'http://localhost:3000' }],
   ['of the same origin behind TLS', { origin: 'https://localhost:3000' }],
   [
-    'of the page itself, as a browser says',
+    'of the same site, as set by a browser',
     { 'sec-fetch-site': 'same-origin', origin: 'http://elsewhere.example' },
   ],
-  ['of a user', { 'sec-fetch-site': 'none' }],
+  ['of a user action', { 'sec-fetch-site': 'none' }],
   ['of an allowed name', { origin: 'https://payouts.example.test', 'sec-fetch-site': 'cross-site' }],
-])('a change with the headers %s is made', async (_what, headers) => {
+])('a change with the headers %s is accepted', async (_what, headers) => {
   const { url } = await sandboxFor({ allowedHosts: 'payouts.example.test' });
   const host = 'localhost:3000';
   for (const line of ['POST /payout/initiate', 'POST /_sandbox/clock/freeze', 'DELETE /_sandbox/rules']) {
-    expect(await asked(url, line, { host, ...headers })).toMatchObject({ status: 200 });
+    expect(await send(url, line, { host, ...headers })).toMatchObject({ status: 200 });
   }
 });
 
@@ -121,7 +121,7 @@ test.each<[string, Headers]>([
   ['Origin null', { origin: 'null' }],
   ['Sec-Fetch-Site cross-site', { 'sec-fetch-site': 'cross-site' }],
   ['Sec-Fetch-Site same-site', { 'sec-fetch-site': 'same-site', origin: 'http://localhost:3000' }],
-])('a change with the %s is refused, and a read is not', async (_what, headers) => {
+])('a change with %s is refused, and a read is not', async (_what, headers) => {
   const { url } = await sandboxFor();
   const host = 'localhost:3000';
   for (const line of [
@@ -130,11 +130,11 @@ test.each<[string, Headers]>([
     'DELETE /_sandbox/rules',
     'PUT /_sandbox/scenario',
   ]) {
-    expect(await asked(url, line, { host, ...headers })).toMatchObject({
+    expect(await send(url, line, { host, ...headers })).toMatchObject({
       status: 403,
       code: 'ORIGIN_NOT_ALLOWED',
     });
   }
-  expect(await asked(url, SERVICE, { host, ...headers })).toMatchObject({ status: 200 });
-  expect((await asked(url, SERVICE, { host })).text).toContain('"balance":1000000,');
+  expect(await send(url, SERVICE, { host, ...headers })).toMatchObject({ status: 200 });
+  expect((await send(url, SERVICE, { host })).text).toContain('"balance":1000000,');
 });

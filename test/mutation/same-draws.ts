@@ -1,3 +1,3 @@
 import fc from 'fast-check';
 
-fc.configureGlobal({ seed: 7 }); // a mutant is killed or survives by the same draws each time
+fc.configureGlobal({ seed: 7 }); // each run draws the same values, so the same mutants survive

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** The tests that mutants are held against: those of the pure layers, which need neither a build nor a server. */
+/** The tests that mutants are run against: those of the pure layers, which need neither a build nor a server. */
 export default defineConfig({
   test: {
     include: ['test/payout/*.test.ts', 'test/world/*.test.ts'],

@@ -24,12 +24,12 @@ import { MAX_AMOUNT_INR } from '../../src/contract/payout.ts';
 import { Core, timelines } from '../support/core.ts';
 import { atRead, CREATED_AT_MS, newPayout, step, utrAfter } from '../support/payouts.ts';
 
-// A program that is right never gets here: these are the assertions that stop one that is wrong.
+// Assertions that a correct program never reaches.
 
 const wallet = payOut(openWallet(1000), 300);
 const MOVES = { payOut, refund, credit, debit };
 
-test('money moves by whole paise above 0, down to the last and never beyond it', () => {
+test('money moves by whole paise above 0, down to a balance of 0', () => {
   expect(wallet).toEqual({ balancePaise: 700, putInPaise: 1000, paidOutPaise: 300 });
   expect(payOut(wallet, 700)).toEqual({ balancePaise: 0, putInPaise: 1000, paidOutPaise: 1000 });
   expect(refund(wallet, 300)).toEqual({ balancePaise: 1000, putInPaise: 1000, paidOutPaise: 0 });
@@ -41,18 +41,18 @@ test('money moves by whole paise above 0, down to the last and never beyond it',
 
 test.each(
   Object.entries(MOVES).flatMap(([name, move]) => [0, -1, 0.5, NaN].map((amount) => [name, amount, move])),
-)('%s of %s paise is stopped', (_name, amount, move) => {
+)('%s of %s paise is an error', (_name, amount, move) => {
   const moved = () => (move as typeof credit)(wallet, amount as number);
   expect(moved).toThrow('broken invariant: an amount is whole paise above 0');
 });
 
-test('what the wallet does not have is stopped, and so is what nobody paid out', () => {
+test('overdrawing the wallet and refunding more than was paid out are errors', () => {
   expect(() => payOut(wallet, 701)).toThrow('broken invariant: a payout never overdraws the wallet');
   expect(() => debit(wallet, 701)).toThrow('broken invariant: a debit never overdraws the wallet');
   expect(() => refund(wallet, 301)).toThrow('broken invariant: no more comes back than went out');
 });
 
-test('a wallet holds as much as the interface can show, and not a paisa more', () => {
+test('a wallet holds at most the largest amount of the interface', () => {
   const most = MAX_AMOUNT_INR * 100;
   const full = openWallet(most - 1);
   expect(hasRoom(full, 1)).toBe(true);
@@ -61,7 +61,7 @@ test('a wallet holds as much as the interface can show, and not a paisa more', (
   expect(() => credit(full, 2)).toThrow('broken invariant: a credit never overfills the wallet');
 });
 
-test('a wallet that is wrong already is stopped at its next movement', () => {
+test('an inconsistent wallet is an error at its next movement', () => {
   for (const openingPaise of [-1, 0.5, NaN]) {
     expect(() => openWallet(openingPaise)).toThrow('the balance is whole paise, 0 or more');
   }
@@ -70,7 +70,7 @@ test('a wallet that is wrong already is stopped at its next movement', () => {
   for (const move of Object.values(MOVES)) expect(() => move(wrong, 1)).toThrow('money put in');
 });
 
-test('an amount is read to the paisa, whatever its binary fraction', () => {
+test('an amount is converted to paise exactly', () => {
   const read = [0, 0.01, 0.1, 1.1, 4.35, 1234.56, 7, 1e11].map((inr) => [inr, toPaise(inr)]);
   expect(read).toEqual(
     [0, 1, 10, 110, 435, 123_456, 700, 1e13].map((paise) => [expect.closeTo(paise / 100, 9), paise]),
@@ -146,14 +146,14 @@ test('a payout as it was knows of its UTR from the step on at which it came, and
   expect(asOf(reversed, at(2))).toMatchObject({ state: 'REVERSED', stepsDone: 2 });
 });
 
-test('a UTR is made of a serial number in its range', () => {
+test('a UTR needs a serial number within its range', () => {
   const utrOf = (serial: number) => () => formatUtr('UPI', at(0), serial);
   for (const serial of [-1, 0.5, UTR_SERIALS]) expect(utrOf(serial)).toThrow('a UTR serial is in its range');
   expect(utrOf(0)()).toBe('601500000000');
   expect(utrOf(UTR_SERIALS - 1)()).toBe('601599999999');
 });
 
-test('a UTR that is taken is passed over for the next one that is free', () => {
+test('a UTR that is taken is replaced by the next free one', () => {
   const taken = new Set([5, 6].map((serial) => formatUtr('IMPS', at(0), serial)));
   const of = (serial: number): string => freeUtr('IMPS', at(0), serial, taken);
   expect(of(5)).toBe(formatUtr('IMPS', at(0), 7));

@@ -13,7 +13,7 @@ type Request = Parameters<typeof checkRailRules>[0];
 type Rows = Parameters<typeof checkRailRules>[1];
 
 const ROWS = { formats: 'warn', mode_limits: 'warn', upi_beneficiary: 'account_or_upi_id' } as Rows;
-const doubts = (change: Partial<Request>, rows: Partial<Rows> = {}) =>
+const check = (change: Partial<Request>, rows: Partial<Rows> = {}) =>
   checkRailRules({ ...REQUEST, ...change }, { ...ROWS, ...rows });
 
 const NO_IFSC = 'beneficiary_ifsc is not an IFSC (4 capital letters, 0, 6 capital letters or digits)';
@@ -56,25 +56,25 @@ test.each<[change: Partial<Request>, warning?: string]>([
   [{ amount: 0.01, transfer_mode: 'NEFT' }],
   [{ amount: 1e11, transfer_mode: 'NEFT' }],
 ])('%j is what the rails carry, or a warning says why not', (change, warning) => {
-  expect(doubts(change)).toEqual({ warnings: warning === undefined ? [] : [warning], errors: [] });
+  expect(check(change)).toEqual({ warnings: warning === undefined ? [] : [warning], errors: [] });
 });
 
-test('a UPI ID is no account where the dialect says so', () => {
-  expect(doubts(upi('asha@bank'), { upi_beneficiary: 'account' }).warnings).toEqual([NO_ACCOUNT]);
+test('a dialect can refuse UPI IDs as accounts', () => {
+  expect(check(upi('asha@bank'), { upi_beneficiary: 'account' }).warnings).toEqual([NO_ACCOUNT]);
 });
 
-test('what the dialect refuses is an error with its field, and what it ignores is neither', () => {
+test('a value that the dialect refuses is an error with its field; one that it ignores is not reported', () => {
   const all = { beneficiary_ifsc: 'x', beneficiary_account: 'y', amount: 1, transfer_mode: 'RTGS' } as const;
-  expect(doubts(all).warnings).toHaveLength(3);
-  expect(doubts(all, { formats: 'refuse' })).toEqual({
+  expect(check(all).warnings).toHaveLength(3);
+  expect(check(all, { formats: 'refuse' })).toEqual({
     warnings: ['amount is below INR 2,00,000, where RTGS starts'],
     errors: [
       { field: 'beneficiary_ifsc', message: NO_IFSC },
       { field: 'beneficiary_account', message: NO_ACCOUNT },
     ],
   });
-  expect(doubts(all, { formats: 'ignore', mode_limits: 'refuse' }).errors).toMatchObject([
+  expect(check(all, { formats: 'ignore', mode_limits: 'refuse' }).errors).toMatchObject([
     { field: 'amount' },
   ]);
-  expect(doubts(all, { formats: 'ignore', mode_limits: 'ignore' })).toEqual({ warnings: [], errors: [] });
+  expect(check(all, { formats: 'ignore', mode_limits: 'ignore' })).toEqual({ warnings: [], errors: [] });
 });

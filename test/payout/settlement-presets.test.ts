@@ -5,8 +5,8 @@ import { readSettings } from '../../src/settings.ts';
 
 const MINUTE = 60_000;
 
-/** How long after initiate the only step comes, for IMPS, NEFT, RTGS and UPI. */
-const waits = (preset: SettlementPreset, createdAtMs: number, draw: number) =>
+/** The planned steps of each mode. */
+const stepsByMode = (preset: SettlementPreset, createdAtMs: number, draw: number) =>
   Object.fromEntries(
     TRANSFER_MODES.map((mode) => {
       const steps = plannedSteps(preset, mode, createdAtMs, () => draw);
@@ -29,21 +29,21 @@ test.each<[SettlementPreset, Record<string, unknown>]>([
       UPI: succeeds(6000),
     },
   ],
-])('%s is a setting, and plans a step for each mode', (preset, planned) => {
+])('%s is a settlement preset with its own steps for each mode', (preset, planned) => {
   expect(readSettings({ settlement: preset }, {}).settlement).toBe(preset);
-  expect(waits(preset, MINUTE, 0.5)).toEqual(planned);
+  expect(stepsByMode(preset, MINUTE, 0.5)).toEqual(planned);
 });
 
-test('realistic: a payout at an instant rail that hangs ends after one to three days', () => {
+test('realistic: an IMPS or UPI payout that hangs ends after one to three days', () => {
   const day = 24 * 60 * MINUTE;
-  expect(waits('realistic', 0, 0).IMPS).toEqual(succeeds(day));
+  expect(stepsByMode('realistic', 0, 0).IMPS).toEqual(succeeds(day));
   const steps = plannedSteps('realistic', 'UPI', 0, (purpose) =>
     purpose === 'deemed' ? 0.0149 : 0.9999999999,
   );
   expect(steps).toEqual([{ to: 'FAILED', when: { afterMs: 3 * day }, utr: null }]);
 });
 
-test('a day in IST begins at half past six in the evening, in UTC', () => {
+test('a day in IST begins at 18:30 UTC', () => {
   const of = (text: string) => istMinute(Date.parse(`2026-01-15T${text}Z`));
   expect([of('18:29:59.999'), of('18:30'), of('18:30:59.999'), of('18:31')]).toEqual([1439, 0, 0, 1]);
   expect(of('00:00')).toBe(330);

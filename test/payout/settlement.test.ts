@@ -13,7 +13,7 @@ test.each([
   ['UPI', 2_000],
   ['RTGS', 10_000],
   ['NEFT', 20_000],
-])('demo: %s succeeds after its time and not before, stamped with that time', async (mode, ms) => {
+])('demo: %s succeeds exactly after its delay, and is stamped with that time', async (mode, ms) => {
   const { client } = await sandboxFor({ clock: START });
   const world = client();
   await world.pay({ transfer_mode: mode });
@@ -34,7 +34,7 @@ test.each([
   });
 });
 
-test('instant: PENDING in the answer, settled at the next look, in a clock that stands still', async () => {
+test('instant: a payout is PENDING in the answer and settled at the next request, even with a frozen clock', async () => {
   const { client } = await sandboxFor({ settlement: 'instant', clock: START });
   const world = client();
   for (const mode of ['IMPS', 'NEFT', 'RTGS', 'UPI']) {
@@ -47,7 +47,7 @@ test('instant: PENDING in the answer, settled at the next look, in a clock that 
   }
 });
 
-test('manual: nothing moves, however long one waits', async () => {
+test('manual: a payout stays PENDING', async () => {
   const { client } = await sandboxFor({ settlement: 'manual', clock: START });
   const world = client();
   await world.pay();
@@ -55,11 +55,11 @@ test('manual: nothing moves, however long one waits', async () => {
   expect((await world.status({ client_ref_id: 'order-1' })).body.data.status).toBe('PENDING');
 });
 
-test('realistic: every mode keeps to the times of its rail, and some payouts hang for days', () => {
+test('realistic: every mode settles within the times of its rail, and some payouts hang for days', () => {
   const minute = 60_000;
   const bounds = { IMPS: [2_000, 10_000], UPI: [2_000, 10_000], RTGS: [5 * minute, 30 * minute] } as const;
   let deemed = 0;
-  const wrong: string[] = []; // `expect` for each of 16,000 payouts would take most of the time
+  const wrong: string[] = []; // calling `expect` for each of 16,000 payouts would take most of the time
   for (let nth = 0; nth < 4000; nth += 1) {
     const createdAtMs = startMs + nth * 7919;
     for (const mode of ['IMPS', 'UPI', 'RTGS', 'NEFT'] as const) {
@@ -82,7 +82,7 @@ test('realistic: every mode keeps to the times of its rail, and some payouts han
     }
   }
   expect(wrong).toEqual([]);
-  expect(deemed / 8000).toBeGreaterThan(0.01); // of the IMPS and UPI payouts; the seed is fixed, so is the count
+  expect(deemed / 8000).toBeGreaterThan(0.01); // of the IMPS and UPI payouts; the seed is fixed, so the count is fixed
   expect(deemed / 8000).toBeLessThan(0.02);
 });
 
@@ -95,7 +95,7 @@ test.each([
   ['IMPS', '2026-01-15T18:30:00Z', '601623456789'],
   ['UPI', '2025-12-31T18:29:59Z', '536523456789'],
   ['UPI', '2025-12-31T18:30:00Z', '600123456789'],
-] as const)('a UTR of %s at %s has its real shape and the date in IST', (mode, at, utr) => {
+] as const)('a UTR of %s at %s has the real format and the date in IST', (mode, at, utr) => {
   expect(formatUtr(mode, Date.parse(at), 123_456_789)).toBe(utr);
 });
 
@@ -119,18 +119,18 @@ test.each([
   ['IMPS', { deemed: 0, outcome: 0.5, delay: ALMOST }, 'FAILED', 3 * DAY],
   ['RTGS', { delay: 0 }, 'SUCCESS', 5 * MINUTE],
   ['RTGS', { delay: ALMOST }, 'SUCCESS', 30 * MINUTE],
-  ['NEFT', { delay: 0 }, 'SUCCESS', 30 * MINUTE], // a batch begins as it is made: it goes with the next
+  ['NEFT', { delay: 0 }, 'SUCCESS', 30 * MINUTE], // created at the start of a batch, it goes with the next one
   ['NEFT', { delay: ALMOST }, 'SUCCESS', 150 * MINUTE],
 ] as const)('realistic: %s drawing %j is %s after %i ms', (mode, draws, to, afterMs) => {
   expect(rail(mode, draws)).toEqual([{ to, when: { afterMs }, utr: null }]);
 });
 
-test('realistic: NEFT goes with the next half hour of the clock', () => {
+test('realistic: NEFT is settled in the next half-hourly batch', () => {
   const waits = [1, MINUTE, 30 * MINUTE - 1].map((ms) => rail('NEFT', { delay: 0 }, startMs + ms)[0]!.when);
   expect(waits).toEqual([30 * MINUTE - 1, 29 * MINUTE, 1].map((afterMs) => ({ afterMs })));
 });
 
-test('each mode has the settlement of its own, by a preset or by steps, and is named after it', () => {
+test('each mode can have its own settlement, by a preset or by steps, which gives it its name', () => {
   const steps = [{ to: 'FAILED', when: { afterMs: 5 }, utr: null }] as const;
   const settlement = { IMPS: 'instant', UPI: 'manual', RTGS: 'demo', NEFT: steps } as const;
   const modes = ['IMPS', 'UPI', 'RTGS', 'NEFT'] as const;
@@ -146,25 +146,25 @@ test('each mode has the settlement of its own, by a preset or by steps, and is n
   expect(settlementName('realistic', 'UPI', 'mine')).toBe('realistic');
 });
 
-test('minutes of the day are those of India', () => {
+test('minutes of the day are in IST', () => {
   const minutes = ['T18:29:59.999Z', 'T18:30:00Z', 'T00:00:00Z', 'T00:00:59.999Z', 'T00:01:00Z'];
   expect(minutes.map((time) => istMinute(Date.parse(`2026-01-15${time}`)))).toEqual([1439, 0, 330, 330, 331]);
 });
 
-test('a step at a minute of the day waits for the next one that India shows', () => {
+test('a step at a minute of the day waits for the next such minute in IST', () => {
   const dueAt = (created: string, atMinute: number) => {
     const createdAtMs = Date.parse(created);
     const [step] = timelineOf([{ to: 'SUCCESS', when: { atMinute }, utr: null }], createdAtMs, false);
     return new Date(createdAtMs + step!.afterMs!).toISOString();
   };
   expect(dueAt('2026-01-15T18:29:59.999Z', 0)).toBe('2026-01-15T18:30:00.000Z');
-  expect(dueAt('2026-01-15T18:30:00.000Z', 0)).toBe('2026-01-16T18:30:00.000Z'); // not the instant that it is made in
+  expect(dueAt('2026-01-15T18:30:00.000Z', 0)).toBe('2026-01-16T18:30:00.000Z'); // not the instant of its creation
   expect(dueAt('2026-01-15T18:30:00.000Z', 1)).toBe('2026-01-15T18:31:00.000Z');
   expect(dueAt('2026-01-15T10:30:00.000Z', 1439)).toBe('2026-01-15T18:29:00.000Z');
   expect(dueAt('2026-01-15T10:30:00.000Z', 959)).toBe('2026-01-16T10:29:00.000Z');
 });
 
-test('steps keep their order, wait for their time or for reads, and have a UTR where money reached the rail', () => {
+test('steps keep their order, wait for their time or for reads, and have a UTR if money reached the rail', () => {
   const planned = [
     { to: null, when: { afterMs: 9 }, utr: true },
     { to: 'SUCCESS', when: { afterMs: 5 }, utr: null },
@@ -183,7 +183,7 @@ test('steps keep their order, wait for their time or for reads, and have a UTR w
   expect([true, false].map((has) => timelineOf(failed, 100, has)[0]!.utr)).toEqual([true, false]);
 });
 
-test('UTRs count the days of the year, pad every part, and name a bank by the first digit of their serial', () => {
+test('UTRs have the day of the year, padded parts, and a bank from the first digit of their serial', () => {
   const [first, last] = ['2026-01-01T00:00:00+05:30', '2026-12-31T23:59:59.999+05:30'].map(Date.parse) as [
     number,
     number,

@@ -4,8 +4,8 @@ import type { InitiateRequest } from '../../src/contract/payout.ts';
 import { checkRailRules } from '../../src/payout/rails.ts';
 import { request } from '../support/core.ts';
 
-/** The fields of a payout that a bank might refuse. */
-const doubted = (change: Partial<InitiateRequest>): string[] =>
+/** The fields that `refuse` refuses. */
+const refusedFields = (change: Partial<InitiateRequest>): string[] =>
   checkRailRules(
     request({ beneficiary_account: '000123456789', beneficiary_ifsc: 'SBIN0000001', ...change }),
     {
@@ -23,7 +23,7 @@ test.each([
   ['SBIN1000001', false],
   ['sbin0000001', false],
 ])('%s is an IFSC: %s', (beneficiary_ifsc, isGood) => {
-  expect(doubted({ beneficiary_ifsc })).toEqual(isGood ? [] : ['beneficiary_ifsc']);
+  expect(refusedFields({ beneficiary_ifsc })).toEqual(isGood ? [] : ['beneficiary_ifsc']);
 });
 
 test.each([
@@ -35,7 +35,9 @@ test.each([
   ['123456789x', false],
 ])('%s is an account: %s', (beneficiary_account, isGood) => {
   for (const transfer_mode of ['IMPS', 'UPI'] as const)
-    expect(doubted({ beneficiary_account, transfer_mode })).toEqual(isGood ? [] : ['beneficiary_account']);
+    expect(refusedFields({ beneficiary_account, transfer_mode })).toEqual(
+      isGood ? [] : ['beneficiary_account'],
+    );
 });
 
 test.each([
@@ -49,10 +51,10 @@ test.each([
   [`${'a'.repeat(95)}@bank`, true],
   [`${'a'.repeat(96)}@bank`, false],
 ])('%s is a UPI ID: %s', (beneficiary_account, isGood) => {
-  expect(doubted({ beneficiary_account, transfer_mode: 'UPI' })).toEqual(
+  expect(refusedFields({ beneficiary_account, transfer_mode: 'UPI' })).toEqual(
     isGood ? [] : ['beneficiary_account'],
   );
-  expect(doubted({ beneficiary_account, transfer_mode: 'IMPS' })).toEqual(['beneficiary_account']);
+  expect(refusedFields({ beneficiary_account, transfer_mode: 'IMPS' })).toEqual(['beneficiary_account']);
 });
 
 test.each([
@@ -60,7 +62,7 @@ test.each([
   ['NEFT', [0.01, 99_999_999], []],
   ['RTGS', [200_000, 99_999_999], [199_999.99]],
   ['UPI', [0.01, 100_000], [100_000.01]],
-] as const)('%s carries %j rupees, and not %j', (transfer_mode, carried, refused) => {
-  for (const amount of carried) expect(doubted({ amount, transfer_mode })).toEqual([]);
-  for (const amount of refused) expect(doubted({ amount, transfer_mode })).toEqual(['amount']);
+] as const)('%s accepts INR %j, and refuses %j', (transfer_mode, carried, refused) => {
+  for (const amount of carried) expect(refusedFields({ amount, transfer_mode })).toEqual([]);
+  for (const amount of refused) expect(refusedFields({ amount, transfer_mode })).toEqual(['amount']);
 });

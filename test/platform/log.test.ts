@@ -22,14 +22,14 @@ interface Payout {
 const dataOf = async (response: Response): Promise<Payout> =>
   ((await response.json()) as { readonly data: Payout }).data;
 
-/** Runs a command line as a user who pastes it. */
+/** Runs a command line like a user who pastes it. */
 async function paste(commandLine: string, environment: NodeJS.ProcessEnv = {}): Promise<unknown> {
   const env = { PATH: process.env['PATH'], ...environment };
   const { stdout } = await promisify(execFile)('sh', ['-c', commandLine], { env });
   return JSON.parse(stdout) as unknown;
 }
 
-test('every request is one line of JSON, with what is needed to find out what happened', async () => {
+test('every request is logged as one line of JSON with its route, status, payout and refusal code', async () => {
   const { program, url } = await startProgram({ SANDBOX_SETTLEMENT: 'manual' });
   const paid = await ask(`${url}/payout/initiate`, KEY, { client_ref_id: 'ref-1' });
   await ask(`${url}/payout/initiate`, KEY, { client_ref_id: 'ref-1' });
@@ -81,7 +81,7 @@ test('every request is one line of JSON, with what is needed to find out what ha
   expect(new Set(lines.map((line) => line['request_id'])).size).toBe(lines.length);
 });
 
-test('every settlement is one line', async () => {
+test('every settlement is logged as one line', async () => {
   const { program, url } = await startProgram({ SANDBOX_SETTLEMENT: 'instant' });
   await ask(`${url}/payout/initiate`, KEY, { client_ref_id: 'ref-1' });
   await ask(`${url}/payout/initiate`, KEY, { client_ref_id: 'ref-2' });
@@ -118,7 +118,7 @@ test('every settlement is one line', async () => {
 test.each([
   ['any test key is accepted', {}],
   ['only some keys are accepted', { SANDBOX_API_KEYS: `${KEY},${OTHER_KEY}` }],
-])('no key is ever written when %s', async (_when, environment) => {
+])('the log contains no key when %s', async (_when, environment) => {
   const { program, url } = await startProgram({
     LOG_LEVEL: 'trace',
     SANDBOX_SETTLEMENT: 'instant',
@@ -154,7 +154,7 @@ test.each([
   ['12345', '*2345'],
   ['1234', '****'],
   ['7', '*'],
-])('of the account %s the log shows %s only', async (account, shown) => {
+])('the log masks the account %s as %s', async (account, shown) => {
   const { program, url } = await startProgram({ SANDBOX_SETTLEMENT: 'instant' });
   const secret = { beneficiary_account: account, amount: 10, remarks: `to ${account}` };
   expect((await ask(`${url}/payout/initiate`, KEY, secret)).status).toBe(200);
@@ -168,7 +168,7 @@ test.each([
   if (account.length > 4) expect(stdout).not.toContain(account);
 });
 
-test.skipIf(!hasCurl)(`the first line has a curl that can be pasted${unless(hasCurl, 'curl')}`, async () => {
+test.skipIf(!hasCurl)(`the ready line has a curl command that works${unless(hasCurl, 'curl')}`, async () => {
   const { ready, url } = await startProgram({ SANDBOX_SETTLEMENT: 'instant' });
   expect(ready).toMatchObject({
     url,
@@ -182,14 +182,17 @@ test.skipIf(!hasCurl)(`the first line has a curl that can be pasted${unless(hasC
   });
 });
 
-test.skipIf(!hasCurl)(`that curl takes a secret key from the shell${unless(hasCurl, 'curl')}`, async () => {
-  const { ready } = await startProgram({ SANDBOX_API_KEYS: KEY });
-  const curl = JSON.stringify(ready['try']).slice(1, -1); // as it stands in the log
-  expect(curl).toContain('$SANDBOX_KEY');
-  expect(await paste(curl, { SANDBOX_KEY: KEY })).toMatchObject({ status: 'success' });
-});
+test.skipIf(!hasCurl)(
+  `the curl command of the ready line reads a secret key from the shell${unless(hasCurl, 'curl')}`,
+  async () => {
+    const { ready } = await startProgram({ SANDBOX_API_KEYS: KEY });
+    const curl = JSON.stringify(ready['try']).slice(1, -1); // as in the log
+    expect(curl).toContain('$SANDBOX_KEY');
+    expect(await paste(curl, { SANDBOX_KEY: KEY })).toMatchObject({ status: 'success' });
+  },
+);
 
-test('a sandbox whose log nobody reads any more goes on answering', async () => {
+test('a sandbox keeps answering when its log output is closed', async () => {
   const { program, url } = await startProgram();
   program.child.stdout!.destroy();
   for (let i = 0; i < 20; i += 1) {
@@ -198,7 +201,7 @@ test('a sandbox whose log nobody reads any more goes on answering', async () => 
   expect(await program.stop()).toMatchObject({ code: 0, stderr: '' });
 });
 
-test('the last lines are written before the end', async () => {
+test('all log lines are written before the program ends', async () => {
   const { program, url } = await startProgram({ SANDBOX_RATE_LIMIT: 'off' });
   const references = Array.from({ length: 300 }, (_, i) => `ref-${i}`);
   await Promise.all(
@@ -213,22 +216,25 @@ test('the last lines are written before the end', async () => {
 
 const noTerminal = unless(hasTerminal, 'script of util-linux');
 
-test.skipIf(!hasTerminal)(`on a terminal it welcomes with address, key and curls${noTerminal}`, async () => {
-  const { program, url } = await startOnTerminal({ SANDBOX_SETTLEMENT: 'instant' });
-  await program.says(/Wallet: .*\r\n/);
-  await ask(`${url}/payout/initiate`, KEY, { client_ref_id: 'ref-1' });
-  await program.says(/INFO.*: 200 {2}initiate {2}ref-1/);
-  program.child.stdin!.write('\u0003'); // Ctrl-C
-  const { code, stdout } = await program.ended;
-  expect(code).toBe(0);
-  expect(stdout).toContain(`Payout sandbox ready on ${url}\r\n`);
-  expect(stdout).toContain('Key: sk_test_demo (any key that begins with sk_test_');
-  expect(stdout).not.toMatch(/^\{/m);
-  expect(stdout).not.toContain(KEY);
-  expect(stdout).toMatch(/INFO.*: stopped/);
-});
+test.skipIf(!hasTerminal)(
+  `on a terminal the welcome shows the address, the key and curl commands${noTerminal}`,
+  async () => {
+    const { program, url } = await startOnTerminal({ SANDBOX_SETTLEMENT: 'instant' });
+    await program.says(/Wallet: .*\r\n/);
+    await ask(`${url}/payout/initiate`, KEY, { client_ref_id: 'ref-1' });
+    await program.says(/INFO.*: 200 {2}initiate {2}ref-1/);
+    program.child.stdin!.write('\u0003'); // Ctrl-C
+    const { code, stdout } = await program.ended;
+    expect(code).toBe(0);
+    expect(stdout).toContain(`Payout sandbox ready on ${url}\r\n`);
+    expect(stdout).toContain('Key: sk_test_demo (any key that begins with sk_test_');
+    expect(stdout).not.toMatch(/^\{/m);
+    expect(stdout).not.toContain(KEY);
+    expect(stdout).toMatch(/INFO.*: stopped/);
+  },
+);
 
-test.skipIf(!hasTerminal)(`on a terminal it says what it restored${noTerminal}`, async () => {
+test.skipIf(!hasTerminal)(`on a terminal the welcome shows what was restored${noTerminal}`, async () => {
   const state = join(stateFolder(), 'sandbox.state');
   const first = await startOnTerminal({ SANDBOX_STATE: state });
   await ask(`${first.url}/payout/initiate`, KEY, { client_ref_id: 'kept' });
@@ -243,7 +249,7 @@ test.skipIf(!hasTerminal)(`on a terminal it says what it restored${noTerminal}`,
   );
 });
 
-test.skipIf(!hasTerminal || !hasCurl)(`the curls of the welcome can be pasted${noTerminal}`, async () => {
+test.skipIf(!hasTerminal || !hasCurl)(`the curl commands of the welcome work${noTerminal}`, async () => {
   const { program } = await startOnTerminal({ SANDBOX_SETTLEMENT: 'instant' });
   const said = await program.says(/Pay: [^]*Look: .*\r\n/);
   const [pay, watch, wallet, steer] = [...said.matchAll(/curl .*/g)].map(([curl]) => curl) as [
@@ -260,7 +266,7 @@ test.skipIf(!hasTerminal || !hasCurl)(`the curls of the welcome can be pasted${n
   expect(await (await fetch(page)).text()).toContain('<title>');
 });
 
-test.skipIf(!hasTerminal)(`on a terminal a key that was set is not shown${noTerminal}`, async () => {
+test.skipIf(!hasTerminal)(`on a terminal the welcome does not show fixed keys${noTerminal}`, async () => {
   const { program } = await startOnTerminal({ SANDBOX_API_KEYS: `${KEY},${OTHER_KEY}` });
   const said = await program.says(/Payout sandbox ready [^]*Wallet: .*\r\n/);
   expect(said).toContain('Key: $SANDBOX_KEY (one of SANDBOX_API_KEYS');
@@ -268,7 +274,7 @@ test.skipIf(!hasTerminal)(`on a terminal a key that was set is not shown${noTerm
   for (const key of [KEY, OTHER_KEY]) expect(said).not.toContain(key);
 });
 
-test.skipIf(!hasTerminal)(`a silent log leaves the welcome as it is${noTerminal}`, async () => {
+test.skipIf(!hasTerminal)(`the welcome is shown even with a silent log${noTerminal}`, async () => {
   const { program, url } = await startOnTerminal({ LOG_LEVEL: 'silent' });
   const welcome = await program.says(/[^]*Admin: .*\r\n\r\n/);
   await ask(`${url}/client/fetchbalance`, KEY);
@@ -276,13 +282,13 @@ test.skipIf(!hasTerminal)(`a silent log leaves the welcome as it is${noTerminal}
   expect(await program.ended).toMatchObject({ code: 0, stdout: `${welcome}^C` });
 });
 
-test('the ready line names the scenario and how payouts settle, and a port that was picked whatever the level', async () => {
+test('the ready line has the scenario, the settlement and the port at every log level', async () => {
   const { ready } = await startProgram({ SANDBOX_SCENARIO: 'happy-fast', LOG_LEVEL: 'silent' });
   expect(ready).toMatchObject({ scenario: 'happy-fast', msg: 'payout sandbox ready' });
   expect(ready['settlement']).not.toBe('demo');
 });
 
-test('an admin token that was made is told once, at the start; one that was set is told nobody', async () => {
+test('a generated admin token is logged once, at the start, and a set one never', async () => {
   const one = await startProgram();
   const token = String(one.ready['admin_token']);
   expect((await ask(`${one.url}/_sandbox/worlds`, token)).status).toBe(200);
@@ -295,13 +301,13 @@ test('an admin token that was made is told once, at the start; one that was set 
 
 const percent = (text: string): string =>
   Array.from(text, (character) => `%${character.charCodeAt(0).toString(16)}`).join('');
-const UNREADABLE = 'x'.repeat(115); // the path that is logged ends within what follows
+const UNREADABLE = 'x'.repeat(115); // the logged path ends within what follows
 
 test.each([
   ['a fixed key', 'Red+Team_9f3c1e7a'],
   ['the admin token', 'the-operators-token'],
   ['a test key', 'sk_test_a.b~c!d'],
-])('%s is not readable in the log, wherever a client puts it', async (_what, secret) => {
+])('the log masks %s wherever a client puts it', async (_what, secret) => {
   const { program, url } = await startProgram({
     LOG_LEVEL: 'trace',
     SANDBOX_API_KEYS: `${KEY},Red+Team_9f3c1e7a,Red`,
@@ -325,7 +331,7 @@ test.each([
 });
 
 test.each(['123456789', '000123456789'])(
-  'the account %s is masked in a path, and as a reference',
+  'the log masks the account %s in a path and as a reference',
   async (account) => {
     const { program, url } = await startProgram({ SANDBOX_SETTLEMENT: 'instant' });
     await ask(`${url}/accounts/${account}`, KEY);
@@ -342,14 +348,14 @@ test.each(['123456789', '000123456789'])(
   },
 );
 
-test('a reference with a long number in it stands in the log as it was sent', async () => {
+test('the log shows a reference with a long number unchanged', async () => {
   const { program, url } = await startProgram();
   await ask(`${url}/payout/initiate`, KEY, { client_ref_id: 'order-1700000000000 100%41' });
   const { stdout } = await program.stop();
   expect(linesOf(stdout, 'request')[0]).toMatchObject({ client_ref_id: 'order-1700000000000 100%41' });
 });
 
-test('no character of a reference ends a line of the log, moves a terminal or turns its text', async () => {
+test('the log escapes control characters, line separators and direction marks in a reference', async () => {
   const { program, url } = await startProgram();
   const reference = 'a\u0085b\u009b2Jc\u2028d\u2029e\u202ef\u007fg';
   await ask(`${url}/payout/initiate`, KEY, { client_ref_id: reference });
@@ -358,7 +364,7 @@ test('no character of a reference ends a line of the log, moves a terminal or tu
   expect(linesOf(stdout, 'request')[0]).toMatchObject({ client_ref_id: reference });
 });
 
-test('what looks like a key or an account in a path is masked', async () => {
+test('the log masks keys and account numbers in a path', async () => {
   const { program, url } = await startProgram();
   await ask(`${url}/nope/${KEY}/000123456789`, KEY);
   const { stdout } = await program.stop();

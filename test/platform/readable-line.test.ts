@@ -16,7 +16,7 @@ test.each([
     '200  initiate  order-1  TXN1  1.2 ms  world a7d0c707',
   ],
   [
-    'one that met a rule',
+    'a request with a rule',
     {
       msg: 'request',
       route: 'initiate',
@@ -29,17 +29,17 @@ test.each([
     'hang  initiate  rule a/b  committed  1 ms  warning: x; y',
   ],
   [
-    'one that nobody serves',
+    'a request for an unknown path',
     { msg: 'request', status: 404, method: 'GET', path: '/x', code: 'ROUTE_NOT_FOUND', duration_ms: 1 },
     '404  GET /x  ROUTE_NOT_FOUND  1 ms',
   ],
   [
-    'what never became one',
+    'bytes that are not a request',
     { msg: 'request', status: 431, code: 'HEADERS_TOO_LARGE' },
     '431  no request  HEADERS_TOO_LARGE',
   ],
   [
-    'one whose client left',
+    'a request whose client disconnected',
     {
       msg: 'request',
       method: 'POST',
@@ -78,7 +78,7 @@ test.each([
     'SUCCESS  order-1  TXN1  UTR 12  world w',
   ],
   [
-    'a reference that would write a line of its own',
+    'a reference with control characters',
     {
       msg: 'request',
       status: 200,
@@ -88,15 +88,15 @@ test.each([
     String.raw`200  status  a\u001b[2J\u000a[1] INFO: forged\u2028\u2029\u0080\u009b\u202e`,
   ],
   [
-    'anything else',
+    'any other line',
     { level: 30, time: 1, msg: 'world dropped', world: 'w', problems: ['a'] },
     'world dropped  world w  problems ["a"]',
   ],
   [
-    'a fault of ours',
+    'an internal error',
     { msg: 'a fault of the sandbox', err: { stack: 'Error: oh\u009b\n  at x' } },
     'a fault of the sandbox  Error: oh\\u009b\n  at x',
   ],
-])('%s reads as a sentence on a terminal', (_what, line, text) => {
+])('a terminal shows %s as one readable line', (_what, line, text) => {
   expect(readableLine(line)).toBe(text);
 });

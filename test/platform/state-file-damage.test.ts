@@ -16,7 +16,7 @@ import { keptWorlds, stateFolder } from '../support/state-folder.ts';
 
 const KEYS = ['sk_test_one', 'sk_test_other'];
 
-/** A state file of two worlds, with payouts, a rule on top and a scenario of their own. */
+/** A state file of two worlds with payouts, a rule and a scenario. */
 let whole: Buffer;
 
 beforeAll(async () => {
@@ -50,7 +50,7 @@ const compiler = new ScenarioLibrary({
   refused: () => undefined,
 });
 
-/** Reads these bytes as a state file: the worlds that are whole, and what is wrong with the rest. */
+/** Reads these bytes as a state file: the undamaged worlds, and the faults of the others. */
 async function read(bytes: Buffer | string) {
   const file = join(stateFolder(), 'sandbox.state');
   writeFileSync(file, bytes);
@@ -63,7 +63,7 @@ async function read(bytes: Buffer | string) {
   return { states, faults };
 }
 
-/** Worlds as a state file. */
+/** The text of a state file with these worlds. */
 async function textOf(states: Awaited<ReturnType<typeof read>>['states']): Promise<string> {
   let text = '';
   for await (const chunk of snapshotText(states.map(takeSnapshot))) text += chunk;
@@ -90,7 +90,7 @@ async function worldsLeft(bytes: Buffer | string): Promise<number | null | typeo
 
 const lines = (): string[] => whole.toString().trimEnd().split('\n');
 
-test('a state file is read as it was written', async () => {
+test('a state file is restored as it was written', async () => {
   const file = join(stateFolder(), 'sandbox.state');
   const { states, faults } = await read(whole);
   expect(faults).toEqual([]);
@@ -99,7 +99,7 @@ test('a state file is read as it was written', async () => {
   expect(worldsIn(readFileSync(file, 'utf8'))).toEqual(worldsIn(whole.toString()));
 });
 
-test('one byte that is another, anywhere in the file, is found', async () => {
+test('one changed byte anywhere in a state file is detected', async () => {
   const places = Array.from({ length: Math.ceil(whole.length / 7) }, (_, nth) => nth * 7);
   for (const place of [...places, whole.length - 1]) {
     const bytes = Buffer.from(whole);
@@ -108,7 +108,7 @@ test('one byte that is another, anywhere in the file, is found', async () => {
   }
 });
 
-test('a file that was cut off anywhere has the worlds that end before, and is found', async () => {
+test('a truncated state file is detected, and the worlds that end before the cut are restored', async () => {
   const ends = [...whole.toString().matchAll(/^\{"end".*$/gm)].map(
     ({ index, 0: line }) => index + line.length,
   );
@@ -119,7 +119,7 @@ test('a file that was cut off anywhere has the worlds that end before, and is fo
   }
 });
 
-test('a line that is gone, is there twice, or stands elsewhere is found', async () => {
+test('a missing, repeated or moved line in a state file is detected', async () => {
   const all = lines();
   for (const nth of all.keys()) {
     const gone = all.toSpliced(nth, 1);
@@ -130,13 +130,13 @@ test('a line that is gone, is there twice, or stands elsewhere is found', async 
   }
 });
 
-test('something that stands after the end is found', async () => {
+test('anything after the end of a state file is detected', async () => {
   for (const more of ['\n', 'x', lines()[1]!, '{}']) {
     expect(await worldsLeft(`${whole.toString()}${more}\n`)).toBe(2);
   }
 });
 
-test('the line that is damaged is named', async () => {
+test('the message about a damaged state file names the line', async () => {
   const wrong = lines().with(2, lines()[2]!.slice(0, -1));
   expect(await read(`${wrong.join('\n')}\n`)).toMatchObject({
     states: [{}],
@@ -160,7 +160,7 @@ test.each<[string, () => string, RegExp]>([
     /was written by payout-sandbox 0\.1, in a format that this version does not read/,
   ],
 ])(
-  'a state file that is %s ends the start with 2 and one line, and is left as it is',
+  'a state file that is %s stops the program with exit code 2 and one line, and is not changed',
   async (_what, make, message) => {
     const file = join(stateFolder(), 'sandbox.state');
     writeFileSync(file, make());
@@ -175,10 +175,10 @@ test.each<[string, () => string, RegExp]>([
   },
 );
 
-/** The file with another amount in its first world. */
+/** The file with a changed amount in its first world. */
 const withDamage = (): string => whole.toString().replace('"amountPaise":-150050', '"amountPaise":-150051');
 
-/** The same, with a checksum that says it was written so. */
+/** The same, with a matching checksum. */
 function withContradiction(): string {
   const [head, ...rest] = withDamage().split('\n');
   const end = rest.findIndex((line) => line.startsWith('{"end"')) + 1;
@@ -190,12 +190,12 @@ test.each<[string, () => string, RegExp]>([
   ['was changed', withDamage, /do not explain the balance|its checksum is that of another text/],
   ['contradicts itself', withContradiction, /contradicts itself: the entries do not explain the balance/],
   [
-    'has a line that is none',
+    'has an invalid line',
     () => whole.toString().replace('"amountPaise":', '"amountPaisa":'),
     /is damaged at line \d+/,
   ],
 ])(
-  'a world in a state file that %s costs only itself, and the file is kept as it was',
+  'when a world in a state file %s, only that world is lost, and a copy of the file is kept',
   async (_what, make, reason) => {
     const file = join(stateFolder(), 'sandbox.state');
     writeFileSync(file, make());
@@ -226,7 +226,7 @@ test.each<[string, () => string, RegExp]>([
   },
 );
 
-test('a state file without its end gives the worlds that are whole, and is kept as it was', async () => {
+test('the complete worlds of a truncated state file are restored, and a copy of the file is kept', async () => {
   const file = join(stateFolder(), 'sandbox.state');
   const text = lines().slice(0, -3).join('\n');
   writeFileSync(file, text);
@@ -243,7 +243,7 @@ test('a state file without its end gives the worlds that are whole, and is kept 
   expect(keptWorlds(file)).toHaveLength(1);
 });
 
-test('a damaged file that is read again and again is kept once', async () => {
+test('a damaged state file that is read twice is copied once', async () => {
   const file = join(stateFolder(), 'sandbox.state');
   writeFileSync(file, withDamage());
   for (let start = 0; start < 2; start += 1) {
@@ -254,7 +254,7 @@ test('a damaged file that is read again and again is kept once', async () => {
   expect(readFileSync(file, 'utf8')).toBe(withDamage());
 });
 
-/** The ids of the worlds of the whole file, in its order. */
+/** The ids of the worlds of the undamaged file, in order. */
 const keptIds = (): readonly string[] =>
   lines().flatMap((line) => /^\{"world":"(\w+)"/.exec(line)?.[1] ?? []);
 
@@ -266,7 +266,7 @@ async function stopAfter(program: Program, act: () => Promise<void>) {
   return program.stop();
 }
 
-/** The command as somebody whom the rights of files hold for: for root they do not. */
+/** The command, subject to file permissions even when the tests run as root. */
 const withoutRights = (...command: readonly string[]): readonly [string, ...string[]] =>
   process.getuid?.() === 0
     ? ['setpriv', '--bounding-set=-dac_override,-dac_read_search', ...command]
@@ -275,18 +275,21 @@ const withoutRights = (...command: readonly string[]): readonly [string, ...stri
 test.each<[string, RegExp, { readonly file: number; readonly folder: number }]>([
   ['file may not be read', /cannot be read \(EACCES\)/, { file: 0o000, folder: 0o777 }],
   ['folder may not be written', /cannot be written \(EACCES\)/, { file: 0o644, folder: 0o555 }],
-])('a start whose state %s ends with 2 and one line, and nothing is lost', async (_what, message, modes) => {
-  const folder = stateFolder();
-  const file = join(folder, 'sandbox.state');
-  writeFileSync(file, whole);
-  chmodSync(file, modes.file);
-  chmodSync(folder, modes.folder);
-  const [command, ...args] = withoutRights(process.execPath, MAIN, '--state', file);
-  const { code, stdout, stderr } = await new Program(command, args, {}).ended;
-  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-  expect(stderr).toMatch(/^payout-sandbox: the state file \S+sandbox\.state [^\n]+\n$/);
-  expect(stderr).toMatch(message);
-  chmodSync(folder, 0o700);
-  chmodSync(file, 0o600);
-  expect(readFileSync(file)).toEqual(whole);
-});
+])(
+  'a start whose state %s stops with exit code 2 and one line, and the file is unchanged',
+  async (_what, message, modes) => {
+    const folder = stateFolder();
+    const file = join(folder, 'sandbox.state');
+    writeFileSync(file, whole);
+    chmodSync(file, modes.file);
+    chmodSync(folder, modes.folder);
+    const [command, ...args] = withoutRights(process.execPath, MAIN, '--state', file);
+    const { code, stdout, stderr } = await new Program(command, args, {}).ended;
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(/^payout-sandbox: the state file \S+sandbox\.state [^\n]+\n$/);
+    expect(stderr).toMatch(message);
+    chmodSync(folder, 0o700);
+    chmodSync(file, 0o600);
+    expect(readFileSync(file)).toEqual(whole);
+  },
+);

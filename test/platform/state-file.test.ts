@@ -28,7 +28,7 @@ import { sized } from '../support/size.ts';
 const START = '2026-01-15T10:30:00.000Z';
 const KEY = 'sk_test_of_the_state_file';
 
-/** Runs a sandbox with a state file for as long as it takes to do something in one world. */
+/** Starts a sandbox, runs `act` in one world, and closes the sandbox. */
 async function during<T>(options: SettingsInput, act: (client: Client) => Promise<T>): Promise<T> {
   const sandbox = await startSandbox({ rateLimit: 'off', ...options });
   try {
@@ -38,7 +38,7 @@ async function during<T>(options: SettingsInput, act: (client: Client) => Promis
   }
 }
 
-/** All that can be seen of a world but its journal, which is not kept. */
+/** Everything that can be read of a world except its journal, which is not saved. */
 const stateOf = async (world: World) => [
   futureIn(await world.snapshot()),
   await world.transactions(),
@@ -47,8 +47,8 @@ const stateOf = async (world: World) => [
   await world.clock.read(),
 ];
 
-/** A world with something of everything. */
-async function story({ world, pay, status, clock }: Client): Promise<void> {
+/** Gives a world one of each kind of record. */
+async function fillWorld({ world, pay, status, clock }: Client): Promise<void> {
   const refuse = { effect: { respond: { status: 500 } }, match: { client_ref_id: 'refused' }, times: 3 };
   await world.rule({ name: 'refuse', ...refuse });
   await world.use({
@@ -73,10 +73,10 @@ async function story({ world, pay, status, clock }: Client): Promise<void> {
   await clock.advance('2h');
 }
 
-test('a sandbox that is started again has every world as it was, and what was planned still comes', async () => {
+test('a restart restores every world, with its planned steps', async () => {
   const state = join(stateFolder(), 'sandbox.state');
   const before = await during({ state, clock: START }, async (client) => {
-    await story(client);
+    await fillWorld(client);
     return stateOf(client.world);
   });
   await during({ state }, async (client) => {
@@ -97,7 +97,7 @@ test('a sandbox that is started again has every world as it was, and what was pl
   });
 });
 
-test('ids go on as if nothing had been started again', async () => {
+test('ids after a restart are those of an uninterrupted sandbox', async () => {
   const state = join(stateFolder(), 'sandbox.state');
   const pay = (reference: string) => async (client: Client) =>
     (await client.pay({ client_ref_id: reference, amount: 1 })).body.data.txn_id as string;
@@ -106,7 +106,7 @@ test('ids go on as if nothing had been started again', async () => {
   expect(restarted).toEqual(unbroken);
 });
 
-test('a clock that ran has gone on meanwhile, as far ahead as it was, and what came due has happened at its time', async () => {
+test('a running clock keeps its offset over a restart, and payouts settle at their due time', async () => {
   const state = join(stateFolder(), 'sandbox.state');
   const scenario = { settlement: { IMPS: [{ to: 'SUCCESS' as const, after: '5ms' }] } };
   const { created_at, now } = await during({ state, scenario }, async ({ world, pay, clock }) => {
@@ -125,7 +125,7 @@ test('a clock that ran has gone on meanwhile, as far ahead as it was, and what c
   });
 });
 
-test('a clock that stood still stands where it stood, whatever that of new worlds does', async () => {
+test('a frozen clock stays frozen over a restart, whatever the setting for new worlds', async () => {
   const state = join(stateFolder(), 'sandbox.state');
   const frozen = await during({ state }, async ({ clock, pay }) => {
     await pay();
@@ -137,7 +137,7 @@ test('a clock that stood still stands where it stood, whatever that of new world
   });
 });
 
-test('a world that chose no scenario follows the one that is in force after the restart', async () => {
+test('a world without a chosen scenario takes the active scenario after a restart', async () => {
   const state = join(stateFolder(), 'sandbox.state');
   await during({ state }, ({ pay }) => pay());
   await during({ state, scenario: 'server-error' }, async ({ world, pay }) => {
@@ -146,10 +146,10 @@ test('a world that chose no scenario follows the one that is in force after the 
   });
 });
 
-test('the file names worlds by their ids, holds no key, and is for nobody else to read', async () => {
+test('the state file has the ids of worlds but no keys, and only its owner may read it', async () => {
   const state = join(stateFolder(), 'sandbox.state');
   const ids = await during({ state }, async (client) => {
-    await story(client);
+    await fillWorld(client);
     return [(await client.world.summary()).id];
   });
   const text = readFileSync(state, 'utf8');
@@ -159,7 +159,7 @@ test('the file names worlds by their ids, holds no key, and is for nobody else t
   if (process.platform !== 'win32') expect(statSync(state).mode & 0o777).toBe(0o600);
 });
 
-test('whatever a text holds comes back as it was', async () => {
+test('texts with control characters and emoji are restored unchanged', async () => {
   const state = join(stateFolder(), 'sandbox.state');
   const texts = [
     'a\u2028b\u2029c',
@@ -179,7 +179,7 @@ test('whatever a text holds comes back as it was', async () => {
   });
 });
 
-test('a large world and many small ones come back whole', async () => {
+test('a large world and many small ones are restored completely', async () => {
   const state = join(stateFolder(), 'sandbox.state');
   const count = 1200; // more than stand on one line
   const settings = { state, clock: START, rateLimit: 'off', journalEntries: 0 };
@@ -201,7 +201,7 @@ test('a large world and many small ones come back whole', async () => {
   expect(await again.worlds()).toHaveLength(51);
 });
 
-test('a file of more transactions than may be is refused whole', async () => {
+test('a state file with more transactions than the limit is refused whole', async () => {
   const state = join(stateFolder(), 'sandbox.state');
   await during({ state }, async ({ pay }) => {
     for (const client_ref_id of ['a', 'b']) await pay({ client_ref_id, amount: 1 });
@@ -213,7 +213,7 @@ test('a file of more transactions than may be is refused whole', async () => {
   expect(readFileSync(state)).toEqual(before);
 });
 
-test('SIGTERM writes the state, and the next start reads it; the log says both', async () => {
+test('SIGTERM writes the state, and the next start restores it; both are logged', async () => {
   const state = join(stateFolder(), 'sandbox.state');
   const first = await startProgram({ SANDBOX_STATE: state });
   await askProgram(`${first.url}/payout/initiate`, KEY, { client_ref_id: 'kept' });
@@ -233,7 +233,7 @@ test('SIGTERM writes the state, and the next start reads it; the log says both',
   });
 });
 
-test('the state is written every so often while anything is asked, and at the stop', async () => {
+test('the state is written at each interval with requests, and when the sandbox stops', async () => {
   const state = join(stateFolder(), 'sandbox.state');
   let text = '';
   const log = new Writable({
@@ -254,10 +254,10 @@ test('the state is written every so often while anything is asked, and at the st
   expect(keptWorlds(state)).toMatchObject([{ payouts: [{ clientRefId: 'kept' }] }]);
   await expect.poll(() => wallClock.pass(30_000).then(() => wallClock.timers)).toBeGreaterThan(1);
   await server.close();
-  expect(written()).toBe(2); // nothing was asked after the first
+  expect(written()).toBe(2); // no request came after the first
 });
 
-test('a body that comes long after its key is in the next file, though nothing else is asked', async () => {
+test('a payout whose body arrives late is in the next state file, without another request', async () => {
   const state = join(stateFolder(), 'sandbox.state');
   const wallClock = new ManualClock();
   const settings = readSettings({ port: '0', state, stateEvery: '30s' }, {});
@@ -278,7 +278,7 @@ test('a body that comes long after its key is in the next file, though nothing e
   await expect.poll(() => wallClock.pass(30_000).then(payouts)).toBe(1);
 });
 
-test('a state that could not be written is written as soon as it can be, though nothing else is asked', async () => {
+test('a failed write of the state is repeated at the next interval, without another request', async () => {
   const state = join(stateFolder(), 'sandbox.state');
   let log = '';
   const stream = new Writable({
@@ -297,13 +297,13 @@ test('a state that could not be written is written as soon as it can be, though 
   await expect.poll(() => wallClock.pass(30_000).then(payouts)).toBe(1);
 });
 
-test('a file that the disk has no room for to its last byte takes no place of a whole one', async () => {
+test('a state file that does not fit on the disk does not replace the last good one', async () => {
   const folder = stateFolder();
   const state = join(folder, 'sandbox.state');
   const BLOCK = 512;
   const OVER = 6; // the last line, `{"worlds":1}`, is longer
   const settings = { SANDBOX_STATE: state, SANDBOX_CLOCK: START, LOG_LEVEL: 'info' };
-  // the limit is to fall into the last line, which no other write comes after to notice it
+  // the limit must fall into the last line, where no later write would notice it
   const written = async (padding: number): Promise<number> => {
     const { program, url } = await startProgram(settings);
     const world = connectSandbox({ url }).world(KEY);
@@ -335,7 +335,7 @@ test('a file that the disk has no room for to its last byte takes no place of a 
   expect(readdirSync(folder)).toEqual(['sandbox.state']);
 });
 
-test('a file of more worlds than may be is refused whole', async () => {
+test('a state file with more worlds than the limit is refused whole', async () => {
   const state = join(stateFolder(), 'sandbox.state');
   await during({ state }, async ({ pay, url }) => {
     await pay();
@@ -376,7 +376,7 @@ test('a crash in the middle of writing leaves the last good state', async () => 
   }
 });
 
-test('two that write to one file at once leave it whole, as one of them wrote it', async () => {
+test('two sandboxes that write to one state file never leave a mixed file', async () => {
   const state = join(stateFolder(), 'sandbox.state');
   const settings = {
     SANDBOX_STATE: state,
@@ -392,7 +392,7 @@ test('two that write to one file at once leave it whole, as one of them wrote it
     programs.map(async ({ url }) => {
       for (let nth = 0; nth < count; nth += 1) {
         await pay(url, nth);
-        keptWorlds(state); // throws for one that is not whole
+        keptWorlds(state); // throws for an incomplete file
       }
     }),
   );
@@ -405,7 +405,7 @@ test('two that write to one file at once leave it whole, as one of them wrote it
   expect(keptWorlds(state)?.[0]?.payouts).toHaveLength(count);
 });
 
-test('a start removes what those that were killed left unfinished, and nothing of anybody who is alive', async () => {
+test('a start removes temporary files of processes that have ended, and no others', async () => {
   const folder = stateFolder();
   const state = join(folder, 'sandbox.state');
   const { pid: gone } = spawnSync('true');
@@ -422,7 +422,7 @@ test('a start removes what those that were killed left unfinished, and nothing o
   expect(readdirSync(folder).toSorted()).toEqual([...kept, 'sandbox.state'].toSorted());
 });
 
-test('what stands in the way at the stop ends it with 2 and one line, and nothing unfinished is left', async () => {
+test('a state that cannot be written when the sandbox stops ends it with exit code 2 and one line, and leaves no temporary file', async () => {
   const folder = stateFolder();
   const state = join(folder, 'sandbox.state');
   const { program, url } = await startProgram({ SANDBOX_STATE: state });
@@ -437,7 +437,7 @@ test('what stands in the way at the stop ends it with 2 and one line, and nothin
   expect(readdirSync(folder)).toEqual(['sandbox.state']);
 });
 
-test('a state that cannot be written now is written later: the log says so, and the sandbox goes on', async () => {
+test('a failed write of the state is logged and repeated while the sandbox keeps running', async () => {
   const folder = stateFolder();
   const state = join(folder, 'sandbox.state');
   const { program, url } = await startProgram({ SANDBOX_STATE: state, SANDBOX_STATE_EVERY: '20ms' });
@@ -455,10 +455,10 @@ test('a state that cannot be written now is written later: the log says so, and 
 });
 
 test.each<[string, string, (file: string) => void]>([
-  ['below a folder that there is not', 'nowhere/sandbox.state', () => undefined],
+  ['in a folder that does not exist', 'nowhere/sandbox.state', () => undefined],
   ['below a file', 'file/sandbox.state', (file) => writeFileSync(join(file, '..'), '')],
   ['that is a folder', 'sandbox.state', (file) => mkdirSync(file)],
-])('a state file %s ends the start with 2 and one line', async (_what, name, prepare) => {
+])('a state file %s stops the program with exit code 2 and one line', async (_what, name, prepare) => {
   const file = join(stateFolder(), name);
   prepare(file);
   const { code, stdout, stderr } = await runProgram(['--state', file]);
@@ -468,7 +468,7 @@ test.each<[string, string, (file: string) => void]>([
   );
 });
 
-test('sandboxes without a state file keep nothing', async () => {
+test('a sandbox without a state file starts without worlds', async () => {
   const { client } = await sandboxFor();
   expect((await client(KEY).world.summary()).transactions.PENDING).toBe(0);
 });

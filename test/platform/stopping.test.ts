@@ -13,10 +13,10 @@ const KEY = 'sk_test_a';
 const BODY = JSON.stringify(PAYOUT);
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 
-/** Longer than any end may take on any machine, and shorter than the 30 and 72 s of the server's own timeouts. */
-const AN_END = { timeout: 15_000 };
+/** Longer than a stop takes on any machine, and shorter than the server's own timeouts of 30 and 72 s. */
+const STOP_TIMEOUT = { timeout: 15_000 };
 
-/** Sends the head of an initiate, and waits until the server asks for the body: the request is under way. */
+/** Sends the head of an initiate, and waits until the server asks for the body. */
 async function beginRequest(url: string): Promise<Socket> {
   const socket = rawSocket(url);
   const head = rawRequest('POST /payout/initiate', {
@@ -31,7 +31,7 @@ async function beginRequest(url: string): Promise<Socket> {
   return socket;
 }
 
-/** A client that keeps its connection after one answer. */
+/** A connection that is kept open after one answer. */
 async function keepAlive(url: string): Promise<Socket> {
   const agent = new Agent({ keepAlive: true });
   onTestFinished(() => agent.destroy());
@@ -49,38 +49,42 @@ async function keepAlive(url: string): Promise<Socket> {
   return socket;
 }
 
-/** A connection over which nothing has been sent. */
+/** A connection on which nothing was sent. */
 async function silent(url: string): Promise<Socket> {
   const socket = rawSocket(url);
   await once(socket, 'connect');
   return socket;
 }
 
-test.each(SIGNALS)('%s ends it with exit code 0', AN_END, async (signal) => {
+test.each(SIGNALS)('%s stops the program with exit code 0', STOP_TIMEOUT, async (signal) => {
   const { program } = await startProgram();
   const { code, stdout, stderr } = await program.stop(signal);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(linesOf(stdout, 'stopped')).toHaveLength(1);
 });
 
-test.each(SIGNALS)('at %s a request under way is still answered', { ...AN_END, retry: 3 }, async (signal) => {
-  // a retry, since a machine that stalls between the signal and the rest of the body uses up the time to answer it
-  const { program, url } = await startProgram();
-  const socket = await beginRequest(url);
-  const answer = answersOn(socket);
-  socket.write(BODY.slice(0, 20));
-  program.child.kill(signal);
-  await nobodyListens(url);
-  socket.write(BODY.slice(20));
-  expect(await answer).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*"client_ref_id":"order-1"/);
-  const { code, stdout } = await program.ended;
-  expect(code).toBe(0);
-  expect(linesOf(stdout, 'request')).toMatchObject([{ route: 'initiate', status: 200 }]);
-});
+test.each(SIGNALS)(
+  'a request in progress at %s is still answered',
+  { ...STOP_TIMEOUT, retry: 3 },
+  async (signal) => {
+    // a retry, since a machine that stalls between the signal and the rest of the body can use up the time to answer
+    const { program, url } = await startProgram();
+    const socket = await beginRequest(url);
+    const answer = answersOn(socket);
+    socket.write(BODY.slice(0, 20));
+    program.child.kill(signal);
+    await nobodyListens(url);
+    socket.write(BODY.slice(20));
+    expect(await answer).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*"client_ref_id":"order-1"/);
+    const { code, stdout } = await program.ended;
+    expect(code).toBe(0);
+    expect(linesOf(stdout, 'request')).toMatchObject([{ route: 'initiate', status: 200 }]);
+  },
+);
 
 test(
-  'what is idle is closed at once, while the rest is still answered',
-  { ...AN_END, retry: 3 },
+  'a stop closes idle connections at once, and answers requests in progress',
+  { ...STOP_TIMEOUT, retry: 3 },
   async () => {
     const { program, url } = await startProgram();
     const [one, other] = [await beginRequest(url), await beginRequest(url)];
@@ -91,31 +95,35 @@ test(
     await Promise.all(closed);
     for (const [i, socket] of [one, other].entries()) {
       socket.write(BODY);
-      expect(await answers[i]).toMatch(/^HTTP\/1\.1 200 OK\r\n/); // and with that its connection has been closed
+      expect(await answers[i]).toMatch(/^HTTP\/1\.1 200 OK\r\n/); // answersOn resolves when the connection closes
     }
     expect(await program.ended).toMatchObject({ code: 0, stderr: '' });
   },
 );
 
 test.each<[string, number, (url: string) => Promise<Socket>]>([
-  ['an idle connection that is kept alive', 1, keepAlive],
+  ['an idle keep-alive connection', 1, keepAlive],
   ['a connection that never sends its body', 1, beginRequest],
   ['a connection that never sends anything', 0, silent],
-])('%s does not hold up the end, and has %i lines in the log', AN_END, async (_what, requests, connected) => {
-  const { program, url } = await startProgram();
-  const socket = await connected(url);
-  socket.resume();
-  const [{ code, stdout, stderr }] = await Promise.all([program.stop(), once(socket, 'close')]);
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  expect(linesOf(stdout, 'request')).toHaveLength(requests);
-  expect(logLines(stdout).at(-1)).toMatchObject({ msg: 'stopped' });
-});
+])(
+  '%s does not delay a stop, and is logged in %i lines',
+  STOP_TIMEOUT,
+  async (_what, requests, connected) => {
+    const { program, url } = await startProgram();
+    const socket = await connected(url);
+    socket.resume();
+    const [{ code, stdout, stderr }] = await Promise.all([program.stop(), once(socket, 'close')]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(linesOf(stdout, 'request')).toHaveLength(requests);
+    expect(logLines(stdout).at(-1)).toMatchObject({ msg: 'stopped' });
+  },
+);
 
-test('a log that nobody reads does not hold up the end', AN_END, async () => {
+test('an unread log does not delay a stop', STOP_TIMEOUT, async () => {
   const { program, url } = await startProgram();
   program.child.stdout!.pause();
   const socket = rawSocket(url);
-  const count = 5000; // some 300 bytes each: more than a pipe and its reader hold
+  const count = 5000; // some 300 bytes each: more than the pipe buffers hold
   const answers = answersOn(socket);
   const path = `/${'x'.repeat(127)}`;
   socket.write(rawRequest(`GET ${path}`, {}).toString().repeat(count));
@@ -124,7 +132,7 @@ test('a log that nobody reads does not hold up the end', AN_END, async () => {
   expect(await program.stop()).toMatchObject({ code: 0, stderr: '' });
 });
 
-test('it starts again on the port that it has just left', AN_END, async () => {
+test('the program can restart on the same port at once', STOP_TIMEOUT, async () => {
   const { program, url } = await startProgram();
   await ask(`${url}/client/fetchbalance`, KEY);
   await program.stop();
@@ -133,7 +141,7 @@ test('it starts again on the port that it has just left', AN_END, async () => {
   expect((await ask(`${url}/client/fetchbalance`, KEY)).status).toBe(200);
 });
 
-test('an answer that a rule delays is given at once when the sandbox stops: the payout was made', async () => {
+test('a delayed answer is sent at once when the sandbox stops', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'stopping-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const file = join(folder, 'late.yaml');

@@ -6,7 +6,7 @@ import { validate } from '../../src/cli/validate.ts';
 import { ask } from '../support/control.ts';
 import { sandboxFor } from '../support/sandbox.ts';
 
-/** What `validate` says of one text. */
+/** The lines that `validate` prints for a text. */
 function linesOf(text: string): readonly string[] {
   const folder = mkdtempSync(join(tmpdir(), 'scenarios-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -31,7 +31,7 @@ test.each([
   ['bad patterns', badPatterns, 200],
   ['bad steps', badSteps, 200],
   ['unknown keys', unknownKeys, 2000],
-  ['different keys and one that is repeated', repeatedKeys, 2000],
+  ['different keys with one repeated', repeatedKeys, 2000],
 ])('four times as many %s take about four times as long to report', (_what, textOf, count) => {
   const cpuMs = (text: string): number => {
     const before = process.cpuUsage();
@@ -71,7 +71,7 @@ test('a request with many errors reports the first fifty, and how many more ther
   }
 });
 
-test('a key as long as the document is cut in the message', () => {
+test('a very long key is shortened in the message', () => {
   const [line] = linesOf(`{"${'k'.repeat(60_000)}":1}`);
   expect(line!.length).toBeLessThan(400);
   expect(line).toContain(`${'k'.repeat(100)}… is not known here`);

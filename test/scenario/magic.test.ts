@@ -16,26 +16,26 @@ const ROWS = fileOf('docs/magic.md')
   .map((line) => line.split('|').map((cell) => cell.trim().replaceAll('`', '')))
   .map(([, account, what, happens]) => ({ account: account!, what: what!, happens: happens! }));
 
-/** One world in which a magic beneficiary is paid. */
+/** A world in which a magic beneficiary is paid. */
 interface Payer {
   readonly world: Client;
   readonly http: HttpClient;
   readonly isMade: boolean;
-  /** Sends the initiate, and tells what came of it. */
+  /** Sends the initiate, and returns what the client received. */
   readonly pay: (leave?: AbortSignal) => Promise<Outcome>;
 }
 
-type Look = (payer: Payer) => Promise<void>;
+type Check = (payer: Payer) => Promise<void>;
 
-/** Pays, and is sure of a whole answer. */
+/** Pays, and fails without a complete answer. */
 async function answered({ pay }: Payer) {
   const outcome = await pay();
-  if ('error' in outcome) throw new Error(`no whole answer: ${outcome.error}`);
+  if ('error' in outcome) throw new Error(`no complete answer: ${outcome.error}`);
   return outcome;
 }
 
 const answers =
-  (status: number, code: string, header: readonly [name: string, value: string] | null = null): Look =>
+  (status: number, code: string, header: readonly [name: string, value: string] | null = null): Check =>
   async (payer) => {
     const seen = await answered(payer);
     expect(seen.status).toBe(status);
@@ -43,20 +43,20 @@ const answers =
     if (header !== null) expect(seen.headers.get(header[0])).toBe(header[1]);
   };
 
-const gatewayPage: Look = async (payer) => {
+const gatewayPage: Check = async (payer) => {
   const { status, headers, text } = await answered(payer);
   expect([status, headers.get('content-type')]).toEqual([502, 'text/html']);
   expect(text).toContain('<h1>502 Bad Gateway</h1>');
 };
 
-/** No whole answer comes; each client has its own word for why. */
+/** The answer breaks off, which each client reports with its own error. */
 const breaks =
-  (ofFetch: string, ofNode: string): Look =>
+  (ofFetch: string, ofNode: string): Check =>
   async ({ pay, http }) =>
     expect(await pay()).toEqual({ error: http.name === 'fetch' ? ofFetch : ofNode });
 
-/** Leaves once the payout is seen, or, where none is made, once the sandbox has answered others. */
-const hangs: Look = async ({ world, http, isMade, pay }) => {
+/** Disconnects once the payout exists, or, if none is made, once the sandbox has answered other requests. */
+const hangs: Check = async ({ world, http, isMade, pay }) => {
   const leave = new AbortController();
   const outcome = pay(leave.signal);
   const known = async () => (await world.status({ client_ref_id: 'order-1' })).status;
@@ -66,14 +66,14 @@ const hangs: Look = async ({ world, http, isMade, pay }) => {
   expect(await outcome).toEqual({ error: http.name === 'fetch' ? 'AbortError' : 'ABORT_ERR' });
 };
 
-const malformed: Look = async (payer) => {
+const malformed: Check = async (payer) => {
   const { status, text } = await answered(payer);
   expect(status).toBe(200);
   expect(text).toContain('"txn_id":"TXN');
   expect(() => JSON.parse(text)).toThrow(SyntaxError);
 };
 
-/** The normal answer; its text. */
+/** Expects the normal answer, and returns its text. */
 async function accepted(payer: Payer): Promise<string> {
   const { status, text } = await answered(payer);
   expect(status).toBe(200);
@@ -81,17 +81,17 @@ async function accepted(payer: Payer): Promise<string> {
   return text;
 }
 
-/** The normal answer, in no less time than it must take. */
+/** Expects the normal answer, after a minimum time. */
 const acceptedSlowly =
-  (leastMs: (text: string) => number): Look =>
+  (leastMs: (text: string) => number): Check =>
   async (payer) => {
     const startMs = performance.now();
     const text = await accepted(payer);
     expect(performance.now() - startMs).toBeGreaterThan(leastMs(text));
   };
 
-/** What a rule makes a client see of an initiate. A rule that is not named here gives the normal answer. */
-const SEEN: Record<string, Look> = {
+/** What a client sees of an initiate, by rule. Other rules give the normal answer. */
+const ANSWERS: Record<string, Check> = {
   'status-400': answers(400, 'INVALID_REQUEST'),
   'status-401': answers(401, 'UNAUTHORIZED', ['www-authenticate', 'Bearer']),
   'status-402': answers(402, 'INSUFFICIENT_BALANCE'),
@@ -110,14 +110,14 @@ const SEEN: Record<string, Look> = {
   'malformed-json': malformed,
   garbage: breaks('HTTPParserError', 'HPE_INVALID_STATUS'),
   'slow-answer': acceptedSlowly(() => 1990),
-  'slow-body': acceptedSlowly((text) => (text.length / 200) * 950), // 200 bytes a second, less what timers round
+  'slow-body': acceptedSlowly((text) => (text.length / 200) * 950), // 200 bytes a second, with a margin for timers
 };
 
 const OPENING = 1_000_000;
 const PAID = OPENING - PAYOUT.amount;
 
-/** The payout and the wallet, as they stand: a status code where there is no payout. */
-async function standing(world: Client) {
+/** The current payout and balance; a status code instead of the payout if there is none. */
+async function currentState(world: Client) {
   const { status, body } = await world.status({ client_ref_id: 'order-1' });
   const balance: unknown = (await world.balance()).body.data.balance;
   return status === 200
@@ -127,7 +127,7 @@ async function standing(world: Client) {
 
 const UTR = expect.stringMatching(/^\d{12}$/);
 
-/** What becomes of a payout, as waits and what is found after them. Where a rule is not named, it stays as it is. */
+/** How a payout proceeds, by rule: waits, and the state after each. The payouts of other rules do not change. */
 const LATER: Record<string, readonly (readonly [wait: string, found: object])[]> = {
   failed: [
     ['1999ms', { state: 'PENDING', balance: PAID }],
@@ -173,12 +173,12 @@ const LATER: Record<string, readonly (readonly [wait: string, found: object])[]>
   ],
 };
 
-/** A rule's name without whether the payout is made. */
+/** The name of a rule without `-after-commit`. */
 const kindOf = (rule: string): string => rule.replace('-after-commit', '');
 
 const isHiddenAtFirst = (name: string): boolean => name.startsWith('not-found');
 
-test('docs/magic.md lists every magic beneficiary as the rules have it, and none that they do not', () => {
+test('docs/magic.md lists exactly the magic beneficiaries of the rules', () => {
   const ofRules = RULES.map(({ match, description }) => ({
     account: match?.beneficiary_account,
     what: description,
@@ -186,33 +186,33 @@ test('docs/magic.md lists every magic beneficiary as the rules have it, and none
   expect(ROWS.map(({ account, what }) => ({ account, what }))).toEqual(ofRules);
   expect(new Set(ROWS.map(({ account }) => account)).size).toBe(ROWS.length);
   const names = RULES.map(({ name }) => kindOf(name));
-  expect(names).toEqual(expect.arrayContaining([...Object.keys(SEEN), ...Object.keys(LATER)]));
+  expect(names).toEqual(expect.arrayContaining([...Object.keys(ANSWERS), ...Object.keys(LATER)]));
 });
 
 test.each(ROWS.map(({ account, what, happens }, nth) => [account, what, happens, RULES[nth]!.name]))(
-  'a payout to %s: %s; made: %s, and by a retry never twice',
+  'a payout to %s: %s; payout made: %s, and never twice by a retry',
   async (account, _what, happens, rule) => {
     const isMade = happens === 'yes';
     const { client: worldOf } = await sandboxFor({ clock: '2026-01-15T10:30:00Z' });
     const found = !isMade || isHiddenAtFirst(rule) ? { status: 404 } : { state: 'PENDING', utr: null };
-    const look: Look = SEEN[kindOf(rule)] ?? (async (payer) => void (await accepted(payer)));
+    const check: Check = ANSWERS[kindOf(rule)] ?? (async (payer) => void (await accepted(payer)));
 
     async function payWith(http: HttpClient): Promise<void> {
       const world = worldOf();
       const pay: Payer['pay'] = (leave) =>
         http.initiate(world.url, world.apiKey, { beneficiary_account: account }, leave);
-      for (let nth = 1; nth <= 2; nth += 1) await look({ world, http, isMade, pay });
-      expect(await standing(world)).toEqual({ ...found, balance: isMade ? PAID : OPENING });
+      for (let nth = 1; nth <= 2; nth += 1) await check({ world, http, isMade, pay });
+      expect(await currentState(world)).toEqual({ ...found, balance: isMade ? PAID : OPENING });
       for (const [wait, then] of LATER[rule] ?? []) {
         await world.clock.advance(wait);
-        expect(await standing(world)).toMatchObject(then);
+        expect(await currentState(world)).toMatchObject(then);
       }
     }
     await Promise.all(HTTP_CLIENTS.map(payWith));
   },
 );
 
-test('a magic beneficiary works for every transfer mode, and names its rule', async () => {
+test('a magic beneficiary works in every transfer mode, and the answer names its rule', async () => {
   const { client } = await sandboxFor();
   for (const transfer_mode of ['IMPS', 'NEFT', 'RTGS', 'UPI']) {
     const { status, headers } = await client().pay({ transfer_mode, beneficiary_account: '9999000402' });
@@ -220,12 +220,12 @@ test('a magic beneficiary works for every transfer mode, and names its rule', as
   }
 });
 
-test('an account like a magic one is an account like any other', async () => {
+test('an account that only resembles a magic one is an ordinary account', async () => {
   const world = (await sandboxFor()).client();
   expect((await world.pay({ beneficiary_account: '09999000402' })).status).toBe(200);
 });
 
-test('magic beneficiaries stand below the rules of a scenario, whatever the scenario', async () => {
+test('rules of a scenario apply before magic beneficiaries', async () => {
   const rules = [{ name: 'mine', match: { beneficiary_account: '9999000402' }, effect: { stale: '1s' } }];
   const world = (await sandboxFor({ scenario: { rules } })).client();
   expect((await world.pay({ beneficiary_account: '9999000402' })).status).toBe(200);
@@ -233,7 +233,7 @@ test('magic beneficiaries stand below the rules of a scenario, whatever the scen
   expect(other.headers.get('x-sandbox-rule')).toBe('magic/status-500');
 });
 
-test('with magic off, a magic beneficiary is an account like any other', async () => {
+test('with magic off, a magic beneficiary is an ordinary account', async () => {
   const world = (await sandboxFor({ magic: 'off' })).client();
   for (const { account } of ROWS) {
     const paid = await world.pay({ beneficiary_account: account, client_ref_id: account });

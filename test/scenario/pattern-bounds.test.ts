@@ -18,7 +18,7 @@ const { pattern } = fc.letrec<{ pattern: string; part: string }>((tie) => ({
   ),
 }));
 
-test('the size of a regular expression is never below the number of instructions that it compiles to', () => {
+test('the size of a regular expression is at least the number of its compiled instructions', () => {
   fc.assert(
     fc.property(pattern, (text) => {
       let instructions = 0;
@@ -27,7 +27,7 @@ test('the size of a regular expression is never below the number of instructions
       } catch {
         return; // not a regular expression
       }
-      expect(patternSize(text) + 3).toBeGreaterThanOrEqual(instructions); // each program begins and ends
+      expect(patternSize(text) + 3).toBeGreaterThanOrEqual(instructions); // each program has a start and an end
     }),
     { numRuns: 2000 },
   );
@@ -63,7 +63,7 @@ test.each([
   );
 });
 
-test('the regular expressions of one scenario have at most a size of 8,000 together', async () => {
+test('the regular expressions of a scenario have a total size of at most 8,000', async () => {
   const world = await worldOf();
   const rules = (count: number) =>
     Array.from({ length: count }, (_, nth) => ruleWith('a'.repeat(500), `r${nth}`));
@@ -79,10 +79,10 @@ test('the regular expressions of one scenario have at most a size of 8,000 toget
   );
 });
 
-test('the regular expressions of all rules on top of a world have at most a size of 2,000 together', async () => {
+test('the regular expressions of all rules of a world have a total size of at most 2,000', async () => {
   const world = await worldOf();
   for (const name of ['a', 'b', 'c', 'd']) await world.world.rule(ruleWith('a'.repeat(500), name));
-  await world.world.rule(ruleWith('b'.repeat(500), 'd')); // takes the place of the one of its name
+  await world.world.rule(ruleWith('b'.repeat(500), 'd')); // replaces the rule with the same name
   expect(await ask(world, 'POST', '/rules', ruleWith('a', 'e'))).toMatchObject(
     refusal(400, 'INVALID_REQUEST', expect.stringContaining('their size is 2010, at most 2000 is allowed'), [
       'match',
@@ -93,7 +93,7 @@ test('the regular expressions of all rules on top of a world have at most a size
   await world.world.rule(ruleWith('a', 'e'));
 });
 
-test('the regular expressions of one verification have at most a size of 2,000 together', async () => {
+test('the regular expressions of a verification have a total size of at most 2,000', async () => {
   const world = await worldOf();
   const step = { remarks: { matches: 'a'.repeat(1000) } };
   expect((await ask(world, 'POST', '/requests/verify', { sequence: [step, step] })).status).toBe(200);
@@ -112,11 +112,11 @@ test('a text of more than 200 characters matches no regular expression', async (
 test('a verification whose regular expressions would take too long over the journal is refused', async () => {
   const world = await worldOf();
   const matches = '[^a]?'.repeat(180); // its size is 900
-  const verified = () => ask(world, 'POST', '/requests/verify', { match: { remarks: { matches } } });
+  const verify = () => ask(world, 'POST', '/requests/verify', { match: { remarks: { matches } } });
   for (let nth = 0; nth < 12; nth += 1) await world.pay({ remarks: 'a'.repeat(200) });
-  expect((await verified()).status).toBe(200); // each text is looked at once
+  expect((await verify()).status).toBe(200); // each distinct text is matched once
   for (let nth = 0; nth < 12; nth += 1) await world.pay({ remarks: `${nth}`.padEnd(200) });
-  expect(await verified()).toMatchObject(
+  expect(await verify()).toMatchObject(
     refusal(
       400,
       'INVALID_REQUEST',

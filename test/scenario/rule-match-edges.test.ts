@@ -7,20 +7,25 @@ import { SETTINGS } from '../support/core.ts';
 
 const FACTS: RequestFacts = { route: 'initiate', fields: {}, headers: {}, attempt: 1, nowMs: 0 };
 
-/** Whether a match holds, and what is wrong with it. */
-function tried(match: Match) {
+/** Whether a match holds, and the paths of its problems. */
+function compileAndMatch(match: Match) {
   const places: string[] = [];
   const report = (path: readonly PropertyKey[]) => void places.push(path.join('.'));
   const tests = compileMatch(match, ['match'], (pattern) => new RegExp(pattern), report);
   return { holds: tests.every((holds) => holds(FACTS)), places };
 }
 
-test('hours that end when they begin are told to be wrong, and hold at no time', () => {
-  expect(tried({ hours: { from: 600, to: 600 } })).toEqual({ holds: false, places: ['match.hours'] });
+test('hours that begin and end at the same time are refused, and never match', () => {
+  expect(compileAndMatch({ hours: { from: 600, to: 600 } })).toEqual({
+    holds: false,
+    places: ['match.hours'],
+  });
 });
 
-test('a match that no route can have is told of at the first such field only', () => {
-  expect(tried({ route: 'balance', client_ref_id: 'a', txn_id: 'b', attempt: { gt: 1, lt: 1 } })).toEqual({
+test('a match that no route can meet is reported at the first such field only', () => {
+  expect(
+    compileAndMatch({ route: 'balance', client_ref_id: 'a', txn_id: 'b', attempt: { gt: 1, lt: 1 } }),
+  ).toEqual({
     holds: false,
     places: ['match.client_ref_id'],
   });
@@ -47,7 +52,7 @@ test.each([
   'beneficiary_ifsc',
   'remarks',
   'transfer_mode',
-])('a match by %s looks at that field', (field) => {
+])('a match on %s compares that field', (field) => {
   const match = { [field]: 'NEFT' } as Match;
   const fields = (value: string) => ({ ...FACTS, fields: { [field]: value } });
   const tests = compileMatch(

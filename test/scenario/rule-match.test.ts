@@ -19,8 +19,8 @@ const FACTS: RequestFacts = {
   nowMs: istTime('10:30'),
 };
 
-/** A rule as it is compiled, and what is wrong with it: `place: what`. */
-function compiled(document: Partial<RuleDocument>) {
+/** A compile rule, and its problems as `path: message`. */
+function compile(document: Partial<RuleDocument>) {
   const problems: string[] = [];
   const whole = { name: 'mine', effect: {}, ...document };
   const report = (path: readonly PropertyKey[], message: string) =>
@@ -91,8 +91,8 @@ test.each<[holds: boolean, match: Match, change?: Partial<RequestFacts>]>([
   [true, { hours: hours('22:00', '06:00') }, { nowMs: istTime('06:00') - 1 }],
   [false, { hours: hours('22:00', '06:00') }, { nowMs: istTime('06:00') }],
   [false, { hours: hours('22:00', '06:00') }, { nowMs: istTime('22:00') - 1 }],
-])('it is %s that %j matches', (holds, match, change = {}) => {
-  const { rule, problems } = compiled({ match });
+])('whether a rule matches is %s for %j', (holds, match, change = {}) => {
+  const { rule, problems } = compile({ match });
   expect(problems).toEqual([]);
   expect(rule.matches({ ...FACTS, ...change })).toBe(holds);
 });
@@ -186,8 +186,8 @@ test.each<[document: Partial<RuleDocument>, problem: string]>([
     },
     'effect.timeline.1.polls: must be a later read than that of the previous step',
   ],
-])('%j is told to be wrong', (document, problem) => {
-  expect(compiled(document).problems).toEqual([`rules.0.${problem}`]);
+])('a rule with %j is refused', (document, problem) => {
+  expect(compile(document).problems).toEqual([`rules.0.${problem}`]);
 });
 
 test.each<Partial<RuleDocument>>([
@@ -229,13 +229,13 @@ test.each<Partial<RuleDocument>>([
       ],
     },
   },
-])('%j is not told to be wrong', (document) => {
-  expect(compiled(document).problems).toEqual([]);
+])('a rule with %j is accepted', (document) => {
+  expect(compile(document).problems).toEqual([]);
 });
 
-test('steps keep their order over those of another kind', () => {
+test('steps of one kind must be in order even with a step of another kind between them', () => {
   const [after, polls] = [{ utr: 'now', after: 9 } as const, { utr: 'now', polls: 3 } as const];
-  const problems = (timeline: EffectDocument['timeline']) => compiled({ effect: { timeline } }).problems;
+  const problems = (timeline: EffectDocument['timeline']) => compile({ effect: { timeline } }).problems;
   expect(problems([after, polls, { to: 'SUCCESS', after: 8 }])).toEqual([
     'rules.0.effect.timeline.2.after: must not be earlier than the previous step',
   ]);
@@ -244,8 +244,8 @@ test('steps keep their order over those of another kind', () => {
   ]);
 });
 
-test('a pattern that is none matches nothing', () => {
-  const { rule } = compiled({ match: { client_ref_id: { matches: '(' } } });
+test('an invalid regular expression matches nothing', () => {
+  const { rule } = compile({ match: { client_ref_id: { matches: '(' } } });
   expect(rule.matches({ ...FACTS, fields: { client_ref_id: '(' } })).toBe(false);
 });
 
@@ -299,12 +299,12 @@ test.each<[effect: EffectDocument, change: Partial<Effect>]>([
       ],
     },
   ],
-])('the effect %j', (effect, change) => {
-  expect(compiled({ effect }).rule.effect).toEqual({ ...NOTHING, ...change });
+])('the effect %j compiles to its full form', (effect, change) => {
+  expect(compile({ effect }).rule.effect).toEqual({ ...NOTHING, ...change });
 });
 
-test('a rule is named after its scenario, kept as it was written, and open to all unless it says otherwise', () => {
-  const { matches: _matches, effect: _effect, ...rule } = compiled({}).rule;
+test('a compiled rule has the id of its scenario and rule, the original document and no limits by default', () => {
+  const { matches: _matches, effect: _effect, ...rule } = compile({}).rule;
   expect(rule).toEqual({
     id: 'theirs/mine',
     document: 'as written',
@@ -314,7 +314,7 @@ test('a rule is named after its scenario, kept as it was written, and open to al
     times: null,
     probability: null,
   });
-  expect(compiled({ skip: 1, times: 2, probability: 0.5 }).rule).toMatchObject({
+  expect(compile({ skip: 1, times: 2, probability: 0.5 }).rule).toMatchObject({
     skip: 1,
     times: 2,
     probability: 0.5,
@@ -327,14 +327,14 @@ test.each<[counts: boolean, document: Partial<RuleDocument>]>([
   [true, { effect: { delay: { min: 0, max: 1 } } }],
   [false, { effect: { delay: 5 } }],
   [false, { match: { amount: 1 }, times: 1, skip: 1 }],
-])('it is %s that attempts have to be counted for %j', (counts, document) => {
-  expect(compiled(document).rule.countsAttempts).toBe(counts);
+])('whether a rule counts attempts is %s for %j', (counts, document) => {
+  expect(compile(document).rule.countsAttempts).toBe(counts);
 });
 
-test('a rule lets so many pass, is taken so often, and leaves the rest to those below it', () => {
+test('a rule skips the first matches, applies a number of times, and leaves the rest to later rules', () => {
   const rules = [
-    compiled({ name: 'first', skip: 1, times: 2 }).rule,
-    compiled({ name: 'last', match: { amount: 1500 } }).rule,
+    compile({ name: 'first', skip: 1, times: 2 }).rule,
+    compile({ name: 'last', match: { amount: 1500 } }).rule,
   ];
   const uses = new Map<string, RuleUse>();
   const taken = Array.from({ length: 4 }, () => takeRule(rules, FACTS, uses, () => 0)?.id);
@@ -347,8 +347,8 @@ test('a rule lets so many pass, is taken so often, and leaves the rest to those 
   expect(uses.get('theirs/last')).toEqual({ matched: 2, taken: 2 });
 });
 
-test('a rule of a probability is taken when the draw is below it, and draws by its own name', () => {
-  const { rule } = compiled({ probability: 0.5 });
+test('a rule with a probability applies when the draw is below it, and draws under its own name', () => {
+  const { rule } = compile({ probability: 0.5 });
   const asked: string[] = [];
   const taken = [0, 0.499, 0.5, 0.999].map((drawn) =>
     takeRule([rule], FACTS, new Map(), (purpose) => (asked.push(purpose), drawn)),
@@ -357,7 +357,7 @@ test('a rule of a probability is taken when the draw is below it, and draws by i
   expect(new Set(asked)).toEqual(new Set(['rule theirs/mine']));
 });
 
-test('a delay is fixed, evenly drawn, or drawn around its median', () => {
+test('a delay is fixed, uniform or log-normal', () => {
   const draw =
     (first: number, second = 0) =>
     (purpose: string) =>

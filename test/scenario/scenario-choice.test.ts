@@ -10,8 +10,8 @@ import { clientOf, PAYOUT, sandboxFor } from '../support/sandbox.ts';
 
 type Scenario = NonNullable<SettingsInput['scenario']>;
 
-/** A scenario in which every payout is answered with this status. */
-const answering = (status: number): string =>
+/** A scenario that answers every initiate with this status. */
+const respondingWith = (status: number): string =>
   `rules: [{ name: always, match: { route: initiate }, effect: { respond: { status: ${status} } } }]\n`;
 
 function folderWith(files: Record<string, string>): string {
@@ -21,12 +21,12 @@ function folderWith(files: Record<string, string>): string {
   return folder;
 }
 
-/** A client of a program that runs by itself. */
+/** A client of a program that runs at `url`. */
 const clientAt = (url: string) => clientOf(connectSandbox({ url }).world('sk_test_choice'));
 
-test('a file, a name of the own folder and a document each choose the scenario of all worlds', async () => {
+test('a file, a name in the scenarios folder or a document chooses the scenario of all worlds', async () => {
   const folder = folderWith({
-    'mine.yaml': answering(503),
+    'mine.yaml': respondingWith(503),
     'other.json': '{"wallet":{"opening_balance":5}}',
   });
   for (const scenario of [
@@ -48,8 +48,8 @@ test('a file, a name of the own folder and a document each choose the scenario o
   expect((await world.pay()).status).toBe(402);
 });
 
-test('a header that names no scenario is refused and told the names', async () => {
-  const { client } = await sandboxFor({ scenarios: folderWith({ 'mine.yaml': answering(503) }) });
+test('a header with an unknown scenario is refused, with the known names', async () => {
+  const { client } = await sandboxFor({ scenarios: folderWith({ 'mine.yaml': respondingWith(503) }) });
   const world = client();
   for (const name of ['nowhere', '', '__proto__', '../mine']) {
     const refused = await world.send('GET', '/client/fetchbalance', {
@@ -60,30 +60,30 @@ test('a header that names no scenario is refused and told the names', async () =
   }
 });
 
-test('an own scenario goes before a shipped one of the same name', async () => {
+test('a scenario in the scenarios folder replaces a built-in one of the same name', async () => {
   const { client } = await sandboxFor({
     scenario: 'server-error',
-    scenarios: folderWith({ 'server-error.yaml': answering(599) }),
+    scenarios: folderWith({ 'server-error.yaml': respondingWith(599) }),
   });
   expect((await client().pay()).status).toBe(599);
 });
 
-test('a changed file holds from then on; a broken one leaves the last good one in force, and the log says what and where', async () => {
-  const folder = folderWith({ 'mine.yaml': answering(503) });
+test('a changed scenario file takes effect; an invalid one is logged, and the last good one stays active', async () => {
+  const folder = folderWith({ 'mine.yaml': respondingWith(503) });
   const file = join(folder, 'mine.yaml');
   const { program, url } = await startProgram({ SANDBOX_SCENARIO: file, SANDBOX_RATE_LIMIT: 'off' });
   const world = clientAt(url);
   const status = async (): Promise<number> => (await world.pay()).status;
   expect(await status()).toBe(503);
 
-  writeFileSync(file, answering(504));
+  writeFileSync(file, respondingWith(504));
   await expect.poll(status, { timeout: 20_000 }).toBe(504);
 
   writeFileSync(file, 'rules: [{ name: always, efect: {} }]\n');
   await program.says(/scenario refused/);
   expect(await status()).toBe(504);
 
-  writeFileSync(`${file}.new`, answering(505)); // as editors do: written beside, and moved over
+  writeFileSync(`${file}.new`, respondingWith(505)); // like editors: written beside the file, then renamed over it
   renameSync(`${file}.new`, file);
   await expect.poll(status, { timeout: 20_000 }).toBe(505);
 
@@ -94,7 +94,7 @@ test('a changed file holds from then on; a broken one leaves the last good one i
   );
 });
 
-test('a scenario that is added to the folder can be chosen at once', async () => {
+test('a scenario added to the folder can be chosen without a restart', async () => {
   const folder = folderWith({});
   const { url } = await startProgram({ SANDBOX_SCENARIOS: folder, SANDBOX_RATE_LIMIT: 'off' });
   writeFileSync(join(folder, 'late.yaml'), 'rules: [{ name: late, effect: { respond: { status: 418 } } }]\n');
@@ -104,7 +104,7 @@ test('a scenario that is added to the folder can be chosen at once', async () =>
   await expect.poll(chosen, { timeout: 20_000 }).toBe(418);
 });
 
-test('rules count for each world by itself', async () => {
+test('rules count separately in each world', async () => {
   const scenario = {
     rules: [
       {
@@ -121,7 +121,7 @@ test('rules count for each world by itself', async () => {
   expect([(await other.pay()).status, (await other.pay()).status]).toEqual([500, 200]);
 });
 
-test('the first rule that matches is taken; skip, times, probability and attempt leave the rest to those below', async () => {
+test('the first matching rule applies; what skip, times, probability and attempt leave goes to later rules', async () => {
   const respond = (status: number) => ({ respond: { status } });
   const { client } = await sandboxFor({
     scenario: {
@@ -158,11 +158,11 @@ test.each([
   ['a prefix', { beneficiary_account: { prefix: '000' } }, { beneficiary_account: { prefix: '001' } }],
   ['a suffix', { beneficiary_account: { suffix: '789' } }, { beneficiary_account: { suffix: '780' } }],
   [
-    'both',
+    'a prefix and a suffix',
     { client_ref_id: { prefix: 'order', suffix: '1' } },
     { client_ref_id: { prefix: 'order', suffix: '2' } },
   ],
-  ['a form', { beneficiary_name: { matches: '^A.*o$' } }, { beneficiary_name: { matches: '^a' } }],
+  ['a pattern', { beneficiary_name: { matches: '^A.*o$' } }, { beneficiary_name: { matches: '^a' } }],
   ['a mode', { transfer_mode: ['IMPS', 'UPI'] }, { transfer_mode: 'NEFT' }],
   ['an amount', { amount: 1500.5 }, { amount: 1500 }],
   ['bounds', { amount: { gt: 1500, lte: 1500.5 } }, { amount: { gte: 1, lt: 1500.5 } }],
@@ -172,10 +172,14 @@ test.each([
     { hours: { from: '22:00', to: '06:00' } },
     { hours: { from: '06:00', to: '22:00' } },
   ],
-  ['hours of a day', { hours: { from: '01:00', to: '02:00' } }, { hours: { from: '01:31', to: '02:00' } }],
-  ['all that is named', { amount: 1500.5, remarks: 'rent' }, { amount: 1500.5, remarks: 'food' }],
-  ['nothing, which is everything', {}, { txn_id: 'TXN0' }],
-])('a rule matches %s, and nothing else', async (_what, hit, miss) => {
+  [
+    'hours within a day',
+    { hours: { from: '01:00', to: '02:00' } },
+    { hours: { from: '01:31', to: '02:00' } },
+  ],
+  ['several fields', { amount: 1500.5, remarks: 'rent' }, { amount: 1500.5, remarks: 'food' }],
+  ['everything without conditions', {}, { txn_id: 'TXN0' }],
+])('a rule can match %s', async (_what, hit, miss) => {
   for (const [match, status] of [
     [hit, 418],
     [miss, 200],
@@ -190,7 +194,7 @@ test.each([
   }
 });
 
-test('a timeline may wait for reads, or for a time of day in IST', async () => {
+test('a step can wait for status reads, or for a time of day in IST', async () => {
   const { client } = await sandboxFor({
     clock: '2026-01-15T10:30:00Z',
     scenario: {
@@ -214,7 +218,7 @@ test('a timeline may wait for reads, or for a time of day in IST', async () => {
 
   await world.clock.advance('10s');
   expect(await state('RTGS')).toMatchObject({ status: 'SUCCESS', utr: null });
-  expect(await state('IMPS')).toMatchObject({ status: 'SUCCESS', utr: expect.any(String) }); // the settings' own
+  expect(await state('IMPS')).toMatchObject({ status: 'SUCCESS', utr: expect.any(String) }); // from the settings
   await world.clock.advance('80s');
   expect(await state('RTGS')).toMatchObject({ status: 'SUCCESS', utr: expect.stringMatching(/^SBX/) });
   await world.clock.advance('3d');
@@ -222,7 +226,7 @@ test('a timeline may wait for reads, or for a time of day in IST', async () => {
   expect(await state('NEFT')).toMatchObject({ status: 'SUCCESS', completed_at: '2026-01-16T01:00:00.000Z' });
 });
 
-test('a payout that a rule hides is not found in the name of that rule', async () => {
+test('a status that does not find a hidden payout names the rule that hides it', async () => {
   const { client } = await sandboxFor();
   const world = client();
   await world.pay({ beneficiary_account: '9999200010' });
@@ -232,7 +236,7 @@ test('a payout that a rule hides is not found in the name of that rule', async (
   expect((await world.status({ client_ref_id: 'order-2' })).headers.has('x-sandbox-rule')).toBe(false);
 });
 
-test('an attempt counts from the first time that a reference is sent, whatever scenario each request chooses', async () => {
+test('attempts of a reference are counted across the scenarios that its requests choose', async () => {
   const { client } = await sandboxFor();
   const world = client();
   await world.pay();
@@ -243,8 +247,8 @@ test('an attempt counts from the first time that a reference is sent, whatever s
   expect(chosen.status).toBe(200);
 });
 
-test('a file that only stands beside the one in force is left alone, also in the folder where the program runs', async () => {
-  const folder = folderWith({ 'mine.yaml': answering(503) });
+test('files beside the active scenario file are ignored', async () => {
+  const folder = folderWith({ 'mine.yaml': respondingWith(503) });
   const main = fileURLToPath(new URL('../../dist/main.cjs', import.meta.url));
   const program = new Program('sh', ['-c', `cd "${folder}" && exec "${process.execPath}" "${main}"`], {
     SANDBOX_SCENARIO: './mine.yaml',
@@ -253,8 +257,8 @@ test('a file that only stands beside the one in force is left alone, also in the
   const url = /http:\/\/[\d.:]+/.exec(await program.says(/.*\n/))![0];
   const world = clientAt(url);
   writeFileSync(join(folder, 'compose.yaml'), 'services: {}\n');
-  writeFileSync(join(folder, 'other.yaml'), answering(418));
-  writeFileSync(join(folder, 'mine.yaml'), answering(504)); // read after the others
+  writeFileSync(join(folder, 'other.yaml'), respondingWith(418));
+  writeFileSync(join(folder, 'mine.yaml'), respondingWith(504)); // read after the others
   await expect.poll(async () => (await world.pay()).status, { timeout: 20_000 }).toBe(504);
   const other = await world.send('GET', '/client/fetchbalance', {
     headers: { 'x-sandbox-scenario': 'other' },
@@ -264,7 +268,7 @@ test('a file that only stands beside the one in force is left alone, also in the
   expect(stdout).not.toContain('scenario refused');
 });
 
-test('a rule names itself on the answers that it made, and not on a refusal that came of itself', async () => {
+test('a 404 for an unknown payout does not name a rule about stale reads', async () => {
   const { client } = await sandboxFor({ scenario: 'stale-reads' });
   const world = client();
   const unknown = await Promise.all(
@@ -274,11 +278,8 @@ test('a rule names itself on the answers that it made, and not on a refusal that
   expect(unknown.filter(({ headers }) => headers.has('x-sandbox-rule'))).toEqual([]);
 });
 
-test.each(['world', 'magic'])(
-  'a scenario of ones own cannot be called %s, as rules of ours are',
-  async (name) => {
-    const folder = folderWith({ [`${name}.yaml`]: answering(503) });
-    const started = sandboxFor({ scenario: join(folder, `${name}.yaml`) });
-    await expect(started).rejects.toThrow(`${name}.yaml must have another name`);
-  },
-);
+test.each(['world', 'magic'])('a scenario cannot be named %s, which is reserved', async (name) => {
+  const folder = folderWith({ [`${name}.yaml`]: respondingWith(503) });
+  const started = sandboxFor({ scenario: join(folder, `${name}.yaml`) });
+  await expect(started).rejects.toThrow(`${name}.yaml must have another name`);
+});

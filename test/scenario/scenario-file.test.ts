@@ -6,17 +6,17 @@ import { validate } from '../../src/cli/validate.ts';
 import { runProgram } from '../support/program.ts';
 import { sandboxFor } from '../support/sandbox.ts';
 
-/** Files in a folder of their own, which goes with the test. */
-function written(files: Record<string, string>): (name: string) => string {
+/** Writes files into a temporary folder, which is removed after the test. */
+function writeFiles(files: Record<string, string>): (name: string) => string {
   const folder = mkdtempSync(join(tmpdir(), 'scenarios-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
   return (name) => join(folder, name);
 }
 
-/** What `validate` says of one text, without the name of the file. */
+/** The lines that `validate` prints for a text, without the file name. */
 function problemsOf(text: string, name = 'my.yaml'): string[] {
-  const file = written({ [name]: text })(name);
+  const file = writeFiles({ [name]: text })(name);
   const lines: string[] = [];
   validate([file], (line) => lines.push(line.replace(`${file}:`, '')));
   return lines;
@@ -60,11 +60,11 @@ rules:
       stale: 10s
 `;
 
-test('a scenario may say everything that the design promises', () => {
+test('a scenario may use every documented key', () => {
   expect(problemsOf(EVERYTHING)).toEqual([expect.stringMatching(/ok, 1 rule$/)]);
 });
 
-test('a scenario may be JSON, or say nothing at all', () => {
+test('a scenario may be JSON, or empty', () => {
   expect(problemsOf('{"rules": [{"name": "a", "effect": {"fault": "hang"}}]}', 'my.json')).toEqual([
     expect.stringMatching(/ok, 1 rule$/),
   ]);
@@ -73,7 +73,7 @@ test('a scenario may be JSON, or say nothing at all', () => {
 
 test.each([
   [
-    'a text that is no YAML',
+    'a text that is not YAML',
     'rules: [',
     '1:9 Flow sequence in block collection must be sufficiently indented and end with a ]',
   ],
@@ -86,12 +86,12 @@ test.each([
     '1:28 wallet.opening_balance must have at most 2 decimals (INR, whole paise)',
   ],
   [
-    'a preset that there is not',
+    'an unknown preset',
     'settlement: fast',
     '1:13 settlement must be one of demo, instant, realistic, manual',
   ],
   [
-    'a mode that there is not',
+    'an unknown mode',
     'settlement: { IMP: [] }',
     '1:15 settlement.IMP is not known here (did you mean IMPS?)',
   ],
@@ -101,7 +101,7 @@ test.each([
     '1:22 settlement.IMPS[0] must have exactly one of after, at and polls',
   ],
   [
-    'a step with two',
+    'a step with two times',
     'settlement: { IMPS: [{ to: SUCCESS, after: 1s, polls: 1 }] }',
     '1:22 settlement.IMPS[0] must have exactly one of after, at and polls',
   ],
@@ -111,7 +111,7 @@ test.each([
     '1:22 settlement.IMPS[0] must have a state in to, or utr: now',
   ],
   [
-    'a way back to PENDING',
+    'a step back to PENDING',
     'settlement: { IMPS: [{ to: PENDING, after: 1s }] }',
     '1:28 settlement.IMPS[0].to must be one of SUCCESS, FAILED, REVERSED',
   ],
@@ -131,25 +131,21 @@ test.each([
     '1:44 settlement.IMPS[0].after must be a duration such as 300ms, 90s, 40m, 2h, 3d or PT90S',
   ],
   [
-    'an hour that there is not',
+    'an invalid hour',
     'settlement: { IMPS: [{ to: SUCCESS, at: "25:00" }] }',
     '1:41 settlement.IMPS[0].at must be a time of day (IST) such as "06:30"',
   ],
-  ['a limit of nothing', 'rate_limit: { max: 0, per: 1s }', '1:20 rate_limit.max must be at least 1'],
-  ['a dialect that there is not', 'dialect: strickt', '1:10 dialect must be one of default'],
+  ['a limit of 0', 'rate_limit: { max: 0, per: 1s }', '1:20 rate_limit.max must be at least 1'],
+  ['an unknown dialect', 'dialect: strickt', '1:10 dialect must be one of default'],
+  ['an unknown dialect to extend', 'dialect: { extends: x }', '1:21 dialect.extends must be one of default'],
   [
-    'a preset of a dialect that there is not',
-    'dialect: { extends: x }',
-    '1:21 dialect.extends must be one of default',
-  ],
-  [
-    'a choice that there is not',
+    'an unknown choice in a dialect',
     'dialect: { errors: { body: htlm } }',
     '1:28 dialect.errors.body must be one of envelope, message, problem, empty',
   ],
   ['a rule without a name', 'rules: [{ effect: { fault: hang } }]', '1:9 rules[0].name is required'],
   [
-    'two rules of one name',
+    'two rules with the same name',
     'rules: [{ name: a, effect: { fault: hang } }, { name: a, effect: { fault: hang } }]',
     '1:55 rules[1].name must differ from the names of the other rules: a is taken',
   ],
@@ -159,7 +155,7 @@ test.each([
     '1:28 rules[0].effect must have at least one effect',
   ],
   [
-    'a fault that there is not',
+    'an unknown fault',
     'rules: [{ name: a, effect: { fault: hangs } }]',
     '1:37 rules[0].effect.fault must be one of connection-reset, empty-response, truncated-body, malformed-json, garbage, hang, slow-body (did you mean hang?)',
   ],
@@ -174,12 +170,12 @@ test.each([
     '1:33 rules[0].probability must be at most 1',
   ],
   [
-    'a commit of a read',
+    'commit in a rule for status',
     'rules: [{ name: a, match: { route: status }, effect: { commit: true } }]',
     '1:64 rules[0].effect.commit has an effect on the route initiate only, which this rule does not match',
   ],
   [
-    'a stale initiate',
+    'stale in a rule for initiate',
     'rules: [{ name: a, match: { route: initiate }, effect: { stale: 1s } }]',
     '1:65 rules[0].effect.stale has an effect on the route status only, which this rule does not match',
   ],
@@ -189,12 +185,12 @@ test.each([
     '1:68 rules[0].effect.respond.headers.a must be a header value of printable ASCII on one line',
   ],
   [
-    'a payout field of a read',
+    'a payout field in a rule for status',
     'rules: [{ name: a, match: { route: status, amount: 1 }, effect: { fault: hang } }]',
     '1:52 rules[0].match.amount can never match: only initiate requests have it',
   ],
   [
-    'a txn_id of an initiate',
+    'a txn_id in a rule with an amount',
     'rules: [{ name: a, match: { amount: 1, txn_id: x }, effect: { fault: hang } }]',
     'rules[0].match.amount can never match: only initiate requests have it',
   ],
@@ -209,7 +205,7 @@ test.each([
     'rules[0].match.hours can never match: from and to are the same',
   ],
   [
-    'a message that nobody would see',
+    'a message with a success status',
     'rules: [{ name: a, effect: { respond: { status: 200, message: hi } } }]',
     'rules[0].effect.respond.message has no effect with a status below 300: use body instead',
   ],
@@ -223,25 +219,25 @@ test.each([
     'rules: [{ name: a, effect: { delay: 3d } }]',
     'rules[0].effect.delay must be at most 1h, since it is wall time',
   ],
-  ['a limit in no time', 'rate_limit: { max: 3, per: 0s }', 'rate_limit.per must be from 1ms to 1d'],
+  ['a limit per 0s', 'rate_limit: { max: 3, per: 0s }', 'rate_limit.per must be from 1ms to 1d'],
   [
-    'a limit in other words',
+    'a limit in words',
     'rate_limit: often',
     'rate_limit must be off, a count per time such as 20/1s, or { max: 20, per: 1s }',
   ],
   [
-    'an account that YAML takes for a number',
+    'an account number without quotes',
     'rules: [{ name: a, match: { beneficiary_account: 000123456789 }, effect: { fault: hang } }]',
     'rules[0].match.beneficiary_account must be a text: write it in quotes, or it is a number',
   ],
   [
-    'two ways to be not found',
+    'not_found with two conditions',
     'rules: [{ name: a, effect: { not_found: { reads: 2, for: 3s } } }]',
     'rules[0].effect.not_found must have either reads or for',
   ],
   ['two documents', 'seed: 1\n---\nseed: 2', 'must be one document: here a second one begins'],
   [
-    'a header that is none',
+    'an invalid header name',
     'rules: [{ name: a, effect: { respond: { status: 200, headers: { "a b": c } } } }]',
     'must be a header name',
   ],
@@ -251,18 +247,18 @@ test.each([
     'must not be a header of the connection or of the sandbox itself',
   ],
   [
-    'a status that there is not',
+    'an invalid status',
     'rules: [{ name: a, effect: { respond: { status: 99 } } }]',
     '1:49 rules[0].effect.respond.status must be at least 200',
   ],
-])('%s is refused, with its place and what would have been right', (_what, text, problem) => {
+])('%s is refused, with its place and what is expected', (_what, text, problem) => {
   const [first, ...rest] = problemsOf(text);
   expect(first).toContain(problem);
   expect(rest).toEqual([]);
 });
 
-test('every error of every file is told at once, in the order of the lines', () => {
-  const file = written({
+test('validate reports every error of every file, in the order of the lines', () => {
+  const file = writeFiles({
     'a.yaml':
       'seed: []\nrules:\n  - { name: A, match: { amout: 1, remarks: { matches: "(" } }, effect: { fault: hang } }\n  - { name: b, effect: { falut: hang } }\ndialect: x\n',
     'b.yaml': 'rules: 3\n',
@@ -287,7 +283,7 @@ test('every error of every file is told at once, in the order of the lines', () 
   ]);
 });
 
-test('an alias that grows without end is refused, not expanded', () => {
+test('aliases that would expand exponentially are refused', () => {
   const laughs = [
     'a: &a0 [x, x]',
     ...Array.from({ length: 30 }, (_, nth) => `b${nth}: &a${nth + 1} [*a${nth}, *a${nth}]`),
@@ -295,8 +291,8 @@ test('an alias that grows without end is refused, not expanded', () => {
   expect(problemsOf(laughs.join('\n'))[0]).toMatch(/Excessive alias count/);
 });
 
-test('the command says what is wrong and ends with 1, or that all is well and ends with 0', async () => {
-  const file = written({ 'good.yaml': EVERYTHING, 'bad.yaml': 'sed: 1' });
+test('validate prints the errors and exits with 1, or prints ok and exits with 0', async () => {
+  const file = writeFiles({ 'good.yaml': EVERYTHING, 'bad.yaml': 'sed: 1' });
   expect(await runProgram(['validate', file('good.yaml')])).toMatchObject({ code: 0, stderr: '' });
   expect(await runProgram(['validate', file('good.yaml'), file('bad.yaml')])).toMatchObject({
     code: 1,
@@ -308,15 +304,15 @@ test('the command says what is wrong and ends with 1, or that all is well and en
   expect(await runProgram(['validate'])).toMatchObject({ code: 2, stdout: '' });
 });
 
-test('the JSON Schema that ships is the one that the program prints', async () => {
+test('the shipped JSON Schema is the one that the program prints', async () => {
   const { code, stdout } = await runProgram(['schema']);
   expect(code).toBe(0);
   expect(readFileSync(new URL('../../fixtures/scenario.schema.json', import.meta.url), 'utf8')).toBe(stdout);
   expect(JSON.parse(stdout)).toMatchObject({ title: 'Scenario of the payout sandbox', type: 'object' });
 });
 
-test('a wrong scenario ends the start with 2 and a line for each error', async () => {
-  const file = written({ 'bad.yaml': 'sed: 1\nseed: []' })('bad.yaml');
+test('an invalid scenario stops the program with exit code 2 and a line for each error', async () => {
+  const file = writeFiles({ 'bad.yaml': 'sed: 1\nseed: []' })('bad.yaml');
   expect(await runProgram(['--scenario', file])).toEqual({
     code: 2,
     signal: null,
@@ -332,7 +328,7 @@ test('a wrong scenario ends the start with 2 and a line for each error', async (
   expect(await runProgram(['--scenarios', join(file, 'nowhere')])).toMatchObject({ code: 2 });
 });
 
-test('a regular expression that would hang other engines is answered at once', async () => {
+test('a regular expression with nested repetition is matched in linear time', async () => {
   const rule = {
     name: 'evil',
     match: { remarks: { matches: '^(a+)+$' } },
@@ -344,7 +340,7 @@ test('a regular expression that would hang other engines is answered at once', a
   expect((await world.pay({ client_ref_id: 'order-2', remarks: 'a'.repeat(200) })).status).toBe(418);
 });
 
-test('a rate limit may be written as in the settings', async () => {
+test('a scenario may write its rate limit like the setting', async () => {
   const { client } = await sandboxFor({ scenario: { rate_limit: '1/1h' } });
   const world = client();
   await world.pay();
@@ -354,8 +350,8 @@ test('a rate limit may be written as in the settings', async () => {
   expect(refused.body.message).toContain('rate_limit in the scenario inline changes that');
 });
 
-test('a folder, two files of one name and what an editor leaves behind are told apart', async () => {
-  const file = written({ 'a.yaml': 'seed: 1', 'a.JSON': '{}', '.b.yaml': 'sed: 1' });
+test('validate refuses a folder, and a scenarios folder may not have two files of the same name', async () => {
+  const file = writeFiles({ 'a.yaml': 'seed: 1', 'a.JSON': '{}', '.b.yaml': 'sed: 1' });
   const lines: string[] = [];
   validate([file('')], (line) => lines.push(line));
   expect(lines).toEqual([expect.stringMatching(/is a folder, not a file$/)]);

@@ -17,7 +17,7 @@ const shipped = (kind: 'scenarios' | 'dialects') => {
   }));
 };
 
-/** The same world, with a scenario of its own for every request. */
+/** The same world, with a scenario chosen by every request. */
 function choosing(world: Client, name: string): Client {
   const send: Client['send'] = (method, path, init = {}) =>
     world.send(method, path, { ...init, headers: { ...init.headers, 'x-sandbox-scenario': name } });
@@ -34,21 +34,21 @@ function choosing(world: Client, name: string): Client {
   };
 }
 
-/** What a story is told with: what the client sees, and what is true. */
+/** What a story uses: a client under the scenario, and the true state of the world. */
 interface Stage {
   /** The client under the scenario. */
   readonly world: Client;
-  /** A payout as it truly stands: read in no scenario. */
+  /** The true state of a payout, read under the default scenario. */
   readonly payout: (reference?: string) => Promise<any>; // oxlint-disable-line typescript/no-explicit-any -- as `Seen.body`
   readonly state: (reference?: string) => Promise<unknown>;
-  /** What has left the wallet since the story began, in INR. */
+  /** What has been paid from the wallet since the story began, in INR. */
   readonly spent: () => Promise<number>;
-  /** Sends the initiate of order-1, waits until the sandbox has it, and leaves without an answer. */
+  /** Sends the initiate of order-1, waits until the sandbox has it, and disconnects without an answer. */
   readonly leave: () => Promise<string>;
 }
 
-async function stageOf(inForce: Client, scenario: string, world: Client): Promise<Stage> {
-  const plain = choosing(inForce, 'default');
+async function stageOf(client: Client, scenario: string, world: Client): Promise<Stage> {
+  const plain = choosing(client, 'default');
   const balance = async (): Promise<number> => (await plain.balance()).body.data.balance;
   const opening = await balance();
   const find = (reference = 'order-1') => plain.status({ client_ref_id: reference });
@@ -75,7 +75,7 @@ async function stageOf(inForce: Client, scenario: string, world: Client): Promis
       ]).catch(({ code }: { code: string }) => code);
       asked.end(JSON.stringify(PAYOUT));
       await once(asked, 'finish');
-      for (let nth = 0; nth < 10; nth += 1) await balance(); // what was sent before these has come in
+      for (let nth = 0; nth < 10; nth += 1) await balance(); // the earlier request has arrived by now
       asked.destroy();
       return outcome;
     },
@@ -90,17 +90,17 @@ const payInEachMode = async (world: Client): Promise<void> => {
   }
 };
 
-/** The payouts of each mode are all in this state, and so much has left the wallet. */
-async function allAre({ payout, spent }: Stage, state: string, left: number, more: object = {}) {
+/** Expects the payouts of all modes in this state, and this amount paid from the wallet. */
+async function expectAll({ payout, spent }: Stage, state: string, paid: number, more: object = {}) {
   for (const mode of TRANSFER_MODES) expect(await payout(mode)).toMatchObject({ status: state, ...more });
-  expect(await spent()).toBe(left);
+  expect(await spent()).toBe(paid);
 }
 
 const aUtr = { utr: expect.any(String) };
 const noUtr = { utr: null };
 
-/** The payout was made once, and the same request again finds it. */
-async function isFoundByARetry({ world, state, spent }: Stage): Promise<void> {
+/** Expects that the payout was made once, and that a retry finds it. */
+async function expectRetryFinds({ world, state, spent }: Stage): Promise<void> {
   expect(await state()).toBe('PENDING');
   expect(await spent()).toBe(1500.5);
   const again = await world.pay();
@@ -109,15 +109,15 @@ async function isFoundByARetry({ world, state, spent }: Stage): Promise<void> {
   expect(await spent()).toBe(1500.5);
 }
 
-/** Nothing was made, and the same request again makes it. */
-async function isMadeByARetry({ world, state, spent }: Stage): Promise<void> {
+/** Expects that no payout was made, and that a retry makes it. */
+async function expectRetryMakes({ world, state, spent }: Stage): Promise<void> {
   expect([await state(), await spent()]).toEqual([404, 0]);
   const again = await world.pay();
   expect([again.status, again.headers.has('idempotent-replayed')]).toEqual([200, false]);
   expect([await state(), await spent()]).toEqual(['PENDING', 1500.5]);
 }
 
-/** Sends one initiate until it is answered as an initiate should be. @returns how often */
+/** Sends one initiate until it gets the normal answer. @returns the number of attempts */
 async function payUntilAnswered(world: Client, reference: string): Promise<number> {
   for (let tries = 1; ; tries += 1) {
     const answer = await world.pay({ client_ref_id: reference, amount: 10 }).catch(() => undefined);
@@ -128,59 +128,59 @@ async function payUntilAnswered(world: Client, reference: string): Promise<numbe
 const times = <T>(count: number, make: (nth: number) => T): T[] =>
   Array.from({ length: count }, (_, nth) => make(nth));
 
-/** What the description of each shipped scenario promises. */
+/** The promise in the description of each shipped scenario, as a test. */
 const STORIES: Record<string, (stage: Stage) => Promise<void>> = {
   'happy-fast': async (stage) => {
     await payInEachMode(stage.world);
-    await allAre(stage, 'SUCCESS', 400, aUtr);
+    await expectAll(stage, 'SUCCESS', 400, aUtr);
   },
   'pending-for-days': async (stage) => {
     await payInEachMode(stage.world);
     await stage.world.clock.advance('71h');
-    await allAre(stage, 'PENDING', 400);
+    await expectAll(stage, 'PENDING', 400);
     await stage.world.clock.advance('1h');
-    await allAre(stage, 'SUCCESS', 400, aUtr);
+    await expectAll(stage, 'SUCCESS', 400, aUtr);
   },
   'fails-late': async (stage) => {
     await payInEachMode(stage.world);
     await stage.world.clock.advance('119m');
-    await allAre(stage, 'PENDING', 400);
+    await expectAll(stage, 'PENDING', 400);
     await stage.world.clock.advance('1m');
-    await allAre(stage, 'FAILED', 0, noUtr);
+    await expectAll(stage, 'FAILED', 0, noUtr);
     await stage.world.clock.advance('30d');
-    await allAre(stage, 'FAILED', 0);
+    await expectAll(stage, 'FAILED', 0);
   },
   'success-then-reversed': async (stage) => {
     await payInEachMode(stage.world);
     await stage.world.clock.advance('2s');
-    await allAre(stage, 'SUCCESS', 400, aUtr);
+    await expectAll(stage, 'SUCCESS', 400, aUtr);
     const { utr, completed_at } = await stage.payout('NEFT');
     await stage.world.clock.advance('3d');
-    await allAre(stage, 'REVERSED', 0);
+    await expectAll(stage, 'REVERSED', 0);
     expect(await stage.payout('NEFT')).toMatchObject({ utr, completed_at });
   },
   'pending-then-reversed': async (stage) => {
     await payInEachMode(stage.world);
     await stage.world.clock.advance('59m');
-    await allAre(stage, 'PENDING', 400);
+    await expectAll(stage, 'PENDING', 400);
     const { changes } = await stage.world.clock.advance('30d');
-    await allAre(stage, 'REVERSED', 0);
+    await expectAll(stage, 'REVERSED', 0);
     expect(changes.map(({ from }) => from)).toEqual(['PENDING', 'PENDING', 'PENDING', 'PENDING']);
   },
   'utr-late': async (stage) => {
     await payInEachMode(stage.world);
     await stage.world.clock.advance('91s');
-    await allAre(stage, 'SUCCESS', 400, noUtr);
+    await expectAll(stage, 'SUCCESS', 400, noUtr);
     await stage.world.clock.advance('1s');
-    await allAre(stage, 'SUCCESS', 400, aUtr);
+    await expectAll(stage, 'SUCCESS', 400, aUtr);
   },
   'utr-early': async (stage) => {
     await payInEachMode(stage.world);
     await stage.world.clock.advance('1s');
-    await allAre(stage, 'PENDING', 400, aUtr);
+    await expectAll(stage, 'PENDING', 400, aUtr);
     const { utr } = await stage.payout('RTGS');
     await stage.world.clock.advance('59s');
-    await allAre(stage, 'SUCCESS', 400);
+    await expectAll(stage, 'SUCCESS', 400);
     expect(await stage.payout('RTGS')).toMatchObject({ utr });
   },
   'insufficient-balance': async ({ world, state, spent }) => {
@@ -211,40 +211,40 @@ const STORIES: Record<string, (stage: Stage) => Promise<void>> = {
   },
   'server-error-after-commit': async (stage) => {
     expect((await stage.world.pay()).status).toBe(500);
-    await isFoundByARetry(stage);
+    await expectRetryFinds(stage);
     expect((await stage.world.pay({ client_ref_id: 'order-2' })).status).toBe(500);
     expect(await stage.spent()).toBe(3001);
   },
   'timeout-before-commit': async (stage) => {
     expect(await stage.leave()).toBe('ECONNRESET');
-    await isMadeByARetry(stage);
+    await expectRetryMakes(stage);
   },
   'timeout-after-commit': async (stage) => {
     expect(await stage.leave()).toBe('ECONNRESET');
-    await isFoundByARetry(stage);
+    await expectRetryFinds(stage);
   },
   'reset-after-commit': async (stage) => {
     await expect(stage.world.pay()).rejects.toMatchObject({ cause: { code: 'ECONNRESET' } });
-    await isFoundByARetry(stage);
+    await expectRetryFinds(stage);
   },
   'truncated-answer': async (stage) => {
     await expect(stage.world.pay()).rejects.toMatchObject({
       message: 'terminated',
       cause: { code: 'UND_ERR_SOCKET' },
     });
-    await isFoundByARetry(stage);
+    await expectRetryFinds(stage);
   },
   'malformed-json': async (stage) => {
     const { status, text, body } = await stage.world.pay();
     expect([status, body]).toEqual([200, undefined]);
     expect(text).toMatch(/^\{"status":"success".*[^}]\}$/);
-    await isFoundByARetry(stage);
+    await expectRetryFinds(stage);
   },
   'gateway-html': async (stage) => {
     const { status, headers, text } = await stage.world.pay();
     expect([status, headers.get('content-type')]).toEqual([502, 'text/html']);
     expect(text).toContain('<h1>502 Bad Gateway</h1>');
-    await isMadeByARetry(stage);
+    await expectRetryMakes(stage);
   },
   'not-found-then-found': async ({ world, spent }) => {
     expect((await world.pay()).status).toBe(200);
@@ -392,43 +392,46 @@ const STORIES: Record<string, (stage: Stage) => Promise<void>> = {
 
 const SCENARIOS = shipped('scenarios');
 
-test('every scenario that is shipped has a story here, and every story a scenario', () => {
+test('every shipped scenario is tested in this file', () => {
   expect(Object.keys(STORIES).toSorted()).toEqual(SCENARIOS.map(({ name }) => name).toSorted());
 });
 
-test.each(SCENARIOS)('$name says what a tester can expect, and points editors at its schema', ({ text }) => {
+test.each(SCENARIOS)('$name has a description, and refers editors to the schema', ({ text }) => {
   expect(text.split('\n')[0]).toBe('# yaml-language-server: $schema=../scenario.schema.json');
   expect(parse(text).description).toMatch(/^[A-Z].{40,}\.$/);
 });
 
-test.each(SCENARIOS)('$name keeps its promise to the worlds of a server that runs it', async ({ name }) => {
-  const world = (await sandboxFor({ scenario: name, clock: CLOCK })).client();
-  const stage = await stageOf(world, name, world);
-  await STORIES[name]!(stage);
-  expect(await stage.spent()).toBeGreaterThanOrEqual(0); // whatever happens, nobody gains
-});
+test.each(SCENARIOS)(
+  '$name behaves as described in the worlds of a server that runs it',
+  async ({ name }) => {
+    const world = (await sandboxFor({ scenario: name, clock: CLOCK })).client();
+    const stage = await stageOf(world, name, world);
+    await STORIES[name]!(stage);
+    expect(await stage.spent()).toBeGreaterThanOrEqual(0); // no scenario creates money
+  },
+);
 
-test.each(SCENARIOS)('$name keeps its promise to the requests that choose it', async ({ name }) => {
+test.each(SCENARIOS)('$name behaves as described for requests that choose it', async ({ name }) => {
   const world = (await sandboxFor({ clock: CLOCK })).client();
   const stage = await stageOf(world, name, choosing(world, name));
   await STORIES[name]!(stage);
-  expect(await stage.spent()).toBeGreaterThanOrEqual(0); // whatever happens, nobody gains
+  expect(await stage.spent()).toBeGreaterThanOrEqual(0); // no scenario creates money
 });
 
-test('the scenario of one request is not that of the next', async () => {
+test('a scenario chosen by one request does not apply to the next', async () => {
   const world = (await sandboxFor()).client();
   expect((await choosing(world, 'server-error').pay()).status).toBe(500);
   expect((await world.pay()).status).toBe(200);
 });
 
-test('the wallet of a scenario is that of its worlds, not that of the requests that choose it', async () => {
-  const inForce = (await sandboxFor({ scenario: 'insufficient-balance' })).client();
-  expect((await inForce.balance()).body.data.balance).toBe(1000);
+test('the opening balance of a scenario does not apply to requests that choose it by header', async () => {
+  const active = (await sandboxFor({ scenario: 'insufficient-balance' })).client();
+  expect((await active.balance()).body.data.balance).toBe(1000);
   const chosen = choosing((await sandboxFor()).client(), 'insufficient-balance');
   expect((await chosen.balance()).body.data.balance).toBe(1_000_000);
 });
 
-test('a request that chooses a scenario that there is not learns of all that there are', async () => {
+test('a request that chooses an unknown scenario gets the names of all scenarios', async () => {
   const { status, body } = await choosing((await sandboxFor()).client(), 'no-such-day').pay();
   const names = ['default', ...SCENARIOS.map(({ name }) => name)].toSorted().join(', ');
   expect(status).toBe(400);
@@ -437,7 +440,7 @@ test('a request that chooses a scenario that there is not learns of all that the
   ]);
 });
 
-/** What each shipped dialect makes of the same doubtful request, sent twice, the second time with another amount. */
+/** The answers of each shipped dialect to a request with a malformed account, and to its repetition with another amount. */
 const DIALECTS: Record<string, readonly number[]> = {
   default: [200, 400],
   strict: [400, 400],
@@ -445,16 +448,19 @@ const DIALECTS: Record<string, readonly number[]> = {
   lenient: [200, 200],
 };
 
-test('every dialect that is shipped has a row here, and every row a dialect', () => {
+test('every shipped dialect is tested in this file', () => {
   expect(Object.keys(DIALECTS).toSorted()).toEqual(shipped('dialects').map(({ name }) => name));
 });
 
-test.each(shipped('dialects'))('the dialect $name says what it is, and is it', async ({ name, text }) => {
-  expect(parse(text).description).toMatch(/^[A-Z].{40,}\.$/);
-  const world = (await sandboxFor({ scenario: { dialect: name } })).client();
-  const doubtful = { beneficiary_account: '12345' };
-  const answers = [await world.pay(doubtful), await world.pay({ ...doubtful, amount: 1 })];
-  expect(answers.map(({ status }) => status)).toEqual(DIALECTS[name]);
-  const isWarned = answers[0]!.headers.has('x-sandbox-warning');
-  expect(isWarned).toBe(name === 'default');
-});
+test.each(shipped('dialects'))(
+  'the dialect $name has a description, and behaves as described',
+  async ({ name, text }) => {
+    expect(parse(text).description).toMatch(/^[A-Z].{40,}\.$/);
+    const world = (await sandboxFor({ scenario: { dialect: name } })).client();
+    const malformed = { beneficiary_account: '12345' };
+    const answers = [await world.pay(malformed), await world.pay({ ...malformed, amount: 1 })];
+    expect(answers.map(({ status }) => status)).toEqual(DIALECTS[name]);
+    const isWarned = answers[0]!.headers.has('x-sandbox-warning');
+    expect(isWarned).toBe(name === 'default');
+  },
+);

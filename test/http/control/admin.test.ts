@@ -17,7 +17,7 @@ async function sandboxOf(options: SettingsInput = {}) {
   return sandbox;
 }
 
-test('the admin sees every world: what it holds, since when it is there and when it was used', async () => {
+test('the admin lists every world, with its contents, its age and its last use', async () => {
   const wallClock = new ManualClock();
   const settings = readSettings({ port: '0', adminToken: ADMIN_TOKEN, settlement: 'manual' }, {});
   const server = await startServer(settings, wallClock, pino({ level: 'silent' }));
@@ -51,7 +51,7 @@ test('the admin sees every world: what it holds, since when it is there and when
   ]);
 });
 
-test('to look at the worlds uses none of them, and shows no key', async () => {
+test('listing the worlds does not count as use of a world, and shows no key', async () => {
   const sandbox = await sandboxOf();
   const worlds = [sandbox.world(), sandbox.world()];
   for (const world of worlds) await world.summary();
@@ -60,7 +60,7 @@ test('to look at the worlds uses none of them, and shows no key', async () => {
   for (const { apiKey } of worlds) expect(JSON.stringify(listed)).not.toContain(apiKey);
 });
 
-test('a world that the admin drops is gone with all that was in it, and its key begins anew', async () => {
+test('a world that the admin drops is deleted, and its key gets a new world', async () => {
   const sandbox = await sandboxOf();
   const [dropped, kept] = [clientOf(sandbox.world()), clientOf(sandbox.world())];
   for (const client of [dropped, kept]) await client.pay({ amount: 100 });
@@ -76,7 +76,7 @@ test('a world that the admin drops is gone with all that was in it, and its key 
   expect(await kept.world.transactions()).toHaveLength(1);
 });
 
-test('a world that is dropped answers what it held back', async () => {
+test('dropping a world releases its delayed answers, and ends those that hang', async () => {
   const sandbox = await sandboxOf();
   const client = clientOf(sandbox.world());
   await client.world.rule({ match: { client_ref_id: 'late' }, effect: { delay: '1h' } });
@@ -89,7 +89,7 @@ test('a world that is dropped answers what it held back', async () => {
   expect(await never).toBe('fetch failed');
 });
 
-test('a world that there is not cannot be dropped, nor the same one twice', async () => {
+test('dropping an unknown world, or the same world twice, is refused', async () => {
   const sandbox = await sandboxOf();
   const { id } = await sandbox.world().summary();
   await sandbox.dropWorld(id);
@@ -104,36 +104,36 @@ test('a world that there is not cannot be dropped, nor the same one twice', asyn
   }
 });
 
-test('the list of worlds is without one that is dropped while its clock is on its way', async () => {
+test('the list of worlds leaves out a world that is dropped in the middle of an advance', async () => {
   let moving = false;
-  let goOn = (): void => undefined;
-  class HeldClock extends ManualClock {
+  let proceed = (): void => undefined;
+  class PausedClock extends ManualClock {
     override yieldToEventLoop(): Promise<void> {
       moving = true;
-      return new Promise((resolve) => (goOn = resolve));
+      return new Promise((resolve) => (proceed = resolve));
     }
   }
   const settings = readSettings(
     { port: '0', adminToken: ADMIN_TOKEN, rateLimit: 'off', journalEntries: 0 },
     {},
   );
-  const server = await startServer(settings, new HeldClock(), pino({ level: 'silent' }));
+  const server = await startServer(settings, new PausedClock(), pino({ level: 'silent' }));
   onTestFinished(() => server.close());
   const sandbox = connectSandbox({ url: server.url, adminToken: ADMIN_TOKEN });
   const [client, other] = [clientOf(sandbox.world()), clientOf(sandbox.world())];
   await payMany(client, 2100);
   const [{ id }, { id: left }] = [await client.world.summary(), await other.world.summary()];
   const advanced = client.clock.advance('1h').catch((error: SandboxError) => error.code);
-  await expect.poll(() => moving).toBe(true); // more steps than are taken at once
+  await expect.poll(() => moving).toBe(true); // more steps than one command applies
   const listed = sandbox.worlds();
   await other.balance(); // the list is waiting by now
   await sandbox.dropWorld(id);
-  goOn();
+  proceed();
   expect(await advanced).toBe('SANDBOX_FULL');
   expect((await listed).map((world) => world.id)).toEqual([left]);
 });
 
-test('a sandbox that is told no admin token makes one, which differs from start to start', async () => {
+test('a sandbox without an admin token makes a new one at each start', async () => {
   const tokens = new Set<string>();
   for (let nth = 0; nth < 2; nth += 1) {
     const server = await startServer(
@@ -151,7 +151,7 @@ test('a sandbox that is told no admin token makes one, which differs from start 
   expect(tokens.size).toBe(2);
 });
 
-test('a program says at its start which admin token it made, and never the one that it was given', async () => {
+test('the program logs an admin token that it made, and never one that it was given', async () => {
   const made = await startProgram();
   const adminToken = /[\x21-\x7e]{16,}/.exec(String(made.ready['admin_token']))?.[0] ?? '';
   expect(await connectSandbox({ url: made.url, adminToken }).worlds()).toEqual([]);
@@ -164,8 +164,8 @@ test('a program says at its start which admin token it made, and never the one t
 test.each([
   ['is short', 'too-short'],
   ['has a space', 'a token with spaces in it'],
-  ['begins as keys do', 'sk_test_the_token_of_the_admin'],
-])('an admin token that %s ends the start with 2, and is not repeated', async (_what, token) => {
+  ['begins like a key', 'sk_test_the_token_of_the_admin'],
+])('an admin token that %s stops the program with exit code 2, and is not printed', async (_what, token) => {
   const { code, stdout, stderr } = await runProgram([], { SANDBOX_ADMIN_TOKEN: token });
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr).toMatch(/^payout-sandbox: SANDBOX_ADMIN_TOKEN must be [^\n]+\n$/);

@@ -11,7 +11,7 @@ const ADMIN_TOKEN = 'the-token-of-control-access';
 const SETTINGS = { clock: '2026-01-15T10:30:00Z', settlement: 'manual', adminToken: ADMIN_TOKEN } as const;
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** Every route of the control API, as the app itself names them to whoever asks for none: `POST /_sandbox/reset`. */
+/** Every route of the control API, as the answer to an unknown path lists them: `POST /_sandbox/reset`. */
 async function controlRoutes(): Promise<string[]> {
   const parts = { wallClock: new ManualClock(), log: pino({ level: 'silent' }) };
   const { app } = await buildApp({ settings: readSettings({}, {}), ...parts });
@@ -23,7 +23,7 @@ async function controlRoutes(): Promise<string[]> {
 }
 
 const ROUTES = await controlRoutes();
-/** What shows nothing of any world: whether the sandbox is ready and how it does, its document, and the files of its pages. */
+/** Routes that show nothing of any world: health, metrics, the OpenAPI document and the files of the pages. */
 const WITHOUT_KEY = [
   'GET /_sandbox/health',
   'GET /_sandbox/metrics',
@@ -36,7 +36,7 @@ const ADMIN = ['GET /_sandbox/worlds', 'DELETE /_sandbox/worlds/{id}'];
 const KEYED = ROUTES.filter((route) => !WITHOUT_KEY.includes(route) && !ADMIN.includes(route));
 const WITH_ID = ROUTES.filter((route) => route.includes('{') && !WITHOUT_KEY.includes(route));
 
-/** A body that each route takes, and what it takes nothing of is undefined: a new route needs a row. */
+/** A valid body for each route, or undefined for a route without a body. A new route needs a row. */
 const BODIES: Readonly<Record<string, unknown>> = {
   'GET /_sandbox/world': undefined,
   'POST /_sandbox/reset': undefined,
@@ -69,7 +69,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
   'GET /_sandbox/events': undefined,
 };
 
-/** Routes that take documents of their own, which say by themselves what is wrong with them. */
+/** Routes with a body. */
 const TAKES_BODY = KEYED.filter((route) => BODIES[route] !== undefined);
 const CHANGES = KEYED.filter((route) => !route.startsWith('GET'));
 
@@ -81,7 +81,7 @@ interface Sent {
   readonly query?: string;
 }
 
-/** Asks a route. What goes on for ever is left after its head. */
+/** Sends a request to a route. An event stream is closed after its headers. */
 async function send(
   url: string,
   route: string,
@@ -100,8 +100,8 @@ async function send(
   return seen(response);
 }
 
-/** What each route is asked by somebody who means it. */
-function rightly(route: string): Sent {
+/** A valid request to a route. */
+function validRequest(route: string): Sent {
   const body = BODIES[route];
   return body === undefined ? {} : json(body);
 }
@@ -111,7 +111,7 @@ const json = (body: unknown): Sent => ({
   body: typeof body === 'string' ? body : JSON.stringify(body),
 });
 
-/** All that can be seen of a world. */
+/** Everything that can be read of a world. */
 async function stateOf({ world }: Client) {
   const journal = await world.requests();
   return [futureIn(await world.snapshot()), await world.scenario(), journal];
@@ -134,12 +134,12 @@ function expectRefused({ status, headers, body }: Seen, statuses: readonly numbe
   expect(body.message).not.toMatch(/\bat .*:\d+:\d+|node_modules|\.ts\b/);
 }
 
-test('every route of the control API has a row here', () => {
+test('every route of the control API is listed in this file', () => {
   expect(KEYED.toSorted()).toEqual(Object.keys(BODIES).toSorted());
   expect(ROUTES).toEqual(expect.arrayContaining([...WITHOUT_KEY, ...ADMIN]));
 });
 
-test('the health of the sandbox needs no key', async () => {
+test('the health check needs no key', async () => {
   const { url } = await sandboxFor();
   expect(await send(url, 'GET /_sandbox/health', {})).toMatchObject({
     status: 200,
@@ -147,7 +147,7 @@ test('the health of the sandbox needs no key', async () => {
   });
 });
 
-test.each(KEYED)('%s answers nobody without a key that is accepted', async (route) => {
+test.each(KEYED)('%s requires an accepted key', async (route) => {
   const { url, client } = await sandboxFor(SETTINGS);
   const world = await usedWorld(client());
   const before = await stateOf(world);
@@ -165,7 +165,7 @@ test.each(KEYED)('%s answers nobody without a key that is accepted', async (rout
     `Bearer ${ADMIN_TOKEN}`,
     `Bearer sk_test_${'x'.repeat(300)}`,
   ]) {
-    const answer = await send(url, route, { ...rightly(route), authorization });
+    const answer = await send(url, route, { ...validRequest(route), authorization });
     expectRefused(answer, [401]);
     expect(answer.body.code).toBe('UNAUTHORIZED');
     expect(answer.headers.get('www-authenticate')).toBe('Bearer');
@@ -181,11 +181,11 @@ test.each(CHANGES)('%s changes nothing in the world of another key', async (rout
   const authorization = `Bearer ${other.apiKey}`;
   const [payout] = await world.world.transactions();
   const id = route.includes('txn_id') ? payout!.txn_id : 'rule-1';
-  await send(url, route, { ...rightly(route), authorization, id });
+  await send(url, route, { ...validRequest(route), authorization, id });
   expect(await stateOf(world)).toEqual(before);
 });
 
-test('only the keys that were set are accepted', async () => {
+test('the control API accepts only the fixed keys, if there are any', async () => {
   const { url } = await sandboxFor({ ...SETTINGS, apiKeys: 'one,two' });
   for (const [key, status] of [
     ['one', 200],
@@ -199,7 +199,7 @@ test('only the keys that were set are accepted', async () => {
   }
 });
 
-test.each(ADMIN)('%s answers nobody without the admin token', async (route) => {
+test.each(ADMIN)('%s requires the admin token', async (route) => {
   const { url, client } = await sandboxFor(SETTINGS);
   const world = client();
   const { id } = await world.world.summary();
@@ -212,13 +212,13 @@ test.each(ADMIN)('%s answers nobody without the admin token', async (route) => {
   expect((await send(url, route, { authorization: `Bearer ${ADMIN_TOKEN}`, id })).status).toBe(200);
 });
 
-test.each(ROUTES)('%s lets no page of another origin in', async (route) => {
+test.each(ROUTES)('%s sends no CORS headers to a page of another origin', async (route) => {
   const { url, client } = await sandboxFor(SETTINGS);
   const { apiKey } = client();
   const [method, path] = route.split(' ') as [string, string];
   const origin = { origin: 'https://elsewhere.example' };
   const authorization = `Bearer ${ADMIN.includes(route) ? ADMIN_TOKEN : apiKey}`;
-  const right = rightly(route);
+  const right = validRequest(route);
   const answers = [
     await send(url, `OPTIONS ${path}`, {
       headers: {
@@ -237,7 +237,7 @@ test.each(ROUTES)('%s lets no page of another origin in', async (route) => {
   expect(answers[1]!.headers.get('x-content-type-options')).toBe('nosniff');
 });
 
-test.each(CHANGES)('%s has no effect when a page elsewhere posts a form', async (route) => {
+test.each(CHANGES)('%s refuses a form that a page of another origin posts', async (route) => {
   const { url, client } = await sandboxFor(SETTINGS);
   const world = await usedWorld(client());
   const before = await stateOf(world);
@@ -255,7 +255,7 @@ test.each(CHANGES)('%s has no effect when a page elsewhere posts a form', async 
   expect(await stateOf(world)).toEqual(before);
 });
 
-test.each(CHANGES)('%s refuses a body that is not what it takes, and changes nothing', async (route) => {
+test.each(CHANGES)('%s refuses an invalid body, and changes nothing', async (route) => {
   const { url, client } = await sandboxFor(SETTINGS);
   const world = await usedWorld(client());
   const before = await stateOf(world);
@@ -280,7 +280,7 @@ test.each(CHANGES)('%s refuses a body that is not what it takes, and changes not
   expect(await stateOf(world)).toEqual(before);
 });
 
-test.each(TAKES_BODY)('%s asks for a body where there is none', async (route) => {
+test.each(TAKES_BODY)('%s requires a body', async (route) => {
   const { url, client } = await sandboxFor(SETTINGS);
   const world = await usedWorld(client());
   const before = await stateOf(world);
@@ -291,31 +291,31 @@ test.each(TAKES_BODY)('%s asks for a body where there is none', async (route) =>
   expect(await stateOf(world)).toEqual(before);
 });
 
-test.each([...KEYED, ...ADMIN])('%s refuses a query that it does not know', async (route) => {
+test.each([...KEYED, ...ADMIN])('%s refuses an unknown query parameter', async (route) => {
   const { url, client } = await sandboxFor(SETTINGS);
   const { apiKey } = client();
   const authorization = `Bearer ${ADMIN.includes(route) ? ADMIN_TOKEN : apiKey}`;
-  const answer = await send(url, route, { ...rightly(route), authorization, query: '?unknown=1' });
+  const answer = await send(url, route, { ...validRequest(route), authorization, query: '?unknown=1' });
   expectRefused(answer, [400]);
   expect(answer.body.errors).toMatchObject([{ field: 'unknown' }]);
 });
 
-test.each(WITH_ID)('%s knows no odd id', async (route) => {
+test.each(WITH_ID)('%s refuses malformed ids', async (route) => {
   const { url, client } = await sandboxFor(SETTINGS);
   const world = await usedWorld(client());
   const before = await stateOf(world);
   const authorization = `Bearer ${ADMIN.includes(route) ? ADMIN_TOKEN : world.apiKey}`;
   const odd = ['..%2f', '%2e%2e%2f%2e%2e', '%00', '%zz', '%', '%ff', '__proto__', 'a%20b', '%F0%9F%92%B8'];
   for (const id of ['', ...odd, 'x'.repeat(101), 'x'.repeat(10_240), ' ', '*', ':id', "';--"]) {
-    expectRefused(await send(url, route, { ...rightly(route), authorization, id }), [400, 404]);
+    expectRefused(await send(url, route, { ...validRequest(route), authorization, id }), [400, 404]);
   }
-  expect((await send(url, route, { ...rightly(route), authorization, id: 'x'.repeat(200) })).status).toBe(
-    404,
-  );
+  expect(
+    (await send(url, route, { ...validRequest(route), authorization, id: 'x'.repeat(200) })).status,
+  ).toBe(404);
   expect(await stateOf(world)).toEqual(before);
 });
 
-test('a path that is longer than headers may be is refused, and so is one that there is not', async () => {
+test('a path that is too long, an unknown path and a wrong method are refused', async () => {
   const { url, client } = await sandboxFor(SETTINGS);
   const authorization = `Bearer ${client().apiKey}`;
   expectRefused(
@@ -329,7 +329,7 @@ test('a path that is longer than headers may be is refused, and so is one that t
   expect(wrongMethod.headers.get('allow')).toBe('GET, PUT, DELETE');
 });
 
-test('a body that is promised to be larger than may be is refused before it is sent', async () => {
+test('a body that announces too large a length is refused before it is sent', async () => {
   const { url, client } = await sandboxFor(SETTINGS);
   const { apiKey } = client();
   const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
@@ -345,7 +345,7 @@ test('a body that is promised to be larger than may be is refused before it is s
   }
 });
 
-test('control calls are never limited, never broken, and stand in no journal, whatever the scenario', async () => {
+test('control calls are never rate-limited, faulted or journaled', async () => {
   const rules = [{ name: 'all', effect: { fault: 'connection-reset' } as const }];
   const { url, client } = await sandboxFor({ ...SETTINGS, scenario: { rules, rate_limit: '1/1h' } });
   const { apiKey } = client();
@@ -362,7 +362,7 @@ test('control calls are never limited, never broken, and stand in no journal, wh
   await expect(paid).rejects.toThrow('fetch failed');
 });
 
-test('an error of the control API keeps its envelope in a world whose dialect has another', async () => {
+test('an error of the control API has the standard envelope in every dialect', async () => {
   const { url, client } = await sandboxFor({
     ...SETTINGS,
     scenario: { dialect: { errors: { body: 'empty' } } },

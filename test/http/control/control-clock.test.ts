@@ -7,7 +7,7 @@ import { payMany } from '../../support/many-payouts.ts';
 const START = '2026-01-15T10:30:00.000Z';
 const FROZEN = { clock: START, settlement: 'manual' } as const;
 
-/** World time, so much after the start. */
+/** World time `ms` after the start. */
 const after = (ms: number): string => new Date(Date.parse(START) + ms).toISOString();
 const S = 1000;
 const H = 3600 * S;
@@ -26,7 +26,7 @@ const SLOW: ScenarioInput = {
   },
 };
 
-test('the clock says what time it is, whether it stands still and when the next step is due', async () => {
+test('the clock shows the time, whether it is frozen and when the next step is due', async () => {
   const { client } = await sandboxFor({ clock: START, scenario: SLOW });
   const world = client();
   expect((await ask(world, 'GET', '/clock')).body).toEqual({ now: START, frozen: true, next_due: null });
@@ -36,7 +36,7 @@ test('the clock says what time it is, whether it stands still and when the next 
   expect((await ask(world, 'GET', '/clock')).body.next_due).toBe(after(2 * S));
 });
 
-test('an advance answers when all of it has happened, with every change in its order and at its own time', async () => {
+test('an advance answers with every change, in order, each at its own time', async () => {
   const { client } = await sandboxFor({ clock: START, scenario: SLOW });
   const world = client();
   const id: Record<string, string> = {};
@@ -73,7 +73,7 @@ test('an advance answers when all of it has happened, with every change in its o
   expect((await ask(world, 'POST', '/clock/advance', { by: '30d' })).body.changes).toEqual([]);
 });
 
-test('many short advances make what one long one makes', async () => {
+test('many short advances have the same result as one long advance', async () => {
   const books = [];
   for (const moves of [['4d'], ['1s', '1s', '1999ms', '1ms', '40m', '20m', '1h', '3d', '1h']]) {
     const { client } = await sandboxFor({ clock: START, scenario: SLOW });
@@ -93,7 +93,7 @@ test('many short advances make what one long one makes', async () => {
   expect(books[1]).toEqual(books[0]);
 });
 
-test('an advance goes up to a time in any zone, and to the very time that it is', async () => {
+test('an advance accepts a time in any zone, and the current time', async () => {
   const { client } = await sandboxFor(FROZEN);
   const world = client();
   const to = '2026-12-01T05:30:00+05:30';
@@ -108,7 +108,7 @@ test('an advance goes up to a time in any zone, and to the very time that it is'
   );
 });
 
-test('an advance until idle stops at the last thing that is planned; what waits for a status read does not hold it', async () => {
+test('an advance until idle stops at the last timed step, and ignores steps that wait for status reads', async () => {
   const { client } = await sandboxFor({ clock: START, scenario: SLOW });
   const world = client();
   expect((await world.clock.advance('idle')).now).toBe(START);
@@ -127,7 +127,7 @@ test('an advance until idle stops at the last thing that is planned; what waits 
   expect(await world.clock.read()).toEqual({ now: after(3 * D), frozen: true, next_due: null });
 });
 
-test('an advance over thousands of payouts tells of each of them', async () => {
+test('an advance over thousands of payouts lists the change of each', async () => {
   const { client } = await sandboxFor({ clock: START, journalEntries: 0 });
   const world = client();
   const count = 2500; // more than are written into the answer at once
@@ -139,7 +139,7 @@ test('an advance over thousands of payouts tells of each of them', async () => {
   expect((await world.world.summary()).transactions).toMatchObject({ PENDING: 0, SUCCESS: count });
 });
 
-test('a clock that is frozen stands; resumed it runs on from where it stood, and settles at its own time', async () => {
+test('a resumed clock continues from the frozen time, and payouts settle when due', async () => {
   const { client } = await sandboxFor({
     scenario: { settlement: { IMPS: [{ to: 'SUCCESS', after: '10ms' }] } },
   });
@@ -157,7 +157,7 @@ test('a clock that is frozen stands; resumed it runs on from where it stood, and
   await expect.poll(settled).toMatchObject({ status: 'SUCCESS', completed_at: due });
 });
 
-test('a clock that runs is advanced and runs on from there', async () => {
+test('a running clock keeps running after an advance', async () => {
   const { client } = await sandboxFor();
   const world = client();
   const { now: before } = await world.clock.read();
@@ -175,19 +175,19 @@ test.each([
   ['a number', { by: 5 }, 'by must be a duration such as 90s, 2h, 3d or PT90S', ['by']],
   ['a negative duration', { by: '-2h' }, 'by must be a duration such as 90s, 2h, 3d or PT90S', ['by']],
   ['a month', { by: 'P1M' }, 'by must be a duration such as 90s, 2h, 3d or PT90S', ['by']],
-  ['a day without a time', { to: '2026-12-01' }, expect.stringContaining('2026-12-01T00:00:00Z'), ['to']],
+  ['a date without a time', { to: '2026-12-01' }, expect.stringContaining('2026-12-01T00:00:00Z'), ['to']],
   [
     'a time without a zone',
     { to: '2026-12-01T00:00:00' },
     expect.stringMatching(/^to must be an ISO/),
     ['to'],
   ],
-  ['a time that is over', { to: '2026-01-15T10:29:59Z' }, expect.stringContaining(START), ['to']],
-  ['another word than idle', { until: 'done' }, 'until must be one of idle', ['until']],
+  ['a time in the past', { to: '2026-01-15T10:29:59Z' }, expect.stringContaining(START), ['to']],
+  ['an unknown condition', { until: 'done' }, 'until must be one of idle', ['until']],
   ['a misspelt move', { untill: 'idle' }, 'untill is not known here (did you mean until?)', ['untill']],
   ['the year 10000', { by: '9999999d' }, 'The clock of a world ends with the year 9999', undefined],
 ])(
-  'an advance by %s is refused, told what would be right, and moves nothing',
+  'an advance with %s is refused with the expected form, and moves nothing',
   async (_what, body, message, fields) => {
     const { client } = await sandboxFor({ clock: START });
     const world = client();
@@ -199,7 +199,7 @@ test.each([
   },
 );
 
-test('a clock that is reset is that of a new world, as long as nothing has happened in it', async () => {
+test('a clock can be reset to that of a new world until something happens in the world', async () => {
   const { client } = await sandboxFor(FROZEN);
   const world = client();
   await world.clock.advance('2h');
@@ -215,7 +215,7 @@ test('a clock that is reset is that of a new world, as long as nothing has happe
   expect(await world.clock.read()).toEqual({ now: START, frozen: true, next_due: null });
 });
 
-test('a clock that stood goes on with real time when it is reset, and what came due meanwhile has happened', async () => {
+test('resetting a frozen clock returns it to real time, and settles what came due meanwhile', async () => {
   const { client } = await sandboxFor({
     scenario: { settlement: { IMPS: [{ to: 'SUCCESS', after: '1ms' }] } },
   });
@@ -228,7 +228,7 @@ test('a clock that stood goes on with real time when it is reset, and what came 
   expect((await world.status({ client_ref_id: 'order-1' })).body.data).toMatchObject({ completed_at });
 });
 
-test('a world that is advanced leaves the time of others alone', async () => {
+test('advancing the clock of one world does not move the clock of another', async () => {
   const { client } = await sandboxFor({ clock: START });
   const [one, other] = [client(), client()];
   await other.pay();
@@ -237,7 +237,7 @@ test('a world that is advanced leaves the time of others alone', async () => {
   expect(await other.clock.read()).toEqual({ now: START, frozen: true, next_due: after(2 * S) });
 });
 
-test('a step that is planned for after the last year there is can be looked at, and is never reached', async () => {
+test('a step planned beyond the year 9999 is shown, and never reached', async () => {
   const { client } = await sandboxFor({ clock: '2026-01-15T10:30:00Z' });
   const world = client();
   const timeline = [{ to: 'SUCCESS', after: '3000000d' }];
@@ -253,7 +253,7 @@ test('a step that is planned for after the last year there is can be looked at, 
   expect((await world.status({ client_ref_id: 'order-1' })).body.data.status).toBe('PENDING');
 });
 
-test('a step that is planned for after the last date there is is refused with the scenario', async () => {
+test('a scenario with a step beyond the last representable date is refused', async () => {
   const { client } = await sandboxFor();
   const timeline = [{ to: 'SUCCESS', after: '100000000d' }];
   expect(await ask(client(), 'PUT', '/scenario', { settlement: { IMPS: timeline } })).toMatchObject(

@@ -22,7 +22,7 @@ async function rulesOf(world: Client) {
     .map(({ id, from, matched, taken }: Record<string, unknown>) => [id, from, matched, taken]);
 }
 
-test('a rule that is put on top goes first, the newest before the others, and the scenario after them', async () => {
+test('rules of a world apply before those of its scenario, the newest first', async () => {
   const { client } = await sandboxFor(SETTINGS);
   const world = client();
   await ask(world, 'PUT', '/scenario', { rules: [answers(503, 'of-the-scenario')] });
@@ -44,7 +44,7 @@ test('a rule that is put on top goes first, the newest before the others, and th
   ]);
 });
 
-test('a rule names itself in the answers that it makes', async () => {
+test('an answer that a rule made names the rule', async () => {
   const { client } = await sandboxFor(SETTINGS);
   const world = client();
   await ask(world, 'POST', '/rules', answers(500, 'mine'));
@@ -52,7 +52,7 @@ test('a rule names itself in the answers that it makes', async () => {
   expect((await world.balance()).headers.get('x-sandbox-rule')).toBeNull();
 });
 
-test('a rule of the same name takes the place of the other, comes first and counts from the beginning', async () => {
+test('a rule with a known name replaces the old one, moves to the front and counts from 0', async () => {
   const { client } = await sandboxFor(SETTINGS);
   const world = client();
   await ask(world, 'POST', '/rules', answers(500, 'one'));
@@ -67,7 +67,7 @@ test('a rule of the same name takes the place of the other, comes first and coun
   expect(await statusOf(world)).toBe(503);
 });
 
-test('a rule on top is taken away by its name, and all of them at once; those of the scenario stay', async () => {
+test('rules of a world are removed one by one or all at once; those of the scenario stay', async () => {
   const { client } = await sandboxFor(SETTINGS);
   const world = client();
   await ask(world, 'PUT', '/scenario', { rules: [answers(503, 'of-the-scenario')] });
@@ -86,7 +86,7 @@ test('a rule on top is taken away by its name, and all of them at once; those of
   expect(await statusOf(world)).toBe(503);
 });
 
-test('rules on top stay when the scenario changes, and go on counting; those of a scenario begin anew', async () => {
+test('rules of a world keep their counts when the scenario changes; those of the scenario count from 0', async () => {
   const { client } = await sandboxFor(SETTINGS);
   const world = client();
   const scenario = { rules: [answers(503, 'of-the-scenario')] };
@@ -101,7 +101,7 @@ test('rules on top stay when the scenario changes, and go on counting; those of 
   expect(await statusOf(world)).toBe(503);
 });
 
-test('rules on top hold for a request that chooses its scenario by a header, before those of that scenario', async () => {
+test('rules of a world apply before those of a scenario that a request chooses by header', async () => {
   const { client } = await sandboxFor(SETTINGS);
   const world = client();
   await ask(world, 'POST', '/rules', { ...answers(418, 'first'), times: 1 });
@@ -116,7 +116,7 @@ test('rules on top hold for a request that chooses its scenario by a header, bef
   expect((await rulesOf(world))[0]).toEqual(['world/first', 'world', 3, 1]);
 });
 
-test('a hundred rules stand on top of a world, and no more; one of them can still be replaced', async () => {
+test('a world has at most a hundred rules of its own, each of which can still be replaced', async () => {
   const { client } = await sandboxFor(SETTINGS);
   const world = client();
   for (let nth = 1; nth <= 100; nth += 1) await world.world.rule({ effect: { respond: { status: 500 } } });
@@ -151,7 +151,7 @@ test.each<[string, unknown, unknown, string[]]>([
     ['effect.respond.status'],
   ],
   [
-    'a broken expression',
+    'an invalid regular expression',
     { match: { client_ref_id: { matches: '(' } }, effect: { delay: '1s' } },
     expect.stringContaining('is not a regular expression'),
     ['match.client_ref_id.matches'],
@@ -184,7 +184,7 @@ test.each<[string, unknown, unknown, string[]]>([
     [`effect.respond.headers.${name}`],
   ]),
 ])(
-  '%s is no rule: it is refused with the field at fault, and nothing is put on top',
+  'a rule with %s is refused with the wrong field, and no rule is added',
   async (_what, body, message, fields) => {
     const { client } = await sandboxFor(SETTINGS);
     const world = client();

@@ -22,7 +22,7 @@ async function rulesOf(world: Client) {
     .map(({ id, from, matched, taken }: Record<string, unknown>) => [id, from, matched, taken]);
 }
 
-test('a world chooses a scenario by its name, and another world keeps its own', async () => {
+test('a world can choose a scenario by name without affecting other worlds', async () => {
   const { client } = await sandboxFor(SETTINGS);
   const [world, other] = [client(), client()];
   expect(await ask(world, 'PUT', '/scenario', { use: 'server-error' })).toMatchObject({
@@ -35,7 +35,7 @@ test('a world chooses a scenario by its name, and another world keeps its own', 
   expect((await ask(other, 'GET', '/scenario')).body).toMatchObject({ name: 'default', chosen: false });
 });
 
-test('a world is given a whole scenario, and shows it as it was written', async () => {
+test('a world can be given a whole scenario, and returns the document unchanged', async () => {
   const { client } = await sandboxFor(SETTINGS);
   const world = client();
   const document = {
@@ -59,7 +59,7 @@ test('a world is given a whole scenario, and shows it as it was written', async 
   expect(answered).toEqual([200, 200, 429]);
 });
 
-test('DELETE goes back to the scenario in force, and so does the use of null', async () => {
+test('DELETE and use: null return a world to the active scenario', async () => {
   const { client } = await sandboxFor({ ...SETTINGS, scenario: 'duplicates-rejected' });
   const world = client();
   for (const back of [
@@ -72,7 +72,7 @@ test('DELETE goes back to the scenario in force, and so does the use of null', a
   expect([await statusOf(world), await statusOf(world)]).toEqual([200, 409]);
 });
 
-test('the scenarios are listed with what they do, and with the one in force', async () => {
+test('the list of scenarios has their descriptions and names the active one', async () => {
   const { client } = await sandboxFor({ scenario: 'happy-fast' });
   const { in_force, scenarios } = (await ask(client(), 'GET', '/scenarios')).body;
   expect(in_force).toBe('happy-fast');
@@ -84,7 +84,7 @@ test('the scenarios are listed with what they do, and with the one in force', as
   }
 });
 
-test('the opening balance of a scenario holds for a wallet that nothing has happened to', async () => {
+test('the opening balance of a scenario applies to an unused wallet', async () => {
   const { client } = await sandboxFor(SETTINGS);
   const world = client();
   expect(await world.world.balance()).toBe(1000);
@@ -96,20 +96,17 @@ test('the opening balance of a scenario holds for a wallet that nothing has happ
 
 test.each<[string, (world: Client) => Promise<unknown>, number]>([
   ['a payout', (world) => world.pay({ amount: 1 }), 999],
-  ['money put in', (world) => world.world.fund(1), 1001],
-  ['money taken out', (world) => world.world.withdraw(1), 999],
-])(
-  'the opening balance of a scenario changes nothing after %s, until the world is reset',
-  async (_what, happen, balance) => {
-    const { client } = await sandboxFor(SETTINGS);
-    const world = client();
-    await happen(world);
-    await ask(world, 'PUT', '/scenario', { wallet: { opening_balance: 5 }, settlement: 'manual' });
-    expect(await world.world.summary()).toMatchObject({ balance, opening_balance: 1000, scenario: 'inline' });
-  },
-);
+  ['a credit', (world) => world.world.fund(1), 1001],
+  ['a debit', (world) => world.world.withdraw(1), 999],
+])('the opening balance of a scenario does not apply after %s', async (_what, use, balance) => {
+  const { client } = await sandboxFor(SETTINGS);
+  const world = client();
+  await use(world);
+  await ask(world, 'PUT', '/scenario', { wallet: { opening_balance: 5 }, settlement: 'manual' });
+  expect(await world.world.summary()).toMatchObject({ balance, opening_balance: 1000, scenario: 'inline' });
+});
 
-test('a reset makes the world as new: money, payouts, time, scenario, rules, counters and journal', async () => {
+test('a reset restores the initial money, payouts, clock, scenario, rules, counters and journal', async () => {
   const { client } = await sandboxFor(SETTINGS);
   const world = client();
   const { txn_id } = (await world.pay({ amount: 5 })).body.data;
@@ -132,10 +129,10 @@ test('a reset makes the world as new: money, payouts, time, scenario, rules, cou
   expect(await world.world.requests()).toEqual([]);
   expect(await world.world.entries()).toHaveLength(1);
   expect((await world.status({ txn_id })).status).toBe(404);
-  expect((await world.pay({ amount: 5 })).body.data.txn_id).toBe(txn_id); // the same world, from its beginning
+  expect((await world.pay({ amount: 5 })).body.data.txn_id).toBe(txn_id); // ids count from the beginning again
 });
 
-test('a reset answers what is delayed at once, and ends what hangs', async () => {
+test('a reset sends delayed answers at once, and ends those that hang', async () => {
   const { client } = await sandboxFor(SETTINGS);
   const world = client();
   const hold = (client_ref_id: string, effect: object) =>
@@ -146,17 +143,17 @@ test('a reset answers what is delayed at once, and ends what hangs', async () =>
   const never = world.pay({ client_ref_id: 'never' }).catch((error: Error) => error);
   await expect.poll(async () => (await world.world.requests()).length).toBe(2);
   await world.world.reset();
-  expect((await late).status).toBe(402); // INR 1500.50 were more than there was
+  expect((await late).status).toBe(402); // the wallet held less than INR 1500.50
   expect(await never).toBeInstanceOf(TypeError);
   expect(await world.world.balance()).toBe(1000);
 });
 
-const inMapping = expect.stringMatching(/^body must be /);
+const notAnObject = expect.stringMatching(/^body must be /);
 
 test.each<[string, unknown, number, string, unknown, string[] | undefined]>([
   ['nothing', undefined, 400, 'INVALID_REQUEST', expect.stringContaining('{"use":'), ['body']],
-  ['a list', [], 400, 'INVALID_REQUEST', inMapping, ['body']],
-  ['a number', 5, 400, 'INVALID_REQUEST', inMapping, ['body']],
+  ['a list', [], 400, 'INVALID_REQUEST', notAnObject, ['body']],
+  ['a number', 5, 400, 'INVALID_REQUEST', notAnObject, ['body']],
   [
     'an unknown name',
     { use: 'rate-limitd' },
@@ -167,15 +164,15 @@ test.each<[string, unknown, number, string, unknown, string[] | undefined]>([
     ),
     undefined,
   ],
+  ['a path as a name', { use: '../package' }, 404, 'SCENARIO_NOT_FOUND', expect.anything(), undefined],
   [
-    'a name that leads elsewhere',
-    { use: '../package' },
+    'a name of a JavaScript property',
+    { use: '__proto__' },
     404,
     'SCENARIO_NOT_FOUND',
     expect.anything(),
     undefined,
   ],
-  ['a name of the language', { use: '__proto__' }, 404, 'SCENARIO_NOT_FOUND', expect.anything(), undefined],
   [
     'a number as a name',
     { use: 5 },
@@ -224,7 +221,7 @@ test.each<[string, unknown, number, string, unknown, string[] | undefined]>([
     ['settlement.IMPS[1].to'],
   ],
 ])(
-  '%s is no scenario: it is refused with every field at fault, and the world keeps its own',
+  'a scenario choice with %s is refused with every wrong field, and the world keeps its scenario',
   async (_what, body, status, code, message, fields) => {
     const { client } = await sandboxFor(SETTINGS);
     const world = client();

@@ -5,7 +5,7 @@ import { sandboxFor, type Client } from '../../support/sandbox.ts';
 const START = '2026-01-15T10:30:00.000Z';
 const SETTINGS = { clock: START, settlement: 'manual', openingBalance: 1000 } as const;
 
-/** World time, so many seconds after the start. */
+/** World time `seconds` after the start. */
 const after = (seconds: number): string => new Date(Date.parse(START) + seconds * 1000).toISOString();
 
 type Final = 'SUCCESS' | 'FAILED' | 'REVERSED';
@@ -35,7 +35,7 @@ test.each(LEGAL_EDGES)('a payout is forced from $from to $to', async ({ from, to
   const txnId = await payoutIn(world, from);
   await world.clock.advance('7s');
   const moved = await ask(world, 'POST', `/transactions/${txnId}/transition`, { to });
-  const isBack = to === 'FAILED' || to === 'REVERSED';
+  const isRefunded = to === 'FAILED' || to === 'REVERSED';
   expect(moved).toMatchObject({
     status: 200,
     body: {
@@ -58,13 +58,13 @@ test.each(LEGAL_EDGES)('a payout is forced from $from to $to', async ({ from, to
     status: to,
     utr: to === 'FAILED' ? null : expect.stringMatching(/^\d{12}$/),
   });
-  expect(await world.world.balance()).toBe(isBack ? 1000 : 900);
-  expect(await world.world.entries({ txn_id: txnId })).toHaveLength(isBack ? 2 : 1);
+  expect(await world.world.balance()).toBe(isRefunded ? 1000 : 900);
+  expect(await world.world.entries({ txn_id: txnId })).toHaveLength(isRefunded ? 2 : 1);
   expect((await world.world.summary()).invariants).toBe('hold');
 });
 
 test.each(ILLEGAL_EDGES)(
-  'a payout is not forced from $from to $to, and the legal edges are named',
+  'forcing a payout from $from to $to is refused, with the legal transitions',
   async ({ from, to }) => {
     const { client } = await sandboxFor(SETTINGS);
     const world = client();
@@ -78,7 +78,7 @@ test.each(ILLEGAL_EDGES)(
   },
 );
 
-test('a transition calls off all that was planned, whether it waits for its time or for status reads', async () => {
+test('a forced transition cancels every planned step, timed or counted in status reads', async () => {
   const { client } = await sandboxFor(SETTINGS);
   const world = client();
   await world.world.use({
@@ -103,7 +103,7 @@ test('a transition calls off all that was planned, whether it waits for its time
   expect(await world.world.balance()).toBe(800);
 });
 
-test('a transition keeps the UTR that the payout has, and FAILED has one where the dialect says so', async () => {
+test('a forced transition keeps the UTR of the payout, and FAILED gets one if the dialect says so', async () => {
   const { client } = await sandboxFor(SETTINGS);
   const world = client();
   const txnId = await payoutIn(world, 'SUCCESS');
@@ -116,10 +116,10 @@ test('a transition keeps the UTR that the payout has, and FAILED has one where t
 
 test.each([
   ['PENDING', { to: 'PENDING' }, 'to must be one of SUCCESS, FAILED, REVERSED', ['to']],
-  ['a state that there is not', { to: 'DONE' }, 'to must be one of SUCCESS, FAILED, REVERSED', ['to']],
+  ['an unknown state', { to: 'DONE' }, 'to must be one of SUCCESS, FAILED, REVERSED', ['to']],
   ['no state', {}, 'to is required', ['to']],
   [
-    'an order with another field',
+    'a state, with an unknown field',
     { to: 'FAILED', at: 'now' },
     expect.stringMatching(/^at is not known/),
     ['at'],
@@ -133,7 +133,7 @@ test.each([
   );
 });
 
-test('a payout of another world is an unknown one', async () => {
+test('a payout of another world cannot be read or forced', async () => {
   const { client } = await sandboxFor(SETTINGS);
   const [mine, other] = [client(), client()];
   const txnId = await payoutIn(mine, 'PENDING');
@@ -145,7 +145,7 @@ test('a payout of another world is an unknown one', async () => {
   expect((await mine.world.transaction(txnId)).status).toBe('PENDING');
 });
 
-test('the state machine is there as data', async () => {
+test('the control API returns the state machine as data', async () => {
   const { client } = await sandboxFor();
   const { initial, states, edges } = (await ask(client(), 'GET', '/model')).body;
   expect(initial).toBe('PENDING');

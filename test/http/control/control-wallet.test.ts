@@ -22,7 +22,7 @@ async function payoutIn(
   return txn_id;
 }
 
-test('money is put in and taken out, to the paisa, and the client sees it', async () => {
+test('a credit and a debit move the balance to the paisa, and the client sees it', async () => {
   const { client } = await sandboxFor(SETTINGS);
   const world = client();
   expect((await ask(world, 'POST', '/wallet/credit', { amount: 500 })).body).toEqual({
@@ -37,7 +37,7 @@ test('money is put in and taken out, to the paisa, and the client sees it', asyn
   expect((await world.balance()).body.data).toMatchObject({ balance: 0.01, last_updated: after(5) });
 });
 
-test('a wallet cannot be drained below nothing, nor be filled beyond what it holds', async () => {
+test('a debit cannot overdraw the wallet, and a credit cannot exceed its maximum', async () => {
   const { client } = await sandboxFor(SETTINGS);
   const world = client();
   expect(await ask(world, 'POST', '/wallet/debit', { amount: 1000.01 })).toMatchObject(
@@ -52,15 +52,20 @@ test('a wallet cannot be drained below nothing, nor be filled beyond what it hol
 
 test.each([
   ['a text', { amount: '5' }, 'amount must be a number', ['amount']],
-  ['nothing', { amount: 0 }, 'amount must be greater than 0', ['amount']],
-  ['less than nothing', { amount: -5 }, 'amount must be greater than 0', ['amount']],
+  ['zero', { amount: 0 }, 'amount must be greater than 0', ['amount']],
+  ['a negative amount', { amount: -5 }, 'amount must be greater than 0', ['amount']],
   ['a fraction of a paisa', { amount: 10.005 }, expect.stringContaining('at most 2 decimals'), ['amount']],
-  ['more than there is', { amount: 1e12 }, expect.stringContaining('at most 100000000000'), ['amount']],
+  [
+    'more than a wallet can hold',
+    { amount: 1e12 },
+    expect.stringContaining('at most 100000000000'),
+    ['amount'],
+  ],
   ['no amount', {}, 'amount is required', ['amount']],
   ['null', { amount: null }, 'amount must be a number', ['amount']],
-  ['another field', { amount: 5, note: 'x' }, 'note is not known here: known are amount', ['note']],
-  ['no object', 5, expect.stringMatching(/^body must be/), ['body']],
-])('%s is no money to put in or take out', async (_what, body, message, fields) => {
+  ['an unknown field', { amount: 5, note: 'x' }, 'note is not known here: known are amount', ['note']],
+  ['a number as the body', 5, expect.stringMatching(/^body must be/), ['body']],
+])('a credit or debit with %s is refused', async (_what, body, message, fields) => {
   const { client } = await sandboxFor(SETTINGS);
   const world = client();
   for (const path of ['/wallet/credit', '/wallet/debit']) {
@@ -71,7 +76,7 @@ test.each([
   expect(await world.world.balance()).toBe(1000);
 });
 
-test('the entries explain every paisa: what came, what went, why, when and what was left', async () => {
+test('the ledger entries explain every paisa, with kind, amount, balance and time', async () => {
   const { client } = await sandboxFor(SETTINGS);
   const world = client();
   const kept = await payoutIn(world, 'SUCCESS', 'kept');
@@ -103,7 +108,7 @@ test('the entries explain every paisa: what came, what went, why, when and what 
   });
 });
 
-test('the world shows its balance, its payouts by state, its clock, its scenario and that all adds up', async () => {
+test('the summary of a world has its balance, payouts by state, clock, scenario and invariants', async () => {
   const { client } = await sandboxFor(SETTINGS);
   const world = client();
   for (const state of STATES) await payoutIn(world, state, state);
@@ -120,7 +125,7 @@ test('the world shows its balance, its payouts by state, its clock, its scenario
   expect((await world.world.wallet()).in_flight).toBe(200);
 });
 
-test('a list of payouts is read page by page, either way, and nothing is skipped or shown twice by what comes meanwhile', async () => {
+test('the list of payouts can be paged in both orders, and new payouts neither skip nor repeat one', async () => {
   const { client } = await sandboxFor(SETTINGS);
   const world = client();
   const made = Array.from({ length: 7 }, (_, nth) => `ref-${nth}`);
@@ -145,7 +150,7 @@ test('a list of payouts is read page by page, either way, and nothing is skipped
   expect(beyond.body).toEqual({ transactions: [], next: null });
 });
 
-test('a list of payouts shows those of a state, of a reference, and of both', async () => {
+test('the list of payouts can be filtered by state, by reference and by both', async () => {
   const { client } = await sandboxFor(SETTINGS);
   const world = client();
   for (const state of STATES) await payoutIn(world, state, `ref-${state}`);
@@ -162,7 +167,7 @@ test('a list of payouts shows those of a state, of a reference, and of both', as
   expect(await listed('client_ref_id=unknown')).toEqual([]);
 });
 
-test('both payouts of a reference are listed where the service pays twice', async () => {
+test('the list of payouts shows both payouts of a reference that was paid twice', async () => {
   const { client } = await sandboxFor(SETTINGS);
   const world = client();
   await world.world.use({
@@ -175,7 +180,7 @@ test('both payouts of a reference are listed where the service pays twice', asyn
   expect(transactions.map(({ nth }: { nth: number }) => nth)).toEqual([2, 1]);
 });
 
-test('a payout is shown with its timeline, and with the reason for the state that it is in', async () => {
+test('a payout is shown with its timeline and the reason for its state', async () => {
   const { client } = await sandboxFor({ ...SETTINGS, openingBalance: 10_000 });
   const world = client();
   const slow: ScenarioInput = {

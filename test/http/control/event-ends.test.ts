@@ -23,7 +23,7 @@ const ADMIN_TOKEN = 'the-token-of-event-ends';
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
 const READ_EVENTS = rawRequest('GET /_sandbox/events', bearer(WATCHED));
 
-/** A payout that hangs, with a reader of another world sent behind it on the same connection. */
+/** Sends a payout that hangs, and behind it on the same connection a reader of another world's events. */
 function readBehindHang(url: string) {
   const body = JSON.stringify({ ...PAYOUT, client_ref_id: 'hung' });
   const headers = { 'content-type': 'application/json', 'content-length': String(body.length) };
@@ -33,8 +33,8 @@ function readBehindHang(url: string) {
   return socket;
 }
 
-/** A sandbox whose wall clock stands still. Its alarms are one for idle worlds, and one for the heartbeat of each reader. */
-async function stillSandbox(settings: SettingsInput = {}) {
+/** A sandbox whose wall clock the test moves. It has one timer for idle worlds, and one for the heartbeat of each reader. */
+async function sandboxWithManualClock(settings: SettingsInput = {}) {
   const clock = new ManualClock();
   const parsed = readSettings(
     { port: 0, rateLimit: 'off', scenario: HANGS, adminToken: ADMIN_TOKEN, ...settings },
@@ -46,15 +46,15 @@ async function stillSandbox(settings: SettingsInput = {}) {
   const sandbox = connectSandbox({ url, adminToken: ADMIN_TOKEN });
   const client = (key: string): Client => clientOf(sandbox.world(key));
   worlds.use(worldIdOf(WATCHED));
-  return { url, clock, worlds, sandbox, client, idleAlarms: clock.timers, close: () => server.close() };
+  return { url, clock, worlds, sandbox, client, idleTimers: clock.timers, close: () => server.close() };
 }
 
-type Still = Awaited<ReturnType<typeof stillSandbox>>;
+type ManualSandbox = Awaited<ReturnType<typeof sandboxWithManualClock>>;
 
-test.each<[string, SettingsInput, (sandbox: Still) => Promise<unknown>]>([
+test.each<[string, SettingsInput, (sandbox: ManualSandbox) => Promise<unknown>]>([
   ['the admin', {}, ({ sandbox, worlds }) => sandbox.dropWorld(worlds.use(worldIdOf(WATCHED)).id)],
   [
-    'the cap of worlds',
+    'the limit of worlds',
     { maxWorlds: 2 },
     async ({ worlds }) => {
       for (const key of [HUNG, 'sk_test_one_more']) worlds.use(worldIdOf(key));
@@ -70,63 +70,63 @@ test.each<[string, SettingsInput, (sandbox: Still) => Promise<unknown>]>([
     },
   ],
 ])(
-  'a reader that waits behind a hanging payout ends with its world, dropped by %s, and nothing is written to it later',
+  'a reader that waits behind a hanging payout ends when its world is dropped by %s, and nothing is written to it later',
   async (_who, settings, drop) => {
-    const still = await stillSandbox(settings);
-    const { url, clock, worlds, idleAlarms } = still;
+    const sandbox = await sandboxWithManualClock(settings);
+    const { url, clock, worlds, idleTimers } = sandbox;
     const socket = readBehindHang(url);
-    await expect.poll(() => clock.timers, EVENTUALLY).toBe(idleAlarms + 1);
+    await expect.poll(() => clock.timers, EVENTUALLY).toBe(idleTimers + 1);
     const { id } = worlds.use(worldIdOf(WATCHED));
-    await drop(still);
+    await drop(sandbox);
     expect(worlds.list().map(({ world }) => world.id)).not.toContain(id);
-    expect(clock.timers).toBe(idleAlarms);
+    expect(clock.timers).toBe(idleTimers);
     expect(socket.destroyed).toBe(false);
     await clock.pass(2 * HEARTBEAT_MS);
   },
 );
 
-test('readers that stop reading end with their world, and nothing is written to them later', async () => {
-  const { url, clock, worlds, sandbox, client, idleAlarms } = await stillSandbox();
+test('readers that stopped reading end when their world is dropped, and nothing is written to them later', async () => {
+  const { url, clock, worlds, sandbox, client, idleTimers } = await sandboxWithManualClock();
   const payouts = client(WATCHED);
-  const READERS = 24; // each has 480 KB more to read than the next: some are past what sockets hold, and not cut off
+  const READERS = 24; // each has 480 KB more to read than the next, so that some fill their socket buffers without being disconnected
   for (let nth = 1; nth <= READERS; nth += 1) {
     const socket = rawSocket(url);
     socket.pause();
     socket.write(READ_EVENTS);
-    await expect.poll(() => clock.timers, EVENTUALLY).toBeGreaterThan(idleAlarms);
+    await expect.poll(() => clock.timers, EVENTUALLY).toBeGreaterThan(idleTimers);
     for (let event = 0; event < 8; event += 1) await payouts.pay({ amount: 0, remarks: 'x'.repeat(60_000) });
   }
   await sandbox.dropWorld(worlds.use(worldIdOf(WATCHED)).id);
-  expect(clock.timers).toBe(idleAlarms);
+  expect(clock.timers).toBe(idleTimers);
   await clock.pass(2 * HEARTBEAT_MS);
 });
 
-test('readers that wait behind hanging payouts are forgotten when their clients leave', async () => {
-  const { url, clock, client, idleAlarms } = await stillSandbox();
+test('readers that wait behind hanging payouts are removed when their clients disconnect', async () => {
+  const { url, clock, client, idleTimers } = await sandboxWithManualClock();
   const sockets = Array.from({ length: 32 }, () => readBehindHang(url));
-  await expect.poll(() => clock.timers, EVENTUALLY).toBe(idleAlarms + sockets.length);
+  await expect.poll(() => clock.timers, EVENTUALLY).toBe(idleTimers + sockets.length);
   for (const socket of sockets) socket.destroy();
-  await expect.poll(() => clock.timers, EVENTUALLY).toBe(idleAlarms);
+  await expect.poll(() => clock.timers, EVENTUALLY).toBe(idleTimers);
   const events = await client(WATCHED).world.events();
   await events.return();
 });
 
-test('a reader that comes when its client has left already is not remembered', async () => {
-  const { url, clock, idleAlarms } = await stillSandbox();
+test('a reader whose client has already disconnected is not kept', async () => {
+  const { url, clock, idleTimers } = await sandboxWithManualClock();
   const socket = rawSocket(url);
   socket.write(Buffer.concat([READ_EVENTS, READ_EVENTS]));
-  await expect.poll(() => clock.timers, EVENTUALLY).toBe(idleAlarms + 1);
+  await expect.poll(() => clock.timers, EVENTUALLY).toBe(idleTimers + 1);
   socket.destroy();
-  await expect.poll(() => clock.timers, EVENTUALLY).toBe(idleAlarms);
+  await expect.poll(() => clock.timers, EVENTUALLY).toBe(idleTimers);
 });
 
-test('a sandbox with readers behind hanging payouts stops, writes its state, and leaves no heartbeat behind', async () => {
+test('a sandbox with readers behind hanging payouts stops, writes its state and leaves no timers behind', async () => {
   const state = join(stateFolder(), 'sandbox.state');
-  const { url, clock, idleAlarms, close } = await stillSandbox({ state });
+  const { url, clock, idleTimers, close } = await sandboxWithManualClock({ state });
   readBehindHang(url);
   const left = readBehindHang(url);
-  await expect.poll(() => clock.timers, EVENTUALLY).toBe(idleAlarms + 2);
+  await expect.poll(() => clock.timers, EVENTUALLY).toBe(idleTimers + 2);
   left.destroy();
   await close();
-  expect({ alarms: clock.timers, isWritten: existsSync(state) }).toEqual({ alarms: 0, isWritten: true });
+  expect({ timers: clock.timers, isWritten: existsSync(state) }).toEqual({ timers: 0, isWritten: true });
 });

@@ -14,7 +14,7 @@ import { clientOf, sandboxFor } from '../../support/sandbox.ts';
 const START = '2026-01-15T10:30:00.000Z';
 const SETTINGS = { clock: START, openingBalance: 10_000 } as const;
 
-/** Somebody who reads the events of a world, one after the other, until the test ends. */
+/** Reads the events of a world one by one, until the test ends. */
 async function readerOf(world: World, options: EventsOptions = {}) {
   const events = await world.events(options);
   const leave = async (): Promise<void> => void (await events.return());
@@ -27,7 +27,7 @@ async function readerOf(world: World, options: EventsOptions = {}) {
   return { next, leave, events };
 }
 
-/** A reader on a socket of its own, with all that it was sent so far. */
+/** A reader on its own socket, with all bytes received so far. */
 async function socketReader(url: string, apiKey: string) {
   const socket: Socket = rawSocket(url);
   let text = '';
@@ -37,7 +37,7 @@ async function socketReader(url: string, apiKey: string) {
   return { socket, text: () => text };
 }
 
-test('a stream is one of server-sent events, with an id, a type and JSON for each', async () => {
+test('events are sent as server-sent events, each with an id, a type and JSON data', async () => {
   const { client } = await sandboxFor(SETTINGS);
   const world = client();
   const { socket, text } = await socketReader(world.url, world.apiKey);
@@ -62,55 +62,58 @@ test('a stream is one of server-sent events, with an id, a type and JSON for eac
   socket.destroy();
 });
 
-test('every kind of thing that happens in a world is an event, in its order', async () => {
+test('every change in a world is sent as an event, in order', async () => {
   const { client } = await sandboxFor(SETTINGS);
   const { world, ...payouts } = client();
   const { next } = await readerOf(world);
-  const told = async () => {
+  const nextEvent = async () => {
     const { type, data } = await next();
     return [type, data];
   };
 
   await world.fund(5);
-  expect(await told()).toEqual(['wallet', expect.objectContaining({ balance: 10_005 })]);
+  expect(await nextEvent()).toEqual(['wallet', expect.objectContaining({ balance: 10_005 })]);
   await world.withdraw(5);
-  expect(await told()).toEqual(['wallet', expect.objectContaining({ balance: 10_000 })]);
+  expect(await nextEvent()).toEqual(['wallet', expect.objectContaining({ balance: 10_000 })]);
   await world.rule({ name: 'mine', match: { route: 'initiate' }, effect: { delay: '1ms' } });
-  expect(await told()).toEqual(['scenario', { scenario: 'default', rule: 'world/mine' }]);
+  expect(await nextEvent()).toEqual(['scenario', { scenario: 'default', rule: 'world/mine' }]);
   const { txn_id } = (await payouts.pay({ amount: 100 })).body.data;
-  expect(await told()).toEqual(['rule', { rule: 'world/mine', matched: 1, taken: 1 }]);
-  expect(await told()).toEqual([
+  expect(await nextEvent()).toEqual(['rule', { rule: 'world/mine', matched: 1, taken: 1 }]);
+  expect(await nextEvent()).toEqual([
     'request',
     expect.objectContaining({ id: 1, outcome: 'pending', delay_ms: 1 }),
   ]);
-  expect(await told()).toEqual([
+  expect(await nextEvent()).toEqual([
     'request',
     expect.objectContaining({ id: 1, outcome: 'answered', txn_id, rule: 'world/mine' }),
   ]);
   const snapshot = await world.snapshot();
   await world.removeRule('mine');
-  expect(await told()).toEqual(['scenario', { scenario: 'default' }]);
+  expect(await nextEvent()).toEqual(['scenario', { scenario: 'default' }]);
   await world.use('happy-fast');
-  expect(await told()).toEqual(['scenario', { scenario: 'happy-fast' }]);
+  expect(await nextEvent()).toEqual(['scenario', { scenario: 'happy-fast' }]);
   const { changes } = await world.clock.advance('1h');
   expect(changes).toHaveLength(1);
-  expect(await told()).toEqual(['settlement', changes[0]]);
-  expect(await told()).toEqual(['clock', { now: '2026-01-15T11:30:00.000Z', frozen: true }]);
+  expect(await nextEvent()).toEqual(['settlement', changes[0]]);
+  expect(await nextEvent()).toEqual(['clock', { now: '2026-01-15T11:30:00.000Z', frozen: true }]);
   await world.transition(txn_id, 'REVERSED');
-  expect(await told()).toEqual(['settlement', expect.objectContaining({ from: 'SUCCESS', to: 'REVERSED' })]);
+  expect(await nextEvent()).toEqual([
+    'settlement',
+    expect.objectContaining({ from: 'SUCCESS', to: 'REVERSED' }),
+  ]);
   await world.reset();
-  expect(await told()).toEqual(['reset', { now: START }]);
+  expect(await nextEvent()).toEqual(['reset', { now: START }]);
   await world.restore(snapshot);
-  expect(await told()).toEqual(['restore', { now: START }]);
+  expect(await nextEvent()).toEqual(['restore', { now: START }]);
   for (const turn of ['freeze', 'resume', 'freeze', 'reset'] as const) {
     await world.reset();
     await next();
     await world.clock[turn]();
-    expect(await told()).toMatchObject(['clock', { frozen: turn !== 'resume' }]);
+    expect(await nextEvent()).toMatchObject(['clock', { frozen: turn !== 'resume' }]);
   }
 });
 
-test('a settlement of a running world is told at its time, though nobody asks', async () => {
+test('a settlement is sent when it is due, without any request to the world', async () => {
   const { client } = await sandboxFor({
     scenario: { settlement: { IMPS: [{ to: 'FAILED', after: '20ms' }] } },
   });
@@ -121,7 +124,7 @@ test('a settlement of a running world is told at its time, though nobody asks', 
   expect(await next()).toMatchObject({ type: 'settlement', data: { txn_id, from: 'PENDING', to: 'FAILED' } });
 });
 
-test('no event shows a key, and nobody is told of another world or of control calls', async () => {
+test('events show no key, no other world and no control calls', async () => {
   const { client } = await sandboxFor(SETTINGS);
   const [one, other] = [client(), client()];
   const { next } = await readerOf(one.world);
@@ -133,7 +136,7 @@ test('no event shows a key, and nobody is told of another world or of control ca
   expect(JSON.stringify(event)).not.toContain(one.apiKey);
 });
 
-test('a reader goes on after the last event that it has, and nothing is missed or told twice', async () => {
+test('a reader continues after its last event, without gaps or repeats', async () => {
   const { client } = await sandboxFor(SETTINGS);
   const { world } = client();
   const first = await readerOf(world);
@@ -152,7 +155,7 @@ test('a reader goes on after the last event that it has, and nothing is missed o
   expect(await latest.next()).toMatchObject({ data: { entry: { amount: 5 } } });
 });
 
-test('a reader without an id is told what happens from then on, and several readers are told the same', async () => {
+test('a reader without an id gets the events from then on, the same as every other reader', async () => {
   const { client } = await sandboxFor(SETTINGS);
   const { world } = client();
   const early = await readerOf(world);
@@ -160,12 +163,12 @@ test('a reader without an id is told what happens from then on, and several read
   await early.next();
   const late = await readerOf(world);
   await world.fund(2);
-  const told = await early.next();
-  expect(told).toMatchObject({ data: { entry: { amount: 2 } } });
-  expect(await late.next()).toEqual(told);
+  const event = await early.next();
+  expect(event).toMatchObject({ data: { entry: { amount: 2 } } });
+  expect(await late.next()).toEqual(event);
 });
 
-test('a reader that was away for too long is told how many events it missed', async () => {
+test('a reader that was away too long gets the number of events it missed', async () => {
   const { client } = await sandboxFor(SETTINGS);
   const { world, ...payouts } = client();
   const first = await readerOf(world);
@@ -188,7 +191,7 @@ test('a reader that was away for too long is told how many events it missed', as
 });
 
 test.each(['zzz-5', 'nonsense', '', 'of-the-future'])(
-  'a reader with the id %j, which is of no event of this world, is told that nobody knows what it missed',
+  'a reader with the unknown id %j gets a missed event without a number',
   async (foreign) => {
     const { client } = await sandboxFor(SETTINGS);
     const { world } = client();
@@ -202,7 +205,7 @@ test.each(['zzz-5', 'nonsense', '', 'of-the-future'])(
   },
 );
 
-test('a world that took the place of a dropped one does not know the events of that', async () => {
+test('a reader that returns after its world was dropped gets a missed event', async () => {
   const adminToken = 'the-token-of-events';
   const { client } = await sandboxFor({ ...SETTINGS, adminToken });
   const { world, url } = client();
@@ -215,13 +218,13 @@ test('a world that took the place of a dropped one does not know the events of t
   expect(await next()).toMatchObject({ type: 'missed', data: { missed: null } });
 });
 
-test('a reader that does not read is cut off, and does not hold up the others', async () => {
+test('a reader that stops reading is disconnected, and does not delay the others', async () => {
   const { client } = await sandboxFor({ ...SETTINGS, journalMemory: '256MiB' });
   const world = client();
   const slow = await socketReader(world.url, world.apiKey);
   slow.socket.pause();
   const quick = await readerOf(world.world);
-  const count = 300; // of 60 KB each: more than the sockets between us hold
+  const count = 300; // of 60 KB each: more than the socket buffers hold
   for (let nth = 0; nth < count; nth += 1) {
     await world.pay({ amount: 0, remarks: 'x'.repeat(60_000) });
     expect((await quick.next()).type).toBe('request');
@@ -230,12 +233,12 @@ test('a reader that does not read is cut off, and does not hold up the others', 
   slow.socket.resume();
   await closed;
   expect(slow.text().split('\nevent: request\n').length).toBeLessThan(count);
-  expect(slow.text()).not.toMatch(/\r\n0\r\n\r\n$/); // no end of a stream that has ended well
+  expect(slow.text()).not.toMatch(/\r\n0\r\n\r\n$/); // not the end of a complete stream
   await world.world.fund(1);
   expect((await quick.next()).type).toBe('wallet');
 });
 
-test('as many read as may, one more is refused, and takes the place of one that leaves', async () => {
+test('a reader past the limit of a world is refused, until another reader leaves', async () => {
   const { client } = await sandboxFor(SETTINGS);
   const world = client();
   const readers = [];
@@ -243,7 +246,7 @@ test('as many read as may, one more is refused, and takes the place of one that 
   expect(await ask(world, 'GET', '/events')).toMatchObject(
     refusal(429, 'TOO_MANY_READERS', 'This world has too many event readers'),
   );
-  await readerOf(client().world); // another world has its own
+  await readerOf(client().world); // another world has its own limit
   await readers[0]!.leave();
   const outcome = () =>
     readerOf(world.world).then(
@@ -253,7 +256,7 @@ test('as many read as may, one more is refused, and takes the place of one that 
   await expect.poll(outcome).toBe('reads');
 });
 
-test('a reader leaves whenever it likes: before its first event, and while it waits for one', async () => {
+test('a reader can leave before its first event, and while it waits for one', async () => {
   const { client } = await sandboxFor(SETTINGS);
   const { world } = client();
   const { events, leave } = await readerOf(world);
@@ -267,7 +270,7 @@ test('a reader leaves whenever it likes: before its first event, and while it wa
   expect(await never).toEqual({ value: undefined, done: true });
 });
 
-test('a signal that outlives many readings keeps nothing of them', async () => {
+test('readers that have ended leave no listener on the signal they shared', async () => {
   const { client } = await sandboxFor(SETTINGS);
   const { world } = client();
   const { signal } = new AbortController();
@@ -283,7 +286,7 @@ test('a signal that outlives many readings keeps nothing of them', async () => {
   expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
 
-test('a stream that nothing happens on shows that it is alive', async () => {
+test('a stream without events gets a heartbeat every 15 seconds', async () => {
   const wallClock = new ManualClock();
   const settings = readSettings({ port: '0' }, {});
   const server = await startServer(settings, wallClock, pino({ level: 'silent' }));
@@ -298,7 +301,7 @@ test('a stream that nothing happens on shows that it is alive', async () => {
   await expect.poll(() => wallClock.timers).toBe(timers - 1);
 });
 
-test('at the stop every stream ends whole, and holds nothing up', async () => {
+test('a sandbox that stops ends every event stream properly, and does not wait for readers', async () => {
   const { program, url } = await startProgram();
   const { socket, text } = await socketReader(url, 'sk_test_events');
   const { world } = clientOf(connectSandbox({ url }).world('sk_test_events'));
@@ -306,5 +309,5 @@ test('at the stop every stream ends whole, and holds nothing up', async () => {
   const closed = once(socket, 'close');
   const [{ code, stderr }, last] = await Promise.all([program.stop(), events.next(), closed]);
   expect({ code, stderr, last }).toEqual({ code: 0, stderr: '', last: { value: undefined, done: true } });
-  expect(text()).toMatch(/\r\n0\r\n\r\n$/); // it was ended, and not cut off
+  expect(text()).toMatch(/\r\n0\r\n\r\n$/); // ended, not cut off
 });

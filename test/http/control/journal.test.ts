@@ -9,12 +9,12 @@ const START = '2026-01-15T10:30:00.000Z';
 const SETTINGS = { clock: START, settlement: 'manual', openingBalance: 10_000 } as const;
 const JSON_HEADERS = { 'content-type': 'application/json' };
 
-/** The whole journal as it travels, the newest first. */
+/** The journal as the control API returns it, newest first. */
 async function journalOf(world: Client, query = ''): Promise<JournalEntry[]> {
   return (await ask(world, 'GET', `/requests${query}`)).body.requests as JournalEntry[];
 }
 
-/** The only entry that there is. */
+/** The only entry of the journal. */
 async function entryOf(world: Client): Promise<JournalEntry> {
   const entries = await journalOf(world);
   expect(entries).toHaveLength(1);
@@ -23,7 +23,7 @@ async function entryOf(world: Client): Promise<JournalEntry> {
 
 const references = (entries: readonly JournalEntry[]) => entries.map((entry) => entry.client_ref_id);
 
-test('an entry says what was asked, what was answered, when, why and what it did to the money', async () => {
+test('a journal entry has the request, the answer, the times, the reason and the balance before and after', async () => {
   const { client } = await sandboxFor(SETTINGS);
   const world = client();
   await world.clock.advance('2h');
@@ -71,7 +71,7 @@ test('an entry says what was asked, what was answered, when, why and what it did
   expect(entry.duration_ms).toBeGreaterThanOrEqual(0);
 });
 
-test('reads stand in the journal beside initiates, in the order in which they came', async () => {
+test('the journal lists reads and initiates in the order of their arrival', async () => {
   const { client } = await sandboxFor(SETTINGS);
   const world = client();
   await world.pay();
@@ -89,7 +89,7 @@ test('reads stand in the journal beside initiates, in the order in which they ca
   ]);
 });
 
-test('no header that holds a key is shown, and no key of the world stands anywhere in its journal', async () => {
+test('the journal masks every header that holds a key, and shows the key of the world nowhere', async () => {
   const { client } = await sandboxFor(SETTINGS);
   const world = client();
   const secrets = ['Authorization', 'Cookie', 'X-Api-Key', 'Proxy-Authorization'];
@@ -104,9 +104,9 @@ test('no header that holds a key is shown, and no key of the world stands anywhe
 });
 
 test.each([
-  ['a shape that is wrong', { amount: 0 }, 400, 'INVALID_REQUEST', null],
-  ['a balance that is too small', { amount: 20_000 }, 402, 'INSUFFICIENT_BALANCE', 10_000],
-])('a refusal for %s is an entry with its code', async (_what, change, status, code, balance) => {
+  ['an invalid field', { amount: 0 }, 400, 'INVALID_REQUEST', null],
+  ['an insufficient balance', { amount: 20_000 }, 402, 'INSUFFICIENT_BALANCE', 10_000],
+])('a refusal for %s is journaled with its code', async (_what, change, status, code, balance) => {
   const { client } = await sandboxFor(SETTINGS);
   const world = client();
   await world.pay(change);
@@ -123,18 +123,18 @@ test.each([
 });
 
 test.each([
-  ['a body that is no JSON', '{"amount":', {}, 400, 'INVALID_JSON', '{"amount":'],
+  ['a body that is not JSON', '{"amount":', {}, 400, 'INVALID_JSON', '{"amount":'],
   ['a body of another type', 'x', { 'content-type': 'text/plain' }, 415, 'UNSUPPORTED_MEDIA_TYPE', null],
   ['a body that is too large', 'x'.repeat(70_000), {}, 413, 'BODY_TOO_LARGE', null],
-  ['a scenario that there is not', '{}', { 'x-sandbox-scenario': 'none' }, 400, 'INVALID_REQUEST', null],
-])('%s is an entry too', async (_what, body, headers, status, code, kept) => {
+  ['an unknown scenario', '{}', { 'x-sandbox-scenario': 'none' }, 400, 'INVALID_REQUEST', null],
+])('a request with %s is journaled', async (_what, body, headers, status, code, kept) => {
   const { client } = await sandboxFor(SETTINGS);
   const world = client();
   await world.send('POST', '/payout/initiate', { headers: { ...JSON_HEADERS, ...headers }, body });
   expect(await entryOf(world)).toMatchObject({ code, answer: { status }, request: { body: kept } });
 });
 
-test('a request past the rate limit is an entry that names the limit', async () => {
+test('a request past the rate limit is journaled with the name of the limit', async () => {
   const { client } = await sandboxFor({ ...SETTINGS, rateLimit: '1/1h' });
   const world = client();
   await world.pay({ client_ref_id: 'first' });
@@ -148,7 +148,7 @@ test('a request past the rate limit is an entry that names the limit', async () 
   });
 });
 
-test('an answer that a rule made is an entry that names the rule, and says whether a payout was made', async () => {
+test('an answer that a rule made is journaled with the name of the rule and whether the payout happened', async () => {
   const { client } = await sandboxFor(SETTINGS);
   const world = client();
   const respond = { status: 500 };
@@ -168,7 +168,7 @@ test('an answer that a rule made is an entry that names the rule, and says wheth
 });
 
 test.each(['connection-reset', 'empty-response', 'truncated-body', 'garbage', 'malformed-json'])(
-  'an exchange that a %s broke says so, and that the payout was made',
+  'a request that ended with %s is journaled with the fault and its payout',
   async (fault) => {
     const { client } = await sandboxFor(SETTINGS);
     const world = client();
@@ -187,7 +187,7 @@ test.each(['connection-reset', 'empty-response', 'truncated-body', 'garbage', 'm
   },
 );
 
-test('a request that hangs is seen to hang, and what became of it once the client has left', async () => {
+test('a request that hangs is journaled as pending, and as a fault once the client disconnects', async () => {
   const { client } = await sandboxFor(SETTINGS);
   const world = client();
   await ask(world, 'POST', '/rules', { name: 'stuck', effect: { fault: 'hang', commit: true } });
@@ -211,7 +211,7 @@ test('a request that hangs is seen to hang, and what became of it once the clien
     .toMatchObject({ outcome: 'fault', duration_ms: expect.any(Number) });
 });
 
-test('an answer that is delayed is seen to wait; a client that does not wait for it is gone', async () => {
+test('a delayed answer is journaled as pending, and as client_gone once the client disconnects', async () => {
   const { client } = await sandboxFor(SETTINGS);
   const world = client();
   await ask(world, 'POST', '/rules', { name: 'late', effect: { delay: '1h' } });
@@ -230,7 +230,7 @@ test('an answer that is delayed is seen to wait; a client that does not wait for
   await expect.poll(() => entryOf(world)).toMatchObject({ outcome: 'client_gone', answer: null });
 });
 
-test('entries are chosen by route, status, reference, payout, and all of them together', async () => {
+test('the journal can be filtered by route, status, reference, payout and any combination', async () => {
   const { client } = await sandboxFor(SETTINGS);
   const world = client();
   const { txn_id } = (await world.pay({ client_ref_id: 'one' })).body.data;
@@ -253,7 +253,7 @@ test('entries are chosen by route, status, reference, payout, and all of them to
   expect(await ids('?since=3&limit=1&order=oldest')).toEqual([4]);
 });
 
-test('entries are read on from a number or from a world time', async () => {
+test('the journal can be read from an id or from a world time on', async () => {
   const { client } = await sandboxFor(SETTINGS);
   const world = client();
   await world.balance();
@@ -281,14 +281,14 @@ test.each([
   ['client_ref_id=', 'client_ref_id must not be empty', 'client_ref_id'],
   ['order=up', 'order must be one of newest, oldest', 'order'],
   ['stauts=200', 'stauts is not known here (did you mean status?)', 'stauts'],
-])('a list of entries by %s is refused', async (query, message, field) => {
+])('the journal refuses the query %s', async (query, message, field) => {
   const { client } = await sandboxFor();
   expect(await ask(client(), 'GET', `/requests?${query}`)).toMatchObject(
     refusal(400, 'INVALID_REQUEST', message, [field]),
   );
 });
 
-test('what is cleared is forgotten and counted, and the next entry keeps its number', async () => {
+test('clearing the journal counts the entries, and the next entry continues the numbering', async () => {
   const { client } = await sandboxFor(SETTINGS);
   const world = client();
   for (const client_ref_id of ['one', 'two']) await world.pay({ client_ref_id });
@@ -299,7 +299,7 @@ test('what is cleared is forgotten and counted, and the next entry keeps its num
   expect((await ask(world, 'DELETE', '/requests')).body).toEqual({ cleared: 1 });
 });
 
-test('control calls, requests without a key and paths that nothing serves stand in no journal', async () => {
+test('control calls, requests without a key and unknown paths are not journaled', async () => {
   const { client } = await sandboxFor(SETTINGS);
   const world = client();
   await ask(world, 'GET', '/world');
@@ -312,7 +312,7 @@ test('control calls, requests without a key and paths that nothing serves stand 
   expect((await ask(world, 'GET', '/requests')).body).toEqual({ requests: [], evicted: 0 });
 });
 
-test('every answer on one connection is an entry, in the order in which they were asked for', async () => {
+test('pipelined requests are journaled in their order', async () => {
   const { client } = await sandboxFor(SETTINGS);
   const world = client();
   const socket = rawSocket(world.url);

@@ -8,7 +8,7 @@ import { connectSandbox } from '../../../src/index.ts';
 const SETTINGS = { clock: '2026-01-15T10:30:00Z' } as const;
 const NDJSON = 'application/x-ndjson';
 
-/** The snapshot of a world with so many payouts, one of them to somebody with an emoji. */
+/** The snapshot of a world with `payouts` payouts, whose beneficiary has an emoji in the name. */
 async function snapshotWith(payouts: number): Promise<string> {
   const { world, pay } = (await sandboxFor(SETTINGS)).client();
   for (let nth = 0; nth < payouts; nth += 1) {
@@ -30,7 +30,7 @@ const putRequest = (key: string, headers: Record<string, string>, body: Buffer |
     body,
   );
 
-test('a snapshot is lines of JSON, and one that is restored is the same again', async () => {
+test('a snapshot consists of lines of JSON, and a restored world has the same snapshot again', async () => {
   const { client } = await sandboxFor(SETTINGS);
   const [world, fork] = [client(), client()];
   await world.pay();
@@ -51,7 +51,7 @@ test('a snapshot is lines of JSON, and one that is restored is the same again', 
   expect(futureIn(await fork.world.snapshot())).toEqual(futureIn(await world.world.snapshot()));
 });
 
-test('a world that is restored from that of another keeps its own id, and chooses the scenario of the snapshot', async () => {
+test('a world restored from the snapshot of another keeps its own id, and takes the scenario of the snapshot', async () => {
   const { client } = await sandboxFor(SETTINGS);
   const fork = client();
   const { id } = await fork.world.summary();
@@ -61,9 +61,9 @@ test('a world that is restored from that of another keeps its own id, and choose
 });
 
 test.each<[string, (text: string) => string, Record<string, string>]>([
-  ['as JSON, by a client that can send nothing else', (text) => text, { 'content-type': 'application/json' }],
-  ['that says that it is UTF-8', (text) => text, { 'content-type': `${NDJSON}; charset=utf-8` }],
-  ['without the end of its last line', (text) => text.trimEnd(), {}],
+  ['sent as application/json', (text) => text, { 'content-type': 'application/json' }],
+  ['labelled as UTF-8', (text) => text, { 'content-type': `${NDJSON}; charset=utf-8` }],
+  ['without the last newline', (text) => text.trimEnd(), {}],
 ])('a snapshot %s is restored', async (_what, change, headers) => {
   const client = (await sandboxFor(SETTINGS)).client();
   const text = await snapshotWith(3);
@@ -71,7 +71,7 @@ test.each<[string, (text: string) => string, Record<string, string>]>([
   expect(await client.world.transactions()).toHaveLength(3);
 });
 
-test('a snapshot that comes byte by byte is the one that was sent', async () => {
+test('a snapshot that arrives byte by byte is restored', async () => {
   const { url, client } = await sandboxFor(SETTINGS);
   const { world, apiKey } = client();
   const bytes = Buffer.from(await snapshotWith(2));
@@ -89,7 +89,7 @@ test('a snapshot that comes byte by byte is the one that was sent', async () => 
   ]);
 });
 
-/** Two worlds in one text, as a state file has them. */
+/** Two worlds in one text, like a state file. */
 function twice(text: string): string {
   const [head, ...rest] = linesOf(text);
   const world = rest.slice(0, -1);
@@ -101,8 +101,8 @@ const refused = (message: unknown) => ({ ...REFUSED, body: { ...REFUSED.body, me
 
 test.each<[string, (text: string) => string | Buffer, object, Record<string, string>?]>([
   ['that is empty', () => '', { status: 400, body: { code: 'INVALID_REQUEST' } }],
-  ['that is some other JSON', () => '{"a":1}', refused(expect.stringContaining('This is no snapshot'))],
-  ['that is no JSON', () => 'hello', refused(expect.stringContaining('This is no snapshot'))],
+  ['that is other JSON', () => '{"a":1}', refused(expect.stringContaining('This is no snapshot'))],
+  ['that is not JSON', () => 'hello', refused(expect.stringContaining('This is no snapshot'))],
   [
     'without a world',
     (text) => `${linesOf(text)[0]}\n{"worlds":0}\n`,
@@ -120,27 +120,27 @@ test.each<[string, (text: string) => string | Buffer, object, Record<string, str
     refused('This snapshot ends too early'),
   ],
   [
-    'with something behind it',
+    'with a line after its end',
     (text) => `${text}{}\n`,
     refused(expect.stringContaining('it goes on after its end')),
   ],
   [
-    'with a line that is no JSON',
+    'with a line that is not JSON',
     (text) => resealed(text.replace('{"payout"', '{payout')),
     refused(expect.stringContaining('it is no JSON')),
   ],
   [
-    'with a field too many',
+    'with an unknown field',
     (text) => resealed(text.replace('{"txnId"', '{"more":1,"txnId"')),
     refused(expect.stringMatching(/damaged at line \d+/)),
   ],
   [
-    'with a line of a mebibyte and more',
+    'with a line of more than a mebibyte',
     (text) => text.replace('Asha', 'x'.repeat(1_200_000)),
     refused('A line of this snapshot is longer than 1048576 characters'),
   ],
   [
-    'that is nested too deep',
+    'that is nested too deeply',
     (text) => text.replace('"hidden":null', `"hidden":${'['.repeat(200)}${']'.repeat(200)}`),
     refused(expect.stringContaining('it is no JSON')),
   ],
@@ -155,7 +155,7 @@ test.each<[string, (text: string) => string | Buffer, object, Record<string, str
     { status: 400, body: { code: 'INVALID_JSON' } },
   ],
   [
-    'that says that it is compressed',
+    'labelled as gzip',
     (text) => text,
     { status: 415, body: { code: 'UNSUPPORTED_MEDIA_TYPE' } },
     { 'content-encoding': 'gzip' },
@@ -185,7 +185,7 @@ test.each<[string, (text: string) => string | Buffer, object, Record<string, str
   },
 );
 
-test('a snapshot that is refused while it is sent is answered at once, and its connection goes on', async () => {
+test('a snapshot that is refused halfway is answered at once, and its connection stays usable', async () => {
   const { url, client } = await sandboxFor(SETTINGS);
   const { apiKey } = client();
   const text = await snapshotWith(3);
@@ -199,7 +199,7 @@ test('a snapshot that is refused while it is sent is answered at once, and its c
   expect((await answers).match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 422', 'HTTP/1.1 200']);
 });
 
-test('a snapshot that grows past what it may have is refused on its way, and its connection goes on', async () => {
+test('a snapshot that grows past the limit is refused halfway, and its connection stays usable', async () => {
   const { url } = await startProgram({ NODE_OPTIONS: '--max-old-space-size=64' });
   const { world, apiKey } = clientOf(connectSandbox({ url }).world());
   const text = await world.snapshot();
@@ -210,21 +210,21 @@ test('a snapshot that grows past what it may have is refused on its way, and its
   const socket = rawSocket(url);
   const answers = answersOn(socket, 2);
   socket.write(putRequest(apiKey, { 'transfer-encoding': 'chunked' }));
-  const line = `{"refused":"${'x'.repeat(1000)}"}\n`; // too long, which is told at the end of its world
+  const line = `{"refused":"${'x'.repeat(1000)}"}\n`; // too long, which is checked at the end of its world
   const chunk = (body: string) => `${body.length.toString(16)}\r\n${body}\r\n`;
   socket.write(chunk(`${head}\n${start}\n`));
   for (let sent = 0; sent <= limit; sent += 100 * line.length) socket.write(chunk(line.repeat(100)));
   socket.write('0\r\n\r\n');
   socket.write(rawRequest('GET /client/fetchbalance', { authorization: `Bearer ${apiKey}` }));
-  const said = await answers;
-  expect(said.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 200']);
-  expect(said).toContain('"code":"BODY_TOO_LARGE"');
+  const text413 = await answers;
+  expect(text413.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 200']);
+  expect(text413).toContain('"code":"BODY_TOO_LARGE"');
 });
 
-test('a snapshot that is being sent takes room in the sandbox, and gives it back when its client leaves', async () => {
+test('a snapshot counts against SANDBOX_MAX_TRANSACTIONS while it is sent, and no longer once its client disconnects', async () => {
   const { url, client } = await sandboxFor({ ...SETTINGS, maxTransactions: 10 });
   const text = await snapshotWith(6);
-  const spoilt = text.replace(/"checksum":"./, '"checksum":"x'); // refused, but only once all of it was read
+  const spoilt = text.replace(/"checksum":"./, '"checksum":"x'); // refused only once all of it is read
   const probe = async () => (await put(client(), spoilt)).body.code as string;
   expect(await probe()).toBe('STATE_REFUSED');
   const socket = rawSocket(url);
@@ -236,7 +236,7 @@ test('a snapshot that is being sent takes room in the sandbox, and gives it back
   expect((await put(client(), text)).status).toBe(200);
 });
 
-test('a snapshot of more than the sandbox may hold is refused, and names the setting', async () => {
+test('a snapshot of more payouts than the sandbox may hold is refused, with the name of the setting', async () => {
   const { client } = await sandboxFor({ ...SETTINGS, maxTransactions: 2 });
   const world = client();
   await world.pay();
@@ -246,7 +246,7 @@ test('a snapshot of more than the sandbox may hold is refused, and names the set
   expect(await world.world.transactions()).toMatchObject([{ client_ref_id: PAYOUT.client_ref_id }]);
 });
 
-test('a restore ends the answers that are held back, and takes the rules on top away', async () => {
+test('a restore ends the answers that are held, and removes the rules of the world', async () => {
   const { client } = await sandboxFor({ ...SETTINGS, journalEntries: 0 });
   const { world, pay } = client();
   const snapshot = await world.snapshot();

@@ -8,8 +8,8 @@ const SETTINGS = { clock: '2026-01-15T10:30:00Z', settlement: 'manual', openingB
 const verify = async (world: Client, expected: VerifyRequest): Promise<VerifyAnswer> =>
   (await ask(world, 'POST', '/requests/verify', expected)).body as VerifyAnswer;
 
-/** A world with a story: a payout, the same again, a refused one, one that a rule made a 500 of, and two reads. */
-async function worldWithStory(): Promise<Client> {
+/** A world that was sent a payout, its repetition, a refused payout, one that a rule answered with 500, and two reads. */
+async function worldWithRequests(): Promise<Client> {
   const { client } = await sandboxFor(SETTINGS);
   const world = client();
   await world.pay({ client_ref_id: 'order-1', amount: 100 });
@@ -24,13 +24,13 @@ async function worldWithStory(): Promise<Client> {
 }
 
 test.each<[string, VerifyRequest['match'], number]>([
-  ['nothing more', {}, 6],
+  ['no condition', {}, 6],
   ['a route', { route: 'initiate' }, 4],
-  ['one of some routes', { route: ['status', 'balance'] }, 2],
+  ['several routes', { route: ['status', 'balance'] }, 2],
   ['a reference', { client_ref_id: 'order-1' }, 2],
-  ['the beginning of a reference', { client_ref_id: { prefix: 'order-' } }, 5],
+  ['a prefix of a reference', { client_ref_id: { prefix: 'order-' } }, 5],
   ['a pattern of a reference', { client_ref_id: { matches: '^order-[23]$' } }, 3],
-  ['one of some references', { client_ref_id: ['order-1', 'order-3'] }, 4],
+  ['several references', { client_ref_id: ['order-1', 'order-3'] }, 4],
   ['an amount', { amount: 300 }, 1],
   ['bounds of an amount', { amount: { gte: 100, lt: 301 } }, 3],
   ['a mode', { transfer_mode: 'NEFT' }, 1],
@@ -38,16 +38,16 @@ test.each<[string, VerifyRequest['match'], number]>([
   ['a header', { header: { 'X-Trace': 'abc' } }, 1],
   ['an attempt', { route: 'initiate', attempt: 2 }, 1],
   ['a status', { status: 402 }, 1],
-  ['one of some statuses', { status: [402, 500] }, 2],
+  ['several statuses', { status: [402, 500] }, 2],
   ['an outcome', { outcome: 'answered' }, 6],
   ['a rule', { rule: 'world/late-500' }, 1],
   ['a payout that was made', { committed: true }, 2],
   ['a payout that was not made', { committed: false }, 2],
   ['a replay', { replayed: true }, 1],
-  ['two things at once', { client_ref_id: 'order-1', replayed: false }, 1],
-  ['a key, which nobody is shown', { header: { authorization: { prefix: 'Bearer' } } }, 0],
+  ['two conditions at once', { client_ref_id: 'order-1', replayed: false }, 1],
+  ['a key, which is masked', { header: { authorization: { prefix: 'Bearer' } } }, 0],
 ])('requests are counted by %s', async (_what, match, count) => {
-  const world = await worldWithStory();
+  const world = await worldWithRequests();
   expect(await verify(world, { match, count: { exactly: count } })).toMatchObject({ passed: true, count });
   expect(await verify(world, { match, count: { exactly: count + 1 } })).toMatchObject({
     passed: false,
@@ -68,13 +68,13 @@ test.each<[VerifyRequest['count'], boolean, string]>([
   [{ at_least: 3, at_most: 5 }, false, '2 requests match; expected at least 3 and at most 5'],
   [{ exactly: 0 }, false, '2 requests match; expected exactly 0'],
 ])('two requests, expected %j: %s', async (count, passed, message) => {
-  const world = await worldWithStory();
+  const world = await worldWithRequests();
   const match = { client_ref_id: 'order-1' };
   const answer = await verify(world, { match, ...(count === undefined ? {} : { count }) });
   expect(answer).toEqual({ passed, count: 2, message, closest: expect.any(Array), evicted: 0 });
 });
 
-test('a world that was asked nothing has no request, and that can be expected', async () => {
+test('a world without requests can be verified to have none', async () => {
   const { client } = await sandboxFor();
   const world = client();
   expect(await verify(world, { match: {}, count: { exactly: 0 } })).toEqual({
@@ -88,8 +88,8 @@ test('a world that was asked nothing has no request, and that can be expected', 
   expect(await verify(world, { sequence: [{}] })).toMatchObject({ passed: false, count: 0, closest: [] });
 });
 
-test('too few requests: the closest are shown with what they miss, the fewest misses and the newest first', async () => {
-  const world = await worldWithStory();
+test('with too few matches, the closest requests are shown with their differences, the closest and newest first', async () => {
+  const world = await worldWithRequests();
   const match = { client_ref_id: 'order-1', amount: 150, status: 402 };
   const { closest } = await verify(world, { match });
   const reference = { field: 'client_ref_id', expected: 'order-1' };
@@ -123,16 +123,16 @@ test('too few requests: the closest are shown with what they miss, the fewest mi
   ]);
 });
 
-test('a request that has not what is asked for misses it as null; one that matches is not among the closest', async () => {
-  const world = await worldWithStory();
+test('a missing field is shown as null, and a request that matches is not among the closest', async () => {
+  const world = await worldWithRequests();
   const { closest } = await verify(world, { match: { route: 'status', txn_id: 'TXN0' } });
   expect(closest[0]).toMatchObject({ misses: [{ field: 'txn_id', expected: 'TXN0', actual: null }] });
   const few = await verify(world, { match: { rule: 'world/late-500' }, count: { exactly: 2 } });
   expect(few.closest.map(({ id }) => id)).toEqual([6, 5, 3]);
 });
 
-test('a match that can never hold is refused: a check that cannot fail is none', async () => {
-  const world = await worldWithStory();
+test('a match that no request can meet is refused', async () => {
+  const world = await worldWithRequests();
   const match = { route: 'balance', amount: 5 } as const;
   expect(await verify(world, { match, count: { exactly: 0 } })).toMatchObject({
     code: 'INVALID_REQUEST',
@@ -141,16 +141,16 @@ test('a match that can never hold is refused: a check that cannot fail is none',
 });
 
 test.each([
-  ['a fault that there is not', { fault: 'conection-reset' }, 'match.fault'],
+  ['an unknown fault', { fault: 'conection-reset' }, 'match.fault'],
   ['a rule without its scenario', { rule: 'hide' }, 'match.rule'],
-])('%s is refused: none of it would prove nothing', async (_what, match, field) => {
-  const world = await worldWithStory();
+])('a verification of %s is refused, since it would always count 0', async (_what, match, field) => {
+  const world = await worldWithRequests();
   const expected = { match, count: { exactly: 0 } } as unknown as VerifyRequest;
   expect(await verify(world, expected)).toMatchObject({ code: 'INVALID_REQUEST', errors: [{ field }] });
 });
 
-test('too many requests: the latest that match are shown, with nothing that they miss', async () => {
-  const world = await worldWithStory();
+test('with too many matches, the latest are shown, without differences', async () => {
+  const world = await worldWithRequests();
   const { closest } = await verify(world, { match: {}, count: { at_most: 1 } });
   expect(closest.map(({ id, misses }) => [id, misses])).toEqual([
     [6, []],
@@ -160,19 +160,19 @@ test('too many requests: the latest that match are shown, with nothing that they
 });
 
 test.each<[string, VerifyRequest['sequence'], boolean, number]>([
-  ['all of it', [{ status: 402 }, { status: 500 }, { route: 'status' }, { route: 'balance' }], true, 4],
+  ['in order', [{ status: 402 }, { status: 500 }, { route: 'status' }, { route: 'balance' }], true, 4],
   ['with others between', [{ client_ref_id: 'order-1' }, { route: 'balance' }], true, 2],
-  ['the same twice, which was there twice', [{ amount: 100 }, { amount: 100 }], true, 2],
-  ['the same three times', [{ amount: 100 }, { amount: 100 }, { amount: 100 }], false, 2],
+  ['the same request twice, which was sent twice', [{ amount: 100 }, { amount: 100 }], true, 2],
+  ['the same request three times', [{ amount: 100 }, { amount: 100 }, { amount: 100 }], false, 2],
   ['in the other order', [{ route: 'balance' }, { route: 'status' }], false, 1],
-  ['with a first that never came', [{ amount: 5 }, { route: 'status' }], false, 0],
+  ['with a first that was never sent', [{ amount: 5 }, { route: 'status' }], false, 0],
 ])('a sequence of requests, %s', async (_what, sequence, passed, count) => {
-  const world = await worldWithStory();
+  const world = await worldWithRequests();
   expect(await verify(world, { sequence })).toMatchObject({ passed, count });
 });
 
-test('a sequence that breaks off says where, and shows what came after instead', async () => {
-  const world = await worldWithStory();
+test('a sequence that breaks off names the missing step, and shows the requests after the last match', async () => {
+  const world = await worldWithRequests();
   const answer = await verify(world, { sequence: [{ status: 402 }, { route: 'status', status: 404 }] });
   expect(answer).toMatchObject({
     passed: false,
@@ -186,21 +186,21 @@ test('a sequence that breaks off says where, and shows what came after instead',
   expect(late.closest.map(({ id }) => id)).toEqual([6]);
 });
 
-test('what the journal no longer has is admitted with every answer that may depend on it', async () => {
+test('a verification says how many requests the journal has dropped', async () => {
   const { client } = await sandboxFor({ ...SETTINGS, journalEntries: 2 });
   const world = client();
   for (const reference of ['a', 'b', 'c', 'd']) await world.pay({ client_ref_id: reference, amount: 1 });
-  const admitted =
+  const notice =
     /2 older requests were dropped from the journal and are not counted \(SANDBOX_JOURNAL_ENTRIES\)/;
   const answer = await verify(world, { match: { route: 'initiate' }, count: { exactly: 4 } });
   expect(answer).toMatchObject({ passed: false, count: 2, evicted: 2 });
-  expect(answer.message).toMatch(admitted);
+  expect(answer.message).toMatch(notice);
   const sequence = await verify(world, { sequence: [{ client_ref_id: 'a' }, { client_ref_id: 'b' }] });
   expect(sequence).toMatchObject({ passed: false, evicted: 2 });
-  expect(sequence.message).toMatch(admitted);
+  expect(sequence.message).toMatch(notice);
 });
 
-test('a request that still hangs is counted as one that does', async () => {
+test('a request that still hangs is counted as pending', async () => {
   const { client } = await sandboxFor(SETTINGS);
   const world = client();
   await world.world.rule({ name: 'stuck', effect: { fault: 'hang' } });
@@ -213,7 +213,7 @@ test('a request that still hangs is counted as one that does', async () => {
   await hanging;
 });
 
-test('a connection that broke has no status, whatever would have been answered', async () => {
+test('a request whose connection was reset has no status', async () => {
   const { client } = await sandboxFor(SETTINGS);
   const world = client();
   await world.world.rule({ effect: { fault: 'connection-reset', commit: true } });
@@ -223,7 +223,7 @@ test('a connection that broke has no status, whatever would have been answered',
   expect((await verify(world, { match: { fault: 'connection-reset' } })).passed).toBe(true);
 });
 
-test('a client that sends its trace with a scenario of its own is found by it', async () => {
+test('requests can be matched by the scenario that they chose in a header', async () => {
   const { client } = await sandboxFor(SETTINGS);
   const world = client();
   const headers = { 'content-type': 'application/json', 'x-sandbox-scenario': 'server-error' };
@@ -237,8 +237,13 @@ test('a client that sends its trace with a scenario of its own is found by it', 
 
 test.each<[string, unknown, unknown, string[]]>([
   ['nothing', undefined, expect.stringMatching(/^body must be/), ['body']],
-  ['neither', {}, 'body must have either match or sequence', ['body']],
-  ['both', { match: {}, sequence: [{}] }, 'body must have either match or sequence', ['body']],
+  ['neither a match nor a sequence', {}, 'body must have either match or sequence', ['body']],
+  [
+    'both a match and a sequence',
+    { match: {}, sequence: [{}] },
+    'body must have either match or sequence',
+    ['body'],
+  ],
   [
     'a count of a sequence',
     { sequence: [{}], count: { exactly: 1 } },
@@ -248,19 +253,19 @@ test.each<[string, unknown, unknown, string[]]>([
   ['an empty sequence', { sequence: [] }, 'sequence must be at least 1', ['sequence']],
   ['an empty count', { match: {}, count: {} }, 'count must say exactly, at_least or at_most', ['count']],
   [
-    'a count below nothing',
+    'a negative count',
     { match: {}, count: { exactly: -1 } },
     'count.exactly must be at least 0',
     ['count.exactly'],
   ],
   [
-    'half a request',
+    'a fractional count',
     { match: {}, count: { exactly: 1.5 } },
     expect.stringMatching(/^count\.exactly /),
     ['count.exactly'],
   ],
   [
-    'a count that there cannot be',
+    'an impossible count',
     { match: {}, count: { at_least: 3, at_most: 1 } },
     expect.stringMatching(/^count must be a possible count/),
     ['count'],
@@ -284,36 +289,36 @@ test.each<[string, unknown, unknown, string[]]>([
     ['counts'],
   ],
   [
-    'another route',
+    'an unknown route',
     { match: { route: 'payout' } },
     expect.stringMatching(/^match\.route must be one of initiate, status, balance/),
     ['match.route'],
   ],
   [
-    'a status that there is not',
+    'an invalid status',
     { match: { status: 1000 } },
     expect.stringMatching(/^match\.status /),
     ['match.status'],
   ],
   [
-    'a broken expression',
+    'an invalid regular expression',
     { match: { client_ref_id: { matches: '(' } } },
     expect.stringContaining('is not a regular expression'),
     ['match.client_ref_id.matches'],
   ],
   [
-    'a broken step',
+    'an invalid regular expression in a step',
     { sequence: [{}, { remarks: { matches: '[' } }] },
     expect.stringContaining('is not a regular expression'),
     ['sequence[1].remarks.matches'],
   ],
   [
-    'an amount that there cannot be',
+    'an impossible amount',
     { match: { amount: { gt: 5, lt: 3 } } },
     expect.stringMatching(/^match\.amount /),
     ['match.amount'],
   ],
-])('an expectation with %s is refused', async (_what, body, message, fields) => {
+])('a verification with %s is refused', async (_what, body, message, fields) => {
   const { client } = await sandboxFor();
   expect(await ask(client(), 'POST', '/requests/verify', body)).toMatchObject(
     refusal(400, 'INVALID_REQUEST', message, fields),

@@ -12,7 +12,7 @@ const KEY = 'sk_test_bounds';
 const AUTHORIZATION = { authorization: `Bearer ${KEY}` };
 const BALANCE = rawRequest('GET /client/fetchbalance', AUTHORIZATION);
 const BUSY = rawRequest('GET /client/fetchbalance', { ...AUTHORIZATION, 'x-slow': 'yes' });
-const slowWhereAsked = {
+const slowOnRequest = {
   rules: [
     {
       name: 'slow',
@@ -22,7 +22,7 @@ const slowWhereAsked = {
   ],
 } as const;
 
-test('one connection more than there may be ends the one on which nothing happened for longest, and is served', async () => {
+test('a connection past the limit is served, and the connection idle for longest is closed', async () => {
   const { url } = await sandboxFor({ maxConnections: 2 });
   const idle = rawSocket(url);
   idle.write(BALANCE);
@@ -39,8 +39,8 @@ test('one connection more than there may be ends the one on which nothing happen
   expect(await answersOn(used, 1)).toMatch(/^HTTP\/1\.1 200 /);
 });
 
-test('where every connection is busy, one more ends the one whose request is oldest, and is served', async () => {
-  const { url } = await sandboxFor({ maxConnections: 2, scenario: slowWhereAsked });
+test('a connection past the limit is served when all are busy, and the one with the oldest request is closed', async () => {
+  const { url } = await sandboxFor({ maxConnections: 2, scenario: slowOnRequest });
   const [first, second] = [rawSocket(url), rawSocket(url)];
   for (const socket of [first, second]) {
     socket.write(BUSY);
@@ -54,7 +54,7 @@ test('where every connection is busy, one more ends the one whose request is old
   expect(second.destroyed).toBe(false);
 });
 
-test('a connection that a limit ends is a line in the log', async () => {
+test('a connection closed by a limit is logged', async () => {
   const { program, url } = await startProgram({ SANDBOX_MAX_CONNECTIONS: '1' });
   const first = rawSocket(url);
   first.write(BALANCE);
@@ -71,7 +71,7 @@ test('a connection that a limit ends is a line in the log', async () => {
   });
 });
 
-/** A server that answers nothing, its connections under watch. */
+/** A server that answers nothing, with its connections counted. */
 async function silentServer(connections: Connections) {
   const server = createServer();
   const responses: ServerResponse[] = [];
@@ -86,9 +86,9 @@ async function silentServer(connections: Connections) {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, responses };
 }
 
-test('past the requests that may be sent ahead of their answers, the connection with the most of them ends', async () => {
-  const told: string[] = [];
-  const { url, responses } = await silentServer(new Connections(10, 5, (limit) => told.push(limit)));
+test('past the limit of pipelined requests, the connection with the most of them is closed', async () => {
+  const limits: string[] = [];
+  const { url, responses } = await silentServer(new Connections(10, 5, (limit) => limits.push(limit)));
   const modest = rawSocket(url);
   modest.write(Buffer.concat([BALANCE, BALANCE]));
   await expect.poll(() => responses.length, { timeout: 20_000 }).toBe(2);
@@ -97,10 +97,10 @@ test('past the requests that may be sent ahead of their answers, the connection 
   greedy.write(Buffer.concat(Array.from({ length: 6 }, () => BALANCE)));
   await ended;
   expect(modest.destroyed).toBe(false);
-  expect(told).toEqual(['requests ahead of their answers']);
+  expect(limits).toEqual(['requests ahead of their answers']);
 });
 
-test('a thousand requests sent at once on one connection are all answered, in their order', async () => {
+test('a thousand pipelined requests are all answered in order', async () => {
   const { url } = await sandboxFor();
   const socket = rawSocket(url);
   const pay = (nth: number): Buffer => {
@@ -117,7 +117,7 @@ test('a thousand requests sent at once on one connection are all answered, in th
   expect(references).toEqual(Array.from({ length: 1000 }, (_, nth) => nth));
 });
 
-test('a long list of requests comes whole, and what was asked behind it on its connection comes after it', async () => {
+test('a long list of requests arrives whole, before the answer to the next pipelined request', async () => {
   const { url, client } = await sandboxFor();
   const world = client(KEY);
   for (let nth = 0; nth < 4; nth += 1)
@@ -139,7 +139,7 @@ test('a long list of requests comes whole, and what was asked behind it on its c
   expect(answers).toMatch(/"evicted":0\}[^]*\{"cleared":4\}$/);
 });
 
-test('a client that leaves is noticed, also behind a body that nobody reads', async () => {
+test('a disconnect is noticed even when the request body is not read', async () => {
   const { url, client } = await sandboxFor({
     scenario: { rules: [{ name: 'hung', effect: { fault: 'hang' } }] },
   });
@@ -154,30 +154,30 @@ test('a client that leaves is noticed, also behind a body that nobody reads', as
   await expect.poll(outcomes, { timeout: 20_000 }).toEqual(['fault']);
 });
 
-/** An answer whose connection tells when it is ended. */
+/** An answer, and whether its connection was ended. */
 function answer(): { readonly response: ServerResponse; readonly isEnded: () => boolean } {
   const socket = { destroyed: false, destroy: () => void (socket.destroyed = true) };
   return { response: { req: { socket } } as unknown as ServerResponse, isEnded: () => socket.destroyed };
 }
 
-test('past what unread answers may take together, the oldest of them ends', () => {
-  const told: string[] = [];
-  const unread = new UnreadAnswers(100_000, (limit) => told.push(limit));
+test('past the memory limit of unread answers, the oldest of them ends', () => {
+  const limits: string[] = [];
+  const unread = new UnreadAnswers(100_000, (limit) => limits.push(limit));
   const [first, second, third, short] = [answer(), answer(), answer(), answer()];
   unread.wait(short.response, 1000);
   unread.wait(first.response, 40_000);
   unread.wait(second.response, 40_000);
   unread.wait(third.response, 40_000);
   expect([first, second, third, short].map(({ isEnded }) => isEnded())).toEqual([true, false, false, false]);
-  expect(told).toEqual(['unread answers']);
-  unread.wait(second.response, 10); // its reader has read
+  expect(limits).toEqual(['unread answers']);
+  unread.wait(second.response, 10); // its client has read
   unread.wait(answer().response, 60_000);
   unread.read(third.response);
   unread.wait(answer().response, 40_000);
   expect([second, third].map(({ isEnded }) => isEnded())).toEqual([false, false]);
 });
 
-test('an answer longer than all unread answers may take is told all the same, and is the first to end for another', () => {
+test('an answer larger than the memory limit of unread answers is sent, and is the first to end', () => {
   const unread = new UnreadAnswers(100_000, () => undefined);
   const [long, next] = [answer(), answer()];
   unread.wait(long.response, 500_000);
@@ -186,7 +186,7 @@ test('an answer longer than all unread answers may take is told all the same, an
   expect([long.isEnded(), next.isEnded()]).toEqual([true, false]);
 });
 
-test('a body that comes byte by byte is the body that was sent', async () => {
+test('a body that arrives byte by byte is accepted', async () => {
   const { url } = await sandboxFor();
   const socket = rawSocket(url);
   const body = JSON.stringify({ ...PAYOUT, remarks: 'x'.repeat(20_000) });
@@ -199,15 +199,12 @@ test('a body that comes byte by byte is the body that was sent', async () => {
 test.each([
   ['64 KiB', 65_536, 200],
   ['64 KiB and one byte', 65_537, 413],
-])(
-  'a body of %s in chunks, without a Content-Length, is held to the same limit',
-  async (_size, length, status) => {
-    const { url } = await sandboxFor();
-    const socket = rawSocket(url);
-    const body = JSON.stringify(PAYOUT).padEnd(length);
-    const chunks = body.match(/[^]{1,999}/g)!.map((part) => `${part.length.toString(16)}\r\n${part}\r\n`);
-    const headers = { ...AUTHORIZATION, 'content-type': 'application/json', 'transfer-encoding': 'chunked' };
-    socket.write(rawRequest('POST /payout/initiate', headers, `${chunks.join('')}0\r\n\r\n`));
-    expect(await answersOn(socket, 1)).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
-  },
-);
+])('a chunked body of %s has the same limit as one with a Content-Length', async (_size, length, status) => {
+  const { url } = await sandboxFor();
+  const socket = rawSocket(url);
+  const body = JSON.stringify(PAYOUT).padEnd(length);
+  const chunks = body.match(/[^]{1,999}/g)!.map((part) => `${part.length.toString(16)}\r\n${part}\r\n`);
+  const headers = { ...AUTHORIZATION, 'content-type': 'application/json', 'transfer-encoding': 'chunked' };
+  socket.write(rawRequest('POST /payout/initiate', headers, `${chunks.join('')}0\r\n\r\n`));
+  expect(await answersOn(socket, 1)).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+});

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { startTarget } from '../../support/attack-target.ts';
 import { rawRequest } from '../../support/raw-socket.ts';
 
-test('connections that ask for the largest files of the pages and never read take hardly any memory', async () => {
+test('connections that request large files and never read them take hardly any memory', async () => {
   const target = await startTarget({ LOG_LEVEL: 'warn' });
   const page = await (await fetch(`${target.url}/_sandbox/`)).text();
   const [, script] = /src="\.?\/?(assets\/[^"]+\.js)"/.exec(page)!;
@@ -15,16 +15,16 @@ test('connections that ask for the largest files of the pages and never read tak
   const unread = async (count: number): Promise<void> => {
     for (let nth = 0; nth < count; nth += 1) {
       const socket = target.open();
-      // as often as the sockets between us can hold, and more
+      // more than the socket buffers can hold
       socket.write(Buffer.concat(Array.from({ length: 16 }, () => asked[nth % asked.length]!)));
       await once(socket, 'data');
       socket.pause();
     }
   };
-  await unread(asked.length); // all files are read
+  await unread(asked.length); // loads all files
   const before = target.memory();
   await unread(200);
-  for (let nth = 0; nth < 10; nth += 1) await target.honest.isServed(); // by then as much is written as fits
+  for (let nth = 0; nth < 10; nth += 1) await target.honest.isServed(); // by then the socket buffers are full
   expect(target.memory() - before).toBeLessThan(60);
   await target.honest.isServed();
   await target.stop();

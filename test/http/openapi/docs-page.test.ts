@@ -3,16 +3,16 @@ import { expect, test } from 'vitest';
 import { openapiAt } from '../../support/openapi.ts';
 import { sandboxFor } from '../../support/sandbox.ts';
 
-/** What a page asks for, as it says it. */
-const asked = (html: string): string[] =>
+/** The addresses in a page. */
+const addressesIn = (html: string): string[] =>
   [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address]) => address!);
 
-test('the page comes without a key, and all that it asks for comes from the sandbox', async () => {
+test('the API documentation is served without a key, and loads files from the sandbox only', async () => {
   const { url } = await sandboxFor();
   const page = await fetch(`${url}/_sandbox/docs`);
   expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
   const html = await page.text();
-  const own = asked(html).filter((address) => address !== 'data:,');
+  const own = addressesIn(html).filter((address) => address !== 'data:,');
   expect(own).toEqual(['docs/swagger-ui.css', 'docs/swagger-ui-bundle.js', 'docs/start.js', 'openapi.json']);
   for (const address of own) {
     const response = await fetch(new URL(address, page.url));
@@ -22,7 +22,7 @@ test('the page comes without a key, and all that it asks for comes from the sand
   expect(JSON.parse(await openapiAt(url))).toHaveProperty('openapi');
 });
 
-test('its browser may ask the sandbox and nobody else, and show it in no frame', async () => {
+test('the API documentation may load nothing from elsewhere, and cannot be framed', async () => {
   const { url } = await sandboxFor();
   const { headers } = await fetch(`${url}/_sandbox/docs`);
   const rows = headers.get('content-security-policy')!.split('; ');
@@ -44,15 +44,18 @@ test.each([
   ['gzip; q=0.000, *', null],
   ['*;q=0', null],
   ['x-not-gzip', null],
-])('its files come to a client that accepts %s in the encoding %s', async (accepted, encoding) => {
-  const { url } = await sandboxFor();
-  const headers = { 'accept-encoding': accepted };
-  const css = await fetch(`${url}/_sandbox/docs/swagger-ui.css`, { headers });
-  expect(css.headers.get('content-encoding')).toBe(encoding);
-  expect(await css.text()).toBe(CSS);
-});
+])(
+  'a client that accepts %s gets the files of the API documentation in the encoding %s',
+  async (accepted, encoding) => {
+    const { url } = await sandboxFor();
+    const headers = { 'accept-encoding': accepted };
+    const css = await fetch(`${url}/_sandbox/docs/swagger-ui.css`, { headers });
+    expect(css.headers.get('content-encoding')).toBe(encoding);
+    expect(await css.text()).toBe(CSS);
+  },
+);
 
-test('the page is found with a slash behind its address too', async () => {
+test('the address of the API documentation works with a trailing slash', async () => {
   const { url } = await sandboxFor();
   const page = await fetch(`${url}/_sandbox/docs/`);
   expect({ status: page.status, url: page.url }).toEqual({ status: 200, url: `${url}/_sandbox/docs` });
@@ -60,7 +63,7 @@ test('the page is found with a slash behind its address too', async () => {
 });
 
 test.each(['nothing.js', '..%2Fcore.cjs', '%2e%2e%2fcore.cjs', 'index.html.gz', 'constructor'])(
-  'it has no file %s',
+  'the API documentation has no file %s',
   async (name) => {
     const { url } = await sandboxFor();
     const response = await fetch(`${url}/_sandbox/docs/${name}`);

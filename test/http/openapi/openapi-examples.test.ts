@@ -7,22 +7,22 @@ import { PAYOUT, seen } from '../../support/sandbox.ts';
 
 const ADMIN_TOKEN = 'the-token-of-the-admin';
 
-type Said = Readonly<Record<string, Json>>;
+type Answers = Readonly<Record<string, Json>>;
 type Ask = Omit<Example, 'answer' | 'bodies'> & { readonly bodies?: Readonly<Record<string, unknown>> };
-/** What is asked, given what was answered before, and what of the answer is too much to show. */
+/** A call, built from the earlier answers, and the part of its answer that the example shows. */
 type Turn = readonly [
   operationId: string,
-  ask?: ((said: Said) => Ask) | undefined,
+  ask?: ((answers: Answers) => Ask) | undefined,
   shown?: (answer: Json) => Json,
 ];
 
 const firstRule = (answer: Json): Json => ({ ...answer, rules: answer.rules.slice(0, 1) });
-/** A snapshot as if it had been taken when the clock was stopped: wall time is another at each run. */
+/** A snapshot with a fixed wall time, which differs from run to run. */
 const steadySnapshot = (text: string): string =>
   resealed(text.replace(/"wallMs":\d+/, '"wallMs":1768473000000'));
-const txnId = (said: Said): string => said['initiatePayout'].data.txn_id;
+const txnId = (answers: Answers): string => answers['initiatePayout'].data.txn_id;
 
-/** One story, in which every call of the API is asked once. Its clock stands still but for what moves it. */
+/** Calls every operation once, on a frozen clock. */
 const STORY: readonly Turn[] = [
   ['getHealth'],
   ['getModel'],
@@ -87,7 +87,7 @@ const STORY: readonly Turn[] = [
   ],
   ['getPayoutStatus', () => ({ query: { client_ref_id: 'order-1' } })],
   ['fetchBalance'],
-  ['getTransaction', (said) => ({ path: { txn_id: txnId(said) } })],
+  ['getTransaction', (answers) => ({ path: { txn_id: txnId(answers) } })],
   ['listTransactions', () => ({ query: { status: 'SUCCESS', order: 'newest', limit: '100' } })],
   ['listEntries', () => ({ query: { order: 'newest', limit: '100' } })],
   ['listRequests', () => ({ query: { route: 'initiate', order: 'newest', limit: '100' } })],
@@ -102,7 +102,7 @@ const STORY: readonly Turn[] = [
   ],
   [
     'forceTransition',
-    (said) => ({ path: { txn_id: txnId(said) }, bodies: { reversed: { to: 'REVERSED' } } }),
+    (answers) => ({ path: { txn_id: txnId(answers) }, bodies: { reversed: { to: 'REVERSED' } } }),
   ],
   ['creditWallet', () => ({ bodies: { credit: { amount: 500 } } })],
   ['debitWallet', () => ({ bodies: { debit: { amount: 500 } } })],
@@ -113,17 +113,17 @@ const STORY: readonly Turn[] = [
   ['clearRequests'],
   ['resetWorld'],
   ['getState', undefined, steadySnapshot],
-  ['putState', (said) => ({ bodies: { snapshot: steadySnapshot(said['getState']) } })],
+  ['putState', (answers) => ({ bodies: { snapshot: steadySnapshot(answers['getState']) } })],
   ['resetClock'],
   ['resumeClock', undefined, (answer) => ({ ...answer, now: '2026-01-15T10:30:00.000Z' })],
   ['listWorlds'],
-  ['dropWorld', (said) => ({ path: { id: said['getWorld'].id } })],
+  ['dropWorld', (answers) => ({ path: { id: answers['getWorld'].id } })],
 ];
 
-/** Calls whose answers are no JSON, are without end, or are the document itself. */
-const UNTOLD = ['getMetrics', 'getOpenapi', 'openDocs', 'readEvents'];
+/** Operations without an example: their answers are not JSON, do not end, or are the document itself. */
+const WITHOUT_EXAMPLE = ['getMetrics', 'getOpenapi', 'openDocs', 'readEvents'];
 
-/** What is another at each run, as it is shown. */
+/** Fixed values for fields that differ from run to run. */
 const SHOWN: Readonly<Record<string, unknown>> = {
   version: '0.1.0',
   request_id: 'req-1',
@@ -139,14 +139,14 @@ const steady = (answer: Json): Json =>
     key in SHOWN && typeof value === typeof SHOWN[key] ? SHOWN[key] : value,
   );
 
-test('every example of the document is what the sandbox answers when it is asked so', async () => {
+test('every example of the OpenAPI document is a real answer of the sandbox', async () => {
   const sandbox = await startSandbox({ clock: '2026-01-15T10:30:00Z', adminToken: ADMIN_TOKEN });
   onTestFinished(() => sandbox.close());
   const calls = callsOf(JSON.parse(await openapiAt(sandbox.url)));
-  const said: Record<string, Json> = {};
+  const answers: Record<string, Json> = {};
   const examples: Record<string, Example> = {};
   for (const [operationId, ask, shown] of STORY) {
-    const { path, query, bodies = {} } = ask?.(said) ?? {};
+    const { path, query, bodies = {} } = ask?.(answers) ?? {};
     const {
       method,
       path: place,
@@ -171,7 +171,7 @@ test('every example of the document is what the sandbox answers when it is asked
       operationId,
       status: Number(Object.keys(operation.responses)[0]),
     });
-    said[operationId] = answer;
+    answers[operationId] = answer;
     const values = Object.entries(bodies).map(([name, value]) => [name, { value }] as const);
     examples[operationId] = {
       ...(path && { path }),
@@ -180,12 +180,12 @@ test('every example of the document is what the sandbox answers when it is asked
       answer: steady(shown?.(answer) ?? answer),
     };
   }
-  const untold = calls
+  const withoutExample = calls
     .map(({ operation }) => operation.operationId)
     .filter((id) => !(id in examples))
     .toSorted();
-  expect(untold).toEqual(UNTOLD);
-  // After a change: npx vitest run test/openapi-examples.test.ts -u
+  expect(withoutExample).toEqual(WITHOUT_EXAMPLE);
+  // After a change: npx vitest run test/http/openapi/openapi-examples.test.ts -u
   await expect(`${JSON.stringify(examples, null, 1)}\n`).toMatchFileSnapshot(
     '../../../fixtures/openapi-examples.json',
   );

@@ -6,13 +6,13 @@ import { callsOf, openapiAt, type Json } from '../../support/openapi.ts';
 import { runProgram } from '../../support/program.ts';
 import { sandboxFor, type Client } from '../../support/sandbox.ts';
 
-async function opened(): Promise<{ client: Client; url: string; text: string; document: Json }> {
+async function openDocument(): Promise<{ client: Client; url: string; text: string; document: Json }> {
   const { client, url } = await sandboxFor();
   const text = await openapiAt(url);
   return { client: client(), url, text, document: JSON.parse(text) };
 }
 
-/** Pages and their files: no calls. */
+/** Pages and their files. */
 const UNDOCUMENTED = [
   'GET /_sandbox/docs/{file}',
   'GET /_sandbox',
@@ -20,8 +20,8 @@ const UNDOCUMENTED = [
   'GET /_sandbox/assets/{file}',
 ];
 
-test('the document has every route that there is, and none that is not', async () => {
-  const { client, document } = await opened();
+test('the OpenAPI document lists exactly the routes that exist', async () => {
+  const { client, document } = await openDocument();
   const answers = [await client.send('GET', '/nowhere'), await client.send('GET', '/_sandbox/nowhere')];
   const routes = answers.flatMap(({ body }) => {
     const listed = (body.message as string).split('The routes are ')[1]!.split(', ');
@@ -35,8 +35,8 @@ test('the document has every route that there is, and none that is not', async (
   expect(documented).toContain('POST /payout/initiate');
 });
 
-test('a public linter finds nothing in it, its examples included', async () => {
-  const { text } = await opened();
+test('a public linter finds no problem in the OpenAPI document or its examples', async () => {
+  const { text } = await openDocument();
   const config = await createConfig({ extends: ['recommended-strict'] });
   const problems = await lintFromString({ source: text, absoluteRef: '/openapi.json', config });
   expect(
@@ -44,22 +44,22 @@ test('a public linter finds nothing in it, its examples included', async () => {
   ).toEqual([]);
 });
 
-test('every call has a name of its own, a summary, a chapter and an example', async () => {
-  const { document } = await opened();
+test('every operation has a unique id, a summary and a tag', async () => {
+  const { document } = await openDocument();
   const operations = callsOf(document).map(({ operation }) => operation);
   expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length);
-  const chapters = new Set(document.tags.map(({ name }: Json) => name));
+  const tags = new Set(document.tags.map(({ name }: Json) => name));
   for (const operation of operations) {
     expect(operation).toMatchObject({
       operationId: expect.stringMatching(/^[a-z][A-Za-z]+$/),
       summary: expect.stringMatching(/^[A-Z]/),
-      tags: [expect.toSatisfy((tag) => chapters.has(tag))],
+      tags: [expect.toSatisfy((tag) => tags.has(tag))],
     });
   }
 });
 
-test('whoever has no key is refused where the document asks for one, and nowhere else', async () => {
-  const { url, document } = await opened();
+test('exactly the operations that declare a key refuse a request without one', async () => {
+  const { url, document } = await openDocument();
   for (const { method, path, operation } of callsOf(document)) {
     const { status } = await fetch(url + path, { method });
     const asked = { method, path, isRefused: status === 401 };
@@ -67,31 +67,31 @@ test('whoever has no key is refused where the document asks for one, and nowhere
   }
 });
 
-test('the key of a world is not enough where the document asks for the admin token', async () => {
-  const { client, document } = await opened();
+test('operations that declare the admin token refuse the key of a world', async () => {
+  const { client, document } = await openDocument();
   for (const { method, path, operation } of callsOf(document)) {
     if (!('admin' in (operation.security[0] ?? {}))) continue;
     expect((await client.send(method, path)).status).toBe(401);
   }
 });
 
-test('every refusal of the service stands at the status that it travels on', async () => {
-  const { document } = await opened();
-  const told = new Set<string>();
+test('every refusal code is documented at its status', async () => {
+  const { document } = await openDocument();
+  const documented = new Set<string>();
   for (const { operation } of callsOf(document)) {
     for (const [status, { content }] of Object.entries<Json>(operation.responses)) {
       for (const [code, { value }] of Object.entries<Json>(content['application/json']?.examples ?? {})) {
         expect(value).toEqual({ status: 'error', message: REFUSALS[code as RefusalCode].message, code });
         if (status !== 'default') expect(String(REFUSALS[code as RefusalCode].status)).toBe(status);
-        told.add(code);
+        documented.add(code);
       }
     }
   }
-  expect([...told].toSorted()).toEqual(Object.keys(REFUSALS).toSorted());
+  expect([...documented].toSorted()).toEqual(Object.keys(REFUSALS).toSorted());
 });
 
-test('a body that is too large, or no JSON, is refused as the document says, also by calls that take none', async () => {
-  const { client, document } = await opened();
+test('an oversized body and a body that is not JSON are refused with documented statuses by every operation', async () => {
+  const { client, document } = await openDocument();
   for (const { method, path, operation } of callsOf(document)) {
     if (method === 'GET') continue;
     const answers = [
@@ -111,8 +111,8 @@ test('a body that is too large, or no JSON, is refused as the document says, als
   }
 });
 
-test('an error looks as the document says', async () => {
-  const { client } = await opened();
+test('an error has the documented shape', async () => {
+  const { client } = await openDocument();
   for (const { body } of [
     await client.pay({ amount: -1 }),
     await client.pay({ amount: 1e9 }),
@@ -123,8 +123,8 @@ test('an error looks as the document says', async () => {
   }
 });
 
-test('the headers that an answer has are those of the document', async () => {
-  const { client, document } = await opened();
+test('the headers of an answer are documented', async () => {
+  const { client, document } = await openDocument();
   const { responses } = callsOf(document).find(({ path }) => path === '/payout/initiate')!.operation;
   const first = await client.pay({ transfer_mode: 'RTGS' });
   const again = await client.pay({ transfer_mode: 'RTGS' });
@@ -145,8 +145,8 @@ test('the headers that an answer has are those of the document', async () => {
   expect(responses['429'].headers).toMatchObject({ 'Retry-After': {}, 'X-Sandbox-Limit': {} });
 });
 
-test('the program prints what a sandbox serves, which is the same each time it is asked', async () => {
-  const { url, text, document } = await opened();
+test('the program prints the same OpenAPI document that the sandbox serves', async () => {
+  const { url, text, document } = await openDocument();
   expect(await openapiAt(url)).toBe(text);
   const { code, stdout, stderr } = await runProgram(['openapi']);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

@@ -22,7 +22,7 @@ const payout = {
 } as const;
 `;
 
-/** Pays, moves the clock and polls, then asks for too much: all of it in the types of the document. */
+/** Pays, advances the clock, polls, and is refused a payout, all with generated types. */
 const RIGHT = `${FIRST_LINES}
 const paid = await client.POST('/payout/initiate', { body: payout });
 const txn_id: string = paid.data!.data.txn_id;
@@ -43,7 +43,7 @@ await client.GET('/_sandbox/transactions/{txn_id}', {});
 await client.POST('/_sandbox/rules', { body: { effect: { delay: 7 } } });
 `;
 
-test('a client with types that are generated from the document pays, polls and is refused', async () => {
+test('a client with types generated from the OpenAPI document pays, polls and is refused', async () => {
   const { url } = await sandboxFor({ clock: '2026-01-15T10:30:00Z' });
   const folder = mkdtempSync(join(tmpdir(), 'typed-client-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));

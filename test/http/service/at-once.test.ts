@@ -8,7 +8,7 @@ const IDENTICAL = sized(300, 1000);
 const times = <T>(count: number, make: (nth: number) => T): T[] =>
   Array.from({ length: count }, (_, nth) => make(nth));
 
-test(`${IDENTICAL} identical requests at once make one transaction and one debit`, async () => {
+test(`${IDENTICAL} identical requests at once make one payout and one debit`, async () => {
   const { client } = await sandboxFor({ settlement: 'manual' });
   const world = client();
   const answers = await Promise.all(times(IDENTICAL, () => world.pay()));
@@ -17,7 +17,7 @@ test(`${IDENTICAL} identical requests at once make one transaction and one debit
   expect((await world.balance()).body.data.balance).toBe(998_499.5);
 });
 
-test('of two hundred payouts at once on a wallet that covers seventy, exactly seventy are made', async () => {
+test('exactly seventy of two hundred payouts at once are made when the wallet covers seventy', async () => {
   const { client } = await sandboxFor({ settlement: 'manual', openingBalance: '709.99' });
   const world = client();
   const answers = await Promise.all(
@@ -28,8 +28,8 @@ test('of two hundred payouts at once on a wallet that covers seventy, exactly se
   expect((await world.balance()).body.data.balance).toBe(9.99);
 });
 
-/** Some business: what each reference was answered, and how all of them ended. */
-async function business(world: Client, seed: number, parallel: boolean): Promise<unknown> {
+/** Sends 30 initiates and advances the clock; returns every answer, every change and the final states. */
+async function runPayouts(world: Client, seed: number, parallel: boolean): Promise<unknown> {
   const modes = ['IMPS', 'NEFT', 'RTGS', 'UPI'];
   const pay = (nth: number) =>
     world.pay({ client_ref_id: `order-${seed}-${nth % 20}`, transfer_mode: modes[nth % 4] });
@@ -49,14 +49,14 @@ async function business(world: Client, seed: number, parallel: boolean): Promise
   };
 }
 
-test('same seed, same requests, same clock: the same bytes, after a restart, serial or parallel', async () => {
+test('the same seed, requests and clock give the same bytes, after a restart and in parallel', async () => {
   await fc.assert(
     fc.asyncProperty(fc.nat(), async (seed) => {
       const settings = { seed, clock: CLOCK, settlement: 'realistic', openingBalance: 1e9 } as const;
       const runs = [];
       for (const parallel of [false, false, true]) {
         const { client } = await sandboxFor(settings);
-        runs.push(await business(client('sk_test_same'), seed, parallel));
+        runs.push(await runPayouts(client('sk_test_same'), seed, parallel));
       }
       expect(runs[1]).toEqual(runs[0]);
       expect(runs[2]).toEqual(runs[0]);
@@ -65,7 +65,7 @@ test('same seed, same requests, same clock: the same bytes, after a restart, ser
   );
 });
 
-test('another seed, or another key, makes other ids', async () => {
+test('another seed or another key gives other ids', async () => {
   const ids = new Set<string>();
   for (const seed of ['1', '2']) {
     const { client } = await sandboxFor({ seed, clock: CLOCK });
@@ -74,7 +74,7 @@ test('another seed, or another key, makes other ids', async () => {
   expect(ids.size).toBe(4);
 });
 
-test('the fate of a payout does not depend on the key, which a test may invent', async () => {
+test('the outcome of a payout does not depend on the key', async () => {
   const { client } = await sandboxFor({ settlement: 'realistic', clock: CLOCK });
   const ends = await Promise.all(
     times(3, async () => {

@@ -21,7 +21,7 @@ test.each([
   ['1e400', '1e400', 'is too large a number'],
   ['minus zero', '-0', 'must be greater than 0'],
   ['zero', '0', 'must be greater than 0'],
-  ['less than zero', '-1', 'must be greater than 0'],
+  ['a negative number', '-1', 'must be greater than 0'],
   ['a number as text', '"1000"', 'must be a number'],
   ['a number with a comma', '"1,000"', 'must be a number'],
   ['true', 'true', 'must be a number'],
@@ -55,7 +55,7 @@ test.each([
   expect((await world.balance()).body.data.balance).toBe((100_000_000 - Math.round(amount * 100)) / 100);
 });
 
-test('of a field that is given twice the last one counts, in the answer and in the wallet', async () => {
+test('the last value of a repeated field counts, in the answer and in the wallet', async () => {
   const { client } = await sandboxFor();
   const world = client();
   const paid = await post(world, withAmount('1,"amount":999'));
@@ -63,7 +63,7 @@ test('of a field that is given twice the last one counts, in the answer and in t
   expect((await world.balance()).body.data.balance).toBe(999_001);
 });
 
-test('all fields at fault are named at once, in the words of the interface', async () => {
+test('a refusal lists all wrong fields at once, by their names in the interface', async () => {
   const { client } = await sandboxFor();
   const { status, body } = await post(
     client(),
@@ -87,7 +87,7 @@ test('all fields at fault are named at once, in the words of the interface', asy
 });
 
 test.each(['client_ref_id', 'beneficiary_name', 'beneficiary_account', 'beneficiary_ifsc'])(
-  '%s holds 128 characters and no more, and no half of a character',
+  '%s holds at most 128 characters, and no unpaired surrogate',
   async (field) => {
     const { client } = await sandboxFor();
     const world = client();
@@ -118,15 +118,15 @@ test.each([
 test.each([
   ['nothing', '', 400, 'INVALID_JSON'],
   ['half of it', '{"amount":', 400, 'INVALID_JSON'],
-  ['no JSON', '<payout/>', 400, 'INVALID_JSON'],
+  ['XML', '<payout/>', 400, 'INVALID_JSON'],
   ['a NUL', '\0', 400, 'INVALID_JSON'],
-  ['a byte order mark and no more', '\uFEFF', 400, 'INVALID_JSON'],
+  ['only a byte order mark', '\uFEFF', 400, 'INVALID_JSON'],
   ['broken UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), 400, 'INVALID_JSON'],
   ['a hundred and one lists', '['.repeat(101) + ']'.repeat(101), 400, 'INVALID_REQUEST'],
   ['thirty thousand lists', '['.repeat(30_000) + ']'.repeat(30_000), 400, 'INVALID_REQUEST'],
   ['ten thousand objects', '{"a":'.repeat(10_000) + '1' + '}'.repeat(10_000), 400, 'INVALID_REQUEST'],
   ['64 KiB and one byte', JSON.stringify({ ...PAYOUT, remarks: '' }).padEnd(65_537), 413, 'BODY_TOO_LARGE'],
-])('a body of %s is refused in the envelope', async (_what, body, status, code) => {
+])('a body of %s is refused with an error envelope', async (_what, body, status, code) => {
   const { client } = await sandboxFor();
   const world = client();
   const answer = await post(world, body);
@@ -140,7 +140,7 @@ test('a body of exactly 64 KiB is read', async () => {
 });
 
 test.each(['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'then'])(
-  'a key named %s is an unknown field like any other',
+  'a field named %s is ignored like any unknown field',
   async (key) => {
     const { client } = await sandboxFor();
     const world = client();
@@ -151,7 +151,7 @@ test.each(['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty'
   },
 );
 
-test('words that mean something to JavaScript are references like any other', async () => {
+test('names of JavaScript properties, control characters and paths are valid references', async () => {
   const { client } = await sandboxFor();
   const world = client();
   for (const reference of [
@@ -177,18 +177,14 @@ test.each([
   ['no type', {}, 415],
   ['text', { 'content-type': 'text/plain' }, 415],
   ['a form', { 'content-type': 'application/x-www-form-urlencoded' }, 415],
-  ['no type at all', { 'content-type': 'json' }, 415],
+  ['a type without a slash', { 'content-type': 'json' }, 415],
   ['JSON in another charset', { 'content-type': 'application/json; charset=utf-16' }, 415],
-  [
-    'JSON that is said to be compressed',
-    { 'content-type': 'application/json', 'content-encoding': 'gzip' },
-    415,
-  ],
+  ['JSON labelled as gzip', { 'content-type': 'application/json', 'content-encoding': 'gzip' }, 415],
   ['JSON with its charset', { 'content-type': 'application/json; charset=utf-8' }, 200],
   ['JSON in capitals', { 'content-type': 'Application/JSON' }, 200],
 ])('a body sent as %s is answered %s', async (_what, headers: Record<string, string>, status) => {
   const { client } = await sandboxFor();
-  const body = new Uint8Array(Buffer.from(JSON.stringify(PAYOUT))); // a text would be given a type by fetch
+  const body = new Uint8Array(Buffer.from(JSON.stringify(PAYOUT))); // fetch adds a content type to a string
   const answer = await client().send('POST', '/payout/initiate', { headers, body });
   expect(answer.status).toBe(status);
   if (status === 415) expect(answer.body).toMatchObject({ status: 'error', code: 'UNSUPPORTED_MEDIA_TYPE' });
@@ -206,15 +202,19 @@ test.each([
   ['OPTIONS', '/client/fetchbalance', 405, 'METHOD_NOT_ALLOWED'],
   ['PROPFIND', '/payout/status', 405, 'METHOD_NOT_ALLOWED'],
   ['GET', '/%zz', 400, 'MALFORMED_REQUEST'],
-])('%s %s is answered %i in the envelope, and its body is not read', async (method, path, status, code) => {
-  const { client } = await sandboxFor();
-  const init = method === 'GET' ? {} : { body: '{', headers: JSON_HEADERS };
-  const answer = await client().send(method, path, init);
-  expect(answer).toMatchObject({ status, body: { status: 'error', code, message: expect.any(String) } });
-  if (status === 405) expect(answer.headers.get('allow')).toBe(path === '/payout/initiate' ? 'POST' : 'GET');
-});
+])(
+  '%s %s is answered %i with an error envelope, without reading the body',
+  async (method, path, status, code) => {
+    const { client } = await sandboxFor();
+    const init = method === 'GET' ? {} : { body: '{', headers: JSON_HEADERS };
+    const answer = await client().send(method, path, init);
+    expect(answer).toMatchObject({ status, body: { status: 'error', code, message: expect.any(String) } });
+    if (status === 405)
+      expect(answer.headers.get('allow')).toBe(path === '/payout/initiate' ? 'POST' : 'GET');
+  },
+);
 
-test('a query that cannot be decoded finds nothing and breaks nothing', async () => {
+test('a query string that cannot be decoded finds no payout', async () => {
   const { client } = await sandboxFor();
   const world = client();
   for (const query of [
@@ -233,7 +233,7 @@ const AUTHORIZED = { Authorization: 'Bearer sk_test_raw' };
 
 test.each([
   [
-    'no HTTP',
+    'bytes of another protocol',
     Buffer.from('\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n', 'latin1'),
     400,
     'MALFORMED_REQUEST',
@@ -245,11 +245,11 @@ test.each([
     400,
     'MALFORMED_REQUEST',
   ],
-  ['a method that there is none of', Buffer.from('PRI /\r\nHost: a\r\n\r\n'), 400, 'MALFORMED_REQUEST'],
-  ['headers without end', rawRequest('GET /', { X: 'x'.repeat(17_000) }), 431, 'HEADERS_TOO_LARGE'],
-  ['a URL without end', rawRequest(`GET /${'x'.repeat(17_000)}`, {}), 431, 'HEADERS_TOO_LARGE'],
+  ['an unknown method', Buffer.from('PRI /\r\nHost: a\r\n\r\n'), 400, 'MALFORMED_REQUEST'],
+  ['headers that are too large', rawRequest('GET /', { X: 'x'.repeat(17_000) }), 431, 'HEADERS_TOO_LARGE'],
+  ['a URL that is too long', rawRequest(`GET /${'x'.repeat(17_000)}`, {}), 431, 'HEADERS_TOO_LARGE'],
 ])(
-  '%s on the wire is answered in the envelope and the connection ended',
+  '%s on the wire gets an error envelope, and the connection is closed',
   async (_what, bytes, status, code) => {
     const { url, client } = await sandboxFor();
     const socket = rawSocket(url);
@@ -261,7 +261,7 @@ test.each([
   },
 );
 
-test('bytes that are no HTTP are refused after what was asked before them, and never in its place', async () => {
+test('invalid bytes are refused after the answers to the requests before them', async () => {
   const { url } = await sandboxFor({
     scenario: { rules: [{ name: 'late', match: { route: 'balance' }, effect: { delay: '200ms' } }] },
   });
@@ -272,14 +272,14 @@ test('bytes that are no HTTP are refused after what was asked before them, and n
   expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 400']);
 });
 
-test('a client that ends in the middle of a request, behind one that hangs, ends them both', async () => {
+test('a client that half-closes its connection ends a request that hangs and the incomplete one behind it', async () => {
   const { url } = await sandboxFor({ scenario: { rules: [{ name: 'hung', effect: { fault: 'hang' } }] } });
   const socket = rawSocket(url);
   socket.end(Buffer.concat([rawRequest('GET /client/fetchbalance', AUTHORIZED), Buffer.from('GET /')]));
   expect(await answersOn(socket)).toBe('');
 });
 
-test('five hundred headers are read, and requests sent before their turn are answered in order', async () => {
+test('five hundred headers are accepted, and pipelined requests are answered in order', async () => {
   const { url } = await sandboxFor();
   const socket = rawSocket(url);
   const many = Object.fromEntries(Array.from({ length: 500 }, (_, nth) => [`X-${nth}`, 'y']));
@@ -307,7 +307,7 @@ test('five hundred headers are read, and requests sent before their turn are ans
   ]);
 });
 
-test('a client that leaves with half of its body sent makes no payout', async () => {
+test('a client that disconnects after half of the body makes no payout', async () => {
   const { url, client } = await sandboxFor();
   const socket = rawSocket(url);
   const body = JSON.stringify(PAYOUT);
@@ -338,7 +338,7 @@ test('an unknown key is refused before its body is read', async () => {
   expect(await answersOn(socket, 1)).toMatch(/^HTTP\/1.1 401 /);
 });
 
-test('a body far too large is answered 413 before it was sent', async () => {
+test('a body that announces too large a length is answered 413 before it is sent', async () => {
   const { url } = await sandboxFor();
   const status = await new Promise((resolve, reject) => {
     const headers = { ...AUTHORIZED, ...JSON_HEADERS, 'content-length': '100000000' };
@@ -361,14 +361,14 @@ test.each([
     400,
     'MALFORMED_REQUEST',
   ],
-  ['that wants a tunnel', 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'MALFORMED_REQUEST'],
+  ['for a tunnel', 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'MALFORMED_REQUEST'],
   [
     'with an expectation',
     'GET / HTTP/1.1\r\nHost: localhost\r\nExpect: foo\r\nConnection: close\r\n\r\n',
     404,
     'ROUTE_NOT_FOUND',
   ],
-])('a request %s is answered in the envelope', async (_what, bytes, status, code) => {
+])('a request %s is answered with an error envelope', async (_what, bytes, status, code) => {
   const { url } = await sandboxFor();
   const socket = rawSocket(url);
   socket.write(bytes);

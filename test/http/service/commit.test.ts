@@ -17,14 +17,14 @@ type Scenario = Exclude<NonNullable<SettingsInput['scenario']>, string>;
 type RuleInput = NonNullable<Scenario['rules']>[number];
 type Effect = RuleInput['effect'];
 
-/** All that a client can be made to see of its initiate. */
+/** Everything that a rule can answer to an initiate. */
 const ANSWERS: readonly [string, Effect][] = [
   ['the normal answer', {}],
   ['a late answer', { delay: '10ms' }],
-  ['an uneven answer', { delay: { min: '0ms', max: '10ms' } }],
+  ['an answer with a random delay', { delay: { min: '0ms', max: '10ms' } }],
   ['status 500', { respond: { status: 500 } }],
   ['status 429', { respond: { status: 429 } }],
-  ['a success of its own', { respond: { status: 200, body: { status: 'success' } } }],
+  ['a success with its own body', { respond: { status: 200, body: { status: 'success' } } }],
   ["a gateway's 502 page", { respond: { status: 502, body: '<html>Bad Gateway</html>' } }],
   ['a late 504', { delay: '10ms', respond: { status: 504, body: '' } }],
   ['connection-reset', { fault: 'connection-reset' }],
@@ -33,11 +33,11 @@ const ANSWERS: readonly [string, Effect][] = [
   ['malformed-json', { fault: 'malformed-json' }],
   ['garbage', { fault: 'garbage' }],
   ['slow-body', { fault: { kind: 'slow-body', bytes_per_second: 5000 } }],
-  ['a hang for a time', { fault: { kind: 'hang', for: '10ms' } }],
-  ['a hang until it leaves', { fault: 'hang' }],
+  ['a hang with a duration', { fault: { kind: 'hang', for: '10ms' } }],
+  ['a hang without an end', { fault: 'hang' }],
 ];
 
-/** Sends an initiate; a client that is left hanging leaves once its answer is held back. */
+/** Sends an initiate; the client of an endless hang disconnects once its answer is held. */
 async function initiate(url: string, { fault }: Effect): Promise<Outcome> {
   if (fault !== 'hang') return nodeHttp.initiate(url, KEY);
   const held = vi.spyOn(HeldAnswers.prototype, 'hold');
@@ -49,7 +49,7 @@ async function initiate(url: string, { fault }: Effect): Promise<Outcome> {
   return outcome;
 }
 
-const ruledSandbox = (rule: Omit<RuleInput, 'name'>, settings: SettingsInput = {}) =>
+const sandboxWithRule = (rule: Omit<RuleInput, 'name'>, settings: SettingsInput = {}) =>
   sandboxFor({
     settlement: 'manual',
     openingBalance: `${OPENING}`,
@@ -60,8 +60,8 @@ const ruledSandbox = (rule: Omit<RuleInput, 'name'>, settings: SettingsInput = {
 const balanceOf = async (world: Client): Promise<number> => (await world.balance()).body.data.balance;
 
 describe.each(ANSWERS)('after %s', (_what, effect) => {
-  test('that hides a payout, the payout is there, and a retry finds it', async () => {
-    const { url, client } = await ruledSandbox({ times: 1, effect: { ...effect, commit: true } });
+  test('with commit: true, the payout exists, and a retry finds it', async () => {
+    const { url, client } = await sandboxWithRule({ times: 1, effect: { ...effect, commit: true } });
     const world = client(KEY);
     await initiate(url, effect);
     const found = await world.status(REFERENCE);
@@ -76,8 +76,8 @@ describe.each(ANSWERS)('after %s', (_what, effect) => {
     expect(await balanceOf(world)).toBe(LEFT);
   });
 
-  test('that hides no payout, there is none, and a retry makes it', async () => {
-    const { url, client } = await ruledSandbox({ times: 1, effect: { ...effect, commit: false } });
+  test('with commit: false, there is no payout, and a retry makes it', async () => {
+    const { url, client } = await sandboxWithRule({ times: 1, effect: { ...effect, commit: false } });
     const world = client(KEY);
     await initiate(url, effect);
     expect((await world.status(REFERENCE)).status).toBe(404);
@@ -90,17 +90,17 @@ describe.each(ANSWERS)('after %s', (_what, effect) => {
     expect(await balanceOf(world)).toBe(LEFT);
   });
 
-  test('that should hide a payout which the wallet cannot cover, nothing has happened', async () => {
+  test('with commit: true, a payout that the wallet cannot cover does not exist', async () => {
     const rule = { effect: { ...effect, commit: true } };
-    const { url, client } = await ruledSandbox(rule, { openingBalance: '1500.49' });
+    const { url, client } = await sandboxWithRule(rule, { openingBalance: '1500.49' });
     await initiate(url, effect);
     const world = client(KEY);
     expect((await world.status(REFERENCE)).status).toBe(404);
     expect(await balanceOf(world)).toBe(1500.49);
   });
 
-  test('to a reference that is sent again, its payout is debited no second time', async () => {
-    const { url, client } = await ruledSandbox({ skip: 1, effect: { ...effect, commit: true } });
+  test('to a repeated reference, its payout is not debited again', async () => {
+    const { url, client } = await sandboxWithRule({ skip: 1, effect: { ...effect, commit: true } });
     const world = client(KEY);
     const paid = await world.pay();
     expect(paid.status).toBe(200);
@@ -117,9 +117,9 @@ test.each<[string, Effect, boolean]>([
   ['a delay', { delay: '1ms' }, true],
   ['a timeline', { timeline: [] }, true],
 ])(
-  'a rule with %s that says nothing of commit makes its payout only where it answers as usual',
+  'a rule with %s and no commit makes the payout only if the answer is the normal one',
   async (_what, effect, isMade) => {
-    const { client } = await ruledSandbox({ effect });
+    const { client } = await sandboxWithRule({ effect });
     const world = client();
     await world.pay();
     expect((await world.status(REFERENCE)).status).toBe(isMade ? 200 : 404);
@@ -127,20 +127,20 @@ test.each<[string, Effect, boolean]>([
   },
 );
 
-test('a payout that only seems to happen is answered like one that does', async () => {
+test('commit: false alone answers as if the payout had happened', async () => {
   const clock = '2026-01-15T10:30:00Z';
-  const seeming = await ruledSandbox({ effect: { commit: false } }, { clock });
-  const real = await ruledSandbox({ effect: { commit: true } }, { clock });
-  const [one, other] = [await seeming.client(KEY).pay(), await real.client(KEY).pay()];
+  const uncommitted = await sandboxWithRule({ effect: { commit: false } }, { clock });
+  const committed = await sandboxWithRule({ effect: { commit: true } }, { clock });
+  const [one, other] = [await uncommitted.client(KEY).pay(), await committed.client(KEY).pay()];
   expect(one.status).toBe(200);
   expect(one.text).toBe(other.text);
-  const world = seeming.client(KEY);
+  const world = uncommitted.client(KEY);
   expect((await world.status({ txn_id: one.body.data.txn_id })).status).toBe(404);
   expect(await balanceOf(world)).toBe(OPENING);
 });
 
-test('an answer of its own to a reference that is sent again tells of no replay', async () => {
-  const { client } = await ruledSandbox({ skip: 1, effect: { respond: { status: 500 }, commit: true } });
+test('an answer that a rule sends to a repeated reference has no Idempotent-Replayed header', async () => {
+  const { client } = await sandboxWithRule({ skip: 1, effect: { respond: { status: 500 }, commit: true } });
   const world = client();
   await world.pay();
   const again = await world.pay();
@@ -148,10 +148,10 @@ test('an answer of its own to a reference that is sent again tells of no replay'
   expect(again.headers.has('idempotent-replayed')).toBe(false);
 });
 
-test('a wallet that cannot cover a payout shows through a fault, not through an ordered answer', async () => {
+test('a fault distorts the 402 of an empty wallet; respond replaces it', async () => {
   const broke = { openingBalance: '1' };
-  const malformed = await ruledSandbox({ effect: { fault: 'malformed-json', commit: true } }, broke);
-  const ordered = await ruledSandbox({ effect: { respond: { status: 503 }, commit: true } }, broke);
+  const malformed = await sandboxWithRule({ effect: { fault: 'malformed-json', commit: true } }, broke);
+  const ordered = await sandboxWithRule({ effect: { respond: { status: 503 }, commit: true } }, broke);
   expect(await malformed.client().pay()).toMatchObject({ status: 402, body: undefined });
   expect(await ordered.client().pay()).toMatchObject({ status: 503, body: { code: 'HTTP_503' } });
 });
@@ -217,7 +217,7 @@ const rulesOf = (rule: fc.Arbitrary<Omit<RuleInput, 'name'>>): fc.Arbitrary<Rule
     })),
   );
 
-/** Whole tenths: `fc.double` is next to 0 or 1 nearly always, where nothing is left to chance. */
+/** Whole tenths: `fc.double` nearly always draws a value close to 0 or 1. */
 const anyProbability = fc.integer({ min: 1, max: 9 }).map((tenths) => tenths / 10);
 
 const steadyRule = fc.record(
@@ -238,16 +238,16 @@ const countingRule = fc.record(
 const anyReferences = fc.array(fc.constantFrom(...REFERENCES), { minLength: 1, maxLength: 12 });
 
 interface Run {
-  /** What came back for each reference, in an order that does not tell which came first. */
+  /** The sorted answers to each reference. */
   readonly answers: Readonly<Record<string, readonly string[]>>;
   readonly payouts: Readonly<Record<string, { readonly status: string; readonly amount: number }>>;
   readonly balance: number;
 }
 
-const told = (outcome: Outcome): string =>
+const textOf = (outcome: Outcome): string =>
   'error' in outcome ? outcome.error : `${outcome.status} ${outcome.text}`;
 
-/** Sends initiates, all at once or one by one, and looks at the wallet an hour later. */
+/** Sends initiates, all at once or one by one, and reads payouts and balance an hour later. */
 async function run(
   scenario: Scenario,
   references: readonly string[],
@@ -263,10 +263,10 @@ async function run(
   const answers: Record<string, string[]> = {};
   const send = async (reference: string): Promise<void> => {
     const outcome = await nodeHttp.initiate(sandbox.url, KEY, payoutOf(reference));
-    (answers[reference] ??= []).push(told(outcome));
+    (answers[reference] ??= []).push(textOf(outcome));
   };
   if (how === 'parallel')
-    await Promise.all(references.toReversed().map(send)); // and in another order
+    await Promise.all(references.toReversed().map(send)); // also in another order
   else for (const reference of references) await send(reference);
   for (const outcomes of Object.values(answers)) outcomes.sort();
   await world.clock.advance('1h');
@@ -281,7 +281,7 @@ async function run(
 const paise = (inr: number): number => Math.round(inr * 100);
 
 /** What the wallet must hold, given its payouts. */
-const dueBalance = (openingInr: number, { payouts }: Run): number =>
+const expectedBalance = (openingInr: number, { payouts }: Run): number =>
   Object.values(payouts)
     .filter(({ status }) => status === 'PENDING' || status === 'SUCCESS')
     .reduce((sum, { amount }) => sum - paise(amount), paise(openingInr));
@@ -303,21 +303,21 @@ test('money is conserved whatever rules, faults and retries do', async () => {
         references,
         how,
       );
-      expect(paise(end.balance)).toBe(dueBalance(opening, end));
+      expect(paise(end.balance)).toBe(expectedBalance(opening, end));
       expect(end.balance).toBeGreaterThanOrEqual(0);
     }),
     { numRuns: sized(25, 60) },
   );
 });
 
-test('a parallel run ends as a serial one with the same seed', async () => {
+test('a parallel run ends like a serial one with the same seed', async () => {
   const anyRun = fc.record({ rules: rulesOf(steadyRule), references: anyReferences, seed: fc.nat() });
   await fc.assert(
     fc.asyncProperty(anyRun, async ({ rules, references, seed }) => {
       const scenario = { seed, rules, wallet: { opening_balance: OPENING } };
       const serial = await run(scenario, references, 'serial');
       expect(await run(scenario, references, 'parallel')).toEqual(serial);
-      expect(paise(serial.balance)).toBe(dueBalance(OPENING, serial));
+      expect(paise(serial.balance)).toBe(expectedBalance(OPENING, serial));
     }),
     { numRuns: sized(15, 40) },
   );

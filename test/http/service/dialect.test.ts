@@ -25,22 +25,22 @@ type ScenarioInput = z.input<typeof ScenarioDocument>;
 
 type Change = Record<string, unknown>;
 
-interface Surroundings {
+interface Conditions {
   readonly settings?: SettingsInput;
   readonly scenario?: Omit<ScenarioInput, 'dialect'>;
   /** Other rows that a story needs. */
   readonly dialect?: DialectChange;
 }
 
-/** Starts a sandbox that speaks the dialect of the story, with a client of a fresh world. */
-type Open = (surroundings?: Surroundings) => Promise<Client>;
+/** Starts a sandbox in the dialect of the story, and returns a client of a new world. */
+type Open = (conditions?: Conditions) => Promise<Client>;
 
 interface Story {
   readonly row: RowName;
   readonly choice: string | number;
   /** What a client sees of the choice. */
   readonly what: string;
-  readonly tell: (open: Open) => Promise<void>;
+  readonly run: (open: Open) => Promise<void>;
 }
 
 const withRow = (row: string, choice: unknown, change: DialectChange = {}): DialectChange => {
@@ -55,11 +55,11 @@ const opening =
     return (await sandboxFor({ ...settings, scenario: whole })).client();
   };
 
-/** What the wallet has paid since it was opened, in INR. */
+/** What the wallet has paid out so far, in INR. */
 const paid = async (world: Client, openingInr = OPENING_INR): Promise<number> =>
   Math.round((openingInr - (await world.balance()).body.data.balance) * 100) / 100;
 
-const bare = async (world: Client, path: string, authorization?: string): Promise<Seen> =>
+const sendBare = async (world: Client, path: string, authorization?: string): Promise<Seen> =>
   seen(await fetch(world.url + path, authorization === undefined ? {} : { headers: { authorization } }));
 
 const WRONG_AMOUNT = { field: 'amount', message: 'amount must be greater than 0' };
@@ -67,13 +67,13 @@ const WRONG_AMOUNT = { field: 'amount', message: 'amount must be greater than 0'
 const statusWord = (word: Dialect['errors']['status_word']): Story => ({
   row: 'errors.status_word',
   choice: word,
-  what: `the status of an error is the word ${word}, that of a success stays success`,
-  tell: async (open) => {
+  what: `the status word of an error is ${word}, and that of a success is still success`,
+  run: async (open) => {
     const world = await open();
     for (const refused of [
       await world.pay({ amount: 0 }),
       await world.send('GET', '/'),
-      await bare(world, '/client/fetchbalance'),
+      await sendBare(world, '/client/fetchbalance'),
     ]) {
       expect(refused.body.status).toBe(word);
     }
@@ -85,8 +85,8 @@ const ERRORS: readonly Story[] = [
   {
     row: 'errors.body',
     choice: 'envelope',
-    what: 'an error is an envelope with a message, a code and the fields at fault',
-    tell: async (open) => {
+    what: 'an error body has a status word, a message, a code and the wrong fields',
+    run: async (open) => {
       const { headers, body } = await (await open()).pay({ amount: 0 });
       expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
       const { message } = WRONG_AMOUNT;
@@ -96,8 +96,8 @@ const ERRORS: readonly Story[] = [
   {
     row: 'errors.body',
     choice: 'message',
-    what: 'an error is a message and no more',
-    tell: async (open) => {
+    what: 'an error body has only a message',
+    run: async (open) => {
       const { status, headers, body } = await (await open()).pay({ amount: 0 });
       expect(status).toBe(400);
       expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
@@ -107,8 +107,8 @@ const ERRORS: readonly Story[] = [
   {
     row: 'errors.body',
     choice: 'problem',
-    what: 'an error is a problem of RFC 9457',
-    tell: async (open) => {
+    what: 'an error body is a problem document of RFC 9457',
+    run: async (open) => {
       const { status, headers, body } = await (await open()).pay({ amount: 0 });
       expect(status).toBe(400);
       expect(headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
@@ -125,8 +125,8 @@ const ERRORS: readonly Story[] = [
   {
     row: 'errors.body',
     choice: 'empty',
-    what: 'an error has a status and no body',
-    tell: async (open) => {
+    what: 'an error has no body',
+    run: async (open) => {
       const { status, headers, text } = await (await open()).pay({ amount: 0 });
       expect(status).toBe(400);
       expect(headers.has('content-type')).toBe(false);
@@ -137,11 +137,11 @@ const ERRORS: readonly Story[] = [
   ...(['error', 'failed', 'failure'] as const).map(statusWord),
 ];
 
-const refusedRepeat = (row: RowName, choice: 400 | 409, code: string, change: Change): Story => ({
+const repeatRefused = (row: RowName, choice: 400 | 409, code: string, change: Change): Story => ({
   row,
   choice,
-  what: `a reference sent again is refused with ${choice}, and debited once`,
-  tell: async (open) => {
+  what: `a repeated reference is refused with ${choice}, and its payout is debited once`,
+  run: async (open) => {
     const world = await open();
     const { txn_id } = (await world.pay()).body.data;
     const refused = await world.pay(change);
@@ -159,8 +159,8 @@ const refusedRepeat = (row: RowName, choice: 400 | 409, code: string, change: Ch
 const secondPayout = (row: RowName, amount: number): Story => ({
   row,
   choice: 'second_payout',
-  what: `a reference sent again${amount === PAYOUT.amount ? '' : ' with another amount'} pays a second time, and status by reference shows the latest`,
-  tell: async (open) => {
+  what: `a repeated reference${amount === PAYOUT.amount ? '' : ' with another amount'} makes a second payout, and status by reference shows the latest`,
+  run: async (open) => {
     const world = await open();
     const first = (await world.pay()).body.data;
     const again = await world.pay({ amount });
@@ -181,8 +181,8 @@ const REFERENCES: readonly Story[] = [
   {
     row: 'client_ref_id.same_body',
     choice: 'replay',
-    what: 'a reference sent again shows its payout as it stands, and is debited once',
-    tell: async (open) => {
+    what: 'a repeated reference gets the current state of its payout, and is debited once',
+    run: async (open) => {
       const world = await open({ settings: FROZEN });
       const { txn_id } = (await world.pay()).body.data;
       await world.clock.advance('2s');
@@ -195,8 +195,8 @@ const REFERENCES: readonly Story[] = [
   {
     row: 'client_ref_id.same_body',
     choice: 'first_answer',
-    what: 'a reference sent again gets its first answer, whatever has happened since, and is debited once',
-    tell: async (open) => {
+    what: 'a repeated reference gets its first answer again, even after settlement, and is debited once',
+    run: async (open) => {
       const world = await open({ settings: FROZEN });
       const first = await world.pay();
       await world.clock.advance('2s');
@@ -207,16 +207,16 @@ const REFERENCES: readonly Story[] = [
       expect(await paid(world)).toBe(1500.5);
     },
   },
-  refusedRepeat('client_ref_id.same_body', 400, 'DUPLICATE_REFERENCE', {}),
-  refusedRepeat('client_ref_id.same_body', 409, 'REFERENCE_CONFLICT', {}),
+  repeatRefused('client_ref_id.same_body', 400, 'DUPLICATE_REFERENCE', {}),
+  repeatRefused('client_ref_id.same_body', 409, 'REFERENCE_CONFLICT', {}),
   secondPayout('client_ref_id.same_body', PAYOUT.amount),
-  refusedRepeat('client_ref_id.changed_body', 400, 'DUPLICATE_REFERENCE', { amount: 1 }),
-  refusedRepeat('client_ref_id.changed_body', 409, 'REFERENCE_CONFLICT', { amount: 1 }),
+  repeatRefused('client_ref_id.changed_body', 400, 'DUPLICATE_REFERENCE', { amount: 1 }),
+  repeatRefused('client_ref_id.changed_body', 409, 'REFERENCE_CONFLICT', { amount: 1 }),
   {
     row: 'client_ref_id.changed_body',
     choice: 'replay',
-    what: 'a reference sent again with another body shows the first payout, and is debited once',
-    tell: async (open) => {
+    what: 'a repeated reference with another body gets the first payout, and is debited once',
+    run: async (open) => {
       const world = await open();
       const first = await world.pay();
       const again = await world.pay({ amount: 1, transfer_mode: 'NEFT' });
@@ -229,8 +229,8 @@ const REFERENCES: readonly Story[] = [
   {
     row: 'client_ref_id.after_402',
     choice: 'forget',
-    what: 'a reference that was refused with 402 is free again',
-    tell: async (open) => {
+    what: 'a reference that was refused with 402 can be used again',
+    run: async (open) => {
       const world = await open({ scenario: { wallet: { opening_balance: 100 } } });
       expect((await world.pay({ amount: 100.01 })).status).toBe(402);
       expect((await world.pay({ amount: 40 })).status).toBe(200);
@@ -240,8 +240,8 @@ const REFERENCES: readonly Story[] = [
   {
     row: 'client_ref_id.after_402',
     choice: 'remember',
-    what: 'a reference that was refused with 402 stays refused, whatever the wallet could cover by then',
-    tell: async (open) => {
+    what: 'a reference that was refused with 402 stays refused, even when the wallet covers it later',
+    run: async (open) => {
       const world = await open({ scenario: { wallet: { opening_balance: 100 } } });
       expect((await world.pay({ amount: 100.01 })).status).toBe(402);
       const again = await world.pay({ amount: 40 });
@@ -254,8 +254,8 @@ const REFERENCES: readonly Story[] = [
   },
 ];
 
-/** Asks by both names, which name two payouts. */
-async function askedByBoth(world: Client): Promise<Seen> {
+/** Asks with a txn_id and a client_ref_id that belong to different payouts. */
+async function statusByBoth(world: Client): Promise<Seen> {
   const { txn_id } = (await world.pay()).body.data;
   await world.pay({ client_ref_id: 'order-2' });
   expect((await world.status({ txn_id })).body.data.client_ref_id).toBe('order-1');
@@ -268,8 +268,8 @@ const BY_ORDER = '/payout/status?client_ref_id=order-1';
 const completedAt = (choice: 'null' | 'absent'): Story => ({
   row: 'status.completed_at_while_pending',
   choice,
-  what: `completed_at is ${choice} while a payout is PENDING, and a time after that`,
-  tell: async (open) => {
+  what: `completed_at is ${choice} while a payout is PENDING, and a timestamp afterwards`,
+  run: async (open) => {
     const world = await open({ settings: FROZEN });
     await world.pay();
     const pending = (await world.status({ client_ref_id: 'order-1' })).body.data;
@@ -285,8 +285,8 @@ const completedAt = (choice: 'null' | 'absent'): Story => ({
 const utrOfFailed = (choice: 'null' | 'set'): Story => ({
   row: 'status.utr_of_failed',
   choice,
-  what: `a payout that FAILED has ${choice === 'null' ? 'no' : 'a'} UTR, and its money is back`,
-  tell: async (open) => {
+  what: `a FAILED payout has ${choice === 'null' ? 'no' : 'a'} UTR, and is refunded`,
+  run: async (open) => {
     const settlement = { IMPS: [{ to: 'FAILED' as const, after: '5s' }] };
     const world = await open({ settings: FROZEN, scenario: { settlement } });
     expect((await world.pay()).body.data.utr).toBeNull();
@@ -304,36 +304,36 @@ const STATUS: readonly Story[] = [
   {
     row: 'status.without_key',
     choice: 401,
-    what: 'status asks for a key',
-    tell: async (open) => {
+    what: 'status requires a key',
+    run: async (open) => {
       const world = await open();
       await world.pay();
-      expect(await bare(world, BY_ORDER)).toMatchObject({ status: 401, body: { code: 'UNAUTHORIZED' } });
+      expect(await sendBare(world, BY_ORDER)).toMatchObject({ status: 401, body: { code: 'UNAUTHORIZED' } });
     },
   },
   {
     row: 'status.without_key',
     choice: 'answered',
-    what: 'status without a key is answered from the world of sk_test_demo; a wrong key and the other routes are not',
-    tell: async (open) => {
+    what: 'status without a key reads the world of sk_test_demo; a wrong key and the other routes are still refused',
+    run: async (open) => {
       const world = await open();
       await world.pay({ amount: 2 });
-      expect((await bare(world, BY_ORDER)).status).toBe(404);
+      expect((await sendBare(world, BY_ORDER)).status).toBe(404);
       const headers = { 'content-type': 'application/json', authorization: 'Bearer sk_test_demo' };
       await world.send('POST', '/payout/initiate', { headers, body: JSON.stringify(PAYOUT) });
-      expect((await bare(world, BY_ORDER)).body.data.amount).toBe(PAYOUT.amount);
+      expect((await sendBare(world, BY_ORDER)).body.data.amount).toBe(PAYOUT.amount);
       expect((await world.status({ client_ref_id: 'order-1' })).body.data.amount).toBe(2);
-      expect((await bare(world, BY_ORDER, 'Bearer nobody')).status).toBe(401);
-      expect((await bare(world, BY_ORDER, '')).status).toBe(401);
-      expect((await bare(world, '/client/fetchbalance')).status).toBe(401);
+      expect((await sendBare(world, BY_ORDER, 'Bearer nobody')).status).toBe(401);
+      expect((await sendBare(world, BY_ORDER, '')).status).toBe(401);
+      expect((await sendBare(world, '/client/fetchbalance')).status).toBe(401);
       expect((await fetch(`${world.url}/payout/initiate`, { method: 'POST' })).status).toBe(401);
     },
   },
   {
     row: 'status.without_key',
     choice: 'answered',
-    what: 'with fixed keys, status without a key is answered from the world of the first',
-    tell: async (open) => {
+    what: 'with fixed keys, status without a key reads the world of the first key',
+    run: async (open) => {
       const { url } = await open({ settings: { apiKeys: 'one,two' } });
       for (const [key, amount] of [
         ['two', 2],
@@ -349,8 +349,8 @@ const STATUS: readonly Story[] = [
   {
     row: 'status.unknown',
     choice: 404,
-    what: 'a transaction that there is not is answered 404',
-    tell: async (open) => {
+    what: 'an unknown transaction is answered with 404',
+    run: async (open) => {
       const world = await open();
       for (const query of [{ txn_id: 'TXN0' }, { client_ref_id: 'order-1' }]) {
         const answer = await world.status(query);
@@ -361,8 +361,8 @@ const STATUS: readonly Story[] = [
   {
     row: 'status.unknown',
     choice: 400,
-    what: 'a transaction that there is not is answered 400, a route that there is not still 404',
-    tell: async (open) => {
+    what: 'an unknown transaction is answered with 400, and an unknown route still with 404',
+    run: async (open) => {
       const world = await open();
       for (const query of [{ txn_id: 'TXN0' }, { client_ref_id: 'order-1' }]) {
         const answer = await world.status(query);
@@ -374,10 +374,10 @@ const STATUS: readonly Story[] = [
   {
     row: 'status.both',
     choice: 'same',
-    what: 'two names of two payouts name none',
-    tell: async (open) => {
+    what: 'a txn_id and a client_ref_id of different payouts find none',
+    run: async (open) => {
       const world = await open();
-      expect((await askedByBoth(world)).status).toBe(404);
+      expect((await statusByBoth(world)).status).toBe(404);
       const { txn_id } = (await world.status({ client_ref_id: 'order-1' })).body.data;
       expect((await world.status({ txn_id, client_ref_id: 'order-1' })).status).toBe(200);
     },
@@ -385,28 +385,28 @@ const STATUS: readonly Story[] = [
   {
     row: 'status.both',
     choice: 'client_ref_id',
-    what: 'of two names the client_ref_id wins',
-    tell: async (open) => {
+    what: 'client_ref_id decides when both parameters are given',
+    run: async (open) => {
       const world = await open();
-      expect((await askedByBoth(world)).body.data.client_ref_id).toBe('order-2');
+      expect((await statusByBoth(world)).body.data.client_ref_id).toBe('order-2');
       expect((await world.status({ txn_id: 'TXN0', client_ref_id: 'order-1' })).status).toBe(200);
     },
   },
   {
     row: 'status.both',
     choice: 'txn_id',
-    what: 'of two names the txn_id wins',
-    tell: async (open) => {
+    what: 'txn_id decides when both parameters are given',
+    run: async (open) => {
       const world = await open();
-      expect((await askedByBoth(world)).body.data.client_ref_id).toBe('order-1');
+      expect((await statusByBoth(world)).body.data.client_ref_id).toBe('order-1');
       expect((await world.status({ txn_id: 'TXN0', client_ref_id: 'order-1' })).status).toBe(404);
     },
   },
   {
     row: 'status.both',
     choice: 400,
-    what: 'two names are refused, also when they name the same payout',
-    tell: async (open) => {
+    what: 'both parameters together are refused, even when they name the same payout',
+    run: async (open) => {
       const world = await open();
       const refused = {
         status: 400,
@@ -418,7 +418,7 @@ const STATUS: readonly Story[] = [
           ],
         },
       };
-      expect(await askedByBoth(world)).toMatchObject(refused);
+      expect(await statusByBoth(world)).toMatchObject(refused);
       const { txn_id } = (await world.status({ client_ref_id: 'order-1' })).body.data;
       expect(await world.status({ txn_id, client_ref_id: 'order-1' })).toMatchObject(refused);
     },
@@ -427,37 +427,47 @@ const STATUS: readonly Story[] = [
   ...(['null', 'set'] as const).map(utrOfFailed),
 ];
 
-const ODD_FORMS = { beneficiary_ifsc: 'sbin1', beneficiary_account: '12345678' };
-const IFSC_DOUBT = 'beneficiary_ifsc is not an IFSC (4 capital letters, 0, 6 capital letters or digits)';
-const ACCOUNT_DOUBT = 'beneficiary_account is not 9 to 18 digits';
+const MALFORMED = { beneficiary_ifsc: 'sbin1', beneficiary_account: '12345678' };
+const IFSC_WARNING = 'beneficiary_ifsc is not an IFSC (4 capital letters, 0, 6 capital letters or digits)';
+const ACCOUNT_WARNING = 'beneficiary_account is not 9 to 18 digits';
 const LARGE = { amount: 500_000.01 };
-const LIMIT_DOUBT = 'amount is above INR 5,00,000, where IMPS usually ends';
+const LIMIT_WARNING = 'amount is above INR 5,00,000, where IMPS usually ends';
 const UPI = { transfer_mode: 'UPI', beneficiary_account: 'asha.rao@okbank' };
 
-/** The three ways to meet what the real service might refuse. */
-const doubted = (row: RowName, change: Change, doubts: readonly string[], paidInr: number): Story[] => [
+/** The three ways to treat values that the real service might refuse. */
+const suspectValues = (
+  row: RowName,
+  change: Change,
+  warnings: readonly string[],
+  paidInr: number,
+): Story[] => [
   {
     row,
     choice: 'warn',
-    what: 'what the real service might refuse is accepted with a warning',
-    tell: async (open) => {
+    what: 'a value that the real service might refuse is accepted with a warning',
+    run: async (open) => {
       const world = await open();
       const { status, headers } = await world.pay(change);
       expect(status).toBe(200);
-      expect(headers.get('x-sandbox-warning')).toBe(doubts.join('; '));
+      expect(headers.get('x-sandbox-warning')).toBe(warnings.join('; '));
       expect(await paid(world)).toBe(paidInr);
     },
   },
   {
     row,
     choice: 'refuse',
-    what: 'what the real service might refuse is refused, and every doubt is told at once',
-    tell: async (open) => {
+    what: 'a value that the real service might refuse is refused, together with all others',
+    run: async (open) => {
       const world = await open();
       const { status, body, headers } = await world.pay(change);
       expect(status).toBe(400);
-      const errors = doubts.map((message) => ({ field: message.split(' ')[0], message }));
-      expect(body).toEqual({ status: 'error', message: doubts.join('; '), code: 'INVALID_REQUEST', errors });
+      const errors = warnings.map((message) => ({ field: message.split(' ')[0], message }));
+      expect(body).toEqual({
+        status: 'error',
+        message: warnings.join('; '),
+        code: 'INVALID_REQUEST',
+        errors,
+      });
       expect(headers.has('x-sandbox-warning')).toBe(false);
       expect((await world.status({ client_ref_id: 'order-1' })).status).toBe(404);
       expect(await paid(world)).toBe(0);
@@ -466,8 +476,8 @@ const doubted = (row: RowName, change: Change, doubts: readonly string[], paidIn
   {
     row,
     choice: 'ignore',
-    what: 'what the real service might refuse is accepted in silence',
-    tell: async (open) => {
+    what: 'a value that the real service might refuse is accepted without a warning',
+    run: async (open) => {
       const world = await open();
       const { status, headers } = await world.pay(change);
       expect(status).toBe(200);
@@ -478,33 +488,33 @@ const doubted = (row: RowName, change: Change, doubts: readonly string[], paidIn
 ];
 
 const REQUESTS: readonly Story[] = [
-  ...doubted('requests.formats', ODD_FORMS, [IFSC_DOUBT, ACCOUNT_DOUBT], 1500.5),
+  ...suspectValues('requests.formats', MALFORMED, [IFSC_WARNING, ACCOUNT_WARNING], 1500.5),
   {
     row: 'requests.formats',
     choice: 'refuse',
-    what: 'a dialect that refuses odd forms still warns of odd amounts',
-    tell: async (open) => {
+    what: 'a dialect that refuses malformed values still only warns about amounts outside the limits of a mode',
+    run: async (open) => {
       const { status, headers } = await (await open()).pay(LARGE);
       expect(status).toBe(200);
-      expect(headers.get('x-sandbox-warning')).toBe(LIMIT_DOUBT);
+      expect(headers.get('x-sandbox-warning')).toBe(LIMIT_WARNING);
     },
   },
-  ...doubted('requests.mode_limits', LARGE, [LIMIT_DOUBT], 500_000.01),
+  ...suspectValues('requests.mode_limits', LARGE, [LIMIT_WARNING], 500_000.01),
   {
     row: 'requests.mode_limits',
     choice: 'refuse',
-    what: 'a dialect that refuses odd amounts still warns of odd forms',
-    tell: async (open) => {
-      const { status, headers } = await (await open()).pay(ODD_FORMS);
+    what: 'a dialect that refuses amounts outside the limits of a mode still only warns about malformed values',
+    run: async (open) => {
+      const { status, headers } = await (await open()).pay(MALFORMED);
       expect(status).toBe(200);
-      expect(headers.get('x-sandbox-warning')).toBe(`${IFSC_DOUBT}; ${ACCOUNT_DOUBT}`);
+      expect(headers.get('x-sandbox-warning')).toBe(`${IFSC_WARNING}; ${ACCOUNT_WARNING}`);
     },
   },
   {
     row: 'requests.unknown_fields',
     choice: 'ignore',
-    what: 'a field that the interface does not have is ignored',
-    tell: async (open) => {
+    what: 'an unknown field is ignored',
+    run: async (open) => {
       const world = await open();
       expect((await world.pay({ purpose: 'x' })).status).toBe(200);
       expect((await world.pay({ purpose: 'y' })).headers.get('idempotent-replayed')).toBe('true');
@@ -513,8 +523,8 @@ const REQUESTS: readonly Story[] = [
   {
     row: 'requests.unknown_fields',
     choice: 'refuse',
-    what: 'a field that the interface does not have is refused, with all else that is wrong',
-    tell: async (open) => {
+    what: 'an unknown field is refused, together with every other error',
+    run: async (open) => {
       const world = await open();
       const unknown = { field: 'purpose', message: 'purpose is not a field of the interface' };
       expect(await world.pay({ purpose: 'x' })).toMatchObject({
@@ -534,7 +544,7 @@ const REQUESTS: readonly Story[] = [
     row: 'requests.upi_beneficiary',
     choice: 'account_or_upi_id',
     what: 'a UPI payout may name a UPI ID or an account',
-    tell: async (open) => {
+    run: async (open) => {
       const world = await open({ dialect: { requests: { formats: 'refuse' } } });
       expect((await world.pay(UPI)).status).toBe(200);
       expect((await world.pay({ client_ref_id: 'order-2', transfer_mode: 'UPI' })).status).toBe(200);
@@ -544,14 +554,14 @@ const REQUESTS: readonly Story[] = [
   {
     row: 'requests.upi_beneficiary',
     choice: 'account',
-    what: 'a UPI payout may name an account only',
-    tell: async (open) => {
+    what: 'a UPI payout must name an account',
+    run: async (open) => {
       const world = await open({ dialect: { requests: { formats: 'refuse' } } });
       const refused = await world.pay(UPI);
-      expect(refused).toMatchObject({ status: 400, body: { errors: [{ message: ACCOUNT_DOUBT }] } });
+      expect(refused).toMatchObject({ status: 400, body: { errors: [{ message: ACCOUNT_WARNING }] } });
       expect((await world.pay({ transfer_mode: 'UPI' })).status).toBe(200);
       const lenient = await open();
-      expect((await lenient.pay(UPI)).headers.get('x-sandbox-warning')).toBe(ACCOUNT_DOUBT);
+      expect((await lenient.pay(UPI)).headers.get('x-sandbox-warning')).toBe(ACCOUNT_WARNING);
     },
   },
 ];
@@ -562,8 +572,8 @@ const RATE_LIMITS: readonly Story[] = [
   {
     row: 'rate_limit.routes',
     choice: 'initiate',
-    what: 'the rate limit holds for initiates only',
-    tell: async (open) => {
+    what: 'the rate limit applies to initiates only',
+    run: async (open) => {
       const world = await open({ scenario: TWICE_AN_HOUR });
       const balances = await Promise.all([world.balance(), world.balance(), world.balance()]);
       expect(balances.map(({ status }) => status)).toEqual([200, 200, 200]);
@@ -580,8 +590,8 @@ const RATE_LIMITS: readonly Story[] = [
   {
     row: 'rate_limit.routes',
     choice: 'all',
-    what: 'the rate limit holds for all three routes together',
-    tell: async (open) => {
+    what: 'the rate limit applies to all three routes together',
+    run: async (open) => {
       const world = await open({ scenario: TWICE_AN_HOUR });
       expect((await world.balance()).status).toBe(200);
       expect((await world.status({ txn_id: 'TXN0' })).status).toBe(404);
@@ -594,8 +604,8 @@ const RATE_LIMITS: readonly Story[] = [
   {
     row: 'rate_limit.retry_after',
     choice: 'seconds',
-    what: 'a 429 says in whole seconds when to come again',
-    tell: async (open) => {
+    what: 'a 429 has Retry-After in whole seconds',
+    run: async (open) => {
       const world = await open({ scenario: { rate_limit: { max: 1, per: '1h' } } });
       expect((await world.pay()).headers.has('retry-after')).toBe(false);
       const { status, headers } = await world.pay();
@@ -606,13 +616,13 @@ const RATE_LIMITS: readonly Story[] = [
   {
     row: 'rate_limit.retry_after',
     choice: 'absent',
-    what: 'a 429 does not say when to come again',
-    tell: async (open) => {
+    what: 'a 429 has no Retry-After',
+    run: async (open) => {
       const world = await open({ scenario: { rate_limit: { max: 1, per: '1h' } } });
       await world.pay();
       const byRule = { client_ref_id: 'order-2', beneficiary_account: '9999000429' };
-      const ordered = await open({ scenario: { rate_limit: 'off' } });
-      for (const { status, headers } of [await world.pay(), await ordered.pay(byRule)]) {
+      const byRuleWorld = await open({ scenario: { rate_limit: 'off' } });
+      for (const { status, headers } of [await world.pay(), await byRuleWorld.pay(byRule)]) {
         expect(status).toBe(429);
         expect(headers.has('retry-after')).toBe(false);
       }
@@ -625,11 +635,15 @@ const TIMESTAMPS = {
   seconds: { created: '2026-01-15T10:30:00Z', completed: '2026-01-15T10:30:02Z' },
 };
 
-/** Answers of every kind, and the headers of each that the real service would not send. */
-const TOLD: readonly [what: string, headers: readonly string[], ask: (open: Open) => Promise<Seen>][] = [
+/** Answers of every kind, and the headers of each that only the sandbox sends. */
+const ANSWERS_BY_KIND: readonly [
+  what: string,
+  headers: readonly string[],
+  ask: (open: Open) => Promise<Seen>,
+][] = [
   ['an accepted payout', [], async (open) => (await open()).pay()],
   ['a balance', [], async (open) => (await open()).balance()],
-  ['a warning', ['x-sandbox-warning'], async (open) => (await open()).pay(ODD_FORMS)],
+  ['a warning', ['x-sandbox-warning'], async (open) => (await open()).pay(MALFORMED)],
   [
     'a replay',
     ['idempotent-replayed'],
@@ -649,7 +663,7 @@ const TOLD: readonly [what: string, headers: readonly string[], ask: (open: Open
         body: '{',
       }),
   ],
-  ['no key', [], async (open) => bare(await open(), '/client/fetchbalance')],
+  ['no key', [], async (open) => sendBare(await open(), '/client/fetchbalance')],
   [
     'an empty wallet',
     [],
@@ -658,7 +672,7 @@ const TOLD: readonly [what: string, headers: readonly string[], ask: (open: Open
   ['no such payout', [], async (open) => (await open()).status({ txn_id: 'TXN0' })],
   ['no such route', [], async (open) => (await open()).send('GET', '/')],
   ['another method', [], async (open) => (await open()).send('GET', '/payout/initiate')],
-  ['a path that is none', [], async (open) => (await open()).send('GET', '/%zz')],
+  ['a malformed path', [], async (open) => (await open()).send('GET', '/%zz')],
   [
     'a rate limit',
     ['x-sandbox-limit'],
@@ -689,7 +703,7 @@ const TOLD: readonly [what: string, headers: readonly string[], ask: (open: Open
     ['x-sandbox-rule', 'x-sandbox-warning'],
     async (open) =>
       (await open({ scenario: { rules: [{ name: 'bad', effect: { fault: 'malformed-json' } }] } })).pay(
-        ODD_FORMS,
+        MALFORMED,
       ),
   ],
 ];
@@ -700,8 +714,8 @@ const sandboxHeaders = ({ headers }: Seen): string[] =>
 const timestamps = (choice: Dialect['answers']['timestamps']): Story => ({
   row: 'answers.timestamps',
   choice,
-  what: `every time is told in ${choice === 'seconds' ? 'whole seconds' : 'milliseconds'}`,
-  tell: async (open) => {
+  what: `every timestamp has ${choice === 'seconds' ? 'whole seconds' : 'milliseconds'}`,
+  run: async (open) => {
     const { created, completed } = TIMESTAMPS[choice];
     const world = await open({ settings: { clock: '2026-01-15T10:30:00.250Z' } });
     expect((await world.balance()).body.data.last_updated).toBe(created);
@@ -712,12 +726,12 @@ const timestamps = (choice: Dialect['answers']['timestamps']): Story => ({
   },
 });
 
-const headersTold = ([what, names, ask]: (typeof TOLD)[number]): Story[] => [
+const headersSent = ([what, names, ask]: (typeof ANSWERS_BY_KIND)[number]): Story[] => [
   {
     row: 'answers.sandbox_headers',
     choice: 'sent',
-    what: `the headers of the sandbox are sent with ${what}`,
-    tell: async (open) => {
+    what: `the sandbox's own headers are sent with ${what}`,
+    run: async (open) => {
       const expected = [...names, 'x-sandbox-request-id'].toSorted();
       expect(sandboxHeaders(await ask(open)).toSorted()).toEqual(expected);
     },
@@ -725,8 +739,8 @@ const headersTold = ([what, names, ask]: (typeof TOLD)[number]): Story[] => [
   {
     row: 'answers.sandbox_headers',
     choice: 'not_sent',
-    what: `no header of the sandbox is sent with ${what}`,
-    tell: async (open) => {
+    what: `none of the sandbox's own headers are sent with ${what}`,
+    run: async (open) => {
       expect(sandboxHeaders(await ask(open))).toEqual([]);
     },
   },
@@ -734,14 +748,14 @@ const headersTold = ([what, names, ask]: (typeof TOLD)[number]): Story[] => [
 
 const ANSWERS: readonly Story[] = [
   ...(['milliseconds', 'seconds'] as const).map(timestamps),
-  ...TOLD.flatMap(headersTold),
+  ...ANSWERS_BY_KIND.flatMap(headersSent),
 ];
 
 const STORIES = [...ERRORS, ...REFERENCES, ...STATUS, ...REQUESTS, ...RATE_LIMITS, ...ANSWERS];
 
-test.each(STORIES)('$what ($row: $choice)', async ({ row, choice, tell }) => {
+test.each(STORIES)('$what ($row: $choice)', async ({ row, choice, run }) => {
   expect.hasAssertions();
-  await tell(opening(row, choice));
+  await run(opening(row, choice));
 });
 
 /** Every row of the schema with its choices. */
@@ -752,14 +766,14 @@ const ROWS = Object.entries(Dialect.shape).flatMap(([group, rows]) =>
   })),
 );
 
-test.each(ROWS)('every choice of $name has a story', ({ name, choices }) => {
-  const told = STORIES.filter(({ row }) => row === name).map(({ choice }) => choice);
-  expect(new Set(told)).toEqual(new Set(choices));
+test.each(ROWS)('every choice of $name has a test', ({ name, choices }) => {
+  const tested = STORIES.filter(({ row }) => row === name).map(({ choice }) => choice);
+  expect(new Set(tested)).toEqual(new Set(choices));
 });
 
 const FIDELITY = readFileSync(new URL('../../../docs/fidelity.md', import.meta.url), 'utf8');
 
-test('every switch of the dialect stands in docs/fidelity.md with its choices, the default first, and no other does', () => {
+test('docs/fidelity.md lists exactly the switches of the dialect, with their choices, the default first', () => {
   const written = [...FIDELITY.matchAll(/`dialect\.(\w+\.\w+)`: ([^|]+?) *\|/g)];
   expect(written.map(([, name, choices]) => `${name}: ${choices}`).toSorted()).toEqual(
     ROWS.map(({ name, choices }) => `${name}: ${choices.join(', ')}`).toSorted(),
@@ -770,14 +784,14 @@ test('every switch of the dialect stands in docs/fidelity.md with its choices, t
   }
 });
 
-test('every file that docs/fidelity.md names is there', () => {
+test('every file that docs/fidelity.md names exists', () => {
   const files = [...FIDELITY.matchAll(/`([a-z]+\/[a-z-]+\.ts)`/g)].map(([, file]) => file!);
   expect(files.length).toBeGreaterThan(40);
   const src = new URL('../../../src/', import.meta.url);
   expect(files.filter((file) => !existsSync(new URL(file, src)))).toEqual([]);
 });
 
-describe('errors that are no refusal of a payout', () => {
+describe('errors from rules and broken HTTP', () => {
   const SHAPES = {
     envelope: { status: 'error', message: 'later', code: 'SLOW_DOWN' },
     message: { message: 'later' },
@@ -792,7 +806,7 @@ describe('errors that are no refusal of a payout', () => {
   };
 
   test.each(Object.entries(SHAPES))(
-    'an error that a rule orders speaks the dialect: %s',
+    'an error that a rule sends has the error body of the dialect: %s',
     async (body, said) => {
       const respond = { status: 503, code: 'SLOW_DOWN', message: 'later' };
       const open = opening('errors.body', body);
@@ -805,7 +819,7 @@ describe('errors that are no refusal of a payout', () => {
     },
   );
 
-  test('what never became a request is answered in the dialect too', async () => {
+  test('bytes that are not a request get the error body of the dialect', async () => {
     const { url } = await opening('errors.body', 'empty')();
     const socket = rawSocket(url);
     socket.write('THIS IS NO HTTP\r\n\r\n');
@@ -816,8 +830,8 @@ describe('errors that are no refusal of a payout', () => {
 });
 
 describe('a second payout', () => {
-  /** A sandbox whose book can be audited, and `count` identical initiates that come at once. */
-  async function crowd(count: number, openingBalance: number) {
+  /** Sends `count` identical initiates at once; returns the answers and the state of the world. */
+  async function payAtOnce(count: number, openingBalance: number) {
     const dialect = { client_ref_id: { same_body: 'second_payout' as const } };
     const settings = readSettings(
       { port: 0, rateLimit: 'off', settlement: 'manual', openingBalance, scenario: { dialect } },
@@ -830,29 +844,29 @@ describe('a second payout', () => {
     const pay = async () =>
       seen(await fetch(`${server.url}/payout/initiate`, { method: 'POST', headers, body }));
     const answers = await Promise.all(Array.from({ length: count }, pay));
-    return { answers, book: server.worlds.use(worldIdOf('sk_test_crowd')).latest };
+    return { answers, state: server.worlds.use(worldIdOf('sk_test_crowd')).latest };
   }
 
-  test('so many identical requests at once make so many payouts and so many debits', async () => {
-    const { answers, book } = await crowd(40, 1000);
+  test('forty identical requests at once make forty payouts and forty debits', async () => {
+    const { answers, state } = await payAtOnce(40, 1000);
     expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
     const ids = answers.map(({ body }) => body.data.txn_id as string).toSorted();
     expect(new Set(ids).size).toBe(40);
-    expect([...book.payouts].map(({ txnId }) => txnId).toSorted()).toEqual(ids);
-    expect([...book.payouts].map(({ nth }) => nth)).toEqual(Array.from({ length: 40 }, (_, nth) => nth + 1));
-    expect(book.wallet.balancePaise).toBe(60_000);
-    expect([...book.entries].filter(({ kind }) => kind === 'payout')).toHaveLength(40);
+    expect([...state.payouts].map(({ txnId }) => txnId).toSorted()).toEqual(ids);
+    expect([...state.payouts].map(({ nth }) => nth)).toEqual(Array.from({ length: 40 }, (_, nth) => nth + 1));
+    expect(state.wallet.balancePaise).toBe(60_000);
+    expect([...state.entries].filter(({ kind }) => kind === 'payout')).toHaveLength(40);
   });
 
-  test('a wallet that covers seven of them pays seven', async () => {
-    const { answers, book } = await crowd(20, 75);
+  test('a wallet that covers seven of twenty identical payouts pays seven', async () => {
+    const { answers, state } = await payAtOnce(20, 75);
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(7);
     expect(answers.filter(({ status }) => status === 402)).toHaveLength(13);
-    expect(book.wallet.balancePaise).toBe(500);
-    expect(book.payouts).toHaveLength(7);
+    expect(state.wallet.balancePaise).toBe(500);
+    expect(state.payouts).toHaveLength(7);
   });
 
-  test('the bodies of a reference are compared with that of its latest payout', async () => {
+  test('a repeated body is compared with that of the latest payout', async () => {
     const dialect: DialectChange = { client_ref_id: { same_body: 'replay', changed_body: 'second_payout' } };
     const world = (await sandboxFor({ scenario: { dialect } })).client();
     await world.pay({ amount: 1 });
@@ -891,7 +905,7 @@ describe('presets', () => {
     expect((await world.status({ txn_id: 'TXN0' })).body).toMatchObject({ status: 'error' });
   });
 
-  test('a preset that there is not is refused with the names of those there are', async () => {
+  test('an unknown preset is refused, with the names of the known ones', async () => {
     await expect(sandboxFor({ scenario: { dialect: 'nowhere' } })).rejects.toThrow(
       `dialect must be one of ${names}`,
     );
@@ -900,15 +914,12 @@ describe('presets', () => {
     ).rejects.toThrow(`dialect.extends must be one of ${names}`);
   });
 
-  test.each(ROWS)(
-    'a choice that $name does not have is refused with those it has',
-    async ({ name, choices }) => {
-      const scenario = { dialect: withRow(name, 'nonsense') };
-      await expect(sandboxFor({ scenario })).rejects.toThrow(
-        `dialect.${name} must be one of ${choices.join(', ')}`,
-      );
-    },
-  );
+  test.each(ROWS)('an unknown choice of $name is refused, with the known ones', async ({ name, choices }) => {
+    const scenario = { dialect: withRow(name, 'nonsense') };
+    await expect(sandboxFor({ scenario })).rejects.toThrow(
+      `dialect.${name} must be one of ${choices.join(', ')}`,
+    );
+  });
 });
 
 describe('the header X-Sandbox-Scenario', () => {
@@ -921,7 +932,7 @@ describe('the header X-Sandbox-Scenario', () => {
     return (await sandboxFor({ scenarios: folder })).client();
   }
 
-  test('a request that chooses a scenario is answered in its dialect, whatever becomes of it', async () => {
+  test('a request that chooses a scenario is answered in its dialect, accepted or refused', async () => {
     const world = await worldWith({
       hushed: {
         dialect: {
@@ -954,7 +965,7 @@ describe('the header X-Sandbox-Scenario', () => {
     expect(sandboxHeaders(await world.balance())).toEqual(['x-sandbox-request-id']);
   });
 
-  test('a scenario that answers status without a key does so for the request that chooses it', async () => {
+  test('a request can choose a scenario that answers status without a key', async () => {
     const world = await worldWith({ open: { dialect: { status: { without_key: 'answered' } } } });
     const ask = (headers: Record<string, string>) => fetch(world.url + BY_ORDER, { headers });
     expect((await ask({})).status).toBe(401);

@@ -16,13 +16,13 @@ import { sized } from '../../support/size.ts';
 
 const KEY = 'sk_test_leaks';
 const EVENTUALLY = { timeout: 20_000, interval: 5 };
-/** How many requests must leave nothing behind. */
+/** How many faulted requests the leak test sends. */
 const FAULTED = sized(2500, 10_000);
 
 type Scenario = Exclude<NonNullable<SettingsInput['scenario']>, string>;
 type Effect = NonNullable<Scenario['rules']>[number]['effect'];
 
-/** What a client can be left waiting for, none of which ends by itself while a test runs. */
+/** Effects that hold the answer longer than a test runs. */
 const HELD: readonly [string, Effect][] = [
   ['hang', { fault: 'hang' }],
   ['long-hang', { fault: { kind: 'hang', for: '1h' } }],
@@ -31,13 +31,13 @@ const HELD: readonly [string, Effect][] = [
   ['late-reset', { delay: '1h', fault: 'connection-reset' }],
 ];
 
-/** What the sandbox cuts off by itself, at once. */
+/** Effects that end the connection at once. */
 const CUT: readonly [string, Effect][] = [
   ['reset', { fault: 'connection-reset' }],
   ['truncated', { fault: 'truncated-body' }],
 ];
 
-/** The system's clock, which says how many callbacks are scheduled. */
+/** The system's clock, with the set of callbacks that are scheduled. */
 function countingClock() {
   const clock = systemClock();
   const timers = new Set<object>();
@@ -59,21 +59,21 @@ function countingClock() {
   return { clock: counting, timers };
 }
 
-/** The answers that worlds hold back. (A spy of vitest would remember every call, and all that hangs on it.) */
+/** The answers that worlds hold. (A spy of vitest would keep every call, and everything it refers to.) */
 function watchHeld() {
   const held = new Set<object>();
-  // oxlint-disable-next-line typescript/unbound-method -- called with its own below
+  // oxlint-disable-next-line typescript/unbound-method -- called with `this` below
   const { hold } = HeldAnswers.prototype;
   HeldAnswers.prototype.hold = function (end) {
     const key = {};
     held.add(key);
-    const letGo = hold.call(this, () => {
+    const release = hold.call(this, () => {
       held.delete(key);
       end();
     });
     return () => {
       held.delete(key);
-      letGo();
+      release();
     };
   };
   onTestFinished(() => {
@@ -82,7 +82,7 @@ function watchHeld() {
   return held;
 }
 
-/** A sandbox whose rule is the one that the reference of a payout names, seen from the inside. */
+/** A sandbox in which the reference of a payout selects the rule, with access to its timers and connections. */
 async function openSandbox(settings: SettingsInput = {}) {
   const { clock, timers } = countingClock();
   const held = watchHeld();
@@ -101,11 +101,11 @@ async function openSandbox(settings: SettingsInput = {}) {
   return { app, worlds, url, timers, held, connections };
 }
 
-/** A connection that nobody remembers once it is closed. */
+/** A connection that can be collected once it is closed. */
 function open(url: string): Socket {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
-  return socket.on('error', () => undefined); // that the sandbox cuts it off is what is asked for
+  return socket.on('error', () => undefined); // the sandbox is meant to end it
 }
 
 /** The head and the body of an initiate. */
@@ -135,19 +135,19 @@ const allClosed = (sockets: readonly Socket[]): Promise<unknown> => Promise.all(
 setFlagsFromString('--expose_gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-/** The heap in use, once all that can go has gone. */
+/** The heap in use after garbage collection. */
 async function heapBytes(): Promise<number> {
   for (let round = 0; round < 3; round += 1) {
     collectGarbage();
-    await new Promise((resolve) => setImmediate(resolve)); // finalizers, which free more
+    await new Promise((resolve) => setImmediate(resolve)); // runs finalizers, which free more
   }
   return process.memoryUsage().heapUsed;
 }
 
-test(`${FAULTED} faulted requests whose clients leave keep no socket, no timer, no answer and no memory`, async () => {
+test(`${FAULTED} faulted requests whose clients disconnect leave no socket, timer, held answer or memory behind`, async () => {
   const { url, worlds, timers, held, connections } = await openSandbox();
   worlds.use(worldIdOf(KEY));
-  const idleAlarms = timers.size; // for worlds that nobody uses
+  const idleTimers = timers.size; // drops idle worlds
   const names = HELD.map(([name]) => name);
   const batch = async (size: number): Promise<void> => {
     const cut = Array.from({ length: size / 5 }, (_, nth) => send(url, CUT[nth % CUT.length]![0]));
@@ -156,22 +156,22 @@ test(`${FAULTED} faulted requests whose clients leave keep no socket, no timer, 
       send(url, names[nth % names.length]!),
     );
     await expect.poll(() => held.size, EVENTUALLY).toBe(waiting.length);
-    expect(timers.size).toBeGreaterThan(idleAlarms); // else nothing would be watched
+    expect(timers.size).toBeGreaterThan(idleTimers); // else the check below would check nothing
     for (const socket of waiting) socket.destroy();
     await cutOff;
     await expect.poll(() => held.size, EVENTUALLY).toBe(0);
     await expect.poll(connections, EVENTUALLY).toBe(0);
   };
-  for (let nth = 0; nth < 4; nth += 1) await batch(250); // until all is compiled and all pools are filled
+  for (let nth = 0; nth < 4; nth += 1) await batch(250); // until everything is compiled and all pools are filled
   const before = await heapBytes();
   for (let sent = 0; sent < FAULTED; sent += 250) await batch(250);
-  expect(timers.size).toBe(idleAlarms);
+  expect(timers.size).toBe(idleTimers);
   expect(((await heapBytes()) - before) / FAULTED).toBeLessThan(800); // bytes a request
   const balance = worlds.use(worldIdOf(KEY)).latest.wallet;
   expect(balance.balancePaise).toBe(100_000_000); // none of the payouts happened
 }, 120_000);
 
-test.each(HELD)('a sandbox that stops does not wait for an answer under %s', async (rule) => {
+test.each(HELD)('a sandbox that stops does not wait for an answer held by %s', async (rule) => {
   const { app, url, timers, held } = await openSandbox();
   const sockets = [send(url, rule), send(url, rule)];
   await expect.poll(() => held.size, EVENTUALLY).toBe(sockets.length);
@@ -180,7 +180,7 @@ test.each(HELD)('a sandbox that stops does not wait for an answer under %s', asy
   expect(timers.size).toBe(0);
 });
 
-test.each(HELD)('a world that is dropped ends its answers under %s, and only its own', async (rule) => {
+test.each(HELD)('dropping a world ends its own answers held by %s, and no others', async (rule) => {
   const { url, worlds, held } = await openSandbox({ maxWorlds: 2 });
   const dropped = send(url, rule, 'sk_test_first');
   await expect.poll(() => held.size, EVENTUALLY).toBe(1);
@@ -193,7 +193,7 @@ test.each(HELD)('a world that is dropped ends its answers under %s, and only its
   expect(kept.closed).toBe(false);
 });
 
-test.each(HELD)('a world that is dropped before it answers holds nothing back under %s', async (rule) => {
+test.each(HELD)('a world that is dropped before it answers holds no answer for %s', async (rule) => {
   const { url, worlds, timers, held } = await openSandbox({ maxWorlds: 1 });
   const { head, body } = initiateOf(rule, KEY, { expect: '100-continue' });
   const socket = open(url);
@@ -204,18 +204,18 @@ test.each(HELD)('a world that is dropped before it answers holds nothing back un
   socket.write(body);
   await ended;
   expect(held.size).toBe(0);
-  expect(timers.size).toBe(1); // for worlds that nobody uses
+  expect(timers.size).toBe(1); // drops idle worlds
 });
 
-test('a client that leaves during one of its beats ends a slow body', async () => {
+test('a client that disconnects in the middle of a slow body ends it', async () => {
   const { url, timers, held, connections, worlds } = await openSandbox();
   worlds.use(worldIdOf(KEY));
-  const idleAlarms = timers.size;
+  const idleTimers = timers.size;
   const socket = send(url, 'slow-body');
   await once(socket, 'data'); // the head
   socket.resetAndDestroy();
   await expect.poll(connections, EVENTUALLY).toBe(0);
-  await expect.poll(() => [held.size, timers.size], EVENTUALLY).toEqual([0, idleAlarms]);
+  await expect.poll(() => [held.size, timers.size], EVENTUALLY).toEqual([0, idleTimers]);
 });
 
 test('a client that half-closes its connection ends a hang', async () => {

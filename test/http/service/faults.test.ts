@@ -40,7 +40,7 @@ async function wholeAnswer(): Promise<string> {
   return (await client(KEY).pay()).text;
 }
 
-/** A fault that leaves no answer, and the errors of `fetch` and of `node:http`. */
+/** Faults without a complete answer, and the error that `fetch` and `node:http` report for each. */
 const BROKEN: readonly [string, Effect, string, string][] = [
   ['connection-reset', { fault: 'connection-reset' }, 'ECONNRESET', 'ECONNRESET'],
   ['empty-response', { fault: 'empty-response' }, 'UND_ERR_SOCKET', 'ECONNRESET'],
@@ -55,7 +55,7 @@ const seenAsJson = (text: string) => ({ status: 200, type: 'application/json; ch
 const seenAsPage = () => ({ status: 502, type: 'text/html', text: GATEWAY_HTML });
 const seenAsText = () => ({ status: 503, type: 'text/plain; charset=utf-8', text: 'try later' });
 
-/** A fault that leaves an answer, and what the client takes from it, given the answer as it should have been. */
+/** Effects with a complete answer, and what the client receives, given the normal answer. */
 const ANSWERED: readonly [string, Effect, typeof seenAsJson][] = [
   ['malformed-json', { fault: 'malformed-json' }, (whole) => seenAsJson(whole.slice(0, -1))],
   ['slow-body', { fault: { kind: 'slow-body', bytes_per_second: 2000 } }, seenAsJson],
@@ -67,36 +67,39 @@ const ANSWERED: readonly [string, Effect, typeof seenAsJson][] = [
   ['a log-normal delay', { delay: { median: '5ms', sigma: 0.5 } }, seenAsJson],
 ];
 
-/** The payout and the money, as the wallet has them after a single initiate. */
+/** Checks the payout and the balance after a single initiate. */
 async function expectLedger(client: Client, commit: boolean): Promise<void> {
   expect((await client.status({ client_ref_id: PAYOUT.client_ref_id })).status).toBe(commit ? 200 : 404);
   expect((await client.balance()).body.data.balance).toBe(commit ? OPENING - PAYOUT.amount : OPENING);
 }
 
 describe.each([
-  ['with a payout that happens', true],
-  ['with a payout that does not', false],
+  ['when the payout happens', true],
+  ['when the payout does not happen', false],
 ])('%s', (_what, commit) => {
   describe.each(HTTP_CLIENTS)('$name', (http) => {
     const isFetch = http.name === 'fetch';
 
-    test.each(BROKEN)('has an error of its own for %s', async (_fault, effect, fetchError, nodeError) => {
+    test.each(BROKEN)('reports an error for %s', async (_fault, effect, fetchError, nodeError) => {
       const { url, client } = await sandboxFor({ ...SETTINGS, scenario: brokenBy({ ...effect, commit }) });
       expect(await http.initiate(url, KEY)).toEqual({ error: isFetch ? fetchError : nodeError });
       await expectLedger(client(KEY), commit);
     });
 
-    test.each(ANSWERED)('sees the body of %s, and which rule made it', async (_fault, effect, seen) => {
-      const { url, client } = await sandboxFor({ ...SETTINGS, scenario: brokenBy({ ...effect, commit }) });
-      const outcome = await http.initiate(url, KEY);
-      if ('error' in outcome) throw new Error(outcome.error);
-      const { status, headers, text } = outcome;
-      expect({ status, type: headers.get('content-type'), text }).toEqual(seen(await wholeAnswer()));
-      expect(headers.get('x-sandbox-rule')).toBe('inline/broken');
-      await expectLedger(client(KEY), commit);
-    });
+    test.each(ANSWERED)(
+      'receives the body of %s, with the name of the rule',
+      async (_fault, effect, seen) => {
+        const { url, client } = await sandboxFor({ ...SETTINGS, scenario: brokenBy({ ...effect, commit }) });
+        const outcome = await http.initiate(url, KEY);
+        if ('error' in outcome) throw new Error(outcome.error);
+        const { status, headers, text } = outcome;
+        expect({ status, type: headers.get('content-type'), text }).toEqual(seen(await wholeAnswer()));
+        expect(headers.get('x-sandbox-rule')).toBe('inline/broken');
+        await expectLedger(client(KEY), commit);
+      },
+    );
 
-    test('waits in a hang until it leaves', async () => {
+    test('waits for an answer that hangs until it disconnects', async () => {
       const held = vi.spyOn(HeldAnswers.prototype, 'hold');
       onTestFinished(() => held.mockRestore());
       const { url, client } = await sandboxFor({
@@ -106,7 +109,7 @@ describe.each([
       const leave = new AbortController();
       const sent = http.initiate(url, KEY, {}, leave.signal);
       await expect.poll(() => held.mock.calls.length, EVENTUALLY).toBe(1);
-      await expectLedger(client(KEY), commit); // the money has moved, or not, while the client still waits
+      await expectLedger(client(KEY), commit); // already decided while the client still waits
       leave.abort();
       expect(await sent).toEqual({ error: isFetch ? 'AbortError' : 'ABORT_ERR' });
       await expectLedger(client(KEY), commit);
@@ -114,15 +117,15 @@ describe.each([
   });
 });
 
-test.each(HTTP_CLIENTS)('an answer without a rule names none to $name', async (http) => {
+test.each(HTTP_CLIENTS)('$name gets no rule name with an answer that no rule changed', async (http) => {
   const { url } = await sandboxFor({ ...SETTINGS, scenario: { rules: [] } });
   const outcome = await http.initiate(url, KEY);
   expect(outcome).toMatchObject({ status: 200, text: await wholeAnswer() });
   expect('headers' in outcome && outcome.headers.has('x-sandbox-rule')).toBe(false);
 });
 
-/** A sandbox whose wall clock stands still, and whose log can be read. */
-async function stillSandbox(scenario: Scenario) {
+/** A sandbox whose wall clock the test moves, and whose log the test can read. */
+async function sandboxWithManualClock(scenario: Scenario) {
   let log = '';
   const stream = new Writable({
     write(chunk: Buffer, _encoding, done) {
@@ -164,8 +167,8 @@ const initiateRequest = (change: Record<string, unknown> = {}, connection = 'clo
   );
 };
 
-/** Sends an initiate, and notes all that comes back for as long as the connection lasts. */
-function onTheWire(url: string): Wire {
+/** Sends an initiate, and records every byte until the connection ends, and how it ended. */
+function sendInitiate(url: string): Wire {
   const socket = rawSocket(url);
   const wire: Wire = { bytes: Buffer.alloc(0), end: 'open' };
   socket.on('data', (chunk: Buffer) => (wire.bytes = Buffer.concat([wire.bytes, chunk])));
@@ -178,25 +181,25 @@ function onTheWire(url: string): Wire {
   return wire;
 }
 
-/** Head and body of what came; its head says how long the body is to be. */
+/** The head and the body received so far, and the length that the head announces. */
 function partsOf({ bytes }: Wire) {
   const [head = '', ...rest] = bytes.toString('utf8').split('\r\n\r\n');
   return { head, body: rest.join('\r\n\r\n'), promised: Number(/content-length: (\d+)/i.exec(head)?.[1]) };
 }
 
 test.each<[string, Effect, Wire['end']]>([
-  ['connection-reset is a RST', { fault: 'connection-reset' }, 'RST'],
-  ['empty-response is a FIN', { fault: 'empty-response' }, 'FIN'],
-])('%s, without a byte before it', async (_what, effect, end) => {
-  const { url } = await stillSandbox(brokenBy(effect));
-  const wire = onTheWire(url);
+  ['connection-reset ends the connection with a RST', { fault: 'connection-reset' }, 'RST'],
+  ['empty-response ends the connection with a FIN', { fault: 'empty-response' }, 'FIN'],
+])('%s before any byte', async (_what, effect, end) => {
+  const { url } = await sandboxWithManualClock(brokenBy(effect));
+  const wire = sendInitiate(url);
   await expect.poll(() => wire.end, EVENTUALLY).toBe(end);
   expect(wire.bytes).toHaveLength(0);
 });
 
-test('truncated-body promises the whole body and sends half of it', async () => {
-  const { url } = await stillSandbox(brokenBy({ fault: 'truncated-body' }));
-  const wire = onTheWire(url);
+test('truncated-body announces the length of the whole body and sends half of it', async () => {
+  const { url } = await sandboxWithManualClock(brokenBy({ fault: 'truncated-body' }));
+  const wire = sendInitiate(url);
   await expect.poll(() => wire.end, EVENTUALLY).toBe('FIN');
   const whole = await wholeAnswer();
   const { head, body, promised } = partsOf(wire);
@@ -205,17 +208,17 @@ test('truncated-body promises the whole body and sends half of it', async () => 
   expect(body).toBe(whole.slice(0, whole.length >> 1));
 });
 
-test('truncated-body promises more than comes also where the dialect has empty bodies', async () => {
+test('truncated-body announces more bytes than it sends even when the dialect has empty error bodies', async () => {
   const scenario = brokenBy({ respond: { status: 500 }, fault: 'truncated-body' });
-  const { url } = await stillSandbox({ ...scenario, dialect: { errors: { body: 'empty' } } });
-  const wire = onTheWire(url);
+  const { url } = await sandboxWithManualClock({ ...scenario, dialect: { errors: { body: 'empty' } } });
+  const wire = sendInitiate(url);
   await expect.poll(() => wire.end, EVENTUALLY).toBe('FIN');
   expect(partsOf(wire)).toMatchObject({ body: '', promised: 1 });
 });
 
-test('malformed-json is a whole answer, as long as it says, that does not parse', async () => {
-  const { url } = await stillSandbox(brokenBy({ fault: 'malformed-json' }));
-  const wire = onTheWire(url);
+test('malformed-json sends a body of the announced length that does not parse', async () => {
+  const { url } = await sandboxWithManualClock(brokenBy({ fault: 'malformed-json' }));
+  const wire = sendInitiate(url);
   await expect.poll(() => wire.end, EVENTUALLY).toBe('FIN');
   const { head, body, promised } = partsOf(wire);
   expect(head).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
@@ -223,9 +226,9 @@ test('malformed-json is a whole answer, as long as it says, that does not parse'
   expect(() => JSON.parse(body) as unknown).toThrow(SyntaxError);
 });
 
-test('garbage is 64 bytes that begin as HTTP and are none, the same for the same request', async () => {
-  const { url } = await stillSandbox(brokenBy({ fault: 'garbage' }));
-  const wires = [onTheWire(url), onTheWire(url)] as const;
+test('garbage sends 64 bytes that begin like HTTP and are not, the same for the same request', async () => {
+  const { url } = await sandboxWithManualClock(brokenBy({ fault: 'garbage' }));
+  const wires = [sendInitiate(url), sendInitiate(url)] as const;
   await expect.poll(() => wires.map(({ end }) => end), EVENTUALLY).toEqual(['FIN', 'FIN']);
   expect(wires[0].bytes).toHaveLength(64);
   const text = wires[0].bytes.toString('latin1');
@@ -233,7 +236,7 @@ test('garbage is 64 bytes that begin as HTTP and are none, the same for the same
   expect(wires[0].bytes).toEqual(wires[1].bytes);
 });
 
-/** Programs that send a payout and say how it went by their exit code. */
+/** Programs that send a payout and report the result with their exit code. */
 const PROGRAMS: readonly [string, (url: string, body: string) => readonly string[]][] = [
   ['curl', (url, body) => ['-sS', url, '-H', `Authorization: Bearer ${KEY}`, '-H', JSON_HEADER, '-d', body]],
   [
@@ -261,9 +264,9 @@ const PROGRAMS: readonly [string, (url: string, body: string) => readonly string
 ];
 
 test.each(PROGRAMS.filter(([program]) => spawnSync(program, ['--version']).status === 0))(
-  '%s takes garbage for an error, and the normal answer for none',
+  '%s fails on garbage, and succeeds on the normal answer',
   async (program, argumentsOf) => {
-    const { url } = await stillSandbox({
+    const { url } = await sandboxWithManualClock({
       rules: [{ name: 'broken', match: { client_ref_id: 'broken' }, effect: { fault: 'garbage' } }],
     });
     const codes = ['fine', 'broken'].map(async (client_ref_id) => {
@@ -278,25 +281,25 @@ test.each(PROGRAMS.filter(([program]) => spawnSync(program, ['--version']).statu
   },
 );
 
-test('a hang for a time sends nothing before its time, and a FIN then', async () => {
-  const { url, clock } = await stillSandbox(brokenBy({ fault: { kind: 'hang', for: '10m' } }));
-  const idleAlarms = 1; // for worlds that nobody uses
-  const wire = onTheWire(url);
-  await expect.poll(() => clock.timers, EVENTUALLY).toBe(idleAlarms + 1);
+test('a hang with a duration sends nothing until it ends with a FIN', async () => {
+  const { url, clock } = await sandboxWithManualClock(brokenBy({ fault: { kind: 'hang', for: '10m' } }));
+  const idleTimers = 1; // drops idle worlds
+  const wire = sendInitiate(url);
+  await expect.poll(() => clock.timers, EVENTUALLY).toBe(idleTimers + 1);
   await clock.pass(599_999);
-  expect(clock.timers).toBe(idleAlarms + 1);
+  expect(clock.timers).toBe(idleTimers + 1);
   expect(wire.end).toBe('open');
   await clock.pass(1);
   await expect.poll(() => wire.end, EVENTUALLY).toBe('FIN');
   expect(wire.bytes).toHaveLength(0);
 });
 
-test('slow-body sends its head at once and its body in beats, until it is whole', async () => {
-  const { url, clock } = await stillSandbox(
+test('slow-body sends the head at once and the body in pieces', async () => {
+  const { url, clock } = await sandboxWithManualClock(
     brokenBy({ fault: { kind: 'slow-body', bytes_per_second: 500 } }),
   );
   const whole = await wholeAnswer();
-  const wire = onTheWire(url);
+  const wire = sendInitiate(url);
   for (let come = 0; come < whole.length; come += 50) {
     await expect
       .poll(() => partsOf(wire), EVENTUALLY)
@@ -311,13 +314,13 @@ test('slow-body sends its head at once and its body in beats, until it is whole'
   expect(partsOf(wire).body).toBe(whole);
 });
 
-test('a slow body that a reset ends is whole, and its connection takes the next request', async () => {
+test('a reset completes a slow body, and its connection serves the next request', async () => {
   const scenario = brokenBy({ fault: { kind: 'slow-body', bytes_per_second: 1 } });
   const { url, client } = await sandboxFor({ ...SETTINGS, scenario });
   const socket = rawSocket(url);
   const seen = answersOn(socket);
   socket.write(initiateRequest({}, 'keep-alive'));
-  await once(socket, 'data'); // its head, which says nothing of an end
+  await once(socket, 'data'); // the head, which does not close the connection
   await client(KEY).world.reset();
   socket.write(
     rawRequest('GET /client/fetchbalance', { Authorization: `Bearer ${KEY}`, Connection: 'close' }),
@@ -325,26 +328,26 @@ test('a slow body that a reset ends is whole, and its connection takes the next 
   expect(await seen).toMatch(/^HTTP\/1\.1 200 OK.*"txn_id".*\}HTTP\/1\.1 200 OK.*"balance".*\}$/s);
 });
 
-test('a slow body of many beats leaves nothing on its connection', async () => {
+test('a slow body of many pieces leaves no listeners or timers behind', async () => {
   const warnings: Error[] = [];
   const warn = (warning: Error): number => warnings.push(warning);
   process.on('warning', warn);
   onTestFinished(() => void process.off('warning', warn));
-  const { url, clock } = await stillSandbox(
+  const { url, clock } = await sandboxWithManualClock(
     brokenBy({ fault: { kind: 'slow-body', bytes_per_second: 100 } }),
   );
-  const wire = onTheWire(url);
-  await expect.poll(() => partsOf(wire).promised, EVENTUALLY).toBeGreaterThan(200); // more than 20 beats
+  const wire = sendInitiate(url);
+  await expect.poll(() => partsOf(wire).promised, EVENTUALLY).toBeGreaterThan(200); // more than 20 pieces
   await clock.pass(60_000);
   await expect.poll(() => wire.end, EVENTUALLY).toBe('FIN');
   expect(warnings).toEqual([]);
-  expect(clock.timers).toBe(1); // for worlds that nobody uses
+  expect(clock.timers).toBe(1); // drops idle worlds
 });
 
-test('a delayed answer comes at its time, not before, and whole', async () => {
-  const { url, clock } = await stillSandbox(brokenBy({ delay: '1h' }));
+test('a delayed answer arrives whole, exactly when it is due', async () => {
+  const { url, clock } = await sandboxWithManualClock(brokenBy({ delay: '1h' }));
   const longestMs = 3_600_000;
-  const wire = onTheWire(url);
+  const wire = sendInitiate(url);
   await expect.poll(() => clock.timers, EVENTUALLY).toBe(2);
   await clock.pass(longestMs - 1);
   expect(wire.bytes).toHaveLength(0);
@@ -355,7 +358,7 @@ test('a delayed answer comes at its time, not before, and whole', async () => {
 
 /** The delays of 200 payouts, in the order of their references. */
 async function drawnDelays(effect: Effect, seed: string): Promise<readonly number[]> {
-  const { url, clock, requests } = await stillSandbox({ ...brokenBy(effect), seed });
+  const { url, clock, requests } = await sandboxWithManualClock({ ...brokenBy(effect), seed });
   const count = 200;
   const sockets = Array.from({ length: count }, (_, nth) => {
     const socket = rawSocket(url);
@@ -375,7 +378,7 @@ async function drawnDelays(effect: Effect, seed: string): Promise<readonly numbe
 const quantile = (values: readonly number[], share: number): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length * share)]!;
 
-test('a uniform delay is drawn evenly between its bounds, by the seed', async () => {
+test('a uniform delay is drawn evenly between its bounds, from the seed', async () => {
   const delay = { min: '1s', max: '3s' };
   const delays = await drawnDelays({ delay }, 'a');
   expect(Math.min(...delays)).toBeGreaterThanOrEqual(1000);
@@ -387,7 +390,7 @@ test('a uniform delay is drawn evenly between its bounds, by the seed', async ()
   expect(await drawnDelays({ delay }, 'b')).not.toEqual(delays);
 });
 
-test('a log-normal delay has its median, and its spread, by the seed', async () => {
+test('a log-normal delay has the given median and spread, drawn from the seed', async () => {
   const delay = { median: '1s', sigma: 0.5 };
   const delays = await drawnDelays({ delay }, 'a');
   expect(Math.abs(Math.log(quantile(delays, 0.5) / 1000))).toBeLessThan(0.15);
@@ -403,18 +406,14 @@ test.each<[string, Effect, Record<string, unknown>]>([
   ['truncated-body', { fault: 'truncated-body', commit: true }, { fault: 'truncated-body', status: 200 }],
   ['malformed-json', { fault: 'malformed-json' }, { fault: 'malformed-json', status: 200 }],
   ['garbage', { fault: 'garbage' }, { fault: 'garbage' }],
-  [
-    'an empty answer of the rule',
-    { respond: { status: 503 }, commit: true },
-    { status: 503, code: 'HTTP_503' },
-  ],
+  ['an answer without a body', { respond: { status: 503 }, commit: true }, { status: 503, code: 'HTTP_503' }],
   ["a gateway's 502 page", GATEWAY, { status: 502 }],
   ['commit alone', { commit: false }, { status: 200 }],
 ])(
-  'the log line of %s tells its rule, its fault and whether the payout happened',
+  'the log line of %s names the rule, the fault and whether the payout happened',
   async (_what, effect, said) => {
-    const { url, requests } = await stillSandbox(brokenBy(effect));
-    const wire = onTheWire(url);
+    const { url, requests } = await sandboxWithManualClock(brokenBy(effect));
+    const wire = sendInitiate(url);
     await expect.poll(() => wire.end, EVENTUALLY).not.toBe('open');
     await expect.poll(() => requests().length, EVENTUALLY).toBe(1);
     const { time, level, msg, world, request_id, duration_ms, ...line } = requests()[0]!;
@@ -432,26 +431,26 @@ test.each<[string, Effect, Record<string, unknown>]>([
   },
 );
 
-test('a payout that was there before is not said to happen again', async () => {
-  const { url, requests } = await stillSandbox(brokenBy({ fault: 'empty-response', commit: true }));
+test('the log counts a repeated reference as replayed, not as a new payout', async () => {
+  const { url, requests } = await sandboxWithManualClock(brokenBy({ fault: 'empty-response', commit: true }));
   for (const count of [1, 2]) {
-    onTheWire(url);
+    sendInitiate(url);
     await expect.poll(() => requests().length, EVENTUALLY).toBe(count);
   }
   expect(requests()).toMatchObject([{ committed: true }, { committed: false, replayed: true }]);
 });
 
-test('the log tells a client that left a delayed answer from one that left a hang', async () => {
-  const { url, clock, requests } = await stillSandbox({
+test('the log distinguishes a client that left during a delay from one that left during a hang', async () => {
+  const { url, clock, requests } = await sandboxWithManualClock({
     rules: [
       { name: 'late', times: 1, effect: { delay: '10m' } },
       { name: 'never', effect: { fault: { kind: 'hang', for: '10m' } } },
     ],
   });
-  for (const alarms of [2, 2]) {
+  for (const timers of [2, 2]) {
     const socket = rawSocket(url);
     socket.write(initiateRequest());
-    await expect.poll(() => clock.timers, EVENTUALLY).toBe(alarms);
+    await expect.poll(() => clock.timers, EVENTUALLY).toBe(timers);
     socket.destroy();
     await expect.poll(() => clock.timers, EVENTUALLY).toBe(1);
   }
@@ -464,12 +463,12 @@ test('the log tells a client that left a delayed answer from one that left a han
   for (const line of requests()) expect(line).not.toHaveProperty('status');
 });
 
-test('twenty answers held on one connection, whose requests came before their turn, end with it and warn of nothing', async () => {
+test('twenty pipelined requests that hang end with their connection, without a warning from Node', async () => {
   const warnings: Error[] = [];
   const note = (warning: Error): void => void warnings.push(warning);
   process.on('warning', note);
   onTestFinished(() => void process.off('warning', note));
-  const { url, clock, requests } = await stillSandbox({
+  const { url, clock, requests } = await sandboxWithManualClock({
     rules: [{ name: 'silent', effect: { fault: { kind: 'hang', for: '10m' } } }],
   });
   const socket = rawSocket(url);

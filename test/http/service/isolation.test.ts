@@ -8,22 +8,22 @@ const WORLDS = sized(40, 200); // each of the eight stories several times
 const OPENING = 1_000_000;
 const DAY_MS = 86_400_000;
 
-/** A sandbox that many share: in this process, or a program of its own. */
+/** A sandbox shared by many tests: in this process, or as a program. */
 const SHARED: readonly [string, () => Promise<Sandbox>][] = [
   ['in this process', () => startSandbox()],
   [
-    'that was started by itself',
+    'in its own process',
     async () => connectSandbox({ url: (await startProgram({ LOG_LEVEL: 'warn' })).url }),
   ],
 ];
 
-/** What one test does in its world: all amounts are its own, so that a paisa of another would show. */
+/** What one test does in its world. Its amounts are unique, so that money of another world would be noticed. */
 type Story = (client: Client, nth: number) => Promise<void>;
 
 const journalOf = async ({ world }: Client) =>
   (await world.requests()).map(({ route, answer, client_ref_id }) => [route, answer?.status, client_ref_id]);
 
-/** Jumps over days, and finds its payout settled and reversed. */
+/** Advances over days: its payout is settled, then reversed. */
 const advances: Story = async (client, nth) => {
   const { world, clock } = client;
   await world.use({
@@ -45,7 +45,7 @@ const advances: Story = async (client, nth) => {
   expect(await journalOf(client)).toEqual([['initiate', 200, 'order-1']]);
 };
 
-/** Freezes its time, and finds nothing settled. */
+/** Freezes its clock: nothing is settled. */
 const freezes: Story = async (client, nth) => {
   const { world, clock } = client;
   const { now } = await clock.freeze();
@@ -58,7 +58,7 @@ const freezes: Story = async (client, nth) => {
   });
 };
 
-/** Has its first attempts refused by a rule of its own, and counts them. */
+/** Refuses its first attempts with its own rule, and counts them. */
 const refuses: Story = async (client, nth) => {
   const { world } = client;
   const times = 1 + (nth % 3);
@@ -81,7 +81,7 @@ const refuses: Story = async (client, nth) => {
   expect(await world.balance()).toBe(OPENING - nth);
 };
 
-/** Drains its wallet to the last paisa, and fills it again. */
+/** Drains its wallet to the last paisa, and funds it again. */
 const drains: Story = async (client, nth) => {
   const { world } = client;
   await world.withdraw(OPENING - nth);
@@ -97,7 +97,7 @@ const drains: Story = async (client, nth) => {
   ]);
 };
 
-/** Forces its payout back, and begins anew. */
+/** Forces its payout to FAILED, and resets. */
 const resets: Story = async (client, nth) => {
   const { world } = client;
   await client.clock.freeze();
@@ -110,7 +110,7 @@ const resets: Story = async (client, nth) => {
   expect((await client.pay({ amount: nth })).body.data).toMatchObject({ txn_id, amount: nth });
 };
 
-/** Has answers held back, and lets them go. */
+/** Delays an answer, and releases it with a reset. */
 const hangs: Story = async (client, nth) => {
   const { world } = client;
   await world.rule({ match: { client_ref_id: `stuck-${nth}` }, effect: { delay: '1h' } });
@@ -124,7 +124,7 @@ const hangs: Story = async (client, nth) => {
   expect(await world.balance()).toBe(OPENING);
 };
 
-/** Runs into a rate limit of its own. */
+/** Reaches its own rate limit. */
 const limits: Story = async (client, nth) => {
   const max = 1 + (nth % 4);
   await client.world.use({ rate_limit: { max, per: '1h' } });
@@ -135,7 +135,7 @@ const limits: Story = async (client, nth) => {
   expect(await client.world.balance()).toBe(OPENING - max * nth);
 };
 
-/** Is forked into another world, and neither hears of the other again. */
+/** Is copied into another world; afterwards they are independent. */
 const forks =
   (sandbox: Sandbox): Story =>
   async (client, nth) => {
@@ -150,7 +150,7 @@ const forks =
   };
 
 test.each(SHARED)(
-  `${WORLDS} tests at once share one sandbox %s, and none sees another`,
+  `${WORLDS} tests at once share one sandbox %s without affecting each other`,
   { timeout: 120_000 },
   async (_where, start) => {
     const sandbox = await start();
@@ -165,17 +165,17 @@ test.each(SHARED)(
   },
 );
 
-test('the same story in two worlds at once makes the same bytes but for the ids', async () => {
+test('the same requests in twenty worlds at once give the same bytes, except for the ids', async () => {
   const sandbox = await startSandbox({ clock: '2026-01-15T10:30:00Z', rateLimit: 'off' });
   onTestFinished(() => sandbox.close());
-  const tell = async (client: Client) => {
+  const story = async (client: Client) => {
     await client.pay({ amount: 10 });
     await client.pay({ client_ref_id: 'other', amount: 0 });
     await client.clock.advance('1h');
     await client.world.fund(5);
     return [await client.world.entries(), await client.world.transactions(), await client.world.clock.read()];
   };
-  const books = await Promise.all(Array.from({ length: 20 }, () => tell(clientOf(sandbox.world()))));
+  const books = await Promise.all(Array.from({ length: 20 }, () => story(clientOf(sandbox.world()))));
   const withoutIds = (book: unknown) =>
     JSON.stringify(book).replace(/"(txn_id|utr)":"\w+"/g, (_all, name: string) => `"${name}":"-"`);
   expect(new Set(books.map(withoutIds)).size).toBe(1);

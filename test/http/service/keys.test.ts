@@ -24,7 +24,7 @@ const ask = async (url: string, method: string, path: string, authorization?: st
     }),
   );
 
-test.each(ROUTES)('%s %s asks for a key', async (method, path) => {
+test.each(ROUTES)('%s %s requires a key', async (method, path) => {
   const { url } = await sandboxFor();
   for (const authorization of [
     undefined,
@@ -47,7 +47,7 @@ test.each(ROUTES)('%s %s asks for a key', async (method, path) => {
   expect((await ask(url, method, path, 'bearer  sk_test_a')).status).not.toBe(401);
 });
 
-test('with fixed keys only those are accepted', async () => {
+test('a sandbox with fixed keys accepts only those', async () => {
   const { url } = await sandboxFor({ apiKeys: 'one,two' });
   for (const [key, status] of [
     ['one', 200],
@@ -61,7 +61,7 @@ test('with fixed keys only those are accepted', async () => {
   }
 });
 
-test('a key is compared with every fixed key, whichever fits', () => {
+test('a key is compared with every fixed key, even after a match', () => {
   const compared: string[] = [];
   const keyOf = bearerKeys(['one', 'two', 'three'], (given, expected) => {
     compared.push(expected);
@@ -72,7 +72,7 @@ test('a key is compared with every fixed key, whichever fits', () => {
   expect(compared).toEqual(['one', 'two', 'three', 'one', 'two', 'three']);
 });
 
-test('a world never sees another: not its money, not its payouts by either name, not its references', async () => {
+test('worlds share no money, no payouts and no references', async () => {
   const { client } = await sandboxFor({ settlement: 'manual' });
   const [mine, theirs] = [client(), client()];
   const { txn_id } = (await mine.pay()).body.data;
@@ -85,7 +85,7 @@ test('a world never sees another: not its money, not its payouts by either name,
   expect((await mine.status({ txn_id })).body.data.amount).toBe(1500.5);
 });
 
-test(`${WORLDS} worlds at once do not disturb each other`, async () => {
+test(`${WORLDS} worlds used at once do not affect each other`, async () => {
   const { client } = await sandboxFor({ openingBalance: 100, clock: '2026-01-15T10:30:00Z' });
   await Promise.all(
     Array.from({ length: WORLDS }, async (_, nth) => {
@@ -103,7 +103,7 @@ test(`${WORLDS} worlds at once do not disturb each other`, async () => {
   );
 });
 
-test('the library hands out the fixed keys one by one, and no key that would be refused', async () => {
+test('the library hands out each fixed key once, and no other key', async () => {
   const sandbox = await startSandbox({ apiKeys: 'one,two', rateLimit: 'off' });
   onTestFinished(() => sandbox.close());
   expect([sandbox.world().apiKey, sandbox.world().apiKey]).toEqual(['one', 'two']);

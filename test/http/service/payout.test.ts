@@ -3,7 +3,7 @@ import { PAYOUT, sandboxFor } from '../../support/sandbox.ts';
 
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-test('an accepted payout is answered with the fields of the interface, no field more and no field less', async () => {
+test('an accepted payout is answered with exactly the fields of the interface', async () => {
   const { client } = await sandboxFor();
   const { status, text, body, headers } = await client().pay();
   expect(status).toBe(200);
@@ -24,7 +24,7 @@ test('an accepted payout is answered with the fields of the interface, no field 
   expect(text).toContain('"utr":null');
 });
 
-test('the balance is answered with the fields of the interface and follows every payout', async () => {
+test('the balance is answered with exactly the fields of the interface and follows every payout', async () => {
   const { client } = await sandboxFor({ openingBalance: '2000.50' });
   const world = client();
   const before = await world.balance();
@@ -38,7 +38,7 @@ test('the balance is answered with the fields of the interface and follows every
   expect(after.body.data.last_updated).toBe(paid.body.data.created_at);
 });
 
-test('a payout is found by either name, with the fields of the interface', async () => {
+test('status finds a payout by txn_id, by client_ref_id or by both, with exactly the fields of the interface', async () => {
   const { client } = await sandboxFor({ settlement: 'manual' });
   const world = client();
   const { txn_id, created_at } = (await world.pay()).body.data;
@@ -62,7 +62,7 @@ test('a payout is found by either name, with the fields of the interface', async
   expect((await world.status({ txn_id, client_ref_id: 'order-1' })).text).toBe(byReference.text);
 });
 
-test('two names that do not name the same payout find none', async () => {
+test('status finds nothing when txn_id and client_ref_id name different payouts', async () => {
   const { client } = await sandboxFor();
   const world = client();
   const { txn_id } = (await world.pay()).body.data;
@@ -78,7 +78,7 @@ test('two names that do not name the same payout find none', async () => {
   }
 });
 
-test('a status request that names no payout is told what it may name', async () => {
+test('a status request without a txn_id or client_ref_id is refused, and both fields are named', async () => {
   const { client } = await sandboxFor();
   const world = client();
   expect(await world.status({})).toMatchObject({
@@ -101,7 +101,7 @@ test('a status request that names no payout is told what it may name', async () 
   });
 });
 
-test('a reference sent again with the same body is answered with the payout it made, and debited once', async () => {
+test('a repeated reference with the same body gets its payout again, and is debited once', async () => {
   const { client } = await sandboxFor({ settlement: 'manual' });
   const world = client();
   const first = await world.pay();
@@ -112,7 +112,7 @@ test('a reference sent again with the same body is answered with the payout it m
   expect((await world.balance()).body.data.balance).toBe(998_499.5);
 });
 
-test('a replay shows the payout as it stands now', async () => {
+test('a replay shows the current state of the payout', async () => {
   const { client } = await sandboxFor({ clock: '2026-01-15T10:30:00Z' });
   const world = client();
   await world.pay();
@@ -127,7 +127,7 @@ test.each([
   ['beneficiary_ifsc', { beneficiary_ifsc: 'SBIN0000002' }],
   ['transfer_mode', { transfer_mode: 'NEFT' }],
   ['remarks', { remarks: 'second try' }],
-])('a reference sent again with another %s is refused and changes nothing', async (_field, change) => {
+])('a repeated reference with another %s is refused and changes nothing', async (_field, change) => {
   const { client } = await sandboxFor();
   const world = client();
   const { txn_id } = (await world.pay()).body.data;
@@ -140,14 +140,14 @@ test.each([
   expect((await world.balance()).body.data.balance).toBe(998_499.5);
 });
 
-test('unknown fields are ignored, also when a reference is sent again', async () => {
+test('unknown fields are ignored, even when a reference is repeated', async () => {
   const { client } = await sandboxFor();
   const world = client();
   expect((await world.pay({ note: 'x', purpose: { code: 1 } })).status).toBe(200);
   expect((await world.pay({ note: 'y' })).headers.get('idempotent-replayed')).toBe('true');
 });
 
-test('a payout may empty the wallet; one paisa more is refused, and the reference stays free', async () => {
+test('a payout may empty the wallet; one paisa more is refused, and its reference can be used again', async () => {
   const { client } = await sandboxFor({ openingBalance: 100 });
   const world = client();
   const refused = await world.pay({ amount: 100.01 });
@@ -159,7 +159,7 @@ test('a payout may empty the wallet; one paisa more is refused, and the referenc
   expect((await world.pay({ client_ref_id: 'order-2', amount: 0.01 })).status).toBe(402);
 });
 
-test('leading zeros, other scripts and combining marks come back as they were sent', async () => {
+test('leading zeros, other scripts and combining marks are returned unchanged', async () => {
   const { client } = await sandboxFor();
   const world = client();
   const names = {
@@ -172,26 +172,34 @@ test('leading zeros, other scripts and combining marks come back as they were se
 });
 
 test.each([
-  ['an IFSC that is none', { beneficiary_ifsc: 'sbin0000001' }, /beneficiary_ifsc is not an IFSC/],
+  ['an invalid IFSC', { beneficiary_ifsc: 'sbin0000001' }, /beneficiary_ifsc is not an IFSC/],
   [
     'a short account number',
     { beneficiary_account: '12345678' },
     /beneficiary_account is not 9 to 18 digits/,
   ],
   [
-    'a UPI ID where the mode is not UPI',
+    'a UPI ID in a mode other than UPI',
     { beneficiary_account: 'asha@upi' },
     /beneficiary_account is not 9 to 18/,
   ],
-  ['no UPI ID', { transfer_mode: 'UPI', beneficiary_account: 'asha@' }, /nor a UPI ID/],
+  ['an invalid UPI ID', { transfer_mode: 'UPI', beneficiary_account: 'asha@' }, /nor a UPI ID/],
   [
-    'a small RTGS',
+    'an RTGS amount below its limit',
     { transfer_mode: 'RTGS', amount: 199_999.99 },
     /amount is below INR 2,00,000, where RTGS starts/,
   ],
-  ['a large IMPS', { amount: 500_000.01 }, /amount is above INR 5,00,000, where IMPS usually ends/],
-  ['a large UPI', { transfer_mode: 'UPI', amount: 100_000.01 }, /amount is above INR 1,00,000/],
-])('%s is accepted, with a warning in a header', async (_what, change, warning) => {
+  [
+    'an IMPS amount above its limit',
+    { amount: 500_000.01 },
+    /amount is above INR 5,00,000, where IMPS usually ends/,
+  ],
+  [
+    'a UPI amount above its limit',
+    { transfer_mode: 'UPI', amount: 100_000.01 },
+    /amount is above INR 1,00,000/,
+  ],
+])('%s is accepted with a warning header', async (_what, change, warning) => {
   const { client } = await sandboxFor();
   const { status, headers } = await client().pay(change);
   expect(status).toBe(200);
@@ -201,11 +209,11 @@ test.each([
 test.each([
   ['an account number', {}],
   ['a UPI ID', { transfer_mode: 'UPI', beneficiary_account: 'asha.rao-1@okbank' }],
-  ['the smallest RTGS', { transfer_mode: 'RTGS', amount: 200_000 }],
-  ['the largest IMPS', { amount: 500_000 }],
-  ['the largest UPI', { transfer_mode: 'UPI', amount: 100_000 }],
-  ['a NEFT of any size', { transfer_mode: 'NEFT', amount: 900_000 }],
-])('%s makes no warning', async (_what, change) => {
+  ['the smallest RTGS amount', { transfer_mode: 'RTGS', amount: 200_000 }],
+  ['the largest IMPS amount', { amount: 500_000 }],
+  ['the largest UPI amount', { transfer_mode: 'UPI', amount: 100_000 }],
+  ['a NEFT amount of any size', { transfer_mode: 'NEFT', amount: 900_000 }],
+])('%s is accepted without a warning', async (_what, change) => {
   const { client } = await sandboxFor();
   const { status, headers } = await client().pay({ ...PAYOUT, ...change });
   expect(status).toBe(200);

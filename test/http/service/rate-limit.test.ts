@@ -4,7 +4,7 @@ import { sandboxFor } from '../../support/sandbox.ts';
 const times = <T>(count: number, make: (nth: number) => T): T[] =>
   Array.from({ length: count }, (_, nth) => make(nth));
 
-test('an initiate past the limit is answered 429, and told which limit it was and how to change it', async () => {
+test('an initiate past the rate limit gets 429, which names the limit and the setting that changes it', async () => {
   const { client } = await sandboxFor({ rateLimit: '3/1h' });
   const world = client();
   for (const nth of [1, 2, 3]) expect((await world.pay({ client_ref_id: `order-${nth}` })).status).toBe(200);
@@ -26,7 +26,7 @@ test('an initiate past the limit is answered 429, and told which limit it was an
   expect((await world.status({ client_ref_id: 'order-4' })).status).toBe(404);
 });
 
-test('the limit holds for initiates only, and for each key by itself', async () => {
+test('the rate limit applies to initiates only, and to each key separately', async () => {
   const { client } = await sandboxFor({ rateLimit: '1/1h' });
   const [one, other] = [client(), client()];
   await one.pay();
@@ -38,26 +38,26 @@ test('the limit holds for initiates only, and for each key by itself', async () 
   }
 });
 
-test('the limit is in wall time: a world that stands still is not locked out for ever, nor let in by its own clock', async () => {
+test('the rate limit counts wall time: a frozen clock does not prolong it, and advancing the clock does not shorten it', async () => {
   const { client } = await sandboxFor({ rateLimit: '1/1h', clock: '2026-01-15T10:30:00Z' });
   const world = client();
   await world.pay();
   await world.clock.advance('2h');
   expect((await world.pay()).status).toBe(429);
-  const { client: quick } = await sandboxFor({ rateLimit: '1/1ms', clock: '2026-01-15T10:30:00Z' });
-  const still = quick();
-  await still.pay();
-  await expect.poll(async () => (await still.pay()).status).toBe(200);
+  const { client: quickClient } = await sandboxFor({ rateLimit: '1/1ms', clock: '2026-01-15T10:30:00Z' });
+  const frozen = quickClient();
+  await frozen.pay();
+  await expect.poll(async () => (await frozen.pay()).status).toBe(200);
 });
 
-test('refused shapes count too: the limit is met before the body is read', async () => {
+test('an invalid initiate counts too, since the rate limit is checked before the body is read', async () => {
   const { client } = await sandboxFor({ rateLimit: '1/1h' });
   const world = client();
   expect((await world.pay({ amount: 0 })).status).toBe(400);
   expect((await world.pay({ amount: 0 })).status).toBe(429);
 });
 
-test('a hundred a second by default, and off when it is off', async () => {
+test('no initiate is refused when the rate limit is off', async () => {
   const { client } = await sandboxFor({ rateLimit: 'off' });
   const world = client();
   const answers = await Promise.all(
@@ -66,7 +66,7 @@ test('a hundred a second by default, and off when it is off', async () => {
   expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
 });
 
-test('a world that is reset may pay as a new one may', async () => {
+test('a reset clears the rate limit of a world', async () => {
   const { client } = await sandboxFor({ rateLimit: '1/1h' });
   const world = client();
   expect((await world.pay()).status).toBe(200);

@@ -21,13 +21,13 @@ const bodyOf = (text: string) => ({ headers: { 'content-type': 'application/json
 
 type ErrorRows = Partial<Dialect['errors']>;
 
-/** A client of a sandbox whose errors have this shape. */
+/** Clients of a sandbox with these `errors` in its dialect. */
 async function clientIn(errors: ErrorRows, settings: SettingsInput = {}, dialect: DialectChange = {}) {
   const { client } = await sandboxFor({ ...settings, scenario: { dialect: { ...dialect, errors } } });
   return client;
 }
 
-/** What the server says on the wire to something that never became a request. */
+/** The answer to bytes that are not a request. */
 async function brokenHttp(code: string, errors: ErrorRows): Promise<Seen> {
   const refuse = refuseBrokenHttp(pino({ level: 'silent' }), () => ({
     dialect: changedDialect(DEFAULT_DIALECT, { errors }),
@@ -54,10 +54,10 @@ async function answerIn(text: string): Promise<Seen> {
     .slice(1)
     .map((line) => line.split(': ', 2) as [string, string]);
   const answer = await seen(new Response(body, { status: Number(head.slice(9, 12)) }));
-  return { ...answer, headers: new Headers(headers) }; // a Response makes up a content-type of its own
+  return { ...answer, headers: new Headers(headers) }; // a Response adds its own content-type
 }
 
-/** How each refusal of the catalogue comes about, in a dialect whose errors have a given shape. */
+/** Provokes each refusal of the catalogue, in a dialect with these `errors`. */
 const PROVOKED: Record<ServiceRefusalCode, (errors: ErrorRows) => Promise<Seen>> = {
   INVALID_REQUEST: async (errors) => (await clientIn(errors))().pay({ amount: 0, transfer_mode: 'SWIFT' }),
   INVALID_JSON: async (errors) => (await clientIn(errors))().send('POST', '/payout/initiate', bodyOf('{')),
@@ -118,7 +118,7 @@ const PROVOKED: Record<ServiceRefusalCode, (errors: ErrorRows) => Promise<Seen>>
 
 const CODES = Object.keys(SERVICE_REFUSALS) as ServiceRefusalCode[];
 
-test.each(CODES)('%s travels on its status and speaks the envelope', async (code) => {
+test.each(CODES)('%s has the status of the catalogue and the error envelope', async (code) => {
   const { status, headers, body } = await PROVOKED[code]({});
   expect(status).toBe(SERVICE_REFUSALS[code].status);
   expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
@@ -128,7 +128,7 @@ test.each(CODES)('%s travels on its status and speaks the envelope', async (code
   for (const error of body.errors ?? []) expect(Object.keys(error)).toEqual(['field', 'message']);
 });
 
-/** What the envelope says, in the other shapes. Sandboxes with the same seed make the same ids, so messages are equal. */
+/** The envelope in the other shapes. Sandboxes with the same seed make the same ids, so messages are equal. */
 const SHAPES: Record<
   Exclude<Dialect['errors']['body'], 'envelope'>,
   (envelope: Seen['body'], status: number) => { type: string | null; body: unknown }
@@ -148,8 +148,8 @@ const SHAPES: Record<
   empty: () => ({ type: null, body: undefined }),
 };
 
-describe.each(Object.entries(SHAPES))('in the shape %s', (shape, shaped) => {
-  test.each(CODES)('%s keeps its status and says no more and no less', async (code) => {
+describe.each(Object.entries(SHAPES))('with errors.body: %s', (shape, shaped) => {
+  test.each(CODES)('%s has the same status and the same facts', async (code) => {
     const { status } = SERVICE_REFUSALS[code];
     const envelope = await PROVOKED[code]({});
     const answer = await PROVOKED[code]({ body: shape as keyof typeof SHAPES });
@@ -165,21 +165,24 @@ describe.each(Object.entries(SHAPES))('in the shape %s', (shape, shaped) => {
   });
 });
 
-test.each(['failed', 'failure'] as const)('every envelope says %s, in a dialect that does', async (word) => {
-  for (const code of CODES) {
-    const { status, body } = await PROVOKED[code]({ status_word: word });
-    expect(status).toBe(SERVICE_REFUSALS[code].status);
-    expect(body).toMatchObject({ status: word, code });
-  }
-});
+test.each(['failed', 'failure'] as const)(
+  'every envelope has the status word %s when the dialect sets it',
+  async (word) => {
+    for (const code of CODES) {
+      const { status, body } = await PROVOKED[code]({ status_word: word });
+      expect(status).toBe(SERVICE_REFUSALS[code].status);
+      expect(body).toMatchObject({ status: word, code });
+    }
+  },
+);
 
-test('a problem and a message have no status word', async () => {
+test('problem and message bodies have no status word', async () => {
   const status_word = 'failed';
   expect((await PROVOKED.UNAUTHORIZED({ body: 'message', status_word })).body).not.toHaveProperty('status');
   expect((await PROVOKED.UNAUTHORIZED({ body: 'problem', status_word })).body.status).toBe(401);
 });
 
-test('a limit of the sandbox names itself in a header; what a request did wrong does not, nor does a fault of ours', async () => {
+test('a refusal by a limit names its setting in a header; other refusals have no such header', async () => {
   expect((await PROVOKED.RATE_LIMITED({})).headers.get('x-sandbox-limit')).toBe('SANDBOX_RATE_LIMIT');
   expect((await PROVOKED.SANDBOX_FULL({})).headers.get('x-sandbox-limit')).toBe('SANDBOX_MAX_TRANSACTIONS');
   for (const code of ['INSUFFICIENT_BALANCE', 'UNAUTHORIZED', 'INTERNAL_ERROR'] as const) {
@@ -187,20 +190,20 @@ test('a limit of the sandbox names itself in a header; what a request did wrong 
   }
 });
 
-test('a fault of ours tells the client nothing of what is inside', async () => {
+test('an internal error does not show the exception to the client', async () => {
   const { text } = await PROVOKED.INTERNAL_ERROR({});
   expect(text).not.toContain('secret');
   expect(text).not.toContain('TypeError');
 });
 
-test('an answer names its request, so that its log line can be found', async () => {
+test('every answer has a request id, by which its log line can be found', async () => {
   const world = (await sandboxFor()).client();
   const [one, other] = [await world.balance(), await world.send('GET', '/nowhere')];
   expect(one.headers.get('x-sandbox-request-id')).toMatch(/^req-/);
   expect(other.headers.get('x-sandbox-request-id')).not.toBe(one.headers.get('x-sandbox-request-id'));
 });
 
-test('a request must be sent within thirty seconds, headers and all', async () => {
+test('a request must arrive within thirty seconds, including its headers', async () => {
   const settings = readSettings({}, {});
   const { app } = await buildApp({ settings, wallClock: systemClock(), log: pino({ level: 'silent' }) });
   onTestFinished(() => app.close());
