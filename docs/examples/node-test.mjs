@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { startSandbox } from 'payout-sandbox'; // or connectSandbox({ url: 'http://127.0.0.1:3000' }), and nothing else changes
+import { startSandbox } from 'payout-sandbox'; // or connectSandbox({ url: 'http://127.0.0.1:3000' }); nothing else changes
 import { pay, salary, statusOf } from './payout-client.mjs';
 
 let sandbox;
@@ -18,7 +18,7 @@ test('an empty wallet refuses a salary, and a top-up makes it possible', async (
   assert.equal(await world.balance(), 100);
 });
 
-test('a client that is told to wait does not hammer', async () => {
+test('a client that gets a 429 waits before it retries', async () => {
   const world = sandbox.world();
   await world.rule({ match: { route: 'initiate' }, times: 1, effect: { respond: { status: 429 } } });
   assert.equal((await pay(world, salary)).http, 429);
@@ -26,7 +26,7 @@ test('a client that is told to wait does not hammer', async () => {
   assert.ok(passed, message);
 });
 
-test('a payout is forced to fail, and the money is back', async () => {
+test('a payout that is forced to fail returns the money', async () => {
   const world = sandbox.world();
   const { data } = await pay(world, salary);
   await world.transition(data.txn_id, 'FAILED');

@@ -1,6 +1,6 @@
-// The payout client under test: a stand-in for yours. It tries again after an answer that says nothing of the payout.
+// The payout client under test: replace it with yours. It retries after an answer that does not say whether the payout happened.
 
-/** Pays, and pays again with the same reference when it cannot know what became of it. */
+/** Makes a payout, and repeats it with the same reference when it cannot know whether it happened. */
 export async function pay({ url, apiKey }, payout, tries = 3) {
   for (let attempt = 1; ; attempt += 1) {
     const signal = AbortSignal.timeout(300);
@@ -19,7 +19,7 @@ export async function pay({ url, apiKey }, payout, tries = 3) {
   }
 }
 
-/** How a payout stands. */
+/** The state of a payout. */
 export async function statusOf({ url, apiKey }, reference) {
   const query = new URLSearchParams({ client_ref_id: reference });
   const headers = { authorization: `Bearer ${apiKey}` };

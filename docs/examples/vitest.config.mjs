@@ -1,2 +1,2 @@
-// Nothing to configure. (In this repository it keeps the project's own configuration out.)
+// No configuration is needed. (In this repository this file replaces the project's own configuration.)
 export default {};

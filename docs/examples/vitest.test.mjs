@@ -1,4 +1,4 @@
-import { startSandbox } from 'payout-sandbox'; // or connectSandbox({ url: 'http://127.0.0.1:3000' }), and nothing else changes
+import { startSandbox } from 'payout-sandbox'; // or connectSandbox({ url: 'http://127.0.0.1:3000' }); nothing else changes
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { pay, salary, statusOf } from './payout-client.mjs';
 
@@ -8,8 +8,8 @@ beforeAll(async () => {
 });
 afterAll(() => sandbox.close());
 
-test('a salary is paid once, although the first answer never came', async () => {
-  const world = sandbox.world(); // a fresh key: no other test sees it
+test('a salary is paid once, although the first answer was lost', async () => {
+  const world = sandbox.world(); // a new key: no other test sees its world
   await world.rule({
     name: 'lost-answer',
     match: { route: 'initiate', attempt: 1 },
@@ -27,7 +27,7 @@ test('a salary is paid once, although the first answer never came', async () => 
   ).toMatchObject({ passed: true });
 });
 
-test('a salary that the bank sends back after three days is seen', async () => {
+test('a salary that the bank returns after three days is noticed', async () => {
   const world = sandbox.world();
   await world.use('success-then-reversed');
   await pay(world, salary);

@@ -2,13 +2,13 @@ import { useState } from 'preact/hooks';
 import { SandboxError } from '../client/control-client.ts';
 import { messageOf } from './formats.ts';
 
-/** What is said of an order that was refused: the fields at fault, where there are any. */
+/** The message of a refused action: the invalid fields, if there are any. */
 const refusalText = (error: unknown): string =>
   error instanceof SandboxError && error.errors.length > 0
     ? error.errors.map(({ message }) => message).join('; ')
     : messageOf(error);
 
-/** An order to the sandbox: whether it is under way, and why it was refused. */
+/** Runs one action at a time against the sandbox: whether it is running, and why it was refused. */
 export function useAction() {
   const [isBusy, setBusy] = useState(false);
   const [refusal, setRefusal] = useState<string | null>(null);

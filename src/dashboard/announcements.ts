@@ -2,7 +2,7 @@ import { signal } from '@preact/signals';
 import type { WorldEvent } from '../client/event-stream.ts';
 import { plural, rupees } from './formats.ts';
 
-/** So often a screen reader is told at most: a burst is told as one sentence. */
+/** The shortest time between two announcements to a screen reader: a burst becomes one announcement. */
 const SAY_EVERY_MS = 1500;
 
 const sentenceOf = (type: WorldEvent['type'], events: readonly WorldEvent[]): string | null => {
@@ -10,14 +10,14 @@ const sentenceOf = (type: WorldEvent['type'], events: readonly WorldEvent[]): st
   switch (type) {
     case 'settlement':
       if (one?.type === 'settlement') return `${one.data.client_ref_id} is ${one.data.to}`;
-      return `${plural(events.length, 'step')} of payouts happened`;
+      return `${plural(events.length, 'payout step')} happened`;
     case 'request':
       if (one?.type === 'request' && one.data.outcome === 'pending') return 'A request hangs';
       return null; // a page that reads out each request cannot be listened to
     case 'wallet':
       return one?.type === 'wallet' ? `The balance is ${rupees(one.data.balance)}` : null;
     case 'reset':
-      return 'The world is as new';
+      return 'The world was reset';
     case 'restore':
       return 'A snapshot was restored';
     case 'scenario':
@@ -29,9 +29,9 @@ const sentenceOf = (type: WorldEvent['type'], events: readonly WorldEvent[]): st
   }
 };
 
-/** What the page says of what happens, in words, for whoever does not see it. */
+/** What happens in the world, in words, for screen readers. */
 export class Announcements {
-  /** What is said now. */
+  /** The current announcement. */
   readonly said = signal('');
   #waiting: string[] = [];
   #isWaiting = false;

@@ -6,9 +6,14 @@ export const StateBadge = ({ state }: { readonly state: State }) => (
   <span class={`badge state-${state.toLowerCase()}`}>{state}</span>
 );
 
-const OUTCOMES = { pending: 'hanging', answered: '', fault: 'broken', client_gone: 'client left' } as const;
+const OUTCOMES = {
+  pending: 'hanging',
+  answered: '',
+  fault: 'broken',
+  client_gone: 'client disconnected',
+} as const;
 
-/** What a client met: the status, and what became of the connection. */
+/** What the client got: the status, or what happened to the connection. */
 export function AnswerBadge({ entry }: { readonly entry: JournalEntry }) {
   const { outcome, answer, fault } = entry;
   const kind = outcome === 'pending' ? 'pending' : wentWrong(entry) ? 'failed' : 'success';

@@ -14,7 +14,7 @@ const colorOf = (element: Element, name: string): string => {
   return getComputedStyle(probe).color;
 };
 
-/** Times of day, and the day wherever it changes. */
+/** Times of day, with the date where it changes. */
 function axisTimes(_plot: uPlot, seconds: number[], _axis: number, _space: number, step: number): string[] {
   let shown = '';
   return seconds.map((at) => {
@@ -66,7 +66,7 @@ function optionsFor(element: HTMLElement): uPlot.Options {
   };
 }
 
-/** The balance over world time: a step wherever money moved. */
+/** The balance over world time, with a step at each ledger entry. */
 export function BalanceChart({ live }: { readonly live: LiveWorld }) {
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
@@ -128,8 +128,8 @@ export function BalanceChart({ live }: { readonly live: LiveWorld }) {
   const lowest = points.reduce((least, { balance }) => Math.min(least, balance), Infinity);
   const label =
     last === undefined
-      ? 'No balance is known yet'
-      : `The balance over world time: ${rupees(last.balance)} now, ${rupees(lowest)} at its lowest, ${points.length - 1} movements shown`;
+      ? 'No balance loaded yet'
+      : `The balance over world time: ${rupees(last.balance)} now, ${rupees(lowest)} at its lowest, ${points.length - 1} changes shown`;
   return (
     <figure class="chart">
       <div ref={box} role="img" aria-label={label}>

@@ -6,7 +6,7 @@ interface BalancePoint {
   readonly balance: number;
 }
 
-/** The balance over world time, as far back as it is known here. */
+/** The balance over world time, as far back as the page has loaded it. */
 export class BalanceLine {
   points: readonly BalancePoint[] = [];
   /** The position of the entry that follows the newest point. */
@@ -17,14 +17,14 @@ export class BalanceLine {
     this.#most = most;
   }
 
-  /** Takes the newest entries, newest first. @param before how many entries lie before them */
+  /** Starts again with the newest entries, newest first. @param before how many older entries there are */
   begin(entries: readonly EntryAnswer[], before: number): void {
     this.points = [];
     this.next = before;
     this.take(entries.toReversed());
   }
 
-  /** Takes entries that follow, oldest first. */
+  /** Adds the entries that follow, oldest first. */
   take(entries: readonly EntryAnswer[]): void {
     if (entries.length === 0) return;
     const fresh = entries.map(({ at, balance }) => ({ atMs: Date.parse(at), balance }));

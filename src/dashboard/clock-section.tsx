@@ -7,7 +7,7 @@ import { duration, istDay, istMoment, istTime, plural, utcMoment } from './forma
 import type { LiveWorld } from './live-world.ts';
 import { useWorldNow } from './world-time.ts';
 
-/** So many changes are listed; of more it is said how many they are. */
+/** At most this many changes are listed; the rest is counted. */
 const MOST_SHOWN = 50;
 
 const MOVES: readonly (readonly [string, AdvanceRequest])[] = [
@@ -22,11 +22,11 @@ interface ChangesProps {
   readonly onOpen: (txnId: string) => void;
 }
 
-/** What an advance brought about. */
+/** The changes of an advance. */
 const Changes = ({ answer: { changes, now }, onOpen }: ChangesProps) => (
   <div class="changes">
     <h3>
-      {changes.length === 0 ? 'Nothing came due' : plural(changes.length, 'change')} up to {istTime(now)} IST
+      {changes.length === 0 ? 'No change' : plural(changes.length, 'change')} up to {istTime(now)} IST
     </h3>
     <ul>
       {changes.slice(0, MOST_SHOWN).map((change, index) => (
@@ -57,7 +57,7 @@ interface Props {
   readonly onOpenPayout: (txnId: string) => void;
 }
 
-/** World time, and how to move it. */
+/** World time, and the buttons that move it. */
 export function ClockSection({ live, onOpenPayout }: Props) {
   const nowMs = useWorldNow(live);
   const { isBusy, refusal, run } = useAction();
@@ -77,7 +77,7 @@ export function ClockSection({ live, onOpenPayout }: Props) {
     run(async () => {
       const { clock } = live.world;
       live.takeClock(await (isFrozen ? clock.resume() : clock.freeze()));
-      live.news.say(isFrozen ? 'The clock runs' : 'The clock stands still');
+      live.news.say(isFrozen ? 'The clock is running' : 'The clock is frozen');
     });
 
   return (
@@ -95,7 +95,7 @@ export function ClockSection({ live, onOpenPayout }: Props) {
       </div>
       <p class="note due">
         {nextDue === null || nowMs === null
-          ? 'No step of a payout has a due time'
+          ? 'Nothing scheduled'
           : `Next step in ${duration(Math.max(0, Date.parse(nextDue) - nowMs))}, ${istMoment(nextDue)}`}
       </p>
       <div class="buttons">

@@ -7,7 +7,7 @@ interface Props {
 
 const SHOWN_MS = 1500;
 
-/** Copies a text, and says that it did. */
+/** Copies a text and confirms it. */
 export function CopyButton({ label, text }: Props) {
   const [said, setSaid] = useState('');
   const copy = async (): Promise<void> => {
@@ -15,7 +15,7 @@ export function CopyButton({ label, text }: Props) {
       await navigator.clipboard.writeText(text());
       setSaid('Copied');
     } catch {
-      setSaid('Select it and copy'); // no clipboard where the page is not served securely
+      setSaid('Copy it by hand'); // browsers offer no clipboard to a page without HTTPS, except on localhost
     }
     setTimeout(() => setSaid(''), SHOWN_MS);
   };

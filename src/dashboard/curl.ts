@@ -8,10 +8,10 @@ interface Call {
   readonly body?: string | null;
 }
 
-/** A word for a shell that takes it as it is. */
+/** Quotes a text for a shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** A call as a command to be pasted. */
+/** A call as a curl command. */
 export function curlOf({ method, url, apiKey, headers = {}, body = null }: Call): string {
   const words = [
     method === 'GET' ? `curl -sS ${quoted(url)}` : `curl -sS -X ${method} ${quoted(url)}`,
@@ -22,10 +22,10 @@ export function curlOf({ method, url, apiKey, headers = {}, body = null }: Call)
   return words.join(' \\\n  ');
 }
 
-/** What of a request's headers makes a difference to its answer. */
-const TELLING = new Set(['content-type', 'x-sandbox-scenario']);
+/** The request headers that can change the answer. */
+const RELEVANT_HEADERS = new Set(['content-type', 'x-sandbox-scenario']);
 
-/** A request of the journal as a command that sends the same again. */
+/** A curl command that sends a request of the journal again. */
 export function curlOfRequest({ request }: JournalEntry, url: string, apiKey: string): string {
   const { method, path, headers, body } = request;
   return curlOf({
@@ -34,7 +34,7 @@ export function curlOfRequest({ request }: JournalEntry, url: string, apiKey: st
     apiKey,
     headers: Object.fromEntries(
       Object.entries(headers).flatMap(([name, value]): [string, string][] =>
-        TELLING.has(name) ? [[name, String(value)]] : [],
+        RELEVANT_HEADERS.has(name) ? [[name, String(value)]] : [],
       ),
     ),
     body: body === null ? null : typeof body === 'string' ? body : JSON.stringify(body),

@@ -7,7 +7,7 @@ interface Props {
   readonly children: ComponentChildren;
 }
 
-/** What is opened out of a list, beside it or, where there is no room, in its place. Escape closes it. */
+/** The details of a row, beside the list or, on a narrow page, in its place. Escape closes them. */
 export function DetailPane({ title, onClose, children }: Props) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus({ preventScroll: true }), [title]);

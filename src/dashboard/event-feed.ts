@@ -5,14 +5,14 @@ import type { World } from '../client/world.ts';
 import { messageOf } from './formats.ts';
 
 type Connection =
-  /** gone: the server is away, and tried again and again. */
+  /** gone: the server does not answer, and the page keeps trying. */
   | { readonly state: 'connecting' | 'live' | 'gone' }
-  /** It answers, but refuses this key or this reader. */
+  /** The server answers, but refuses this key or this reader. */
   | { readonly state: 'refused'; readonly status: number; readonly message: string };
 
 interface FeedReader {
   readonly take: (event: WorldEvent) => void;
-  /** A connection is open. @param isFirst nothing was read before it, so that all is to be asked for */
+  /** A connection is open. @param isFirst whether it is the first, so that everything has to be requested */
   readonly opened: (isFirst: boolean) => void;
 }
 
@@ -20,7 +20,7 @@ const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 8000;
 const UNAUTHORIZED = 401;
 
-/** The events of a world, whatever happens to the connection: it is opened again, and read on from where it broke. */
+/** Reads the events of a world. After a broken connection it reconnects and continues after the last event. */
 export class EventFeed {
   readonly connection = signal<Connection>({ state: 'connecting' });
   readonly #world: World;
@@ -67,12 +67,12 @@ export class EventFeed {
     }
   }
 
-  /** Takes the connection for dead: one can be silent for long before anybody notices. */
+  /** Closes the connection, so that it is opened again: a dead one can stay silent for long. */
   break(): void {
     this.#broken.abort();
   }
 
-  /** Tries at once, and does not wait for the next try. */
+  /** Reconnects at once instead of at the next try. */
   retry(): void {
     this.#wake();
   }

@@ -28,7 +28,7 @@ export const FAILURE_SWITCHES: readonly FailureSwitch[] = [
   },
 ];
 
-/** What is read of a rule as it was written. */
+/** The parts of a rule document that the page reads. */
 interface RuleText {
   readonly match?: Readonly<Record<string, unknown>>;
   readonly effect?: Readonly<Record<string, unknown>>;
@@ -36,13 +36,13 @@ interface RuleText {
 
 const textOf = ({ rule }: RuleAnswer): RuleText => rule as RuleText;
 
-/** The account that forces a magic rule; null where the rule asks for something else. */
+/** The account that a magic rule matches; null for every other rule. */
 export function magicAccount(rule: RuleAnswer): string | null {
   const account = textOf(rule).match?.['beneficiary_account'];
   return rule.from === 'magic' && typeof account === 'string' ? account : null;
 }
 
-/** What becomes of the money under a magic rule: the headings of the menu. */
+/** Whether a magic rule makes the payout, as headings of the menu. */
 export const MAGIC_KINDS = [
   'Normal answer, then',
   'Paid, but the client sees',
@@ -56,7 +56,7 @@ export function magicKind(rule: RuleAnswer): (typeof MAGIC_KINDS)[number] {
   return commit === true ? MAGIC_KINDS[1] : MAGIC_KINDS[2];
 }
 
-/** A rule of the scenario or a magic one, to be put on top for every payout: without the account that it waits for. */
+/** A magic rule as a rule on top for every payout: without the account that it matches. */
 export function onTop(rule: RuleAnswer): RuleRequest {
   const { beneficiary_account: _account, ...rest } = textOf(rule).match ?? {};
   return { ...(rule.rule as RuleRequest), name: rule.name, match: rest };

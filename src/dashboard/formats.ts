@@ -1,4 +1,4 @@
-/** How amounts and times are written: rupees in Indian grouping, world time in IST with UTC beside it. */
+/** Formats of amounts and times: rupees in Indian grouping, world time in IST and UTC. */
 
 const RUPEES = new Intl.NumberFormat('en-IN', { style: 'currency', currency: 'INR' });
 const SHORT_RUPEES = new Intl.NumberFormat('en-IN', {
@@ -26,7 +26,7 @@ const UTC_DAY = timeFormat('UTC', DAY);
 export const rupees = (inr: number): string => RUPEES.format(inr);
 /** ₹10L */
 export const shortRupees = (inr: number): string => SHORT_RUPEES.format(inr);
-/** + and −, for what comes into the wallet and what leaves it. */
+/** With + for money that enters the wallet and − for money that leaves it. */
 export const signedRupees = (inr: number): string => `${inr < 0 ? '−' : '+'}${RUPEES.format(Math.abs(inr))}`;
 export const counted = (count: number): string => COUNT.format(count);
 
@@ -66,7 +66,7 @@ export function duration(ms: number): string {
   return parts.join(' ');
 }
 
-/** JSON as people read it; a text as it is. */
+/** JSON with line breaks; a text unchanged. */
 export const readable = (body: unknown): string =>
   typeof body === 'string' ? body : JSON.stringify(body, null, 2);
 

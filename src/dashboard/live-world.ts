@@ -26,18 +26,18 @@ const MOST_PAYOUTS = 20_000;
 const MOST_REQUESTS = 1000;
 const MOST_POINTS = 5000;
 const MOST_ASKED_AGAIN = 20;
-/** Events are taken together so often, and what they leave open is asked for so often. */
+/** How often events are applied together, and how often the page requests what they do not contain. */
 const TAKE_EVERY_MS = 100;
 const ASK_EVERY_MS = 300;
-/** So often the world is looked at although nothing happens: a connection that is dead is noticed then. */
+/** How often the world is read although nothing happens, to detect a dead connection. */
 const LOOK_EVERY_MS = 15_000;
 
-/** What the page knows of the clock: what it was, and when that was on the browser's own. */
+/** A reading of the world's clock, and when it was read by the browser's clock. */
 interface ClockReading extends ClockAnswer {
   readonly readAtMs: number;
 }
 
-/** One world as the page sees it: read once, and kept right by its events. */
+/** One world as the page shows it: read once, then updated by its events. */
 export class LiveWorld {
   readonly world: World;
   readonly feed: EventFeed;
@@ -50,12 +50,12 @@ export class LiveWorld {
   readonly payouts = new PayoutList(MOST_PAYOUTS);
   readonly requests = new RequestList(MOST_REQUESTS);
   readonly balances = new BalanceLine(MOST_POINTS);
-  /** Another number after each change of a list. */
+  /** Increased by each change of a list. */
   readonly payoutsVersion = signal(0);
   readonly requestsVersion = signal(0);
   readonly balancesVersion = signal(0);
   readonly isLoaded = signal(false);
-  /** What went wrong in asking, so that the page is not silently behind. */
+  /** Why the last reading failed, so that the page shows that it is out of date. */
   readonly trouble = signal<string | null>(null);
   readonly #pages: WorldPages;
   readonly #asking = new Together(() => this.#askAll(), ASK_EVERY_MS);
@@ -74,7 +74,7 @@ export class LiveWorld {
     this.feed = new EventFeed(this.world, {
       take: (event) => this.#queue(event),
       opened: (isFirst) => {
-        if (isFirst) this.#mustRead = true; // the events are open: what happens from now on is not missed
+        if (isFirst) this.#mustRead = true; // only now, since no event is missed from here on
         this.#asking.order();
       },
     });
@@ -89,7 +89,7 @@ export class LiveWorld {
     this.#timers.clear();
   }
 
-  /** Payouts that are older than those that are known. */
+  /** Loads payouts that are older than those on the page. */
   async loadOlder(): Promise<void> {
     for (let pages = 0; pages < 5 && this.payouts.before > 0; pages += 1) {
       this.payouts.takeOlder(await this.#pages.payouts(this.payouts.before), this.#edges);
@@ -97,7 +97,7 @@ export class LiveWorld {
     }
   }
 
-  /** Takes what an order of this page was answered, before its event is here. */
+  /** Applies the answer to an action of this page before its event arrives. */
   takePayout(payout: TransactionAnswer): void {
     this.payouts.takeOne(payout);
     this.payoutsVersion.value += 1;
@@ -141,7 +141,7 @@ export class LiveWorld {
 
   #takeSoon(): void {
     this.#later(TAKE_EVERY_MS, () => {
-      if (this.#isReading) return this.#takeSoon(); // what is read now may be older than these
+      if (this.#isReading) return this.#takeSoon(); // the answers under way may be older than these events
       this.#isTaking = false;
       this.#take(this.#waiting.splice(0));
     });
@@ -185,7 +185,7 @@ export class LiveWorld {
     this.scenario.value = { ...scenario, rules };
   }
 
-  /** Asks for what events leave open. It fails nobody: what it could not get is told on the page. */
+  /** Requests what events do not contain. It never throws: the page shows what failed. */
   async #askAll(): Promise<void> {
     try {
       await inTime(this.#askEverything());
@@ -193,7 +193,7 @@ export class LiveWorld {
       this.trouble.value = null;
     } catch (error) {
       this.trouble.value = messageOf(error);
-      if (!(error instanceof SandboxError)) this.feed.break(); // it comes back, and reads on
+      if (!(error instanceof SandboxError)) this.feed.break(); // it reconnects and continues
     }
   }
 
@@ -238,18 +238,18 @@ export class LiveWorld {
     }
   }
 
-  /** The rest of what is shown at first, page by page, while the page is already there. */
+  /** Loads the rest of the first payouts in the background, page by page. */
   async #readOn(): Promise<void> {
     try {
       while (this.payouts.before > 0 && this.payouts.rows.length < FIRST_PAYOUTS) {
         const { before } = this.payouts;
         const older = await this.#pages.payouts(before);
-        if (before !== this.payouts.before) return; // the world was read anew meanwhile
+        if (before !== this.payouts.before) return; // the world was read again in the meantime
         this.payouts.takeOlder(older, this.#edges);
         this.payoutsVersion.value += 1;
       }
     } catch {
-      // what is missing can be loaded by hand
+      // the button “Load older” loads what is missing
     }
   }
 
@@ -289,7 +289,7 @@ export class LiveWorld {
     this.scenario.value = await this.world.scenario();
   }
 
-  /** So much has changed that it is less to read all of it. */
+  /** Reads everything again, where that is less work than the changes. */
   #readAgain(): void {
     this.#mustRead = true;
     this.#asking.order();

@@ -12,13 +12,13 @@ import { WalletSection } from './wallet-section.tsx';
 
 const UNAUTHORIZED = 401;
 
-/** Where the sandbox is: the page lies in its folder `_sandbox`, wherever a proxy puts that. */
+/** The URL of the sandbox, which is the parent of the page, also below a path of a proxy. */
 const sandboxUrl = (): string => new URL('..', location.href.split('#')[0]).href.replace(/\/$/, '');
 
 const sectionOfAddress = (): SectionName | undefined =>
   (Object.keys(SECTIONS) as SectionName[]).find((name) => location.hash === `#${name}`);
 
-/** The section that the address names: on a phone the only one that is shown. */
+/** The section that the URL names; on a phone, the only one that is shown. */
 function useSection(): [SectionName, (name: SectionName) => void, (name: SectionName) => void] {
   const [section, setSection] = useState<SectionName>(sectionOfAddress() ?? 'wallet');
   useEffect(() => {
@@ -73,7 +73,7 @@ function WorldPage({ live }: { readonly live: LiveWorld }) {
   );
 }
 
-/** The world of one key, from its first answer on; who has no key that is accepted is asked for one. */
+/** The world of one key, or the sign-in if the key is not accepted. */
 function KeyedPage({ apiKey }: { readonly apiKey: string }) {
   const [live, setLive] = useState<LiveWorld | null>(null);
   useEffect(() => {

@@ -15,7 +15,7 @@ interface Props {
   readonly onOpenRequest: (id: number) => void;
 }
 
-/** What the lists of the page do not know of one payout: its entries, and its requests however old they are. */
+/** The entries and requests of one payout, including those that are not in the lists of the page. */
 function usePast(
   { world }: LiveWorld,
   { txn_id: txnId, status }: TransactionAnswer,
@@ -25,7 +25,7 @@ function usePast(
   const [requests, setRequests] = useState<readonly JournalEntry[]>([]);
   useEffect(() => {
     let isOver = false;
-    const ignore = (): void => undefined; // the page says elsewhere that the server is away
+    const ignore = (): void => undefined; // the page already shows that the server does not answer
     world.entries({ txn_id: txnId }).then((all) => !isOver && setEntries(all), ignore);
     return () => (isOver = true);
   }, [world, txnId, status]);
@@ -45,7 +45,7 @@ const Fact = ({ name, children }: { readonly name: string; readonly children: st
   </div>
 );
 
-/** One payout: its life, its requests, its money, and what it can be made to become. */
+/** One payout: its timeline, ledger entries and requests, and its legal transitions. */
 export function PayoutDetail({ live, payout, onOpenRequest }: Props) {
   const nowMs = useWorldNow(live) ?? 0;
   const { isBusy, refusal, run } = useAction();
@@ -89,7 +89,9 @@ export function PayoutDetail({ live, payout, onOpenRequest }: Props) {
       )}
       <dl class="facts">
         <Fact name="Reference">
-          {payout.nth === 1 ? payout.client_ref_id : `${payout.client_ref_id} (payout ${payout.nth} of it)`}
+          {payout.nth === 1
+            ? payout.client_ref_id
+            : `${payout.client_ref_id} (payout ${payout.nth} of this reference)`}
         </Fact>
         <Fact name="Transaction">{payout.txn_id}</Fact>
         <Fact name="Beneficiary">{payout.beneficiary_name}</Fact>
@@ -111,7 +113,7 @@ export function PayoutDetail({ live, payout, onOpenRequest }: Props) {
         ))}
       </ul>
       <h3>Requests</h3>
-      {requests.length === 0 && <p class="note">The journal knows none of it any more.</p>}
+      {requests.length === 0 && <p class="note">The journal no longer has requests of this payout.</p>}
       <ul class="lines">
         {requests.map((entry) => (
           <li key={entry.id}>

@@ -2,11 +2,11 @@ import type { TransactionAnswer } from '../contract/control-answers.ts';
 import type { State, TransferMode } from '../contract/payout.ts';
 
 export interface PayoutFilter {
-  /** Looked for in reference, ids, name and account. */
+  /** Searched in reference, ids, name and account. */
   readonly text: string;
   readonly state: State | '';
   readonly mode: TransferMode | '';
-  /** INR, as they were typed; empty for no bound. */
+  /** INR, as typed; empty for no bound. */
   readonly atLeast: string;
   readonly atMost: string;
 }
@@ -18,7 +18,7 @@ const bound = (typed: string, otherwise: number): number => {
   return typed.trim() === '' || Number.isNaN(inr) ? otherwise : inr;
 };
 
-/** The payouts that a filter lets pass; the list itself when it lets all pass. */
+/** The payouts that match a filter; the same array if all match. */
 export function wantedPayouts(
   rows: readonly TransactionAnswer[],
   { text, state, mode, atLeast, atMost }: PayoutFilter,

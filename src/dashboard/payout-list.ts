@@ -1,7 +1,7 @@
 import type { ChangeAnswer, TransactionsAnswer, TransactionAnswer } from '../contract/control-answers.ts';
 import type { State } from '../contract/payout.ts';
 
-/** The states that a payout can be forced into from each. */
+/** The states that a transition can force, by current state. */
 export type Edges = Readonly<Partial<Record<State, readonly State[]>>>;
 
 const stepsDone = ({ timeline }: TransactionAnswer): number => timeline.filter(({ done }) => done).length;
@@ -9,14 +9,14 @@ const stepsDone = ({ timeline }: TransactionAnswer): number => timeline.filter((
 const has = ({ timeline }: TransactionAnswer, { from, to, at }: ChangeAnswer): boolean =>
   timeline.some((step) => step.done && step.at === at && step.to === (to === from ? null : to));
 
-/** What is known of one payout: whichever of the two has come further, since answers and events overtake each other. */
+/** The one with more steps done, since an answer can be older than an event. */
 const newer = (known: TransactionAnswer | undefined, read: TransactionAnswer): TransactionAnswer =>
   known !== undefined && stepsDone(known) > stepsDone(read) ? known : read;
 
 /**
- * A payout after a step that has happened.
+ * The payout after a step.
  *
- * @returns undefined when the step is none of those that were planned, so that the payout is to be asked for again
+ * @returns undefined if the step was not scheduled, so that the payout has to be requested again
  */
 function afterChange(
   payout: TransactionAnswer,
@@ -38,18 +38,18 @@ function afterChange(
   };
 }
 
-/** The newest payouts of a world, newest first, as far as they are known here. */
+/** The newest payouts of a world that the page has loaded, newest first. */
 export class PayoutList {
-  /** Newest first. Another array after each change. */
+  /** Newest first. A new array after each change. */
   rows: readonly TransactionAnswer[] = [];
-  /** How many there are before the oldest of the rows. */
+  /** How many older payouts are not loaded. */
   before = 0;
   #byId = new Map<string, TransactionAnswer>();
-  /** Changes of payouts that are not known so far: what was asked for may answer later than what happened since. */
+  /** Changes of payouts that are not loaded yet: an event can arrive before the answer that contains its payout. */
   #early = new Map<string, readonly ChangeAnswer[]>();
   #most: number;
 
-  /** @param most how many are kept; older ones make room */
+  /** @param most how many are kept; older ones are dropped */
   constructor(most: number) {
     this.#most = most;
   }
@@ -65,25 +65,25 @@ export class PayoutList {
     this.#early.clear();
   }
 
-  /** Takes what has just been made: all that there is down to a payout that was known, so that nothing lies between. */
+  /** Adds new payouts, down to one that is already loaded, so that none is missing in between. */
   takeNewest({ transactions, next }: TransactionsAnswer, edges: Edges): void {
     if (this.rows.length === 0) this.before = next === null ? 0 : next + 1; // a cursor is a position
     this.#merge(transactions, edges, (fresh) => [...fresh, ...this.rows]);
   }
 
-  /** Takes those that follow the oldest of the rows. */
+  /** Adds payouts that are older than the rows. */
   takeOlder({ transactions, next }: TransactionsAnswer, edges: Edges): void {
     this.#most = Math.max(this.#most, this.rows.length + transactions.length);
     this.before = next === null ? 0 : next + 1;
     this.#merge(transactions, edges, (fresh) => [...this.rows, ...fresh]);
   }
 
-  /** Takes one payout as it stands now. */
+  /** Replaces one payout by its current state. */
   takeOne(payout: TransactionAnswer): void {
     if (this.#byId.has(payout.txn_id)) this.#replace(new Map([[payout.txn_id, payout]]));
   }
 
-  /** Takes what has happened. @returns the ids of those that are to be asked for again */
+  /** Applies changes. @returns the ids of payouts that have to be requested again */
   takeChanges(changes: readonly ChangeAnswer[], edges: Edges): readonly string[] {
     const changed = new Map<string, TransactionAnswer>();
     const stale: string[] = [];
@@ -136,6 +136,6 @@ export class PayoutList {
       this.rows = this.rows.slice(0, this.#most);
       this.before += dropped.length;
     }
-    if (this.#early.size > this.#most) this.#early.clear(); // of payouts that are too old to be known here
+    if (this.#early.size > this.#most) this.#early.clear(); // they belong to payouts that are too old for the list
   }
 }

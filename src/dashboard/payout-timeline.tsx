@@ -3,11 +3,11 @@ import { duration, istMoment, utcMoment } from './formats.ts';
 
 type Step = TransactionAnswer['timeline'][number];
 
-/** What a step does, in words. @param isFirstUtr whether no step before it brings the UTR */
+/** What a step does, in words. @param isFirstUtr whether no earlier step sets the UTR */
 const stepName = ({ to, utr, forced }: Step, isFirstUtr: boolean): string =>
-  `${to ?? 'UTR comes'}${to !== null && utr && isFirstUtr ? ', with its UTR' : ''}${forced ? ' (forced)' : ''}`;
+  `${to ?? 'UTR set'}${to !== null && utr && isFirstUtr ? ', with its UTR' : ''}${forced ? ' (forced)' : ''}`;
 
-/** When a step happened or will, in words. */
+/** When a step happened or is due, in words. */
 function stepWhen({ at, polls, done }: Step, createdMs: number, nowMs: number): string {
   if (at === null) return `waits for status read ${polls ?? ''}`;
   const after = `${duration(Date.parse(at) - createdMs)} after creation`;
@@ -15,7 +15,7 @@ function stepWhen({ at, polls, done }: Step, createdMs: number, nowMs: number): 
   return `due in ${duration(Math.max(0, Date.parse(at) - nowMs))} · ${istMoment(at)}`;
 }
 
-/** The life of a payout as a line: made, what happened, and what is still to come. */
+/** The timeline of a payout: its creation, its past steps and its scheduled steps. */
 export function PayoutTimeline({
   payout,
   nowMs,
@@ -43,8 +43,8 @@ export function PayoutTimeline({
       ))}
       {payout.timeline.every(({ done }) => done) && payout.status === 'PENDING' && (
         <li class="ahead state-pending">
-          <strong>PENDING for ever</strong>
-          <span>nothing more is planned</span>
+          <strong>PENDING forever</strong>
+          <span>nothing is scheduled</span>
         </li>
       )}
     </ol>

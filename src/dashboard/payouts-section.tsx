@@ -31,14 +31,14 @@ const COLUMNS = [
   },
 ];
 
-/** No payout so far: how to make one. */
+/** Shown while there are no payouts: how to make one. */
 function NoPayouts({ live }: { readonly live: LiveWorld }) {
   const curl = curlOfPayout(live.world.url, live.world.apiKey, SAMPLE_PAYOUT);
   return (
     <div class="teach">
       <p>
         <strong>No transactions yet.</strong> Point your client at <code>{live.world.url}</code> with this
-        key, pay with the form “Try it”, or paste this into a terminal. It appears here at once.
+        key, pay with the form “Try it”, or paste this into a terminal. The payout appears here at once.
       </p>
       <pre tabIndex={0} aria-label="A payout as curl">
         {curl}
@@ -48,14 +48,14 @@ function NoPayouts({ live }: { readonly live: LiveWorld }) {
   );
 }
 
-/** The payout that is opened, also one that is too old to be in the list. */
+/** The open payout, even if it is too old to be in the list. */
 function useOpened(live: LiveWorld, txnId: string | null): TransactionAnswer | undefined {
   const [old, setOld] = useState<TransactionAnswer | null>(null);
   const listed = txnId === null ? undefined : live.payouts.get(txnId);
   const isOld = txnId !== null && listed === undefined;
   useEffect(() => {
     if (!isOld) return;
-    live.world.transaction(txnId).then(setOld, () => setOld(null)); // of a world that is as new there is none
+    live.world.transaction(txnId).then(setOld, () => setOld(null)); // after a reset it no longer exists
   }, [live, txnId, isOld]);
   return listed ?? (isOld && old?.txn_id === txnId ? old : undefined);
 }

@@ -11,7 +11,7 @@ interface BlockProps {
   readonly body: unknown;
 }
 
-/** One side of an exchange: headers, which few want to see, and the body. */
+/** The request or the answer: its body, and its headers folded away. */
 const Block = ({ title, headers, body }: BlockProps) => (
   <>
     <h4>{title}</h4>
@@ -33,15 +33,15 @@ const Block = ({ title, headers, body }: BlockProps) => (
   </>
 );
 
-/** What became of the money, in words. */
+/** Whether the request moved money, in words. */
 function moneyText({
   committed,
   replayed,
   balance_before: before,
   balance_after: after,
 }: JournalEntry): string {
-  if (replayed) return 'A replay: this payout was made before';
-  if (committed === null) return 'No payout is made by such a request, or it is not over';
+  if (replayed) return 'Replayed: an earlier request made this payout';
+  if (committed === null) return 'This request makes no payout, or has not ended yet';
   if (!committed) return 'No payout was made';
   return before === null || after === null ? 'Committed' : `Committed: ${rupees(before)} → ${rupees(after)}`;
 }
@@ -50,13 +50,13 @@ const happened = ({ outcome, fault, duration_ms: ms }: JournalEntry): string => 
   const took = ms === null ? '' : ` after ${duration(ms)}`;
   switch (outcome) {
     case 'pending':
-      return 'Still hanging: nothing was answered so far';
+      return 'Still hanging: no answer yet';
     case 'answered':
       return `Answered${took}`;
     case 'fault':
-      return `Broken on purpose (${fault ?? 'fault'})${took}`;
+      return `Connection broken by a rule (${fault ?? 'fault'})${took}`;
     case 'client_gone':
-      return `The client left${took}`;
+      return `The client disconnected${took}`;
   }
 };
 
@@ -66,7 +66,7 @@ interface Props {
   readonly onOpenPayout: (txnId: string) => void;
 }
 
-/** One request with its answer, what made the answer, and what it did to the money. */
+/** One request with its answer, what decided the answer, and whether money moved. */
 export function RequestDetail({ live, entry, onOpenPayout }: Props) {
   const { rule, limit, code, delay_ms: delay, attempt, txn_id: txnId, warnings, answer, request } = entry;
   const made =
@@ -85,7 +85,7 @@ export function RequestDetail({ live, entry, onOpenPayout }: Props) {
           <dd>{happened(entry)}</dd>
         </div>
         <div>
-          <dt>Answer made by</dt>
+          <dt>Answer decided by</dt>
           <dd>
             {made}
             {delay !== null && `, delayed by ${duration(delay)}`}
@@ -103,7 +103,7 @@ export function RequestDetail({ live, entry, onOpenPayout }: Props) {
         {attempt !== null && (
           <div>
             <dt>Attempt</dt>
-            <dd>{attempt} with this reference</dd>
+            <dd>{attempt} of this reference</dd>
           </div>
         )}
       </dl>
@@ -128,7 +128,7 @@ export function RequestDetail({ live, entry, onOpenPayout }: Props) {
         <>
           <h4>Answer</h4>
           <p class="note">
-            {entry.outcome === 'pending' ? 'None so far' : 'None: the connection broke before one'}
+            {entry.outcome === 'pending' ? 'None yet' : 'None: the connection was closed before an answer'}
           </p>
         </>
       ) : (

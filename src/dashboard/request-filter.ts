@@ -4,14 +4,14 @@ const FIRST_REFUSAL = 400;
 const FIRST_FAILURE = 500;
 const statusOf = ({ answer }: JournalEntry): number => answer?.status ?? 0;
 
-/** What a client met of a request was no success. */
+/** Whether the client got no success. */
 export const wentWrong = (entry: JournalEntry): boolean =>
   entry.outcome !== 'answered' || statusOf(entry) >= FIRST_REFUSAL;
 
-/** The kinds of requests that one looks for, by what went wrong. */
+/** The choices of the filter “What went wrong”. */
 export const REQUEST_KINDS = {
   all: { name: 'All requests', isOne: () => true },
-  wrong: { name: 'Whatever went wrong', isOne: wentWrong },
+  wrong: { name: 'Everything that went wrong', isOne: wentWrong },
   paid: {
     name: 'Paid, but the client saw a failure',
     isOne: (entry: JournalEntry) => entry.committed === true && wentWrong(entry),
@@ -26,13 +26,13 @@ export const REQUEST_KINDS = {
     name: 'Broken connections',
     isOne: ({ outcome }: JournalEntry) => outcome === 'fault' || outcome === 'client_gone',
   },
-  ruled: { name: 'Made by a rule', isOne: ({ rule }: JournalEntry) => rule !== null },
+  ruled: { name: 'Decided by a rule', isOne: ({ rule }: JournalEntry) => rule !== null },
   warned: { name: 'With warnings', isOne: ({ warnings }: JournalEntry) => warnings.length > 0 },
   replayed: { name: 'Replayed', isOne: ({ replayed }: JournalEntry) => replayed },
 } as const satisfies Record<string, { name: string; isOne: (entry: JournalEntry) => boolean }>;
 export type RequestKind = keyof typeof REQUEST_KINDS;
 
-/** The requests of a kind that mention a text. */
+/** The requests of a kind that contain a text. */
 export function wantedRequests(
   rows: readonly JournalEntry[],
   kind: RequestKind,

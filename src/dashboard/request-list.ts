@@ -1,9 +1,9 @@
 import type { JournalEntry } from '../contract/control-answers.ts';
 
-/** The newest requests of a world, newest first, each as it stands: one that hangs comes again when it is over. */
+/** The newest requests of a world, newest first. A request that hangs is replaced when it ends. */
 export class RequestList {
   rows: readonly JournalEntry[] = [];
-  /** How many had to make room, here or in the sandbox. */
+  /** How many older requests were dropped, here or in the sandbox. */
   evicted = 0;
   readonly #most: number;
 
@@ -15,7 +15,7 @@ export class RequestList {
     return this.rows.find((row) => row.id === id);
   }
 
-  /** Takes the journal as it was read, and forgets what was known. */
+  /** Replaces everything by the journal. */
   begin(requests: readonly JournalEntry[], evicted: number): void {
     this.rows = [];
     this.evicted = evicted;

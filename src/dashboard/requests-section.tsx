@@ -25,7 +25,7 @@ const COLUMNS = [
     cell: ({ client_ref_id: ref, txn_id: txnId }: JournalEntry) => ref ?? txnId ?? '',
   },
   {
-    name: 'Made by',
+    name: 'Decided by',
     className: 'rule',
     cell: ({ rule, limit, warnings }: JournalEntry) =>
       rule ?? limit ?? (warnings.length > 0 ? plural(warnings.length, 'warning') : ''),
@@ -50,7 +50,7 @@ interface Props {
   readonly onOpenPayout: (txnId: string) => void;
 }
 
-/** The journal, live: what the world was asked, what it answered, and why. */
+/** The journal, live: requests, their answers, and what decided them. */
 export function RequestsSection({ live, opened, onOpen, onOpenPayout }: Props) {
   const [kind, setKind] = useState<RequestKind>('all');
   const [text, setText] = useState('');
@@ -68,7 +68,7 @@ export function RequestsSection({ live, opened, onOpen, onOpenPayout }: Props) {
           {shown.length === rows.length
             ? counted(rows.length)
             : `${counted(shown.length)} of ${counted(rows.length)}`}
-          {evicted > 0 && `, ${counted(evicted)} older had to make room`}
+          {evicted > 0 && `, ${counted(evicted)} older entries dropped`}
         </p>
         {hanging > 0 && (
           <button type="button" class="badge state-pending" onClick={() => setKind('hanging')}>
@@ -100,8 +100,8 @@ export function RequestsSection({ live, opened, onOpen, onOpenPayout }: Props) {
       {shown.length === 0 ? (
         <p class="teach">
           {rows.length > 0
-            ? 'No request is of this kind.'
-            : 'No requests yet. What your client sends with this key appears here, with what it was answered, which rule made the answer, and whether money moved.'}
+            ? 'No request matches.'
+            : 'No requests yet. The requests of your client with this key appear here, with the answer, the rule that decided it, and whether money moved.'}
         </p>
       ) : (
         <div class={entry === undefined ? 'split' : 'split open'}>

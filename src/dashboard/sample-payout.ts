@@ -1,10 +1,10 @@
 import type { InitiateRequest, TransferMode } from '../contract/payout.ts';
 import { curlOf } from './curl.ts';
 
-/** As in the contract, whose own list would bring all of zod into the page. */
+/** The same as in the contract, repeated here because importing it would bundle zod into the page. */
 export const MODES = ['IMPS', 'NEFT', 'RTGS', 'UPI'] as const satisfies readonly TransferMode[];
 
-/** A payout that everybody accepts. */
+/** A payout that every scenario without rules accepts. */
 export const SAMPLE_PAYOUT: InitiateRequest = {
   client_ref_id: 'order-1',
   beneficiary_name: 'Asha Rao',
@@ -16,7 +16,7 @@ export const SAMPLE_PAYOUT: InitiateRequest = {
 
 export const INITIATE_PATH = '/payout/initiate';
 
-/** A payout as a command. */
+/** A payout as a curl command. */
 export const curlOfPayout = (url: string, apiKey: string, payout: object): string =>
   curlOf({
     method: 'POST',

@@ -26,7 +26,7 @@ const RuleLine = ({ rule: { id, description, matched, taken }, children }: RuleP
   </li>
 );
 
-/** How the world behaves: its scenario, what is switched on on top, and the way back to normal. */
+/** How the world behaves: its scenario, the failures that are switched on, and the button that removes both. */
 export function ScenarioSection({ live }: { readonly live: LiveWorld }) {
   const { world, news } = live;
   const scenario = live.scenario.value;
@@ -51,7 +51,7 @@ export function ScenarioSection({ live }: { readonly live: LiveWorld }) {
     );
   const switchOff = (name: string) => order(`${name} is off`, () => world.removeRule(name));
   const choose = (name: string) =>
-    order(name === '' ? 'The scenario in force holds' : `The scenario is ${name}`, () =>
+    order(name === '' ? 'The active scenario of the server is used' : `The scenario is ${name}`, () =>
       world.use(name === '' ? null : name),
     );
   const normal = order('Back to normal', async () => {
@@ -74,7 +74,7 @@ export function ScenarioSection({ live }: { readonly live: LiveWorld }) {
           disabled={isBusy}
           onChange={(event) => choose(event.currentTarget.value)()}
         >
-          <option value="">In force: {scenarios?.in_force ?? '…'}</option>
+          <option value="">Active on the server: {scenarios?.in_force ?? '…'}</option>
           {scenario?.chosen === true && !scenarios?.scenarios.some(({ name }) => name === scenario.name) && (
             <option value={scenario.name}>{scenario.name}</option>
           )}
@@ -141,7 +141,7 @@ export function ScenarioSection({ live }: { readonly live: LiveWorld }) {
         </>
       )}
       <h3>Rules of {scenario?.name ?? '…'}</h3>
-      {own.length === 0 && <p class="note">It has none: every payout settles as its mode does.</p>}
+      {own.length === 0 && <p class="note">None: every payout settles as usual for its mode.</p>}
       <ul class="rules">
         {own.map((rule) => (
           <RuleLine key={rule.id} rule={rule}>

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 
-/** What the browser keeps between visits: the key of the world that is shown, and the theme. */
+/** What the browser stores between visits: the key of the world, and the theme. */
 
 export const DEMO_KEY = 'sk_test_demo';
 
@@ -10,7 +10,7 @@ export type Theme = (typeof THEMES)[number];
 const KEY_NAME = 'payout-sandbox.key';
 const THEME_NAME = 'payout-sandbox.theme';
 
-/** A browser may forbid keeping anything: then nothing is kept. */
+/** Reads what is stored; null if the browser forbids storage. */
 function kept(name: string): string | null {
   try {
     return localStorage.getItem(name);
@@ -24,18 +24,18 @@ function keep(name: string, value: string | null): void {
     if (value === null) localStorage.removeItem(name);
     else localStorage.setItem(name, value);
   } catch {
-    // it is asked for again next time
+    // the page asks for it again next time
   }
 }
 
-/** The key of `#key=…`, taken out of the address so that it stands in no history and no screenshot. */
+/** The key of `#key=…`, removed from the address so that no history and no screenshot contains it. */
 function keyOfAddress(): string | null {
   const key = new URLSearchParams(location.hash.slice(1)).get('key');
   if (key !== null) history.replaceState(null, '', location.pathname + location.search);
   return key;
 }
 
-/** The key of the world that is shown; null while none is chosen. */
+/** The key of the world that is shown; null before one is chosen. */
 export const apiKey = signal<string | null>(null);
 export const theme = signal<Theme>('system');
 

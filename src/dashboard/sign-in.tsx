@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { chooseKey, DEMO_KEY } from './session.ts';
 
-/** Asks whose world is to be shown. @param refusal why the key that was given last is none */
+/** Asks for the key of a world. @param refusal why the last key was not accepted */
 export function SignIn({
   given,
   refusal,
@@ -15,8 +15,8 @@ export function SignIn({
       <div class="card">
         <h1>Payout sandbox</h1>
         <p>
-          Every API key is a <strong>world</strong> of its own: a wallet, its transactions and its clock.
-          Whose world do you want to see?
+          Every API key has its own <strong>world</strong>: a wallet, its transactions and its clock. Which
+          world do you want to see?
         </p>
         <form
           onSubmit={(event) => {
@@ -44,7 +44,7 @@ export function SignIn({
           )}
           <div class="buttons">
             <button type="submit" class="button primary">
-              Show its world
+              Show this world
             </button>
             {key !== DEMO_KEY && (
               <button type="button" class="button" onClick={() => chooseKey(DEMO_KEY)}>
@@ -54,7 +54,7 @@ export function SignIn({
           </div>
         </form>
         <p class="note">
-          It is the key that your client sends, and it stays in this browser. A link can bring it along:{' '}
+          Use the key that your client sends. It stays in this browser. A link can contain it:{' '}
           <code>#key={DEMO_KEY}</code>
         </p>
       </div>

@@ -1,4 +1,4 @@
-/** Does one thing whenever it is ordered: soon, never twice at once, and once for all orders that come meanwhile. */
+/** Runs one task on request: never twice at once, and once for all requests that arrive while it runs. */
 export class Together {
   readonly #act: () => Promise<void>;
   readonly #restMs: number;
@@ -6,7 +6,7 @@ export class Together {
   #isBusy = false;
   #isOrdered = false;
 
-  /** @param restMs how long it rests in between */
+  /** @param restMs the shortest pause between two runs */
   constructor(act: () => Promise<void>, restMs: number) {
     this.#act = act;
     this.#restMs = restMs;

@@ -13,10 +13,10 @@ export const SECTIONS = {
 } as const;
 export type SectionName = keyof typeof SECTIONS;
 
-/** Whether what is seen is live, in words. */
+/** Whether the page is live, in words. */
 function Connection({ live }: { readonly live: LiveWorld }) {
   const connection = live.feed.connection.value;
-  const words = { connecting: 'Connecting', live: 'Live', gone: 'Server away', refused: 'Refused' }[
+  const words = { connecting: 'Connecting', live: 'Live', gone: 'Disconnected', refused: 'Refused' }[
     connection.state
   ];
   return (
@@ -27,7 +27,7 @@ function Connection({ live }: { readonly live: LiveWorld }) {
   );
 }
 
-/** Says that the server is away, since when what is seen is old, and what to do. */
+/** Says that the page is out of date, and what to do. */
 export function AwayNote({ live }: { readonly live: LiveWorld }) {
   const connection = live.feed.connection.value;
   const trouble = live.trouble.value;
@@ -35,8 +35,8 @@ export function AwayNote({ live }: { readonly live: LiveWorld }) {
     return (
       <div class="away" role="alert">
         <span>
-          <strong>The sandbox does not answer.</strong> What you see is as it was. Start it again (
-          <code>npm start</code>): this page comes back by itself.
+          <strong>The sandbox does not answer.</strong> This page shows what it last received. Start the
+          sandbox (<code>npm start</code>), and the page reconnects.
         </span>
         <button type="button" class="button small" onClick={() => live.feed.retry()}>
           Try now
@@ -58,7 +58,7 @@ interface Props {
   readonly current: SectionName;
 }
 
-/** What is always in sight: whose world, whether it is live, its money, its time, and the way to each section. */
+/** The bar at the top: key, connection, balance, time, and links to the sections. */
 export function TopBar({ live, current }: Props) {
   const nowMs = useWorldNow(live);
   const isFrozen = live.clock.value?.frozen === true;

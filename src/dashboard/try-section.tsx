@@ -6,7 +6,7 @@ import { duration, readable } from './formats.ts';
 import type { LiveWorld } from './live-world.ts';
 import { curlOfPayout, INITIATE_PATH, MODES, SAMPLE_PAYOUT } from './sample-payout.ts';
 
-/** What the page's own payout was answered. */
+/** The answer to the page's own payout. */
 interface Outcome {
   readonly title: string;
   readonly isGood: boolean;
@@ -14,7 +14,7 @@ interface Outcome {
   readonly body: unknown;
 }
 
-const isTold = (name: string): boolean =>
+const isShown = (name: string): boolean =>
   name.startsWith('x-sandbox-') || name === 'retry-after' || name === 'idempotent-replayed';
 
 const parsed = (text: string): unknown => {
@@ -25,7 +25,7 @@ const parsed = (text: string): unknown => {
   }
 };
 
-/** Pays as any client would. */
+/** Sends a payout like any other client. */
 async function pay(url: string, apiKey: string, body: string, signal: AbortSignal): Promise<Outcome> {
   const startMs = performance.now();
   const took = (): string => duration(performance.now() - startMs);
@@ -37,7 +37,7 @@ async function pay(url: string, apiKey: string, body: string, signal: AbortSigna
       title: `${response.status} after ${took()}`,
       isGood: response.ok,
       headers: [...response.headers]
-        .filter(([name]) => isTold(name))
+        .filter(([name]) => isShown(name))
         .map(([name, value]) => `${name}: ${value}`),
       body: parsed(text),
     };
@@ -45,12 +45,12 @@ async function pay(url: string, apiKey: string, body: string, signal: AbortSigna
     const title = signal.aborted
       ? `No answer: stopped waiting after ${took()}`
       : `The connection broke after ${took()}`;
-    const body = 'Whether the money moved, this client cannot know. Under “Requests” it stands.';
+    const body = 'The client cannot know whether the money moved. “Requests” shows it.';
     return { title, isGood: false, headers: [], body };
   }
 }
 
-/** The menu of magic accounts, as the rules in force say them. */
+/** The menu of magic accounts, from the active rules. */
 const MagicMenu = ({ rules }: { readonly rules: readonly RuleAnswer[] }) => (
   <>
     {MAGIC_KINDS.map((kind) => (
@@ -67,10 +67,10 @@ const MagicMenu = ({ rules }: { readonly rules: readonly RuleAnswer[] }) => (
   </>
 );
 
-/** A reference that this browser did not use before. */
+/** A reference that this browser has not used before. */
 const freshReference = (): string => `try-${Date.now().toString(36)}`;
 
-/** Pays out of the page, and shows how. */
+/** Makes a payout from the page, and shows the request and the answer. */
 export function TrySection({ live }: { readonly live: LiveWorld }) {
   const { url, apiKey } = live.world;
   const [form, setForm] = useState({
@@ -91,7 +91,7 @@ export function TrySection({ live }: { readonly live: LiveWorld }) {
   const { remarks, ...fields } = form;
   const body = JSON.stringify({
     ...fields,
-    amount: Number.isNaN(amount) ? form.amount : amount, // the sandbox says what is wrong with it
+    amount: Number.isNaN(amount) ? form.amount : amount, // not a number: the sandbox explains the error
     ...(remarks === '' ? {} : { remarks }),
   });
   const curl = curlOfPayout(url, apiKey, JSON.parse(body) as object);
@@ -105,7 +105,7 @@ export function TrySection({ live }: { readonly live: LiveWorld }) {
     const answered = await pay(url, apiKey, body, leaving.signal);
     setOutcome(answered);
     setWaiting(null);
-    live.news.say(`The payout was answered: ${answered.title}`);
+    live.news.say(`Answer to the payout: ${answered.title}`);
     if (isNewEachTime) setForm((now) => ({ ...now, client_ref_id: freshReference() }));
   };
 
@@ -152,7 +152,7 @@ export function TrySection({ live }: { readonly live: LiveWorld }) {
               change({ beneficiary_account: event.currentTarget.value || SAMPLE_PAYOUT.beneficiary_account })
             }
           >
-            <option value="">As the scenario has it</option>
+            <option value="">As the scenario decides</option>
             <MagicMenu rules={rules} />
           </select>
         </label>
@@ -190,7 +190,7 @@ export function TrySection({ live }: { readonly live: LiveWorld }) {
         </details>
         <div class="buttons whole">
           <button type="submit" class="button primary" disabled={waiting !== null}>
-            {waiting === null ? 'Pay' : 'Waiting for the answer'}
+            {waiting === null ? 'Pay' : 'Waiting for an answer'}
           </button>
           {waiting !== null && (
             <button type="button" class="button" onClick={() => waiting.abort()}>
@@ -211,7 +211,7 @@ export function TrySection({ live }: { readonly live: LiveWorld }) {
         </div>
       )}
       <div class="curl">
-        <h3>The same as curl</h3>
+        <h3>As a curl command</h3>
         <CopyButton label="Copy" text={() => curl} />
         <pre tabIndex={0} aria-label="The payout as curl">
           {curl}

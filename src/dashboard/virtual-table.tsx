@@ -12,23 +12,23 @@ interface Props<T> {
   readonly rows: readonly T[];
   readonly columns: readonly Column<T>[];
   readonly keyOf: (row: T) => string;
-  /** What a row is called where it is opened. */
+  /** The accessible name of a row. */
   readonly nameOf: (row: T) => string;
   readonly opened: string | null;
   readonly onOpen: (key: string) => void;
 }
 
-/** Below this width, px, a row takes two lines. */
+/** Below this width in px, a row has two lines. */
 const NARROW = 620;
 const ROW = 37;
 const NARROW_ROW = 57;
-/** So many rows beyond what is seen are there too, so that scrolling shows no gaps. */
+/** How many rows are rendered beyond the visible ones, so that scrolling shows no gaps. */
 const BEYOND = 8;
 
 const focusActive = (element: HTMLElement): void =>
   element.querySelector<HTMLElement>('[data-active] button')?.focus({ preventScroll: true });
 
-/** A table of any length, of which only what is seen is in the page. One tab stop; the arrow keys go through it. */
+/** A table of any length that renders only its visible rows. It is one tab stop; the arrow keys move between rows. */
 export function VirtualTable<T>({ label, rows, columns, keyOf, nameOf, opened, onOpen }: Props<T>) {
   const scroller = useRef<HTMLDivElement>(null);
   const [seen, setSeen] = useState({ top: 0, height: 400, width: 1000 });
@@ -57,7 +57,7 @@ export function VirtualTable<T>({ label, rows, columns, keyOf, nameOf, opened, o
   const from = Math.max(0, first - BEYOND);
   const shown = rows.slice(from, first + Math.ceil(seen.height / height) + BEYOND);
 
-  // Rows that come in above leave what is being read where it is, unless the newest is being looked at.
+  // New rows above do not move the rows that are being read, unless the list is scrolled to the top.
   useLayoutEffect(() => {
     const element = scroller.current!;
     if (element.scrollTop > 0 && topRow.current !== null) {
@@ -75,7 +75,7 @@ export function VirtualTable<T>({ label, rows, columns, keyOf, nameOf, opened, o
     isFocusWanted.current = false;
     focusActive(scroller.current!);
   });
-  // Whatever was opened took the focus with it when it was closed.
+  // Closing the details removed the focused element, so the focus returns to the row.
   const wasOpened = useRef(opened);
   useEffect(() => {
     if (wasOpened.current !== null && opened === null && document.activeElement === document.body) {

@@ -20,7 +20,7 @@ const Figure = ({ name, amount, note }: FigureProps) => (
   </div>
 );
 
-/** Puts money in, or takes it out. */
+/** Credits or debits the wallet. */
 function MoneyForm({ live }: { readonly live: LiveWorld }) {
   const [amount, setAmount] = useState('10000');
   const { isBusy, refusal, run } = useAction();
@@ -54,7 +54,7 @@ function MoneyForm({ live }: { readonly live: LiveWorld }) {
   );
 }
 
-/** The money of the world: what it holds, what is under way, what came back. */
+/** The money of the world: the balance, and what is in flight, paid out and returned. */
 export function WalletSection({ live }: { readonly live: LiveWorld }) {
   const wallet = live.wallet.value;
   const counts = live.summary.value?.transactions;
@@ -78,11 +78,11 @@ export function WalletSection({ live }: { readonly live: LiveWorld }) {
           note={`${counted(counts?.PENDING ?? 0)} PENDING`}
         />
         <Figure name="Paid out" amount={wallet?.paid_out} note={`${counted(counts?.SUCCESS ?? 0)} SUCCESS`} />
-        <Figure name="Came back" amount={wallet?.came_back} note={`${counted(back)} FAILED or REVERSED`} />
+        <Figure name="Returned" amount={wallet?.came_back} note={`${counted(back)} FAILED or REVERSED`} />
       </dl>
       {Array.isArray(invariants) && (
         <p class="refusal" role="alert">
-          The ledger does not hold, which is a fault of the sandbox: {invariants.join('; ')}
+          Broken invariants, which is a bug of the sandbox: {invariants.join('; ')}
         </p>
       )}
       <BalanceChart live={live} />

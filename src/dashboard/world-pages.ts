@@ -10,11 +10,11 @@ import { ControlClient } from '../client/control-client.ts';
 import type { Edges } from './payout-list.ts';
 
 const PAGE = 1000;
-/** What one look for news asks for: usually far more than there is. */
+/** The page size when looking for new payouts: usually more than there are. */
 const NEWS_PAGE = 50;
 const LONGEST_ANSWER_MS = 15_000;
 
-/** The lists of a world, page by page, as the page asks for them. */
+/** Reads the lists of a world page by page. */
 export class WorldPages {
   readonly #control: ControlClient;
 
@@ -22,7 +22,7 @@ export class WorldPages {
     this.#control = new ControlClient(url, apiKey);
   }
 
-  /** The states that a payout can be forced into from each. */
+  /** The states that a transition can force, by current state. */
   async edges(): Promise<Edges> {
     const { states, edges } = await this.#control.get<ModelAnswer>('/model');
     return Object.fromEntries(
@@ -34,7 +34,7 @@ export class WorldPages {
     return this.#control.get('/requests', { limit });
   }
 
-  /** @param before how many there are before the oldest that is known; a cursor is a position */
+  /** @param before how many payouts are older than those loaded; a cursor is a position */
   payouts(before?: number): Promise<TransactionsAnswer> {
     return this.#control.get('/transactions', {
       limit: PAGE,
@@ -43,9 +43,9 @@ export class WorldPages {
   }
 
   /**
-   * The payouts that were made since, with some that are known.
+   * The new payouts, and some that are already loaded.
    *
-   * @returns null when more than `most` were made: what was known is too far away
+   * @returns null if more than `most` are new: the loaded ones are too far back
    */
   async payoutsDownTo(isKnown: (txnId: string) => boolean, most: number): Promise<TransactionsAnswer | null> {
     const found: TransactionAnswer[] = [];
@@ -82,7 +82,7 @@ export class WorldPages {
   }
 }
 
-/** @throws Error when an answer does not come, as from a machine that has gone to sleep */
+/** @throws Error when no answer arrives in time, as from a machine that sleeps */
 export async function inTime<T>(answer: Promise<T>): Promise<T> {
   const { promise: tooLate, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new Error('the sandbox does not answer')), LONGEST_ANSWER_MS);

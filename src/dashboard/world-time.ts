@@ -3,7 +3,7 @@ import type { LiveWorld } from './live-world.ts';
 
 const TICK_MS = 500;
 
-/** World time as it goes on between two readings; null while it was not read. */
+/** World time, extrapolated from the last reading; null before the first. */
 export function worldNowMs({ clock }: LiveWorld): number | null {
   const reading = clock.value;
   if (reading === null) return null;
@@ -11,7 +11,7 @@ export function worldNowMs({ clock }: LiveWorld): number | null {
   return Date.parse(reading.now) + sinceMs;
 }
 
-/** World time, again and again. */
+/** World time, updated twice a second. */
 export function useWorldNow(live: LiveWorld): number | null {
   const [, tick] = useState(0);
   useEffect(() => {

@@ -93,7 +93,7 @@ describe.skipIf(!hasBrowser)(`the dashboard${needsBrowser}`, { timeout: 60_000 }
     const { page, payer, section } = await worldPage();
     await payer.pay({ client_ref_id: 'forced', beneficiary_account: '9999200005' });
     await section('Transactions').getByRole('button', { name: 'Open forced' }).click();
-    await page.getByRole('list', { name: 'Timeline' }).getByText('PENDING for ever').waitFor();
+    await page.getByRole('list', { name: 'Timeline' }).getByText('PENDING forever').waitFor();
     await page.getByRole('button', { name: 'Make it FAILED' }).click();
     await page.getByText('FAILED by a transition that was ordered').waitFor();
     expect(await page.getByRole('button', { name: /^Make it/ }).count()).toBe(0);
@@ -133,7 +133,7 @@ describe.skipIf(!hasBrowser)(`the dashboard${needsBrowser}`, { timeout: 60_000 }
     const { url } = await sandboxFor();
     const seen = await open(url, { apiKey: null });
     expect(await seen.page.getByLabel('API key').inputValue()).toBe('sk_test_demo');
-    await seen.page.getByRole('button', { name: 'Show its world' }).click();
+    await seen.page.getByRole('button', { name: 'Show this world' }).click();
     await live(seen);
   });
 

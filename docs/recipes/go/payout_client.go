@@ -1,4 +1,4 @@
-// Package payouts is the payout client under test: a stand-in for yours.
+// Package payouts is the payout client under test: replace it with yours.
 package payouts
 
 import (
@@ -24,7 +24,7 @@ type Client struct {
 	Tries       int
 }
 
-// Pay sends the same reference again when no answer came, since nobody knows then what became of the payout.
+// Pay sends the same reference again after a lost answer, since the payout may have happened or not.
 func (c Client) Pay(payout Payout) (httpStatus int, err error) {
 	body, err := json.Marshal(payout)
 	if err != nil {
@@ -39,7 +39,7 @@ func (c Client) Pay(payout Payout) (httpStatus int, err error) {
 	return 0, err
 }
 
-// Status tells how a payout stands.
+// Status returns the state of a payout.
 func (c Client) Status(clientRefID string) (string, error) {
 	answer, err := c.send(http.MethodGet, "/payout/status?client_ref_id="+url.QueryEscape(clientRefID), nil)
 	if err != nil {

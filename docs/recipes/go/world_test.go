@@ -10,13 +10,13 @@ import (
 	"testing"
 )
 
-// World is a fresh world of a running payout sandbox: what one key sees. No other test has this key.
+// World is a new world of a running payout sandbox: what one key sees. No other test has this key.
 type World struct {
 	t           *testing.T
 	URL, APIKey string
 }
 
-// JSON is an object on its way to the sandbox or back.
+// JSON is an object that is sent to the sandbox or received from it.
 type JSON = map[string]any
 
 func newWorld(t *testing.T) World {
@@ -65,13 +65,13 @@ func (w World) control(method, path string, body JSON) JSON {
 func (w World) freeze()        { w.t.Helper(); w.control("POST", "/clock/freeze", nil) }
 func (w World) rule(rule JSON) { w.t.Helper(); w.control("POST", "/rules", rule) }
 
-// advance moves the clock, and returns what happened meanwhile.
+// advance moves the clock, and returns the changes.
 func (w World) advance(by string) []any {
 	w.t.Helper()
 	return w.control("POST", "/clock/advance", JSON{"by": by})["changes"].([]any)
 }
 
-// verify asks the journal. The message says what came closest.
+// verify checks the journal. The message shows the closest requests.
 func (w World) verify(expected JSON) {
 	w.t.Helper()
 	if answer := w.control("POST", "/requests/verify", expected); answer["passed"] != true {

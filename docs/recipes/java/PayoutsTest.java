@@ -5,7 +5,7 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 class PayoutsTest {
-  // JUnit makes a new object for each test, and so a fresh key: nothing to clean up
+  // JUnit creates a new object for each test, and so a new key: nothing to clean up
   private final SandboxWorld world = new SandboxWorld();
   private final PayoutClient client = new PayoutClient(world);
 

@@ -1,4 +1,4 @@
 export default {
-  testMatch: ['**/*.test.mjs'], // jest does not look for .mjs by itself
+  testMatch: ['**/*.test.mjs'], // jest before version 30 does not look for .mjs
   transform: {}, // no Babel: the modules run as they are
 };

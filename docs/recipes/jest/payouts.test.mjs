@@ -8,8 +8,8 @@ beforeAll(async () => {
 });
 afterAll(() => sandbox.close());
 
-test('a salary is paid once, although the first answer never came', async () => {
-  const world = sandbox.world(); // a fresh key: no other test sees it
+test('a salary is paid once, although the first answer was lost', async () => {
+  const world = sandbox.world(); // a new key: no other test sees its world
   await world.rule({
     name: 'lost-answer',
     match: { route: 'initiate', attempt: 1 },
@@ -27,7 +27,7 @@ test('a salary is paid once, although the first answer never came', async () => 
   ).toMatchObject({ passed: true });
 });
 
-test('a payout settles when the clock says so', async () => {
+test('a payout settles when the clock is advanced', async () => {
   const world = sandbox.world();
   await pay(world, salary);
   expect(await statusOf(world, salary.client_ref_id)).toMatchObject({ status: 'PENDING', utr: null });

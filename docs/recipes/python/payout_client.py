@@ -1,4 +1,4 @@
-"""The payout client under test: a stand-in for yours. It sends the same reference again when no answer came."""
+"""The payout client under test: replace it with yours. It sends the same reference again after a lost answer."""
 
 import json
 import urllib.error
@@ -15,7 +15,7 @@ class PayoutClient:
         for attempt in range(1, self.tries + 1):
             try:
                 return self._send("/payout/initiate", payout)
-            except OSError:  # timeout, reset, closed: nobody knows what became of the payout
+            except OSError:  # timeout, reset, closed: the payout may have happened or not
                 if attempt == self.tries:
                     raise
 

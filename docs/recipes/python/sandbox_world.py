@@ -1,4 +1,4 @@
-"""A fresh world of a running payout sandbox for each test, over plain HTTP: the standard library and nothing else."""
+"""A new world of a running payout sandbox for each test, over HTTP, with only the standard library."""
 
 import json
 import os
@@ -30,14 +30,14 @@ class World:
         return self.control("POST", "/clock/freeze")
 
     def advance(self, by):
-        """Moves the clock, and returns what happened meanwhile."""
+        """Advances the clock, and returns the changes."""
         return self.control("POST", "/clock/advance", {"by": by})["changes"]
 
     def rule(self, **rule):
         return self.control("POST", "/rules", rule)
 
     def verify(self, **expected):
-        """Asks the journal. The message says what came closest, for a test that fails."""
+        """Checks the journal. The message shows the closest requests."""
         answer = self.control("POST", "/requests/verify", expected)
         assert answer["passed"], answer["message"]
 

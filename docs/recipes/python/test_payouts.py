@@ -15,7 +15,7 @@ SALARY = {
 
 class PayoutTest(unittest.TestCase):
     def setUp(self):
-        self.world = World()  # a fresh key: nothing to clean up
+        self.world = World()  # a new key: nothing to clean up
         self.client = PayoutClient(self.world.url, self.world.api_key)
 
     def test_a_salary_is_paid_once_although_the_first_answer_never_came(self):

@@ -1,4 +1,4 @@
-// Stands in for your app: pays once, looks how it went, and ends with 0 when it went well.
+// An example app: makes a payout, reads its status, and exits with 0 if it succeeded.
 const { PAYOUT_URL, PAYOUT_API_KEY } = process.env;
 const headers = { authorization: `Bearer ${PAYOUT_API_KEY}`, 'content-type': 'application/json' };
 

@@ -1,14 +1,19 @@
-const { randomUUID } = require('node:crypto');
+const { startSandbox } = require('payout-sandbox');
 
-const url = process.env.PAYOUT_URL;
+let sandbox;
+beforeAll(async () => {
+  sandbox = await startSandbox({ clock: '2026-01-15T10:30:00Z' });
+});
+afterAll(() => sandbox.close());
 
-/** Sends JSON with a key, and reads JSON. */
-async function send(key, path, body) {
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-  const response = await fetch(
-    url + path,
-    body ? { method: 'POST', headers, body: JSON.stringify(body) } : { headers },
-  );
+/** The client under test: yours. */
+async function pay({ url, apiKey }, payout) {
+  const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
+  const response = await fetch(`${url}/payout/initiate`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify(payout),
+  });
   return response.json();
 }
 
@@ -21,11 +26,10 @@ const order = {
   transfer_mode: 'IMPS',
 };
 
-test('a payout settles when the clock says so', async () => {
-  const key = `sk_test_${randomUUID()}`; // a fresh key: no other test sees its world
-  await send(key, '/payout/initiate', order);
-  const { changes } = await send(key, '/_sandbox/clock/advance', { by: '2s' });
+test('a payout settles when the clock is advanced', async () => {
+  const world = sandbox.world(); // a new key: no other test sees its world
+  expect(await pay(world, order)).toMatchObject({ data: { status: 'PENDING' } });
+  const { changes } = await world.clock.advance('2s');
   expect(changes).toMatchObject([{ from: 'PENDING', to: 'SUCCESS' }]);
-  const { data } = await send(key, '/payout/status?client_ref_id=order-1');
-  expect(data).toMatchObject({ status: 'SUCCESS', utr: changes[0].utr });
+  expect(await world.balance()).toBe(998_499.5);
 });

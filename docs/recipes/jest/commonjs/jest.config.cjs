@@ -1,5 +1,0 @@
-module.exports = {
-  testMatch: ['**/*.test.cjs'],
-  globalSetup: './start-sandbox.mjs',
-  globalTeardown: './stop-sandbox.mjs',
-};
