@@ -3,21 +3,20 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { z } from 'zod';
 import { NoRequest } from '../../contract/control.ts';
 import { HealthAnswer } from '../../contract/control-answers.ts';
-import type { Suggest } from '../../contract/shape-issues.ts';
-import type { PatternOf } from '../../scenario/rule-compiler.ts';
 import type { WallClock } from '../../log/wall-clock.ts';
 import type { WorldLog } from '../../log/world-log.ts';
 import { worldIdOf } from '../../payout/identity.ts';
 import { takeJsonBodies } from '../limits/json-body.ts';
 import { adminRoutes } from './admin-routes.ts';
-import { validatorWith } from './checked-request.ts';
+import { validatorCompiler } from './checked-request.ts';
 import { clockRoutes } from './clock-routes.ts';
 import { dashboardRoutes, type DashboardFile } from './dashboard-routes.ts';
 import { docsRoutes, type Docs } from './docs-routes.ts';
 import { eventRoutes } from './event-routes.ts';
 import { journalRoutes } from './journal-routes.ts';
 import { metricsRoutes, type Metered } from './metrics-routes.ts';
-import { scenarioRoutes, type Scenarios } from './scenario-routes.ts';
+import type { ScenarioLibrary } from '../../scenario/scenario-library.ts';
+import { scenarioRoutes } from './scenario-routes.ts';
 import { stateRoutes, type StateOptions } from './state-routes.ts';
 import { inTurn } from '../limits/turns.ts';
 import { walletRoutes } from './wallet-routes.ts';
@@ -37,10 +36,8 @@ export interface ControlOptions extends Docs, Metered, StateOptions {
   readonly keyOf: (authorization: string | undefined) => string;
   /** Refuses whoever does not have the admin token. @throws Refusal UNAUTHORIZED */
   readonly requireAdmin: (authorization: string | undefined) => void;
-  readonly scenarios: Scenarios;
-  readonly patternOf: PatternOf;
+  readonly scenarios: ScenarioLibrary;
   readonly wallClock: WallClock;
-  readonly suggest: Suggest;
   readonly version: string;
   /** The files of the page, by their path. */
   readonly dashboardFiles: () => ReadonlyMap<string, DashboardFile>;
@@ -66,8 +63,8 @@ export async function controlApi(
   app: FastifyInstance,
   { prefix: _prefix, ...options }: ControlOptions & { readonly prefix: string },
 ): Promise<void> {
-  const { log, keyOf, suggest, version, isStopping, unread } = options;
-  app.setValidatorCompiler(validatorWith(suggest));
+  const { log, keyOf, version, isStopping, unread } = options;
+  app.setValidatorCompiler(validatorCompiler);
   takeJsonBodies(app, true);
   app.addHook('onRequest', (request, reply, done) => {
     request.isQuiet = request.method === 'GET';

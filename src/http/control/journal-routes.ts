@@ -6,7 +6,6 @@ import type { FieldError } from '../../contract/errors.ts';
 import { pathText } from '../../contract/shape-issues.ts';
 import type { Exchange } from '../../world/exchange.ts';
 import { journalEntry } from '../../world/journal-entry.ts';
-import type { PatternOf } from '../../scenario/rule-compiler.ts';
 import type { WallClock } from '../../log/wall-clock.ts';
 import { seenStatus, verify } from '../../world/verification.ts';
 import type { UnreadAnswers } from '../limits/unread-answers.ts';
@@ -14,7 +13,6 @@ import { wrongRequest } from './checked-request.ts';
 import { JSON_TYPE, sendInPieces } from './long-answer.ts';
 
 interface Options {
-  readonly patternOf: PatternOf;
   readonly wallClock: WallClock;
   readonly unread: UnreadAnswers;
 }
@@ -52,10 +50,7 @@ const isWanted =
     (since === undefined || (typeof since === 'number' ? exchange.nth > since : exchange.atMs >= since.atMs));
 
 /** The journal: what a world was asked, what it answered and why. */
-export const journalRoutes: FastifyPluginAsyncZod<Options> = async (
-  app,
-  { patternOf, wallClock, unread },
-) => {
+export const journalRoutes: FastifyPluginAsyncZod<Options> = async (app, { wallClock, unread }) => {
   app.get(
     '/requests',
     {
@@ -109,7 +104,7 @@ export const journalRoutes: FastifyPluginAsyncZod<Options> = async (
     async ({ body, world: { journal } }) => {
       const errors: FieldError[] = [];
       const { exchanges, evicted } = await journal.read();
-      const answer = verify(exchanges, evicted, body, patternOf, (path, message) => {
+      const answer = verify(exchanges, evicted, body, (path, message) => {
         const field = pathText(path);
         errors.push({ field, message: `${field} ${message}` });
       });

@@ -3,30 +3,32 @@ import { z } from 'zod';
 import { ChooseRequest, RuleRequest, RulesQuery, ScenarioRequest } from '../../contract/control.ts';
 import { RuleAnswer, RulesAnswer, ScenarioAnswer, ScenariosAnswer } from '../../contract/control-answers.ts';
 import { Refusal } from '../../contract/errors.ts';
-import type { Suggest } from '../../contract/shape-issues.ts';
+import { suggestion } from '../../contract/suggestion.ts';
 import type { Rule } from '../../scenario/rule.ts';
+import { ScenarioError } from '../../scenario/scenario-file.ts';
+import type { ScenarioLibrary } from '../../scenario/scenario-library.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import type { CommandOf } from '../../world/commands.ts';
 import type { WorldHandle } from '../../log/world-log.ts';
 import { checked, wrongRequest } from './checked-request.ts';
 import { ruleAnswer, rulesAnswer, scenarioAnswer } from './world-answers.ts';
 
-/** The scenarios that a world can choose. */
-export interface Scenarios {
-  readonly active: Scenario;
-  readonly names: readonly string[];
-  /** All that there are; those that nobody used so far are read for it. */
-  readonly all: readonly Scenario[];
-  get(name: string): Scenario | undefined;
-  /** Makes a scenario of a document. @throws Refusal INVALID_REQUEST with all that is wrong with it */
-  compile(document: unknown): Scenario;
-  /** Makes a rule `world/NAME`. @throws Refusal INVALID_REQUEST with what is wrong with it */
-  compileRule(document: { readonly name: string }): Rule;
+interface Options {
+  readonly scenarios: ScenarioLibrary;
 }
 
-interface Options {
-  readonly scenarios: Scenarios;
-  readonly suggest: Suggest;
+/** Compiles a document that a client sent. @throws Refusal INVALID_REQUEST with everything that is wrong with it */
+function compiled<T>(compile: () => T): T {
+  try {
+    return compile();
+  } catch (error) {
+    if (!(error instanceof ScenarioError)) throw error;
+    const errors = error.problems.map(({ path, message }) => {
+      const field = path === '' ? 'body' : path;
+      return { field, message: `${field} ${message()}` };
+    });
+    throw wrongRequest(errors, error.more);
+  }
 }
 
 const isNaming = (body: unknown): boolean => typeof body === 'object' && body !== null && 'use' in body;
@@ -47,13 +49,13 @@ async function removeRule(world: WorldHandle, name: string | null): Promise<{ ru
 }
 
 /** How a world behaves: its scenario, and the rules on top of it. */
-export const scenarioRoutes: FastifyPluginAsyncZod<Options> = async (app, { scenarios, suggest }) => {
+export const scenarioRoutes: FastifyPluginAsyncZod<Options> = async (app, { scenarios }) => {
   const named = (name: string): Scenario => {
     const scenario = scenarios.get(name);
     if (scenario !== undefined) return scenario;
     const { names } = scenarios;
     throw new Refusal('SCENARIO_NOT_FOUND', {
-      message: `There is no scenario ${name}${suggest(name, names)}: there are ${names.join(', ')}`,
+      message: `There is no scenario ${name}${suggestion(name, names)}: there are ${names.join(', ')}`,
     });
   };
 
@@ -100,11 +102,15 @@ export const scenarioRoutes: FastifyPluginAsyncZod<Options> = async (app, { scen
     },
     async ({ body, world }) => {
       if (isNaming(body)) {
-        const { use } = checked(ChooseRequest, body, 'body', suggest);
+        const { use } = checked(ChooseRequest, body, 'body');
         return use === null ? choose(world, scenarios.active, false) : choose(world, named(use), true);
       }
       if (body === undefined || body === null) throw noScenario(); // an empty file would be a scenario
-      return choose(world, scenarios.compile(body), true);
+      return choose(
+        world,
+        compiled(() => scenarios.compile(body)),
+        true,
+      );
     },
   );
 
@@ -151,10 +157,10 @@ export const scenarioRoutes: FastifyPluginAsyncZod<Options> = async (app, { scen
       },
     },
     async ({ body, world }, reply) => {
-      checked(RuleRequest, body ?? undefined, 'body', suggest);
+      checked(RuleRequest, body ?? undefined, 'body');
       const document = body as CommandOf<'putRule'>['rule'];
-      const named = (name: string): Rule => scenarios.compileRule({ name, ...document });
-      named('rule-1'); // what is wrong with it is the caller's fault; beyond this point it would be ours
+      const named = (name: string): Rule => compiled(() => scenarios.rule({ name, ...document }));
+      named('rule-1'); // refuses a wrong document; in the command it would be a fault of the sandbox
       const id = await world.submit({ kind: 'putRule', rule: document });
       void reply.code(201);
       return ruleAnswer(named(id.slice(id.indexOf('/') + 1)), new Map());
