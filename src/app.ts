@@ -135,7 +135,6 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
   await app.register(controlApi, {
     prefix: CONTROL_PREFIX,
     log: worlds,
-    compiler: scenarios,
     scenarios,
     keyOf,
     requireAdmin: adminOnly(adminToken),

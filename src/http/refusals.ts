@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import type { Dialect } from '../contract/dialect.ts';
 import { Refusal, REFUSALS, type FieldError, type RefusalCode } from '../contract/errors.ts';
 import type { Scenario } from '../scenario/scenario.ts';
+import { JSON_TYPE } from './limits/json-body.ts';
 import { afterAnswers, type Recorder } from './request-log.ts';
 import { setRequestId, setSandboxHeader } from './sandbox-headers.ts';
 
@@ -12,7 +13,6 @@ import { setRequestId, setSandboxHeader } from './sandbox-headers.ts';
 const FASTIFY_REFUSALS: Readonly<Record<string, RefusalCode>> = {
   FST_ERR_CTP_INVALID_JSON_BODY: 'INVALID_JSON',
   FST_ERR_CTP_EMPTY_JSON_BODY: 'INVALID_JSON',
-  FST_ERR_CTP_BODY_TOO_LARGE: 'BODY_TOO_LARGE',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'UNSUPPORTED_MEDIA_TYPE',
 };
 
@@ -34,8 +34,6 @@ interface ErrorBody {
   readonly text: string;
   readonly contentType: string | null;
 }
-
-const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** The body of an error, in the words of the dialect. The interface shows none. */
 export function errorBody({ status, code, message, errors }: ErrorFacts, rows: Dialect['errors']): ErrorBody {
@@ -70,14 +68,10 @@ interface Failure {
 }
 
 /** A refusal for what a caller did wrong; undefined for what is our own fault. */
-function refusalOf(error: unknown, { routeOptions }: FastifyRequest): Refusal | undefined {
+function refusalOf(error: unknown): Refusal | undefined {
   if (error instanceof Refusal) return error;
   const { code = '', statusCode = 500 } = error as Failure;
   const known = FASTIFY_REFUSALS[code];
-  if (known === 'BODY_TOO_LARGE') {
-    const kibibytes = routeOptions.bodyLimit / 1024;
-    return new Refusal(known, { message: `The request body is larger than ${kibibytes} KiB` });
-  }
   if (known !== undefined) return new Refusal(known);
   return statusCode >= 400 && statusCode < 500 ? new Refusal('MALFORMED_REQUEST') : undefined;
 }
@@ -124,7 +118,7 @@ export function answerErrors(
       record(request, reply);
       request.dialect = activeScenario().dialect;
     }
-    const refusal = refusalOf(error, request);
+    const refusal = refusalOf(error);
     if (refusal === undefined) {
       log.error({ err: error, request_id: request.id }, 'a fault of the sandbox');
       void reply.removeHeader('x-sandbox-rule'); // a fault of ours never looks like one that was ordered
