@@ -75,8 +75,8 @@ test('a connection that a limit ends is a line in the log', async () => {
 async function silentServer(connections: Connections) {
   const server = createServer();
   const responses: ServerResponse[] = [];
-  server.on('request', ({ socket }, response: ServerResponse) => {
-    connections.began(socket);
+  server.on('request', (_request, response: ServerResponse) => {
+    connections.began(response, () => undefined);
     responses.push(response);
   });
   connections.watch(server);
