@@ -1,10 +1,8 @@
 import type { FastifyInstance, RouteOptions } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Logger } from 'pino';
-import { suggestion } from './contract/suggestion.ts';
 import { adminOnly, bearerKeys } from './http/bearer-key.ts';
 import { CONTROL_PREFIX, controlApi, isControlPath } from './http/control/control-api.ts';
-import { ControlScenarios } from './http/control/control-scenarios.ts';
 import { httpServer } from './http/http-server.ts';
 import { admission } from './http/service/admission.ts';
 import { payoutRoutes } from './http/service/payout-routes.ts';
@@ -14,13 +12,11 @@ import type { WallClock } from './log/wall-clock.ts';
 import type { WorldLog } from './log/world-log.ts';
 import { newAdminToken } from './platform/admin-token.ts';
 import { dashboardFiles } from './platform/dashboard-files.ts';
-import { sameText } from './platform/digest.ts';
 import { KeptState, type Restored } from './platform/kept-state.ts';
 import { atMost } from './platform/memory-share.ts';
 import { packageVersion } from './platform/package-version.ts';
 import { stopwatchMs } from './platform/system-clock.ts';
 import { observeWorlds } from './platform/world-observer.ts';
-import { linearPattern } from './scenario/linear-pattern.ts';
 import { ScenarioLibrary } from './scenario/scenario-library.ts';
 import type { Scenario } from './scenario/scenario.ts';
 import { scenarioSettings, type Settings } from './settings.ts';
@@ -128,7 +124,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
   const openapi = (): Promise<string> => (document ??= documentOf(routes));
   let isStopping = false;
 
-  const keyOf = bearerKeys(settings.apiKeys, sameText);
+  const keyOf = bearerKeys(settings.apiKeys);
   const adminToken = settings.adminToken ?? newAdminToken();
   const defaultKey = settings.apiKeys?.[0] ?? DEFAULT_KEY;
   await app.withTypeProvider<ZodTypeProvider>().register(payoutRoutes, {
@@ -140,13 +136,10 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
   await app.register(controlApi, {
     prefix: CONTROL_PREFIX,
     log: worlds,
-    compiler: scenarios,
-    scenarios: new ControlScenarios(scenarios),
+    scenarios,
     keyOf,
-    requireAdmin: adminOnly(adminToken, sameText),
-    patternOf: linearPattern,
+    requireAdmin: adminOnly(adminToken),
     wallClock,
-    suggest: suggestion,
     version: packageVersion(),
     dashboardFiles: dashboardFiles(),
     isStopping: () => isStopping,

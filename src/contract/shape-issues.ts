@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { complaint } from './field-errors.ts';
+import { suggestion } from './suggestion.ts';
 
 /** A place in a value: `['rules', 0, 'name']`. */
 export type Path = readonly PropertyKey[];
@@ -78,9 +79,6 @@ function schemasAt(root: JsonSchema, path: Path): readonly JsonSchema[] {
   );
 }
 
-/** Suggests a known word for a misspelt one: ` (did you mean amount?)`, or nothing when none is close. */
-export type Suggest = (word: string, known: readonly string[]) => string;
-
 /**
  * Explains what is wrong with a value in our own words: the branch of a union that was meant, and unknown keys one by one.
  *
@@ -90,7 +88,6 @@ export function shapeIssues(
   error: z.core.$ZodError,
   input: unknown,
   schema: z.ZodType,
-  suggestion: Suggest,
 ): { readonly issues: readonly Issue[]; readonly more: number } {
   let root: JsonSchema | undefined;
   const schemas = (path: Path): readonly JsonSchema[] =>

@@ -20,14 +20,14 @@ const isLoopbackName = (name: string): boolean =>
 
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** Of the control API every answer has these, and so has a refusal that comes before it. */
-const HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
+/** Never from a cache; and nothing that a page elsewhere could use. Every answer of the control API has them. */
+export const PRIVATE_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 
 function refusal(code: 'HOST_NOT_ALLOWED' | 'ORIGIN_NOT_ALLOWED', message: string): Refusal {
   const remedy = 'SANDBOX_ALLOWED_HOSTS or --allowed-hosts allows more';
   return new Refusal(code, {
     message: `${message}; ${remedy}`,
-    headers: HEADERS,
+    headers: PRIVATE_HEADERS,
     limit: 'SANDBOX_ALLOWED_HOSTS',
   });
 }

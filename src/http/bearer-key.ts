@@ -1,3 +1,4 @@
+import { hash, timingSafeEqual } from 'node:crypto';
 import { Refusal } from '../contract/errors.ts';
 
 /** The prefix of every key that is accepted when no list of keys is set. */
@@ -6,6 +7,10 @@ const BEARER = /^Bearer +([\x21-\x7e]{1,256})$/i;
 
 const unauthorized = (message: string): Refusal =>
   new Refusal('UNAUTHORIZED', { message, headers: { 'www-authenticate': 'Bearer' } });
+
+/** Compares two texts in a time that does not depend on where they differ, or on how long they are. */
+const sameText = (given: string, expected: string): boolean =>
+  timingSafeEqual(hash('sha256', given, 'buffer'), hash('sha256', expected, 'buffer'));
 
 /** The token of an Authorization header. @throws Refusal UNAUTHORIZED when there is none, or it has another form */
 function tokenOf(authorization: string | undefined): string {
@@ -21,12 +26,10 @@ function tokenOf(authorization: string | undefined): string {
  * Reads the API key of a request.
  *
  * @param accepted the only keys accepted, or undefined for every key that begins with `sk_test_`
- * @param sameText compares two texts in constant time
  * @returns a function that takes the Authorization header and throws Refusal UNAUTHORIZED
  */
 export function bearerKeys(
   accepted: readonly string[] | undefined,
-  sameText: (given: string, expected: string) => boolean,
 ): (authorization: string | undefined) => string {
   const accepts =
     accepted === undefined
@@ -45,14 +48,11 @@ export function bearerKeys(
 /**
  * Asks for the admin token, which is no key of a world.
  *
- * @param sameText compares two texts in constant time
  * @returns a function that takes the Authorization header and throws Refusal UNAUTHORIZED
  */
 export const adminOnly =
-  (adminToken: string, sameText: (given: string, expected: string) => boolean) =>
+  (adminToken: string) =>
   (authorization: string | undefined): void => {
     if (sameText(tokenOf(authorization), adminToken)) return;
-    throw unauthorized(
-      'This needs the admin token (SANDBOX_ADMIN_TOKEN, or the one that was told at the start)',
-    );
+    throw unauthorized('This needs the admin token (SANDBOX_ADMIN_TOKEN, or the one printed at the start)');
   };

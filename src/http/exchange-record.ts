@@ -1,7 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Dialect } from '../contract/dialect.ts';
 import type { RefusalData } from '../contract/errors.ts';
-import { MAX_TEXT_LENGTH } from '../contract/payout.ts';
+import { MAX_TEXT_LENGTH, type InitiateRequest } from '../contract/payout.ts';
 import type { WorldHandle } from '../log/world-log.ts';
+import type { Scenario } from '../scenario/scenario.ts';
 import { withoutKeys } from '../world/exchange-facts.ts';
 import type { Answered, Exchange, ExchangeOutcome, RequestHeaders } from '../world/exchange.ts';
 import type { JournalPlace } from '../world/journal.ts';
@@ -29,6 +31,12 @@ export interface OrderedAnswer {
 
 declare module 'fastify' {
   interface FastifyRequest {
+    /** The scenario that holds for this request, as it was when the request came. */
+    scenario: Scenario;
+    /** The scenario that it chose by a header; null for that of its world. */
+    chosenScenario: Scenario | null;
+    /** How its answer is written. */
+    dialect: Dialect;
     /** The world of the request's key; undefined before it is known, and for requests of no world. */
     world: WorldHandle;
     /** Set when a request of the service is admitted to its world; null before. */
@@ -54,6 +62,9 @@ declare module 'fastify' {
 
 /** Makes room for the facts of an exchange, each of which is set once, where it arises. */
 export function decorateExchanges(app: FastifyInstance): void {
+  app.decorateRequest('scenario');
+  app.decorateRequest('chosenScenario', null);
+  app.decorateRequest('dialect');
   app.decorateRequest('world');
   app.decorateRequest('arrival', null);
   app.decorateRequest('bodyText', undefined);
@@ -65,20 +76,18 @@ export function decorateExchanges(app: FastifyInstance): void {
   app.decorateReply('answered', undefined);
 }
 
-/** The reference that a request names, if it is one that a payout could have. */
-function referenceOf({ body, query, routeOptions }: FastifyRequest): string | undefined {
+/** A field that a request of the service names, if its text is one that a payout could have. */
+function namedField(
+  { body, query, routeOptions }: FastifyRequest,
+  field: keyof InitiateRequest,
+): string | undefined {
   const route = routeOptions?.config?.name;
   if (route === undefined) return undefined;
-  const fields = (route === 'initiate' ? body : query) as { client_ref_id?: unknown } | null | undefined;
-  const reference = fields?.client_ref_id;
-  return typeof reference === 'string' && reference.length <= MAX_TEXT_LENGTH ? reference : undefined;
+  const fields = (route === 'initiate' ? body : query) as
+    Readonly<Record<string, unknown>> | null | undefined;
+  const text = fields?.[field];
+  return typeof text === 'string' && text.length <= MAX_TEXT_LENGTH ? text : undefined;
 }
-
-/** The account of an initiate that its world was asked for. */
-const accountOf = ({ body, result, routeOptions }: FastifyRequest): string | undefined =>
-  result !== null && routeOptions.config.name === 'initiate'
-    ? (body as { beneficiary_account: string }).beneficiary_account
-    : undefined;
 
 /** All that is known of an exchange now, as one record: for the journal, the log and the metrics. */
 export function exchangeOf(
@@ -110,9 +119,9 @@ export function exchangeOf(
     balanceBeforePaise: result?.balances?.beforePaise,
     balancePaise: result?.balances?.afterPaise,
     code: ordered?.code ?? refusal?.code,
-    clientRefId: payout?.clientRefId ?? referenceOf(request),
+    clientRefId: payout?.clientRefId ?? namedField(request, 'client_ref_id'),
     txnId: payout?.txnId,
-    account: accountOf(request),
+    account: result !== null && route === 'initiate' ? namedField(request, 'beneficiary_account') : undefined,
     replayed: answer?.kind === 'payout' && answer.replayed ? true : undefined,
     warnings,
     limit: refusal?.details.limit,

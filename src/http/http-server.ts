@@ -6,9 +6,9 @@ import { Connections } from './limits/connections.ts';
 import { takeJsonBodies } from './limits/json-body.ts';
 import { UnreadAnswers } from './limits/unread-answers.ts';
 import { collectRoutes } from './operation.ts';
-import { answerErrors, answerOddHttp, refuseBadPath, refuseBrokenHttp } from './refusals.ts';
+import { answerOddHttp, errorHandler, refuseBrokenHttp } from './refusals.ts';
 import { recordRequests, requestRecorder, type ExchangeObserver } from './request-log.ts';
-import { setScenario } from './sandbox-headers.ts';
+import { setRequestId } from './sandbox-headers.ts';
 import { ownCompilersOnly, serializerCompiler, validatorCompiler } from './schemas.ts';
 import { refuseUnknownRoutes } from './unknown-routes.ts';
 
@@ -43,18 +43,13 @@ export interface HttpServer {
 
 /** What every request meets before its key is looked at: limits, the log, and one way to answer what is wrong. */
 export function httpServer(options: Options): HttpServer {
-  const { log, activeScenario, observe } = options;
+  const { log } = options;
   const connectionEnded = (limit: string): void => log.warn({ limit }, 'connection ended');
   const connections = new Connections(options.maxConnections, MAX_REQUESTS_AHEAD, connectionEnded);
   const unread = new UnreadAnswers(options.maxUnreadBytes, connectionEnded);
-  const record = requestRecorder(log, options.stopwatchMs, {
-    began: ({ raw }) => connections.began(raw.socket),
-    over(exchange, request, reply) {
-      connections.ended(request.raw.socket);
-      unread.read(reply.raw);
-      observe?.(exchange, request, reply);
-    },
-  });
+  const record = requestRecorder({ ...options, connections, unread });
+  const answerError = errorHandler(log, record);
+  const refuseBroken = refuseBrokenHttp(log, connections, options.activeScenario);
   const app: FastifyInstance = fastify({
     logger: false, // one line a request is written by recordRequests
     bodyLimit: MAX_BODY_BYTES,
@@ -69,19 +64,22 @@ export function httpServer(options: Options): HttpServer {
     },
     schemaController: { compilersFactory: ownCompilersOnly },
     return503OnClosing: false, // what still comes in while we stop is answered, and its connection closed
-    clientErrorHandler: refuseBrokenHttp(log, activeScenario),
-    frameworkErrors: refuseBadPath(record, activeScenario),
+    clientErrorHandler: refuseBroken,
+    frameworkErrors: answerError,
   });
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
   connections.watch(app.server);
-  answerOddHttp(app, log, activeScenario);
+  answerOddHttp(app.server, refuseBroken);
   recordRequests(app, record);
-  setScenario(app, ({ url }) => options.scenarioOf(url));
   refuseOtherSites(app, options.allowedHosts);
   const routes = collectRoutes(app);
-  refuseUnknownRoutes(app, options.controlPrefix);
-  answerErrors(app, log, record, activeScenario);
+  refuseUnknownRoutes(app, routes, options.controlPrefix);
+  app.addHook('preHandler', (request, reply, done) => {
+    setRequestId(request, reply); // late, since a request may choose the dialect that leaves it out
+    done();
+  });
+  app.setErrorHandler(answerError);
   takeJsonBodies(app);
   return { app, routes, unread };
 }

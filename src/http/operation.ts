@@ -1,4 +1,4 @@
-import type { FastifyInstance, RouteOptions } from 'fastify';
+import type { FastifyInstance, FastifySchema, RouteOptions } from 'fastify';
 import type { z } from 'zod';
 import type { RefusalCode } from '../contract/errors.ts';
 
@@ -38,6 +38,14 @@ interface Operation {
 declare module 'fastify' {
   interface FastifySchema extends Operation {}
 }
+
+/** The options of a route: what the OpenAPI document says about it, and the schemas of its request and its answers. */
+export const operation = <const Schema extends FastifySchema>(
+  tag: Tag,
+  operationId: string,
+  summary: string,
+  schema: Schema,
+) => ({ schema: { tag, operationId, summary, ...schema } });
 
 /** Collects every route that is registered from now on, so that the OpenAPI document has all of them. */
 export function collectRoutes(app: FastifyInstance): readonly RouteOptions[] {

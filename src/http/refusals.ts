@@ -1,18 +1,19 @@
-import { STATUS_CODES } from 'node:http';
+import { STATUS_CODES, type Server } from 'node:http';
 import type { Socket } from 'node:net';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Dialect } from '../contract/dialect.ts';
 import { Refusal, REFUSALS, type FieldError, type RefusalCode } from '../contract/errors.ts';
 import type { Scenario } from '../scenario/scenario.ts';
-import { afterAnswers, type Recorder } from './request-log.ts';
+import { JSON_TYPE } from './limits/json-body.ts';
+import type { Connections } from './limits/connections.ts';
+import type { Recorder } from './request-log.ts';
 import { setRequestId, setSandboxHeader } from './sandbox-headers.ts';
 
 /** What Fastify itself refuses, in our catalogue. */
 const FASTIFY_REFUSALS: Readonly<Record<string, RefusalCode>> = {
   FST_ERR_CTP_INVALID_JSON_BODY: 'INVALID_JSON',
   FST_ERR_CTP_EMPTY_JSON_BODY: 'INVALID_JSON',
-  FST_ERR_CTP_BODY_TOO_LARGE: 'BODY_TOO_LARGE',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'UNSUPPORTED_MEDIA_TYPE',
 };
 
@@ -34,8 +35,6 @@ interface ErrorBody {
   readonly text: string;
   readonly contentType: string | null;
 }
-
-const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** The body of an error, in the words of the dialect. The interface shows none. */
 export function errorBody({ status, code, message, errors }: ErrorFacts, rows: Dialect['errors']): ErrorBody {
@@ -70,14 +69,13 @@ interface Failure {
 }
 
 /** A refusal for what a caller did wrong; undefined for what is our own fault. */
-function refusalOf(error: unknown, { routeOptions }: FastifyRequest): Refusal | undefined {
+function refusalOf(error: unknown): Refusal | undefined {
   if (error instanceof Refusal) return error;
   const { code = '', statusCode = 500 } = error as Failure;
-  const known = FASTIFY_REFUSALS[code];
-  if (known === 'BODY_TOO_LARGE') {
-    const kibibytes = routeOptions.bodyLimit / 1024;
-    return new Refusal(known, { message: `The request body is larger than ${kibibytes} KiB` });
+  if (code === 'FST_ERR_BAD_URL') {
+    return new Refusal('MALFORMED_REQUEST', { message: 'The path is not a valid URL' });
   }
+  const known = FASTIFY_REFUSALS[code];
   if (known !== undefined) return new Refusal(known);
   return statusCode >= 400 && statusCode < 500 ? new Refusal('MALFORMED_REQUEST') : undefined;
 }
@@ -109,38 +107,18 @@ export function refuse(refusal: Refusal, request: FastifyRequest, reply: Fastify
 export const sendText = (reply: FastifyReply, text: string): FastifyReply =>
   text === '' ? reply.send() : reply.send(text);
 
-/**
- * Turns every error of a request into an answer: the one place where that happens. A request without a method (Node reads
- * `PRI /` as one, in a version 0.9 of HTTP) has met no hook before.
- */
-export function answerErrors(
-  app: FastifyInstance,
-  log: Logger,
-  record: Recorder,
-  activeScenario: () => Scenario,
-): void {
-  app.setErrorHandler((error, request, reply) => {
-    if ((request.dialect as Dialect | undefined) === undefined) {
-      record(request, reply);
-      request.dialect = activeScenario().dialect;
-    }
-    const refusal = refusalOf(error, request);
+/** Makes the error handler, which turns every error of a request into its answer. */
+export const errorHandler =
+  (log: Logger, record: Recorder) =>
+  (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
+    // Fastify calls no hook for a path that cannot be decoded, nor for a method that it does not know
+    if (request.dialect === undefined) record(request, reply);
+    const refusal = refusalOf(error);
     if (refusal === undefined) {
       log.error({ err: error, request_id: request.id }, 'a fault of the sandbox');
       void reply.removeHeader('x-sandbox-rule'); // a fault of ours never looks like one that was ordered
     }
-    return sendText(reply, refuse(refusal ?? new Refusal('INTERNAL_ERROR'), request, reply));
-  });
-}
-
-/** Answers a path that cannot be decoded, which Fastify refuses before any hook runs. */
-export const refuseBadPath =
-  (record: Recorder, activeScenario: () => Scenario) =>
-  (_error: Error, request: FastifyRequest, reply: FastifyReply): void => {
-    record(request, reply);
-    request.dialect = activeScenario().dialect;
-    const refusal = new Refusal('MALFORMED_REQUEST', { message: 'The path is not a valid URL' });
-    void sendText(reply, refuse(refusal, request, reply));
+    void sendText(reply, refuse(refusal ?? new Refusal('INTERNAL_ERROR'), request, reply));
   };
 
 /** What Node says of a request that the client itself has not sent to its end. */
@@ -150,34 +128,42 @@ const CLIENT_ENDED = 'HPE_INVALID_EOF_STATE';
  * Answers what never became a request: bytes that are no HTTP, headers without end, a body that does not come. What was asked
  * before it on its connection is answered first: its refusal would be taken for the answer to that.
  */
-export const refuseBrokenHttp =
-  (log: Logger, activeScenario: () => Pick<Scenario, 'dialect'>) =>
-  (error: Error & { code?: string }, socket: Socket): void => {
-    if (error.code === 'ECONNRESET' || socket.destroyed) return;
-    let isDone = false;
-    const refuseIt = (): void => {
-      isDone = true;
-      if (socket.destroyed) return;
-      const facts = factsOf(new Refusal(CLIENT_ERRORS[error.code ?? ''] ?? 'MALFORMED_REQUEST'));
-      const { text, contentType } = errorBody(facts, activeScenario().dialect.errors);
-      log.info({ status: facts.status, code: facts.code }, 'request');
-      if (socket.writable) {
-        socket.write(
-          `HTTP/1.1 ${facts.status} ${STATUS_CODES[facts.status]}\r\n` +
-            (contentType === null ? '' : `Content-Type: ${contentType}\r\n`) +
-            `Content-Length: ${Buffer.byteLength(text)}\r\nConnection: close\r\n\r\n${text}`,
-        );
-      }
-      socket.destroySoon();
-    };
-    afterAnswers(socket, refuseIt);
-    if (!isDone && error.code === CLIENT_ENDED) socket.destroySoon(); // nobody waits for the answers before it any more
+export function refuseBrokenHttp(
+  log: Logger,
+  connections: Pick<Connections, 'owedResponse'>,
+  activeScenario: () => Pick<Scenario, 'dialect'>,
+): (error: Error & { code?: string }, socket: Socket) => void {
+  const waiting = new WeakSet<Socket>();
+
+  const refuseInTurn = (socket: Socket, code: RefusalCode): void => {
+    if (socket.destroyed) return;
+    const owed = connections.owedResponse(socket);
+    if (owed !== undefined) return void owed.once('close', () => refuseInTurn(socket, code));
+    const facts = factsOf(new Refusal(code));
+    const { text, contentType } = errorBody(facts, activeScenario().dialect.errors);
+    log.info({ status: facts.status, code }, 'request');
+    if (socket.writable) {
+      socket.write(
+        `HTTP/1.1 ${facts.status} ${STATUS_CODES[facts.status]}\r\n` +
+          (contentType === null ? '' : `Content-Type: ${contentType}\r\n`) +
+          `Content-Length: ${Buffer.byteLength(text)}\r\nConnection: close\r\n\r\n${text}`,
+      );
+    }
+    socket.destroySoon();
   };
 
+  return ({ code = '' }, socket) => {
+    if (code === 'ECONNRESET' || socket.destroyed) return;
+    // nobody waits for the answers before it any more
+    if (code === CLIENT_ENDED && connections.owedResponse(socket) !== undefined) return socket.destroySoon();
+    if (waiting.has(socket)) return;
+    waiting.add(socket);
+    refuseInTurn(socket, CLIENT_ERRORS[code] ?? 'MALFORMED_REQUEST');
+  };
+}
+
 /** Answers what Node would answer by itself, without our envelope: an expectation, which is ignored, and CONNECT. */
-export function answerOddHttp(app: FastifyInstance, log: Logger, activeScenario: () => Scenario): void {
-  const { server } = app;
-  const refuseConnect = refuseBrokenHttp(log, activeScenario);
+export function answerOddHttp(server: Server, refuseBroken: ReturnType<typeof refuseBrokenHttp>): void {
   server.on('checkExpectation', (request, response) => void server.emit('request', request, response));
-  server.on('connect', (_request, socket: Socket) => refuseConnect(new Error('CONNECT'), socket));
+  server.on('connect', (_request, socket: Socket) => refuseBroken(new Error('CONNECT'), socket));
 }

@@ -1,16 +1,10 @@
-import type { ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
+import type { Scenario } from '../scenario/scenario.ts';
 import type { Exchange, ExchangeOutcome } from '../world/exchange.ts';
 import { decorateExchanges, exchangeOf } from './exchange-record.ts';
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** When it came, by a clock that only measures. */
-    startedMs: number;
-  }
-}
+import type { Connections } from './limits/connections.ts';
+import type { UnreadAnswers } from './limits/unread-answers.ts';
 
 /** The last four characters of an account; nothing of one that has no more than that. */
 const maskAccount = (account: string): string =>
@@ -42,94 +36,54 @@ const lineOf = (exchange: Exchange, request: FastifyRequest, reply: FastifyReply
   client_gone: exchange.outcome === 'client_gone' ? true : undefined,
 });
 
-const EXCHANGES = Symbol('the exchanges of a connection that are not over');
-const AFTERWARDS = Symbol('what happens once they are');
-
-/** The exchanges that are not over, as functions that end them, each with its response. */
-type Open = Map<() => void, ServerResponse>;
-
-interface Recorded extends Socket {
-  [EXCHANGES]?: Open;
-  [AFTERWARDS]?: () => void;
-}
-
-/**
- * The exchanges of a connection that are not over. A connection that breaks ends them all: the answers that wait behind
- * another one on it are never told otherwise.
- */
-function openExchanges(socket: Recorded): Open {
-  const known = socket[EXCHANGES];
-  if (known !== undefined) return known;
-  const open: Open = new Map();
-  socket[EXCHANGES] = open;
-  socket.once('close', () => open.forEach((_response, over) => over()));
-  return open;
-}
-
-/** Whether a request that came whole is not answered so far, or any is in the middle of its answer. */
-const owesAnswer = (socket: Recorded): boolean =>
-  [...(socket[EXCHANGES]?.values() ?? [])].some(({ req, headersSent }) => req.complete || headersSent);
-
-/**
- * Does something once every request that came whole on a connection is answered: at once where there is none. The first time
- * counts.
- */
-export function afterAnswers(socket: Recorded, run: () => void): void {
-  if (owesAnswer(socket)) socket[AFTERWARDS] ??= run;
-  else run();
-}
-
-/** Begins to watch a request, and writes its log line once its exchange is over, whatever became of it. */
+/** Begins the exchange of a request: chooses its scenario, and writes its log line once it is over, whatever became of it. */
 export type Recorder = (request: FastifyRequest, reply: FastifyReply) => void;
 
-/** Told of an exchange that is over. */
+/** Called with each exchange that is over. */
 export type ExchangeObserver = (exchange: Exchange, request: FastifyRequest, reply: FastifyReply) => void;
 
-interface Exchanges {
-  readonly began: (request: FastifyRequest) => void;
-  readonly over: ExchangeObserver;
+interface Recording {
+  readonly log: Logger;
+  readonly connections: Connections;
+  readonly unread: UnreadAnswers;
+  readonly observe: ExchangeObserver | undefined;
+  /** Measures how long an exchange took. */
+  readonly stopwatchMs: () => number;
+  /** The scenario in whose dialect a request is answered before it has a world. */
+  readonly scenarioOf: (url: string) => Scenario;
 }
 
 const hundredths = (ms: number): number => Math.round(ms * 100) / 100;
 
 function outcomeOf({ raw, ordered }: FastifyReply): ExchangeOutcome {
-  const isWhole = raw.writableFinished;
   if (ordered?.fault === 'malformed-json') return 'fault';
-  if (isWhole) return 'answered';
+  if (raw.writableFinished) return 'answered';
   return ordered?.fault === undefined ? 'client_gone' : 'fault';
 }
 
-/**
- * Makes a recorder.
- *
- * @param stopwatchMs measures how long an exchange took
- */
 export const requestRecorder =
-  (log: Logger, stopwatchMs: () => number, exchanges: Exchanges): Recorder =>
+  ({ log, connections, unread, observe, stopwatchMs, scenarioOf }: Recording): Recorder =>
   (request, reply) => {
-    request.startedMs = stopwatchMs();
-    const socket: Recorded = request.raw.socket;
-    const open = openExchanges(socket);
-    const over = (): void => {
-      if (!open.delete(over)) return;
+    request.scenario = scenarioOf(request.url);
+    request.dialect = request.scenario.dialect;
+    const startedMs = stopwatchMs();
+    connections.began(reply.raw, () => {
+      unread.read(reply.raw);
       try {
-        const durationMs = hundredths(stopwatchMs() - request.startedMs);
+        const durationMs = hundredths(stopwatchMs() - startedMs);
         const exchange = exchangeOf(request, reply, outcomeOf(reply), durationMs);
-        exchanges.over(exchange, request, reply);
+        observe?.(exchange, request, reply);
         const line = lineOf(exchange, request, reply);
         if (request.isQuiet) log.debug(line, 'request');
         else log.info(line, 'request');
-        request.arrival?.place.update(exchange);
-        if (request.arrival !== null) request.world.announce(exchange);
+        if (!request.arrival) return;
+        request.arrival.place.update(exchange);
+        request.world.announce(exchange);
       } catch (error) {
         // the answer is given, and only the log is left to say so: a process with many worlds must not end by it
         log.error({ err: error, request_id: request.id }, 'a fault of the sandbox');
       }
-      if (socket[AFTERWARDS] !== undefined && !owesAnswer(socket)) socket[AFTERWARDS]();
-    };
-    open.set(over, reply.raw);
-    reply.raw.once('close', over);
-    exchanges.began(request);
+    });
   };
 
 /** Takes in the body of a request that has none to be read: left where it is, it would hide that the client leaves. */
@@ -138,10 +92,9 @@ function dropBody({ method, raw }: FastifyRequest): void {
   if (method === 'GET' && (length !== undefined || encoding !== undefined)) raw.resume();
 }
 
-/** One log line for each request. */
+/** Records every request that a hook meets. */
 export function recordRequests(app: FastifyInstance, record: Recorder): void {
   decorateExchanges(app);
-  app.decorateRequest('startedMs', 0);
   app.addHook('onRequest', (request, reply, done) => {
     if (request.raw.socket.destroyed) return; // it came with those for which its connection was ended: nobody waits for it
     record(request, reply);

@@ -1,60 +1,49 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, RouteOptions } from 'fastify';
 import { Refusal } from '../contract/errors.ts';
 import { pathOf } from './request-log.ts';
 
-/** A route as it was registered: `/transactions/:txn_id`. */
-interface Route {
-  readonly path: string;
-  readonly matches: (path: string) => boolean;
-  readonly methods: Set<string>;
+/** Whether a path is one of a route: `/transactions/TXN1` of `/transactions/:txn_id`. */
+function fits(route: string, path: string): boolean {
+  const [parts, asked] = [route.split('/'), path.split('/')];
+  return (
+    asked.length === parts.length &&
+    parts.every((part, index) => (part.startsWith(':') ? asked[index] !== '' : asked[index] === part))
+  );
 }
 
-const isParameter = (part: string): boolean => part.startsWith(':');
-
-function matcherOf(path: string): (asked: string) => boolean {
-  const parts = path.split('/');
-  return (asked) => {
-    const askedParts = asked.split('/');
-    return (
-      askedParts.length === parts.length &&
-      parts.every((part, index) =>
-        isParameter(part) ? askedParts[index] !== '' : askedParts[index] === part,
-      )
-    );
-  };
+/** The routes in words: `GET and DELETE /rules, GET /transactions/{txn_id}`. */
+function listOf(routes: readonly RouteOptions[]): string {
+  const methods = new Map<string, string>();
+  for (const { url, method } of routes) {
+    const known = methods.get(url);
+    methods.set(url, known === undefined ? String(method) : `${known} and ${String(method)}`);
+  }
+  return [...methods].map(([url, names]) => `${names} ${url.replace(/:(\w+)/g, '{$1}')}`).join(', ');
 }
-
-const noHost = (): Refusal => new Refusal('MALFORMED_REQUEST', { message: 'The Host header is missing' });
 
 /**
- * Refuses paths and methods that nothing serves, before their body is read. Knows the routes that are registered after it.
+ * Refuses paths and methods that nothing serves, before their body is read.
  *
- * @param prefix what the paths of the control API begin with: whoever asks for none of them is told the others
+ * @param prefix what the paths of the control API begin with: its routes are listed apart from those of the service
  */
-export function refuseUnknownRoutes(app: FastifyInstance, prefix: string): void {
-  const routes = new Map<string, Route>();
-  app.addHook('onRoute', ({ path, method }) => {
-    const route = routes.get(path) ?? { path, matches: matcherOf(path), methods: new Set<string>() };
-    for (const one of [method].flat()) route.methods.add(one);
-    routes.set(path, route);
-  });
-
-  const listOf = (isControl: boolean): string =>
-    [...routes.values()]
-      .filter(({ path }) => path.startsWith(prefix) === isControl)
-      .map(({ path, methods }) => `${[...methods].join(' and ')} ${path.replace(/:(\w+)/g, '{$1}')}`)
-      .join(', ');
-
+export function refuseUnknownRoutes(
+  app: FastifyInstance,
+  routes: readonly RouteOptions[],
+  prefix: string,
+): void {
   app.addHook('onRequest', (request, _reply, done) => {
-    if (request.headers.host === undefined && request.raw.httpVersion === '1.1') throw noHost();
+    if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
+      throw new Refusal('MALFORMED_REQUEST', { message: 'The Host header is missing' });
+    }
     if (!request.is404) return done();
     const path = pathOf(request);
-    const route = [...routes.values()].find(({ matches }) => matches(path));
-    if (route === undefined) {
+    const methods = routes.filter(({ url }) => fits(url, path)).flatMap(({ method }) => method);
+    if (methods.length === 0) {
       const isControl = path.startsWith(prefix);
-      throw new Refusal('ROUTE_NOT_FOUND', { message: `No such route. The routes are ${listOf(isControl)}` });
+      const others = routes.filter(({ url }) => url.startsWith(prefix) === isControl);
+      throw new Refusal('ROUTE_NOT_FOUND', { message: `No such route. The routes are ${listOf(others)}` });
     }
-    const allow = [...route.methods].join(', ');
+    const allow = methods.join(', ');
     throw new Refusal('METHOD_NOT_ALLOWED', {
       message: `This route takes ${allow.replace(', ', ' and ')} only`,
       headers: { allow },

@@ -1,7 +1,6 @@
 import { LineCounter, parseDocument, type YAMLParseError } from 'yaml';
 import type { z } from 'zod';
 import { pathText, shapeIssues, type Path } from '../contract/shape-issues.ts';
-import { suggestion } from '../contract/suggestion.ts';
 import { YamlPlaces } from './yaml-places.ts';
 
 /** One thing that is wrong in a scenario, and where. */
@@ -48,7 +47,7 @@ function checkShape<T extends z.ZodType>(input: unknown, schema: T, placeOf: Pla
   }
   const result = schema.safeParse(input, READ_ONCE);
   if (result.success) return { value: result.data, input, problems: [], more: 0, problemAt };
-  const { issues, more } = shapeIssues(result.error, input, schema, suggestion);
+  const { issues, more } = shapeIssues(result.error, input, schema);
   const problems = issues.map(({ path, key, message }) => ({
     place: placeOf(path, key),
     path: pathText(key === undefined ? path : [...path, key]),

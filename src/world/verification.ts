@@ -9,6 +9,7 @@ import {
   patternSize,
   tooLarge,
 } from '../scenario/pattern-size.ts';
+import { linearPattern } from '../scenario/linear-pattern.ts';
 import type { Report } from '../scenario/planned-timeline.ts';
 import { compileMatch, type PatternOf } from '../scenario/rule-compiler.ts';
 import type { RequestFacts } from '../scenario/rule.ts';
@@ -36,11 +37,11 @@ const CLOSEST = 3;
 const MAX_PATTERN_STEPS = 2_000_000;
 
 /** Compiles each pattern once, runs it once over each text, and refuses when that takes too many steps. */
-function countedPatterns(patternOf: PatternOf): PatternOf {
+function countedPatterns(): PatternOf {
   const compiled = new Map<string, ReturnType<PatternOf>>();
   let steps = 0;
   const counted = (pattern: string): ReturnType<PatternOf> => {
-    const made = patternOf(pattern);
+    const made = linearPattern(pattern);
     if ('error' in made) return made;
     const size = patternSize(pattern);
     const results = new Map<string, boolean>();
@@ -218,13 +219,12 @@ export function verify(
   exchanges: readonly Exchange[],
   evicted: number,
   expected: Verification,
-  compilePattern: PatternOf,
   report: Report,
 ): VerifyAnswer {
   const { match, sequence, count = { at_least: 1 } } = expected;
   if (hasLargePatterns(expected, report))
     return { passed: false, count: 0, message: '', closest: [], evicted };
-  const patternOf = countedPatterns(compilePattern);
+  const patternOf = countedPatterns();
   const witnesses = exchanges.map((exchange): Witness => ({ exchange, facts: factsOf(exchange) }));
   if (sequence !== undefined) {
     const steps = sequence.map((step, index) => conditionsOf(step, ['sequence', index], patternOf, report));

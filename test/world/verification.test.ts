@@ -6,13 +6,7 @@ const asked = (nth: number, change: Partial<Exchange> = {}): Exchange =>
   ({ nth, method: 'GET', url: '/12345', headers: {}, outcome: 'answered', atMs: 0, ...change }) as Exchange;
 
 const verified = (exchanges: readonly Exchange[], expected: Parameters<typeof verify>[2]) =>
-  verify(
-    exchanges,
-    0,
-    expected,
-    (pattern) => new RegExp(pattern),
-    () => undefined,
-  );
+  verify(exchanges, 0, expected, () => undefined);
 
 /** The same of a journal from which so many requests were dropped, and what the report was told. */
 const verifiedAfter = (
@@ -22,7 +16,7 @@ const verifiedAfter = (
 ) => {
   const told: string[] = [];
   const report = (path: readonly PropertyKey[]) => void told.push(path.join('.'));
-  const answer = verify(exchanges, evicted, expected, (pattern) => new RegExp(pattern), report);
+  const answer = verify(exchanges, evicted, expected, report);
   return { ...answer, told };
 };
 

@@ -1,16 +1,11 @@
-import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { DroppedAnswer, WorldsAnswer } from '../../contract/control-answers.ts';
 import { Refusal } from '../../contract/errors.ts';
-import { readUnlessDropped, type WorldLog, type WorldRow } from '../../log/world-log.ts';
+import { readUnlessDropped, type WorldRow } from '../../log/world-log.ts';
 import { toInr } from '../../payout/money.ts';
 import { iso } from '../../world/answers.ts';
-
-interface Options {
-  readonly log: WorldLog;
-  /** Refuses whoever does not have the admin token. @throws Refusal UNAUTHORIZED */
-  readonly requireAdmin: (authorization: string | undefined) => void;
-}
+import { operation } from '../operation.ts';
+import type { ControlRoutes } from './control-options.ts';
 
 /** A world in a list of them; null for one that was dropped meanwhile. */
 const rowOf = ({ world, openedAtMs, usedAtMs }: WorldRow) =>
@@ -24,7 +19,7 @@ const rowOf = ({ world, openedAtMs, usedAtMs }: WorldRow) =>
   }));
 
 /** What concerns no world alone: with the admin token only. */
-export const adminRoutes: FastifyPluginAsyncZod<Options> = async (app, { log, requireAdmin }) => {
+export const adminRoutes: ControlRoutes = async (app, { log, requireAdmin }) => {
   app.addHook('onRequest', (request, _reply, done) => {
     requireAdmin(request.headers.authorization);
     done();
@@ -32,15 +27,10 @@ export const adminRoutes: FastifyPluginAsyncZod<Options> = async (app, { log, re
 
   app.get(
     '/worlds',
-    {
-      schema: {
-        operationId: 'listWorlds',
-        summary: 'All worlds',
-        tag: 'Server',
-        access: 'admin',
-        response: { 200: WorldsAnswer },
-      },
-    },
+    operation('Server', 'listWorlds', 'All worlds', {
+      access: 'admin',
+      response: { 200: WorldsAnswer },
+    }),
     async () => {
       const rows = await Promise.all(log.list().map(rowOf));
       return { worlds: rows.filter((row) => row !== null) };
@@ -49,17 +39,12 @@ export const adminRoutes: FastifyPluginAsyncZod<Options> = async (app, { log, re
 
   app.delete(
     '/worlds/:id',
-    {
-      schema: {
-        operationId: 'dropWorld',
-        summary: 'End a world',
-        tag: 'Server',
-        access: 'admin',
-        errors: ['WORLD_NOT_FOUND'],
-        params: z.object({ id: z.string().meta({ description: 'The id that a list of worlds shows' }) }),
-        response: { 200: DroppedAnswer },
-      },
-    },
+    operation('Server', 'dropWorld', 'End a world', {
+      access: 'admin',
+      errors: ['WORLD_NOT_FOUND'],
+      params: z.object({ id: z.string().meta({ description: 'The id that a list of worlds shows' }) }),
+      response: { 200: DroppedAnswer },
+    }),
     ({ params: { id } }) => {
       if (!log.drop(id)) throw new Refusal('WORLD_NOT_FOUND', { message: `There is no world ${id}` });
       return { dropped: id };

@@ -1,7 +1,7 @@
 import type { FastifyError, FastifySchemaCompiler } from 'fastify';
 import type { z } from 'zod';
 import { Refusal, type FieldError } from '../../contract/errors.ts';
-import { pathText, reported, shapeIssues, type Path, type Suggest } from '../../contract/shape-issues.ts';
+import { pathText, reported, shapeIssues, type Path } from '../../contract/shape-issues.ts';
 
 const PART_NAMES: Readonly<Record<string, string>> = { body: 'body', querystring: 'query', params: 'path' };
 
@@ -20,19 +20,14 @@ export function wrongRequest(errors: readonly FieldError[], more = 0): Refusal {
   return new Refusal('INVALID_REQUEST', { message, errors });
 }
 
-/** Holds a value against its schema. @throws Refusal INVALID_REQUEST with all that is wrong with it */
-export function checked<T extends z.ZodType>(
-  schema: T,
-  input: unknown,
-  whole: string,
-  suggest: Suggest,
-): z.output<T> {
+/** Checks a value against its schema. @throws Refusal INVALID_REQUEST with everything that is wrong with it */
+export function checked<T extends z.ZodType>(schema: T, input: unknown, whole: string): z.output<T> {
   const result = schema.safeParse(input);
   if (result.success) return result.data;
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
     throw wrongRequest([inWords([], whole, 'must be a JSON object')]);
   }
-  const { issues, more } = shapeIssues(result.error, input, schema, suggest);
+  const { issues, more } = shapeIssues(result.error, input, schema);
   const first = reported(issues, more);
   throw wrongRequest(
     first.shown.map(({ path, message, key }) =>
@@ -43,12 +38,11 @@ export function checked<T extends z.ZodType>(
 }
 
 /** Checks the parts of a request against their zod schemas. */
-export const validatorWith =
-  (suggest: Suggest): FastifySchemaCompiler<z.ZodType> =>
+export const validatorCompiler: FastifySchemaCompiler<z.ZodType> =
   ({ schema, httpPart = 'body' }) =>
   (input) => {
     try {
-      return { value: checked(schema, input ?? undefined, PART_NAMES[httpPart] ?? httpPart, suggest) };
+      return { value: checked(schema, input ?? undefined, PART_NAMES[httpPart] ?? httpPart) };
     } catch (error) {
       return { error: error as FastifyError };
     }

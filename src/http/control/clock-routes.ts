@@ -1,21 +1,15 @@
-import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { z } from 'zod';
-import { AdvanceRequest, NoRequest } from '../../contract/control.ts';
+import { AdvanceRequest } from '../../contract/control.ts';
 import { AdvanceAnswer, ClockAnswer } from '../../contract/control-answers.ts';
-import type { RefusalCode } from '../../contract/errors.ts';
-import type { WallClock } from '../../log/wall-clock.ts';
 import type { Change } from '../../payout/payout.ts';
 import { changeAnswer, iso } from '../../world/answers.ts';
 import type { CommandOf } from '../../world/commands.ts';
 import type { ClockResult } from '../../world/time-commands.ts';
-import type { UnreadAnswers } from '../limits/unread-answers.ts';
-import { JSON_TYPE, sendInPieces } from './long-answer.ts';
+import { operation } from '../operation.ts';
+import type { ControlRoutes } from './control-options.ts';
+import { JSON_TYPE } from '../limits/json-body.ts';
+import { sendInPieces } from '../limits/long-answer.ts';
 import { clockAnswer } from './world-answers.ts';
-
-interface Options {
-  readonly wallClock: WallClock;
-  readonly unread: UnreadAnswers;
-}
 
 function moveOf({ by, to }: z.output<typeof AdvanceRequest>): CommandOf<'advance'>['move'] {
   if (by !== undefined) return { byMs: by };
@@ -34,45 +28,42 @@ function* advancedInPieces({ nowMs, isFrozen }: ClockResult, changes: readonly s
 }
 
 /** The clock of a world. */
-export const clockRoutes: FastifyPluginAsyncZod<Options> = async (app, { wallClock, unread }) => {
-  const answersClock = (operationId: string, summary: string, errors: readonly RefusalCode[] = []) => ({
-    schema: { operationId, summary, tag: 'Clock', errors, response: { 200: ClockAnswer } } as const,
-  });
-  const changesClock = (...about: Parameters<typeof answersClock>) => ({
-    schema: { ...answersClock(...about).schema, body: NoRequest },
-  });
-
-  app.get('/clock', answersClock('getClock', 'What time it is in this world'), async ({ world }) =>
-    clockAnswer(await world.submit({ kind: 'settle' })),
+export const clockRoutes: ControlRoutes = async (app, { wallClock, unread }) => {
+  app.get(
+    '/clock',
+    operation('Clock', 'getClock', 'What time it is in this world', { response: { 200: ClockAnswer } }),
+    async ({ world }) => clockAnswer(await world.submit({ kind: 'settle' })),
   );
 
-  app.post('/clock/freeze', changesClock('freezeClock', 'Stop the clock'), async ({ world }) =>
-    clockAnswer(await world.submit({ kind: 'freeze' })),
+  app.post(
+    '/clock/freeze',
+    operation('Clock', 'freezeClock', 'Stop the clock', { response: { 200: ClockAnswer } }),
+    async ({ world }) => clockAnswer(await world.submit({ kind: 'freeze' })),
   );
 
-  app.post('/clock/resume', changesClock('resumeClock', 'Let the clock run'), async ({ world }) =>
-    clockAnswer(await world.submit({ kind: 'resume' })),
+  app.post(
+    '/clock/resume',
+    operation('Clock', 'resumeClock', 'Let the clock run', { response: { 200: ClockAnswer } }),
+    async ({ world }) => clockAnswer(await world.submit({ kind: 'resume' })),
   );
 
   app.post(
     '/clock/reset',
-    changesClock('resetClock', 'The clock of a new world', ['CLOCK_BACKWARDS', 'WORLD_REPLACED']),
+    operation('Clock', 'resetClock', 'The clock of a new world', {
+      errors: ['CLOCK_BACKWARDS', 'WORLD_REPLACED'],
+      response: { 200: ClockAnswer },
+    }),
     async ({ world }) => clockAnswer(await world.submit({ kind: 'resetClock', generation: null })),
   );
 
   app.post(
     '/clock/advance',
-    {
-      schema: {
-        operationId: 'advanceClock',
-        summary: 'Move the clock on',
-        tag: 'Clock',
-        description: 'Answers after all that came due has happened, with the list of it.',
-        errors: ['CLOCK_BACKWARDS', 'WORLD_REPLACED'],
-        body: AdvanceRequest,
-        response: { 200: AdvanceAnswer },
-      },
-    },
+    operation('Clock', 'advanceClock', 'Move the clock on', {
+      description: 'Answers after all that came due has happened, with the list of it.',
+      errors: ['CLOCK_BACKWARDS', 'WORLD_REPLACED'],
+      body: AdvanceRequest,
+      response: { 200: AdvanceAnswer },
+    }),
     async ({ body, world }, reply) => {
       const texts: string[] = [];
       const result = await world.submit(

@@ -1,77 +1,53 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
-import type { z } from 'zod';
 import { NoRequest } from '../../contract/control.ts';
-import { HealthAnswer } from '../../contract/control-answers.ts';
-import type { Suggest } from '../../contract/shape-issues.ts';
-import type { PatternOf } from '../../scenario/rule-compiler.ts';
-import type { WallClock } from '../../log/wall-clock.ts';
-import type { WorldLog } from '../../log/world-log.ts';
 import { worldIdOf } from '../../payout/identity.ts';
+import { PRIVATE_HEADERS } from '../allowed-sites.ts';
 import { takeJsonBodies } from '../limits/json-body.ts';
+import { inTurn } from '../limits/turns.ts';
 import { adminRoutes } from './admin-routes.ts';
-import { validatorWith } from './checked-request.ts';
+import { validatorCompiler } from './checked-request.ts';
 import { clockRoutes } from './clock-routes.ts';
-import { dashboardRoutes, type DashboardFile } from './dashboard-routes.ts';
-import { docsRoutes, type Docs } from './docs-routes.ts';
+import type { ControlOptions } from './control-options.ts';
+import { dashboardRoutes } from './dashboard-routes.ts';
 import { eventRoutes } from './event-routes.ts';
 import { journalRoutes } from './journal-routes.ts';
-import { metricsRoutes, type Metered } from './metrics-routes.ts';
-import { scenarioRoutes, type Scenarios } from './scenario-routes.ts';
-import { stateRoutes, type StateOptions } from './state-routes.ts';
-import { inTurn } from '../limits/turns.ts';
+import { scenarioRoutes } from './scenario-routes.ts';
+import { serverRoutes } from './server-routes.ts';
+import { stateRoutes } from './state-routes.ts';
 import { walletRoutes } from './wallet-routes.ts';
 import { worldRoutes } from './world-routes.ts';
 
-/** Where the control API stands. */
+/** What the paths of the control API begin with. */
 export const CONTROL_PREFIX = '/_sandbox';
 
 /** True for a path of the control API. */
 export const isControlPath = (path: string): boolean =>
   path === CONTROL_PREFIX || path.startsWith(`${CONTROL_PREFIX}/`) || path.startsWith(`${CONTROL_PREFIX}?`);
 
-/** What the routes of the control API are made with. */
-export interface ControlOptions extends Docs, Metered, StateOptions {
-  readonly log: WorldLog;
-  /** Takes the key out of an Authorization header. @throws Refusal UNAUTHORIZED */
-  readonly keyOf: (authorization: string | undefined) => string;
-  /** Refuses whoever does not have the admin token. @throws Refusal UNAUTHORIZED */
-  readonly requireAdmin: (authorization: string | undefined) => void;
-  readonly scenarios: Scenarios;
-  readonly patternOf: PatternOf;
-  readonly wallClock: WallClock;
-  readonly suggest: Suggest;
-  readonly version: string;
-  /** The files of the page, by their path. */
-  readonly dashboardFiles: () => ReadonlyMap<string, DashboardFile>;
-  readonly isStopping: () => boolean;
-}
-
-/** What a route does not take is refused, and not passed over: `DELETE requests?route=initiate` would forget them all. */
+/** Refuses what a route does not take, rather than ignoring it: `DELETE requests?route=initiate` would delete them all. */
 function takeNothingElse(app: FastifyInstance): void {
   app.addHook('onRoute', (route) => {
-    const deletes = route.method === 'DELETE' ? { body: NoRequest } : {};
-    route.schema = { querystring: NoRequest, ...deletes, ...route.schema };
+    const takesBody = route.method === 'GET' || route.schema?.requestBody !== undefined;
+    const nothing = takesBody ? {} : { body: NoRequest };
+    route.schema = { querystring: NoRequest, ...nothing, ...route.schema };
   });
 }
 
-/** From here on an answer is counted, and sent as bytes. */
+/** An answer of this length or more is counted, and sent as bytes. */
 const LONG_CHARACTERS = 16 * 1024;
-
-/** Never from a cache; and nothing that a page elsewhere could use. */
-const HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 
 /** The control API: the bearer key chooses the world, and nothing here is limited, faulted or journaled. */
 export async function controlApi(
   app: FastifyInstance,
   { prefix: _prefix, ...options }: ControlOptions & { readonly prefix: string },
 ): Promise<void> {
-  const { log, keyOf, suggest, version, isStopping, unread } = options;
-  app.setValidatorCompiler(validatorWith(suggest));
+  const { log, keyOf, unread } = options;
+  app.setValidatorCompiler(validatorCompiler);
   takeJsonBodies(app, true);
   app.addHook('onRequest', (request, reply, done) => {
     request.isQuiet = request.method === 'GET';
-    void reply.headers(HEADERS);
+    void reply.headers(PRIVATE_HEADERS);
     inTurn(request.raw.socket, reply.raw, done);
   });
   app.addHook('onSend', (_request, reply, payload, done) => {
@@ -80,23 +56,9 @@ export async function controlApi(
     done(null, Buffer.from(payload)); // Node would set three times its length aside to write a text
   });
 
-  const answersHealth = {
-    operationId: 'getHealth',
-    summary: 'Whether the sandbox is ready',
-    description: 'It listens once its scenarios are read and its state is restored; 503 while it stops.',
-    tag: 'Server',
-    access: 'everybody',
-    response: { 200: HealthAnswer, 503: HealthAnswer },
-  } as const;
-  app.get('/health', { schema: answersHealth }, (_request, reply): z.infer<typeof HealthAnswer> => {
-    const status = isStopping() ? 'stopping' : 'ready';
-    void reply.code(status === 'ready' ? 200 : 503);
-    return { status, version };
-  });
   // called and not registered where nothing has to be kept apart: each context of Fastify's costs a start half a millisecond
   const open = app.withTypeProvider<ZodTypeProvider>();
-  await docsRoutes(open, options);
-  await metricsRoutes(open, options);
+  await serverRoutes(open, options);
   await dashboardRoutes(open, options);
   takeNothingElse(app);
   await app.register(adminRoutes, options);
@@ -106,12 +68,16 @@ export async function controlApi(
       done();
     });
     const typed = keyed.withTypeProvider<ZodTypeProvider>();
-    await worldRoutes(typed, { activeSource: () => options.scenarios.active.source });
-    await clockRoutes(typed, options);
-    await walletRoutes(typed, {});
-    await scenarioRoutes(typed, options);
-    await journalRoutes(typed, options);
-    await stateRoutes(typed, options);
-    await eventRoutes(typed, options);
+    for (const routes of [
+      worldRoutes,
+      clockRoutes,
+      walletRoutes,
+      scenarioRoutes,
+      journalRoutes,
+      stateRoutes,
+      eventRoutes,
+    ]) {
+      await routes(typed, options);
+    }
   });
 }

@@ -1,26 +1,16 @@
-import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { Refusal } from '../../contract/errors.ts';
-
-/** One file of the page, as it is sent. */
-export interface DashboardFile {
-  readonly type: string;
-  readonly body: Buffer;
-  readonly etag: string;
-}
-
-interface Options {
-  /** All files of the page by their path below it, read when it is first asked for; none where it was not built. */
-  readonly dashboardFiles: () => ReadonlyMap<string, DashboardFile>;
-}
+import type { ControlRoutes, DashboardFile } from './control-options.ts';
 
 const PAGE = 'index.html';
 
-/** The page loads what is its own and nothing else, and no other page can frame it or send it anywhere. */
+/** A page loads its own files and nothing else, and no other page can frame it or send it anywhere. */
+export const PAGE_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
 const PAGE_HEADERS = {
-  'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'content-security-policy': PAGE_POLICY,
   'referrer-policy': 'no-referrer',
   'cache-control': 'no-cache', // asked for again each time: an unchanged one costs nothing
 };
@@ -29,7 +19,7 @@ const PAGE_HEADERS = {
 const FOR_EVER = 'public, max-age=31536000, immutable';
 
 /** The page that shows and steers one world. It needs no key, since it holds nothing: it asks for one. */
-export const dashboardRoutes: FastifyPluginAsyncZod<Options> = async (app, { dashboardFiles }) => {
+export const dashboardRoutes: ControlRoutes = async (app, { dashboardFiles }) => {
   const fileAt = (path: string): DashboardFile => {
     const files = dashboardFiles();
     const file = files.get(path); // from a list of known files: no path leads out of it

@@ -1,17 +1,11 @@
-import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { PublishedEvent } from '../../log/event-log.ts';
-import type { WallClock } from '../../log/wall-clock.ts';
-import type { UnreadAnswers } from '../limits/unread-answers.ts';
+import { operation } from '../operation.ts';
+import type { ControlRoutes } from './control-options.ts';
 
 const LastEventId = z.object({
   'Last-Event-ID': z.string().optional().meta({ description: 'The id of the last event that a reader has' }),
 });
-
-interface Options {
-  readonly wallClock: WallClock;
-  readonly unread: UnreadAnswers;
-}
 
 /** A reader that has so much left to read is cut off: he comes back with the id of what he has. */
 const MAX_BUFFERED_BYTES = 1024 * 1024;
@@ -21,19 +15,14 @@ const HEARTBEAT_MS = 15_000;
 const frame = ({ id, type, data }: PublishedEvent): string => `id: ${id}\nevent: ${type}\ndata: ${data}\n\n`;
 
 /** What happens in a world, live, as server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html). */
-export const eventRoutes: FastifyPluginAsyncZod<Options> = async (app, { wallClock, unread }) => {
+export const eventRoutes: ControlRoutes = async (app, { wallClock, unread }) => {
   app.get(
     '/events',
-    {
-      schema: {
-        operationId: 'readEvents',
-        summary: 'What happens in this world, live',
-        tag: 'Journal',
-        errors: ['TOO_MANY_READERS'],
-        requestHeaders: LastEventId,
-        answers: { type: 'text/event-stream', description: 'Server-sent events, until the reader leaves' },
-      },
-    },
+    operation('Journal', 'readEvents', 'What happens in this world, live', {
+      errors: ['TOO_MANY_READERS'],
+      requestHeaders: LastEventId,
+      answers: { type: 'text/event-stream', description: 'Server-sent events, until the reader leaves' },
+    }),
     (request, reply) => {
       const { world, headers } = request;
       const { socket } = request.raw;

@@ -1,4 +1,3 @@
-import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { z } from 'zod';
 import { RequestsQuery, VerifyRequest } from '../../contract/control.ts';
 import { ClearedAnswer, RequestsAnswer, VerifyAnswer } from '../../contract/control-answers.ts';
@@ -6,18 +5,12 @@ import type { FieldError } from '../../contract/errors.ts';
 import { pathText } from '../../contract/shape-issues.ts';
 import type { Exchange } from '../../world/exchange.ts';
 import { journalEntry } from '../../world/journal-entry.ts';
-import type { PatternOf } from '../../scenario/rule-compiler.ts';
-import type { WallClock } from '../../log/wall-clock.ts';
 import { seenStatus, verify } from '../../world/verification.ts';
-import type { UnreadAnswers } from '../limits/unread-answers.ts';
+import { operation } from '../operation.ts';
+import type { ControlRoutes } from './control-options.ts';
 import { wrongRequest } from './checked-request.ts';
-import { JSON_TYPE, sendInPieces } from './long-answer.ts';
-
-interface Options {
-  readonly patternOf: PatternOf;
-  readonly wallClock: WallClock;
-  readonly unread: UnreadAnswers;
-}
+import { JSON_TYPE } from '../limits/json-body.ts';
+import { sendInPieces } from '../limits/long-answer.ts';
 
 /** About how many characters of a list of requests are written at once. */
 const PIECE_CHARACTERS = 64 * 1024;
@@ -52,21 +45,13 @@ const isWanted =
     (since === undefined || (typeof since === 'number' ? exchange.nth > since : exchange.atMs >= since.atMs));
 
 /** The journal: what a world was asked, what it answered and why. */
-export const journalRoutes: FastifyPluginAsyncZod<Options> = async (
-  app,
-  { patternOf, wallClock, unread },
-) => {
+export const journalRoutes: ControlRoutes = async (app, { wallClock, unread }) => {
   app.get(
     '/requests',
-    {
-      schema: {
-        operationId: 'listRequests',
-        summary: 'What the world was asked',
-        tag: 'Journal',
-        querystring: RequestsQuery,
-        response: { 200: RequestsAnswer },
-      },
-    },
+    operation('Journal', 'listRequests', 'What the world was asked', {
+      querystring: RequestsQuery,
+      response: { 200: RequestsAnswer },
+    }),
     async ({ query, world: { journal } }, reply) => {
       const { order, limit = USUAL_LIMIT } = query;
       const { exchanges, evicted } = await journal.read();
@@ -83,33 +68,21 @@ export const journalRoutes: FastifyPluginAsyncZod<Options> = async (
 
   app.delete(
     '/requests',
-    {
-      schema: {
-        operationId: 'clearRequests',
-        summary: 'Forget what it was asked',
-        tag: 'Journal',
-        response: { 200: ClearedAnswer },
-      },
-    },
+    operation('Journal', 'clearRequests', 'Forget what it was asked', { response: { 200: ClearedAnswer } }),
     async ({ world: { journal } }) => ({ cleared: await journal.clear() }),
   );
 
   app.post(
     '/requests/verify',
-    {
-      schema: {
-        operationId: 'verifyRequests',
-        summary: 'Check what it was asked',
-        tag: 'Journal',
-        description: 'Counts requests that match, or looks for a sequence of them; shows the closest misses.',
-        body: VerifyRequest,
-        response: { 200: VerifyAnswer },
-      },
-    },
+    operation('Journal', 'verifyRequests', 'Check what it was asked', {
+      description: 'Counts requests that match, or looks for a sequence of them; shows the closest misses.',
+      body: VerifyRequest,
+      response: { 200: VerifyAnswer },
+    }),
     async ({ body, world: { journal } }) => {
       const errors: FieldError[] = [];
       const { exchanges, evicted } = await journal.read();
-      const answer = verify(exchanges, evicted, body, patternOf, (path, message) => {
+      const answer = verify(exchanges, evicted, body, (path, message) => {
         const field = pathText(path);
         errors.push({ field, message: `${field} ${message}` });
       });

@@ -1,32 +1,30 @@
-import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { ChooseRequest, RuleRequest, RulesQuery, ScenarioRequest } from '../../contract/control.ts';
 import { RuleAnswer, RulesAnswer, ScenarioAnswer, ScenariosAnswer } from '../../contract/control-answers.ts';
 import { Refusal } from '../../contract/errors.ts';
-import type { Suggest } from '../../contract/shape-issues.ts';
+import { suggestion } from '../../contract/suggestion.ts';
 import type { Rule } from '../../scenario/rule.ts';
+import { ScenarioError } from '../../scenario/scenario-file.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import type { CommandOf } from '../../world/commands.ts';
 import type { WorldHandle } from '../../log/world-log.ts';
+import { operation } from '../operation.ts';
+import type { ControlRoutes } from './control-options.ts';
 import { checked, wrongRequest } from './checked-request.ts';
 import { ruleAnswer, rulesAnswer, scenarioAnswer } from './world-answers.ts';
 
-/** The scenarios that a world can choose. */
-export interface Scenarios {
-  readonly active: Scenario;
-  readonly names: readonly string[];
-  /** All that there are; those that nobody used so far are read for it. */
-  readonly all: readonly Scenario[];
-  get(name: string): Scenario | undefined;
-  /** Makes a scenario of a document. @throws Refusal INVALID_REQUEST with all that is wrong with it */
-  compile(document: unknown): Scenario;
-  /** Makes a rule `world/NAME`. @throws Refusal INVALID_REQUEST with what is wrong with it */
-  compileRule(document: { readonly name: string }): Rule;
-}
-
-interface Options {
-  readonly scenarios: Scenarios;
-  readonly suggest: Suggest;
+/** Compiles a document that a client sent. @throws Refusal INVALID_REQUEST with everything that is wrong with it */
+function compiled<T>(compile: () => T): T {
+  try {
+    return compile();
+  } catch (error) {
+    if (!(error instanceof ScenarioError)) throw error;
+    const errors = error.problems.map(({ path, message }) => {
+      const field = path === '' ? 'body' : path;
+      return { field, message: `${field} ${message()}` };
+    });
+    throw wrongRequest(errors, error.more);
+  }
 }
 
 const isNaming = (body: unknown): boolean => typeof body === 'object' && body !== null && 'use' in body;
@@ -47,26 +45,21 @@ async function removeRule(world: WorldHandle, name: string | null): Promise<{ ru
 }
 
 /** How a world behaves: its scenario, and the rules on top of it. */
-export const scenarioRoutes: FastifyPluginAsyncZod<Options> = async (app, { scenarios, suggest }) => {
+export const scenarioRoutes: ControlRoutes = async (app, { scenarios }) => {
   const named = (name: string): Scenario => {
     const scenario = scenarios.get(name);
     if (scenario !== undefined) return scenario;
     const { names } = scenarios;
     throw new Refusal('SCENARIO_NOT_FOUND', {
-      message: `There is no scenario ${name}${suggest(name, names)}: there are ${names.join(', ')}`,
+      message: `There is no scenario ${name}${suggestion(name, names)}: there are ${names.join(', ')}`,
     });
   };
 
   app.get(
     '/scenarios',
-    {
-      schema: {
-        operationId: 'listScenarios',
-        summary: 'The scenarios to choose from',
-        tag: 'Scenario',
-        response: { 200: ScenariosAnswer },
-      },
-    },
+    operation('Scenario', 'listScenarios', 'The scenarios to choose from', {
+      response: { 200: ScenariosAnswer },
+    }),
     () => ({
       in_force: scenarios.active.name,
       scenarios: scenarios.all.map(({ name, description }) => ({ name, description })),
@@ -75,63 +68,47 @@ export const scenarioRoutes: FastifyPluginAsyncZod<Options> = async (app, { scen
 
   app.get(
     '/scenario',
-    {
-      schema: {
-        operationId: 'getScenario',
-        summary: 'The scenario of this world, with its rules',
-        tag: 'Scenario',
-        response: { 200: ScenarioAnswer },
-      },
-    },
+    operation('Scenario', 'getScenario', 'The scenario of this world, with its rules', {
+      response: { 200: ScenarioAnswer },
+    }),
     ({ world }) => world.read(scenarioAnswer),
   );
 
   app.put(
     '/scenario',
-    {
-      schema: {
-        operationId: 'chooseScenario',
-        summary: 'Choose a scenario, or send one',
-        tag: 'Scenario',
-        errors: ['SCENARIO_NOT_FOUND'],
-        requestBody: ScenarioRequest,
-        response: { 200: ScenarioAnswer },
-      },
-    },
+    operation('Scenario', 'chooseScenario', 'Choose a scenario, or send one', {
+      errors: ['SCENARIO_NOT_FOUND'],
+      requestBody: ScenarioRequest,
+      response: { 200: ScenarioAnswer },
+    }),
     async ({ body, world }) => {
       if (isNaming(body)) {
-        const { use } = checked(ChooseRequest, body, 'body', suggest);
+        const { use } = checked(ChooseRequest, body, 'body');
         return use === null ? choose(world, scenarios.active, false) : choose(world, named(use), true);
       }
       if (body === undefined || body === null) throw noScenario(); // an empty file would be a scenario
-      return choose(world, scenarios.compile(body), true);
+      return choose(
+        world,
+        compiled(() => scenarios.compile(body)),
+        true,
+      );
     },
   );
 
   app.delete(
     '/scenario',
-    {
-      schema: {
-        operationId: 'leaveScenario',
-        summary: 'Back to the scenario in force',
-        tag: 'Scenario',
-        response: { 200: ScenarioAnswer },
-      },
-    },
+    operation('Scenario', 'leaveScenario', 'Back to the scenario in force', {
+      response: { 200: ScenarioAnswer },
+    }),
     ({ world }) => choose(world, scenarios.active, false),
   );
 
   app.get(
     '/rules',
-    {
-      schema: {
-        operationId: 'listRules',
-        summary: 'The rules, in the order in which they are asked',
-        tag: 'Scenario',
-        querystring: RulesQuery,
-        response: { 200: RulesAnswer },
-      },
-    },
+    operation('Scenario', 'listRules', 'The rules, in the order in which they are asked', {
+      querystring: RulesQuery,
+      response: { 200: RulesAnswer },
+    }),
     async ({ query, world }) => {
       const rules = await world.read(rulesAnswer);
       return { rules: rules.filter(({ from }) => query.from === undefined || from === query.from) };
@@ -140,21 +117,16 @@ export const scenarioRoutes: FastifyPluginAsyncZod<Options> = async (app, { scen
 
   app.post(
     '/rules',
-    {
-      schema: {
-        operationId: 'putRule',
-        summary: 'Put a rule on top',
-        tag: 'Scenario',
-        errors: ['TOO_MANY_RULES'],
-        requestBody: RuleRequest,
-        response: { 201: RuleAnswer },
-      },
-    },
+    operation('Scenario', 'putRule', 'Put a rule on top', {
+      errors: ['TOO_MANY_RULES'],
+      requestBody: RuleRequest,
+      response: { 201: RuleAnswer },
+    }),
     async ({ body, world }, reply) => {
-      checked(RuleRequest, body ?? undefined, 'body', suggest);
+      checked(RuleRequest, body ?? undefined, 'body');
       const document = body as CommandOf<'putRule'>['rule'];
-      const named = (name: string): Rule => scenarios.compileRule({ name, ...document });
-      named('rule-1'); // what is wrong with it is the caller's fault; beyond this point it would be ours
+      const named = (name: string): Rule => compiled(() => scenarios.rule({ name, ...document }));
+      named('rule-1'); // refuses a wrong document; in the command it would be a fault of the sandbox
       const id = await world.submit({ kind: 'putRule', rule: document });
       void reply.code(201);
       return ruleAnswer(named(id.slice(id.indexOf('/') + 1)), new Map());
@@ -163,29 +135,19 @@ export const scenarioRoutes: FastifyPluginAsyncZod<Options> = async (app, { scen
 
   app.delete(
     '/rules',
-    {
-      schema: {
-        operationId: 'removeRules',
-        summary: 'Take away all rules that were put on top',
-        tag: 'Scenario',
-        response: { 200: RulesAnswer },
-      },
-    },
+    operation('Scenario', 'removeRules', 'Take away all rules that were put on top', {
+      response: { 200: RulesAnswer },
+    }),
     ({ world }) => removeRule(world, null),
   );
 
   app.delete(
     '/rules/:name',
-    {
-      schema: {
-        operationId: 'removeRule',
-        summary: 'Take one of them away',
-        tag: 'Scenario',
-        errors: ['RULE_NOT_FOUND'],
-        params: z.object({ name: z.string().meta({ description: 'The name of the rule' }) }),
-        response: { 200: RulesAnswer },
-      },
-    },
+    operation('Scenario', 'removeRule', 'Take one of them away', {
+      errors: ['RULE_NOT_FOUND'],
+      params: z.object({ name: z.string().meta({ description: 'The name of the rule' }) }),
+      response: { 200: RulesAnswer },
+    }),
     ({ params: { name }, world }) => removeRule(world, name),
   );
 };

@@ -1,27 +1,16 @@
 import type { Readable } from 'node:stream';
-import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { WorldAnswer } from '../../contract/control-answers.ts';
 import { Refusal } from '../../contract/errors.ts';
 import { SNAPSHOT_TYPE, SnapshotText } from '../../contract/snapshot.ts';
 import { MAX_LINE, readWorlds, snapshotText } from '../../log/snapshot-text.ts';
-import type { WallClock } from '../../log/wall-clock.ts';
-import type { Draft, WorldLog } from '../../log/world-log.ts';
-import type { ScenarioCompiler } from '../../scenario/scenario.ts';
 import { refusedSnapshot, takeSnapshot } from '../../world/snapshot.ts';
 import type { WorldState } from '../../world/state.ts';
+import { bodyTooLarge } from '../limits/collected-body.ts';
 import { isEncoded } from '../limits/json-body.ts';
-import type { UnreadAnswers } from '../limits/unread-answers.ts';
-import { sendInPieces } from './long-answer.ts';
+import { operation } from '../operation.ts';
+import type { ControlRoutes } from './control-options.ts';
+import { sendInPieces } from '../limits/long-answer.ts';
 import { worldAnswer } from './world-answers.ts';
-
-export interface StateOptions {
-  readonly log: WorldLog;
-  readonly compiler: ScenarioCompiler;
-  readonly wallClock: WallClock;
-  readonly unread: UnreadAnswers;
-  /** How long a snapshot may be that is restored. */
-  readonly maxStateBytes: number;
-}
 
 /** What a snapshot that waits for its reader keeps in memory for each of its items. */
 const BYTES_EACH = 64;
@@ -39,7 +28,7 @@ async function* piecesOf(body: Readable, maxBytes: number): AsyncGenerator<Uint8
   try {
     for await (const piece of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       length += piece.length;
-      if (length > maxBytes) throw tooLarge(maxBytes);
+      if (length > maxBytes) throw bodyTooLarge(maxBytes);
       yield piece;
     }
   } catch (error) {
@@ -48,27 +37,19 @@ async function* piecesOf(body: Readable, maxBytes: number): AsyncGenerator<Uint8
   if (length === 0) throw noSnapshot();
 }
 
-const tooLarge = (maxBytes: number): Refusal =>
-  new Refusal('BODY_TOO_LARGE', { message: `The request body is larger than ${maxBytes / 1024} KiB` });
-
 const noSnapshot = (): Refusal =>
   new Refusal('INVALID_REQUEST', { message: 'The body must be what GET /_sandbox/state answered' });
 
 /** Snapshots of a world: to keep, to restore, to fork. */
-export const stateRoutes: FastifyPluginAsyncZod<StateOptions> = async (
+export const stateRoutes: ControlRoutes = async (
   app,
-  { log, compiler, wallClock, unread, maxStateBytes },
+  { log, scenarios, wallClock, unread, maxStateBytes },
 ) => {
   app.get(
     '/state',
-    {
-      schema: {
-        operationId: 'getState',
-        summary: 'A snapshot of this world',
-        tag: 'State',
-        answers: { type: SNAPSHOT_TYPE, description: 'The snapshot', schema: SnapshotText },
-      },
-    },
+    operation('State', 'getState', 'A snapshot of this world', {
+      answers: { type: SNAPSHOT_TYPE, description: 'The snapshot', schema: SnapshotText },
+    }),
     async ({ world }, reply) => {
       const snapshot = await world.read(takeSnapshot);
       const inPieces = { pieces: snapshotText([snapshot]), bytes: snapshot.length * BYTES_EACH };
@@ -76,24 +57,20 @@ export const stateRoutes: FastifyPluginAsyncZod<StateOptions> = async (
     },
   );
 
-  /** @throws Refusal for anything but one whole world */
-  async function readOne(body: Readable, draft: Draft): Promise<WorldState> {
-    const pieces = piecesOf(body, maxStateBytes);
-    let state: WorldState | null = null;
-    for await (const read of readWorlds(pieces, { compiler, wallClock, maxLine: MAX_LINE, draft })) {
-      if ('fault' in read) throw read.fault;
-      if (state !== null) throw refusedSnapshot('This holds more than one world, and one can be restored');
-      state = read.state;
-    }
-    if (state === null) throw refusedSnapshot('This snapshot holds no world');
-    return state;
-  }
-
-  /** Reads a state beside its world. */
+  /** Reads a state beside its world. @throws Refusal for anything but one whole world */
   async function readState(body: Readable): Promise<WorldState> {
     const draft = log.draft();
     try {
-      return await readOne(body, draft);
+      const pieces = piecesOf(body, maxStateBytes);
+      const options = { compiler: scenarios, wallClock, maxLine: MAX_LINE, draft };
+      let state: WorldState | null = null;
+      for await (const read of readWorlds(pieces, options)) {
+        if ('fault' in read) throw read.fault;
+        if (state !== null) throw refusedSnapshot('This holds more than one world, and one can be restored');
+        state = read.state;
+      }
+      if (state === null) throw refusedSnapshot('This snapshot holds no world');
+      return state;
     } finally {
       draft.end();
       body.resume(); // what is left of a refused body is dropped, so that the connection can go on
@@ -108,21 +85,18 @@ export const stateRoutes: FastifyPluginAsyncZod<StateOptions> = async (
         return done(new Refusal('UNSUPPORTED_MEDIA_TYPE', { message }));
       }
       const isTooLong = Number(request.headers['content-length']) > maxStateBytes;
-      return isTooLong ? done(tooLarge(maxStateBytes)) : done(null, payload);
+      return isTooLong ? done(bodyTooLarge(maxStateBytes)) : done(null, payload);
     });
     streamed.put(
       '/state',
       {
         bodyLimit: maxStateBytes,
-        schema: {
-          operationId: 'putState',
-          summary: 'Restore a snapshot, of this world or of another',
-          tag: 'State',
+        ...operation('State', 'putState', 'Restore a snapshot, of this world or of another', {
           errors: ['STATE_REFUSED', 'SANDBOX_FULL'],
           requestBody: SnapshotText,
           requestType: SNAPSHOT_TYPE,
           response: { 200: WorldAnswer },
-        },
+        }),
       },
       async ({ body, world }) => {
         if (body === undefined || body === null) throw noSnapshot();

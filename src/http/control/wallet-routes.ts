@@ -1,4 +1,3 @@
-import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { EntriesQuery, MoneyRequest, TransactionsQuery, TransitionRequest } from '../../contract/control.ts';
 import {
@@ -15,6 +14,8 @@ import { findPayout } from '../../world/ledger.ts';
 import { entriesPage, payoutsPage, type PageRequest } from '../../world/pages.ts';
 import { unknownTxnId } from '../../world/payout-refusals.ts';
 import { nowMs } from '../../world/state.ts';
+import { operation } from '../operation.ts';
+import type { ControlRoutes } from './control-options.ts';
 import { transactionAnswer, walletAnswer } from './world-answers.ts';
 
 const USUAL_LIMIT = 100;
@@ -32,33 +33,26 @@ const pageOf = ({ order, limit, cursor }: ListQuery): PageRequest => ({
 });
 
 /** The money of a world and its payouts. */
-export const walletRoutes: FastifyPluginAsyncZod = async (app) => {
+export const walletRoutes: ControlRoutes = async (app) => {
   app.get(
     '/wallet',
-    {
-      schema: {
-        operationId: 'getWallet',
-        summary: 'The money of this world',
-        tag: 'Wallet',
-        response: { 200: WalletAnswer },
-      },
-    },
+    operation('Wallet', 'getWallet', 'The money of this world', { response: { 200: WalletAnswer } }),
     ({ world }) => world.read(walletAnswer),
   );
 
   for (const direction of ['credit', 'debit'] as const) {
     app.post(
       `/wallet/${direction}`,
-      {
-        schema: {
-          operationId: `${direction}Wallet`,
-          summary: direction === 'credit' ? 'Put money into the wallet' : 'Take money out of the wallet',
-          tag: 'Wallet',
+      operation(
+        'Wallet',
+        `${direction}Wallet`,
+        direction === 'credit' ? 'Put money into the wallet' : 'Take money out of the wallet',
+        {
           errors: [direction === 'credit' ? 'WALLET_FULL' : 'INSUFFICIENT_BALANCE'],
           body: MoneyRequest,
           response: { 200: MoneyAnswer },
         },
-      },
+      ),
       async ({ body, world }) =>
         moneyAnswer(await world.submit({ kind: direction, amountPaise: toPaise(body.amount) })),
     );
@@ -66,15 +60,10 @@ export const walletRoutes: FastifyPluginAsyncZod = async (app) => {
 
   app.get(
     '/wallet/entries',
-    {
-      schema: {
-        operationId: 'listEntries',
-        summary: 'Why the balance is what it is',
-        tag: 'Wallet',
-        querystring: EntriesQuery,
-        response: { 200: EntriesAnswer },
-      },
-    },
+    operation('Wallet', 'listEntries', 'Why the balance is what it is', {
+      querystring: EntriesQuery,
+      response: { 200: EntriesAnswer },
+    }),
     async ({ query, world }) => {
       const { items, next } = await world.read((state) =>
         entriesPage(state, query.txn_id ?? null, pageOf(query)),
@@ -85,15 +74,10 @@ export const walletRoutes: FastifyPluginAsyncZod = async (app) => {
 
   app.get(
     '/transactions',
-    {
-      schema: {
-        operationId: 'listTransactions',
-        summary: 'Payouts, with timeline and reason',
-        tag: 'Wallet',
-        querystring: TransactionsQuery,
-        response: { 200: TransactionsAnswer },
-      },
-    },
+    operation('Wallet', 'listTransactions', 'Payouts, with timeline and reason', {
+      querystring: TransactionsQuery,
+      response: { 200: TransactionsAnswer },
+    }),
     ({ query, world }) =>
       world.read((state) => {
         const filter = { state: query.status, clientRefId: query.client_ref_id };
@@ -108,17 +92,12 @@ export const walletRoutes: FastifyPluginAsyncZod = async (app) => {
 
   app.get(
     '/transactions/:txn_id',
-    {
-      schema: {
-        operationId: 'getTransaction',
-        summary: 'One payout',
-        tag: 'Wallet',
-        description: 'No status read is counted.',
-        errors: ['TRANSACTION_NOT_FOUND'],
-        params: named,
-        response: { 200: TransactionAnswer },
-      },
-    },
+    operation('Wallet', 'getTransaction', 'One payout', {
+      description: 'No status read is counted.',
+      errors: ['TRANSACTION_NOT_FOUND'],
+      params: named,
+      response: { 200: TransactionAnswer },
+    }),
     ({ params: { txn_id: txnId }, world }) =>
       world.read((state) => {
         const payout = findPayout(state, { txnId });
@@ -129,18 +108,13 @@ export const walletRoutes: FastifyPluginAsyncZod = async (app) => {
 
   app.post(
     '/transactions/:txn_id/transition',
-    {
-      schema: {
-        operationId: 'forceTransition',
-        summary: 'Force a payout into a state',
-        tag: 'Wallet',
-        description: 'Along legal edges only. What was planned for it is called off.',
-        errors: ['TRANSACTION_NOT_FOUND', 'ILLEGAL_TRANSITION'],
-        params: named,
-        body: TransitionRequest,
-        response: { 200: TransactionAnswer },
-      },
-    },
+    operation('Wallet', 'forceTransition', 'Force a payout into a state', {
+      description: 'Along legal edges only. What was planned for it is called off.',
+      errors: ['TRANSACTION_NOT_FOUND', 'ILLEGAL_TRANSITION'],
+      params: named,
+      body: TransitionRequest,
+      response: { 200: TransactionAnswer },
+    }),
     async ({ params: { txn_id: txnId }, body: { to }, world }) =>
       transactionAnswer(await world.submit({ kind: 'transition', txnId, to }), world.nowMs),
   );

@@ -1,15 +1,9 @@
-import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
-import { NoRequest } from '../../contract/control.ts';
 import { ModelAnswer, WorldAnswer } from '../../contract/control-answers.ts';
 import { STATES } from '../../contract/payout.ts';
 import { isMoneyBack, legalNext } from '../../payout/payout.ts';
-import type { ScenarioSource } from '../../contract/snapshot.ts';
+import { operation } from '../operation.ts';
+import type { ControlRoutes } from './control-options.ts';
 import { worldAnswer } from './world-answers.ts';
-
-interface Options {
-  /** The scenario of every world that has not chosen another. */
-  readonly activeSource: () => ScenarioSource;
-}
 
 /** The state machine of a payout, as data. */
 const MODEL: ModelAnswer = {
@@ -23,48 +17,30 @@ const MODEL: ModelAnswer = {
 };
 
 /** The world as a whole: how it stands, and as new. */
-export const worldRoutes: FastifyPluginAsyncZod<Options> = async (app, { activeSource }) => {
+export const worldRoutes: ControlRoutes = async (app, { scenarios }) => {
   app.get(
     '/world',
-    {
-      schema: {
-        operationId: 'getWorld',
-        summary: 'How the world stands',
-        tag: 'World',
-        response: { 200: WorldAnswer },
-      },
-    },
+    operation('World', 'getWorld', 'How the world stands', { response: { 200: WorldAnswer } }),
     ({ world }) => world.read(worldAnswer),
   );
 
   app.post(
     '/reset',
-    {
-      schema: {
-        operationId: 'resetWorld',
-        summary: 'Make the world as new',
-        tag: 'World',
-        description: 'Hanging and delayed answers of it end.',
-        body: NoRequest,
-        response: { 200: WorldAnswer },
-      },
-    },
+    operation('World', 'resetWorld', 'Make the world as new', {
+      description: 'Hanging and delayed answers of it end.',
+      response: { 200: WorldAnswer },
+    }),
     async ({ world }) => {
-      await world.submit({ kind: 'reset', source: activeSource() });
+      await world.submit({ kind: 'reset', source: scenarios.active.source });
       return world.read(worldAnswer);
     },
   );
 
   app.get(
     '/model',
-    {
-      schema: {
-        operationId: 'getModel',
-        summary: 'The state machine of a payout, as data',
-        tag: 'World',
-        response: { 200: ModelAnswer },
-      },
-    },
+    operation('World', 'getModel', 'The state machine of a payout, as data', {
+      response: { 200: ModelAnswer },
+    }),
     () => MODEL,
   );
 };

@@ -4,7 +4,7 @@ import { Refusal } from '../../contract/errors.ts';
 
 const FIRST_BYTES = 1024;
 
-const tooLarge = (limit: number): Refusal =>
+export const bodyTooLarge = (limit: number): Refusal =>
   new Refusal('BODY_TOO_LARGE', { message: `The request body is larger than ${limit / 1024} KiB` });
 
 /**
@@ -28,7 +28,7 @@ export function collectBody(
   const abort = (): void => finish(new Refusal('MALFORMED_REQUEST')); // the client has left
   const add = (chunk: Buffer): void => {
     const needed = length + chunk.length;
-    if (needed > bodyLimit) return finish(tooLarge(bodyLimit));
+    if (needed > bodyLimit) return finish(bodyTooLarge(bodyLimit));
     if (needed > body.length) {
       const larger = Buffer.allocUnsafe(Math.min(bodyLimit, Math.max(needed, 2 * body.length)));
       body.copy(larger, 0, 0, length);
@@ -36,6 +36,6 @@ export function collectBody(
     }
     length += chunk.copy(body, length);
   };
-  if (Number(headers['content-length']) > bodyLimit) return finish(tooLarge(bodyLimit));
+  if (Number(headers['content-length']) > bodyLimit) return finish(bodyTooLarge(bodyLimit));
   payload.on('data', add).once('end', end).once('error', abort);
 }

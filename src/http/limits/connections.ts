@@ -1,5 +1,8 @@
-import type { Server } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+
+/** The exchanges of a connection that are not over: each response, with what to call when it is. */
+type Exchanges = Map<ServerResponse, () => void>;
 
 /**
  * Bounds the connections of a server, and the requests that clients pipeline on them. Unlike `server.maxConnections`, which
@@ -8,8 +11,8 @@ import type { Socket } from 'node:net';
  * connection instead would hide that its client leaves.
  */
 export class Connections {
-  /** Requests under way on each connection. The one on which nothing happened for longest comes first. */
-  readonly #underWay = new Map<Socket, number>();
+  /** The connection on which nothing happened for longest comes first. */
+  readonly #open = new Map<Socket, Exchanges>();
   readonly #max: number;
   readonly #maxAhead: number;
   readonly #ended: (limit: string) => void;
@@ -29,59 +32,61 @@ export class Connections {
   /** Counts the connections that a server accepts from now on. */
   watch(server: Server): void {
     server.on('connection', (socket) => {
-      if (this.#underWay.size >= this.#max) this.#end(this.#quietest(), 'SANDBOX_MAX_CONNECTIONS');
-      this.#underWay.set(socket, 0);
-      socket.once('close', () => this.#forget(socket));
+      const [quietest] = this.#open.keys();
+      if (this.#open.size >= this.#max && quietest !== undefined)
+        this.#end(quietest, 'SANDBOX_MAX_CONNECTIONS');
+      const exchanges: Exchanges = new Map();
+      this.#open.set(socket, exchanges);
+      socket.once('close', () => {
+        // a response that waits behind another one never emits `close` when its connection breaks
+        for (const response of exchanges.keys()) this.#over(socket, exchanges, response);
+        this.#open.delete(socket);
+      });
     });
   }
 
-  /** Counts a request that has begun. */
-  began(socket: Socket): void {
-    const before = this.#underWay.get(socket);
-    if (before === undefined) return; // its connection has ended
-    this.#move(socket, before + 1);
-    if (before > 0) this.#ahead += 1;
+  /** Counts a request that has begun, and calls `over` when its response or its connection has closed. */
+  began(response: ServerResponse, over: () => void): void {
+    const { socket } = response.req;
+    const exchanges = this.#open.get(socket);
+    if (exchanges === undefined) return; // its connection has ended
+    exchanges.set(response, over);
+    if (exchanges.size > 1) this.#ahead += 1;
+    this.#touch(socket, exchanges);
+    response.once('close', () => this.#over(socket, exchanges, response));
     if (this.#ahead > this.#maxAhead) this.#end(this.#greediest(), 'requests ahead of their answers');
   }
 
-  /** Counts a request whose exchange is over. */
-  ended(socket: Socket): void {
-    const before = this.#underWay.get(socket);
-    if (before === undefined) return;
-    this.#move(socket, before - 1);
-    if (before > 1) this.#ahead -= 1;
+  /** The latest response on a connection that is not over, of a request that came whole, or of which some was sent. */
+  owedResponse(socket: Socket): ServerResponse | undefined {
+    const responses = [...(this.#open.get(socket)?.keys() ?? [])];
+    return responses.findLast(({ req, headersSent }) => req.complete || headersSent);
   }
 
-  #move(socket: Socket, underWay: number): void {
-    this.#underWay.delete(socket);
-    this.#underWay.set(socket, underWay);
-  }
-
-  #quietest(): Socket | undefined {
-    for (const socket of this.#underWay.keys()) return socket;
-    return undefined;
-  }
-
-  #greediest(): Socket | undefined {
-    let greediest: Socket | undefined;
-    let most = 0;
-    for (const [socket, underWay] of this.#underWay) {
-      if (underWay <= most) continue;
-      greediest = socket;
-      most = underWay;
+  #over(socket: Socket, exchanges: Exchanges, response: ServerResponse): void {
+    const over = exchanges.get(response);
+    if (over === undefined) return;
+    exchanges.delete(response);
+    if (this.#open.has(socket)) {
+      if (exchanges.size > 0) this.#ahead -= 1;
+      this.#touch(socket, exchanges);
     }
-    return greediest;
+    over();
   }
 
-  #end(socket: Socket | undefined, limit: string): void {
-    if (socket === undefined) return;
-    this.#forget(socket);
+  #touch(socket: Socket, exchanges: Exchanges): void {
+    this.#open.delete(socket);
+    this.#open.set(socket, exchanges);
+  }
+
+  #greediest(): Socket {
+    return [...this.#open].reduce((a, b) => (b[1].size > a[1].size ? b : a))[0];
+  }
+
+  #end(socket: Socket, limit: string): void {
+    this.#ahead -= Math.max(this.#open.get(socket)!.size - 1, 0);
+    this.#open.delete(socket);
     socket.destroy();
     this.#ended(limit);
-  }
-
-  #forget(socket: Socket): void {
-    this.#ahead -= Math.max((this.#underWay.get(socket) ?? 0) - 1, 0);
-    this.#underWay.delete(socket);
   }
 }

@@ -5,6 +5,8 @@ import { Refusal } from '../../contract/errors.ts';
 import { isTooNested, MAX_NESTING } from '../../contract/nesting.ts';
 import { collectBody } from './collected-body.ts';
 
+export const JSON_TYPE = 'application/json; charset=utf-8';
+
 const OTHER_CHARSET = /charset=(?!"?utf-?8"?\s*(;|$))/i;
 
 /** Whether the headers say that a body is compressed, or in another character set. */

@@ -3,25 +3,12 @@ import { Refusal } from '../../contract/errors.ts';
 import type { WallClock } from '../../log/wall-clock.ts';
 import type { WorldLog } from '../../log/world-log.ts';
 import { worldIdOf } from '../../payout/identity.ts';
-import type { Scenario } from '../../scenario/scenario.ts';
+import type { ScenarioLibrary } from '../../scenario/scenario-library.ts';
 import { journalRequest } from '../exchange-record.ts';
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** The scenario that this request chose by a header; null for that of its world. */
-    chosenScenario: Scenario | null;
-  }
-}
-
-/** The scenarios that a request can choose by name. */
-interface NamedScenarios {
-  readonly names: readonly string[];
-  get(name: string): Scenario | undefined;
-}
 
 interface Options {
   readonly log: WorldLog;
-  readonly scenarios: NamedScenarios;
+  readonly scenarios: ScenarioLibrary;
   /** Takes the key out of an Authorization header. @throws Refusal UNAUTHORIZED */
   readonly keyOf: (authorization: string | undefined) => string;
   /** The key whose world answers a status request without one, in a dialect that answers it. */

@@ -6,6 +6,7 @@ import type { WallClock } from '../../log/wall-clock.ts';
 import { replacesBody, type Respond } from '../../scenario/rule.ts';
 import type { Answer, RequestResult, SeenEffect } from '../../world/requests.ts';
 import { exchangeOf, noteAnswer, updateJournal } from '../exchange-record.ts';
+import { JSON_TYPE } from '../limits/json-body.ts';
 import type { UnreadAnswers } from '../limits/unread-answers.ts';
 import { errorBody, refuse, sendText } from '../refusals.ts';
 import { setSandboxHeader } from '../sandbox-headers.ts';
@@ -36,8 +37,6 @@ function usualHeaders(status: number, { rate_limit: rows }: Dialect): Readonly<R
   if (status === 401) return { 'www-authenticate': 'Bearer' };
   return status === 429 && rows.retry_after === 'seconds' ? { 'retry-after': '1' } : {};
 }
-
-const JSON_TYPE = 'application/json; charset=utf-8';
 
 /**
  * Answers a request of the service with what its world made of it: normally, or as a rule orders.

@@ -12,6 +12,7 @@ import {
 import type { RouteName } from '../../contract/scenario.ts';
 import { checkRailRules } from '../../payout/rails.ts';
 import { noteAnswer } from '../exchange-record.ts';
+import { operation } from '../operation.ts';
 import { setSandboxHeader } from '../sandbox-headers.ts';
 import { respond, type Waiting } from './apply-effect.ts';
 import { refuseUnknownFields } from './body-checks.ts';
@@ -67,12 +68,9 @@ export const payoutRoutes: FastifyPluginAsyncZod<Options> = async (app, { admit,
     '/payout/initiate',
     {
       config: { name: 'initiate' },
-      schema: {
-        operationId: 'initiatePayout',
-        summary: 'Initiate a payout',
+      ...operation('Payouts', 'initiatePayout', 'Initiate a payout', {
         description:
           'Pays an amount in INR from the wallet to a bank account or a UPI ID. Sent again with the same client_ref_id and body, it is answered with the payout that there is, and nothing is debited twice.',
-        tag: 'Payouts',
         requestHeaders: ScenarioHeader,
         responseHeaders: ['Idempotent-Replayed', 'X-Sandbox-Warning'],
         errors: [
@@ -84,7 +82,7 @@ export const payoutRoutes: FastifyPluginAsyncZod<Options> = async (app, { admit,
         ],
         body: InitiateRequest,
         response: { 200: InitiateAnswer },
-      },
+      }),
       preValidation: [refuseUnknownFields],
     },
     async (request, reply) => {
@@ -99,14 +97,11 @@ export const payoutRoutes: FastifyPluginAsyncZod<Options> = async (app, { admit,
     '/client/fetchbalance',
     {
       config: { name: 'balance' },
-      schema: {
-        operationId: 'fetchBalance',
-        summary: 'Fetch the wallet balance',
-        tag: 'Payouts',
+      ...operation('Payouts', 'fetchBalance', 'Fetch the wallet balance', {
         requestHeaders: ScenarioHeader,
         errors: ['INVALID_REQUEST', 'RATE_LIMITED'],
         response: { 200: BalanceAnswer },
-      },
+      }),
     },
     async (request, reply) => {
       const result = await request.world.submit({ kind: 'balance', ...asked(request) });
@@ -118,16 +113,13 @@ export const payoutRoutes: FastifyPluginAsyncZod<Options> = async (app, { admit,
     '/payout/status',
     {
       config: { name: 'status' },
-      schema: {
-        operationId: 'getPayoutStatus',
-        summary: 'Fetch the status of a payout',
+      ...operation('Payouts', 'getPayoutStatus', 'Fetch the status of a payout', {
         description: 'By client_ref_id or by txn_id. With both, they must name the same payout.',
-        tag: 'Payouts',
         requestHeaders: ScenarioHeader,
         errors: ['TRANSACTION_NOT_FOUND', 'TRANSACTION_UNKNOWN', 'RATE_LIMITED'],
         querystring: StatusQuery,
         response: { 200: StatusAnswer },
-      },
+      }),
     },
     async (request, reply) => {
       const { query, world } = request;

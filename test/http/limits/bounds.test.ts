@@ -75,8 +75,8 @@ test('a connection closed by a limit is logged', async () => {
 async function silentServer(connections: Connections) {
   const server = createServer();
   const responses: ServerResponse[] = [];
-  server.on('request', ({ socket }, response: ServerResponse) => {
-    connections.began(socket);
+  server.on('request', (_request, response: ServerResponse) => {
+    connections.began(response, () => undefined);
     responses.push(response);
   });
   connections.watch(server);

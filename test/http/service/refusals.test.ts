@@ -29,7 +29,8 @@ async function clientIn(errors: ErrorRows, settings: SettingsInput = {}, dialect
 
 /** The answer to bytes that are not a request. */
 async function brokenHttp(code: string, errors: ErrorRows): Promise<Seen> {
-  const refuse = refuseBrokenHttp(pino({ level: 'silent' }), () => ({
+  const noConnections = { owedResponse: () => undefined };
+  const refuse = refuseBrokenHttp(pino({ level: 'silent' }), noConnections, () => ({
     dialect: changedDialect(DEFAULT_DIALECT, { errors }),
   }));
   const server = createServer((socket) => refuse(Object.assign(new Error(code), { code }), socket));

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import type { WallClock } from '../../log/wall-clock.ts';
-import type { UnreadAnswers } from '../limits/unread-answers.ts';
+import type { UnreadAnswers } from './unread-answers.ts';
 
 /** A text that comes in pieces. */
 interface InPieces {
@@ -12,8 +12,6 @@ interface InPieces {
 
 /** The pieces that are made ahead of a reader. */
 const BYTES_AHEAD = 512 * 1024;
-
-export const JSON_TYPE = 'application/json; charset=utf-8';
 
 async function* withTurns(pieces: InPieces['pieces'], wallClock: WallClock): AsyncGenerator<string> {
   for await (const piece of pieces) {

@@ -1,0 +1,46 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import type { WallClock } from '../../log/wall-clock.ts';
+import type { WorldLog } from '../../log/world-log.ts';
+import type { ScenarioLibrary } from '../../scenario/scenario-library.ts';
+import type { UnreadAnswers } from '../limits/unread-answers.ts';
+
+/** A file of the dashboard, as it is sent. */
+export interface DashboardFile {
+  readonly type: string;
+  readonly body: Buffer;
+  readonly etag: string;
+}
+
+/** A file of the page that shows the OpenAPI document. */
+interface DocsFile {
+  readonly type: string;
+  readonly plain: Buffer;
+  readonly gzip: Buffer;
+}
+
+/** What the routes of the control API are made with. */
+export interface ControlOptions {
+  readonly log: WorldLog;
+  readonly scenarios: ScenarioLibrary;
+  readonly wallClock: WallClock;
+  readonly unread: UnreadAnswers;
+  /** Takes the key out of an Authorization header. @throws Refusal UNAUTHORIZED */
+  readonly keyOf: (authorization: string | undefined) => string;
+  /** Refuses whoever does not have the admin token. @throws Refusal UNAUTHORIZED */
+  readonly requireAdmin: (authorization: string | undefined) => void;
+  readonly version: string;
+  readonly isStopping: () => boolean;
+  /** The longest snapshot that can be restored. */
+  readonly maxStateBytes: number;
+  /** All metrics in Prometheus' text format; null when metrics are off. */
+  readonly metricsText: (() => Promise<string>) | null;
+  /** The OpenAPI document of all routes, as JSON text. */
+  readonly openapi: () => Promise<string>;
+  /** A file of the page that shows that document; undefined for an unknown name. */
+  readonly docsFile: (name: string) => Promise<DocsFile | undefined>;
+  /** All files of the dashboard by their path below it; none where it was not built. */
+  readonly dashboardFiles: () => ReadonlyMap<string, DashboardFile>;
+}
+
+/** Routes of the control API. */
+export type ControlRoutes = FastifyPluginAsyncZod<ControlOptions>;

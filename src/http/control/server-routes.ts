@@ -1,0 +1,98 @@
+import type { FastifyReply } from 'fastify';
+import { z } from 'zod';
+import { HealthAnswer } from '../../contract/control-answers.ts';
+import { Refusal } from '../../contract/errors.ts';
+import { JSON_TYPE } from '../limits/json-body.ts';
+import { operation } from '../operation.ts';
+import type { ControlRoutes } from './control-options.ts';
+import { PAGE_POLICY } from './dashboard-routes.ts';
+
+const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
+
+/** Whether an Accept-Encoding header allows gzip: by name, or else by `*`, and not with the weight 0. */
+function acceptsGzip(header = ''): boolean {
+  const codings = header.split(',').map((coding) => coding.toLowerCase().split(';'));
+  const named = (name: string) => codings.find(([coding]) => coding?.trim() === name);
+  const [, ...parameters] = named('gzip') ?? named('*') ?? ['', 'q=0'];
+  return !parameters.some((parameter) => /^\s*q\s*=\s*0(\.0*)?\s*$/.test(parameter));
+}
+
+/** The server as a whole. No key is needed, since nothing of a world is in these answers. */
+export const serverRoutes: ControlRoutes = async (app, options) => {
+  const { version, isStopping, metricsText, openapi, docsFile } = options;
+
+  app.get(
+    '/health',
+    operation('Server', 'getHealth', 'Whether the sandbox is ready', {
+      description: 'It listens once its scenarios are read and its state is restored; 503 while it stops.',
+      access: 'everybody',
+      response: { 200: HealthAnswer, 503: HealthAnswer },
+    }),
+    (_request, reply): z.infer<typeof HealthAnswer> => {
+      if (!isStopping()) return { status: 'ready', version };
+      void reply.code(503);
+      return { status: 'stopping', version };
+    },
+  );
+
+  let document: Promise<Buffer> | undefined; // one copy for all readers
+  app.get(
+    '/openapi.json',
+    operation('Server', 'getOpenapi', 'This document', {
+      access: 'everybody',
+      answers: {
+        type: 'application/json',
+        description: 'The OpenAPI 3.1 document of the service and of the control API',
+        schema: z.record(z.string(), z.unknown()),
+      },
+    }),
+    async (_request, reply) => {
+      document ??= openapi().then((text) => Buffer.from(text));
+      return reply.type(JSON_TYPE).send(await document);
+    },
+  );
+
+  const send = async (name: string, accepted: string | undefined, reply: FastifyReply) => {
+    const file = await docsFile(name);
+    if (file === undefined) throw new Refusal('ROUTE_NOT_FOUND', { message: `The page has no file ${name}` });
+    void reply.headers({ 'content-security-policy': PAGE_POLICY, vary: 'accept-encoding' }).type(file.type);
+    return acceptsGzip(accepted)
+      ? reply.header('content-encoding', 'gzip').send(file.gzip)
+      : reply.send(file.plain);
+  };
+
+  app.get(
+    '/docs',
+    operation('Server', 'openDocs', 'A page that shows this document', {
+      access: 'everybody',
+      answers: { type: 'text/html', description: 'The page, which asks nobody but this server' },
+    }),
+    ({ headers }, reply) => send('index.html', headers['accept-encoding'], reply),
+  );
+
+  app.get(
+    '/docs/:file',
+    { schema: { undocumented: true, params: z.object({ file: z.string() }) } },
+    ({ headers, params: { file } }, reply) =>
+      // the addresses in the page are relative to /_sandbox/docs
+      file === '' ? reply.redirect('../docs', 308) : send(file, headers['accept-encoding'], reply),
+  );
+
+  app.get(
+    '/metrics',
+    operation('Server', 'getMetrics', 'What Prometheus scrapes', {
+      description: 'Off unless SANDBOX_METRICS=on asks for it. Nothing of any world is in it.',
+      access: 'everybody',
+      errors: ['ROUTE_NOT_FOUND'],
+      answers: { type: 'text/plain', description: "Counters and gauges in Prometheus' text format" },
+    }),
+    async (_request, reply) => {
+      if (metricsText === null) {
+        throw new Refusal('ROUTE_NOT_FOUND', {
+          message: 'Metrics are off: SANDBOX_METRICS=on or --metrics on turns them on',
+        });
+      }
+      return reply.type(METRICS_TYPE).send(await metricsText());
+    },
+  );
+};
