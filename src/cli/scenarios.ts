@@ -1,6 +1,6 @@
 import { ScenarioError } from '../scenario/scenario-file.ts';
 import { ScenarioLibrary } from '../scenario/scenario-library.ts';
-import { ANY_SETTINGS } from './any-settings.ts';
+import { readSettings, scenarioSettings } from '../settings.ts';
 
 const EXIT_OK = 0;
 
@@ -29,7 +29,7 @@ export function scenarioList(
   let library: ScenarioLibrary;
   try {
     library = new ScenarioLibrary({
-      settings: ANY_SETTINGS,
+      settings: scenarioSettings(readSettings({}, {})),
       active: undefined,
       folder,
       reloaded: nothing,

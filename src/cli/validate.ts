@@ -1,5 +1,5 @@
-import { readScenario, ScenarioError, shippedDialects } from '../scenario/scenario-file.ts';
-import { ANY_SETTINGS } from './any-settings.ts';
+import { readScenario, ScenarioError } from '../scenario/scenario-file.ts';
+import { readSettings, scenarioSettings } from '../settings.ts';
 
 const EXIT_OK = 0;
 /** A scenario file that cannot be used. */
@@ -12,11 +12,11 @@ const EXIT_INVALID = 1;
  * @returns the exit code: 1 when a file cannot be used
  */
 export function validate(files: readonly string[], say: (line: string) => void): number {
-  const surroundings = { settings: ANY_SETTINGS, lastRules: () => [], dialects: shippedDialects };
+  const settings = scenarioSettings(readSettings({ magic: 'off' }, {})); // of any settings: only its own rules count
   let exitCode = EXIT_OK;
   for (const file of files) {
     try {
-      const { rules } = readScenario(file, surroundings);
+      const { rules } = readScenario(file, settings);
       say(`${file}: ok, ${rules.length} ${rules.length === 1 ? 'rule' : 'rules'}`);
     } catch (error) {
       if (!(error instanceof ScenarioError)) throw error;

@@ -88,7 +88,7 @@ test('a changed file holds from then on; a broken one leaves the last good one i
   await expect.poll(status, { timeout: 20_000 }).toBe(505);
 
   const { stdout } = await program.stop();
-  const [refused] = linesOf(stdout, 'scenario refused: the last good one stays in force');
+  const [refused] = linesOf(stdout, 'scenario refused: the last good one stays active');
   expect(refused!['problems']).toEqual(
     expect.arrayContaining([`${file}:1:25 rules[0].efect is not known here (did you mean effect?)`]),
   );

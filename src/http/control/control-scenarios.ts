@@ -1,6 +1,6 @@
 import type { Rule } from '../../scenario/rule.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
-import { ruleOf, ScenarioError } from '../../scenario/scenario-file.ts';
+import { ScenarioError } from '../../scenario/scenario-file.ts';
 import type { ScenarioLibrary } from '../../scenario/scenario-library.ts';
 import { wrongRequest } from './checked-request.ts';
 
@@ -47,6 +47,6 @@ export class ControlScenarios {
   }
 
   compileRule(document: unknown): Rule {
-    return refusing(() => ruleOf(document, 'world'));
+    return refusing(() => this.#library.rule(document));
   }
 }
