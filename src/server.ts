@@ -8,21 +8,6 @@ import { gracefulStop } from './platform/graceful-stop.ts';
 import type { Restored } from './platform/kept-state.ts';
 import type { Settings } from './settings.ts';
 
-/**
- * The OpenAPI document of a sandbox with these settings, which does not listen for it.
- *
- * @returns JSON text
- */
-export async function openapiOf(settings: Settings, wallClock: WallClock, log: Logger): Promise<string> {
-  const { app, openapi } = await buildApp({ settings, wallClock, log });
-  await app.ready();
-  try {
-    return await openapi();
-  } finally {
-    await app.close();
-  }
-}
-
 export interface Server {
   /** Where a client of the same machine reaches it: `http://127.0.0.1:3000`. */
   readonly url: string;

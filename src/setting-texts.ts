@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { durationMs } from './contract/duration.ts';
-import { isWholePaise, MAX_AMOUNT_INR } from './contract/payout.ts';
+import { MAX_AMOUNT_INR } from './contract/payout.ts';
 import type { RateLimit } from './scenario/scenario.ts';
 
 /** Parsers of settings. Each returns undefined for a text that it cannot parse. */
@@ -12,13 +12,13 @@ export const commaList = (text: string): readonly string[] | undefined => {
 
 /** Host names without a port, in lower case. */
 export const hostNames = (text: string): readonly string[] | undefined => {
-  const names = text.split(',').map((name) => name.trim().toLowerCase());
-  return names.every((name) => /^[a-z0-9_]([a-z0-9._-]{0,251}[a-z0-9_])?$/.test(name)) ? names : undefined;
+  const names = commaList(text.toLowerCase());
+  return names?.every((name) => /^[a-z0-9_]([a-z0-9._-]{0,251}[a-z0-9_])?$/.test(name)) ? names : undefined;
 };
 
 export const rupees = (text: string): number | undefined => {
   const amount = /^\d{1,12}(\.\d{1,2})?$/.test(text) ? Number(text) : Number.NaN;
-  return amount <= MAX_AMOUNT_INR && isWholePaise(amount) ? amount : undefined;
+  return amount <= MAX_AMOUNT_INR ? amount : undefined;
 };
 
 const BYTES = { KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 } as const;

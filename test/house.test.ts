@@ -94,7 +94,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   'index.ts': ['pino'],
   'settings.ts': ['zod', 'node:v8'],
   'setting-texts.ts': ['zod'],
-  client: [],
+  client: ['eventsource-parser'],
   dashboard: ['preact', 'preact/hooks', '@preact/signals', 'uplot'],
 };
 

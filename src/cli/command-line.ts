@@ -1,5 +1,5 @@
 import { readSettings, SettingsError } from '../settings.ts';
-import { complain } from './complaint.ts';
+import { complain } from './output.ts';
 
 /**
  * The command `payout-sandbox`.

@@ -1,11 +1,9 @@
 import { Command, CommanderError } from 'commander';
 import { durationMs } from '../contract/duration.ts';
 import { readSettings, SETTINGS, type SettingName } from '../settings.ts';
-import { complain } from './complaint.ts';
+import { complain, EXIT_OK, say } from './output.ts';
 import { packageVersion } from '../platform/package-version.ts';
 import { suggestion } from '../contract/suggestion.ts';
-
-const EXIT_OK = 0;
 
 const SERVE_EXAMPLES = `
 Examples:
@@ -23,8 +21,6 @@ const EXAMPLES = `${SERVE_EXAMPLES}
   $ payout-sandbox validate ./scenarios/*.yaml        what is wrong with them, before a test run tells you
   $ payout-sandbox health --wait 30s && npm test      as soon as it is ready
 ${EXIT_CODES}`;
-
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 type Flags = Readonly<Record<string, unknown>>;
 
@@ -86,10 +82,8 @@ function buildCommand(environment: NodeJS.ProcessEnv, ended: (exitCode: number) 
     .description('list the scenarios by name, with what each is for')
     .allowExcessArguments(false)
     .action(async (flags: Flags) => {
-      const { scenarioList } = await import('./scenarios.ts');
-      const { isTTY: isTerminal } = process.stdout;
-      const reader = { isTerminal, isColoured: isTerminal && !environment['NO_COLOR'] };
-      ended(scenarioList(settingsOf(flags).scenarios, reader, say, complain));
+      const { listScenarios } = await import('./scenarios.ts');
+      ended(listScenarios(settingsOf(flags), environment));
     });
   root
     .command('schema')
@@ -120,7 +114,7 @@ function buildCommand(environment: NodeJS.ProcessEnv, ended: (exitCode: number) 
         if (waitMs === undefined)
           return ended(complain(`--wait must be a duration such as 30s, not ${wait}`));
         const { askHealth } = await import('./health.ts');
-        ended(await askHealth(url === undefined ? settingsOf(flags) : url, waitMs, say, complain));
+        ended(await askHealth(url === undefined ? settingsOf(flags) : url, waitMs));
       },
     );
   return root;

@@ -1,9 +1,8 @@
 import { get, type IncomingMessage } from 'node:http';
 import type { Settings } from '../settings.ts';
-import { EXIT_USAGE } from './complaint.ts';
 import { stopwatchMs } from '../platform/system-clock.ts';
+import { complain, EXIT_OK, say } from './output.ts';
 
-const EXIT_READY = 0;
 const EXIT_NOT_READY = 1;
 const PATIENCE_MS = 3000;
 const AGAIN_MS = 100;
@@ -38,25 +37,21 @@ const statusOf = (url: string): Promise<number> =>
 export async function askHealth(
   at: string | Pick<Settings, 'host' | 'port'>,
   waitMs: number,
-  say: (line: string) => void,
-  complain: (message: string) => void,
 ): Promise<number> {
   if (typeof at === 'object' && at.port === 0) {
-    complain('port 0 is no port to ask at: say where it is with --port or --url');
-    return EXIT_USAGE;
+    return complain('port 0 is no port to ask at: say where it is with --port or --url');
   }
   const base = typeof at === 'string' ? at.replace(/\/$/, '') : urlOf(at);
   const url = `${base}/_sandbox/health`;
   if (!URL.canParse(url) || !url.startsWith('http://')) {
-    complain(`--url must be an address that begins with http://, not ${JSON.stringify(base)}`);
-    return EXIT_USAGE;
+    return complain(`--url must be an address that begins with http://, not ${JSON.stringify(base)}`);
   }
   const untilMs = stopwatchMs() + waitMs;
   for (;;) {
     const wrong = await notReady(url);
     if (wrong === null) {
       say(`${base} is ready`);
-      return EXIT_READY;
+      return EXIT_OK;
     }
     if (stopwatchMs() + AGAIN_MS > untilMs) {
       complain(`${base} is not ready: ${wrong}`);

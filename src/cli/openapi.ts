@@ -1,10 +1,20 @@
 import { pino } from 'pino';
-import { openapiOf } from '../server.ts';
-import { readSettings } from '../settings.ts';
+import { buildApp } from '../app.ts';
 import { systemClock } from '../platform/system-clock.ts';
+import { readSettings } from '../settings.ts';
 
-/** `payout-sandbox openapi`: the document, as every sandbox serves it at /_sandbox/openapi.json, for eyes and for diffs. */
+/** `payout-sandbox openapi`: the document that every sandbox serves at /_sandbox/openapi.json, indented. */
 export async function openapiJson(): Promise<string> {
-  const text = await openapiOf(readSettings({}, {}), systemClock(), pino({ level: 'silent' }));
-  return `${JSON.stringify(JSON.parse(text), null, 2)}\n`;
+  const settings = readSettings({}, {});
+  const { app, openapi } = await buildApp({
+    settings,
+    wallClock: systemClock(),
+    log: pino({ level: 'silent' }),
+  });
+  await app.ready();
+  try {
+    return `${JSON.stringify(JSON.parse(await openapi()), null, 2)}\n`;
+  } finally {
+    await app.close();
+  }
 }

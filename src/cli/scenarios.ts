@@ -1,49 +1,35 @@
 import { ScenarioError } from '../scenario/scenario-file.ts';
 import { ScenarioLibrary } from '../scenario/scenario-library.ts';
-import { ANY_SETTINGS } from './any-settings.ts';
-
-const EXIT_OK = 0;
-
-/** Who reads a list: a person at a terminal, or a program. */
-interface Reader {
-  readonly isTerminal: boolean;
-  readonly isColoured: boolean;
-}
+import { scenarioSettings, type Settings } from '../settings.ts';
+import { complain, EXIT_OK, say } from './output.ts';
 
 const bold = (text: string): string => `\u001b[1m${text}\u001b[22m`;
 
 /**
- * `payout-sandbox scenarios`: every scenario with its description, one line each; in columns on a terminal, else with a
- * tab between them.
+ * `payout-sandbox scenarios`: one line for each scenario, with its description; in columns on a terminal, otherwise
+ * separated by a tab.
  *
- * @param folder the user's own scenarios, if there are any
- * @returns the exit code: 2 when one of the user's cannot be used
+ * @returns the exit code: 2 when one of the user's scenarios cannot be used
  */
-export function scenarioList(
-  folder: string | undefined,
-  { isTerminal, isColoured }: Reader,
-  say: (line: string) => void,
-  complain: (...lines: readonly string[]) => number,
-): number {
-  const nothing = (): void => undefined;
-  let library: ScenarioLibrary;
+export function listScenarios(settings: Settings, environment: NodeJS.ProcessEnv): number {
+  const { isTTY: isTerminal } = process.stdout;
+  const isColoured = isTerminal && !environment['NO_COLOR'];
   try {
-    library = new ScenarioLibrary({
-      settings: ANY_SETTINGS,
+    const library = new ScenarioLibrary({
+      settings: scenarioSettings(settings),
       active: undefined,
-      folder,
-      reloaded: nothing,
-      refused: nothing,
+      folder: settings.scenarios,
+      reloaded: () => undefined,
+      refused: () => undefined,
     });
+    const width = Math.max(...library.names.map((name) => name.length));
+    for (const { name, description } of library.all) {
+      const gap = isTerminal ? ' '.repeat(width - name.length + 2) : '\t';
+      say(`${isColoured ? bold(name) : name}${gap}${description.replaceAll(/\s+/g, ' ').trim()}`);
+    }
+    return EXIT_OK;
   } catch (error) {
     if (error instanceof ScenarioError) return complain(...error.lines);
     throw error;
   }
-  const width = Math.max(...library.names.map((name) => name.length));
-  for (const name of library.names) {
-    const description = library.get(name)?.description ?? '';
-    const gap = isTerminal ? ' '.repeat(width - name.length + 2) : '\t';
-    say(`${isColoured ? bold(name) : name}${gap}${description.replaceAll(/\s+/g, ' ').trim()}`);
-  }
-  return EXIT_OK;
 }

@@ -1,13 +1,11 @@
 import { startServer } from '../server.ts';
 import type { Settings } from '../settings.ts';
-import { complain } from './complaint.ts';
 import { standardLog } from '../platform/logging.ts';
 import { ScenarioError } from '../scenario/scenario-file.ts';
 import { StateFileError } from '../platform/state-file.ts';
 import { systemClock } from '../platform/system-clock.ts';
+import { complain, EXIT_OK } from './output.ts';
 import { welcome } from './welcome.ts';
-
-const EXIT_STOPPED = 0;
 
 const ADDRESS_CALLS: ReadonlySet<string> = new Set(['getaddrinfo', 'bind', 'listen']);
 
@@ -52,7 +50,7 @@ async function untilStopped(settings: Settings): Promise<void> {
 export async function serve(settings: Settings): Promise<number> {
   try {
     await untilStopped(settings);
-    return EXIT_STOPPED;
+    return EXIT_OK;
   } catch (error) {
     if (error instanceof ScenarioError) return complain(...error.lines);
     if (error instanceof StateFileError) return complain(error.message);

@@ -1,3 +1,4 @@
+import { createParser } from 'eventsource-parser';
 import type { ChangeAnswer, JournalEntry, MoneyAnswer } from '../contract/control-answers.ts';
 import type { ControlClient } from './control-client.ts';
 
@@ -31,40 +32,6 @@ export interface EventsOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Parses a frame; undefined for a keep-alive. */
-function eventOf(frame: string): WorldEvent | undefined {
-  const fields = new Map(
-    frame.split('\n').map((line): [string, string] => {
-      const colon = line.indexOf(': ');
-      return [line.slice(0, colon), line.slice(colon + 2)];
-    }),
-  );
-  const [id, type, data] = [fields.get('id'), fields.get('event'), fields.get('data')];
-  if (id === undefined || type === undefined || data === undefined) return undefined;
-  return { id, type, data: JSON.parse(data) } as WorldEvent;
-}
-
-/** The chunks of a body. Uses a reader, since Safari has no `for await` over a stream. */
-async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const reader = body.getReader();
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return;
-    yield value;
-  }
-}
-
-async function* framesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
-  const decoder = new TextDecoder();
-  let text = '';
-  for await (const chunk of chunksOf(body)) {
-    text += decoder.decode(chunk, { stream: true });
-    const frames = text.split('\n\n');
-    text = frames.pop()!;
-    yield* frames;
-  }
-}
-
 /**
  * Reads the events of a world from now on. The connection is open when the promise resolves, so that no later event is
  * missed.
@@ -74,21 +41,12 @@ export async function openEvents(
   { after, signal }: EventsOptions,
 ): Promise<AsyncGenerator<WorldEvent, void>> {
   const leave = new AbortController();
-  const abort = (): void => leave.abort();
-  if (signal?.aborted) abort();
-  signal?.addEventListener('abort', abort, { once: true });
-  // a signal may outlive many readers, so each removes its listener
-  leave.signal.addEventListener('abort', () => signal?.removeEventListener('abort', abort), { once: true });
-  const response = await client
-    .open('GET', '/events', {
-      headers: after === undefined ? {} : { 'last-event-id': after },
-      signal: leave.signal,
-    })
-    .catch((error: unknown) => {
-      abort();
-      throw error;
-    });
-  const events = readEvents(response, leave);
+  const left = signal === undefined ? leave.signal : AbortSignal.any([leave.signal, signal]);
+  const response = await client.open('GET', '/events', {
+    headers: after === undefined ? {} : { 'last-event-id': after },
+    signal: left,
+  });
+  const events = readEvents(response.body!, leave, left);
   const end = events.return.bind(events);
   // return() does not run the finally block of a generator that has not started, and waits for one that is reading
   return Object.assign(events, {
@@ -99,14 +57,28 @@ export async function openEvents(
   });
 }
 
-async function* readEvents(response: Response, leave: AbortController): AsyncGenerator<WorldEvent, void> {
+/** Uses a reader, since Safari has no `for await` over a stream. */
+async function* readEvents(
+  body: ReadableStream<Uint8Array>,
+  leave: AbortController,
+  left: AbortSignal,
+): AsyncGenerator<WorldEvent, void> {
+  const events: WorldEvent[] = [];
+  const parser = createParser({
+    onEvent: ({ id, event, data }) =>
+      void events.push({ id, type: event, data: JSON.parse(data) } as WorldEvent),
+  });
+  const decoder = new TextDecoder();
+  const reader = body.getReader();
   try {
-    for await (const frame of framesOf(response.body!)) {
-      const event = eventOf(frame);
-      if (event !== undefined) yield event;
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      parser.feed(decoder.decode(value, { stream: true }));
+      yield* events.splice(0);
     }
   } catch (error) {
-    if (!leave.signal.aborted) throw error;
+    if (!left.aborted) throw error;
   } finally {
     leave.abort();
   }

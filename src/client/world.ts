@@ -28,11 +28,7 @@ import { WorldClock } from './world-clock.ts';
 /** A snapshot of a world, as lines of JSON. Pass it to `restore` unchanged. */
 export type WorldSnapshot = string;
 
-type Without<T, K extends string> = Omit<T, K>;
-
 const LONGEST_PAGE = 1000;
-
-const NDJSON = 'application/x-ndjson';
 
 /**
  * The world of one API key. Give the key to the client under test; the test controls and inspects the world here.
@@ -145,7 +141,7 @@ export class World implements AsyncDisposable {
   }
 
   /** The requests to this world, oldest first. */
-  async requests(query: Without<RequestsQuery, 'order' | 'limit'> = {}): Promise<readonly JournalEntry[]> {
+  async requests(query: Omit<RequestsQuery, 'order' | 'limit'> = {}): Promise<readonly JournalEntry[]> {
     const known: JournalEntry[] = [];
     for (let since = query.since; ; since = String(known.at(-1)!.id)) {
       const { requests } = await this.#control.get<RequestsAnswer>('/requests', {
@@ -181,10 +177,9 @@ export class World implements AsyncDisposable {
 
   /** Replaces this world with a snapshot of this or another world. Its clock continues from the snapshot. */
   async restore(snapshot: WorldSnapshot): Promise<WorldAnswer> {
-    const headers = { 'content-type': NDJSON };
-    return (
-      await this.#control.open('PUT', '/state', { headers, body: snapshot })
-    ).json() as Promise<WorldAnswer>;
+    const headers = { 'content-type': 'application/x-ndjson' };
+    const response = await this.#control.open('PUT', '/state', { headers, body: snapshot });
+    return (await response.json()) as WorldAnswer;
   }
 
   /**

@@ -3,23 +3,19 @@ import { lineRedaction } from './log-redaction.ts';
 import { escapeControls, readableLine } from './readable-line.ts';
 import type { Settings } from '../settings.ts';
 
-/** What the log holds in memory for a reader that does not read; more is dropped. */
+/** The most that the log keeps in memory for a reader that does not read. More is dropped. */
 const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
 
-/** How long the end waits for such a reader. */
+/** How long the stop waits for such a reader. */
 const LAST_LINES_MS = 100;
-
-/** For how long lines are gathered after one was written, and how many characters at most. */
-const GATHERED_MS = 10;
-const GATHERED_LENGTH = 64 * 1024;
 
 interface Log {
   readonly log: Logger;
-  /** Resolves when what was still buffered is written, or nobody reads it. Nothing is logged after it. */
+  /** Writes what is still buffered, unless nobody reads it. Nothing is logged afterwards. */
   readonly end: () => Promise<void>;
 }
 
-/** How every line is written: without secrets, and without characters that move a terminal. */
+/** How every line is written: without secrets, and without control characters that a terminal would obey. */
 export const logOptions = ({
   logLevel,
   apiKeys = [],
@@ -32,31 +28,8 @@ export const logOptions = ({
 });
 
 /**
- * Hands lines on to a slower stream: one that comes alone at once, those that follow it closely together. A write costs
- * the stream about as much as the making of a line.
- */
-function gathered(stream: DestinationStream): DestinationStream & { readonly flush: () => void } {
-  let lines = '';
-  let timer: NodeJS.Timeout | undefined;
-  const flush = (): void => {
-    clearTimeout(timer);
-    timer = undefined;
-    if (lines === '') return;
-    const written = lines;
-    lines = '';
-    timer = setTimeout(flush, GATHERED_MS).unref();
-    stream.write(written);
-  };
-  const write = (line: string): void => {
-    lines += line;
-    if (timer === undefined || lines.length > GATHERED_LENGTH) flush();
-  };
-  return { write, flush };
-}
-
-/**
- * The log on standard output: pretty on a terminal, JSON lines elsewhere. Written asynchronously: a line is out
- * at once when little happens, and within some 10 ms, in larger pieces, under load.
+ * The log on standard output: readable on a terminal, JSON lines elsewhere. JSON lines are written asynchronously: those
+ * that are logged during a write go out together with the next one.
  */
 export async function standardLog(settings: Settings, pretty: boolean): Promise<Log> {
   const options = logOptions(settings);
@@ -81,7 +54,6 @@ export async function standardLog(settings: Settings, pretty: boolean): Promise<
   destination.on('error', () => undefined); // a reader that is gone, a full disk: the sandbox outlives its log
   const end = async (): Promise<void> => {
     log.level = 'silent'; // a connection that is cut at the very end may still want a line
-    lines.flush();
     destination.flushSync = () => undefined; // pino's own at exit: it has no end when nobody reads
     await new Promise<void>((resolve) => {
       const nobodyReads = setTimeout(resolve, LAST_LINES_MS);
@@ -94,8 +66,6 @@ export async function standardLog(settings: Settings, pretty: boolean): Promise<
     });
     waitsForReader = false;
   };
-  const lines = gathered(destination);
-  process.prependOnceListener('exit', lines.flush); // before pino's own, which writes what the destination holds
-  const log = pino(options, lines);
+  const log = pino(options, destination);
   return { log, end };
 }

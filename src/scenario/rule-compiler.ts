@@ -5,15 +5,14 @@ import {
   type Match,
   type RuleDocument,
 } from '../contract/scenario.ts';
+import { linearPattern } from './linear-pattern.ts';
 import { plannedTimeline, type Report } from './planned-timeline.ts';
 import { matchPatternSize, MAX_PATTERN_SIZE, MAX_PATTERN_TEXT_LENGTH, patternSize } from './pattern-size.ts';
 import type { Delay, Effect, Fault, RequestFacts, Respond, Rule } from './rule.ts';
 import { istMinute } from '../payout/settlement.ts';
 
-/** Makes a test of a regular expression, or says what is wrong with it. The test takes time linear in the text. */
-export type PatternOf = (
-  pattern: string,
-) => { readonly test: (text: string) => boolean } | { readonly error: string };
+/** How a pattern is compiled: a verification counts what it costs. */
+export type PatternOf = typeof linearPattern;
 
 type Test<T> = (value: T) => boolean;
 export type FactsTest = Test<RequestFacts>;
@@ -260,7 +259,6 @@ export function compileRule(
   source: unknown,
   scenarioName: string,
   path: readonly PropertyKey[],
-  patternOf: PatternOf,
   report: Report,
 ): Rule {
   const { match = {}, effect } = document;
@@ -273,7 +271,7 @@ export function compileRule(
       );
     }
   }
-  const tests = compileMatch(match, [...path, 'match'], patternOf, report);
+  const tests = compileMatch(match, [...path, 'match'], linearPattern, report);
   reportUnseen(effect, [...path, 'effect'], report);
   return {
     id: `${scenarioName}/${document.name}`,

@@ -10,14 +10,12 @@ import { compileScenario, type Scenario } from './scenario.ts';
 import type { Rule } from './rule.ts';
 import { compileRule } from './rule-compiler.ts';
 import { packageFile } from '../package-files.ts';
-import { linearPattern } from './linear-pattern.ts';
 import { matchPatternSize, MAX_OVERRIDE_PATTERN_SIZE, tooLarge } from './pattern-size.ts';
 import type { Report } from './planned-timeline.ts';
 import { problemText, readText, readValue, type Problem, type TextRead } from './scenario-text.ts';
 
 /** The scenarios, dialects and rules that ship with the sandbox. */
 export const SHIPPED = packageFile('fixtures/');
-export const MAGIC = join(SHIPPED, 'magic.yaml');
 const EXTENSIONS: ReadonlySet<string> = new Set(['.yaml', '.yml', '.json']);
 
 /** Files or documents that cannot be used. Each line names the file, the place and what is wrong. */
@@ -126,14 +124,11 @@ function readableParts(input: unknown): ScenarioDocument {
   return { ...ScenarioDocument.parse(rest), rules: Array.isArray(rules) ? rules.map(readable) : [] };
 }
 
-/** What a scenario is compiled with, beside its document. */
-export interface ScenarioSurroundings {
-  readonly settings: ScenarioSettings;
-  /** The rules after those of the document. Called when the scenario's rules are first looked at. */
-  readonly lastRules: () => readonly Rule[];
-  /** Called only for a document that extends a preset. */
-  readonly dialects: () => ReadonlyMap<string, Dialect>;
-}
+let magicRules: readonly Rule[] | undefined;
+
+/** The rules of the magic beneficiaries, read at their first use. They are the same with all settings. */
+const shippedMagic = (settings: ScenarioSettings): readonly Rule[] =>
+  (magicRules ??= readScenario(join(SHIPPED, 'magic.yaml'), { ...settings, isMagic: false }).rules);
 
 /**
  * Makes a scenario of what was read.
@@ -144,13 +139,18 @@ export interface ScenarioSurroundings {
 function scenarioOf(
   { value, input, problems, more, problemAt }: TextRead<ScenarioDocument>,
   file: string,
-  surroundings: ScenarioSurroundings,
+  settings: ScenarioSettings,
 ): Scenario {
   // nothing else would be reported: the rest of a document with this many problems is not worth reading
   if (reported(problems, more).more > 0) refuseProblems(file, problems, more);
   const document = value ?? readableParts(input);
-  const options = { ...surroundings, name: nameOf(file), source: input, patternOf: linearPattern };
-  const { scenario, issues } = compileScenario(document, options);
+  const { scenario, issues } = compileScenario(document, {
+    name: nameOf(file),
+    source: input,
+    settings,
+    lastRules: () => (settings.isMagic ? shippedMagic(settings) : []),
+    dialects: shippedDialects,
+  });
   refuseProblems(file, [...problems, ...issues.map(({ path, message }) => problemAt(path, message))]);
   return scenario;
 }
@@ -167,12 +167,12 @@ function refuseProblems(file: string, problems: readonly Problem[], unread = 0):
 }
 
 /**
- * Makes a rule of a document.
+ * Compiles a rule on top of a world.
  *
  * @param sizeBeside the size of the patterns of the other rules on top of the same world
  * @throws ScenarioError with what is wrong with it
  */
-export function ruleOf(document: unknown, scenarioName: string, sizeBeside = 0): Rule {
+export function ruleOf(document: unknown, sizeBeside = 0): Rule {
   const { value, problems, more, problemAt } = readValue(document, RuleDocument);
   if (value === null) refuseProblems('rule', problems, more);
   const size = sizeBeside + matchPatternSize(value!.match ?? {});
@@ -182,23 +182,23 @@ export function ruleOf(document: unknown, scenarioName: string, sizeBeside = 0):
   }
   const found: Problem[] = [];
   const report: Report = (path, message) => void found.push(problemAt(path, message));
-  const rule = compileRule(value!, document, scenarioName, [], linearPattern, report);
+  const rule = compileRule(value!, document, 'world', [], report);
   refuseProblems('rule', found);
   return rule;
 }
 
-/** Makes the rules on top of a world of their documents. @throws ScenarioError with what is wrong with the first wrong one */
-export function rulesOf(documents: readonly unknown[], scenarioName: string): readonly Rule[] {
+/** Compiles all rules on top of a world. @throws ScenarioError with what is wrong with the first wrong one */
+export function rulesOf(documents: readonly unknown[]): readonly Rule[] {
   let size = 0;
   return documents.map((document) => {
-    const rule = ruleOf(document, scenarioName, size);
+    const rule = ruleOf(document, size);
     size += rule.patternSize;
     return rule;
   });
 }
 
 /** Reads a scenario file. @throws ScenarioError with what is wrong with it */
-export function readScenario(file: string, surroundings: ScenarioSurroundings): Scenario {
+export function readScenario(file: string, settings: ScenarioSettings): Scenario {
   if (OUR_NAMES.has(nameOf(file)) && !file.startsWith(SHIPPED)) {
     throw new ScenarioError([
       `${file} must have another name: the rules of the sandbox use the name ${nameOf(file)}`,
@@ -209,7 +209,7 @@ export function readScenario(file: string, surroundings: ScenarioSurroundings): 
       `${file} must have a name of letters, digits, dots, hyphens and underscores, at most 64 characters, since headers contain it`,
     ]);
   }
-  return scenarioOf(readText(textOf(file), ScenarioDocument), file, surroundings);
+  return scenarioOf(readText(textOf(file), ScenarioDocument), file, settings);
 }
 
 /**
@@ -218,11 +218,7 @@ export function readScenario(file: string, surroundings: ScenarioSurroundings): 
  * @param name the name of the scenario, also for the messages
  * @throws ScenarioError with what is wrong with it
  */
-export function documentScenario(
-  document: unknown,
-  name: string,
-  surroundings: ScenarioSurroundings,
-): Scenario {
+export function documentScenario(document: unknown, name: string, settings: ScenarioSettings): Scenario {
   const copy: unknown = JSON.parse(JSON.stringify(document));
-  return scenarioOf(readValue(copy, ScenarioDocument), name, surroundings);
+  return scenarioOf(readValue(copy, ScenarioDocument), name, settings);
 }

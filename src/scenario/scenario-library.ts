@@ -9,15 +9,12 @@ import {
   documentScenario,
   filesIn,
   isScenarioFile,
-  MAGIC,
   nameOf,
   readScenario,
   ruleOf,
   rulesOf,
   ScenarioError,
   SHIPPED,
-  shippedDialects,
-  type ScenarioSurroundings,
 } from './scenario-file.ts';
 import { suggestion } from '../contract/suggestion.ts';
 
@@ -42,7 +39,6 @@ const INLINE = 'inline';
 
 /** All scenarios that a world or a request can choose: those that ship, the user's, and the active one. */
 export class ScenarioLibrary implements ScenarioCompiler {
-  #magicRules: readonly Rule[] | null = null;
   readonly #files: Map<string, string>;
   readonly #read = new Map<string, Scenario>();
   /** What sources were compiled to, by the source itself, and by its text for those that came as data. */
@@ -58,7 +54,7 @@ export class ScenarioLibrary implements ScenarioCompiler {
   constructor(options: LibraryOptions) {
     this.#options = options;
     this.#files = filesIn(join(SHIPPED, 'scenarios'));
-    this.#keep(documentScenario(BASE_DOCUMENT, BASE, this.#surroundings()));
+    this.#keep(documentScenario(BASE_DOCUMENT, BASE, options.settings));
     this.#loadFolder();
     this.#activeName = this.#loadActive(options.active);
   }
@@ -103,11 +99,11 @@ export class ScenarioLibrary implements ScenarioCompiler {
   }
 
   rule(document: unknown): Rule {
-    return ruleOf(document, 'world');
+    return ruleOf(document);
   }
 
   rules(documents: readonly unknown[]): readonly Rule[] {
-    return rulesOf(documents, 'world');
+    return rulesOf(documents);
   }
 
   /**
@@ -117,7 +113,7 @@ export class ScenarioLibrary implements ScenarioCompiler {
    * @throws ScenarioError with what is wrong with it
    */
   compile(document: unknown, name = INLINE, settings = this.#options.settings): Scenario {
-    const scenario = documentScenario(document, name, this.#surroundings(settings));
+    const scenario = documentScenario(document, name, settings);
     this.#bySource.set(scenario.source, scenario);
     return scenario;
   }
@@ -143,7 +139,7 @@ export class ScenarioLibrary implements ScenarioCompiler {
   }
 
   #load(file: string): Scenario {
-    return this.#keep(readScenario(file, this.#surroundings()));
+    return this.#keep(readScenario(file, this.#options.settings));
   }
 
   /** Editors often empty a file before they write it, so it is read when it has stopped changing. */
@@ -206,12 +202,6 @@ export class ScenarioLibrary implements ScenarioCompiler {
       ]);
     }
     return choice;
-  }
-
-  #surroundings(settings = this.#options.settings): ScenarioSurroundings {
-    const alone = { settings, lastRules: () => [], dialects: shippedDialects };
-    if (!settings.isMagic) return alone;
-    return { ...alone, lastRules: () => (this.#magicRules ??= readScenario(MAGIC, alone).rules) };
   }
 
   /** Keeps a scenario under its name. */

@@ -4,7 +4,7 @@ import type { TransferMode } from '../contract/payout.ts';
 import type { ClockState, ScenarioSettings, ScenarioSource } from '../contract/snapshot.ts';
 import { toPaise } from '../payout/money.ts';
 import { matchPatternSize, MAX_SCENARIO_PATTERN_SIZE, tooLarge } from './pattern-size.ts';
-import { compileRule, type PatternOf } from './rule-compiler.ts';
+import { compileRule } from './rule-compiler.ts';
 import type { Rule } from './rule.ts';
 import { plannedTimeline, type Report, type ScenarioIssue } from './planned-timeline.ts';
 import type { Settlement, SettlementPreset } from '../payout/settlement.ts';
@@ -45,7 +45,6 @@ interface CompileOptions {
   readonly lastRules: () => readonly Rule[];
   /** The dialect presets by name. Called only for a document that extends one. */
   readonly dialects: () => ReadonlyMap<string, Dialect>;
-  readonly patternOf: PatternOf;
 }
 
 function settlementOf(
@@ -79,9 +78,6 @@ function dialectOf(
   return changedDialect(preset ?? DEFAULT_DIALECT, change);
 }
 
-/** Stands in for patterns that are too large together, so that compiling them does not hold the server. */
-const notCompiled: PatternOf = () => ({ test: () => false });
-
 /**
  * Compiles a scenario document. The settings apply where it says nothing.
  *
@@ -89,7 +85,7 @@ const notCompiled: PatternOf = () => ({ test: () => false });
  */
 export function compileScenario(
   document: ScenarioDocument,
-  { name, source, settings, lastRules, dialects, patternOf }: CompileOptions,
+  { name, source, settings, lastRules, dialects }: CompileOptions,
 ): { readonly scenario: Scenario; readonly issues: readonly ScenarioIssue[] } {
   const issues: ScenarioIssue[] = [];
   const report: Report = (path, message) => issues.push({ path, message });
@@ -108,12 +104,12 @@ export function compileScenario(
     const stillFits = patterns <= MAX_SCENARIO_PATTERN_SIZE;
     if (fits && !stillFits)
       report(['rules', index, 'match'], tooLarge('this scenario', patterns, MAX_SCENARIO_PATTERN_SIZE));
+    // patterns that are too large together are not compiled, which would hold up the server
     return compileRule(
-      rule,
+      stillFits ? rule : { ...rule, match: {} },
       sources[index],
       name,
       ['rules', index],
-      stillFits ? patternOf : notCompiled,
       report,
     );
   });

@@ -40,7 +40,7 @@ test('a rule of a scenario of which no text was kept stands there without one', 
     dialects: () => new Map(),
   };
   const document = { rules: [{ name: 'r', effect: {} }] };
-  const compiled = compileScenario(document, { ...options, patternOf: (text) => new RegExp(text) });
+  const compiled = compileScenario(document, options);
   expect(compiled.issues).toEqual([]);
   expect(compiled.scenario.rules).toMatchObject([{ id: 'test/r', document: undefined }]);
 });

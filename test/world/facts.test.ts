@@ -227,7 +227,6 @@ function scenarioOf(document: Parameters<typeof compileScenario>[0], lastRules: 
         ['strict', strict],
         ['usual', DEFAULT_DIALECT],
       ]),
-    patternOf: (pattern) => new RegExp(pattern),
   });
 }
 

@@ -1,7 +1,11 @@
+export const EXIT_OK = 0;
 /** A flag, a setting, a scenario or an address that cannot be used. */
 export const EXIT_USAGE = 2;
 
-/** One readable line each on standard error. @returns the exit code that goes with it */
+/** Writes a line to standard output. */
+export const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+/** Writes one line for each message to standard error. @returns the exit code that goes with it */
 export function complain(...messages: readonly string[]): number {
   for (const message of messages) {
     const line = message
