@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { adminOnly, bearerKeys } from './http/bearer-key.ts';
 import { CONTROL_PREFIX, controlApi, isControlPath } from './http/control/control-api.ts';
 import { httpServer } from './http/http-server.ts';
+import type { Examples } from './http/openapi/examples.ts';
 import { admission } from './http/service/admission.ts';
 import { payoutRoutes } from './http/service/payout-routes.ts';
 import { limitRates } from './http/service/rate-limit.ts';
@@ -11,16 +12,16 @@ import { MemoryLog } from './log/memory.ts';
 import type { WallClock } from './log/wall-clock.ts';
 import type { WorldLog } from './log/world-log.ts';
 import { newAdminToken } from './platform/admin-token.ts';
-import { dashboardFiles } from './platform/dashboard-files.ts';
-import { KeptState, type Restored } from './platform/kept-state.ts';
+import { dashboardFiles } from './platform/package/dashboard-files.ts';
+import { KeptState, type Restored } from './platform/state/kept-state.ts';
 import { atMost } from './platform/memory-share.ts';
-import { packageVersion } from './platform/package-version.ts';
+import { packageVersion } from './platform/package/package-version.ts';
 import { stopwatchMs } from './platform/system-clock.ts';
 import { observeWorlds } from './platform/world-observer.ts';
 import { ScenarioLibrary } from './scenario/scenario-library.ts';
 import type { Scenario } from './scenario/scenario.ts';
 import { scenarioSettings, type Settings } from './settings.ts';
-import { MemoryBudget } from './world/bounded-log.ts';
+import { MemoryBudget } from './world/journal/bounded-log.ts';
 
 const MIB = 1024 * 1024;
 const MAX_STATE_BYTES = atMost(256 * MIB, 1 / 16); // a snapshot of some 300,000 payouts
@@ -51,8 +52,8 @@ export interface App {
 
 async function documentOf(routes: readonly RouteOptions[]): Promise<string> {
   const { openapiDocument } = await import('./http/openapi/document.ts');
-  const { openapiExamples } = await import('./platform/openapi-examples.ts');
-  return openapiDocument(routes, packageVersion(), await openapiExamples());
+  const { openapiExamples } = await import('./platform/package/openapi-examples.ts');
+  return openapiDocument(routes, packageVersion(), (await openapiExamples()) as Examples);
 }
 
 /**
@@ -147,7 +148,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
     unread,
     openapi,
     metricsText: metrics?.text ?? null,
-    docsFile: async (...args) => (await import('./platform/docs-page.ts')).docsFile(...args),
+    docsFile: async (...args) => (await import('./platform/package/docs-page.ts')).docsFile(...args),
   });
 
   app.addHook('onListen', () => {

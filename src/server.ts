@@ -5,7 +5,7 @@ import type { Scenario } from './scenario/scenario.ts';
 import type { WorldLog } from './log/world-log.ts';
 import type { WallClock } from './log/wall-clock.ts';
 import { gracefulStop } from './platform/graceful-stop.ts';
-import type { Restored } from './platform/kept-state.ts';
+import type { Restored } from './platform/state/kept-state.ts';
 import type { Settings } from './settings.ts';
 
 export interface Server {

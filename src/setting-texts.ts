@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { durationMs } from './contract/duration.ts';
-import { MAX_AMOUNT_INR } from './contract/payout.ts';
+import { MAX_AMOUNT_INR } from './contract/service.ts';
 import type { RateLimit } from './scenario/scenario.ts';
 
 /** Parsers of settings. Each returns undefined for a text that it cannot parse. */

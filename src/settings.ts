@@ -1,8 +1,8 @@
 import { getHeapStatistics } from 'node:v8';
 import { z } from 'zod';
 import type { ScenarioInput } from './contract/control.ts';
-import { MAX_AMOUNT_INR } from './contract/payout.ts';
-import type { ScenarioSettings } from './contract/snapshot.ts';
+import { MAX_AMOUNT_INR } from './contract/service.ts';
+import type { ScenarioSettings } from './contract/snapshot-lines.ts';
 import { toPaise } from './payout/money.ts';
 import { SETTLEMENTS } from './payout/settlement.ts';
 import {

@@ -50,14 +50,15 @@ const BELOW_CLI = [...BELOW_APP, 'app.ts', 'server.ts'];
 
 /** Which other layers each may import: contract ← payout ← scenario ← world ← log, referee ← http, platform ← app ← cli. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  'package-files.ts': [],
   contract: [],
   payout: ['contract'],
-  scenario: ['contract', 'payout'],
+  scenario: ['contract', 'payout', 'package-files.ts'],
   world: ['contract', 'payout', 'scenario'],
   log: BELOW_LOG,
   referee: BELOW_LOG,
   http: BELOW_HTTP,
-  platform: [...BELOW_HTTP, ...SETTINGS],
+  platform: [...BELOW_HTTP, ...SETTINGS, 'package-files.ts'],
   'app.ts': BELOW_APP,
   'server.ts': [...BELOW_APP, 'app.ts'],
   cli: [...BELOW_CLI, 'client'],
@@ -73,24 +74,17 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   contract: ['zod', 'fastest-levenshtein'],
   payout: ['node:crypto'],
-  scenario: ['zod', 'yaml', 're2js', 'node:fs', 'node:path'],
+  'package-files.ts': ['node:fs', 'node:path', 'node:url'],
+  scenario: ['zod', 'yaml', 're2js', 'lru-cache', 'node:fs', 'node:path'],
   world: ['zod', 'tinyqueue'],
-  log: ['zod', 'tinyqueue', 'lru-cache'],
+  log: ['zod', 'node:crypto'],
   referee: [],
-  http: [
-    'fastify',
-    '@fastify/rate-limit',
-    'fastify-type-provider-zod',
-    'fast-json-stringify',
-    'zod',
-    'pino',
-    'node:*',
-  ],
+  http: ['fastify', '@fastify/rate-limit', 'fastify-type-provider-zod', 'zod', 'pino', 'node:*'],
   platform: ['fastify', 'pino', 'pino-pretty', 'prom-client', 'zod', 'node:*'],
   'app.ts': ['fastify', 'fastify-type-provider-zod', 'pino'],
   'server.ts': ['pino', 'node:net'],
   cli: ['commander', 'pino', 'zod', 'node:*'],
-  'main.ts': [],
+  'main.ts': ['node:module'],
   'index.ts': ['pino'],
   'settings.ts': ['zod', 'node:v8'],
   'setting-texts.ts': ['zod'],
@@ -242,7 +236,7 @@ test('a folder has at most 14 files', () => {
   expect(full).toEqual([]);
 });
 
-test('test folders are named like those of src', () => {
+test('folders of tests are named like those of src', () => {
   // docs compares the documents with the program; trials are the long tests of .ci/full
   const isKnown = (path: string): boolean =>
     path === 'house.test.ts' ||

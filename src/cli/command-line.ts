@@ -12,7 +12,7 @@ export async function commandLine(args: readonly string[], environment: NodeJS.P
   process.stdout.on('error', () => undefined); // a reader that has seen enough, as `head`
   try {
     if (args.length > 0) {
-      const { runCommand } = await import('./commands.ts'); // only where there is something to parse
+      const { runCommand } = await import('./program.ts'); // only where there is something to parse
       return await runCommand(args, environment);
     }
     const settings = readSettings({}, environment);

@@ -1,6 +1,6 @@
 export const EXIT_OK = 0;
 /** A flag, a setting, a scenario or an address that cannot be used. */
-export const EXIT_USAGE = 2;
+const EXIT_USAGE = 2;
 
 /** Writes a line to standard output. */
 export const say = (line: string): void => void process.stdout.write(`${line}\n`);

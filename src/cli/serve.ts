@@ -2,7 +2,7 @@ import { startServer } from '../server.ts';
 import type { Settings } from '../settings.ts';
 import { standardLog } from '../platform/logging.ts';
 import { ScenarioError } from '../scenario/scenario-file.ts';
-import { StateFileError } from '../platform/state-file.ts';
+import { StateFileError } from '../platform/state/state-file.ts';
 import { systemClock } from '../platform/system-clock.ts';
 import { complain, EXIT_OK } from './output.ts';
 import { welcome } from './welcome.ts';

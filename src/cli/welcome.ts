@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Scenario } from '../scenario/scenario.ts';
 import type { Server } from '../server.ts';
 import type { Settings } from '../settings.ts';
-import type { Restored } from '../platform/kept-state.ts';
+import type { Restored } from '../platform/state/kept-state.ts';
 
 /** A key that works, for people to copy. Keys that were set are secrets, and never shown. */
 const exampleKey = (apiKeys: Settings['apiKeys']): string =>

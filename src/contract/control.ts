@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { durationMs } from './duration.ts';
-import { isWholePaise, MAX_AMOUNT_INR, State } from './payout.ts';
-import { FAULTS, Match, RouteName, RuleDocument, ScenarioDocument } from './scenario.ts';
+import { isWholePaise, MAX_AMOUNT_INR, State } from './service.ts';
+import { FAULTS, Match, RouteName, RuleDocument, ScenarioDocument } from './scenario-document.ts';
 
 /** Bodies and queries of the routes under /_sandbox. */
 

@@ -1,14 +1,14 @@
 import { useEffect, useState } from 'preact/hooks';
-import { ClockSection } from './clock-section.tsx';
-import { LiveWorld } from './live-world.ts';
-import { PayoutsSection } from './payouts-section.tsx';
-import { RequestsSection } from './requests-section.tsx';
-import { ScenarioSection } from './scenario-section.tsx';
-import { apiKey } from './session.ts';
-import { SignIn } from './sign-in.tsx';
-import { AwayNote, SECTIONS, TopBar, type SectionName } from './top-bar.tsx';
-import { TrySection } from './try-section.tsx';
-import { WalletSection } from './wallet-section.tsx';
+import { ClockSection } from './sections/clock-section.tsx';
+import { LiveWorld } from './live/live-world.ts';
+import { PayoutsSection } from './sections/payouts-section.tsx';
+import { RequestsSection } from './sections/requests-section.tsx';
+import { ScenarioSection } from './sections/scenario-section.tsx';
+import { apiKey } from './live/session.ts';
+import { SignIn } from './sections/sign-in.tsx';
+import { AwayNote, SECTIONS, TopBar, type SectionName } from './sections/top-bar.tsx';
+import { TrySection } from './sections/try-section.tsx';
+import { WalletSection } from './sections/wallet-section.tsx';
 
 const UNAUTHORIZED = 401;
 

@@ -1,16 +1,16 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Dialect } from '../contract/dialect.ts';
 import type { RefusalData } from '../contract/errors.ts';
-import { MAX_TEXT_LENGTH, type InitiateRequest } from '../contract/payout.ts';
+import { MAX_TEXT_LENGTH, type InitiateRequest } from '../contract/service.ts';
 import type { WorldHandle } from '../log/world-log.ts';
 import type { Scenario } from '../scenario/scenario.ts';
-import { withoutKeys } from '../world/exchange-facts.ts';
-import type { Answered, Exchange, ExchangeOutcome, RequestHeaders } from '../world/exchange.ts';
-import type { JournalPlace } from '../world/journal.ts';
+import { withoutKeys } from '../world/journal/exchange-facts.ts';
+import type { Answered, Exchange, ExchangeOutcome, RequestHeaders } from '../world/journal/exchange.ts';
+import type { JournalPlace } from '../world/journal/journal.ts';
 import type { RequestResult } from '../world/requests.ts';
 
 /** When and where a request of the service came to its world. */
-export interface Arrival {
+interface Arrival {
   readonly place: JournalPlace;
   /** World time and wall time, ms since the epoch. */
   readonly atMs: number;
@@ -20,7 +20,7 @@ export interface Arrival {
 }
 
 /** What a rule made of an answer, as far as the answer's own text does not say it. */
-export interface OrderedAnswer {
+interface OrderedAnswer {
   /** The `code` in its body. */
   readonly code?: string | undefined;
   /** The fault that breaks the connection. */

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Scenario } from '../scenario/scenario.ts';
-import type { Exchange, ExchangeOutcome } from '../world/exchange.ts';
+import type { Exchange, ExchangeOutcome } from '../world/journal/exchange.ts';
 import { decorateExchanges, exchangeOf } from './exchange-record.ts';
 import type { Connections } from './limits/connections.ts';
 import type { UnreadAnswers } from './limits/unread-answers.ts';

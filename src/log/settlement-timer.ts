@@ -1,4 +1,4 @@
-import type { ClockState } from '../contract/snapshot.ts';
+import type { ClockState } from '../contract/snapshot-lines.ts';
 import { wallTimeMs } from '../world/clock.ts';
 import type { WallClock } from './wall-clock.ts';
 

@@ -11,7 +11,7 @@ import {
   WorldEnd,
   WorldHead,
   type WorldItem,
-} from '../contract/snapshot.ts';
+} from '../contract/snapshot-lines.ts';
 import type { ScenarioCompiler } from '../scenario/scenario.ts';
 import { recordsOf, refusedSnapshot, SnapshotReader, type Snapshot } from '../world/snapshot.ts';
 import { Refusal } from '../contract/errors.ts';

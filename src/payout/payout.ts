@@ -1,4 +1,4 @@
-import type { State, TransferMode } from '../contract/payout.ts';
+import type { State, TransferMode } from '../contract/service.ts';
 import { invariant } from './invariant.ts';
 
 /** One step of a timeline: what happens to a payout, and when. Payouts with the same settlement share their steps. */

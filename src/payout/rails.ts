@@ -1,6 +1,6 @@
 import type { Dialect } from '../contract/dialect.ts';
 import type { FieldError } from '../contract/errors.ts';
-import type { InitiateRequest, TransferMode } from '../contract/payout.ts';
+import type { InitiateRequest, TransferMode } from '../contract/service.ts';
 
 const IFSC = /^[A-Z]{4}0[A-Z0-9]{6}$/;
 const ACCOUNT = /^\d{9,18}$/;

@@ -1,4 +1,4 @@
-import type { State, TransferMode } from '../contract/payout.ts';
+import type { State, TransferMode } from '../contract/service.ts';
 import type { Step } from './payout.ts';
 
 export const SETTLEMENTS = ['demo', 'instant', 'realistic', 'manual'] as const;

@@ -1,4 +1,4 @@
-import type { TransferMode } from '../contract/payout.ts';
+import type { TransferMode } from '../contract/service.ts';
 import { invariant } from './invariant.ts';
 
 /** How many serial numbers there are: a serial is a whole number from 0 to this, exclusive. */

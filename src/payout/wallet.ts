@@ -1,4 +1,4 @@
-import { MAX_AMOUNT_INR } from '../contract/payout.ts';
+import { MAX_AMOUNT_INR } from '../contract/service.ts';
 import { invariant } from './invariant.ts';
 
 /**

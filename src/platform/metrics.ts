@@ -2,7 +2,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Change } from '../payout/payout.ts';
-import type { Exchange } from '../world/exchange.ts';
+import type { Exchange } from '../world/journal/exchange.ts';
 
 const PREFIX = 'payout_sandbox_';
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5, 30];

@@ -1,4 +1,4 @@
-import type { Match } from '../contract/scenario.ts';
+import type { Match } from '../contract/scenario-document.ts';
 
 /**
  * What a request can be made to spend on regular expressions is bounded: a pattern takes time in proportion to its size

@@ -1,4 +1,4 @@
-import type { RouteName } from '../contract/scenario.ts';
+import type { RouteName } from '../contract/scenario-document.ts';
 import { requestDraw } from '../payout/identity.ts';
 import { delayMs, takeRule, type RequestFacts, type Rule, type RuleUse } from './rule.ts';
 import type { Scenario } from './scenario.ts';

@@ -4,7 +4,7 @@ import {
   type Effect as EffectDocument,
   type Match,
   type RuleDocument,
-} from '../contract/scenario.ts';
+} from '../contract/scenario-document.ts';
 import { linearPattern } from './linear-pattern.ts';
 import { plannedTimeline, type Report } from './planned-timeline.ts';
 import { matchPatternSize, MAX_PATTERN_SIZE, MAX_PATTERN_TEXT_LENGTH, patternSize } from './pattern-size.ts';

@@ -1,4 +1,4 @@
-import type { RouteName } from '../contract/scenario.ts';
+import type { RouteName } from '../contract/scenario-document.ts';
 import type { Draw, PlannedStep } from '../payout/settlement.ts';
 
 /** The delay of an answer, in ms of wall time. */

@@ -2,7 +2,7 @@ import { watch, type FSWatcher } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { ScenarioInput } from '../contract/control.ts';
 import { LRUCache } from 'lru-cache';
-import type { ScenarioSettings, ScenarioSource } from '../contract/snapshot.ts';
+import type { ScenarioSettings, ScenarioSource } from '../contract/snapshot-lines.ts';
 import type { Scenario, ScenarioCompiler } from './scenario.ts';
 import type { Rule } from './rule.ts';
 import {

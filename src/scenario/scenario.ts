@@ -1,7 +1,7 @@
 import { changedDialect, DEFAULT_DIALECT, type Dialect } from '../contract/dialect.ts';
-import type { ScenarioDocument } from '../contract/scenario.ts';
-import type { TransferMode } from '../contract/payout.ts';
-import type { ClockState, ScenarioSettings, ScenarioSource } from '../contract/snapshot.ts';
+import type { ScenarioDocument } from '../contract/scenario-document.ts';
+import type { TransferMode } from '../contract/service.ts';
+import type { ClockState, ScenarioSettings, ScenarioSource } from '../contract/snapshot-lines.ts';
 import { toPaise } from '../payout/money.ts';
 import { matchPatternSize, MAX_SCENARIO_PATTERN_SIZE, tooLarge } from './pattern-size.ts';
 import { compileRule } from './rule-compiler.ts';

@@ -1,5 +1,5 @@
-import type { RouteName } from '../contract/scenario.ts';
-import { MAX_TEXT_LENGTH } from '../contract/payout.ts';
+import type { RouteName } from '../contract/scenario-document.ts';
+import { MAX_TEXT_LENGTH } from '../contract/service.ts';
 
 const MAX_PER_WORLD = 10_000;
 

@@ -1,5 +1,5 @@
 import { Refusal } from '../contract/errors.ts';
-import { LATEST_MS, type ClockState } from '../contract/snapshot.ts';
+import { LATEST_MS, type ClockState } from '../contract/snapshot-lines.ts';
 import { invariant } from '../payout/invariant.ts';
 
 /** A clock that runs with wall time. */

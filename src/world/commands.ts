@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { InitiateRequest, State, StatusQuery } from '../contract/payout.ts';
-import { ScenarioSource } from '../contract/snapshot.ts';
+import { InitiateRequest, State, StatusQuery } from '../contract/service.ts';
+import { ScenarioSource } from '../contract/snapshot-lines.ts';
 import type { WorldState } from './state.ts';
 
 /** What is asked of a world. Each command is one atomic step, and plain data. */

@@ -1,4 +1,4 @@
-import type { State } from '../contract/payout.ts';
+import type { State } from '../contract/service.ts';
 import { invariant } from '../payout/invariant.ts';
 import { afterStep, isMoneyBack, nextDueMs, nextStep, type Change, type Payout } from '../payout/payout.ts';
 import { freeUtr } from '../payout/utr.ts';

@@ -1,4 +1,4 @@
-import { MAX_AMOUNT_INR, type State } from '../contract/payout.ts';
+import { MAX_AMOUNT_INR, type State } from '../contract/service.ts';
 import { Refusal } from '../contract/errors.ts';
 import { toInr } from '../payout/money.ts';
 import { legalNext, mayMove, withForcedStep, type Payout } from '../payout/payout.ts';

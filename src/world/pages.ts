@@ -1,4 +1,4 @@
-import type { State } from '../contract/payout.ts';
+import type { State } from '../contract/service.ts';
 import type { Payout } from '../payout/payout.ts';
 import type { Entry } from '../payout/wallet.ts';
 import { positionOf } from './ledger.ts';

@@ -1,6 +1,6 @@
 import type { Dialect } from '../contract/dialect.ts';
 import { Refusal, type RefusalData } from '../contract/errors.ts';
-import type { InitiateRequest, StatusQuery } from '../contract/payout.ts';
+import type { InitiateRequest, StatusQuery } from '../contract/service.ts';
 import { fingerprintOf, payoutDraw, payoutIds } from '../payout/identity.ts';
 import { toPaise } from '../payout/money.ts';
 import { invariant } from '../payout/invariant.ts';

@@ -1,6 +1,6 @@
-import type { State } from '../contract/payout.ts';
+import type { State } from '../contract/service.ts';
 import { Refusal } from '../contract/errors.ts';
-import type { WorldHead, WorldItem } from '../contract/snapshot.ts';
+import type { WorldHead, WorldItem } from '../contract/snapshot-lines.ts';
 import { isMoneyBack, timelineFault, type Payout, type Step } from '../payout/payout.ts';
 import type { Entry } from '../payout/wallet.ts';
 import { ScenarioError } from '../scenario/scenario-file.ts';

@@ -1,6 +1,6 @@
 import TinyQueue from 'tinyqueue';
-import type { State } from '../contract/payout.ts';
-import type { ClockState, ScenarioSource } from '../contract/snapshot.ts';
+import type { State } from '../contract/service.ts';
+import type { ClockState, ScenarioSource } from '../contract/snapshot-lines.ts';
 import { nextDueMs, type Payout } from '../payout/payout.ts';
 import { openWallet, type Entry, type Wallet } from '../payout/wallet.ts';
 import type { Rule, RuleUse } from '../scenario/rule.ts';

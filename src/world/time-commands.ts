@@ -1,4 +1,4 @@
-import { LATEST_MS } from '../contract/snapshot.ts';
+import { LATEST_MS } from '../contract/snapshot-lines.ts';
 import { advancedClock, frozenClock, inThePast, resumedClock, worldTimeMs, wouldGoBack } from './clock.ts';
 import type { CommandOf } from './commands.ts';
 import type { StateEvent } from './events.ts';

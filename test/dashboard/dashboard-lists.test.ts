@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ChangeAnswer, TransactionAnswer } from '../../src/contract/control-answers.ts';
-import { PayoutList } from '../../src/dashboard/payout-list.ts';
-import { wantedPayouts, NO_FILTER } from '../../src/dashboard/payout-filter.ts';
+import { PayoutList } from '../../src/dashboard/lists/payout-list.ts';
+import { wantedPayouts, NO_FILTER } from '../../src/dashboard/lists/payout-filter.ts';
 
 const EDGES = { PENDING: ['SUCCESS', 'FAILED', 'REVERSED'], SUCCESS: ['REVERSED'] } as const;
 const SETTLED_AT = '2026-01-15T10:30:02.000Z';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { PublishedEvent } from '../../src/log/event-log.ts';
 import type { MemoryWorld } from '../../src/log/memory-world.ts';
-import type { Exchange } from '../../src/world/exchange.ts';
+import type { Exchange } from '../../src/world/journal/exchange.ts';
 import { MAX_STEPS } from '../../src/world/apply.ts';
 import type { WorldState } from '../../src/world/state.ts';
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { sourceOf, DAY_MS, balance, initiate, load, logFor, save, SETTINGS } from '../support/core.ts';
-import type { Exchange } from '../../src/world/exchange.ts';
+import type { Exchange } from '../../src/world/journal/exchange.ts';
 
 const asked = (change: Partial<Exchange> = {}): Exchange =>
   ({ nth: 0, method: 'GET', url: '/', headers: {}, outcome: 'pending', atMs: 0, ...change }) as Exchange;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { TRANSFER_MODES } from '../../src/contract/payout.ts';
+import { TRANSFER_MODES } from '../../src/contract/service.ts';
 import type { ScenarioInput } from '../../src/index.ts';
 import { sandboxFor, type Client } from '../support/sandbox.ts';
 import { futureIn, resealed, worldsIn } from '../support/snapshot-lines.ts';

@@ -20,7 +20,7 @@ import {
   type Wallet,
 } from '../../src/payout/wallet.ts';
 import { addPayout, nextDueMsOf, recordEntry } from '../../src/world/ledger.ts';
-import { MAX_AMOUNT_INR } from '../../src/contract/payout.ts';
+import { MAX_AMOUNT_INR } from '../../src/contract/service.ts';
 import { Core, timelines } from '../support/core.ts';
 import { atRead, CREATED_AT_MS, newPayout, step, utrAfter } from '../support/payouts.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { TRANSFER_MODES } from '../../src/contract/payout.ts';
+import { TRANSFER_MODES } from '../../src/contract/service.ts';
 import { istMinute, plannedSteps, type SettlementPreset } from '../../src/payout/settlement.ts';
 import { readSettings } from '../../src/settings.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { DEFAULT_DIALECT } from '../../src/contract/dialect.ts';
-import type { InitiateRequest } from '../../src/contract/payout.ts';
+import type { InitiateRequest } from '../../src/contract/service.ts';
 import { checkRailRules } from '../../src/payout/rails.ts';
 import { request } from '../support/core.ts';
 

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { connectSandbox, startSandbox } from '../../src/index.ts';
 import { snapshotText } from '../../src/log/snapshot-text.ts';
-import { readStateFile, StateFileError, writeStateFile } from '../../src/platform/state-file.ts';
+import { readStateFile, StateFileError, writeStateFile } from '../../src/platform/state/state-file.ts';
 import { ScenarioLibrary } from '../../src/scenario/scenario-library.ts';
 import { runningClock } from '../../src/world/clock.ts';
 import { takeSnapshot } from '../../src/world/snapshot.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Match } from '../../src/contract/scenario.ts';
+import type { Match } from '../../src/contract/scenario-document.ts';
 import { compileMatch } from '../../src/scenario/rule-compiler.ts';
 import type { RequestFacts } from '../../src/scenario/rule.ts';
 import { compileScenario } from '../../src/scenario/scenario.ts';

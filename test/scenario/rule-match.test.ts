@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Effect as EffectDocument, Match, RuleDocument } from '../../src/contract/scenario.ts';
+import type { Effect as EffectDocument, Match, RuleDocument } from '../../src/contract/scenario-document.ts';
 import { compileRule } from '../../src/scenario/rule-compiler.ts';
 import { delayMs, takeRule, type Effect, type RequestFacts, type RuleUse } from '../../src/scenario/rule.ts';
 

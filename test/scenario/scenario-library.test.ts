@@ -4,7 +4,7 @@ import { request } from 'node:http';
 import { basename } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { TRANSFER_MODES } from '../../src/contract/payout.ts';
+import { TRANSFER_MODES } from '../../src/contract/service.ts';
 import { PAYOUT, sandboxFor, type Client } from '../support/sandbox.ts';
 
 const CLOCK = '2026-01-15T10:30:00Z'; // 16:00 in India

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { TRANSFER_MODES } from '../../src/contract/payout.ts';
+import { TRANSFER_MODES } from '../../src/contract/service.ts';
 import type { ScenarioInput } from '../../src/contract/control.ts';
 import type { Command } from '../../src/world/commands.ts';
 import { findPayout } from '../../src/world/ledger.ts';

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { vi } from 'vitest';
 import type * as MemoryWorldModule from '../../src/log/memory-world.ts';
 import type * as ApplyModule from '../../src/world/apply.ts';
-import { WORLD_ITEMS, WorldHead, type WorldItem } from '../../src/contract/snapshot.ts';
+import { WORLD_ITEMS, WorldHead, type WorldItem } from '../../src/contract/snapshot-lines.ts';
 import type { ScenarioCompiler } from '../../src/scenario/scenario.ts';
 import { Command } from '../../src/world/commands.ts';
 import { SnapshotReader, takeSnapshot } from '../../src/world/snapshot.ts';

@@ -1,4 +1,4 @@
-import type { State, TransferMode } from '../../src/contract/payout.ts';
+import type { State, TransferMode } from '../../src/contract/service.ts';
 
 /** What is still to come: when, or at which status read, and what. */
 interface Step {

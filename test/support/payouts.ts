@@ -1,4 +1,4 @@
-import type { State } from '../../src/contract/payout.ts';
+import type { State } from '../../src/contract/service.ts';
 import { payoutIds } from '../../src/payout/identity.ts';
 import type { Payout, Step } from '../../src/payout/payout.ts';
 

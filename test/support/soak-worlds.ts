@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { FAULTS } from '../../src/contract/scenario.ts';
+import { FAULTS } from '../../src/contract/scenario-document.ts';
 import type { FastClient } from './fast-client.ts';
 import { MAGIC_ACCOUNTS } from './model.ts';
 import type { Random } from './random.ts';

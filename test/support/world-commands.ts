@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { STATES, TRANSFER_MODES, type State, type TransferMode } from '../../src/contract/payout.ts';
+import { STATES, TRANSFER_MODES, type State, type TransferMode } from '../../src/contract/service.ts';
 import type { WorldSnapshot } from '../../src/index.ts';
 import { Model } from './model.ts';
 import type { Client } from './sandbox.ts';

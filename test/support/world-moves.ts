@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { STATES, TRANSFER_MODES } from '../../src/contract/payout.ts';
+import { STATES, TRANSFER_MODES } from '../../src/contract/service.ts';
 import { SandboxError, type ScenarioInput, type WorldSnapshot } from '../../src/index.ts';
 import { DEMO, MAGIC_ACCOUNTS, Model, type Manner, type OnTop } from './model.ts';
 import type { Random } from './random.ts';

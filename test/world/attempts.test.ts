@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { RouteName } from '../../src/contract/scenario.ts';
+import type { RouteName } from '../../src/contract/scenario-document.ts';
 import { attemptsHeld, countAttempt, noAttempts } from '../../src/world/attempts.ts';
 
 const counter = (isFull = () => false) => {

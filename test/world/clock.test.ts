@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { LATEST_MS } from '../../src/contract/snapshot.ts';
+import { LATEST_MS } from '../../src/contract/snapshot-lines.ts';
 import {
   advancedClock,
   frozenClock,

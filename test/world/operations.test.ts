@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { STATES } from '../../src/contract/payout.ts';
+import { STATES } from '../../src/contract/service.ts';
 import { mayMove } from '../../src/payout/payout.ts';
 import { brokenInvariants } from '../../src/world/ledger.ts';
 import { nowMs, recordsHeld } from '../../src/world/state.ts';

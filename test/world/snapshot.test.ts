@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { LATEST_MS, WORLD_ITEMS, WorldHead, type WorldItem } from '../../src/contract/snapshot.ts';
+import { LATEST_MS, WORLD_ITEMS, WorldHead, type WorldItem } from '../../src/contract/snapshot-lines.ts';
 import { brokenInvariants } from '../../src/world/ledger.ts';
 import { takeSnapshot } from '../../src/world/snapshot.ts';
 import { nowMs } from '../../src/world/state.ts';

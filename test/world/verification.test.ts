@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Exchange } from '../../src/world/exchange.ts';
-import { verify } from '../../src/world/verification.ts';
+import type { Exchange } from '../../src/world/journal/exchange.ts';
+import { verify } from '../../src/world/journal/verification.ts';
 
 const asked = (nth: number, change: Partial<Exchange> = {}): Exchange =>
   ({ nth, method: 'GET', url: '/12345', headers: {}, outcome: 'answered', atMs: 0, ...change }) as Exchange;

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { WorldAnswer } from '../../contract/control-answers.ts';
 import { Refusal } from '../../contract/errors.ts';
-import { SNAPSHOT_TYPE, SnapshotText } from '../../contract/snapshot.ts';
+import { SNAPSHOT_TYPE, SnapshotText } from '../../contract/snapshot-lines.ts';
 import { MAX_LINE, readWorlds, snapshotText } from '../../log/snapshot-text.ts';
 import { refusedSnapshot, takeSnapshot } from '../../world/snapshot.ts';
 import type { WorldState } from '../../world/state.ts';

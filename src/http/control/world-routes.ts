@@ -1,5 +1,5 @@
 import { ModelAnswer, WorldAnswer } from '../../contract/control-answers.ts';
-import { STATES } from '../../contract/payout.ts';
+import { STATES } from '../../contract/service.ts';
 import { isMoneyBack, legalNext } from '../../payout/payout.ts';
 import { operation } from '../operation.ts';
 import type { ControlRoutes } from './control-options.ts';

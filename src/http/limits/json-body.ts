@@ -16,7 +16,7 @@ export const isEncoded = ({
 }: IncomingHttpHeaders) => encoding !== 'identity' || OTHER_CHARSET.test(type);
 
 /** Whatever reads such a body would overflow its stack. */
-export function tooNested(): Refusal {
+function tooNested(): Refusal {
   const message = `body must not be nested deeper than ${MAX_NESTING} levels`;
   return new Refusal('INVALID_REQUEST', { message, errors: [{ field: 'body', message }] });
 }

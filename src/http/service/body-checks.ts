@@ -1,7 +1,7 @@
 import type { preValidationHookHandler } from 'fastify';
 import { Refusal } from '../../contract/errors.ts';
 import { fieldErrors } from '../../contract/field-errors.ts';
-import { InitiateRequest } from '../../contract/payout.ts';
+import { InitiateRequest } from '../../contract/service.ts';
 
 /** Refuses fields that the interface does not have, with all else that is wrong, in a dialect that wants it so. */
 export const refuseUnknownFields: preValidationHookHandler = ({ body, dialect }, _reply, done) => {

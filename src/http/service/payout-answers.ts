@@ -1,5 +1,5 @@
 import type { Dialect } from '../../contract/dialect.ts';
-import type { BalanceAnswer, InitiateAnswer, StatusAnswer } from '../../contract/payout.ts';
+import type { BalanceAnswer, InitiateAnswer, StatusAnswer } from '../../contract/service.ts';
 import { invariant } from '../../payout/invariant.ts';
 import { toInr } from '../../payout/money.ts';
 import type { Payout } from '../../payout/payout.ts';

@@ -8,8 +8,8 @@ import {
   ScenarioHeader,
   StatusAnswer,
   StatusQuery,
-} from '../../contract/payout.ts';
-import type { RouteName } from '../../contract/scenario.ts';
+} from '../../contract/service.ts';
+import type { RouteName } from '../../contract/scenario-document.ts';
 import { checkRailRules } from '../../payout/rails.ts';
 import { noteAnswer } from '../exchange-record.ts';
 import { operation } from '../operation.ts';

@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { z } from 'zod';
 import { worldIdOf } from '../../../src/payout/identity.ts';
 import { DEFAULT_DIALECT, Dialect, type DialectChange } from '../../../src/contract/dialect.ts';
-import type { ScenarioDocument } from '../../../src/contract/scenario.ts';
+import type { ScenarioDocument } from '../../../src/contract/scenario-document.ts';
 import type { SettingsInput } from '../../../src/index.ts';
 import { shippedDialects } from '../../../src/scenario/scenario-file.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';

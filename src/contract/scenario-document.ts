@@ -1,0 +1,255 @@
+import { z } from 'zod';
+import { DialectChange } from './dialect.ts';
+import { Count, Duration, Inr, Name, TimeOfDay, Wait } from './scenario-scalars.ts';
+import { State, TransferMode } from './service.ts';
+
+/** The scenario file, in YAML or JSON. It describes how a world behaves. */
+
+const Step = z
+  .strictObject({
+    to: State.exclude(['PENDING']).optional().meta({ description: 'The new state of the payout' }),
+    after: Duration.optional().meta({ description: 'When the step is due: this long after initiate' }),
+    at: TimeOfDay.optional().meta({
+      description: 'When the step is due: at this time of day (IST), for the first time after initiate',
+    }),
+    polls: Count.optional().meta({
+      description: 'When the step is due: at this status read, counted from initiate, at any time',
+    }),
+    utr: z
+      .enum(['now', 'none'])
+      .optional()
+      .meta({ description: 'Whether this step sets the UTR; by default SUCCESS and REVERSED set it' }),
+  })
+  .refine(({ after, at, polls }) => [after, at, polls].filter((when) => when !== undefined).length === 1, {
+    error: 'must have exactly one of after, at and polls',
+  })
+  .refine(({ to, utr }) => to !== undefined || utr === 'now', {
+    error: 'must have a state in to, or utr: now',
+  })
+  .meta({ id: 'Step', description: 'One step of a payout' });
+export type Step = z.infer<typeof Step>;
+
+const Timeline = z.array(Step).max(20).meta({ description: 'The steps of a payout, in order' });
+
+const Settlement = z
+  .union([
+    z.enum(['demo', 'instant', 'realistic', 'manual']),
+    z.strictObject({
+      IMPS: Timeline.optional(),
+      NEFT: Timeline.optional(),
+      RTGS: Timeline.optional(),
+      UPI: Timeline.optional(),
+    }),
+  ])
+  .meta({
+    description:
+      'A preset, or a timeline for each transfer mode; other modes use the settlement of the settings',
+  });
+
+const NO_RATE_LIMIT = 'must be off, a count per time such as 20/1s, or { max: 20, per: 1s }';
+
+const RateLimitWindow = Duration.refine((ms) => ms > 0 && ms <= 86_400_000, {
+  error: 'must be from 1ms to 1d',
+});
+
+const RateLimit = z
+  .union([
+    z.literal('off'),
+    z
+      .string()
+      .regex(/^\d{1,9}\/.+$/, { error: NO_RATE_LIMIT })
+      .meta({ examples: ['20/1s'] })
+      .transform((text) => ({ max: Number(text.split('/')[0]), per: text.slice(text.indexOf('/') + 1) }))
+      .pipe(z.object({ max: Count, per: RateLimitWindow })),
+    z.strictObject({ max: Count, per: RateLimitWindow }),
+  ])
+  .meta({
+    description: 'How many initiates each key may send in a window of wall time: 20/1s, { max, per }, or off',
+  });
+
+const TextMatch = z
+  .union([
+    z.string(),
+    z.array(z.string()).min(1),
+    z.strictObject({
+      prefix: z.string().optional(),
+      suffix: z.string().optional(),
+      matches: z
+        .string()
+        .optional()
+        .meta({ description: 'A regular expression (RE2: linear time, no look-around)' }),
+    }),
+  ])
+  .meta({ description: 'A text, a list of texts, or conditions on a text: prefix, suffix, matches' });
+
+const NumberMatch = z
+  .union([
+    z.number(),
+    z.array(z.number()).min(1),
+    z.strictObject({
+      gt: z.number().optional(),
+      gte: z.number().optional(),
+      lt: z.number().optional(),
+      lte: z.number().optional(),
+    }),
+  ])
+  .meta({ description: 'A number, a list of numbers, or bounds: gt, gte, lt, lte' });
+
+export const ROUTE_NAMES = ['initiate', 'status', 'balance'] as const;
+export const RouteName = z.enum(ROUTE_NAMES);
+export type RouteName = z.infer<typeof RouteName>;
+
+export const Match = z
+  .strictObject({
+    route: z.union([RouteName, z.array(RouteName).min(1)]).optional(),
+    client_ref_id: TextMatch.optional(),
+    txn_id: TextMatch.optional(),
+    beneficiary_name: TextMatch.optional(),
+    beneficiary_account: TextMatch.optional(),
+    beneficiary_ifsc: TextMatch.optional(),
+    transfer_mode: z.union([TransferMode, z.array(TransferMode).min(1)]).optional(),
+    remarks: TextMatch.optional(),
+    amount: NumberMatch.optional(),
+    header: z.record(z.string(), TextMatch).optional().meta({ description: 'Request headers, by name' }),
+    attempt: NumberMatch.optional().meta({
+      description: 'Which attempt of this reference on this route this is, counted from 1',
+    }),
+    hours: z.strictObject({ from: TimeOfDay, to: TimeOfDay }).optional().meta({
+      description:
+        "The world's time of day (IST) is in this range, which may include midnight; `to` is exclusive",
+    }),
+  })
+  .meta({ id: 'Match', description: 'Which requests to match: every condition must hold' });
+export type Match = z.infer<typeof Match>;
+
+const Delay = z
+  .union([
+    Wait,
+    z
+      .strictObject({ min: Wait, max: Wait })
+      .refine(({ min, max }) => min <= max, { error: 'must have a min that does not exceed max' }),
+    z.strictObject({ median: Wait, sigma: z.number().min(0).max(5) }),
+  ])
+  .meta({
+    description:
+      'How long the answer is delayed, in wall time: fixed, uniform (min, max) or log-normal (median, sigma); at most 1h',
+  });
+
+const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+/** They frame the answer or belong to one connection (RFC 9110, 7.6.1), or the sandbox writes them: Node would throw at some. */
+const RESERVED_HEADERS =
+  /^(connection|content-length|date|expect|host|http2-settings|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|x-sandbox-.*)$/i;
+const HEADER_VALUE = /^[\t\x20-\x7e]*$/;
+
+const Respond = z
+  .strictObject({
+    status: z.int().min(200).max(599).meta({ description: 'HTTP status' }),
+    code: z
+      .string()
+      .min(1)
+      .optional()
+      .meta({ description: 'The code in the body; by default that of the catalogue for this status' }),
+    message: z.string().optional(),
+    headers: z
+      .record(
+        z
+          .string()
+          .regex(HEADER_NAME, { error: 'must be a header name' })
+          .refine((name) => !RESERVED_HEADERS.test(name), {
+            error: 'must not be a header of the connection or of the sandbox itself',
+          }),
+        z.string().regex(HEADER_VALUE, { error: 'must be a header value of printable ASCII on one line' }),
+      )
+      .optional(),
+    body: z
+      .union([z.string(), z.record(z.string(), z.json()), z.array(z.json())])
+      .optional()
+      .meta({ description: 'A text, or JSON; by default the error body of the dialect for this status' }),
+  })
+  .meta({ id: 'Respond', description: 'The answer to send instead of the normal one' });
+
+export const FAULTS = [
+  'connection-reset',
+  'empty-response',
+  'truncated-body',
+  'malformed-json',
+  'garbage',
+  'hang',
+  'slow-body',
+] as const;
+
+const Fault = z
+  .union([
+    z.enum(FAULTS),
+    z.strictObject({ kind: z.literal('hang'), for: Wait }),
+    z.strictObject({ kind: z.literal('slow-body'), bytes_per_second: z.int().min(1).max(1_000_000) }),
+  ])
+  .meta({ description: 'What happens to the connection' });
+
+const Effect = z
+  .strictObject({
+    delay: Delay.optional(),
+    respond: Respond.optional(),
+    fault: Fault.optional(),
+    commit: z.boolean().optional().meta({
+      description: 'Whether the payout happens; by default it does only without respond and fault',
+    }),
+    timeline: Timeline.optional(),
+    not_found: z
+      .strictObject({ reads: Count.optional(), for: Duration.optional() })
+      .refine((until) => (until.reads === undefined) !== (until.for === undefined), {
+        error: 'must have either reads or for',
+      })
+      .optional()
+      .meta({
+        description:
+          'Status answers "not found" for the first reads of the payout, or for this long after initiate',
+      }),
+    stale: Duration.optional().meta({
+      description: 'Status shows the payout as it was this long ago, in world time',
+    }),
+  })
+  .refine((effect) => Object.values(effect).some((value) => value !== undefined), {
+    error: 'must have at least one effect',
+  })
+  .meta({ id: 'Effect', description: 'What the rule does; effects can be combined' });
+export type Effect = z.infer<typeof Effect>;
+
+export const RuleDocument = z
+  .strictObject({
+    name: Name,
+    description: z.string().optional(),
+    match: Match.optional(),
+    skip: z
+      .int()
+      .min(0)
+      .optional()
+      .meta({ description: 'The rule ignores this many matching requests first' }),
+    times: Count.optional().meta({ description: 'The rule applies to at most this many requests' }),
+    probability: z.number().min(0).max(1).optional().meta({
+      description: 'The probability that the rule applies to a matching request; drawn from the seed',
+    }),
+    effect: Effect,
+  })
+  .meta({ id: 'Rule', description: 'The first rule that matches a request is applied' });
+export type RuleDocument = z.infer<typeof RuleDocument>;
+
+export const ScenarioDocument = z
+  .strictObject({
+    $schema: z.string().optional(),
+    description: z.string().optional().meta({ description: 'What a client can expect in this scenario' }),
+    wallet: z.strictObject({ opening_balance: Inr(0) }).optional(),
+    seed: z
+      .union([z.string().min(1), z.number()])
+      .transform(String)
+      .optional(),
+    settlement: Settlement.optional(),
+    rate_limit: RateLimit.optional(),
+    dialect: z
+      .union([z.string(), DialectChange])
+      .optional()
+      .meta({ description: 'The name of a preset, or changes to a preset' }),
+    rules: z.array(RuleDocument).optional(),
+  })
+  .meta({ title: 'Scenario of the payout sandbox', description: 'How a world behaves' });
+export type ScenarioDocument = z.infer<typeof ScenarioDocument>;

@@ -1,0 +1,163 @@
+import { z } from 'zod';
+import { MAX_AMOUNT_INR, MAX_TEXT_LENGTH, State, TransferMode } from './service.ts';
+
+/**
+ * A world as data: what `GET /_sandbox/state` answers and what a state file holds, as lines of JSON (NDJSON).
+ * Money is whole paise, times are ms since the epoch.
+ *
+ * A document is one `FileHead`, then for each world one `WorldHead`, its `WORLD_ITEMS` and one `WorldEnd`, then one
+ * `FileEnd`.
+ */
+
+export const SNAPSHOT_FORMAT = 'payout-sandbox';
+export const SNAPSHOT_VERSION = 2;
+
+/** The media type of a snapshot. */
+export const SNAPSHOT_TYPE = 'application/x-ndjson';
+
+/** The last instant that an ISO 8601 timestamp with a four-digit year can show. */
+export const LATEST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+
+/** More counts than one world can make in a lifetime, and far from where numbers stop being exact. */
+const MAX_COUNT = 1e12;
+
+const Paise = z
+  .int()
+  .min(0)
+  .max(MAX_AMOUNT_INR * 100);
+const SignedPaise = z
+  .int()
+  .min(-MAX_AMOUNT_INR * 100)
+  .max(MAX_AMOUNT_INR * 100);
+const Ms = z.int().min(0).max(LATEST_MS);
+const Duration = z.int().min(0).max(4e14); // ten thousand years and more
+const Count = z.int().min(0).max(MAX_COUNT);
+const Text = z.string().min(1).max(MAX_TEXT_LENGTH);
+const Name = z.string().regex(/^[\w.-]{1,64}$/);
+/** `scenario/rule`, or the name of a settlement or scenario. */
+const Origin = z.string().regex(/^[\w.-]{1,64}(\/[\w.-]{1,64})?$/);
+
+/** A world's clock: at one instant while frozen, else ahead of wall time by a fixed distance (below 0 when behind). */
+export const ClockState = z.union([
+  z.strictObject({ frozenAtMs: Ms }),
+  z.strictObject({ frozenAtMs: z.null(), aheadMs: z.int().min(-LATEST_MS).max(LATEST_MS) }),
+]);
+export type ClockState = z.infer<typeof ClockState>;
+
+/** What a scenario that says nothing of its own does. */
+export const ScenarioSettings = z.strictObject({
+  openingBalancePaise: Paise,
+  seed: z.string(),
+  clock: ClockState,
+  settlement: z.enum(['demo', 'instant', 'realistic', 'manual']),
+  rateLimit: z.union([
+    z.literal('off'),
+    z.strictObject({ max: z.int().min(1), windowMs: z.int().min(1).max(86_400_000) }),
+  ]),
+  /** Whether magic beneficiaries force an answer. */
+  isMagic: z.boolean(),
+});
+export type ScenarioSettings = z.infer<typeof ScenarioSettings>;
+
+/** What a scenario is made of: its document as it was written, and the settings below it. */
+export const ScenarioSource = z.strictObject({
+  name: Name,
+  document: z.unknown(),
+  settings: ScenarioSettings,
+});
+export type ScenarioSource = Readonly<z.infer<typeof ScenarioSource>>;
+
+/** A number of reads that a scenario names: of any size. */
+const Reads = z.int().min(0);
+
+const Step = z.strictObject({
+  afterMs: Duration.nullable(),
+  polls: Reads.nullable(),
+  to: State.nullable(),
+  utr: z.boolean(),
+  forced: z.boolean(),
+});
+
+const Hidden = z.union([
+  z.strictObject({ reads: Reads, by: Origin }),
+  z.strictObject({ untilMs: z.int().min(0).max(1e15), by: Origin }),
+]);
+
+const PayoutItem = z.strictObject({
+  txnId: Text,
+  clientRefId: Text,
+  nth: z.int().min(1).max(MAX_COUNT),
+  fingerprint: z.string().max(64),
+  amountPaise: Paise.min(1),
+  transferMode: TransferMode,
+  beneficiaryName: Text,
+  beneficiaryAccount: Text,
+  beneficiaryIfsc: Text,
+  createdAtMs: Ms,
+  plannedBy: Origin,
+  timeline: z.array(Step).max(100),
+  stepsDone: Count,
+  hidden: Hidden.nullable(),
+  reads: Count,
+  state: State,
+  utrSerial: z.int().min(0).max(999_999_999),
+  utr: z.string().min(1).max(32).nullable(),
+  completedAtMs: Ms.nullable(),
+});
+
+const EntryItem = z.strictObject({
+  kind: z.enum(['opening', 'payout', 'refund', 'credit', 'debit']),
+  amountPaise: SignedPaise,
+  balancePaise: Paise,
+  txnId: Text.nullable(),
+  atMs: Ms,
+});
+
+export const FileHead = z.strictObject({
+  format: z.literal(SNAPSHOT_FORMAT),
+  version: z.literal(SNAPSHOT_VERSION),
+});
+
+/** All of a world but what there may be many of. */
+export const WorldHead = z.strictObject({
+  world: z.string().regex(/^[0-9a-f]{32}$/),
+  identity: z.string().min(1).max(64),
+  wallMs: Ms,
+  clock: ClockState,
+  openingBalancePaise: Paise,
+  wallet: z.strictObject({ balancePaise: Paise, putInPaise: Paise, paidOutPaise: Paise }),
+  scenario: z.strictObject({ source: ScenarioSource, isChosen: z.boolean() }),
+});
+export type WorldHead = z.infer<typeof WorldHead>;
+
+/** What a world may have many of, one a line: `{"entry":{…}}`. They come in this order. */
+export const WORLD_ITEMS = {
+  entry: EntryItem,
+  payout: PayoutItem,
+  /** A rule on top, the newest first. */
+  rule: z.record(z.string(), z.unknown()),
+  use: z.strictObject({ rule: Origin, matched: Count, taken: Count }),
+  attempts: z.strictObject({ of: z.string().max(160), count: Count.min(1), isRecent: z.boolean() }),
+  /** A reference that stays refused for the balance. */
+  refused: Text,
+} as const;
+export type WorldItem = {
+  [Name in keyof typeof WORLD_ITEMS]: { readonly [Key in Name]: z.infer<(typeof WORLD_ITEMS)[Name]> };
+}[keyof typeof WORLD_ITEMS];
+
+/** `checksum` is the SHA-256 of all lines of the world, from its head on, each with its line end. */
+export const WorldEnd = z.strictObject({ end: z.string(), checksum: z.string() });
+
+export const FileEnd = z.strictObject({ worlds: z.int().min(0) });
+
+/** A snapshot as the control API shows it. */
+export const SnapshotText = z.string().meta({
+  id: 'Snapshot',
+  description: [
+    'All that the future of a world depends on, as lines of JSON, to be kept and sent back as they are:',
+    '`{"format":"payout-sandbox","version":2}`, then the world (`{"world":"…",…}`: clock, wallet, scenario),',
+    'one line for each entry, payout, rule on top, count of a rule, count of attempts and reference that stays refused,',
+    '`{"end":"…","checksum":"…"}` with the SHA-256 of the lines of the world, and `{"worlds":1}`.',
+    'Amounts are paise, times ms since the epoch.',
+  ].join(' '),
+});

@@ -1,0 +1,27 @@
+import type { JournalEntry } from '../../contract/control-answers.ts';
+import type { State } from '../../contract/service.ts';
+import { wentWrong } from '../lists/request-filter.ts';
+
+export const StateBadge = ({ state }: { readonly state: State }) => (
+  <span class={`badge state-${state.toLowerCase()}`}>{state}</span>
+);
+
+const OUTCOMES = {
+  pending: 'hanging',
+  answered: '',
+  fault: 'broken',
+  client_gone: 'client disconnected',
+} as const;
+
+/** What the client got: the status, or what happened to the connection. */
+export function AnswerBadge({ entry }: { readonly entry: JournalEntry }) {
+  const { outcome, answer, fault } = entry;
+  const kind = outcome === 'pending' ? 'pending' : wentWrong(entry) ? 'failed' : 'success';
+  const broken = outcome === 'fault' ? (fault ?? OUTCOMES.fault) : OUTCOMES[outcome];
+  return (
+    <span class={`badge state-${kind}`}>
+      {outcome === 'answered' ? String(answer?.status ?? '') : broken}
+      {outcome === 'pending' && <span class="spinner" aria-hidden="true" />}
+    </span>
+  );
+}

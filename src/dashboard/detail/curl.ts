@@ -1,0 +1,42 @@
+import type { JournalEntry } from '../../contract/control-answers.ts';
+
+interface Call {
+  readonly method: string;
+  readonly url: string;
+  readonly apiKey: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | null;
+}
+
+/** Quotes a text for a shell. */
+const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+
+/** A call as a curl command. */
+export function curlOf({ method, url, apiKey, headers = {}, body = null }: Call): string {
+  const words = [
+    method === 'GET' ? `curl -sS ${quoted(url)}` : `curl -sS -X ${method} ${quoted(url)}`,
+    `-H ${quoted(`Authorization: Bearer ${apiKey}`)}`,
+    ...Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
+    ...(body === null ? [] : [`--data-raw ${quoted(body)}`]),
+  ];
+  return words.join(' \\\n  ');
+}
+
+/** The request headers that can change the answer. */
+const RELEVANT_HEADERS = new Set(['content-type', 'x-sandbox-scenario']);
+
+/** A curl command that sends a request of the journal again. */
+export function curlOfRequest({ request }: JournalEntry, url: string, apiKey: string): string {
+  const { method, path, headers, body } = request;
+  return curlOf({
+    method,
+    url: url + path,
+    apiKey,
+    headers: Object.fromEntries(
+      Object.entries(headers).flatMap(([name, value]): [string, string][] =>
+        RELEVANT_HEADERS.has(name) ? [[name, String(value)]] : [],
+      ),
+    ),
+    body: body === null ? null : typeof body === 'string' ? body : JSON.stringify(body),
+  });
+}

@@ -1,0 +1,131 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { EntryAnswer, JournalEntry, TransactionAnswer } from '../../contract/control-answers.ts';
+import { useAction } from '../live/action.ts';
+import { AnswerBadge, StateBadge } from './badges.tsx';
+import { CopyButton } from './copy-button.tsx';
+import { curlOf } from './curl.ts';
+import { istMoment, istTime, rupees, signedRupees, utcMoment } from '../lists/formats.ts';
+import type { LiveWorld } from '../live/live-world.ts';
+import { PayoutTimeline } from './payout-timeline.tsx';
+import { useWorldNow } from '../live/world-time.ts';
+
+interface Props {
+  readonly live: LiveWorld;
+  readonly payout: TransactionAnswer;
+  readonly onOpenRequest: (id: number) => void;
+}
+
+/** The entries and requests of one payout, including those that are not in the lists of the page. */
+function usePast(
+  { world }: LiveWorld,
+  { txn_id: txnId, status }: TransactionAnswer,
+  requestsVersion: number,
+) {
+  const [entries, setEntries] = useState<readonly EntryAnswer[]>([]);
+  const [requests, setRequests] = useState<readonly JournalEntry[]>([]);
+  useEffect(() => {
+    let isOver = false;
+    const ignore = (): void => undefined; // the page already shows that the server does not answer
+    world.entries({ txn_id: txnId }).then((all) => !isOver && setEntries(all), ignore);
+    return () => (isOver = true);
+  }, [world, txnId, status]);
+  useEffect(() => {
+    let isOver = false;
+    const ignore = (): void => undefined;
+    world.requests({ txn_id: txnId }).then((all) => !isOver && setRequests(all), ignore);
+    return () => (isOver = true);
+  }, [world, txnId, requestsVersion]);
+  return { entries, requests };
+}
+
+const Fact = ({ name, children }: { readonly name: string; readonly children: string }) => (
+  <div>
+    <dt>{name}</dt>
+    <dd>{children}</dd>
+  </div>
+);
+
+/** One payout: its timeline, ledger entries and requests, and its legal transitions. */
+export function PayoutDetail({ live, payout, onOpenRequest }: Props) {
+  const nowMs = useWorldNow(live) ?? 0;
+  const { isBusy, refusal, run } = useAction();
+  const mine =
+    live.requestsVersion.value === 0
+      ? 0
+      : live.requests.rows.filter((row) => row.txn_id === payout.txn_id).length;
+  const { entries, requests } = usePast(live, payout, mine);
+  const force = (to: 'SUCCESS' | 'FAILED' | 'REVERSED') => (): void =>
+    run(async () => {
+      live.takePayout(await live.world.transition(payout.txn_id, to));
+      live.news.say(`${payout.client_ref_id} is ${to}`);
+    });
+  const query = new URLSearchParams({ txn_id: payout.txn_id }).toString();
+  const curl = () =>
+    curlOf({ method: 'GET', url: `${live.world.url}/payout/status?${query}`, apiKey: live.world.apiKey });
+
+  return (
+    <>
+      <p class="headline">
+        <span class="amount">{rupees(payout.amount)}</span> <StateBadge state={payout.status} />
+      </p>
+      <p class="note">{payout.reason}</p>
+      {payout.hidden_by !== null && <p class="warning">Hidden from status reads by {payout.hidden_by}</p>}
+      <PayoutTimeline payout={payout} nowMs={nowMs} />
+      <div class="buttons">
+        {payout.legal.map(
+          (to) =>
+            to !== 'PENDING' && (
+              <button key={to} type="button" class="button" disabled={isBusy} onClick={force(to)}>
+                Make it {to}
+              </button>
+            ),
+        )}
+        <CopyButton label="Copy status as curl" text={curl} />
+      </div>
+      {refusal !== null && (
+        <p class="refusal" role="alert">
+          {refusal}
+        </p>
+      )}
+      <dl class="facts">
+        <Fact name="Reference">
+          {payout.nth === 1
+            ? payout.client_ref_id
+            : `${payout.client_ref_id} (payout ${payout.nth} of this reference)`}
+        </Fact>
+        <Fact name="Transaction">{payout.txn_id}</Fact>
+        <Fact name="Beneficiary">{payout.beneficiary_name}</Fact>
+        <Fact name="Account">{`${payout.beneficiary_account} · ${payout.beneficiary_ifsc}`}</Fact>
+        <Fact name="Mode">{payout.transfer_mode}</Fact>
+        <Fact name="UTR">{payout.utr ?? 'none yet'}</Fact>
+        <Fact name="Planned by">{payout.planned_by}</Fact>
+        <Fact name="Created">{`${istMoment(payout.created_at)} · ${utcMoment(payout.created_at)}`}</Fact>
+      </dl>
+      <h3>Ledger</h3>
+      <ul class="lines">
+        {entries.map((entry, index) => (
+          <li key={index}>
+            <span>{entry.kind}</span>
+            <span class={entry.amount < 0 ? 'number' : 'number in'}>{signedRupees(entry.amount)}</span>
+            <span class="number note">{rupees(entry.balance)} after</span>
+            <span class="note">{istTime(entry.at)}</span>
+          </li>
+        ))}
+      </ul>
+      <h3>Requests</h3>
+      {requests.length === 0 && <p class="note">The journal no longer has requests of this payout.</p>}
+      <ul class="lines">
+        {requests.map((entry) => (
+          <li key={entry.id}>
+            <button type="button" class="link" onClick={() => onOpenRequest(entry.id)}>
+              #{entry.id} {entry.route ?? entry.request.path}
+            </button>
+            <AnswerBadge entry={entry} />
+            <span class="note">{entry.rule ?? ''}</span>
+            <span class="note">{istTime(entry.at)}</span>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}

@@ -1,0 +1,139 @@
+import type { JournalEntry } from '../../contract/control-answers.ts';
+import { AnswerBadge } from './badges.tsx';
+import { CopyButton } from './copy-button.tsx';
+import { curlOfRequest } from './curl.ts';
+import { duration, istMoment, readable, rupees } from '../lists/formats.ts';
+import type { LiveWorld } from '../live/live-world.ts';
+
+interface BlockProps {
+  readonly title: string;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly body: unknown;
+}
+
+/** The request or the answer: its body, and its headers folded away. */
+const Block = ({ title, headers, body }: BlockProps) => (
+  <>
+    <h4>{title}</h4>
+    {body === null || body === '' ? (
+      <p class="note">No body</p>
+    ) : (
+      <pre tabIndex={0} aria-label={`${title}: body`}>
+        {readable(body)}
+      </pre>
+    )}
+    <details>
+      <summary>Headers</summary>
+      <pre tabIndex={0} aria-label={`${title}: headers`}>
+        {Object.entries(headers)
+          .map(([name, value]) => `${name}: ${String(value)}`)
+          .join('\n')}
+      </pre>
+    </details>
+  </>
+);
+
+/** Whether the request moved money, in words. */
+function moneyText({
+  committed,
+  replayed,
+  balance_before: before,
+  balance_after: after,
+}: JournalEntry): string {
+  if (replayed) return 'Replayed: an earlier request made this payout';
+  if (committed === null) return 'This request makes no payout, or has not ended yet';
+  if (!committed) return 'No payout was made';
+  return before === null || after === null ? 'Committed' : `Committed: ${rupees(before)} → ${rupees(after)}`;
+}
+
+const happened = ({ outcome, fault, duration_ms: ms }: JournalEntry): string => {
+  const took = ms === null ? '' : ` after ${duration(ms)}`;
+  switch (outcome) {
+    case 'pending':
+      return 'Still hanging: no answer yet';
+    case 'answered':
+      return `Answered${took}`;
+    case 'fault':
+      return `Connection broken by a rule (${fault ?? 'fault'})${took}`;
+    case 'client_gone':
+      return `The client disconnected${took}`;
+  }
+};
+
+interface Props {
+  readonly live: LiveWorld;
+  readonly entry: JournalEntry;
+  readonly onOpenPayout: (txnId: string) => void;
+}
+
+/** One request with its answer, what decided the answer, and whether money moved. */
+export function RequestDetail({ live, entry, onOpenPayout }: Props) {
+  const { rule, limit, code, delay_ms: delay, attempt, txn_id: txnId, warnings, answer, request } = entry;
+  const made =
+    rule !== null ? `the rule ${rule}` : limit !== null ? `the limit ${limit}` : 'no rule: the normal answer';
+  return (
+    <>
+      <p class="headline">
+        <code>
+          {request.method} {request.path}
+        </code>{' '}
+        <AnswerBadge entry={entry} />
+      </p>
+      <dl class="facts">
+        <div>
+          <dt>What happened</dt>
+          <dd>{happened(entry)}</dd>
+        </div>
+        <div>
+          <dt>Answer decided by</dt>
+          <dd>
+            {made}
+            {delay !== null && `, delayed by ${duration(delay)}`}
+            {code !== null && ` (${code})`}
+          </dd>
+        </div>
+        <div>
+          <dt>Money</dt>
+          <dd>{moneyText(entry)}</dd>
+        </div>
+        <div>
+          <dt>World time</dt>
+          <dd>{istMoment(entry.at)}</dd>
+        </div>
+        {attempt !== null && (
+          <div>
+            <dt>Attempt</dt>
+            <dd>{attempt} of this reference</dd>
+          </div>
+        )}
+      </dl>
+      {warnings.map((warning) => (
+        <p key={warning} class="warning">
+          {warning}
+        </p>
+      ))}
+      <div class="buttons">
+        <CopyButton
+          label="Copy as curl"
+          text={() => curlOfRequest(entry, live.world.url, live.world.apiKey)}
+        />
+        {txnId !== null && (
+          <button type="button" class="button small" onClick={() => onOpenPayout(txnId)}>
+            Open the payout
+          </button>
+        )}
+      </div>
+      <Block title="Request" headers={request.headers} body={request.body} />
+      {answer === null ? (
+        <>
+          <h4>Answer</h4>
+          <p class="note">
+            {entry.outcome === 'pending' ? 'None yet' : 'None: the connection was closed before an answer'}
+          </p>
+        </>
+      ) : (
+        <Block title={`Answer ${answer.status}`} headers={answer.headers} body={answer.body} />
+      )}
+    </>
+  );
+}

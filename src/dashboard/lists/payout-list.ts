@@ -1,0 +1,141 @@
+import type { ChangeAnswer, TransactionsAnswer, TransactionAnswer } from '../../contract/control-answers.ts';
+import type { State } from '../../contract/service.ts';
+
+/** The states that a transition can force, by current state. */
+export type Edges = Readonly<Partial<Record<State, readonly State[]>>>;
+
+const stepsDone = ({ timeline }: TransactionAnswer): number => timeline.filter(({ done }) => done).length;
+
+const has = ({ timeline }: TransactionAnswer, { from, to, at }: ChangeAnswer): boolean =>
+  timeline.some((step) => step.done && step.at === at && step.to === (to === from ? null : to));
+
+/** The one with more steps done, since an answer can be older than an event. */
+const newer = (known: TransactionAnswer | undefined, read: TransactionAnswer): TransactionAnswer =>
+  known !== undefined && stepsDone(known) > stepsDone(read) ? known : read;
+
+/**
+ * The payout after a step.
+ *
+ * @returns undefined if the step was not scheduled, so that the payout has to be requested again
+ */
+function afterChange(
+  payout: TransactionAnswer,
+  { from, to, at, utr }: ChangeAnswer,
+  edges: Edges,
+): TransactionAnswer | undefined {
+  const next = payout.timeline.findIndex(({ done }) => !done);
+  const step = payout.timeline[next];
+  if (step === undefined || payout.status !== from) return undefined;
+  if (step.to !== (to === from ? null : to)) return undefined;
+  return {
+    ...payout,
+    status: to,
+    utr,
+    completed_at: payout.completed_at ?? (to === from ? null : at),
+    legal: [...(edges[to] ?? [])],
+    reason: to === from ? payout.reason : `${to} as planned by ${payout.planned_by}`,
+    timeline: payout.timeline.with(next, { ...step, at, done: true }),
+  };
+}
+
+/** The newest payouts of a world that the page has loaded, newest first. */
+export class PayoutList {
+  /** Newest first. A new array after each change. */
+  rows: readonly TransactionAnswer[] = [];
+  /** How many older payouts are not loaded. */
+  before = 0;
+  #byId = new Map<string, TransactionAnswer>();
+  /** Changes of payouts that are not loaded yet: an event can arrive before the answer that contains its payout. */
+  #early = new Map<string, readonly ChangeAnswer[]>();
+  #most: number;
+
+  /** @param most how many are kept; older ones are dropped */
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  get(txnId: string): TransactionAnswer | undefined {
+    return this.#byId.get(txnId);
+  }
+
+  clear(): void {
+    this.rows = [];
+    this.before = 0;
+    this.#byId.clear();
+    this.#early.clear();
+  }
+
+  /** Adds new payouts, down to one that is already loaded, so that none is missing in between. */
+  takeNewest({ transactions, next }: TransactionsAnswer, edges: Edges): void {
+    if (this.rows.length === 0) this.before = next === null ? 0 : next + 1; // a cursor is a position
+    this.#merge(transactions, edges, (fresh) => [...fresh, ...this.rows]);
+  }
+
+  /** Adds payouts that are older than the rows. */
+  takeOlder({ transactions, next }: TransactionsAnswer, edges: Edges): void {
+    this.#most = Math.max(this.#most, this.rows.length + transactions.length);
+    this.before = next === null ? 0 : next + 1;
+    this.#merge(transactions, edges, (fresh) => [...this.rows, ...fresh]);
+  }
+
+  /** Replaces one payout by its current state. */
+  takeOne(payout: TransactionAnswer): void {
+    if (this.#byId.has(payout.txn_id)) this.#replace(new Map([[payout.txn_id, payout]]));
+  }
+
+  /** Applies changes. @returns the ids of payouts that have to be requested again */
+  takeChanges(changes: readonly ChangeAnswer[], edges: Edges): readonly string[] {
+    const changed = new Map<string, TransactionAnswer>();
+    const stale: string[] = [];
+    for (const change of changes) {
+      const { txn_id: id } = change;
+      const known = changed.get(id) ?? this.#byId.get(id);
+      if (known === undefined) {
+        this.#early.set(id, [...(this.#early.get(id) ?? []), change]);
+        continue;
+      }
+      const after = afterChange(known, change, edges);
+      if (after !== undefined) changed.set(id, after);
+      else if (!has(known, change)) stale.push(id);
+    }
+    this.#replace(changed);
+    return stale;
+  }
+
+  #merge(
+    read: readonly TransactionAnswer[],
+    edges: Edges,
+    joined: (fresh: readonly TransactionAnswer[]) => readonly TransactionAnswer[],
+  ): void {
+    const fresh: TransactionAnswer[] = [];
+    const changed = new Map<string, TransactionAnswer>();
+    for (const payout of read) {
+      const { txn_id: id } = payout;
+      const known = this.#byId.get(id);
+      const early = this.#early.get(id) ?? [];
+      this.#early.delete(id);
+      if (known !== undefined) changed.set(id, newer(known, payout));
+      else fresh.push(early.reduce((row, change) => afterChange(row, change, edges) ?? row, payout));
+    }
+    this.#replace(changed);
+    for (const payout of fresh) this.#byId.set(payout.txn_id, payout);
+    this.rows = joined(fresh);
+    this.#makeRoom();
+  }
+
+  #replace(changed: ReadonlyMap<string, TransactionAnswer>): void {
+    if (changed.size === 0) return;
+    for (const [id, payout] of changed) this.#byId.set(id, payout);
+    this.rows = this.rows.map((row) => changed.get(row.txn_id) ?? row);
+  }
+
+  #makeRoom(): void {
+    const dropped = this.rows.slice(this.#most);
+    if (dropped.length > 0) {
+      for (const { txn_id: id } of dropped) this.#byId.delete(id);
+      this.rows = this.rows.slice(0, this.#most);
+      this.before += dropped.length;
+    }
+    if (this.#early.size > this.#most) this.#early.clear(); // they belong to payouts that are too old for the list
+  }
+}

@@ -1,0 +1,35 @@
+import type { JournalEntry } from '../../contract/control-answers.ts';
+
+/** The newest requests of a world, newest first. A request that hangs is replaced when it ends. */
+export class RequestList {
+  rows: readonly JournalEntry[] = [];
+  /** How many older requests were dropped, here or in the sandbox. */
+  evicted = 0;
+  readonly #most: number;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  get(id: number): JournalEntry | undefined {
+    return this.rows.find((row) => row.id === id);
+  }
+
+  /** Replaces everything by the journal. */
+  begin(requests: readonly JournalEntry[], evicted: number): void {
+    this.rows = [];
+    this.evicted = evicted;
+    this.take(requests);
+  }
+
+  take(requests: readonly JournalEntry[]): void {
+    const byId = new Map(this.rows.map((row) => [row.id, row]));
+    for (const request of requests) {
+      const known = byId.get(request.id);
+      if (known === undefined || known.outcome === 'pending') byId.set(request.id, request);
+    }
+    const rows = [...byId.values()].toSorted((a, b) => b.id - a.id);
+    this.evicted += Math.max(0, rows.length - this.#most);
+    this.rows = rows.slice(0, this.#most);
+  }
+}

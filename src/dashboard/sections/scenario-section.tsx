@@ -1,0 +1,174 @@
+import { useState } from 'preact/hooks';
+import type { RuleAnswer } from '../../contract/control-answers.ts';
+import type { RuleRequest } from '../../contract/control.ts';
+import { useAction } from '../live/action.ts';
+import { FAILURE_SWITCHES, onTop } from './failure-switches.ts';
+import { counted } from '../lists/formats.ts';
+import type { LiveWorld } from '../live/live-world.ts';
+
+const TIMES = { always: 'for every payout', '1': 'for the next one', '3': 'for the next 3' } as const;
+
+interface RuleProps {
+  readonly rule: RuleAnswer;
+  readonly children: preact.ComponentChildren;
+}
+
+const RuleLine = ({ rule: { id, description, matched, taken }, children }: RuleProps) => (
+  <li class="rule">
+    <span>
+      <code>{id}</code>
+      {description !== '' && <span class="note">{description}</span>}
+    </span>
+    <span class="note number" title={`matched ${matched}, taken ${taken}`}>
+      {taken === 0 ? 'unused' : `used ${counted(taken)}×`}
+    </span>
+    {children}
+  </li>
+);
+
+/** How the world behaves: its scenario, the failures that are switched on, and the button that removes both. */
+export function ScenarioSection({ live }: { readonly live: LiveWorld }) {
+  const { world, news } = live;
+  const scenario = live.scenario.value;
+  const scenarios = live.scenarios.value;
+  const [times, setTimes] = useState<keyof typeof TIMES>('always');
+  const { isBusy, refusal, run } = useAction();
+  const rules = scenario?.rules ?? [];
+  const top = rules.filter(({ from }) => from === 'world');
+  const own = rules.filter(({ from }) => from === 'scenario');
+  const magic = rules.filter(({ from }) => from === 'magic');
+  const isNormal = top.length === 0 && scenario?.chosen === false;
+
+  const order = (said: string, act: () => Promise<unknown>) => (): void =>
+    run(async () => {
+      await act();
+      live.takeScenario(await world.scenario());
+      news.say(said);
+    });
+  const switchOn = (rule: RuleRequest) =>
+    order(`${rule.name ?? 'A rule'} is on`, () =>
+      world.rule(times === 'always' ? rule : { ...rule, times: Number(times) }),
+    );
+  const switchOff = (name: string) => order(`${name} is off`, () => world.removeRule(name));
+  const choose = (name: string) =>
+    order(name === '' ? 'The active scenario of the server is used' : `The scenario is ${name}`, () =>
+      world.use(name === '' ? null : name),
+    );
+  const normal = order('Back to normal', async () => {
+    await world.removeRule();
+    await world.use(null);
+  });
+
+  return (
+    <section id="scenario" class="card" aria-labelledby="scenario-title">
+      <header class="card-head">
+        <h2 id="scenario-title">Scenario</h2>
+        <button type="button" class="button small" disabled={isBusy || isNormal} onClick={normal}>
+          Back to normal
+        </button>
+      </header>
+      <label class="field">
+        <span>How this world behaves</span>
+        <select
+          value={scenario?.chosen === true ? scenario.name : ''}
+          disabled={isBusy}
+          onChange={(event) => choose(event.currentTarget.value)()}
+        >
+          <option value="">Active on the server: {scenarios?.in_force ?? '…'}</option>
+          {scenario?.chosen === true && !scenarios?.scenarios.some(({ name }) => name === scenario.name) && (
+            <option value={scenario.name}>{scenario.name}</option>
+          )}
+          {scenarios?.scenarios.map(({ name }) => (
+            <option key={name} value={name}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </label>
+      {scenario !== null && scenario.description !== '' && <p class="note">{scenario.description}</p>}
+
+      <fieldset>
+        <legend>Answer payouts with</legend>
+        <div class="buttons switches">
+          {FAILURE_SWITCHES.map(({ label, rule }) => {
+            const isOn = top.some(({ name }) => name === rule.name);
+            return (
+              <button
+                key={label}
+                type="button"
+                class={isOn ? 'button on' : 'button'}
+                aria-pressed={isOn}
+                disabled={isBusy}
+                onClick={isOn ? switchOff(rule.name) : switchOn(rule)}
+              >
+                {label}
+              </button>
+            );
+          })}
+        </div>
+        <label class="field inline">
+          <span>Switched on</span>
+          <select
+            value={times}
+            onChange={(event) => setTimes(event.currentTarget.value as keyof typeof TIMES)}
+          >
+            {Object.entries(TIMES).map(([value, label]) => (
+              <option key={value} value={value}>
+                {label}
+              </option>
+            ))}
+          </select>
+        </label>
+      </fieldset>
+      {refusal !== null && (
+        <p class="refusal" role="alert">
+          {refusal}
+        </p>
+      )}
+
+      {top.length > 0 && (
+        <>
+          <h3>Switched on for this world</h3>
+          <ul class="rules">
+            {top.map((rule) => (
+              <RuleLine key={rule.id} rule={rule}>
+                <button type="button" class="button small" disabled={isBusy} onClick={switchOff(rule.name)}>
+                  Off<span class="unseen"> {rule.name}</span>
+                </button>
+              </RuleLine>
+            ))}
+          </ul>
+        </>
+      )}
+      <h3>Rules of {scenario?.name ?? '…'}</h3>
+      {own.length === 0 && <p class="note">None: every payout settles as usual for its mode.</p>}
+      <ul class="rules">
+        {own.map((rule) => (
+          <RuleLine key={rule.id} rule={rule}>
+            {null}
+          </RuleLine>
+        ))}
+      </ul>
+      {magic.length > 0 && (
+        <details>
+          <summary>Magic beneficiaries ({magic.length})</summary>
+          <ul class="rules">
+            {magic.map((rule) => (
+              <RuleLine key={rule.id} rule={rule}>
+                <button
+                  type="button"
+                  class="button small"
+                  disabled={isBusy}
+                  title="For every payout, whatever its account"
+                  onClick={switchOn(onTop(rule))}
+                >
+                  On<span class="unseen"> for every payout: {rule.name}</span>
+                </button>
+              </RuleLine>
+            ))}
+          </ul>
+        </details>
+      )}
+    </section>
+  );
+}

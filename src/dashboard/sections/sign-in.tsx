@@ -1,0 +1,63 @@
+import { useState } from 'preact/hooks';
+import { chooseKey, DEMO_KEY } from '../live/session.ts';
+
+/** Asks for the key of a world. @param refusal why the last key was not accepted */
+export function SignIn({
+  given,
+  refusal,
+}: {
+  readonly given: string | null;
+  readonly refusal: string | null;
+}) {
+  const [key, setKey] = useState(given ?? DEMO_KEY);
+  return (
+    <main class="sign-in">
+      <div class="card">
+        <h1>Payout sandbox</h1>
+        <p>
+          Every API key has its own <strong>world</strong>: a wallet, its transactions and its clock. Which
+          world do you want to see?
+        </p>
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            chooseKey(key.trim());
+          }}
+        >
+          <label class="field">
+            <span>API key</span>
+            <input
+              name="key"
+              autoComplete="off"
+              spellcheck={false}
+              required
+              value={key}
+              aria-invalid={refusal !== null}
+              aria-describedby={refusal === null ? undefined : 'refusal'}
+              onInput={(event) => setKey(event.currentTarget.value)}
+            />
+          </label>
+          {refusal !== null && (
+            <p class="refusal" role="alert" id="refusal">
+              {refusal}
+            </p>
+          )}
+          <div class="buttons">
+            <button type="submit" class="button primary">
+              Show this world
+            </button>
+            {key !== DEMO_KEY && (
+              <button type="button" class="button" onClick={() => chooseKey(DEMO_KEY)}>
+                Use {DEMO_KEY}
+              </button>
+            )}
+          </div>
+        </form>
+        <p class="note">
+          Use the key that your client sends. It stays in this browser. A link can contain it:{' '}
+          <code>#key={DEMO_KEY}</code>
+        </p>
+      </div>
+    </main>
+  );
+}

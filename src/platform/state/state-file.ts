@@ -1,0 +1,176 @@
+import { createReadStream } from 'node:fs';
+import { access, constants, copyFile, open, rename, rm, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { Refusal } from '../../contract/errors.ts';
+import { SNAPSHOT_FORMAT, SNAPSHOT_VERSION } from '../../contract/snapshot-lines.ts';
+import { MAX_LINE, readWorlds, type ReadWorld } from '../../log/snapshot-text.ts';
+import { removeAbandoned, unfinishedOf } from './unfinished-file.ts';
+
+/** A state file that cannot be used. The message is one line and names the file. */
+export class StateFileError extends Error {
+  override readonly name = 'StateFileError';
+}
+
+/** A scenario file may be long, and a world holds the one that it stands on in one line. */
+const LONGEST_LINE = 64 * MAX_LINE;
+
+/** The first format, which payout-sandbox 0.1 wrote. */
+const FIRST_FORMAT = 'payout-sandbox/state';
+
+const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
+
+/** Makes what a folder lists lasting. Where a folder cannot be opened (Windows), the system does it by itself. */
+async function syncFolder(folder: string): Promise<void> {
+  try {
+    await sync(folder);
+  } catch (error) {
+    if (!['EISDIR', 'EPERM', 'EACCES'].includes(codeOf(error) ?? '')) throw error;
+  }
+}
+
+async function sync(path: string): Promise<void> {
+  const handle = await open(path, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/**
+ * Writes a state file. It takes the place of the old one at once, when it is whole: a crash on the way costs nothing but
+ * itself.
+ *
+ * @param text in chunks, asked for one after the other as they are written
+ * @throws StateFileError
+ */
+export async function writeStateFile(file: string, text: AsyncIterable<string>): Promise<void> {
+  const unfinished = unfinishedOf(file);
+  try {
+    const handle = await open(unfinished, 'w', 0o600);
+    try {
+      for await (const chunk of text) await handle.appendFile(chunk); // a plain write may stop half-way on a full disk
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(unfinished, file);
+    await syncFolder(dirname(file));
+  } catch (error) {
+    await rm(unfinished, { force: true }).catch(() => undefined);
+    if (codeOf(error) === undefined) throw error;
+    throw new StateFileError(`the state file ${file} cannot be written (${codeOf(error)})`);
+  }
+}
+
+/**
+ * Finds out at the start that nothing could be written at the stop, and removes what a crash left behind.
+ *
+ * @throws StateFileError
+ */
+export async function prepareStateFolder(file: string): Promise<void> {
+  try {
+    await access(dirname(file), constants.W_OK);
+    await removeAbandoned(file);
+  } catch (error) {
+    throw new StateFileError(`the state file ${file} cannot be written (${codeOf(error)})`);
+  }
+}
+
+/** When the file was written, ms since the epoch; null when there is none. @throws StateFileError */
+export async function writtenAtMs(file: string): Promise<number | null> {
+  try {
+    return (await stat(file)).mtimeMs;
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return null;
+    throw unusable(file, `cannot be read (${codeOf(error)})`);
+  }
+}
+
+const unusable = (file: string, why: string): StateFileError =>
+  new StateFileError(`the state file ${file} ${why}: move it away to start without its worlds`);
+
+/** What the file holds beside whole worlds. */
+interface FileFault {
+  readonly id: null;
+  readonly fault: Refusal;
+}
+
+/**
+ * Reads a state file, world by world. What is damaged costs only itself: a world, or what follows it when the end of the file
+ * is missing.
+ *
+ * @throws StateFileError for a file of another format or version, and for one that cannot be read
+ */
+export async function* readStateFile(
+  file: string,
+  options: Omit<Parameters<typeof readWorlds>[1], 'maxLine'>,
+): AsyncGenerator<ReadWorld | FileFault> {
+  try {
+    yield* readWorlds(bytesOf(file), { ...options, maxLine: LONGEST_LINE });
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    yield { id: null, fault: error };
+  }
+}
+
+/** @throws StateFileError */
+async function* bytesOf(file: string): AsyncGenerator<Uint8Array> {
+  let isFirst = true;
+  try {
+    for await (const bytes of createReadStream(file) as AsyncIterable<Buffer>) {
+      if (isFirst) checkFormat(file, bytes.toString('latin1'));
+      isFirst = false;
+      yield bytes;
+    }
+  } catch (error) {
+    throw error instanceof StateFileError ? error : unusable(file, `cannot be read (${codeOf(error)})`);
+  }
+  if (isFirst) throw unusable(file, 'is empty');
+}
+
+/** @throws StateFileError for a text that does not begin like a state file of this version */
+function checkFormat(file: string, text: string): void {
+  const { format, version } = headOf(text);
+  if (format === FIRST_FORMAT) {
+    throw unusable(file, 'was written by payout-sandbox 0.1, in a format that this version does not read');
+  }
+  if (format !== SNAPSHOT_FORMAT) throw unusable(file, 'is no state file');
+  if (version !== SNAPSHOT_VERSION) {
+    throw unusable(
+      file,
+      `has version ${JSON.stringify(version)}, and this program reads ${SNAPSHOT_VERSION}`,
+    );
+  }
+}
+
+function headOf(text: string): { readonly format?: unknown; readonly version?: unknown } {
+  try {
+    const head: unknown = JSON.parse(text.split('\n', 1)[0]!);
+    return typeof head === 'object' && head !== null ? head : {};
+  } catch {
+    return {};
+  }
+}
+
+/**
+ * Copies a damaged file to a name of its own, since the next write takes its place.
+ *
+ * @returns the name of the copy; it has the time in it at which the file was written, so that many starts make one copy
+ * @throws StateFileError
+ */
+export async function keepDamaged(file: string): Promise<string> {
+  const copy = `${file}.damaged-${Math.floor((await writtenAtMs(file)) ?? 0)}`;
+  if ((await writtenAtMs(copy)) !== null) return copy;
+  const unfinished = unfinishedOf(file);
+  try {
+    await copyFile(file, unfinished);
+    await sync(unfinished);
+    await rename(unfinished, copy);
+    await syncFolder(dirname(file));
+  } catch (error) {
+    await rm(unfinished, { force: true }).catch(() => undefined);
+    throw unusable(file, `is damaged, and cannot be copied to ${copy} (${codeOf(error)})`);
+  }
+  return copy;
+}
