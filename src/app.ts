@@ -6,17 +6,18 @@ import { adminOnly, bearerKeys } from './http/bearer-key.ts';
 import { CONTROL_PREFIX, controlApi, isControlPath } from './http/control/control-api.ts';
 import { ControlScenarios } from './http/control/control-scenarios.ts';
 import { httpServer } from './http/http-server.ts';
+import type { Examples } from './http/openapi/examples.ts';
 import { admission } from './http/service/admission.ts';
 import { payoutRoutes } from './http/service/payout-routes.ts';
 import { limitRates } from './http/service/rate-limit.ts';
 import { MemoryLog } from './log/memory.ts';
 import type { WallClock } from './log/wall-clock.ts';
+import { packageText, packageVersion } from './package-files.ts';
 import { newAdminToken } from './platform/admin-token.ts';
 import { dashboardFiles } from './platform/dashboard-files.ts';
 import { sameText } from './platform/digest.ts';
 import { KeptState, type Restored } from './platform/kept-state.ts';
 import { atMost } from './platform/memory-share.ts';
-import { packageVersion } from './platform/package-version.ts';
 import { stopwatchMs } from './platform/system-clock.ts';
 import { observeWorlds } from './platform/world-observer.ts';
 import { linearPattern } from './scenario/linear-pattern.ts';
@@ -54,8 +55,8 @@ export interface App {
 
 async function documentOf(routes: readonly RouteOptions[]): Promise<string> {
   const { openapiDocument } = await import('./http/openapi/document.ts');
-  const { openapiExamples } = await import('./platform/openapi-examples.ts');
-  return openapiDocument(routes, packageVersion(), await openapiExamples());
+  const examples = JSON.parse(packageText('fixtures/openapi-examples.json')) as Examples;
+  return openapiDocument(routes, packageVersion(), examples);
 }
 
 /**

@@ -2,7 +2,6 @@ import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import { buildApp } from './app.ts';
 import type { Scenario } from './scenario/scenario.ts';
-import type { MemoryLog } from './log/memory.ts';
 import type { WallClock } from './log/wall-clock.ts';
 import { gracefulStop } from './platform/graceful-stop.ts';
 import type { Restored } from './platform/kept-state.ts';
@@ -11,7 +10,6 @@ import type { Settings } from './settings.ts';
 export interface Server {
   /** Where a client of the same machine reaches it: `http://127.0.0.1:3000`. */
   readonly url: string;
-  readonly worlds: MemoryLog;
   /** What GET and DELETE /_sandbox/worlds ask for. */
   readonly adminToken: string;
   /** What the state file held; null without one. */
@@ -37,12 +35,11 @@ function urlOf({ address, family, port }: AddressInfo): string {
  * @throws the error of `listen` (EADDRINUSE, EACCES, ENOTFOUND …) when that address cannot be had
  */
 export async function startServer(settings: Settings, wallClock: WallClock, log: Logger): Promise<Server> {
-  const { app, worlds, adminToken, restored, activeScenario } = await buildApp({ settings, wallClock, log });
+  const { app, adminToken, restored, activeScenario } = await buildApp({ settings, wallClock, log });
   const close = gracefulStop(app.server, () => app.close());
   await app.listen({ host: addressOf(settings.host), port: settings.port });
   return {
     url: urlOf(app.server.address() as AddressInfo),
-    worlds,
     adminToken,
     restored,
     scenario: activeScenario(),
