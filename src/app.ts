@@ -11,11 +11,11 @@ import { limitRates } from './http/service/rate-limit.ts';
 import { MemoryLog } from './log/memory.ts';
 import type { WallClock } from './log/wall-clock.ts';
 import type { WorldLog } from './log/world-log.ts';
+import { packageText, packageVersion } from './package-files.ts';
 import { newAdminToken } from './platform/admin-token.ts';
 import { dashboardFiles } from './platform/package/dashboard-files.ts';
 import { KeptState, type Restored } from './platform/state/kept-state.ts';
 import { atMost } from './platform/memory-share.ts';
-import { packageVersion } from './platform/package/package-version.ts';
 import { stopwatchMs } from './platform/system-clock.ts';
 import { observeWorlds } from './platform/world-observer.ts';
 import { ScenarioLibrary } from './scenario/scenario-library.ts';
@@ -52,8 +52,8 @@ export interface App {
 
 async function documentOf(routes: readonly RouteOptions[]): Promise<string> {
   const { openapiDocument } = await import('./http/openapi/document.ts');
-  const { openapiExamples } = await import('./platform/package/openapi-examples.ts');
-  return openapiDocument(routes, packageVersion(), (await openapiExamples()) as Examples);
+  const examples = JSON.parse(packageText('fixtures/openapi-examples.json')) as Examples;
+  return openapiDocument(routes, packageVersion(), examples);
 }
 
 /**

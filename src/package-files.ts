@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 /** The package's folder: the nearest one above this code that has a package.json, from `src` as well as from `dist`. */
@@ -12,3 +12,9 @@ const FOLDER = packageFolder();
 
 /** The path of a file or folder that comes with the package. */
 export const packageFile = (path: string): string => join(FOLDER, path);
+
+/** The text of a file that comes with the package. */
+export const packageText = (path: string): string => readFileSync(packageFile(path), 'utf8');
+
+export const packageVersion = (): string =>
+  (JSON.parse(packageText('package.json')) as { version: string }).version;

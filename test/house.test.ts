@@ -43,22 +43,23 @@ const isOwn = (specifier: string): boolean => names.has(specifier);
 const isPackage = (specifier: string): boolean => !isOwn(specifier) && !/\.(css|tsx?|svg)$/.test(specifier);
 
 const SETTINGS = ['settings.ts', 'setting-texts.ts'];
+const PACKAGE_FILES = 'package-files.ts';
 const BELOW_LOG = ['contract', 'payout', 'scenario', 'world'];
 const BELOW_HTTP = [...BELOW_LOG, 'log', 'referee'];
-const BELOW_APP = [...BELOW_HTTP, 'http', 'platform', ...SETTINGS];
+const BELOW_APP = [...BELOW_HTTP, 'http', 'platform', PACKAGE_FILES, ...SETTINGS];
 const BELOW_CLI = [...BELOW_APP, 'app.ts', 'server.ts'];
 
 /** Which other layers each may import: contract ← payout ← scenario ← world ← log, referee ← http, platform ← app ← cli. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  'package-files.ts': [],
+  [PACKAGE_FILES]: [],
   contract: [],
   payout: ['contract'],
-  scenario: ['contract', 'payout', 'package-files.ts'],
+  scenario: ['contract', 'payout', PACKAGE_FILES],
   world: ['contract', 'payout', 'scenario'],
   log: BELOW_LOG,
   referee: BELOW_LOG,
   http: BELOW_HTTP,
-  platform: [...BELOW_HTTP, ...SETTINGS, 'package-files.ts'],
+  platform: [...BELOW_HTTP, PACKAGE_FILES, ...SETTINGS],
   'app.ts': BELOW_APP,
   'server.ts': [...BELOW_APP, 'app.ts'],
   cli: [...BELOW_CLI, 'client'],
@@ -72,9 +73,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 
 /** Which packages each layer may import. `node:*` stands for all of Node's own. */
 const MAY_USE: Readonly<Record<string, readonly string[]>> = {
+  [PACKAGE_FILES]: ['node:fs', 'node:path'],
   contract: ['zod', 'fastest-levenshtein'],
   payout: ['node:crypto'],
-  'package-files.ts': ['node:fs', 'node:path', 'node:url'],
   scenario: ['zod', 'yaml', 're2js', 'lru-cache', 'node:fs', 'node:path'],
   world: ['zod', 'tinyqueue'],
   log: ['zod', 'node:crypto'],

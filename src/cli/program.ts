@@ -2,7 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { durationMs } from '../contract/duration.ts';
 import { readSettings, SETTINGS, type SettingName } from '../settings.ts';
 import { complain, EXIT_OK, say } from './output.ts';
-import { packageVersion } from '../platform/package/package-version.ts';
+import { packageVersion } from '../package-files.ts';
 import { suggestion } from '../contract/suggestion.ts';
 
 const SERVE_EXAMPLES = `

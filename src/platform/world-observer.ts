@@ -1,10 +1,9 @@
 import type { Logger } from 'pino';
 import type { Change } from '../payout/payout.ts';
-import type { WorldObserver } from '../log/world-log.ts';
 
 /** Writes a line for each settlement, and for what happens to worlds. @param settled is called for each settlement too */
-export const observeWorlds = (log: Logger, settled?: (change: Change) => void): WorldObserver => ({
-  settled: (worldId, change) => {
+export const observeWorlds = (log: Logger, settled?: (change: Change) => void) => ({
+  settled: (worldId: string, change: Change): void => {
     settled?.(change);
     if (!log.isLevelEnabled('info')) return; // there may be a million of them
     log.info(
@@ -20,6 +19,8 @@ export const observeWorlds = (log: Logger, settled?: (change: Change) => void): 
       'settlement',
     );
   },
-  failed: (worldId, error) => log.error({ world: worldId.slice(0, 8), err: error }, 'a fault of the sandbox'),
-  dropped: (worldId, reason) => log.info({ world: worldId.slice(0, 8), reason }, 'world dropped'),
+  failed: (worldId: string, error: unknown): void =>
+    log.error({ world: worldId.slice(0, 8), err: error }, 'a fault of the sandbox'),
+  dropped: (worldId: string, reason: string): void =>
+    log.info({ world: worldId.slice(0, 8), reason }, 'world dropped'),
 });
