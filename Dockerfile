@@ -11,7 +11,7 @@ RUN npm run build
 
 FROM node:24-alpine
 LABEL org.opencontainers.image.title="payout-sandbox" \
-      org.opencontainers.image.description="A payout service to test against: a true wallet, settlement in its own time, every answer and failure on demand" \
+      org.opencontainers.image.description="A stand-in for a payout service to test against: a ledger that cannot double-spend, a clock you control, every answer and failure on demand" \
       org.opencontainers.image.version="0.1.0" \
       org.opencontainers.image.licenses="MIT"
 WORKDIR /app

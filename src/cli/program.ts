@@ -18,7 +18,7 @@ Exit codes: 0 stopped by a signal, or done; 1 a scenario file is not valid (vali
 
 const EXAMPLES = `${SERVE_EXAMPLES}
   $ payout-sandbox scenarios                          what there is to choose from
-  $ payout-sandbox validate ./scenarios/*.yaml        what is wrong with them, before a test run tells you
+  $ payout-sandbox validate ./scenarios/*.yaml        check scenario files before a test run
   $ payout-sandbox health --wait 30s && npm test      as soon as it is ready
 ${EXIT_CODES}`;
 

@@ -154,7 +154,7 @@ export function updateJournal(request: FastifyRequest, reply: FastifyReply): voi
   request.arrival?.place.update(exchangeOf(request, reply));
 }
 
-/** Notes an answer before its first byte leaves: whoever has it finds it in the journal. */
+/** Notes an answer before its first byte leaves: so that a client which has the answer finds it in the journal. */
 export function noteAnswer(request: FastifyRequest, reply: FastifyReply, answer: Answered): void {
   reply.answered = answer;
   updateJournal(request, reply);

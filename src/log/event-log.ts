@@ -25,7 +25,7 @@ const MAX_READERS = 32;
 
 /**
  * The events of one world. They are kept from the first reader on, so that one whose connection broke can go on where it
- * stopped; nobody pays for the events of a world that nobody watches.
+ * stopped. A world that was never watched keeps none.
  */
 export class EventLog {
   readonly #log: BoundedLog<PublishedEvent>;
@@ -51,7 +51,7 @@ export class EventLog {
     return this.#readers.size >= MAX_READERS;
   }
 
-  /** Tells all readers. @param data is asked for its value only when somebody may want it */
+  /** Sends an event to all readers. @param data makes its data; called only when there may be a reader */
   publish(type: EventType, data: () => unknown): void {
     if (!this.isWatched) return;
     if (this.#readers.size === 0) {

@@ -50,7 +50,7 @@ export class MemoryWorld implements WorldHandle {
   readonly id: string;
   readonly held = new HeldAnswers();
   readonly #journal: Journal;
-  /** Null until the first reader comes: nobody pays for the events of a world that nobody watches. */
+  /** Null until the first reader comes, so that a world without readers keeps no events. */
   #events: EventLog | null = null;
   readonly #state: WorldState;
   readonly #surroundings: Surroundings;

@@ -35,7 +35,7 @@ export const full = (maxRecords: number): Refusal =>
     limit: 'SANDBOX_MAX_TRANSACTIONS',
   });
 
-/** Why a world was dropped: no request for a time, room was needed for a new one, somebody wanted it so, or the end. */
+/** Why a world was dropped: it was idle, a new world needed its place, the admin API dropped it, or the sandbox stops. */
 export type DropReason = 'idle' | 'cap' | 'admin' | 'stop';
 
 const DROPPED: Readonly<Record<DropReason, { readonly why: string; readonly limit?: string }>> = {

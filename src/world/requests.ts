@@ -28,7 +28,7 @@ import { nowMs, type WorldState } from './state.ts';
 export interface RequestResult {
   /** The words of the answer. */
   readonly dialect: Dialect;
-  /** Which attempt of its reference it is, from 1; 0 where nobody counts. */
+  /** Which attempt of its reference it is, from 1; 0 where attempts are not counted. */
   readonly attempt: number;
   /** What the client is made to see; null for the normal answer. */
   readonly effect: SeenEffect | null;

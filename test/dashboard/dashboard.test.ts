@@ -95,7 +95,7 @@ describe.skipIf(!hasBrowser)(`the dashboard${needsBrowser}`, { timeout: 60_000 }
     await section('Transactions').getByRole('button', { name: 'Open forced' }).click();
     await page.getByRole('list', { name: 'Timeline' }).getByText('PENDING forever').waitFor();
     await page.getByRole('button', { name: 'Make it FAILED' }).click();
-    await page.getByText('FAILED by a transition that was ordered').waitFor();
+    await page.getByText('FAILED by a forced transition').waitFor();
     expect(await page.getByRole('button', { name: /^Make it/ }).count()).toBe(0);
 
     await section('Wallet').getByLabel('Amount').fill('500.25');

@@ -26,7 +26,7 @@ export interface ControlOptions {
   readonly unread: UnreadAnswers;
   /** Takes the key out of an Authorization header. @throws Refusal UNAUTHORIZED */
   readonly keyOf: (authorization: string | undefined) => string;
-  /** Refuses whoever does not have the admin token. @throws Refusal UNAUTHORIZED */
+  /** Refuses a request without the admin token. @throws Refusal UNAUTHORIZED */
   readonly requireAdmin: (authorization: string | undefined) => void;
   readonly version: string;
   readonly isStopping: () => boolean;

@@ -27,7 +27,7 @@ export const dashboardRoutes: ControlRoutes = async (app, { dashboardFiles }) =>
     const message =
       files.size === 0
         ? 'The page was not built: npm run build'
-        : `The page has no file ${path}: load it anew`;
+        : `The page has no file ${path}: reload the page`;
     throw new Refusal('ROUTE_NOT_FOUND', { message });
   };
 

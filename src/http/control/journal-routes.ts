@@ -44,11 +44,11 @@ const isWanted =
     (txn_id === undefined || exchange.txnId === txn_id) &&
     (since === undefined || (typeof since === 'number' ? exchange.nth > since : exchange.atMs >= since.atMs));
 
-/** The journal: what a world was asked, what it answered and why. */
+/** The journal: the requests to a world, its answers, and what decided them. */
 export const journalRoutes: ControlRoutes = async (app, { wallClock, unread }) => {
   app.get(
     '/requests',
-    operation('Journal', 'listRequests', 'What the world was asked', {
+    operation('Journal', 'listRequests', 'The requests to this world', {
       querystring: RequestsQuery,
       response: { 200: RequestsAnswer },
     }),
@@ -68,13 +68,13 @@ export const journalRoutes: ControlRoutes = async (app, { wallClock, unread }) =
 
   app.delete(
     '/requests',
-    operation('Journal', 'clearRequests', 'Forget what it was asked', { response: { 200: ClearedAnswer } }),
+    operation('Journal', 'clearRequests', 'Clear the journal', { response: { 200: ClearedAnswer } }),
     async ({ world: { journal } }) => ({ cleared: await journal.clear() }),
   );
 
   app.post(
     '/requests/verify',
-    operation('Journal', 'verifyRequests', 'Check what it was asked', {
+    operation('Journal', 'verifyRequests', 'Check the requests to this world', {
       description: 'Counts requests that match, or looks for a sequence of them; shows the closest misses.',
       body: VerifyRequest,
       response: { 200: VerifyAnswer },

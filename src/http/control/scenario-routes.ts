@@ -135,7 +135,7 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios }) => {
 
   app.delete(
     '/rules',
-    operation('Scenario', 'removeRules', 'Take away all rules that were put on top', {
+    operation('Scenario', 'removeRules', 'Remove all rules on top', {
       response: { 200: RulesAnswer },
     }),
     ({ world }) => removeRule(world, null),
@@ -143,7 +143,7 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios }) => {
 
   app.delete(
     '/rules/:name',
-    operation('Scenario', 'removeRule', 'Take one of them away', {
+    operation('Scenario', 'removeRule', 'Remove a rule on top', {
       errors: ['RULE_NOT_FOUND'],
       params: z.object({ name: z.string().meta({ description: 'The name of the rule' }) }),
       response: { 200: RulesAnswer },

@@ -65,7 +65,7 @@ export const serverRoutes: ControlRoutes = async (app, options) => {
     '/docs',
     operation('Server', 'openDocs', 'A page that shows this document', {
       access: 'everybody',
-      answers: { type: 'text/html', description: 'The page, which asks nobody but this server' },
+      answers: { type: 'text/html', description: 'The page, which loads everything from this server' },
     }),
     ({ headers }, reply) => send('index.html', headers['accept-encoding'], reply),
   );

@@ -62,7 +62,7 @@ function reasonOf(payout: Payout): string {
   const last = timeline.slice(0, stepsDone).findLast(({ to }) => to !== null);
   const next = nextStep(payout);
   if (last !== undefined) {
-    if (last.forced) return `${state} by a transition that was ordered`;
+    if (last.forced) return `${state} by a forced transition`;
     const waited = last.polls === null ? '' : `, at status read ${last.polls}`;
     return `${state} as planned by ${plannedBy}${waited}`;
   }

@@ -16,7 +16,7 @@ const MODEL: ModelAnswer = {
   edges: STATES.flatMap((from) => legalNext(from).map((to) => ({ from, to }))),
 };
 
-/** The world as a whole: how it stands, and as new. */
+/** The world as a whole: its state, and its reset. */
 export const worldRoutes: ControlRoutes = async (app, { scenarios }) => {
   app.get(
     '/world',
@@ -26,7 +26,7 @@ export const worldRoutes: ControlRoutes = async (app, { scenarios }) => {
 
   app.post(
     '/reset',
-    operation('World', 'resetWorld', 'Make the world as new', {
+    operation('World', 'resetWorld', 'Reset the world', {
       description: 'Hanging and delayed answers of it end.',
       response: { 200: WorldAnswer },
     }),

@@ -87,7 +87,7 @@ export class KeptState {
     return restored;
   }
 
-  /** Writes from now on every so often, when anything was asked since. */
+  /** Writes the file at intervals from now on, when there was a request since the last time. */
   start(): void {
     const { everyMs, wallClock, failed, log } = this.#options;
     if (everyMs === 'off') return;

@@ -13,7 +13,7 @@ export interface Answered {
 }
 
 /**
- * One request that a world was asked, and what became of it. A record of what is known at one moment: while the exchange
+ * One request to a world, and what became of it. It is a record of what is known at one moment: while the exchange
  * goes on, a newer one takes its place in the journal.
  */
 export interface Exchange {
@@ -32,7 +32,7 @@ export interface Exchange {
   readonly route: RouteName | undefined;
   /** The body as it came. */
   readonly body: string | undefined;
-  /** Which attempt of its reference it is, from 1; 0 where nobody counts. */
+  /** Which attempt of its reference it is, from 1; 0 where attempts are not counted. */
   readonly attempt: number | undefined;
   readonly answer: Answered | undefined;
   readonly durationMs: number | undefined;

@@ -23,7 +23,7 @@ export interface JournalRead {
   readonly evicted: number;
 }
 
-/** What a world was asked, what it answered and why, bounded. An exchange that is not over is in it. */
+/** The requests to a world and its answers, bounded. It includes exchanges that are still open. */
 export class Journal {
   readonly #log: BoundedLog<Exchange>;
   #asked = 0;

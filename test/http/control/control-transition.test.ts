@@ -41,7 +41,7 @@ test.each(LEGAL_EDGES)('a payout is forced from $from to $to', async ({ from, to
     body: {
       status: to,
       completed_at: from === 'PENDING' ? after(7) : START,
-      reason: `${to} by a transition that was ordered`,
+      reason: `${to} by a forced transition`,
       legal: LEGAL[to],
     },
   });
