@@ -1,7 +1,12 @@
 import type { InitiateRequest, StatusQuery } from '../../src/contract/service.ts';
 import type { ScenarioInput } from '../../src/contract/control.ts';
 import { Refusal } from '../../src/contract/errors.ts';
-import type { ScenarioSettings, ScenarioSource, WorldItem, WorldHead } from '../../src/contract/snapshot-lines.ts';
+import type {
+  ScenarioSettings,
+  ScenarioSource,
+  WorldItem,
+  WorldHead,
+} from '../../src/contract/snapshot-lines.ts';
 import { MemoryLog } from '../../src/log/memory.ts';
 import type { DropReason } from '../../src/world/payout-refusals.ts';
 import type { Change, Payout } from '../../src/payout/payout.ts';
