@@ -141,7 +141,7 @@ describe.each(WAYS_IN)('$name', ({ start }) => {
     expect(await world.transition(txn_id, 'SUCCESS')).toMatchObject({
       status: 'SUCCESS',
       legal: ['REVERSED'],
-      reason: expect.stringContaining('ordered'),
+      reason: expect.stringContaining('forced'),
     });
     const refused = await world.transition(txn_id, 'FAILED').catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(SandboxError);
