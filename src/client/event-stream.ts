@@ -46,7 +46,8 @@ export async function openEvents(
     headers: after === undefined ? {} : { 'last-event-id': after },
     signal: left,
   });
-  const events = readEvents(response.body!, leave, left);
+  // locked at once: fetch cancels a body that is not read when its Response is garbage-collected
+  const events = readEvents(response.body!.getReader(), leave, left);
   const end = events.return.bind(events);
   // return() does not run the finally block of a generator that has not started, and waits for one that is reading
   return Object.assign(events, {
@@ -59,7 +60,7 @@ export async function openEvents(
 
 /** Uses a reader, since Safari has no `for await` over a stream. */
 async function* readEvents(
-  body: ReadableStream<Uint8Array>,
+  reader: ReadableStreamDefaultReader<Uint8Array>,
   leave: AbortController,
   left: AbortSignal,
 ): AsyncGenerator<WorldEvent, void> {
@@ -69,7 +70,6 @@ async function* readEvents(
       void events.push({ id, type: event, data: JSON.parse(data) } as WorldEvent),
   });
   const decoder = new TextDecoder();
-  const reader = body.getReader();
   try {
     for (;;) {
       const { done, value } = await reader.read();

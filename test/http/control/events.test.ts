@@ -1,5 +1,7 @@
 import { getEventListeners, once } from 'node:events';
 import type { Socket } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { connectSandbox, type EventsOptions, type World, type WorldEvent } from '../../../src/index.ts';
@@ -216,6 +218,20 @@ test('a reader that returns after its world was dropped gets a missed event', as
   await expect(first.next()).rejects.toThrow('the stream ended');
   const { next } = await readerOf(world, { after: id });
   expect(await next()).toMatchObject({ type: 'missed', data: { missed: null } });
+});
+
+test('a reader that takes its time before its first event misses none, even if memory is collected meanwhile', async () => {
+  setFlagsFromString('--expose-gc');
+  const collectGarbage = runInNewContext('gc') as () => void;
+  const { client } = await sandboxFor(SETTINGS);
+  const { world } = client();
+  const { next } = await readerOf(world);
+  for (let nth = 0; nth < 5; nth += 1) {
+    collectGarbage();
+    await new Promise((resolve) => setImmediate(resolve)); // the collector's own callbacks run between turns
+  }
+  await world.fund(1);
+  expect(await next()).toMatchObject({ type: 'wallet' });
 });
 
 test('a reader that stops reading is disconnected, and does not delay the others', async () => {
