@@ -45,6 +45,8 @@ function refusal(code: 'HOST_NOT_ALLOWED' | 'ORIGIN_NOT_ALLOWED', message: strin
 export function refuseOtherSites(app: FastifyInstance, allowedHosts: readonly string[] = []): void {
   const allowed = new Set(allowedHosts);
   let isLocal = false;
+  /** The Host of the latest request that was served: most requests have the same, and parsing it takes a while. */
+  let served: string | null = null;
   app.server.on('listening', () => {
     const address = app.server.address();
     isLocal = typeof address === 'object' && address !== null && isLoopback(address.address);
@@ -52,7 +54,7 @@ export function refuseOtherSites(app: FastifyInstance, allowedHosts: readonly st
 
   app.addHook('onRequest', ({ headers, method }, _reply, done) => {
     const { host, origin, 'sec-fetch-site': site } = headers;
-    if (isLocal && host !== undefined) {
+    if (isLocal && host !== undefined && host !== served) {
       const name = hostNameOf(host) ?? '';
       if (!isLoopbackName(name) && !allowed.has(name)) {
         throw refusal(
@@ -60,6 +62,7 @@ export function refuseOtherSites(app: FastifyInstance, allowedHosts: readonly st
           `This sandbox listens on a loopback address and serves localhost, *.localhost, 127.0.0.0/8 and [::1], not ${host.slice(0, 100)}`,
         );
       }
+      served = host;
     }
     if (SAFE_METHODS.has(method)) return done();
     const isOwn =
