@@ -70,7 +70,7 @@ export interface RefusalData {
   readonly details: RefusalDetails;
 }
 
-/** An error of the caller, or a limit that the caller reached. An error of ours is an assertion, never a `Refusal`. */
+/** An error of the caller, or a limit that the caller reached. A bug in the sandbox is an assertion, never a `Refusal`. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly code: RefusalCode;

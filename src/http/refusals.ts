@@ -116,7 +116,7 @@ export const errorHandler =
     const refusal = refusalOf(error);
     if (refusal === undefined) {
       log.error({ err: error, request_id: request.id }, 'a fault of the sandbox');
-      void reply.removeHeader('x-sandbox-rule'); // a fault of ours never looks like one that was ordered
+      void reply.removeHeader('x-sandbox-rule'); // a bug in the sandbox must not look like an ordered fault
     }
     void sendText(reply, refuse(refusal ?? new Refusal('INTERNAL_ERROR'), request, reply));
   };

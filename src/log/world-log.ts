@@ -103,7 +103,7 @@ export async function readUnlessDropped<T>(
   }
 }
 
-/** Who is told what happens in worlds. */
+/** Called with what happens in worlds. */
 export interface WorldObserver {
   settled(worldId: string, change: Change): void;
   /** A settlement that no request waits for has failed: our own fault. */
