@@ -1,4 +1,4 @@
-import { BoundedLog, type MemoryBudget } from '../world/journal/bounded-log.ts';
+import { BoundedLog, type MemoryBudget } from '../world/journal/journal.ts';
 
 type EventType =
   'request' | 'settlement' | 'wallet' | 'clock' | 'scenario' | 'rule' | 'reset' | 'restore' | 'missed';

@@ -1,15 +1,18 @@
 import { Refusal } from '../contract/errors.ts';
 import { apply, type Applied, type ResultOf } from '../world/apply.ts';
-import { worldTimeMs } from '../world/clock.ts';
-import type { MemoryBudget } from '../world/journal/bounded-log.ts';
+import { openWorld, type WorldState, worldTimeMs } from '../world/state.ts';
+import { Journal, type MemoryBudget } from '../world/journal/journal.ts';
 import type { Command, Stamp } from '../world/commands.ts';
 import { eventData, type StateEvent } from '../world/events.ts';
-import type { Exchange } from '../world/journal/exchange.ts';
-import { journalEntry } from '../world/journal/journal-entry.ts';
-import { Journal } from '../world/journal/journal.ts';
+import { type Exchange, journalEntry } from '../world/journal/exchange.ts';
 import { nextDueMsOf } from '../world/ledger.ts';
-import { dropped, type DropReason } from '../world/payout-refusals.ts';
-import { openWorld, type WorldState } from '../world/state.ts';
+import {
+  dropped,
+  type DropReason,
+  type WorldHandle,
+  type WorldJournal,
+  type WorldObserver,
+} from './world-log.ts';
 import type { ScenarioSource } from '../contract/snapshot-lines.ts';
 import type { ScenarioCompiler } from '../scenario/scenario.ts';
 import type { Change } from '../payout/payout.ts';
@@ -17,7 +20,6 @@ import { EventLog, type EventReader } from './event-log.ts';
 import { HeldAnswers } from './held-answers.ts';
 import { SettlementTimer } from './settlement-timer.ts';
 import type { WallClock } from './wall-clock.ts';
-import type { WorldHandle, WorldJournal, WorldObserver } from './world-log.ts';
 
 /** What all worlds of a log share. */
 export interface WorldParts {

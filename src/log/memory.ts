@@ -1,9 +1,7 @@
-import { attemptsHeld } from '../world/attempts.ts';
 import type { Command, Stamp } from '../world/commands.ts';
-import { full, type DropReason } from '../world/payout-refusals.ts';
-import { recordsHeld } from '../world/state.ts';
+import { attemptsHeld, full, recordsHeld } from '../world/state.ts';
 import { MemoryWorld, type WorldParts } from './memory-world.ts';
-import type { Draft, WorldLog, WorldRow } from './world-log.ts';
+import type { Draft, DropReason, WorldLog, WorldRow } from './world-log.ts';
 
 interface MemoryLogOptions extends WorldParts {
   /** One more drops the world that was idle longest. */

@@ -1,5 +1,5 @@
 import type { State, TransferMode } from '../contract/service.ts';
-import { invariant } from './invariant.ts';
+import { invariant } from './money.ts';
 
 /** One step of a timeline: what happens to a payout, and when. Payouts with the same settlement share their steps. */
 export interface Step {

@@ -1,6 +1,6 @@
 import { Refusal, type RefusalData } from '../contract/errors.ts';
 import type { Payout } from '../payout/payout.ts';
-import type { Entry } from '../payout/wallet.ts';
+import type { Entry } from '../payout/money.ts';
 import type { ScenarioCompiler } from '../scenario/scenario.ts';
 import type { Command, Stamp } from './commands.ts';
 import type { StateEvent } from './events.ts';
@@ -14,23 +14,30 @@ import {
   resetWorld,
   restoreWorld,
 } from './operations.ts';
-import { replacedMeanwhile } from './payout-refusals.ts';
 import { handleRequest, type RequestResult } from './requests.ts';
 import { useScenario, type WorldState } from './state.ts';
 import {
   advanceClock,
   clockResult,
+  type ClockResult,
   freezeClock,
   resetClock,
   resumeClock,
-  type ClockResult,
-} from './time-commands.ts';
+} from './clock.ts';
 
 /** How many due steps one command applies at most: some milliseconds of work. */
 export const MAX_STEPS = 2000;
 
 /** The commands that do not depend on what is due: those that replace the state, and one that changes only the scenario. */
 const WITHOUT_SETTLING: ReadonlySet<Command['kind']> = new Set(['reset', 'restore', 'follow']);
+
+/** For a command that continues in a world that is not the one it began in. */
+const REPLACED_MEANWHILE: RefusalData = {
+  code: 'WORLD_REPLACED',
+  details: {
+    message: 'The world was reset or restored while its clock moved; the clock is that of the new one',
+  },
+};
 
 /** What each command results in, when nothing is refused. */
 interface Results {
@@ -79,7 +86,7 @@ export function apply(
 ): Applied {
   const events: StateEvent[] = [];
   if ('generation' in command && command.generation !== null && command.generation !== state.generation) {
-    return { kind: 'refused', refusal: replacedMeanwhile().data, events };
+    return { kind: 'refused', refusal: REPLACED_MEANWHILE, events };
   }
   state.wallMs = Math.max(state.wallMs, stamp.wallMs); // never backwards
   if (!WITHOUT_SETTLING.has(command.kind)) {

@@ -1,17 +1,23 @@
 import { MAX_AMOUNT_INR, type State } from '../contract/service.ts';
 import { Refusal } from '../contract/errors.ts';
-import { toInr } from '../payout/money.ts';
+import { covers, credit, debit, type Entry, hasRoom, toInr } from '../payout/money.ts';
 import { legalNext, mayMove, withForcedStep, type Payout } from '../payout/payout.ts';
-import { covers, credit, debit, hasRoom, type Entry } from '../payout/wallet.ts';
 import { MAX_OVERRIDE_PATTERN_SIZE, tooLarge } from '../scenario/pattern-size.ts';
 import { withOverrides, type ScenarioCompiler } from '../scenario/scenario.ts';
-import { attemptsHeld, noAttempts } from './attempts.ts';
+import {
+  attemptsHeld,
+  full,
+  isUntouched,
+  noAttempts,
+  nowMs,
+  openLedger,
+  useScenario,
+  type WorldState,
+} from './state.ts';
 import { clockAt } from './clock.ts';
 import type { CommandOf, RestoreCommand, Stamp } from './commands.ts';
 import type { StateEvent } from './events.ts';
-import { positionOf, recordEntry, takeStep } from './ledger.ts';
-import { full, unknownTxnId } from './payout-refusals.ts';
-import { isUntouched, nowMs, openLedger, useScenario, type WorldState } from './state.ts';
+import { positionOf, recordEntry, takeStep, unknownTxnId } from './ledger.ts';
 
 /** What the control API asks of a world, beside its clock. */
 

@@ -2,27 +2,23 @@ import type { Dialect } from '../contract/dialect.ts';
 import { Refusal, type RefusalData } from '../contract/errors.ts';
 import type { InitiateRequest, StatusQuery } from '../contract/service.ts';
 import { fingerprintOf, payoutDraw, payoutIds } from '../payout/identity.ts';
-import { toPaise } from '../payout/money.ts';
-import { invariant } from '../payout/invariant.ts';
+import { covers, invariant, toPaise } from '../payout/money.ts';
 import { asOf, countsReads, isHidden, timelineFault, type Hidden, type Payout } from '../payout/payout.ts';
 import { plannedSteps, settlementName, timelineOf } from '../payout/settlement.ts';
-import { covers } from '../payout/wallet.ts';
 import { planRequest, type Plan } from '../scenario/plan.ts';
 import { replacesBody, showsBody, type Effect, type Rule } from '../scenario/rule.ts';
 import { withOverrides, type ScenarioCompiler } from '../scenario/scenario.ts';
-import { countAttempt } from './attempts.ts';
+import { countAttempt, full, nowMs, type WorldState } from './state.ts';
 import type { CommandOf, RequestCommand, Stamp } from './commands.ts';
 import type { StateEvent } from './events.ts';
 import { addPayout, countRead, findPayout, positionOf, settleDue } from './ledger.ts';
 import {
   bothParameters,
-  full,
   insufficient,
   neitherParameter,
   repeated,
   unknownPayout,
 } from './payout-refusals.ts';
-import { nowMs, type WorldState } from './state.ts';
 
 /** What a request of the service got: plain data, from which HTTP makes its answer. */
 export interface RequestResult {

@@ -2,13 +2,12 @@ import type { State } from '../contract/service.ts';
 import { Refusal } from '../contract/errors.ts';
 import type { WorldHead, WorldItem } from '../contract/snapshot-lines.ts';
 import { isMoneyBack, timelineFault, type Payout, type Step } from '../payout/payout.ts';
-import type { Entry } from '../payout/wallet.ts';
+import type { Entry } from '../payout/money.ts';
 import { ScenarioError } from '../scenario/scenario-file.ts';
 import type { ScenarioCompiler } from '../scenario/scenario.ts';
-import { attemptsHeld } from './attempts.ts';
+import { attemptsHeld, indexPayout, nowMs, openWorld, useScenario, type WorldState } from './state.ts';
 import { brokenInvariants, findPayout } from './ledger.ts';
 import { MAX_OVERRIDES } from './operations.ts';
-import { indexPayout, nowMs, openWorld, useScenario, type WorldState } from './state.ts';
 
 /** A world as data, at one moment: what happens later does not change it. */
 export interface Snapshot {

@@ -1,12 +1,12 @@
 import TinyQueue from 'tinyqueue';
-import type { State } from '../contract/service.ts';
-import type { ClockState, ScenarioSource } from '../contract/snapshot-lines.ts';
+import { Refusal } from '../contract/errors.ts';
+import type { RouteName } from '../contract/scenario-document.ts';
+import { MAX_TEXT_LENGTH, type State } from '../contract/service.ts';
+import { LATEST_MS, type ClockState, type ScenarioSource } from '../contract/snapshot-lines.ts';
 import { nextDueMs, type Payout } from '../payout/payout.ts';
-import { openWallet, type Entry, type Wallet } from '../payout/wallet.ts';
+import { type Entry, openWallet, type Wallet } from '../payout/money.ts';
 import type { Rule, RuleUse } from '../scenario/rule.ts';
 import { withOverrides, type Scenario, type ScenarioCompiler } from '../scenario/scenario.ts';
-import { noAttempts, type Attempts } from './attempts.ts';
-import { worldTimeMs } from './clock.ts';
 
 /** Everything that the future of one world depends on. Only `apply` changes it. */
 export interface WorldState {
@@ -138,6 +138,13 @@ export function openLedger(state: WorldState, openingBalancePaise: number): void
   state.index = { ...emptyIndex(base), overrides, active };
 }
 
+/**
+ * World time, in ms since the epoch, when it is `wallMs` outside. A running clock stops at the end of the year 9999,
+ * the last that a timestamp of the interface can show.
+ */
+export const worldTimeMs = (clock: ClockState, wallMs: number): number =>
+  clock.frozenAtMs === null ? Math.min(wallMs + clock.aheadMs, LATEST_MS) : clock.frozenAtMs;
+
 /** World time, as of the latest command. */
 export const nowMs = ({ clock, wallMs }: Pick<WorldState, 'clock' | 'wallMs'>): number =>
   worldTimeMs(clock, wallMs);
@@ -154,6 +161,12 @@ export const recordsHeld = ({ payouts, refused, entries, index }: WorldState): n
   const entriesOfPayouts = payouts.length + FAILED.count + REVERSED.count;
   return payouts.length + refused.size + entries.length - 1 - entriesOfPayouts;
 };
+
+export const full = (maxRecords: number): Refusal =>
+  new Refusal('SANDBOX_FULL', {
+    message: `The sandbox holds ${maxRecords} transactions, as many as SANDBOX_MAX_TRANSACTIONS allows`,
+    limit: 'SANDBOX_MAX_TRANSACTIONS',
+  });
 
 /** Puts a payout into the index. @param position where it is in `payouts` */
 export function indexPayout({ index }: WorldState, payout: Payout, position: number): void {
@@ -189,4 +202,40 @@ export function useScenario(
   index.base = compiler.scenario(scenario.source);
   index.overrides = compiler.rules(overrides);
   index.active = withOverrides(index.base, index.overrides);
+}
+
+/** How many attempts one world counts. */
+const MAX_ATTEMPTS = 10_000;
+
+/**
+ * How often each reference of one world was sent, by `route reference`. Bounded: once half of what a world may count is
+ * recent, everything that was not counted since the last time is forgotten, and starts from 1 again.
+ */
+export interface Attempts {
+  recent: Map<string, number>;
+  older: Map<string, number>;
+}
+
+export const noAttempts = (): Attempts => ({ recent: new Map(), older: new Map() });
+
+/** How many references are counted. */
+export const attemptsHeld = ({ recent, older }: Attempts): number => recent.size + older.size;
+
+/**
+ * Counts one more attempt.
+ *
+ * @param isFull whether all worlds together count as many as they may
+ * @returns 1 for the first; always 1 for an id that no payout can have
+ */
+export function countAttempt(attempts: Attempts, route: RouteName, id: string, isFull: boolean): number {
+  if (id.length > MAX_TEXT_LENGTH) return 1;
+  const key = `${route} ${id}`;
+  const attempt = (attempts.recent.get(key) ?? attempts.older.get(key) ?? 0) + 1;
+  attempts.older.delete(key);
+  attempts.recent.set(key, attempt);
+  if (attempts.recent.size >= MAX_ATTEMPTS / 2 || (isFull && attempt === 1)) {
+    attempts.older = attempts.recent;
+    attempts.recent = new Map();
+  }
+  return attempt;
 }

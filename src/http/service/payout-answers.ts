@@ -1,7 +1,6 @@
 import type { Dialect } from '../../contract/dialect.ts';
 import type { BalanceAnswer, InitiateAnswer, StatusAnswer } from '../../contract/service.ts';
-import { invariant } from '../../payout/invariant.ts';
-import { toInr } from '../../payout/money.ts';
+import { invariant, toInr } from '../../payout/money.ts';
 import type { Payout } from '../../payout/payout.ts';
 import type { Answer } from '../../world/requests.ts';
 

@@ -1,8 +1,7 @@
 import type { RequestMatch, Verification } from '../../contract/control.ts';
 import type { VerifyAnswer } from '../../contract/control-answers.ts';
 import { Refusal } from '../../contract/errors.ts';
-import type { Exchange } from './exchange.ts';
-import { factsOf } from './exchange-facts.ts';
+import { committed, factsOf, seenStatus, type Exchange } from './exchange.ts';
 import {
   matchPatternSize,
   MAX_OVERRIDE_PATTERN_SIZE,
@@ -87,32 +86,6 @@ const BECAME: Readonly<Record<string, (exchange: Exchange) => unknown>> = {
   committed,
   replayed: ({ replayed }) => replayed === true,
 };
-
-/** Whether a request made a payout; null for a request that cannot make one, or is still pending. */
-export function committed({
-  route,
-  committed: underRule,
-  replayed,
-  answer,
-  txnId,
-}: Exchange): boolean | null {
-  if (route !== 'initiate') return null;
-  if (underRule !== undefined) return underRule;
-  return answer === undefined ? null : txnId !== undefined && replayed !== true && answer.status === 200;
-}
-
-/** The faults that leave the client without a status. */
-const WITHOUT_STATUS: ReadonlySet<string> = new Set([
-  'connection-reset',
-  'empty-response',
-  'garbage',
-  'hang',
-]);
-
-/** The HTTP status that the client was sent; undefined for none. */
-export function seenStatus({ answer, fault }: Exchange): number | undefined {
-  return fault !== undefined && WITHOUT_STATUS.has(fault) ? undefined : answer?.status;
-}
 
 const listed = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [value]);
 
