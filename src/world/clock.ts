@@ -1,7 +1,7 @@
 import { Refusal } from '../contract/errors.ts';
 import { LATEST_MS, type ClockState } from '../contract/snapshot-lines.ts';
 import { invariant } from '../payout/money.ts';
-import type { CommandOf } from './commands.ts';
+import type { CommandOf, Context } from './commands.ts';
 import { iso, type StateEvent } from './events.ts';
 import { isMoreDue, nextDueMsOf, settleDue } from './ledger.ts';
 import { isFrozen, isUntouched, nowMs, openLedger, worldTimeMs, type WorldState } from './state.ts';
@@ -65,32 +65,37 @@ export interface Unfinished {
   readonly next: CommandOf<'advance' | 'resetClock'>;
 }
 
-export const freezeClock = (state: WorldState, events: StateEvent[]): ClockResult =>
-  setClock(state, frozenClock(nowMs(state)), events);
+export const freezeClock = (
+  state: WorldState,
+  _command: CommandOf<'freeze'>,
+  { events }: Context,
+): ClockResult => setClock(state, frozenClock(nowMs(state)), events);
 
 /** @throws Refusal INVALID_REQUEST at the end of the year 9999 */
-export const resumeClock = (state: WorldState, events: StateEvent[]): ClockResult =>
-  setClock(state, resumedClock(nowMs(state), state.wallMs), events);
+export const resumeClock = (
+  state: WorldState,
+  _command: CommandOf<'resume'>,
+  { events }: Context,
+): ClockResult => setClock(state, resumedClock(nowMs(state), state.wallMs), events);
 
 /**
  * Moves the clock forward, and applies what comes due on the way.
  *
- * @param budget how many due steps may be applied
  * @throws Refusal INVALID_REQUEST for a time in the past or beyond the year 9999
  */
 export function advanceClock(
   state: WorldState,
   command: CommandOf<'advance'>,
-  budget: number,
-  events: StateEvent[],
+  context: Context,
 ): ClockResult | Unfinished {
   const { move } = command;
   const { generation } = state;
-  if ('until' in move) return advanceUntilIdle(state, { ...command, generation }, budget, events);
+  if ('until' in move) return advanceUntilIdle(state, { ...command, generation }, context);
+  const { budget, events } = context;
   const fromMs = nowMs(state);
   if ('toMs' in move && move.toMs < fromMs) throw inThePast(fromMs);
   moveBy(state, 'byMs' in move ? move.byMs : move.toMs - fromMs);
-  settle(state, budget, events);
+  settleDue(state, budget, events);
   if (isMoreDue(state)) return { next: { kind: 'advance', move: { byMs: 0 }, generation } };
   return setClock(state, state.clock, events);
 }
@@ -99,11 +104,10 @@ export function advanceClock(
 function advanceUntilIdle(
   state: WorldState,
   next: CommandOf<'advance'>,
-  budget: number,
-  events: StateEvent[],
+  { budget, events }: Context,
 ): ClockResult | Unfinished {
   for (let left = budget; ;) {
-    left -= settle(state, left, events);
+    left -= settleDue(state, left, events);
     if (isMoreDue(state)) return { next };
     const dueMs = nextDueMsOf(state);
     if (dueMs === null || dueMs > LATEST_MS) return setClock(state, state.clock, events);
@@ -119,8 +123,7 @@ function advanceUntilIdle(
 export function resetClock(
   state: WorldState,
   command: CommandOf<'resetClock'>,
-  budget: number,
-  events: StateEvent[],
+  { budget, events }: Context,
 ): ClockResult | Unfinished {
   const { clock } = state.index.base;
   const fromMs = nowMs(state);
@@ -131,7 +134,7 @@ export function resetClock(
     openLedger(state, state.openingBalancePaise);
   } else {
     moveBy(state, toMs - fromMs);
-    settle(state, budget, events);
+    settleDue(state, budget, events);
     if (isMoreDue(state)) return { next: { ...command, generation: state.generation } };
   }
   return setClock(state, clock, events);
@@ -146,13 +149,6 @@ function setClock(state: WorldState, clock: ClockState, events: StateEvent[]): C
 
 function moveBy(state: WorldState, byMs: number): void {
   state.clock = advancedClock(state.clock, byMs, state.wallMs);
-}
-
-/** @returns how many steps were applied */
-function settle(state: WorldState, limit: number, events: StateEvent[]): number {
-  const changes = settleDue(state, limit);
-  for (const change of changes) events.push({ type: 'settlement', change });
-  return changes.length;
 }
 
 /** Refuses to move a clock to a time before the one that it shows. */

@@ -1,8 +1,9 @@
 import { Refusal } from '../contract/errors.ts';
 import type { State } from '../contract/service.ts';
 import { type Entry, invariant, payOut, refund } from '../payout/money.ts';
-import { afterStep, isMoneyBack, nextDueMs, nextStep, type Change, type Payout } from '../payout/payout.ts';
+import { afterStep, isMoneyBack, nextDueMs, nextStep, type Payout } from '../payout/payout.ts';
 import { freeUtr } from '../payout/identity.ts';
+import type { StateEvent } from './events.ts';
 import { indexPayout, nowMs, scheduleStep, tally, type Due, type WorldState } from './state.ts';
 
 /** What names a payout: the service's identifier, the client's own, or both, which must then name the same one. */
@@ -38,9 +39,11 @@ export function recordEntry(
   amountPaise: number,
   txnId: string | null,
   atMs: number,
-): void {
+): Entry {
   invariant(entries.at(-1)!.balancePaise + amountPaise === balancePaise, 'entries explain every paisa');
-  entries.push({ kind, amountPaise, balancePaise, txnId, atMs });
+  const entry = { kind, amountPaise, balancePaise, txnId, atMs };
+  entries.push(entry);
+  return entry;
 }
 
 /** Debits a new payout and stores it. */
@@ -80,34 +83,31 @@ export function isMoreDue(state: WorldState): boolean {
  * Applies the steps due by the world's time, the oldest first, each stamped with its own due time.
  *
  * @param limit how many at most
+ * @returns how many they were
  */
-export function settleDue(state: WorldState, limit: number): readonly Change[] {
-  const changes: Change[] = [];
+export function settleDue(state: WorldState, limit: number, events: StateEvent[]): number {
   const untilMs = nowMs(state);
-  while (changes.length < limit) {
+  for (let steps = 0; steps < limit; steps += 1) {
     const due = firstDue(state);
-    if (due === undefined || due.dueMs > untilMs) break;
+    if (due === undefined || due.dueMs > untilMs) return steps;
     state.index.due.pop();
-    changes.push(takeStep(state, due.position, due.dueMs));
+    takeStep(state, due.position, due.dueMs, events);
   }
-  return changes;
+  return limit;
 }
 
 /** Counts one status read, and applies the steps that waited for it. */
-export function countRead(state: WorldState, position: number): readonly Change[] {
+export function countRead(state: WorldState, position: number, events: StateEvent[]): void {
   const payout = state.payouts[position]!;
   const reads = payout.reads + 1;
   state.payouts[position] = { ...payout, reads };
-  const changes: Change[] = [];
-  for (;;) {
-    const polls = nextStep(state.payouts[position])?.polls ?? null;
-    if (polls === null || polls > reads) return changes;
-    changes.push(takeStep(state, position, nowMs(state)));
+  while ((nextStep(state.payouts[position])?.polls ?? Infinity) <= reads) {
+    takeStep(state, position, nowMs(state), events);
   }
 }
 
 /** The next step of a payout happens: its state changes, and money that is due back is credited. */
-export function takeStep(state: WorldState, position: number, atMs: number): Change {
+export function takeStep(state: WorldState, position: number, atMs: number, events: StateEvent[]): void {
   const { index, payouts } = state;
   const before = payouts[position]!;
   let { utr } = before;
@@ -125,7 +125,8 @@ export function takeStep(state: WorldState, position: number, atMs: number): Cha
   }
   scheduleStep(index, after, position);
   const { txnId, clientRefId } = after;
-  return { txnId, clientRefId, from: before.state, to: after.state, atMs, utr };
+  const change = { txnId, clientRefId, from: before.state, to: after.state, atMs, utr };
+  events.push({ type: 'settlement', change });
 }
 
 /** What must always hold of a world. It compares sums that were counted apart, so it costs the same for every size. */

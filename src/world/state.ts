@@ -196,12 +196,16 @@ export function useScenario(
   overrides: readonly unknown[],
   compiler: ScenarioCompiler,
 ): void {
-  const { index } = state;
   state.scenario = scenario;
-  state.overrides = overrides;
-  index.base = compiler.scenario(scenario.source);
-  index.overrides = compiler.rules(overrides);
-  index.active = withOverrides(index.base, index.overrides);
+  state.index.base = compiler.scenario(scenario.source);
+  setOverrides(state, compiler.rules(overrides));
+}
+
+export function setOverrides(state: WorldState, overrides: readonly Rule[]): void {
+  const { index } = state;
+  state.overrides = overrides.map(({ document }) => document);
+  index.overrides = overrides;
+  index.active = withOverrides(index.base, overrides);
 }
 
 /** How many attempts one world counts. */
