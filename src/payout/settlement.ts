@@ -1,5 +1,5 @@
 import type { State, TransferMode } from '../contract/service.ts';
-import type { Step } from './payout.ts';
+import type { Step } from '../contract/snapshot-lines.ts';
 
 export const SETTLEMENTS = ['demo', 'instant', 'realistic', 'manual'] as const;
 /** The name of a preset that says how payouts go on after initiate. */

@@ -1,5 +1,6 @@
 import type { ChangeAnswer, EntryAnswer, MoneyAnswer } from '../contract/control-answers.ts';
-import { type Entry, toInr } from '../payout/money.ts';
+import type { Entry } from '../contract/snapshot-lines.ts';
+import { toInr } from '../payout/money.ts';
 import type { Change } from '../payout/payout.ts';
 
 /** What happened in a world when a command was applied. */

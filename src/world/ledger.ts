@@ -1,7 +1,8 @@
 import { Refusal } from '../contract/errors.ts';
 import type { State } from '../contract/service.ts';
-import { type Entry, invariant, payOut, refund } from '../payout/money.ts';
-import { afterStep, isMoneyBack, nextDueMs, nextStep, type Payout } from '../payout/payout.ts';
+import type { Entry, Payout } from '../contract/snapshot-lines.ts';
+import { invariant, payOut, refund } from '../payout/money.ts';
+import { afterStep, isMoneyBack, nextDueMs, nextStep } from '../payout/payout.ts';
 import { freeUtr } from '../payout/identity.ts';
 import type { StateEvent } from './events.ts';
 import { indexPayout, nowMs, scheduleStep, tally, type Due, type WorldState } from './state.ts';

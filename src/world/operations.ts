@@ -1,7 +1,8 @@
 import { Refusal } from '../contract/errors.ts';
 import { MAX_AMOUNT_INR, type State } from '../contract/service.ts';
-import { covers, credit, debit, hasRoom, toInr, type Entry } from '../payout/money.ts';
-import { legalNext, mayMove, withForcedStep, type Payout } from '../payout/payout.ts';
+import { covers, credit, debit, hasRoom, toInr } from '../payout/money.ts';
+import type { Entry, Payout } from '../contract/snapshot-lines.ts';
+import { legalNext, mayMove, withForcedStep } from '../payout/payout.ts';
 import { MAX_OVERRIDE_PATTERN_SIZE, tooLarge } from '../scenario/pattern-size.ts';
 import type { Rule } from '../scenario/rule.ts';
 import { clockAt } from './clock.ts';

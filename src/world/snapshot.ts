@@ -1,8 +1,7 @@
 import type { State } from '../contract/service.ts';
 import { Refusal } from '../contract/errors.ts';
-import type { WorldHead, WorldItem } from '../contract/snapshot-lines.ts';
-import { isMoneyBack, timelineFault, type Payout, type Step } from '../payout/payout.ts';
-import type { Entry } from '../payout/money.ts';
+import type { Entry, Payout, Step, WorldHead, WorldItem } from '../contract/snapshot-lines.ts';
+import { isMoneyBack, timelineFault } from '../payout/payout.ts';
 import { ScenarioError } from '../scenario/scenario-file.ts';
 import type { ScenarioCompiler } from '../scenario/scenario.ts';
 import { attemptsHeld, indexPayout, nowMs, openWorld, useScenario, type WorldState } from './state.ts';
@@ -49,7 +48,7 @@ interface Lists {
 
 function* itemsOf({ entries, payouts, overrides, uses, attempts, refused }: Lists): Generator<WorldItem> {
   for (const entry of entries) yield { entry };
-  for (const payout of payouts) yield { payout: payout as Payout & { timeline: Step[] } };
+  for (const payout of payouts) yield { payout };
   for (const rule of overrides) yield { rule: rule as Record<string, unknown> };
   for (const use of uses) yield { use };
   for (const one of attempts) yield { attempts: one };

@@ -2,9 +2,15 @@ import TinyQueue from 'tinyqueue';
 import { Refusal } from '../contract/errors.ts';
 import type { RouteName } from '../contract/scenario-document.ts';
 import { MAX_TEXT_LENGTH, type State } from '../contract/service.ts';
-import { LATEST_MS, type ClockState, type ScenarioSource } from '../contract/snapshot-lines.ts';
-import { nextDueMs, type Payout } from '../payout/payout.ts';
-import { type Entry, openWallet, type Wallet } from '../payout/money.ts';
+import {
+  type ClockState,
+  type Entry,
+  LATEST_MS,
+  type Payout,
+  type ScenarioSource,
+} from '../contract/snapshot-lines.ts';
+import { nextDueMs } from '../payout/payout.ts';
+import { openWallet, type Wallet } from '../payout/money.ts';
 import type { Rule, RuleUse } from '../scenario/rule.ts';
 import { withOverrides, type Scenario, type ScenarioCompiler } from '../scenario/scenario.ts';
 

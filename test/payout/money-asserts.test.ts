@@ -11,14 +11,8 @@ import {
   toPaise,
   type Wallet,
 } from '../../src/payout/money.ts';
-import {
-  afterStep,
-  asOf,
-  countsReads,
-  withForcedStep,
-  timelineFault,
-  type Step,
-} from '../../src/payout/payout.ts';
+import { afterStep, asOf, countsReads, timelineFault, withForcedStep } from '../../src/payout/payout.ts';
+import type { Step } from '../../src/contract/snapshot-lines.ts';
 import { formatUtr, freeUtr, UTR_SERIALS } from '../../src/payout/identity.ts';
 import { addPayout, nextDueMsOf, recordEntry } from '../../src/world/ledger.ts';
 import { MAX_AMOUNT_INR } from '../../src/contract/service.ts';

@@ -7,7 +7,8 @@ import type {
   WorldAnswer,
 } from '../../contract/control-answers.ts';
 import { toInr } from '../../payout/money.ts';
-import { isHidden, legalNext, nextStep, type Payout } from '../../payout/payout.ts';
+import { isHidden, legalNext, nextStep } from '../../payout/payout.ts';
+import type { Payout } from '../../contract/snapshot-lines.ts';
 import type { Rule } from '../../scenario/rule.ts';
 import { iso } from '../../world/events.ts';
 import { brokenInvariants } from '../../world/ledger.ts';
