@@ -93,7 +93,13 @@ export function advanceClock(
   if ('until' in move) return advanceUntilIdle(state, { ...command, generation }, context);
   const { budget, events } = context;
   const fromMs = nowMs(state);
-  if ('toMs' in move && move.toMs < fromMs) throw inThePast(fromMs);
+  if ('toMs' in move && move.toMs < fromMs) {
+    const now = iso(fromMs);
+    throw new Refusal('INVALID_REQUEST', {
+      message: `The clock never goes backwards: it is ${now}`,
+      errors: [{ field: 'to', message: `to must not be before ${now}` }],
+    });
+  }
   moveBy(state, 'byMs' in move ? move.byMs : move.toMs - fromMs);
   settleDue(state, budget, events);
   if (isMoreDue(state)) return { next: { kind: 'advance', move: { byMs: 0 }, generation } };
@@ -129,7 +135,11 @@ export function resetClock(
   const fromMs = nowMs(state);
   const toMs = worldTimeMs(clock, state.wallMs);
   if (toMs < fromMs) {
-    if (!isUntouched(state)) throw wouldGoBack(fromMs, toMs);
+    if (!isUntouched(state)) {
+      throw new Refusal('CLOCK_BACKWARDS', {
+        message: `The clock of this world would go back from ${iso(fromMs)} to ${iso(toMs)}, and its ledger has entries: POST /_sandbox/reset starts the world again`,
+      });
+    }
     state.clock = clock;
     openLedger(state, state.openingBalancePaise);
   } else {
@@ -150,18 +160,3 @@ function setClock(state: WorldState, clock: ClockState, events: StateEvent[]): C
 function moveBy(state: WorldState, byMs: number): void {
   state.clock = advancedClock(state.clock, byMs, state.wallMs);
 }
-
-/** Refuses to move a clock to a time before the one that it shows. */
-function inThePast(fromMs: number): Refusal {
-  const now = iso(fromMs);
-  return new Refusal('INVALID_REQUEST', {
-    message: `The clock never goes backwards: it is ${now}`,
-    errors: [{ field: 'to', message: `to must not be before ${now}` }],
-  });
-}
-
-/** Refuses to give a world a clock that is behind its own. */
-const wouldGoBack = (fromMs: number, toMs: number): Refusal =>
-  new Refusal('CLOCK_BACKWARDS', {
-    message: `The clock of this world would go back from ${iso(fromMs)} to ${iso(toMs)}, and its ledger has entries: POST /_sandbox/reset starts the world again`,
-  });

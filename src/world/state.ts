@@ -38,7 +38,7 @@ export interface WorldState {
   /** References that were refused for the balance, where the dialect remembers them. */
   refused: Set<string>;
   /** What follows from the rest, and is not part of a snapshot. */
-  index: WorldIndex;
+  index: ReturnType<typeof emptyIndex>;
 }
 
 /** A payout whose next step waits for its time. */
@@ -50,51 +50,49 @@ export interface Due {
   readonly position: number;
 }
 
-/** So many payouts, worth so much. */
-interface Tally {
-  count: number;
-  paise: number;
-}
-
-/** What is looked up in a world, derived from its state. */
-export interface WorldIndex {
-  /** Positions in `payouts`. */
-  readonly byTxnId: Map<string, number>;
-  /** The position of the latest payout of each reference. */
-  readonly byReference: Map<string, number>;
-  readonly utrs: Set<string>;
-  readonly due: TinyQueue<Due>;
-  /** Counted apart from the wallet, so that each proves the other. */
-  readonly tallies: Readonly<Record<State, Tally>>;
-  /** The scenario without the rules on top. */
-  base: Scenario;
-  /** The rules on top, the newest first. */
-  overrides: readonly Rule[];
-  /** The scenario with the rules on top. */
-  active: Scenario;
-}
-
 /** The order in which steps happen: by due time, then creation, then id, so that arrival does not matter. */
 const byDueTime = (a: Due, b: Due): number =>
   a.dueMs - b.dueMs || a.createdAtMs - b.createdAtMs || (a.txnId < b.txnId ? -1 : 1);
 
-function emptyIndex(base: Scenario): WorldIndex {
-  return {
-    byTxnId: new Map(),
-    byReference: new Map(),
-    utrs: new Set(),
-    due: new TinyQueue<Due>([], byDueTime),
-    tallies: {
-      PENDING: { count: 0, paise: 0 },
-      SUCCESS: { count: 0, paise: 0 },
-      FAILED: { count: 0, paise: 0 },
-      REVERSED: { count: 0, paise: 0 },
+/** What is looked up in a world, derived from its state. */
+const emptyIndex = (base: Scenario) => ({
+  /** Positions in `payouts`. */
+  byTxnId: new Map<string, number>(),
+  /** The position of the latest payout of each reference. */
+  byReference: new Map<string, number>(),
+  utrs: new Set<string>(),
+  due: new TinyQueue<Due>([], byDueTime),
+  /** So many payouts, worth so much. Counted apart from the wallet, so that each proves the other. */
+  tallies: {
+    PENDING: { count: 0, paise: 0 },
+    SUCCESS: { count: 0, paise: 0 },
+    FAILED: { count: 0, paise: 0 },
+    REVERSED: { count: 0, paise: 0 },
+  },
+  /** The scenario without the rules on top. */
+  base,
+  /** The rules on top, the newest first. */
+  overrides: [] as readonly Rule[],
+  /** The scenario with the rules on top. */
+  active: base,
+});
+
+/** A ledger with its opening entry. */
+const newLedger = (openingBalancePaise: number, atMs: number) => ({
+  openingBalancePaise,
+  wallet: openWallet(openingBalancePaise),
+  entries: [
+    {
+      kind: 'opening' as const,
+      amountPaise: openingBalancePaise,
+      balancePaise: openingBalancePaise,
+      txnId: null,
+      atMs,
     },
-    base,
-    overrides: [],
-    active: base,
-  };
-}
+  ],
+  payouts: [],
+  refused: new Set<string>(),
+});
 
 /** A new world that follows a scenario it has not chosen itself. */
 export function openWorld(
@@ -104,7 +102,7 @@ export function openWorld(
   compiler: ScenarioCompiler,
 ): WorldState {
   const base = compiler.scenario(source);
-  const state: WorldState = {
+  return {
     id,
     identity: id,
     generation: 1,
@@ -114,33 +112,15 @@ export function openWorld(
     overrides: [],
     uses: new Map(),
     attempts: noAttempts(),
-    openingBalancePaise: 0,
-    wallet: openWallet(0),
-    entries: [],
-    payouts: [],
-    refused: new Set(),
+    ...newLedger(base.openingBalancePaise, worldTimeMs(base.clock, wallMs)),
     index: emptyIndex(base),
   };
-  openLedger(state, base.openingBalancePaise);
-  return state;
 }
 
-/** Starts the ledger with its opening entry, at the world's time. Whatever was in it is gone. */
+/** Starts the ledger again, at the world's time. Whatever was in it is gone. */
 export function openLedger(state: WorldState, openingBalancePaise: number): void {
   const { base, overrides, active } = state.index;
-  state.openingBalancePaise = openingBalancePaise;
-  state.wallet = openWallet(openingBalancePaise);
-  state.entries = [
-    {
-      kind: 'opening',
-      amountPaise: openingBalancePaise,
-      balancePaise: openingBalancePaise,
-      txnId: null,
-      atMs: nowMs(state),
-    },
-  ];
-  state.payouts = [];
-  state.refused = new Set();
+  Object.assign(state, newLedger(openingBalancePaise, nowMs(state)));
   state.index = { ...emptyIndex(base), overrides, active };
 }
 
@@ -183,13 +163,13 @@ export function indexPayout({ index }: WorldState, payout: Payout, position: num
   scheduleStep(index, payout, position);
 }
 
-export function tally({ tallies }: WorldIndex, { state, amountPaise }: Payout, by: 1 | -1): void {
+export function tally({ tallies }: WorldState['index'], { state, amountPaise }: Payout, by: 1 | -1): void {
   tallies[state].count += by;
   tallies[state].paise += by * amountPaise;
 }
 
 /** Puts the next step of a payout into the queue, if it waits for its time. */
-export function scheduleStep({ due }: WorldIndex, payout: Payout, position: number): void {
+export function scheduleStep({ due }: WorldState['index'], payout: Payout, position: number): void {
   const dueMs = nextDueMs(payout);
   const { createdAtMs, txnId } = payout;
   if (dueMs !== null) due.push({ dueMs, createdAtMs, txnId, position });
