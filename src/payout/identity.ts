@@ -16,19 +16,14 @@ const number48 = (digest: string, from: number): number => Number.parseInt(diges
 /** A number from 0 to 1, exclusive. */
 const fraction = (digest: string): number => number48(digest, 0) / 2 ** 48;
 
-interface PayoutIds {
-  /** `TXN` and 24 hexadecimal digits. */
-  readonly txnId: string;
-  readonly utrSerial: number;
-}
-
 /**
  * The ids of a payout, from the seed, the world and the client's reference: never from the order of arrival, so a
  * parallel run gives what a serial run gives, and a restart with the same seed gives it again.
  *
  * @param nth which payout of this reference it is, from 1
+ * @returns `TXN` and 24 hexadecimal digits, and the serial of its UTR
  */
-export function payoutIds(seed: string, worldId: string, clientRefId: string, nth: number): PayoutIds {
+export function payoutIds(seed: string, worldId: string, clientRefId: string, nth: number) {
   const hex = digest(['payout', seed, worldId, clientRefId, nth]);
   return {
     txnId: `TXN${hex.slice(0, TXN_ID_DIGITS).toUpperCase()}`,
