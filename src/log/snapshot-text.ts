@@ -172,8 +172,9 @@ interface Reading {
  */
 export async function* readWorlds(
   pieces: AsyncIterable<Uint8Array>,
-  { compiler, wallClock, maxLine, draft }: ReadingOptions,
+  options: ReadingOptions,
 ): AsyncGenerator<ReadWorld> {
+  const { wallClock, maxLine } = options;
   let reading: Reading | null = null;
   let nth = 0;
   let worlds = 0;
@@ -202,7 +203,7 @@ export async function* readWorlds(
       reading = null;
     } else {
       reading.sum.update(`${text}\n`);
-      addLine(reading, value, nth, compiler, draft);
+      addLine(reading, value, nth, options);
     }
   }
   if (nth === 0) checkHead(undefined);
@@ -225,8 +226,7 @@ function addLine(
   reading: Reading,
   value: Record<string, unknown> | undefined,
   nth: number,
-  compiler: ScenarioCompiler,
-  draft: Draft,
+  { compiler, draft }: ReadingOptions,
 ): void {
   goOn(reading, () => {
     if (value === undefined) throw damagedAt(nth, 'it is no JSON');

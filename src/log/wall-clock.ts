@@ -1,5 +1,5 @@
 import type { ClockState } from '../contract/snapshot-lines.ts';
-import { wallTimeMs } from '../world/clock.ts';
+import { wallTimeMs } from '../world/state.ts';
 
 /** Time outside all worlds. It is handed in, so that no other part reads it from the system. */
 export interface WallClock {

@@ -48,24 +48,14 @@ export const covers = (wallet: Wallet, amountPaise: number): boolean => amountPa
 export function payOut(wallet: Wallet, amountPaise: number): Wallet {
   assertAmount(amountPaise);
   invariant(covers(wallet, amountPaise), 'a payout never overdraws the wallet');
-  const { balancePaise, paidOutPaise } = wallet;
-  return asserted({
-    ...wallet,
-    balancePaise: balancePaise - amountPaise,
-    paidOutPaise: paidOutPaise + amountPaise,
-  });
+  return moved(wallet, { balancePaise: -amountPaise, paidOutPaise: amountPaise });
 }
 
 /** Gives the money of one payout back. @param amountPaise whole paise above 0, paid out before */
 export function refund(wallet: Wallet, amountPaise: number): Wallet {
   assertAmount(amountPaise);
-  const { balancePaise, paidOutPaise } = wallet;
-  invariant(amountPaise <= paidOutPaise, 'no more comes back than went out');
-  return asserted({
-    ...wallet,
-    balancePaise: balancePaise + amountPaise,
-    paidOutPaise: paidOutPaise - amountPaise,
-  });
+  invariant(amountPaise <= wallet.paidOutPaise, 'no more comes back than went out');
+  return moved(wallet, { balancePaise: amountPaise, paidOutPaise: -amountPaise });
 }
 
 /** True when so much more may be put in: a wallet holds what the interface's numbers can show exactly. */
@@ -76,23 +66,22 @@ export const hasRoom = (wallet: Wallet, amountPaise: number): boolean =>
 export function credit(wallet: Wallet, amountPaise: number): Wallet {
   assertAmount(amountPaise);
   invariant(hasRoom(wallet, amountPaise), 'a credit never overfills the wallet');
-  const { balancePaise, putInPaise } = wallet;
-  return asserted({
-    ...wallet,
-    balancePaise: balancePaise + amountPaise,
-    putInPaise: putInPaise + amountPaise,
-  });
+  return moved(wallet, { balancePaise: amountPaise, putInPaise: amountPaise });
 }
 
 /** Takes money out for good, by no payout. @param amountPaise whole paise above 0, covered */
 export function debit(wallet: Wallet, amountPaise: number): Wallet {
   assertAmount(amountPaise);
   invariant(covers(wallet, amountPaise), 'a debit never overdraws the wallet');
-  const { balancePaise, putInPaise } = wallet;
+  return moved(wallet, { balancePaise: -amountPaise, putInPaise: -amountPaise });
+}
+
+/** The wallet with so much added to its parts. */
+function moved(wallet: Wallet, added: Partial<Wallet>): Wallet {
   return asserted({
-    ...wallet,
-    balancePaise: balancePaise - amountPaise,
-    putInPaise: putInPaise - amountPaise,
+    balancePaise: wallet.balancePaise + (added.balancePaise ?? 0),
+    putInPaise: wallet.putInPaise + (added.putInPaise ?? 0),
+    paidOutPaise: wallet.paidOutPaise + (added.paidOutPaise ?? 0),
   });
 }
 

@@ -1,6 +1,6 @@
 import { Refusal, type RefusalData } from '../contract/errors.ts';
 import type { ScenarioCompiler } from '../scenario/scenario.ts';
-import { advanceClock, clockResult, freezeClock, resetClock, resumeClock, type Unfinished } from './clock.ts';
+import { advanceClock, clockResult, holdClock, resetClock, type Unfinished } from './clock.ts';
 import type { Command, CommandOf, Context, Stamp } from './commands.ts';
 import type { StateEvent } from './events.ts';
 import { isMoreDue, settleDue } from './ledger.ts';
@@ -33,8 +33,8 @@ const HANDLERS = {
   transition: forceTransition,
   settle: clockResult,
   advance: advanceClock,
-  freeze: freezeClock,
-  resume: resumeClock,
+  freeze: holdClock,
+  resume: holdClock,
   resetClock,
   choose: chooseScenario,
   follow: followScenario,

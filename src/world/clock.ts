@@ -12,10 +12,6 @@ export const runningClock: ClockState = { frozenAtMs: null, aheadMs: 0 };
 /** A clock that is frozen at `atMs`. */
 export const frozenClock = (atMs: number): ClockState => ({ frozenAtMs: atMs });
 
-/** The wall time at which a running world reaches `worldMs`; null when it is frozen, or never gets there. */
-export const wallTimeMs = (clock: ClockState, worldMs: number): number | null =>
-  clock.frozenAtMs === null && worldMs <= LATEST_MS ? worldMs - clock.aheadMs : null;
-
 /** The clock at another world time, frozen or running as it was. */
 export const clockAt = (clock: ClockState, worldMs: number, wallMs: number): ClockState =>
   clock.frozenAtMs === null ? { frozenAtMs: null, aheadMs: worldMs - wallMs } : frozenClock(worldMs);
@@ -65,18 +61,15 @@ export interface Unfinished {
   readonly next: CommandOf<'advance' | 'resetClock'>;
 }
 
-export const freezeClock = (
+/** Freezes the clock, or lets it run on. @throws Refusal INVALID_REQUEST at the end of the year 9999 */
+export function holdClock(
   state: WorldState,
-  _command: CommandOf<'freeze'>,
+  { kind }: CommandOf<'freeze' | 'resume'>,
   { events }: Context,
-): ClockResult => setClock(state, frozenClock(nowMs(state)), events);
-
-/** @throws Refusal INVALID_REQUEST at the end of the year 9999 */
-export const resumeClock = (
-  state: WorldState,
-  _command: CommandOf<'resume'>,
-  { events }: Context,
-): ClockResult => setClock(state, resumedClock(nowMs(state), state.wallMs), events);
+): ClockResult {
+  const atMs = nowMs(state);
+  return setClock(state, kind === 'freeze' ? frozenClock(atMs) : resumedClock(atMs, state.wallMs), events);
+}
 
 /**
  * Moves the clock forward, and applies what comes due on the way.

@@ -1,7 +1,7 @@
 import TinyQueue from 'tinyqueue';
 import { Refusal } from '../contract/errors.ts';
 import type { RouteName } from '../contract/scenario-document.ts';
-import { MAX_TEXT_LENGTH, type State } from '../contract/service.ts';
+import { MAX_TEXT_LENGTH } from '../contract/service.ts';
 import {
   type ClockState,
   type Entry,
@@ -130,6 +130,10 @@ export function openLedger(state: WorldState, openingBalancePaise: number): void
  */
 export const worldTimeMs = (clock: ClockState, wallMs: number): number =>
   clock.frozenAtMs === null ? Math.min(wallMs + clock.aheadMs, LATEST_MS) : clock.frozenAtMs;
+
+/** The wall time at which a running world reaches `worldMs`; null when it is frozen, or never gets there. */
+export const wallTimeMs = (clock: ClockState, worldMs: number): number | null =>
+  clock.frozenAtMs === null && worldMs <= LATEST_MS ? worldMs - clock.aheadMs : null;
 
 /** World time, as of the latest command. */
 export const nowMs = ({ clock, wallMs }: Pick<WorldState, 'clock' | 'wallMs'>): number =>

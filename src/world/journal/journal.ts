@@ -6,8 +6,8 @@ export interface Item<T> {
   value: T | undefined;
   bytes: number;
   readonly log: BoundedLog<T>;
-  /** Its number among the items of all logs. */
-  readonly nth: number;
+  /** Its number among the items of all logs, which the budget gives it. */
+  nth: number;
 }
 
 /** The memory that the logs of all worlds share. Past it, the oldest item of all is dropped, whatever its world. */
@@ -16,7 +16,7 @@ export class MemoryBudget {
   readonly #items = new Map<number, Item<never>>();
   /** No item has a lower number. */
   #oldest = 0;
-  #numbered = 0;
+  #next = 0;
   #bytes = 0;
 
   /** @param maxBytes about how much all logs together may hold */
@@ -28,12 +28,9 @@ export class MemoryBudget {
     return this.#bytes;
   }
 
-  nextNumber(): number {
-    this.#numbered += 1;
-    return this.#numbered;
-  }
-
   add(item: Item<never>): void {
+    item.nth = this.#next;
+    this.#next += 1;
     this.#items.set(item.nth, item);
     this.grow(item.bytes);
   }
@@ -74,7 +71,7 @@ export class BoundedLog<T> {
 
   /** @param bytes about how much memory it takes */
   add(value: T, bytes: number): Item<T> {
-    const item: Item<T> = { value, bytes, log: this, nth: this.#budget.nextNumber() };
+    const item: Item<T> = { value, bytes, log: this, nth: 0 };
     this.#items.push(item);
     this.#bytes += bytes;
     this.#budget.add(item as Item<never>);
