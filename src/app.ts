@@ -21,7 +21,7 @@ import { observeWorlds } from './platform/world-observer.ts';
 import { ScenarioLibrary } from './scenario/scenario-library.ts';
 import type { Scenario } from './scenario/scenario.ts';
 import { scenarioSettings, type Settings } from './settings.ts';
-import { MemoryBudget } from './world/journal/bounded-log.ts';
+import { MemoryBudget } from './world/journal/journal.ts';
 
 const MIB = 1024 * 1024;
 const MAX_STATE_BYTES = atMost(256 * MIB, 1 / 16); // a snapshot of some 300,000 payouts

@@ -70,23 +70,37 @@ export type ScenarioSource = Readonly<z.infer<typeof ScenarioSource>>;
 /** A number of reads that a scenario names: of any size. */
 const Reads = z.int().min(0);
 
+/** One step of a timeline: what happens to a payout, and when. Payouts with the same settlement share their steps. */
 const Step = z.strictObject({
+  /**
+   * When it is due, in ms after the payout was created; null while it waits for status reads. A step that waited for a
+   * read, or was forced, holds the time at which it happened.
+   */
   afterMs: Duration.nullable(),
+  /** The status read, counted from initiate, that triggers it; null for a step that waits for its time. */
   polls: Reads.nullable(),
+  /** The state it goes to; null when only the UTR is set. */
   to: State.nullable(),
+  /** Whether the payout has a UTR from this step on. */
   utr: z.boolean(),
+  /** True for a step that a forced transition put in the place of what was planned. */
   forced: z.boolean(),
 });
+export type Step = Readonly<z.infer<typeof Step>>;
 
+/** How long status reads do not find a payout: for so many reads, or until a world time; and the rule that hides it. */
 const Hidden = z.union([
   z.strictObject({ reads: Reads, by: Origin }),
   z.strictObject({ untilMs: z.int().min(0).max(1e15), by: Origin }),
 ]);
+export type Hidden = Readonly<z.infer<typeof Hidden>>;
 
-const PayoutItem = z.strictObject({
+const Payout = z.strictObject({
   txnId: Text,
   clientRefId: Text,
+  /** Which payout of its reference it is, from 1. More than one only in a dialect that pays twice. */
   nth: z.int().min(1).max(MAX_COUNT),
+  /** Tells one request body from another, for a client_ref_id that is sent again. */
   fingerprint: z.string().max(64),
   amountPaise: Paise.min(1),
   transferMode: TransferMode,
@@ -94,24 +108,34 @@ const PayoutItem = z.strictObject({
   beneficiaryAccount: Text,
   beneficiaryIfsc: Text,
   createdAtMs: Ms,
+  /** What decided its timeline: a rule (`scenario/rule`), or the settlement of a scenario. */
   plannedBy: Origin,
-  timeline: z.array(Step).max(100),
+  /** Decided at initiate. The first `stepsDone` of it have happened. */
+  timeline: z.array(Step).max(100).readonly(),
   stepsDone: Count,
   hidden: Hidden.nullable(),
+  /** Status reads so far; counted only while something waits for them. */
   reads: Count,
   state: State,
+  /** Drawn at initiate, 0 to 999,999,999: the UTR is derived from it. */
   utrSerial: z.int().min(0).max(999_999_999),
   utr: z.string().min(1).max(32).nullable(),
+  /** When it left PENDING; a later reversal does not change it. */
   completedAtMs: Ms.nullable(),
 });
+/** One payout: flat, plain data that is replaced as a whole when it changes. */
+export type Payout = Readonly<z.infer<typeof Payout>>;
 
-const EntryItem = z.strictObject({
+/** One line of the wallet's book: why the balance changed, by how much, and to what. */
+const Entry = z.strictObject({
   kind: z.enum(['opening', 'payout', 'refund', 'credit', 'debit']),
+  /** Below 0 when it left the balance. */
   amountPaise: SignedPaise,
   balancePaise: Paise,
   txnId: Text.nullable(),
   atMs: Ms,
 });
+export type Entry = Readonly<z.infer<typeof Entry>>;
 
 export const FileHead = z.strictObject({
   format: z.literal(SNAPSHOT_FORMAT),
@@ -132,8 +156,8 @@ export type WorldHead = z.infer<typeof WorldHead>;
 
 /** What a world may have many of, one a line: `{"entry":{…}}`. They come in this order. */
 export const WORLD_ITEMS = {
-  entry: EntryItem,
-  payout: PayoutItem,
+  entry: Entry,
+  payout: Payout,
   /** A rule on top, the newest first. */
   rule: z.record(z.string(), z.unknown()),
   use: z.strictObject({ rule: Origin, matched: Count, taken: Count }),

@@ -4,8 +4,13 @@ import type { RefusalData } from '../contract/errors.ts';
 import { MAX_TEXT_LENGTH, type InitiateRequest } from '../contract/service.ts';
 import type { WorldHandle } from '../log/world-log.ts';
 import type { Scenario } from '../scenario/scenario.ts';
-import { withoutKeys } from '../world/journal/exchange-facts.ts';
-import type { Answered, Exchange, ExchangeOutcome, RequestHeaders } from '../world/journal/exchange.ts';
+import {
+  type Answered,
+  type Exchange,
+  type ExchangeOutcome,
+  type RequestHeaders,
+  withoutKeys,
+} from '../world/journal/exchange.ts';
 import type { JournalPlace } from '../world/journal/journal.ts';
 import type { RequestResult } from '../world/requests.ts';
 

@@ -1,4 +1,4 @@
-import { BoundedLog, type MemoryBudget } from '../world/journal/bounded-log.ts';
+import { BoundedLog, type MemoryBudget } from '../world/journal/journal.ts';
 
 type EventType =
   'request' | 'settlement' | 'wallet' | 'clock' | 'scenario' | 'rule' | 'reset' | 'restore' | 'missed';
@@ -54,11 +54,12 @@ export class EventLog {
   /** Sends an event to all readers. @param data makes its data; called only when there may be a reader */
   publish(type: EventType, data: () => unknown): void {
     if (!this.isWatched) return;
-    if (this.#readers.size === 0) {
-      this.#unread += 1;
-      if (this.#unread > LIMITS.items) return this.#skip();
-    }
-    const event = this.#next(type, JSON.stringify(data()));
+    this.#last += 1;
+    if (this.#readers.size === 0) this.#unread += 1;
+    // nobody has come back for so long that he would have missed some anyway: they are only counted
+    if (this.#unread > LIMITS.items) return this.#log.clear();
+    const event = { id: `${this.#epoch}-${this.#last}`, type, data: JSON.stringify(data()) };
+    this.#log.add(event, BYTES_EACH + event.data.length);
     for (const reader of this.#readers) reader.take(event);
   }
 
@@ -86,19 +87,6 @@ export class EventLog {
   close(): void {
     for (const reader of this.#readers) reader.end();
     this.#readers.clear();
-    this.#log.clear();
-  }
-
-  #next(type: EventType, data: string): PublishedEvent {
-    this.#last += 1;
-    const event: PublishedEvent = { id: `${this.#epoch}-${this.#last}`, type, data };
-    this.#log.add(event, BYTES_EACH + data.length);
-    return event;
-  }
-
-  /** Nobody has come back for so long that he would have missed some anyway: they are only counted. */
-  #skip(): void {
-    this.#last += 1;
     this.#log.clear();
   }
 

@@ -1,23 +1,24 @@
 import { Refusal } from '../contract/errors.ts';
-import { apply, type Applied, type ResultOf } from '../world/apply.ts';
-import { worldTimeMs } from '../world/clock.ts';
-import type { MemoryBudget } from '../world/journal/bounded-log.ts';
-import type { Command, Stamp } from '../world/commands.ts';
-import { eventData, type StateEvent } from '../world/events.ts';
-import type { Exchange } from '../world/journal/exchange.ts';
-import { journalEntry } from '../world/journal/journal-entry.ts';
-import { Journal } from '../world/journal/journal.ts';
-import { nextDueMsOf } from '../world/ledger.ts';
-import { dropped, type DropReason } from '../world/payout-refusals.ts';
-import { openWorld, type WorldState } from '../world/state.ts';
 import type { ScenarioSource } from '../contract/snapshot-lines.ts';
-import type { ScenarioCompiler } from '../scenario/scenario.ts';
 import type { Change } from '../payout/payout.ts';
+import type { ScenarioCompiler } from '../scenario/scenario.ts';
+import { apply, type Applied, type ResultOf } from '../world/apply.ts';
+import type { Command, Stamp } from '../world/commands.ts';
+import { eventData } from '../world/events.ts';
+import { journalEntry, type Exchange } from '../world/journal/exchange.ts';
+import { Journal, type MemoryBudget } from '../world/journal/journal.ts';
+import { nextDueMsOf } from '../world/ledger.ts';
+import { attemptsHeld, full, openWorld, recordsHeld, worldTimeMs, type WorldState } from '../world/state.ts';
 import { EventLog, type EventReader } from './event-log.ts';
-import { HeldAnswers } from './held-answers.ts';
-import { SettlementTimer } from './settlement-timer.ts';
-import type { WallClock } from './wall-clock.ts';
-import type { WorldHandle, WorldJournal, WorldObserver } from './world-log.ts';
+import { SettlementTimer, type WallClock } from './wall-clock.ts';
+import {
+  dropped,
+  HeldAnswers,
+  type DropReason,
+  type WorldHandle,
+  type WorldJournal,
+  type WorldObserver,
+} from './world-log.ts';
 
 /** What all worlds of a log share. */
 export interface WorldParts {
@@ -31,40 +32,56 @@ export interface WorldParts {
   readonly journalLimits: { readonly items: number; readonly bytes: number };
 }
 
-/** The log around one world. */
-interface Surroundings {
-  readonly parts: WorldParts;
-  /** What the log adds to each command. @throws Refusal SANDBOX_FULL for a restore that there is no room for */
-  readonly stamp: (command: Command) => Stamp;
-  /** Called after each command. */
-  readonly applied: () => void;
+/** What all worlds of a log hold together, and may hold. */
+export class Totals {
+  readonly maxRecords: number;
+  readonly maxAttempts: number;
+  records = 0;
+  /** Records of states that are being read beside their worlds. */
+  drafted = 0;
+  attempts = 0;
+  uses = 0;
+
+  constructor(maxRecords: number, maxAttempts: number) {
+    this.maxRecords = maxRecords;
+    this.maxAttempts = maxAttempts;
+  }
+
+  get recordsFree(): number {
+    return this.maxRecords - this.records - this.drafted;
+  }
 }
 
 type OnChanges = (changes: readonly Change[]) => void;
 
-const changesIn = (events: readonly StateEvent[]): readonly Change[] =>
-  events.flatMap((event) => (event.type === 'settlement' ? [event.change] : []));
-
 /** A world in the memory of this process. A command is atomic because nothing in it waits. */
 export class MemoryWorld implements WorldHandle {
   readonly id: string;
+  readonly openedAtMs: number;
+  usedAtMs: number;
   readonly held = new HeldAnswers();
   readonly #journal: Journal;
   /** Null until the first reader comes, so that a world without readers keeps no events. */
   #events: EventLog | null = null;
   readonly #state: WorldState;
-  readonly #surroundings: Surroundings;
+  readonly #parts: WorldParts;
+  readonly #totals: Totals;
+  /** What it counts for in the totals. */
+  #records = 0;
+  #attempts = 0;
   readonly #timer: SettlementTimer;
   /** A command that is applied in several parts, which the following ones wait for. */
   #unfinished: Promise<unknown> | null = null;
   #closed: DropReason | null = null;
 
-  constructor(id: string, surroundings: Surroundings) {
-    const { parts } = surroundings;
+  constructor(id: string, parts: WorldParts, totals: Totals) {
     const { wallClock, compiler, activeSource, journalBudget, journalLimits } = parts;
     this.id = id;
-    this.#surroundings = surroundings;
-    this.#state = openWorld(id, activeSource(), wallClock.nowMs(), compiler);
+    this.#parts = parts;
+    this.#totals = totals;
+    this.openedAtMs = wallClock.nowMs();
+    this.usedAtMs = this.openedAtMs;
+    this.#state = openWorld(id, activeSource(), this.openedAtMs, compiler);
     this.#timer = new SettlementTimer(wallClock, () => this.#settle());
     this.#journal = new Journal(journalLimits, journalBudget);
   }
@@ -76,7 +93,7 @@ export class MemoryWorld implements WorldHandle {
 
   get nowMs(): number {
     const { clock, wallMs } = this.#state;
-    return worldTimeMs(clock, Math.max(wallMs, this.#surroundings.parts.wallClock.nowMs()));
+    return worldTimeMs(clock, Math.max(wallMs, this.#parts.wallClock.nowMs()));
   }
 
   get journal(): WorldJournal {
@@ -102,7 +119,7 @@ export class MemoryWorld implements WorldHandle {
   }
 
   watch(afterId: string | undefined, reader: EventReader): () => void {
-    const { wallClock, journalBudget } = this.#surroundings.parts;
+    const { wallClock, journalBudget } = this.#parts;
     this.#events ??= new EventLog(wallClock.nowMs(), journalBudget);
     if (this.#events.isFull) throw new Refusal('TOO_MANY_READERS');
     return this.#events.read(afterId, reader);
@@ -115,6 +132,7 @@ export class MemoryWorld implements WorldHandle {
   /** Ends the world: its timer, the answers it holds back, its readers, its journal. */
   close(reason: DropReason): void {
     this.#closed = reason;
+    this.#count(0, 0);
     this.#timer.set(null, this.#state.clock);
     this.held.close();
     this.#events?.close();
@@ -134,7 +152,7 @@ export class MemoryWorld implements WorldHandle {
     this.#unfinished = unfinished;
     try {
       for (let next = command; ;) {
-        await this.#surroundings.parts.wallClock.yieldToEventLoop();
+        await this.#parts.wallClock.yieldToEventLoop();
         const applied = this.#apply(next, onChanges);
         if (applied.kind !== 'unfinished') return applied;
         next = applied.next;
@@ -146,43 +164,58 @@ export class MemoryWorld implements WorldHandle {
   }
 
   #apply(command: Command, onChanges?: OnChanges): Applied {
-    this.#refuseIfClosed();
-    const { parts, stamp, applied } = this.#surroundings;
+    if (this.#closed !== null) throw dropped(this.#closed);
     this.#follow();
-    const outcome = apply(this.#state, command, stamp(command), parts.compiler);
+    const outcome = apply(this.#state, command, this.#stamp(command), this.#parts.compiler);
     if (outcome.kind === 'done' && (command.kind === 'reset' || command.kind === 'restore')) {
       this.held.release();
       this.#journal.clear();
     }
-    applied();
-    for (const event of outcome.events) this.#publish(event);
-    onChanges?.(changesIn(outcome.events));
+    this.#count(recordsHeld(this.#state), attemptsHeld(this.#state.attempts));
+    const changes: Change[] = [];
+    for (const event of outcome.events) {
+      if (event.type === 'settlement') {
+        changes.push(event.change);
+        this.#parts.observer.settled(this.id, event.change);
+      }
+      this.#events?.publish(event.type, () => eventData(event));
+    }
+    onChanges?.(changes);
     this.#timer.set(nextDueMsOf(this.#state), this.#state.clock);
     return outcome;
   }
 
-  /** Takes over the scenario of the server where it has changed, in a world that follows it. */
-  #follow(): void {
-    const { parts, stamp } = this.#surroundings;
-    const { scenario } = this.#state;
-    const source = parts.activeSource();
-    if (scenario.isChosen || scenario.source === source) return;
-    const follow = { kind: 'follow', source } as const;
-    apply(this.#state, follow, stamp(follow), parts.compiler);
+  /** @throws Refusal SANDBOX_FULL for a restore that there is no room for */
+  #stamp(command: Command): Stamp {
+    const { recordsFree, maxRecords, maxAttempts, attempts } = this.#totals;
+    // a body may come long after its key; a settlement follows from what was known before
+    if (command.kind !== 'settle' && command.kind !== 'follow') this.#totals.uses += 1;
+    if (command.kind === 'restore' && recordsHeld(command.state) > recordsFree + this.#records) {
+      throw full(maxRecords);
+    }
+    const wallMs = this.#parts.wallClock.nowMs();
+    return { wallMs, maxRecords, recordsFree, attemptsFree: maxAttempts - attempts };
   }
 
-  #publish(event: StateEvent): void {
-    if (event.type === 'settlement') this.#surroundings.parts.observer.settled(this.id, event.change);
-    this.#events?.publish(event.type, () => eventData(event));
+  #count(records: number, attempts: number): void {
+    this.#totals.records += records - this.#records;
+    this.#totals.attempts += attempts - this.#attempts;
+    this.#records = records;
+    this.#attempts = attempts;
+  }
+
+  /** Takes over the scenario of the server where it has changed, in a world that follows it. */
+  #follow(): void {
+    const { scenario } = this.#state;
+    const source = this.#parts.activeSource();
+    if (scenario.isChosen || scenario.source === source) return;
+    const follow = { kind: 'follow', source } as const;
+    apply(this.#state, follow, this.#stamp(follow), this.#parts.compiler);
   }
 
   #settle(): void {
     this.submit({ kind: 'settle' }).catch((error: unknown) => {
-      if (!this.isClosed) this.#surroundings.parts.observer.failed(this.id, error);
+      if (!this.isClosed) this.#parts.observer.failed(this.id, error);
     });
-  }
-
-  #refuseIfClosed(): void {
-    if (this.#closed !== null) throw dropped(this.#closed);
   }
 }

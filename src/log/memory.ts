@@ -1,9 +1,6 @@
-import { attemptsHeld } from '../world/attempts.ts';
-import type { Command, Stamp } from '../world/commands.ts';
-import { full, type DropReason } from '../world/payout-refusals.ts';
-import { recordsHeld } from '../world/state.ts';
-import { MemoryWorld, type WorldParts } from './memory-world.ts';
-import type { Draft, WorldLog, WorldRow } from './world-log.ts';
+import { full } from '../world/state.ts';
+import { MemoryWorld, Totals, type WorldParts } from './memory-world.ts';
+import type { Draft, DropReason, WorldLog, WorldRow } from './world-log.ts';
 
 interface MemoryLogOptions extends WorldParts {
   /** One more drops the world that was idle longest. */
@@ -16,76 +13,69 @@ interface MemoryLogOptions extends WorldParts {
   readonly maxAttempts: number;
 }
 
-interface Resident {
-  readonly world: MemoryWorld;
-  readonly openedAtMs: number;
-  usedAtMs: number;
-  /** What it held after its latest command. */
-  records: number;
-  attempts: number;
-}
-
 /** The worlds of one process, applied at once and kept in its memory. */
 export class MemoryLog implements WorldLog {
   readonly maxWorlds: number;
   readonly #options: MemoryLogOptions;
+  readonly #totals: Totals;
   /** By id, in order of last use, the one that was idle longest first. */
-  readonly #residents = new Map<string, Resident>();
-  #uses = 0;
-  #records = 0;
-  #drafted = 0;
-  #attempts = 0;
+  readonly #worlds = new Map<string, MemoryWorld>();
   #cancelSweep: (() => void) | null = null;
   #isClosed = false;
 
   constructor(options: MemoryLogOptions) {
     this.#options = options;
+    this.#totals = new Totals(options.maxRecords, options.maxAttempts);
     this.maxWorlds = options.maxWorlds;
   }
 
   get size(): number {
-    return this.#residents.size;
+    return this.#worlds.size;
   }
 
   get recordsHeld(): number {
-    return this.#records;
+    return this.#totals.records;
   }
 
   get uses(): number {
-    return this.#uses;
+    return this.#totals.uses;
   }
 
   use(worldId: string): MemoryWorld {
     if (this.#isClosed) throw new Error('the sandbox is closed');
-    this.#uses += 1;
-    const resident = this.#residents.get(worldId) ?? this.#open(worldId);
-    resident.usedAtMs = this.#options.wallClock.nowMs();
-    this.#residents.delete(worldId);
-    this.#residents.set(worldId, resident);
+    this.#totals.uses += 1;
+    const world = this.#worlds.get(worldId) ?? this.#open(worldId);
+    world.usedAtMs = this.#options.wallClock.nowMs();
+    this.#worlds.delete(worldId);
+    this.#worlds.set(worldId, world);
     if (this.#cancelSweep === null) this.#scheduleSweep();
-    return resident.world;
+    return world;
   }
 
   list(): readonly WorldRow[] {
-    return [...this.#residents.values()];
+    return [...this.#worlds.values()].map((world) => {
+      const { openedAtMs, usedAtMs } = world;
+      return { world, openedAtMs, usedAtMs };
+    });
   }
 
   drop(worldId: string): boolean {
-    const resident = this.#residents.get(worldId);
-    if (resident !== undefined) this.#drop(resident, 'admin');
-    return resident !== undefined;
+    const world = this.#worlds.get(worldId);
+    if (world !== undefined) this.#drop(world, 'admin');
+    return world !== undefined;
   }
 
   draft(): Draft {
+    const totals = this.#totals;
     let taken = 0;
     return {
       grow: (records) => {
-        if (this.#recordsFree < records) throw full(this.#options.maxRecords);
+        if (totals.recordsFree < records) throw full(totals.maxRecords);
         taken += records;
-        this.#drafted += records;
+        totals.drafted += records;
       },
       end: () => {
-        this.#drafted -= taken;
+        totals.drafted -= taken;
         taken = 0;
       },
     };
@@ -93,78 +83,31 @@ export class MemoryLog implements WorldLog {
 
   /** Ends all answers that are held back and all readers, in every world. */
   release(): void {
-    for (const { world } of this.#residents.values()) world.release();
+    for (const world of this.#worlds.values()) world.release();
   }
 
   /** Ends every world, and opens no more. */
   close(): void {
     this.#isClosed = true;
     this.#cancelSweep?.();
-    for (const { world } of this.#residents.values()) world.close('stop');
-    this.#residents.clear();
+    for (const world of this.#worlds.values()) world.close('stop');
+    this.#worlds.clear();
   }
 
-  get #recordsFree(): number {
-    return this.#options.maxRecords - this.#records - this.#drafted;
-  }
-
-  #open(worldId: string): Resident {
-    const { maxWorlds, wallClock } = this.#options;
+  #open(worldId: string): MemoryWorld {
     const idlest = this.#idlest();
-    if (this.#residents.size >= maxWorlds && idlest !== undefined) this.#drop(idlest, 'cap');
-    const nowMs = wallClock.nowMs();
-    const resident: Resident = {
-      world: new MemoryWorld(worldId, {
-        parts: this.#options,
-        stamp: (command) => this.#stamp(command, resident),
-        applied: () => this.#applied(resident),
-      }),
-      openedAtMs: nowMs,
-      usedAtMs: nowMs,
-      records: 0,
-      attempts: 0,
-    };
-    this.#residents.set(worldId, resident);
-    return resident;
+    if (this.size >= this.maxWorlds && idlest !== undefined) this.#drop(idlest, 'cap');
+    return new MemoryWorld(worldId, this.#options, this.#totals);
   }
 
-  #stamp(command: Command, { records }: Resident): Stamp {
-    const { maxRecords, maxAttempts, wallClock } = this.#options;
-    const recordsFree = this.#recordsFree;
-    // a body may come long after its key; a settlement follows from what was known before
-    if (command.kind !== 'settle' && command.kind !== 'follow') this.#uses += 1;
-    if (command.kind === 'restore' && recordsHeld(command.state) > recordsFree + records) {
-      throw full(maxRecords);
-    }
-    return {
-      wallMs: wallClock.nowMs(),
-      maxRecords,
-      recordsFree,
-      attemptsFree: maxAttempts - this.#attempts,
-    };
-  }
-
-  /** Counts what a world holds after a command. */
-  #applied(resident: Resident): void {
-    const { latest } = resident.world;
-    const [records, attempts] = [recordsHeld(latest), attemptsHeld(latest.attempts)];
-    this.#records += records - resident.records;
-    this.#attempts += attempts - resident.attempts;
-    resident.records = records;
-    resident.attempts = attempts;
-  }
-
-  #idlest(): Resident | undefined {
-    for (const resident of this.#residents.values()) return resident;
+  #idlest(): MemoryWorld | undefined {
+    for (const world of this.#worlds.values()) return world;
     return undefined;
   }
 
-  #drop(resident: Resident, reason: DropReason): void {
-    const { world, records, attempts } = resident;
-    this.#residents.delete(world.id);
-    this.#records -= records;
-    this.#attempts -= attempts;
-    this.#uses += 1; // so that a state file that is written every so often is written without it
+  #drop(world: MemoryWorld, reason: DropReason): void {
+    this.#worlds.delete(world.id);
+    this.#totals.uses += 1; // so that a state file that is written every so often is written without it
     world.close(reason);
     this.#options.observer.dropped(world.id, reason);
   }

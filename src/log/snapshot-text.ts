@@ -155,10 +155,12 @@ function itemOf(value: Record<string, unknown>, nth: number): WorldItem {
 
 /** A world of which some lines have been read. */
 interface Reading {
-  /** null where its head is damaged so that nothing of it can be read. */
+  /** null where its head is damaged so that nothing of it can be read: it is read on to its end, which names it. */
   readonly id: string | null;
-  readonly reader: SnapshotReader | null;
+  /** Made of its head. */
+  reader: SnapshotReader | null;
   readonly sum: Hash;
+  /** What was first found wrong with it; kept until its end, since the next world may be whole. */
   fault: Refusal | null;
 }
 
@@ -170,8 +172,9 @@ interface Reading {
  */
 export async function* readWorlds(
   pieces: AsyncIterable<Uint8Array>,
-  { compiler, wallClock, maxLine, draft }: ReadingOptions,
+  options: ReadingOptions,
 ): AsyncGenerator<ReadWorld> {
+  const { wallClock, maxLine } = options;
   let reading: Reading | null = null;
   let nth = 0;
   let worlds = 0;
@@ -185,49 +188,37 @@ export async function* readWorlds(
     if (isWhole) throw damagedAt(nth, 'it goes on after its end');
     if (nth % LINES_AT_ONCE === 0) await wallClock.yieldToEventLoop();
     const value = parsed(text);
-    if (value !== undefined && 'world' in value) {
-      if (reading !== null) yield unfinishedWorld(reading);
-      reading = begin(value, nth, compiler);
+    if (value === undefined ? reading === null : 'world' in value) {
+      if (reading !== null) yield unfinished(reading);
+      const id = value === undefined ? null : String(value['world']);
+      reading = { id, reader: null, sum: createHash('sha256'), fault: null };
       worlds += 1;
     }
-    if (value === undefined && reading === null) {
-      reading = unnamed(nth);
-      worlds += 1;
-    }
-    if (value !== undefined && 'worlds' in value && reading === null) {
+    if (reading === null) {
+      if (value === undefined || !('worlds' in value)) throw damagedAt(nth, 'it is no part of a world');
       if (shaped(FileEnd, value, nth).worlds !== worlds) throw damagedAt(nth, 'worlds are missing');
       isWhole = true;
-    } else if (reading === null) {
-      throw damagedAt(nth, 'it is no part of a world');
     } else if (value !== undefined && 'end' in value) {
-      yield finish(reading, value, nth);
+      yield finished(reading, value, nth);
       reading = null;
     } else {
       reading.sum.update(`${text}\n`);
-      if (value === undefined || !('world' in value)) addLine(reading, value, nth, draft);
+      addLine(reading, value, nth, options);
     }
   }
   if (nth === 0) checkHead(undefined);
-  if (reading !== null && reading.id !== null) yield unfinishedWorld(reading);
-  if (!isWhole) throw refusedSnapshot('This snapshot ends too early');
+  if (reading !== null && reading.id !== null) yield unfinished(reading);
+  if (!isWhole) throw endsTooEarly();
 }
 
-/** A world whose head is no JSON: it is read on to its end. */
-const unnamed = (nth: number): Reading => ({
-  id: null,
-  reader: null,
-  sum: createHash('sha256'),
-  fault: damagedAt(nth, 'it is no JSON'),
-});
-
-function begin(value: Record<string, unknown>, nth: number, compiler: ScenarioCompiler): Reading {
-  const id = String(value['world']);
-  const sum = createHash('sha256');
+/** Goes on with a world, unless something was wrong with it before. */
+function goOn(reading: Reading, step: () => void): void {
+  if (reading.fault !== null) return;
   try {
-    return { id, reader: new SnapshotReader(shaped(WorldHead, value, nth), compiler), sum, fault: null };
+    step();
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    return { id, reader: null, sum, fault: error };
+    reading.fault = error;
   }
 }
 
@@ -235,37 +226,37 @@ function addLine(
   reading: Reading,
   value: Record<string, unknown> | undefined,
   nth: number,
-  draft: Draft,
+  { compiler, draft }: ReadingOptions,
 ): void {
-  if (reading.fault !== null || reading.reader === null) return;
-  try {
+  goOn(reading, () => {
     if (value === undefined) throw damagedAt(nth, 'it is no JSON');
-    const item = itemOf(value, nth);
-    reading.reader.add(item);
-    draft.grow(recordsOf(item));
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    reading.fault = error;
-  }
+    if (reading.reader === null) {
+      reading.reader = new SnapshotReader(shaped(WorldHead, value, nth), compiler);
+    } else {
+      const item = itemOf(value, nth);
+      reading.reader.add(item);
+      draft.grow(recordsOf(item));
+    }
+  });
 }
 
-function finish({ id, reader, sum, fault }: Reading, value: Record<string, unknown>, nth: number): ReadWorld {
-  const named = id ?? String(value['end']);
-  try {
+function finished(reading: Reading, value: Record<string, unknown>, nth: number): ReadWorld {
+  const id = reading.id ?? String(value['end']);
+  let state: WorldState | undefined;
+  goOn(reading, () => {
     const { end, checksum } = shaped(WorldEnd, value, nth);
-    if (end !== named) throw damagedAt(nth, 'it ends another world');
-    if (fault !== null || reader === null) throw fault ?? damagedAt(nth, 'its head is damaged');
-    if (checksum !== sum.digest('hex')) {
+    if (end !== id) throw damagedAt(nth, 'it ends another world');
+    if (checksum !== reading.sum.digest('hex')) {
       throw refusedSnapshot('This snapshot is damaged: its checksum is that of another text');
     }
-    return { id: named, state: reader.finish() };
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    return { id: named, fault: error };
-  }
+    state = reading.reader!.finish();
+  });
+  return state === undefined ? { id, fault: reading.fault! } : { id, state };
 }
 
-const unfinishedWorld = ({ id, fault }: Reading): ReadWorld => ({
+const unfinished = ({ id, fault }: Reading): ReadWorld => ({
   id: id ?? 'unknown',
-  fault: fault ?? refusedSnapshot('This snapshot ends too early'),
+  fault: fault ?? endsTooEarly(),
 });
+
+const endsTooEarly = (): Refusal => refusedSnapshot('This snapshot ends too early');

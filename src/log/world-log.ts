@@ -5,9 +5,7 @@ import type { Command } from '../world/commands.ts';
 import type { Exchange } from '../world/journal/exchange.ts';
 import type { JournalPlace, JournalRead } from '../world/journal/journal.ts';
 import type { WorldState } from '../world/state.ts';
-import type { DropReason } from '../world/payout-refusals.ts';
 import type { EventReader } from './event-log.ts';
-import type { HeldAnswers } from './held-answers.ts';
 
 /**
  * The seam to storage: it orders the commands of each world, and applies them with `world/apply.ts`. Whatever stands behind
@@ -109,4 +107,62 @@ export interface WorldObserver {
   /** A settlement that no request waits for has failed: our own fault. */
   failed(worldId: string, error: unknown): void;
   dropped(worldId: string, reason: DropReason): void;
+}
+
+/** Why a world was dropped: it was idle, a new world needed its place, the admin API dropped it, or the sandbox stops. */
+export type DropReason = 'idle' | 'cap' | 'admin' | 'stop';
+
+const DROPPED: Readonly<Record<DropReason, { readonly why: string; readonly limit?: string }>> = {
+  idle: { why: 'it was idle for too long (SANDBOX_WORLD_IDLE)', limit: 'SANDBOX_WORLD_IDLE' },
+  cap: { why: 'to make room for newer ones (SANDBOX_MAX_WORLDS)', limit: 'SANDBOX_MAX_WORLDS' },
+  admin: { why: 'with DELETE /_sandbox/worlds', limit: 'DELETE /_sandbox/worlds' },
+  stop: { why: 'the sandbox stops', limit: 'stop' },
+};
+
+export function dropped(reason: DropReason): Refusal {
+  const { why, ...limit } = DROPPED[reason];
+  return new Refusal('SANDBOX_FULL', {
+    message: `This world was dropped while the request waited: ${why}`,
+    headers: { connection: 'close' }, // as for every answer that the end of a world releases
+    ...limit,
+  });
+}
+
+/** The answers that one world holds back, as functions that end them. */
+export class HeldAnswers {
+  readonly #ends = new Set<() => void>();
+  #isOver = false;
+  #isForGood = false;
+
+  /**
+   * Holds an answer back, until the function that is returned is called.
+   *
+   * @param end called when the answers are released before, or are for good already
+   */
+  hold(end: () => void): () => void {
+    if (this.#isOver) {
+      end();
+      return () => undefined;
+    }
+    this.#ends.add(end);
+    return () => this.#ends.delete(end);
+  }
+
+  /** Whether the world, or the sandbox, ends with its answers: a reset ends only them. */
+  get isForGood(): boolean {
+    return this.#isForGood;
+  }
+
+  /** Ends all of them. @param forGood when the world or the sandbox ends */
+  release(forGood = false): void {
+    this.#isForGood ||= forGood;
+    for (const end of this.#ends) end();
+    this.#ends.clear();
+  }
+
+  /** Ends all of them, and every later one at once. */
+  close(): void {
+    this.#isOver = true;
+    this.release(true);
+  }
 }

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
+import type { TransferMode } from '../contract/service.ts';
+import { invariant } from './money.ts';
 import type { Draw } from './settlement.ts';
-import { UTR_SERIALS } from './utr.ts';
 
 /** SHA-256 of a list of values as 64 hexadecimal digits. JSON's quoting keeps ['a', 'b'] and ['a,b'] apart. */
 export const digest = (parts: readonly (string | number | null)[]): string =>
@@ -15,19 +16,14 @@ const number48 = (digest: string, from: number): number => Number.parseInt(diges
 /** A number from 0 to 1, exclusive. */
 const fraction = (digest: string): number => number48(digest, 0) / 2 ** 48;
 
-interface PayoutIds {
-  /** `TXN` and 24 hexadecimal digits. */
-  readonly txnId: string;
-  readonly utrSerial: number;
-}
-
 /**
  * The ids of a payout, from the seed, the world and the client's reference: never from the order of arrival, so a
  * parallel run gives what a serial run gives, and a restart with the same seed gives it again.
  *
  * @param nth which payout of this reference it is, from 1
+ * @returns `TXN` and 24 hexadecimal digits, and the serial of its UTR
  */
-export function payoutIds(seed: string, worldId: string, clientRefId: string, nth: number): PayoutIds {
+export function payoutIds(seed: string, worldId: string, clientRefId: string, nth: number) {
   const hex = digest(['payout', seed, worldId, clientRefId, nth]);
   return {
     txnId: `TXN${hex.slice(0, TXN_ID_DIGITS).toUpperCase()}`,
@@ -61,3 +57,60 @@ export const fingerprintOf = (values: readonly (string | number | null)[]): stri
 
 /** A world's id: 128 bits of a digest of its key. It names the world in logs and ids, and does not give the key away. */
 export const worldIdOf = (apiKey: string): string => digest(['world', apiKey]).slice(0, 32);
+
+/** How many serial numbers there are: a serial is a whole number from 0 to this, exclusive. */
+export const UTR_SERIALS = 1_000_000_000;
+
+const IST_OFFSET_MS = 19_800_000; // +05:30: the business day of an Indian bank
+const DAY_MS = 86_400_000;
+
+/** The last digits of a number, with leading zeros. */
+const digits = (value: number, length: number): string => String(value % 10 ** length).padStart(length, '0');
+
+/** An invented bank, SBXA to SBXJ, by the first digit of a serial. */
+const bankOf = (serial: number): string => `SBX${String.fromCharCode(65 + Math.floor(serial / 10 ** 8))}`;
+
+/**
+ * The UTR (bank reference) of a payout, in the shape of its mode. The shapes come from secondary sources and dated
+ * samples; the sending bank's letters are invented (SBXA to SBXJ), so that no UTR is ever that of a real bank.
+ *
+ * - RTGS, 22 characters: bank (4), `R`, channel `5`, YYYYMMDD, 8 digits
+ * - NEFT, 16 characters: bank (4), `N`, YYDDD, 6 digits
+ * - IMPS and UPI, 12 digits: last digit of the year, DDD, 8 digits
+ *
+ * @param atMs world time at which the bank gives the reference; its date is that in IST
+ * @param serial 0 to 999,999,999
+ */
+export function formatUtr(mode: TransferMode, atMs: number, serial: number): string {
+  invariant(Number.isInteger(serial) && serial >= 0 && serial < UTR_SERIALS, 'a UTR serial is in its range');
+  const date = new Date(atMs + IST_OFFSET_MS);
+  const year = date.getUTCFullYear();
+  const dayOfYear = digits(1 + Math.floor((date.getTime() - Date.UTC(year, 0, 1)) / DAY_MS), 3);
+  switch (mode) {
+    case 'RTGS':
+      return `${bankOf(serial)}R5${year}${digits(date.getUTCMonth() + 1, 2)}${digits(date.getUTCDate(), 2)}${digits(serial, 8)}`;
+    case 'NEFT':
+      return `${bankOf(serial)}N${digits(year, 2)}${dayOfYear}${digits(serial, 6)}`;
+    case 'IMPS':
+    case 'UPI':
+      return `${year % 10}${dayOfYear}${digits(serial, 8)}`;
+  }
+}
+
+/**
+ * The UTR of a payout: that of its serial, or of the next one that no other payout has.
+ *
+ * @param taken the UTRs of all other payouts
+ */
+export function freeUtr(
+  mode: TransferMode,
+  atMs: number,
+  serial: number,
+  taken: ReadonlySet<string>,
+): string {
+  for (let tried = 0; tried <= taken.size; tried += 1) {
+    const utr = formatUtr(mode, atMs, (serial + tried) % UTR_SERIALS);
+    if (!taken.has(utr)) return utr;
+  }
+  throw new Error('unreachable: more UTRs were tried than are taken');
+}

@@ -1,4 +1,14 @@
-import { invariant } from './invariant.ts';
+import { MAX_AMOUNT_INR } from '../contract/service.ts';
+
+/**
+ * States what must be true if our own code is right. Stays on in production: a sandbox that lies about money is
+ * worse than one that stops a request.
+ *
+ * @throws Error, which a client sees as INTERNAL_ERROR: it is never the caller's doing
+ */
+export function invariant(holds: boolean, what: string): asserts holds {
+  if (!holds) throw new Error(`broken invariant: ${what}`);
+}
 
 /**
  * Whole paise of an amount in INR that the contract has accepted (at most two decimals).
@@ -16,3 +26,72 @@ export function toPaise(amountInr: number): number {
 
 /** INR for the wire. The quotient of whole paise by 100 is the closest number to it, so it prints with two decimals at most. */
 export const toInr = (paise: number): number => paise / 100;
+
+/**
+ * The money of one world. What was put in (opening balance, top-ups less withdrawals) is either in the balance
+ * or out in payouts that are PENDING or SUCCESS.
+ */
+export interface Wallet {
+  readonly balancePaise: number;
+  readonly putInPaise: number;
+  readonly paidOutPaise: number;
+}
+
+/** @param openingPaise whole paise, 0 or more */
+export const openWallet = (openingPaise: number): Wallet =>
+  asserted({ balancePaise: openingPaise, putInPaise: openingPaise, paidOutPaise: 0 });
+
+/** True when the wallet can pay `amountPaise`; a payout may empty the wallet and never overdraw it. */
+export const covers = (wallet: Wallet, amountPaise: number): boolean => amountPaise <= wallet.balancePaise;
+
+/** Takes the money of one payout out of the balance. @param amountPaise whole paise above 0, covered */
+export function payOut(wallet: Wallet, amountPaise: number): Wallet {
+  assertAmount(amountPaise);
+  invariant(covers(wallet, amountPaise), 'a payout never overdraws the wallet');
+  return moved(wallet, { balancePaise: -amountPaise, paidOutPaise: amountPaise });
+}
+
+/** Gives the money of one payout back. @param amountPaise whole paise above 0, paid out before */
+export function refund(wallet: Wallet, amountPaise: number): Wallet {
+  assertAmount(amountPaise);
+  invariant(amountPaise <= wallet.paidOutPaise, 'no more comes back than went out');
+  return moved(wallet, { balancePaise: amountPaise, paidOutPaise: -amountPaise });
+}
+
+/** True when so much more may be put in: a wallet holds what the interface's numbers can show exactly. */
+export const hasRoom = (wallet: Wallet, amountPaise: number): boolean =>
+  wallet.putInPaise + amountPaise <= MAX_AMOUNT_INR * 100;
+
+/** Puts money in from outside. @param amountPaise whole paise above 0, for which there is room */
+export function credit(wallet: Wallet, amountPaise: number): Wallet {
+  assertAmount(amountPaise);
+  invariant(hasRoom(wallet, amountPaise), 'a credit never overfills the wallet');
+  return moved(wallet, { balancePaise: amountPaise, putInPaise: amountPaise });
+}
+
+/** Takes money out for good, by no payout. @param amountPaise whole paise above 0, covered */
+export function debit(wallet: Wallet, amountPaise: number): Wallet {
+  assertAmount(amountPaise);
+  invariant(covers(wallet, amountPaise), 'a debit never overdraws the wallet');
+  return moved(wallet, { balancePaise: -amountPaise, putInPaise: -amountPaise });
+}
+
+/** The wallet with so much added to its parts. */
+function moved(wallet: Wallet, added: Partial<Wallet>): Wallet {
+  return asserted({
+    balancePaise: wallet.balancePaise + (added.balancePaise ?? 0),
+    putInPaise: wallet.putInPaise + (added.putInPaise ?? 0),
+    paidOutPaise: wallet.paidOutPaise + (added.paidOutPaise ?? 0),
+  });
+}
+
+function assertAmount(amountPaise: number): void {
+  invariant(Number.isSafeInteger(amountPaise) && amountPaise > 0, 'an amount is whole paise above 0');
+}
+
+function asserted(wallet: Wallet): Wallet {
+  const { balancePaise, putInPaise, paidOutPaise } = wallet;
+  invariant(Number.isSafeInteger(balancePaise) && balancePaise >= 0, 'the balance is whole paise, 0 or more');
+  invariant(balancePaise + paidOutPaise === putInPaise, 'balance + PENDING + SUCCESS = money put in');
+  return wallet;
+}

@@ -1,58 +1,6 @@
-import type { State, TransferMode } from '../contract/service.ts';
-import { invariant } from './invariant.ts';
-
-/** One step of a timeline: what happens to a payout, and when. Payouts with the same settlement share their steps. */
-export interface Step {
-  /**
-   * When it is due, in ms after the payout was created; null while it waits for status reads. A step that waited for a
-   * read, or was forced, holds the time at which it happened.
-   */
-  readonly afterMs: number | null;
-  /** The status read, counted from initiate, that triggers it; null for a step that waits for its time. */
-  readonly polls: number | null;
-  /** The state it goes to; null when only the UTR is set. */
-  readonly to: State | null;
-  /** Whether the payout has a UTR from this step on. */
-  readonly utr: boolean;
-  /** True for a step that a forced transition put in the place of what was planned. */
-  readonly forced: boolean;
-}
-
-/** How long status reads do not find a payout: for so many reads, or until a world time. */
-export type Hidden = ({ readonly reads: number } | { readonly untilMs: number }) & {
-  /** The rule that hides it: `scenario/rule`. */
-  readonly by: string;
-};
-
-/** One payout: flat, plain data that is replaced as a whole when it changes. */
-export interface Payout {
-  readonly txnId: string;
-  readonly clientRefId: string;
-  /** Which payout of its reference it is, from 1. More than one only in a dialect that pays twice. */
-  readonly nth: number;
-  /** Tells one request body from another, for a client_ref_id that is sent again. */
-  readonly fingerprint: string;
-  readonly amountPaise: number;
-  readonly transferMode: TransferMode;
-  readonly beneficiaryName: string;
-  readonly beneficiaryAccount: string;
-  readonly beneficiaryIfsc: string;
-  readonly createdAtMs: number;
-  /** What decided its timeline: a rule (`scenario/rule`), or the settlement of a scenario. */
-  readonly plannedBy: string;
-  /** Decided at initiate. The first `stepsDone` of it have happened. */
-  readonly timeline: readonly Step[];
-  readonly stepsDone: number;
-  readonly hidden: Hidden | null;
-  /** Status reads so far; counted only while something waits for them. */
-  readonly reads: number;
-  readonly state: State;
-  /** Drawn at initiate, 0 to 999,999,999: the UTR is derived from it. */
-  readonly utrSerial: number;
-  readonly utr: string | null;
-  /** When it left PENDING; a later reversal does not change it. */
-  readonly completedAtMs: number | null;
-}
+import type { State } from '../contract/service.ts';
+import type { Payout, Step } from '../contract/snapshot-lines.ts';
+import { invariant } from './money.ts';
 
 /** A step that has happened. `from` and `to` are the same when only the UTR was set. */
 export interface Change {

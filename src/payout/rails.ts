@@ -18,6 +18,9 @@ const MODE_LIMITS_INR: Record<TransferMode, { readonly min?: number; readonly ma
 /** Formatted when it is needed: to have a format ready takes longer than all else here. */
 const inr = (amount: number): string => `INR ${amount.toLocaleString('en-IN')}`;
 
+const ifscDoubt = (ifsc: string): string | undefined =>
+  IFSC.test(ifsc) ? undefined : 'is not an IFSC (4 capital letters, 0, 6 capital letters or digits)';
+
 function accountDoubt(account: string, mayBeUpiId: boolean): string | undefined {
   if (ACCOUNT.test(account)) return undefined;
   if (!mayBeUpiId) return 'is not 9 to 18 digits';
@@ -44,23 +47,16 @@ interface Doubts {
  * an error or nothing. docs/fidelity.md has the sources.
  */
 export function checkRailRules(request: InitiateRequest, rows: Dialect['requests']): Doubts {
-  const mode = request.transfer_mode;
+  const { transfer_mode: mode, amount, beneficiary_account: account, beneficiary_ifsc: ifsc } = request;
   const mayBeUpiId = mode === 'UPI' && rows.upi_beneficiary === 'account_or_upi_id';
-  const ifsc = IFSC.test(request.beneficiary_ifsc)
-    ? undefined
-    : 'is not an IFSC (4 capital letters, 0, 6 capital letters or digits)';
   const found = [
-    { field: 'beneficiary_ifsc', row: rows.formats, doubt: ifsc },
-    {
-      field: 'beneficiary_account',
-      row: rows.formats,
-      doubt: accountDoubt(request.beneficiary_account, mayBeUpiId),
-    },
-    { field: 'amount', row: rows.mode_limits, doubt: amountDoubt(request.amount, mode) },
-  ].filter(({ doubt }) => doubt !== undefined);
-  const withRow = (row: 'warn' | 'refuse') =>
+    { field: 'beneficiary_ifsc', row: rows.formats, doubt: ifscDoubt(ifsc) },
+    { field: 'beneficiary_account', row: rows.formats, doubt: accountDoubt(account, mayBeUpiId) },
+    { field: 'amount', row: rows.mode_limits, doubt: amountDoubt(amount, mode) },
+  ];
+  const withRow = (wanted: 'warn' | 'refuse'): FieldError[] =>
     found
-      .filter((one) => one.row === row)
+      .filter(({ row, doubt }) => row === wanted && doubt !== undefined)
       .map(({ field, doubt }) => ({ field, message: `${field} ${doubt}` }));
   return { warnings: withRow('warn').map(({ message }) => message), errors: withRow('refuse') };
 }

@@ -1,5 +1,5 @@
 import type { State, TransferMode } from '../contract/service.ts';
-import type { Step } from './payout.ts';
+import type { Step } from '../contract/snapshot-lines.ts';
 
 export const SETTLEMENTS = ['demo', 'instant', 'realistic', 'manual'] as const;
 /** The name of a preset that says how payouts go on after initiate. */
@@ -41,9 +41,6 @@ const DEMO: Record<TransferMode, readonly PlannedStep[]> = {
   NEFT: goTo('SUCCESS', 20 * SECOND),
 };
 
-const INSTANT = goTo('SUCCESS', 0);
-const MANUAL: readonly PlannedStep[] = [];
-
 /** IMPS and UPI: seconds; 1.5 % are "deemed", and end one to three days later, either way. */
 function realisticInstantRail(draw: Draw): readonly PlannedStep[] {
   if (draw('deemed') >= 0.015) return goTo('SUCCESS', between(2 * SECOND, 10 * SECOND, draw('delay')));
@@ -63,30 +60,26 @@ function realistic(mode: TransferMode, createdAtMs: number, draw: Draw): readonl
   }
 }
 
-/**
- * The steps that a settlement has for a mode. The presets are our judgement, drawn from what is known of the rails
- * (docs/fidelity.md).
- */
+const INSTANT = goTo('SUCCESS', 0);
+const MANUAL: readonly PlannedStep[] = [];
+
+/** Our judgement, drawn from what is known of the rails (docs/fidelity.md). */
+const PRESETS: Record<SettlementPreset, typeof realistic> = {
+  demo: (mode) => DEMO[mode],
+  instant: () => INSTANT,
+  realistic,
+  manual: () => MANUAL,
+};
+
+/** The steps that a settlement has for a mode. */
 export function plannedSteps(
   settlement: Settlement,
   mode: TransferMode,
   createdAtMs: number,
   draw: Draw,
 ): readonly PlannedStep[] {
-  if (typeof settlement === 'object') {
-    const ofMode = settlement[mode];
-    return typeof ofMode === 'string' ? plannedSteps(ofMode, mode, createdAtMs, draw) : ofMode;
-  }
-  switch (settlement) {
-    case 'demo':
-      return DEMO[mode];
-    case 'instant':
-      return INSTANT;
-    case 'realistic':
-      return realistic(mode, createdAtMs, draw);
-    case 'manual':
-      return MANUAL;
-  }
+  const ofMode = typeof settlement === 'object' ? settlement[mode] : settlement;
+  return typeof ofMode === 'string' ? PRESETS[ofMode](mode, createdAtMs, draw) : ofMode;
 }
 
 /** What decides the timeline of a payout of this mode: a preset, or the scenario's own. */

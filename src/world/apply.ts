@@ -1,12 +1,12 @@
 import { Refusal, type RefusalData } from '../contract/errors.ts';
-import type { Payout } from '../payout/payout.ts';
-import type { Entry } from '../payout/wallet.ts';
 import type { ScenarioCompiler } from '../scenario/scenario.ts';
-import type { Command, Stamp } from './commands.ts';
+import { advanceClock, clockResult, holdClock, resetClock, type Unfinished } from './clock.ts';
+import type { Command, CommandOf, Context, Stamp } from './commands.ts';
 import type { StateEvent } from './events.ts';
 import { isMoreDue, settleDue } from './ledger.ts';
 import {
   chooseScenario,
+  followScenario,
   forceTransition,
   moveMoney,
   putRule,
@@ -14,17 +14,8 @@ import {
   resetWorld,
   restoreWorld,
 } from './operations.ts';
-import { replacedMeanwhile } from './payout-refusals.ts';
-import { handleRequest, type RequestResult } from './requests.ts';
-import { useScenario, type WorldState } from './state.ts';
-import {
-  advanceClock,
-  clockResult,
-  freezeClock,
-  resetClock,
-  resumeClock,
-  type ClockResult,
-} from './time-commands.ts';
+import { handleRequest } from './requests.ts';
+import type { WorldState } from './state.ts';
 
 /** How many due steps one command applies at most: some milliseconds of work. */
 export const MAX_STEPS = 2000;
@@ -32,32 +23,35 @@ export const MAX_STEPS = 2000;
 /** The commands that do not depend on what is due: those that replace the state, and one that changes only the scenario. */
 const WITHOUT_SETTLING: ReadonlySet<Command['kind']> = new Set(['reset', 'restore', 'follow']);
 
-/** What each command results in, when nothing is refused. */
-interface Results {
-  initiate: RequestResult;
-  status: RequestResult;
-  balance: RequestResult;
-  credit: Entry;
-  debit: Entry;
-  transition: Payout;
-  settle: ClockResult;
-  advance: ClockResult;
-  freeze: ClockResult;
-  resume: ClockResult;
-  resetClock: ClockResult;
-  choose: null;
-  follow: null;
-  /** The id of the rule: `world/NAME`. */
-  putRule: string;
-  removeRule: null;
-  reset: null;
-  restore: null;
-}
-export type ResultOf<C extends Command> = Results[C['kind']];
+/** What handles each command. Each adds what happens to the events of its context. */
+const HANDLERS = {
+  initiate: handleRequest,
+  status: handleRequest,
+  balance: handleRequest,
+  credit: moveMoney,
+  debit: moveMoney,
+  transition: forceTransition,
+  settle: clockResult,
+  advance: advanceClock,
+  freeze: holdClock,
+  resume: holdClock,
+  resetClock,
+  choose: chooseScenario,
+  follow: followScenario,
+  putRule,
+  removeRule,
+  reset: resetWorld,
+  restore: restoreWorld,
+} satisfies {
+  [Kind in Command['kind']]: (state: WorldState, command: CommandOf<Kind>, context: Context) => unknown;
+};
+
+/** What a command results in, when nothing is refused. */
+export type ResultOf<C extends Command> = Exclude<ReturnType<(typeof HANDLERS)[C['kind']]>, Unfinished>;
 
 /** What a command came to. */
 export type Applied = { readonly events: readonly StateEvent[] } & (
-  | { readonly kind: 'done'; readonly result: Results[Command['kind']] }
+  | { readonly kind: 'done'; readonly result: ResultOf<Command> }
   | { readonly kind: 'refused'; readonly refusal: RefusalData }
   /** More was due than one command may apply: what to submit after others had their turn. */
   | { readonly kind: 'unfinished'; readonly next: Command }
@@ -78,17 +72,18 @@ export function apply(
   compiler: ScenarioCompiler,
 ): Applied {
   const events: StateEvent[] = [];
-  if ('generation' in command && command.generation !== null && command.generation !== state.generation) {
-    return { kind: 'refused', refusal: replacedMeanwhile().data, events };
-  }
-  state.wallMs = Math.max(state.wallMs, stamp.wallMs); // never backwards
-  if (!WITHOUT_SETTLING.has(command.kind)) {
-    for (const change of settleDue(state, MAX_STEPS)) events.push({ type: 'settlement', change });
-    if (isMoreDue(state)) return { kind: 'unfinished', next: command, events };
-  }
   try {
-    const result = handle(state, command, stamp, compiler, MAX_STEPS - events.length, events);
-    return typeof result === 'object' && result !== null && 'next' in result
+    if ('generation' in command && (command.generation ?? state.generation) !== state.generation) {
+      throw replacedMeanwhile();
+    }
+    state.wallMs = Math.max(state.wallMs, stamp.wallMs); // never backwards
+    if (!WITHOUT_SETTLING.has(command.kind)) {
+      settleDue(state, MAX_STEPS, events);
+      if (isMoreDue(state)) return { kind: 'unfinished', next: command, events };
+    }
+    const handle = HANDLERS[command.kind] as (...args: readonly unknown[]) => ResultOf<Command> | Unfinished;
+    const result = handle(state, command, { stamp, compiler, budget: MAX_STEPS - events.length, events });
+    return typeof result === 'object' && 'next' in result
       ? { kind: 'unfinished', next: result.next, events }
       : { kind: 'done', result, events };
   } catch (error) {
@@ -97,51 +92,7 @@ export function apply(
   }
 }
 
-/** @param budget how many due steps may still be applied */
-function handle(
-  state: WorldState,
-  command: Command,
-  stamp: Stamp,
-  compiler: ScenarioCompiler,
-  budget: number,
-  events: StateEvent[],
-): Results[Command['kind']] | ReturnType<typeof advanceClock> {
-  switch (command.kind) {
-    case 'initiate':
-    case 'status':
-    case 'balance':
-      return handleRequest(state, command, stamp, compiler, events);
-    case 'credit':
-    case 'debit':
-      return moveMoney(state, command, stamp, events);
-    case 'transition':
-      return forceTransition(state, command, events);
-    case 'settle':
-      return clockResult(state);
-    case 'advance':
-      return advanceClock(state, command, budget, events);
-    case 'freeze':
-      return freezeClock(state, events);
-    case 'resume':
-      return resumeClock(state, events);
-    case 'resetClock':
-      return resetClock(state, command, budget, events);
-    case 'putRule':
-      return putRule(state, command, compiler, events);
-    case 'choose':
-      chooseScenario(state, command, compiler, events);
-      return null;
-    case 'follow':
-      useScenario(state, { source: command.source, isChosen: false }, state.overrides, compiler);
-      return null;
-    case 'removeRule':
-      removeRule(state, command, events);
-      return null;
-    case 'reset':
-      resetWorld(state, command, compiler, events);
-      return null;
-    case 'restore':
-      restoreWorld(state, command, stamp, events);
-      return null;
-  }
-}
+const replacedMeanwhile = (): Refusal =>
+  new Refusal('WORLD_REPLACED', {
+    message: 'The world was reset or restored while its clock moved; the clock is that of the new one',
+  });

@@ -1,23 +1,16 @@
 import { Refusal } from '../contract/errors.ts';
 import { LATEST_MS, type ClockState } from '../contract/snapshot-lines.ts';
-import { invariant } from '../payout/invariant.ts';
+import { invariant } from '../payout/money.ts';
+import type { CommandOf, Context } from './commands.ts';
+import { iso, type StateEvent } from './events.ts';
+import { isMoreDue, nextDueMsOf, settleDue } from './ledger.ts';
+import { isFrozen, isUntouched, nowMs, openLedger, worldTimeMs, type WorldState } from './state.ts';
 
 /** A clock that runs with wall time. */
 export const runningClock: ClockState = { frozenAtMs: null, aheadMs: 0 };
 
 /** A clock that is frozen at `atMs`. */
 export const frozenClock = (atMs: number): ClockState => ({ frozenAtMs: atMs });
-
-/**
- * World time, in ms since the epoch, when it is `wallMs` outside. A running clock stops at the end of the year 9999,
- * the last that a timestamp of the interface can show.
- */
-export const worldTimeMs = (clock: ClockState, wallMs: number): number =>
-  clock.frozenAtMs === null ? Math.min(wallMs + clock.aheadMs, LATEST_MS) : clock.frozenAtMs;
-
-/** The wall time at which a running world reaches `worldMs`; null when it is frozen, or never gets there. */
-export const wallTimeMs = (clock: ClockState, worldMs: number): number | null =>
-  clock.frozenAtMs === null && worldMs <= LATEST_MS ? worldMs - clock.aheadMs : null;
 
 /** The clock at another world time, frozen or running as it was. */
 export const clockAt = (clock: ClockState, worldMs: number, wallMs: number): ClockState =>
@@ -49,19 +42,114 @@ export function advancedClock(clock: ClockState, byMs: number, wallMs: number): 
 const pastTheEnd = (): Refusal =>
   new Refusal('INVALID_REQUEST', { message: 'The clock of a world ends with the year 9999' });
 
-/** Refuses to move a clock to a time before the one that it shows. */
-export function inThePast(nowMs: number): Refusal {
-  const now = new Date(nowMs).toISOString();
-  return new Refusal('INVALID_REQUEST', {
-    message: `The clock never goes backwards: it is ${now}`,
-    errors: [{ field: 'to', message: `to must not be before ${now}` }],
-  });
+/** The clock of a world, after a command. */
+export interface ClockResult {
+  readonly nowMs: number;
+  readonly isFrozen: boolean;
+  /** World time of the next step that waits for its time; null when nothing is planned. */
+  readonly nextDueMs: number | null;
 }
 
-/** Refuses to give a world a clock that is behind its own. */
-export function wouldGoBack(nowMs: number, toMs: number): Refusal {
-  const [from, to] = [nowMs, toMs].map((ms) => new Date(ms).toISOString());
-  return new Refusal('CLOCK_BACKWARDS', {
-    message: `The clock of this world would go back from ${from} to ${to}, and its ledger has entries: POST /_sandbox/reset starts the world again`,
-  });
+export const clockResult = (state: WorldState): ClockResult => ({
+  nowMs: nowMs(state),
+  isFrozen: isFrozen(state),
+  nextDueMs: nextDueMsOf(state),
+});
+
+/** A clock command that could not apply all that is due is submitted again as `next`, after others had their turn. */
+export interface Unfinished {
+  readonly next: CommandOf<'advance' | 'resetClock'>;
+}
+
+/** Freezes the clock, or lets it run on. @throws Refusal INVALID_REQUEST at the end of the year 9999 */
+export function holdClock(
+  state: WorldState,
+  { kind }: CommandOf<'freeze' | 'resume'>,
+  { events }: Context,
+): ClockResult {
+  const atMs = nowMs(state);
+  return setClock(state, kind === 'freeze' ? frozenClock(atMs) : resumedClock(atMs, state.wallMs), events);
+}
+
+/**
+ * Moves the clock forward, and applies what comes due on the way.
+ *
+ * @throws Refusal INVALID_REQUEST for a time in the past or beyond the year 9999
+ */
+export function advanceClock(
+  state: WorldState,
+  command: CommandOf<'advance'>,
+  context: Context,
+): ClockResult | Unfinished {
+  const { move } = command;
+  const { generation } = state;
+  if ('until' in move) return advanceUntilIdle(state, { ...command, generation }, context);
+  const { budget, events } = context;
+  const fromMs = nowMs(state);
+  if ('toMs' in move && move.toMs < fromMs) {
+    const now = iso(fromMs);
+    throw new Refusal('INVALID_REQUEST', {
+      message: `The clock never goes backwards: it is ${now}`,
+      errors: [{ field: 'to', message: `to must not be before ${now}` }],
+    });
+  }
+  moveBy(state, 'byMs' in move ? move.byMs : move.toMs - fromMs);
+  settleDue(state, budget, events);
+  if (isMoreDue(state)) return { next: { kind: 'advance', move: { byMs: 0 }, generation } };
+  return setClock(state, state.clock, events);
+}
+
+/** Goes on to each next due step, until nothing is planned, or only beyond the end of the year 9999. */
+function advanceUntilIdle(
+  state: WorldState,
+  next: CommandOf<'advance'>,
+  { budget, events }: Context,
+): ClockResult | Unfinished {
+  for (let left = budget; ;) {
+    left -= settleDue(state, left, events);
+    if (isMoreDue(state)) return { next };
+    const dueMs = nextDueMsOf(state);
+    if (dueMs === null || dueMs > LATEST_MS) return setClock(state, state.clock, events);
+    moveBy(state, dueMs - nowMs(state));
+  }
+}
+
+/**
+ * Gives the world the clock that its scenario starts with. What comes due on the way happens first.
+ *
+ * @throws Refusal CLOCK_BACKWARDS when that clock is behind, and something has happened to the wallet
+ */
+export function resetClock(
+  state: WorldState,
+  command: CommandOf<'resetClock'>,
+  { budget, events }: Context,
+): ClockResult | Unfinished {
+  const { clock } = state.index.base;
+  const fromMs = nowMs(state);
+  const toMs = worldTimeMs(clock, state.wallMs);
+  if (toMs < fromMs) {
+    if (!isUntouched(state)) {
+      throw new Refusal('CLOCK_BACKWARDS', {
+        message: `The clock of this world would go back from ${iso(fromMs)} to ${iso(toMs)}, and its ledger has entries: POST /_sandbox/reset starts the world again`,
+      });
+    }
+    state.clock = clock;
+    openLedger(state, state.openingBalancePaise);
+  } else {
+    moveBy(state, toMs - fromMs);
+    settleDue(state, budget, events);
+    if (isMoreDue(state)) return { next: { ...command, generation: state.generation } };
+  }
+  return setClock(state, clock, events);
+}
+
+function setClock(state: WorldState, clock: ClockState, events: StateEvent[]): ClockResult {
+  state.clock = clock;
+  const result = clockResult(state);
+  events.push({ type: 'clock', nowMs: result.nowMs, isFrozen: result.isFrozen });
+  return result;
+}
+
+function moveBy(state: WorldState, byMs: number): void {
+  state.clock = advancedClock(state.clock, byMs, state.wallMs);
 }

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { InitiateRequest, State, StatusQuery } from '../contract/service.ts';
 import { ScenarioSource } from '../contract/snapshot-lines.ts';
+import type { ScenarioCompiler } from '../scenario/scenario.ts';
+import type { StateEvent } from './events.ts';
 import type { WorldState } from './state.ts';
 
 /** What is asked of a world. Each command is one atomic step, and plain data. */
@@ -70,4 +72,14 @@ export interface Stamp {
   readonly recordsFree: number;
   /** How many more attempts all worlds together may count. */
   readonly attemptsFree: number;
+}
+
+/** What a command is applied with. */
+export interface Context {
+  readonly stamp: Stamp;
+  readonly compiler: ScenarioCompiler;
+  /** How many due steps may still be applied. */
+  readonly budget: number;
+  /** What happens is added to it. */
+  readonly events: StateEvent[];
 }

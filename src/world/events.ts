@@ -1,8 +1,7 @@
-import type { MoneyAnswer } from '../contract/control-answers.ts';
+import type { ChangeAnswer, EntryAnswer, MoneyAnswer } from '../contract/control-answers.ts';
+import type { Entry } from '../contract/snapshot-lines.ts';
 import { toInr } from '../payout/money.ts';
 import type { Change } from '../payout/payout.ts';
-import type { Entry } from '../payout/wallet.ts';
-import { changeAnswer, entryAnswer, iso } from './answers.ts';
 
 /** What happened in a world when a command was applied. */
 export type StateEvent =
@@ -31,6 +30,25 @@ export function eventData(event: StateEvent): object {
       return { now: iso(event.nowMs) };
   }
 }
+
+export const iso = (atMs: number): string => new Date(atMs).toISOString();
+
+export const changeAnswer = ({ txnId, clientRefId, from, to, atMs, utr }: Change): ChangeAnswer => ({
+  txn_id: txnId,
+  client_ref_id: clientRefId,
+  from,
+  to,
+  at: iso(atMs),
+  utr,
+});
+
+export const entryAnswer = ({ kind, amountPaise, balancePaise, txnId, atMs }: Entry): EntryAnswer => ({
+  kind,
+  amount: toInr(amountPaise),
+  balance: toInr(balancePaise),
+  txn_id: txnId,
+  at: iso(atMs),
+});
 
 export const moneyAnswer = (entry: Entry): MoneyAnswer => ({
   balance: toInr(entry.balancePaise),

@@ -1,8 +1,10 @@
+import { Refusal } from '../contract/errors.ts';
 import type { State } from '../contract/service.ts';
-import { invariant } from '../payout/invariant.ts';
-import { afterStep, isMoneyBack, nextDueMs, nextStep, type Change, type Payout } from '../payout/payout.ts';
-import { freeUtr } from '../payout/utr.ts';
-import { payOut, refund, type EntryKind } from '../payout/wallet.ts';
+import type { Entry, Payout } from '../contract/snapshot-lines.ts';
+import { invariant, payOut, refund } from '../payout/money.ts';
+import { afterStep, isMoneyBack, nextDueMs, nextStep } from '../payout/payout.ts';
+import { freeUtr } from '../payout/identity.ts';
+import type { StateEvent } from './events.ts';
 import { indexPayout, nowMs, scheduleStep, tally, type Due, type WorldState } from './state.ts';
 
 /** What names a payout: the service's identifier, the client's own, or both, which must then name the same one. */
@@ -28,16 +30,21 @@ export function findPayout(state: WorldState, key: PayoutKey): Payout | undefine
   return position === undefined ? undefined : state.payouts[position];
 }
 
+export const unknownTxnId = (txnId: string): Refusal =>
+  new Refusal('TRANSACTION_NOT_FOUND', { message: `This world has no transaction ${txnId}` });
+
 /** Records why the balance is what it now is. @param amountPaise signed: below 0 when it left the balance */
 export function recordEntry(
   { entries, wallet: { balancePaise } }: WorldState,
-  kind: EntryKind,
+  kind: Entry['kind'],
   amountPaise: number,
   txnId: string | null,
   atMs: number,
-): void {
+): Entry {
   invariant(entries.at(-1)!.balancePaise + amountPaise === balancePaise, 'entries explain every paisa');
-  entries.push({ kind, amountPaise, balancePaise, txnId, atMs });
+  const entry = { kind, amountPaise, balancePaise, txnId, atMs };
+  entries.push(entry);
+  return entry;
 }
 
 /** Debits a new payout and stores it. */
@@ -77,34 +84,31 @@ export function isMoreDue(state: WorldState): boolean {
  * Applies the steps due by the world's time, the oldest first, each stamped with its own due time.
  *
  * @param limit how many at most
+ * @returns how many they were
  */
-export function settleDue(state: WorldState, limit: number): readonly Change[] {
-  const changes: Change[] = [];
+export function settleDue(state: WorldState, limit: number, events: StateEvent[]): number {
   const untilMs = nowMs(state);
-  while (changes.length < limit) {
+  for (let steps = 0; steps < limit; steps += 1) {
     const due = firstDue(state);
-    if (due === undefined || due.dueMs > untilMs) break;
+    if (due === undefined || due.dueMs > untilMs) return steps;
     state.index.due.pop();
-    changes.push(takeStep(state, due.position, due.dueMs));
+    takeStep(state, due.position, due.dueMs, events);
   }
-  return changes;
+  return limit;
 }
 
 /** Counts one status read, and applies the steps that waited for it. */
-export function countRead(state: WorldState, position: number): readonly Change[] {
+export function countRead(state: WorldState, position: number, events: StateEvent[]): void {
   const payout = state.payouts[position]!;
   const reads = payout.reads + 1;
   state.payouts[position] = { ...payout, reads };
-  const changes: Change[] = [];
-  for (;;) {
-    const polls = nextStep(state.payouts[position])?.polls ?? null;
-    if (polls === null || polls > reads) return changes;
-    changes.push(takeStep(state, position, nowMs(state)));
+  while ((nextStep(state.payouts[position])?.polls ?? Infinity) <= reads) {
+    takeStep(state, position, nowMs(state), events);
   }
 }
 
 /** The next step of a payout happens: its state changes, and money that is due back is credited. */
-export function takeStep(state: WorldState, position: number, atMs: number): Change {
+export function takeStep(state: WorldState, position: number, atMs: number, events: StateEvent[]): void {
   const { index, payouts } = state;
   const before = payouts[position]!;
   let { utr } = before;
@@ -122,7 +126,8 @@ export function takeStep(state: WorldState, position: number, atMs: number): Cha
   }
   scheduleStep(index, after, position);
   const { txnId, clientRefId } = after;
-  return { txnId, clientRefId, from: before.state, to: after.state, atMs, utr };
+  const change = { txnId, clientRefId, from: before.state, to: after.state, atMs, utr };
+  events.push({ type: 'settlement', change });
 }
 
 /** What must always hold of a world. It compares sums that were counted apart, so it costs the same for every size. */
@@ -146,4 +151,68 @@ export function brokenInvariants({ wallet, entries, payouts, index }: WorldState
     ],
   ];
   return checks.filter(([, holds]) => !holds).map(([what]) => what);
+}
+
+/** Which part of a list: `limit` of it from a position on, forwards (oldest first) or backwards. */
+export interface PageRequest {
+  /** The position that the page before ended at; null for the first page. */
+  readonly from: number | null;
+  readonly newestFirst: boolean;
+  readonly limit: number;
+}
+
+/** A part of a list. A search looks at so many items at once: a page may be short and yet not the last. */
+export interface Page<T> {
+  readonly items: readonly T[];
+  /** Where the next page begins; null when this was the last. */
+  readonly next: number | null;
+}
+
+export interface PayoutFilter {
+  readonly state?: State | undefined;
+  readonly clientRefId?: string | undefined;
+}
+
+/** How many items a search looks at before it answers: about a millisecond. */
+const LOOKS = 20_000;
+
+function pageOf<T>(
+  list: readonly T[],
+  isWanted: (item: T) => boolean,
+  { from, newestFirst, limit }: PageRequest,
+): Page<T> {
+  const items: T[] = [];
+  const step = newestFirst ? -1 : 1;
+  let position = from ?? (newestFirst ? list.length - 1 : 0);
+  for (let looked = 0; position >= 0 && position < list.length; position += step, looked += 1) {
+    if (items.length === limit || looked === LOOKS) return { items, next: position };
+    const item = list[position]!;
+    if (isWanted(item)) items.push(item);
+  }
+  return { items, next: null };
+}
+
+/** A part of the payouts, in the order in which they were made. */
+export function payoutsPage(
+  world: WorldState,
+  { state, clientRefId }: PayoutFilter,
+  page: PageRequest,
+): Page<Payout> {
+  const isWanted = (payout: Payout): boolean =>
+    (state === undefined || payout.state === state) &&
+    (clientRefId === undefined || payout.clientRefId === clientRefId);
+  if (clientRefId !== undefined) {
+    const latest = world.payouts[positionOf(world, { clientRefId }) ?? -1];
+    // a reference has more than one payout only in a dialect that pays twice
+    if (latest === undefined || latest.nth === 1) {
+      return { items: latest !== undefined && isWanted(latest) ? [latest] : [], next: null };
+    }
+  }
+  return pageOf(world.payouts, isWanted, page);
+}
+
+/** A part of the entries, in the order in which they were made. @param txnId only those of this payout; null for all */
+export function entriesPage(world: WorldState, txnId: string | null, page: PageRequest): Page<Entry> {
+  if (txnId !== null && !world.index.byTxnId.has(txnId)) return { items: [], next: null };
+  return pageOf(world.entries, (entry) => txnId === null || entry.txnId === txnId, page);
 }

@@ -1,17 +1,24 @@
-import { MAX_AMOUNT_INR, type State } from '../contract/service.ts';
 import { Refusal } from '../contract/errors.ts';
-import { toInr } from '../payout/money.ts';
-import { legalNext, mayMove, withForcedStep, type Payout } from '../payout/payout.ts';
-import { covers, credit, debit, hasRoom, type Entry } from '../payout/wallet.ts';
+import { MAX_AMOUNT_INR, type State } from '../contract/service.ts';
+import { covers, credit, debit, hasRoom, toInr } from '../payout/money.ts';
+import type { Entry, Payout } from '../contract/snapshot-lines.ts';
+import { legalNext, mayMove, withForcedStep } from '../payout/payout.ts';
 import { MAX_OVERRIDE_PATTERN_SIZE, tooLarge } from '../scenario/pattern-size.ts';
-import { withOverrides, type ScenarioCompiler } from '../scenario/scenario.ts';
-import { attemptsHeld, noAttempts } from './attempts.ts';
+import type { Rule } from '../scenario/rule.ts';
 import { clockAt } from './clock.ts';
-import type { CommandOf, RestoreCommand, Stamp } from './commands.ts';
-import type { StateEvent } from './events.ts';
-import { positionOf, recordEntry, takeStep } from './ledger.ts';
-import { full, unknownTxnId } from './payout-refusals.ts';
-import { isUntouched, nowMs, openLedger, useScenario, type WorldState } from './state.ts';
+import type { CommandOf, Context } from './commands.ts';
+import { positionOf, recordEntry, takeStep, unknownTxnId } from './ledger.ts';
+import {
+  attemptsHeld,
+  full,
+  isUntouched,
+  noAttempts,
+  nowMs,
+  openLedger,
+  setOverrides,
+  useScenario,
+  type WorldState,
+} from './state.ts';
 
 /** What the control API asks of a world, beside its clock. */
 
@@ -26,24 +33,23 @@ export const MAX_OVERRIDES = 100;
 export function moveMoney(
   state: WorldState,
   { kind, amountPaise }: CommandOf<'credit' | 'debit'>,
-  { recordsFree, maxRecords }: Stamp,
-  events: StateEvent[],
+  { stamp, events }: Context,
 ): Entry {
   const { wallet } = state;
+  const held = `INR ${toInr(wallet.balancePaise)}`;
   if (kind === 'debit' && !covers(wallet, amountPaise)) {
     throw new Refusal('INSUFFICIENT_BALANCE', {
-      message: `The wallet holds INR ${toInr(wallet.balancePaise)}, less than the INR ${toInr(amountPaise)} to take out`,
+      message: `The wallet holds ${held}, less than the INR ${toInr(amountPaise)} to take out`,
     });
   }
   if (kind === 'credit' && !hasRoom(wallet, amountPaise)) {
     throw new Refusal('WALLET_FULL', {
-      message: `The wallet takes no more than INR ${MAX_AMOUNT_INR} in all, and holds INR ${toInr(wallet.balancePaise)}`,
+      message: `The wallet takes no more than INR ${MAX_AMOUNT_INR} in all, and holds ${held}`,
     });
   }
-  if (recordsFree <= 0) throw full(maxRecords);
+  if (stamp.recordsFree <= 0) throw full(stamp.maxRecords);
   state.wallet = (kind === 'credit' ? credit : debit)(wallet, amountPaise);
-  recordEntry(state, kind, kind === 'credit' ? amountPaise : -amountPaise, null, nowMs(state));
-  const entry = state.entries.at(-1)!;
+  const entry = recordEntry(state, kind, kind === 'credit' ? amountPaise : -amountPaise, null, nowMs(state));
   events.push({ type: 'wallet', entry });
   return entry;
 }
@@ -56,7 +62,7 @@ export function moveMoney(
 export function forceTransition(
   state: WorldState,
   { txnId, to }: CommandOf<'transition'>,
-  events: StateEvent[],
+  { events }: Context,
 ): Payout {
   const position = positionOf(state, { txnId });
   if (position === undefined) throw unknownTxnId(txnId);
@@ -64,52 +70,54 @@ export function forceTransition(
   if (!mayMove(payout.state, to)) throw illegalTransition(payout, to);
   const utr = to !== 'FAILED' || state.index.active.dialect.status.utr_of_failed === 'set';
   state.payouts[position] = withForcedStep(payout, to, nowMs(state), utr);
-  events.push({ type: 'settlement', change: takeStep(state, position, nowMs(state)) });
+  takeStep(state, position, nowMs(state), events);
   return state.payouts[position];
 }
 
 function illegalTransition({ txnId, state }: Payout, to: State): Refusal {
   const legal = legalNext(state);
+  const [end, choice] =
+    legal.length === 0
+      ? ['that is its end', 'left alone']
+      : [`it can go to ${legal.join(' or ')}`, `one of ${legal.join(', ')}`];
   return new Refusal('ILLEGAL_TRANSITION', {
-    message: `${txnId} is ${state} and cannot go to ${to}: ${legal.length === 0 ? 'that is its end' : `it can go to ${legal.join(' or ')}`}`,
-    errors: [
-      {
-        field: 'to',
-        message: `to must be ${legal.length === 0 ? 'left alone' : `one of ${legal.join(', ')}`}`,
-      },
-    ],
+    message: `${txnId} is ${state} and cannot go to ${to}: ${end}`,
+    errors: [{ field: 'to', message: `to must be ${choice}` }],
   });
 }
 
-/** Rules of another scenario count from 0; those on top go on. */
-function keepUsesOfOverrides({ uses, index }: WorldState): void {
-  const kept = new Set(index.overrides.map(({ id }) => id));
-  for (const id of uses.keys()) if (!kept.has(id)) uses.delete(id);
-}
-
-/** Chooses a scenario. A wallet that nothing has happened to is opened again, with that scenario's balance. */
+/**
+ * Chooses a scenario. Its rules count from 0; those on top go on. A wallet that nothing has happened to is opened again,
+ * with that scenario's balance.
+ */
 export function chooseScenario(
   state: WorldState,
   { source, isChosen }: CommandOf<'choose'>,
-  compiler: ScenarioCompiler,
-  events: StateEvent[],
+  { compiler, events }: Context,
 ): void {
   useScenario(state, { source, isChosen }, state.overrides, compiler);
-  keepUsesOfOverrides(state);
-  if (isUntouched(state)) openLedger(state, state.index.base.openingBalancePaise);
-  events.push({ type: 'scenario', scenario: state.index.base.name });
+  const { base, overrides } = state.index;
+  for (const id of state.uses.keys()) if (!overrides.some((rule) => rule.id === id)) state.uses.delete(id);
+  if (isUntouched(state)) openLedger(state, base.openingBalancePaise);
+  events.push({ type: 'scenario', scenario: base.name });
 }
 
-/** Puts a rule on top, in the place of one of the same name. It counts from 0. */
+/** Takes over the scenario of the server, which has changed. */
+export const followScenario = (
+  state: WorldState,
+  { source }: CommandOf<'follow'>,
+  { compiler }: Context,
+): void => useScenario(state, { source, isChosen: false }, state.overrides, compiler);
+
+/** Puts a rule on top, in the place of one of the same name. It counts from 0. @returns its id: `world/NAME` */
 export function putRule(
   state: WorldState,
   { rule: document }: CommandOf<'putRule'>,
-  compiler: ScenarioCompiler,
-  events: StateEvent[],
+  { compiler, events }: Context,
 ): string {
-  const { index, uses } = state;
-  const rule = compiler.rule({ name: freeRuleName(state), ...document });
-  const others = index.overrides.filter(({ id }) => id !== rule.id);
+  const { base, overrides } = state.index;
+  const rule = compiler.rule({ name: freeRuleName(overrides), ...document });
+  const others = overrides.filter(({ id }) => id !== rule.id);
   const size = others.reduce((sum, { patternSize }) => sum + patternSize, rule.patternSize);
   if (size > MAX_OVERRIDE_PATTERN_SIZE) {
     const message = `match ${tooLarge('the rules on top of this world', size, MAX_OVERRIDE_PATTERN_SIZE)}`;
@@ -120,51 +128,43 @@ export function putRule(
       message: `A world takes ${MAX_OVERRIDES} rules on top: remove some with DELETE /_sandbox/rules/NAME`,
     });
   }
-  uses.delete(rule.id);
+  state.uses.delete(rule.id);
   setOverrides(state, [rule, ...others]);
-  events.push({ type: 'scenario', scenario: index.base.name, rule: rule.id });
+  events.push({ type: 'scenario', scenario: base.name, rule: rule.id });
   return rule.id;
 }
 
-function freeRuleName({ index }: WorldState): string {
-  const taken = new Set(index.overrides.map(({ id }) => id));
+function freeRuleName(overrides: readonly Rule[]): string {
+  const taken = new Set(overrides.map(({ id }) => id));
   for (let nth = 1; ; nth += 1) if (!taken.has(`world/rule-${nth}`)) return `rule-${nth}`;
 }
 
 /** Removes a rule on top, or all of them. @throws Refusal RULE_NOT_FOUND */
-export function removeRule(state: WorldState, { name }: CommandOf<'removeRule'>, events: StateEvent[]): void {
-  const { index, uses } = state;
-  const removed = index.overrides.filter(({ id }) => name === null || id === `world/${name}`);
-  if (name !== null && removed.length === 0) throw noRule(name, state);
-  for (const { id } of removed) uses.delete(id);
+export function removeRule(state: WorldState, { name }: CommandOf<'removeRule'>, { events }: Context): void {
+  const { base, overrides } = state.index;
+  const removed = overrides.filter(({ id }) => name === null || id === `world/${name}`);
+  if (name !== null && removed.length === 0) throw noRule(name, overrides);
+  for (const { id } of removed) state.uses.delete(id);
   setOverrides(
     state,
-    index.overrides.filter((rule) => !removed.includes(rule)),
+    overrides.filter((rule) => !removed.includes(rule)),
   );
-  events.push({ type: 'scenario', scenario: index.base.name });
+  events.push({ type: 'scenario', scenario: base.name });
 }
 
-function noRule(name: string, { index }: WorldState): Refusal {
-  const names = index.overrides.map(({ id }) => id.slice(id.indexOf('/') + 1));
+function noRule(name: string, overrides: readonly Rule[]): Refusal {
+  const names = overrides.map(({ id }) => id.slice(id.indexOf('/') + 1));
   const there = names.length === 0 ? 'there is none' : `there are ${names.join(', ')}`;
   return new Refusal('RULE_NOT_FOUND', {
     message: `No rule ${name} was put on top of this world: ${there}. Rules of the scenario stay with it`,
   });
 }
 
-function setOverrides(state: WorldState, overrides: WorldState['index']['overrides']): void {
-  const { index } = state;
-  state.overrides = overrides.map(({ document }) => document);
-  index.overrides = overrides;
-  index.active = withOverrides(index.base, overrides);
-}
-
 /** Starts the world again, following the scenario of the server. */
 export function resetWorld(
   state: WorldState,
   { source }: CommandOf<'reset'>,
-  compiler: ScenarioCompiler,
-  events: StateEvent[],
+  { compiler, events }: Context,
 ): void {
   useScenario(state, { source, isChosen: false }, [], compiler);
   const { base } = state.index;
@@ -183,14 +183,13 @@ export function resetWorld(
  */
 export function restoreWorld(
   state: WorldState,
-  { state: { id: _id, generation: _generation, ...restored }, clock }: RestoreCommand,
-  { attemptsFree }: Stamp,
-  events: StateEvent[],
+  { state: { id: _id, generation: _generation, ...restored }, clock }: CommandOf<'restore'>,
+  { stamp, events }: Context,
 ): void {
   const { wallMs } = state;
   // a machine whose clock was set back must not turn world time back
   const continues = clock === 'from-snapshot' || wallMs < restored.wallMs;
-  const roomForAttempts = attemptsFree + attemptsHeld(state.attempts);
+  const roomForAttempts = stamp.attemptsFree + attemptsHeld(state.attempts);
   Object.assign(state, restored, {
     attempts: attemptsHeld(restored.attempts) <= roomForAttempts ? restored.attempts : noAttempts(),
     generation: state.generation + 1,

@@ -2,27 +2,16 @@ import type { Dialect } from '../contract/dialect.ts';
 import { Refusal, type RefusalData } from '../contract/errors.ts';
 import type { InitiateRequest, StatusQuery } from '../contract/service.ts';
 import { fingerprintOf, payoutDraw, payoutIds } from '../payout/identity.ts';
-import { toPaise } from '../payout/money.ts';
-import { invariant } from '../payout/invariant.ts';
-import { asOf, countsReads, isHidden, timelineFault, type Hidden, type Payout } from '../payout/payout.ts';
+import { covers, invariant, toInr, toPaise } from '../payout/money.ts';
+import { asOf, countsReads, isHidden, timelineFault } from '../payout/payout.ts';
+import type { Hidden, Payout } from '../contract/snapshot-lines.ts';
 import { plannedSteps, settlementName, timelineOf } from '../payout/settlement.ts';
-import { covers } from '../payout/wallet.ts';
 import { planRequest, type Plan } from '../scenario/plan.ts';
 import { replacesBody, showsBody, type Effect, type Rule } from '../scenario/rule.ts';
-import { withOverrides, type ScenarioCompiler } from '../scenario/scenario.ts';
-import { countAttempt } from './attempts.ts';
-import type { CommandOf, RequestCommand, Stamp } from './commands.ts';
-import type { StateEvent } from './events.ts';
+import { withOverrides } from '../scenario/scenario.ts';
+import type { CommandOf, Context, RequestCommand } from './commands.ts';
 import { addPayout, countRead, findPayout, positionOf, settleDue } from './ledger.ts';
-import {
-  bothParameters,
-  full,
-  insufficient,
-  neitherParameter,
-  repeated,
-  unknownPayout,
-} from './payout-refusals.ts';
-import { nowMs, type WorldState } from './state.ts';
+import { countAttempt, full, nowMs, type WorldState } from './state.ts';
 
 /** What a request of the service got: plain data, from which HTTP makes its answer. */
 export interface RequestResult {
@@ -62,24 +51,16 @@ const GARBAGE_BYTES = 51; // 64 with the bytes around them that look like HTTP
 /**
  * One request of the service: the first rule that matches is taken and counted, and the ledger is asked, unless the rule
  * says that nothing happens.
- *
- * @param events what happens is added to it
  */
-export function handleRequest(
-  state: WorldState,
-  command: RequestCommand,
-  stamp: Stamp,
-  compiler: ScenarioCompiler,
-  events: StateEvent[],
-): RequestResult {
-  const plan = planOf(state, command, stamp, compiler);
-  const { rule, scenario } = plan;
-  if (rule !== null) events.push({ type: 'rule', rule: rule.id, ...state.uses.get(rule.id)! });
+export function handleRequest(state: WorldState, command: RequestCommand, context: Context): RequestResult {
+  const plan = planOf(state, command, context);
+  const { rule } = plan;
+  if (rule !== null) context.events.push({ type: 'rule', rule: rule.id, ...state.uses.get(rule.id)! });
   const beforePaise = state.wallet.balancePaise;
   const payoutsBefore = state.payouts.length;
-  const [answer, isAsked] = answerOf(state, command, plan, stamp, events);
+  const [answer, isAsked] = answerOf(state, command, plan, context);
   return {
-    dialect: scenario.dialect,
+    dialect: plan.scenario.dialect,
     attempt: plan.attempt,
     effect: rule === null || !isApplied(rule, answer) ? null : seenEffect(rule, plan),
     answer,
@@ -88,19 +69,14 @@ export function handleRequest(
   };
 }
 
-const fieldsOf = (command: RequestCommand) =>
-  command.kind === 'initiate' ? command.body : command.kind === 'status' ? command.query : {};
-
-function planOf(state: WorldState, command: RequestCommand, stamp: Stamp, compiler: ScenarioCompiler): Plan {
+function planOf(state: WorldState, command: RequestCommand, { stamp, compiler }: Context): Plan {
   const { index, attempts, uses } = state;
-  const { kind, headers, scenario: chosen } = command;
+  const { kind: route, headers, scenario: chosen } = command;
+  const fields = route === 'initiate' ? command.body : route === 'status' ? command.query : {};
   const scenario = chosen === null ? index.active : withOverrides(compiler.scenario(chosen), index.overrides);
-  return planRequest(
-    { scenario, route: kind, fields: fieldsOf(command), headers },
-    nowMs(state),
-    (route, id) => countAttempt(attempts, route, id, stamp.attemptsFree <= 0),
-    uses,
-  );
+  const request = { scenario, route, fields, headers };
+  const isFull = stamp.attemptsFree <= 0;
+  return planRequest(request, nowMs(state), (of, id) => countAttempt(attempts, of, id, isFull), uses);
 }
 
 /** Whether a rule changes what the client sees: not where it leaves a refusal as it is. */
@@ -123,28 +99,29 @@ function answerOf(
   state: WorldState,
   command: RequestCommand,
   plan: Plan,
-  stamp: Stamp,
-  events: StateEvent[],
+  context: Context,
 ): readonly [answer: Answer, isAsked: boolean] {
   const effect = plan.rule?.effect ?? null;
   const isReplaced = effect !== null && replacesBody(effect.respond);
   try {
     if (command.kind === 'initiate') {
-      if (effect === null || effect.commit) return [initiate(state, command, plan, stamp), true];
-      return [isReplaced ? { kind: 'none' } : preview(state, command.body, plan), false];
+      if (effect === null || effect.commit) return [initiate(state, command, plan, context), true];
+      if (isReplaced) return [{ kind: 'none' }, false];
+      // what the answer would have been; nothing is stored
+      return [{ kind: 'payout', payout: payoutOf(state, command.body, plan, 1), replayed: false }, false];
     }
     if (effect !== null && (isReplaced || !showsBody(effect.fault))) return [{ kind: 'none' }, false];
-    if (command.kind === 'balance') return [balance(state), true];
-    checkQuery(command.query, plan);
-    return [status(state, command.query, plan, events), true];
+    if (command.kind === 'status') return [status(state, command.query, plan, context), true];
+    const { wallet, entries } = state;
+    const lastUpdatedMs = entries.at(-1)!.atMs;
+    return [{ kind: 'balance', balancePaise: wallet.balancePaise, lastUpdatedMs }, true];
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    return [{ kind: 'refused', refusal: error.data }, command.kind !== 'status' || isOfLedger(error)];
+    // a status query that is wrong in itself is refused before the ledger is asked
+    const isAsked = command.kind !== 'status' || error.code !== 'INVALID_REQUEST';
+    return [{ kind: 'refused', refusal: error.data }, isAsked];
   }
 }
-
-/** Whether a refusal says what the ledger found, and not what is wrong with the request. */
-const isOfLedger = ({ code }: Refusal): boolean => code !== 'INVALID_REQUEST';
 
 /**
  * Makes a payout: PENDING, its money debited, its timeline decided.
@@ -155,7 +132,7 @@ function initiate(
   state: WorldState,
   { body }: CommandOf<'initiate'>,
   plan: Plan,
-  { recordsFree, maxRecords }: Stamp,
+  { stamp: { recordsFree, maxRecords } }: Context,
 ): Answer {
   const rows = plan.scenario.dialect.client_ref_id;
   const { client_ref_id: clientRefId } = body;
@@ -172,7 +149,10 @@ function initiate(
   const isRemembered = rows.after_402 === 'remember' && refused.has(clientRefId);
   if (isRemembered || !covers(wallet, toPaise(body.amount))) {
     if (rows.after_402 === 'remember' && recordsFree > 0) refused.add(clientRefId);
-    throw insufficient(wallet.balancePaise, body.amount, isRemembered);
+    const message = isRemembered
+      ? 'The wallet balance could not cover the payout when this client_ref_id was first used, and it stays refused'
+      : `The wallet balance of INR ${toInr(wallet.balancePaise)} cannot cover a payout of INR ${body.amount}`;
+    throw new Refusal('INSUFFICIENT_BALANCE', { message });
   }
   if (recordsFree <= 0) throw full(maxRecords);
   const payout = payoutOf(state, body, plan, (earlier?.nth ?? 0) + 1);
@@ -180,12 +160,18 @@ function initiate(
   return { kind: 'payout', payout, replayed: false };
 }
 
-/** The payout that a request would make. Nothing is stored. */
-const preview = (state: WorldState, body: InitiateRequest, plan: Plan): Answer => ({
-  kind: 'payout',
-  payout: payoutOf(state, body, plan, 1),
-  replayed: false,
-});
+function repeated(status: 400 | 409, { txnId }: Payout, isSame: boolean): Refusal {
+  const before = 'This client_ref_id was used before';
+  return new Refusal(status === 400 ? 'DUPLICATE_REFERENCE' : 'REFERENCE_CONFLICT', {
+    message: isSame ? `${before} (${txnId})` : `${before}, for another payout (${txnId})`,
+    errors: [
+      {
+        field: 'client_ref_id',
+        message: `client_ref_id was used before, with ${isSame ? 'the same' : 'other'} values`,
+      },
+    ],
+  });
+}
 
 /**
  * The payout as initiate stores it: PENDING, even if its timeline settles it in the same instant.
@@ -241,44 +227,42 @@ function hiddenBy({ id: by, effect: { hidden } }: Rule, createdAtMs: number): Hi
   return 'reads' in hidden ? { reads: hidden.reads, by } : { untilMs: createdAtMs + hidden.forMs, by };
 }
 
-function balance({ wallet, entries }: WorldState): Answer {
-  return { kind: 'balance', balancePaise: wallet.balancePaise, lastUpdatedMs: entries.at(-1)!.atMs };
-}
-
-/** @throws Refusal INVALID_REQUEST for a query that names nothing, or too much for this dialect */
-function checkQuery({ client_ref_id, txn_id }: StatusQuery, { scenario }: Plan): void {
-  const given = [client_ref_id, txn_id].filter((value) => value !== undefined).length;
-  if (given === 0) throw neitherParameter();
-  if (given === 2 && scenario.dialect.status.both === 400) throw bothParameters();
-}
-
 /**
  * Finds a payout by either name, or by both, as the dialect says. The read is counted, which may be what a step or a hidden
  * payout waits for.
  *
- * @throws Refusal TRANSACTION_NOT_FOUND or TRANSACTION_UNKNOWN
+ * @throws Refusal INVALID_REQUEST, TRANSACTION_NOT_FOUND or TRANSACTION_UNKNOWN
  */
 function status(
   state: WorldState,
   { client_ref_id: clientRefId, txn_id: txnId }: StatusQuery,
   { scenario, rule }: Plan,
-  events: StateEvent[],
+  { events }: Context,
 ): Answer {
   const { both, unknown } = scenario.dialect.status;
   const isBoth = clientRefId !== undefined && txnId !== undefined;
+  if (isBoth && both === 400) throw badNames((field) => `${field} must be given alone`);
+  if (clientRefId === undefined && txnId === undefined) {
+    throw badNames(() => 'client_ref_id or txn_id is required');
+  }
   const position = positionOf(state, {
     txnId: isBoth && both === 'client_ref_id' ? undefined : txnId,
     clientRefId: isBoth && both === 'txn_id' ? undefined : clientRefId,
   });
-  if (position === undefined) throw unknownPayout(unknown, null);
+  const notFound = unknown === 400 ? 'TRANSACTION_UNKNOWN' : 'TRANSACTION_NOT_FOUND';
+  if (position === undefined) throw new Refusal(notFound);
   if (countsReads(state.payouts[position]!)) {
-    // all else that was due has happened: what is due now are further steps of this payout, and few
-    const changes = [...countRead(state, position), ...settleDue(state, Infinity)];
-    events.push(...changes.map((change) => ({ type: 'settlement', change }) as const));
+    countRead(state, position, events);
+    settleDue(state, Infinity, events); // all else that was due has happened: further steps of this payout, and few
   }
   const payout = state.payouts[position]!;
-  if (isHidden(payout, nowMs(state))) throw unknownPayout(unknown, payout.hidden!.by);
+  if (isHidden(payout, nowMs(state))) throw new Refusal(notFound, { rule: payout.hidden!.by });
   const staleMs = rule?.effect.staleMs ?? null;
   const shown = staleMs === null ? payout : asOf(payout, nowMs(state) - staleMs);
   return { kind: 'payout', payout: shown, replayed: false };
 }
+
+const badNames = (messageFor: (field: string) => string): Refusal =>
+  new Refusal('INVALID_REQUEST', {
+    errors: ['client_ref_id', 'txn_id'].map((field) => ({ field, message: messageFor(field) })),
+  });

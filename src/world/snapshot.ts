@@ -1,14 +1,12 @@
 import type { State } from '../contract/service.ts';
 import { Refusal } from '../contract/errors.ts';
-import type { WorldHead, WorldItem } from '../contract/snapshot-lines.ts';
-import { isMoneyBack, timelineFault, type Payout, type Step } from '../payout/payout.ts';
-import type { Entry } from '../payout/wallet.ts';
+import type { Entry, Payout, Step, WORLD_ITEMS, WorldHead, WorldItem } from '../contract/snapshot-lines.ts';
+import { isMoneyBack, timelineFault } from '../payout/payout.ts';
 import { ScenarioError } from '../scenario/scenario-file.ts';
 import type { ScenarioCompiler } from '../scenario/scenario.ts';
-import { attemptsHeld } from './attempts.ts';
+import { attemptsHeld, indexPayout, nowMs, openWorld, useScenario, type WorldState } from './state.ts';
 import { brokenInvariants, findPayout } from './ledger.ts';
 import { MAX_OVERRIDES } from './operations.ts';
-import { indexPayout, nowMs, openWorld, useScenario, type WorldState } from './state.ts';
 
 /** A world as data, at one moment: what happens later does not change it. */
 export interface Snapshot {
@@ -20,15 +18,15 @@ export interface Snapshot {
 
 /** Takes a snapshot. It copies two lists of references, and nothing else. */
 export function takeSnapshot(state: Readonly<WorldState>): Snapshot {
-  const { id: world, identity, wallMs, clock, openingBalancePaise, wallet, scenario } = state;
-  const lists = {
-    entries: state.entries.slice(),
-    payouts: state.payouts.slice(),
-    overrides: state.overrides,
-    uses: [...state.uses].map(([rule, { matched, taken }]) => ({ rule, matched, taken })),
+  const { id: world, identity, wallMs, clock, openingBalancePaise, wallet, scenario, attempts } = state;
+  const lists: Readonly<Record<keyof typeof WORLD_ITEMS, readonly unknown[]>> = {
+    entry: state.entries.slice(),
+    payout: state.payouts.slice(),
+    rule: state.overrides,
+    use: [...state.uses].map(([rule, { matched, taken }]) => ({ rule, matched, taken })),
     attempts: [
-      ...[...state.attempts.older].map(([of, count]) => ({ of, count, isRecent: false })),
-      ...[...state.attempts.recent].map(([of, count]) => ({ of, count, isRecent: true })),
+      ...[...attempts.older].map(([of, count]) => ({ of, count, isRecent: false })),
+      ...[...attempts.recent].map(([of, count]) => ({ of, count, isRecent: true })),
     ],
     refused: [...state.refused],
   };
@@ -39,22 +37,10 @@ export function takeSnapshot(state: Readonly<WorldState>): Snapshot {
   };
 }
 
-interface Lists {
-  readonly entries: readonly Entry[];
-  readonly payouts: readonly Payout[];
-  readonly overrides: readonly unknown[];
-  readonly uses: readonly { rule: string; matched: number; taken: number }[];
-  readonly attempts: readonly { of: string; count: number; isRecent: boolean }[];
-  readonly refused: readonly string[];
-}
-
-function* itemsOf({ entries, payouts, overrides, uses, attempts, refused }: Lists): Generator<WorldItem> {
-  for (const entry of entries) yield { entry };
-  for (const payout of payouts) yield { payout: payout as Payout & { timeline: Step[] } };
-  for (const rule of overrides) yield { rule: rule as Record<string, unknown> };
-  for (const use of uses) yield { use };
-  for (const one of attempts) yield { attempts: one };
-  for (const reference of refused) yield { refused: reference };
+function* itemsOf(lists: Readonly<Record<string, readonly unknown[]>>): Generator<WorldItem> {
+  for (const [name, list] of Object.entries(lists)) {
+    for (const item of list) yield { [name]: item } as WorldItem;
+  }
 }
 
 /** How much an item counts against SANDBOX_MAX_TRANSACTIONS. */
@@ -66,7 +52,10 @@ export function recordsOf(item: WorldItem): number {
 /** A snapshot that cannot be restored. */
 export const refusedSnapshot = (message: string): Refusal => new Refusal('STATE_REFUSED', { message });
 
-const contradiction = (what: string): Refusal => refusedSnapshot(`This snapshot contradicts itself: ${what}`);
+/** @param otherwise what the snapshot then says wrongly. @throws Refusal STATE_REFUSED unless it holds */
+function demand(holds: boolean, otherwise: string): asserts holds {
+  if (!holds) throw refusedSnapshot(`This snapshot contradicts itself: ${otherwise}`);
+}
 
 /** How many attempts one snapshot may count: somewhat more than a world does. */
 const MAX_ATTEMPTS = 20_000;
@@ -103,7 +92,7 @@ export class SnapshotReader {
     this.#state = usable(() => openWorld(world, scenario.source, wallMs, compiler));
     Object.assign(this.#state, { identity, clock, openingBalancePaise, wallet, scenario, entries: [] });
     this.#nowMs = nowMs(this.#state);
-    if (this.#nowMs < 0) throw contradiction('its clock is before 1970');
+    demand(this.#nowMs >= 0, 'its clock is before 1970');
   }
 
   /** @throws Refusal STATE_REFUSED for what contradicts what came before */
@@ -112,23 +101,21 @@ export class SnapshotReader {
     if ('entry' in item) this.#addEntry(item.entry);
     else if ('payout' in item) this.#addPayout(item.payout);
     else if ('rule' in item) {
-      if (overrides.length >= MAX_OVERRIDES)
-        throw contradiction(`it has more than ${MAX_OVERRIDES} rules on top`);
+      demand(overrides.length < MAX_OVERRIDES, `it has more than ${MAX_OVERRIDES} rules on top`);
       this.#state.overrides = [...overrides, item.rule];
     } else if ('use' in item) {
       const { rule, matched, taken } = item.use;
-      if (taken > matched) throw contradiction(`${rule} was taken more often than it matched`);
-      if (uses.has(rule)) throw contradiction(`${rule} is counted twice`);
-      if (uses.size >= MAX_USES) throw contradiction(`it counts more than ${MAX_USES} rules`);
+      demand(taken <= matched, `${rule} was taken more often than it matched`);
+      demand(!uses.has(rule), `${rule} is counted twice`);
+      demand(uses.size < MAX_USES, `it counts more than ${MAX_USES} rules`);
       uses.set(rule, { matched, taken });
     } else if ('attempts' in item) {
       const { of, count, isRecent } = item.attempts;
-      if (attempts.recent.has(of) || attempts.older.has(of)) throw contradiction(`${of} is counted twice`);
-      if (attemptsHeld(attempts) >= MAX_ATTEMPTS)
-        throw contradiction(`it counts more than ${MAX_ATTEMPTS} attempts`);
+      demand(!attempts.recent.has(of) && !attempts.older.has(of), `${of} is counted twice`);
+      demand(attemptsHeld(attempts) < MAX_ATTEMPTS, `it counts more than ${MAX_ATTEMPTS} attempts`);
       attempts[isRecent ? 'recent' : 'older'].set(of, count);
     } else {
-      if (refused.has(item.refused)) throw contradiction(`${item.refused} is remembered twice`);
+      demand(!refused.has(item.refused), `${item.refused} is remembered twice`);
       refused.add(item.refused);
     }
   }
@@ -137,14 +124,13 @@ export class SnapshotReader {
   finish(): WorldState {
     const state = this.#state;
     const { payouts, entries, openingBalancePaise, scenario, overrides } = state;
-    if (payouts.length !== this.#moved.length) throw contradiction('an entry names a payout that is missing');
-    if (entries[0]?.amountPaise !== openingBalancePaise)
-      throw contradiction('its opening balance is another');
+    demand(payouts.length === this.#moved.length, 'an entry names a payout that is missing');
+    demand(entries[0]?.amountPaise === openingBalancePaise, 'its opening balance is another');
     const [broken] = brokenInvariants(state);
-    if (broken !== undefined) throw contradiction(`it does not hold that ${broken}`);
+    demand(broken === undefined, `it does not hold that ${broken}`);
     usable(() => useScenario(state, scenario, overrides, this.#compiler));
     const names = new Set(state.index.overrides.map(({ id }) => id));
-    if (names.size < overrides.length) throw contradiction('two rules on top have the same name');
+    demand(names.size === overrides.length, 'two rules on top have the same name');
     return state;
   }
 
@@ -153,26 +139,26 @@ export class SnapshotReader {
     const { kind, amountPaise, balancePaise, txnId, atMs } = entry;
     const last = entries.at(-1);
     const isOfPayout = kind === 'payout' || kind === 'refund';
-    if (payouts.length > 0) throw contradiction('an entry comes after the payouts');
-    if ((kind === 'opening') !== (last === undefined)) {
-      throw contradiction('a ledger begins with its opening, and has one');
-    }
-    if ((last?.balancePaise ?? 0) + amountPaise !== balancePaise) {
-      throw contradiction('the entries do not explain the balance');
-    }
     const sign = kind === 'payout' || kind === 'debit' ? -1 : 1;
-    if (Math.sign(amountPaise) !== sign && kind !== 'opening') {
-      throw contradiction(`an entry of kind ${kind} has the wrong sign`);
-    }
-    if ((txnId !== null) !== isOfPayout) throw contradiction('an entry names the wrong payout');
-    if (atMs < (last?.atMs ?? 0) || atMs > this.#nowMs) throw contradiction('an entry is out of its time');
+    demand(payouts.length === 0, 'an entry comes after the payouts');
+    demand((kind === 'opening') === (last === undefined), 'a ledger begins with its opening, and has one');
+    demand(
+      (last?.balancePaise ?? 0) + amountPaise === balancePaise,
+      'the entries do not explain the balance',
+    );
+    demand(
+      kind === 'opening' || Math.sign(amountPaise) === sign,
+      `an entry of kind ${kind} has the wrong sign`,
+    );
+    demand((txnId !== null) === isOfPayout, 'an entry names the wrong payout');
+    demand(atMs >= (last?.atMs ?? 0) && atMs <= this.#nowMs, 'an entry is out of its time');
     if (txnId !== null && kind === 'payout') this.#moveOut(txnId, -amountPaise, atMs);
     if (txnId !== null && kind === 'refund') this.#moveBack(txnId, amountPaise, atMs);
     entries.push(entry);
   }
 
   #moveOut(txnId: string, amountPaise: number, outAtMs: number): void {
-    if (this.#movedById.has(txnId)) throw contradiction(`the money of ${txnId} was debited twice`);
+    demand(!this.#movedById.has(txnId), `the money of ${txnId} was debited twice`);
     const moved = { txnId, amountPaise, outAtMs, backAtMs: null };
     this.#moved.push(moved);
     this.#movedById.set(txnId, moved);
@@ -180,9 +166,10 @@ export class SnapshotReader {
 
   #moveBack(txnId: string, amountPaise: number, backAtMs: number): void {
     const moved = this.#movedById.get(txnId);
-    if (moved === undefined || moved.amountPaise !== amountPaise || moved.backAtMs !== null) {
-      throw contradiction(`the money of ${txnId} was returned without a debit`);
-    }
+    demand(
+      moved?.amountPaise === amountPaise && moved.backAtMs === null,
+      `the money of ${txnId} was returned without a debit`,
+    );
     moved.backAtMs = backAtMs;
   }
 
@@ -190,22 +177,23 @@ export class SnapshotReader {
     const { payouts, index } = this.#state;
     const { txnId, clientRefId, nth, amountPaise, createdAtMs, utr } = item;
     const moved = this.#moved[payouts.length];
-    if (index.byTxnId.has(txnId)) throw contradiction(`${txnId} is there twice`);
-    if (nth !== (findPayout(this.#state, { clientRefId })?.nth ?? 0) + 1) {
-      throw contradiction(`the payouts of ${clientRefId} are not numbered without a gap`);
-    }
-    if (createdAtMs < (payouts.at(-1)?.createdAtMs ?? 0)) {
-      throw contradiction('the payouts are not in the order in which they were made');
-    }
+    const earlier = findPayout(this.#state, { clientRefId });
+    demand(!index.byTxnId.has(txnId), `${txnId} is there twice`);
+    demand(nth === (earlier?.nth ?? 0) + 1, `the payouts of ${clientRefId} are not numbered without a gap`);
+    demand(
+      createdAtMs >= (payouts.at(-1)?.createdAtMs ?? 0),
+      'the payouts are not in the order in which they were made',
+    );
     const fault = payoutFault(item, this.#nowMs);
-    if (fault !== null) throw contradiction(`${txnId}: ${fault}`);
-    const isPaid =
-      moved?.txnId === txnId && moved.amountPaise === amountPaise && moved.outAtMs === createdAtMs;
-    if (!isPaid || moved.backAtMs !== returnedAtMs(item)) {
-      throw contradiction(`the entries of ${txnId} do not fit it`);
-    }
-    if (utr !== null && index.utrs.has(utr))
-      throw contradiction(`the UTR of ${txnId} is that of another payout`);
+    demand(fault === null, `${txnId}: ${fault}`);
+    demand(
+      moved?.txnId === txnId &&
+        moved.amountPaise === amountPaise &&
+        moved.outAtMs === createdAtMs &&
+        moved.backAtMs === returnedAtMs(item),
+      `the entries of ${txnId} do not fit it`,
+    );
+    demand(utr === null || !index.utrs.has(utr), `the UTR of ${txnId} is that of another payout`);
     const payout = { ...item, timeline: this.#sharedTimeline(item.timeline) };
     indexPayout(this.#state, payout, payouts.push(payout) - 1);
   }

@@ -1,12 +1,18 @@
 import TinyQueue from 'tinyqueue';
-import type { State } from '../contract/service.ts';
-import type { ClockState, ScenarioSource } from '../contract/snapshot-lines.ts';
-import { nextDueMs, type Payout } from '../payout/payout.ts';
-import { openWallet, type Entry, type Wallet } from '../payout/wallet.ts';
+import { Refusal } from '../contract/errors.ts';
+import type { RouteName } from '../contract/scenario-document.ts';
+import { MAX_TEXT_LENGTH } from '../contract/service.ts';
+import {
+  type ClockState,
+  type Entry,
+  LATEST_MS,
+  type Payout,
+  type ScenarioSource,
+} from '../contract/snapshot-lines.ts';
+import { nextDueMs } from '../payout/payout.ts';
+import { openWallet, type Wallet } from '../payout/money.ts';
 import type { Rule, RuleUse } from '../scenario/rule.ts';
 import { withOverrides, type Scenario, type ScenarioCompiler } from '../scenario/scenario.ts';
-import { noAttempts, type Attempts } from './attempts.ts';
-import { worldTimeMs } from './clock.ts';
 
 /** Everything that the future of one world depends on. Only `apply` changes it. */
 export interface WorldState {
@@ -32,7 +38,7 @@ export interface WorldState {
   /** References that were refused for the balance, where the dialect remembers them. */
   refused: Set<string>;
   /** What follows from the rest, and is not part of a snapshot. */
-  index: WorldIndex;
+  index: ReturnType<typeof emptyIndex>;
 }
 
 /** A payout whose next step waits for its time. */
@@ -44,51 +50,49 @@ export interface Due {
   readonly position: number;
 }
 
-/** So many payouts, worth so much. */
-interface Tally {
-  count: number;
-  paise: number;
-}
-
-/** What is looked up in a world, derived from its state. */
-export interface WorldIndex {
-  /** Positions in `payouts`. */
-  readonly byTxnId: Map<string, number>;
-  /** The position of the latest payout of each reference. */
-  readonly byReference: Map<string, number>;
-  readonly utrs: Set<string>;
-  readonly due: TinyQueue<Due>;
-  /** Counted apart from the wallet, so that each proves the other. */
-  readonly tallies: Readonly<Record<State, Tally>>;
-  /** The scenario without the rules on top. */
-  base: Scenario;
-  /** The rules on top, the newest first. */
-  overrides: readonly Rule[];
-  /** The scenario with the rules on top. */
-  active: Scenario;
-}
-
 /** The order in which steps happen: by due time, then creation, then id, so that arrival does not matter. */
 const byDueTime = (a: Due, b: Due): number =>
   a.dueMs - b.dueMs || a.createdAtMs - b.createdAtMs || (a.txnId < b.txnId ? -1 : 1);
 
-function emptyIndex(base: Scenario): WorldIndex {
-  return {
-    byTxnId: new Map(),
-    byReference: new Map(),
-    utrs: new Set(),
-    due: new TinyQueue<Due>([], byDueTime),
-    tallies: {
-      PENDING: { count: 0, paise: 0 },
-      SUCCESS: { count: 0, paise: 0 },
-      FAILED: { count: 0, paise: 0 },
-      REVERSED: { count: 0, paise: 0 },
+/** What is looked up in a world, derived from its state. */
+const emptyIndex = (base: Scenario) => ({
+  /** Positions in `payouts`. */
+  byTxnId: new Map<string, number>(),
+  /** The position of the latest payout of each reference. */
+  byReference: new Map<string, number>(),
+  utrs: new Set<string>(),
+  due: new TinyQueue<Due>([], byDueTime),
+  /** So many payouts, worth so much. Counted apart from the wallet, so that each proves the other. */
+  tallies: {
+    PENDING: { count: 0, paise: 0 },
+    SUCCESS: { count: 0, paise: 0 },
+    FAILED: { count: 0, paise: 0 },
+    REVERSED: { count: 0, paise: 0 },
+  },
+  /** The scenario without the rules on top. */
+  base,
+  /** The rules on top, the newest first. */
+  overrides: [] as readonly Rule[],
+  /** The scenario with the rules on top. */
+  active: base,
+});
+
+/** A ledger with its opening entry. */
+const newLedger = (openingBalancePaise: number, atMs: number) => ({
+  openingBalancePaise,
+  wallet: openWallet(openingBalancePaise),
+  entries: [
+    {
+      kind: 'opening' as const,
+      amountPaise: openingBalancePaise,
+      balancePaise: openingBalancePaise,
+      txnId: null,
+      atMs,
     },
-    base,
-    overrides: [],
-    active: base,
-  };
-}
+  ],
+  payouts: [],
+  refused: new Set<string>(),
+});
 
 /** A new world that follows a scenario it has not chosen itself. */
 export function openWorld(
@@ -98,7 +102,7 @@ export function openWorld(
   compiler: ScenarioCompiler,
 ): WorldState {
   const base = compiler.scenario(source);
-  const state: WorldState = {
+  return {
     id,
     identity: id,
     generation: 1,
@@ -108,35 +112,28 @@ export function openWorld(
     overrides: [],
     uses: new Map(),
     attempts: noAttempts(),
-    openingBalancePaise: 0,
-    wallet: openWallet(0),
-    entries: [],
-    payouts: [],
-    refused: new Set(),
+    ...newLedger(base.openingBalancePaise, worldTimeMs(base.clock, wallMs)),
     index: emptyIndex(base),
   };
-  openLedger(state, base.openingBalancePaise);
-  return state;
 }
 
-/** Starts the ledger with its opening entry, at the world's time. Whatever was in it is gone. */
+/** Starts the ledger again, at the world's time. Whatever was in it is gone. */
 export function openLedger(state: WorldState, openingBalancePaise: number): void {
   const { base, overrides, active } = state.index;
-  state.openingBalancePaise = openingBalancePaise;
-  state.wallet = openWallet(openingBalancePaise);
-  state.entries = [
-    {
-      kind: 'opening',
-      amountPaise: openingBalancePaise,
-      balancePaise: openingBalancePaise,
-      txnId: null,
-      atMs: nowMs(state),
-    },
-  ];
-  state.payouts = [];
-  state.refused = new Set();
+  Object.assign(state, newLedger(openingBalancePaise, nowMs(state)));
   state.index = { ...emptyIndex(base), overrides, active };
 }
+
+/**
+ * World time, in ms since the epoch, when it is `wallMs` outside. A running clock stops at the end of the year 9999,
+ * the last that a timestamp of the interface can show.
+ */
+export const worldTimeMs = (clock: ClockState, wallMs: number): number =>
+  clock.frozenAtMs === null ? Math.min(wallMs + clock.aheadMs, LATEST_MS) : clock.frozenAtMs;
+
+/** The wall time at which a running world reaches `worldMs`; null when it is frozen, or never gets there. */
+export const wallTimeMs = (clock: ClockState, worldMs: number): number | null =>
+  clock.frozenAtMs === null && worldMs <= LATEST_MS ? worldMs - clock.aheadMs : null;
 
 /** World time, as of the latest command. */
 export const nowMs = ({ clock, wallMs }: Pick<WorldState, 'clock' | 'wallMs'>): number =>
@@ -155,6 +152,12 @@ export const recordsHeld = ({ payouts, refused, entries, index }: WorldState): n
   return payouts.length + refused.size + entries.length - 1 - entriesOfPayouts;
 };
 
+export const full = (maxRecords: number): Refusal =>
+  new Refusal('SANDBOX_FULL', {
+    message: `The sandbox holds ${maxRecords} transactions, as many as SANDBOX_MAX_TRANSACTIONS allows`,
+    limit: 'SANDBOX_MAX_TRANSACTIONS',
+  });
+
 /** Puts a payout into the index. @param position where it is in `payouts` */
 export function indexPayout({ index }: WorldState, payout: Payout, position: number): void {
   index.byTxnId.set(payout.txnId, position);
@@ -164,13 +167,13 @@ export function indexPayout({ index }: WorldState, payout: Payout, position: num
   scheduleStep(index, payout, position);
 }
 
-export function tally({ tallies }: WorldIndex, { state, amountPaise }: Payout, by: 1 | -1): void {
+export function tally({ tallies }: WorldState['index'], { state, amountPaise }: Payout, by: 1 | -1): void {
   tallies[state].count += by;
   tallies[state].paise += by * amountPaise;
 }
 
 /** Puts the next step of a payout into the queue, if it waits for its time. */
-export function scheduleStep({ due }: WorldIndex, payout: Payout, position: number): void {
+export function scheduleStep({ due }: WorldState['index'], payout: Payout, position: number): void {
   const dueMs = nextDueMs(payout);
   const { createdAtMs, txnId } = payout;
   if (dueMs !== null) due.push({ dueMs, createdAtMs, txnId, position });
@@ -183,10 +186,50 @@ export function useScenario(
   overrides: readonly unknown[],
   compiler: ScenarioCompiler,
 ): void {
-  const { index } = state;
   state.scenario = scenario;
-  state.overrides = overrides;
-  index.base = compiler.scenario(scenario.source);
-  index.overrides = compiler.rules(overrides);
-  index.active = withOverrides(index.base, index.overrides);
+  state.index.base = compiler.scenario(scenario.source);
+  setOverrides(state, compiler.rules(overrides));
+}
+
+export function setOverrides(state: WorldState, overrides: readonly Rule[]): void {
+  const { index } = state;
+  state.overrides = overrides.map(({ document }) => document);
+  index.overrides = overrides;
+  index.active = withOverrides(index.base, overrides);
+}
+
+/** How many attempts one world counts. */
+const MAX_ATTEMPTS = 10_000;
+
+/**
+ * How often each reference of one world was sent, by `route reference`. Bounded: once half of what a world may count is
+ * recent, everything that was not counted since the last time is forgotten, and starts from 1 again.
+ */
+export interface Attempts {
+  recent: Map<string, number>;
+  older: Map<string, number>;
+}
+
+export const noAttempts = (): Attempts => ({ recent: new Map(), older: new Map() });
+
+/** How many references are counted. */
+export const attemptsHeld = ({ recent, older }: Attempts): number => recent.size + older.size;
+
+/**
+ * Counts one more attempt.
+ *
+ * @param isFull whether all worlds together count as many as they may
+ * @returns 1 for the first; always 1 for an id that no payout can have
+ */
+export function countAttempt(attempts: Attempts, route: RouteName, id: string, isFull: boolean): number {
+  if (id.length > MAX_TEXT_LENGTH) return 1;
+  const key = `${route} ${id}`;
+  const attempt = (attempts.recent.get(key) ?? attempts.older.get(key) ?? 0) + 1;
+  attempts.older.delete(key);
+  attempts.recent.set(key, attempt);
+  if (attempts.recent.size >= MAX_ATTEMPTS / 2 || (isFull && attempt === 1)) {
+    attempts.older = attempts.recent;
+    attempts.recent = new Map();
+  }
+  return attempt;
 }

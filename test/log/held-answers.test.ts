@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { HeldAnswers } from '../../src/log/held-answers.ts';
+import { HeldAnswers } from '../../src/log/world-log.ts';
 
 test('answers that are held back end once: by themselves, when they are released, or at once after the end', () => {
   const held = new HeldAnswers();

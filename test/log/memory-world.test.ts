@@ -177,7 +177,7 @@ describe('a command with more to settle than one may', () => {
 
   test('ends with WORLD_REPLACED when the world is reset meanwhile; what waits is answered from the new world', async () => {
     const { a, wallClock, settled } = await crowded();
-    let reset: Promise<null> | undefined;
+    let reset: Promise<void> | undefined;
     wallClock.others = () => (reset ??= a.submit({ kind: 'reset', source: sourceOf() }));
     const moved = a.submit(advance({ byMs: DAY_MS }));
     const waiting = paise(a);
@@ -191,7 +191,7 @@ describe('a command with more to settle than one may', () => {
 
   test('ends with WORLD_REPLACED when another state is put in its place', async () => {
     const { a, wallClock } = await crowded();
-    let restored: Promise<null> | undefined;
+    let restored: Promise<void> | undefined;
     const { state } = new Core();
     wallClock.others = () => (restored ??= a.submit({ kind: 'restore', state, clock: 'from-snapshot' }));
     await expect(a.submit(advance({ byMs: DAY_MS }))).rejects.toMatchObject({ code: 'WORLD_REPLACED' });

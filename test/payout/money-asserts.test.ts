@@ -1,14 +1,4 @@
 import { expect, test } from 'vitest';
-import { toInr, toPaise } from '../../src/payout/money.ts';
-import {
-  afterStep,
-  asOf,
-  countsReads,
-  withForcedStep,
-  timelineFault,
-  type Step,
-} from '../../src/payout/payout.ts';
-import { formatUtr, freeUtr, UTR_SERIALS } from '../../src/payout/utr.ts';
 import {
   covers,
   credit,
@@ -17,8 +7,13 @@ import {
   openWallet,
   payOut,
   refund,
+  toInr,
+  toPaise,
   type Wallet,
-} from '../../src/payout/wallet.ts';
+} from '../../src/payout/money.ts';
+import { afterStep, asOf, countsReads, timelineFault, withForcedStep } from '../../src/payout/payout.ts';
+import type { Step } from '../../src/contract/snapshot-lines.ts';
+import { formatUtr, freeUtr, UTR_SERIALS } from '../../src/payout/identity.ts';
 import { addPayout, nextDueMsOf, recordEntry } from '../../src/world/ledger.ts';
 import { MAX_AMOUNT_INR } from '../../src/contract/service.ts';
 import { Core, timelines } from '../support/core.ts';

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { payoutDraw } from '../../src/payout/identity.ts';
+import { formatUtr, payoutDraw } from '../../src/payout/identity.ts';
 import { istMinute, plannedSteps, settlementName, timelineOf } from '../../src/payout/settlement.ts';
-import { formatUtr } from '../../src/payout/utr.ts';
 import { sandboxFor } from '../support/sandbox.ts';
 
 const START = '2026-01-15T10:30:00Z';

@@ -2,17 +2,18 @@ import type { InitiateRequest, StatusQuery } from '../../src/contract/service.ts
 import type { ScenarioInput } from '../../src/contract/control.ts';
 import { Refusal } from '../../src/contract/errors.ts';
 import type {
+  Payout,
   ScenarioSettings,
   ScenarioSource,
-  WorldItem,
   WorldHead,
+  WorldItem,
 } from '../../src/contract/snapshot-lines.ts';
 import { MemoryLog } from '../../src/log/memory.ts';
-import type { DropReason } from '../../src/world/payout-refusals.ts';
-import type { Change, Payout } from '../../src/payout/payout.ts';
+import type { DropReason } from '../../src/log/world-log.ts';
+import type { Change } from '../../src/payout/payout.ts';
 import { ScenarioLibrary } from '../../src/scenario/scenario-library.ts';
 import { apply, type Applied, type ResultOf } from '../../src/world/apply.ts';
-import { MemoryBudget } from '../../src/world/journal/bounded-log.ts';
+import { MemoryBudget } from '../../src/world/journal/journal.ts';
 import { runningClock } from '../../src/world/clock.ts';
 import type { Command, CommandOf, Stamp } from '../../src/world/commands.ts';
 import type { StateEvent } from '../../src/world/events.ts';

@@ -1,14 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { LATEST_MS } from '../../src/contract/snapshot-lines.ts';
-import {
-  advancedClock,
-  frozenClock,
-  resumedClock,
-  runningClock,
-  wallTimeMs,
-  worldTimeMs,
-} from '../../src/world/clock.ts';
-import { nowMs } from '../../src/world/state.ts';
+import { advancedClock, frozenClock, resumedClock, runningClock } from '../../src/world/clock.ts';
+import { nowMs, wallTimeMs, worldTimeMs } from '../../src/world/state.ts';
 import { advance, Core, DAY_MS, refusalOf, sourceOf, START_MS, timelines } from '../support/core.ts';
 
 const at = (ms: number): number => START_MS + ms;

@@ -2,15 +2,20 @@ import { expect, test } from 'vitest';
 import type { ScenarioSettings } from '../../src/contract/snapshot-lines.ts';
 import { changedDialect, DEFAULT_DIALECT } from '../../src/contract/dialect.ts';
 import { runningClock } from '../../src/world/clock.ts';
-import type { Exchange } from '../../src/world/journal/exchange.ts';
-import { factsOf, readBody, withoutKeys } from '../../src/world/journal/exchange-facts.ts';
+import {
+  committed,
+  type Exchange,
+  factsOf,
+  journalEntry,
+  readBody,
+  seenStatus,
+  withoutKeys,
+} from '../../src/world/journal/exchange.ts';
 import { digest, fingerprintOf, payoutDraw, payoutIds, requestDraw } from '../../src/payout/identity.ts';
-import { journalEntry } from '../../src/world/journal/journal-entry.ts';
 import { isTooNested, MAX_NESTING } from '../../src/contract/nesting.ts';
 import { planRequest } from '../../src/scenario/plan.ts';
 import type { Rule, RuleUse } from '../../src/scenario/rule.ts';
 import { compileScenario, type Scenario } from '../../src/scenario/scenario.ts';
-import { committed, seenStatus } from '../../src/world/journal/verification.ts';
 
 import { Core, load, save, START_MS } from '../support/core.ts';
 import type { ScenarioInput } from '../../src/contract/control.ts';

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { MemoryBudget } from '../../src/world/journal/bounded-log.ts';
+import { Journal, MemoryBudget } from '../../src/world/journal/journal.ts';
 import type { Exchange } from '../../src/world/journal/exchange.ts';
-import { Journal } from '../../src/world/journal/journal.ts';
 
 const exchange = (change: Partial<Exchange> = {}): Exchange =>
   ({ nth: 0, method: 'GET', url: '/12345', headers: {}, outcome: 'pending', atMs: 0, ...change }) as Exchange;

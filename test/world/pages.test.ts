@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { entriesPage, payoutsPage, type PayoutFilter } from '../../src/world/pages.ts';
-import { recordEntry } from '../../src/world/ledger.ts';
-import { credit } from '../../src/payout/wallet.ts';
+import { entriesPage, type PayoutFilter, payoutsPage, recordEntry } from '../../src/world/ledger.ts';
+import { credit } from '../../src/payout/money.ts';
 import { Core, START_MS, timelines } from '../support/core.ts';
 
 const FIRST = { from: null, newestFirst: false, limit: 1000 };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Payout } from '../../src/payout/payout.ts';
+import type { Payout } from '../../src/contract/snapshot-lines.ts';
 import { brokenInvariants } from '../../src/world/ledger.ts';
 import { acts, anyAct, anyWork, ENTANGLED, run, type Act } from '../support/commands.ts';
 import { advance, balance, Core, initiate, load, save, START_MS, status } from '../support/core.ts';

@@ -3,7 +3,7 @@ import { DroppedAnswer, WorldsAnswer } from '../../contract/control-answers.ts';
 import { Refusal } from '../../contract/errors.ts';
 import { readUnlessDropped, type WorldRow } from '../../log/world-log.ts';
 import { toInr } from '../../payout/money.ts';
-import { iso } from '../../world/answers.ts';
+import { iso } from '../../world/events.ts';
 import { operation } from '../operation.ts';
 import type { ControlRoutes } from './control-options.ts';
 

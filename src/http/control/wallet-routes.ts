@@ -8,11 +8,8 @@ import {
   WalletAnswer,
 } from '../../contract/control-answers.ts';
 import { toPaise } from '../../payout/money.ts';
-import { entryAnswer } from '../../world/answers.ts';
-import { moneyAnswer } from '../../world/events.ts';
-import { findPayout } from '../../world/ledger.ts';
-import { entriesPage, payoutsPage, type PageRequest } from '../../world/pages.ts';
-import { unknownTxnId } from '../../world/payout-refusals.ts';
+import { entryAnswer, moneyAnswer } from '../../world/events.ts';
+import { entriesPage, findPayout, type PageRequest, payoutsPage, unknownTxnId } from '../../world/ledger.ts';
 import { nowMs } from '../../world/state.ts';
 import { operation } from '../operation.ts';
 import type { ControlRoutes } from './control-options.ts';

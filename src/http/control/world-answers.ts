@@ -7,12 +7,13 @@ import type {
   WorldAnswer,
 } from '../../contract/control-answers.ts';
 import { toInr } from '../../payout/money.ts';
-import { isHidden, legalNext, nextStep, type Payout } from '../../payout/payout.ts';
+import { isHidden, legalNext, nextStep } from '../../payout/payout.ts';
+import type { Payout } from '../../contract/snapshot-lines.ts';
 import type { Rule } from '../../scenario/rule.ts';
-import { iso } from '../../world/answers.ts';
+import { iso } from '../../world/events.ts';
 import { brokenInvariants } from '../../world/ledger.ts';
 import type { WorldState } from '../../world/state.ts';
-import { clockResult, type ClockResult } from '../../world/time-commands.ts';
+import { clockResult, type ClockResult } from '../../world/clock.ts';
 
 /** The state of a world in the words of the control API: INR and timestamps for paise and milliseconds. */
 

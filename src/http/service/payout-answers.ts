@@ -1,8 +1,7 @@
 import type { Dialect } from '../../contract/dialect.ts';
 import type { BalanceAnswer, InitiateAnswer, StatusAnswer } from '../../contract/service.ts';
-import { invariant } from '../../payout/invariant.ts';
-import { toInr } from '../../payout/money.ts';
-import type { Payout } from '../../payout/payout.ts';
+import { invariant, toInr } from '../../payout/money.ts';
+import type { Payout } from '../../contract/snapshot-lines.ts';
 import type { Answer } from '../../world/requests.ts';
 
 /** The bodies of the service's 200s, in the words of the interface. */

@@ -1,4 +1,9 @@
+import type { JournalEntry } from '../../contract/control-answers.ts';
+import { isTooNested } from '../../contract/nesting.ts';
 import type { RouteName } from '../../contract/scenario-document.ts';
+import { toInr } from '../../payout/money.ts';
+import type { RequestFacts } from '../../scenario/rule.ts';
+import { iso } from '../events.ts';
 
 /** How an exchange stands: not answered so far, answered, broken by a fault that a rule ordered, or left by the client. */
 export type ExchangeOutcome = 'pending' | 'answered' | 'fault' | 'client_gone';
@@ -53,3 +58,108 @@ export interface Exchange {
   readonly delayMs: number | undefined;
   readonly fault: string | undefined;
 }
+
+/** Headers that hold a key. */
+const SECRET_HEADERS: ReadonlySet<string> = new Set([
+  'authorization',
+  'cookie',
+  'proxy-authorization',
+  'x-api-key',
+]);
+
+const REDACTED = '***';
+
+/** The headers of a request without the keys in them. */
+export function withoutKeys(headers: RequestHeaders): RequestHeaders {
+  const shown: Record<string, RequestHeaders[string]> = {};
+  for (const name in headers) shown[name] = SECRET_HEADERS.has(name) ? REDACTED : headers[name];
+  return shown;
+}
+
+/** A text as what it says where it is JSON that can be written again, else as it is; null for none. */
+export function readBody(text: string | undefined): unknown {
+  if (text === undefined || text === '') return null;
+  if (isTooNested(text)) return text;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}
+
+function fieldsOf({ route, url, body }: Exchange): RequestFacts['fields'] {
+  if (route === 'initiate') {
+    const read = readBody(body);
+    return typeof read === 'object' && read !== null ? (read as RequestFacts['fields']) : {};
+  }
+  const query = url.indexOf('?');
+  return query === -1 ? {} : Object.fromEntries(new URLSearchParams(url.slice(query)));
+}
+
+/** What a match can look at in a request that has been. */
+export const factsOf = (exchange: Exchange): RequestFacts => ({
+  route: exchange.route ?? 'initiate',
+  fields: fieldsOf(exchange),
+  headers: exchange.headers,
+  attempt: exchange.attempt ?? 0,
+  nowMs: exchange.atMs,
+});
+
+/** Whether a request made a payout; null for a request that cannot make one, or is still pending. */
+export function committed({
+  route,
+  committed: underRule,
+  replayed,
+  answer,
+  txnId,
+}: Exchange): boolean | null {
+  if (route !== 'initiate') return null;
+  if (underRule !== undefined) return underRule;
+  return answer === undefined ? null : txnId !== undefined && replayed !== true && answer.status === 200;
+}
+
+/** The faults that leave the client without a status. */
+const WITHOUT_STATUS: ReadonlySet<string> = new Set([
+  'connection-reset',
+  'empty-response',
+  'garbage',
+  'hang',
+]);
+
+/** The HTTP status that the client was sent; undefined for none. */
+export function seenStatus({ answer, fault }: Exchange): number | undefined {
+  return fault !== undefined && WITHOUT_STATUS.has(fault) ? undefined : answer?.status;
+}
+
+const inr = (paise: number | undefined): number | null => (paise === undefined ? null : toInr(paise));
+
+/** An exchange in the words of the control API. */
+export const journalEntry = (exchange: Exchange): JournalEntry => ({
+  id: exchange.nth,
+  request_id: exchange.requestId,
+  at: iso(exchange.atMs),
+  wall_at: iso(exchange.wallMs),
+  outcome: exchange.outcome,
+  route: exchange.route ?? null,
+  request: {
+    method: exchange.method,
+    path: exchange.url,
+    headers: withoutKeys(exchange.headers),
+    body: readBody(exchange.body),
+  },
+  answer: exchange.answer === undefined ? null : { ...exchange.answer, body: readBody(exchange.answer.body) },
+  duration_ms: exchange.durationMs ?? null,
+  code: exchange.code ?? null,
+  client_ref_id: exchange.clientRefId ?? null,
+  txn_id: exchange.txnId ?? null,
+  attempt: exchange.attempt || null,
+  rule: exchange.rule ?? null,
+  limit: exchange.limit ?? null,
+  fault: exchange.fault ?? null,
+  delay_ms: exchange.delayMs ?? null,
+  committed: committed(exchange),
+  replayed: exchange.replayed === true,
+  warnings: [...(exchange.warnings ?? [])],
+  balance_before: inr(exchange.balanceBeforePaise),
+  balance_after: inr(exchange.balancePaise),
+});

@@ -1,8 +1,7 @@
 import type { RequestMatch, Verification } from '../../contract/control.ts';
 import type { VerifyAnswer } from '../../contract/control-answers.ts';
 import { Refusal } from '../../contract/errors.ts';
-import type { Exchange } from './exchange.ts';
-import { factsOf } from './exchange-facts.ts';
+import { committed, factsOf, seenStatus, type Exchange } from './exchange.ts';
 import {
   matchPatternSize,
   MAX_OVERRIDE_PATTERN_SIZE,
@@ -28,6 +27,8 @@ interface Condition {
   readonly holds: (witness: Witness) => boolean;
 }
 
+type Shown = VerifyAnswer['closest'][number];
+
 const CLOSEST = 3;
 
 /**
@@ -36,46 +37,32 @@ const CLOSEST = 3;
  */
 const MAX_PATTERN_STEPS = 2_000_000;
 
-/** Compiles each pattern once, runs it once over each text, and refuses when that takes too many steps. */
-function countedPatterns(): PatternOf {
-  const compiled = new Map<string, ReturnType<PatternOf>>();
-  let steps = 0;
-  const counted = (pattern: string): ReturnType<PatternOf> => {
-    const made = linearPattern(pattern);
-    if ('error' in made) return made;
-    const size = patternSize(pattern);
-    const results = new Map<string, boolean>();
-    const test = (text: string): boolean => {
-      const known = results.get(text);
-      if (known !== undefined) return known;
-      steps += size * text.length;
-      if (steps > MAX_PATTERN_STEPS) {
-        const message =
-          'The regular expressions of this verification take too long over this journal: use prefix, suffix or a list instead';
-        throw new Refusal('INVALID_REQUEST', { message });
-      }
-      const result = made.test(text);
-      results.set(text, result);
-      return result;
-    };
-    return { test };
-  };
-  return (pattern) => {
-    const known = compiled.get(pattern) ?? counted(pattern);
-    compiled.set(pattern, known);
-    return known;
+/** Makes of each text once what is to be made of it. */
+function remembered<T>(make: (text: string) => T): (text: string) => T {
+  const known = new Map<string, T>();
+  return (text) => {
+    const made = known.get(text) ?? make(text);
+    known.set(text, made);
+    return made;
   };
 }
 
-/** Reports patterns that are too large together, before one of them is compiled. */
-function hasLargePatterns({ match, sequence = [] }: Verification, report: Report): boolean {
-  const size = [match ?? {}, ...sequence].reduce((sum, one) => sum + matchPatternSize(one), 0);
-  if (size <= MAX_OVERRIDE_PATTERN_SIZE) return false;
-  report(
-    [sequence.length > 0 ? 'sequence' : 'match'],
-    tooLarge('this verification', size, MAX_OVERRIDE_PATTERN_SIZE),
-  );
-  return true;
+/** Compiles each pattern once, runs it once over each text, and refuses when that takes too many steps. */
+function countedPatterns(): PatternOf {
+  let steps = 0;
+  return remembered((pattern) => {
+    const compiled = linearPattern(pattern);
+    if ('error' in compiled) return compiled;
+    const size = patternSize(pattern);
+    const test = remembered((text) => {
+      steps += size * text.length;
+      if (steps <= MAX_PATTERN_STEPS) return compiled.test(text);
+      const message =
+        'The regular expressions of this verification take too long over this journal: use prefix, suffix or a list instead';
+      throw new Refusal('INVALID_REQUEST', { message });
+    });
+    return { test };
+  });
 }
 
 /** The outcome of a request, by the names of a match. */
@@ -87,32 +74,6 @@ const BECAME: Readonly<Record<string, (exchange: Exchange) => unknown>> = {
   committed,
   replayed: ({ replayed }) => replayed === true,
 };
-
-/** Whether a request made a payout; null for a request that cannot make one, or is still pending. */
-export function committed({
-  route,
-  committed: underRule,
-  replayed,
-  answer,
-  txnId,
-}: Exchange): boolean | null {
-  if (route !== 'initiate') return null;
-  if (underRule !== undefined) return underRule;
-  return answer === undefined ? null : txnId !== undefined && replayed !== true && answer.status === 200;
-}
-
-/** The faults that leave the client without a status. */
-const WITHOUT_STATUS: ReadonlySet<string> = new Set([
-  'connection-reset',
-  'empty-response',
-  'garbage',
-  'hang',
-]);
-
-/** The HTTP status that the client was sent; undefined for none. */
-export function seenStatus({ answer, fault }: Exchange): number | undefined {
-  return fault !== undefined && WITHOUT_STATUS.has(fault) ? undefined : answer?.status;
-}
 
 const listed = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [value]);
 
@@ -163,44 +124,34 @@ const inALine = ({ nth, method, url, clientRefId, answer, outcome, code }: Excha
     .filter((part) => part !== undefined)
     .join(' ');
 
-/** The requests that miss the fewest conditions, the newest first. */
-function closest(witnesses: readonly Witness[], conditions: readonly Condition[]): VerifyAnswer['closest'] {
-  const missed = witnesses.map((witness) => ({
-    witness,
-    misses: conditions.filter(({ holds }) => !holds(witness)),
-  }));
-  return missed
-    .filter(({ misses }) => misses.length > 0)
-    .toSorted((a, b) => a.misses.length - b.misses.length || b.witness.exchange.nth - a.witness.exchange.nth)
-    .slice(0, CLOSEST)
-    .map(({ witness, misses }) => ({
-      id: witness.exchange.nth,
-      request: inALine(witness.exchange),
-      misses: misses.map(({ field, expected, actual }) => ({
-        field,
-        expected,
-        actual: actual(witness) ?? null,
-      })),
-    }));
-}
-
-/** A request that matches, shown when too many do. */
-const matched = ({ exchange }: Witness): VerifyAnswer['closest'][number] => ({
-  id: exchange.nth,
-  request: inALine(exchange),
-  misses: [],
+/** @param misses the conditions that it does not meet */
+const shown = (witness: Witness, misses: readonly Condition[]): Shown => ({
+  id: witness.exchange.nth,
+  request: inALine(witness.exchange),
+  misses: misses.map(({ field, expected, actual }) => ({ field, expected, actual: actual(witness) ?? null })),
 });
+
+/** The requests that miss the fewest conditions, the newest first. */
+const closest = (witnesses: readonly Witness[], conditions: readonly Condition[]): Shown[] =>
+  witnesses
+    .map((witness) =>
+      shown(
+        witness,
+        conditions.filter(({ holds }) => !holds(witness)),
+      ),
+    )
+    .filter(({ misses }) => misses.length > 0)
+    .toSorted((a, b) => a.misses.length - b.misses.length || b.id - a.id)
+    .slice(0, CLOSEST);
 
 const requests = (count: number): string => `${count} ${count === 1 ? 'request' : 'requests'}`;
 
-function wanted({ exactly, at_least, at_most }: NonNullable<Verification['count']>): string {
-  const parts = [
-    exactly === undefined ? null : `exactly ${exactly}`,
-    at_least === undefined ? null : `at least ${at_least}`,
-    at_most === undefined ? null : `at most ${at_most}`,
-  ];
-  return parts.filter((part) => part !== null).join(' and ');
-}
+/** `exactly 2`, `at least 1 and at most 3` */
+const wanted = (count: NonNullable<Verification['count']>): string =>
+  (['exactly', 'at_least', 'at_most'] as const)
+    .filter((bound) => count[bound] !== undefined)
+    .map((bound) => `${bound.replace('_', ' ')} ${count[bound]}`)
+    .join(' and ');
 
 /** Says that older requests, which the journal has dropped, are missing from a count. */
 function dropped(evicted: number): string {
@@ -218,51 +169,67 @@ function dropped(evicted: number): string {
 export function verify(
   exchanges: readonly Exchange[],
   evicted: number,
-  expected: Verification,
+  { match = {}, sequence, count = { at_least: 1 } }: Verification,
   report: Report,
 ): VerifyAnswer {
-  const { match, sequence, count = { at_least: 1 } } = expected;
-  if (hasLargePatterns(expected, report))
+  // patterns that are too large together are reported before one of them is compiled
+  const size = [match, ...(sequence ?? [])].reduce((sum, one) => sum + matchPatternSize(one), 0);
+  if (size > MAX_OVERRIDE_PATTERN_SIZE) {
+    const path = [sequence === undefined ? 'match' : 'sequence'];
+    report(path, tooLarge('this verification', size, MAX_OVERRIDE_PATTERN_SIZE));
     return { passed: false, count: 0, message: '', closest: [], evicted };
+  }
   const patternOf = countedPatterns();
   const witnesses = exchanges.map((exchange): Witness => ({ exchange, facts: factsOf(exchange) }));
-  if (sequence !== undefined) {
-    const steps = sequence.map((step, index) => conditionsOf(step, ['sequence', index], patternOf, report));
-    let found = 0;
-    let last = -1;
-    for (const [index, witness] of witnesses.entries()) {
-      const step = steps[found];
-      if (step === undefined || !step.every(({ holds }) => holds(witness))) continue;
-      found += 1;
-      last = index;
-    }
-    const passed = found === steps.length;
-    const message = passed
-      ? `The whole sequence of ${requests(found)} was seen`
-      : `${found} of the sequence of ${requests(steps.length)} were seen: nothing after them matches sequence[${found}]`;
-    return {
-      passed,
-      count: found,
-      message: message + (passed ? '' : dropped(evicted)),
-      closest: passed ? [] : closest(witnesses.slice(last + 1), steps[found]!),
-      evicted,
-    };
+  if (sequence === undefined) {
+    return inNumber(witnesses, conditionsOf(match, ['match'], patternOf, report), count, evicted);
   }
-  const conditions = conditionsOf(match ?? {}, ['match'], patternOf, report);
+  const steps = sequence.map((step, index) => conditionsOf(step, ['sequence', index], patternOf, report));
+  return inSequence(witnesses, steps, evicted);
+}
+
+function inSequence(
+  witnesses: readonly Witness[],
+  steps: readonly (readonly Condition[])[],
+  evicted: number,
+): VerifyAnswer {
+  let found = 0;
+  let last = -1;
+  for (const [index, witness] of witnesses.entries()) {
+    if (steps[found]?.every(({ holds }) => holds(witness)) !== true) continue;
+    found += 1;
+    last = index;
+  }
+  const missing = steps[found];
+  const passed = missing === undefined;
+  const message = passed
+    ? `The whole sequence of ${requests(found)} was seen`
+    : `${found} of the sequence of ${requests(steps.length)} were seen: nothing after them matches sequence[${found}]${dropped(evicted)}`;
+  const missed = passed ? [] : closest(witnesses.slice(last + 1), missing);
+  return { passed, count: found, message, closest: missed, evicted };
+}
+
+function inNumber(
+  witnesses: readonly Witness[],
+  conditions: readonly Condition[],
+  expected: NonNullable<Verification['count']>,
+  evicted: number,
+): VerifyAnswer {
   const matches = witnesses.filter((witness) => conditions.every(({ holds }) => holds(witness)));
-  const matching = matches.length;
-  const { exactly = matching, at_least = 0, at_most = Infinity } = count;
-  const isTooFew = matching < exactly || matching < at_least;
-  const passed = !isTooFew && matching <= exactly && matching <= at_most;
+  const count = matches.length;
+  const { exactly = count, at_least = 0, at_most = Infinity } = expected;
+  const isTooFew = count < exactly || count < at_least;
+  const isTooMany = count > exactly || count > at_most;
+  const latest = (): Shown[] =>
+    matches
+      .slice(-CLOSEST)
+      .toReversed()
+      .map((one) => shown(one, []));
   return {
-    passed,
-    count: matching,
-    message: `${requests(matching)} ${matching === 1 ? 'matches' : 'match'}; expected ${wanted(count)}${dropped(evicted)}`,
-    closest: passed
-      ? []
-      : isTooFew
-        ? closest(witnesses, conditions)
-        : matches.slice(-CLOSEST).toReversed().map(matched),
+    passed: !isTooFew && !isTooMany,
+    count,
+    message: `${requests(count)} ${count === 1 ? 'matches' : 'match'}; expected ${wanted(expected)}${dropped(evicted)}`,
+    closest: isTooFew ? closest(witnesses, conditions) : isTooMany ? latest() : [],
     evicted,
   };
 }

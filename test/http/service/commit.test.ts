@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { HeldAnswers } from '../../../src/log/held-answers.ts';
+import { HeldAnswers } from '../../../src/log/world-log.ts';
 import { startSandbox, type SettingsInput } from '../../../src/index.ts';
 import { HTTP_CLIENTS, type HttpClient, type Outcome } from '../../support/http-clients.ts';
 import { clientOf, PAYOUT, sandboxFor, type Client } from '../../support/sandbox.ts';

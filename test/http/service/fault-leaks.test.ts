@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { worldIdOf } from '../../../src/payout/identity.ts';
 import { buildApp } from '../../../src/app.ts';
 import type { WallClock } from '../../../src/log/wall-clock.ts';
-import { HeldAnswers } from '../../../src/log/held-answers.ts';
+import { HeldAnswers } from '../../../src/log/world-log.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
 import { readSettings, type SettingsInput } from '../../../src/settings.ts';
 import { rawRequest } from '../../support/raw-socket.ts';

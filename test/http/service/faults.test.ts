@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { HeldAnswers } from '../../../src/log/held-answers.ts';
+import { HeldAnswers } from '../../../src/log/world-log.ts';
 import { startServer } from '../../../src/server.ts';
 import { readSettings, type SettingsInput } from '../../../src/settings.ts';
 import { HTTP_CLIENTS } from '../../support/http-clients.ts';

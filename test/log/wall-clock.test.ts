@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { SettlementTimer } from '../../src/log/settlement-timer.ts';
+import { SettlementTimer } from '../../src/log/wall-clock.ts';
 import { frozenClock, runningClock } from '../../src/world/clock.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
