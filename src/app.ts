@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { FastifyInstance, RouteOptions } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Logger } from 'pino';
@@ -12,15 +13,13 @@ import { MemoryLog } from './log/memory.ts';
 import type { WallClock } from './log/wall-clock.ts';
 import type { WorldLog } from './log/world-log.ts';
 import { packageText, packageVersion } from './package-files.ts';
-import { newAdminToken } from './platform/admin-token.ts';
-import { dashboardFiles } from './platform/package/dashboard-files.ts';
+import { observeWorlds } from './platform/logging.ts';
+import { dashboardFiles, docsFile } from './platform/page-files.ts';
 import { KeptState, type Restored } from './platform/state/kept-state.ts';
-import { atMost } from './platform/memory-share.ts';
 import { stopwatchMs } from './platform/system-clock.ts';
-import { observeWorlds } from './platform/world-observer.ts';
 import { ScenarioLibrary } from './scenario/scenario-library.ts';
 import type { Scenario } from './scenario/scenario.ts';
-import { scenarioSettings, type Settings } from './settings.ts';
+import { atMost, scenarioSettings, type Settings } from './settings.ts';
 import { MemoryBudget } from './world/journal/journal.ts';
 
 const MIB = 1024 * 1024;
@@ -72,10 +71,10 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
   const activeScenario = (): Scenario => scenarios.active;
   const metrics =
     settings.metrics === 'on'
-      ? (await import('./platform/metrics.ts')).startMetrics({
-          worlds: () => worlds.size,
-          transactions: () => worlds.recordsHeld,
-        })
+      ? (await import('./platform/metrics.ts')).startMetrics(
+          () => worlds.size,
+          () => worlds.recordsHeld,
+        )
       : null;
 
   const worlds: MemoryLog = new MemoryLog({
@@ -95,19 +94,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
   });
   const { state: file, stateEvery: everyMs } = settings;
   const keptState =
-    file === undefined
-      ? null
-      : new KeptState({
-          file,
-          everyMs,
-          log: worlds,
-          compiler: scenarios,
-          wallClock,
-          written: (count) => log.info({ file, worlds: count }, 'state written'),
-          failed: (error) => log.error({ err: error }, 'the state could not be written'),
-          damaged: ({ worldId, reason, copy }) =>
-            log.warn({ world: worldId?.slice(0, 8), reason, copy }, 'damaged state not restored'),
-        });
+    file === undefined ? null : new KeptState({ file, everyMs, worlds, compiler: scenarios, wallClock, log });
   const restored = (await keptState?.restore()) ?? null;
 
   const { app, routes, unread } = httpServer({
@@ -126,7 +113,8 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
   let isStopping = false;
 
   const keyOf = bearerKeys(settings.apiKeys);
-  const adminToken = settings.adminToken ?? newAdminToken();
+  // the one value in the sandbox that must not come from the seed: nobody can guess it
+  const adminToken = settings.adminToken ?? `admin_${randomBytes(18).toString('base64url')}`;
   const defaultKey = settings.apiKeys?.[0] ?? DEFAULT_KEY;
   await app.withTypeProvider<ZodTypeProvider>().register(payoutRoutes, {
     admit: admission({ log: worlds, scenarios, keyOf, defaultKey, wallClock }),
@@ -142,13 +130,13 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
     requireAdmin: adminOnly(adminToken),
     wallClock,
     version: packageVersion(),
-    dashboardFiles: dashboardFiles(),
+    dashboardFiles,
     isStopping: () => isStopping,
     maxStateBytes: MAX_STATE_BYTES,
     unread,
     openapi,
     metricsText: metrics?.text ?? null,
-    docsFile: async (...args) => (await import('./platform/package/docs-page.ts')).docsFile(...args),
+    docsFile,
   });
 
   app.addHook('onListen', () => {

@@ -5,15 +5,6 @@ import { systemClock } from './platform/system-clock.ts';
 import { startServer } from './server.ts';
 import { readSettings, type SettingsInput } from './settings.ts';
 
-/** Keys of this process alone: the same in every run, so that the same requests get the same ids. */
-function countedKeys(): () => string {
-  let worldsMade = 0;
-  return () => {
-    worldsMade += 1;
-    return `sk_test_world_${worldsMade}`;
-  };
-}
-
 /**
  * Starts a payout sandbox in this process, on a free port of the loopback address and without a log unless the
  * options say otherwise. The environment is not read.
@@ -24,21 +15,19 @@ function countedKeys(): () => string {
 export async function startSandbox(options: SettingsInput = {}): Promise<Sandbox> {
   const settings = readSettings({ port: 0, logLevel: 'silent', ...options }, {});
   const server = await startServer(settings, systemClock(), pino(logOptions(settings)));
-  return sandboxAt({
-    url: server.url,
-    adminToken: server.adminToken,
-    apiKeys: settings.apiKeys,
-    freshKey: countedKeys(),
-    close: () => server.close(),
-  });
+  let worldsMade = 0;
+  const freshKey = (): string => {
+    worldsMade += 1; // the same keys in every run, so that the same requests get the same ids
+    return `sk_test_world_${worldsMade}`;
+  };
+  const { url, adminToken } = server;
+  return sandboxAt({ url, adminToken, apiKeys: settings.apiKeys }, freshKey, () => server.close());
 }
 
-export { connectSandbox, type ConnectOptions } from './client/connect.ts';
 export { SandboxError, type SandboxFieldError } from './client/control-client.ts';
 export type { EventsOptions, WorldEvent } from './client/event-stream.ts';
-export type { Sandbox } from './client/sandbox.ts';
-export type { WorldClock } from './client/world-clock.ts';
-export type { World, WorldSnapshot } from './client/world.ts';
+export { connectSandbox, type ConnectOptions, type Sandbox } from './client/sandbox.ts';
+export type { World, WorldClock, WorldSnapshot } from './client/world.ts';
 export { SettingsError, type SettingsInput } from './settings.ts';
 export type {
   RequestsQuery,

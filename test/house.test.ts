@@ -42,11 +42,10 @@ const names = new Set(files.map(({ name }) => name));
 const isOwn = (specifier: string): boolean => names.has(specifier);
 const isPackage = (specifier: string): boolean => !isOwn(specifier) && !/\.(css|tsx?|svg)$/.test(specifier);
 
-const SETTINGS = ['settings.ts', 'setting-texts.ts'];
 const PACKAGE_FILES = 'package-files.ts';
 const BELOW_LOG = ['contract', 'payout', 'scenario', 'world'];
 const BELOW_HTTP = [...BELOW_LOG, 'log', 'referee'];
-const BELOW_APP = [...BELOW_HTTP, 'http', 'platform', PACKAGE_FILES, ...SETTINGS];
+const BELOW_APP = [...BELOW_HTTP, 'http', 'platform', PACKAGE_FILES, 'settings.ts'];
 const BELOW_CLI = [...BELOW_APP, 'app.ts', 'server.ts'];
 
 /** Which other layers each may import: contract ← payout ← scenario ← world ← log, referee ← http, platform ← app ← cli. */
@@ -59,14 +58,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   log: BELOW_LOG,
   referee: BELOW_LOG,
   http: BELOW_HTTP,
-  platform: [...BELOW_HTTP, PACKAGE_FILES, ...SETTINGS],
+  platform: [...BELOW_HTTP, PACKAGE_FILES, 'settings.ts'],
   'app.ts': BELOW_APP,
   'server.ts': [...BELOW_APP, 'app.ts'],
   cli: [...BELOW_CLI, 'client'],
   'main.ts': ['cli'],
   'index.ts': [...BELOW_CLI, 'client'],
-  'settings.ts': ['contract', 'payout', 'scenario', 'setting-texts.ts'],
-  'setting-texts.ts': ['contract', 'payout', 'scenario'],
+  'settings.ts': ['contract', 'payout', 'scenario'],
   client: ['contract'],
   dashboard: ['contract', 'client'],
 };
@@ -82,13 +80,12 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   referee: [],
   http: ['fastify', '@fastify/rate-limit', 'fastify-type-provider-zod', 'zod', 'pino', 'node:*'],
   platform: ['fastify', 'pino', 'pino-pretty', 'prom-client', 'zod', 'node:*'],
-  'app.ts': ['fastify', 'fastify-type-provider-zod', 'pino'],
+  'app.ts': ['node:crypto', 'fastify', 'fastify-type-provider-zod', 'pino'],
   'server.ts': ['pino', 'node:net'],
   cli: ['commander', 'pino', 'zod', 'node:*'],
   'main.ts': ['node:module'],
   'index.ts': ['pino'],
   'settings.ts': ['zod', 'node:v8'],
-  'setting-texts.ts': ['zod'],
   client: ['eventsource-parser'],
   dashboard: ['preact', 'preact/hooks', '@preact/signals', 'uplot'],
 };
@@ -192,7 +189,7 @@ test('only the platform, the command line, the dashboard and the watcher of scen
 });
 
 test('only the admin token and the keys that a client generates are random', () => {
-  const mayDraw = new Set(['platform/admin-token.ts', 'client/connect.ts']);
+  const mayDraw = new Set(['app.ts', 'client/sandbox.ts']);
   const others = files.filter(({ name }) => !mayDraw.has(name));
   expect(linesWith(RANDOMNESS, others)).toEqual([]);
 });

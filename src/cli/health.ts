@@ -1,4 +1,4 @@
-import { get, type IncomingMessage } from 'node:http';
+import { get } from 'node:http';
 import type { Settings } from '../settings.ts';
 import { stopwatchMs } from '../platform/system-clock.ts';
 import { complain, EXIT_OK, say } from './output.ts';
@@ -15,16 +15,15 @@ function urlOf({ host, port }: Pick<Settings, 'host' | 'port'>): string {
   return `http://${address.includes(':') ? `[${address}]` : address}:${port}`;
 }
 
-/** The status of the answer, once its body is here. */
-const statusOf = (url: string): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const answered = (response: IncomingMessage): void => {
-      response
-        .resume()
-        .once('end', () => resolve(response.statusCode!))
-        .once('error', reject);
-    };
-    get(url, { agent: false, signal: AbortSignal.timeout(PATIENCE_MS) }, answered).once('error', reject);
+/** What is wrong with a sandbox that is not ready; null when it is. */
+const notReady = (url: string): Promise<string | null> =>
+  new Promise((resolve) => {
+    const failed = ({ code, name, message }: NodeJS.ErrnoException): void =>
+      resolve(name === 'AbortError' ? 'no answer comes' : (code ?? message));
+    get(url, { agent: false, signal: AbortSignal.timeout(PATIENCE_MS) }, (response) => {
+      const { statusCode } = response.resume().once('error', failed);
+      response.once('end', () => resolve(statusCode === 200 ? null : `it answers ${statusCode}`));
+    }).once('error', failed);
   });
 
 /**
@@ -58,16 +57,5 @@ export async function askHealth(
       return EXIT_NOT_READY;
     }
     await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
-  }
-}
-
-/** What is wrong with a sandbox that is not ready; null when it is. */
-async function notReady(url: string): Promise<string | null> {
-  try {
-    const status = await statusOf(url);
-    return status === 200 ? null : `it answers ${status}`;
-  } catch (error) {
-    const { code, name, message } = error as NodeJS.ErrnoException;
-    return name === 'AbortError' ? 'no answer comes' : (code ?? message);
   }
 }

@@ -24,21 +24,28 @@ ${EXIT_CODES}`;
 
 type Flags = Readonly<Record<string, unknown>>;
 
+const ALL_SETTINGS: readonly SettingName[] = SETTINGS.map(({ name }) => name);
+
 /** Gives a command the flags of these settings. */
-function takeSettings(command: Command, isTaken: (name: SettingName) => boolean): Command {
+function takeSettings(command: Command, names: readonly SettingName[]): Command {
   for (const { name, flag, value, description, env, defaultText } of SETTINGS) {
-    if (isTaken(name)) command.option(`${flag} ${value}`, `${description} [${env}; default ${defaultText}]`);
+    if (!names.includes(name)) continue;
+    command.option(`${flag} ${value}`, `${description} [${env}; default ${defaultText}]`);
   }
   return command;
 }
 
-/** The commands, each of which leaves its exit code with `ended`. Without a command, the sandbox is served. */
+/**
+ * The commands. Each loads only what it needs. Without a command, the sandbox is served.
+ *
+ * @param ended called by a command that has an exit code of its own
+ */
 function buildCommand(environment: NodeJS.ProcessEnv, ended: (exitCode: number) => void): Command {
   /** Flags may stand before a command as well as behind it. */
   const settingsOf = (flags: Flags) => readSettings({ ...root.opts<Flags>(), ...flags }, environment);
   const serve = async (flags: Flags): Promise<void> => {
     const settings = settingsOf(flags);
-    const program = await import('./serve.ts'); // only what a command needs is loaded
+    const program = await import('./serve.ts');
     ended(await program.serve(settings));
   };
 
@@ -55,59 +62,46 @@ function buildCommand(environment: NodeJS.ProcessEnv, ended: (exitCode: number) 
     .addHelpText('after', EXAMPLES)
     .action(async (flags: Flags) => {
       const [word] = root.args;
-      if (word !== undefined) ended(complain(unknownCommand(word)));
-      else await serve(flags);
+      if (word === undefined) return serve(flags);
+      const names = root.commands.map((known) => known.name());
+      ended(
+        complain(
+          `there is no command ${word}${suggestion(word, names)}: without one, the sandbox is served (see --help)`,
+        ),
+      );
     });
-  const unknownCommand = (word: string): string => {
-    const known = root.commands.map((command) => command.name());
-    return `there is no command ${word}${suggestion(word, known)}: without one, the sandbox is served (see --help)`;
-  };
-  takeSettings(root, () => true);
+  takeSettings(root, ALL_SETTINGS);
 
-  takeSettings(root.command('serve'), () => true)
-    .description('serve the sandbox until a signal stops it, as without a command')
-    .allowExcessArguments(false)
+  const command = (usage: string, description: string, settings: readonly SettingName[] = []): Command =>
+    takeSettings(root.command(usage), settings).description(description).allowExcessArguments(false);
+
+  command('serve', 'serve the sandbox until a signal stops it, as without a command', ALL_SETTINGS)
     .addHelpText('after', `${SERVE_EXAMPLES}\n${EXIT_CODES}`)
     .action(serve);
-  root
-    .command('validate <files...>')
-    .description(
-      'check scenario files: every error of every file, with its line; exit code 1 if there are any',
-    )
-    .action(async (files: string[]) => {
-      const { validate } = await import('./validate.ts');
-      ended(validate(files, say));
-    });
-  takeSettings(root.command('scenarios'), (name) => name === 'scenarios')
-    .description('list the scenarios by name, with what each is for')
-    .allowExcessArguments(false)
-    .action(async (flags: Flags) => {
+  command(
+    'validate <files...>',
+    'check scenario files: every error of every file, with its line; exit code 1 if there are any',
+  ).action(async (files: string[]) => {
+    const { validate } = await import('./validate.ts');
+    ended(validate(files, say));
+  });
+  command('scenarios', 'list the scenarios by name, with what each is for', ['scenarios']).action(
+    async (flags: Flags) => {
       const { listScenarios } = await import('./scenarios.ts');
       ended(listScenarios(settingsOf(flags), environment));
-    });
-  root
-    .command('schema')
-    .description('print the JSON Schema of a scenario file')
-    .allowExcessArguments(false)
-    .action(async () => {
-      const { scenarioJsonSchema } = await import('./schema.ts');
-      process.stdout.write(scenarioJsonSchema());
-      ended(EXIT_OK);
-    });
-  root
-    .command('openapi')
-    .description('print the OpenAPI document of the service and of the control API')
-    .allowExcessArguments(false)
-    .action(async () => {
-      const { openapiJson } = await import('./openapi.ts');
-      process.stdout.write(await openapiJson());
-      ended(EXIT_OK);
-    });
-  takeSettings(root.command('health'), (name) => name === 'host' || name === 'port')
-    .description('ask whether a sandbox is ready: exit code 0 if it is, 1 if not')
+    },
+  );
+  command('schema', 'print the JSON Schema of a scenario file').action(async () => {
+    const { scenarioSchema } = await import('./documents.ts');
+    say(scenarioSchema());
+  });
+  command('openapi', 'print the OpenAPI document of the service and of the control API').action(async () => {
+    const { openapiDocument } = await import('./documents.ts');
+    say(await openapiDocument());
+  });
+  command('health', 'ask whether a sandbox is ready: exit code 0 if it is, 1 if not', ['host', 'port'])
     .option('--url <url>', 'where it is [default: at HOST and PORT of this machine]')
     .option('--wait <time>', 'ask again for so long while it is not ready, such as 30s [default: ask once]')
-    .allowExcessArguments(false)
     .action(
       async ({ url, wait = '0s', ...flags }: Flags & { readonly url?: string; readonly wait?: string }) => {
         const waitMs = durationMs(wait);

@@ -30,18 +30,6 @@ const stopSignal = (): Promise<void> =>
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve());
   });
 
-async function untilStopped(settings: Settings): Promise<void> {
-  const isTerminal = process.stdout.isTTY;
-  const { log, end } = await standardLog(settings, isTerminal);
-  const server = await startServer(settings, systemClock(), log);
-  const stop = stopSignal(); // before the welcome: whoever has read it may send a signal
-  welcome(server, settings, log, isTerminal);
-  await stop;
-  await server.close();
-  log.info('stopped');
-  await end();
-}
-
 /**
  * Runs the sandbox until a signal ends it. As process 1 of a container, too, since the signals are handled here.
  *
@@ -49,7 +37,15 @@ async function untilStopped(settings: Settings): Promise<void> {
  */
 export async function serve(settings: Settings): Promise<number> {
   try {
-    await untilStopped(settings);
+    const isTerminal = process.stdout.isTTY;
+    const { log, end } = await standardLog(settings, isTerminal);
+    const server = await startServer(settings, systemClock(), log);
+    const stop = stopSignal(); // before the welcome: whoever has read it may send a signal
+    welcome(server, settings, log, isTerminal);
+    await stop;
+    await server.close();
+    log.info('stopped');
+    await end();
     return EXIT_OK;
   } catch (error) {
     if (error instanceof ScenarioError) return complain(...error.lines);

@@ -23,25 +23,21 @@ export class SandboxError extends Error {
 
 type Query = Readonly<Record<string, string | number | undefined>>;
 
-interface Refused {
-  readonly code?: string;
-  readonly message?: string;
-  readonly errors?: readonly SandboxFieldError[];
-}
-
 /** The query of a URL, without undefined parameters. */
-const queryText = (query: Query): string => {
-  const given = Object.entries(query).filter(([, value]) => value !== undefined);
-  return given.length === 0
-    ? ''
-    : `?${new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)])).toString()}`;
-};
+function queryText(query: Query): string {
+  const given = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) given.set(name, String(value));
+  }
+  const text = given.toString();
+  return text === '' ? '' : `?${text}`;
+}
 
 async function refusalOf(response: Response): Promise<SandboxError> {
   const text = await response.text();
-  let body: Refused = {};
+  let body: Partial<SandboxError> = {};
   try {
-    body = JSON.parse(text) as Refused;
+    body = JSON.parse(text) as Partial<SandboxError>;
   } catch {
     // not an answer of a sandbox: the message is its text
   }
@@ -98,10 +94,8 @@ export class ControlClient {
   }
 
   async #json<T>(method: string, path: string, body?: unknown): Promise<T> {
-    const init =
-      body === undefined
-        ? {}
-        : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
-    return (await (await this.open(method, path, init)).json()) as T;
+    const json = { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+    const response = await this.open(method, path, body === undefined ? {} : json);
+    return (await response.json()) as T;
   }
 }

@@ -19,52 +19,50 @@ export interface Sandbox extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** How to reach a sandbox. */
-export interface Access {
+export interface ConnectOptions {
+  /** The address of the sandbox: `http://127.0.0.1:3000`. */
   readonly url: string;
-  readonly adminToken: string | undefined;
-  /** The only keys that are accepted; undefined for every key that begins with `sk_test_`. */
-  readonly apiKeys: readonly string[] | undefined;
-  /** Makes a unique key, for a sandbox that accepts every key. */
-  readonly freshKey: () => string;
-  readonly close: () => Promise<void>;
+  /** Needed for `worlds` and `dropWorld`. */
+  readonly adminToken?: string | undefined;
+  /** The keys that the sandbox accepts, if it accepts only some. `world()` uses them one after the other. */
+  readonly apiKeys?: readonly string[] | undefined;
 }
 
-interface Keys {
-  readonly fresh: () => string;
-  readonly check: (apiKey: string) => string;
+/**
+ * Connects to a running sandbox: `npm start`, a container, a shared server. No request is sent before the first world is used.
+ */
+export function connectSandbox(options: ConnectOptions): Sandbox {
+  const freshKey = (): string => `sk_test_${crypto.randomUUID()}`; // unique among all tests, processes and machines
+  return sandboxAt(options, freshKey, () => Promise.resolve());
 }
 
-/** The sandbox at a URL. */
-export function sandboxAt({ url, adminToken = '', apiKeys, freshKey, close }: Access): Sandbox {
-  const keys: Keys =
-    apiKeys === undefined ? { fresh: freshKey, check: (apiKey) => apiKey } : listedKeys(apiKeys);
-  const admin = new ControlClient(url, adminToken === '' ? 'none' : adminToken);
+/** @param freshKey makes a unique key, for a sandbox that accepts every key that begins with `sk_test_` */
+export function sandboxAt(
+  { url, adminToken, apiKeys }: ConnectOptions,
+  freshKey: () => string,
+  close: () => Promise<void>,
+): Sandbox {
+  let used = 0;
+  const keyOf = (apiKey: string | undefined): string => {
+    if (apiKeys === undefined) return apiKey ?? freshKey();
+    if (apiKey === undefined) {
+      const next = apiKeys[used];
+      if (next === undefined) throw new Error(`all ${apiKeys.length} keys of apiKeys are in use`);
+      used += 1;
+      return next;
+    }
+    if (apiKeys.includes(apiKey)) return apiKey;
+    throw new Error('this key is not in apiKeys, the only keys that are accepted');
+  };
+  const admin = new ControlClient(url, adminToken || 'none');
   return {
     url: admin.url,
-    world: (apiKey) => new World(url, apiKey === undefined ? keys.fresh() : keys.check(apiKey)),
+    world: (apiKey) => new World(url, keyOf(apiKey)),
     worlds: async () => (await admin.get<WorldsAnswer>('/worlds')).worlds,
     async dropWorld(id) {
       await admin.delete(`/worlds/${encodeURIComponent(id)}`);
     },
     close,
     [Symbol.asyncDispose]: close,
-  };
-}
-
-/** Uses the keys of a list, one after the other, and accepts no others. */
-function listedKeys(apiKeys: readonly string[]): Keys {
-  let given = 0;
-  return {
-    fresh() {
-      const key = apiKeys[given];
-      if (key === undefined) throw new Error(`all ${apiKeys.length} keys of apiKeys are in use`);
-      given += 1;
-      return key;
-    },
-    check(apiKey) {
-      if (apiKeys.includes(apiKey)) return apiKey;
-      throw new Error('this key is not in apiKeys, the only keys that are accepted');
-    },
   };
 }

@@ -1,4 +1,5 @@
 import type {
+  AdvanceRequest,
   EntriesQuery,
   RequestsQuery,
   RuleRequest,
@@ -7,7 +8,8 @@ import type {
   VerifyRequest,
 } from '../contract/control.ts';
 import type {
-  EntriesAnswer,
+  AdvanceAnswer,
+  ClockAnswer,
   EntryAnswer,
   JournalEntry,
   MoneyAnswer,
@@ -15,7 +17,6 @@ import type {
   RuleAnswer,
   ScenarioAnswer,
   ScenariosAnswer,
-  TransactionsAnswer,
   TransactionAnswer,
   VerifyAnswer,
   WalletAnswer,
@@ -23,12 +24,60 @@ import type {
 } from '../contract/control-answers.ts';
 import { ControlClient } from './control-client.ts';
 import { openEvents, type EventsOptions, type WorldEvent } from './event-stream.ts';
-import { WorldClock } from './world-clock.ts';
 
 /** A snapshot of a world, as lines of JSON. Pass it to `restore` unchanged. */
 export type WorldSnapshot = string;
 
 const LONGEST_PAGE = 1000;
+
+/** The clock of one world. It never goes backwards. */
+export class WorldClock {
+  readonly #control: ControlClient;
+
+  constructor(control: ControlClient) {
+    this.#control = control;
+  }
+
+  /** World time, whether the clock is frozen, and when the next step of a payout is due. */
+  read(): Promise<ClockAnswer> {
+    return this.#control.get('/clock');
+  }
+
+  /** World time. */
+  async now(): Promise<Date> {
+    return new Date((await this.read()).now);
+  }
+
+  /** Freezes the clock at its current time. */
+  freeze(): Promise<ClockAnswer> {
+    return this.#control.post('/clock/freeze');
+  }
+
+  /** Lets the clock run from its current time. */
+  resume(): Promise<ClockAnswer> {
+    return this.#control.post('/clock/resume');
+  }
+
+  /**
+   * Resets the clock to that of a new world.
+   *
+   * @throws SandboxError CLOCK_BACKWARDS when that time is in the past of this world, and something has happened in it
+   */
+  reset(): Promise<ClockAnswer> {
+    return this.#control.post('/clock/reset');
+  }
+
+  /**
+   * Moves the clock forward, and resolves when all steps that are due by then are applied.
+   *
+   * @param move a duration (`'90s'`, `'2h'`, `'3d'`), `'idle'` until nothing is scheduled, or `{ by }`, `{ to }` (a time), `{ until: 'idle' }`
+   * @returns the new time, and the steps that were applied, in order
+   */
+  advance(move: string | AdvanceRequest): Promise<AdvanceAnswer> {
+    const body = typeof move !== 'string' ? move : move === 'idle' ? { until: move } : { by: move };
+    return this.#control.post('/clock/advance', body);
+  }
+}
 
 /**
  * The world of one API key. Give the key to the client under test; the test controls and inspects the world here.
@@ -74,23 +123,14 @@ export class World implements AsyncDisposable {
 
   /** The entries of the ledger, which explain the balance, oldest first. */
   entries(query: Pick<EntriesQuery, 'txn_id'> = {}): Promise<readonly EntryAnswer[]> {
-    return this.#all(async (page) => {
-      const { entries, next } = await this.#control.get<EntriesAnswer>('/wallet/entries', {
-        ...query,
-        ...page,
-      });
-      return { items: entries, next };
-    });
+    return this.#all('/wallet/entries', 'entries', query);
   }
 
   /** The payouts, oldest first, with their past and scheduled steps. */
   transactions(
     query: Pick<TransactionsQuery, 'status' | 'client_ref_id'> = {},
   ): Promise<readonly TransactionAnswer[]> {
-    return this.#all(async (page) => {
-      const answer = await this.#control.get<TransactionsAnswer>('/transactions', { ...query, ...page });
-      return { items: answer.transactions, next: answer.next };
-    });
+    return this.#all('/transactions', 'transactions', query);
   }
 
   transaction(txnId: string): Promise<TransactionAnswer> {
@@ -195,16 +235,15 @@ export class World implements AsyncDisposable {
     await this.reset();
   }
 
-  /** Reads all pages of a list. */
-  async #all<T>(
-    read: (page: object) => Promise<{ readonly items: readonly T[]; readonly next: number | null }>,
-  ): Promise<readonly T[]> {
-    const all: T[] = [];
-    for (let cursor: number | undefined; ;) {
-      const { items, next } = await read({ order: 'oldest', limit: LONGEST_PAGE, cursor });
-      all.push(...items);
-      if (next === null) return all;
-      cursor = next;
+  /** Reads all pages of a list. @param name the field of the answer that has the items of a page */
+  async #all<Item>(path: string, name: string, query: object): Promise<readonly Item[]> {
+    const all: Item[] = [];
+    for (let cursor: number | null | undefined; cursor !== null;) {
+      const paging = { ...query, order: 'oldest', limit: LONGEST_PAGE, cursor };
+      const page = await this.#control.get<Record<string, unknown>>(path, paging);
+      all.push(...(page[name] as readonly Item[]));
+      cursor = page['next'] as number | null;
     }
+    return all;
   }
 }

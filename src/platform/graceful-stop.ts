@@ -1,12 +1,10 @@
+import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** How long requests under way may take when the server stops, before their connections are cut. */
 const GRACE_MS = 800;
 const IDLE_CHECK_MS = 20;
-
-const closed = (socket: Socket): Promise<void> =>
-  new Promise((resolve) => void socket.once('close', () => resolve()));
 
 /**
  * Watches a server from its start, so that it can be closed within a second: requests under way are answered,
@@ -33,7 +31,7 @@ export function gracefulStop(server: Server, close: () => Promise<unknown>): () 
     const cut = setTimeout(() => server.closeAllConnections(), GRACE_MS);
     try {
       await close();
-      await Promise.all([...open].map(closed)); // what has been cut still has its line to log
+      await Promise.all([...open].map((socket) => once(socket, 'close'))); // what has been cut still has its line to log
     } finally {
       clearInterval(idleCheck);
       clearTimeout(cut);

@@ -1,6 +1,8 @@
 import { pino, type DestinationStream, type Logger, type LoggerOptions } from 'pino';
 import { lineRedaction } from './log-redaction.ts';
 import { escapeControls, readableLine } from './readable-line.ts';
+import type { WorldObserver } from '../log/world-log.ts';
+import type { Change } from '../payout/payout.ts';
 import type { Settings } from '../settings.ts';
 
 /** The most that the log keeps in memory for a reader that does not read. More is dropped. */
@@ -69,3 +71,25 @@ export async function standardLog(settings: Settings, pretty: boolean): Promise<
   const log = pino(options, destination);
   return { log, end };
 }
+
+/** Writes a line for each settlement, and for what happens to worlds. @param settled is called for each settlement too */
+export const observeWorlds = (log: Logger, settled?: (change: Change) => void): WorldObserver => ({
+  settled: (worldId, change) => {
+    settled?.(change);
+    if (!log.isLevelEnabled('info')) return; // there may be a million of them
+    log.info(
+      {
+        world: worldId.slice(0, 8),
+        txn_id: change.txnId,
+        client_ref_id: change.clientRefId,
+        from: change.from,
+        to: change.to,
+        at: new Date(change.atMs).toISOString(),
+        utr: change.utr ?? undefined,
+      },
+      'settlement',
+    );
+  },
+  failed: (worldId, error) => log.error({ world: worldId.slice(0, 8), err: error }, 'a fault of the sandbox'),
+  dropped: (worldId, reason) => log.info({ world: worldId.slice(0, 8), reason }, 'world dropped'),
+});

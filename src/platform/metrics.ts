@@ -8,12 +8,6 @@ const PREFIX = 'payout_sandbox_';
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5, 30];
 const NS_PER_S = 1e9;
 
-/** What is counted elsewhere. */
-interface Held {
-  readonly worlds: () => number;
-  readonly transactions: () => number;
-}
-
 /** Counts what happens, in words that Prometheus reads. Nothing of a world is in it: no key, no id, no reference. */
 export interface Metrics {
   readonly requested: (exchange: Exchange, request: FastifyRequest, reply: FastifyReply) => void;
@@ -23,40 +17,27 @@ export interface Metrics {
   readonly close: () => void;
 }
 
-/** A route by its pattern: paths hold ids, and anybody can think of as many as he likes. */
-const routeOf = ({ route }: Exchange, { routeOptions }: FastifyRequest): string =>
-  route ?? routeOptions?.url ?? 'unknown';
-
 /**
  * Begins to count. prom-client's own default metrics are left alone: they watch the process with observers that nothing ever
  * ends, and a process may start and close many sandboxes. The names are theirs where they have one.
  */
-export function startMetrics({ worlds, transactions }: Held): Metrics {
+export function startMetrics(worlds: () => number, transactions: () => number): Metrics {
   const register = new Registry();
   const registers = [register];
-  const requests = new Counter({
-    name: `${PREFIX}requests_total`,
-    help: 'Exchanges that are over, by route and HTTP status; status none where nothing was sent',
-    labelNames: ['route', 'method', 'status'],
-    registers,
-  });
+  const counter = (name: string, help: string, labelNames: string[]): Counter =>
+    new Counter({ name: `${PREFIX}${name}`, help, labelNames, registers });
+  const requests = counter(
+    'requests_total',
+    'Exchanges that are over, by route and HTTP status; status none where nothing was sent',
+    ['route', 'method', 'status'],
+  );
+  const faults = counter('faults_total', 'Connections that a rule broke, by the kind of fault', ['kind']);
+  const settlements = counter('settlements_total', 'Payouts that went to a state', ['state']);
   const durations = new Histogram({
     name: `${PREFIX}request_duration_seconds`,
     help: 'How long exchanges took, what rules hold back included',
     labelNames: ['route'],
     buckets: SECONDS,
-    registers,
-  });
-  const faults = new Counter({
-    name: `${PREFIX}faults_total`,
-    help: 'Connections that a rule broke, by the kind of fault',
-    labelNames: ['kind'],
-    registers,
-  });
-  const settlements = new Counter({
-    name: `${PREFIX}settlements_total`,
-    help: 'Payouts that went to a state',
-    labelNames: ['state'],
     registers,
   });
   const gauge = (name: string, help: string, value: () => number): void =>
@@ -88,7 +69,8 @@ export function startMetrics({ worlds, transactions }: Held): Metrics {
   return {
     requested(exchange, request, reply) {
       const { method, durationMs = 0, fault } = exchange;
-      const route = routeOf(exchange, request);
+      // by its pattern: paths hold ids, and anybody can think of as many as he likes
+      const route = exchange.route ?? request.routeOptions?.url ?? 'unknown';
       const status = reply.raw.headersSent ? String(reply.raw.statusCode) : 'none';
       requests.inc({ route, method: route === 'unknown' ? 'any' : method, status });
       durations.observe({ route }, durationMs / 1000);

@@ -3,8 +3,8 @@ type Line = Readonly<Record<string, unknown>>;
 
 const NOISE = new Set(['level', 'time', 'msg', 'err']);
 
-const named = (name: string, value: unknown): string | undefined =>
-  typeof value === 'string' ? `${name} ${value}` : undefined;
+const named = (name: string, value: unknown): string | false =>
+  typeof value === 'string' && `${name} ${value}`;
 
 /** What a request came to: `200 initiate order-1 TXN4058… 1.2 ms`, and why it was answered so. */
 const request = (line: Line): readonly unknown[] => [
@@ -26,7 +26,7 @@ const request = (line: Line): readonly unknown[] => [
 ];
 
 const settlement = (line: Line): readonly unknown[] => [
-  line['from'] === line['to'] ? String(line['to']) : `${String(line['from'])} → ${String(line['to'])}`,
+  line['from'] === line['to'] ? line['to'] : `${String(line['from'])} → ${String(line['to'])}`,
   line['client_ref_id'],
   line['txn_id'],
   named('UTR', line['utr']),
@@ -40,19 +40,18 @@ const anything = (line: Line): readonly unknown[] => [
     .map(([key, value]) => `${key} ${typeof value === 'string' ? value : JSON.stringify(value)}`),
 ];
 
+function factsOf(line: Line): readonly unknown[] {
+  if (line['msg'] === 'request') return request(line);
+  return line['msg'] === 'settlement' ? settlement(line) : anything(line);
+}
+
 /** A line of the log for eyes: the same facts, without the names that they have for machines. */
 export function readableLine(line: Line): string {
-  const facts =
-    line['msg'] === 'request'
-      ? request(line)
-      : line['msg'] === 'settlement'
-        ? settlement(line)
-        : anything(line);
-  const told = facts.filter((fact) => fact !== undefined && fact !== false && fact !== '').map(String);
-  const stack =
-    line['msg'] === 'request' ? undefined : (line['err'] as { stack?: string } | undefined)?.stack;
-  const stackLines = stack?.split('\n').map(escapeControls).join('\n');
-  return [...told.map(escapeControls), ...(stackLines === undefined ? [] : [stackLines])].join('  ');
+  const facts = factsOf(line).filter((fact) => fact !== undefined && fact !== false && fact !== '');
+  const text = facts.map((fact) => escapeControls(String(fact))).join('  ');
+  const { stack } = (line['err'] ?? {}) as { readonly stack?: string };
+  if (stack === undefined || line['msg'] === 'request') return text;
+  return `${text}  ${stack.split('\n').map(escapeControls).join('\n')}`;
 }
 
 /** Escapes what would end the line, move a terminal or turn the direction of a text: a reference may hold anything. */

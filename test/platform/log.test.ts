@@ -301,7 +301,7 @@ test('a generated admin token is logged once, at the start, and a set one never'
 
 const percent = (text: string): string =>
   Array.from(text, (character) => `%${character.charCodeAt(0).toString(16)}`).join('');
-const UNREADABLE = 'x'.repeat(115); // the logged path ends within what follows
+const UNREADABLE = 'x'.repeat(115); // the logged path is cut off within what follows
 
 test.each([
   ['a fixed key', 'Red+Team_9f3c1e7a'],

@@ -73,8 +73,8 @@ async function textOf(states: Awaited<ReturnType<typeof read>>['states']): Promi
 const UNNOTICED = 'nothing is wrong with it';
 
 /**
- * How many worlds are read from a damaged file, each of which must be as it was written; null when the file is refused whole;
- * `UNNOTICED` when nobody says that it is damaged.
+ * How many worlds are read from a damaged file, each of which must be as it was written; null when the whole file is
+ * refused; `UNNOTICED` when no damage is reported.
  */
 async function worldsLeft(bytes: Buffer | string): Promise<number | null | typeof UNNOTICED> {
   const result = await read(bytes).catch((error: unknown) => error);

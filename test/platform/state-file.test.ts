@@ -92,7 +92,7 @@ test('a restart restores every world, with its planned steps', async () => {
     const answers = [];
     for (let nth = 0; nth < 3; nth += 1)
       answers.push((await client.pay({ client_ref_id: 'refused', amount: 1 })).status);
-    expect(answers).toEqual([500, 500, 200]); // the first of three was before the restart
+    expect(answers).toEqual([500, 500, 200]); // the rule applies 3 times, once before the restart
     expect((await client.pay({ client_ref_id: 'too-much', amount: 1 })).status).toBe(402);
   });
 });
@@ -181,7 +181,7 @@ test('texts with control characters and emoji are restored unchanged', async () 
 
 test('a large world and many small ones are restored completely', async () => {
   const state = join(stateFolder(), 'sandbox.state');
-  const count = 1200; // more than stand on one line
+  const count = 1200; // more than one chunk of the file holds
   const settings = { state, clock: START, rateLimit: 'off', journalEntries: 0 };
   const sandbox = await startSandbox(settings);
   const large = clientOf(sandbox.world(KEY));
@@ -303,7 +303,7 @@ test('a state file that does not fit on the disk does not replace the last good 
   const BLOCK = 512;
   const OVER = 6; // the last line, `{"worlds":1}`, is longer
   const settings = { SANDBOX_STATE: state, SANDBOX_CLOCK: START, LOG_LEVEL: 'info' };
-  // the limit must fall into the last line, where no later write would notice it
+  // the limit must be reached in the last line, since no later write would then fail
   const written = async (padding: number): Promise<number> => {
     const { program, url } = await startProgram(settings);
     const world = connectSandbox({ url }).world(KEY);

@@ -13,7 +13,7 @@ const KEY = 'sk_test_a';
 const BODY = JSON.stringify(PAYOUT);
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 
-/** Longer than a stop takes on any machine, and shorter than the server's own timeouts of 30 and 72 s. */
+/** Longer than a stop takes on any machine, and shorter than the timeouts of the server, 30 and 72 s. */
 const STOP_TIMEOUT = { timeout: 15_000 };
 
 /** Sends the head of an initiate, and waits until the server asks for the body. */
@@ -49,7 +49,7 @@ async function keepAlive(url: string): Promise<Socket> {
   return socket;
 }
 
-/** A connection on which nothing was sent. */
+/** A connection on which nothing is sent. */
 async function silent(url: string): Promise<Socket> {
   const socket = rawSocket(url);
   await once(socket, 'connect');

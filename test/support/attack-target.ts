@@ -8,24 +8,24 @@ import { PAYOUT } from './sandbox.ts';
 export const ADMIN_TOKEN = 'the-token-of-the-attacked';
 export const MEBIBYTE = 2 ** 20;
 
-/** A process of the built program that is to be attacked, as it looks from outside. */
+/** A process of the built program under attack, as seen from outside. */
 export interface Target {
   readonly url: string;
-  /** A client of whom no attack may notice anything. */
+  /** A client that no attack may affect. */
   readonly honest: Honest;
   /** Resident memory, in MiB. */
   readonly memory: () => number;
-  /** The connections that the process holds. */
+  /** How many connections the process has open. */
   readonly connections: () => number;
-  /** Opens a connection that ends with the test. */
+  /** Opens a connection that is closed when the test ends. */
   readonly open: () => Socket;
-  /** Fails unless the process is alive, has logged no fault of its own, and ends as it should. */
+  /** Fails unless the process is alive, has logged no internal error, and stops cleanly. */
   readonly stop: () => Promise<void>;
 }
 
 /**
- * Pays one rupee after another, and holds each answer against what it has paid. On a new connection each time: one that is
- * kept may be ended as the idlest just when it is used again.
+ * Makes payouts of one rupee and checks each answer against what it has paid. It opens a new connection each time, since
+ * the server may close an idle one just when it is used again.
  */
 class Honest {
   readonly #url: string;
@@ -35,7 +35,7 @@ class Honest {
     this.#url = url;
   }
 
-  /** A payout, its status and the balance, all right. */
+  /** Makes a payout, and checks its status and the balance. */
   async isServed(): Promise<void> {
     this.#paid += 1;
     const reference = `honest-${this.#paid}`;
@@ -72,7 +72,7 @@ function socketsOf(pid: number): number {
 const residentOf = (pid: number): number =>
   Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024;
 
-/** Starts the program to be attacked. */
+/** Starts the program under attack. */
 export async function startTarget(environment: Readonly<Record<string, string>> = {}): Promise<Target> {
   const { program, url } = await startProgram({
     SANDBOX_RATE_LIMIT: 'off',
@@ -84,7 +84,7 @@ export async function startTarget(environment: Readonly<Record<string, string>> 
   const pid = program.child.pid!;
   const { hostname, port } = new URL(url);
   const honest = new Honest(url);
-  await honest.isServed(); // all that is made at the first request is there
+  await honest.isServed(); // so that what the first request allocates is not counted
   const idle = socketsOf(pid);
   const opened = new Set<Socket>();
   onTestFinished(() => opened.forEach((socket) => socket.destroy()));
@@ -95,7 +95,7 @@ export async function startTarget(environment: Readonly<Record<string, string>> 
     connections: () => socketsOf(pid) - idle,
     open() {
       const socket = connect(Number(port), hostname);
-      socket.on('error', () => undefined); // that it is cut off is what may happen
+      socket.on('error', () => undefined); // the server may cut it off
       opened.add(socket);
       socket.once('close', () => opened.delete(socket));
       return socket;
@@ -109,7 +109,7 @@ export async function startTarget(environment: Readonly<Record<string, string>> 
   };
 }
 
-/** Everything that comes on a connection until it ends. Fails for one that does not end. */
+/** Everything received on a connection until it is closed. Fails if it is never closed. */
 export function allThatComes(socket: Socket, what: string): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];

@@ -2,24 +2,24 @@ import { existsSync } from 'node:fs';
 import { chromium, type Browser, type Locator, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 
-/** Debian's, or that of CHROMIUM. */
+/** Debian's Chromium, or the one named by CHROMIUM. */
 const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 
 export const hasBrowser = existsSync(CHROMIUM);
-/** What is added to the name of tests that are skipped. */
+/** Appended to the titles of skipped tests. */
 export const needsBrowser = hasBrowser
   ? ''
   : ` (skipped: there is no ${CHROMIUM}; CHROMIUM may name another)`;
 
 interface View {
-  /** The key of the world; null for a browser that brings none along. */
+  /** The key of the world; null for a browser that has stored none. */
   readonly apiKey: string | null;
   readonly width?: number;
   readonly height?: number;
   readonly theme?: 'light' | 'dark';
 }
 
-/** The page as a test sees it. */
+/** The page, as a test uses it. */
 export interface Seen {
   readonly page: Page;
   /** A section by its heading. */
@@ -28,15 +28,15 @@ export interface Seen {
   ) => Locator;
 }
 
-/** What a browser may say while a server is away: not of our making. */
+/** Console errors that a browser writes while the server is away. */
 const UNREACHABLE =
   /net::ERR_(CONNECTION_REFUSED|CONNECTION_RESET|INCOMPLETE_CHUNKED_ENCODING|EMPTY_RESPONSE)/;
-/** And what it says of each answer that is a refusal. */
+/** The console error that a browser writes for each refused request. */
 const REFUSED = /Failed to load resource: the server responded with a status of (4|5)\d\d/;
 
 /**
- * One browser for all tests of a file. A page that says an error in its console, is blocked by its own policy, or asks
- * another origin for anything fails its test.
+ * One browser for all tests of a file. A page that logs an error, violates its own policy, or requests anything from
+ * another origin fails its test.
  */
 export function useBrowser(): (url: string, view: View) => Promise<Seen> {
   let browser: Browser;
@@ -52,7 +52,7 @@ export function useBrowser(): (url: string, view: View) => Promise<Seen> {
   return async (url, { apiKey, width = 1280, height = 900, theme = 'light' }) => {
     const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme });
     const page = await context.newPage();
-    page.setDefaultTimeout(30_000); // a slow machine is no failure
+    page.setDefaultTimeout(30_000); // a slow machine must not fail a test
     const complaints: string[] = [];
     page.on('pageerror', (error) => complaints.push(error.message));
     page.on('console', (message) => {
@@ -81,5 +81,5 @@ export function useBrowser(): (url: string, view: View) => Promise<Seen> {
   };
 }
 
-/** Waits until the page follows the world. */
+/** Waits until the page receives the events of the world. */
 export const live = ({ page }: Seen): Promise<void> => page.locator('.connection.live').waitFor();

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** What `dist` is made of, and what the build writes last. */
+/** The sources of `dist`, and the file that the build writes last. */
 const SOURCES = [
   'src',
   'build',
@@ -24,14 +24,14 @@ function changedMs(path: string): number {
   return Math.max(stats.mtimeMs, ...readdirSync(path).map((name) => changedMs(join(path, name))));
 }
 
-/** Builds `dist` once before the tests, since some of them run the program as its users do; not when it is up to date. */
+/** Builds `dist` before the tests unless it is up to date, since some tests run the built program. */
 export default function build(): void {
   const newestSourceMs = Math.max(...SOURCES.map((path) => changedMs(join(ROOT, path))));
   if (changedMs(join(ROOT, WRITTEN_LAST)) > newestSourceMs) return;
   const { status, stdout, stderr } = spawnSync('npm', ['run', '--silent', 'build'], {
     cwd: ROOT,
     encoding: 'utf8',
-    shell: process.platform === 'win32', // npm is a script there
+    shell: process.platform === 'win32', // npm is a script on Windows
   });
   if (status !== 0) throw new Error(`no build: ${stdout}${stderr}`);
 }

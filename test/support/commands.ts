@@ -5,14 +5,14 @@ import type { Command } from '../../src/world/commands.ts';
 import { findPayout } from '../../src/world/ledger.ts';
 import { advance, balance, initiate, sourceOf, status, type Core, type RuleInput } from './core.ts';
 
-/** Something that is done to a world. Times are ms of wall time that pass before it. */
+/** An action on a world. Times are ms of wall time that pass before it. */
 export interface Act {
   readonly waitMs: number;
   readonly command: (world: Core) => Command | null;
   readonly name: string;
 }
 
-/** A scenario in which the future depends on all that a world remembers: chance, counters, reads, steps, references. */
+/** A scenario whose future depends on everything a world remembers: seed, counters, reads, steps, references. */
 export const ENTANGLED: ScenarioInput = {
   wallet: { opening_balance: 100 },
   seed: 'entangled',
@@ -69,7 +69,7 @@ const payment = fc.record({
   transfer_mode: fc.constantFrom(...TRANSFER_MODES),
 });
 
-/** Any sound timeline of up to three steps, by time or by reads. */
+/** Any valid timeline of up to three steps, by time or by reads. */
 const timeline: fc.Arbitrary<RuleInput['effect']['timeline']> = fc.constantFrom(
   [],
   [{ to: 'SUCCESS', after: '0s' }],
@@ -116,7 +116,7 @@ const transition = fc
     return payout === undefined ? null : { kind: 'transition', txnId: payout.txnId, to };
   });
 
-/** Requests, money, transitions and rules: what does not touch the clock. */
+/** Requests, money, transitions and rules: everything that leaves the clock alone. */
 export const anyWork = fc.oneof(
   { weight: 10, arbitrary: act(request) },
   { weight: 2, arbitrary: act(transition) },
@@ -142,7 +142,7 @@ const again = fc.constantFrom<Command>(
   { kind: 'removeRule', name: null },
 );
 
-/** Everything that can be asked of a world but a restore. */
+/** Every action on a world except a restore. */
 export const anyAct = fc.oneof(
   { weight: 12, arbitrary: anyWork },
   { weight: 3, arbitrary: act(clock) },
@@ -151,7 +151,7 @@ export const anyAct = fc.oneof(
 
 export const acts = (of: fc.Arbitrary<Act>, maxLength = 40) => fc.array(of, { maxLength, size: 'max' });
 
-/** What each act came to, refusals included. */
+/** The result of each action, including refusals. */
 export function run(world: Core, acts: readonly Act[], startMs = 0, each = (): void => undefined): unknown[] {
   let atMs = startMs;
   return acts.map(({ waitMs, command }) => {

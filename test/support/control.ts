@@ -1,6 +1,6 @@
 import type { Client, Seen } from './sandbox.ts';
 
-/** Asks the control API for something, as any HTTP client would. */
+/** Sends a request to the control API, as any HTTP client would. */
 export const ask = (client: Client, method: string, path: string, body?: unknown): Promise<Seen> =>
   client.send(
     method,
@@ -8,7 +8,7 @@ export const ask = (client: Client, method: string, path: string, body?: unknown
     body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) },
   );
 
-/** What the control API refuses with: the envelope, and the fields at fault where there are any. */
+/** The body of a refusal of the control API, with the invalid fields if there are any. */
 export const refusal = (status: number, code: string, message: unknown, fields?: readonly string[]) => ({
   status,
   body: {

@@ -23,7 +23,7 @@ import { SnapshotReader, takeSnapshot } from '../../src/world/snapshot.ts';
 import { openWorld, recordsHeld, type WorldState } from '../../src/world/state.ts';
 import { ManualClock } from './manual-clock.ts';
 
-/** World and wall time of most stories begin here. */
+/** The world time and wall time at which most tests start. */
 export const START_MS = Date.UTC(2026, 0, 15, 10, 30);
 export const DAY_MS = 86_400_000;
 const WORLD_ID = 'a'.repeat(32);
@@ -55,7 +55,7 @@ export const sourceOf = (
   name = 'test',
 ): ScenarioSource => ({ name, document, settings: { ...SETTINGS, ...settings } });
 
-/** A scenario in which each payout has the timeline that stands beside its reference. */
+/** A scenario that gives each of these references its own timeline. */
 export const timelines = (byReference: Readonly<Record<string, Timeline>>): ScenarioInput => ({
   rules: Object.entries(byReference).map(([reference, timeline]) => ({
     name: `timeline-of-${reference}`,
@@ -64,7 +64,7 @@ export const timelines = (byReference: Readonly<Record<string, Timeline>>): Scen
   })),
 });
 
-/** A request body that everybody accepts: INR 1 by IMPS. */
+/** A valid request body: INR 1 by IMPS. */
 export const request = (change: Partial<InitiateRequest> = {}): InitiateRequest => ({
   client_ref_id: 'a',
   beneficiary_name: 'Asha Rao',
@@ -95,12 +95,12 @@ export const advance = (move: CommandOf<'advance'>['move']): CommandOf<'advance'
   generation: null,
 });
 
-/** A world without a log around it. Times are ms after `START_MS`; the wall clock stays where it was put last. */
+/** A world without a log. Times are ms after `START_MS`; the wall clock stays at the time that was passed last. */
 export class Core {
   readonly state: WorldState;
-  /** All that happened, in order. */
+  /** All events, in order. */
   readonly events: StateEvent[] = [];
-  /** How often a command had to be submitted again to be finished. */
+  /** How often a command had to be submitted again because it was unfinished. */
   turns = 0;
   maxRecords = 1_000_000;
   attemptsFree = 1_000_000;
@@ -133,7 +133,7 @@ export class Core {
     return applied.result as ResultOf<C>;
   }
 
-  /** Pays INR 1 by IMPS, unless it is told otherwise. */
+  /** Initiates a payout of INR 1 by IMPS, with these changes. */
   pay(reference: string, change: Partial<InitiateRequest> = {}, atMs?: number): RequestResult {
     return this.submit(initiate({ client_ref_id: reference, ...change }), atMs);
   }
@@ -143,7 +143,7 @@ export class Core {
     return this.submit(status(typeof query === 'string' ? { client_ref_id: query } : query), atMs).answer;
   }
 
-  /** The balance in paise, and when it changed last. */
+  /** The balance in paise, and when it last changed. */
   balance(atMs?: number): { readonly paise: number; readonly updatedMs: number } {
     const { answer } = this.submit(balance(), atMs);
     if (answer.kind !== 'balance') throw new Error(`no balance: ${answer.kind}`);
@@ -158,7 +158,7 @@ export class Core {
   }
 }
 
-/** What a refused command says: its code, and its details. */
+/** The refusal that `work` throws. Fails if it throws none. */
 export function refusalOf(work: () => unknown): Refusal {
   try {
     work();
@@ -169,13 +169,13 @@ export function refusalOf(work: () => unknown): Refusal {
   throw new Error('nothing was refused');
 }
 
-/** A world as a document: plain data with all that its snapshot holds. */
+/** A snapshot of a world, as plain data. */
 export interface Saved {
   readonly head: WorldHead;
   readonly items: readonly WorldItem[];
 }
 
-/** Takes a snapshot and passes it through JSON. */
+/** Takes a snapshot, and copies it through JSON. */
 export function save(state: WorldState): Saved {
   const { head, items } = takeSnapshot(state);
   return JSON.parse(JSON.stringify({ head, items: [...items] })) as Saved;
@@ -188,7 +188,7 @@ export function load({ head, items }: Saved): WorldState {
   return reader.finish();
 }
 
-/** Worlds of a log, without a server around them, and what was told of them. */
+/** A log of worlds without a server, and what its observer was called with. */
 export function logFor<T extends ManualClock = ManualClock>(
   options: {
     document?: ScenarioInput;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { setImmediate as letOthersRun, setTimeout as wait } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop, setTimeout as wait } from 'node:timers/promises';
 import { connectSandbox } from '../../src/index.ts';
 import { CrashWorld } from './crash-worlds.ts';
 import { FastClient } from './fast-client.ts';
@@ -14,8 +14,8 @@ import { WatchedProgram } from './watched-program.ts';
 import { START } from './ways-in.ts';
 import { OPENING_PAISE } from './world-moves.ts';
 
-/** When a sandbox is killed. What was hit by that is seen afterwards, by what stands on the disk. */
-export const AIMS = [
+/** When a sandbox is killed. What the kill interrupted is found out afterwards, from what is on the disk. */
+export const KILL_MOMENTS = [
   'whenever',
   'writing',
   'before the rename',
@@ -23,25 +23,25 @@ export const AIMS = [
   'stopping',
   'starting',
 ] as const;
-type Aim = (typeof AIMS)[number];
+type KillMoment = (typeof KILL_MOMENTS)[number];
 
-/** Worlds that nothing happens to: they make the file long, so that to write it takes its time. */
-const BALLAST = Array.from({ length: 10 }, (_, nth) => `sk_test_ballast_${nth}`);
-const PAYOUTS_OF_BALLAST = 200;
+/** Worlds that do not change. They make the file so long that writing it takes a while. */
+const IDLE_WORLDS = Array.from({ length: 10 }, (_, nth) => `sk_test_idle_${nth}`);
+const PAYOUTS_OF_IDLE_WORLD = 200;
 
-/** One state file, the sandboxes that have it one after the other, and the worlds that are meant to outlive them. */
+/** One state file, the sandboxes that use it one after the other, and the worlds that must survive their crashes. */
 export class CrashTrial {
   readonly #file = join(stateFolder(), 'crash.state');
-  /** Where the sandbox of now writes. */
+  /** The temporary file of the current sandbox. */
   #unfinished = '';
   readonly #worlds: readonly CrashWorld[];
-  /** How often each thing happened, for the figures. */
+  /** How often each thing happened, for the report. */
   readonly found = new Map<string, number>();
   readonly #random: Random;
-  /** By the first characters of their ids, as the log has them. */
+  /** The worlds by the first characters of their ids, as in the log. */
   readonly #byId = new Map<string, CrashWorld>();
   #isKilled = false;
-  /** How long the latest start took. */
+  /** How long the latest start took, in ms. */
   #startMs = 500;
 
   constructor(seed: string) {
@@ -72,13 +72,13 @@ export class CrashTrial {
     return program;
   }
 
-  /** The first life, which ends as it should: all worlds are in the file. */
+  /** The first run, which stops cleanly and leaves all worlds in the file. */
   async prepare(): Promise<void> {
     const program = this.start();
     const url = String((await program.ready)!['url']);
     const fast = new FastClient(url);
-    for (const key of BALLAST) {
-      const payouts = Array.from({ length: PAYOUTS_OF_BALLAST }, (_, nth) => `r${nth}`);
+    for (const key of IDLE_WORLDS) {
+      const payouts = Array.from({ length: PAYOUTS_OF_IDLE_WORLD }, (_, nth) => `r${nth}`);
       await Promise.all(payouts.map((client_ref_id) => fast.pay(key, { client_ref_id, amount: 1 })));
     }
     fast.close();
@@ -90,9 +90,9 @@ export class CrashTrial {
     assert.deepEqual(await program.ended, { code: 0, signal: null });
   }
 
-  /** A life that ends by SIGKILL. @param kept what stands in the file that it starts with */
-  async crash(aim: Aim, kept: readonly SnapshotWorld[]): Promise<void> {
-    this.count(`killed: ${aim}`);
+  /** A run that ends with SIGKILL. @param kept the worlds in the file at its start */
+  async crash(killMoment: KillMoment, kept: readonly SnapshotWorld[]): Promise<void> {
+    this.count(`killed: ${killMoment}`);
     const began = performance.now();
     const program = this.start();
     const killed = async (): Promise<void> => {
@@ -100,7 +100,7 @@ export class CrashTrial {
       program.child.kill('SIGKILL');
       await program.ended;
     };
-    if (aim === 'starting') {
+    if (killMoment === 'starting') {
       const before = readFileSync(this.#file);
       await wait(this.#random.below(this.#startMs));
       await killed();
@@ -110,50 +110,50 @@ export class CrashTrial {
     const ready = await program.ready;
     assert.ok(ready !== null, `it starts: ${program.stderr}`);
     this.#startMs = performance.now() - began;
-    this.#assertTold(ready, kept);
+    this.#assertReportsRestored(ready, kept);
     const url = String(ready['url']);
-    await this.#assertSame(url);
-    const lives = this.#worlds.map((world) =>
-      world.live(
+    await this.#assertWorldsMatch(url);
+    const running = this.#worlds.map((world) =>
+      world.run(
         url,
         () => this.#isKilled,
         () => this.count('moves'),
       ),
     );
-    const end = this.#moment(aim, program).then(killed);
-    await Promise.all([...lives, end]);
+    const end = this.#moment(killMoment, program).then(killed);
+    await Promise.all([...running, end]);
     assert.equal(program.stderr, '');
     const isThere = existsSync(this.#unfinished);
     if (this.#isUnfinishedWhole()) this.count('found: whole, before its rename');
     else this.count(isThere ? 'found: cut off' : 'found: nothing unfinished');
   }
 
-  /** What stands on the disk after a kill: always a whole file, of a moment that every world really had. */
+  /** Reads the file after a kill: it must be whole, and show each world in a state that it really had. */
   restored(): readonly SnapshotWorld[] {
     const kept = keptWorlds(this.#file);
     assert.ok(kept !== null, 'the file is there');
-    assert.equal(kept.length, BALLAST.length + this.#worlds.length);
+    assert.equal(kept.length, IDLE_WORLDS.length + this.#worlds.length);
     for (const written of kept) {
       const world = this.#byId.get(written.id.slice(0, 8));
-      if (world === undefined) assert.equal(written.payouts.length, PAYOUTS_OF_BALLAST);
+      if (world === undefined) assert.equal(written.payouts.length, PAYOUTS_OF_IDLE_WORLD);
       else this.count('moves lost', world.restored(written));
     }
     return kept;
   }
 
-  /** The last life, which ends as it should: nothing but the file is left. */
+  /** The last run, which stops cleanly and leaves nothing but the file. */
   async finish(kept: readonly SnapshotWorld[]): Promise<void> {
     const program = this.start();
     const ready = (await program.ready)!;
-    this.#assertTold(ready, kept);
-    await this.#assertSame(String(ready['url']));
+    this.#assertReportsRestored(ready, kept);
+    await this.#assertWorldsMatch(String(ready['url']));
     program.child.kill('SIGTERM');
     assert.deepEqual(await program.ended, { code: 0, signal: null });
     assert.deepEqual(readdirSync(dirname(this.#file)), ['crash.state']);
   }
 
-  /** It says what it restored. */
-  #assertTold(ready: LogLine, kept: readonly SnapshotWorld[]): void {
+  /** The ready line says what was restored. */
+  #assertReportsRestored(ready: LogLine, kept: readonly SnapshotWorld[]): void {
     const { restored, restored_payouts, restored_from, restored_age_s } = ready;
     assert.deepEqual(
       { restored, restored_payouts, restored_from },
@@ -163,26 +163,26 @@ export class CrashTrial {
         restored_from: this.#file,
       },
     );
-    const ageMs = Date.now() - statSync(this.#file).mtimeMs; // it was read before
+    const ageMs = Date.now() - statSync(this.#file).mtimeMs; // the file was read before this
     assert.ok(Number(restored_age_s) >= 0 && Number(restored_age_s) <= ageMs / 1000 + 1);
   }
 
-  async #assertSame(url: string): Promise<void> {
-    await Promise.all(this.#worlds.map((world) => world.agree(url)));
-    const ballast = BALLAST.map((key) => connectSandbox({ url }).world(key).summary());
-    for (const { invariants } of await Promise.all(ballast)) assert.equal(invariants, 'hold');
+  async #assertWorldsMatch(url: string): Promise<void> {
+    await Promise.all(this.#worlds.map((world) => world.assertMatchesModel(url)));
+    const idle = IDLE_WORLDS.map((key) => connectSandbox({ url }).world(key).summary());
+    for (const { invariants } of await Promise.all(idle)) assert.equal(invariants, 'hold');
     this.count('restores');
   }
 
-  /** Resolves when it is time to kill. Nothing is waited for that may never come: there is always something to write. */
-  async #moment(aim: Aim, program: WatchedProgram): Promise<void> {
+  /** Resolves when it is time to kill. Each moment is certain to come, since there is always something to write. */
+  async #moment(killMoment: KillMoment, program: WatchedProgram): Promise<void> {
     const until = async (isTime: () => boolean): Promise<void> => {
-      while (!isTime() && program.child.exitCode === null) await letOthersRun();
+      while (!isTime() && program.child.exitCode === null) await yieldToEventLoop();
     };
     const moves = this.#moves + 20 + this.#random.below(100);
     await until(() => this.#moves >= moves);
     const { mtimeMs } = statSync(this.#file);
-    switch (aim) {
+    switch (killMoment) {
       case 'writing':
         return until(() => existsSync(this.#unfinished));
       case 'before the rename':
@@ -190,7 +190,7 @@ export class CrashTrial {
       case 'after the rename':
         return until(() => statSync(this.#file).mtimeMs !== mtimeMs);
       case 'stopping':
-        this.#isKilled = true; // what is refused from here on is no fault
+        this.#isKilled = true; // from here on a refused request is no failure
         program.child.kill('SIGTERM');
         await wait(this.#random.below(100));
         return;
@@ -206,7 +206,7 @@ export class CrashTrial {
     try {
       return readFileSync(this.#unfinished, 'latin1').slice(-40).includes('\n{"worlds":');
     } catch {
-      return false; // it has its place by now
+      return false; // it has been renamed
     }
   }
 

@@ -10,7 +10,7 @@ export interface Answered {
 
 const BROKEN: Answered = { status: 0, headers: {}, text: '' };
 
-/** A client for loads: a pool of connections that are kept open, and no more than what a trial looks at. */
+/** A client for load: a pool of keep-alive connections, with no more features than the trials need. */
 export class FastClient {
   readonly #agent: Agent;
   readonly #host: string;
@@ -58,7 +58,7 @@ export class FastClient {
     return this.send('POST', '/payout/initiate', key, JSON.stringify({ ...PAYOUT, ...change }), signal);
   }
 
-  /** Asks the control API of a world. */
+  /** Sends a request to the control API of a world. */
   control(method: string, path: string, key: string, body?: unknown): Promise<Answered> {
     return this.send(method, `/_sandbox${path}`, key, body === undefined ? undefined : JSON.stringify(body));
   }

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { PAYOUT } from './sandbox.ts';
 
-/** Bytes that may be HTTP, or something like it. */
+/** Bytes that are HTTP, or similar to it. */
 export interface HostileBytes {
-  /** As they are written, one piece after the other. */
+  /** The pieces in which they are written. */
   readonly pieces: readonly Buffer[];
-  /** Whether HEAD is among what is asked, whose answers have no bodies. */
+  /** Whether a request is HEAD, whose answer has no body. */
   readonly hasHead: boolean;
 }
 
@@ -106,7 +106,7 @@ const body = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 60 }),
 );
 
-/** A request whose parts are each right or wrong by themselves. */
+/** A request each part of which may be valid or invalid, independently of the others. */
 const request = (targets: readonly string[]): fc.Arbitrary<string> =>
   fc
     .record({
@@ -144,7 +144,7 @@ const request = (targets: readonly string[]): fc.Arbitrary<string> =>
       return `${head.map((line, nth) => line + end(nth)).join('')}${end(head.length)}${text}`;
     });
 
-/** What goes wrong on the way: bytes that are lost, doubled, changed, or no text at all. */
+/** Damage in transit: bytes that are lost, repeated, changed, or random. */
 const accident = fc.record({
   how: fc.constantFrom('none', 'none', 'none', 'flip', 'lose', 'double', 'cut', 'insert'),
   at: fc.nat(2000),
@@ -178,7 +178,7 @@ function afterAccident(
   }
 }
 
-/** Anything that may come on a connection. @param targets the paths of all routes */
+/** Anything that a client may send on a connection. @param targets the paths of all routes */
 export const hostileBytes = (targets: readonly string[]): fc.Arbitrary<HostileBytes> =>
   fc
     .record({

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { PublishedCall } from './published-shapes.ts';
 
-/** A request as an attacker means it. */
+/** A request that an attacker could send. */
 export interface HostileRequest {
   readonly call: PublishedCall;
   readonly key: string;
@@ -10,7 +10,7 @@ export interface HostileRequest {
 
 const nested = (depth: number): unknown => JSON.parse('['.repeat(depth) + ']'.repeat(depth));
 
-/** Stands for a text that JSON.stringify would never write. */
+/** The prefix of a string whose rest is written as it is, for JSON that JSON.stringify would never write. */
 const RAW = 'raw:';
 const ofPrototype: unknown = JSON.parse('{"__proto__":{"amount":1},"constructor":{"prototype":{"x":1}}}');
 
@@ -33,7 +33,7 @@ const hostileValue: fc.Arbitrary<unknown> = fc.oneof(
   fc.jsonValue({ maxDepth: 4 }),
 );
 
-/** One change of a document: at the how manieth of its places, and what. */
+/** One change of a document: the index of the place, and what happens there. */
 interface Mutation {
   readonly at: number;
   readonly how: 'replace' | 'remove' | 'add' | 'wrap' | 'swap';
@@ -51,7 +51,7 @@ const mutation: fc.Arbitrary<Mutation> = fc.record({
 type Container = Record<string, unknown>;
 const isContainer = (value: unknown): value is Container => typeof value === 'object' && value !== null;
 
-/** Every list and object of a document with each of its keys. */
+/** Every place in a document: a list or an object, and one of its keys. */
 function placesOf(value: unknown, depth = 0): [Container, string][] {
   if (!isContainer(value) || depth > 20) return [];
   const own = Object.keys(value).map((key): [Container, string] => [value, key]);
@@ -64,7 +64,7 @@ const put = (container: Container, key: string, value: unknown): void =>
 function mutated(document: unknown, mutations: readonly Mutation[]): unknown {
   const root: Container = { body: structuredClone(document) };
   for (const { at, how, name, value: shared } of mutations) {
-    const value = structuredClone(shared); // the next change may be of what this one has put there
+    const value = structuredClone(shared); // a later mutation may change what this one inserts
     const places = placesOf(root);
     const [container, key] = places[at % Math.max(places.length, 1)] ?? [root, 'body'];
     if (Array.isArray(container) && !/^\d+$/.test(key)) continue;
@@ -119,7 +119,7 @@ const TYPES = [
   'json',
 ];
 
-/** Keys whose worlds keep the scenario that they have, and keys whose worlds may have any. */
+/** Keys whose worlds keep their scenario, and keys whose worlds may get any other. */
 export const PLAIN_KEYS = ['sk_test_plain_1', 'sk_test_plain_2'];
 export const WILD_KEYS = ['sk_test_wild_1', 'sk_test_wild_2'];
 const NO_KEYS = [
@@ -132,7 +132,7 @@ const NO_KEYS = [
   'bearer  sk_test_plain_1',
 ];
 
-/** What puts rules into a world: only the wild ones are asked for it. */
+/** Whether a call can change the rules of a world. Only worlds of wild keys get such calls. */
 const putsRules = ({ method, path }: PublishedCall): boolean =>
   method !== 'GET' && /\/(scenario|rules|state)\b/.test(path);
 
@@ -146,7 +146,7 @@ const pathOf = ({ path, parameters }: PublishedCall, hostile: string | null): st
 const seldom = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | null> =>
   fc.oneof({ weight: 7, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: value });
 
-/** Any request of a call: as it is meant to be, but for some changes. */
+/** Any request of a call: a valid one with some changes. */
 export const hostileRequests = (
   calls: readonly PublishedCall[],
   adminToken: string,
@@ -198,7 +198,7 @@ export const hostileRequests = (
         'Connection: close',
       ];
       const bytes = Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`, 'latin1'), Buffer.from(body)]);
-      // shown by itself where a property fails: with all the shapes of its call it would fill the memory
+      // what a failed property prints: the shapes of the call would fill the memory
       return {
         call,
         key,

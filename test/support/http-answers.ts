@@ -1,4 +1,4 @@
-/** One answer as it stood on the wire. */
+/** One response, as it was received. */
 export interface HttpAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -17,7 +17,7 @@ function headersOf(text: string): Record<string, string> {
   );
 }
 
-/** The body that stands in chunks from `at` on, and where it ends; null for one that is not whole. */
+/** The chunked body that starts at `at`, and where it ends; null for an incomplete one. */
 function chunked(text: string, at: number): { readonly body: string; readonly end: number } | null {
   let body = '';
   for (let from = at; ;) {
@@ -33,10 +33,10 @@ function chunked(text: string, at: number): { readonly body: string; readonly en
 }
 
 /**
- * Reads all answers of a connection that has ended, and fails for a byte that belongs to none.
+ * Parses all responses of a closed connection, and fails for bytes that belong to none.
  *
- * @param isCut whether the last of them may be cut off, since the client itself has ended the connection
- * @param hasHead whether answers may have no body, since HEAD was asked for
+ * @param isCut whether the last response may be incomplete, since the client closed the connection
+ * @param hasHead whether responses may lack a body, since a request was HEAD
  */
 export function answersIn(bytes: Buffer, isCut = false, hasHead = false): readonly HttpAnswer[] {
   const text = bytes.toString('latin1');
@@ -58,8 +58,7 @@ export function answersIn(bytes: Buffer, isCut = false, hasHead = false): readon
     if (!isBodiless && headers['transfer-encoding'] === 'chunked') {
       const whole = chunked(text, at);
       if (whole === null && isCut) return answers;
-      if (whole === null)
-        throw new Error(`an answer that is not whole: ${JSON.stringify(rest.slice(0, 200))}`);
+      if (whole === null) throw new Error(`an incomplete response: ${JSON.stringify(rest.slice(0, 200))}`);
       body = whole.body;
       at = whole.end;
     } else if (!isBodiless) {
@@ -67,7 +66,7 @@ export function answersIn(bytes: Buffer, isCut = false, hasHead = false): readon
       body = text.slice(at, at + length);
       if (body.length < length && isCut) return answers;
       if (body.length < length)
-        throw new Error(`an answer that is not whole: ${JSON.stringify(rest.slice(0, 200))}`);
+        throw new Error(`an incomplete response: ${JSON.stringify(rest.slice(0, 200))}`);
       at += length;
     }
     answers.push({ status: Number(status), headers, body: Buffer.from(body, 'latin1').toString('utf8') });

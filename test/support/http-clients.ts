@@ -2,14 +2,14 @@ import { Agent, request, type IncomingHttpHeaders } from 'node:http';
 import { onTestFinished } from 'vitest';
 import { PAYOUT } from './sandbox.ts';
 
-/** What a client was told: an answer that it takes for whole, or the code of the error that it gave its caller. */
+/** What a client returned: a response that it considers complete, or the code of its error. */
 export type Outcome =
   { readonly status: number; readonly headers: Headers; readonly text: string } | { readonly error: string };
 
-/** An HTTP client as programs use it. */
+/** An HTTP client that programs use. */
 export interface HttpClient {
   readonly name: string;
-  /** Sends one initiate. @param leave ends the connection from the client's side */
+  /** Sends one initiate. @param leave closes the connection from the client's side */
   initiate(
     url: string,
     apiKey: string,
@@ -25,10 +25,10 @@ const initiateOf = (apiKey: string, change: Record<string, unknown>, leave: Abor
   ...(leave === undefined ? {} : { signal: leave }),
 });
 
-/** The code of an error, of the one behind it, or its name where there is none. */
+/** The code of an error or of its cause; its name if neither has one. */
 function codeOf(error: unknown): string {
   const { code, name, cause } = error as { code?: unknown; name: string; cause?: unknown };
-  if (name === 'HTTPParserError') return name; // its code is llhttp's, and not in every version of Node
+  if (name === 'HTTPParserError') return name; // not every version of Node gives it llhttp's code
   if (typeof code === 'string') return code;
   return cause instanceof Error ? codeOf(cause) : name;
 }
@@ -49,7 +49,7 @@ const fetchClient: HttpClient = {
 const headersOf = (headers: IncomingHttpHeaders): Headers =>
   new Headers(Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)]));
 
-/** `node:http`, which axios, got and others stand on. */
+/** `node:http`, on which axios, got and others are built. */
 const nodeClient = (keepAlive: boolean): HttpClient => ({
   name: keepAlive ? 'node:http with keep-alive' : 'node:http',
   initiate(url, apiKey, change = {}, leave) {

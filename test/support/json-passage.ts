@@ -1,6 +1,6 @@
 /**
  * Setup of the tests that run a second time, as if each world were behind a store: commands, results and state pass through
- * JSON, and other work has a turn before and after each command. What holds in memory must hold then, too.
+ * JSON, and other work runs before and after each command. What is true in memory must be true then, too.
  */
 import fc from 'fast-check';
 import { vi } from 'vitest';
@@ -18,7 +18,7 @@ fc.configureGlobal({ numRuns: sized(15, 100) });
 const LARGE = 100;
 let larges = 0;
 
-/** Whether a state is copied for this command: a large one only now and then, since that takes as long as it is large. */
+/** Whether a state is copied for this command. A large one is copied only now and then, since that is slow. */
 function isCopied(state: WorldState): boolean {
   if (takeSnapshot(state).length <= LARGE) return true;
   larges += 1;
@@ -28,7 +28,7 @@ function isCopied(state: WorldState): boolean {
 const throughJson = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
 
-/** The state that is read from the snapshot of another. */
+/** A copy of a state, made through a snapshot. */
 function copyOf(state: WorldState, compiler: ScenarioCompiler): WorldState {
   const { head, items } = takeSnapshot(state);
   const reader = new SnapshotReader(WorldHead.parse(throughJson(head)), compiler);

@@ -1,6 +1,6 @@
 import type { WallClock } from '../../src/log/wall-clock.ts';
 
-/** Wall time in the test's hand: it moves when told, and calls back what is scheduled on the way. */
+/** A wall clock that moves only when a test moves it, and then runs the callbacks that come due. */
 export class ManualClock implements WallClock {
   #nowMs: number;
   readonly #scheduled = new Map<() => void, number>();
@@ -26,7 +26,7 @@ export class ManualClock implements WallClock {
 
   async yieldToEventLoop(): Promise<void> {}
 
-  /** Moves on by `byMs`, calls back what is due on the way, and lets what that started finish. */
+  /** Moves forward by `byMs`, runs the callbacks that come due, and lets the event loop turn after each. */
   async pass(byMs: number): Promise<void> {
     const endMs = this.#nowMs + byMs;
     for (;;) {

@@ -4,9 +4,9 @@ import { rawRequest } from './raw-socket.ts';
 import { PAYOUT } from './sandbox.ts';
 
 /**
- * Makes many payouts in a world, one after the other: sent ahead on one connection, which takes a tenth of the time of `fetch`.
+ * Makes many payouts in a world. They are pipelined on one connection, which takes a tenth of the time of `fetch`.
  *
- * @param changeOf what is different about the payout with this number; its reference is `order-NUMBER` unless it says so
+ * @param changeOf the fields that differ in the payout with this number; its reference is `order-NUMBER` by default
  */
 export async function payMany(
   { url, apiKey }: { readonly url: string; readonly apiKey: string },

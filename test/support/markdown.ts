@@ -1,4 +1,4 @@
-/** The rows of the table below a heading, each as its cells, without the code marks. */
+/** The rows of the table below a heading, each as a list of cells without backticks. */
 export const tableUnder = (page: string, heading: string): string[][] =>
   tableIn(page.split(`\n## ${heading}\n`)[1]!.split('\n## ')[0]!);
 

@@ -1,6 +1,6 @@
 import type { State, TransferMode } from '../../src/contract/service.ts';
 
-/** What is still to come: when, or at which status read, and what. */
+/** A scheduled step: when, or at which status read, and to which state. */
 interface Step {
   readonly dueMs: number | null;
   readonly polls: number | null;
@@ -15,27 +15,27 @@ interface Payout {
   state: State;
   plan: Step[];
   reads: number;
-  /** How many status reads do not know it. */
+  /** How many status reads answer that it is unknown. */
   hiddenReads: number;
 }
 
 type Wait = { readonly afterMs: number } | { readonly polls: number };
 type Timeline = readonly [wait: Wait, to: State][];
 
-/** What a client sees of an initiate, 0 where it sees no answer; and whether the payout is made all the same. */
+/** What a client sees of an initiate, 0 for no answer, and whether the payout is made. */
 interface Fault {
   readonly seen: number | 'normal';
   readonly pays: boolean;
 }
 
-/** A rule on top that takes the next initiates. */
-export interface OnTop extends Fault {
+/** A rule on top that applies to the next initiates. */
+export interface Override extends Fault {
   readonly name: string;
   times: number;
 }
 
 /** How a scenario settles, and whether it pays a reference again. */
-export interface Manner {
+export interface Behaviour {
   readonly settlement: Readonly<Record<TransferMode, Timeline>>;
   readonly paysAgain: boolean;
 }
@@ -43,7 +43,7 @@ export interface Manner {
 const DAY = 86_400_000;
 const after = (ms: number, to: State): Timeline[number] => [{ afterMs: ms }, to];
 
-export const DEMO: Manner = {
+export const DEMO: Behaviour = {
   settlement: {
     IMPS: [after(2000, 'SUCCESS')],
     UPI: [after(2000, 'SUCCESS')],
@@ -79,25 +79,25 @@ const MAGIC_TIMELINES: Readonly<Record<string, Timeline>> = {
   '9999200006': [after(3 * DAY, 'SUCCESS')],
 };
 
-/** How many status reads do not know a payout to this account. */
+/** How many status reads answer that a payout to this account is unknown. */
 const MAGIC_HIDDEN: Readonly<Record<string, number>> = { '9999200010': 3 };
 
-/** Every account that the model knows to be magic. */
+/** Every magic account of the model. */
 export const MAGIC_ACCOUNTS: readonly string[] = [MAGIC_FAULTS, MAGIC_TIMELINES, MAGIC_HIDDEN].flatMap(
   (accounts) => Object.keys(accounts),
 );
 
-/** What a world is meant to do, told a second time: in a few lines, and with nothing of the sandbox's own. */
+/** What a world must do, implemented a second time: in a few lines, without any code of the sandbox. */
 export class Model {
   now: number;
   balance: number;
-  /** By reference; where one was paid again, its latest payout. */
+  /** By reference; for one that was paid again, its latest payout. */
   payouts = new Map<string, Payout>();
-  /** Those that another payout of the same reference came after. */
+  /** Payouts that were followed by another one of the same reference. */
   earlier: [reference: string, payout: Payout][] = [];
-  manner = DEMO;
-  /** The first of them that is left takes the next initiate. */
-  onTop: OnTop[] = [];
+  behaviour = DEMO;
+  /** The first one with uses left applies to the next initiate. */
+  overrides: Override[] = [];
 
   constructor(now: number, balance: number) {
     this.now = now;
@@ -106,10 +106,10 @@ export class Model {
 
   /** @returns the HTTP status that a client sees, 0 for none */
   pay(reference: string, amount: number, mode: TransferMode, account: string): number {
-    const rule = this.onTop.find(({ times }) => times > 0);
+    const rule = this.overrides.find(({ times }) => times > 0);
     if (rule !== undefined) rule.times -= 1;
     const { seen, pays } = rule ?? MAGIC_FAULTS[account] ?? NORMAL;
-    const isMagic = rule === undefined; // the first rule that matches is taken, and no other
+    const isMagic = rule === undefined; // only the first rule that matches applies
     const status = pays ? this.make(reference, amount, mode, account, isMagic) : 200;
     return seen === 'normal' ? status : seen;
   }
@@ -124,7 +124,7 @@ export class Model {
     return changes;
   }
 
-  /** A status read, which may be what a payout waits for. @returns its state; null for one that is not known */
+  /** A status read, which a payout may wait for. @returns its state; null for an unknown one */
   read(reference: string): State | null {
     const payout = this.payouts.get(reference);
     if (payout === undefined) return null;
@@ -134,7 +134,7 @@ export class Model {
     return payout.hiddenReads > 0 && payout.reads <= payout.hiddenReads ? null : payout.state;
   }
 
-  /** @returns whether the edge is a legal one */
+  /** @returns whether the transition is legal */
   force(reference: string, to: State): boolean {
     const payout = this.payouts.get(reference)!;
     const isLegal = payout.state === 'PENDING' || (payout.state === 'SUCCESS' && to === 'REVERSED');
@@ -153,10 +153,10 @@ export class Model {
   }
 
   copy(): Model {
-    const { payouts, earlier, manner, onTop } = this;
+    const { payouts, earlier, behaviour, overrides } = this;
     return Object.assign(new Model(this.now, this.balance), {
-      ...structuredClone({ payouts, earlier, onTop }),
-      manner,
+      ...structuredClone({ payouts, earlier, overrides }),
+      behaviour,
     });
   }
 
@@ -168,13 +168,13 @@ export class Model {
     isMagic: boolean,
   ): number {
     const known = this.payouts.get(reference);
-    if (known && !this.manner.paysAgain) {
+    if (known && !this.behaviour.paysAgain) {
       return known.amount === amount && known.mode === mode && known.account === account ? 200 : 400;
     }
     if (amount > this.balance) return 402;
     this.balance -= amount;
     if (known) this.earlier.push([reference, known]);
-    const timeline = (isMagic ? MAGIC_TIMELINES[account] : undefined) ?? this.manner.settlement[mode];
+    const timeline = (isMagic ? MAGIC_TIMELINES[account] : undefined) ?? this.behaviour.settlement[mode];
     const plan = timeline.map(([wait, to]) => ({
       dueMs: 'afterMs' in wait ? this.now + wait.afterMs : null,
       polls: 'polls' in wait ? wait.polls : null,

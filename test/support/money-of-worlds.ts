@@ -13,7 +13,7 @@ async function entrySums(world: World): Promise<Readonly<Record<string, number>>
   return sums;
 }
 
-/** Fails unless the books of these worlds explain every paisa of them, whatever was done to them. */
+/** Fails unless the ledgers of these worlds explain every paisa. */
 export async function expectMoneyHolds(url: string, keys: readonly string[]): Promise<void> {
   for (const key of keys) {
     const world = connectSandbox({ url }).world(key);

@@ -1,4 +1,4 @@
-export type Json = any; // oxlint-disable-line typescript/no-explicit-any -- a document is looked into freely
+export type Json = any; // oxlint-disable-line typescript/no-explicit-any -- tests read documents freely
 
 interface Operation {
   readonly operationId: string;
@@ -7,7 +7,7 @@ interface Operation {
   readonly responses: Json;
 }
 
-/** A call that an OpenAPI document tells of. */
+/** An operation of an OpenAPI document. */
 export interface Call {
   /** In capital letters. */
   readonly method: string;
@@ -16,7 +16,7 @@ export interface Call {
   readonly operation: Operation;
 }
 
-/** The document that a sandbox serves, as it is asked for: without a key. */
+/** The document that a sandbox serves, requested without a key. */
 export const openapiAt = async (url: string): Promise<string> =>
   (await fetch(`${url}/_sandbox/openapi.json`)).text();
 

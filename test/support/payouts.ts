@@ -4,7 +4,7 @@ import type { Payout, Step } from '../../src/contract/snapshot-lines.ts';
 
 export const CREATED_AT_MS = Date.UTC(2026, 0, 15, 10, 30);
 
-/** A step so many ms after the payout was made, with a UTR where money reached the rail. */
+/** A step so many ms after the payout was made, with a UTR unless it failed. */
 export const step = (to: State, afterMs: number): Step => ({
   to,
   afterMs,
@@ -13,10 +13,10 @@ export const step = (to: State, afterMs: number): Step => ({
   forced: false,
 });
 
-/** A step that waits for a status read, with a UTR where money reached the rail. */
+/** A step that waits for a status read, with a UTR unless it failed. */
 export const atRead = (to: State, polls: number): Step => ({ ...step(to, 0), afterMs: null, polls });
 
-/** A step at which only the UTR comes. */
+/** A step that only sets the UTR. */
 export const utrAfter = (afterMs: number): Step => ({
   to: null,
   afterMs,

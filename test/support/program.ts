@@ -20,10 +20,10 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** A command in a process of its own, with nothing of our environment but the path. It ends with the test. */
+/** A command in its own process, which inherits only PATH. It is killed when the test ends. */
 export class Program {
   readonly child: ChildProcess;
-  /** What it was, once it has ended and all its output is here. */
+  /** Its exit code, signal and output, once it has ended. */
   readonly ended: Promise<Ended>;
   #stdout = '';
   #stderr = '';
@@ -34,7 +34,7 @@ export class Program {
     onTestFinished(() => void this.child.kill('SIGKILL'));
     this.child.stdout!.setEncoding('utf8').on('data', (text: string) => (this.#stdout += text));
     this.child.stderr!.setEncoding('utf8').on('data', (text: string) => (this.#stderr += text));
-    this.child.once('exit', () => this.child.stdout!.resume()); // a test may have stopped to read
+    this.child.once('exit', () => this.child.stdout!.resume()); // a test may have paused it
     this.ended = once(this.child, 'close').then(([code, signal]) => ({
       code: code as number | null,
       signal: signal as NodeJS.Signals | null,
@@ -43,26 +43,26 @@ export class Program {
     }));
   }
 
-  /** The first match in what it has written or will write. */
+  /** The first match in its output, as soon as there is one. */
   async says(pattern: RegExp): Promise<string> {
     let hasEnded = false;
     for (;;) {
       const [match] = pattern.exec(this.#stdout) ?? [];
       if (match !== undefined) return match;
-      if (hasEnded) throw new Error(`it never said ${pattern}, but: ${this.#stdout}${this.#stderr}`);
+      if (hasEnded) throw new Error(`its output never matched ${pattern}: ${this.#stdout}${this.#stderr}`);
       const ended = this.ended.then(() => (hasEnded = true));
       await Promise.race([once(this.child.stdout!, 'data'), ended]);
     }
   }
 
-  /** Sends a signal, and waits for the end. */
+  /** Sends a signal, and waits until the process has ended. */
   stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<Ended> {
     this.child.kill(signal);
     return this.ended;
   }
 }
 
-/** Runs the program to its end, for the cases in which it ends by itself. */
+/** Runs the program until it ends by itself. */
 export const runProgram = (args: readonly string[], environment: Environment = {}): Promise<Ended> =>
   new Program(process.execPath, [MAIN, ...args], environment).ended;
 
@@ -73,7 +73,7 @@ export async function startProgram(environment: Environment = {}, args: readonly
   return { program, ready, url: String(ready['url']) };
 }
 
-/** `script` of util-linux runs a command on a terminal of its own. Elsewhere it takes other flags. */
+/** `script` of util-linux runs a command on a terminal. Other versions have other flags. */
 export const hasTerminal =
   process.platform === 'linux' && spawnSync('script', ['-qec', 'true', '/dev/null']).status === 0;
 
@@ -89,7 +89,7 @@ export async function startOnTerminal(environment: Environment = {}) {
   return { program, url: await program.says(/http:\/\/[\d.:]+/) };
 }
 
-/** The log as it stands in an output. Fails for an output that has anything else in it. */
+/** The log lines of an output. Fails for an output that has anything else in it. */
 export const logLines = (output: string): readonly LogLine[] =>
   output
     .trimEnd()
@@ -117,7 +117,7 @@ export async function ask(url: string, key: string, body?: Record<string, unknow
   return response;
 }
 
-/** Resolves once nobody takes connections there any more. */
+/** Resolves once connections to this address are refused. */
 export async function nobodyListens(url: string): Promise<void> {
   const { hostname, port } = new URL(url);
   for (;;) {

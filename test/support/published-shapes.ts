@@ -5,18 +5,18 @@ import { REFUSALS } from '../../src/contract/errors.ts';
 import type { HttpAnswer } from './http-answers.ts';
 import { callsOf, openapiAt, type Json } from './openapi.ts';
 
-/** A call as the sandbox itself publishes it, with what it may be sent and what it may answer. */
+/** An operation as the sandbox publishes it, with its request and its responses. */
 export interface PublishedCall {
   readonly method: string;
   readonly path: string;
   /** Examples of its path and query parameters, by their names. */
   readonly parameters: readonly { readonly name: string; readonly in: string; readonly example?: string }[];
   readonly bodies: readonly unknown[];
-  /** By status: the shape of JSON, or null for what is none. */
+  /** By status: the JSON schema of the response, or null for one that is not JSON. */
   readonly answers: ReadonlyMap<number, z.ZodType | null>;
 }
 
-/** Reads every call that there is out of the document that the sandbox serves, so that a new one is attacked too. */
+/** Reads every operation from the document that the sandbox serves, so that new ones are attacked too. */
 export async function publishedCalls(url: string): Promise<readonly PublishedCall[]> {
   const text = (await openapiAt(url)).replaceAll('#/components/schemas/', '#/$defs/');
   const document: Json = JSON.parse(text);
@@ -39,30 +39,30 @@ export async function publishedCalls(url: string): Promise<readonly PublishedCal
 const isJson = ({ headers }: HttpAnswer): boolean =>
   /^application\/json\b/.test(headers['content-type'] ?? '');
 
-/** Holds an error against the catalogue. */
+/** Checks an error against the catalogue. */
 function expectRefusal({ status, body }: HttpAnswer): void {
   const { code } = ErrorAnswer.parse(JSON.parse(body));
   expect(Object.keys(REFUSALS)).toContain(code);
   expect(REFUSALS[code as keyof typeof REFUSALS].status).toBe(status);
 }
 
-/** Fails for a fault of the sandbox: a 5xx that neither a rule nor a limit says it ordered. */
+/** Fails for an internal error: a 5xx that comes from neither a rule nor a limit. */
 function expectNoFault({ status, headers, body }: HttpAnswer): void {
   const isOrdered = 'x-sandbox-rule' in headers || 'x-sandbox-limit' in headers;
   if (status >= 500 && !isOrdered) expect.fail(`a fault of the sandbox: ${status} ${body.slice(0, 500)}`);
 }
 
-/** Fails for an answer that a call may not give. */
+/** Fails for a response that this operation does not publish. */
 export function expectPublished(answer: HttpAnswer, call: PublishedCall): void {
   expectNoFault(answer);
-  if ('x-sandbox-rule' in answer.headers) return; // a rule may order anything
+  if ('x-sandbox-rule' in answer.headers) return; // a rule may answer anything
   const shape = call.answers.get(answer.status);
   if (answer.status >= 400) return expectRefusal(answer);
   if (shape === undefined) expect.fail(`${call.method} ${call.path} never answers ${answer.status}`);
   if (shape !== null) shape.parse(JSON.parse(answer.body));
 }
 
-/** Fails for an answer that no call may give. */
+/** Fails for a response that no operation publishes. */
 export function expectAnyShape(answer: HttpAnswer, calls: readonly PublishedCall[]): void {
   expectNoFault(answer);
   if ('x-sandbox-rule' in answer.headers || answer.body === '') return;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** Chance for a trial: the same seed and name, the same draws, whatever else runs beside it. */
+/** Random draws for a trial. The same seed and name give the same draws, whatever else runs. */
 export class Random {
   #state: number;
 
@@ -8,7 +8,7 @@ export class Random {
     this.#state = createHash('sha256').update(`${seed} ${name}`).digest().readUInt32LE();
   }
 
-  /** A whole number from 0 up to, and without, `end`. (mulberry32) */
+  /** A whole number from 0 to `end`, exclusive (mulberry32). */
   below(end: number): number {
     this.#state = (this.#state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
@@ -20,7 +20,7 @@ export class Random {
     return from[this.below(from.length)]!;
   }
 
-  /** True once in so many times. */
+  /** True with a probability of one in so many. */
   oneIn(times: number): boolean {
     return this.below(times) === 0;
   }

@@ -1,16 +1,16 @@
 import { connect, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** A socket to a sandbox that sends whatever it is told, byte by byte. */
+/** A raw socket to a sandbox, for requests that HTTP clients would not send. */
 export function rawSocket(url: string): Socket {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
-  socket.on('error', () => undefined); // a server may cut us off: the answers say what it said before
+  socket.on('error', () => undefined); // the server may reset the connection; tests look at the answers before that
   onTestFinished(() => void socket.destroy());
   return socket;
 }
 
-/** Everything that the server sends until it ends the connection, or has sent `answers` answers. */
+/** Everything that the server sends until it closes the connection, or has sent `answers` JSON responses. */
 export function answersOn(socket: Socket, answers = Infinity): Promise<string> {
   return new Promise((resolve) => {
     let text = '';
@@ -24,7 +24,7 @@ export function answersOn(socket: Socket, answers = Infinity): Promise<string> {
   });
 }
 
-/** A request as it travels. */
+/** The bytes of a request. */
 export const rawRequest = (
   line: string,
   headers: Record<string, string>,

@@ -6,11 +6,11 @@ export interface Seen {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The body as JSON; tests look into it freely. */
-  readonly body: any; // oxlint-disable-line typescript/no-explicit-any -- the very thing under test
+  /** The body as JSON; tests read it freely. */
+  readonly body: any; // oxlint-disable-line typescript/no-explicit-any -- the shape is what tests check
 }
 
-/** A request body that everybody accepts. */
+/** A valid request body. */
 export const PAYOUT = {
   client_ref_id: 'order-1',
   beneficiary_name: 'Asha Rao',
@@ -25,7 +25,7 @@ interface Init {
   readonly body?: NonNullable<RequestInit['body']>;
 }
 
-/** A world, and a client that uses it as any client would: over HTTP. */
+/** A world, and a payout client that uses it over HTTP. */
 export interface Client extends Pick<World, 'apiKey' | 'url' | 'clock'> {
   readonly world: World;
   readonly send: (method: string, path: string, init?: Init) => Promise<Seen>;
@@ -66,13 +66,13 @@ export function clientOf(world: World): Client {
   };
 }
 
-/** Settings that say how worlds begin. A sandbox with no others is the same again once all its worlds are dropped. */
+/** Settings of new worlds. A sandbox with only these settings can be used again once all its worlds are dropped. */
 const OF_WORLDS = new Set(['clock', 'openingBalance', 'settlement', 'seed', 'magic', 'adminToken']);
 
-/** Sandboxes that no test has at the moment, by their settings: starting one for each test took longer than most tests. */
+/** Sandboxes that no test is using, by their settings: starting one takes longer than most tests. */
 const idle = new Map<string, Sandbox[]>();
 
-/** Starts a sandbox, or takes an idle one of the same settings, to which it goes back without worlds after the test. */
+/** Takes an idle sandbox with these settings, or starts one. After the test it is idle again, without worlds. */
 async function lend(settings: SettingsInput): Promise<Sandbox> {
   const key = JSON.stringify(settings);
   const sandbox = idle.get(key)?.pop() ?? (await startSandbox({ rateLimit: 'off', ...settings }));
@@ -89,7 +89,7 @@ export async function sandboxFor(options: SettingsInput = {}) {
   const sandbox = isLent ? await lend(options) : await startSandbox({ rateLimit: 'off', ...options });
   if (!isLent) onTestFinished(() => sandbox.close());
   let worldsMade = 0;
-  const freshKey = (): string => `sk_test_world_${(worldsMade += 1)}`; // as a sandbox that was just started counts
+  const freshKey = (): string => `sk_test_world_${(worldsMade += 1)}`; // the keys that a new sandbox would use
   return {
     url: sandbox.url,
     client: (apiKey?: string): Client => clientOf(sandbox.world(apiKey ?? (isLent ? freshKey() : undefined))),

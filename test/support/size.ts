@@ -1,3 +1,3 @@
-/** A number of repetitions: the small one in `npm test`, the large one with TESTS=long, as .ci/full sets it. */
+/** How often to repeat something: `short` in `npm test`, `long` with TESTS=long, which .ci/full sets. */
 export const sized = (short: number, long: number): number =>
   process.env['TESTS'] === 'long' ? long : short;

@@ -7,7 +7,7 @@ type ItemOf<Name extends string> =
     ? Item
     : never;
 
-/** A world as it stands in a snapshot or a state file. */
+/** A world in a snapshot or a state file. */
 export interface SnapshotWorld {
   readonly id: string;
   readonly head: WorldHead;
@@ -21,16 +21,16 @@ export interface SnapshotWorld {
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** The lines of a snapshot, without their ends. */
+/** The lines of a snapshot, without line breaks. */
 export const linesOf = (text: string): string[] => {
-  assert.ok(text.endsWith('\n'), 'every line has its end');
+  assert.ok(text.endsWith('\n'), 'every line ends with a line break');
   return text.slice(0, -1).split('\n');
 };
 
 /**
- * The worlds of a snapshot or a state file, read by the format alone, without the reader of the sandbox.
+ * The worlds of a snapshot or a state file, parsed without the code of the sandbox.
  *
- * @throws AssertionError for a text that is not whole
+ * @throws AssertionError for an incomplete text
  */
 export function worldsIn(text: string): readonly SnapshotWorld[] {
   const lines = linesOf(text);
@@ -65,7 +65,7 @@ export function worldsIn(text: string): readonly SnapshotWorld[] {
   return worlds;
 }
 
-/** The only world of a snapshot, without what its future does not depend on: its name, and the wall time. */
+/** The only world of a snapshot, without what does not affect its future: its id and the wall time. */
 export function futureIn(text: string): object {
   const [world, ...others] = worldsIn(text);
   assert.equal(others.length, 0);
@@ -74,7 +74,7 @@ export function futureIn(text: string): object {
   return { ...items, head: rest };
 }
 
-/** A snapshot of one world whose text was changed, with the checksum of what it now says. */
+/** A changed snapshot of one world, with a checksum that matches again. */
 export function resealed(text: string): string {
   const lines = linesOf(text);
   const [end, last] = lines.splice(-2) as [string, string];

@@ -5,18 +5,18 @@ import { MAGIC_ACCOUNTS } from './model.ts';
 import type { Random } from './random.ts';
 import { clientOf } from './sandbox.ts';
 import type { Sandbox } from '../../src/index.ts';
-import { agree, newModel, nextMove, type Foretold, type Steered } from './world-moves.ts';
+import { assertMatchesModel, newModel, nextMove, type ModelWorld, type RealWorld } from './world-moves.ts';
 
-/** What every world of a soak is given. */
+/** What every world of a soak works with. */
 export interface Soak {
   readonly sandbox: Sandbox;
   readonly fast: FastClient;
   readonly isOver: () => boolean;
-  /** Counts something that happened, for the figures. */
+  /** Counts something that happened, for the report. */
   readonly count: (what: string, times?: number) => void;
 }
 
-const DAYS_MS = 30 * 86_400_000; // by then, all that was planned has happened
+const DAYS_MS = 30 * 86_400_000; // by then, all scheduled steps have happened
 const WORKERS = 3;
 const PAYOUTS_A_LIFE = 150;
 const MOVES_BEFORE_A_LOOK = 40;
@@ -24,41 +24,41 @@ const MOVES_A_LIFE = 400;
 
 const REFERENCES = Array.from({ length: 12 }, (_, nth) => `order-${nth}`);
 
-/** One logical thread, which does what a model of it foretells: whatever may be asked of a world, faults included. */
+/** One client at a time makes any move, faults included, and compares each answer with a model. */
 export async function modelledWorld({ sandbox, isOver, count }: Soak, key: string, random: Random) {
-  const steered: Steered = { client: clientOf(sandbox.world(key)), snapshot: null };
-  const foretold: Foretold = { model: newModel(), kept: null };
+  const realWorld: RealWorld = { client: clientOf(sandbox.world(key)), snapshot: null };
+  const modelWorld: ModelWorld = { model: newModel(), kept: null };
   const latest: string[] = [];
   for (let nth = 1; !isOver(); nth += 1) {
     const move = nextMove(random, REFERENCES);
     latest.push(move.name);
     if (latest.length > 30) latest.shift();
     try {
-      const expected = move.foretell(foretold);
-      assert.deepEqual(await move.ask(steered), expected);
-      if (random.oneIn(MOVES_BEFORE_A_LOOK)) await agree(steered.client, foretold.model);
+      const expected = move.predict(modelWorld);
+      assert.deepEqual(await move.ask(realWorld), expected);
+      if (random.oneIn(MOVES_BEFORE_A_LOOK)) await assertMatchesModel(realWorld.client, modelWorld.model);
     } catch (error) {
       throw new Error(`${key}, move ${nth}, after: ${latest.join('; ')}`, { cause: error });
     }
     count('moves');
     count(move.name.split(' ')[0]!);
     if (nth % MOVES_A_LIFE > 0) continue;
-    await drop(sandbox, steered); // the key makes another world, as new
-    foretold.model = newModel();
+    await drop(sandbox, realWorld); // the next request of the key opens a new world
+    modelWorld.model = newModel();
     count('dropped');
   }
-  await agree(steered.client, foretold.model);
-  return foretold.model;
+  await assertMatchesModel(realWorld.client, modelWorld.model);
+  return modelWorld.model;
 }
 
-async function drop(sandbox: Sandbox, { client: { world } }: Steered): Promise<void> {
+async function drop(sandbox: Sandbox, { client: { world } }: RealWorld): Promise<void> {
   const { id } = await world.summary();
   await sandbox.dropWorld(id);
 }
 
 /**
- * Several connections at once pay as fast as they can; then they wait for each other, all that was planned happens, the
- * model and the world are compared to the last paisa, and the world begins anew.
+ * Several connections make payouts as fast as they can. Then all scheduled steps happen, the world is compared with its
+ * model to the last paisa, and it is reset.
  */
 export async function crowdedWorld(soak: Soak, key: string, random: Random, clockRuns: boolean) {
   const { sandbox, fast, isOver, count } = soak;
@@ -76,7 +76,7 @@ export async function crowdedWorld(soak: Soak, key: string, random: Random, cloc
         const expected = model.pay(reference, amount, 'IMPS', account);
         const change = { client_ref_id: reference, beneficiary_account: account, amount: amount / 100 };
         const answers = [(await fast.pay(key, change)).status];
-        if (random.oneIn(4)) answers.push((await fast.pay(key, change)).status); // the same again: no second payout
+        if (random.oneIn(4)) answers.push((await fast.pay(key, change)).status); // the same request again makes no second payout
         assert.deepEqual(answers, Array(answers.length).fill(expected), `${key} ${reference} ${account}`);
         count('payouts', answers.length);
         if (expected >= 500 || expected === 0) count('faults', answers.length);
@@ -88,12 +88,12 @@ export async function crowdedWorld(soak: Soak, key: string, random: Random, cloc
     if (clockRuns) await client.clock.freeze();
     model.advance(DAYS_MS);
     await client.clock.advance({ until: 'idle' });
-    await agree(client, model, null);
+    await assertMatchesModel(client, model, null);
     const expected = { match: { client_ref_id: `r${paid}` }, count: { at_least: 1 } };
     const { passed, evicted } = await client.world.verify(expected);
     assert.ok(
       passed || evicted > 0 || paid === 0,
-      `${key}: the journal has its latest payout, or says that it forgot some`,
+      `${key}: the journal has its latest payout, or says that it dropped some`,
     );
     await client.world.reset();
     count('resets');
@@ -105,7 +105,7 @@ async function ask(fast: FastClient, path: string, key: string, expected: number
   assert.equal(status, expected, `${key} ${path}`);
 }
 
-/** All of them say with a header what is ordered: without that, nobody could tell an ordered 500 from one of ours. */
+/** Each marks its faults with a header. Without it, a 500 of a rule could not be told from an internal error. */
 const SCENARIOS = [
   'rate-limited',
   'server-error',
@@ -130,10 +130,10 @@ const FAULT_EFFECTS = [
   { delay: { median: '5ms', sigma: 1 } },
 ];
 
-/** What the control API may say to somebody who asks while others turn the world over. */
+/** What the control API may answer while other clients change the world. */
 const MAY_REFUSE = new Set([200, 201, 402, 404, 409]);
 
-/** Everything at once, from several connections, with no regard for each other: only what must always hold is looked at. */
+/** Several connections do everything at once, uncoordinated. Only what must always hold is checked. */
 export async function roughWorld(
   { fast, isOver, count }: Soak,
   key: string,
@@ -217,7 +217,7 @@ export async function roughWorld(
   await look();
 }
 
-/** Reads the events of a world until the end: each follows on the one before it, over every cut. */
+/** Reads the events of a world until the end. Their ids must be without gaps, also across reconnects. */
 export async function watchedWorld({ sandbox, isOver, count }: Soak, key: string, end: AbortSignal) {
   let last: { readonly epoch: string; readonly position: number } | null = null;
   while (!isOver()) {
@@ -232,7 +232,7 @@ export async function watchedWorld({ sandbox, isOver, count }: Soak, key: string
       }
     } catch (error) {
       if (error instanceof assert.AssertionError) throw error;
-      if (!end.aborted) count('event streams cut'); // a reader that is too slow, or whose world was dropped
+      if (!end.aborted) count('event streams cut'); // the reader was too slow, or its world was dropped
     }
   }
 }

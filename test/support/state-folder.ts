@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { worldsIn, type SnapshotWorld } from './snapshot-lines.ts';
 
-/** A folder of its own for one test, which goes with it. */
+/** A temporary folder, removed when the test ends. */
 export function stateFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'payout-sandbox-state-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
-/** The worlds of a state file, which must be whole; null when there is no file. */
+/** The worlds of a state file, which must be complete; null when there is no file. */
 export function keptWorlds(file: string): readonly SnapshotWorld[] | null {
   try {
     return worldsIn(readFileSync(file, 'utf8'));

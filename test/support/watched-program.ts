@@ -13,18 +13,18 @@ const HEAP_ON_DEMAND = new URL('heap-on-demand.mjs', import.meta.url).href;
 
 interface Options {
   readonly environment: Readonly<Record<string, string>>;
-  /** Is told every line of the log, in its order, as text. Nothing of it is kept: a long trial writes gigabytes. */
+  /** Called with every log line, in order. None is kept, since a long trial writes gigabytes. */
   readonly line: (text: string) => void;
-  /** Whether `heap()` may be asked. */
+  /** Whether `heap()` can be called. */
   readonly measured?: boolean;
 }
 
-/** The real program under a trial: its log is read as it comes, its heap on demand. It ends with the test. */
+/** The built program in a trial. Its log is read as it is written. It is killed when the test ends. */
 export class WatchedProgram {
   readonly child: ChildProcess;
-  /** What it was ended by, once all its output is read. */
+  /** Its exit code or signal, once all its output is read. */
   readonly ended: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
-  /** The line that says that it is ready; null when it ended without it. */
+  /** The ready line; null when the program ended without it. */
   readonly ready: Promise<LogLine | null>;
   stderr = '';
 
@@ -43,7 +43,7 @@ export class WatchedProgram {
     }));
     this.ready = new Promise((resolve) => {
       createInterface({ input: this.child.stdout! }).on('line', (text) => {
-        if (!text.endsWith('}')) return; // cut off by a kill
+        if (!text.endsWith('}')) return; // incomplete because the program was killed
         line(text);
         if (text.endsWith('"msg":"payout sandbox ready"}')) resolve(JSON.parse(text) as LogLine);
       });
@@ -51,7 +51,7 @@ export class WatchedProgram {
     });
   }
 
-  /** What is on its heap when all garbage is collected, in bytes. */
+  /** Its memory usage after garbage collection, in bytes. */
   async heap(): Promise<NodeJS.MemoryUsage> {
     const answer = once(this.child, 'message') as Promise<[NodeJS.MemoryUsage]>;
     this.child.send('heap');

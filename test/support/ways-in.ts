@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { connectSandbox, startSandbox, type Sandbox } from '../../src/index.ts';
 
-/** How a suite gets at a sandbox. What passes with one passes with the other. */
+/** How a suite starts a sandbox. Every test must pass with each of them. */
 interface WayIn {
   readonly name: string;
-  /** Starts a sandbox whose clocks begin at START and stand still. */
+  /** Starts a sandbox whose clocks are frozen at START. */
   readonly start: () => Promise<Sandbox>;
 }
 
@@ -19,7 +19,7 @@ const inProcess: WayIn = {
   start: () => startSandbox({ clock: START, rateLimit: 'off' }),
 };
 
-/** Started as the README says. npm passes no signal on, so it is ended together with what it started. */
+/** Started as the README says. npm does not forward signals, so the whole process group is killed. */
 const npmStart: WayIn = {
   name: 'against a server that npm started',
   async start() {
@@ -49,7 +49,7 @@ const npmStart: WayIn = {
   },
 };
 
-/** One that .ci/black-box has started, from the package or from the image. */
+/** A sandbox that .ci/black-box has started, from the package or from the image. */
 const startedAt = (url: string): WayIn => ({
   name: `against the sandbox at ${url}`,
   start: () => Promise.resolve(connectSandbox({ url, adminToken: ADMIN_TOKEN })),

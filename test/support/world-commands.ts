@@ -8,20 +8,20 @@ import { START } from './ways-in.ts';
 
 export const OPENING_PAISE = 1_000_000;
 
-/** The world and its model, which go the same way; and a way back. */
+/** The world, and what was kept with its latest snapshot. */
 interface Both {
   readonly client: Client;
   kept: { readonly snapshot: WorldSnapshot; readonly model: Model } | null;
 }
 
-/** What the model holds in its hand: it is replaced when a world is restored or reset. */
+/** The current model. It is replaced when the world is restored or reset. */
 interface Held {
   model: Model;
 }
 
 type Command = fc.AsyncCommand<Held, Both>;
 
-/** A command in one line: what both do, and what must then be the same. */
+/** A command that changes the world and its model, and compares them. */
 const command = (
   name: string,
   run: (model: Model, both: Both, held: Held) => Promise<void>,
@@ -32,7 +32,7 @@ const command = (
   toString: () => name,
 });
 
-async function agree(model: Model, { client }: Both): Promise<void> {
+async function assertMatchesModel(model: Model, { client }: Both): Promise<void> {
   const { balance, transactions, invariants, clock } = await client.world.summary();
   const counts = Object.fromEntries(STATES.map((state) => [state, model.count(state)]));
   assert.deepEqual(
@@ -73,7 +73,7 @@ const paying = fc
         beneficiary_account: account,
       });
       assert.equal(status, model.pay(reference, amount, mode, account));
-      await agree(model, both);
+      await assertMatchesModel(model, both);
     }),
   );
 
@@ -81,7 +81,7 @@ const advancing = fc.constantFrom(0, 1, 1999, 2000, 10_000, 86_400_000, 3 * 86_4
   command(`advance ${ms} ms`, async (model, both) => {
     const { changes } = await both.client.clock.advance(`${ms}ms`);
     assert.equal(changes.length, model.advance(ms));
-    await agree(model, both);
+    await assertMatchesModel(model, both);
   }),
 );
 
@@ -103,7 +103,7 @@ const funding = fc.constantFrom(-500_000, -100, 5, 700_000).map((paise) =>
       await moved;
       model.balance += paise;
     }
-    await agree(model, both);
+    await assertMatchesModel(model, both);
   }),
 );
 
@@ -121,7 +121,7 @@ const forcing = fc
         const forced = world.transition(txn_id, to);
         if (model.force(reference, to)) assert.equal((await forced).status, to);
         else await assert.rejects(forced, { code: 'ILLEGAL_TRANSITION' });
-        await agree(model, both);
+        await assertMatchesModel(model, both);
       },
       (model) => model.payouts.has(reference),
     ),
@@ -131,7 +131,7 @@ const resetting = fc.constant(
   command('reset', async (_model, both, held) => {
     await both.client.world.reset();
     held.model = new Model(Date.parse(START), OPENING_PAISE);
-    await agree(held.model, both);
+    await assertMatchesModel(held.model, both);
   }),
 );
 
@@ -146,11 +146,11 @@ const restoring = fc.constant(
     if (both.kept === null) return;
     await both.client.world.restore(both.kept.snapshot);
     held.model = both.kept.model.copy();
-    await agree(held.model, both);
+    await assertMatchesModel(held.model, both);
   }),
 );
 
-/** Any sequence of what can be asked of a world. */
+/** Any sequence of commands. */
 export const anyCommands = fc.commands(
   [paying, paying, advancing, asking, funding, forcing, forcing, resetting, keeping, restoring],
   { maxCommands: 40, size: 'max' },

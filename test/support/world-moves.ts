@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { STATES, TRANSFER_MODES } from '../../src/contract/service.ts';
 import { SandboxError, type ScenarioInput, type WorldSnapshot } from '../../src/index.ts';
-import { DEMO, MAGIC_ACCOUNTS, Model, type Manner, type OnTop } from './model.ts';
+import { DEMO, MAGIC_ACCOUNTS, Model, type Behaviour, type Override } from './model.ts';
 import type { Random } from './random.ts';
 import type { Client } from './sandbox.ts';
 import { START } from './ways-in.ts';
@@ -10,35 +10,38 @@ export const OPENING_PAISE = 1_000_000;
 
 export const newModel = (): Model => new Model(Date.parse(START), OPENING_PAISE);
 
-/** A model, and the one that was kept with the latest snapshot. */
-export interface Foretold {
+/** The model of a world, and a copy of it from when the latest snapshot was taken. */
+export interface ModelWorld {
   model: Model;
   kept: Model | null;
 }
 
-/** A world, and the snapshot that was kept of it. */
-export interface Steered {
+/** A world, and its latest snapshot. */
+export interface RealWorld {
   readonly client: Client;
   snapshot: WorldSnapshot | null;
 }
 
-/** One thing to ask of a world, and what its model says to it. Neither knows of the other. */
+/** One action on a world, and the result that its model predicts. Neither uses the other. */
 export interface Move {
   readonly name: string;
-  /** Moves the model. @returns what a client must see */
-  readonly foretell: (foretold: Foretold) => unknown;
-  /** @returns what a client sees. @throws when nobody answers where an answer is due */
-  readonly ask: (steered: Steered) => Promise<unknown>;
+  /** Changes the model. @returns what a client must see */
+  readonly predict: (modelWorld: ModelWorld) => unknown;
+  /** @returns what a client sees. @throws when an expected answer does not come */
+  readonly ask: (realWorld: RealWorld) => Promise<unknown>;
 }
 
-export const MANNERS: readonly { readonly manner: Manner; readonly scenario: ScenarioInput | null }[] = [
-  { manner: DEMO, scenario: null },
+export const BEHAVIOURS: readonly {
+  readonly behaviour: Behaviour;
+  readonly scenario: ScenarioInput | null;
+}[] = [
+  { behaviour: DEMO, scenario: null },
   {
-    manner: { ...DEMO, paysAgain: true },
+    behaviour: { ...DEMO, paysAgain: true },
     scenario: { dialect: { client_ref_id: { same_body: 'second_payout', changed_body: 'second_payout' } } },
   },
   {
-    manner: {
+    behaviour: {
       paysAgain: false,
       settlement: {
         IMPS: [[{ afterMs: 2_400_000 }, 'FAILED']],
@@ -74,7 +77,7 @@ const ORDERS = [
   ],
   [{ name: 'hanging', seen: 0, pays: false }, { fault: { kind: 'hang', for: '5ms' } }],
   [{ name: 'slow', seen: 'normal', pays: true }, { delay: '3ms' }],
-] as const satisfies readonly (readonly [Omit<OnTop, 'times'>, object])[];
+] as const satisfies readonly (readonly [Omit<Override, 'times'>, object])[];
 
 const refusedWith =
   (...codes: readonly string[]) =>
@@ -96,7 +99,7 @@ function paying(random: Random, references: readonly string[]): Move {
   };
   return {
     name: `pay ${reference} ${amount} ${mode} ${account}`,
-    foretell: ({ model }) => model.pay(reference, amount, mode, account),
+    predict: ({ model }) => model.pay(reference, amount, mode, account),
     ask: ({ client }) =>
       client.pay(body).then(
         ({ status }) => status,
@@ -109,7 +112,7 @@ function reading(random: Random, references: readonly string[]): Move {
   const reference = random.pick(references);
   return {
     name: `read ${reference}`,
-    foretell({ model }) {
+    predict({ model }) {
       const state = model.read(reference);
       return [state === null ? 404 : 200, state];
     },
@@ -124,7 +127,7 @@ function advancing(random: Random): Move {
   const ms = random.pick([0, 1, 1999, 2000, 10_000, 3_600_000, 86_400_000, 3 * 86_400_000]);
   return {
     name: `advance ${ms} ms`,
-    foretell: ({ model }) => model.advance(ms),
+    predict: ({ model }) => model.advance(ms),
     ask: async ({ client }) => (await client.clock.advance(`${ms}ms`)).changes.length,
   };
 }
@@ -133,7 +136,7 @@ function funding(random: Random): Move {
   const paise = random.pick([-500_000, -100, 5, 700_000]);
   return {
     name: `move ${paise} paise`,
-    foretell({ model }) {
+    predict({ model }) {
       if (model.balance + paise < 0) return 'INSUFFICIENT_BALANCE';
       model.balance += paise;
       return model.balance / 100;
@@ -151,7 +154,7 @@ function forcing(random: Random, references: readonly string[]): Move {
   const to = random.pick(['SUCCESS', 'FAILED', 'REVERSED'] as const);
   return {
     name: `force ${reference} to ${to}`,
-    foretell({ model }) {
+    predict({ model }) {
       if (!model.payouts.has(reference)) return 'none';
       return model.force(reference, to) ? to : 'ILLEGAL_TRANSITION';
     },
@@ -170,8 +173,8 @@ function ordering(random: Random): Move {
   const times = 1 + random.below(3);
   return {
     name: `order ${order.name} ${times} times`,
-    foretell({ model }) {
-      model.onTop = [{ ...order, times }, ...model.onTop.filter(({ name }) => name !== order.name)];
+    predict({ model }) {
+      model.overrides = [{ ...order, times }, ...model.overrides.filter(({ name }) => name !== order.name)];
       return order.name;
     },
     ask: async ({ client: { world } }) =>
@@ -180,12 +183,12 @@ function ordering(random: Random): Move {
 }
 
 function choosing(random: Random): Move {
-  const choice = random.below(MANNERS.length);
-  const { manner, scenario } = MANNERS[choice]!;
+  const choice = random.below(BEHAVIOURS.length);
+  const { behaviour, scenario } = BEHAVIOURS[choice]!;
   return {
     name: `choose scenario ${choice}`,
-    foretell({ model }) {
-      model.manner = manner;
+    predict({ model }) {
+      model.behaviour = behaviour;
       return scenario !== null;
     },
     ask: async ({ client: { world } }) => (await world.use(scenario)).chosen,
@@ -194,16 +197,16 @@ function choosing(random: Random): Move {
 
 const forgettingOrders: Move = {
   name: 'remove all rules on top',
-  foretell({ model }) {
-    model.onTop = [];
+  predict({ model }) {
+    model.overrides = [];
   },
   ask: ({ client: { world } }) => world.removeRule(),
 };
 
 const resetting: Move = {
   name: 'reset',
-  foretell(foretold) {
-    foretold.model = newModel();
+  predict(modelWorld) {
+    modelWorld.model = newModel();
     return OPENING_PAISE / 100;
   },
   ask: async ({ client: { world } }) => (await world.reset()).balance,
@@ -211,26 +214,26 @@ const resetting: Move = {
 
 const keeping: Move = {
   name: 'keep a snapshot',
-  foretell(foretold) {
-    foretold.kept = foretold.model.copy();
+  predict(modelWorld) {
+    modelWorld.kept = modelWorld.model.copy();
   },
-  async ask(steered) {
-    steered.snapshot = await steered.client.world.snapshot();
+  async ask(realWorld) {
+    realWorld.snapshot = await realWorld.client.world.snapshot();
   },
 };
 
 const restoring: Move = {
   name: 'restore it',
-  foretell(foretold) {
-    if (foretold.kept === null) return null;
-    foretold.model = foretold.kept.copy();
-    return foretold.model.balance / 100;
+  predict(modelWorld) {
+    if (modelWorld.kept === null) return null;
+    modelWorld.model = modelWorld.kept.copy();
+    return modelWorld.model.balance / 100;
   },
   ask: async ({ client: { world }, snapshot }) =>
     snapshot === null ? null : (await world.restore(snapshot)).balance,
 };
 
-/** Any move: payouts mostly, the seldom ones seldom. */
+/** Any move: mostly payouts, and rarely those that start the world again. */
 export function nextMove(random: Random, references: readonly string[]): Move {
   const dice = random.below(100);
   if (dice < 45) return paying(random, references);
@@ -246,11 +249,15 @@ export function nextMove(random: Random, references: readonly string[]): Move {
 }
 
 /**
- * Holds all that a world says of its money against its model, and its book against itself.
+ * Compares everything a world says about its money with its model, and its balance with its ledger.
  *
- * @param now what time it must be there; null where its clock ran
+ * @param now its expected world time; null when its clock ran
  */
-export async function agree({ world }: Client, model: Model, now: number | null = model.now): Promise<void> {
+export async function assertMatchesModel(
+  { world }: Client,
+  model: Model,
+  now: number | null = model.now,
+): Promise<void> {
   const [summary, transactions, entries] = [
     await world.summary(),
     await world.transactions(),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { AIMS, CrashTrial } from '../support/crash-trial.ts';
+import { KILL_MOMENTS, CrashTrial } from '../support/crash-trial.ts';
 
 const { CRASHES = '8', CRASH_SEED = String(Date.now()) } = process.env;
 
@@ -12,9 +12,9 @@ test('whenever a sandbox is killed, it starts again on the last whole file, and 
   let kept = trial.restored();
   let starts = 1; // the last one, which is not killed
   for (let nth = 0; nth < Number(CRASHES); nth += 1) {
-    const aim = AIMS[nth % AIMS.length]!;
-    if (aim !== 'starting') starts += 1;
-    await trial.crash(aim, kept);
+    const killMoment = KILL_MOMENTS[nth % KILL_MOMENTS.length]!;
+    if (killMoment !== 'starting') starts += 1;
+    await trial.crash(killMoment, kept);
     kept = trial.restored();
   }
   await trial.finish(kept);

@@ -1,10 +1,9 @@
 import { createReadStream } from 'node:fs';
-import { access, constants, copyFile, open, rename, rm, stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { access, constants, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { Refusal } from '../../contract/errors.ts';
 import { SNAPSHOT_FORMAT, SNAPSHOT_VERSION } from '../../contract/snapshot-lines.ts';
 import { MAX_LINE, readWorlds, type ReadWorld } from '../../log/snapshot-text.ts';
-import { removeAbandoned, unfinishedOf } from './unfinished-file.ts';
 
 /** A state file that cannot be used. The message is one line and names the file. */
 export class StateFileError extends Error {
@@ -19,23 +18,11 @@ const FIRST_FORMAT = 'payout-sandbox/state';
 
 const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
 
-/** Makes what a folder lists lasting. Where a folder cannot be opened (Windows), the system does it by itself. */
-async function syncFolder(folder: string): Promise<void> {
-  try {
-    await sync(folder);
-  } catch (error) {
-    if (!['EISDIR', 'EPERM', 'EACCES'].includes(codeOf(error) ?? '')) throw error;
-  }
-}
+const unwritable = (file: string, error: unknown): StateFileError =>
+  new StateFileError(`the state file ${file} cannot be written (${codeOf(error)})`);
 
-async function sync(path: string): Promise<void> {
-  const handle = await open(path, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
+const unusable = (file: string, why: string): StateFileError =>
+  new StateFileError(`the state file ${file} ${why}: move it away to start without its worlds`);
 
 /**
  * Writes a state file. It takes the place of the old one at once, when it is whole: a crash on the way costs nothing but
@@ -45,11 +32,26 @@ async function sync(path: string): Promise<void> {
  * @throws StateFileError
  */
 export async function writeStateFile(file: string, text: AsyncIterable<string>): Promise<void> {
-  const unfinished = unfinishedOf(file);
+  try {
+    await writeWhole(file, unfinishedOf(file), text);
+  } catch (error) {
+    throw codeOf(error) === undefined ? error : unwritable(file, error);
+  }
+}
+
+/** Where this process writes a file that is to take the place of another one. No other process writes there. */
+const unfinishedOf = (file: string): string => `${file}.${process.pid}.tmp`;
+
+/** Writes a file under another name, and gives it its own when it is whole. */
+async function writeWhole(
+  file: string,
+  unfinished: string,
+  chunks: AsyncIterable<string | Uint8Array>,
+): Promise<void> {
   try {
     const handle = await open(unfinished, 'w', 0o600);
     try {
-      for await (const chunk of text) await handle.appendFile(chunk); // a plain write may stop half-way on a full disk
+      for await (const chunk of chunks) await handle.appendFile(chunk); // a plain write may stop half-way on a full disk
       await handle.sync();
     } finally {
       await handle.close();
@@ -58,8 +60,21 @@ export async function writeStateFile(file: string, text: AsyncIterable<string>):
     await syncFolder(dirname(file));
   } catch (error) {
     await rm(unfinished, { force: true }).catch(() => undefined);
-    if (codeOf(error) === undefined) throw error;
-    throw new StateFileError(`the state file ${file} cannot be written (${codeOf(error)})`);
+    throw error;
+  }
+}
+
+/** Makes what a folder lists lasting. Where a folder cannot be opened (Windows), the system does it by itself. */
+async function syncFolder(folder: string): Promise<void> {
+  try {
+    const handle = await open(folder, 'r');
+    try {
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    if (!['EISDIR', 'EPERM', 'EACCES'].includes(codeOf(error) ?? '')) throw error;
   }
 }
 
@@ -73,7 +88,28 @@ export async function prepareStateFolder(file: string): Promise<void> {
     await access(dirname(file), constants.W_OK);
     await removeAbandoned(file);
   } catch (error) {
-    throw new StateFileError(`the state file ${file} cannot be written (${codeOf(error)})`);
+    throw unwritable(file, error);
+  }
+}
+
+/** Removes what was left unfinished beside a file by processes that were killed. That of others is theirs. */
+async function removeAbandoned(file: string): Promise<void> {
+  const prefix = `${basename(file)}.`;
+  for (const name of await readdir(dirname(file))) {
+    const pid = name.startsWith(prefix)
+      ? /^([1-9]\d{0,8})\.tmp$/.exec(name.slice(prefix.length))?.[1]
+      : undefined;
+    if (pid === undefined || isAlive(Number(pid))) continue;
+    await rm(join(dirname(file), name), { force: true }).catch(() => undefined); // it only takes room
+  }
+}
+
+/** Whether there is such a process. ESRCH says that there is not; other errors are about one that there is. */
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return codeOf(error) !== 'ESRCH';
   }
 }
 
@@ -87,25 +123,16 @@ export async function writtenAtMs(file: string): Promise<number | null> {
   }
 }
 
-const unusable = (file: string, why: string): StateFileError =>
-  new StateFileError(`the state file ${file} ${why}: move it away to start without its worlds`);
-
-/** What the file holds beside whole worlds. */
-interface FileFault {
-  readonly id: null;
-  readonly fault: Refusal;
-}
-
 /**
  * Reads a state file, world by world. What is damaged costs only itself: a world, or what follows it when the end of the file
- * is missing.
+ * is missing, which is a fault without an id.
  *
  * @throws StateFileError for a file of another format or version, and for one that cannot be read
  */
 export async function* readStateFile(
   file: string,
   options: Omit<Parameters<typeof readWorlds>[1], 'maxLine'>,
-): AsyncGenerator<ReadWorld | FileFault> {
+): AsyncGenerator<ReadWorld | { readonly id: null; readonly fault: Refusal }> {
   try {
     yield* readWorlds(bytesOf(file), { ...options, maxLine: LONGEST_LINE });
   } catch (error) {
@@ -146,8 +173,7 @@ function checkFormat(file: string, text: string): void {
 
 function headOf(text: string): { readonly format?: unknown; readonly version?: unknown } {
   try {
-    const head: unknown = JSON.parse(text.split('\n', 1)[0]!);
-    return typeof head === 'object' && head !== null ? head : {};
+    return Object(JSON.parse(text.split('\n', 1)[0]!));
   } catch {
     return {};
   }
@@ -162,14 +188,9 @@ function headOf(text: string): { readonly format?: unknown; readonly version?: u
 export async function keepDamaged(file: string): Promise<string> {
   const copy = `${file}.damaged-${Math.floor((await writtenAtMs(file)) ?? 0)}`;
   if ((await writtenAtMs(copy)) !== null) return copy;
-  const unfinished = unfinishedOf(file);
   try {
-    await copyFile(file, unfinished);
-    await sync(unfinished);
-    await rename(unfinished, copy);
-    await syncFolder(dirname(file));
+    await writeWhole(copy, unfinishedOf(file), createReadStream(file));
   } catch (error) {
-    await rm(unfinished, { force: true }).catch(() => undefined);
     throw unusable(file, `is damaged, and cannot be copied to ${copy} (${codeOf(error)})`);
   }
   return copy;

@@ -1,26 +1,26 @@
 import type { Model } from './model.ts';
 import type { SnapshotWorld } from './snapshot-lines.ts';
-import { MANNERS } from './world-moves.ts';
+import { BEHAVIOURS } from './world-moves.ts';
 
-/** All that a model knows of a world, as one text: two worlds with the same one have the same future. */
-interface Likeness {
+/** Everything a model knows about a world, as one text. Worlds with the same fingerprint have the same future. */
+interface Fingerprint {
   readonly nowMs: number | null;
   readonly balancePaise: number;
   /** Which scenario of the moves it has chosen. */
-  readonly manner: number;
-  readonly onTop: readonly (readonly [name: string, left: number])[];
+  readonly behaviour: number;
+  readonly overrides: readonly (readonly [name: string, left: number])[];
   readonly payouts: readonly string[];
 }
 
-const textOf = (likeness: Likeness): string =>
-  JSON.stringify({ ...likeness, payouts: likeness.payouts.toSorted() });
+const textOf = (fingerprint: Fingerprint): string =>
+  JSON.stringify({ ...fingerprint, payouts: fingerprint.payouts.toSorted() });
 
-export const likenessOfModel = (model: Model): string =>
+export const fingerprintOfModel = (model: Model): string =>
   textOf({
     nowMs: model.now,
     balancePaise: model.balance,
-    manner: MANNERS.findIndex(({ manner }) => manner === model.manner),
-    onTop: model.onTop.map(({ name, times }) => [name, times]),
+    behaviour: BEHAVIOURS.findIndex(({ behaviour }) => behaviour === model.behaviour),
+    overrides: model.overrides.map(({ name, times }) => [name, times]),
     payouts: model.all().map(([reference, payout], place, all) => {
       const { amount, account, mode, state, reads, hiddenReads, plan } = payout;
       const nth = all.slice(0, place).filter(([earlier]) => earlier === reference).length + 1;
@@ -29,17 +29,17 @@ export const likenessOfModel = (model: Model): string =>
     }),
   });
 
-/** That of a world as it stands in a state file. */
-export function likenessOfState({ head, rules, uses, payouts }: SnapshotWorld): string {
+/** The fingerprint of a world in a state file. */
+export function fingerprintOfState({ head, rules, uses, payouts }: SnapshotWorld): string {
   const { clock, wallet, scenario } = head;
   const taken = new Map(uses.map((use) => [use.rule, use.taken]));
   const document = JSON.stringify(scenario.source.document);
-  const manner = MANNERS.findIndex((known) => JSON.stringify(known.scenario) === document);
+  const behaviour = BEHAVIOURS.findIndex((known) => JSON.stringify(known.scenario) === document);
   return textOf({
     nowMs: clock.frozenAtMs,
     balancePaise: wallet.balancePaise,
-    manner: manner === -1 ? 0 : manner, // the one in force, which a world has chosen once it was restored
-    onTop: (rules as unknown as readonly { name: string; times: number }[]).map(({ name, times }) => [
+    behaviour: behaviour === -1 ? 0 : behaviour, // the active scenario, which a restored world has chosen
+    overrides: (rules as unknown as readonly { name: string; times: number }[]).map(({ name, times }) => [
       name,
       times - (taken.get(`world/${name}`) ?? 0),
     ]),
