@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { durationMs } from './duration.ts';
+import { durationLike } from './duration.ts';
 import { isWholePaise, MAX_AMOUNT_INR, State } from './service.ts';
 import { FAULTS, Match, RouteName, RuleDocument, ScenarioDocument } from './scenario-document.ts';
 
@@ -34,17 +34,6 @@ const Instant = z.iso
   .datetime({ offset: true, error: 'must be an ISO 8601 time such as 2026-12-01T00:00:00Z' })
   .transform((text) => Date.parse(text));
 
-const NO_DURATION = 'must be a duration such as 90s, 2h, 3d or PT90S';
-const Duration = z
-  .string({ error: NO_DURATION })
-  .meta({ examples: ['90s', '2h', '3d'] })
-  .transform((text, context) => {
-    const ms = durationMs(text);
-    if (ms !== undefined) return ms;
-    context.issues.push({ code: 'custom', message: NO_DURATION, input: text });
-    return z.NEVER;
-  });
-
 const oneOf =
   (...keys: readonly string[]) =>
   (value: Readonly<Record<string, unknown>>): boolean =>
@@ -52,7 +41,9 @@ const oneOf =
 
 export const AdvanceRequest = z
   .strictObject({
-    by: Duration.optional().meta({ description: 'Move the clock by this duration' }),
+    by: durationLike('90s, 2h, 3d', { examples: ['90s', '2h', '3d'] })
+      .optional()
+      .meta({ description: 'Move the clock by this duration' }),
     to: Instant.optional().meta({
       description: 'Move the clock to this time',
       examples: ['2026-12-01T00:00:00Z'],
@@ -159,7 +150,7 @@ const oneOrMore = <T extends z.ZodType>(schema: T) => z.union([schema, z.array(s
 
 /** Selects requests of the journal: everything a rule's `match` accepts, plus the outcome of the request. */
 export const RequestMatch = Match.extend({
-  status: oneOrMore(HttpStatus).optional().meta({ description: 'The HTTP status of the answer' }),
+  status: oneOrMore(HttpStatus).meta({ description: 'The HTTP status of the answer' }).optional(),
   outcome: oneOrMore(z.enum(['pending', 'answered', 'fault', 'client_gone'])).optional(),
   rule: z
     .string()

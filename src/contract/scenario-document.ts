@@ -53,16 +53,19 @@ const RateLimitWindow = Duration.refine((ms) => ms > 0 && ms <= 86_400_000, {
 });
 
 const RateLimit = z
-  .union([
-    z.literal('off'),
-    z
-      .string()
-      .regex(/^\d{1,9}\/.+$/, { error: NO_RATE_LIMIT })
-      .meta({ examples: ['20/1s'] })
-      .transform((text) => ({ max: Number(text.split('/')[0]), per: text.slice(text.indexOf('/') + 1) }))
-      .pipe(z.object({ max: Count, per: RateLimitWindow })),
-    z.strictObject({ max: Count, per: RateLimitWindow }),
-  ])
+  .union(
+    [
+      z.literal('off'),
+      z
+        .string()
+        .regex(/^\d{1,9}\/.+$/)
+        .meta({ examples: ['20/1s'] })
+        .transform((text) => ({ max: Number(text.split('/')[0]), per: text.slice(text.indexOf('/') + 1) }))
+        .pipe(z.object({ max: Count, per: RateLimitWindow })),
+      z.strictObject({ max: Count, per: RateLimitWindow }),
+    ],
+    { error: NO_RATE_LIMIT },
+  )
   .meta({
     description: 'How many initiates each key may send in a window of wall time: 20/1s, { max, per }, or off',
   });
@@ -163,8 +166,8 @@ const Respond = z
       .optional(),
     body: z
       .union([z.string(), z.record(z.string(), z.json()), z.array(z.json())])
-      .optional()
-      .meta({ description: 'A text, or JSON; by default the error body of the dialect for this status' }),
+      .meta({ description: 'A text, or JSON; by default the error body of the dialect for this status' })
+      .optional(),
   })
   .meta({ id: 'Respond', description: 'The answer to send instead of the normal one' });
 
@@ -247,8 +250,8 @@ export const ScenarioDocument = z
     rate_limit: RateLimit.optional(),
     dialect: z
       .union([z.string(), DialectChange])
-      .optional()
-      .meta({ description: 'The name of a preset, or changes to a preset' }),
+      .meta({ description: 'The name of a preset, or changes to a preset' })
+      .optional(),
     rules: z.array(RuleDocument).optional(),
   })
   .meta({ title: 'Scenario of the payout sandbox', description: 'How a world behaves' });

@@ -68,10 +68,15 @@ export const InitiateRequest = z
   .meta({ id: 'InitiateRequest', description: 'Body of POST /payout/initiate' });
 export type InitiateRequest = z.infer<typeof InitiateRequest>;
 
+const Parameter = z
+  .string({ error: ({ input }) => (Array.isArray(input) ? 'must be given once, as a string' : undefined) })
+  .min(1)
+  .optional();
+
 export const StatusQuery = z
   .object({
-    client_ref_id: z.string().min(1).optional().meta({ description: "The client's unique reference" }),
-    txn_id: z.string().min(1).optional().meta({ description: "The service's transaction identifier" }),
+    client_ref_id: Parameter.meta({ description: "The client's unique reference" }),
+    txn_id: Parameter.meta({ description: "The service's transaction identifier" }),
   })
   .meta({ id: 'StatusQuery', description: 'Query of GET /payout/status: at least one of the two' });
 export type StatusQuery = z.infer<typeof StatusQuery>;

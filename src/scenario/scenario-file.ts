@@ -137,12 +137,12 @@ const shippedMagic = (settings: ScenarioSettings): readonly Rule[] =>
  * @throws ScenarioError with what is wrong with it
  */
 function scenarioOf(
-  { value, input, problems, more, problemAt }: TextRead<ScenarioDocument>,
+  { value, input, problems, problemAt }: TextRead<ScenarioDocument>,
   file: string,
   settings: ScenarioSettings,
 ): Scenario {
   // nothing else would be reported: the rest of a document with this many problems is not worth reading
-  if (reported(problems, more).more > 0) refuseProblems(file, problems, more);
+  if (reported(problems).more > 0) refuseProblems(file, problems);
   const document = value ?? readableParts(input);
   const { scenario, issues } = compileScenario(document, {
     name: nameOf(file),
@@ -155,12 +155,12 @@ function scenarioOf(
   return scenario;
 }
 
-function refuseProblems(file: string, problems: readonly Problem[], unread = 0): void {
+function refuseProblems(file: string, problems: readonly Problem[]): void {
   if (problems.length === 0) return;
   const inOrder = problems.toSorted(
     ({ place: a }, { place: b }) => (a && b && (a.line - b.line || a.column - b.column)) || 0,
   );
-  const { shown, more } = reported(inOrder, unread);
+  const { shown, more } = reported(inOrder);
   const lines = shown.map((problem) => problemText(file, problem));
   if (more > 0) lines.push(`${file}: and ${more} more`);
   throw new ScenarioError(lines, shown, more);
@@ -173,8 +173,8 @@ function refuseProblems(file: string, problems: readonly Problem[], unread = 0):
  * @throws ScenarioError with what is wrong with it
  */
 export function ruleOf(document: unknown, sizeBeside = 0): Rule {
-  const { value, problems, more, problemAt } = readValue(document, RuleDocument);
-  if (value === null) refuseProblems('rule', problems, more);
+  const { value, problems, problemAt } = readValue(document, RuleDocument);
+  if (value === null) refuseProblems('rule', problems);
   const size = sizeBeside + matchPatternSize(value!.match ?? {});
   if (size > MAX_OVERRIDE_PATTERN_SIZE) {
     const message = tooLarge('the rules on top of this world', size, MAX_OVERRIDE_PATTERN_SIZE);

@@ -21,7 +21,7 @@ function compiled<T>(compile: () => T): T {
     if (!(error instanceof ScenarioError)) throw error;
     const errors = error.problems.map(({ path, message }) => {
       const field = path === '' ? 'body' : path;
-      return { field, message: `${field} ${message()}` };
+      return { field, message: `${field} ${message}` };
     });
     throw wrongRequest(errors, error.more);
   }
