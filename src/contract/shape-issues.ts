@@ -122,11 +122,13 @@ function documentMessage(issue: z.core.$ZodRawIssue): string | undefined {
   }
 }
 
-/** The branch of a union that was meant: the first that fits but for its parts, and for rules of its own. */
+/** The branch of a union that was meant: of those that fit but for their parts, the one with the fewest issues. */
 const meantBranch = ({ errors }: z.core.$ZodIssueInvalidUnion): readonly z.core.$ZodIssue[] | undefined =>
-  errors.find((branch) =>
-    branch.every(({ code, path }) => path.length > 0 || code === 'unrecognized_keys' || code === 'custom'),
-  );
+  errors
+    .filter((branch) =>
+      branch.every(({ code, path }) => path.length > 0 || code === 'unrecognized_keys' || code === 'custom'),
+    )
+    .toSorted((a, b) => a.length - b.length)[0];
 
 const expanded = (issues: readonly z.core.$ZodIssue[], above: Path): readonly Issue[] =>
   issues.flatMap((issue): readonly Issue[] => {
