@@ -1,24 +1,24 @@
 import { z } from 'zod';
 import { DialectChange } from './dialect.ts';
-import { Count, Duration, Inr, Name, TimeOfDay, Wait } from './scenario-scalars.ts';
-import { State, TransferMode } from './service.ts';
+import { Count, Duration, Name, TimeOfDay, Wait } from './scenario-scalars.ts';
+import { inr, State, TransferMode } from './service.ts';
 
 /** The scenario file, in YAML or JSON. It describes how a world behaves. */
 
 const Step = z
   .strictObject({
-    to: State.exclude(['PENDING']).optional().meta({ description: 'The new state of the payout' }),
-    after: Duration.optional().meta({ description: 'When the step is due: this long after initiate' }),
-    at: TimeOfDay.optional().meta({
-      description: 'When the step is due: at this time of day (IST), for the first time after initiate',
-    }),
-    polls: Count.optional().meta({
-      description: 'When the step is due: at this status read, counted from initiate, at any time',
-    }),
+    to: State.exclude(['PENDING']).optional().describe('The new state of the payout'),
+    after: Duration.optional().describe('When the step is due: this long after initiate'),
+    at: TimeOfDay.optional().describe(
+      'When the step is due: at this time of day (IST), for the first time after initiate',
+    ),
+    polls: Count.optional().describe(
+      'When the step is due: at this status read, counted from initiate, at any time',
+    ),
     utr: z
       .enum(['now', 'none'])
       .optional()
-      .meta({ description: 'Whether this step sets the UTR; by default SUCCESS and REVERSED set it' }),
+      .describe('Whether this step sets the UTR; by default SUCCESS and REVERSED set it'),
   })
   .refine(({ after, at, polls }) => [after, at, polls].filter((when) => when !== undefined).length === 1, {
     error: 'must have exactly one of after, at and polls',
@@ -29,7 +29,7 @@ const Step = z
   .meta({ id: 'Step', description: 'One step of a payout' });
 export type Step = z.infer<typeof Step>;
 
-const Timeline = z.array(Step).max(20).meta({ description: 'The steps of a payout, in order' });
+const Timeline = z.array(Step).max(20).describe('The steps of a payout, in order');
 
 const Settlement = z
   .union([
@@ -41,10 +41,7 @@ const Settlement = z
       UPI: Timeline.optional(),
     }),
   ])
-  .meta({
-    description:
-      'A preset, or a timeline for each transfer mode; other modes use the settlement of the settings',
-  });
+  .describe('A preset, or a timeline for each transfer mode; other modes use the settlement of the settings');
 
 const NO_RATE_LIMIT = 'must be off, a count per time such as 20/1s, or { max: 20, per: 1s }';
 
@@ -66,9 +63,7 @@ const RateLimit = z
     ],
     { error: NO_RATE_LIMIT },
   )
-  .meta({
-    description: 'How many initiates each key may send in a window of wall time: 20/1s, { max, per }, or off',
-  });
+  .describe('How many initiates each key may send in a window of wall time: 20/1s, { max, per }, or off');
 
 const TextMatch = z
   .union([
@@ -77,13 +72,10 @@ const TextMatch = z
     z.strictObject({
       prefix: z.string().optional(),
       suffix: z.string().optional(),
-      matches: z
-        .string()
-        .optional()
-        .meta({ description: 'A regular expression (RE2: linear time, no look-around)' }),
+      matches: z.string().optional().describe('A regular expression (RE2: linear time, no look-around)'),
     }),
   ])
-  .meta({ description: 'A text, a list of texts, or conditions on a text: prefix, suffix, matches' });
+  .describe('A text, a list of texts, or conditions on a text: prefix, suffix, matches');
 
 const NumberMatch = z
   .union([
@@ -96,7 +88,7 @@ const NumberMatch = z
       lte: z.number().optional(),
     }),
   ])
-  .meta({ description: 'A number, a list of numbers, or bounds: gt, gte, lt, lte' });
+  .describe('A number, a list of numbers, or bounds: gt, gte, lt, lte');
 
 export const ROUTE_NAMES = ['initiate', 'status', 'balance'] as const;
 export const RouteName = z.enum(ROUTE_NAMES);
@@ -113,14 +105,16 @@ export const Match = z
     transfer_mode: z.union([TransferMode, z.array(TransferMode).min(1)]).optional(),
     remarks: TextMatch.optional(),
     amount: NumberMatch.optional(),
-    header: z.record(z.string(), TextMatch).optional().meta({ description: 'Request headers, by name' }),
-    attempt: NumberMatch.optional().meta({
-      description: 'Which attempt of this reference on this route this is, counted from 1',
-    }),
-    hours: z.strictObject({ from: TimeOfDay, to: TimeOfDay }).optional().meta({
-      description:
+    header: z.record(z.string(), TextMatch).optional().describe('Request headers, by name'),
+    attempt: NumberMatch.optional().describe(
+      'Which attempt of this reference on this route this is, counted from 1',
+    ),
+    hours: z
+      .strictObject({ from: TimeOfDay, to: TimeOfDay })
+      .optional()
+      .describe(
         "The world's time of day (IST) is in this range, which may include midnight; `to` is exclusive",
-    }),
+      ),
   })
   .meta({ id: 'Match', description: 'Which requests to match: every condition must hold' });
 export type Match = z.infer<typeof Match>;
@@ -133,10 +127,9 @@ const Delay = z
       .refine(({ min, max }) => min <= max, { error: 'must have a min that does not exceed max' }),
     z.strictObject({ median: Wait, sigma: z.number().min(0).max(5) }),
   ])
-  .meta({
-    description:
-      'How long the answer is delayed, in wall time: fixed, uniform (min, max) or log-normal (median, sigma); at most 1h',
-  });
+  .describe(
+    'How long the answer is delayed, in wall time: fixed, uniform (min, max) or log-normal (median, sigma); at most 1h',
+  );
 
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 /** They frame the answer or belong to one connection (RFC 9110, 7.6.1), or the sandbox writes them: Node would throw at some. */
@@ -146,12 +139,12 @@ const HEADER_VALUE = /^[\t\x20-\x7e]*$/;
 
 const Respond = z
   .strictObject({
-    status: z.int().min(200).max(599).meta({ description: 'HTTP status' }),
+    status: z.int().min(200).max(599).describe('HTTP status'),
     code: z
       .string()
       .min(1)
       .optional()
-      .meta({ description: 'The code in the body; by default that of the catalogue for this status' }),
+      .describe('The code in the body; by default that of the catalogue for this status'),
     message: z.string().optional(),
     headers: z
       .record(
@@ -166,7 +159,7 @@ const Respond = z
       .optional(),
     body: z
       .union([z.string(), z.record(z.string(), z.json()), z.array(z.json())])
-      .meta({ description: 'A text, or JSON; by default the error body of the dialect for this status' })
+      .describe('A text, or JSON; by default the error body of the dialect for this status')
       .optional(),
   })
   .meta({ id: 'Respond', description: 'The answer to send instead of the normal one' });
@@ -187,16 +180,17 @@ const Fault = z
     z.strictObject({ kind: z.literal('hang'), for: Wait }),
     z.strictObject({ kind: z.literal('slow-body'), bytes_per_second: z.int().min(1).max(1_000_000) }),
   ])
-  .meta({ description: 'What happens to the connection' });
+  .describe('What happens to the connection');
 
 const Effect = z
   .strictObject({
     delay: Delay.optional(),
     respond: Respond.optional(),
     fault: Fault.optional(),
-    commit: z.boolean().optional().meta({
-      description: 'Whether the payout happens; by default it does only without respond and fault',
-    }),
+    commit: z
+      .boolean()
+      .optional()
+      .describe('Whether the payout happens; by default it does only without respond and fault'),
     timeline: Timeline.optional(),
     not_found: z
       .strictObject({ reads: Count.optional(), for: Duration.optional() })
@@ -204,13 +198,10 @@ const Effect = z
         error: 'must have either reads or for',
       })
       .optional()
-      .meta({
-        description:
-          'Status answers "not found" for the first reads of the payout, or for this long after initiate',
-      }),
-    stale: Duration.optional().meta({
-      description: 'Status shows the payout as it was this long ago, in world time',
-    }),
+      .describe(
+        'Status answers "not found" for the first reads of the payout, or for this long after initiate',
+      ),
+    stale: Duration.optional().describe('Status shows the payout as it was this long ago, in world time'),
   })
   .refine((effect) => Object.values(effect).some((value) => value !== undefined), {
     error: 'must have at least one effect',
@@ -223,15 +214,14 @@ export const RuleDocument = z
     name: Name,
     description: z.string().optional(),
     match: Match.optional(),
-    skip: z
-      .int()
+    skip: z.int().min(0).optional().describe('The rule ignores this many matching requests first'),
+    times: Count.optional().describe('The rule applies to at most this many requests'),
+    probability: z
+      .number()
       .min(0)
+      .max(1)
       .optional()
-      .meta({ description: 'The rule ignores this many matching requests first' }),
-    times: Count.optional().meta({ description: 'The rule applies to at most this many requests' }),
-    probability: z.number().min(0).max(1).optional().meta({
-      description: 'The probability that the rule applies to a matching request; drawn from the seed',
-    }),
+      .describe('The probability that the rule applies to a matching request; drawn from the seed'),
     effect: Effect,
   })
   .meta({ id: 'Rule', description: 'The first rule that matches a request is applied' });
@@ -240,8 +230,8 @@ export type RuleDocument = z.infer<typeof RuleDocument>;
 export const ScenarioDocument = z
   .strictObject({
     $schema: z.string().optional(),
-    description: z.string().optional().meta({ description: 'What a client can expect in this scenario' }),
-    wallet: z.strictObject({ opening_balance: Inr(0) }).optional(),
+    description: z.string().optional().describe('What a client can expect in this scenario'),
+    wallet: z.strictObject({ opening_balance: inr(z.number().min(0)) }).optional(),
     seed: z
       .union([z.string().min(1), z.number()])
       .transform(String)
@@ -250,7 +240,7 @@ export const ScenarioDocument = z
     rate_limit: RateLimit.optional(),
     dialect: z
       .union([z.string(), DialectChange])
-      .meta({ description: 'The name of a preset, or changes to a preset' })
+      .describe('The name of a preset, or changes to a preset')
       .optional(),
     rules: z.array(RuleDocument).optional(),
   })

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { DURATION_FORM, durationLike } from './duration.ts';
-import { isWholePaise, MAX_AMOUNT_INR } from './service.ts';
 import { requiredText } from './shape-issues.ts';
 
 /** The single values of a scenario file: durations, times of day, amounts, names. */
@@ -26,13 +25,6 @@ export const TimeOfDay = requiredText(NO_TIME_OF_DAY)
   .regex(/^([01]\d|2[0-3]):[0-5]\d$/, { error: NO_TIME_OF_DAY })
   .meta({ examples: ['06:30'] })
   .transform((text) => Number(text.slice(0, 2)) * 60 + Number(text.slice(3)));
-
-export const Inr = (min: number) =>
-  z
-    .number()
-    .min(min)
-    .max(MAX_AMOUNT_INR)
-    .refine(isWholePaise, { error: 'must have at most 2 decimals (INR, whole paise)' });
 
 export const Count = z.int().min(1);
 
