@@ -5,14 +5,16 @@ import {
   type Match,
   type RuleDocument,
 } from '../contract/scenario-document.ts';
-import { linearPattern } from './linear-pattern.ts';
 import { plannedTimeline, type Report } from './planned-timeline.ts';
-import { matchPatternSize, MAX_PATTERN_SIZE, MAX_PATTERN_TEXT_LENGTH, patternSize } from './pattern-size.ts';
-import type { Delay, Effect, Fault, RequestFacts, Respond, Rule } from './rule.ts';
+import {
+  boundedPattern,
+  linearPattern,
+  matchPatternSize,
+  MAX_PATTERN_TEXT_LENGTH,
+  type PatternOf,
+} from './pattern.ts';
+import type { Effect, Fault, RequestFacts, Rule } from './rule.ts';
 import { istMinute } from '../payout/settlement.ts';
-
-/** How a pattern is compiled: a verification counts what it costs. */
-export type PatternOf = typeof linearPattern;
 
 type Test<T> = (value: T) => boolean;
 export type FactsTest = Test<RequestFacts>;
@@ -29,21 +31,8 @@ const TEXT_FIELDS = [
   'remarks',
 ] as const;
 
-/** An error of the compiler quotes the pattern. */
-const LONGEST_ERROR = 200;
-
 const listed = <T>(values: T | readonly T[]): readonly T[] =>
   Array.isArray(values) ? (values as readonly T[]) : [values as T];
-
-function boundedPattern(text: string, patternOf: PatternOf): ReturnType<PatternOf> {
-  const size = patternSize(text);
-  if (size > MAX_PATTERN_SIZE)
-    return {
-      error: `is too large a regular expression: its size is ${size}, at most ${MAX_PATTERN_SIZE} is allowed`,
-    };
-  const pattern = patternOf(text);
-  return 'error' in pattern ? { error: `is not a regular expression: ${pattern.error}` } : pattern;
-}
 
 function textTest(
   match: TextMatch,
@@ -59,7 +48,7 @@ function textTest(
   const { prefix, suffix, matches } = match;
   const pattern = matches === undefined ? undefined : boundedPattern(matches, patternOf);
   if (pattern !== undefined && 'error' in pattern) {
-    report([...path, 'matches'], pattern.error.slice(0, LONGEST_ERROR));
+    report([...path, 'matches'], pattern.error);
     return () => false;
   }
   return (text) =>
@@ -119,54 +108,25 @@ function factsTests(
   return tests;
 }
 
-function delayOf(delay: NonNullable<EffectDocument['delay']>): Delay {
-  if (typeof delay === 'number') return { fixedMs: delay };
-  if ('median' in delay) return { medianMs: delay.median, sigma: delay.sigma };
-  return { minMs: delay.min, maxMs: delay.max };
-}
-
 const DEFAULT_BYTES_PER_SECOND = 50; // a successful answer then takes about four seconds
 
 function faultOf(fault: NonNullable<EffectDocument['fault']>): Fault {
-  if (typeof fault === 'object') {
-    return fault.kind === 'hang'
-      ? { kind: 'hang', forMs: fault.for }
-      : { kind: 'slow-body', bytesPerSecond: fault.bytes_per_second };
-  }
-  if (fault === 'hang') return { kind: 'hang', forMs: null };
-  if (fault === 'slow-body') return { kind: 'slow-body', bytesPerSecond: DEFAULT_BYTES_PER_SECOND };
+  if (typeof fault === 'object') return fault;
+  if (fault === 'hang') return { kind: fault, for: null };
+  if (fault === 'slow-body') return { kind: fault, bytes_per_second: DEFAULT_BYTES_PER_SECOND };
   return { kind: fault };
 }
 
-const respondOf = ({
-  status,
-  code,
-  message,
-  headers,
-  body,
-}: NonNullable<EffectDocument['respond']>): Respond => ({
-  status,
-  code: code ?? null,
-  message: message ?? null,
-  headers: headers ?? {},
-  body: body ?? null,
-});
-
 function effectOf(effect: EffectDocument, path: readonly PropertyKey[], report: Report): Effect {
-  const { delay, respond, fault, timeline, not_found: notFound, stale } = effect;
+  const { delay = null, respond = null, fault, timeline, not_found: notFound = null, stale = null } = effect;
   return {
-    delay: delay === undefined ? null : delayOf(delay),
-    respond: respond === undefined ? null : respondOf(respond),
+    delay,
+    respond,
     fault: fault === undefined ? null : faultOf(fault),
-    commit: effect.commit ?? (respond === undefined && fault === undefined),
+    commit: effect.commit ?? (respond === null && fault === undefined),
     timeline: timeline === undefined ? null : plannedTimeline(timeline, [...path, 'timeline'], report),
-    hidden:
-      notFound === undefined
-        ? null
-        : notFound.reads === undefined
-          ? { forMs: notFound.for! }
-          : { reads: notFound.reads },
-    staleMs: stale ?? null,
+    notFound,
+    staleMs: stale,
   };
 }
 

@@ -34,7 +34,7 @@ export interface TextRead<T> {
 }
 
 /** zod compiles a schema at its first use. That pays for requests, but not for files. */
-const READ_ONCE = { jitless: true };
+export const READ_ONCE = { jitless: true };
 
 /** A scenario can have this many rules. A longer list is refused before its rules are looked at. */
 const MAX_RULES = 5000;

@@ -3,7 +3,7 @@ import type { ScenarioDocument } from '../contract/scenario-document.ts';
 import type { TransferMode } from '../contract/service.ts';
 import type { ClockState, ScenarioSettings, ScenarioSource } from '../contract/snapshot-lines.ts';
 import { toPaise } from '../payout/money.ts';
-import { matchPatternSize, MAX_SCENARIO_PATTERN_SIZE, tooLarge } from './pattern-size.ts';
+import { matchPatternSize, MAX_SCENARIO_PATTERN_SIZE, tooLarge } from './pattern.ts';
 import { compileRule } from './rule-compiler.ts';
 import type { Rule } from './rule.ts';
 import { plannedTimeline, type Report, type ScenarioIssue } from './planned-timeline.ts';
@@ -148,9 +148,7 @@ export function compileScenario(
 export interface ScenarioCompiler {
   /** @throws ScenarioError for a source that cannot be used */
   scenario(source: ScenarioSource): Scenario;
-  /** A rule on top of a world, called `world/NAME`. @throws ScenarioError for a document that cannot be used */
-  rule(document: unknown): Rule;
-  /** All rules on top of a world. @throws ScenarioError also when they are too much together */
+  /** All rules on top of a world, called `world/NAME`. @throws ScenarioError also when they are too much together */
   rules(documents: readonly unknown[]): readonly Rule[];
 }
 

@@ -3,7 +3,7 @@ import { Refusal } from '../contract/errors.ts';
 import { toInr } from '../payout/money.ts';
 import { legalNext, mayMove, withForcedStep, type Payout } from '../payout/payout.ts';
 import { covers, credit, debit, hasRoom, type Entry } from '../payout/wallet.ts';
-import { MAX_OVERRIDE_PATTERN_SIZE, tooLarge } from '../scenario/pattern-size.ts';
+import { MAX_OVERRIDE_PATTERN_SIZE, tooLarge } from '../scenario/pattern.ts';
 import { withOverrides, type ScenarioCompiler } from '../scenario/scenario.ts';
 import { attemptsHeld, noAttempts } from './attempts.ts';
 import { clockAt } from './clock.ts';
@@ -108,7 +108,7 @@ export function putRule(
   events: StateEvent[],
 ): string {
   const { index, uses } = state;
-  const rule = compiler.rule({ name: freeRuleName(state), ...document });
+  const rule = compiler.rules([{ name: freeRuleName(state), ...document }])[0]!;
   const others = index.overrides.filter(({ id }) => id !== rule.id);
   const size = others.reduce((sum, { patternSize }) => sum + patternSize, rule.patternSize);
   if (size > MAX_OVERRIDE_PATTERN_SIZE) {
