@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { durationMs } from './contract/duration.ts';
 import { MAX_AMOUNT_INR } from './contract/service.ts';
-import type { RateLimit } from './scenario/scenario.ts';
+import type { RateLimit } from './contract/snapshot-lines.ts';
 
 /** Parsers of settings. Each returns undefined for a text that it cannot parse. */
 

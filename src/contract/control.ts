@@ -154,11 +154,8 @@ export const RequestMatch = Match.extend({
 export type RequestMatch = z.output<typeof RequestMatch>;
 
 const Count = z
-  .strictObject({
-    exactly: z.int().min(0).optional(),
-    at_least: z.int().min(0).optional(),
-    at_most: z.int().min(0).optional(),
-  })
+  .strictObject({ exactly: z.int().min(0), at_least: z.int().min(0), at_most: z.int().min(0) })
+  .partial()
   .refine((count) => Object.values(count).some((value) => value !== undefined), {
     error: 'must say exactly, at_least or at_most',
   })

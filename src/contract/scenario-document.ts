@@ -1,9 +1,39 @@
 import { z } from 'zod';
 import { DialectChange } from './dialect.ts';
-import { Count, Duration, Name, TimeOfDay, Wait } from './scenario-scalars.ts';
+import { DURATION_FORM, durationLike } from './duration.ts';
 import { inr, State, TransferMode } from './service.ts';
+import { requiredText } from './shape-issues.ts';
 
 /** The scenario file, in YAML or JSON. It describes how a world behaves. */
+
+/** The longest time in wall time for which a rule makes a client wait. */
+export const LONGEST_WAIT_MS = 3_600_000;
+const LONGEST_MS = 3_650_000 * 86_400_000; // ten thousand years: timestamps cannot show later times
+
+/** A duration; parsed to whole milliseconds. */
+const Duration = durationLike('300ms, 90s, 40m, 2h, 3d', {
+  pattern: DURATION_FORM,
+  examples: ['300ms', '90s', '40m', '2h', '3d', 'PT90S'],
+}).refine((ms) => ms <= LONGEST_MS, { error: 'must be at most 3650000d' });
+
+const NO_TIME_OF_DAY = 'must be a time of day (IST) such as "06:30"';
+
+/** A duration in wall time for which a client waits. */
+const Wait = Duration.refine((ms) => ms <= LONGEST_WAIT_MS, {
+  error: 'must be at most 1h, since it is wall time',
+});
+
+/** A time of day in IST; parsed to minutes after midnight. */
+const TimeOfDay = requiredText(NO_TIME_OF_DAY)
+  .regex(/^([01]\d|2[0-3]):[0-5]\d$/, { error: NO_TIME_OF_DAY })
+  .meta({ examples: ['06:30'] })
+  .transform((text) => Number(text.slice(0, 2)) * 60 + Number(text.slice(3)));
+
+const Count = z.int().min(1);
+
+const Name = z.string().regex(/^[a-z0-9][a-z0-9-]{0,63}$/, {
+  error: 'must be a name of lower-case letters, digits and hyphens, at most 64 characters',
+});
 
 const Step = z
   .strictObject({
@@ -34,12 +64,7 @@ const Timeline = z.array(Step).max(20).describe('The steps of a payout, in order
 const Settlement = z
   .union([
     z.enum(['demo', 'instant', 'realistic', 'manual']),
-    z.strictObject({
-      IMPS: Timeline.optional(),
-      NEFT: Timeline.optional(),
-      RTGS: Timeline.optional(),
-      UPI: Timeline.optional(),
-    }),
+    z.strictObject({ IMPS: Timeline, NEFT: Timeline, RTGS: Timeline, UPI: Timeline }).partial(),
   ])
   .describe('A preset, or a timeline for each transfer mode; other modes use the settlement of the settings');
 
@@ -81,12 +106,7 @@ const NumberMatch = z
   .union([
     z.number(),
     z.array(z.number()).min(1),
-    z.strictObject({
-      gt: z.number().optional(),
-      gte: z.number().optional(),
-      lt: z.number().optional(),
-      lte: z.number().optional(),
-    }),
+    z.strictObject({ gt: z.number(), gte: z.number(), lt: z.number(), lte: z.number() }).partial(),
   ])
   .describe('A number, a list of numbers, or bounds: gt, gte, lt, lte');
 

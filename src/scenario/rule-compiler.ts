@@ -21,15 +21,16 @@ export type FactsTest = Test<RequestFacts>;
 type TextMatch = NonNullable<Match['client_ref_id']>;
 type NumberMatch = NonNullable<Match['amount']>;
 
-const TEXT_FIELDS = [
-  'client_ref_id',
-  'txn_id',
-  'beneficiary_name',
-  'beneficiary_account',
-  'beneficiary_ifsc',
-  'transfer_mode',
-  'remarks',
-] as const;
+/** The text fields of requests, and the routes whose requests have them. */
+const TEXT_FIELDS = {
+  client_ref_id: ['initiate', 'status'],
+  txn_id: ['status'],
+  beneficiary_name: ['initiate'],
+  beneficiary_account: ['initiate'],
+  beneficiary_ifsc: ['initiate'],
+  transfer_mode: ['initiate'],
+  remarks: ['initiate'],
+} as const satisfies Partial<Record<keyof Match, readonly RouteName[]>>;
 
 const listed = <T>(values: T | readonly T[]): readonly T[] =>
   Array.isArray(values) ? (values as readonly T[]) : [values as T];
@@ -86,7 +87,7 @@ function factsTests(
     const test = numberTest(amount);
     tests.push(({ fields }) => typeof fields['amount'] === 'number' && test(fields['amount']));
   }
-  for (const field of TEXT_FIELDS) {
+  for (const field of Object.keys(TEXT_FIELDS) as (keyof typeof TEXT_FIELDS)[]) {
     const wanted = match[field];
     if (wanted === undefined) continue;
     const test = textTest(wanted, [...path, field], patternOf, report);
@@ -130,18 +131,6 @@ function effectOf(effect: EffectDocument, path: readonly PropertyKey[], report: 
   };
 }
 
-/** The routes whose requests have a field. */
-const ROUTES_WITH: Readonly<Partial<Record<keyof Match, readonly RouteName[]>>> = {
-  client_ref_id: ['initiate', 'status'],
-  txn_id: ['status'],
-  beneficiary_name: ['initiate'],
-  beneficiary_account: ['initiate'],
-  beneficiary_ifsc: ['initiate'],
-  transfer_mode: ['initiate'],
-  remarks: ['initiate'],
-  amount: ['initiate'],
-};
-
 /** Reports conditions that no request can meet. */
 function reportImpossible(
   match: Match,
@@ -150,9 +139,9 @@ function reportImpossible(
   report: Report,
 ): void {
   let possible = routes;
-  for (const [field, having] of Object.entries(ROUTES_WITH)) {
+  for (const [field, having] of Object.entries({ ...TEXT_FIELDS, amount: ['initiate'] })) {
     if (match[field as keyof Match] === undefined) continue;
-    possible = possible.filter((route) => having.includes(route));
+    possible = possible.filter((route) => having.some((one) => one === route));
     if (possible.length === 0) {
       report([...path, field], `can never match: only ${having.join(' and ')} requests have it`);
       return;
