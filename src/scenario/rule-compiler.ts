@@ -70,45 +70,6 @@ const hoursTest = ({ from, to }: NonNullable<Match['hours']>): Test<number> =>
     ? (nowMs) => istMinute(nowMs) >= from && istMinute(nowMs) < to
     : (nowMs) => istMinute(nowMs) >= from || istMinute(nowMs) < to;
 
-/** The tests of a match, roughly the cheapest first. */
-function factsTests(
-  match: Match,
-  path: readonly PropertyKey[],
-  patternOf: PatternOf,
-  report: Report,
-): FactsTest[] {
-  const tests: FactsTest[] = [];
-  const { attempt, amount, hours, header } = match;
-  if (attempt !== undefined) {
-    const test = numberTest(attempt);
-    tests.push((facts) => test(facts.attempt));
-  }
-  if (amount !== undefined) {
-    const test = numberTest(amount);
-    tests.push(({ fields }) => typeof fields['amount'] === 'number' && test(fields['amount']));
-  }
-  for (const field of Object.keys(TEXT_FIELDS) as (keyof typeof TEXT_FIELDS)[]) {
-    const wanted = match[field];
-    if (wanted === undefined) continue;
-    const test = textTest(wanted, [...path, field], patternOf, report);
-    tests.push(({ fields }) => typeof fields[field] === 'string' && test(fields[field]));
-  }
-  if (hours !== undefined) {
-    const test = hoursTest(hours);
-    tests.push((facts) => test(facts.nowMs));
-  }
-  for (const [name, wanted] of Object.entries(header ?? {})) {
-    const test = textTest(wanted, [...path, 'header', name], patternOf, report);
-    const isPattern = typeof wanted === 'object' && 'matches' in wanted;
-    tests.push(({ headers }) => {
-      const values = listed(headers[name.toLowerCase()] ?? []);
-      const length = values.reduce((sum, value) => sum + value.length + 1, -1);
-      return (!isPattern || length <= MAX_PATTERN_TEXT_LENGTH) && values.some((value) => test(value));
-    });
-  }
-  return tests;
-}
-
 const DEFAULT_BYTES_PER_SECOND = 50; // a successful answer then takes about four seconds
 
 function faultOf(fault: NonNullable<EffectDocument['fault']>): Fault {
@@ -182,7 +143,7 @@ const routesOf = ({ route }: Match): readonly RouteName[] =>
   route === undefined ? ROUTE_NAMES : listed(route);
 
 /**
- * Compiles a match to tests that must all hold.
+ * Compiles a match to tests that must all hold, roughly the cheapest first.
  *
  * @param report receives every condition that no request can meet
  */
@@ -194,7 +155,36 @@ export function compileMatch(
 ): readonly FactsTest[] {
   const routes = routesOf(match);
   reportImpossible(match, routes, path, report);
-  return [(facts) => routes.includes(facts.route), ...factsTests(match, path, patternOf, report)];
+  const tests: FactsTest[] = [(facts) => routes.includes(facts.route)];
+  const { attempt, amount, hours, header } = match;
+  if (attempt !== undefined) {
+    const test = numberTest(attempt);
+    tests.push((facts) => test(facts.attempt));
+  }
+  if (amount !== undefined) {
+    const test = numberTest(amount);
+    tests.push(({ fields }) => typeof fields['amount'] === 'number' && test(fields['amount']));
+  }
+  for (const field of Object.keys(TEXT_FIELDS) as (keyof typeof TEXT_FIELDS)[]) {
+    const wanted = match[field];
+    if (wanted === undefined) continue;
+    const test = textTest(wanted, [...path, field], patternOf, report);
+    tests.push(({ fields }) => typeof fields[field] === 'string' && test(fields[field]));
+  }
+  if (hours !== undefined) {
+    const test = hoursTest(hours);
+    tests.push((facts) => test(facts.nowMs));
+  }
+  for (const [name, wanted] of Object.entries(header ?? {})) {
+    const test = textTest(wanted, [...path, 'header', name], patternOf, report);
+    const isPattern = typeof wanted === 'object' && 'matches' in wanted;
+    tests.push(({ headers }) => {
+      const values = listed(headers[name.toLowerCase()] ?? []);
+      const length = values.reduce((sum, value) => sum + value.length + 1, -1);
+      return (!isPattern || length <= MAX_PATTERN_TEXT_LENGTH) && values.some((value) => test(value));
+    });
+  }
+  return tests;
 }
 
 /**

@@ -146,13 +146,20 @@ export class ScenarioLibrary implements ScenarioCompiler {
     const isInFolder = folder !== undefined && dirname(file) === resolve(folder);
     const isFree = known === undefined || known.startsWith(SHIPPED);
     if (known !== file && !(isInFolder && isFree)) return; // a file of the folder that is not a scenario of the user
+    const errors = this.#loadErrors(file);
+    if (errors.length > 0) return this.#options.refused(errors);
+    this.#files.set(name, file);
+    this.#options.reloaded(file);
+  }
+
+  /** Loads a file. @returns what is wrong with it */
+  #loadErrors(file: string): readonly string[] {
     try {
       this.#load(file);
-      this.#files.set(name, file);
-      this.#options.reloaded(file);
+      return [];
     } catch (error) {
       if (!(error instanceof ScenarioError)) throw error;
-      this.#options.refused(error.lines);
+      return error.lines;
     }
   }
 
@@ -162,12 +169,7 @@ export class ScenarioLibrary implements ScenarioCompiler {
     const lines: string[] = [];
     for (const [name, file] of filesIn(resolve(this.#options.folder))) {
       this.#files.set(name, file);
-      try {
-        this.#load(file);
-      } catch (error) {
-        if (!(error instanceof ScenarioError)) throw error;
-        lines.push(...error.lines);
-      }
+      lines.push(...this.#loadErrors(file));
     }
     if (lines.length > 0) throw new ScenarioError(lines);
   }
