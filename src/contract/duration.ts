@@ -1,14 +1,7 @@
 import { z } from 'zod';
 import { requiredText } from './shape-issues.ts';
 
-const UNIT_MS: Readonly<Record<string, number>> = {
-  ms: 1,
-  s: 1000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-  w: 604_800_000,
-};
+const UNIT_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
 
 /** `300ms`, `90s`, `40m`, `2h`, `3d`, `1w`, or ISO 8601 without months and years, which have no fixed length. */
 export const DURATION_FORM =
@@ -21,7 +14,10 @@ export function durationMs(text: string): number | undefined {
   if (!FORM.test(text)) return undefined;
   const parts = [...text.matchAll(PARTS)];
   const ms = Math.round(
-    parts.reduce((sum, [, count, unit]) => sum + Number(count) * UNIT_MS[unit!.toLowerCase()]!, 0),
+    parts.reduce(
+      (sum, [, count, unit]) => sum + Number(count) * UNIT_MS[unit!.toLowerCase() as keyof typeof UNIT_MS],
+      0,
+    ),
   );
   return Number.isSafeInteger(ms) ? ms : undefined;
 }
@@ -41,6 +37,8 @@ export function durationLike(like: string, meta: z.GlobalMeta) {
 
 /** Writes whole milliseconds in the largest unit that keeps them whole: 90000 is `90s`, 86400000 is `1d`. */
 export function durationText(ms: number): string {
-  const unit = ['d', 'h', 'm', 's'].find((one) => ms >= UNIT_MS[one]! && ms % UNIT_MS[one]! === 0);
-  return unit === undefined ? `${ms}ms` : `${ms / UNIT_MS[unit]!}${unit}`;
+  for (const unit of ['d', 'h', 'm', 's'] as const) {
+    if (ms >= UNIT_MS[unit] && ms % UNIT_MS[unit] === 0) return `${ms / UNIT_MS[unit]}${unit}`;
+  }
+  return `${ms}ms`;
 }

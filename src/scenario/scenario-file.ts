@@ -107,11 +107,15 @@ function lenient(schema: z.ZodType): z.ZodType {
 function readableParts(input: unknown): ScenarioDocument {
   const rule = lenient(RuleDocument.partial()).catch({});
   const document = lenient(ScenarioDocument.extend({ rules: z.array(rule).optional() })).catch({});
-  const { rules, ...rest } = document.parse(input, READ_ONCE) as ScenarioDocument;
-  const named = rules?.map(({ name = '', effect = {}, ...parts }, index) => {
-    return { ...parts, name: name === '' ? `unreadable-${index}` : name, effect };
+  const { rules, ...rest } = document.parse(input, READ_ONCE) as Omit<ScenarioDocument, 'rules'> & {
+    readonly rules?: readonly Partial<RuleDocument>[];
+  };
+  const named = (one: Partial<RuleDocument>, index: number): RuleDocument => ({
+    ...one,
+    name: one.name ?? `unreadable-${index}`,
+    effect: one.effect ?? {},
   });
-  return { ...rest, rules: named };
+  return { ...rest, rules: rules?.map(named) };
 }
 
 let magicRules: readonly Rule[] | undefined;
