@@ -3,10 +3,9 @@ import { z } from 'zod';
 import type { ScenarioInput } from './contract/control.ts';
 import { durationMs } from './contract/duration.ts';
 import { MAX_AMOUNT_INR } from './contract/service.ts';
-import type { ScenarioSettings } from './contract/snapshot-lines.ts';
+import type { RateLimit, ScenarioSettings } from './contract/snapshot-lines.ts';
 import { toPaise } from './payout/money.ts';
 import { SETTLEMENTS } from './payout/settlement.ts';
-import type { RateLimit } from './scenario/scenario.ts';
 
 // Parsers of settings. Each returns undefined for a text that it cannot parse.
 

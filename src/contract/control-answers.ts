@@ -4,31 +4,28 @@ import { RouteName } from './scenario-document.ts';
 
 /** Responses of the control API. Amounts are INR, times ISO 8601 in UTC with milliseconds. */
 
-const Inr = z.number().meta({ description: 'INR' });
+const Inr = z.number().describe('INR');
 const Time = z.iso.datetime().meta({ examples: ['2026-01-15T10:30:00.000Z'] });
-const NextCursor = z
-  .number()
-  .nullable()
-  .meta({ description: 'The cursor of the next page; null for the last page' });
+const NextCursor = z.number().nullable().describe('The cursor of the next page; null for the last page');
 
 export const HealthAnswer = z
   .object({ status: z.enum(['ready', 'stopping']), version: z.string() })
-  .meta({ description: 'ready, or stopping' });
+  .describe('ready, or stopping');
 
 export const DroppedAnswer = z.object({
-  dropped: z.string().meta({ description: 'The id of the world that was dropped' }),
+  dropped: z.string().describe('The id of the world that was dropped'),
 });
 export const ClearedAnswer = z.object({
-  cleared: z.int().meta({ description: 'How many entries were cleared' }),
+  cleared: z.int().describe('How many entries were cleared'),
 });
 
 export const ClockAnswer = z
   .object({
     now: Time,
     frozen: z.boolean(),
-    next_due: Time.nullable().meta({
-      description: 'When the next step of a payout is due; null when nothing is scheduled',
-    }),
+    next_due: Time.nullable().describe(
+      'When the next step of a payout is due; null when nothing is scheduled',
+    ),
   })
   .meta({ id: 'Clock' });
 export type ClockAnswer = z.infer<typeof ClockAnswer>;
@@ -38,8 +35,8 @@ export const ChangeAnswer = z
     txn_id: z.string(),
     client_ref_id: z.string(),
     from: State,
-    to: State.meta({ description: 'The same as `from` when the step only set the UTR' }),
-    at: Time.meta({ description: "The step's own due time" }),
+    to: State.describe('The same as `from` when the step only set the UTR'),
+    at: Time.describe("The step's own due time"),
     utr: z.string().nullable(),
   })
   .meta({ id: 'Change', description: 'A step of a payout that was applied' });
@@ -57,12 +54,12 @@ export const WorldAnswer = z
     opening_balance: Inr,
     transactions: z
       .object({ PENDING: z.int(), SUCCESS: z.int(), FAILED: z.int(), REVERSED: z.int() })
-      .meta({ description: 'How many payouts are in each state' }),
+      .describe('How many payouts are in each state'),
     clock: ClockAnswer,
     scenario: z.string(),
     invariants: z
       .union([z.literal('hold'), z.array(z.string())])
-      .meta({ description: 'hold; otherwise the invariants that are broken, which is a bug of the sandbox' }),
+      .describe('hold; otherwise the invariants that are broken, which is a bug of the sandbox'),
   })
   .meta({ id: 'World' });
 export type WorldAnswer = z.infer<typeof WorldAnswer>;
@@ -72,9 +69,9 @@ export const WalletAnswer = z
     balance: Inr,
     currency: z.literal('INR'),
     opening_balance: Inr,
-    in_flight: Inr.meta({ description: 'INR in payouts that are PENDING' }),
-    paid_out: Inr.meta({ description: 'INR in payouts that are SUCCESS' }),
-    came_back: Inr.meta({ description: 'INR of payouts that FAILED or were REVERSED' }),
+    in_flight: Inr.describe('INR in payouts that are PENDING'),
+    paid_out: Inr.describe('INR in payouts that are SUCCESS'),
+    came_back: Inr.describe('INR of payouts that FAILED or were REVERSED'),
     last_updated: Time,
   })
   .meta({ id: 'Wallet' });
@@ -83,8 +80,8 @@ export type WalletAnswer = z.infer<typeof WalletAnswer>;
 export const EntryAnswer = z
   .object({
     kind: z.enum(['opening', 'payout', 'refund', 'credit', 'debit']),
-    amount: Inr.meta({ description: 'INR; negative when the balance went down' }),
-    balance: Inr.meta({ description: 'The balance after this entry, in INR' }),
+    amount: Inr.describe('INR; negative when the balance went down'),
+    balance: Inr.describe('The balance after this entry, in INR'),
     txn_id: z.string().nullable(),
     at: Time,
   })
@@ -98,14 +95,12 @@ export const MoneyAnswer = z.object({ balance: Inr, entry: EntryAnswer });
 export type MoneyAnswer = z.infer<typeof MoneyAnswer>;
 
 const TimelineStep = z.object({
-  to: State.nullable().meta({ description: 'null when the step only sets the UTR' }),
-  at: Time.nullable().meta({
-    description: 'When the step was applied or is due; null while it waits for status reads',
-  }),
-  polls: z.int().nullable().meta({ description: 'The number of the status read that applies this step' }),
+  to: State.nullable().describe('null when the step only sets the UTR'),
+  at: Time.nullable().describe('When the step was applied or is due; null while it waits for status reads'),
+  polls: z.int().nullable().describe('The number of the status read that applies this step'),
   utr: z.boolean(),
   done: z.boolean(),
-  forced: z.boolean().meta({ description: 'True when a transition forced this step' }),
+  forced: z.boolean().describe('True when a transition forced this step'),
 });
 
 export const TransactionAnswer = z
@@ -121,16 +116,11 @@ export const TransactionAnswer = z
     utr: z.string().nullable(),
     created_at: Time,
     completed_at: Time.nullable(),
-    nth: z.int().meta({ description: 'Which payout of its reference this is, counted from 1' }),
-    planned_by: z
-      .string()
-      .meta({ description: 'What decided the timeline: a rule, a settlement preset or a scenario' }),
-    reason: z.string().meta({ description: 'Why the payout is in its state' }),
-    hidden_by: z
-      .string()
-      .nullable()
-      .meta({ description: 'The rule that currently hides this payout from status reads' }),
-    legal: z.array(State).meta({ description: 'The states that a transition can force' }),
+    nth: z.int().describe('Which payout of its reference this is, counted from 1'),
+    planned_by: z.string().describe('What decided the timeline: a rule, a settlement preset or a scenario'),
+    reason: z.string().describe('Why the payout is in its state'),
+    hidden_by: z.string().nullable().describe('The rule that currently hides this payout from status reads'),
+    legal: z.array(State).describe('The states that a transition can force'),
     timeline: z.array(TimelineStep),
   })
   .meta({ id: 'Transaction' });
@@ -141,15 +131,13 @@ export type TransactionsAnswer = z.infer<typeof TransactionsAnswer>;
 
 export const RuleAnswer = z
   .object({
-    id: z.string().meta({ description: 'scenario/rule, as in the header X-Sandbox-Rule' }),
+    id: z.string().describe('scenario/rule, as in the header X-Sandbox-Rule'),
     name: z.string(),
-    from: z
-      .enum(['world', 'scenario', 'magic'])
-      .meta({ description: 'world: a rule that was put on top of this world' }),
+    from: z.enum(['world', 'scenario', 'magic']).describe('world: a rule that was put on top of this world'),
     description: z.string(),
-    matched: z.int().meta({ description: 'How many requests matched' }),
-    taken: z.int().meta({ description: 'How many of those requests the rule was applied to' }),
-    rule: z.unknown().meta({ description: 'The rule as written' }),
+    matched: z.int().describe('How many requests matched'),
+    taken: z.int().describe('How many of those requests the rule was applied to'),
+    rule: z.unknown().describe('The rule as written'),
   })
   .meta({ id: 'RuleInForce' });
 export type RuleAnswer = z.infer<typeof RuleAnswer>;
@@ -160,62 +148,53 @@ export const ScenarioAnswer = z
   .object({
     name: z.string(),
     description: z.string(),
-    chosen: z.boolean().meta({ description: 'False when the world uses the active scenario of the server' }),
-    document: z.unknown().meta({ description: 'The scenario as written' }),
+    chosen: z.boolean().describe('False when the world uses the active scenario of the server'),
+    document: z.unknown().describe('The scenario as written'),
     rules: z.array(RuleAnswer),
   })
   .meta({ id: 'ScenarioInForce' });
 export type ScenarioAnswer = z.infer<typeof ScenarioAnswer>;
 
 export const ScenariosAnswer = z.object({
-  in_force: z.string().meta({ description: 'The scenario of every world that has not chosen one' }),
+  in_force: z.string().describe('The scenario of every world that has not chosen one'),
   scenarios: z.array(z.object({ name: z.string(), description: z.string() })),
 });
 export type ScenariosAnswer = z.infer<typeof ScenariosAnswer>;
 
 export const JournalEntry = z
   .object({
-    id: z.int().meta({ description: 'Which request of its world this is, counted from 1' }),
+    id: z.int().describe('Which request of its world this is, counted from 1'),
     request_id: z.string(),
-    at: Time.meta({ description: 'World time when the request arrived' }),
-    wall_at: Time.meta({ description: 'Wall time when the request arrived' }),
+    at: Time.describe('World time when the request arrived'),
+    wall_at: Time.describe('Wall time when the request arrived'),
     outcome: z.enum(['pending', 'answered', 'fault', 'client_gone']),
     route: RouteName.nullable(),
     request: z.object({
       method: z.string(),
       path: z.string(),
-      headers: z.record(z.string(), z.unknown()).meta({ description: 'Keys are redacted' }),
-      body: z
-        .unknown()
-        .meta({ description: 'The body as JSON if it is JSON, otherwise as text; null without a body' }),
+      headers: z.record(z.string(), z.unknown()).describe('Keys are redacted'),
+      body: z.unknown().describe('The body as JSON if it is JSON, otherwise as text; null without a body'),
     }),
     answer: z
       .object({ status: z.int(), headers: z.record(z.string(), z.unknown()), body: z.unknown() })
       .nullable()
-      .meta({
-        description: 'null while the request is pending, and when the connection broke before an answer',
-      }),
+      .describe('null while the request is pending, and when the connection broke before an answer'),
     duration_ms: z.number().nullable(),
     code: z.string().nullable(),
     client_ref_id: z.string().nullable(),
     txn_id: z.string().nullable(),
-    attempt: z
-      .int()
-      .nullable()
-      .meta({ description: 'Which attempt of this reference this is, counted from 1' }),
-    rule: z.string().nullable().meta({ description: 'The rule that decided the answer: scenario/rule' }),
-    limit: z.string().nullable().meta({ description: 'The setting whose limit refused the request' }),
+    attempt: z.int().nullable().describe('Which attempt of this reference this is, counted from 1'),
+    rule: z.string().nullable().describe('The rule that decided the answer: scenario/rule'),
+    limit: z.string().nullable().describe('The setting whose limit refused the request'),
     fault: z.string().nullable(),
     delay_ms: z.number().nullable(),
     committed: z
       .boolean()
       .nullable()
-      .meta({ description: 'Whether the request made a payout; null for a request that cannot make one' }),
+      .describe('Whether the request made a payout; null for a request that cannot make one'),
     replayed: z.boolean(),
     warnings: z.array(z.string()),
-    balance_before: Inr.nullable().meta({
-      description: 'INR; null when the request did not reach the ledger',
-    }),
+    balance_before: Inr.nullable().describe('INR; null when the request did not reach the ledger'),
     balance_after: Inr.nullable(),
   })
   .meta({ id: 'JournalEntry' });
@@ -223,25 +202,23 @@ export type JournalEntry = z.infer<typeof JournalEntry>;
 
 export const RequestsAnswer = z.object({
   requests: z.array(JournalEntry),
-  evicted: z.int().meta({ description: 'How many older entries were dropped' }),
+  evicted: z.int().describe('How many older entries were dropped'),
 });
 export type RequestsAnswer = z.infer<typeof RequestsAnswer>;
 
 export const VerifyAnswer = z
   .object({
     passed: z.boolean(),
-    count: z
-      .int()
-      .meta({ description: 'How many requests match; for a sequence, how many of its steps were found' }),
+    count: z.int().describe('How many requests match; for a sequence, how many of its steps were found'),
     message: z.string(),
     closest: z.array(
       z.object({
         id: z.int(),
-        request: z.string().meta({ description: 'The request in one line' }),
+        request: z.string().describe('The request in one line'),
         misses: z.array(z.object({ field: z.string(), expected: z.unknown(), actual: z.unknown() })),
       }),
     ),
-    evicted: z.int().meta({ description: 'How many older requests were dropped from the journal' }),
+    evicted: z.int().describe('How many older requests were dropped from the journal'),
   })
   .meta({ id: 'Verified' });
 export type VerifyAnswer = z.infer<typeof VerifyAnswer>;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { durationMs } from './duration.ts';
-import { isWholePaise, MAX_AMOUNT_INR, State } from './service.ts';
+import { durationLike } from './duration.ts';
+import { Amount, State } from './service.ts';
 import { FAULTS, Match, RouteName, RuleDocument, ScenarioDocument } from './scenario-document.ts';
 
 /** Bodies and queries of the routes under /_sandbox. */
@@ -18,32 +18,19 @@ const queryNumber = (min: number, max: number) => {
 
 const Limit = queryNumber(1, LONGEST_LIST)
   .optional()
-  .meta({ description: `The most items to return, up to ${LONGEST_LIST}; 100 by default` });
+  .describe(`The most items to return, up to ${LONGEST_LIST}; 100 by default`);
 
 const Order = z
   .enum(['newest', 'oldest'])
   .optional()
-  .meta({ description: 'The order of the list; newest first by default' });
+  .describe('The order of the list; newest first by default');
 
-const Cursor = queryNumber(0, Number.MAX_SAFE_INTEGER)
-  .optional()
-  .meta({ description: 'The `next` of the previous page' });
+const Cursor = queryNumber(0, Number.MAX_SAFE_INTEGER).optional().describe('The `next` of the previous page');
 
 /** ISO 8601 with a zone, as ms since the epoch. */
 const Instant = z.iso
   .datetime({ offset: true, error: 'must be an ISO 8601 time such as 2026-12-01T00:00:00Z' })
   .transform((text) => Date.parse(text));
-
-const NO_DURATION = 'must be a duration such as 90s, 2h, 3d or PT90S';
-const Duration = z
-  .string({ error: NO_DURATION })
-  .meta({ examples: ['90s', '2h', '3d'] })
-  .transform((text, context) => {
-    const ms = durationMs(text);
-    if (ms !== undefined) return ms;
-    context.issues.push({ code: 'custom', message: NO_DURATION, input: text });
-    return z.NEVER;
-  });
 
 const oneOf =
   (...keys: readonly string[]) =>
@@ -52,12 +39,14 @@ const oneOf =
 
 export const AdvanceRequest = z
   .strictObject({
-    by: Duration.optional().meta({ description: 'Move the clock by this duration' }),
+    by: durationLike('90s, 2h, 3d', { examples: ['90s', '2h', '3d'] })
+      .optional()
+      .describe('Move the clock by this duration'),
     to: Instant.optional().meta({
       description: 'Move the clock to this time',
       examples: ['2026-12-01T00:00:00Z'],
     }),
-    until: z.literal('idle').optional().meta({ description: 'Move the clock until nothing is scheduled' }),
+    until: z.literal('idle').optional().describe('Move the clock until nothing is scheduled'),
   })
   .refine(oneOf('by', 'to', 'until'), {
     error: 'must be one of {"by":"2h"}, {"to":"2026-12-01T00:00:00Z"} and {"until":"idle"}',
@@ -70,21 +59,13 @@ export const NoRequest = z.strictObject({}).optional();
 
 export const MoneyRequest = z
   .strictObject({
-    amount: z
-      .number()
-      .gt(0, { error: 'must be greater than 0' })
-      .max(MAX_AMOUNT_INR)
-      .refine(isWholePaise, { error: 'must have at most 2 decimals (INR, whole paise)' })
-      .meta({ description: 'INR, at most 2 decimals', examples: [500] }),
+    amount: Amount.meta({ description: 'INR, at most 2 decimals', examples: [500] }),
   })
   .meta({ id: 'MoneyRequest', description: 'Money to put into the wallet or to take out of it' });
 
 export const ChooseRequest = z
   .strictObject({
-    use: z
-      .string()
-      .nullable()
-      .meta({ description: 'The name of a scenario; null for the active scenario of the server' }),
+    use: z.string().nullable().describe('The name of a scenario; null for the active scenario of the server'),
   })
   .meta({ id: 'ChooseRequest', description: 'The name of a scenario' });
 
@@ -107,10 +88,12 @@ type Given<T> = T extends object ? { readonly [K in keyof T]: K extends 'body' ?
 export type ScenarioInput = Given<z.input<typeof ScenarioDocument>>;
 
 export const RulesQuery = z.strictObject({
-  from: z.enum(['world', 'scenario', 'magic']).optional().meta({
-    description:
+  from: z
+    .enum(['world', 'scenario', 'magic'])
+    .optional()
+    .describe(
       'Only the rules on top of the world, those of its scenario, or those of the magic beneficiaries',
-  }),
+    ),
 });
 
 export const TransitionRequest = z
@@ -118,7 +101,7 @@ export const TransitionRequest = z
   .meta({ id: 'TransitionRequest', description: 'The state to force a payout into' });
 
 export const TransactionsQuery = z.strictObject({
-  status: State.optional().meta({ description: 'Only payouts in this state' }),
+  status: State.optional().describe('Only payouts in this state'),
   client_ref_id: z.string().min(1).optional(),
   order: Order,
   limit: Limit,
@@ -127,7 +110,7 @@ export const TransactionsQuery = z.strictObject({
 export type TransactionsQuery = z.input<typeof TransactionsQuery>;
 
 export const EntriesQuery = z.strictObject({
-  txn_id: z.string().min(1).optional().meta({ description: 'Only entries of this payout' }),
+  txn_id: z.string().min(1).optional().describe('Only entries of this payout'),
   order: Order,
   limit: Limit,
   cursor: Cursor,
@@ -139,9 +122,7 @@ const HttpStatus = z.int().min(100).max(599);
 
 export const RequestsQuery = z.strictObject({
   route: RouteName.optional(),
-  status: queryNumber(100, 599)
-    .optional()
-    .meta({ description: 'Only requests that were answered with this HTTP status' }),
+  status: queryNumber(100, 599).optional().describe('Only requests that were answered with this HTTP status'),
   client_ref_id: z.string().min(1).optional(),
   txn_id: z.string().min(1).optional(),
   since: z
@@ -149,7 +130,7 @@ export const RequestsQuery = z.strictObject({
       error: NO_SINCE,
     })
     .optional()
-    .meta({ description: 'Only requests after the one with this id, or since this world time' }),
+    .describe('Only requests after the one with this id, or since this world time'),
   order: Order,
   limit: Limit,
 });
@@ -159,25 +140,22 @@ const oneOrMore = <T extends z.ZodType>(schema: T) => z.union([schema, z.array(s
 
 /** Selects requests of the journal: everything a rule's `match` accepts, plus the outcome of the request. */
 export const RequestMatch = Match.extend({
-  status: oneOrMore(HttpStatus).optional().meta({ description: 'The HTTP status of the answer' }),
+  status: oneOrMore(HttpStatus).describe('The HTTP status of the answer').optional(),
   outcome: oneOrMore(z.enum(['pending', 'answered', 'fault', 'client_gone'])).optional(),
   rule: z
     .string()
     .regex(/^[\w.-]+\/[\w.-]+$/, { error: 'must be scenario/rule, as in the header X-Sandbox-Rule' })
     .optional()
-    .meta({ description: 'The rule that decided the answer: scenario/rule' }),
+    .describe('The rule that decided the answer: scenario/rule'),
   fault: z.enum(FAULTS).optional(),
-  committed: z.boolean().optional().meta({ description: 'Whether the request made a payout' }),
+  committed: z.boolean().optional().describe('Whether the request made a payout'),
   replayed: z.boolean().optional(),
 }).meta({ id: 'RequestMatch', description: 'Which requests to select: every condition must hold' });
 export type RequestMatch = z.output<typeof RequestMatch>;
 
 const Count = z
-  .strictObject({
-    exactly: z.int().min(0).optional(),
-    at_least: z.int().min(0).optional(),
-    at_most: z.int().min(0).optional(),
-  })
+  .strictObject({ exactly: z.int().min(0), at_least: z.int().min(0), at_most: z.int().min(0) })
+  .partial()
   .refine((count) => Object.values(count).some((value) => value !== undefined), {
     error: 'must say exactly, at_least or at_most',
   })
@@ -190,13 +168,13 @@ const Count = z
 export const VerifyRequest = z
   .strictObject({
     match: RequestMatch.optional(),
-    count: Count.optional().meta({ description: 'How many requests must match; at least one by default' }),
+    count: Count.optional().describe('How many requests must match; at least one by default'),
     sequence: z
       .array(RequestMatch)
       .min(1)
       .max(100)
       .optional()
-      .meta({ description: 'Requests that arrived in this order; other requests may lie between them' }),
+      .describe('Requests that arrived in this order; other requests may lie between them'),
   })
   .refine(oneOf('match', 'sequence'), { error: 'must have either match or sequence' })
   .refine(({ sequence, count }) => sequence === undefined || count === undefined, {

@@ -1,29 +1,39 @@
+import { z } from 'zod';
+import { requiredText } from './shape-issues.ts';
+
 const UNIT_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
 
-const SHORT = /^(\d+(?:\.\d+)?)(ms|s|m|h|d|w)$/;
-const ISO_8601 = /^P(?=.)(?:(\d+)W)?(?:(\d+)D)?(?:T(?=\d)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?$/;
+/** `300ms`, `90s`, `40m`, `2h`, `3d`, `1w`, or ISO 8601 without months and years, which have no fixed length. */
+export const DURATION_FORM =
+  '^(\\d+(\\.\\d+)?(ms|s|m|h|d|w)|P(?=.)(\\d+W)?(\\d+D)?(T(?=\\d)(\\d+H)?(\\d+M)?(\\d+(\\.\\d+)?S)?)?)$';
+const FORM = new RegExp(DURATION_FORM);
+const PARTS = /(\d+(?:\.\d+)?)(ms|[smhdw])/gi;
 
-/**
- * Parses a duration: `300ms`, `90s`, `40m`, `2h`, `3d`, `1w`, or ISO 8601 (`PT90S`, `P3D`).
- * Months and years have no fixed length and are not accepted.
- *
- * @returns whole milliseconds, at least 0, or undefined when the text is not a duration
- */
+/** Parses a duration. @returns whole milliseconds, at least 0, or undefined when the text is not a duration */
 export function durationMs(text: string): number | undefined {
-  const short = SHORT.exec(text);
-  if (short) return checked(Number(short[1]) * UNIT_MS[short[2] as keyof typeof UNIT_MS]);
-  const iso = ISO_8601.exec(text);
-  if (!iso) return undefined;
-  const [weeks, days, hours, minutes, seconds] = iso.slice(1).map((part) => Number(part ?? 0));
-  return checked(
-    weeks! * UNIT_MS.w + days! * UNIT_MS.d + hours! * UNIT_MS.h + minutes! * UNIT_MS.m + seconds! * UNIT_MS.s,
+  if (!FORM.test(text)) return undefined;
+  const parts = [...text.matchAll(PARTS)];
+  const ms = Math.round(
+    parts.reduce(
+      (sum, [, count, unit]) => sum + Number(count) * UNIT_MS[unit!.toLowerCase() as keyof typeof UNIT_MS],
+      0,
+    ),
   );
+  return Number.isSafeInteger(ms) ? ms : undefined;
 }
 
-const checked = (ms: number): number | undefined => {
-  const whole = Math.round(ms);
-  return Number.isSafeInteger(whole) ? whole : undefined;
-};
+/** A duration as text; parsed to whole milliseconds. @param like examples of it, for its message */
+export function durationLike(like: string, meta: z.GlobalMeta) {
+  const error = `must be a duration such as ${like} or PT90S`;
+  return requiredText(error)
+    .meta(meta)
+    .transform((text, context) => {
+      const ms = durationMs(text);
+      if (ms !== undefined) return ms;
+      context.issues.push({ code: 'custom', message: error, input: text });
+      return z.NEVER;
+    });
+}
 
 /** Writes whole milliseconds in the largest unit that keeps them whole: 90000 is `90s`, 86400000 is `1d`. */
 export function durationText(ms: number): string {

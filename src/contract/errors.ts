@@ -1,3 +1,5 @@
+import { z } from 'zod';
+
 /**
  * Every error that a payout client can receive, with its HTTP status. docs/errors.md lists the same
  * (a test compares the two). The interface names the statuses 400, 401, 402, 429 and 500 for initiate and
@@ -48,10 +50,24 @@ export type RefusalCode = keyof typeof REFUSALS;
 export type ServiceRefusalCode = keyof typeof SERVICE_REFUSALS;
 
 /** One invalid field and a message that begins with its name: `{field: 'amount', message: 'amount is required'}`. */
-export interface FieldError {
-  readonly field: string;
-  readonly message: string;
-}
+const FieldError = z.object({ field: z.string(), message: z.string() });
+export type FieldError = z.infer<typeof FieldError>;
+
+/** The body of every error in the default dialect. */
+export const ErrorAnswer = z
+  .object({
+    status: z.literal('error'),
+    message: z.string().describe('What happened, what was received, and what would have been valid'),
+    code: z.string().meta({
+      description: 'A code of the catalogue, or one that a rule sets',
+      examples: ['INVALID_REQUEST'],
+    }),
+    errors: z
+      .array(FieldError)
+      .optional()
+      .describe('Every invalid field; at most 50 for a request of the control API'),
+  })
+  .meta({ id: 'Error', description: 'The request was refused' });
 
 export interface RefusalDetails {
   /** A more specific message than that of the catalogue. */

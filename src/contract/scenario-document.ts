@@ -1,24 +1,54 @@
 import { z } from 'zod';
 import { DialectChange } from './dialect.ts';
-import { Count, Duration, Inr, Name, TimeOfDay, Wait } from './scenario-scalars.ts';
-import { State, TransferMode } from './service.ts';
+import { DURATION_FORM, durationLike } from './duration.ts';
+import { inr, State, TransferMode } from './service.ts';
+import { requiredText } from './shape-issues.ts';
 
 /** The scenario file, in YAML or JSON. It describes how a world behaves. */
 
+/** The longest time in wall time for which a rule makes a client wait. */
+export const LONGEST_WAIT_MS = 3_600_000;
+const LONGEST_MS = 3_650_000 * 86_400_000; // ten thousand years: timestamps cannot show later times
+
+/** A duration; parsed to whole milliseconds. */
+const Duration = durationLike('300ms, 90s, 40m, 2h, 3d', {
+  pattern: DURATION_FORM,
+  examples: ['300ms', '90s', '40m', '2h', '3d', 'PT90S'],
+}).refine((ms) => ms <= LONGEST_MS, { error: 'must be at most 3650000d' });
+
+const NO_TIME_OF_DAY = 'must be a time of day (IST) such as "06:30"';
+
+/** A duration in wall time for which a client waits. */
+const Wait = Duration.refine((ms) => ms <= LONGEST_WAIT_MS, {
+  error: 'must be at most 1h, since it is wall time',
+});
+
+/** A time of day in IST; parsed to minutes after midnight. */
+const TimeOfDay = requiredText(NO_TIME_OF_DAY)
+  .regex(/^([01]\d|2[0-3]):[0-5]\d$/, { error: NO_TIME_OF_DAY })
+  .meta({ examples: ['06:30'] })
+  .transform((text) => Number(text.slice(0, 2)) * 60 + Number(text.slice(3)));
+
+const Count = z.int().min(1);
+
+const Name = z.string().regex(/^[a-z0-9][a-z0-9-]{0,63}$/, {
+  error: 'must be a name of lower-case letters, digits and hyphens, at most 64 characters',
+});
+
 const Step = z
   .strictObject({
-    to: State.exclude(['PENDING']).optional().meta({ description: 'The new state of the payout' }),
-    after: Duration.optional().meta({ description: 'When the step is due: this long after initiate' }),
-    at: TimeOfDay.optional().meta({
-      description: 'When the step is due: at this time of day (IST), for the first time after initiate',
-    }),
-    polls: Count.optional().meta({
-      description: 'When the step is due: at this status read, counted from initiate, at any time',
-    }),
+    to: State.exclude(['PENDING']).optional().describe('The new state of the payout'),
+    after: Duration.optional().describe('When the step is due: this long after initiate'),
+    at: TimeOfDay.optional().describe(
+      'When the step is due: at this time of day (IST), for the first time after initiate',
+    ),
+    polls: Count.optional().describe(
+      'When the step is due: at this status read, counted from initiate, at any time',
+    ),
     utr: z
       .enum(['now', 'none'])
       .optional()
-      .meta({ description: 'Whether this step sets the UTR; by default SUCCESS and REVERSED set it' }),
+      .describe('Whether this step sets the UTR; by default SUCCESS and REVERSED set it'),
   })
   .refine(({ after, at, polls }) => [after, at, polls].filter((when) => when !== undefined).length === 1, {
     error: 'must have exactly one of after, at and polls',
@@ -29,22 +59,14 @@ const Step = z
   .meta({ id: 'Step', description: 'One step of a payout' });
 export type Step = z.infer<typeof Step>;
 
-const Timeline = z.array(Step).max(20).meta({ description: 'The steps of a payout, in order' });
+const Timeline = z.array(Step).max(20).describe('The steps of a payout, in order');
 
 const Settlement = z
   .union([
     z.enum(['demo', 'instant', 'realistic', 'manual']),
-    z.strictObject({
-      IMPS: Timeline.optional(),
-      NEFT: Timeline.optional(),
-      RTGS: Timeline.optional(),
-      UPI: Timeline.optional(),
-    }),
+    z.strictObject({ IMPS: Timeline, NEFT: Timeline, RTGS: Timeline, UPI: Timeline }).partial(),
   ])
-  .meta({
-    description:
-      'A preset, or a timeline for each transfer mode; other modes use the settlement of the settings',
-  });
+  .describe('A preset, or a timeline for each transfer mode; other modes use the settlement of the settings');
 
 const NO_RATE_LIMIT = 'must be off, a count per time such as 20/1s, or { max: 20, per: 1s }';
 
@@ -53,19 +75,20 @@ const RateLimitWindow = Duration.refine((ms) => ms > 0 && ms <= 86_400_000, {
 });
 
 const RateLimit = z
-  .union([
-    z.literal('off'),
-    z
-      .string()
-      .regex(/^\d{1,9}\/.+$/, { error: NO_RATE_LIMIT })
-      .meta({ examples: ['20/1s'] })
-      .transform((text) => ({ max: Number(text.split('/')[0]), per: text.slice(text.indexOf('/') + 1) }))
-      .pipe(z.object({ max: Count, per: RateLimitWindow })),
-    z.strictObject({ max: Count, per: RateLimitWindow }),
-  ])
-  .meta({
-    description: 'How many initiates each key may send in a window of wall time: 20/1s, { max, per }, or off',
-  });
+  .union(
+    [
+      z.literal('off'),
+      z
+        .string()
+        .regex(/^\d{1,9}\/.+$/)
+        .meta({ examples: ['20/1s'] })
+        .transform((text) => ({ max: Number(text.split('/')[0]), per: text.slice(text.indexOf('/') + 1) }))
+        .pipe(z.object({ max: Count, per: RateLimitWindow })),
+      z.strictObject({ max: Count, per: RateLimitWindow }),
+    ],
+    { error: NO_RATE_LIMIT },
+  )
+  .describe('How many initiates each key may send in a window of wall time: 20/1s, { max, per }, or off');
 
 const TextMatch = z
   .union([
@@ -74,26 +97,18 @@ const TextMatch = z
     z.strictObject({
       prefix: z.string().optional(),
       suffix: z.string().optional(),
-      matches: z
-        .string()
-        .optional()
-        .meta({ description: 'A regular expression (RE2: linear time, no look-around)' }),
+      matches: z.string().optional().describe('A regular expression (RE2: linear time, no look-around)'),
     }),
   ])
-  .meta({ description: 'A text, a list of texts, or conditions on a text: prefix, suffix, matches' });
+  .describe('A text, a list of texts, or conditions on a text: prefix, suffix, matches');
 
 const NumberMatch = z
   .union([
     z.number(),
     z.array(z.number()).min(1),
-    z.strictObject({
-      gt: z.number().optional(),
-      gte: z.number().optional(),
-      lt: z.number().optional(),
-      lte: z.number().optional(),
-    }),
+    z.strictObject({ gt: z.number(), gte: z.number(), lt: z.number(), lte: z.number() }).partial(),
   ])
-  .meta({ description: 'A number, a list of numbers, or bounds: gt, gte, lt, lte' });
+  .describe('A number, a list of numbers, or bounds: gt, gte, lt, lte');
 
 export const ROUTE_NAMES = ['initiate', 'status', 'balance'] as const;
 export const RouteName = z.enum(ROUTE_NAMES);
@@ -110,14 +125,16 @@ export const Match = z
     transfer_mode: z.union([TransferMode, z.array(TransferMode).min(1)]).optional(),
     remarks: TextMatch.optional(),
     amount: NumberMatch.optional(),
-    header: z.record(z.string(), TextMatch).optional().meta({ description: 'Request headers, by name' }),
-    attempt: NumberMatch.optional().meta({
-      description: 'Which attempt of this reference on this route this is, counted from 1',
-    }),
-    hours: z.strictObject({ from: TimeOfDay, to: TimeOfDay }).optional().meta({
-      description:
+    header: z.record(z.string(), TextMatch).optional().describe('Request headers, by name'),
+    attempt: NumberMatch.optional().describe(
+      'Which attempt of this reference on this route this is, counted from 1',
+    ),
+    hours: z
+      .strictObject({ from: TimeOfDay, to: TimeOfDay })
+      .optional()
+      .describe(
         "The world's time of day (IST) is in this range, which may include midnight; `to` is exclusive",
-    }),
+      ),
   })
   .meta({ id: 'Match', description: 'Which requests to match: every condition must hold' });
 export type Match = z.infer<typeof Match>;
@@ -130,10 +147,9 @@ const Delay = z
       .refine(({ min, max }) => min <= max, { error: 'must have a min that does not exceed max' }),
     z.strictObject({ median: Wait, sigma: z.number().min(0).max(5) }),
   ])
-  .meta({
-    description:
-      'How long the answer is delayed, in wall time: fixed, uniform (min, max) or log-normal (median, sigma); at most 1h',
-  });
+  .describe(
+    'How long the answer is delayed, in wall time: fixed, uniform (min, max) or log-normal (median, sigma); at most 1h',
+  );
 
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 /** They frame the answer or belong to one connection (RFC 9110, 7.6.1), or the sandbox writes them: Node would throw at some. */
@@ -143,12 +159,12 @@ const HEADER_VALUE = /^[\t\x20-\x7e]*$/;
 
 const Respond = z
   .strictObject({
-    status: z.int().min(200).max(599).meta({ description: 'HTTP status' }),
+    status: z.int().min(200).max(599).describe('HTTP status'),
     code: z
       .string()
       .min(1)
       .optional()
-      .meta({ description: 'The code in the body; by default that of the catalogue for this status' }),
+      .describe('The code in the body; by default that of the catalogue for this status'),
     message: z.string().optional(),
     headers: z
       .record(
@@ -163,8 +179,8 @@ const Respond = z
       .optional(),
     body: z
       .union([z.string(), z.record(z.string(), z.json()), z.array(z.json())])
-      .optional()
-      .meta({ description: 'A text, or JSON; by default the error body of the dialect for this status' }),
+      .describe('A text, or JSON; by default the error body of the dialect for this status')
+      .optional(),
   })
   .meta({ id: 'Respond', description: 'The answer to send instead of the normal one' });
 
@@ -184,16 +200,17 @@ const Fault = z
     z.strictObject({ kind: z.literal('hang'), for: Wait }),
     z.strictObject({ kind: z.literal('slow-body'), bytes_per_second: z.int().min(1).max(1_000_000) }),
   ])
-  .meta({ description: 'What happens to the connection' });
+  .describe('What happens to the connection');
 
 const Effect = z
   .strictObject({
     delay: Delay.optional(),
     respond: Respond.optional(),
     fault: Fault.optional(),
-    commit: z.boolean().optional().meta({
-      description: 'Whether the payout happens; by default it does only without respond and fault',
-    }),
+    commit: z
+      .boolean()
+      .optional()
+      .describe('Whether the payout happens; by default it does only without respond and fault'),
     timeline: Timeline.optional(),
     not_found: z
       .strictObject({ reads: Count.optional(), for: Duration.optional() })
@@ -201,13 +218,10 @@ const Effect = z
         error: 'must have either reads or for',
       })
       .optional()
-      .meta({
-        description:
-          'Status answers "not found" for the first reads of the payout, or for this long after initiate',
-      }),
-    stale: Duration.optional().meta({
-      description: 'Status shows the payout as it was this long ago, in world time',
-    }),
+      .describe(
+        'Status answers "not found" for the first reads of the payout, or for this long after initiate',
+      ),
+    stale: Duration.optional().describe('Status shows the payout as it was this long ago, in world time'),
   })
   .refine((effect) => Object.values(effect).some((value) => value !== undefined), {
     error: 'must have at least one effect',
@@ -220,15 +234,14 @@ export const RuleDocument = z
     name: Name,
     description: z.string().optional(),
     match: Match.optional(),
-    skip: z
-      .int()
+    skip: z.int().min(0).optional().describe('The rule ignores this many matching requests first'),
+    times: Count.optional().describe('The rule applies to at most this many requests'),
+    probability: z
+      .number()
       .min(0)
+      .max(1)
       .optional()
-      .meta({ description: 'The rule ignores this many matching requests first' }),
-    times: Count.optional().meta({ description: 'The rule applies to at most this many requests' }),
-    probability: z.number().min(0).max(1).optional().meta({
-      description: 'The probability that the rule applies to a matching request; drawn from the seed',
-    }),
+      .describe('The probability that the rule applies to a matching request; drawn from the seed'),
     effect: Effect,
   })
   .meta({ id: 'Rule', description: 'The first rule that matches a request is applied' });
@@ -237,8 +250,8 @@ export type RuleDocument = z.infer<typeof RuleDocument>;
 export const ScenarioDocument = z
   .strictObject({
     $schema: z.string().optional(),
-    description: z.string().optional().meta({ description: 'What a client can expect in this scenario' }),
-    wallet: z.strictObject({ opening_balance: Inr(0) }).optional(),
+    description: z.string().optional().describe('What a client can expect in this scenario'),
+    wallet: z.strictObject({ opening_balance: inr(z.number().min(0)) }).optional(),
     seed: z
       .union([z.string().min(1), z.number()])
       .transform(String)
@@ -247,8 +260,8 @@ export const ScenarioDocument = z
     rate_limit: RateLimit.optional(),
     dialect: z
       .union([z.string(), DialectChange])
-      .optional()
-      .meta({ description: 'The name of a preset, or changes to a preset' }),
+      .describe('The name of a preset, or changes to a preset')
+      .optional(),
     rules: z.array(RuleDocument).optional(),
   })
   .meta({ title: 'Scenario of the payout sandbox', description: 'How a world behaves' });

@@ -1,51 +1,28 @@
 import { z } from 'zod';
-import { complaint } from './field-errors.ts';
+import type { FieldError } from './errors.ts';
 import { suggestion } from './suggestion.ts';
 
 /** A place in a value: `['rules', 0, 'name']`. */
 export type Path = readonly PropertyKey[];
 
-/** At most this many problems of one document are reported; the others are counted. */
 const MAX_REPORTED = 50;
 
-/**
- * The problems to report, and how many more there are.
- *
- * @param unread how many more there are beside the given ones
- */
+/** The problems of a document to report, and how many more there are. */
 export const reported = <T>(
   problems: readonly T[],
-  unread = 0,
 ): { readonly shown: readonly T[]; readonly more: number } => ({
   shown: problems.slice(0, MAX_REPORTED),
-  more: Math.max(0, problems.length - MAX_REPORTED) + unread,
+  more: Math.max(0, problems.length - MAX_REPORTED),
 });
-
-/** At most this many problems are put in order before the first of them are reported. */
-const MAX_ORDERED = 1000;
 
 /** One thing that is wrong with the shape of a value. */
 export interface Issue {
   readonly path: Path;
-  /** Composed only for the problems that are reported, since a suggestion compares a key with all known ones. */
-  readonly message: () => string;
-  /** The unknown key at `path`. */
-  readonly key?: string;
+  /** The rest of a sentence that begins with the name of the field. */
+  readonly message: string;
+  /** Whether the last part of `path` is a key that the schema does not know. */
+  readonly isUnknownKey: boolean;
 }
-
-interface JsonSchema {
-  readonly $ref?: string;
-  readonly $defs?: Readonly<Record<string, JsonSchema>>;
-  readonly description?: string;
-  readonly properties?: Readonly<Record<string, JsonSchema>>;
-  readonly additionalProperties?: JsonSchema | boolean;
-  readonly items?: JsonSchema;
-  readonly anyOf?: readonly JsonSchema[];
-}
-
-const NO_MAPPING = 'must be a mapping: keys, each with its value';
-const NO_TEXT = 'must be a text: write it in quotes, or it is a number';
-const OUR_WORDS = /^must /;
 
 const LONGEST_KEY = 100;
 
@@ -59,104 +36,130 @@ export const pathText = (path: Path): string =>
     )
     .join('');
 
-/** The schemas that may apply at a path: more than one where a union offers a choice. */
-function schemasAt(root: JsonSchema, path: Path): readonly JsonSchema[] {
-  const open = (schema: JsonSchema): readonly JsonSchema[] => {
-    if (schema.$ref !== undefined) return open(root.$defs?.[schema.$ref.split('/').at(-1)!] ?? {});
-    return [schema, ...(schema.anyOf ?? []).flatMap(open)];
-  };
-  return path.reduce<readonly JsonSchema[]>(
-    (schemas, key) =>
-      schemas.flatMap(({ properties, additionalProperties, items }) =>
-        typeof key === 'number'
-          ? open(items ?? {})
-          : open(
-              properties?.[String(key)] ??
-                (typeof additionalProperties === 'object' ? additionalProperties : {}),
-            ),
-      ),
-    open(root),
-  );
+const TYPE_NAMES: Record<string, string> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  object: 'a JSON object',
+  array: 'a list',
+};
+
+/** What is wrong with a value, where its schema has no words of its own: the rest of a sentence that begins with its name. */
+export function fieldMessage(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.input === undefined) return 'is required';
+  switch (issue.code) {
+    case 'invalid_type':
+      if (issue.expected === 'number' && typeof issue.input === 'number') return 'is too large a number';
+      return `must be ${TYPE_NAMES[issue.expected] ?? issue.expected}`;
+    case 'invalid_value':
+      return `must be one of ${issue.values.map(String).join(', ')}`;
+    case 'too_small':
+      return issue.origin === 'string' ? 'must not be empty' : `must be at least ${issue.minimum}`;
+    case 'too_big':
+      return `must be at most ${issue.maximum}${issue.origin === 'string' ? ' characters' : ''}`;
+    default:
+      return undefined;
+  }
 }
 
+/** A text whose message says what it must be, except where it is missing. */
+export const requiredText = (error: string) =>
+  z.string({ error: ({ input }) => (input === undefined ? undefined : error) });
+
 /**
- * Explains what is wrong with a value in our own words: the branch of a union that was meant, and unknown keys one by one.
+ * The errors of a part of a request that was parsed with `fieldMessage`, one for each field ("beneficiary_ifsc is required").
  *
- * @returns the first issues, in the order of the schema, and how many more there are
+ * @param whole the name of the part ("body", "query"), for errors that concern no single field
  */
-export function shapeIssues(
-  error: z.core.$ZodError,
-  input: unknown,
-  schema: z.ZodType,
-): { readonly issues: readonly Issue[]; readonly more: number } {
-  let root: JsonSchema | undefined;
-  const schemas = (path: Path): readonly JsonSchema[] =>
-    schemasAt((root ??= z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as JsonSchema), path);
-  const valueAt = (path: Path): unknown =>
-    path.reduce<unknown>((value, key) => (value as Record<PropertyKey, unknown> | undefined)?.[key], input);
+export function fieldErrors({ issues }: z.core.$ZodError, whole: string): readonly FieldError[] {
+  const messages = new Map<string, string>();
+  for (const { path, message } of issues) {
+    const field = path.length === 0 ? whole : path.join('.');
+    if (!messages.has(field)) messages.set(field, `${field} ${message}`); // the first error is enough to fix it
+  }
+  return [...messages].map(([field, message]) => ({ field, message }));
+}
 
-  const unknownKeyMessage = (key: string, path: Path): string => {
-    const known = schemas(path).flatMap(({ properties }) => Object.keys(properties ?? {}));
-    const hint = suggestion(key, known);
-    return `is not known here${hint || (known.length > 0 ? `: known are ${known.join(', ')}` : '')}`;
-  };
+const NO_MAPPING = 'must be a mapping: keys, each with its value';
+const NO_TEXT = 'must be a text: write it in quotes, or it is a number';
 
-  const unionMessage = (issue: z.core.$ZodIssueInvalidUnion, path: Path): string => {
-    const value = valueAt(path);
-    const inner = issue.errors.flat();
-    const wantsText = inner.some((one) => one.code === 'invalid_type' && one.expected === 'string');
-    if (wantsText && typeof value === 'number') return NO_TEXT;
-    const ours = inner.find((one) => one.code === 'invalid_format' && OUR_WORDS.test(one.message));
-    if (ours !== undefined) return ours.message;
-    const words = inner.flatMap((one) => (one.code === 'invalid_value' ? one.values.map(String) : []));
-    if (typeof value === 'string' && words.length > 0)
-      return `must be one of ${words.join(', ')}${suggestion(value, words)}`;
-    const description = schemas(path).find((one) => one.description !== undefined)?.description;
-    return `does not fit${description === undefined ? '' : `: ${description}`}`;
-  };
+function unknownKeyMessage(key: string, known: readonly string[]): string {
+  const hint = suggestion(key, known);
+  return `is not known here${hint || (known.length > 0 ? `: known are ${known.join(', ')}` : '')}`;
+}
 
-  const messageOf = (issue: z.core.$ZodIssue, path: Path): string => {
-    if (issue.code === 'invalid_key') return issue.issues[0]?.message ?? issue.message;
-    if (path.length === 0 && issue.code === 'invalid_type') return NO_MAPPING;
-    const value = valueAt(path);
-    const wantsText = issue.code === 'invalid_type' && issue.expected === 'string';
-    if (wantsText && typeof value === 'number' && !OUR_WORDS.test(issue.message)) return NO_TEXT;
-    const hint =
-      issue.code === 'invalid_value' && typeof value === 'string'
-        ? suggestion(value, issue.values.map(String))
-        : '';
-    return complaint(issue, value) + hint;
-  };
+function unionMessage({ errors, input, inst }: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidUnion>): string {
+  const inner = errors.flat();
+  const wantsText = inner.some((one) => one.code === 'invalid_type' && one.expected === 'string');
+  if (wantsText && typeof input === 'number') return NO_TEXT;
+  const words = inner.flatMap((one) => (one.code === 'invalid_value' ? one.values.map(String) : []));
+  if (typeof input === 'string' && words.length > 0)
+    return `must be one of ${words.join(', ')}${suggestion(input, words)}`;
+  const description = z.globalRegistry.get(inst as z.ZodType)?.description;
+  return `does not fit${description === undefined ? '' : `: ${description}`}`;
+}
 
-  function* expand(found: readonly z.core.$ZodIssue[], prefix: Path): Generator<Issue> {
-    for (const issue of found) {
-      const path = [...prefix, ...issue.path];
-      if (issue.code === 'unrecognized_keys') {
-        for (const key of issue.keys) yield { path, key, message: () => unknownKeyMessage(key, path) };
-      } else if (issue.code !== 'invalid_union') {
-        yield { path, message: () => messageOf(issue, path) };
-      } else if (OUR_WORDS.test(issue.message)) {
-        yield { path, message: () => issue.message };
-      } else {
-        const meant = issue.errors.find((branch) =>
-          branch.every(
-            ({ code, path: at }) => at.length > 0 || code === 'unrecognized_keys' || code === 'custom',
-          ),
-        );
-        if (meant !== undefined && meant.length > 0) yield* expand(meant, path);
-        else yield { path, message: () => unionMessage(issue, path) };
-      }
+/** `fieldMessage` for the values of a document. Unknown keys make one issue: its message has a line for each. */
+function documentMessage(issue: z.core.$ZodRawIssue): string | undefined {
+  const { input } = issue;
+  switch (issue.code) {
+    case 'unrecognized_keys': {
+      const known = Object.keys((issue.inst as z.ZodObject).shape);
+      return issue.keys.map((key) => unknownKeyMessage(key, known)).join('\n');
     }
+    case 'invalid_key':
+      return issue.issues[0]?.message;
+    case 'invalid_union':
+      return unionMessage(issue);
+    case 'invalid_value':
+      return `${fieldMessage(issue)}${typeof input === 'string' ? suggestion(input, issue.values.map(String)) : ''}`;
+    case 'invalid_type':
+      if ((issue.path ?? []).length === 0) return NO_MAPPING;
+      return issue.expected === 'string' && typeof input === 'number' ? NO_TEXT : fieldMessage(issue);
+    default:
+      return fieldMessage(issue);
   }
+}
 
-  const issues: Issue[] = [];
-  let more = 0;
-  for (const issue of expand(error.issues, [])) {
-    if (issues.length < MAX_ORDERED) issues.push(issue);
-    else more += 1;
-  }
-  const misspelt = new Set(issues.filter(({ key }) => key !== undefined).map(({ path }) => pathText(path)));
+/** The branch of a union that was meant: of those that fit but for their parts, the one with the fewest issues. */
+const meantBranch = ({ errors }: z.core.$ZodIssueInvalidUnion): readonly z.core.$ZodIssue[] | undefined =>
+  errors
+    .filter((branch) =>
+      branch.every(({ code, path }) => path.length > 0 || code === 'unrecognized_keys' || code === 'custom'),
+    )
+    .toSorted((a, b) => a.length - b.length)[0];
+
+const expanded = (issues: readonly z.core.$ZodIssue[], above: Path): readonly Issue[] =>
+  issues.flatMap((issue): readonly Issue[] => {
+    const path = [...above, ...issue.path];
+    if (issue.code === 'unrecognized_keys') {
+      const messages = issue.message.split('\n');
+      return issue.keys.map((key, nth) => ({
+        path: [...path, key],
+        message: messages[nth]!,
+        isUnknownKey: true,
+      }));
+    }
+    const meant = issue.code === 'invalid_union' ? meantBranch(issue) : undefined;
+    if (meant !== undefined) return expanded(meant, path);
+    return [{ path, message: issue.message, isUnknownKey: false }];
+  });
+
+/** Parses a document. What is wrong is said of the branch of a union that was meant, and of unknown keys one by one. */
+export function parseShape<T extends z.ZodType>(
+  schema: T,
+  input: unknown,
+  options: { readonly jitless?: boolean } = {},
+):
+  | { readonly value: z.output<T>; readonly issues?: never }
+  | { readonly value?: never; readonly issues: readonly Issue[] } {
+  const result = schema.safeParse(input, { ...options, error: documentMessage });
+  if (result.success) return { value: result.data };
+  const issues = expanded(result.error.issues, []);
+  const misspelt = new Set(
+    issues.filter(({ isUnknownKey }) => isUnknownKey).map(({ path }) => pathText(path.slice(0, -1))),
+  );
   // a misspelt key is reported once: what is missing because of it is not another problem
-  const own = issues.filter(({ key, path }) => key !== undefined || !misspelt.has(pathText(path)));
-  return { issues: own, more };
+  return { issues: issues.filter(({ isUnknownKey, path }) => isUnknownKey || !misspelt.has(pathText(path))) };
 }

@@ -21,14 +21,9 @@ export const LATEST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 /** More counts than one world can make in a lifetime, and far from where numbers stop being exact. */
 const MAX_COUNT = 1e12;
 
-const Paise = z
-  .int()
-  .min(0)
-  .max(MAX_AMOUNT_INR * 100);
-const SignedPaise = z
-  .int()
-  .min(-MAX_AMOUNT_INR * 100)
-  .max(MAX_AMOUNT_INR * 100);
+const MAX_PAISE = MAX_AMOUNT_INR * 100;
+const Paise = z.int().min(0).max(MAX_PAISE);
+const SignedPaise = z.int().min(-MAX_PAISE).max(MAX_PAISE);
 const Ms = z.int().min(0).max(LATEST_MS);
 const Duration = z.int().min(0).max(4e14); // ten thousand years and more
 const Count = z.int().min(0).max(MAX_COUNT);
@@ -44,16 +39,17 @@ export const ClockState = z.union([
 ]);
 export type ClockState = z.infer<typeof ClockState>;
 
+/** At most `max` requests in any window of `windowMs` of wall time. */
+const RateLimit = z.strictObject({ max: z.int().min(1), windowMs: z.int().min(1).max(86_400_000) });
+export type RateLimit = z.infer<typeof RateLimit>;
+
 /** What a scenario that says nothing of its own does. */
 export const ScenarioSettings = z.strictObject({
   openingBalancePaise: Paise,
   seed: z.string(),
   clock: ClockState,
   settlement: z.enum(['demo', 'instant', 'realistic', 'manual']),
-  rateLimit: z.union([
-    z.literal('off'),
-    z.strictObject({ max: z.int().min(1), windowMs: z.int().min(1).max(86_400_000) }),
-  ]),
+  rateLimit: z.union([z.literal('off'), RateLimit]),
   /** Whether magic beneficiaries force an answer. */
   isMagic: z.boolean(),
 });

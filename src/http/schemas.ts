@@ -1,7 +1,7 @@
 import type { FastifySchemaCompiler, FastifySerializerCompiler } from 'fastify';
 import type { z } from 'zod';
 import { Refusal } from '../contract/errors.ts';
-import { fieldErrors } from '../contract/field-errors.ts';
+import { fieldErrors, fieldMessage } from '../contract/shape-issues.ts';
 
 /** What Fastify calls a part of a request, in the words of an answer. */
 const PART_NAMES: Record<string, string> = { body: 'body', querystring: 'query' };
@@ -10,9 +10,9 @@ const PART_NAMES: Record<string, string> = { body: 'body', querystring: 'query' 
 export const validatorCompiler: FastifySchemaCompiler<z.ZodType> = ({ schema, httpPart = 'body' }) => {
   const part = PART_NAMES[httpPart] ?? httpPart;
   return (input) => {
-    const result = schema.safeParse(input);
+    const result = schema.safeParse(input, { error: fieldMessage });
     if (result.success) return { value: result.data };
-    const errors = fieldErrors(result.error, input, part);
+    const errors = fieldErrors(result.error, part);
     const message = errors.map((error) => error.message).join('; ');
     return { error: new Refusal('INVALID_REQUEST', { message, errors }) };
   };

@@ -1,11 +1,8 @@
-import type { RouteName } from '../contract/scenario-document.ts';
+import { LONGEST_WAIT_MS, type RouteName } from '../contract/scenario-document.ts';
 import { requestDraw } from '../payout/identity.ts';
 import { delayMs, takeRule, type RequestFacts, type Rule, type RuleUse } from './rule.ts';
 import type { Scenario } from './scenario.ts';
 import type { Draw } from '../payout/settlement.ts';
-
-/** The longest delay of a rule, also when it is drawn from a distribution. */
-const LONGEST_DELAY_MS = 3_600_000;
 
 /** The decisions about one request, made before anything is done. */
 export interface Plan {
@@ -20,11 +17,6 @@ export interface Plan {
   readonly attempt: number;
 }
 
-/** The parts of a request that its plan depends on. */
-export interface Planned extends Omit<RequestFacts, 'attempt' | 'nowMs'> {
-  readonly scenario: Scenario;
-}
-
 /**
  * Finds the rule to apply to a request, and counts the request.
  *
@@ -33,22 +25,23 @@ export interface Planned extends Omit<RequestFacts, 'attempt' | 'nowMs'> {
  * @param uses counters of this world; changed
  */
 export function planRequest(
-  { scenario, route, fields, headers }: Planned,
+  { scenario, ...request }: Omit<RequestFacts, 'attempt' | 'nowMs'> & { readonly scenario: Scenario },
   nowMs: number,
   attemptOf: (route: RouteName, id: string) => number,
   uses: Map<string, RuleUse>,
 ): Plan {
+  const { route, fields } = request;
   const id = String(fields['client_ref_id'] ?? fields['txn_id'] ?? '');
   // initiates are always counted, since a scenario that a header chooses later may depend on the attempt
   const attempt = route === 'initiate' || scenario.countsAttempts ? attemptOf(route, id) : 0;
   const draw = requestDraw(scenario.seed, route, id, scenario.countsAttempts ? attempt : 0);
-  const rule = takeRule(scenario.rules, { route, fields, headers, attempt, nowMs }, uses, draw);
+  const rule = takeRule(scenario.rules, { ...request, attempt, nowMs }, uses, draw);
   const delay = rule?.effect.delay ?? null;
   return {
     scenario,
     rule,
     draw,
     attempt,
-    delayMs: delay === null ? 0 : Math.min(delayMs(delay, draw), LONGEST_DELAY_MS),
+    delayMs: delay === null ? 0 : Math.min(delayMs(delay, draw), LONGEST_WAIT_MS),
   };
 }

@@ -5,45 +5,35 @@ import {
   type Match,
   type RuleDocument,
 } from '../contract/scenario-document.ts';
-import { linearPattern } from './linear-pattern.ts';
 import { plannedTimeline, type Report } from './planned-timeline.ts';
-import { matchPatternSize, MAX_PATTERN_SIZE, MAX_PATTERN_TEXT_LENGTH, patternSize } from './pattern-size.ts';
-import type { Delay, Effect, Fault, RequestFacts, Respond, Rule } from './rule.ts';
+import {
+  boundedPattern,
+  linearPattern,
+  matchPatternSize,
+  MAX_PATTERN_TEXT_LENGTH,
+  type PatternOf,
+} from './pattern.ts';
+import type { Effect, Fault, RequestFacts, Rule } from './rule.ts';
 import { istMinute } from '../payout/settlement.ts';
-
-/** How a pattern is compiled: a verification counts what it costs. */
-export type PatternOf = typeof linearPattern;
 
 type Test<T> = (value: T) => boolean;
 export type FactsTest = Test<RequestFacts>;
 type TextMatch = NonNullable<Match['client_ref_id']>;
 type NumberMatch = NonNullable<Match['amount']>;
 
-const TEXT_FIELDS = [
-  'client_ref_id',
-  'txn_id',
-  'beneficiary_name',
-  'beneficiary_account',
-  'beneficiary_ifsc',
-  'transfer_mode',
-  'remarks',
-] as const;
-
-/** An error of the compiler quotes the pattern. */
-const LONGEST_ERROR = 200;
+/** The text fields of requests, and the routes whose requests have them. */
+const TEXT_FIELDS = {
+  client_ref_id: ['initiate', 'status'],
+  txn_id: ['status'],
+  beneficiary_name: ['initiate'],
+  beneficiary_account: ['initiate'],
+  beneficiary_ifsc: ['initiate'],
+  transfer_mode: ['initiate'],
+  remarks: ['initiate'],
+} as const satisfies Partial<Record<keyof Match, readonly RouteName[]>>;
 
 const listed = <T>(values: T | readonly T[]): readonly T[] =>
   Array.isArray(values) ? (values as readonly T[]) : [values as T];
-
-function boundedPattern(text: string, patternOf: PatternOf): ReturnType<PatternOf> {
-  const size = patternSize(text);
-  if (size > MAX_PATTERN_SIZE)
-    return {
-      error: `is too large a regular expression: its size is ${size}, at most ${MAX_PATTERN_SIZE} is allowed`,
-    };
-  const pattern = patternOf(text);
-  return 'error' in pattern ? { error: `is not a regular expression: ${pattern.error}` } : pattern;
-}
 
 function textTest(
   match: TextMatch,
@@ -59,7 +49,7 @@ function textTest(
   const { prefix, suffix, matches } = match;
   const pattern = matches === undefined ? undefined : boundedPattern(matches, patternOf);
   if (pattern !== undefined && 'error' in pattern) {
-    report([...path, 'matches'], pattern.error.slice(0, LONGEST_ERROR));
+    report([...path, 'matches'], pattern.error);
     return () => false;
   }
   return (text) =>
@@ -80,107 +70,27 @@ const hoursTest = ({ from, to }: NonNullable<Match['hours']>): Test<number> =>
     ? (nowMs) => istMinute(nowMs) >= from && istMinute(nowMs) < to
     : (nowMs) => istMinute(nowMs) >= from || istMinute(nowMs) < to;
 
-/** The tests of a match, roughly the cheapest first. */
-function factsTests(
-  match: Match,
-  path: readonly PropertyKey[],
-  patternOf: PatternOf,
-  report: Report,
-): FactsTest[] {
-  const tests: FactsTest[] = [];
-  const { attempt, amount, hours, header } = match;
-  if (attempt !== undefined) {
-    const test = numberTest(attempt);
-    tests.push((facts) => test(facts.attempt));
-  }
-  if (amount !== undefined) {
-    const test = numberTest(amount);
-    tests.push(({ fields }) => typeof fields['amount'] === 'number' && test(fields['amount']));
-  }
-  for (const field of TEXT_FIELDS) {
-    const wanted = match[field];
-    if (wanted === undefined) continue;
-    const test = textTest(wanted, [...path, field], patternOf, report);
-    tests.push(({ fields }) => typeof fields[field] === 'string' && test(fields[field]));
-  }
-  if (hours !== undefined) {
-    const test = hoursTest(hours);
-    tests.push((facts) => test(facts.nowMs));
-  }
-  for (const [name, wanted] of Object.entries(header ?? {})) {
-    const test = textTest(wanted, [...path, 'header', name], patternOf, report);
-    const isPattern = typeof wanted === 'object' && 'matches' in wanted;
-    tests.push(({ headers }) => {
-      const values = listed(headers[name.toLowerCase()] ?? []);
-      const length = values.reduce((sum, value) => sum + value.length + 1, -1);
-      return (!isPattern || length <= MAX_PATTERN_TEXT_LENGTH) && values.some((value) => test(value));
-    });
-  }
-  return tests;
-}
-
-function delayOf(delay: NonNullable<EffectDocument['delay']>): Delay {
-  if (typeof delay === 'number') return { fixedMs: delay };
-  if ('median' in delay) return { medianMs: delay.median, sigma: delay.sigma };
-  return { minMs: delay.min, maxMs: delay.max };
-}
-
 const DEFAULT_BYTES_PER_SECOND = 50; // a successful answer then takes about four seconds
 
 function faultOf(fault: NonNullable<EffectDocument['fault']>): Fault {
-  if (typeof fault === 'object') {
-    return fault.kind === 'hang'
-      ? { kind: 'hang', forMs: fault.for }
-      : { kind: 'slow-body', bytesPerSecond: fault.bytes_per_second };
-  }
-  if (fault === 'hang') return { kind: 'hang', forMs: null };
-  if (fault === 'slow-body') return { kind: 'slow-body', bytesPerSecond: DEFAULT_BYTES_PER_SECOND };
+  if (typeof fault === 'object') return fault;
+  if (fault === 'hang') return { kind: fault, for: null };
+  if (fault === 'slow-body') return { kind: fault, bytes_per_second: DEFAULT_BYTES_PER_SECOND };
   return { kind: fault };
 }
 
-const respondOf = ({
-  status,
-  code,
-  message,
-  headers,
-  body,
-}: NonNullable<EffectDocument['respond']>): Respond => ({
-  status,
-  code: code ?? null,
-  message: message ?? null,
-  headers: headers ?? {},
-  body: body ?? null,
-});
-
 function effectOf(effect: EffectDocument, path: readonly PropertyKey[], report: Report): Effect {
-  const { delay, respond, fault, timeline, not_found: notFound, stale } = effect;
+  const { delay = null, respond = null, fault, timeline, not_found: notFound = null, stale = null } = effect;
   return {
-    delay: delay === undefined ? null : delayOf(delay),
-    respond: respond === undefined ? null : respondOf(respond),
+    delay,
+    respond,
     fault: fault === undefined ? null : faultOf(fault),
-    commit: effect.commit ?? (respond === undefined && fault === undefined),
+    commit: effect.commit ?? (respond === null && fault === undefined),
     timeline: timeline === undefined ? null : plannedTimeline(timeline, [...path, 'timeline'], report),
-    hidden:
-      notFound === undefined
-        ? null
-        : notFound.reads === undefined
-          ? { forMs: notFound.for! }
-          : { reads: notFound.reads },
-    staleMs: stale ?? null,
+    notFound,
+    staleMs: stale,
   };
 }
-
-/** The routes whose requests have a field. */
-const ROUTES_WITH: Readonly<Partial<Record<keyof Match, readonly RouteName[]>>> = {
-  client_ref_id: ['initiate', 'status'],
-  txn_id: ['status'],
-  beneficiary_name: ['initiate'],
-  beneficiary_account: ['initiate'],
-  beneficiary_ifsc: ['initiate'],
-  transfer_mode: ['initiate'],
-  remarks: ['initiate'],
-  amount: ['initiate'],
-};
 
 /** Reports conditions that no request can meet. */
 function reportImpossible(
@@ -190,9 +100,9 @@ function reportImpossible(
   report: Report,
 ): void {
   let possible = routes;
-  for (const [field, having] of Object.entries(ROUTES_WITH)) {
+  for (const [field, having] of Object.entries({ ...TEXT_FIELDS, amount: ['initiate'] })) {
     if (match[field as keyof Match] === undefined) continue;
-    possible = possible.filter((route) => having.includes(route));
+    possible = possible.filter((route) => having.some((one) => one === route));
     if (possible.length === 0) {
       report([...path, field], `can never match: only ${having.join(' and ')} requests have it`);
       return;
@@ -233,7 +143,7 @@ const routesOf = ({ route }: Match): readonly RouteName[] =>
   route === undefined ? ROUTE_NAMES : listed(route);
 
 /**
- * Compiles a match to tests that must all hold.
+ * Compiles a match to tests that must all hold, roughly the cheapest first.
  *
  * @param report receives every condition that no request can meet
  */
@@ -245,7 +155,36 @@ export function compileMatch(
 ): readonly FactsTest[] {
   const routes = routesOf(match);
   reportImpossible(match, routes, path, report);
-  return [(facts) => routes.includes(facts.route), ...factsTests(match, path, patternOf, report)];
+  const tests: FactsTest[] = [(facts) => routes.includes(facts.route)];
+  const { attempt, amount, hours, header } = match;
+  if (attempt !== undefined) {
+    const test = numberTest(attempt);
+    tests.push((facts) => test(facts.attempt));
+  }
+  if (amount !== undefined) {
+    const test = numberTest(amount);
+    tests.push(({ fields }) => typeof fields['amount'] === 'number' && test(fields['amount']));
+  }
+  for (const field of Object.keys(TEXT_FIELDS) as (keyof typeof TEXT_FIELDS)[]) {
+    const wanted = match[field];
+    if (wanted === undefined) continue;
+    const test = textTest(wanted, [...path, field], patternOf, report);
+    tests.push(({ fields }) => typeof fields[field] === 'string' && test(fields[field]));
+  }
+  if (hours !== undefined) {
+    const test = hoursTest(hours);
+    tests.push((facts) => test(facts.nowMs));
+  }
+  for (const [name, wanted] of Object.entries(header ?? {})) {
+    const test = textTest(wanted, [...path, 'header', name], patternOf, report);
+    const isPattern = typeof wanted === 'object' && 'matches' in wanted;
+    tests.push(({ headers }) => {
+      const values = listed(headers[name.toLowerCase()] ?? []);
+      const length = values.reduce((sum, value) => sum + value.length + 1, -1);
+      return (!isPattern || length <= MAX_PATTERN_TEXT_LENGTH) && values.some((value) => test(value));
+    });
+  }
+  return tests;
 }
 
 /**

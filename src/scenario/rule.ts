@@ -1,28 +1,16 @@
-import type { RouteName } from '../contract/scenario-document.ts';
+import type { Effect as EffectDocument, RouteName } from '../contract/scenario-document.ts';
 import type { Draw, PlannedStep } from '../payout/settlement.ts';
 
 /** The delay of an answer, in ms of wall time. */
-export type Delay =
-  | { readonly fixedMs: number }
-  | { readonly minMs: number; readonly maxMs: number }
-  | { readonly medianMs: number; readonly sigma: number };
-
-/** The answer to send instead of the normal one. */
-export interface Respond {
-  readonly status: number;
-  readonly code: string | null;
-  readonly message: string | null;
-  readonly headers: Readonly<Record<string, string>>;
-  /** A text, JSON, or null for the body of the dialect for this status. */
-  readonly body: unknown;
-}
+export type Delay = NonNullable<EffectDocument['delay']>;
+export type Respond = NonNullable<EffectDocument['respond']>;
 
 /** What happens to the connection. */
 export type Fault =
   | { readonly kind: 'connection-reset' | 'empty-response' | 'truncated-body' | 'malformed-json' | 'garbage' }
   /** Until the client disconnects, or for this long in wall time. */
-  | { readonly kind: 'hang'; readonly forMs: number | null }
-  | { readonly kind: 'slow-body'; readonly bytesPerSecond: number };
+  | { readonly kind: 'hang'; readonly for: number | null }
+  | { readonly kind: 'slow-body'; readonly bytes_per_second: number };
 
 /** What a rule does. */
 export interface Effect {
@@ -32,7 +20,7 @@ export interface Effect {
   /** Whether the payout happens, independent of what the client sees. */
   readonly commit: boolean;
   readonly timeline: readonly PlannedStep[] | null;
-  readonly hidden: { readonly reads: number } | { readonly forMs: number } | null;
+  readonly notFound: NonNullable<EffectDocument['not_found']> | null;
   readonly staleMs: number | null;
 }
 
@@ -55,7 +43,7 @@ export interface Rule {
   readonly document: unknown;
   /** Whether the rule depends on the number of the attempt. */
   readonly countsAttempts: boolean;
-  /** The size of its regular expressions (pattern-size.ts). */
+  /** The size of its regular expressions (pattern.ts). */
   readonly patternSize: number;
   readonly matches: (facts: RequestFacts) => boolean;
   readonly skip: number;
@@ -103,9 +91,9 @@ const normal = (one: number, other: number): number =>
 
 /** Draws a delay, in whole ms of wall time. */
 export function delayMs(delay: Delay, draw: Draw): number {
-  if ('fixedMs' in delay) return delay.fixedMs;
-  if ('minMs' in delay) return Math.round(delay.minMs + draw('delay') * (delay.maxMs - delay.minMs));
-  return Math.round(delay.medianMs * Math.exp(delay.sigma * normal(draw('delay'), draw('delay again'))));
+  if (typeof delay === 'number') return delay;
+  if ('min' in delay) return Math.round(delay.min + draw('delay') * (delay.max - delay.min));
+  return Math.round(delay.median * Math.exp(delay.sigma * normal(draw('delay'), draw('delay again'))));
 }
 
 /** The faults that leave a body to be seen, whole or in part. */
@@ -116,4 +104,4 @@ export const showsBody = (fault: Fault | null): boolean => fault === null || SHO
 
 /** Whether an answer takes the place of the normal one with a body of its own. */
 export const replacesBody = (respond: Respond | null): boolean =>
-  respond !== null && (respond.body !== null || respond.status >= 300);
+  respond !== null && (respond.body !== undefined || respond.status >= 300);

@@ -10,9 +10,8 @@ import { compileScenario, type Scenario } from './scenario.ts';
 import type { Rule } from './rule.ts';
 import { compileRule } from './rule-compiler.ts';
 import { packageFile } from '../package-files.ts';
-import { matchPatternSize, MAX_OVERRIDE_PATTERN_SIZE, tooLarge } from './pattern-size.ts';
-import type { Report } from './planned-timeline.ts';
-import { problemText, readText, readValue, type Problem, type TextRead } from './scenario-text.ts';
+import { matchPatternSize, MAX_OVERRIDE_PATTERN_SIZE, tooLarge } from './pattern.ts';
+import { problemText, READ_ONCE, readText, readValue, type Problem, type TextRead } from './scenario-text.ts';
 
 /** The scenarios, dialects and rules that ship with the sandbox. */
 export const SHIPPED = packageFile('fixtures/');
@@ -91,37 +90,32 @@ export function shippedDialects(): ReadonlyMap<string, Dialect> {
   return dialects;
 }
 
-/** A value without the parts that do not fit its schema; undefined when the rest does not fit either. */
-function pruned(schema: z.ZodType, input: unknown): unknown {
-  if (schema.safeParse(input).success) return input;
-  if (schema instanceof z.ZodOptional) return pruned(schema.unwrap() as z.ZodType, input);
-  if (schema instanceof z.ZodUnion) {
-    const options = (schema.options as readonly z.ZodType[]).map((option) => pruned(option, input));
-    return options.find((option) => option !== undefined);
+/** A schema for a document of another that does not fit: it leaves out the optional parts that are wrong. */
+function lenient(schema: z.ZodType): z.ZodType {
+  if (schema instanceof z.ZodOptional) {
+    const part = lenient(schema.unwrap() as z.ZodType);
+    return part.optional().catch(undefined);
   }
-  if (!(schema instanceof z.ZodObject) || typeof input !== 'object' || input === null) return undefined;
-  const parts = prunedParts(schema, input);
-  return schema.safeParse(parts).success ? parts : undefined;
+  if (schema instanceof z.ZodUnion)
+    return z.union((schema.options as readonly z.ZodType[]).map((option) => lenient(option)));
+  if (!(schema instanceof z.ZodObject)) return schema;
+  const parts = Object.entries(schema.shape).map(([key, part]) => [key, lenient(part as z.ZodType)] as const);
+  return z.object(Object.fromEntries(parts));
 }
-
-const prunedParts = ({ shape }: z.ZodObject, input: unknown): Record<string, unknown> => {
-  const parts = Object.entries(shape).map(([key, part]) => {
-    return [key, pruned(part as z.ZodType, (input as Record<string, unknown> | null)?.[key])] as const;
-  });
-  return Object.fromEntries(parts.filter(([, part]) => part !== undefined));
-};
-
-const PartialRule = RuleDocument.partial();
 
 /** The parts of a wrong document that fit the schema, so that what is wrong beyond its shape is reported too. */
 function readableParts(input: unknown): ScenarioDocument {
-  const rules = (input as { rules?: unknown } | null)?.rules;
-  const readable = (rule: unknown, index: number): RuleDocument => {
-    const { name, effect, ...rest } = PartialRule.parse(prunedParts(RuleDocument, rule));
-    return { ...rest, name: name ?? `unreadable-${index}`, effect: effect ?? {} };
+  const rule = lenient(RuleDocument.partial()).catch({});
+  const document = lenient(ScenarioDocument.extend({ rules: z.array(rule).optional() })).catch({});
+  const { rules, ...rest } = document.parse(input, READ_ONCE) as Omit<ScenarioDocument, 'rules'> & {
+    readonly rules?: readonly Partial<RuleDocument>[];
   };
-  const { rules: _rules, ...rest } = prunedParts(ScenarioDocument, input);
-  return { ...ScenarioDocument.parse(rest), rules: Array.isArray(rules) ? rules.map(readable) : [] };
+  const named = (one: Partial<RuleDocument>, index: number): RuleDocument => ({
+    ...one,
+    name: one.name ?? `unreadable-${index}`,
+    effect: one.effect ?? {},
+  });
+  return { ...rest, rules: rules?.map(named) };
 }
 
 let magicRules: readonly Rule[] | undefined;
@@ -137,12 +131,12 @@ const shippedMagic = (settings: ScenarioSettings): readonly Rule[] =>
  * @throws ScenarioError with what is wrong with it
  */
 function scenarioOf(
-  { value, input, problems, more, problemAt }: TextRead<ScenarioDocument>,
+  { value, input, problems, problemAt }: TextRead<ScenarioDocument>,
   file: string,
   settings: ScenarioSettings,
 ): Scenario {
   // nothing else would be reported: the rest of a document with this many problems is not worth reading
-  if (reported(problems, more).more > 0) refuseProblems(file, problems, more);
+  if (reported(problems).more > 0) throw refusal(file, problems);
   const document = value ?? readableParts(input);
   const { scenario, issues } = compileScenario(document, {
     name: nameOf(file),
@@ -151,48 +145,38 @@ function scenarioOf(
     lastRules: () => (settings.isMagic ? shippedMagic(settings) : []),
     dialects: shippedDialects,
   });
-  refuseProblems(file, [...problems, ...issues.map(({ path, message }) => problemAt(path, message))]);
+  const all = [...problems, ...issues.map(({ path, message }) => problemAt(path, message))];
+  if (all.length > 0) throw refusal(file, all);
   return scenario;
 }
 
-function refuseProblems(file: string, problems: readonly Problem[], unread = 0): void {
-  if (problems.length === 0) return;
+/** What a file or document with problems is refused with. */
+function refusal(file: string, problems: readonly Problem[]): ScenarioError {
   const inOrder = problems.toSorted(
     ({ place: a }, { place: b }) => (a && b && (a.line - b.line || a.column - b.column)) || 0,
   );
-  const { shown, more } = reported(inOrder, unread);
+  const { shown, more } = reported(inOrder);
   const lines = shown.map((problem) => problemText(file, problem));
   if (more > 0) lines.push(`${file}: and ${more} more`);
-  throw new ScenarioError(lines, shown, more);
-}
-
-/**
- * Compiles a rule on top of a world.
- *
- * @param sizeBeside the size of the patterns of the other rules on top of the same world
- * @throws ScenarioError with what is wrong with it
- */
-export function ruleOf(document: unknown, sizeBeside = 0): Rule {
-  const { value, problems, more, problemAt } = readValue(document, RuleDocument);
-  if (value === null) refuseProblems('rule', problems, more);
-  const size = sizeBeside + matchPatternSize(value!.match ?? {});
-  if (size > MAX_OVERRIDE_PATTERN_SIZE) {
-    const message = tooLarge('the rules on top of this world', size, MAX_OVERRIDE_PATTERN_SIZE);
-    refuseProblems('rule', [problemAt(['match'], message)]);
-  }
-  const found: Problem[] = [];
-  const report: Report = (path, message) => void found.push(problemAt(path, message));
-  const rule = compileRule(value!, document, 'world', [], report);
-  refuseProblems('rule', found);
-  return rule;
+  return new ScenarioError(lines, shown, more);
 }
 
 /** Compiles all rules on top of a world. @throws ScenarioError with what is wrong with the first wrong one */
 export function rulesOf(documents: readonly unknown[]): readonly Rule[] {
   let size = 0;
-  return documents.map((document) => {
-    const rule = ruleOf(document, size);
-    size += rule.patternSize;
+  return documents.map((source) => {
+    const { value: document, problems, problemAt } = readValue(source, RuleDocument);
+    if (document === null) throw refusal('rule', problems);
+    size += matchPatternSize(document.match ?? {});
+    if (size > MAX_OVERRIDE_PATTERN_SIZE) {
+      const message = tooLarge('the rules on top of this world', size, MAX_OVERRIDE_PATTERN_SIZE);
+      throw refusal('rule', [problemAt(['match'], message)]);
+    }
+    const found: Problem[] = [];
+    const rule = compileRule(document, source, 'world', [], (path, message) => {
+      found.push(problemAt(path, message));
+    });
+    if (found.length > 0) throw refusal('rule', found);
     return rule;
   });
 }

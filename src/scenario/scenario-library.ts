@@ -4,14 +4,12 @@ import type { ScenarioInput } from '../contract/control.ts';
 import { LRUCache } from 'lru-cache';
 import type { ScenarioSettings, ScenarioSource } from '../contract/snapshot-lines.ts';
 import type { Scenario, ScenarioCompiler } from './scenario.ts';
-import type { Rule } from './rule.ts';
 import {
   documentScenario,
   filesIn,
   isScenarioFile,
   nameOf,
   readScenario,
-  ruleOf,
   rulesOf,
   ScenarioError,
   SHIPPED,
@@ -49,6 +47,7 @@ export class ScenarioLibrary implements ScenarioCompiler {
   readonly #watchers: FSWatcher[] = [];
   /** Files that have changed, until they are read. */
   readonly #changed = new Map<string, NodeJS.Timeout>();
+  readonly rules = rulesOf;
 
   /** @throws ScenarioError when a file of the user cannot be used */
   constructor(options: LibraryOptions) {
@@ -78,8 +77,7 @@ export class ScenarioLibrary implements ScenarioCompiler {
     const read = this.#read.get(name);
     if (read !== undefined) return read;
     const file = this.#files.get(name);
-    if (file === undefined) return undefined;
-    return this.#load(file);
+    return file === undefined ? undefined : this.#load(file);
   }
 
   /** Every scenario that can be chosen by name. Reads those that were not used so far. */
@@ -96,14 +94,6 @@ export class ScenarioLibrary implements ScenarioCompiler {
     this.#byText.set(text, scenario);
     this.#bySource.set(source, scenario);
     return scenario;
-  }
-
-  rule(document: unknown): Rule {
-    return ruleOf(document);
-  }
-
-  rules(documents: readonly unknown[]): readonly Rule[] {
-    return rulesOf(documents);
   }
 
   /**
@@ -145,27 +135,31 @@ export class ScenarioLibrary implements ScenarioCompiler {
   /** Editors often empty a file before they write it, so it is read when it has stopped changing. */
   #reloadSoon(file: string): void {
     clearTimeout(this.#changed.get(file));
-    const reload = (): void => {
-      this.#changed.delete(file);
-      this.#reload(file);
-    };
-    this.#changed.set(file, setTimeout(reload, SETTLED_MS).unref());
+    this.#changed.set(file, setTimeout(() => this.#reload(file), SETTLED_MS).unref());
   }
 
   #reload(file: string): void {
+    this.#changed.delete(file);
     const name = nameOf(file);
     const known = this.#files.get(name);
     const { folder } = this.#options;
     const isInFolder = folder !== undefined && dirname(file) === resolve(folder);
     const isFree = known === undefined || known.startsWith(SHIPPED);
     if (known !== file && !(isInFolder && isFree)) return; // a file of the folder that is not a scenario of the user
+    const errors = this.#loadErrors(file);
+    if (errors.length > 0) return this.#options.refused(errors);
+    this.#files.set(name, file);
+    this.#options.reloaded(file);
+  }
+
+  /** Loads a file. @returns what is wrong with it */
+  #loadErrors(file: string): readonly string[] {
     try {
       this.#load(file);
-      this.#files.set(name, file);
-      this.#options.reloaded(file);
+      return [];
     } catch (error) {
       if (!(error instanceof ScenarioError)) throw error;
-      this.#options.refused(error.lines);
+      return error.lines;
     }
   }
 
@@ -175,12 +169,7 @@ export class ScenarioLibrary implements ScenarioCompiler {
     const lines: string[] = [];
     for (const [name, file] of filesIn(resolve(this.#options.folder))) {
       this.#files.set(name, file);
-      try {
-        this.#load(file);
-      } catch (error) {
-        if (!(error instanceof ScenarioError)) throw error;
-        lines.push(...error.lines);
-      }
+      lines.push(...this.#loadErrors(file));
     }
     if (lines.length > 0) throw new ScenarioError(lines);
   }
@@ -188,9 +177,7 @@ export class ScenarioLibrary implements ScenarioCompiler {
   /** @returns the name of the active scenario */
   #loadActive(choice: LibraryOptions['active']): string {
     if (choice === undefined) return BASE;
-    if (typeof choice === 'object') {
-      return this.#keep(this.compile(choice)).name;
-    }
+    if (typeof choice === 'object') return this.#keep(this.compile(choice)).name;
     if (isScenarioFile(choice)) {
       const file = resolve(choice);
       this.#files.set(nameOf(file), file);

@@ -1,19 +1,13 @@
 import { changedDialect, DEFAULT_DIALECT, type Dialect } from '../contract/dialect.ts';
 import type { ScenarioDocument } from '../contract/scenario-document.ts';
 import type { TransferMode } from '../contract/service.ts';
-import type { ClockState, ScenarioSettings, ScenarioSource } from '../contract/snapshot-lines.ts';
+import type { ClockState, RateLimit, ScenarioSettings, ScenarioSource } from '../contract/snapshot-lines.ts';
 import { toPaise } from '../payout/money.ts';
-import { matchPatternSize, MAX_SCENARIO_PATTERN_SIZE, tooLarge } from './pattern-size.ts';
+import { matchPatternSize, MAX_SCENARIO_PATTERN_SIZE, tooLarge } from './pattern.ts';
 import { compileRule } from './rule-compiler.ts';
 import type { Rule } from './rule.ts';
 import { plannedTimeline, type Report, type ScenarioIssue } from './planned-timeline.ts';
 import type { Settlement, SettlementPreset } from '../payout/settlement.ts';
-
-/** At most `max` requests in any window of `windowMs` of wall time. */
-export interface RateLimit {
-  readonly max: number;
-  readonly windowMs: number;
-}
 
 /** How a world behaves. */
 export interface Scenario {
@@ -148,9 +142,7 @@ export function compileScenario(
 export interface ScenarioCompiler {
   /** @throws ScenarioError for a source that cannot be used */
   scenario(source: ScenarioSource): Scenario;
-  /** A rule on top of a world, called `world/NAME`. @throws ScenarioError for a document that cannot be used */
-  rule(document: unknown): Rule;
-  /** All rules on top of a world. @throws ScenarioError also when they are too much together */
+  /** All rules on top of a world, called `world/NAME`. @throws ScenarioError also when they are too much together */
   rules(documents: readonly unknown[]): readonly Rule[];
 }
 

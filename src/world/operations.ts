@@ -3,7 +3,7 @@ import { MAX_AMOUNT_INR, type State } from '../contract/service.ts';
 import { covers, credit, debit, hasRoom, toInr } from '../payout/money.ts';
 import type { Entry, Payout } from '../contract/snapshot-lines.ts';
 import { legalNext, mayMove, withForcedStep } from '../payout/payout.ts';
-import { MAX_OVERRIDE_PATTERN_SIZE, tooLarge } from '../scenario/pattern-size.ts';
+import { MAX_OVERRIDE_PATTERN_SIZE, tooLarge } from '../scenario/pattern.ts';
 import type { Rule } from '../scenario/rule.ts';
 import { clockAt } from './clock.ts';
 import type { CommandOf, Context } from './commands.ts';
@@ -116,7 +116,7 @@ export function putRule(
   { compiler, events }: Context,
 ): string {
   const { base, overrides } = state.index;
-  const rule = compiler.rule({ name: freeRuleName(overrides), ...document });
+  const rule = compiler.rules([{ name: freeRuleName(overrides), ...document }])[0]!;
   const others = overrides.filter(({ id }) => id !== rule.id);
   const size = others.reduce((sum, { patternSize }) => sum + patternSize, rule.patternSize);
   if (size > MAX_OVERRIDE_PATTERN_SIZE) {

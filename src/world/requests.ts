@@ -222,9 +222,10 @@ const fingerprint = (body: InitiateRequest): string =>
     body.remarks ?? null,
   ]);
 
-function hiddenBy({ id: by, effect: { hidden } }: Rule, createdAtMs: number): Hidden | null {
-  if (hidden === null) return null;
-  return 'reads' in hidden ? { reads: hidden.reads, by } : { untilMs: createdAtMs + hidden.forMs, by };
+function hiddenBy({ id: by, effect: { notFound } }: Rule, createdAtMs: number): Hidden | null {
+  if (notFound === null) return null;
+  const { reads, for: forMs } = notFound;
+  return reads === undefined ? { untilMs: createdAtMs + forMs!, by } : { reads, by };
 }
 
 /**

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { RE2JS } from 're2js';
 import { expect, test } from 'vitest';
-import { patternSize } from '../../src/scenario/pattern-size.ts';
+import { patternSize } from '../../src/scenario/pattern.ts';
 import { ask, refusal } from '../support/control.ts';
 import { sandboxFor, type Client } from '../support/sandbox.ts';
 

@@ -219,7 +219,18 @@ test.each([
     'rules: [{ name: a, effect: { delay: 3d } }]',
     'rules[0].effect.delay must be at most 1h, since it is wall time',
   ],
+  [
+    'a log-normal delay without its spread',
+    'rules: [{ name: a, effect: { delay: { median: 1s } } }]',
+    '1:37 rules[0].effect.delay.sigma is required',
+  ],
   ['a limit per 0s', 'rate_limit: { max: 3, per: 0s }', 'rate_limit.per must be from 1ms to 1d'],
+  ['a limit in short form per 2d', 'rate_limit: 3/2d', 'rate_limit.per must be from 1ms to 1d'],
+  [
+    'a limit that is a number',
+    'rate_limit: 20',
+    'rate_limit must be off, a count per time such as 20/1s, or { max: 20, per: 1s }',
+  ],
   [
     'a limit in words',
     'rate_limit: often',
@@ -255,6 +266,15 @@ test.each([
   const [first, ...rest] = problemsOf(text);
   expect(first).toContain(problem);
   expect(rest).toEqual([]);
+});
+
+test('a slow body with a misspelt speed is explained as a slow body, not as a hang', () => {
+  expect(
+    problemsOf('rules: [{ name: a, effect: { fault: { kind: slow-body, bytes_per_secnd: 9 } } }]'),
+  ).toEqual([
+    '1:37 rules[0].effect.fault.bytes_per_second is required',
+    '1:56 rules[0].effect.fault.bytes_per_secnd is not known here (did you mean bytes_per_second?)',
+  ]);
 });
 
 test('validate reports every error of every file, in the order of the lines', () => {

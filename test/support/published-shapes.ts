@@ -1,7 +1,6 @@
 import { expect } from 'vitest';
 import { z } from 'zod';
-import { ErrorAnswer } from '../../src/contract/error-answer.ts';
-import { REFUSALS } from '../../src/contract/errors.ts';
+import { ErrorAnswer, REFUSALS } from '../../src/contract/errors.ts';
 import type { HttpAnswer } from './http-answers.ts';
 import { callsOf, openapiAt, type Json } from './openapi.ts';
 

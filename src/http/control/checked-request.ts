@@ -1,7 +1,7 @@
 import type { FastifyError, FastifySchemaCompiler } from 'fastify';
 import type { z } from 'zod';
 import { Refusal, type FieldError } from '../../contract/errors.ts';
-import { pathText, reported, shapeIssues, type Path } from '../../contract/shape-issues.ts';
+import { parseShape, pathText, reported, type Path } from '../../contract/shape-issues.ts';
 
 const PART_NAMES: Readonly<Record<string, string>> = { body: 'body', querystring: 'query', params: 'path' };
 
@@ -22,18 +22,15 @@ export function wrongRequest(errors: readonly FieldError[], more = 0): Refusal {
 
 /** Checks a value against its schema. @throws Refusal INVALID_REQUEST with everything that is wrong with it */
 export function checked<T extends z.ZodType>(schema: T, input: unknown, whole: string): z.output<T> {
-  const result = schema.safeParse(input);
-  if (result.success) return result.data;
+  const { value, issues } = parseShape(schema, input);
+  if (issues === undefined) return value;
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
     throw wrongRequest([inWords([], whole, 'must be a JSON object')]);
   }
-  const { issues, more } = shapeIssues(result.error, input, schema);
-  const first = reported(issues, more);
+  const { shown, more } = reported(issues);
   throw wrongRequest(
-    first.shown.map(({ path, message, key }) =>
-      inWords(key === undefined ? path : [...path, key], whole, message()),
-    ),
-    first.more,
+    shown.map(({ path, message }) => inWords(path, whole, message)),
+    more,
   );
 }
 

@@ -21,7 +21,7 @@ function compiled<T>(compile: () => T): T {
     if (!(error instanceof ScenarioError)) throw error;
     const errors = error.problems.map(({ path, message }) => {
       const field = path === '' ? 'body' : path;
-      return { field, message: `${field} ${message()}` };
+      return { field, message: `${field} ${message}` };
     });
     throw wrongRequest(errors, error.more);
   }
@@ -125,7 +125,7 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios }) => {
     async ({ body, world }, reply) => {
       checked(RuleRequest, body ?? undefined, 'body');
       const document = body as CommandOf<'putRule'>['rule'];
-      const named = (name: string): Rule => compiled(() => scenarios.rule({ name, ...document }));
+      const named = (name: string): Rule => compiled(() => scenarios.rules([{ name, ...document }])[0]!);
       named('rule-1'); // refuses a wrong document; in the command it would be a fault of the sandbox
       const id = await world.submit({ kind: 'putRule', rule: document });
       void reply.code(201);

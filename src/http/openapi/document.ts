@@ -1,8 +1,7 @@
 import type { RouteOptions } from 'fastify';
 import type { z } from 'zod';
 import { NoRequest } from '../../contract/control.ts';
-import { ErrorAnswer } from '../../contract/error-answer.ts';
-import { REFUSALS, SERVICE_REFUSALS, type RefusalCode } from '../../contract/errors.ts';
+import { ErrorAnswer, REFUSALS, SERVICE_REFUSALS, type RefusalCode } from '../../contract/errors.ts';
 import type { Tag } from '../operation.ts';
 import { HEADERS, headersOfAnswer, headersOfRefusals } from './answer-headers.ts';
 import type { Example, Examples } from './examples.ts';

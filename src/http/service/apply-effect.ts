@@ -119,7 +119,7 @@ function writeAnswer(
   sayReplayed(answer, request, reply);
   const text = answer.kind === 'none' ? '' : (reply.serialize(bodyOf(answer, dialect)) as string);
   void reply.type(JSON_TYPE);
-  if (ordered !== null) void reply.code(ordered.status).headers(ordered.headers);
+  if (ordered !== null) void reply.code(ordered.status).headers(ordered.headers ?? {});
   return text;
 }
 
@@ -130,8 +130,8 @@ function writeOrdered(
   reply: FastifyReply,
 ): string {
   void reply.code(status).headers({ ...usualHeaders(status, dialect), ...headers });
-  if (body !== null) {
-    reply.ordered = { code: status >= 400 && orderedCode !== null ? orderedCode : undefined };
+  if (body !== undefined) {
+    reply.ordered = { code: status >= 400 ? orderedCode : undefined };
     const isText = typeof body === 'string';
     if (!reply.hasHeader('content-type')) void reply.type(isText ? 'text/plain; charset=utf-8' : JSON_TYPE);
     return isText ? body : JSON.stringify(body);

@@ -1,7 +1,7 @@
 import type { preValidationHookHandler } from 'fastify';
 import { Refusal } from '../../contract/errors.ts';
-import { fieldErrors } from '../../contract/field-errors.ts';
 import { InitiateRequest } from '../../contract/service.ts';
+import { fieldErrors, fieldMessage } from '../../contract/shape-issues.ts';
 
 /** Refuses fields that the interface does not have, with all else that is wrong, in a dialect that wants it so. */
 export const refuseUnknownFields: preValidationHookHandler = ({ body, dialect }, _reply, done) => {
@@ -9,9 +9,9 @@ export const refuseUnknownFields: preValidationHookHandler = ({ body, dialect },
   if (dialect.requests.unknown_fields === 'ignore' || !isObject) return done();
   const unknown = Object.keys(body).filter((field) => !Object.hasOwn(InitiateRequest.shape, field));
   if (unknown.length === 0) return done();
-  const known = InitiateRequest.safeParse(body);
+  const known = InitiateRequest.safeParse(body, { error: fieldMessage });
   const errors = [
-    ...(known.success ? [] : fieldErrors(known.error, body, 'body')),
+    ...(known.success ? [] : fieldErrors(known.error, 'body')),
     ...unknown.map((field) => ({ field, message: `${field} is not a field of the interface` })),
   ];
   throw new Refusal('INVALID_REQUEST', { message: errors.map(({ message }) => message).join('; '), errors });

@@ -2,7 +2,7 @@ import rateLimitPlugin from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify';
 import { durationText } from '../../contract/duration.ts';
 import { Refusal } from '../../contract/errors.ts';
-import type { RateLimit } from '../../scenario/scenario.ts';
+import type { RateLimit } from '../../contract/snapshot-lines.ts';
 
 /** The limit of a request's scenario; only asked for where there is one. */
 const limitOf = ({ scenario }: FastifyRequest): RateLimit =>

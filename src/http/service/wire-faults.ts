@@ -114,10 +114,10 @@ export async function breakWire(fault: Fault, context: FaultContext): Promise<vo
     case 'garbage':
       return garbage(context);
     case 'hang':
-      await context.wait(fault.forMs);
+      await context.wait(fault.for);
       socket.destroySoon();
       return;
     case 'slow-body':
-      return slow(context, fault.bytesPerSecond);
+      return slow(context, fault.bytes_per_second);
   }
 }

@@ -3,14 +3,15 @@ import type { VerifyAnswer } from '../../contract/control-answers.ts';
 import { Refusal } from '../../contract/errors.ts';
 import { committed, factsOf, seenStatus, type Exchange } from './exchange.ts';
 import {
+  linearPattern,
   matchPatternSize,
   MAX_OVERRIDE_PATTERN_SIZE,
   patternSize,
   tooLarge,
-} from '../../scenario/pattern-size.ts';
-import { linearPattern } from '../../scenario/linear-pattern.ts';
+  type PatternOf,
+} from '../../scenario/pattern.ts';
 import type { Report } from '../../scenario/planned-timeline.ts';
-import { compileMatch, type PatternOf } from '../../scenario/rule-compiler.ts';
+import { compileMatch } from '../../scenario/rule-compiler.ts';
 import type { RequestFacts } from '../../scenario/rule.ts';
 
 /** An exchange, with the facts that a match can test. */

@@ -1,7 +1,6 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { expect, test } from 'vitest';
-import { ErrorAnswer } from '../../../src/contract/error-answer.ts';
-import { REFUSALS, type RefusalCode } from '../../../src/contract/errors.ts';
+import { ErrorAnswer, REFUSALS, type RefusalCode } from '../../../src/contract/errors.ts';
 import { callsOf, openapiAt, type Json } from '../../support/openapi.ts';
 import { runProgram } from '../../support/program.ts';
 import { sandboxFor, type Client } from '../../support/sandbox.ts';

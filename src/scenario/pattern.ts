@@ -1,3 +1,4 @@
+import { RE2JS } from 're2js';
 import type { Match } from '../contract/scenario-document.ts';
 
 /**
@@ -5,7 +6,7 @@ import type { Match } from '../contract/scenario-document.ts';
  * and to the length of the text, so both are bounded. docs/scenarios.md states the bounds.
  */
 
-export const MAX_PATTERN_SIZE = 1000;
+const MAX_PATTERN_SIZE = 1000;
 /** The patterns of one scenario together. */
 export const MAX_SCENARIO_PATTERN_SIZE = 8000;
 /** The patterns of all rules that were put on top of one world together, and those of one verification. */
@@ -39,6 +40,42 @@ export function patternSize(pattern: string): number {
   }
   const classes = pattern.match(UNICODE_CLASS)?.length ?? 0;
   return Math.max(MIN_SIZE, (pattern.length + repeated + classes * UNICODE_CLASS_SIZE) * groups);
+}
+
+/**
+ * Makes a test of a regular expression, or says what is wrong with it. Expressions have RE2's syntax (no look-around, no
+ * back-references) and running time, which is linear in the text whatever the expression, since users write them. `find`
+ * runs the NFA; the DFA behind `test` is faster on average, but building its states takes ten times as long on hostile
+ * texts.
+ */
+export function linearPattern(
+  pattern: string,
+): { readonly test: (text: string) => boolean } | { readonly error: string } {
+  try {
+    const compiled = RE2JS.compile(pattern);
+    return { test: (text) => compiled.matcher(text).find() };
+  } catch (error) {
+    return { error: (error as Error).message };
+  }
+}
+
+/** How a pattern is compiled: a verification counts what it costs. */
+export type PatternOf = typeof linearPattern;
+
+/** An error of the compiler quotes the pattern. */
+const LONGEST_ERROR = 200;
+
+/** Compiles a pattern that is not too large. */
+export function boundedPattern(text: string, patternOf: PatternOf): ReturnType<PatternOf> {
+  const size = patternSize(text);
+  if (size > MAX_PATTERN_SIZE)
+    return {
+      error: `is too large a regular expression: its size is ${size}, at most ${MAX_PATTERN_SIZE} is allowed`,
+    };
+  const made = patternOf(text);
+  return 'error' in made
+    ? { error: `is not a regular expression: ${made.error}`.slice(0, LONGEST_ERROR) }
+    : made;
 }
 
 /** The size of all patterns of a match. */
