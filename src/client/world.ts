@@ -183,7 +183,7 @@ export class World implements AsyncDisposable {
   /** The requests to this world, oldest first. */
   async requests(query: Omit<RequestsQuery, 'order' | 'limit'> = {}): Promise<readonly JournalEntry[]> {
     const known: JournalEntry[] = [];
-    for (let since = query.since; ; since = String(known.at(-1)!.id)) {
+    for (let since = query.since; ; since = known.at(-1)!.id) {
       const { requests } = await this.#control.get<RequestsAnswer>('/requests', {
         ...query,
         since,

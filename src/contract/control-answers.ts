@@ -6,7 +6,7 @@ import { RouteName } from './scenario-document.ts';
 
 const Inr = z.number().describe('INR');
 const Time = z.iso.datetime().meta({ examples: ['2026-01-15T10:30:00.000Z'] });
-const NextCursor = z.number().nullable().describe('The cursor of the next page; null for the last page');
+const NextCursor = z.int().nullable().describe('The cursor of the next page; null for the last page');
 
 export const HealthAnswer = z
   .object({ status: z.enum(['ready', 'stopping']), version: z.string() })
@@ -243,3 +243,16 @@ export const WorldsAnswer = z.object({
   ),
 });
 export type WorldsAnswer = z.infer<typeof WorldsAnswer>;
+
+/** What `GET /_sandbox/events` answers. */
+export const EventsText = z.string().meta({
+  id: 'Events',
+  description: [
+    'Server-sent events, until the reader leaves. Each has an `id`, a type (`event`) and one line of JSON (`data`):',
+    '`request` a JournalEntry, when a request ends or begins to wait; `settlement` a Change;',
+    '`wallet` `{balance, entry}`, for money that was credited or debited by hand; `clock` `{now, frozen}`;',
+    '`scenario` `{scenario, rule}`, when the scenario or the rules on top change; `rule` `{rule, matched, taken}`, when a',
+    'rule was applied to a request; `reset` and `restore` `{now}`; `missed` `{missed}`, how many events were dropped',
+    'before this one, or null. A line that begins with `:` is a comment that keeps the connection open.',
+  ].join(' '),
+});

@@ -7,13 +7,13 @@ import { FAULTS, Match, RouteName, RuleDocument, ScenarioDocument } from './scen
 
 const LONGEST_LIST = 1000;
 
+/** A whole number in a query. It is text on the wire, and a number in the OpenAPI document and for its clients. */
 const queryNumber = (min: number, max: number) => {
   const error = `must be a whole number from ${min} to ${max}`;
-  return z
-    .string({ error })
-    .regex(/^\d{1,15}$/, { error })
-    .transform(Number)
-    .refine((value) => value >= min && value <= max, { error });
+  return z.preprocess(
+    (given: number | string) => (/^\d+$/.test(String(given)) ? Number(given) : given),
+    z.int({ error }).min(min, { error }).max(max, { error }),
+  );
 };
 
 const Limit = queryNumber(1, LONGEST_LIST)

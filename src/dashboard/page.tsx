@@ -4,6 +4,7 @@ import { LiveWorld } from './live/live-world.ts';
 import { PayoutsSection } from './sections/payouts-section.tsx';
 import { RequestsSection } from './sections/requests-section.tsx';
 import { ScenarioSection } from './sections/scenario-section.tsx';
+import { KeyQuestion } from './sections/key-question.tsx';
 import { apiKey } from './live/session.ts';
 import { SignIn } from './sections/sign-in.tsx';
 import { AwayNote, SECTIONS, TopBar, type SectionName } from './sections/top-bar.tsx';
@@ -93,5 +94,11 @@ function KeyedPage({ apiKey }: { readonly apiKey: string }) {
 /** The whole page. */
 export function Page() {
   const key = apiKey.value;
-  return key === null ? <SignIn given={null} refusal={null} /> : <KeyedPage key={key} apiKey={key} />;
+  if (key === null) return <SignIn given={null} refusal={null} />;
+  return (
+    <>
+      <KeyQuestion kept={key} />
+      <KeyedPage key={key} apiKey={key} />
+    </>
+  );
 }

@@ -117,6 +117,20 @@ describe.skipIf(!hasBrowser)(`the dashboard${needsBrowser}`, { timeout: 60_000 }
     await rules.filter({ hasText: 'used 2×' }).waitFor(); // by an event
   });
 
+  test('shows a scenario, a rule and a reset that somebody else orders', async () => {
+    const { payer, section } = await worldPage();
+    const chosen = section('Scenario').getByLabel('How this world behaves').locator('option:checked');
+    const first = await chosen.textContent();
+    await payer.world.use('server-error');
+    await section('Scenario').getByText('server-error/').first().waitFor();
+    expect(await chosen.textContent()).toContain('server-error');
+    await payer.world.rule({ name: 'elsewhere', match: { route: 'status' }, effect: { delay: '1s' } });
+    await section('Scenario').getByText('world/elsewhere').waitFor();
+    await payer.world.reset();
+    await section('Scenario').getByText('world/elsewhere').waitFor({ state: 'detached' });
+    expect(await chosen.textContent()).toBe(first);
+  });
+
   test('an invalid key shows the refusal of the sandbox, and another key can be entered', async () => {
     const { url } = await sandboxFor();
     const seen = await open(url, { apiKey: 'nonsense' });
@@ -127,6 +141,39 @@ describe.skipIf(!hasBrowser)(`the dashboard${needsBrowser}`, { timeout: 60_000 }
     await page.reload(); // the key is stored
     await live(seen);
     expect(page.url()).not.toContain('key='); // and is not in the address
+  });
+
+  test('a link with another key replaces the stored one only once the user agrees', async () => {
+    const { payer, seen, page } = await worldPage();
+    const other = 'sk_test_of_a_link';
+    const keyShown = page.getByTitle('Show another world').locator('code');
+    const follow = async (key: string): Promise<void> => {
+      await page.evaluate(`location.hash = ${JSON.stringify(`key=${key}`)}`);
+      await expect.poll(() => page.url()).not.toContain('key=');
+    };
+    await follow(payer.apiKey); // nothing to decide
+    expect(await page.getByRole('alert').count()).toBe(0);
+
+    await follow(other);
+    await page.getByRole('alert').getByText(other).waitFor();
+    await page.reload(); // the stored key is still the user's own
+    await live(seen);
+    expect(await keyShown.textContent()).toBe(payer.apiKey);
+
+    await follow(other);
+    await page.getByRole('button', { name: 'Keep my key' }).click();
+    await page.getByRole('alert').waitFor({ state: 'detached' });
+    expect(await keyShown.textContent()).toBe(payer.apiKey);
+
+    await follow(other);
+    const left = page.waitForEvent('requestfailed', (request) => request.url().endsWith('/_sandbox/events'));
+    await page.getByRole('button', { name: 'Open the world of the link' }).click();
+    await left; // the events of the first world are not read any more
+    await live(seen);
+    expect(await keyShown.textContent()).toBe(other);
+    await page.reload();
+    await live(seen);
+    expect(await keyShown.textContent()).toBe(other);
   });
 
   test('without a key, asks for one and suggests sk_test_demo', async () => {

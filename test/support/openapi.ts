@@ -3,6 +3,7 @@ export type Json = any; // oxlint-disable-line typescript/no-explicit-any -- tes
 interface Operation {
   readonly operationId: string;
   readonly security: readonly Record<string, unknown>[];
+  readonly parameters?: Json;
   readonly requestBody?: Json;
   readonly responses: Json;
 }

@@ -37,11 +37,14 @@ function keyOfAddress(): string | null {
 
 /** The key of the world that is shown; null before one is chosen. */
 export const apiKey = signal<string | null>(null);
+/** The key of a link that was followed while another key is stored, until the user has decided between them. */
+export const offeredKey = signal<string | null>(null);
 export const theme = signal<Theme>('system');
 
 export function chooseKey(key: string | null): void {
   keep(KEY_NAME, key);
   apiKey.value = key;
+  offeredKey.value = null;
 }
 
 export function chooseTheme(chosen: Theme): void {
@@ -54,7 +57,9 @@ export function beginSession(): void {
   chooseTheme(THEMES.find((name) => name === kept(THEME_NAME)) ?? 'system');
   const take = (): void => {
     const given = keyOfAddress();
-    if (given !== null && given !== '') chooseKey(given);
+    if (given === null || given === '') return;
+    if (apiKey.value === null) chooseKey(given);
+    else offeredKey.value = given === apiKey.value ? null : given; // anybody can write a link, so the user decides
   };
   apiKey.value = kept(KEY_NAME);
   take();

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { EventsText } from '../../contract/control-answers.ts';
 import type { PublishedEvent } from '../../log/event-log.ts';
 import { operation } from '../operation.ts';
 import type { ControlRoutes } from './control-options.ts';
@@ -21,7 +22,7 @@ export const eventRoutes: ControlRoutes = async (app, { wallClock, unread }) => 
     operation('Journal', 'readEvents', 'What happens in this world, live', {
       errors: ['TOO_MANY_READERS'],
       requestHeaders: LastEventId,
-      answers: { type: 'text/event-stream', description: 'Server-sent events, until the reader leaves' },
+      answers: { type: 'text/event-stream', description: 'The events', schema: EventsText },
     }),
     (request, reply) => {
       const { world, headers } = request;

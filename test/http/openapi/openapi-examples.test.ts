@@ -88,9 +88,9 @@ const STORY: readonly Turn[] = [
   ['getPayoutStatus', () => ({ query: { client_ref_id: 'order-1' } })],
   ['fetchBalance'],
   ['getTransaction', (answers) => ({ path: { txn_id: txnId(answers) } })],
-  ['listTransactions', () => ({ query: { status: 'SUCCESS', order: 'newest', limit: '100' } })],
-  ['listEntries', () => ({ query: { order: 'newest', limit: '100' } })],
-  ['listRequests', () => ({ query: { route: 'initiate', order: 'newest', limit: '100' } })],
+  ['listTransactions', () => ({ query: { status: 'SUCCESS', order: 'newest', limit: 100 } })],
+  ['listEntries', () => ({ query: { order: 'newest', limit: 100 } })],
+  ['listRequests', () => ({ query: { route: 'initiate', order: 'newest', limit: 100 } })],
   [
     'verifyRequests',
     () => ({
@@ -156,7 +156,7 @@ test('every example of the OpenAPI document is a real answer of the sandbox', as
     const [body] = Object.values(bodies);
     const key = 'admin' in (operation.security[0] ?? {}) ? ADMIN_TOKEN : 'sk_test_demo';
     const [type = ''] = Object.keys(operation.requestBody?.content ?? {});
-    const asked = new URLSearchParams(query).toString();
+    const asked = new URLSearchParams(query as Record<string, string>).toString();
     const response = await fetch(sandbox.url + url + (asked === '' ? '' : `?${asked}`), {
       method,
       headers: {

@@ -1,6 +1,7 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { expect, test } from 'vitest';
 import { ErrorAnswer, REFUSALS, type RefusalCode } from '../../../src/contract/errors.ts';
+import type { WorldEvent } from '../../../src/index.ts';
 import { callsOf, openapiAt, type Json } from '../../support/openapi.ts';
 import { runProgram } from '../../support/program.ts';
 import { sandboxFor, type Client } from '../../support/sandbox.ts';
@@ -55,6 +56,61 @@ test('every operation has a unique id, a summary and a tag', async () => {
       tags: [expect.toSatisfy((tag) => tags.has(tag))],
     });
   }
+});
+
+test('numbers in a query are numbers in the OpenAPI document, so that a generated client takes them', async () => {
+  const { document } = await openDocument();
+  const typesOf = ({ type, anyOf = [] }: Json): Json => type ?? anyOf.map(typesOf);
+  const numbers = callsOf(document).flatMap(({ operation: { operationId, parameters = [] } }) =>
+    parameters
+      .filter(({ in: place, schema }: Json) => place === 'query' && schema.enum === undefined)
+      .filter(({ name }: Json) => !name.endsWith('_id'))
+      .map(({ name, schema }: Json) => [`${operationId} ${name}`, typesOf(schema)]),
+  );
+  expect(Object.fromEntries(numbers)).toEqual({
+    'listEntries limit': 'integer',
+    'listEntries cursor': 'integer',
+    'listTransactions limit': 'integer',
+    'listTransactions cursor': 'integer',
+    'listRequests status': 'integer',
+    'listRequests since': ['integer', 'string'],
+    'listRequests limit': 'integer',
+  });
+});
+
+test('the OpenAPI document has no tuples, which linters and code generators reject', async () => {
+  const { document } = await openDocument();
+  const arrays: Json[] = [];
+  JSON.stringify(document, (_key, value: Json) => {
+    if (value?.type === 'array') arrays.push(value);
+    return value;
+  });
+  expect(arrays.length).toBeGreaterThan(0);
+  for (const array of arrays) {
+    expect(array).toMatchObject({ items: {} });
+    expect(array).not.toHaveProperty('prefixItems');
+  }
+});
+
+test('the OpenAPI document describes every type of event', async () => {
+  const { document } = await openDocument();
+  const data: Readonly<Record<WorldEvent['type'], string>> = {
+    request: 'a JournalEntry',
+    settlement: 'a Change',
+    wallet: '`{balance, entry}`',
+    clock: '`{now, frozen}`',
+    scenario: '`{scenario, rule}`',
+    rule: '`{rule, matched, taken}`',
+    reset: 'and `restore` `{now}`',
+    restore: '`{now}`',
+    missed: '`{missed}`',
+  };
+  const { schema } = document.paths['/_sandbox/events'].get.responses['200'].content['text/event-stream'];
+  expect(schema).toEqual({ $ref: '#/components/schemas/Events' });
+  for (const [type, shape] of Object.entries(data)) {
+    expect(document.components.schemas.Events.description).toContain(`\`${type}\` ${shape}`);
+  }
+  expect(document.components.schemas).toMatchObject({ JournalEntry: {}, Change: {} });
 });
 
 test('exactly the operations that declare a key refuse a request without one', async () => {

@@ -22,7 +22,7 @@ const payout = {
 } as const;
 `;
 
-/** Pays, advances the clock, polls, and is refused a payout, all with generated types. */
+/** Pays, advances the clock, polls, is refused a payout, and reads lists page by page, all with generated types. */
 const RIGHT = `${FIRST_LINES}
 const paid = await client.POST('/payout/initiate', { body: payout });
 const txn_id: string = paid.data!.data.txn_id;
@@ -32,6 +32,25 @@ const utr: string | null = polled.data!.data.utr;
 const one = await client.GET('/_sandbox/transactions/{txn_id}', { params: { path: { txn_id } } });
 const refused = await client.POST('/payout/initiate', { body: { ...payout, client_ref_id: 'order-2', amount: 1e9 } });
 const code: string = refused.error!.code;
+for (let n = 3; n <= 6; n += 1) {
+  await client.POST('/payout/initiate', { body: { ...payout, client_ref_id: 'order-' + n } });
+}
+const found: string[] = [];
+for (let cursor: number | undefined; ; ) {
+  const page = await client.GET('/_sandbox/transactions', { params: { query: { limit: 2, cursor } } });
+  found.push(...page.data!.transactions.map(({ client_ref_id }) => client_ref_id));
+  const { next } = page.data!;
+  if (next === null) break;
+  cursor = next;
+}
+const asked: number[] = [];
+for (let since = 0; ; since = asked.at(-1)!) {
+  const query = { status: 200, since, order: 'oldest', limit: 2 } as const;
+  const { data } = await client.GET('/_sandbox/requests', { params: { query } });
+  asked.push(...data!.requests.map(({ id }) => id));
+  if (data!.requests.length < query.limit) break;
+}
+console.log(found.join(), asked.join());
 console.log(paid.data!.data.status, polled.data!.data.status, utr!.length, one.data!.legal.join(), refused.response.status, code);
 `;
 
@@ -41,9 +60,10 @@ await client.POST('/payout/initiate', { body: { ...payout, amount: '1500.50' } }
 await client.GET('/payout/state', {});
 await client.GET('/_sandbox/transactions/{txn_id}', {});
 await client.POST('/_sandbox/rules', { body: { effect: { delay: 7 } } });
+await client.GET('/_sandbox/transactions', { params: { query: { cursor: 'next' } } });
 `;
 
-test('a client with types generated from the OpenAPI document pays, polls and is refused', async () => {
+test('a client with types generated from the OpenAPI document pays, polls, is refused and reads page by page', async () => {
   const { url } = await sandboxFor({ clock: '2026-01-15T10:30:00Z' });
   const folder = mkdtempSync(join(tmpdir(), 'typed-client-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -74,12 +94,15 @@ test('a client with types generated from the OpenAPI document pays, polls and is
     line: WRONG.split('\n')[Number(line) - 1],
   }));
   const wrong = WRONG.split('\n').slice(FIRST_LINES.split('\n').length, -1);
-  expect(wrong).toHaveLength(5);
+  expect(wrong).toHaveLength(6);
   expect(errors).toEqual(wrong.map((line) => ({ file: 'wrong.ts', line })));
 
   expect(await run([join(folder, 'right.js')])).toMatchObject({
     code: 0,
-    stdout: 'PENDING SUCCESS 12 REVERSED 402 INSUFFICIENT_BALANCE\n',
+    stdout: [
+      'order-6,order-5,order-4,order-3,order-1 1,2,4,5,6,7',
+      'PENDING SUCCESS 12 REVERSED 402 INSUFFICIENT_BALANCE\n',
+    ].join('\n'),
     stderr: '',
   });
 });

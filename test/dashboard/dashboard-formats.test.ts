@@ -1,0 +1,108 @@
+import { execFileSync } from 'node:child_process';
+import { expect, test } from 'vitest';
+import type { JournalEntry } from '../../src/contract/control-answers.ts';
+import { curlOf, curlOfRequest } from '../../src/dashboard/detail/curl.ts';
+import { istDay, istMoment, istTime, utcMoment } from '../../src/dashboard/lists/formats.ts';
+import { REQUEST_KINDS, wantedRequests, type RequestKind } from '../../src/dashboard/lists/request-filter.ts';
+
+/** The arguments that a shell gives to curl. */
+const argumentsOf = (command: string): readonly string[] =>
+  execFileSync('sh', ['-c', command.replace(/^curl /, "printf '%s\\0' ")], { encoding: 'utf8' })
+    .split('\0')
+    .slice(0, -1);
+
+const HOSTILE = `'; echo "$(id)" \`id\` 'and' \\'it''s' $HOME \n # !! é`;
+
+test('a shell takes every part of a copied curl command as text, however it is quoted', () => {
+  const call = {
+    method: 'POST',
+    url: `http://127.0.0.1:3000/${HOSTILE}`,
+    apiKey: HOSTILE,
+    headers: { 'x-sandbox-scenario': HOSTILE },
+    body: HOSTILE,
+  };
+  expect(argumentsOf(curlOf(call))).toEqual([
+    '-sS',
+    '-X',
+    'POST',
+    call.url,
+    '-H',
+    `Authorization: Bearer ${HOSTILE}`,
+    '-H',
+    `x-sandbox-scenario: ${HOSTILE}`,
+    '--data-raw',
+    HOSTILE,
+  ]);
+});
+
+/** A request of the journal, as far as the page looks at it here. */
+const entry = (change: object = {}): JournalEntry =>
+  ({
+    id: 1,
+    outcome: 'answered',
+    request: { method: 'POST', path: '/payout/initiate', headers: {}, body: null },
+    answer: { status: 200, headers: {}, body: null },
+    warnings: [],
+    replayed: false,
+    rule: null,
+    committed: null,
+    ...change,
+  }) as unknown as JournalEntry;
+
+test('a copied request has its body and the headers that decide its answer, and no others', () => {
+  const request = {
+    method: 'POST',
+    path: '/payout/initiate',
+    headers: { 'content-type': 'application/json', 'x-sandbox-scenario': 'happy-fast', cookie: 'secret' },
+    body: { remarks: "it's" },
+  };
+  expect(argumentsOf(curlOfRequest(entry({ request }), 'http://127.0.0.1:3000', 'sk_test_a'))).toEqual([
+    '-sS',
+    '-X',
+    'POST',
+    'http://127.0.0.1:3000/payout/initiate',
+    '-H',
+    'Authorization: Bearer sk_test_a',
+    '-H',
+    'content-type: application/json',
+    '-H',
+    'x-sandbox-scenario: happy-fast',
+    '--data-raw',
+    '{"remarks":"it\'s"}',
+  ]);
+});
+
+test('late in the evening in UTC, a moment has the next day in IST', () => {
+  const at = '2026-01-14T20:00:05.000Z';
+  expect(utcMoment(at)).toBe('14 Jan 2026, 20:00:05 UTC');
+  expect(istMoment(at)).toBe('15 Jan 2026, 01:30:05 IST');
+  expect([istDay(at), istTime(at)]).toEqual(['15 Jan 2026', '01:30:05']);
+});
+
+const answered = (status: number, change: object = {}): JournalEntry =>
+  entry({ answer: { status, headers: {}, body: null }, ...change });
+const unanswered = (outcome: string, change: object = {}): JournalEntry =>
+  entry({ outcome, answer: null, ...change });
+
+test.each<[string, JournalEntry, readonly RequestKind[]]>([
+  ['200', answered(200), []],
+  ['399', answered(399), []],
+  ['400', answered(400), ['wrong', 'refused']],
+  ['499', answered(499), ['wrong', 'refused']],
+  ['500', answered(500), ['wrong', 'failed']],
+  ['500 after commit', answered(500, { committed: true }), ['wrong', 'paid', 'failed']],
+  ['a payout without an error', answered(200, { committed: true }), []],
+  ['a request that hangs', unanswered('pending'), ['wrong', 'hanging']],
+  ['a fault', unanswered('fault', { committed: false }), ['wrong', 'broken']],
+  ['a client that left', unanswered('client_gone', { committed: true }), ['wrong', 'paid', 'broken']],
+  [
+    'a rule, a warning and a replay',
+    answered(200, { rule: 'a/b', warnings: ['!'], replayed: true }),
+    ['ruled', 'warned', 'replayed'],
+  ],
+])('the filter of requests finds %s under the right kinds', (_what, row, kinds) => {
+  const found = (Object.keys(REQUEST_KINDS) as RequestKind[]).filter(
+    (kind) => wantedRequests([row], kind, '').length === 1,
+  );
+  expect(found.toSorted()).toEqual(['all', ...kinds].toSorted());
+});
