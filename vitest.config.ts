@@ -20,6 +20,7 @@ export default defineConfig({
     sequence: { shuffle: true },
     maxWorkers: '100%', // the default leaves one core idle, which is half of a machine with two
     isolate: false, // files share the modules of their worker: loading them anew for each took 40 s of processor time
+    server: { deps: { external: [/\/dist\//] } }, // what the build wrote is run as it is
     projects: [
       {
         extends: true,
