@@ -11,6 +11,8 @@ const OTHER_STORIES = [
   'test/http/{control,service}/*.test.ts',
   'test/client/*.test.ts',
 ];
+/** Compiles a client of the OpenAPI document, which takes longer than any other test: only with TESTS=long. */
+const LONG_STORY = 'test/http/openapi/typed-client.test.ts';
 const isLong = process.env['TESTS'] === 'long';
 
 export default defineConfig({
@@ -27,7 +29,7 @@ export default defineConfig({
         test: {
           name: 'memory',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/trials/**'],
+          exclude: ['test/trials/**', ...(isLong ? [] : [LONG_STORY])],
           globalSetup: ['test/support/build.ts'],
         },
       },
