@@ -6,14 +6,14 @@ import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { SETTINGS } from '../../src/settings.ts';
-import { ask, hasTerminal, onTerminal, runProgram, startProgram } from '../support/program.ts';
+import { ask, hasTerminal, onTerminal, runInProcess, runProgram, startProgram } from '../support/program.ts';
 
 const hasIpv6 = Object.values(networkInterfaces())
   .flat()
   .some((address) => address?.address === '::1');
 
 test('--help lists every setting with its flag, its variable and its default', async () => {
-  const { code, stdout, stderr } = await runProgram(['--help']);
+  const { code, stdout, stderr } = await runInProcess(['--help']);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   const help = stdout.replaceAll(/\s+/g, ' ');
   for (const { flag, value, description, env, defaultText } of SETTINGS) {
@@ -24,7 +24,8 @@ test('--help lists every setting with its flag, its variable and its default', a
 test.each([['serve'], ['validate'], ['scenarios'], ['schema'], ['health']])(
   '%s --help shows its usage, and --help lists the command',
   async (command) => {
-    const [own, all] = await Promise.all([runProgram([command, '--help']), runProgram(['--help'])]);
+    const own = await runInProcess([command, '--help']);
+    const all = await runInProcess(['--help']);
     expect(own).toMatchObject({ code: 0, stderr: '' });
     expect(own.stdout).toMatch(new RegExp(`^Usage: payout-sandbox ${command} `));
     expect(all.stdout).toMatch(new RegExp(`^  ${command} .*\\w`, 'm'));
@@ -33,7 +34,7 @@ test.each([['serve'], ['validate'], ['scenarios'], ['schema'], ['health']])(
 
 test('--help and serve --help show examples and explain each exit code', async () => {
   for (const args of [['--help'], ['serve', '--help']]) {
-    const { stdout } = await runProgram(args);
+    const { stdout } = await runInProcess(args);
     expect(stdout).toContain('payout-sandbox --scenario timeout-after-commit');
     expect(stdout).toMatch(/Exit codes: 0 stopped by a signal.* 1 .* 2 /s);
   }
@@ -82,7 +83,7 @@ test.each([
   ],
   ['an unknown flag with a key in it', ['--api-key=sk_secret'], "unknown option '--api-key' (see --help)"],
 ])('%s stops the program with exit code 2 and one line', async (_what, args, complaint) => {
-  expect(await runProgram(args)).toEqual({
+  expect(await runInProcess(args)).toEqual({
     code: 2,
     signal: null,
     stdout: '',
@@ -120,7 +121,7 @@ test.each([
   ['an address of another machine', '192.0.2.1', /^payout-sandbox: 192\.0\.2\.1:0 .+\n$/],
   ['an address without its zone', 'fe80::1', /^payout-sandbox: \[fe80::1\]:0 .+\n$/],
 ])('%s stops the program with exit code 2 and one line', async (_what, host, complaint) => {
-  expect(await runProgram(['--host', host])).toMatchObject({
+  expect(await runInProcess(['--host', host])).toMatchObject({
     code: 2,
     stdout: '',
     stderr: expect.stringMatching(complaint),
@@ -169,7 +170,7 @@ test.each([
 ])('health prints one line when the sandbox is ready, found %s', async (_how, at) => {
   const port = await standIn(200);
   const [args, environment] = at(port);
-  expect(await runProgram(['health', ...args], environment)).toEqual({
+  expect(await runInProcess(['health', ...args], environment)).toEqual({
     code: 0,
     signal: null,
     stdout: `http://127.0.0.1:${port} is ready\n`,
@@ -190,11 +191,11 @@ test('health --wait waits for a sandbox to start, at most for the given time', a
   await startProgram({ PORT: port });
   expect(await waiting).toMatchObject({ code: 0, stdout: `${url} is ready\n` });
   const nowhere = ['health', '--url', 'http://127.0.0.1:1', '--wait', '150ms'];
-  expect(await runProgram(nowhere)).toMatchObject({
+  expect(await runInProcess(nowhere)).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('ECONNREFUSED'),
   });
-  expect(await runProgram(['health', '--wait', 'long'])).toMatchObject({
+  expect(await runInProcess(['health', '--wait', 'long'])).toMatchObject({
     code: 2,
     stderr: 'payout-sandbox: --wait must be a duration such as 30s, not long\n',
   });
@@ -212,7 +213,7 @@ test('health exits with 1 and one line when the sandbox is not ready or not runn
   const { port } = gone.address() as AddressInfo;
   gone.close();
   await once(gone, 'close');
-  expect(await runProgram(['health', '--url', `http://127.0.0.1:${port}`])).toMatchObject({
+  expect(await runInProcess(['health', '--url', `http://127.0.0.1:${port}`])).toMatchObject({
     code: 1,
     stdout: '',
     stderr: `payout-sandbox: http://127.0.0.1:${port} is not ready: ECONNREFUSED\n`,
@@ -229,7 +230,7 @@ function folderOf(files: Readonly<Record<string, string>>): string {
 
 test('scenarios lists built-in scenarios and those of a folder by name, with a tab before each description', async () => {
   const folder = folderOf({ 'mine.yaml': 'description: >-\n  two\n\n  lines\n', 'bare.json': '{}' });
-  const { code, stdout, stderr } = await runProgram(['scenarios', '--scenarios', folder]);
+  const { code, stdout, stderr } = await runInProcess(['scenarios', '--scenarios', folder]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   const listed = new Map(
     stdout
@@ -248,7 +249,7 @@ test('scenarios lists built-in scenarios and those of a folder by name, with a t
 
 test('scenarios reads the folder from its variable, and reports errors in it', async () => {
   const folder = folderOf({ 'mine.yaml': 'rules: 5\n' });
-  expect(await runProgram(['scenarios'], { SANDBOX_SCENARIOS: folder })).toMatchObject({
+  expect(await runInProcess(['scenarios'], { SANDBOX_SCENARIOS: folder })).toMatchObject({
     code: 2,
     stdout: '',
     stderr: expect.stringMatching(/^payout-sandbox: .+mine\.yaml:1:8 rules .+\n$/),

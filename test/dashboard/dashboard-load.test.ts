@@ -7,7 +7,7 @@ import { sized } from '../support/size.ts';
 const MANY = sized(1500, 5000);
 const AMOUNTS = 50; // from ₹1 up, repeated
 const A_BURST = 20;
-const BURSTS = 10;
+const BURSTS = sized(3, 10);
 const MOST_GROWTH_BYTES = 20 * 1024 * 1024;
 
 const formatted = (count: number): string => count.toLocaleString('en-IN');

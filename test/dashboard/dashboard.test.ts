@@ -203,7 +203,7 @@ describe.skipIf(!hasBrowser)(`the dashboard${needsBrowser}`, { timeout: 60_000 }
       await seen.section('Requests').getByRole('row').filter({ hasText: 'meanwhile' }).waitFor();
       expect(await seen.page.getByText('The sandbox does not answer.').count()).toBe(0);
     } finally {
-      await seen.page.close();
+      await seen.page.goto('about:blank'); // ends its stream of events
       await second.close();
     }
   });
@@ -244,8 +244,7 @@ describe.skipIf(!hasBrowser)(`the dashboard${needsBrowser}`, { timeout: 60_000 }
   });
 
   /** The serious accessibility problems that axe finds (https://github.com/dequelabs/axe-core). */
-  async function accessibilityProblems(page: Page): Promise<unknown> {
-    await page.evaluate(axe.source); // evaluated by the debugger, since the page blocks other scripts
+  async function accessibilityProblems(page: Page): Promise<unknown[]> {
     return page.evaluate(`axe.run().then(({ violations }) => violations
       .filter(({ impact }) => impact === 'serious' || impact === 'critical')
       .map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)]))`);
@@ -263,13 +262,17 @@ describe.skipIf(!hasBrowser)(`the dashboard${needsBrowser}`, { timeout: 60_000 }
     }
     await payer.clock.advance('4d');
     const { page } = await open(url, { apiKey: payer.apiKey, theme, width });
+    await page.evaluate(axe.source); // evaluated by the debugger, since the page blocks other scripts
+    const problems: unknown[] = [];
     for (const name of ['Wallet', 'Transactions', 'Requests', 'Clock', 'Scenario', 'Try it']) {
       await page.getByRole('link', { name }).click();
       await page.getByRole('heading', { name, level: 2, exact: true }).waitFor();
       if (name === 'Transactions')
         await page.getByRole('button', { name: `Open order-${REVERSED_LATER}` }).click();
       if (name === 'Requests') await page.getByRole('button', { name: /^Open request 4,/ }).click();
-      expect(await accessibilityProblems(page)).toEqual([]);
+      const isNewToSee = width < 700 || name === 'Wallet' || name === 'Requests'; // a wide page shows all of them
+      if (isNewToSee) problems.push(...(await accessibilityProblems(page)));
     }
+    expect(problems).toEqual([]);
   });
 });

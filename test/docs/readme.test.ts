@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { SERVICE_REFUSALS } from '../../src/contract/errors.ts';
 import { SETTINGS } from '../../src/settings.ts';
 import { commandsOf, tableIn, tableUnder } from '../support/markdown.ts';
-import { Program, runProgram, startProgram } from '../support/program.ts';
+import { Program, runInProcess, startProgram } from '../support/program.ts';
 
 const fileOf = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
@@ -60,7 +60,7 @@ test.each([
   const file = join(mkdtempSync(join(tmpdir(), 'readme-')), 'mine.yaml');
   onTestFinished(() => rmSync(dirname(file), { recursive: true }));
   writeFileSync(file, text!);
-  expect(await runProgram(['validate', file])).toMatchObject({
+  expect(await runInProcess(['validate', file])).toMatchObject({
     code: 0,
     stdout: `${file}: ok, ${rules} rule${rules === 1 ? '' : 's'}\n`,
   });
@@ -72,7 +72,7 @@ test('the README has the number of built-in scenarios', () => {
 });
 
 test('the README lists the commands of --help, and has the number of magic beneficiaries', async () => {
-  const { stdout } = await runProgram(['--help']);
+  const { stdout } = await runInProcess(['--help']);
   const commands = stdout
     .split('\nCommands:\n')[1]!
     .split('\n\n')[0]!

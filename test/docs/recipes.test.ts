@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { SETTINGS } from '../../src/settings.ts';
-import { runProgram } from '../support/program.ts';
+import { runInProcess } from '../support/program.ts';
 
 /** What can be held against the house without running a recipe. Running them: recipes-run, recipes-stand-ins, .ci/check-recipes. */
 
@@ -52,7 +52,7 @@ describe.each(pages)('%s', (page) => {
 });
 
 test('the scenario for Docker is valid', async () => {
-  const { code, stdout } = await runProgram([
+  const { code, stdout } = await runInProcess([
     'validate',
     join(RECIPES, 'docker/scenarios/neft-fails-late.yaml'),
   ]);

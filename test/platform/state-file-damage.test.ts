@@ -9,8 +9,9 @@ import { ScenarioLibrary } from '../../src/scenario/scenario-library.ts';
 import { runningClock } from '../../src/world/clock.ts';
 import { takeSnapshot } from '../../src/world/snapshot.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { linesOf, MAIN, Program, runProgram, startProgram } from '../support/program.ts';
+import { linesOf, MAIN, Program, runInProcess, startProgram } from '../support/program.ts';
 import { clientOf } from '../support/sandbox.ts';
+import { sized } from '../support/size.ts';
 import { resealed, worldsIn } from '../support/snapshot-lines.ts';
 import { keptWorlds, stateFolder } from '../support/state-folder.ts';
 
@@ -100,7 +101,8 @@ test('a state file is restored as it was written', async () => {
 });
 
 test('one changed byte anywhere in a state file is detected', async () => {
-  const places = Array.from({ length: Math.ceil(whole.length / 7) }, (_, nth) => nth * 7);
+  const every = sized(29, 7);
+  const places = Array.from({ length: Math.ceil(whole.length / every) }, (_, nth) => nth * every);
   for (const place of [...places, whole.length - 1]) {
     const bytes = Buffer.from(whole);
     bytes[place]! ^= 0x01;
@@ -113,7 +115,7 @@ test('a truncated state file is detected, and the worlds that end before the cut
     ({ index, 0: line }) => index + line.length,
   );
   const head = whole.indexOf('\n');
-  for (let length = 0; length < whole.length - 1; length += 11) {
+  for (let length = 0; length < whole.length - 1; length += sized(37, 11)) {
     const expected = length < head ? null : ends.filter((end) => end <= length).length;
     expect(await worldsLeft(whole.subarray(0, length)), `${length} bytes`).toBe(expected);
   }
@@ -164,7 +166,7 @@ test.each<[string, () => string, RegExp]>([
   async (_what, make, message) => {
     const file = join(stateFolder(), 'sandbox.state');
     writeFileSync(file, make());
-    const { code, stdout, stderr } = await runProgram([], { SANDBOX_STATE: file });
+    const { code, stdout, stderr } = await runInProcess([], { SANDBOX_STATE: file });
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(
       /^payout-sandbox: the state file \S+sandbox\.state [^\n]+: move it away to start without its worlds\n$/,

@@ -352,7 +352,7 @@ test('a crash in the middle of writing leaves the last good state', async () => 
   const folder = stateFolder();
   const state = join(folder, 'sandbox.state');
   let kept = 0;
-  for (let crash = 0; crash < 3; crash += 1) {
+  for (let crash = 0; crash < sized(2, 3); crash += 1) {
     const settings = { SANDBOX_STATE_EVERY: '1ms', SANDBOX_RATE_LIMIT: 'off', LOG_LEVEL: 'error' };
     const { program, url } = await startProgram({ ...settings, SANDBOX_STATE: state });
     const pay = async (client_ref_id: string) =>

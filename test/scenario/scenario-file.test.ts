@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { validate } from '../../src/cli/validate.ts';
-import { runProgram } from '../support/program.ts';
+import { runInProcess } from '../support/program.ts';
 import { sandboxFor } from '../support/sandbox.ts';
 
 /** Writes files into a temporary folder, which is removed after the test. */
@@ -313,19 +313,19 @@ test('aliases that would expand exponentially are refused', () => {
 
 test('validate prints the errors and exits with 1, or prints ok and exits with 0', async () => {
   const file = writeFiles({ 'good.yaml': EVERYTHING, 'bad.yaml': 'sed: 1' });
-  expect(await runProgram(['validate', file('good.yaml')])).toMatchObject({ code: 0, stderr: '' });
-  expect(await runProgram(['validate', file('good.yaml'), file('bad.yaml')])).toMatchObject({
+  expect(await runInProcess(['validate', file('good.yaml')])).toMatchObject({ code: 0, stderr: '' });
+  expect(await runInProcess(['validate', file('good.yaml'), file('bad.yaml')])).toMatchObject({
     code: 1,
     stdout: expect.stringMatching(
       /good\.yaml: ok, 1 rule\n.*bad\.yaml:1:1 sed is not known here \(did you mean seed\?\)\n$/s,
     ),
     stderr: '',
   });
-  expect(await runProgram(['validate'])).toMatchObject({ code: 2, stdout: '' });
+  expect(await runInProcess(['validate'])).toMatchObject({ code: 2, stdout: '' });
 });
 
 test('the shipped JSON Schema is the one that the program prints', async () => {
-  const { code, stdout } = await runProgram(['schema']);
+  const { code, stdout } = await runInProcess(['schema']);
   expect(code).toBe(0);
   expect(readFileSync(new URL('../../fixtures/scenario.schema.json', import.meta.url), 'utf8')).toBe(stdout);
   expect(JSON.parse(stdout)).toMatchObject({ title: 'Scenario of the payout sandbox', type: 'object' });
@@ -333,19 +333,19 @@ test('the shipped JSON Schema is the one that the program prints', async () => {
 
 test('an invalid scenario stops the program with exit code 2 and a line for each error', async () => {
   const file = writeFiles({ 'bad.yaml': 'sed: 1\nseed: []' })('bad.yaml');
-  expect(await runProgram(['--scenario', file])).toEqual({
+  expect(await runInProcess(['--scenario', file])).toEqual({
     code: 2,
     signal: null,
     stdout: '',
     stderr: `payout-sandbox: ${file}:1:1 sed is not known here (did you mean seed?)\npayout-sandbox: ${file}:2:7 seed does not fit\n`,
   });
-  expect(await runProgram(['--scenario', 'happy-slow'])).toMatchObject({
+  expect(await runInProcess(['--scenario', 'happy-slow'])).toMatchObject({
     code: 2,
     stderr: expect.stringMatching(
       /^payout-sandbox: there is no scenario happy-slow: there are .*default.*\n$/,
     ),
   });
-  expect(await runProgram(['--scenarios', join(file, 'nowhere')])).toMatchObject({ code: 2 });
+  expect(await runInProcess(['--scenarios', join(file, 'nowhere')])).toMatchObject({ code: 2 });
 });
 
 test('a regular expression with nested repetition is matched in linear time', async () => {
@@ -375,7 +375,7 @@ test('validate refuses a folder, and a scenarios folder may not have two files o
   const lines: string[] = [];
   validate([file('')], (line) => lines.push(line));
   expect(lines).toEqual([expect.stringMatching(/is a folder, not a file$/)]);
-  expect(await runProgram(['--scenarios', file('')])).toMatchObject({
+  expect(await runInProcess(['--scenarios', file('')])).toMatchObject({
     code: 2,
     stderr: expect.stringMatching(/a\.yaml has the same name as .*a\.JSON: scenarios are chosen by name\n$/),
   });

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
-import { chromium, type Browser, type Locator, type Page } from 'playwright-core';
+import { chromium, type Browser, type ConsoleMessage, type Dialog, type Locator } from 'playwright-core';
+import type { Page, Request } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 
 /** Debian's Chromium, or the one named by CHROMIUM. */
@@ -35,43 +36,53 @@ const UNREACHABLE =
 const REFUSED = /Failed to load resource: the server responded with a status of (4|5)\d\d/;
 
 /**
- * One browser for all tests of a file. A page that logs an error, violates its own policy, or requests anything from
+ * One browser and one page for all tests of a file: a new page for each took longer than most tests. Each test finds the
+ * page empty and its storage cleared. A page that logs an error, violates its own policy, or requests anything from
  * another origin fails its test.
  */
 export function useBrowser(): (url: string, view: View) => Promise<Seen> {
   let browser: Browser;
+  let page: Page;
   beforeAll(async () => {
     if (!hasBrowser) return;
     browser = await chromium.launch({
       executablePath: CHROMIUM,
-      args: ['--no-sandbox', '--disable-dev-shm-usage'],
+      args: ['--no-sandbox', '--disable-dev-shm-usage', '--in-process-gpu'], // one process less to start
     });
+    page = await browser.newPage();
+    page.setDefaultTimeout(30_000); // a slow machine is no failure
   }, 60_000);
   afterAll(() => browser?.close());
 
   return async (url, { apiKey, width = 1280, height = 900, theme = 'light' }) => {
-    const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme });
-    const page = await context.newPage();
-    page.setDefaultTimeout(30_000); // a slow machine must not fail a test
     const complaints: string[] = [];
-    page.on('pageerror', (error) => complaints.push(error.message));
-    page.on('console', (message) => {
+    const onError = (error: Error): number => complaints.push(error.message);
+    const onConsole = (message: ConsoleMessage): void => {
       const text = message.text();
       const isFault = message.type() === 'error' || message.type() === 'warning';
       if (isFault && !UNREACHABLE.test(text) && !REFUSED.test(text)) complaints.push(text);
-    });
-    page.on('dialog', (dialog) => {
+    };
+    const onDialog = (dialog: Dialog): void => {
       complaints.push(`a dialog: ${dialog.message()}`);
       void dialog.dismiss();
-    });
-    page.on('request', (request) => {
+    };
+    const onRequest = (request: Request): void => {
       const { origin, protocol } = new URL(request.url());
       if (protocol !== 'data:' && origin !== new URL(url).origin) complaints.push(`asked ${request.url()}`);
-    });
+    };
+    page.on('pageerror', onError).on('console', onConsole).on('dialog', onDialog).on('request', onRequest);
     onTestFinished(async () => {
-      await context.close();
+      if (page.url().startsWith(url)) await page.evaluate('localStorage.clear()');
+      page
+        .off('pageerror', onError)
+        .off('console', onConsole)
+        .off('dialog', onDialog)
+        .off('request', onRequest);
+      await page.goto('about:blank'); // ends its requests, such as its stream of events
       expect(complaints).toEqual([]);
     });
+    await page.setViewportSize({ width, height });
+    await page.emulateMedia({ colorScheme: theme });
     await page.goto(`${url}/_sandbox/${apiKey === null ? '' : `#key=${apiKey}`}`);
     return {
       page,

@@ -20,7 +20,9 @@ let larges = 0;
 
 /** Whether a state is copied for this command. A large one is copied only now and then, since that is slow. */
 function isCopied(state: WorldState): boolean {
-  if (takeSnapshot(state).length <= LARGE) return true;
+  const { entries, payouts, overrides, uses, attempts, refused } = state;
+  const recent = entries.length + payouts.length + attempts.recent.size;
+  if (recent + overrides.length + uses.size + attempts.older.size + refused.size <= LARGE) return true;
   larges += 1;
   return larges % 1000 === 0;
 }

@@ -3,15 +3,17 @@ import { answersIn } from './http-answers.ts';
 import { rawRequest } from './raw-socket.ts';
 import { PAYOUT } from './sandbox.ts';
 
-/**
- * Makes many payouts in a world. They are pipelined on one connection, which takes a tenth of the time of `fetch`.
- *
- * @param changeOf the fields that differ in the payout with this number; its reference is `order-NUMBER` by default
- */
-export async function payMany(
-  { url, apiKey }: { readonly url: string; readonly apiKey: string },
+interface Sender {
+  readonly url: string;
+  readonly apiKey: string;
+}
+
+/** Sends many requests ahead on one connection, which takes a tenth of the time of `fetch`. Each must get a 200. */
+async function sendAhead(
+  { url, apiKey }: Sender,
   count: number,
-  changeOf: (nth: number) => object = () => ({}),
+  line: string,
+  bodyOf: (nth: number) => string,
 ): Promise<void> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
@@ -23,16 +25,36 @@ export async function payMany(
       .once('error', reject);
   });
   for (let nth = 0; nth < count; nth += 1) {
-    const body = JSON.stringify({ ...PAYOUT, client_ref_id: `order-${nth}`, amount: 1, ...changeOf(nth) });
+    const body = bodyOf(nth);
     const headers = {
       authorization: `Bearer ${apiKey}`,
-      'content-type': 'application/json',
-      'content-length': String(Buffer.byteLength(body)),
+      ...(body !== '' && {
+        'content-type': 'application/json',
+        'content-length': String(Buffer.byteLength(body)),
+      }),
       connection: nth === count - 1 ? 'close' : 'keep-alive',
     };
-    socket.write(rawRequest('POST /payout/initiate', headers, body));
+    socket.write(rawRequest(line, headers, body));
   }
   await ended;
-  const made = answersIn(Buffer.concat(chunks)).filter(({ status }) => status === 200);
-  if (made.length < count) throw new Error(`${count - made.length} of ${count} payouts were not made`);
+  const accepted = answersIn(Buffer.concat(chunks)).filter(({ status }) => status === 200);
+  if (accepted.length < count) throw new Error(`${count - accepted.length} of ${count} were not accepted`);
 }
+
+/**
+ * Makes many payouts in a world, one after the other.
+ *
+ * @param changeOf what is different about the payout with this number; its reference is `order-NUMBER` unless it says so
+ */
+export const payMany = (
+  sender: Sender,
+  count: number,
+  changeOf: (nth: number) => object = () => ({}),
+): Promise<void> =>
+  sendAhead(sender, count, 'POST /payout/initiate', (nth) =>
+    JSON.stringify({ ...PAYOUT, client_ref_id: `order-${nth}`, amount: 1, ...changeOf(nth) }),
+  );
+
+/** Reads the balance of a world many times, one after the other. */
+export const readMany = (sender: Sender, count: number): Promise<void> =>
+  sendAhead(sender, count, 'GET /client/fetchbalance', () => '');

@@ -2,7 +2,8 @@ import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { onTestFinished } from 'vitest';
+import { onTestFinished, vi } from 'vitest';
+import { commandLine } from '../../src/cli/command-line.ts';
 import { PAYOUT } from './sandbox.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -65,6 +66,30 @@ export class Program {
 /** Runs the program until it ends by itself. */
 export const runProgram = (args: readonly string[], environment: Environment = {}): Promise<Ended> =>
   new Program(process.execPath, [MAIN, ...args], environment).ended;
+
+/**
+ * The same in this process, which takes a tenth of the time of a start. For one command at a time, and only where no sandbox
+ * is served. That a process ends with this exit code, some tests show with `runProgram`.
+ */
+export async function runInProcess(args: readonly string[], environment: Environment = {}): Promise<Ended> {
+  const outputs = ['stdout', 'stderr'] as const;
+  const written = { stdout: '', stderr: '' };
+  const spies = outputs.map((name) =>
+    vi.spyOn(process[name], 'write').mockImplementation((text) => {
+      written[name] += String(text);
+      return true;
+    }),
+  );
+  const others = process.stdout.listeners('error');
+  try {
+    const code = await commandLine(args, { PORT: '0', ...environment });
+    return { code, signal: null, ...written };
+  } finally {
+    for (const spy of spies) spy.mockRestore();
+    for (const listener of process.stdout.listeners('error'))
+      if (!others.includes(listener)) process.stdout.off('error', listener as () => void);
+  }
+}
 
 /** Starts the program on a free port, and waits until it is ready. */
 export async function startProgram(environment: Environment = {}, args: readonly string[] = []) {

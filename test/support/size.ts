@@ -1,3 +1,5 @@
-/** How often to repeat something: `short` in `npm test`, `long` with TESTS=long, which .ci/full sets. */
-export const sized = (short: number, long: number): number =>
-  process.env['TESTS'] === 'long' ? long : short;
+/** Whether all is tested that takes long, as .ci/full does by setting TESTS=long, or what `npm test` has time for. */
+export const isLong = process.env['TESTS'] === 'long';
+
+/** A number of repetitions: the small one in `npm test`, the large one with TESTS=long. */
+export const sized = (short: number, long: number): number => (isLong ? long : short);

@@ -7,6 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { connectSandbox, type EventsOptions, type World, type WorldEvent } from '../../../src/index.ts';
 import { startServer } from '../../../src/server.ts';
 import { readSettings } from '../../../src/settings.ts';
+import { readMany } from '../../support/many-payouts.ts';
 import { ask, refusal } from '../../support/control.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { startProgram } from '../../support/program.ts';
@@ -178,8 +179,7 @@ test('a reader that was away too long gets the number of events it missed', asyn
   const { id } = await first.next();
   await first.leave();
   const count = 1200; // more than are kept
-  for (let nth = 0; nth < count; nth += 100)
-    await Promise.all(Array.from({ length: 100 }, () => payouts.balance()));
+  await readMany(payouts, count);
   const { next } = await readerOf(world, { after: id });
   await world.fund(2);
   const event = await next();

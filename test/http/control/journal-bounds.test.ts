@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { RequestsAnswer } from '../../../src/contract/control-answers.ts';
+import { readMany } from '../../support/many-payouts.ts';
 import { ask } from '../../support/control.ts';
 import { sandboxFor, type Client } from '../../support/sandbox.ts';
 
@@ -33,9 +34,7 @@ test('a full journal drops its oldest entries, and counts them', async () => {
 test('a journal holds a thousand entries by default', async () => {
   const { client } = await sandboxFor();
   const world = client();
-  for (let nth = 0; nth < 1010; nth += 101) {
-    await Promise.all(Array.from({ length: 101 }, () => world.balance()));
-  }
+  await readMany(world, 1010);
   expect(await journalOf(world)).toEqual({ ids: range(11, 1010), evicted: 10 });
 });
 

@@ -17,7 +17,7 @@ import { sized } from '../../support/size.ts';
 const KEY = 'sk_test_leaks';
 const EVENTUALLY = { timeout: 20_000, interval: 5 };
 /** How many faulted requests the leak test sends. */
-const FAULTED = sized(2500, 10_000);
+const FAULTED = sized(1500, 10_000);
 
 type Scenario = Exclude<NonNullable<SettingsInput['scenario']>, string>;
 type Effect = NonNullable<Scenario['rules']>[number]['effect'];
