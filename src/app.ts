@@ -2,7 +2,7 @@ import type { FastifyInstance, RouteOptions } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Logger } from 'pino';
 import { adminOnly, bearerKeys } from './http/bearer-key.ts';
-import { CONTROL_PREFIX, controlApi, isControlPath } from './http/control/control-api.ts';
+import { CONTROL_PREFIX, controlApi } from './http/control/control-api.ts';
 import { httpServer } from './http/http-server.ts';
 import type { Examples } from './http/openapi/examples.ts';
 import { admission } from './http/service/admission.ts';
@@ -19,7 +19,6 @@ import { atMost } from './platform/memory-share.ts';
 import { stopwatchMs } from './platform/system-clock.ts';
 import { observeWorlds } from './platform/world-observer.ts';
 import { ScenarioLibrary } from './scenario/scenario-library.ts';
-import type { Scenario } from './scenario/scenario.ts';
 import { scenarioSettings, type Settings } from './settings.ts';
 import { MemoryBudget } from './world/journal/bounded-log.ts';
 
@@ -45,7 +44,7 @@ export interface App {
   readonly adminToken: string;
   /** What the state file held; null without one. */
   readonly restored: Restored | null;
-  readonly activeScenario: () => Scenario;
+  readonly scenarios: ScenarioLibrary;
   /** The OpenAPI document of all routes, once the app is ready: made at the first call, since a start needs none of it. */
   readonly openapi: () => Promise<string>;
 }
@@ -69,7 +68,6 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
     reloaded: (file) => log.info({ file }, 'scenario reloaded'),
     refused: (problems) => log.warn({ problems }, 'scenario refused: the last good one stays active'),
   });
-  const activeScenario = (): Scenario => scenarios.active;
   const metrics =
     settings.metrics === 'on'
       ? (await import('./platform/metrics.ts')).startMetrics({
@@ -80,7 +78,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
 
   const worlds: MemoryLog = new MemoryLog({
     compiler: scenarios,
-    activeSource: () => activeScenario().source,
+    activeSource: () => scenarios.active.source,
     wallClock,
     observer: observeWorlds(log, metrics?.settled),
     maxWorlds: settings.maxWorlds,
@@ -112,9 +110,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
 
   const { app, routes, unread } = httpServer({
     log,
-    scenarioOf: (url) => (isControlPath(url) ? scenarios.base : activeScenario()),
-    activeScenario,
-    controlPrefix: CONTROL_PREFIX,
+    scenarios,
     allowedHosts: settings.allowedHosts,
     maxConnections: settings.maxConnections,
     maxUnreadBytes: MAX_UNREAD_BYTES,
@@ -169,5 +165,5 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
       worlds.close();
     }
   });
-  return { app, worlds, adminToken, restored, activeScenario, openapi };
+  return { app, worlds, adminToken, restored, scenarios, openapi };
 }

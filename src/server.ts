@@ -37,7 +37,7 @@ function urlOf({ address, family, port }: AddressInfo): string {
  * @throws the error of `listen` (EADDRINUSE, EACCES, ENOTFOUND …) when that address cannot be had
  */
 export async function startServer(settings: Settings, wallClock: WallClock, log: Logger): Promise<Server> {
-  const { app, worlds, adminToken, restored, activeScenario } = await buildApp({ settings, wallClock, log });
+  const { app, worlds, adminToken, restored, scenarios } = await buildApp({ settings, wallClock, log });
   const close = gracefulStop(app.server, () => app.close());
   await app.listen({ host: addressOf(settings.host), port: settings.port });
   return {
@@ -45,7 +45,7 @@ export async function startServer(settings: Settings, wallClock: WallClock, log:
     worlds,
     adminToken,
     restored,
-    scenario: activeScenario(),
+    scenario: scenarios.active,
     close,
   };
 }

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Dialect } from '../contract/dialect.ts';
 import type { RefusalData } from '../contract/errors.ts';
 import { MAX_TEXT_LENGTH, type InitiateRequest } from '../contract/service.ts';
@@ -11,7 +11,6 @@ import type { RequestResult } from '../world/requests.ts';
 
 /** When and where a request of the service came to its world. */
 interface Arrival {
-  readonly place: JournalPlace;
   /** World time and wall time, ms since the epoch. */
   readonly atMs: number;
   readonly wallMs: number;
@@ -29,51 +28,37 @@ interface OrderedAnswer {
   readonly delayMs?: number | undefined;
 }
 
+/** The facts of an exchange. Each is set once, where it arises, and is absent before. */
 declare module 'fastify' {
   interface FastifyRequest {
     /** The scenario that holds for this request, as it was when the request came. */
     scenario: Scenario;
-    /** The scenario that it chose by a header; null for that of its world. */
-    chosenScenario: Scenario | null;
+    /** The scenario that it chose by a header; else that of its world holds. */
+    chosenScenario?: Scenario;
     /** How its answer is written. */
     dialect: Dialect;
     /** The world of the request's key; undefined before it is known, and for requests of no world. */
     world: WorldHandle;
-    /** Set when a request of the service is admitted to its world; null before. */
-    arrival: Arrival | null;
+    /** Set when a request of the service is admitted to its world. */
+    arrival?: Arrival;
+    journalPlace?: JournalPlace;
     /** The body as it came; set by the parser of JSON bodies. */
-    bodyText: string | undefined;
-    /** What the bank would doubt; set by the initiate route. */
-    warnings: readonly string[];
+    bodyText?: string;
+    /** Why a bank might refuse the payout; set by the initiate route. */
+    warnings?: readonly string[];
     /** What the world made of the request; set by the routes of the service. */
-    result: RequestResult | null;
+    result?: RequestResult;
     /** True for what only a debug log shows. */
-    isQuiet: boolean;
+    isQuiet?: boolean;
   }
   interface FastifyReply {
     /** Why the request was refused; set with the answer that says so. */
-    refusal: RefusalData | null;
+    refusal?: RefusalData;
     /** What a rule orders; set before the answer leaves. */
-    ordered: OrderedAnswer;
+    ordered?: OrderedAnswer;
     /** What was answered, or would have been but for a fault; set before its first byte leaves. */
-    answered: Answered | undefined;
+    answered?: Answered;
   }
-}
-
-/** Makes room for the facts of an exchange, each of which is set once, where it arises. */
-export function decorateExchanges(app: FastifyInstance): void {
-  app.decorateRequest('scenario');
-  app.decorateRequest('chosenScenario', null);
-  app.decorateRequest('dialect');
-  app.decorateRequest('world');
-  app.decorateRequest('arrival', null);
-  app.decorateRequest('bodyText', undefined);
-  app.decorateRequest('warnings');
-  app.decorateRequest('result', null);
-  app.decorateRequest('isQuiet', false);
-  app.decorateReply('refusal', null);
-  app.decorateReply('ordered');
-  app.decorateReply('answered', undefined);
 }
 
 /** A field that a request of the service names, if its text is one that a payout could have. */
@@ -102,7 +87,7 @@ export function exchangeOf(
   const answer = result?.answer;
   const payout = answer?.kind === 'payout' && result?.balances !== null ? answer.payout : undefined;
   return {
-    nth: arrival?.place.nth ?? 0,
+    nth: request.journalPlace?.nth ?? 0,
     requestId: request.id,
     method: request.method,
     url: request.url,
@@ -121,7 +106,8 @@ export function exchangeOf(
     code: ordered?.code ?? refusal?.code,
     clientRefId: payout?.clientRefId ?? namedField(request, 'client_ref_id'),
     txnId: payout?.txnId,
-    account: result !== null && route === 'initiate' ? namedField(request, 'beneficiary_account') : undefined,
+    account:
+      result !== undefined && route === 'initiate' ? namedField(request, 'beneficiary_account') : undefined,
     replayed: answer?.kind === 'payout' && answer.replayed ? true : undefined,
     warnings,
     limit: refusal?.details.limit,
@@ -141,17 +127,14 @@ export function journalRequest(
 ): void {
   let headersLength = 0;
   for (const text of request.raw.rawHeaders) headersLength += text.length;
-  const { nowMs: atMs } = world;
-  const headers = withoutKeys(request.headers);
   request.world = world;
-  const blank = { place: { nth: 0, update: () => undefined }, atMs, wallMs, headers };
-  request.arrival = blank;
-  request.arrival = { ...blank, place: world.journal.begin(exchangeOf(request, reply), headersLength) };
+  request.arrival = { atMs: world.nowMs, wallMs, headers: withoutKeys(request.headers) };
+  request.journalPlace = world.journal.begin(exchangeOf(request, reply), headersLength);
 }
 
 /** Puts what is known of an exchange now into the journal. */
 export function updateJournal(request: FastifyRequest, reply: FastifyReply): void {
-  request.arrival?.place.update(exchangeOf(request, reply));
+  request.journalPlace?.update(exchangeOf(request, reply));
 }
 
 /** Notes an answer before its first byte leaves: so that a client which has the answer finds it in the journal. */

@@ -1,7 +1,9 @@
 import fastify, { type FastifyInstance, type RouteOptions } from 'fastify';
 import type { Logger } from 'pino';
+import type { ScenarioLibrary } from '../scenario/scenario-library.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import { refuseOtherSites } from './allowed-sites.ts';
+import { CONTROL_PREFIX, isControlPath } from './control/control-api.ts';
 import { Connections } from './limits/connections.ts';
 import { takeJsonBodies } from './limits/json-body.ts';
 import { UnreadAnswers } from './limits/unread-answers.ts';
@@ -20,17 +22,13 @@ const MAX_REQUESTS_AHEAD = 10_000; // on all connections, beside the first of ea
 
 interface Options {
   readonly log: Logger;
-  /** The scenario in whose dialect a request is answered before it has a world. */
-  readonly scenarioOf: (url: string) => Scenario;
-  readonly activeScenario: () => Scenario;
-  /** What the paths of the control API begin with. */
-  readonly controlPrefix: string;
+  readonly scenarios: ScenarioLibrary;
   readonly allowedHosts: readonly string[] | undefined;
   readonly maxConnections: number;
   /** How many bytes of long answers may wait for their readers. */
   readonly maxUnreadBytes: number;
   readonly stopwatchMs: () => number;
-  /** Told of each exchange that is over. */
+  /** Called with each exchange that is over. */
   readonly observe: ExchangeObserver | undefined;
 }
 
@@ -43,13 +41,14 @@ export interface HttpServer {
 
 /** What every request meets before its key is looked at: limits, the log, and one way to answer what is wrong. */
 export function httpServer(options: Options): HttpServer {
-  const { log } = options;
+  const { log, scenarios } = options;
   const connectionEnded = (limit: string): void => log.warn({ limit }, 'connection ended');
   const connections = new Connections(options.maxConnections, MAX_REQUESTS_AHEAD, connectionEnded);
   const unread = new UnreadAnswers(options.maxUnreadBytes, connectionEnded);
-  const record = requestRecorder({ ...options, connections, unread });
+  const scenarioOf = (url: string): Scenario => (isControlPath(url) ? scenarios.base : scenarios.active);
+  const record = requestRecorder({ ...options, connections, unread, scenarioOf });
   const answerError = errorHandler(log, record);
-  const refuseBroken = refuseBrokenHttp(log, connections, options.activeScenario);
+  const refuseBroken = refuseBrokenHttp(log, connections, () => scenarios.active);
   const app: FastifyInstance = fastify({
     logger: false, // one line a request is written by recordRequests
     bodyLimit: MAX_BODY_BYTES,
@@ -74,7 +73,7 @@ export function httpServer(options: Options): HttpServer {
   recordRequests(app, record);
   refuseOtherSites(app, options.allowedHosts);
   const routes = collectRoutes(app);
-  refuseUnknownRoutes(app, routes, options.controlPrefix);
+  refuseUnknownRoutes(app, routes, CONTROL_PREFIX);
   app.addHook('preHandler', (request, reply, done) => {
     setRequestId(request, reply); // late, since a request may choose the dialect that leaves it out
     done();

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Scenario } from '../scenario/scenario.ts';
 import type { Exchange, ExchangeOutcome } from '../world/journal/exchange.ts';
-import { decorateExchanges, exchangeOf } from './exchange-record.ts';
+import { exchangeOf } from './exchange-record.ts';
 import type { Connections } from './limits/connections.ts';
 import type { UnreadAnswers } from './limits/unread-answers.ts';
 
@@ -76,8 +76,8 @@ export const requestRecorder =
         const line = lineOf(exchange, request, reply);
         if (request.isQuiet) log.debug(line, 'request');
         else log.info(line, 'request');
-        if (!request.arrival) return;
-        request.arrival.place.update(exchange);
+        if (request.journalPlace === undefined) return;
+        request.journalPlace.update(exchange);
         request.world.announce(exchange);
       } catch (error) {
         // the answer is given, and only the log is left to say so: a process with many worlds must not end by it
@@ -94,7 +94,6 @@ function dropBody({ method, raw }: FastifyRequest): void {
 
 /** Records every request that a hook meets. */
 export function recordRequests(app: FastifyInstance, record: Recorder): void {
-  decorateExchanges(app);
   app.addHook('onRequest', (request, reply, done) => {
     if (request.raw.socket.destroyed) return; // it came with those for which its connection was ended: nobody waits for it
     record(request, reply);

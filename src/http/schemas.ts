@@ -1,10 +1,20 @@
 import type { FastifySchemaCompiler, FastifySerializerCompiler } from 'fastify';
 import type { z } from 'zod';
-import { Refusal } from '../contract/errors.ts';
+import { Refusal, type FieldError } from '../contract/errors.ts';
 import { fieldErrors } from '../contract/field-errors.ts';
 
 /** What Fastify calls a part of a request, in the words of an answer. */
 const PART_NAMES: Record<string, string> = { body: 'body', querystring: 'query' };
+
+/**
+ * A refusal that names what is wrong with a part of a request.
+ *
+ * @param more how many problems there are beside these errors
+ */
+export function invalidRequest(errors: readonly FieldError[], more = 0): Refusal {
+  const message = errors.map((error) => error.message).join('; ') + (more > 0 ? `; and ${more} more` : '');
+  return new Refusal('INVALID_REQUEST', { message, errors });
+}
 
 /** Checks a part of a request against its zod schema, and refuses all its fields at fault at once. */
 export const validatorCompiler: FastifySchemaCompiler<z.ZodType> = ({ schema, httpPart = 'body' }) => {
@@ -12,9 +22,7 @@ export const validatorCompiler: FastifySchemaCompiler<z.ZodType> = ({ schema, ht
   return (input) => {
     const result = schema.safeParse(input);
     if (result.success) return { value: result.data };
-    const errors = fieldErrors(result.error, input, part);
-    const message = errors.map((error) => error.message).join('; ');
-    return { error: new Refusal('INVALID_REQUEST', { message, errors }) };
+    return { error: invalidRequest(fieldErrors(result.error, input, part)) };
   };
 };
 

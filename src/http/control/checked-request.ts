@@ -1,7 +1,8 @@
 import type { FastifyError, FastifySchemaCompiler } from 'fastify';
 import type { z } from 'zod';
-import { Refusal, type FieldError } from '../../contract/errors.ts';
+import type { FieldError } from '../../contract/errors.ts';
 import { pathText, reported, shapeIssues, type Path } from '../../contract/shape-issues.ts';
+import { invalidRequest } from '../schemas.ts';
 
 const PART_NAMES: Readonly<Record<string, string>> = { body: 'body', querystring: 'query', params: 'path' };
 
@@ -10,26 +11,16 @@ const inWords = (path: Path, whole: string, message: string): FieldError => {
   return { field, message: `${field} ${message}` };
 };
 
-/**
- * A refusal that names what is wrong with a part of a request.
- *
- * @param more how many problems there are beside these errors
- */
-export function wrongRequest(errors: readonly FieldError[], more = 0): Refusal {
-  const message = errors.map((error) => error.message).join('; ') + (more > 0 ? `; and ${more} more` : '');
-  return new Refusal('INVALID_REQUEST', { message, errors });
-}
-
 /** Checks a value against its schema. @throws Refusal INVALID_REQUEST with everything that is wrong with it */
 export function checked<T extends z.ZodType>(schema: T, input: unknown, whole: string): z.output<T> {
   const result = schema.safeParse(input);
   if (result.success) return result.data;
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
-    throw wrongRequest([inWords([], whole, 'must be a JSON object')]);
+    throw invalidRequest([inWords([], whole, 'must be a JSON object')]);
   }
   const { issues, more } = shapeIssues(result.error, input, schema);
   const first = reported(issues, more);
-  throw wrongRequest(
+  throw invalidRequest(
     first.shown.map(({ path, message, key }) =>
       inWords(key === undefined ? path : [...path, key], whole, message()),
     ),
@@ -38,7 +29,7 @@ export function checked<T extends z.ZodType>(schema: T, input: unknown, whole: s
 }
 
 /** Checks the parts of a request against their zod schemas. */
-export const validatorCompiler: FastifySchemaCompiler<z.ZodType> =
+export const controlValidatorCompiler: FastifySchemaCompiler<z.ZodType> =
   ({ schema, httpPart = 'body' }) =>
   (input) => {
     try {

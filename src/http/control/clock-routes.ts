@@ -28,7 +28,7 @@ function* advancedInPieces({ nowMs, isFrozen }: ClockResult, changes: readonly s
 }
 
 /** The clock of a world. */
-export const clockRoutes: ControlRoutes = async (app, { wallClock, unread }) => {
+export const clockRoutes: ControlRoutes = async (app, options) => {
   app.get(
     '/clock',
     operation('Clock', 'getClock', 'What time it is in this world', { response: { 200: ClockAnswer } }),
@@ -74,7 +74,7 @@ export const clockRoutes: ControlRoutes = async (app, { wallClock, unread }) => 
       const bytes = texts.reduce((sum, { length }) => sum + length, 0);
       const sent =
         texts.length > 1
-          ? sendInPieces(reply.type(JSON_TYPE), { pieces, bytes }, unread, wallClock)
+          ? sendInPieces(reply.type(JSON_TYPE), pieces, bytes, options)
           : reply.type(JSON_TYPE).send([...pieces].join('') as never);
       return sent as unknown as AdvanceAnswer;
     },

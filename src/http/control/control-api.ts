@@ -6,7 +6,7 @@ import { PRIVATE_HEADERS } from '../allowed-sites.ts';
 import { takeJsonBodies } from '../limits/json-body.ts';
 import { inTurn } from '../limits/turns.ts';
 import { adminRoutes } from './admin-routes.ts';
-import { validatorCompiler } from './checked-request.ts';
+import { controlValidatorCompiler } from './checked-request.ts';
 import { clockRoutes } from './clock-routes.ts';
 import type { ControlOptions } from './control-options.ts';
 import { dashboardRoutes } from './dashboard-routes.ts';
@@ -43,7 +43,7 @@ export async function controlApi(
   { prefix: _prefix, ...options }: ControlOptions & { readonly prefix: string },
 ): Promise<void> {
   const { log, keyOf, unread } = options;
-  app.setValidatorCompiler(validatorCompiler);
+  app.setValidatorCompiler(controlValidatorCompiler);
   takeJsonBodies(app, true);
   app.addHook('onRequest', (request, reply, done) => {
     request.isQuiet = request.method === 'GET';

@@ -1,8 +1,7 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
-import type { WallClock } from '../../log/wall-clock.ts';
 import type { WorldLog } from '../../log/world-log.ts';
 import type { ScenarioLibrary } from '../../scenario/scenario-library.ts';
-import type { UnreadAnswers } from '../limits/unread-answers.ts';
+import type { Waiting } from '../limits/long-answer.ts';
 
 /** A file of the dashboard, as it is sent. */
 export interface DashboardFile {
@@ -19,11 +18,9 @@ interface DocsFile {
 }
 
 /** What the routes of the control API are made with. */
-export interface ControlOptions {
+export interface ControlOptions extends Waiting {
   readonly log: WorldLog;
   readonly scenarios: ScenarioLibrary;
-  readonly wallClock: WallClock;
-  readonly unread: UnreadAnswers;
   /** Takes the key out of an Authorization header. @throws Refusal UNAUTHORIZED */
   readonly keyOf: (authorization: string | undefined) => string;
   /** Refuses a request without the admin token. @throws Refusal UNAUTHORIZED */

@@ -7,8 +7,8 @@ import type { Exchange } from '../../world/journal/exchange.ts';
 import { journalEntry } from '../../world/journal/journal-entry.ts';
 import { seenStatus, verify } from '../../world/journal/verification.ts';
 import { operation } from '../operation.ts';
+import { invalidRequest } from '../schemas.ts';
 import type { ControlRoutes } from './control-options.ts';
-import { wrongRequest } from './checked-request.ts';
 import { JSON_TYPE } from '../limits/json-body.ts';
 import { sendInPieces } from '../limits/long-answer.ts';
 
@@ -45,7 +45,7 @@ const isWanted =
     (since === undefined || (typeof since === 'number' ? exchange.nth > since : exchange.atMs >= since.atMs));
 
 /** The journal: the requests to a world, its answers, and what decided them. */
-export const journalRoutes: ControlRoutes = async (app, { wallClock, unread }) => {
+export const journalRoutes: ControlRoutes = async (app, options) => {
   app.get(
     '/requests',
     operation('Journal', 'listRequests', 'The requests to this world', {
@@ -60,9 +60,8 @@ export const journalRoutes: ControlRoutes = async (app, { wallClock, unread }) =
       const characters = shown.reduce((sum, exchange) => sum + charactersOf(exchange), 0);
       if (characters < PIECE_CHARACTERS) return { requests: shown.map(journalEntry), evicted };
       // made as it is read: one that nobody reads costs no more than what it still refers to
-      const inPieces = { pieces: requestsInPieces(shown, evicted), bytes: characters };
-      const typed = reply.type(JSON_TYPE);
-      return sendInPieces(typed, inPieces, unread, wallClock) as unknown as RequestsAnswer;
+      const pieces = requestsInPieces(shown, evicted);
+      return sendInPieces(reply.type(JSON_TYPE), pieces, characters, options) as unknown as RequestsAnswer;
     },
   );
 
@@ -86,7 +85,7 @@ export const journalRoutes: ControlRoutes = async (app, { wallClock, unread }) =
         const field = pathText(path);
         errors.push({ field, message: `${field} ${message}` });
       });
-      if (errors.length > 0) throw wrongRequest(errors);
+      if (errors.length > 0) throw invalidRequest(errors);
       return answer;
     },
   );

@@ -9,8 +9,9 @@ import type { Scenario } from '../../scenario/scenario.ts';
 import type { CommandOf } from '../../world/commands.ts';
 import type { WorldHandle } from '../../log/world-log.ts';
 import { operation } from '../operation.ts';
+import { invalidRequest } from '../schemas.ts';
 import type { ControlRoutes } from './control-options.ts';
-import { checked, wrongRequest } from './checked-request.ts';
+import { checked } from './checked-request.ts';
 import { ruleAnswer, rulesAnswer, scenarioAnswer } from './world-answers.ts';
 
 /** Compiles a document that a client sent. @throws Refusal INVALID_REQUEST with everything that is wrong with it */
@@ -23,16 +24,11 @@ function compiled<T>(compile: () => T): T {
       const field = path === '' ? 'body' : path;
       return { field, message: `${field} ${message()}` };
     });
-    throw wrongRequest(errors, error.more);
+    throw invalidRequest(errors, error.more);
   }
 }
 
 const isNaming = (body: unknown): boolean => typeof body === 'object' && body !== null && 'use' in body;
-
-function noScenario(): Refusal {
-  const message = 'body must be {"use":"NAME"} or a whole scenario';
-  return wrongRequest([{ field: 'body', message }]);
-}
 
 async function choose(world: WorldHandle, scenario: Scenario, isChosen: boolean): Promise<ScenarioAnswer> {
   await world.submit({ kind: 'choose', source: scenario.source, isChosen });
@@ -86,7 +82,10 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios }) => {
         const { use } = checked(ChooseRequest, body, 'body');
         return use === null ? choose(world, scenarios.active, false) : choose(world, named(use), true);
       }
-      if (body === undefined || body === null) throw noScenario(); // an empty file would be a scenario
+      if (body === undefined || body === null) {
+        const message = 'body must be {"use":"NAME"} or a whole scenario'; // an empty file would be a scenario
+        throw invalidRequest([{ field: 'body', message }]);
+      }
       return choose(
         world,
         compiled(() => scenarios.compile(body)),

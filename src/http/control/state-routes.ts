@@ -41,10 +41,9 @@ const noSnapshot = (): Refusal =>
   new Refusal('INVALID_REQUEST', { message: 'The body must be what GET /_sandbox/state answered' });
 
 /** Snapshots of a world: to keep, to restore, to fork. */
-export const stateRoutes: ControlRoutes = async (
-  app,
-  { log, scenarios, wallClock, unread, maxStateBytes },
-) => {
+export const stateRoutes: ControlRoutes = async (app, options) => {
+  const { log, scenarios, wallClock, maxStateBytes } = options;
+
   app.get(
     '/state',
     operation('State', 'getState', 'A snapshot of this world', {
@@ -52,8 +51,8 @@ export const stateRoutes: ControlRoutes = async (
     }),
     async ({ world }, reply) => {
       const snapshot = await world.read(takeSnapshot);
-      const inPieces = { pieces: snapshotText([snapshot]), bytes: snapshot.length * BYTES_EACH };
-      return sendInPieces(reply.type(SNAPSHOT_TYPE), inPieces, unread, wallClock);
+      const bytes = snapshot.length * BYTES_EACH;
+      return sendInPieces(reply.type(SNAPSHOT_TYPE), snapshotText([snapshot]), bytes, options);
     },
   );
 

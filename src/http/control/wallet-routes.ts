@@ -20,13 +20,7 @@ import { transactionAnswer, walletAnswer } from './world-answers.ts';
 
 const USUAL_LIMIT = 100;
 
-interface ListQuery {
-  readonly order?: 'newest' | 'oldest' | undefined;
-  readonly limit?: number | undefined;
-  readonly cursor?: number | undefined;
-}
-
-const pageOf = ({ order, limit, cursor }: ListQuery): PageRequest => ({
+const pageOf = ({ order, limit, cursor }: z.output<typeof TransactionsQuery>): PageRequest => ({
   from: cursor ?? null,
   newestFirst: order !== 'oldest',
   limit: limit ?? USUAL_LIMIT,

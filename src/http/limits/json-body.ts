@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { Refusal } from '../../contract/errors.ts';
 import { isTooNested, MAX_NESTING } from '../../contract/nesting.ts';
+import { invalidRequest } from '../schemas.ts';
 import { collectBody } from './collected-body.ts';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
@@ -18,7 +19,7 @@ export const isEncoded = ({
 /** Whatever reads such a body would overflow its stack. */
 function tooNested(): Refusal {
   const message = `body must not be nested deeper than ${MAX_NESTING} levels`;
-  return new Refusal('INVALID_REQUEST', { message, errors: [{ field: 'body', message }] });
+  return invalidRequest([{ field: 'body', message }]);
 }
 
 function encodingRefusal(headers: IncomingHttpHeaders, body: Buffer): Refusal | null {

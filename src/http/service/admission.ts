@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Refusal } from '../../contract/errors.ts';
 import type { WallClock } from '../../log/wall-clock.ts';
 import type { WorldLog } from '../../log/world-log.ts';
 import { worldIdOf } from '../../payout/identity.ts';
 import type { ScenarioLibrary } from '../../scenario/scenario-library.ts';
 import { journalRequest } from '../exchange-record.ts';
+import { invalidRequest } from '../schemas.ts';
 
 interface Options {
   readonly log: WorldLog;
@@ -43,11 +43,11 @@ export function admission({
     const key = needsNoKey(request) ? defaultKey : keyOf(request.headers.authorization);
     const world = log.use(worldIdOf(key));
     journalRequest(request, reply, world, wallClock.nowMs());
-    request.chosenScenario = chosen ?? null;
+    if (chosen !== undefined) request.chosenScenario = chosen;
     request.scenario = chosen ?? world.latest.index.base;
     request.dialect = request.scenario.dialect;
     if (wanted === undefined || chosen !== undefined) return;
     const message = `X-Sandbox-Scenario must be one of ${scenarios.names.join(', ')}`;
-    throw new Refusal('INVALID_REQUEST', { message, errors: [{ field: 'X-Sandbox-Scenario', message }] });
+    throw invalidRequest([{ field: 'X-Sandbox-Scenario', message }]);
   };
 }

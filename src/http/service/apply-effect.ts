@@ -2,22 +2,15 @@ import { STATUS_CODES } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Dialect } from '../../contract/dialect.ts';
 import { Refusal } from '../../contract/errors.ts';
-import type { WallClock } from '../../log/wall-clock.ts';
 import { replacesBody, type Respond } from '../../scenario/rule.ts';
 import type { Answer, RequestResult, SeenEffect } from '../../world/requests.ts';
 import { exchangeOf, noteAnswer, updateJournal } from '../exchange-record.ts';
 import { JSON_TYPE } from '../limits/json-body.ts';
-import type { UnreadAnswers } from '../limits/unread-answers.ts';
+import type { Waiting } from '../limits/long-answer.ts';
 import { errorBody, refuse, sendText } from '../refusals.ts';
 import { setSandboxHeader } from '../sandbox-headers.ts';
 import { heldBack } from './delayed-response.ts';
 import { breakWire } from './wire-faults.ts';
-
-/** What an answer waits with, and where it waits. */
-export interface Waiting {
-  readonly wallClock: WallClock;
-  readonly unread: UnreadAnswers;
-}
 
 /** Makes the body of a route's 200. */
 export type BodyOf = (answer: Answer, dialect: Dialect) => object;

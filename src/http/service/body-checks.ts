@@ -1,7 +1,7 @@
 import type { preValidationHookHandler } from 'fastify';
-import { Refusal } from '../../contract/errors.ts';
 import { fieldErrors } from '../../contract/field-errors.ts';
 import { InitiateRequest } from '../../contract/service.ts';
+import { invalidRequest } from '../schemas.ts';
 
 /** Refuses fields that the interface does not have, with all else that is wrong, in a dialect that wants it so. */
 export const refuseUnknownFields: preValidationHookHandler = ({ body, dialect }, _reply, done) => {
@@ -14,5 +14,5 @@ export const refuseUnknownFields: preValidationHookHandler = ({ body, dialect },
     ...(known.success ? [] : fieldErrors(known.error, body, 'body')),
     ...unknown.map((field) => ({ field, message: `${field} is not a field of the interface` })),
   ];
-  throw new Refusal('INVALID_REQUEST', { message: errors.map(({ message }) => message).join('; '), errors });
+  throw invalidRequest(errors);
 };

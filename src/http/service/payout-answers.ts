@@ -20,17 +20,22 @@ function payoutOf(answer: Answer): Payout {
   return answer.payout;
 }
 
+/** What initiate and status both answer. */
+const inBoth = (payout: Payout) => ({
+  txn_id: payout.txnId,
+  client_ref_id: payout.clientRefId,
+  status: payout.state,
+  amount: toInr(payout.amountPaise),
+  utr: payout.utr,
+});
+
 export function initiateAnswer(answer: Answer, dialect: Dialect): InitiateAnswer {
   const payout = payoutOf(answer);
   return {
     status: 'success',
     message: INITIATE_MESSAGE,
     data: {
-      txn_id: payout.txnId,
-      client_ref_id: payout.clientRefId,
-      status: payout.state,
-      amount: toInr(payout.amountPaise),
-      utr: payout.utr,
+      ...inBoth(payout),
       created_at: timestamp(payout.createdAtMs, dialect),
     },
   };
@@ -50,11 +55,7 @@ export function statusAnswer(answer: Answer, dialect: Dialect): StatusAnswer {
   return {
     status: 'success',
     data: {
-      txn_id: payout.txnId,
-      client_ref_id: payout.clientRefId,
-      status: payout.state,
-      amount: toInr(payout.amountPaise),
-      utr: payout.utr,
+      ...inBoth(payout),
       beneficiary_name: payout.beneficiaryName,
       beneficiary_account: payout.beneficiaryAccount,
       created_at: timestamp(payout.createdAtMs, dialect),

@@ -1,6 +1,5 @@
-import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
+import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
-import { Refusal } from '../../contract/errors.ts';
 import {
   BalanceAnswer,
   InitiateAnswer,
@@ -12,9 +11,11 @@ import {
 import type { RouteName } from '../../contract/scenario-document.ts';
 import { checkRailRules } from '../../payout/rails.ts';
 import { noteAnswer } from '../exchange-record.ts';
+import type { Waiting } from '../limits/long-answer.ts';
 import { operation } from '../operation.ts';
 import { setSandboxHeader } from '../sandbox-headers.ts';
-import { respond, type Waiting } from './apply-effect.ts';
+import { invalidRequest } from '../schemas.ts';
+import { respond } from './apply-effect.ts';
 import { refuseUnknownFields } from './body-checks.ts';
 import { balanceAnswer, initiateAnswer, statusAnswer } from './payout-answers.ts';
 
@@ -29,16 +30,13 @@ interface Options extends Waiting {
   /** Finds the world and the scenario of a request. @throws Refusal UNAUTHORIZED, INVALID_REQUEST */
   readonly admit: (request: FastifyRequest, reply: FastifyReply) => void;
   /** Counts a request against the rate limit, and refuses it past that: RATE_LIMITED. */
-  readonly limitRate: onRequestHookHandler;
+  readonly limitRate: onRequestAsyncHookHandler;
 }
 
 /** Refuses what the dialect does not take of a bank's own rules, and warns of what it does. */
 function checkRails(request: FastifyRequest, reply: FastifyReply, body: InitiateRequest): void {
   const { warnings, errors } = checkRailRules(body, request.dialect.requests);
-  if (errors.length > 0) {
-    const message = errors.map((error) => error.message).join('; ');
-    throw new Refusal('INVALID_REQUEST', { message, errors });
-  }
+  if (errors.length > 0) throw invalidRequest(errors);
   if (warnings.length === 0) return;
   request.warnings = warnings;
   setSandboxHeader(request, reply, 'x-sandbox-warning', warnings.join('; '));

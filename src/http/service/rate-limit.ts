@@ -1,5 +1,5 @@
 import rateLimitPlugin from '@fastify/rate-limit';
-import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify';
+import type { FastifyInstance, FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
 import { durationText } from '../../contract/duration.ts';
 import { Refusal } from '../../contract/errors.ts';
 import type { RateLimit } from '../../scenario/scenario.ts';
@@ -25,6 +25,8 @@ function refusal(request: FastifyRequest, ttlMs: number): Refusal {
   });
 }
 
+const NO_HEADERS = { 'x-ratelimit-limit': false, 'x-ratelimit-remaining': false, 'x-ratelimit-reset': false };
+
 /** True for a request that the limit does not hold for. */
 const isFree = ({ scenario, routeOptions }: FastifyRequest): boolean =>
   scenario.rateLimit === 'off' ||
@@ -36,30 +38,20 @@ const isFree = ({ scenario, routeOptions }: FastifyRequest): boolean =>
  *
  * @returns a hook that counts a request, and refuses it with RATE_LIMITED past the limit
  */
-export async function limitRates(app: FastifyInstance, maxWorlds: number): Promise<onRequestHookHandler> {
+export async function limitRates(
+  app: FastifyInstance,
+  maxWorlds: number,
+): Promise<onRequestAsyncHookHandler> {
   await app.register(rateLimitPlugin, {
     global: false,
+    allowList: isFree,
     max: (request: FastifyRequest) => limitOf(request).max,
     timeWindow: (request: FastifyRequest) => limitOf(request).windowMs,
     cache: maxWorlds,
     keyGenerator: ({ world, scenario }) => `${world.id} ${world.latest.generation} ${scenario.name}`, // a reset begins anew
     errorResponseBuilder: (request, { ttl }) => refusal(request, ttl), // what it returns is thrown
-    addHeadersOnExceeding: {
-      'x-ratelimit-limit': false,
-      'x-ratelimit-remaining': false,
-      'x-ratelimit-reset': false,
-    },
-    addHeaders: {
-      'x-ratelimit-limit': false,
-      'x-ratelimit-remaining': false,
-      'x-ratelimit-reset': false,
-      'retry-after': false, // the refusal has it, where the dialect does
-    },
+    addHeadersOnExceeding: NO_HEADERS,
+    addHeaders: { ...NO_HEADERS, 'retry-after': false }, // the refusal has it, where the dialect does
   });
-  const count = app.rateLimit();
-  return (request, reply, done) => {
-    if (isFree(request)) return done(); // without a promise: most requests are
-    // oxlint-disable-next-line promise/no-callback-in-promise -- done never throws: Fastify catches what comes after it
-    count.call(app, request, reply).then(() => done(), done);
-  };
+  return app.rateLimit();
 }

@@ -1,19 +1,14 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Fault } from '../../scenario/rule.ts';
+import type { Answered } from '../../world/journal/exchange.ts';
 import type { HeldUntil } from './delayed-response.ts';
-
-/** What would have gone over the wire. */
-interface Answer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string | number | readonly string[] | undefined>>;
-  readonly body: string;
-}
 
 interface FaultContext {
   readonly response: ServerResponse;
   readonly socket: Socket;
-  readonly answer: Answer;
+  /** What would have gone over the wire. */
+  readonly answer: Answered;
   /** The bytes of the fault `garbage`. */
   readonly garbage: readonly number[];
   /** Waits, for a time or for as long as the client stays. */
