@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { adminOnly, bearerKeys } from './http/bearer-key.ts';
 import { CONTROL_PREFIX, controlApi } from './http/control/control-api.ts';
 import { httpServer } from './http/http-server.ts';
-import type { Examples } from './http/openapi/examples.ts';
+import type { Examples } from './http/openapi/document.ts';
 import { admission } from './http/service/admission.ts';
 import { payoutRoutes } from './http/service/payout-routes.ts';
 import { limitRates } from './http/service/rate-limit.ts';

@@ -5,28 +5,9 @@ import { MAX_TEXT_LENGTH, type InitiateRequest } from '../contract/service.ts';
 import type { WorldHandle } from '../log/world-log.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import { withoutKeys } from '../world/journal/exchange-facts.ts';
-import type { Answered, Exchange, ExchangeOutcome, RequestHeaders } from '../world/journal/exchange.ts';
+import type { Answered, Exchange, ExchangeOutcome } from '../world/journal/exchange.ts';
 import type { JournalPlace } from '../world/journal/journal.ts';
 import type { RequestResult } from '../world/requests.ts';
-
-/** When and where a request of the service came to its world. */
-interface Arrival {
-  /** World time and wall time, ms since the epoch. */
-  readonly atMs: number;
-  readonly wallMs: number;
-  /** Without keys. */
-  readonly headers: RequestHeaders;
-}
-
-/** What a rule made of an answer, as far as the answer's own text does not say it. */
-interface OrderedAnswer {
-  /** The `code` in its body. */
-  readonly code?: string | undefined;
-  /** The fault that breaks the connection. */
-  readonly fault?: string | undefined;
-  /** How long it is held back, in ms of wall time. */
-  readonly delayMs?: number | undefined;
-}
 
 /** The facts of an exchange. Each is set once, where it arises, and is absent before. */
 declare module 'fastify' {
@@ -39,8 +20,8 @@ declare module 'fastify' {
     dialect: Dialect;
     /** The world of the request's key; undefined before it is known, and for requests of no world. */
     world: WorldHandle;
-    /** Set when a request of the service is admitted to its world. */
-    arrival?: Arrival;
+    /** Set when a request of the service is admitted to its world. Times are world time and wall time. */
+    arrival?: Pick<Exchange, 'atMs' | 'wallMs' | 'headers'>;
     journalPlace?: JournalPlace;
     /** The body as it came; set by the parser of JSON bodies. */
     bodyText?: string;
@@ -54,8 +35,8 @@ declare module 'fastify' {
   interface FastifyReply {
     /** Why the request was refused; set with the answer that says so. */
     refusal?: RefusalData;
-    /** What a rule orders; set before the answer leaves. */
-    ordered?: OrderedAnswer;
+    /** What a rule orders beside the text of the answer; set before the answer leaves. */
+    ordered?: Partial<Pick<Exchange, 'code' | 'fault' | 'delayMs'>>;
     /** What was answered, or would have been but for a fault; set before its first byte leaves. */
     answered?: Answered;
   }
@@ -132,7 +113,6 @@ export function journalRequest(
   request.journalPlace = world.journal.begin(exchangeOf(request, reply), headersLength);
 }
 
-/** Puts what is known of an exchange now into the journal. */
 export function updateJournal(request: FastifyRequest, reply: FastifyReply): void {
   request.journalPlace?.update(exchangeOf(request, reply));
 }

@@ -7,7 +7,6 @@ import { CONTROL_PREFIX, isControlPath } from './control/control-api.ts';
 import { Connections } from './limits/connections.ts';
 import { takeJsonBodies } from './limits/json-body.ts';
 import { UnreadAnswers } from './limits/unread-answers.ts';
-import { collectRoutes } from './operation.ts';
 import { answerOddHttp, errorHandler, refuseBrokenHttp } from './refusals.ts';
 import { recordRequests, requestRecorder, type ExchangeObserver } from './request-log.ts';
 import { setRequestId } from './sandbox-headers.ts';
@@ -32,15 +31,8 @@ interface Options {
   readonly observe: ExchangeObserver | undefined;
 }
 
-export interface HttpServer {
-  readonly app: FastifyInstance;
-  /** The routes that are registered, for the OpenAPI document. */
-  readonly routes: readonly RouteOptions[];
-  readonly unread: UnreadAnswers;
-}
-
 /** What every request meets before its key is looked at: limits, the log, and one way to answer what is wrong. */
-export function httpServer(options: Options): HttpServer {
+export function httpServer(options: Options) {
   const { log, scenarios } = options;
   const connectionEnded = (limit: string): void => log.warn({ limit }, 'connection ended');
   const connections = new Connections(options.maxConnections, MAX_REQUESTS_AHEAD, connectionEnded);
@@ -72,7 +64,8 @@ export function httpServer(options: Options): HttpServer {
   answerOddHttp(app.server, refuseBroken);
   recordRequests(app, record);
   refuseOtherSites(app, options.allowedHosts);
-  const routes = collectRoutes(app);
+  const routes: RouteOptions[] = []; // for the OpenAPI document too
+  app.addHook('onRoute', (route) => void routes.push(route));
   refuseUnknownRoutes(app, routes, CONTROL_PREFIX);
   app.addHook('preHandler', (request, reply, done) => {
     setRequestId(request, reply); // late, since a request may choose the dialect that leaves it out

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifySchema, RouteOptions } from 'fastify';
+import type { FastifySchema } from 'fastify';
 import type { z } from 'zod';
 import type { RefusalCode } from '../contract/errors.ts';
 
@@ -21,15 +21,12 @@ interface Operation {
   readonly access?: 'admin' | 'everybody';
   /** Its errors, beside those of every route: invalid requests and keys. */
   readonly errors?: readonly RefusalCode[];
-  /** The request headers that it reads. */
   readonly requestHeaders?: z.ZodObject;
   /** The request body of a route that validates it itself, since its messages say more than those of a schema. */
   readonly requestBody?: z.ZodType;
-  /** The media type of that body; JSON when absent. */
   readonly requestType?: string;
   /** The response of a route that writes it itself: not JSON, or JSON in pieces. */
   readonly answers?: { readonly type: string; readonly description: string; readonly schema?: z.ZodType };
-  /** The headers of a successful response, beside those of every response. */
   readonly responseHeaders?: readonly ResponseHeader[];
   /** True for a part of a page, which is not a call of the API. */
   readonly undocumented?: true;
@@ -46,10 +43,3 @@ export const operation = <const Schema extends FastifySchema>(
   summary: string,
   schema: Schema,
 ) => ({ schema: { tag, operationId, summary, ...schema } });
-
-/** Collects every route that is registered from now on, so that the OpenAPI document has all of them. */
-export function collectRoutes(app: FastifyInstance): readonly RouteOptions[] {
-  const routes: RouteOptions[] = [];
-  app.addHook('onRoute', (route) => void routes.push(route));
-  return routes;
-}

@@ -63,15 +63,10 @@ const factsOf = ({ code, message, details }: Refusal): ErrorFacts => ({
   errors: details.errors,
 });
 
-interface Failure {
-  readonly code?: string;
-  readonly statusCode?: number;
-}
-
 /** A refusal for what a caller did wrong; undefined for what is our own fault. */
 function refusalOf(error: unknown): Refusal | undefined {
   if (error instanceof Refusal) return error;
-  const { code = '', statusCode = 500 } = error as Failure;
+  const { code = '', statusCode = 500 } = error as { code?: string; statusCode?: number };
   if (code === 'FST_ERR_BAD_URL') {
     return new Refusal('MALFORMED_REQUEST', { message: 'The path is not a valid URL' });
   }

@@ -4,7 +4,8 @@ import { Refusal, type FieldError } from '../contract/errors.ts';
 import { fieldErrors } from '../contract/field-errors.ts';
 
 /** What Fastify calls a part of a request, in the words of an answer. */
-const PART_NAMES: Record<string, string> = { body: 'body', querystring: 'query' };
+const PART_NAMES: Readonly<Record<string, string>> = { querystring: 'query', params: 'path' };
+export const partName = (httpPart = 'body'): string => PART_NAMES[httpPart] ?? httpPart;
 
 /**
  * A refusal that names what is wrong with a part of a request.
@@ -17,8 +18,8 @@ export function invalidRequest(errors: readonly FieldError[], more = 0): Refusal
 }
 
 /** Checks a part of a request against its zod schema, and refuses all its fields at fault at once. */
-export const validatorCompiler: FastifySchemaCompiler<z.ZodType> = ({ schema, httpPart = 'body' }) => {
-  const part = PART_NAMES[httpPart] ?? httpPart;
+export const validatorCompiler: FastifySchemaCompiler<z.ZodType> = ({ schema, httpPart }) => {
+  const part = partName(httpPart);
   return (input) => {
     const result = schema.safeParse(input);
     if (result.success) return { value: result.data };

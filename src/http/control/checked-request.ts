@@ -2,9 +2,7 @@ import type { FastifyError, FastifySchemaCompiler } from 'fastify';
 import type { z } from 'zod';
 import type { FieldError } from '../../contract/errors.ts';
 import { pathText, reported, shapeIssues, type Path } from '../../contract/shape-issues.ts';
-import { invalidRequest } from '../schemas.ts';
-
-const PART_NAMES: Readonly<Record<string, string>> = { body: 'body', querystring: 'query', params: 'path' };
+import { invalidRequest, partName } from '../schemas.ts';
 
 const inWords = (path: Path, whole: string, message: string): FieldError => {
   const field = path.length === 0 ? whole : pathText(path);
@@ -30,10 +28,10 @@ export function checked<T extends z.ZodType>(schema: T, input: unknown, whole: s
 
 /** Checks the parts of a request against their zod schemas. */
 export const controlValidatorCompiler: FastifySchemaCompiler<z.ZodType> =
-  ({ schema, httpPart = 'body' }) =>
+  ({ schema, httpPart }) =>
   (input) => {
     try {
-      return { value: checked(schema, input ?? undefined, PART_NAMES[httpPart] ?? httpPart) };
+      return { value: checked(schema, input ?? undefined, partName(httpPart)) };
     } catch (error) {
       return { error: error as FastifyError };
     }

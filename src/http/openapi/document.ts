@@ -2,10 +2,9 @@ import type { RouteOptions } from 'fastify';
 import type { z } from 'zod';
 import { NoRequest } from '../../contract/control.ts';
 import { ErrorAnswer } from '../../contract/error-answer.ts';
-import { REFUSALS, SERVICE_REFUSALS, type RefusalCode } from '../../contract/errors.ts';
+import { REFUSALS, type RefusalCode } from '../../contract/errors.ts';
 import type { Tag } from '../operation.ts';
 import { HEADERS, headersOfAnswer, headersOfRefusals } from './answer-headers.ts';
-import type { Example, Examples } from './examples.ts';
 import { JsonSchemas } from './json-schemas.ts';
 
 const TAGS: Readonly<Record<Tag, string>> = {
@@ -32,6 +31,7 @@ rule may send any answer.`;
 const OF_ANY: readonly RefusalCode[] = ['MALFORMED_REQUEST', 'HOST_NOT_ALLOWED', 'INTERNAL_ERROR'];
 /** Errors of the payout routes before a request is complete. */
 const OF_THE_SERVICE: readonly RefusalCode[] = ['REQUEST_TIMEOUT', 'HEADERS_TOO_LARGE'];
+const OF_NO_ROUTE: readonly RefusalCode[] = ['ROUTE_NOT_FOUND', 'METHOD_NOT_ALLOWED'];
 const OF_A_KEY: readonly RefusalCode[] = ['UNAUTHORIZED'];
 const OF_A_QUERY: readonly RefusalCode[] = ['INVALID_REQUEST'];
 /** What every call that changes something can meet: a body may be sent with any of them, also with one that takes none. */
@@ -42,6 +42,18 @@ const OF_A_CHANGE: readonly RefusalCode[] = [
   'BODY_TOO_LARGE',
   'UNSUPPORTED_MEDIA_TYPE',
 ];
+
+/** An example request to a route, and its response. */
+export interface Example {
+  readonly path?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>>;
+  /** Example bodies by name. `answer` is the response to the first. */
+  readonly bodies?: Readonly<Record<string, { readonly value: unknown }>>;
+  readonly answer?: unknown;
+}
+
+/** By operationId. The examples are recorded: test/http/openapi/openapi-examples.test.ts sends them and writes the file. */
+export type Examples = Readonly<Record<string, Example>>;
 
 type Schema = NonNullable<RouteOptions['schema']>;
 
@@ -206,18 +218,14 @@ class Document {
       status,
       answerOf(codes, codes.map((code) => REFUSALS[code].message).join('; ')),
     ]);
-    const other = (Object.keys(SERVICE_REFUSALS) as RefusalCode[]).filter((code) => OTHERWISE.has(code));
     return {
       ...Object.fromEntries(byStatus),
       ...(isService && {
-        default: answerOf(other, 'Any answer of a rule, and errors of requests that match no route'),
+        default: answerOf(OF_NO_ROUTE, 'Any answer of a rule, and errors of requests that match no route'),
       }),
     };
   }
 }
-
-/** Errors of requests that match no route. */
-const OTHERWISE: ReadonlySet<RefusalCode> = new Set(['ROUTE_NOT_FOUND', 'METHOD_NOT_ALLOWED']);
 
 /** The document of these routes, as JSON text. */
 export const openapiDocument = (

@@ -1,4 +1,9 @@
-import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
+import type {
+  FastifyReply,
+  FastifyRequest,
+  onRequestAsyncHookHandler,
+  preValidationHookHandler,
+} from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import {
   BalanceAnswer,
@@ -8,6 +13,7 @@ import {
   StatusAnswer,
   StatusQuery,
 } from '../../contract/service.ts';
+import { fieldErrors } from '../../contract/field-errors.ts';
 import type { RouteName } from '../../contract/scenario-document.ts';
 import { checkRailRules } from '../../payout/rails.ts';
 import { noteAnswer } from '../exchange-record.ts';
@@ -16,7 +22,6 @@ import { operation } from '../operation.ts';
 import { setSandboxHeader } from '../sandbox-headers.ts';
 import { invalidRequest } from '../schemas.ts';
 import { respond } from './apply-effect.ts';
-import { refuseUnknownFields } from './body-checks.ts';
 import { balanceAnswer, initiateAnswer, statusAnswer } from './payout-answers.ts';
 
 declare module 'fastify' {
@@ -32,6 +37,20 @@ interface Options extends Waiting {
   /** Counts a request against the rate limit, and refuses it past that: RATE_LIMITED. */
   readonly limitRate: onRequestAsyncHookHandler;
 }
+
+/** Refuses fields that the interface does not have, with all else that is wrong, in a dialect that wants it so. */
+const refuseUnknownFields: preValidationHookHandler = ({ body, dialect }, _reply, done) => {
+  const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
+  if (dialect.requests.unknown_fields === 'ignore' || !isObject) return done();
+  const unknown = Object.keys(body).filter((field) => !Object.hasOwn(InitiateRequest.shape, field));
+  if (unknown.length === 0) return done();
+  const known = InitiateRequest.safeParse(body);
+  const errors = [
+    ...(known.success ? [] : fieldErrors(known.error, body, 'body')),
+    ...unknown.map((field) => ({ field, message: `${field} is not a field of the interface` })),
+  ];
+  throw invalidRequest(errors);
+};
 
 /** Refuses what the dialect does not take of a bank's own rules, and warns of what it does. */
 function checkRails(request: FastifyRequest, reply: FastifyReply, body: InitiateRequest): void {

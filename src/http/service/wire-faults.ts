@@ -81,17 +81,7 @@ async function slow(context: FaultContext, bytesPerSecond: number): Promise<void
   response.end();
 }
 
-/**
- * Does to a connection what a rule orders. It is on its own from here on: nothing else may write to the response.
- *
- * - connection-reset: a RST, and no byte of an answer
- * - empty-response: the end of the connection (FIN), and no byte of an answer
- * - truncated-body: a Content-Length larger than what comes
- * - malformed-json: a whole answer that does not parse
- * - garbage: 64 bytes that begin as HTTP and are none
- * - hang: nothing, until the client leaves or for a time; then the end of the connection
- * - slow-body: the whole answer, so many bytes a second
- */
+/** Breaks a connection as a rule orders. From here on, nothing else may write to the response. */
 export async function breakWire(fault: Fault, context: FaultContext): Promise<void> {
   const { response, socket } = context;
   response.once('error', () => socket.destroy()); // nobody else listens to a response that Fastify gave away
