@@ -1,13 +1,13 @@
 import type { FastifyInstance, RouteOptions } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Logger } from 'pino';
-import { adminOnly, bearerKeys } from './http/bearer-key.ts';
+import { adminOnly, bearerKeys } from './http/admission.ts';
 import { CONTROL_PREFIX, controlApi } from './http/control/control-api.ts';
 import { httpServer } from './http/http-server.ts';
 import type { Examples } from './http/openapi/document.ts';
-import { admission } from './http/service/admission.ts';
+import { admission } from './http/admission.ts';
 import { payoutRoutes } from './http/service/payout-routes.ts';
-import { limitRates } from './http/service/rate-limit.ts';
+import { limitRates } from './http/admission.ts';
 import { MemoryLog } from './log/memory.ts';
 import type { WallClock } from './log/wall-clock.ts';
 import type { WorldLog } from './log/world-log.ts';

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
 import type { Dialect } from '../contract/dialect.ts';
 import type { RefusalData } from '../contract/errors.ts';
 import { MAX_TEXT_LENGTH, type InitiateRequest } from '../contract/service.ts';
@@ -8,6 +9,8 @@ import { withoutKeys } from '../world/journal/exchange-facts.ts';
 import type { Answered, Exchange, ExchangeOutcome } from '../world/journal/exchange.ts';
 import type { JournalPlace } from '../world/journal/journal.ts';
 import type { RequestResult } from '../world/requests.ts';
+import type { Connections } from './limits/connections.ts';
+import type { UnreadAnswers } from './limits/unread-answers.ts';
 
 /** The facts of an exchange. Each is set once, where it arises, and is absent before. */
 declare module 'fastify' {
@@ -56,12 +59,12 @@ function namedField(
 }
 
 /** All that is known of an exchange now, as one record: for the journal, the log and the metrics. */
-export function exchangeOf(
-  request: FastifyRequest,
+function exchangeOf(
   reply: FastifyReply,
   outcome: ExchangeOutcome = 'pending',
   durationMs?: number,
 ): Exchange {
+  const { request } = reply;
   const { arrival, result, warnings, world } = request;
   const { refusal, ordered, answered } = reply;
   const route = request.routeOptions?.config?.name;
@@ -100,25 +103,115 @@ export function exchangeOf(
 }
 
 /** Takes a request into the journal of its world. */
-export function journalRequest(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  world: WorldHandle,
-  wallMs: number,
-): void {
+export function journalRequest(reply: FastifyReply, world: WorldHandle, wallMs: number): void {
+  const { request } = reply;
   let headersLength = 0;
   for (const text of request.raw.rawHeaders) headersLength += text.length;
   request.world = world;
   request.arrival = { atMs: world.nowMs, wallMs, headers: withoutKeys(request.headers) };
-  request.journalPlace = world.journal.begin(exchangeOf(request, reply), headersLength);
+  request.journalPlace = world.journal.begin(exchangeOf(reply), headersLength);
 }
 
-export function updateJournal(request: FastifyRequest, reply: FastifyReply): void {
-  request.journalPlace?.update(exchangeOf(request, reply));
+/** Puts what is known now into the journal. @returns the same */
+export function updateJournal(reply: FastifyReply): Exchange {
+  const exchange = exchangeOf(reply);
+  reply.request.journalPlace?.update(exchange);
+  return exchange;
 }
 
 /** Notes an answer before its first byte leaves: so that a client which has the answer finds it in the journal. */
-export function noteAnswer(request: FastifyRequest, reply: FastifyReply, answer: Answered): void {
-  reply.answered = answer;
-  updateJournal(request, reply);
+export function noteAnswer(reply: FastifyReply, body: string): void {
+  reply.answered = { status: reply.statusCode, headers: reply.getHeaders(), body };
+  updateJournal(reply);
 }
+
+/** The last four characters of an account; nothing of one that has no more than that. */
+const maskAccount = (account: string): string =>
+  account.length <= 4 ? '*'.repeat(account.length) : '*'.repeat(account.length - 4) + account.slice(-4);
+
+/** The path without its query, which may hold anything. */
+export const pathOf = (request: FastifyRequest): string => request.url.split('?', 1)[0]!;
+
+/** The log line of an exchange that is over. */
+const lineOf = (exchange: Exchange, { raw, request }: FastifyReply): object => ({
+  world: exchange.worldId?.slice(0, 8),
+  request_id: exchange.requestId,
+  method: exchange.method,
+  route: exchange.route,
+  path: exchange.route === undefined ? pathOf(request) : undefined,
+  status: raw.headersSent ? raw.statusCode : undefined,
+  duration_ms: exchange.durationMs,
+  code: exchange.code,
+  client_ref_id: exchange.clientRefId,
+  txn_id: exchange.txnId,
+  beneficiary_account: exchange.account === undefined ? undefined : maskAccount(exchange.account),
+  replayed: exchange.replayed,
+  warnings: exchange.warnings?.length ? exchange.warnings : undefined,
+  limit: exchange.limit,
+  rule: exchange.rule,
+  committed: exchange.committed,
+  delay_ms: exchange.delayMs,
+  fault: exchange.fault,
+  client_gone: exchange.outcome === 'client_gone' ? true : undefined,
+});
+
+/** Begins the exchange of a request: chooses its scenario, and writes its log line once it is over, whatever became of it. */
+export type Recorder = (request: FastifyRequest, reply: FastifyReply) => void;
+
+/** Called with each exchange that is over. */
+export type ExchangeObserver = (exchange: Exchange, request: FastifyRequest, reply: FastifyReply) => void;
+
+interface Recording {
+  readonly log: Logger;
+  readonly connections: Connections;
+  readonly unread: UnreadAnswers;
+  readonly observe: ExchangeObserver | undefined;
+  /** Measures how long an exchange took. */
+  readonly stopwatchMs: () => number;
+  /** The scenario in whose dialect a request is answered before it has a world. */
+  readonly scenarioOf: (url: string) => Scenario;
+}
+
+const hundredths = (ms: number): number => Math.round(ms * 100) / 100;
+
+function outcomeOf({ raw, ordered }: FastifyReply): ExchangeOutcome {
+  if (ordered?.fault === 'malformed-json') return 'fault';
+  if (raw.writableFinished) return 'answered';
+  return ordered?.fault === undefined ? 'client_gone' : 'fault';
+}
+
+export const requestRecorder =
+  ({ log, connections, unread, observe, stopwatchMs, scenarioOf }: Recording): Recorder =>
+  (request, reply) => {
+    request.scenario = scenarioOf(request.url);
+    request.dialect = request.scenario.dialect;
+    const startedMs = stopwatchMs();
+    connections.began(reply.raw, () => {
+      unread.read(reply.raw);
+      try {
+        const durationMs = hundredths(stopwatchMs() - startedMs);
+        const exchange = exchangeOf(reply, outcomeOf(reply), durationMs);
+        observe?.(exchange, request, reply);
+        const line = lineOf(exchange, reply);
+        log[request.isQuiet ? 'debug' : 'info'](line, 'request');
+        if (request.journalPlace === undefined) return;
+        request.journalPlace.update(exchange);
+        request.world.announce(exchange);
+      } catch (error) {
+        // the answer is given, and only the log is left to say so: a process with many worlds must not end by it
+        log.error({ err: error, request_id: request.id }, 'a fault of the sandbox');
+      }
+    });
+  };
+
+type SandboxHeader =
+  'idempotent-replayed' | 'x-sandbox-limit' | 'x-sandbox-request-id' | 'x-sandbox-rule' | 'x-sandbox-warning';
+
+/** Sends a header that the real service would not send, unless the dialect leaves such headers out. */
+export function setSandboxHeader(reply: FastifyReply, name: SandboxHeader, value: string): void {
+  if (reply.request.dialect.answers.sandbox_headers === 'sent') void reply.header(name, value);
+}
+
+/** Sends the id of a request, by which its log line can be found. */
+export const setRequestId = (reply: FastifyReply): void =>
+  setSandboxHeader(reply, 'x-sandbox-request-id', reply.request.id);

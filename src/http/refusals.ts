@@ -7,8 +7,8 @@ import { Refusal, REFUSALS, type FieldError, type RefusalCode } from '../contrac
 import type { Scenario } from '../scenario/scenario.ts';
 import { JSON_TYPE } from './limits/json-body.ts';
 import type { Connections } from './limits/connections.ts';
-import type { Recorder } from './request-log.ts';
-import { setRequestId, setSandboxHeader } from './sandbox-headers.ts';
+import type { Recorder } from './exchange-record.ts';
+import { setRequestId, setSandboxHeader } from './exchange-record.ts';
 
 /** What Fastify itself refuses, in our catalogue. */
 const FASTIFY_REFUSALS: Readonly<Record<string, RefusalCode>> = {
@@ -81,18 +81,14 @@ function refusalOf(error: unknown): Refusal | undefined {
  *
  * @returns the body
  */
-export function refuse(refusal: Refusal, request: FastifyRequest, reply: FastifyReply): string {
+export function refuse(refusal: Refusal, reply: FastifyReply): string {
   const { code, details } = refusal;
   reply.refusal = refusal.data;
-  setRequestId(request, reply);
+  setRequestId(reply);
   if (details.headers !== undefined) void reply.headers(details.headers);
-  if (details.limit !== undefined) {
-    setSandboxHeader(request, reply, 'x-sandbox-limit', details.limit);
-  }
-  if (details.rule !== undefined) {
-    setSandboxHeader(request, reply, 'x-sandbox-rule', details.rule);
-  }
-  const { text, contentType } = errorBody(factsOf(refusal), request.dialect.errors);
+  if (details.limit !== undefined) setSandboxHeader(reply, 'x-sandbox-limit', details.limit);
+  if (details.rule !== undefined) setSandboxHeader(reply, 'x-sandbox-rule', details.rule);
+  const { text, contentType } = errorBody(factsOf(refusal), reply.request.dialect.errors);
   if (contentType !== null) void reply.type(contentType);
   void reply.code(REFUSALS[code].status);
   return text;
@@ -113,7 +109,7 @@ export const errorHandler =
       log.error({ err: error, request_id: request.id }, 'a fault of the sandbox');
       void reply.removeHeader('x-sandbox-rule'); // a bug in the sandbox must not look like an ordered fault
     }
-    void sendText(reply, refuse(refusal ?? new Refusal('INTERNAL_ERROR'), request, reply));
+    void sendText(reply, refuse(refusal ?? new Refusal('INTERNAL_ERROR'), reply));
   };
 
 /** What Node says of a request that the client itself has not sent to its end. */

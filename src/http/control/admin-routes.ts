@@ -4,7 +4,7 @@ import { Refusal } from '../../contract/errors.ts';
 import { readUnlessDropped, type WorldRow } from '../../log/world-log.ts';
 import { toInr } from '../../payout/money.ts';
 import { iso } from '../../world/answers.ts';
-import { operation } from '../operation.ts';
+import { operation } from '../route-schemas.ts';
 import type { ControlRoutes } from './control-options.ts';
 
 /** A world in a list of them; null for one that was dropped meanwhile. */

@@ -5,10 +5,10 @@ import type { Change } from '../../payout/payout.ts';
 import { changeAnswer, iso } from '../../world/answers.ts';
 import type { CommandOf } from '../../world/commands.ts';
 import type { ClockResult } from '../../world/time-commands.ts';
-import { operation } from '../operation.ts';
+import { operation } from '../route-schemas.ts';
 import type { ControlRoutes } from './control-options.ts';
 import { JSON_TYPE } from '../limits/json-body.ts';
-import { sendInPieces } from '../limits/long-answer.ts';
+import { sendInPieces } from '../limits/unread-answers.ts';
 import { clockAnswer } from './world-answers.ts';
 
 function moveOf({ by, to }: z.output<typeof AdvanceRequest>): CommandOf<'advance'>['move'] {

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { WorldLog } from '../../log/world-log.ts';
 import type { ScenarioLibrary } from '../../scenario/scenario-library.ts';
-import type { Waiting } from '../limits/long-answer.ts';
+import type { Waiting } from '../limits/unread-answers.ts';
 
 /** A file of the dashboard, as it is sent. */
 export interface DashboardFile {

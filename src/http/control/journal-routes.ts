@@ -6,11 +6,11 @@ import { pathText } from '../../contract/shape-issues.ts';
 import type { Exchange } from '../../world/journal/exchange.ts';
 import { journalEntry } from '../../world/journal/journal-entry.ts';
 import { seenStatus, verify } from '../../world/journal/verification.ts';
-import { operation } from '../operation.ts';
-import { invalidRequest } from '../schemas.ts';
+import { operation } from '../route-schemas.ts';
+import { invalidRequest } from '../route-schemas.ts';
 import type { ControlRoutes } from './control-options.ts';
 import { JSON_TYPE } from '../limits/json-body.ts';
-import { sendInPieces } from '../limits/long-answer.ts';
+import { sendInPieces } from '../limits/unread-answers.ts';
 
 /** About how many characters of a list of requests are written at once. */
 const PIECE_CHARACTERS = 64 * 1024;

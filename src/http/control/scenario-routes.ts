@@ -8,10 +8,10 @@ import { ScenarioError } from '../../scenario/scenario-file.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import type { CommandOf } from '../../world/commands.ts';
 import type { WorldHandle } from '../../log/world-log.ts';
-import { operation } from '../operation.ts';
-import { invalidRequest } from '../schemas.ts';
+import { operation } from '../route-schemas.ts';
+import { invalidRequest } from '../route-schemas.ts';
 import type { ControlRoutes } from './control-options.ts';
-import { checked } from './checked-request.ts';
+import { checked } from '../route-schemas.ts';
 import { ruleAnswer, rulesAnswer, scenarioAnswer } from './world-answers.ts';
 
 /** Compiles a document that a client sent. @throws Refusal INVALID_REQUEST with everything that is wrong with it */

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { HealthAnswer } from '../../contract/control-answers.ts';
 import { Refusal } from '../../contract/errors.ts';
 import { JSON_TYPE } from '../limits/json-body.ts';
-import { operation } from '../operation.ts';
+import { operation } from '../route-schemas.ts';
 import type { ControlRoutes } from './control-options.ts';
 import { PAGE_POLICY } from './dashboard-routes.ts';
 

@@ -5,11 +5,11 @@ import { SNAPSHOT_TYPE, SnapshotText } from '../../contract/snapshot-lines.ts';
 import { MAX_LINE, readWorlds, snapshotText } from '../../log/snapshot-text.ts';
 import { refusedSnapshot, takeSnapshot } from '../../world/snapshot.ts';
 import type { WorldState } from '../../world/state.ts';
-import { bodyTooLarge } from '../limits/collected-body.ts';
+import { bodyTooLarge } from '../limits/json-body.ts';
 import { isEncoded } from '../limits/json-body.ts';
-import { operation } from '../operation.ts';
+import { operation } from '../route-schemas.ts';
 import type { ControlRoutes } from './control-options.ts';
-import { sendInPieces } from '../limits/long-answer.ts';
+import { sendInPieces } from '../limits/unread-answers.ts';
 import { worldAnswer } from './world-answers.ts';
 
 /** What a snapshot that waits for its reader keeps in memory for each of its items. */

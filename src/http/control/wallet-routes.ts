@@ -14,7 +14,7 @@ import { findPayout } from '../../world/ledger.ts';
 import { entriesPage, payoutsPage, type PageRequest } from '../../world/pages.ts';
 import { unknownTxnId } from '../../world/payout-refusals.ts';
 import { nowMs } from '../../world/state.ts';
-import { operation } from '../operation.ts';
+import { operation } from '../route-schemas.ts';
 import type { ControlRoutes } from './control-options.ts';
 import { transactionAnswer, walletAnswer } from './world-answers.ts';
 

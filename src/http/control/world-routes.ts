@@ -1,7 +1,7 @@
 import { ModelAnswer, WorldAnswer } from '../../contract/control-answers.ts';
 import { STATES } from '../../contract/service.ts';
 import { isMoneyBack, legalNext } from '../../payout/payout.ts';
-import { operation } from '../operation.ts';
+import { operation } from '../route-schemas.ts';
 import type { ControlRoutes } from './control-options.ts';
 import { worldAnswer } from './world-answers.ts';
 

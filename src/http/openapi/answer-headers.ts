@@ -1,6 +1,6 @@
 import type { RouteOptions } from 'fastify';
 import type { RefusalCode } from '../../contract/errors.ts';
-import type { ResponseHeader } from '../operation.ts';
+import type { ResponseHeader } from '../route-schemas.ts';
 
 /** Response headers, for the components of the document. */
 export const HEADERS = {

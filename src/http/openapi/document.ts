@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { NoRequest } from '../../contract/control.ts';
 import { ErrorAnswer } from '../../contract/error-answer.ts';
 import { REFUSALS, type RefusalCode } from '../../contract/errors.ts';
-import type { Tag } from '../operation.ts';
+import type { Tag } from '../route-schemas.ts';
 import { HEADERS, headersOfAnswer, headersOfRefusals } from './answer-headers.ts';
 import { JsonSchemas } from './json-schemas.ts';
 

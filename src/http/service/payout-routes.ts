@@ -5,6 +5,10 @@ import type {
   preValidationHookHandler,
 } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import type { Dialect } from '../../contract/dialect.ts';
+import { Refusal } from '../../contract/errors.ts';
+import { fieldErrors } from '../../contract/field-errors.ts';
+import type { RouteName } from '../../contract/scenario-document.ts';
 import {
   BalanceAnswer,
   InitiateAnswer,
@@ -13,16 +17,16 @@ import {
   StatusAnswer,
   StatusQuery,
 } from '../../contract/service.ts';
-import { fieldErrors } from '../../contract/field-errors.ts';
-import type { RouteName } from '../../contract/scenario-document.ts';
+import { invariant } from '../../payout/invariant.ts';
+import { toInr } from '../../payout/money.ts';
+import type { Payout } from '../../payout/payout.ts';
 import { checkRailRules } from '../../payout/rails.ts';
-import { noteAnswer } from '../exchange-record.ts';
-import type { Waiting } from '../limits/long-answer.ts';
-import { operation } from '../operation.ts';
-import { setSandboxHeader } from '../sandbox-headers.ts';
-import { invalidRequest } from '../schemas.ts';
-import { respond } from './apply-effect.ts';
-import { balanceAnswer, initiateAnswer, statusAnswer } from './payout-answers.ts';
+import type { RequestCommand } from '../../world/commands.ts';
+import type { Answer } from '../../world/requests.ts';
+import { setSandboxHeader } from '../exchange-record.ts';
+import type { Waiting } from '../limits/unread-answers.ts';
+import { invalidRequest, operation } from '../route-schemas.ts';
+import { applyEffect } from './apply-effect.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -33,7 +37,7 @@ declare module 'fastify' {
 
 interface Options extends Waiting {
   /** Finds the world and the scenario of a request. @throws Refusal UNAUTHORIZED, INVALID_REQUEST */
-  readonly admit: (request: FastifyRequest, reply: FastifyReply) => void;
+  readonly admit: (reply: FastifyReply) => void;
   /** Counts a request against the rate limit, and refuses it past that: RATE_LIMITED. */
   readonly limitRate: onRequestAsyncHookHandler;
 }
@@ -53,33 +57,115 @@ const refuseUnknownFields: preValidationHookHandler = ({ body, dialect }, _reply
 };
 
 /** Refuses what the dialect does not take of a bank's own rules, and warns of what it does. */
-function checkRails(request: FastifyRequest, reply: FastifyReply, body: InitiateRequest): void {
+function checkRails(body: InitiateRequest, reply: FastifyReply): void {
+  const { request } = reply;
   const { warnings, errors } = checkRailRules(body, request.dialect.requests);
   if (errors.length > 0) throw invalidRequest(errors);
   if (warnings.length === 0) return;
   request.warnings = warnings;
-  setSandboxHeader(request, reply, 'x-sandbox-warning', warnings.join('; '));
+  setSandboxHeader(reply, 'x-sandbox-warning', warnings.join('; '));
+}
+
+const INITIATE_MESSAGE = 'Payout initiated successfully';
+
+/** ISO 8601 in UTC, with milliseconds or whole seconds. */
+function timestamp(atMs: number, { answers }: Dialect): string {
+  const text = new Date(atMs).toISOString();
+  return answers.timestamps === 'seconds' ? text.replace(/\.\d+/, '') : text;
+}
+
+function payoutOf(answer: Answer): Payout {
+  invariant(answer.kind === 'payout', 'an initiate and a status are answered with a payout');
+  return answer.payout;
+}
+
+/** What initiate and status both answer. */
+const inBoth = (payout: Payout) => ({
+  txn_id: payout.txnId,
+  client_ref_id: payout.clientRefId,
+  status: payout.state,
+  amount: toInr(payout.amountPaise),
+  utr: payout.utr,
+});
+
+function initiateAnswer(answer: Answer, dialect: Dialect): InitiateAnswer {
+  const payout = payoutOf(answer);
+  return {
+    status: 'success',
+    message: INITIATE_MESSAGE,
+    data: {
+      ...inBoth(payout),
+      created_at: timestamp(payout.createdAtMs, dialect),
+    },
+  };
+}
+
+function balanceAnswer(answer: Answer, dialect: Dialect): BalanceAnswer {
+  invariant(answer.kind === 'balance', 'a balance is answered with a balance');
+  const { balancePaise, lastUpdatedMs } = answer;
+  return {
+    status: 'success',
+    data: { balance: toInr(balancePaise), currency: 'INR', last_updated: timestamp(lastUpdatedMs, dialect) },
+  };
+}
+
+function statusAnswer(answer: Answer, dialect: Dialect): StatusAnswer {
+  const payout = payoutOf(answer);
+  return {
+    status: 'success',
+    data: {
+      ...inBoth(payout),
+      beneficiary_name: payout.beneficiaryName,
+      beneficiary_account: payout.beneficiaryAccount,
+      created_at: timestamp(payout.createdAtMs, dialect),
+      completed_at: completedAt(payout, dialect),
+    },
+  };
+}
+
+/** undefined where the field is absent. */
+function completedAt({ completedAtMs }: Payout, dialect: Dialect): string | null | undefined {
+  if (completedAtMs !== null) return timestamp(completedAtMs, dialect);
+  return dialect.status.completed_at_while_pending === 'absent' ? undefined : null;
 }
 
 /** What every command of the service takes along of its request. */
 const asked = ({ arrival, chosenScenario }: FastifyRequest) => ({
-  headers: arrival!.headers as Record<string, string | string[] | undefined>,
+  headers: arrival!.headers as RequestCommand['headers'],
   scenario: chosenScenario?.source ?? null,
 });
 
 /** The three routes of the payout service. */
 export const payoutRoutes: FastifyPluginAsyncZod<Options> = async (app, { admit, limitRate, ...waiting }) => {
-  app.addHook('onRequest', (request, reply, done) => {
-    admit(request, reply);
+  app.addHook('onRequest', (_request, reply, done) => {
+    admit(reply);
     done();
   });
-  app.addHook('onSend', (request, reply, payload, done) => {
-    const body = typeof payload === 'string' ? payload : '';
-    noteAnswer(request, reply, { status: reply.statusCode, headers: reply.getHeaders(), body });
-    waiting.unread.wait(reply.raw, body.length);
-    done(null, payload);
-  });
   app.addHook('onRequest', limitRate);
+
+  /**
+   * Submits a request to its world, and answers what became of it: normally, or as a rule orders.
+   *
+   * @throws Refusal as the world refused it
+   */
+  async function respond<Body extends object>(
+    command: RequestCommand,
+    bodyOf: (answer: Answer, dialect: Dialect) => Body,
+    reply: FastifyReply,
+  ): Promise<Body> {
+    const { request } = reply;
+    const result = await request.world.submit(command);
+    const { answer, effect, dialect } = result;
+    request.result = result;
+    request.dialect = dialect;
+    const normalBody = (): Body => {
+      if (answer.kind === 'payout' && answer.replayed) setSandboxHeader(reply, 'idempotent-replayed', 'true');
+      return bodyOf(answer, dialect);
+    };
+    if (effect !== null) return applyEffect(effect, answer, normalBody, reply, waiting) as Promise<never>;
+    if (answer.kind === 'refused') throw new Refusal(answer.refusal.code, answer.refusal.details);
+    return normalBody();
+  }
 
   app.post(
     '/payout/initiate',
@@ -103,10 +189,9 @@ export const payoutRoutes: FastifyPluginAsyncZod<Options> = async (app, { admit,
       preValidation: [refuseUnknownFields],
     },
     async (request, reply) => {
-      const { body, world } = request;
-      checkRails(request, reply, body);
-      const result = await world.submit({ kind: 'initiate', body, ...asked(request) });
-      return respond(result, initiateAnswer, request, reply, waiting) as Promise<InitiateAnswer>;
+      const { body } = request;
+      checkRails(body, reply);
+      return respond({ kind: 'initiate', body, ...asked(request) }, initiateAnswer, reply);
     },
   );
 
@@ -120,10 +205,7 @@ export const payoutRoutes: FastifyPluginAsyncZod<Options> = async (app, { admit,
         response: { 200: BalanceAnswer },
       }),
     },
-    async (request, reply) => {
-      const result = await request.world.submit({ kind: 'balance', ...asked(request) });
-      return respond(result, balanceAnswer, request, reply, waiting) as Promise<BalanceAnswer>;
-    },
+    (request, reply) => respond({ kind: 'balance', ...asked(request) }, balanceAnswer, reply),
   );
 
   app.get(
@@ -138,10 +220,7 @@ export const payoutRoutes: FastifyPluginAsyncZod<Options> = async (app, { admit,
         response: { 200: StatusAnswer },
       }),
     },
-    async (request, reply) => {
-      const { query, world } = request;
-      const result = await world.submit({ kind: 'status', query, ...asked(request) });
-      return respond(result, statusAnswer, request, reply, waiting) as Promise<StatusAnswer>;
-    },
+    (request, reply) =>
+      respond({ kind: 'status', query: request.query, ...asked(request) }, statusAnswer, reply),
   );
 };
