@@ -45,7 +45,7 @@ export interface App {
   /** What the state file held; null without one. */
   readonly restored: Restored | null;
   readonly scenarios: ScenarioLibrary;
-  /** The OpenAPI document of all routes, once the app is ready: made at the first call, since a start needs none of it. */
+  /** The OpenAPI document of all routes, once the app is ready: made when it is called, since a start needs none of it. */
   readonly openapi: () => Promise<string>;
 }
 
@@ -117,8 +117,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
     stopwatchMs,
     observe: metrics?.requested,
   });
-  let document: Promise<string> | undefined;
-  const openapi = (): Promise<string> => (document ??= documentOf(routes));
+  const openapi = (): Promise<string> => documentOf(routes);
   let isStopping = false;
 
   const keyOf = bearerKeys(settings.apiKeys);

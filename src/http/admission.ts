@@ -32,19 +32,15 @@ function tokenOf(authorization: string | undefined): string {
   return token;
 }
 
-/**
- * Reads the API key of a request.
- *
- * @param accepted the only keys accepted, or undefined for every key that begins with `sk_test_`
- * @returns a function that takes the Authorization header and throws Refusal UNAUTHORIZED
- */
-export function bearerKeys(
-  accepted: readonly string[] | undefined,
-): (authorization: string | undefined) => string {
-  const accepts =
+/** Takes the key out of an Authorization header. @throws Refusal UNAUTHORIZED */
+export type KeyReader = (authorization: string | undefined) => string;
+
+/** Reads the API key of a request. @param accepted the only keys accepted, or undefined for every key of a test */
+export function bearerKeys(accepted: readonly string[] | undefined): KeyReader {
+  const accepts = (key: string): boolean =>
     accepted === undefined
-      ? (key: string) => key.startsWith(TEST_KEY_PREFIX)
-      : (key: string) => accepted.filter((expected) => sameText(key, expected)).length > 0; // looks at every key
+      ? key.startsWith(TEST_KEY_PREFIX)
+      : accepted.filter((expected) => sameText(key, expected)).length > 0; // looks at every key
   const wanted =
     accepted === undefined ? `a key that begins with ${TEST_KEY_PREFIX}` : 'one of the keys it was given';
 
@@ -55,29 +51,27 @@ export function bearerKeys(
   };
 }
 
-/**
- * Asks for the admin token, which is no key of a world.
- *
- * @returns a function that takes the Authorization header and throws Refusal UNAUTHORIZED
- */
+/** Reads the admin token, which is no key of a world. */
 export const adminOnly =
-  (adminToken: string) =>
-  (authorization: string | undefined): void => {
-    if (sameText(tokenOf(authorization), adminToken)) return;
+  (adminToken: string): KeyReader =>
+  (authorization) => {
+    if (sameText(tokenOf(authorization), adminToken)) return adminToken;
     throw unauthorized('This needs the admin token (SANDBOX_ADMIN_TOKEN, or the one printed at the start)');
   };
 
 interface Options {
   readonly log: WorldLog;
   readonly scenarios: ScenarioLibrary;
-  /** Takes the key out of an Authorization header. @throws Refusal UNAUTHORIZED */
-  readonly keyOf: (authorization: string | undefined) => string;
+  readonly keyOf: KeyReader;
   /** The key whose world answers a status request without one, in a dialect that answers it. */
   readonly defaultKey: string;
   readonly wallClock: WallClock;
 }
 
-const SCENARIO_HEADER = 'x-sandbox-scenario';
+const needsNoKey = ({ routeOptions, dialect, headers }: FastifyRequest): boolean =>
+  headers.authorization === undefined &&
+  routeOptions.config.name === 'status' &&
+  dialect.status.without_key === 'answered';
 
 /**
  * Finds the world and the scenario of a request: the world by its key, the scenario by the header X-Sandbox-Scenario, or
@@ -85,25 +79,14 @@ const SCENARIO_HEADER = 'x-sandbox-scenario';
  *
  * @returns a function that sets both in the request, and throws Refusal UNAUTHORIZED or INVALID_REQUEST
  */
-export function admission({
-  log,
-  scenarios,
-  keyOf,
-  defaultKey,
-  wallClock,
-}: Options): (reply: FastifyReply) => void {
-  const needsNoKey = ({ routeOptions, dialect, headers }: FastifyRequest): boolean =>
-    headers.authorization === undefined &&
-    routeOptions.config.name === 'status' &&
-    dialect.status.without_key === 'answered';
-
-  return (reply) => {
+export const admission =
+  ({ log, scenarios, keyOf, defaultKey, wallClock }: Options) =>
+  (reply: FastifyReply): void => {
     const { request } = reply;
-    const wanted = request.headers[SCENARIO_HEADER];
+    const { 'x-sandbox-scenario': wanted, authorization } = request.headers;
     const chosen = typeof wanted === 'string' ? scenarios.get(wanted) : undefined;
     if (chosen !== undefined) request.dialect = chosen.dialect; // a key that is refused is refused in it
-    const key = needsNoKey(request) ? defaultKey : keyOf(request.headers.authorization);
-    const world = log.use(worldIdOf(key));
+    const world = log.use(worldIdOf(needsNoKey(request) ? defaultKey : keyOf(authorization)));
     journalRequest(reply, world, wallClock.nowMs());
     if (chosen !== undefined) request.chosenScenario = chosen;
     request.scenario = chosen ?? world.latest.index.base;
@@ -112,11 +95,9 @@ export function admission({
     const message = `X-Sandbox-Scenario must be one of ${scenarios.names.join(', ')}`;
     throw invalidRequest([{ field: 'X-Sandbox-Scenario', message }]);
   };
-}
 
-/** The limit of a request's scenario; only asked for where there is one. */
-const limitOf = ({ scenario }: FastifyRequest): RateLimit =>
-  scenario.rateLimit === 'off' ? { max: Infinity, windowMs: 1000 } : scenario.rateLimit;
+/** The limit of a request that is not free of it. */
+const limitOf = ({ scenario }: FastifyRequest): RateLimit => scenario.rateLimit as RateLimit;
 
 function refusal(request: FastifyRequest, ttlMs: number): Refusal {
   const { max, windowMs } = limitOf(request);
@@ -143,10 +124,8 @@ const isFree = ({ scenario, routeOptions }: FastifyRequest): boolean =>
   (scenario.dialect.rate_limit.routes === 'initiate' && routeOptions.config.name !== 'initiate');
 
 /**
- * Prepares the rate limit of each key, in wall time. Its counters are as many as there may be worlds. The interface shows no
- * rate limit headers, so only Retry-After is sent.
- *
- * @returns a hook that counts a request, and refuses it with RATE_LIMITED past the limit
+ * The rate limit of each key, in wall time: a hook that refuses a request past it with RATE_LIMITED. Its counters are as many
+ * as there may be worlds. The interface shows no rate limit headers, so only Retry-After is sent.
  */
 export async function limitRates(
   app: FastifyInstance,

@@ -30,30 +30,19 @@ interface ErrorFacts {
   readonly errors?: readonly FieldError[] | undefined;
 }
 
-interface ErrorBody {
-  /** JSON text, or nothing. */
-  readonly text: string;
-  readonly contentType: string | null;
-}
-
-/** The body of an error, in the words of the dialect. The interface shows none. */
-export function errorBody({ status, code, message, errors }: ErrorFacts, rows: Dialect['errors']): ErrorBody {
-  switch (rows.body) {
-    case 'envelope':
-      return {
-        text: JSON.stringify({ status: rows.status_word, message, code, errors }),
-        contentType: JSON_TYPE,
-      };
-    case 'message':
-      return { text: JSON.stringify({ message }), contentType: JSON_TYPE };
-    case 'problem': {
-      const title = STATUS_CODES[status] ?? 'Error';
-      const text = JSON.stringify({ type: 'about:blank', title, status, detail: message, code, errors });
-      return { text, contentType: 'application/problem+json; charset=utf-8' };
-    }
-    case 'empty':
-      return { text: '', contentType: null };
+/** The body of an error, in the words of the dialect: JSON text, or nothing. The interface shows none. */
+export function errorBody(
+  { status, code, message, errors }: ErrorFacts,
+  { body, status_word }: Dialect['errors'],
+): { readonly text: string; readonly contentType: string | null } {
+  if (body === 'empty') return { text: '', contentType: null };
+  if (body === 'problem') {
+    const title = STATUS_CODES[status] ?? 'Error';
+    const text = JSON.stringify({ type: 'about:blank', title, status, detail: message, code, errors });
+    return { text, contentType: 'application/problem+json; charset=utf-8' };
   }
+  const shown = body === 'message' ? { message } : { status: status_word, message, code, errors };
+  return { text: JSON.stringify(shown), contentType: JSON_TYPE };
 }
 
 const factsOf = ({ code, message, details }: Refusal): ErrorFacts => ({
@@ -70,9 +59,9 @@ function refusalOf(error: unknown): Refusal | undefined {
   if (code === 'FST_ERR_BAD_URL') {
     return new Refusal('MALFORMED_REQUEST', { message: 'The path is not a valid URL' });
   }
-  const known = FASTIFY_REFUSALS[code];
-  if (known !== undefined) return new Refusal(known);
-  return statusCode >= 400 && statusCode < 500 ? new Refusal('MALFORMED_REQUEST') : undefined;
+  const isCallers = statusCode >= 400 && statusCode < 500;
+  const known = FASTIFY_REFUSALS[code] ?? (isCallers ? 'MALFORMED_REQUEST' : undefined);
+  return known && new Refusal(known);
 }
 
 /**
@@ -96,7 +85,7 @@ export function refuse(refusal: Refusal, reply: FastifyReply): string {
 
 /** Sends a text as it is; an empty one as no body at all. */
 export const sendText = (reply: FastifyReply, text: string): FastifyReply =>
-  text === '' ? reply.send() : reply.send(text);
+  reply.send(text === '' ? undefined : text);
 
 /** Makes the error handler, which turns every error of a request into its answer. */
 export const errorHandler =

@@ -38,13 +38,18 @@ declare module 'fastify' {
   interface FastifySchema extends Operation {}
 }
 
-/** The options of a route: what the OpenAPI document says about it, and the schemas of its request and its answers. */
-export const operation = <const Schema extends FastifySchema>(
+/**
+ * The options of a route: what the OpenAPI document says about it, and the schemas of its request and its answers.
+ *
+ * @param answer the schema of its 200
+ */
+export const operation = <Answer extends z.ZodType, const Schema extends FastifySchema = object>(
   tag: Tag,
   operationId: string,
   summary: string,
-  schema: Schema,
-) => ({ schema: { tag, operationId, summary, ...schema } });
+  answer: Answer,
+  schema?: Schema,
+) => ({ schema: { tag, operationId, summary, response: { 200: answer }, ...(schema as Schema) } });
 
 /** What Fastify calls a part of a request, in the words of an answer. */
 const PART_NAMES: Readonly<Record<string, string>> = { querystring: 'query', params: 'path' };

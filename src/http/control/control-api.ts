@@ -6,15 +6,13 @@ import { NoRequest } from '../../contract/control.ts';
 import { worldIdOf } from '../../payout/identity.ts';
 import { PRIVATE_HEADERS } from '../request-checks.ts';
 import { takeJsonBodies } from '../limits/json-body.ts';
-import { adminRoutes } from './admin-routes.ts';
 import { controlValidatorCompiler } from '../route-schemas.ts';
-import { clockRoutes } from './clock-routes.ts';
 import type { ControlOptions } from './control-options.ts';
 import { dashboardRoutes } from './dashboard-routes.ts';
 import { eventRoutes } from './event-routes.ts';
 import { journalRoutes } from './journal-routes.ts';
 import { scenarioRoutes } from './scenario-routes.ts';
-import { serverRoutes } from './server-routes.ts';
+import { adminRoutes, serverRoutes } from './server-routes.ts';
 import { stateRoutes } from './state-routes.ts';
 import { walletRoutes } from './wallet-routes.ts';
 import { worldRoutes } from './world-routes.ts';
@@ -80,7 +78,6 @@ export async function controlApi(
     const typed = keyed.withTypeProvider<ZodTypeProvider>();
     for (const routes of [
       worldRoutes,
-      clockRoutes,
       walletRoutes,
       scenarioRoutes,
       journalRoutes,

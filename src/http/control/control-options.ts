@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { WorldLog } from '../../log/world-log.ts';
 import type { ScenarioLibrary } from '../../scenario/scenario-library.ts';
+import type { KeyReader } from '../admission.ts';
 import type { Waiting } from '../limits/unread-answers.ts';
 
 /** A file of the dashboard, as it is sent. */
@@ -21,10 +22,8 @@ interface DocsFile {
 export interface ControlOptions extends Waiting {
   readonly log: WorldLog;
   readonly scenarios: ScenarioLibrary;
-  /** Takes the key out of an Authorization header. @throws Refusal UNAUTHORIZED */
-  readonly keyOf: (authorization: string | undefined) => string;
-  /** Refuses a request without the admin token. @throws Refusal UNAUTHORIZED */
-  readonly requireAdmin: (authorization: string | undefined) => void;
+  readonly keyOf: KeyReader;
+  readonly requireAdmin: KeyReader;
   readonly version: string;
   readonly isStopping: () => boolean;
   /** The longest snapshot that can be restored. */

@@ -18,11 +18,16 @@ const frame = ({ id, type, data }: PublishedEvent): string => `id: ${id}\nevent:
 export const eventRoutes: ControlRoutes = async (app, { wallClock, unread }) => {
   app.get(
     '/events',
-    operation('Journal', 'readEvents', 'What happens in this world, live', {
-      errors: ['TOO_MANY_READERS'],
-      requestHeaders: LastEventId,
-      answers: { type: 'text/event-stream', description: 'Server-sent events, until the reader leaves' },
-    }),
+    {
+      schema: {
+        tag: 'Journal',
+        operationId: 'readEvents',
+        summary: 'What happens in this world, live',
+        errors: ['TOO_MANY_READERS'],
+        requestHeaders: LastEventId,
+        answers: { type: 'text/event-stream', description: 'Server-sent events, until the reader leaves' },
+      },
+    },
     (request, reply) => {
       const { world, headers } = request;
       const { socket } = request.raw;

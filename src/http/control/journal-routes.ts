@@ -48,9 +48,8 @@ const isWanted =
 export const journalRoutes: ControlRoutes = async (app, options) => {
   app.get(
     '/requests',
-    operation('Journal', 'listRequests', 'The requests to this world', {
+    operation('Journal', 'listRequests', 'The requests to this world', RequestsAnswer, {
       querystring: RequestsQuery,
-      response: { 200: RequestsAnswer },
     }),
     async ({ query, world: { journal } }, reply) => {
       const { order, limit = USUAL_LIMIT } = query;
@@ -67,16 +66,15 @@ export const journalRoutes: ControlRoutes = async (app, options) => {
 
   app.delete(
     '/requests',
-    operation('Journal', 'clearRequests', 'Clear the journal', { response: { 200: ClearedAnswer } }),
+    operation('Journal', 'clearRequests', 'Clear the journal', ClearedAnswer),
     async ({ world: { journal } }) => ({ cleared: await journal.clear() }),
   );
 
   app.post(
     '/requests/verify',
-    operation('Journal', 'verifyRequests', 'Check the requests to this world', {
+    operation('Journal', 'verifyRequests', 'Check the requests to this world', VerifyAnswer, {
       description: 'Counts requests that match, or looks for a sequence of them; shows the closest misses.',
       body: VerifyRequest,
-      response: { 200: VerifyAnswer },
     }),
     async ({ body, world: { journal } }) => {
       const errors: FieldError[] = [];

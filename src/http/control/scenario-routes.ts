@@ -53,9 +53,7 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios }) => {
 
   app.get(
     '/scenarios',
-    operation('Scenario', 'listScenarios', 'The scenarios to choose from', {
-      response: { 200: ScenariosAnswer },
-    }),
+    operation('Scenario', 'listScenarios', 'The scenarios to choose from', ScenariosAnswer),
     () => ({
       in_force: scenarios.active.name,
       scenarios: scenarios.all.map(({ name, description }) => ({ name, description })),
@@ -64,18 +62,15 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios }) => {
 
   app.get(
     '/scenario',
-    operation('Scenario', 'getScenario', 'The scenario of this world, with its rules', {
-      response: { 200: ScenarioAnswer },
-    }),
+    operation('Scenario', 'getScenario', 'The scenario of this world, with its rules', ScenarioAnswer),
     ({ world }) => world.read(scenarioAnswer),
   );
 
   app.put(
     '/scenario',
-    operation('Scenario', 'chooseScenario', 'Choose a scenario, or send one', {
+    operation('Scenario', 'chooseScenario', 'Choose a scenario, or send one', ScenarioAnswer, {
       errors: ['SCENARIO_NOT_FOUND'],
       requestBody: ScenarioRequest,
-      response: { 200: ScenarioAnswer },
     }),
     async ({ body, world }) => {
       if (isNaming(body)) {
@@ -86,27 +81,21 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios }) => {
         const message = 'body must be {"use":"NAME"} or a whole scenario'; // an empty file would be a scenario
         throw invalidRequest([{ field: 'body', message }]);
       }
-      return choose(
-        world,
-        compiled(() => scenarios.compile(body)),
-        true,
-      );
+      const scenario = compiled(() => scenarios.compile(body));
+      return choose(world, scenario, true);
     },
   );
 
   app.delete(
     '/scenario',
-    operation('Scenario', 'leaveScenario', 'Back to the scenario in force', {
-      response: { 200: ScenarioAnswer },
-    }),
+    operation('Scenario', 'leaveScenario', 'Back to the scenario in force', ScenarioAnswer),
     ({ world }) => choose(world, scenarios.active, false),
   );
 
   app.get(
     '/rules',
-    operation('Scenario', 'listRules', 'The rules, in the order in which they are asked', {
+    operation('Scenario', 'listRules', 'The rules, in the order in which they are asked', RulesAnswer, {
       querystring: RulesQuery,
-      response: { 200: RulesAnswer },
     }),
     async ({ query, world }) => {
       const rules = await world.read(rulesAnswer);
@@ -116,7 +105,7 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios }) => {
 
   app.post(
     '/rules',
-    operation('Scenario', 'putRule', 'Put a rule on top', {
+    operation('Scenario', 'putRule', 'Put a rule on top', RuleAnswer, {
       errors: ['TOO_MANY_RULES'],
       requestBody: RuleRequest,
       response: { 201: RuleAnswer },
@@ -134,18 +123,15 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios }) => {
 
   app.delete(
     '/rules',
-    operation('Scenario', 'removeRules', 'Remove all rules on top', {
-      response: { 200: RulesAnswer },
-    }),
+    operation('Scenario', 'removeRules', 'Remove all rules on top', RulesAnswer),
     ({ world }) => removeRule(world, null),
   );
 
   app.delete(
     '/rules/:name',
-    operation('Scenario', 'removeRule', 'Remove a rule on top', {
+    operation('Scenario', 'removeRule', 'Remove a rule on top', RulesAnswer, {
       errors: ['RULE_NOT_FOUND'],
       params: z.object({ name: z.string().meta({ description: 'The name of the rule' }) }),
-      response: { 200: RulesAnswer },
     }),
     ({ params: { name }, world }) => removeRule(world, name),
   );

@@ -46,9 +46,14 @@ export const stateRoutes: ControlRoutes = async (app, options) => {
 
   app.get(
     '/state',
-    operation('State', 'getState', 'A snapshot of this world', {
-      answers: { type: SNAPSHOT_TYPE, description: 'The snapshot', schema: SnapshotText },
-    }),
+    {
+      schema: {
+        tag: 'State',
+        operationId: 'getState',
+        summary: 'A snapshot of this world',
+        answers: { type: SNAPSHOT_TYPE, description: 'The snapshot', schema: SnapshotText },
+      },
+    },
     async ({ world }, reply) => {
       const snapshot = await world.read(takeSnapshot);
       const bytes = snapshot.length * BYTES_EACH;
@@ -90,11 +95,10 @@ export const stateRoutes: ControlRoutes = async (app, options) => {
       '/state',
       {
         bodyLimit: maxStateBytes,
-        ...operation('State', 'putState', 'Restore a snapshot, of this world or of another', {
+        ...operation('State', 'putState', 'Restore a snapshot, of this world or of another', WorldAnswer, {
           errors: ['STATE_REFUSED', 'SANDBOX_FULL'],
           requestBody: SnapshotText,
           requestType: SNAPSHOT_TYPE,
-          response: { 200: WorldAnswer },
         }),
       },
       async ({ body, world }) => {

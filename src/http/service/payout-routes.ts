@@ -171,7 +171,7 @@ export const payoutRoutes: FastifyPluginAsyncZod<Options> = async (app, { admit,
     '/payout/initiate',
     {
       config: { name: 'initiate' },
-      ...operation('Payouts', 'initiatePayout', 'Initiate a payout', {
+      ...operation('Payouts', 'initiatePayout', 'Initiate a payout', InitiateAnswer, {
         description:
           'Pays an amount in INR from the wallet to a bank account or a UPI ID. Sent again with the same client_ref_id and body, it is answered with the payout that there is, and nothing is debited twice.',
         requestHeaders: ScenarioHeader,
@@ -184,7 +184,6 @@ export const payoutRoutes: FastifyPluginAsyncZod<Options> = async (app, { admit,
           'SANDBOX_FULL',
         ],
         body: InitiateRequest,
-        response: { 200: InitiateAnswer },
       }),
       preValidation: [refuseUnknownFields],
     },
@@ -199,10 +198,9 @@ export const payoutRoutes: FastifyPluginAsyncZod<Options> = async (app, { admit,
     '/client/fetchbalance',
     {
       config: { name: 'balance' },
-      ...operation('Payouts', 'fetchBalance', 'Fetch the wallet balance', {
+      ...operation('Payouts', 'fetchBalance', 'Fetch the wallet balance', BalanceAnswer, {
         requestHeaders: ScenarioHeader,
         errors: ['INVALID_REQUEST', 'RATE_LIMITED'],
-        response: { 200: BalanceAnswer },
       }),
     },
     (request, reply) => respond({ kind: 'balance', ...asked(request) }, balanceAnswer, reply),
@@ -212,12 +210,11 @@ export const payoutRoutes: FastifyPluginAsyncZod<Options> = async (app, { admit,
     '/payout/status',
     {
       config: { name: 'status' },
-      ...operation('Payouts', 'getPayoutStatus', 'Fetch the status of a payout', {
+      ...operation('Payouts', 'getPayoutStatus', 'Fetch the status of a payout', StatusAnswer, {
         description: 'By client_ref_id or by txn_id. With both, they must name the same payout.',
         requestHeaders: ScenarioHeader,
         errors: ['TRANSACTION_NOT_FOUND', 'TRANSACTION_UNKNOWN', 'RATE_LIMITED'],
         querystring: StatusQuery,
-        response: { 200: StatusAnswer },
       }),
     },
     (request, reply) =>
