@@ -5,9 +5,7 @@ import { adminOnly, bearerKeys } from './http/admission.ts';
 import { CONTROL_PREFIX, controlApi } from './http/control/control-api.ts';
 import { httpServer } from './http/http-server.ts';
 import type { Examples } from './http/openapi/document.ts';
-import { admission } from './http/admission.ts';
 import { payoutRoutes } from './http/service/payout-routes.ts';
-import { limitRates } from './http/admission.ts';
 import { MemoryLog } from './log/memory.ts';
 import type { WallClock } from './log/wall-clock.ts';
 import type { WorldLog } from './log/world-log.ts';
@@ -122,12 +120,13 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
 
   const keyOf = bearerKeys(settings.apiKeys);
   const adminToken = settings.adminToken ?? newAdminToken();
-  const defaultKey = settings.apiKeys?.[0] ?? DEFAULT_KEY;
   await app.withTypeProvider<ZodTypeProvider>().register(payoutRoutes, {
-    admit: admission({ log: worlds, scenarios, keyOf, defaultKey, wallClock }),
-    limitRate: await limitRates(app, settings.maxWorlds),
-    unread,
+    log: worlds,
+    scenarios,
+    keyOf,
+    defaultKey: settings.apiKeys?.[0] ?? DEFAULT_KEY,
     wallClock,
+    unread,
   });
   await app.register(controlApi, {
     prefix: CONTROL_PREFIX,

@@ -1,6 +1,11 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import rateLimitPlugin from '@fastify/rate-limit';
-import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
+import type {
+  FastifyInstance,
+  FastifyRequest,
+  onRequestAsyncHookHandler,
+  onRequestHookHandler,
+} from 'fastify';
 import { durationText } from '../contract/duration.ts';
 import { Refusal } from '../contract/errors.ts';
 import type { WallClock } from '../log/wall-clock.ts';
@@ -59,7 +64,7 @@ export const adminOnly =
     throw unauthorized('This needs the admin token (SANDBOX_ADMIN_TOKEN, or the one printed at the start)');
   };
 
-interface Options {
+export interface AdmissionOptions {
   readonly log: WorldLog;
   readonly scenarios: ScenarioLibrary;
   readonly keyOf: KeyReader;
@@ -77,12 +82,11 @@ const needsNoKey = ({ routeOptions, dialect, headers }: FastifyRequest): boolean
  * Finds the world and the scenario of a request: the world by its key, the scenario by the header X-Sandbox-Scenario, or
  * else that of the world. From then on the request is in the journal of its world.
  *
- * @returns a function that sets both in the request, and throws Refusal UNAUTHORIZED or INVALID_REQUEST
+ * @returns a hook that sets both in the request, and throws Refusal UNAUTHORIZED or INVALID_REQUEST
  */
 export const admission =
-  ({ log, scenarios, keyOf, defaultKey, wallClock }: Options) =>
-  (reply: FastifyReply): void => {
-    const { request } = reply;
+  ({ log, scenarios, keyOf, defaultKey, wallClock }: AdmissionOptions): onRequestHookHandler =>
+  (request, reply, done) => {
     const { 'x-sandbox-scenario': wanted, authorization } = request.headers;
     const chosen = typeof wanted === 'string' ? scenarios.get(wanted) : undefined;
     if (chosen !== undefined) request.dialect = chosen.dialect; // a key that is refused is refused in it
@@ -91,7 +95,7 @@ export const admission =
     if (chosen !== undefined) request.chosenScenario = chosen;
     request.scenario = chosen ?? world.latest.index.base;
     request.dialect = request.scenario.dialect;
-    if (wanted === undefined || chosen !== undefined) return;
+    if (wanted === undefined || chosen !== undefined) return done();
     const message = `X-Sandbox-Scenario must be one of ${scenarios.names.join(', ')}`;
     throw invalidRequest([{ field: 'X-Sandbox-Scenario', message }]);
   };

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Dialect } from '../contract/dialect.ts';
 import type { RefusalData } from '../contract/errors.ts';
+import type { RouteName } from '../contract/scenario-document.ts';
 import { MAX_TEXT_LENGTH, type InitiateRequest } from '../contract/service.ts';
 import type { WorldHandle } from '../log/world-log.ts';
 import type { Scenario } from '../scenario/scenario.ts';
@@ -46,12 +47,7 @@ declare module 'fastify' {
 }
 
 /** A field that a request of the service names, if its text is one that a payout could have. */
-function namedField(
-  { body, query, routeOptions }: FastifyRequest,
-  field: keyof InitiateRequest,
-): string | undefined {
-  const route = routeOptions?.config?.name;
-  if (route === undefined) return undefined;
+function namedField({ body, query }: FastifyRequest, route: RouteName, field: keyof InitiateRequest) {
   const fields = (route === 'initiate' ? body : query) as
     Readonly<Record<string, unknown>> | null | undefined;
   const text = fields?.[field];
@@ -69,6 +65,7 @@ function exchangeOf(
   const { refusal, ordered, answered } = reply;
   const route = request.routeOptions?.config?.name;
   const answer = result?.answer;
+  const isInitiate = route === 'initiate';
   const payout = answer?.kind === 'payout' && result?.balances !== null ? answer.payout : undefined;
   return {
     nth: request.journalPlace?.nth ?? 0,
@@ -88,15 +85,14 @@ function exchangeOf(
     balanceBeforePaise: result?.balances?.beforePaise,
     balancePaise: result?.balances?.afterPaise,
     code: ordered?.code ?? refusal?.code,
-    clientRefId: payout?.clientRefId ?? namedField(request, 'client_ref_id'),
+    clientRefId: payout?.clientRefId ?? (route && namedField(request, route, 'client_ref_id')),
     txnId: payout?.txnId,
-    account:
-      result !== undefined && route === 'initiate' ? namedField(request, 'beneficiary_account') : undefined,
+    account: result && isInitiate ? namedField(request, route, 'beneficiary_account') : undefined,
     replayed: answer?.kind === 'payout' && answer.replayed ? true : undefined,
     warnings,
     limit: refusal?.details.limit,
     rule: result?.effect?.rule ?? refusal?.details.rule,
-    committed: result?.effect && route === 'initiate' ? result.committed : undefined,
+    committed: result?.effect && isInitiate ? result.committed : undefined,
     delayMs: ordered?.delayMs,
     fault: ordered?.fault,
   };

@@ -24,13 +24,10 @@ const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 /** Never from a cache; and nothing that a page elsewhere could use. Every answer of the control API has them. */
 export const PRIVATE_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 
-function refusal(code: 'HOST_NOT_ALLOWED' | 'ORIGIN_NOT_ALLOWED', message: string): Refusal {
-  const remedy = 'SANDBOX_ALLOWED_HOSTS or --allowed-hosts allows more';
-  return new Refusal(code, {
-    message: `${message}; ${remedy}`,
-    headers: PRIVATE_HEADERS,
-    limit: 'SANDBOX_ALLOWED_HOSTS',
-  });
+function refusal(code: 'HOST_NOT_ALLOWED' | 'ORIGIN_NOT_ALLOWED', problem: string): Refusal {
+  const limit = 'SANDBOX_ALLOWED_HOSTS';
+  const message = `${problem}; ${limit} or --allowed-hosts allows more`;
+  return new Refusal(code, { message, headers: PRIVATE_HEADERS, limit });
 }
 
 /**

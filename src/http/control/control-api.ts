@@ -76,15 +76,7 @@ export async function controlApi(
       done();
     });
     const typed = keyed.withTypeProvider<ZodTypeProvider>();
-    for (const routes of [
-      worldRoutes,
-      walletRoutes,
-      scenarioRoutes,
-      journalRoutes,
-      stateRoutes,
-      eventRoutes,
-    ]) {
-      await routes(typed, options);
-    }
+    const ofWorld = [worldRoutes, walletRoutes, scenarioRoutes, journalRoutes, stateRoutes, eventRoutes];
+    for (const routes of ofWorld) await routes(typed, options);
   });
 }

@@ -4,14 +4,12 @@ import type { ScenarioLibrary } from '../../scenario/scenario-library.ts';
 import type { KeyReader } from '../admission.ts';
 import type { Waiting } from '../limits/unread-answers.ts';
 
-/** A file of the dashboard, as it is sent. */
-export interface DashboardFile {
+interface DashboardFile {
   readonly type: string;
   readonly body: Buffer;
   readonly etag: string;
 }
 
-/** A file of the page that shows the OpenAPI document. */
 interface DocsFile {
   readonly type: string;
   readonly plain: Buffer;

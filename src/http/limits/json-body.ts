@@ -16,20 +16,16 @@ export const isEncoded = ({
   'content-type': type = '',
 }: IncomingHttpHeaders) => encoding !== 'identity' || OTHER_CHARSET.test(type);
 
-/** Whatever reads such a body would overflow its stack. */
-function tooNested(): Refusal {
-  const message = `body must not be nested deeper than ${MAX_NESTING} levels`;
-  return invalidRequest([{ field: 'body', message }]);
-}
-
 function encodingRefusal(headers: IncomingHttpHeaders, body: Buffer): Refusal | null {
   if (isEncoded(headers)) {
     return new Refusal('UNSUPPORTED_MEDIA_TYPE', { message: 'The request body must be JSON in plain UTF-8' });
   }
-  return isUtf8(body)
-    ? null
-    : new Refusal('INVALID_JSON', { message: 'The request body is not valid UTF-8' });
+  if (isUtf8(body)) return null;
+  return new Refusal('INVALID_JSON', { message: 'The request body is not valid UTF-8' });
 }
+
+/** Whatever reads such a body would overflow its stack. */
+const TOO_NESTED = `body must not be nested deeper than ${MAX_NESTING} levels`;
 
 const FIRST_BYTES = 1024;
 
@@ -42,7 +38,7 @@ export const bodyTooLarge = (limit: number): Refusal =>
  *
  * @param done called once, with the body or with the refusal
  */
-export function collectBody(
+function collectBody(
   { headers, routeOptions: { bodyLimit } }: FastifyRequest,
   payload: Readable,
   done: (refusal: Refusal | null, body: Buffer) => void,
@@ -84,7 +80,7 @@ export function takeJsonBodies(app: FastifyInstance, emptyIsNone = false): void 
       if (wrong !== null) return done(wrong);
       const text = body.toString('utf8');
       request.bodyText = text;
-      if (isTooNested(text)) return done(tooNested());
+      if (isTooNested(text)) return done(invalidRequest([{ field: 'body', message: TOO_NESTED }]));
       if (emptyIsNone && text.trim() === '') return done(null);
       void parse(request, text, done);
     });

@@ -39,10 +39,9 @@ export async function applyEffect(
   { wallClock, unread }: Waiting,
 ): Promise<FastifyReply> {
   const { fault, delayMs, garbage } = effect;
-  const { world, raw } = reply.request;
   const wait = (ms: number | null) => {
-    world.announce(updateJournal(reply)); // so that whoever watches sees that it hangs
-    return heldBack(ms, raw.socket, world, wallClock);
+    reply.request.world.announce(updateJournal(reply)); // so that whoever watches sees that it hangs
+    return heldBack(ms, reply, wallClock);
   };
   setSandboxHeader(reply, 'x-sandbox-rule', effect.rule);
   const body = writeAnswer(effect.respond, answer, normalBody, reply);

@@ -1,9 +1,4 @@
-import type {
-  FastifyReply,
-  FastifyRequest,
-  onRequestAsyncHookHandler,
-  preValidationHookHandler,
-} from 'fastify';
+import type { FastifyReply, FastifyRequest, preValidationHookHandler } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { Dialect } from '../../contract/dialect.ts';
 import { Refusal } from '../../contract/errors.ts';
@@ -23,6 +18,7 @@ import type { Payout } from '../../payout/payout.ts';
 import { checkRailRules } from '../../payout/rails.ts';
 import type { RequestCommand } from '../../world/commands.ts';
 import type { Answer } from '../../world/requests.ts';
+import { admission, limitRates, type AdmissionOptions } from '../admission.ts';
 import { setSandboxHeader } from '../exchange-record.ts';
 import type { Waiting } from '../limits/unread-answers.ts';
 import { invalidRequest, operation } from '../route-schemas.ts';
@@ -33,13 +29,6 @@ declare module 'fastify' {
     /** The word for a route in the log and in rules. */
     readonly name?: RouteName;
   }
-}
-
-interface Options extends Waiting {
-  /** Finds the world and the scenario of a request. @throws Refusal UNAUTHORIZED, INVALID_REQUEST */
-  readonly admit: (reply: FastifyReply) => void;
-  /** Counts a request against the rate limit, and refuses it past that: RATE_LIMITED. */
-  readonly limitRate: onRequestAsyncHookHandler;
 }
 
 /** Refuses fields that the interface does not have, with all else that is wrong, in a dialect that wants it so. */
@@ -66,8 +55,6 @@ function checkRails(body: InitiateRequest, reply: FastifyReply): void {
   setSandboxHeader(reply, 'x-sandbox-warning', warnings.join('; '));
 }
 
-const INITIATE_MESSAGE = 'Payout initiated successfully';
-
 /** ISO 8601 in UTC, with milliseconds or whole seconds. */
 function timestamp(atMs: number, { answers }: Dialect): string {
   const text = new Date(atMs).toISOString();
@@ -90,14 +77,8 @@ const inBoth = (payout: Payout) => ({
 
 function initiateAnswer(answer: Answer, dialect: Dialect): InitiateAnswer {
   const payout = payoutOf(answer);
-  return {
-    status: 'success',
-    message: INITIATE_MESSAGE,
-    data: {
-      ...inBoth(payout),
-      created_at: timestamp(payout.createdAtMs, dialect),
-    },
-  };
+  const data = { ...inBoth(payout), created_at: timestamp(payout.createdAtMs, dialect) };
+  return { status: 'success', message: 'Payout initiated successfully', data };
 }
 
 function balanceAnswer(answer: Answer, dialect: Dialect): BalanceAnswer {
@@ -111,22 +92,18 @@ function balanceAnswer(answer: Answer, dialect: Dialect): BalanceAnswer {
 
 function statusAnswer(answer: Answer, dialect: Dialect): StatusAnswer {
   const payout = payoutOf(answer);
+  const { beneficiaryName, beneficiaryAccount, createdAtMs, completedAtMs } = payout;
+  const whilePending = dialect.status.completed_at_while_pending === 'absent' ? undefined : null;
   return {
     status: 'success',
     data: {
       ...inBoth(payout),
-      beneficiary_name: payout.beneficiaryName,
-      beneficiary_account: payout.beneficiaryAccount,
-      created_at: timestamp(payout.createdAtMs, dialect),
-      completed_at: completedAt(payout, dialect),
+      beneficiary_name: beneficiaryName,
+      beneficiary_account: beneficiaryAccount,
+      created_at: timestamp(createdAtMs, dialect),
+      completed_at: completedAtMs === null ? whilePending : timestamp(completedAtMs, dialect),
     },
   };
-}
-
-/** undefined where the field is absent. */
-function completedAt({ completedAtMs }: Payout, dialect: Dialect): string | null | undefined {
-  if (completedAtMs !== null) return timestamp(completedAtMs, dialect);
-  return dialect.status.completed_at_while_pending === 'absent' ? undefined : null;
 }
 
 /** What every command of the service takes along of its request. */
@@ -136,12 +113,9 @@ const asked = ({ arrival, chosenScenario }: FastifyRequest) => ({
 });
 
 /** The three routes of the payout service. */
-export const payoutRoutes: FastifyPluginAsyncZod<Options> = async (app, { admit, limitRate, ...waiting }) => {
-  app.addHook('onRequest', (_request, reply, done) => {
-    admit(reply);
-    done();
-  });
-  app.addHook('onRequest', limitRate);
+export const payoutRoutes: FastifyPluginAsyncZod<AdmissionOptions & Waiting> = async (app, options) => {
+  app.addHook('onRequest', admission(options));
+  app.addHook('onRequest', await limitRates(app, options.log.maxWorlds));
 
   /**
    * Submits a request to its world, and answers what became of it: normally, or as a rule orders.
@@ -162,7 +136,7 @@ export const payoutRoutes: FastifyPluginAsyncZod<Options> = async (app, { admit,
       if (answer.kind === 'payout' && answer.replayed) setSandboxHeader(reply, 'idempotent-replayed', 'true');
       return bodyOf(answer, dialect);
     };
-    if (effect !== null) return applyEffect(effect, answer, normalBody, reply, waiting) as Promise<never>;
+    if (effect !== null) return applyEffect(effect, answer, normalBody, reply, options) as Promise<never>;
     if (answer.kind === 'refused') throw new Refusal(answer.refusal.code, answer.refusal.details);
     return normalBody();
   }

@@ -1,7 +1,5 @@
-import type { Socket } from 'node:net';
 import type { FastifyReply } from 'fastify';
 import type { WallClock } from '../../log/wall-clock.ts';
-import type { WorldHandle } from '../../log/world-log.ts';
 import type { Fault } from '../../scenario/rule.ts';
 
 /** How a wait ended: its time came, the client left, the world was reset, or the world (or the sandbox) has ended. */
@@ -12,13 +10,10 @@ export type HeldUntil = 'due' | 'left' | 'reset' | 'ended';
  *
  * @param ms wall time; null for as long as the client stays
  */
-export const heldBack = (
-  ms: number | null,
-  socket: Socket,
-  world: WorldHandle,
-  wallClock: WallClock,
-): Promise<HeldUntil> =>
+export const heldBack = (ms: number | null, reply: FastifyReply, wallClock: WallClock): Promise<HeldUntil> =>
   new Promise((resolve) => {
+    const { world, raw } = reply.request;
+    const { socket } = raw;
     let cancelAlarm = (): void => undefined;
     let letGo = (): void => undefined;
     const over = (how: HeldUntil) => (): void => {
