@@ -8,7 +8,7 @@ import { pathText, reported, shapeIssues, type Path } from '../contract/shape-is
 export type Tag = 'Payouts' | 'World' | 'Clock' | 'Wallet' | 'Scenario' | 'Journal' | 'State' | 'Server';
 
 /** A header that a successful response may have beside those that every response has. */
-export type ResponseHeader = 'Idempotent-Replayed' | 'X-Sandbox-Warning';
+type ResponseHeader = 'Idempotent-Replayed' | 'X-Sandbox-Warning';
 
 /**
  * What the OpenAPI document says about a route, beside its schemas. Fastify reads none of it: the request's headers and body
@@ -53,7 +53,7 @@ export const operation = <Answer extends z.ZodType, const Schema extends Fastify
 
 /** What Fastify calls a part of a request, in the words of an answer. */
 const PART_NAMES: Readonly<Record<string, string>> = { querystring: 'query', params: 'path' };
-export const partName = (httpPart = 'body'): string => PART_NAMES[httpPart] ?? httpPart;
+const partName = (httpPart = 'body'): string => PART_NAMES[httpPart] ?? httpPart;
 
 /**
  * A refusal that names what is wrong with a part of a request.
