@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import type { PublishedEvent } from '../../log/event-log.ts';
-import { operation } from '../route-schemas.ts';
 import type { ControlRoutes } from './control-options.ts';
 
 const LastEventId = z.object({
