@@ -2,13 +2,12 @@ import fastify, { type FastifyInstance, type FastifyRequest, type RouteOptions }
 import type { Logger } from 'pino';
 import type { ScenarioLibrary } from '../scenario/scenario-library.ts';
 import type { Scenario } from '../scenario/scenario.ts';
-import { CONTROL_PREFIX, isControlPath } from './control/control-api.ts';
 import { noteAnswer, requestRecorder, setRequestId, type ExchangeObserver } from './exchange-record.ts';
 import { Connections } from './limits/connections.ts';
 import { takeJsonBodies } from './limits/json-body.ts';
 import { UnreadAnswers } from './limits/unread-answers.ts';
 import { answerOddHttp, errorHandler, refuseBrokenHttp } from './refusals.ts';
-import { refuseOtherSites, refuseUnknownRoutes } from './request-checks.ts';
+import { isControlPath, refuseOtherSites, refuseUnknownRoutes } from './request-checks.ts';
 import { ownCompilersOnly, serializerCompiler, validatorCompiler } from './route-schemas.ts';
 
 const MAX_BODY_BYTES = 64 * 1024;
@@ -76,7 +75,7 @@ export function httpServer(options: Options) {
   refuseOtherSites(app, options.allowedHosts);
   const routes: RouteOptions[] = []; // for the OpenAPI document too
   app.addHook('onRoute', (route) => void routes.push(route));
-  refuseUnknownRoutes(app, routes, CONTROL_PREFIX);
+  refuseUnknownRoutes(app, routes);
   app.addHook('preHandler', (_request, reply, done) => {
     setRequestId(reply); // late, since a request may choose the dialect that leaves it out
     done();

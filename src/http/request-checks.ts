@@ -96,16 +96,15 @@ function listOf(routes: readonly RouteOptions[]): string {
   return [...methods].map(([url, names]) => `${names} ${url.replace(/:(\w+)/g, '{$1}')}`).join(', ');
 }
 
-/**
- * Refuses paths and methods that nothing serves, before their body is read.
- *
- * @param prefix what the paths of the control API begin with: its routes are listed apart from those of the service
- */
-export function refuseUnknownRoutes(
-  app: FastifyInstance,
-  routes: readonly RouteOptions[],
-  prefix: string,
-): void {
+/** What the paths of the control API begin with. */
+export const CONTROL_PREFIX = '/_sandbox';
+
+/** True for a path of the control API. */
+export const isControlPath = (path: string): boolean =>
+  path === CONTROL_PREFIX || path.startsWith(`${CONTROL_PREFIX}/`) || path.startsWith(`${CONTROL_PREFIX}?`);
+
+/** Refuses paths and methods that nothing serves, before their body is read. The control API's routes are listed apart. */
+export function refuseUnknownRoutes(app: FastifyInstance, routes: readonly RouteOptions[]): void {
   app.addHook('onRequest', (request, _reply, done) => {
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
       throw new Refusal('MALFORMED_REQUEST', { message: 'The Host header is missing' });
@@ -114,8 +113,8 @@ export function refuseUnknownRoutes(
     const path = pathOf(request);
     const methods = routes.filter(({ url }) => fits(url, path)).flatMap(({ method }) => method);
     if (methods.length === 0) {
-      const isControl = path.startsWith(prefix);
-      const others = routes.filter(({ url }) => url.startsWith(prefix) === isControl);
+      const isControl = path.startsWith(CONTROL_PREFIX);
+      const others = routes.filter(({ url }) => url.startsWith(CONTROL_PREFIX) === isControl);
       throw new Refusal('ROUTE_NOT_FOUND', { message: `No such route. The routes are ${listOf(others)}` });
     }
     const allow = methods.join(', ');

@@ -17,13 +17,6 @@ import { stateRoutes } from './state-routes.ts';
 import { walletRoutes } from './wallet-routes.ts';
 import { worldRoutes } from './world-routes.ts';
 
-/** What the paths of the control API begin with. */
-export const CONTROL_PREFIX = '/_sandbox';
-
-/** True for a path of the control API. */
-export const isControlPath = (path: string): boolean =>
-  path === CONTROL_PREFIX || path.startsWith(`${CONTROL_PREFIX}/`) || path.startsWith(`${CONTROL_PREFIX}?`);
-
 /** Refuses what a route does not take, rather than ignoring it: `DELETE requests?route=initiate` would delete them all. */
 function takeNothingElse(app: FastifyInstance): void {
   app.addHook('onRoute', (route) => {
