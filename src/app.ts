@@ -2,13 +2,12 @@ import { randomBytes } from 'node:crypto';
 import type { FastifyInstance, RouteOptions } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Logger } from 'pino';
-import { adminOnly, bearerKeys } from './http/bearer-key.ts';
-import { CONTROL_PREFIX, controlApi, isControlPath } from './http/control/control-api.ts';
+import { adminOnly, bearerKeys } from './http/admission.ts';
+import { controlApi } from './http/control/control-api.ts';
 import { httpServer } from './http/http-server.ts';
-import type { Examples } from './http/openapi/examples.ts';
-import { admission } from './http/service/admission.ts';
+import { CONTROL_PREFIX } from './http/request-checks.ts';
+import type { Examples } from './http/openapi/document.ts';
 import { payoutRoutes } from './http/service/payout-routes.ts';
-import { limitRates } from './http/service/rate-limit.ts';
 import { MemoryLog } from './log/memory.ts';
 import type { WallClock } from './log/wall-clock.ts';
 import type { WorldLog } from './log/world-log.ts';
@@ -18,7 +17,6 @@ import { dashboardFiles, docsFile } from './platform/page-files.ts';
 import { KeptState, type Restored } from './platform/state/kept-state.ts';
 import { stopwatchMs } from './platform/system-clock.ts';
 import { ScenarioLibrary } from './scenario/scenario-library.ts';
-import type { Scenario } from './scenario/scenario.ts';
 import { atMost, scenarioSettings, type Settings } from './settings.ts';
 import { MemoryBudget } from './world/journal/journal.ts';
 
@@ -44,8 +42,8 @@ export interface App {
   readonly adminToken: string;
   /** What the state file held; null without one. */
   readonly restored: Restored | null;
-  readonly activeScenario: () => Scenario;
-  /** The OpenAPI document of all routes, once the app is ready: made at the first call, since a start needs none of it. */
+  readonly scenarios: ScenarioLibrary;
+  /** The OpenAPI document of all routes, once the app is ready: made when it is called, since a start needs none of it. */
   readonly openapi: () => Promise<string>;
 }
 
@@ -68,7 +66,6 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
     reloaded: (file) => log.info({ file }, 'scenario reloaded'),
     refused: (problems) => log.warn({ problems }, 'scenario refused: the last good one stays active'),
   });
-  const activeScenario = (): Scenario => scenarios.active;
   const metrics =
     settings.metrics === 'on'
       ? (await import('./platform/metrics.ts')).startMetrics(
@@ -79,7 +76,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
 
   const worlds: MemoryLog = new MemoryLog({
     compiler: scenarios,
-    activeSource: () => activeScenario().source,
+    activeSource: () => scenarios.active.source,
     wallClock,
     observer: observeWorlds(log, metrics?.settled),
     maxWorlds: settings.maxWorlds,
@@ -99,28 +96,26 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
 
   const { app, routes, unread } = httpServer({
     log,
-    scenarioOf: (url) => (isControlPath(url) ? scenarios.base : activeScenario()),
-    activeScenario,
-    controlPrefix: CONTROL_PREFIX,
+    scenarios,
     allowedHosts: settings.allowedHosts,
     maxConnections: settings.maxConnections,
     maxUnreadBytes: MAX_UNREAD_BYTES,
     stopwatchMs,
     observe: metrics?.requested,
   });
-  let document: Promise<string> | undefined;
-  const openapi = (): Promise<string> => (document ??= documentOf(routes));
+  const openapi = (): Promise<string> => documentOf(routes);
   let isStopping = false;
 
   const keyOf = bearerKeys(settings.apiKeys);
   // the one value in the sandbox that must not come from the seed: nobody can guess it
   const adminToken = settings.adminToken ?? `admin_${randomBytes(18).toString('base64url')}`;
-  const defaultKey = settings.apiKeys?.[0] ?? DEFAULT_KEY;
   await app.withTypeProvider<ZodTypeProvider>().register(payoutRoutes, {
-    admit: admission({ log: worlds, scenarios, keyOf, defaultKey, wallClock }),
-    limitRate: await limitRates(app, settings.maxWorlds),
-    unread,
+    log: worlds,
+    scenarios,
+    keyOf,
+    defaultKey: settings.apiKeys?.[0] ?? DEFAULT_KEY,
     wallClock,
+    unread,
   });
   await app.register(controlApi, {
     prefix: CONTROL_PREFIX,
@@ -157,5 +152,5 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
       worlds.close();
     }
   });
-  return { app, worlds, adminToken, restored, activeScenario, openapi };
+  return { app, worlds, adminToken, restored, scenarios, openapi };
 }

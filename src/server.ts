@@ -1,21 +1,14 @@
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
-import { buildApp } from './app.ts';
+import { buildApp, type App } from './app.ts';
 import type { Scenario } from './scenario/scenario.ts';
-import type { WorldLog } from './log/world-log.ts';
 import type { WallClock } from './log/wall-clock.ts';
 import { gracefulStop } from './platform/graceful-stop.ts';
-import type { Restored } from './platform/state/kept-state.ts';
 import type { Settings } from './settings.ts';
 
-export interface Server {
+export interface Server extends Pick<App, 'worlds' | 'adminToken' | 'restored'> {
   /** Where a client of the same machine reaches it: `http://127.0.0.1:3000`. */
   readonly url: string;
-  readonly worlds: WorldLog;
-  /** What GET and DELETE /_sandbox/worlds ask for. */
-  readonly adminToken: string;
-  /** What the state file held; null without one. */
-  readonly restored: Restored | null;
   /** The scenario that was in force at the start. */
   readonly scenario: Scenario;
   /** Answers the requests under way and ends, within a second. */
@@ -37,15 +30,8 @@ function urlOf({ address, family, port }: AddressInfo): string {
  * @throws the error of `listen` (EADDRINUSE, EACCES, ENOTFOUND …) when that address cannot be had
  */
 export async function startServer(settings: Settings, wallClock: WallClock, log: Logger): Promise<Server> {
-  const { app, worlds, adminToken, restored, activeScenario } = await buildApp({ settings, wallClock, log });
+  const { app, scenarios, ...built } = await buildApp({ settings, wallClock, log });
   const close = gracefulStop(app.server, () => app.close());
   await app.listen({ host: addressOf(settings.host), port: settings.port });
-  return {
-    url: urlOf(app.server.address() as AddressInfo),
-    worlds,
-    adminToken,
-    restored,
-    scenario: activeScenario(),
-    close,
-  };
+  return { ...built, url: urlOf(app.server.address() as AddressInfo), scenario: scenarios.active, close };
 }

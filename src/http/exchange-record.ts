@@ -1,6 +1,8 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
 import type { Dialect } from '../contract/dialect.ts';
 import type { RefusalData } from '../contract/errors.ts';
+import type { RouteName } from '../contract/scenario-document.ts';
 import { MAX_TEXT_LENGTH, type InitiateRequest } from '../contract/service.ts';
 import type { WorldHandle } from '../log/world-log.ts';
 import type { Scenario } from '../scenario/scenario.ts';
@@ -8,86 +10,48 @@ import {
   type Answered,
   type Exchange,
   type ExchangeOutcome,
-  type RequestHeaders,
   withoutKeys,
 } from '../world/journal/exchange.ts';
 import type { JournalPlace } from '../world/journal/journal.ts';
 import type { RequestResult } from '../world/requests.ts';
+import type { Connections } from './limits/connections.ts';
+import type { UnreadAnswers } from './limits/unread-answers.ts';
 
-/** When and where a request of the service came to its world. */
-interface Arrival {
-  readonly place: JournalPlace;
-  /** World time and wall time, ms since the epoch. */
-  readonly atMs: number;
-  readonly wallMs: number;
-  /** Without keys. */
-  readonly headers: RequestHeaders;
-}
-
-/** What a rule made of an answer, as far as the answer's own text does not say it. */
-interface OrderedAnswer {
-  /** The `code` in its body. */
-  readonly code?: string | undefined;
-  /** The fault that breaks the connection. */
-  readonly fault?: string | undefined;
-  /** How long it is held back, in ms of wall time. */
-  readonly delayMs?: number | undefined;
-}
-
+/** The facts of an exchange. Each is set once, where it arises, and is absent before. */
 declare module 'fastify' {
   interface FastifyRequest {
     /** The scenario that holds for this request, as it was when the request came. */
     scenario: Scenario;
-    /** The scenario that it chose by a header; null for that of its world. */
-    chosenScenario: Scenario | null;
+    /** The scenario that it chose by a header; else that of its world holds. */
+    chosenScenario?: Scenario;
     /** How its answer is written. */
     dialect: Dialect;
     /** The world of the request's key; undefined before it is known, and for requests of no world. */
     world: WorldHandle;
-    /** Set when a request of the service is admitted to its world; null before. */
-    arrival: Arrival | null;
+    /** Set when a request of the service is admitted to its world. Times are world time and wall time. */
+    arrival?: Pick<Exchange, 'atMs' | 'wallMs' | 'headers'>;
+    journalPlace?: JournalPlace;
     /** The body as it came; set by the parser of JSON bodies. */
-    bodyText: string | undefined;
-    /** What the bank would doubt; set by the initiate route. */
-    warnings: readonly string[];
+    bodyText?: string;
+    /** Why a bank might refuse the payout; set by the initiate route. */
+    warnings?: readonly string[];
     /** What the world made of the request; set by the routes of the service. */
-    result: RequestResult | null;
+    result?: RequestResult;
     /** True for what only a debug log shows. */
-    isQuiet: boolean;
+    isQuiet?: boolean;
   }
   interface FastifyReply {
     /** Why the request was refused; set with the answer that says so. */
-    refusal: RefusalData | null;
-    /** What a rule orders; set before the answer leaves. */
-    ordered: OrderedAnswer;
+    refusal?: RefusalData;
+    /** What a rule orders beside the text of the answer; set before the answer leaves. */
+    ordered?: Partial<Pick<Exchange, 'code' | 'fault' | 'delayMs'>>;
     /** What was answered, or would have been but for a fault; set before its first byte leaves. */
-    answered: Answered | undefined;
+    answered?: Answered;
   }
 }
 
-/** Makes room for the facts of an exchange, each of which is set once, where it arises. */
-export function decorateExchanges(app: FastifyInstance): void {
-  app.decorateRequest('scenario');
-  app.decorateRequest('chosenScenario', null);
-  app.decorateRequest('dialect');
-  app.decorateRequest('world');
-  app.decorateRequest('arrival', null);
-  app.decorateRequest('bodyText', undefined);
-  app.decorateRequest('warnings');
-  app.decorateRequest('result', null);
-  app.decorateRequest('isQuiet', false);
-  app.decorateReply('refusal', null);
-  app.decorateReply('ordered');
-  app.decorateReply('answered', undefined);
-}
-
 /** A field that a request of the service names, if its text is one that a payout could have. */
-function namedField(
-  { body, query, routeOptions }: FastifyRequest,
-  field: keyof InitiateRequest,
-): string | undefined {
-  const route = routeOptions?.config?.name;
-  if (route === undefined) return undefined;
+function namedField({ body, query }: FastifyRequest, route: RouteName, field: keyof InitiateRequest) {
   const fields = (route === 'initiate' ? body : query) as
     Readonly<Record<string, unknown>> | null | undefined;
   const text = fields?.[field];
@@ -95,19 +59,20 @@ function namedField(
 }
 
 /** All that is known of an exchange now, as one record: for the journal, the log and the metrics. */
-export function exchangeOf(
-  request: FastifyRequest,
+function exchangeOf(
   reply: FastifyReply,
   outcome: ExchangeOutcome = 'pending',
   durationMs?: number,
 ): Exchange {
+  const { request } = reply;
   const { arrival, result, warnings, world } = request;
   const { refusal, ordered, answered } = reply;
   const route = request.routeOptions?.config?.name;
   const answer = result?.answer;
+  const isInitiate = route === 'initiate';
   const payout = answer?.kind === 'payout' && result?.balances !== null ? answer.payout : undefined;
   return {
-    nth: arrival?.place.nth ?? 0,
+    nth: request.journalPlace?.nth ?? 0,
     requestId: request.id,
     method: request.method,
     url: request.url,
@@ -124,43 +89,129 @@ export function exchangeOf(
     balanceBeforePaise: result?.balances?.beforePaise,
     balancePaise: result?.balances?.afterPaise,
     code: ordered?.code ?? refusal?.code,
-    clientRefId: payout?.clientRefId ?? namedField(request, 'client_ref_id'),
+    clientRefId: payout?.clientRefId ?? (route && namedField(request, route, 'client_ref_id')),
     txnId: payout?.txnId,
-    account: result !== null && route === 'initiate' ? namedField(request, 'beneficiary_account') : undefined,
+    account: result && isInitiate ? namedField(request, route, 'beneficiary_account') : undefined,
     replayed: answer?.kind === 'payout' && answer.replayed ? true : undefined,
     warnings,
     limit: refusal?.details.limit,
     rule: result?.effect?.rule ?? refusal?.details.rule,
-    committed: result?.effect && route === 'initiate' ? result.committed : undefined,
+    committed: result?.effect && isInitiate ? result.committed : undefined,
     delayMs: ordered?.delayMs,
     fault: ordered?.fault,
   };
 }
 
 /** Takes a request into the journal of its world. */
-export function journalRequest(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  world: WorldHandle,
-  wallMs: number,
-): void {
+export function journalRequest(reply: FastifyReply, world: WorldHandle, wallMs: number): void {
+  const { request } = reply;
   let headersLength = 0;
   for (const text of request.raw.rawHeaders) headersLength += text.length;
-  const { nowMs: atMs } = world;
-  const headers = withoutKeys(request.headers);
   request.world = world;
-  const blank = { place: { nth: 0, update: () => undefined }, atMs, wallMs, headers };
-  request.arrival = blank;
-  request.arrival = { ...blank, place: world.journal.begin(exchangeOf(request, reply), headersLength) };
+  request.arrival = { atMs: world.nowMs, wallMs, headers: withoutKeys(request.headers) };
+  request.journalPlace = world.journal.begin(exchangeOf(reply), headersLength);
 }
 
-/** Puts what is known of an exchange now into the journal. */
-export function updateJournal(request: FastifyRequest, reply: FastifyReply): void {
-  request.arrival?.place.update(exchangeOf(request, reply));
+/** Puts what is known now into the journal. @returns the same */
+export function updateJournal(reply: FastifyReply): Exchange {
+  const exchange = exchangeOf(reply);
+  reply.request.journalPlace?.update(exchange);
+  return exchange;
 }
 
 /** Notes an answer before its first byte leaves: so that a client which has the answer finds it in the journal. */
-export function noteAnswer(request: FastifyRequest, reply: FastifyReply, answer: Answered): void {
-  reply.answered = answer;
-  updateJournal(request, reply);
+export function noteAnswer(reply: FastifyReply, body: string): void {
+  reply.answered = { status: reply.statusCode, headers: reply.getHeaders(), body };
+  updateJournal(reply);
 }
+
+/** The last four characters of an account; nothing of one that has no more than that. */
+const maskAccount = (account: string): string =>
+  account.length <= 4 ? '*'.repeat(account.length) : '*'.repeat(account.length - 4) + account.slice(-4);
+
+/** The path without its query, which may hold anything. */
+export const pathOf = (request: FastifyRequest): string => request.url.split('?', 1)[0]!;
+
+/** The log line of an exchange that is over. */
+const lineOf = (exchange: Exchange, { raw, request }: FastifyReply): object => ({
+  world: exchange.worldId?.slice(0, 8),
+  request_id: exchange.requestId,
+  method: exchange.method,
+  route: exchange.route,
+  path: exchange.route === undefined ? pathOf(request) : undefined,
+  status: raw.headersSent ? raw.statusCode : undefined,
+  duration_ms: exchange.durationMs,
+  code: exchange.code,
+  client_ref_id: exchange.clientRefId,
+  txn_id: exchange.txnId,
+  beneficiary_account: exchange.account === undefined ? undefined : maskAccount(exchange.account),
+  replayed: exchange.replayed,
+  warnings: exchange.warnings?.length ? exchange.warnings : undefined,
+  limit: exchange.limit,
+  rule: exchange.rule,
+  committed: exchange.committed,
+  delay_ms: exchange.delayMs,
+  fault: exchange.fault,
+  client_gone: exchange.outcome === 'client_gone' ? true : undefined,
+});
+
+/** Begins the exchange of a request: chooses its scenario, and writes its log line once it is over, whatever became of it. */
+export type Recorder = (request: FastifyRequest, reply: FastifyReply) => void;
+
+/** Called with each exchange that is over. */
+export type ExchangeObserver = (exchange: Exchange, request: FastifyRequest, reply: FastifyReply) => void;
+
+interface Recording {
+  readonly log: Logger;
+  readonly connections: Connections;
+  readonly unread: UnreadAnswers;
+  readonly observe: ExchangeObserver | undefined;
+  /** Measures how long an exchange took. */
+  readonly stopwatchMs: () => number;
+  /** The scenario in whose dialect a request is answered before it has a world. */
+  readonly scenarioOf: (url: string) => Scenario;
+}
+
+const hundredths = (ms: number): number => Math.round(ms * 100) / 100;
+
+function outcomeOf({ raw, ordered }: FastifyReply): ExchangeOutcome {
+  if (ordered?.fault === 'malformed-json') return 'fault';
+  if (raw.writableFinished) return 'answered';
+  return ordered?.fault === undefined ? 'client_gone' : 'fault';
+}
+
+export const requestRecorder =
+  ({ log, connections, unread, observe, stopwatchMs, scenarioOf }: Recording): Recorder =>
+  (request, reply) => {
+    request.scenario = scenarioOf(request.url);
+    request.dialect = request.scenario.dialect;
+    const startedMs = stopwatchMs();
+    connections.began(reply.raw, () => {
+      unread.read(reply.raw);
+      try {
+        const durationMs = hundredths(stopwatchMs() - startedMs);
+        const exchange = exchangeOf(reply, outcomeOf(reply), durationMs);
+        observe?.(exchange, request, reply);
+        const line = lineOf(exchange, reply);
+        log[request.isQuiet ? 'debug' : 'info'](line, 'request');
+        if (request.journalPlace === undefined) return;
+        request.journalPlace.update(exchange);
+        request.world.announce(exchange);
+      } catch (error) {
+        // the answer is given, and only the log is left to say so: a process with many worlds must not end by it
+        log.error({ err: error, request_id: request.id }, 'a fault of the sandbox');
+      }
+    });
+  };
+
+type SandboxHeader =
+  'idempotent-replayed' | 'x-sandbox-limit' | 'x-sandbox-request-id' | 'x-sandbox-rule' | 'x-sandbox-warning';
+
+/** Sends a header that the real service would not send, unless the dialect leaves such headers out. */
+export function setSandboxHeader(reply: FastifyReply, name: SandboxHeader, value: string): void {
+  if (reply.request.dialect.answers.sandbox_headers === 'sent') void reply.header(name, value);
+}
+
+/** Sends the id of a request, by which its log line can be found. */
+export const setRequestId = (reply: FastifyReply): void =>
+  setSandboxHeader(reply, 'x-sandbox-request-id', reply.request.id);

@@ -1,57 +1,52 @@
-import fastify, { type FastifyInstance, type RouteOptions } from 'fastify';
+import fastify, { type FastifyInstance, type FastifyRequest, type RouteOptions } from 'fastify';
 import type { Logger } from 'pino';
+import type { ScenarioLibrary } from '../scenario/scenario-library.ts';
 import type { Scenario } from '../scenario/scenario.ts';
-import { refuseOtherSites } from './allowed-sites.ts';
+import { noteAnswer, requestRecorder, setRequestId, type ExchangeObserver } from './exchange-record.ts';
 import { Connections } from './limits/connections.ts';
 import { takeJsonBodies } from './limits/json-body.ts';
 import { UnreadAnswers } from './limits/unread-answers.ts';
-import { collectRoutes } from './operation.ts';
 import { answerOddHttp, errorHandler, refuseBrokenHttp } from './refusals.ts';
-import { recordRequests, requestRecorder, type ExchangeObserver } from './request-log.ts';
-import { setRequestId } from './sandbox-headers.ts';
-import { ownCompilersOnly, serializerCompiler, validatorCompiler } from './schemas.ts';
-import { refuseUnknownRoutes } from './unknown-routes.ts';
+import { isControlPath, refuseOtherSites, refuseUnknownRoutes } from './request-checks.ts';
+import { ownCompilersOnly, serializerCompiler, validatorCompiler } from './route-schemas.ts';
 
 const MAX_BODY_BYTES = 64 * 1024;
 const MAX_HEADER_BYTES = 16 * 1024; // the path among them
 const REQUEST_TIMEOUT_MS = 30_000; // from the first byte of a request to its last
 const TIMEOUT_CHECK_MS = 5_000; // how late that may be noticed
 const MAX_REQUESTS_AHEAD = 10_000; // on all connections, beside the first of each
+const LONG_CHARACTERS = 16 * 1024; // an answer of this length or more is counted, and sent as bytes
 
 interface Options {
   readonly log: Logger;
-  /** The scenario in whose dialect a request is answered before it has a world. */
-  readonly scenarioOf: (url: string) => Scenario;
-  readonly activeScenario: () => Scenario;
-  /** What the paths of the control API begin with. */
-  readonly controlPrefix: string;
+  readonly scenarios: ScenarioLibrary;
   readonly allowedHosts: readonly string[] | undefined;
   readonly maxConnections: number;
   /** How many bytes of long answers may wait for their readers. */
   readonly maxUnreadBytes: number;
   readonly stopwatchMs: () => number;
-  /** Told of each exchange that is over. */
+  /** Called with each exchange that is over. */
   readonly observe: ExchangeObserver | undefined;
 }
 
-export interface HttpServer {
-  readonly app: FastifyInstance;
-  /** The routes that are registered, for the OpenAPI document. */
-  readonly routes: readonly RouteOptions[];
-  readonly unread: UnreadAnswers;
+/** Takes in the body of a request that has none to be read: left where it is, it would hide that the client leaves. */
+function dropBody({ method, raw }: FastifyRequest): void {
+  const { 'content-length': length, 'transfer-encoding': encoding } = raw.headers;
+  if (method === 'GET' && (length !== undefined || encoding !== undefined)) raw.resume();
 }
 
 /** What every request meets before its key is looked at: limits, the log, and one way to answer what is wrong. */
-export function httpServer(options: Options): HttpServer {
-  const { log } = options;
+export function httpServer(options: Options) {
+  const { log, scenarios } = options;
   const connectionEnded = (limit: string): void => log.warn({ limit }, 'connection ended');
   const connections = new Connections(options.maxConnections, MAX_REQUESTS_AHEAD, connectionEnded);
   const unread = new UnreadAnswers(options.maxUnreadBytes, connectionEnded);
-  const record = requestRecorder({ ...options, connections, unread });
+  const scenarioOf = (url: string): Scenario => (isControlPath(url) ? scenarios.base : scenarios.active);
+  const record = requestRecorder({ ...options, connections, unread, scenarioOf });
   const answerError = errorHandler(log, record);
-  const refuseBroken = refuseBrokenHttp(log, connections, options.activeScenario);
+  const refuseBroken = refuseBrokenHttp(log, connections, () => scenarios.active);
   const app: FastifyInstance = fastify({
-    logger: false, // one line a request is written by recordRequests
+    logger: false, // one line a request is written by requestRecorder
     bodyLimit: MAX_BODY_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
     exposeHeadRoutes: false,
@@ -71,13 +66,26 @@ export function httpServer(options: Options): HttpServer {
   app.setSerializerCompiler(serializerCompiler);
   connections.watch(app.server);
   answerOddHttp(app.server, refuseBroken);
-  recordRequests(app, record);
-  refuseOtherSites(app, options.allowedHosts);
-  const routes = collectRoutes(app);
-  refuseUnknownRoutes(app, routes, options.controlPrefix);
-  app.addHook('preHandler', (request, reply, done) => {
-    setRequestId(request, reply); // late, since a request may choose the dialect that leaves it out
+  app.addHook('onRequest', (request, reply, done) => {
+    if (request.raw.socket.destroyed) return; // it came with those for which its connection was ended: nobody waits for it
+    record(request, reply);
+    dropBody(request);
     done();
+  });
+  refuseOtherSites(app, options.allowedHosts);
+  const routes: RouteOptions[] = []; // for the OpenAPI document too
+  app.addHook('onRoute', (route) => void routes.push(route));
+  refuseUnknownRoutes(app, routes);
+  app.addHook('preHandler', (_request, reply, done) => {
+    setRequestId(reply); // late, since a request may choose the dialect that leaves it out
+    done();
+  });
+  app.addHook('onSend', (request, reply, payload, done) => {
+    const isText = typeof payload === 'string';
+    if (request.journalPlace !== undefined) noteAnswer(reply, isText ? payload : '');
+    if (!isText || payload.length < LONG_CHARACTERS) return done(null, payload);
+    unread.wait(reply.raw, payload.length);
+    done(null, Buffer.from(payload)); // Node would set three times its length aside to write a text
   });
   app.setErrorHandler(answerError);
   takeJsonBodies(app);

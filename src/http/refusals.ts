@@ -7,8 +7,8 @@ import { Refusal, REFUSALS, type FieldError, type RefusalCode } from '../contrac
 import type { Scenario } from '../scenario/scenario.ts';
 import { JSON_TYPE } from './limits/json-body.ts';
 import type { Connections } from './limits/connections.ts';
-import type { Recorder } from './request-log.ts';
-import { setRequestId, setSandboxHeader } from './sandbox-headers.ts';
+import type { Recorder } from './exchange-record.ts';
+import { setRequestId, setSandboxHeader } from './exchange-record.ts';
 
 /** What Fastify itself refuses, in our catalogue. */
 const FASTIFY_REFUSALS: Readonly<Record<string, RefusalCode>> = {
@@ -30,30 +30,19 @@ interface ErrorFacts {
   readonly errors?: readonly FieldError[] | undefined;
 }
 
-interface ErrorBody {
-  /** JSON text, or nothing. */
-  readonly text: string;
-  readonly contentType: string | null;
-}
-
-/** The body of an error, in the words of the dialect. The interface shows none. */
-export function errorBody({ status, code, message, errors }: ErrorFacts, rows: Dialect['errors']): ErrorBody {
-  switch (rows.body) {
-    case 'envelope':
-      return {
-        text: JSON.stringify({ status: rows.status_word, message, code, errors }),
-        contentType: JSON_TYPE,
-      };
-    case 'message':
-      return { text: JSON.stringify({ message }), contentType: JSON_TYPE };
-    case 'problem': {
-      const title = STATUS_CODES[status] ?? 'Error';
-      const text = JSON.stringify({ type: 'about:blank', title, status, detail: message, code, errors });
-      return { text, contentType: 'application/problem+json; charset=utf-8' };
-    }
-    case 'empty':
-      return { text: '', contentType: null };
+/** The body of an error, in the words of the dialect: JSON text, or nothing. The interface shows none. */
+export function errorBody(
+  { status, code, message, errors }: ErrorFacts,
+  { body, status_word }: Dialect['errors'],
+): { readonly text: string; readonly contentType: string | null } {
+  if (body === 'empty') return { text: '', contentType: null };
+  if (body === 'problem') {
+    const title = STATUS_CODES[status] ?? 'Error';
+    const text = JSON.stringify({ type: 'about:blank', title, status, detail: message, code, errors });
+    return { text, contentType: 'application/problem+json; charset=utf-8' };
   }
+  const shown = body === 'message' ? { message } : { status: status_word, message, code, errors };
+  return { text: JSON.stringify(shown), contentType: JSON_TYPE };
 }
 
 const factsOf = ({ code, message, details }: Refusal): ErrorFacts => ({
@@ -63,21 +52,16 @@ const factsOf = ({ code, message, details }: Refusal): ErrorFacts => ({
   errors: details.errors,
 });
 
-interface Failure {
-  readonly code?: string;
-  readonly statusCode?: number;
-}
-
 /** A refusal for what a caller did wrong; undefined for what is our own fault. */
 function refusalOf(error: unknown): Refusal | undefined {
   if (error instanceof Refusal) return error;
-  const { code = '', statusCode = 500 } = error as Failure;
+  const { code = '', statusCode = 500 } = error as { code?: string; statusCode?: number };
   if (code === 'FST_ERR_BAD_URL') {
     return new Refusal('MALFORMED_REQUEST', { message: 'The path is not a valid URL' });
   }
-  const known = FASTIFY_REFUSALS[code];
-  if (known !== undefined) return new Refusal(known);
-  return statusCode >= 400 && statusCode < 500 ? new Refusal('MALFORMED_REQUEST') : undefined;
+  const isCallers = statusCode >= 400 && statusCode < 500;
+  const known = FASTIFY_REFUSALS[code] ?? (isCallers ? 'MALFORMED_REQUEST' : undefined);
+  return known && new Refusal(known);
 }
 
 /**
@@ -86,18 +70,14 @@ function refusalOf(error: unknown): Refusal | undefined {
  *
  * @returns the body
  */
-export function refuse(refusal: Refusal, request: FastifyRequest, reply: FastifyReply): string {
+export function refuse(refusal: Refusal, reply: FastifyReply): string {
   const { code, details } = refusal;
   reply.refusal = refusal.data;
-  setRequestId(request, reply);
+  setRequestId(reply);
   if (details.headers !== undefined) void reply.headers(details.headers);
-  if (details.limit !== undefined) {
-    setSandboxHeader(request, reply, 'x-sandbox-limit', details.limit);
-  }
-  if (details.rule !== undefined) {
-    setSandboxHeader(request, reply, 'x-sandbox-rule', details.rule);
-  }
-  const { text, contentType } = errorBody(factsOf(refusal), request.dialect.errors);
+  if (details.limit !== undefined) setSandboxHeader(reply, 'x-sandbox-limit', details.limit);
+  if (details.rule !== undefined) setSandboxHeader(reply, 'x-sandbox-rule', details.rule);
+  const { text, contentType } = errorBody(factsOf(refusal), reply.request.dialect.errors);
   if (contentType !== null) void reply.type(contentType);
   void reply.code(REFUSALS[code].status);
   return text;
@@ -105,7 +85,7 @@ export function refuse(refusal: Refusal, request: FastifyRequest, reply: Fastify
 
 /** Sends a text as it is; an empty one as no body at all. */
 export const sendText = (reply: FastifyReply, text: string): FastifyReply =>
-  text === '' ? reply.send() : reply.send(text);
+  reply.send(text === '' ? undefined : text);
 
 /** Makes the error handler, which turns every error of a request into its answer. */
 export const errorHandler =
@@ -118,7 +98,7 @@ export const errorHandler =
       log.error({ err: error, request_id: request.id }, 'a fault of the sandbox');
       void reply.removeHeader('x-sandbox-rule'); // a bug in the sandbox must not look like an ordered fault
     }
-    void sendText(reply, refuse(refusal ?? new Refusal('INTERNAL_ERROR'), request, reply));
+    void sendText(reply, refuse(refusal ?? new Refusal('INTERNAL_ERROR'), reply));
   };
 
 /** What Node says of a request that the client itself has not sent to its end. */

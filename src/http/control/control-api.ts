@@ -1,29 +1,21 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { NoRequest } from '../../contract/control.ts';
 import { worldIdOf } from '../../payout/identity.ts';
-import { PRIVATE_HEADERS } from '../allowed-sites.ts';
+import { PRIVATE_HEADERS } from '../request-checks.ts';
 import { takeJsonBodies } from '../limits/json-body.ts';
-import { inTurn } from '../limits/turns.ts';
-import { adminRoutes } from './admin-routes.ts';
-import { validatorCompiler } from './checked-request.ts';
-import { clockRoutes } from './clock-routes.ts';
+import { controlValidatorCompiler } from '../route-schemas.ts';
 import type { ControlOptions } from './control-options.ts';
 import { dashboardRoutes } from './dashboard-routes.ts';
 import { eventRoutes } from './event-routes.ts';
 import { journalRoutes } from './journal-routes.ts';
 import { scenarioRoutes } from './scenario-routes.ts';
-import { serverRoutes } from './server-routes.ts';
+import { adminRoutes, serverRoutes } from './server-routes.ts';
 import { stateRoutes } from './state-routes.ts';
 import { walletRoutes } from './wallet-routes.ts';
 import { worldRoutes } from './world-routes.ts';
-
-/** What the paths of the control API begin with. */
-export const CONTROL_PREFIX = '/_sandbox';
-
-/** True for a path of the control API. */
-export const isControlPath = (path: string): boolean =>
-  path === CONTROL_PREFIX || path.startsWith(`${CONTROL_PREFIX}/`) || path.startsWith(`${CONTROL_PREFIX}?`);
 
 /** Refuses what a route does not take, rather than ignoring it: `DELETE requests?route=initiate` would delete them all. */
 function takeNothingElse(app: FastifyInstance): void {
@@ -34,27 +26,36 @@ function takeNothingElse(app: FastifyInstance): void {
   });
 }
 
-/** An answer of this length or more is counted, and sent as bytes. */
-const LONG_CHARACTERS = 16 * 1024;
+/**
+ * Lets a request begin once the previous response on its connection has gone out. So a client that pipelines many requests for
+ * long answers makes the sandbox hold one of them, not all. When the connection ends first, the request never begins.
+ */
+function answerInTurn(app: FastifyInstance): void {
+  const latest = new WeakMap<Socket, ServerResponse>();
+  app.addHook('onRequest', ({ raw: { socket } }, { raw: response }, done) => {
+    const before = latest.get(socket);
+    latest.set(socket, response);
+    if (before === undefined || before.writableFinished) return done();
+    before.once('close', () => {
+      if (!socket.destroyed) done();
+    });
+  });
+}
 
 /** The control API: the bearer key chooses the world, and nothing here is limited, faulted or journaled. */
 export async function controlApi(
   app: FastifyInstance,
   { prefix: _prefix, ...options }: ControlOptions & { readonly prefix: string },
 ): Promise<void> {
-  const { log, keyOf, unread } = options;
-  app.setValidatorCompiler(validatorCompiler);
+  const { log, keyOf } = options;
+  app.setValidatorCompiler(controlValidatorCompiler);
   takeJsonBodies(app, true);
   app.addHook('onRequest', (request, reply, done) => {
     request.isQuiet = request.method === 'GET';
     void reply.headers(PRIVATE_HEADERS);
-    inTurn(request.raw.socket, reply.raw, done);
+    done();
   });
-  app.addHook('onSend', (_request, reply, payload, done) => {
-    if (typeof payload !== 'string' || payload.length < LONG_CHARACTERS) return done(null, payload);
-    unread.wait(reply.raw, payload.length);
-    done(null, Buffer.from(payload)); // Node would set three times its length aside to write a text
-  });
+  answerInTurn(app);
 
   // called and not registered where nothing has to be kept apart: each context of Fastify's costs a start half a millisecond
   const open = app.withTypeProvider<ZodTypeProvider>();
@@ -63,21 +64,12 @@ export async function controlApi(
   takeNothingElse(app);
   await app.register(adminRoutes, options);
   await app.register(async (keyed) => {
-    keyed.addHook('onRequest', (request: FastifyRequest, _reply, done) => {
+    keyed.addHook('onRequest', (request, _reply, done) => {
       request.world = log.use(worldIdOf(keyOf(request.headers.authorization)));
       done();
     });
     const typed = keyed.withTypeProvider<ZodTypeProvider>();
-    for (const routes of [
-      worldRoutes,
-      clockRoutes,
-      walletRoutes,
-      scenarioRoutes,
-      journalRoutes,
-      stateRoutes,
-      eventRoutes,
-    ]) {
-      await routes(typed, options);
-    }
+    const ofWorld = [worldRoutes, walletRoutes, scenarioRoutes, journalRoutes, stateRoutes, eventRoutes];
+    for (const routes of ofWorld) await routes(typed, options);
   });
 }

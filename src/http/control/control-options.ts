@@ -1,17 +1,15 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
-import type { WallClock } from '../../log/wall-clock.ts';
 import type { WorldLog } from '../../log/world-log.ts';
 import type { ScenarioLibrary } from '../../scenario/scenario-library.ts';
-import type { UnreadAnswers } from '../limits/unread-answers.ts';
+import type { KeyReader } from '../admission.ts';
+import type { Waiting } from '../limits/unread-answers.ts';
 
-/** A file of the dashboard, as it is sent. */
-export interface DashboardFile {
+interface DashboardFile {
   readonly type: string;
   readonly body: Buffer;
   readonly etag: string;
 }
 
-/** A file of the page that shows the OpenAPI document. */
 interface DocsFile {
   readonly type: string;
   readonly plain: Buffer;
@@ -19,15 +17,11 @@ interface DocsFile {
 }
 
 /** What the routes of the control API are made with. */
-export interface ControlOptions {
+export interface ControlOptions extends Waiting {
   readonly log: WorldLog;
   readonly scenarios: ScenarioLibrary;
-  readonly wallClock: WallClock;
-  readonly unread: UnreadAnswers;
-  /** Takes the key out of an Authorization header. @throws Refusal UNAUTHORIZED */
-  readonly keyOf: (authorization: string | undefined) => string;
-  /** Refuses a request without the admin token. @throws Refusal UNAUTHORIZED */
-  readonly requireAdmin: (authorization: string | undefined) => void;
+  readonly keyOf: KeyReader;
+  readonly requireAdmin: KeyReader;
   readonly version: string;
   readonly isStopping: () => boolean;
   /** The longest snapshot that can be restored. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Refusal } from '../../contract/errors.ts';
-import type { ControlRoutes, DashboardFile } from './control-options.ts';
+import type { ControlRoutes } from './control-options.ts';
 
 const PAGE = 'index.html';
 
@@ -20,14 +20,14 @@ const FOR_EVER = 'public, max-age=31536000, immutable';
 
 /** The page that shows and steers one world. It needs no key, since it holds nothing: it asks for one. */
 export const dashboardRoutes: ControlRoutes = async (app, { dashboardFiles }) => {
-  const fileAt = (path: string): DashboardFile => {
+  const fileAt = (path: string) => {
     const files = dashboardFiles();
     const file = files.get(path); // from a list of known files: no path leads out of it
     if (file !== undefined) return file;
-    const message =
-      files.size === 0
-        ? 'The page was not built: npm run build'
-        : `The page has no file ${path}: reload the page`;
+    const isBuilt = files.size > 0;
+    const message = isBuilt
+      ? `The page has no file ${path}: reload the page`
+      : 'The page was not built: npm run build';
     throw new Refusal('ROUTE_NOT_FOUND', { message });
   };
 

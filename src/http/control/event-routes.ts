@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { EventsText } from '../../contract/control-answers.ts';
 import type { PublishedEvent } from '../../log/event-log.ts';
-import { operation } from '../operation.ts';
 import type { ControlRoutes } from './control-options.ts';
 
 const LastEventId = z.object({
@@ -19,11 +18,16 @@ const frame = ({ id, type, data }: PublishedEvent): string => `id: ${id}\nevent:
 export const eventRoutes: ControlRoutes = async (app, { wallClock, unread }) => {
   app.get(
     '/events',
-    operation('Journal', 'readEvents', 'What happens in this world, live', {
-      errors: ['TOO_MANY_READERS'],
-      requestHeaders: LastEventId,
-      answers: { type: 'text/event-stream', description: 'The events', schema: EventsText },
-    }),
+    {
+      schema: {
+        tag: 'Journal',
+        operationId: 'readEvents',
+        summary: 'What happens in this world, live',
+        errors: ['TOO_MANY_READERS'],
+        requestHeaders: LastEventId,
+        answers: { type: 'text/event-stream', description: 'The events', schema: EventsText },
+      },
+    },
     (request, reply) => {
       const { world, headers } = request;
       const { socket } = request.raw;

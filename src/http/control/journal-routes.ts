@@ -5,11 +5,10 @@ import type { FieldError } from '../../contract/errors.ts';
 import { pathText } from '../../contract/shape-issues.ts';
 import { type Exchange, journalEntry, seenStatus } from '../../world/journal/exchange.ts';
 import { verify } from '../../world/journal/verification.ts';
-import { operation } from '../operation.ts';
+import { invalidRequest, operation } from '../route-schemas.ts';
 import type { ControlRoutes } from './control-options.ts';
-import { wrongRequest } from './checked-request.ts';
 import { JSON_TYPE } from '../limits/json-body.ts';
-import { sendInPieces } from '../limits/long-answer.ts';
+import { sendInPieces } from '../limits/unread-answers.ts';
 
 /** About how many characters of a list of requests are written at once. */
 const PIECE_CHARACTERS = 64 * 1024;
@@ -44,12 +43,11 @@ const isWanted =
     (since === undefined || (typeof since === 'number' ? exchange.nth > since : exchange.atMs >= since.atMs));
 
 /** The journal: the requests to a world, its answers, and what decided them. */
-export const journalRoutes: ControlRoutes = async (app, { wallClock, unread }) => {
+export const journalRoutes: ControlRoutes = async (app, options) => {
   app.get(
     '/requests',
-    operation('Journal', 'listRequests', 'The requests to this world', {
+    operation('Journal', 'listRequests', 'The requests to this world', RequestsAnswer, {
       querystring: RequestsQuery,
-      response: { 200: RequestsAnswer },
     }),
     async ({ query, world: { journal } }, reply) => {
       const { order, limit = USUAL_LIMIT } = query;
@@ -59,24 +57,22 @@ export const journalRoutes: ControlRoutes = async (app, { wallClock, unread }) =
       const characters = shown.reduce((sum, exchange) => sum + charactersOf(exchange), 0);
       if (characters < PIECE_CHARACTERS) return { requests: shown.map(journalEntry), evicted };
       // made as it is read: one that nobody reads costs no more than what it still refers to
-      const inPieces = { pieces: requestsInPieces(shown, evicted), bytes: characters };
-      const typed = reply.type(JSON_TYPE);
-      return sendInPieces(typed, inPieces, unread, wallClock) as unknown as RequestsAnswer;
+      const pieces = requestsInPieces(shown, evicted);
+      return sendInPieces(reply.type(JSON_TYPE), pieces, characters, options) as unknown as RequestsAnswer;
     },
   );
 
   app.delete(
     '/requests',
-    operation('Journal', 'clearRequests', 'Clear the journal', { response: { 200: ClearedAnswer } }),
+    operation('Journal', 'clearRequests', 'Clear the journal', ClearedAnswer),
     async ({ world: { journal } }) => ({ cleared: await journal.clear() }),
   );
 
   app.post(
     '/requests/verify',
-    operation('Journal', 'verifyRequests', 'Check the requests to this world', {
+    operation('Journal', 'verifyRequests', 'Check the requests to this world', VerifyAnswer, {
       description: 'Counts requests that match, or looks for a sequence of them; shows the closest misses.',
       body: VerifyRequest,
-      response: { 200: VerifyAnswer },
     }),
     async ({ body, world: { journal } }) => {
       const errors: FieldError[] = [];
@@ -85,7 +81,7 @@ export const journalRoutes: ControlRoutes = async (app, { wallClock, unread }) =
         const field = pathText(path);
         errors.push({ field, message: `${field} ${message}` });
       });
-      if (errors.length > 0) throw wrongRequest(errors);
+      if (errors.length > 0) throw invalidRequest(errors);
       return answer;
     },
   );

@@ -8,9 +8,8 @@ import { ScenarioError } from '../../scenario/scenario-file.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import type { CommandOf } from '../../world/commands.ts';
 import type { WorldHandle } from '../../log/world-log.ts';
-import { operation } from '../operation.ts';
 import type { ControlRoutes } from './control-options.ts';
-import { checked, wrongRequest } from './checked-request.ts';
+import { checked, invalidRequest, operation } from '../route-schemas.ts';
 import { ruleAnswer, rulesAnswer, scenarioAnswer } from './world-answers.ts';
 
 /** Compiles a document that a client sent. @throws Refusal INVALID_REQUEST with everything that is wrong with it */
@@ -23,16 +22,11 @@ function compiled<T>(compile: () => T): T {
       const field = path === '' ? 'body' : path;
       return { field, message: `${field} ${message}` };
     });
-    throw wrongRequest(errors, error.more);
+    throw invalidRequest(errors, error.more);
   }
 }
 
 const isNaming = (body: unknown): boolean => typeof body === 'object' && body !== null && 'use' in body;
-
-function noScenario(): Refusal {
-  const message = 'body must be {"use":"NAME"} or a whole scenario';
-  return wrongRequest([{ field: 'body', message }]);
-}
 
 async function choose(world: WorldHandle, scenario: Scenario, isChosen: boolean): Promise<ScenarioAnswer> {
   await world.submit({ kind: 'choose', source: scenario.source, isChosen });
@@ -57,9 +51,7 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios }) => {
 
   app.get(
     '/scenarios',
-    operation('Scenario', 'listScenarios', 'The scenarios to choose from', {
-      response: { 200: ScenariosAnswer },
-    }),
+    operation('Scenario', 'listScenarios', 'The scenarios to choose from', ScenariosAnswer),
     () => ({
       in_force: scenarios.active.name,
       scenarios: scenarios.all.map(({ name, description }) => ({ name, description })),
@@ -68,46 +60,40 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios }) => {
 
   app.get(
     '/scenario',
-    operation('Scenario', 'getScenario', 'The scenario of this world, with its rules', {
-      response: { 200: ScenarioAnswer },
-    }),
+    operation('Scenario', 'getScenario', 'The scenario of this world, with its rules', ScenarioAnswer),
     ({ world }) => world.read(scenarioAnswer),
   );
 
   app.put(
     '/scenario',
-    operation('Scenario', 'chooseScenario', 'Choose a scenario, or send one', {
+    operation('Scenario', 'chooseScenario', 'Choose a scenario, or send one', ScenarioAnswer, {
       errors: ['SCENARIO_NOT_FOUND'],
       requestBody: ScenarioRequest,
-      response: { 200: ScenarioAnswer },
     }),
     async ({ body, world }) => {
       if (isNaming(body)) {
         const { use } = checked(ChooseRequest, body, 'body');
         return use === null ? choose(world, scenarios.active, false) : choose(world, named(use), true);
       }
-      if (body === undefined || body === null) throw noScenario(); // an empty file would be a scenario
-      return choose(
-        world,
-        compiled(() => scenarios.compile(body)),
-        true,
-      );
+      if (body === undefined || body === null) {
+        const message = 'body must be {"use":"NAME"} or a whole scenario'; // an empty file would be a scenario
+        throw invalidRequest([{ field: 'body', message }]);
+      }
+      const scenario = compiled(() => scenarios.compile(body));
+      return choose(world, scenario, true);
     },
   );
 
   app.delete(
     '/scenario',
-    operation('Scenario', 'leaveScenario', 'Back to the scenario in force', {
-      response: { 200: ScenarioAnswer },
-    }),
+    operation('Scenario', 'leaveScenario', 'Back to the scenario in force', ScenarioAnswer),
     ({ world }) => choose(world, scenarios.active, false),
   );
 
   app.get(
     '/rules',
-    operation('Scenario', 'listRules', 'The rules, in the order in which they are asked', {
+    operation('Scenario', 'listRules', 'The rules, in the order in which they are asked', RulesAnswer, {
       querystring: RulesQuery,
-      response: { 200: RulesAnswer },
     }),
     async ({ query, world }) => {
       const rules = await world.read(rulesAnswer);
@@ -117,7 +103,7 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios }) => {
 
   app.post(
     '/rules',
-    operation('Scenario', 'putRule', 'Put a rule on top', {
+    operation('Scenario', 'putRule', 'Put a rule on top', RuleAnswer, {
       errors: ['TOO_MANY_RULES'],
       requestBody: RuleRequest,
       response: { 201: RuleAnswer },
@@ -135,18 +121,15 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios }) => {
 
   app.delete(
     '/rules',
-    operation('Scenario', 'removeRules', 'Remove all rules on top', {
-      response: { 200: RulesAnswer },
-    }),
+    operation('Scenario', 'removeRules', 'Remove all rules on top', RulesAnswer),
     ({ world }) => removeRule(world, null),
   );
 
   app.delete(
     '/rules/:name',
-    operation('Scenario', 'removeRule', 'Remove a rule on top', {
+    operation('Scenario', 'removeRule', 'Remove a rule on top', RulesAnswer, {
       errors: ['RULE_NOT_FOUND'],
       params: z.object({ name: z.string().meta({ description: 'The name of the rule' }) }),
-      response: { 200: RulesAnswer },
     }),
     ({ params: { name }, world }) => removeRule(world, name),
   );

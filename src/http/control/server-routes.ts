@@ -1,9 +1,12 @@
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
-import { HealthAnswer } from '../../contract/control-answers.ts';
+import { DroppedAnswer, HealthAnswer, WorldsAnswer } from '../../contract/control-answers.ts';
 import { Refusal } from '../../contract/errors.ts';
+import { readUnlessDropped, type WorldRow } from '../../log/world-log.ts';
+import { toInr } from '../../payout/money.ts';
+import { iso } from '../../world/events.ts';
 import { JSON_TYPE } from '../limits/json-body.ts';
-import { operation } from '../operation.ts';
+import { operation } from '../route-schemas.ts';
 import type { ControlRoutes } from './control-options.ts';
 import { PAGE_POLICY } from './dashboard-routes.ts';
 
@@ -17,13 +20,13 @@ function acceptsGzip(header = ''): boolean {
   return !parameters.some((parameter) => /^\s*q\s*=\s*0(\.0*)?\s*$/.test(parameter));
 }
 
-/** The server as a whole. No key is needed, since nothing of a world is in these answers. */
+/** What everybody may ask of the server. No key is needed, since nothing of a world is in these answers. */
 export const serverRoutes: ControlRoutes = async (app, options) => {
   const { version, isStopping, metricsText, openapi, docsFile } = options;
 
   app.get(
     '/health',
-    operation('Server', 'getHealth', 'Whether the sandbox is ready', {
+    operation('Server', 'getHealth', 'Whether the sandbox is ready', HealthAnswer, {
       description: 'It listens once its scenarios are read and its state is restored; 503 while it stops.',
       access: 'everybody',
       response: { 200: HealthAnswer, 503: HealthAnswer },
@@ -38,14 +41,19 @@ export const serverRoutes: ControlRoutes = async (app, options) => {
   let document: Promise<Buffer> | undefined; // one copy for all readers
   app.get(
     '/openapi.json',
-    operation('Server', 'getOpenapi', 'This document', {
-      access: 'everybody',
-      answers: {
-        type: 'application/json',
-        description: 'The OpenAPI 3.1 document of the service and of the control API',
-        schema: z.record(z.string(), z.unknown()),
+    {
+      schema: {
+        tag: 'Server',
+        operationId: 'getOpenapi',
+        summary: 'This document',
+        access: 'everybody',
+        answers: {
+          type: 'application/json',
+          description: 'The OpenAPI 3.1 document of the service and of the control API',
+          schema: z.record(z.string(), z.unknown()),
+        },
       },
-    }),
+    },
     async (_request, reply) => {
       document ??= openapi().then((text) => Buffer.from(text));
       return reply.type(JSON_TYPE).send(await document);
@@ -63,10 +71,15 @@ export const serverRoutes: ControlRoutes = async (app, options) => {
 
   app.get(
     '/docs',
-    operation('Server', 'openDocs', 'A page that shows this document', {
-      access: 'everybody',
-      answers: { type: 'text/html', description: 'The page, which loads everything from this server' },
-    }),
+    {
+      schema: {
+        tag: 'Server',
+        operationId: 'openDocs',
+        summary: 'A page that shows this document',
+        access: 'everybody',
+        answers: { type: 'text/html', description: 'The page, which loads everything from this server' },
+      },
+    },
     ({ headers }, reply) => send('index.html', headers['accept-encoding'], reply),
   );
 
@@ -80,19 +93,64 @@ export const serverRoutes: ControlRoutes = async (app, options) => {
 
   app.get(
     '/metrics',
-    operation('Server', 'getMetrics', 'What Prometheus scrapes', {
-      description: 'Off unless SANDBOX_METRICS=on asks for it. Nothing of any world is in it.',
-      access: 'everybody',
-      errors: ['ROUTE_NOT_FOUND'],
-      answers: { type: 'text/plain', description: "Counters and gauges in Prometheus' text format" },
-    }),
+    {
+      schema: {
+        tag: 'Server',
+        operationId: 'getMetrics',
+        summary: 'What Prometheus scrapes',
+        description: 'Off unless SANDBOX_METRICS=on asks for it. Nothing of any world is in it.',
+        access: 'everybody',
+        errors: ['ROUTE_NOT_FOUND'],
+        answers: { type: 'text/plain', description: "Counters and gauges in Prometheus' text format" },
+      },
+    },
     async (_request, reply) => {
-      if (metricsText === null) {
-        throw new Refusal('ROUTE_NOT_FOUND', {
-          message: 'Metrics are off: SANDBOX_METRICS=on or --metrics on turns them on',
-        });
-      }
-      return reply.type(METRICS_TYPE).send(await metricsText());
+      if (metricsText !== null) return reply.type(METRICS_TYPE).send(await metricsText());
+      const message = 'Metrics are off: SANDBOX_METRICS=on or --metrics on turns them on';
+      throw new Refusal('ROUTE_NOT_FOUND', { message });
+    },
+  );
+};
+
+/** A world in a list of them; null for one that was dropped meanwhile. */
+const rowOf = ({ world, openedAtMs, usedAtMs }: WorldRow) =>
+  readUnlessDropped(world, ({ id, wallet, payouts, index }) => ({
+    id,
+    made_at: iso(openedAtMs),
+    used_at: iso(usedAtMs),
+    balance: toInr(wallet.balancePaise),
+    transactions: payouts.length,
+    scenario: index.base.name,
+  }));
+
+/** What concerns no world alone: with the admin token only. */
+export const adminRoutes: ControlRoutes = async (app, { log, requireAdmin }) => {
+  app.addHook('onRequest', (request, _reply, done) => {
+    requireAdmin(request.headers.authorization);
+    done();
+  });
+
+  app.get(
+    '/worlds',
+    operation('Server', 'listWorlds', 'All worlds', WorldsAnswer, {
+      access: 'admin',
+    }),
+    async () => {
+      const rows = await Promise.all(log.list().map(rowOf));
+      return { worlds: rows.filter((row) => row !== null) };
+    },
+  );
+
+  app.delete(
+    '/worlds/:id',
+    operation('Server', 'dropWorld', 'End a world', DroppedAnswer, {
+      access: 'admin',
+      errors: ['WORLD_NOT_FOUND'],
+      params: z.object({ id: z.string().meta({ description: 'The id that a list of worlds shows' }) }),
+    }),
+    ({ params: { id } }) => {
+      if (!log.drop(id)) throw new Refusal('WORLD_NOT_FOUND', { message: `There is no world ${id}` });
+      return { dropped: id };
     },
   );
 };

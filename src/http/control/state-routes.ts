@@ -5,11 +5,11 @@ import { SNAPSHOT_TYPE, SnapshotText } from '../../contract/snapshot-lines.ts';
 import { MAX_LINE, readWorlds, snapshotText } from '../../log/snapshot-text.ts';
 import { refusedSnapshot, takeSnapshot } from '../../world/snapshot.ts';
 import type { WorldState } from '../../world/state.ts';
-import { bodyTooLarge } from '../limits/collected-body.ts';
+import { bodyTooLarge } from '../limits/json-body.ts';
 import { isEncoded } from '../limits/json-body.ts';
-import { operation } from '../operation.ts';
+import { operation } from '../route-schemas.ts';
 import type { ControlRoutes } from './control-options.ts';
-import { sendInPieces } from '../limits/long-answer.ts';
+import { sendInPieces } from '../limits/unread-answers.ts';
 import { worldAnswer } from './world-answers.ts';
 
 /** What a snapshot that waits for its reader keeps in memory for each of its items. */
@@ -41,19 +41,23 @@ const noSnapshot = (): Refusal =>
   new Refusal('INVALID_REQUEST', { message: 'The body must be what GET /_sandbox/state answered' });
 
 /** Snapshots of a world: to keep, to restore, to fork. */
-export const stateRoutes: ControlRoutes = async (
-  app,
-  { log, scenarios, wallClock, unread, maxStateBytes },
-) => {
+export const stateRoutes: ControlRoutes = async (app, options) => {
+  const { log, scenarios, wallClock, maxStateBytes } = options;
+
   app.get(
     '/state',
-    operation('State', 'getState', 'A snapshot of this world', {
-      answers: { type: SNAPSHOT_TYPE, description: 'The snapshot', schema: SnapshotText },
-    }),
+    {
+      schema: {
+        tag: 'State',
+        operationId: 'getState',
+        summary: 'A snapshot of this world',
+        answers: { type: SNAPSHOT_TYPE, description: 'The snapshot', schema: SnapshotText },
+      },
+    },
     async ({ world }, reply) => {
       const snapshot = await world.read(takeSnapshot);
-      const inPieces = { pieces: snapshotText([snapshot]), bytes: snapshot.length * BYTES_EACH };
-      return sendInPieces(reply.type(SNAPSHOT_TYPE), inPieces, unread, wallClock);
+      const bytes = snapshot.length * BYTES_EACH;
+      return sendInPieces(reply.type(SNAPSHOT_TYPE), snapshotText([snapshot]), bytes, options);
     },
   );
 
@@ -91,11 +95,10 @@ export const stateRoutes: ControlRoutes = async (
       '/state',
       {
         bodyLimit: maxStateBytes,
-        ...operation('State', 'putState', 'Restore a snapshot, of this world or of another', {
+        ...operation('State', 'putState', 'Restore a snapshot, of this world or of another', WorldAnswer, {
           errors: ['STATE_REFUSED', 'SANDBOX_FULL'],
           requestBody: SnapshotText,
           requestType: SNAPSHOT_TYPE,
-          response: { 200: WorldAnswer },
         }),
       },
       async ({ body, world }) => {

@@ -11,19 +11,13 @@ import { toPaise } from '../../payout/money.ts';
 import { entryAnswer, moneyAnswer } from '../../world/events.ts';
 import { entriesPage, findPayout, type PageRequest, payoutsPage, unknownTxnId } from '../../world/ledger.ts';
 import { nowMs } from '../../world/state.ts';
-import { operation } from '../operation.ts';
+import { operation } from '../route-schemas.ts';
 import type { ControlRoutes } from './control-options.ts';
 import { transactionAnswer, walletAnswer } from './world-answers.ts';
 
 const USUAL_LIMIT = 100;
 
-interface ListQuery {
-  readonly order?: 'newest' | 'oldest' | undefined;
-  readonly limit?: number | undefined;
-  readonly cursor?: number | undefined;
-}
-
-const pageOf = ({ order, limit, cursor }: ListQuery): PageRequest => ({
+const pageOf = ({ order, limit, cursor }: z.output<typeof TransactionsQuery>): PageRequest => ({
   from: cursor ?? null,
   newestFirst: order !== 'oldest',
   limit: limit ?? USUAL_LIMIT,
@@ -31,25 +25,20 @@ const pageOf = ({ order, limit, cursor }: ListQuery): PageRequest => ({
 
 /** The money of a world and its payouts. */
 export const walletRoutes: ControlRoutes = async (app) => {
-  app.get(
-    '/wallet',
-    operation('Wallet', 'getWallet', 'The money of this world', { response: { 200: WalletAnswer } }),
-    ({ world }) => world.read(walletAnswer),
+  app.get('/wallet', operation('Wallet', 'getWallet', 'The money of this world', WalletAnswer), ({ world }) =>
+    world.read(walletAnswer),
   );
 
-  for (const direction of ['credit', 'debit'] as const) {
+  for (const [direction, summary, error] of [
+    ['credit', 'Put money into the wallet', 'WALLET_FULL'],
+    ['debit', 'Take money out of the wallet', 'INSUFFICIENT_BALANCE'],
+  ] as const) {
     app.post(
       `/wallet/${direction}`,
-      operation(
-        'Wallet',
-        `${direction}Wallet`,
-        direction === 'credit' ? 'Put money into the wallet' : 'Take money out of the wallet',
-        {
-          errors: [direction === 'credit' ? 'WALLET_FULL' : 'INSUFFICIENT_BALANCE'],
-          body: MoneyRequest,
-          response: { 200: MoneyAnswer },
-        },
-      ),
+      operation('Wallet', `${direction}Wallet`, summary, MoneyAnswer, {
+        errors: [error],
+        body: MoneyRequest,
+      }),
       async ({ body, world }) =>
         moneyAnswer(await world.submit({ kind: direction, amountPaise: toPaise(body.amount) })),
     );
@@ -57,9 +46,8 @@ export const walletRoutes: ControlRoutes = async (app) => {
 
   app.get(
     '/wallet/entries',
-    operation('Wallet', 'listEntries', 'Why the balance is what it is', {
+    operation('Wallet', 'listEntries', 'Why the balance is what it is', EntriesAnswer, {
       querystring: EntriesQuery,
-      response: { 200: EntriesAnswer },
     }),
     async ({ query, world }) => {
       const { items, next } = await world.read((state) =>
@@ -71,9 +59,8 @@ export const walletRoutes: ControlRoutes = async (app) => {
 
   app.get(
     '/transactions',
-    operation('Wallet', 'listTransactions', 'Payouts, with timeline and reason', {
+    operation('Wallet', 'listTransactions', 'Payouts, with timeline and reason', TransactionsAnswer, {
       querystring: TransactionsQuery,
-      response: { 200: TransactionsAnswer },
     }),
     ({ query, world }) =>
       world.read((state) => {
@@ -89,11 +76,10 @@ export const walletRoutes: ControlRoutes = async (app) => {
 
   app.get(
     '/transactions/:txn_id',
-    operation('Wallet', 'getTransaction', 'One payout', {
+    operation('Wallet', 'getTransaction', 'One payout', TransactionAnswer, {
       description: 'No status read is counted.',
       errors: ['TRANSACTION_NOT_FOUND'],
       params: named,
-      response: { 200: TransactionAnswer },
     }),
     ({ params: { txn_id: txnId }, world }) =>
       world.read((state) => {
@@ -105,12 +91,11 @@ export const walletRoutes: ControlRoutes = async (app) => {
 
   app.post(
     '/transactions/:txn_id/transition',
-    operation('Wallet', 'forceTransition', 'Force a payout into a state', {
+    operation('Wallet', 'forceTransition', 'Force a payout into a state', TransactionAnswer, {
       description: 'Along legal edges only. What was planned for it is called off.',
       errors: ['TRANSACTION_NOT_FOUND', 'ILLEGAL_TRANSITION'],
       params: named,
       body: TransitionRequest,
-      response: { 200: TransactionAnswer },
     }),
     async ({ params: { txn_id: txnId }, body: { to }, world }) =>
       transactionAnswer(await world.submit({ kind: 'transition', txnId, to }), world.nowMs),

@@ -1,9 +1,15 @@
-import { ModelAnswer, WorldAnswer } from '../../contract/control-answers.ts';
+import type { z } from 'zod';
+import { AdvanceRequest } from '../../contract/control.ts';
+import { AdvanceAnswer, ClockAnswer, ModelAnswer, WorldAnswer } from '../../contract/control-answers.ts';
 import { STATES } from '../../contract/service.ts';
-import { isMoneyBack, legalNext } from '../../payout/payout.ts';
-import { operation } from '../operation.ts';
+import { isMoneyBack, legalNext, type Change } from '../../payout/payout.ts';
+import { changeAnswer, iso } from '../../world/events.ts';
+import type { CommandOf } from '../../world/commands.ts';
+import { JSON_TYPE } from '../limits/json-body.ts';
+import { sendInPieces } from '../limits/unread-answers.ts';
+import { operation } from '../route-schemas.ts';
 import type { ControlRoutes } from './control-options.ts';
-import { worldAnswer } from './world-answers.ts';
+import { clockAnswer, worldAnswer } from './world-answers.ts';
 
 /** The state machine of a payout, as data. */
 const MODEL: ModelAnswer = {
@@ -16,31 +22,85 @@ const MODEL: ModelAnswer = {
   edges: STATES.flatMap((from) => legalNext(from).map((to) => ({ from, to }))),
 };
 
-/** The world as a whole: its state, and its reset. */
-export const worldRoutes: ControlRoutes = async (app, { scenarios }) => {
-  app.get(
-    '/world',
-    operation('World', 'getWorld', 'How the world stands', { response: { 200: WorldAnswer } }),
-    ({ world }) => world.read(worldAnswer),
+function moveOf({ by, to }: z.output<typeof AdvanceRequest>): CommandOf<'advance'>['move'] {
+  if (by !== undefined) return { byMs: by };
+  return to === undefined ? { until: 'idle' } : { toMs: to };
+}
+
+/** Some changes as the items of a list: text at once, since a million of them as objects would take too much memory. */
+const changesText = (changes: readonly Change[]): string =>
+  JSON.stringify(changes.map(changeAnswer)).slice(1, -1);
+
+/** The world as a whole, and its clock. */
+export const worldRoutes: ControlRoutes = async (app, options) => {
+  app.get('/world', operation('World', 'getWorld', 'How the world stands', WorldAnswer), ({ world }) =>
+    world.read(worldAnswer),
   );
 
   app.post(
     '/reset',
-    operation('World', 'resetWorld', 'Reset the world', {
+    operation('World', 'resetWorld', 'Reset the world', WorldAnswer, {
       description: 'Hanging and delayed answers of it end.',
-      response: { 200: WorldAnswer },
     }),
     async ({ world }) => {
-      await world.submit({ kind: 'reset', source: scenarios.active.source });
+      await world.submit({ kind: 'reset', source: options.scenarios.active.source });
       return world.read(worldAnswer);
     },
   );
 
   app.get(
     '/model',
-    operation('World', 'getModel', 'The state machine of a payout, as data', {
-      response: { 200: ModelAnswer },
-    }),
+    operation('World', 'getModel', 'The state machine of a payout, as data', ModelAnswer),
     () => MODEL,
+  );
+
+  app.get(
+    '/clock',
+    operation('Clock', 'getClock', 'What time it is in this world', ClockAnswer),
+    async ({ world }) => clockAnswer(await world.submit({ kind: 'settle' })),
+  );
+
+  app.post(
+    '/clock/freeze',
+    operation('Clock', 'freezeClock', 'Stop the clock', ClockAnswer),
+    async ({ world }) => clockAnswer(await world.submit({ kind: 'freeze' })),
+  );
+
+  app.post(
+    '/clock/resume',
+    operation('Clock', 'resumeClock', 'Let the clock run', ClockAnswer),
+    async ({ world }) => clockAnswer(await world.submit({ kind: 'resume' })),
+  );
+
+  app.post(
+    '/clock/reset',
+    operation('Clock', 'resetClock', 'The clock of a new world', ClockAnswer, {
+      errors: ['CLOCK_BACKWARDS', 'WORLD_REPLACED'],
+    }),
+    async ({ world }) => clockAnswer(await world.submit({ kind: 'resetClock', generation: null })),
+  );
+
+  app.post(
+    '/clock/advance',
+    operation('Clock', 'advanceClock', 'Move the clock on', AdvanceAnswer, {
+      description: 'Answers after all that came due has happened, with the list of it.',
+      errors: ['CLOCK_BACKWARDS', 'WORLD_REPLACED'],
+      body: AdvanceRequest,
+    }),
+    async ({ body, world }, reply) => {
+      const texts: string[] = [];
+      const { nowMs, isFrozen } = await world.submit(
+        { kind: 'advance', move: moveOf(body), generation: null },
+        (changes) =>
+          changes.length > 0 && texts.push(`${texts.length > 0 ? ',' : ''}${changesText(changes)}`),
+      );
+      const head = JSON.stringify({ now: iso(nowMs), frozen: isFrozen }).slice(0, -1);
+      const pieces = [`${head},"changes":[`, ...texts, ']}'];
+      const bytes = texts.reduce((sum, { length }) => sum + length, 0);
+      void reply.type(JSON_TYPE);
+      const sent =
+        texts.length > 1 ? sendInPieces(reply, pieces, bytes, options) : reply.send(pieces.join('') as never);
+      return sent as unknown as AdvanceAnswer;
+    },
   );
 };

@@ -1,9 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { FastifyInstance } from 'fastify';
+import type { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Refusal } from '../../contract/errors.ts';
 import { isTooNested, MAX_NESTING } from '../../contract/nesting.ts';
-import { collectBody } from './collected-body.ts';
+import { invalidRequest } from '../route-schemas.ts';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -15,19 +16,53 @@ export const isEncoded = ({
   'content-type': type = '',
 }: IncomingHttpHeaders) => encoding !== 'identity' || OTHER_CHARSET.test(type);
 
-/** Whatever reads such a body would overflow its stack. */
-function tooNested(): Refusal {
-  const message = `body must not be nested deeper than ${MAX_NESTING} levels`;
-  return new Refusal('INVALID_REQUEST', { message, errors: [{ field: 'body', message }] });
-}
-
 function encodingRefusal(headers: IncomingHttpHeaders, body: Buffer): Refusal | null {
   if (isEncoded(headers)) {
     return new Refusal('UNSUPPORTED_MEDIA_TYPE', { message: 'The request body must be JSON in plain UTF-8' });
   }
-  return isUtf8(body)
-    ? null
-    : new Refusal('INVALID_JSON', { message: 'The request body is not valid UTF-8' });
+  if (isUtf8(body)) return null;
+  return new Refusal('INVALID_JSON', { message: 'The request body is not valid UTF-8' });
+}
+
+/** Whatever reads such a body would overflow its stack. */
+const TOO_NESTED = `body must not be nested deeper than ${MAX_NESTING} levels`;
+
+const FIRST_BYTES = 1024;
+
+export const bodyTooLarge = (limit: number): Refusal =>
+  new Refusal('BODY_TOO_LARGE', { message: `The request body is larger than ${limit / 1024} KiB` });
+
+/**
+ * Collects a body in one buffer that doubles as it fills: a body that is sent byte by byte takes no more memory than any
+ * other, and a Content-Length that is only claimed takes none.
+ *
+ * @param done called once, with the body or with the refusal
+ */
+function collectBody(
+  { headers, routeOptions: { bodyLimit } }: FastifyRequest,
+  payload: Readable,
+  done: (refusal: Refusal | null, body: Buffer) => void,
+): void {
+  let body = Buffer.allocUnsafe(FIRST_BYTES);
+  let length = 0;
+  const finish = (refusal: Refusal | null): void => {
+    payload.off('data', add).off('end', end).off('error', abort);
+    done(refusal, body.subarray(0, length));
+  };
+  const end = (): void => finish(null);
+  const abort = (): void => finish(new Refusal('MALFORMED_REQUEST')); // the client has left
+  const add = (chunk: Buffer): void => {
+    const needed = length + chunk.length;
+    if (needed > bodyLimit) return finish(bodyTooLarge(bodyLimit));
+    if (needed > body.length) {
+      const larger = Buffer.allocUnsafe(Math.min(bodyLimit, Math.max(needed, 2 * body.length)));
+      body.copy(larger, 0, 0, length);
+      body = larger;
+    }
+    length += chunk.copy(body, length);
+  };
+  if (Number(headers['content-length']) > bodyLimit) return finish(bodyTooLarge(bodyLimit));
+  payload.on('data', add).once('end', end).once('error', abort);
 }
 
 /**
@@ -45,7 +80,7 @@ export function takeJsonBodies(app: FastifyInstance, emptyIsNone = false): void 
       if (wrong !== null) return done(wrong);
       const text = body.toString('utf8');
       request.bodyText = text;
-      if (isTooNested(text)) return done(tooNested());
+      if (isTooNested(text)) return done(invalidRequest([{ field: 'body', message: TOO_NESTED }]));
       if (emptyIsNone && text.trim() === '') return done(null);
       void parse(request, text, done);
     });

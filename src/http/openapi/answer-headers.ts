@@ -1,45 +1,31 @@
 import type { RouteOptions } from 'fastify';
 import type { RefusalCode } from '../../contract/errors.ts';
-import type { ResponseHeader } from '../operation.ts';
+
+const header = (description: string, example: string, shape: object = {}) => ({
+  description,
+  schema: { type: 'string', ...shape },
+  example,
+});
 
 /** Response headers, for the components of the document. */
 export const HEADERS = {
-  'X-Sandbox-Request-Id': {
-    description: 'The id of this request in the log and in the journal',
-    schema: { type: 'string' },
-    example: 'req-1',
-  },
-  'X-Sandbox-Rule': {
-    description: 'The rule that decided this response: scenario/rule',
-    schema: { type: 'string' },
-    example: 'magic/status-402',
-  },
-  'X-Sandbox-Limit': {
-    description: 'The setting whose limit refused this request',
-    schema: { type: 'string' },
-    example: 'SANDBOX_RATE_LIMIT',
-  },
-  'X-Sandbox-Warning': {
-    description: 'Why a bank might refuse this payout, which was accepted',
-    schema: { type: 'string' },
-    example: 'amount is below INR 2,00,000, where RTGS starts',
-  },
-  'Idempotent-Replayed': {
-    description: 'An earlier request with this client_ref_id made this payout; this request debited nothing',
-    schema: { type: 'string', enum: ['true'] },
-    example: 'true',
-  },
-  'Retry-After': {
-    description: 'Seconds of wall time until the next request is allowed',
-    schema: { type: 'string', pattern: '^\\d+$' },
-    example: '1',
-  },
-  'WWW-Authenticate': {
-    description: 'The required authentication scheme',
-    schema: { type: 'string' },
-    example: 'Bearer',
-  },
-} as const;
+  'X-Sandbox-Request-Id': header('The id of this request in the log and in the journal', 'req-1'),
+  'X-Sandbox-Rule': header('The rule that decided this response: scenario/rule', 'magic/status-402'),
+  'X-Sandbox-Limit': header('The setting whose limit refused this request', 'SANDBOX_RATE_LIMIT'),
+  'X-Sandbox-Warning': header(
+    'Why a bank might refuse this payout, which was accepted',
+    'amount is below INR 2,00,000, where RTGS starts',
+  ),
+  'Idempotent-Replayed': header(
+    'An earlier request with this client_ref_id made this payout; this request debited nothing',
+    'true',
+    { enum: ['true'] },
+  ),
+  'Retry-After': header('Seconds of wall time until the next request is allowed', '1', {
+    pattern: '^\\d+$',
+  }),
+  'WWW-Authenticate': header('The required authentication scheme', 'Bearer'),
+};
 type HeaderName = keyof typeof HEADERS;
 
 /** The headers of specific errors. */
@@ -63,9 +49,7 @@ export const headersOfAnswer = (route: RouteOptions): object =>
 
 /** The headers of a response with one of these errors. */
 export function headersOfRefusals(route: RouteOptions, codes: readonly RefusalCode[]): object {
-  const warnings = (route.schema?.responseHeaders ?? []).filter(
-    (name: ResponseHeader) => name === 'X-Sandbox-Warning',
-  );
+  const warnings = route.schema?.responseHeaders?.filter((name) => name === 'X-Sandbox-Warning') ?? [];
   const own = codes.flatMap((code) => OF_REFUSALS[code] ?? []);
   return references([...new Set([...always(route), ...warnings, ...own])]);
 }

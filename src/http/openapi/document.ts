@@ -1,10 +1,9 @@
 import type { RouteOptions } from 'fastify';
 import type { z } from 'zod';
 import { NoRequest } from '../../contract/control.ts';
-import { ErrorAnswer, REFUSALS, SERVICE_REFUSALS, type RefusalCode } from '../../contract/errors.ts';
-import type { Tag } from '../operation.ts';
+import { ErrorAnswer, REFUSALS, type RefusalCode } from '../../contract/errors.ts';
+import type { Tag } from '../route-schemas.ts';
 import { HEADERS, headersOfAnswer, headersOfRefusals } from './answer-headers.ts';
-import type { Example, Examples } from './examples.ts';
 import { JsonSchemas } from './json-schemas.ts';
 
 const TAGS: Readonly<Record<Tag, string>> = {
@@ -31,6 +30,7 @@ rule may send any answer.`;
 const OF_ANY: readonly RefusalCode[] = ['MALFORMED_REQUEST', 'HOST_NOT_ALLOWED', 'INTERNAL_ERROR'];
 /** Errors of the payout routes before a request is complete. */
 const OF_THE_SERVICE: readonly RefusalCode[] = ['REQUEST_TIMEOUT', 'HEADERS_TOO_LARGE'];
+const OF_NO_ROUTE: readonly RefusalCode[] = ['ROUTE_NOT_FOUND', 'METHOD_NOT_ALLOWED'];
 const OF_A_KEY: readonly RefusalCode[] = ['UNAUTHORIZED'];
 const OF_A_QUERY: readonly RefusalCode[] = ['INVALID_REQUEST'];
 /** What every call that changes something can meet: a body may be sent with any of them, also with one that takes none. */
@@ -42,19 +42,26 @@ const OF_A_CHANGE: readonly RefusalCode[] = [
   'UNSUPPORTED_MEDIA_TYPE',
 ];
 
+/** An example request to a route, and its response. */
+export interface Example {
+  readonly path?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string | number>>;
+  /** Example bodies by name. `answer` is the response to the first. */
+  readonly bodies?: Readonly<Record<string, { readonly value: unknown }>>;
+  readonly answer?: unknown;
+}
+
+/** By operationId. The examples are recorded: test/http/openapi/openapi-examples.test.ts sends them and writes the file. */
+export type Examples = Readonly<Record<string, Example>>;
+
 type Schema = NonNullable<RouteOptions['schema']>;
 
 const something = (schema: unknown): z.ZodType | undefined =>
   schema === NoRequest ? undefined : (schema as z.ZodType | undefined);
-const bodyOf = (schema: Schema): z.ZodType | undefined => schema.requestBody ?? something(schema.body);
 const isObject = (value: unknown): value is z.ZodObject => typeof value === 'object' && value !== null;
 
 /** The errors of a route by their status, in the order of the catalogue. */
-function refusalsOf({
-  schema = {},
-  config,
-  method,
-}: RouteOptions): ReadonlyMap<number, readonly RefusalCode[]> {
+function refusalsOf({ schema = {}, config, method }: RouteOptions): readonly [number, RefusalCode[]][] {
   const met = new Set([
     ...OF_ANY,
     ...(method === 'GET' ? [] : OF_A_CHANGE),
@@ -64,163 +71,131 @@ function refusalsOf({
     ...(schema.errors ?? []),
   ]);
   const codes = (Object.keys(REFUSALS) as RefusalCode[]).filter((code) => met.has(code));
-  const byStatus = new Map<number, RefusalCode[]>();
-  for (const code of codes) {
-    const { status } = REFUSALS[code];
-    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
-  }
-  return byStatus;
+  const statuses = new Set(codes.map((code) => REFUSALS[code].status));
+  return [...statuses].map((status) => [status, codes.filter((code) => REFUSALS[code].status === status)]);
 }
 
-/** The OpenAPI 3.1 document of routes. */
-class Document {
-  readonly #schemas = new JsonSchemas();
-  readonly #examples: Examples;
+function parametersOf(
+  { params, querystring, requestHeaders }: Schema,
+  { path, query }: Example,
+  schemas: JsonSchemas,
+): object[] {
+  const of = (place: string, shape: unknown, values: Readonly<Record<string, unknown>> = {}): object[] => {
+    if (!isObject(shape)) return [];
+    return Object.entries(shape.shape as Readonly<Record<string, z.ZodType>>).map(([name, part]) => {
+      const { description, ...schema } = schemas.of(part, 'input');
+      const isRequired = !part.safeParse(undefined).success;
+      return { name, in: place, description, required: isRequired, schema, example: values[name] };
+    });
+  };
+  return [
+    ...of('path', params, path),
+    ...of('query', something(querystring), query),
+    ...of('header', requestHeaders),
+  ];
+}
 
-  constructor(examples: Examples) {
-    this.#examples = examples;
+function answersOf(route: RouteOptions, { answer }: Example, schemas: JsonSchemas): object {
+  const { response = {}, answers, summary } = route.schema ?? {};
+  const headers = headersOfAnswer(route);
+  if (answers !== undefined) {
+    const { type, description, schema } = answers;
+    const shape = schema === undefined ? { type: 'string' } : schemas.of(schema, 'output');
+    return { 200: { description, headers, content: { [type]: { schema: shape, example: answer } } } };
   }
+  const all = Object.entries(response as Readonly<Record<string, z.ZodType>>);
+  return Object.fromEntries(
+    all.map(([status, schema], index) => {
+      const example = index === 0 && { example: answer };
+      const content = { 'application/json': { schema: schemas.of(schema, 'output'), ...example } };
+      return [status, { description: schema.description ?? summary ?? '', headers, content }];
+    }),
+  );
+}
 
-  of(routes: readonly RouteOptions[], version: string): object {
-    const paths: Record<string, Record<string, object>> = {};
-    for (const route of routes.filter(({ schema }) => schema?.undocumented !== true)) {
-      const path = route.url.replaceAll(/:(\w+)/g, '{$1}');
-      for (const method of [route.method].flat()) {
-        paths[path] = { ...paths[path], [method.toLowerCase()]: this.#operation(route) };
-      }
-    }
+function refusalAnswersOf(route: RouteOptions, schemas: JsonSchemas): object {
+  const answerOf = (codes: readonly RefusalCode[], description: string): object => {
+    const examples = codes.map((code) => {
+      const { message } = REFUSALS[code];
+      return [code, { value: { status: 'error', message, code } }];
+    });
+    const schema = schemas.of(ErrorAnswer, 'output');
     return {
-      openapi: '3.1.0',
-      info: {
-        title: 'Payout sandbox',
-        version,
-        description: DESCRIPTION,
-        license: { name: 'MIT', identifier: 'MIT' },
-      },
-      servers: [{ url: '/', description: 'The server of this document' }],
-      tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
-      paths,
-      components: {
-        securitySchemes: {
-          key: {
-            type: 'http',
-            scheme: 'bearer',
-            description: 'The API key of a world: sk_test_demo, or any key that begins with sk_test_',
-          },
-          admin: {
-            type: 'http',
-            scheme: 'bearer',
-            description: 'SANDBOX_ADMIN_TOKEN, or the token that was printed at the start',
-          },
-        },
-        headers: HEADERS,
-        schemas: this.#schemas.components,
-      },
-    };
-  }
-
-  #operation(route: RouteOptions): object {
-    const schema = route.schema ?? {};
-    const { operationId = '', summary, description, tag, access = 'key' } = schema;
-    const example = this.#examples[operationId] ?? {};
-    const parameters = this.#parameters(schema, example);
-    const body = bodyOf(schema);
-    return {
-      tags: tag === undefined ? [] : [tag],
-      summary,
-      description,
-      operationId,
-      security: access === 'everybody' ? [] : [{ [access]: [] }],
-      ...(parameters.length > 0 && { parameters }),
-      ...(body !== undefined && {
-        requestBody: {
-          required: true,
-          content: {
-            [schema.requestType ?? 'application/json']: {
-              schema: this.#schemas.of(body, 'input'),
-              examples: example.bodies,
-            },
-          },
-        },
-      }),
-      responses: { ...this.#answers(route, example), ...this.#refusals(route) },
-    };
-  }
-
-  #parameters({ params, querystring, requestHeaders }: Schema, { path, query }: Example): object[] {
-    const of = (place: string, shape: unknown, values: Readonly<Record<string, unknown>> = {}): object[] => {
-      if (!isObject(shape)) return [];
-      return Object.entries(shape.shape as Readonly<Record<string, z.ZodType>>).map(([name, part]) => {
-        const { description, ...schema } = this.#schemas.of(part, 'input');
-        const isRequired = !part.safeParse(undefined).success;
-        return { name, in: place, description, required: isRequired, schema, example: values[name] };
-      });
-    };
-    return [
-      ...of('path', params, path),
-      ...of('query', something(querystring), query),
-      ...of('header', requestHeaders),
-    ];
-  }
-
-  #answers(route: RouteOptions, example: Example): object {
-    const { response = {}, answers, summary } = route.schema ?? {};
-    const headers = headersOfAnswer(route);
-    if (answers !== undefined) {
-      const { type, description, schema } = answers;
-      const shape = schema === undefined ? { type: 'string' } : this.#schemas.of(schema, 'output');
-      return {
-        200: { description, headers, content: { [type]: { schema: shape, example: example.answer } } },
-      };
-    }
-    const all = Object.entries(response as Readonly<Record<string, z.ZodType>>);
-    return Object.fromEntries(
-      all.map(([status, schema], index) => {
-        const content = { schema: this.#schemas.of(schema, 'output'), example: example.answer };
-        if (index > 0) delete content.example;
-        const description = schema.description ?? summary ?? '';
-        return [status, { description, headers, content: { 'application/json': content } }];
-      }),
-    );
-  }
-
-  #refusals(route: RouteOptions): object {
-    const isService = route.config?.name !== undefined;
-    const answerOf = (codes: readonly RefusalCode[], description: string): object => ({
       description,
       headers: headersOfRefusals(route, codes),
-      content: {
-        'application/json': {
-          schema: this.#schemas.of(ErrorAnswer, 'output'),
-          examples: Object.fromEntries(
-            codes.map((code) => [
-              code,
-              { value: { status: 'error', message: REFUSALS[code].message, code } },
-            ]),
-          ),
-        },
-      },
-    });
-    const byStatus = [...refusalsOf(route)].map(([status, codes]) => [
-      status,
-      answerOf(codes, codes.map((code) => REFUSALS[code].message).join('; ')),
-    ]);
-    const other = (Object.keys(SERVICE_REFUSALS) as RefusalCode[]).filter((code) => OTHERWISE.has(code));
-    return {
-      ...Object.fromEntries(byStatus),
-      ...(isService && {
-        default: answerOf(other, 'Any answer of a rule, and errors of requests that match no route'),
-      }),
+      content: { 'application/json': { schema, examples: Object.fromEntries(examples) } },
     };
-  }
+  };
+  const byStatus = refusalsOf(route).map(([status, codes]) => [
+    status,
+    answerOf(codes, codes.map((code) => REFUSALS[code].message).join('; ')),
+  ]);
+  const isService = route.config?.name !== undefined;
+  return {
+    ...Object.fromEntries(byStatus),
+    ...(isService && {
+      default: answerOf(OF_NO_ROUTE, 'Any answer of a rule, and errors of requests that match no route'),
+    }),
+  };
 }
 
-/** Errors of requests that match no route. */
-const OTHERWISE: ReadonlySet<RefusalCode> = new Set(['ROUTE_NOT_FOUND', 'METHOD_NOT_ALLOWED']);
+function operationOf(route: RouteOptions, examples: Examples, schemas: JsonSchemas): object {
+  const schema = route.schema ?? {};
+  const { operationId = '', summary, description, tag, access = 'key' } = schema;
+  const example = examples[operationId] ?? {};
+  const parameters = parametersOf(schema, example, schemas);
+  const body = schema.requestBody ?? something(schema.body);
+  const content = body && {
+    [schema.requestType ?? 'application/json']: {
+      schema: schemas.of(body, 'input'),
+      examples: example.bodies,
+    },
+  };
+  return {
+    tags: tag === undefined ? [] : [tag],
+    summary,
+    description,
+    operationId,
+    security: access === 'everybody' ? [] : [{ [access]: [] }],
+    ...(parameters.length > 0 && { parameters }),
+    ...(content && { requestBody: { required: true, content } }),
+    responses: { ...answersOf(route, example, schemas), ...refusalAnswersOf(route, schemas) },
+  };
+}
 
-/** The document of these routes, as JSON text. */
-export const openapiDocument = (
+const bearer = (description: string) => ({ type: 'http', scheme: 'bearer', description });
+
+/** The OpenAPI 3.1 document of these routes, as JSON text. */
+export function openapiDocument(
   routes: readonly RouteOptions[],
   version: string,
   examples: Examples,
-): string => JSON.stringify(new Document(examples).of(routes, version));
+): string {
+  const schemas = new JsonSchemas();
+  const paths: Record<string, Record<string, object>> = {};
+  for (const route of routes.filter(({ schema }) => schema?.undocumented !== true)) {
+    const path = route.url.replaceAll(/:(\w+)/g, '{$1}');
+    const method = String(route.method).toLowerCase();
+    paths[path] = { ...paths[path], [method]: operationOf(route, examples, schemas) };
+  }
+  return JSON.stringify({
+    openapi: '3.1.0',
+    info: {
+      title: 'Payout sandbox',
+      version,
+      description: DESCRIPTION,
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '/', description: 'The server of this document' }],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+    paths,
+    components: {
+      securitySchemes: {
+        key: bearer('The API key of a world: sk_test_demo, or any key that begins with sk_test_'),
+        admin: bearer('SANDBOX_ADMIN_TOKEN, or the token that was printed at the start'),
+      },
+      headers: HEADERS,
+      schemas: schemas.components,
+    },
+  });
+}

@@ -1,6 +1,9 @@
-import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
+import type { FastifyReply, FastifyRequest, preValidationHookHandler } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import type { Dialect } from '../../contract/dialect.ts';
 import { Refusal } from '../../contract/errors.ts';
+import { fieldErrors, fieldMessage } from '../../contract/shape-issues.ts';
+import type { RouteName } from '../../contract/scenario-document.ts';
 import {
   BalanceAnswer,
   InitiateAnswer,
@@ -9,14 +12,16 @@ import {
   StatusAnswer,
   StatusQuery,
 } from '../../contract/service.ts';
-import type { RouteName } from '../../contract/scenario-document.ts';
+import type { Payout } from '../../contract/snapshot-lines.ts';
+import { invariant, toInr } from '../../payout/money.ts';
 import { checkRailRules } from '../../payout/rails.ts';
-import { noteAnswer } from '../exchange-record.ts';
-import { operation } from '../operation.ts';
-import { setSandboxHeader } from '../sandbox-headers.ts';
-import { respond, type Waiting } from './apply-effect.ts';
-import { refuseUnknownFields } from './body-checks.ts';
-import { balanceAnswer, initiateAnswer, statusAnswer } from './payout-answers.ts';
+import type { RequestCommand } from '../../world/commands.ts';
+import type { Answer } from '../../world/requests.ts';
+import { admission, limitRates, type AdmissionOptions } from '../admission.ts';
+import { setSandboxHeader } from '../exchange-record.ts';
+import type { Waiting } from '../limits/unread-answers.ts';
+import { invalidRequest, operation } from '../route-schemas.ts';
+import { applyEffect } from './apply-effect.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -25,50 +30,121 @@ declare module 'fastify' {
   }
 }
 
-interface Options extends Waiting {
-  /** Finds the world and the scenario of a request. @throws Refusal UNAUTHORIZED, INVALID_REQUEST */
-  readonly admit: (request: FastifyRequest, reply: FastifyReply) => void;
-  /** Counts a request against the rate limit, and refuses it past that: RATE_LIMITED. */
-  readonly limitRate: onRequestHookHandler;
-}
+/** Refuses fields that the interface does not have, with all else that is wrong, in a dialect that wants it so. */
+const refuseUnknownFields: preValidationHookHandler = ({ body, dialect }, _reply, done) => {
+  const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
+  if (dialect.requests.unknown_fields === 'ignore' || !isObject) return done();
+  const unknown = Object.keys(body).filter((field) => !Object.hasOwn(InitiateRequest.shape, field));
+  if (unknown.length === 0) return done();
+  const known = InitiateRequest.safeParse(body, { error: fieldMessage });
+  const errors = [
+    ...(known.success ? [] : fieldErrors(known.error, 'body')),
+    ...unknown.map((field) => ({ field, message: `${field} is not a field of the interface` })),
+  ];
+  throw invalidRequest(errors);
+};
 
 /** Refuses what the dialect does not take of a bank's own rules, and warns of what it does. */
-function checkRails(request: FastifyRequest, reply: FastifyReply, body: InitiateRequest): void {
+function checkRails(body: InitiateRequest, reply: FastifyReply): void {
+  const { request } = reply;
   const { warnings, errors } = checkRailRules(body, request.dialect.requests);
-  if (errors.length > 0) {
-    const message = errors.map((error) => error.message).join('; ');
-    throw new Refusal('INVALID_REQUEST', { message, errors });
-  }
+  if (errors.length > 0) throw invalidRequest(errors);
   if (warnings.length === 0) return;
   request.warnings = warnings;
-  setSandboxHeader(request, reply, 'x-sandbox-warning', warnings.join('; '));
+  setSandboxHeader(reply, 'x-sandbox-warning', warnings.join('; '));
+}
+
+/** ISO 8601 in UTC, with milliseconds or whole seconds. */
+function timestamp(atMs: number, { answers }: Dialect): string {
+  const text = new Date(atMs).toISOString();
+  return answers.timestamps === 'seconds' ? text.replace(/\.\d+/, '') : text;
+}
+
+function payoutOf(answer: Answer): Payout {
+  invariant(answer.kind === 'payout', 'an initiate and a status are answered with a payout');
+  return answer.payout;
+}
+
+/** What initiate and status both answer. */
+const inBoth = (payout: Payout) => ({
+  txn_id: payout.txnId,
+  client_ref_id: payout.clientRefId,
+  status: payout.state,
+  amount: toInr(payout.amountPaise),
+  utr: payout.utr,
+});
+
+function initiateAnswer(answer: Answer, dialect: Dialect): InitiateAnswer {
+  const payout = payoutOf(answer);
+  const data = { ...inBoth(payout), created_at: timestamp(payout.createdAtMs, dialect) };
+  return { status: 'success', message: 'Payout initiated successfully', data };
+}
+
+function balanceAnswer(answer: Answer, dialect: Dialect): BalanceAnswer {
+  invariant(answer.kind === 'balance', 'a balance is answered with a balance');
+  const { balancePaise, lastUpdatedMs } = answer;
+  return {
+    status: 'success',
+    data: { balance: toInr(balancePaise), currency: 'INR', last_updated: timestamp(lastUpdatedMs, dialect) },
+  };
+}
+
+function statusAnswer(answer: Answer, dialect: Dialect): StatusAnswer {
+  const payout = payoutOf(answer);
+  const { beneficiaryName, beneficiaryAccount, createdAtMs, completedAtMs } = payout;
+  const whilePending = dialect.status.completed_at_while_pending === 'absent' ? undefined : null;
+  return {
+    status: 'success',
+    data: {
+      ...inBoth(payout),
+      beneficiary_name: beneficiaryName,
+      beneficiary_account: beneficiaryAccount,
+      created_at: timestamp(createdAtMs, dialect),
+      completed_at: completedAtMs === null ? whilePending : timestamp(completedAtMs, dialect),
+    },
+  };
 }
 
 /** What every command of the service takes along of its request. */
 const asked = ({ arrival, chosenScenario }: FastifyRequest) => ({
-  headers: arrival!.headers as Record<string, string | string[] | undefined>,
+  headers: arrival!.headers as RequestCommand['headers'],
   scenario: chosenScenario?.source ?? null,
 });
 
 /** The three routes of the payout service. */
-export const payoutRoutes: FastifyPluginAsyncZod<Options> = async (app, { admit, limitRate, ...waiting }) => {
-  app.addHook('onRequest', (request, reply, done) => {
-    admit(request, reply);
-    done();
-  });
-  app.addHook('onSend', (request, reply, payload, done) => {
-    const body = typeof payload === 'string' ? payload : '';
-    noteAnswer(request, reply, { status: reply.statusCode, headers: reply.getHeaders(), body });
-    waiting.unread.wait(reply.raw, body.length);
-    done(null, payload);
-  });
-  app.addHook('onRequest', limitRate);
+export const payoutRoutes: FastifyPluginAsyncZod<AdmissionOptions & Waiting> = async (app, options) => {
+  app.addHook('onRequest', admission(options));
+  app.addHook('onRequest', await limitRates(app, options.log.maxWorlds));
+
+  /**
+   * Submits a request to its world, and answers what became of it: normally, or as a rule orders.
+   *
+   * @throws Refusal as the world refused it
+   */
+  async function respond<Body extends object>(
+    command: RequestCommand,
+    bodyOf: (answer: Answer, dialect: Dialect) => Body,
+    reply: FastifyReply,
+  ): Promise<Body> {
+    const { request } = reply;
+    const result = await request.world.submit(command);
+    const { answer, effect, dialect } = result;
+    request.result = result;
+    request.dialect = dialect;
+    const normalBody = (): Body => {
+      if (answer.kind === 'payout' && answer.replayed) setSandboxHeader(reply, 'idempotent-replayed', 'true');
+      return bodyOf(answer, dialect);
+    };
+    if (effect !== null) return applyEffect(effect, answer, normalBody, reply, options) as Promise<never>;
+    if (answer.kind === 'refused') throw new Refusal(answer.refusal.code, answer.refusal.details);
+    return normalBody();
+  }
 
   app.post(
     '/payout/initiate',
     {
       config: { name: 'initiate' },
-      ...operation('Payouts', 'initiatePayout', 'Initiate a payout', {
+      ...operation('Payouts', 'initiatePayout', 'Initiate a payout', InitiateAnswer, {
         description:
           'Pays an amount in INR from the wallet to a bank account or a UPI ID. Sent again with the same client_ref_id and body, it is answered with the payout that there is, and nothing is debited twice.',
         requestHeaders: ScenarioHeader,
@@ -81,15 +157,13 @@ export const payoutRoutes: FastifyPluginAsyncZod<Options> = async (app, { admit,
           'SANDBOX_FULL',
         ],
         body: InitiateRequest,
-        response: { 200: InitiateAnswer },
       }),
       preValidation: [refuseUnknownFields],
     },
     async (request, reply) => {
-      const { body, world } = request;
-      checkRails(request, reply, body);
-      const result = await world.submit({ kind: 'initiate', body, ...asked(request) });
-      return respond(result, initiateAnswer, request, reply, waiting) as Promise<InitiateAnswer>;
+      const { body } = request;
+      checkRails(body, reply);
+      return respond({ kind: 'initiate', body, ...asked(request) }, initiateAnswer, reply);
     },
   );
 
@@ -97,34 +171,26 @@ export const payoutRoutes: FastifyPluginAsyncZod<Options> = async (app, { admit,
     '/client/fetchbalance',
     {
       config: { name: 'balance' },
-      ...operation('Payouts', 'fetchBalance', 'Fetch the wallet balance', {
+      ...operation('Payouts', 'fetchBalance', 'Fetch the wallet balance', BalanceAnswer, {
         requestHeaders: ScenarioHeader,
         errors: ['INVALID_REQUEST', 'RATE_LIMITED'],
-        response: { 200: BalanceAnswer },
       }),
     },
-    async (request, reply) => {
-      const result = await request.world.submit({ kind: 'balance', ...asked(request) });
-      return respond(result, balanceAnswer, request, reply, waiting) as Promise<BalanceAnswer>;
-    },
+    (request, reply) => respond({ kind: 'balance', ...asked(request) }, balanceAnswer, reply),
   );
 
   app.get(
     '/payout/status',
     {
       config: { name: 'status' },
-      ...operation('Payouts', 'getPayoutStatus', 'Fetch the status of a payout', {
+      ...operation('Payouts', 'getPayoutStatus', 'Fetch the status of a payout', StatusAnswer, {
         description: 'By client_ref_id or by txn_id. With both, they must name the same payout.',
         requestHeaders: ScenarioHeader,
         errors: ['TRANSACTION_NOT_FOUND', 'TRANSACTION_UNKNOWN', 'RATE_LIMITED'],
         querystring: StatusQuery,
-        response: { 200: StatusAnswer },
       }),
     },
-    async (request, reply) => {
-      const { query, world } = request;
-      const result = await world.submit({ kind: 'status', query, ...asked(request) });
-      return respond(result, statusAnswer, request, reply, waiting) as Promise<StatusAnswer>;
-    },
+    (request, reply) =>
+      respond({ kind: 'status', query: request.query, ...asked(request) }, statusAnswer, reply),
   );
 };

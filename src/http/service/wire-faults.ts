@@ -1,19 +1,40 @@
-import type { ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import type { FastifyReply } from 'fastify';
+import type { WallClock } from '../../log/wall-clock.ts';
 import type { Fault } from '../../scenario/rule.ts';
-import type { HeldUntil } from './delayed-response.ts';
 
-/** What would have gone over the wire. */
-interface Answer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string | number | readonly string[] | undefined>>;
-  readonly body: string;
-}
+/** How a wait ended: its time came, the client left, the world was reset, or the world (or the sandbox) has ended. */
+export type HeldUntil = 'due' | 'left' | 'reset' | 'ended';
+
+/**
+ * Holds an answer back. Nothing of it is kept once it is over: no timer, no listener, no place in the world.
+ *
+ * @param ms wall time; null for as long as the client stays
+ */
+export const heldBack = (ms: number | null, reply: FastifyReply, wallClock: WallClock): Promise<HeldUntil> =>
+  new Promise((resolve) => {
+    const { world, raw } = reply.request;
+    const { socket } = raw;
+    let cancelAlarm = (): void => undefined;
+    let letGo = (): void => undefined;
+    const over = (how: HeldUntil) => (): void => {
+      cancelAlarm();
+      letGo();
+      socket.off('close', left);
+      resolve(how);
+    };
+    const left = over('left');
+    if (socket.destroyed) return left();
+    socket.setMaxListeners(0); // one for each answer held on it, and requests may be sent before their turn
+    socket.on('close', left);
+    if (ms !== null) cancelAlarm = wallClock.schedule(wallClock.nowMs() + ms, over('due'));
+    letGo = world.held.hold(() => over(world.held.isForGood ? 'ended' : 'reset')());
+  });
 
 interface FaultContext {
-  readonly response: ServerResponse;
-  readonly socket: Socket;
-  readonly answer: Answer;
+  /** The status and the headers of the answer, which Fastify does not send any more. */
+  readonly reply: FastifyReply;
+  /** The body of the answer. */
+  readonly body: string;
   /** The bytes of the fault `garbage`. */
   readonly garbage: readonly number[];
   /** Waits, for a time or for as long as the client stays. */
@@ -23,19 +44,17 @@ interface FaultContext {
 const SLOW_BEAT_MS = 100;
 
 /** Starts an answer that promises `length` bytes of body. */
-function writeHead({ response, answer }: FaultContext, length: number): void {
-  response.writeHead(answer.status, {
-    ...(answer.headers as NodeJS.Dict<string>),
-    'content-length': String(length),
-  });
+function writeHead({ reply }: FaultContext, length: number): void {
+  const headers = reply.getHeaders() as NodeJS.Dict<string>;
+  reply.raw.writeHead(reply.statusCode, { ...headers, 'content-length': String(length) });
 }
 
 /** Half of the body that was promised, then the end of the connection. An empty body is promised a byte that never comes. */
 function truncated(context: FaultContext): void {
-  const { response, socket, answer } = context;
-  const body = Buffer.from(answer.body);
+  const { raw } = context.reply;
+  const body = Buffer.from(context.body);
   writeHead(context, Math.max(body.length, 1));
-  response.write(body.subarray(0, body.length >> 1), () => socket.destroySoon());
+  raw.write(body.subarray(0, body.length >> 1), () => raw.req.socket.destroySoon());
 }
 
 function parses(text: string): boolean {
@@ -49,57 +68,49 @@ function parses(text: string): boolean {
 
 /** A whole answer whose JSON is not: its last character is missing, or one too many where that would parse. */
 function malformed(context: FaultContext): void {
-  const whole = Buffer.from(context.answer.body);
+  const whole = Buffer.from(context.body);
   const cut = whole.subarray(0, -1);
   const body = parses(cut.toString()) ? Buffer.concat([whole, Buffer.from('}')]) : cut;
   writeHead(context, body.length);
-  context.response.end(body);
+  context.reply.raw.end(body);
 }
 
 /**
  * A status line without a status, the same for the same request. It begins as one and it ends, since some clients take
  * other bytes for an answer in HTTP/0.9, and bytes without a line end for no answer at all.
  */
-function garbage({ socket, garbage }: FaultContext): void {
+function garbage({ reply, garbage }: FaultContext): void {
+  const { socket } = reply.raw.req;
   const line = `HTTP/1.1 ${String.fromCharCode(...garbage)}\r\n\r\n`;
   socket.write(line, 'latin1', () => socket.destroySoon());
 }
 
 /** The whole answer, so many bytes a second, for as long as the client reads. */
 async function slow(context: FaultContext, bytesPerSecond: number): Promise<void> {
-  const { response, socket, answer, wait } = context;
-  const body = Buffer.from(answer.body);
+  const { raw } = context.reply;
+  const body = Buffer.from(context.body);
   const chunk = Math.max(1, Math.round((bytesPerSecond * SLOW_BEAT_MS) / 1000));
   const beatMs = (chunk / bytesPerSecond) * 1000;
   writeHead(context, body.length);
-  response.flushHeaders();
+  raw.flushHeaders();
   for (let sent = 0; sent < body.length; sent += chunk) {
-    const how = await wait(beatMs);
+    const how = await context.wait(beatMs);
     if (how === 'left') return;
     if (how === 'reset' || how === 'ended') {
       // the rest at once; its head did not say that the connection ends with it, so only the end of all ends that too
-      response.end(body.subarray(sent), how === 'ended' ? () => socket.destroySoon() : undefined);
+      raw.end(body.subarray(sent), how === 'ended' ? () => raw.req.socket.destroySoon() : undefined);
       return;
     }
-    response.write(body.subarray(sent, sent + chunk));
+    raw.write(body.subarray(sent, sent + chunk));
   }
-  response.end();
+  raw.end();
 }
 
-/**
- * Does to a connection what a rule orders. It is on its own from here on: nothing else may write to the response.
- *
- * - connection-reset: a RST, and no byte of an answer
- * - empty-response: the end of the connection (FIN), and no byte of an answer
- * - truncated-body: a Content-Length larger than what comes
- * - malformed-json: a whole answer that does not parse
- * - garbage: 64 bytes that begin as HTTP and are none
- * - hang: nothing, until the client leaves or for a time; then the end of the connection
- * - slow-body: the whole answer, so many bytes a second
- */
+/** Breaks a connection as a rule orders. From here on, nothing else may write to the response. */
 export async function breakWire(fault: Fault, context: FaultContext): Promise<void> {
-  const { response, socket } = context;
-  response.once('error', () => socket.destroy()); // nobody else listens to a response that Fastify gave away
+  const { raw } = context.reply;
+  const { socket } = raw.req;
+  raw.once('error', () => socket.destroy()); // nobody else listens to a response that Fastify gave away
   switch (fault.kind) {
     case 'connection-reset':
       socket.resetAndDestroy();

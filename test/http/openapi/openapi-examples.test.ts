@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { startSandbox } from '../../../src/index.ts';
-import type { Example } from '../../../src/http/openapi/examples.ts';
+import type { Example } from '../../../src/http/openapi/document.ts';
 import { resealed } from '../../support/snapshot-lines.ts';
 import { callsOf, openapiAt, type Json } from '../../support/openapi.ts';
 import { PAYOUT, seen } from '../../support/sandbox.ts';

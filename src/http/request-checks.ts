@@ -1,6 +1,7 @@
 import { BlockList, isIP } from 'node:net';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, RouteOptions } from 'fastify';
 import { Refusal } from '../contract/errors.ts';
+import { pathOf } from './exchange-record.ts';
 
 const LOOPBACK = new BlockList();
 LOOPBACK.addSubnet('127.0.0.0', 8);
@@ -23,13 +24,10 @@ const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 /** Never from a cache; and nothing that a page elsewhere could use. Every answer of the control API has them. */
 export const PRIVATE_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 
-function refusal(code: 'HOST_NOT_ALLOWED' | 'ORIGIN_NOT_ALLOWED', message: string): Refusal {
-  const remedy = 'SANDBOX_ALLOWED_HOSTS or --allowed-hosts allows more';
-  return new Refusal(code, {
-    message: `${message}; ${remedy}`,
-    headers: PRIVATE_HEADERS,
-    limit: 'SANDBOX_ALLOWED_HOSTS',
-  });
+function refusal(code: 'HOST_NOT_ALLOWED' | 'ORIGIN_NOT_ALLOWED', problem: string): Refusal {
+  const limit = 'SANDBOX_ALLOWED_HOSTS';
+  const message = `${problem}; ${limit} or --allowed-hosts allows more`;
+  return new Refusal(code, { message, headers: PRIVATE_HEADERS, limit });
 }
 
 /**
@@ -76,5 +74,53 @@ export function refuseOtherSites(app: FastifyInstance, allowedHosts: readonly st
       );
     }
     done();
+  });
+}
+
+/** Whether a path is one of a route: `/transactions/TXN1` of `/transactions/:txn_id`. */
+function fits(route: string, path: string): boolean {
+  const [parts, asked] = [route.split('/'), path.split('/')];
+  return (
+    asked.length === parts.length &&
+    parts.every((part, index) => (part.startsWith(':') ? asked[index] !== '' : asked[index] === part))
+  );
+}
+
+/** The routes in words: `GET and DELETE /rules, GET /transactions/{txn_id}`. */
+function listOf(routes: readonly RouteOptions[]): string {
+  const methods = new Map<string, string>();
+  for (const { url, method } of routes) {
+    const known = methods.get(url);
+    methods.set(url, known === undefined ? String(method) : `${known} and ${String(method)}`);
+  }
+  return [...methods].map(([url, names]) => `${names} ${url.replace(/:(\w+)/g, '{$1}')}`).join(', ');
+}
+
+/** What the paths of the control API begin with. */
+export const CONTROL_PREFIX = '/_sandbox';
+
+/** True for a path of the control API. */
+export const isControlPath = (path: string): boolean =>
+  path === CONTROL_PREFIX || path.startsWith(`${CONTROL_PREFIX}/`) || path.startsWith(`${CONTROL_PREFIX}?`);
+
+/** Refuses paths and methods that nothing serves, before their body is read. The control API's routes are listed apart. */
+export function refuseUnknownRoutes(app: FastifyInstance, routes: readonly RouteOptions[]): void {
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
+      throw new Refusal('MALFORMED_REQUEST', { message: 'The Host header is missing' });
+    }
+    if (!request.is404) return done();
+    const path = pathOf(request);
+    const methods = routes.filter(({ url }) => fits(url, path)).flatMap(({ method }) => method);
+    if (methods.length === 0) {
+      const isControl = path.startsWith(CONTROL_PREFIX);
+      const others = routes.filter(({ url }) => url.startsWith(CONTROL_PREFIX) === isControl);
+      throw new Refusal('ROUTE_NOT_FOUND', { message: `No such route. The routes are ${listOf(others)}` });
+    }
+    const allow = methods.join(', ');
+    throw new Refusal('METHOD_NOT_ALLOWED', {
+      message: `This route takes ${allow.replace(', ', ' and ')} only`,
+      headers: { allow },
+    });
   });
 }

@@ -1,0 +1,121 @@
+import type { FastifyError, FastifySchema, FastifySchemaCompiler, FastifySerializerCompiler } from 'fastify';
+import type { z } from 'zod';
+import { Refusal, type FieldError, type RefusalCode } from '../contract/errors.ts';
+import {
+  fieldErrors,
+  fieldMessage,
+  parseShape,
+  pathText,
+  reported,
+  type Path,
+} from '../contract/shape-issues.ts';
+
+/** The groups of calls in the OpenAPI document. */
+export type Tag = 'Payouts' | 'World' | 'Clock' | 'Wallet' | 'Scenario' | 'Journal' | 'State' | 'Server';
+
+/** A header that a successful response may have beside those that every response has. */
+type ResponseHeader = 'Idempotent-Replayed' | 'X-Sandbox-Warning';
+
+/**
+ * What the OpenAPI document says about a route, beside its schemas. Fastify reads none of it: the request's headers and body
+ * are not under `headers` and `body`, since Fastify would validate those.
+ */
+interface Operation {
+  readonly operationId?: string;
+  readonly summary?: string;
+  readonly description?: string;
+  readonly tag?: Tag;
+  /** Who may call it: anyone with the key of a world (the default), anyone with the admin token, or everybody. */
+  readonly access?: 'admin' | 'everybody';
+  /** Its errors, beside those of every route: invalid requests and keys. */
+  readonly errors?: readonly RefusalCode[];
+  readonly requestHeaders?: z.ZodObject;
+  /** The request body of a route that validates it itself, since its messages say more than those of a schema. */
+  readonly requestBody?: z.ZodType;
+  readonly requestType?: string;
+  /** The response of a route that writes it itself: not JSON, or JSON in pieces. */
+  readonly answers?: { readonly type: string; readonly description: string; readonly schema?: z.ZodType };
+  readonly responseHeaders?: readonly ResponseHeader[];
+  /** True for a part of a page, which is not a call of the API. */
+  readonly undocumented?: true;
+}
+
+declare module 'fastify' {
+  interface FastifySchema extends Operation {}
+}
+
+/**
+ * The options of a route: what the OpenAPI document says about it, and the schemas of its request and its answers.
+ *
+ * @param answer the schema of its 200
+ */
+export const operation = <Answer extends z.ZodType, const Schema extends FastifySchema = object>(
+  tag: Tag,
+  operationId: string,
+  summary: string,
+  answer: Answer,
+  schema?: Schema,
+) => ({ schema: { tag, operationId, summary, response: { 200: answer }, ...(schema as Schema) } });
+
+/** What Fastify calls a part of a request, in the words of an answer. */
+const PART_NAMES: Readonly<Record<string, string>> = { querystring: 'query', params: 'path' };
+const partName = (httpPart = 'body'): string => PART_NAMES[httpPart] ?? httpPart;
+
+/**
+ * A refusal that names what is wrong with a part of a request.
+ *
+ * @param more how many problems there are beside these errors
+ */
+export function invalidRequest(errors: readonly FieldError[], more = 0): Refusal {
+  const message = errors.map((error) => error.message).join('; ') + (more > 0 ? `; and ${more} more` : '');
+  return new Refusal('INVALID_REQUEST', { message, errors });
+}
+
+/** Checks a part of a request against its zod schema, and refuses all its fields at fault at once. */
+export const validatorCompiler: FastifySchemaCompiler<z.ZodType> = ({ schema, httpPart }) => {
+  const part = partName(httpPart);
+  return (input) => {
+    const result = schema.safeParse(input, { error: fieldMessage });
+    if (result.success) return { value: result.data };
+    return { error: invalidRequest(fieldErrors(result.error, part)) };
+  };
+};
+
+/** Answers are made field by field from what their schemas say, so they are written as they are. */
+export const serializerCompiler: FastifySerializerCompiler<z.ZodType> = () => JSON.stringify;
+
+const neverCalled = (): never => {
+  throw new Error('a schema met none of the compilers of the sandbox');
+};
+/** For `schemaController.compilersFactory`: in its place, Fastify would load ajv and its own serializers at each start. */
+export const ownCompilersOnly = { buildValidator: neverCalled, buildSerializer: neverCalled };
+
+const inWords = (path: Path, whole: string, message: string): FieldError => {
+  const field = path.length === 0 ? whole : pathText(path);
+  return { field, message: `${field} ${message}` };
+};
+
+/** Checks a value against its schema. @throws Refusal INVALID_REQUEST with everything that is wrong with it */
+export function checked<T extends z.ZodType>(schema: T, input: unknown, whole: string): z.output<T> {
+  const { value, issues } = parseShape(schema, input);
+  if (issues === undefined) return value;
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) {
+    throw invalidRequest([inWords([], whole, 'must be a JSON object')]);
+  }
+  const { shown, more } = reported(issues);
+  throw invalidRequest(
+    shown.map(({ path, message }) => inWords(path, whole, message)),
+    more,
+  );
+}
+
+/** Checks the parts of a request against their zod schemas. */
+export const controlValidatorCompiler: FastifySchemaCompiler<z.ZodType> =
+  ({ schema, httpPart }) =>
+  (input) => {
+    try {
+      return { value: checked(schema, input ?? undefined, partName(httpPart)) };
+    } catch (error) {
+      return { error: error as FastifyError };
+    }
+  };
