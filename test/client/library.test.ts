@@ -108,6 +108,10 @@ describe.each(WAYS_IN)('$name', ({ start }) => {
     expect((await pay(world)).status).toBe(500);
     expect((await pay(world)).headers.get('idempotent-replayed')).toBe('true');
     expect((await world.rules())[0]).toMatchObject({ name: 'gone-after-commit', matched: 2, taken: 1 });
+    expect((await world.rules('world')).map(({ name }) => name)).toEqual(['gone-after-commit']);
+    expect(await world.rules('scenario')).toEqual([]);
+    const magic = await world.rules('magic');
+    expect(new Set(magic.map(({ from }) => from))).toEqual(new Set(['magic']));
     await world.removeRule('gone-after-commit');
     expect((await world.rules())[0]!.from).not.toBe('world');
     await expect(world.removeRule('gone-after-commit')).rejects.toMatchObject({ code: 'RULE_NOT_FOUND' });

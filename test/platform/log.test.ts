@@ -324,6 +324,27 @@ test('a generated admin token is logged once, at the start, and a set one never'
   expect(token).not.toBe((await startProgram()).ready['admin_token']);
 });
 
+test('a control call that changes something is logged, and one that only reads is not', async () => {
+  const { program, url } = await startProgram();
+  const calls = [
+    ['PUT', '/_sandbox/scenario', { use: 'happy-fast' }],
+    ['GET', '/_sandbox/scenario'],
+    ['POST', '/_sandbox/clock/freeze'],
+    ['DELETE', '/_sandbox/requests'],
+    ['GET', '/_sandbox/requests'],
+  ] as const;
+  for (const [method, path, body] of calls) {
+    const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' };
+    await fetch(url + path, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+  }
+  const { stdout } = await program.stop();
+  expect(linesOf(stdout, 'request').map(({ method, path, status }) => [method, path, status])).toEqual([
+    ['PUT', '/_sandbox/scenario', 200],
+    ['POST', '/_sandbox/clock/freeze', 200],
+    ['DELETE', '/_sandbox/requests', 200],
+  ]);
+});
+
 const percent = (text: string): string =>
   Array.from(text, (character) => `%${character.charCodeAt(0).toString(16)}`).join('');
 const UNREADABLE = 'x'.repeat(115); // the logged path is cut off within what follows

@@ -104,6 +104,19 @@ test('a scenario added to the folder can be chosen without a restart', async () 
   await expect.poll(chosen, { timeout: 20_000 }).toBe(418);
 });
 
+test('a scenario added to the folder replaces a built-in one of the same name, also one in use', async () => {
+  const folder = folderWith({});
+  const { url } = await startProgram({
+    SANDBOX_SCENARIO: 'server-error',
+    SANDBOX_SCENARIOS: folder,
+    SANDBOX_RATE_LIMIT: 'off',
+  });
+  const status = async (): Promise<number> => (await clientAt(url).pay()).status;
+  expect(await status()).toBe(500);
+  writeFileSync(join(folder, 'server-error.yaml'), respondingWith(599));
+  await expect.poll(status, { timeout: 20_000 }).toBe(599);
+});
+
 test('rules count separately in each world', async () => {
   const scenario = {
     rules: [

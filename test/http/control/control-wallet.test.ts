@@ -237,3 +237,17 @@ test('a payout is shown with its timeline and the reason for its state', async (
   const stuck = (await world.pay({ client_ref_id: 'stuck', amount: 1 })).body.data.txn_id;
   expect((await world.world.transaction(stuck)).reason).toMatch(/^PENDING for ever: /);
 });
+
+test('a payout names the rule that hides it until the last read that does not find it', async () => {
+  const { client } = await sandboxFor(SETTINGS);
+  const world = client();
+  await world.world.rule({ name: 'late', match: { route: 'initiate' }, effect: { not_found: { reads: 2 } } });
+  const { txn_id } = (await world.pay({ amount: 1 })).body.data;
+  const hiddenBy = async () => (await world.world.transaction(txn_id)).hidden_by;
+  for (const status of [404, 404]) {
+    expect(await hiddenBy()).toBe('world/late');
+    expect((await world.status({ txn_id })).status).toBe(status);
+  }
+  expect(await hiddenBy()).toBeNull();
+  expect((await world.status({ txn_id })).status).toBe(200);
+});

@@ -86,6 +86,24 @@ test('metrics count settlements by state, and show the current number of worlds 
   expect((await metricsOf(url)).get('payout_sandbox_transactions')).toBe(0);
 });
 
+test('a UTR that arrives after its payout has settled is not counted as another settlement', async () => {
+  const { url, client } = await sandboxWithMetrics();
+  await client.world.use({
+    settlement: {
+      IMPS: [
+        { to: 'SUCCESS', after: '1m', utr: 'none' },
+        { utr: 'now', after: '2m' },
+      ],
+    },
+  });
+  await client.pay();
+  expect((await client.clock.advance('5m')).changes.map(({ to, utr }) => [to, utr === null])).toEqual([
+    ['SUCCESS', true],
+    ['SUCCESS', false],
+  ]);
+  expect((await metricsOf(url)).get('payout_sandbox_settlements_total{state="SUCCESS"}')).toBe(1);
+});
+
 test('faults are counted by kind, and a request without an answer has the status none', async () => {
   const { url, client } = await sandboxWithMetrics();
   await client.world.rule({ match: { route: 'initiate' }, effect: { fault: 'connection-reset' } });

@@ -177,6 +177,16 @@ test('past the memory limit of unread answers, the oldest of them ends', () => {
   expect([second, third].map(({ isEnded }) => isEnded())).toEqual([false, false]);
 });
 
+test('long answers that were read are not counted any more, however many follow on one connection', async () => {
+  const { url } = await sandboxFor();
+  const count = 300; // each snapshot counts as half a MiB while it is unread
+  const snapshot = rawRequest('GET /_sandbox/state', AUTHORIZATION);
+  const last = rawRequest('GET /_sandbox/state', { ...AUTHORIZATION, connection: 'close' });
+  const socket = rawSocket(url);
+  socket.write(Buffer.concat([...Array.from({ length: count - 1 }, () => snapshot), last]));
+  expect([...(await answersOn(socket)).matchAll(/HTTP\/1\.1 200/g)]).toHaveLength(count);
+});
+
 test('an answer larger than the memory limit of unread answers is sent, and is the first to end', () => {
   const unread = new UnreadAnswers(100_000, () => undefined);
   const [long, next] = [answer(), answer()];

@@ -226,6 +226,18 @@ test('malformed-json sends a body of the announced length that does not parse', 
   expect(() => JSON.parse(body) as unknown).toThrow(SyntaxError);
 });
 
+test('malformed-json announces its length in bytes, also when a message is not ASCII', async () => {
+  const message = 'शेष राशि ₹5 कम है';
+  const effect = { respond: { status: 402, message }, fault: 'malformed-json' } as const;
+  const { url } = await sandboxWithManualClock(brokenBy(effect));
+  const wire = sendInitiate(url);
+  await expect.poll(() => wire.end, EVENTUALLY).toBe('FIN');
+  const { body, promised } = partsOf(wire);
+  expect(promised).toBe(Buffer.byteLength(body));
+  expect(body).toContain(message);
+  expect(() => JSON.parse(body) as unknown).toThrow(SyntaxError);
+});
+
 test('garbage sends 64 bytes that begin like HTTP and are not, the same for the same request', async () => {
   const { url } = await sandboxWithManualClock(brokenBy({ fault: 'garbage' }));
   const wires = [sendInitiate(url), sendInitiate(url)] as const;

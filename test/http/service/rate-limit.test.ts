@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { sandboxFor } from '../../support/sandbox.ts';
+import { PAYOUT, sandboxFor } from '../../support/sandbox.ts';
 
 const times = <T>(count: number, make: (nth: number) => T): T[] =>
   Array.from({ length: count }, (_, nth) => make(nth));
@@ -36,6 +36,22 @@ test('the rate limit applies to initiates only, and to each key separately', asy
   for (const answer of await Promise.all(times(20, () => one.status({ client_ref_id: 'order-1' })))) {
     expect(answer.status).toBe(200);
   }
+});
+
+test('requests that choose another scenario have a rate limit of their own', async () => {
+  const { client } = await sandboxFor({ rateLimit: '1/1h' });
+  const world = client();
+  const initiate = async (scenario?: string): Promise<number> => {
+    const headers = {
+      'content-type': 'application/json',
+      ...(scenario && { 'x-sandbox-scenario': scenario }),
+    };
+    const body = JSON.stringify({ ...PAYOUT, client_ref_id: `order-${scenario}` });
+    return (await world.send('POST', '/payout/initiate', { headers, body })).status;
+  };
+  expect([await initiate(), await initiate()]).toEqual([200, 429]);
+  expect([await initiate('happy-fast'), await initiate('happy-fast')]).toEqual([200, 429]);
+  expect(await initiate()).toBe(429);
 });
 
 test('the rate limit counts wall time: a frozen clock does not prolong it, and advancing the clock does not shorten it', async () => {
