@@ -83,6 +83,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
     idleMs: settings.worldIdle,
     maxRecords: settings.maxTransactions,
     maxAttempts: MAX_ATTEMPTS,
+    maxDocumentBytes: settings.scenarioMemory,
     journalBudget: new MemoryBudget(settings.journalMemory),
     journalLimits: {
       items: settings.journalEntries,

@@ -78,6 +78,7 @@ const wholeNumber = (min: number, max: number) =>
 export const atMost = (count: number, partOfHeap: number, bytesEach = 1): number =>
   Math.min(count, Math.floor((getHeapStatistics().heap_size_limit * partOfHeap) / bytesEach));
 
+const MIB = 1024 * 1024;
 const WORST_TRANSACTION_BYTES = 1536; // with every text field at its longest, in two-byte characters
 const WORST_CONNECTION_BYTES = 96 * 1024; // with its headers and its body at their largest
 
@@ -123,6 +124,7 @@ const SettingsSchema = z.object({
   worldIdle: readWith(duration, 'a duration such as 90s, 12h or 1d').prefault('1d'),
   journalEntries: wholeNumber(0, 1_000_000).default(1000),
   journalMemory: readWith(byteSize, 'a size such as 64MiB').prefault('64MiB'),
+  scenarioMemory: readWith(byteSize, 'a size such as 64MiB').default(() => atMost(256 * MIB, 1 / 8)),
   state: nonEmpty('a file').optional(),
   stateEvery: readWith(everySoOften, 'a duration such as 30s, or off').prefault('off'),
   metrics: onOrOff.default('off'),
@@ -173,6 +175,10 @@ const EXPLANATIONS: Readonly<Record<SettingName, readonly [value: string, descri
     '<size>',
     'the approximate memory of all journals together; beyond it, the oldest entries are dropped',
   ],
+  scenarioMemory: [
+    '<size>',
+    'the approximate memory of the scenarios and rules that worlds choose; beyond it, more are refused',
+  ],
   state: ['<file>', 'the file that stores all worlds: read at the start if it exists, written at the stop'],
   stateEvery: ['<time>', 'how often the state is also written while requests arrive, or off'],
   metrics: ['<on or off>', 'whether GET /_sandbox/metrics serves Prometheus metrics'],
@@ -187,6 +193,7 @@ const DEFAULT_TEXTS: Readonly<Partial<Record<SettingName, string>>> = {
   scenarios: 'none',
   maxTransactions: '1000000, or fewer where the heap is small',
   maxConnections: '4000, or fewer where the heap is small',
+  scenarioMemory: '256MiB, or less where the heap is small',
   state: 'nowhere',
   adminToken: 'generated and printed at the start',
 };

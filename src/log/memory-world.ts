@@ -8,7 +8,16 @@ import { eventData } from '../world/events.ts';
 import { journalEntry, type Exchange } from '../world/journal/exchange.ts';
 import { Journal, type MemoryBudget } from '../world/journal/journal.ts';
 import { nextDueMsOf } from '../world/ledger.ts';
-import { attemptsHeld, full, openWorld, recordsHeld, worldTimeMs, type WorldState } from '../world/state.ts';
+import {
+  attemptsHeld,
+  documentBytesHeld,
+  full,
+  noRoomForDocument,
+  openWorld,
+  recordsHeld,
+  worldTimeMs,
+  type WorldState,
+} from '../world/state.ts';
 import { EventLog, type EventReader } from './event-log.ts';
 import { SettlementTimer, type WallClock } from './wall-clock.ts';
 import {
@@ -32,23 +41,39 @@ export interface WorldParts {
   readonly journalLimits: { readonly items: number; readonly bytes: number };
 }
 
-/** What all worlds of a log hold together, and may hold. */
-export class Totals {
+/** What all worlds of a log may hold together. */
+export interface TotalLimits {
   readonly maxRecords: number;
   readonly maxAttempts: number;
+  /** In their scenarios and rules. */
+  readonly maxDocumentBytes: number;
+}
+
+/** What all worlds of a log hold together, and may hold. */
+export class Totals implements TotalLimits {
+  readonly maxRecords: number;
+  readonly maxAttempts: number;
+  readonly maxDocumentBytes: number;
   records = 0;
-  /** Records of states that are being read beside their worlds. */
-  drafted = 0;
   attempts = 0;
+  documentBytes = 0;
+  /** What states hold that are being read beside their worlds. */
+  draftedRecords = 0;
+  draftedBytes = 0;
   uses = 0;
 
-  constructor(maxRecords: number, maxAttempts: number) {
+  constructor({ maxRecords, maxAttempts, maxDocumentBytes }: TotalLimits) {
     this.maxRecords = maxRecords;
     this.maxAttempts = maxAttempts;
+    this.maxDocumentBytes = maxDocumentBytes;
   }
 
   get recordsFree(): number {
-    return this.maxRecords - this.records - this.drafted;
+    return this.maxRecords - this.records - this.draftedRecords;
+  }
+
+  get documentBytesFree(): number {
+    return this.maxDocumentBytes - this.documentBytes - this.draftedBytes;
   }
 }
 
@@ -68,6 +93,7 @@ export class MemoryWorld implements WorldHandle {
   readonly #totals: Totals;
   /** What it counts for in the totals. */
   #records = 0;
+  #documentBytes = 0;
   #attempts = 0;
   readonly #timer: SettlementTimer;
   /** A command that is applied in several parts, which the following ones wait for. */
@@ -132,7 +158,7 @@ export class MemoryWorld implements WorldHandle {
   /** Ends the world: its timer, the answers it holds back, its readers, its journal. */
   close(reason: DropReason): void {
     this.#closed = reason;
-    this.#count(0, 0);
+    this.#count(0, 0, 0);
     this.#timer.set(null, this.#state.clock);
     this.held.close();
     this.#events?.close();
@@ -171,7 +197,8 @@ export class MemoryWorld implements WorldHandle {
       this.held.release();
       this.#journal.clear();
     }
-    this.#count(recordsHeld(this.#state), attemptsHeld(this.#state.attempts));
+    const state = this.#state;
+    this.#count(recordsHeld(state), attemptsHeld(state.attempts), documentBytesHeld(state));
     const changes: Change[] = [];
     for (const event of outcome.events) {
       if (event.type === 'settlement') {
@@ -187,21 +214,25 @@ export class MemoryWorld implements WorldHandle {
 
   /** @throws Refusal SANDBOX_FULL for a restore that there is no room for */
   #stamp(command: Command): Stamp {
-    const { recordsFree, maxRecords, maxAttempts, attempts } = this.#totals;
+    const { recordsFree, documentBytesFree, maxRecords, maxAttempts, attempts } = this.#totals;
     // a body may come long after its key; a settlement follows from what was known before
     if (command.kind !== 'settle' && command.kind !== 'follow') this.#totals.uses += 1;
-    if (command.kind === 'restore' && recordsHeld(command.state) > recordsFree + this.#records) {
-      throw full(maxRecords);
+    if (command.kind === 'restore') {
+      const { state } = command;
+      if (recordsHeld(state) > recordsFree + this.#records) throw full(maxRecords);
+      if (documentBytesHeld(state) > documentBytesFree + this.#documentBytes) throw noRoomForDocument();
     }
     const wallMs = this.#parts.wallClock.nowMs();
-    return { wallMs, maxRecords, recordsFree, attemptsFree: maxAttempts - attempts };
+    return { wallMs, maxRecords, recordsFree, attemptsFree: maxAttempts - attempts, documentBytesFree };
   }
 
-  #count(records: number, attempts: number): void {
+  #count(records: number, attempts: number, documentBytes: number): void {
     this.#totals.records += records - this.#records;
     this.#totals.attempts += attempts - this.#attempts;
+    this.#totals.documentBytes += documentBytes - this.#documentBytes;
     this.#records = records;
     this.#attempts = attempts;
+    this.#documentBytes = documentBytes;
   }
 
   /** Takes over the scenario of the server where it has changed, in a world that follows it. */

@@ -1,16 +1,12 @@
-import { full } from '../world/state.ts';
-import { MemoryWorld, Totals, type WorldParts } from './memory-world.ts';
+import { full, noRoomForDocument } from '../world/state.ts';
+import { MemoryWorld, Totals, type TotalLimits, type WorldParts } from './memory-world.ts';
 import type { Draft, DropReason, WorldLog, WorldRow } from './world-log.ts';
 
-interface MemoryLogOptions extends WorldParts {
+interface MemoryLogOptions extends WorldParts, TotalLimits {
   /** One more drops the world that was idle longest. */
   readonly maxWorlds: number;
   /** A world without a request for this long, in ms of wall time, is dropped. */
   readonly idleMs: number;
-  /** How many records all worlds together may hold. */
-  readonly maxRecords: number;
-  /** How many attempts all worlds together may count. */
-  readonly maxAttempts: number;
 }
 
 /** The worlds of one process, applied at once and kept in its memory. */
@@ -25,7 +21,7 @@ export class MemoryLog implements WorldLog {
 
   constructor(options: MemoryLogOptions) {
     this.#options = options;
-    this.#totals = new Totals(options.maxRecords, options.maxAttempts);
+    this.#totals = new Totals(options);
     this.maxWorlds = options.maxWorlds;
   }
 
@@ -67,16 +63,19 @@ export class MemoryLog implements WorldLog {
 
   draft(): Draft {
     const totals = this.#totals;
-    let taken = 0;
+    let taken = { records: 0, documentBytes: 0 };
     return {
-      grow: (records) => {
+      grow: (records, documentBytes) => {
         if (totals.recordsFree < records) throw full(totals.maxRecords);
-        taken += records;
-        totals.drafted += records;
+        if (totals.documentBytesFree < documentBytes) throw noRoomForDocument();
+        taken = { records: taken.records + records, documentBytes: taken.documentBytes + documentBytes };
+        totals.draftedRecords += records;
+        totals.draftedBytes += documentBytes;
       },
       end: () => {
-        totals.drafted -= taken;
-        taken = 0;
+        totals.draftedRecords -= taken.records;
+        totals.draftedBytes -= taken.documentBytes;
+        taken = { records: 0, documentBytes: 0 };
       },
     };
   }

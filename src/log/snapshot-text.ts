@@ -12,8 +12,15 @@ import {
   WorldHead,
   type WorldItem,
 } from '../contract/snapshot-lines.ts';
+import { documentBytes } from '../scenario/rule.ts';
 import type { ScenarioCompiler } from '../scenario/scenario.ts';
-import { recordsOf, refusedSnapshot, SnapshotReader, type Snapshot } from '../world/snapshot.ts';
+import {
+  documentBytesOf,
+  recordsOf,
+  refusedSnapshot,
+  SnapshotReader,
+  type Snapshot,
+} from '../world/snapshot.ts';
 import { Refusal } from '../contract/errors.ts';
 import type { WorldState } from '../world/state.ts';
 import type { WallClock } from './wall-clock.ts';
@@ -231,11 +238,13 @@ function addLine(
   goOn(reading, () => {
     if (value === undefined) throw damagedAt(nth, 'it is no JSON');
     if (reading.reader === null) {
-      reading.reader = new SnapshotReader(shaped(WorldHead, value, nth), compiler);
+      const head = shaped(WorldHead, value, nth);
+      draft.grow(0, documentBytes(head.scenario.source.document, 0));
+      reading.reader = new SnapshotReader(head, compiler);
     } else {
       const item = itemOf(value, nth);
       reading.reader.add(item);
-      draft.grow(recordsOf(item));
+      draft.grow(recordsOf(item), documentBytesOf(item));
     }
   });
 }

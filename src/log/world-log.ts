@@ -38,8 +38,8 @@ export interface WorldRow {
 
 /** Room for a state that is being read. */
 export interface Draft {
-  /** Takes room for so many records more. @throws Refusal SANDBOX_FULL when there is none */
-  grow(records: number): void;
+  /** Takes room for so much more. @throws Refusal SANDBOX_FULL when there is none */
+  grow(records: number, documentBytes: number): void;
   /** Gives all of it back. */
   end(): void;
 }

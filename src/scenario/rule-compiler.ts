@@ -13,7 +13,7 @@ import {
   MAX_PATTERN_TEXT_LENGTH,
   type PatternOf,
 } from './pattern.ts';
-import type { Effect, Fault, RequestFacts, Rule } from './rule.ts';
+import { documentBytes, type Effect, type Fault, type RequestFacts, type Rule } from './rule.ts';
 import { istMinute } from '../payout/settlement.ts';
 
 type Test<T> = (value: T) => boolean;
@@ -211,12 +211,14 @@ export function compileRule(
     }
   }
   const tests = compileMatch(match, [...path, 'match'], linearPattern, report);
+  const patternSize = matchPatternSize(match);
   reportUnseen(effect, [...path, 'effect'], report);
   return {
     id: `${scenarioName}/${document.name}`,
     document: source,
     countsAttempts: dependsOnAttempt(document),
-    patternSize: matchPatternSize(match),
+    patternSize,
+    bytes: documentBytes(source, patternSize),
     matches: (facts) => tests.every((test) => test(facts)),
     skip: document.skip ?? 0,
     times: document.times ?? null,

@@ -45,11 +45,29 @@ export interface Rule {
   readonly countsAttempts: boolean;
   /** The size of its regular expressions (pattern.ts). */
   readonly patternSize: number;
+  /** About how much memory it takes. */
+  readonly bytes: number;
   readonly matches: (facts: RequestFacts) => boolean;
   readonly skip: number;
   readonly times: number | null;
   readonly probability: number | null;
   readonly effect: Effect;
+}
+
+/** At most, as it was written and as it was compiled; measured on documents of empty objects, and of the shortest patterns. */
+const BYTES_OF_VALUE = 240;
+const BYTES_OF_CHARACTER = 2;
+const BYTES_OF_PATTERN_SIZE = 250;
+
+/** About how many bytes of memory a scenario or a rule takes. @param patternSize of its regular expressions (pattern.ts) */
+export function documentBytes(document: unknown, patternSize: number): number {
+  const own = BYTES_OF_VALUE + BYTES_OF_PATTERN_SIZE * patternSize;
+  if (typeof document === 'string') return own + BYTES_OF_CHARACTER * document.length;
+  if (typeof document !== 'object' || document === null) return own;
+  return Object.entries(document).reduce(
+    (sum, [key, value]) => sum + BYTES_OF_CHARACTER * key.length + documentBytes(value, 0),
+    own,
+  );
 }
 
 /** How many requests of one world a rule matched, and how many of them it was applied to. */

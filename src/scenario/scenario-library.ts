@@ -41,7 +41,10 @@ export class ScenarioLibrary implements ScenarioCompiler {
   readonly #read = new Map<string, Scenario>();
   /** What sources were compiled to, by the source itself, and by its text for those that came as data. */
   readonly #bySource = new WeakMap<ScenarioSource, Scenario>();
-  readonly #byText = new LRUCache<string, Scenario>({ max: 100 });
+  readonly #byText = new LRUCache<string, Scenario>({
+    maxSize: 16 * 1024 * 1024,
+    sizeCalculation: ({ bytes }) => bytes,
+  });
   readonly #activeName: string;
   readonly #options: LibraryOptions;
   readonly #watchers: FSWatcher[] = [];

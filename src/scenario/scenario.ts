@@ -5,7 +5,7 @@ import type { ClockState, RateLimit, ScenarioSettings, ScenarioSource } from '..
 import { toPaise } from '../payout/money.ts';
 import { matchPatternSize, MAX_SCENARIO_PATTERN_SIZE, tooLarge } from './pattern.ts';
 import { compileRule } from './rule-compiler.ts';
-import type { Rule } from './rule.ts';
+import { documentBytes, type Rule } from './rule.ts';
 import { plannedTimeline, type Report, type ScenarioIssue } from './planned-timeline.ts';
 import type { Settlement, SettlementPreset } from '../payout/settlement.ts';
 
@@ -15,6 +15,8 @@ export interface Scenario {
   /** What it was compiled from: its name, the document as written, and the settings. */
   readonly source: ScenarioSource;
   readonly description: string;
+  /** About how much memory it takes, for a world that has it for itself. */
+  readonly bytes: number;
   readonly openingBalancePaise: number;
   readonly seed: string;
   /** The clock of a new world: frozen at a time, or running ahead of wall time. */
@@ -114,6 +116,7 @@ export function compileScenario(
     name,
     source: { name, document: source, settings },
     description: document.description ?? '',
+    bytes: documentBytes(source, patterns),
     openingBalancePaise: document.wallet
       ? toPaise(document.wallet.opening_balance)
       : settings.openingBalancePaise,

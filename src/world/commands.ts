@@ -72,6 +72,8 @@ export interface Stamp {
   readonly recordsFree: number;
   /** How many more attempts all worlds together may count. */
   readonly attemptsFree: number;
+  /** How many more bytes the scenarios and rules of all worlds together may take: SANDBOX_SCENARIO_MEMORY. */
+  readonly documentBytesFree: number;
 }
 
 /** What a command is applied with. */

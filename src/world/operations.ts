@@ -13,6 +13,7 @@ import {
   full,
   isUntouched,
   noAttempts,
+  noRoomForDocument,
   nowMs,
   openLedger,
   setOverrides,
@@ -89,12 +90,16 @@ function illegalTransition({ txnId, state }: Payout, to: State): Refusal {
 /**
  * Chooses a scenario. Its rules count from 0; those on top go on. A wallet that nothing has happened to is opened again,
  * with that scenario's balance.
+ *
+ * @throws Refusal SANDBOX_FULL
  */
 export function chooseScenario(
   state: WorldState,
   { source, isChosen }: CommandOf<'choose'>,
-  { compiler, events }: Context,
+  { compiler, events, stamp }: Context,
 ): void {
+  const held = state.scenario.isChosen ? state.index.base.bytes : 0;
+  if (isChosen && compiler.scenario(source).bytes > stamp.documentBytesFree + held) throw noRoomForDocument();
   useScenario(state, { source, isChosen }, state.overrides, compiler);
   const { base, overrides } = state.index;
   for (const id of state.uses.keys()) if (!overrides.some((rule) => rule.id === id)) state.uses.delete(id);
@@ -113,11 +118,13 @@ export const followScenario = (
 export function putRule(
   state: WorldState,
   { rule: document }: CommandOf<'putRule'>,
-  { compiler, events }: Context,
+  { compiler, events, stamp }: Context,
 ): string {
   const { base, overrides } = state.index;
   const rule = compiler.rules([{ name: freeRuleName(overrides), ...document }])[0]!;
   const others = overrides.filter(({ id }) => id !== rule.id);
+  const replaced = overrides.find(({ id }) => id === rule.id)?.bytes ?? 0;
+  if (rule.bytes > stamp.documentBytesFree + replaced) throw noRoomForDocument();
   const size = others.reduce((sum, { patternSize }) => sum + patternSize, rule.patternSize);
   if (size > MAX_OVERRIDE_PATTERN_SIZE) {
     const message = `match ${tooLarge('the rules on top of this world', size, MAX_OVERRIDE_PATTERN_SIZE)}`;

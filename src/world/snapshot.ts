@@ -2,6 +2,7 @@ import type { State } from '../contract/service.ts';
 import { Refusal } from '../contract/errors.ts';
 import type { Entry, Payout, Step, WORLD_ITEMS, WorldHead, WorldItem } from '../contract/snapshot-lines.ts';
 import { isMoneyBack, timelineFault } from '../payout/payout.ts';
+import { documentBytes } from '../scenario/rule.ts';
 import { ScenarioError } from '../scenario/scenario-file.ts';
 import type { ScenarioCompiler } from '../scenario/scenario.ts';
 import { attemptsHeld, indexPayout, nowMs, openWorld, useScenario, type WorldState } from './state.ts';
@@ -48,6 +49,10 @@ export function recordsOf(item: WorldItem): number {
   if ('entry' in item) return item.entry.kind === 'credit' || item.entry.kind === 'debit' ? 1 : 0;
   return 'payout' in item || 'refused' in item ? 1 : 0;
 }
+
+/** About how many bytes an item counts against SANDBOX_SCENARIO_MEMORY, before its patterns are compiled. */
+export const documentBytesOf = (item: WorldItem): number =>
+  'rule' in item ? documentBytes(item.rule, 0) : 0;
 
 /** A snapshot that cannot be restored. */
 export const refusedSnapshot = (message: string): Refusal => new Refusal('STATE_REFUSED', { message });

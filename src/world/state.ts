@@ -152,6 +152,16 @@ export const recordsHeld = ({ payouts, refused, entries, index }: WorldState): n
   return payouts.length + refused.size + entries.length - 1 - entriesOfPayouts;
 };
 
+/** About how many bytes its rules on top take, and its scenario, if it chose one: others share that of the server. */
+export const documentBytesHeld = ({ scenario, index }: WorldState): number =>
+  index.overrides.reduce((sum, { bytes }) => sum + bytes, scenario.isChosen ? index.base.bytes : 0);
+
+export const noRoomForDocument = (): Refusal =>
+  new Refusal('SANDBOX_FULL', {
+    message: 'The scenarios and rules of all worlds take as much memory as SANDBOX_SCENARIO_MEMORY allows',
+    limit: 'SANDBOX_SCENARIO_MEMORY',
+  });
+
 export const full = (maxRecords: number): Refusal =>
   new Refusal('SANDBOX_FULL', {
     message: `The sandbox holds ${maxRecords} transactions, as many as SANDBOX_MAX_TRANSACTIONS allows`,

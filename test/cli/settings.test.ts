@@ -105,6 +105,10 @@ const GOOD: Record<SettingName, readonly (readonly [text: string, value: unknown
     ['512 kib', 512 * 1024],
     ['1GiB', 1024 ** 3],
   ],
+  scenarioMemory: [
+    ['8MiB', 8 * 1024 * 1024],
+    ['1GiB', 1024 ** 3],
+  ],
   state: [
     ['./sandbox.state', './sandbox.state'],
     ['/var/lib/sandbox', '/var/lib/sandbox'],
@@ -163,6 +167,7 @@ test('settings have the documented defaults', () => {
     worldIdle: 86_400_000,
     journalEntries: 1000,
     journalMemory: 64 * 1024 * 1024,
+    scenarioMemory: expect.toSatisfy((bytes) => bytes > 0 && bytes <= 256 * 1024 * 1024),
     state: undefined,
     stateEvery: 'off',
     metrics: 'off',
@@ -177,6 +182,7 @@ const withDefaultInWords = new Set<SettingName>([
   'maxConnections',
   'maxTransactions',
   'scenario',
+  'scenarioMemory',
   'scenarios',
   'state',
 ]);
@@ -239,6 +245,7 @@ test.each<[SettingName, string, string]>([
   ['journalEntries', '-1', 'must be a whole number from 0 to 1000000'],
   ['journalMemory', '64', 'must be a size such as 64MiB'],
   ['journalMemory', '64MB', 'must be a size such as 64MiB'],
+  ['scenarioMemory', '0', 'must be a size such as 64MiB'],
   ['stateEvery', '0s', 'must be a duration such as 30s, or off'],
 ])('%s = %j is refused in one line with its flag or variable and the expected form', (name, text, right) => {
   const { flag, env } = settingNamed(name);

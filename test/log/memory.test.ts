@@ -141,15 +141,72 @@ describe('records are counted over all worlds', () => {
     const { log, world } = logFor({ maxRecords: 3 });
     await world('a').submit(initiate());
     const draft = log.draft();
-    draft.grow(1);
-    draft.grow(1);
-    expect(() => draft.grow(1)).toThrow(expect.objectContaining({ code: 'SANDBOX_FULL' }));
+    draft.grow(1, 0);
+    draft.grow(1, 0);
+    expect(() => draft.grow(1, 0)).toThrow(expect.objectContaining({ code: 'SANDBOX_FULL' }));
     expect(await world('a').submit(initiate({ client_ref_id: 'b' }))).toMatchObject({
       answer: { refusal: FULL },
     });
     draft.end();
     draft.end();
     expect(await world('a').submit(initiate({ client_ref_id: 'b' }))).toMatchObject({ committed: true });
+  });
+});
+
+describe('scenarios and rules are counted over all worlds', () => {
+  const FULL = { code: 'SANDBOX_FULL', message: expect.stringContaining('SANDBOX_SCENARIO_MEMORY') };
+  const BODY = Array.from({ length: 100 }, () => ({}));
+  const rule = (name: string) => ({
+    kind: 'putRule' as const,
+    rule: { name, effect: { respond: { status: 500, body: BODY } } },
+  });
+  const scenario = (isChosen: boolean) => ({
+    kind: 'choose' as const,
+    source: sourceOf({ rules: [rule('a').rule] }),
+    isChosen,
+  });
+  const room = 40_000; // for one such document, and not for two
+
+  test('a rule beyond the bound is refused, and room is free again when one is removed, replaced or dropped', async () => {
+    const { log, world } = logFor({ maxDocumentBytes: room });
+    const [a, b] = [world('a'), world('b')];
+    await a.submit(rule('one'));
+    await a.submit(rule('one'));
+    await expect(a.submit(rule('two'))).rejects.toMatchObject(FULL);
+    await expect(b.submit(rule('one'))).rejects.toMatchObject(FULL);
+    await a.submit({ kind: 'removeRule', name: 'one' });
+    await b.submit(rule('one'));
+    log.drop(b.id);
+    await a.submit(rule('two'));
+  });
+
+  test('a scenario that a world chooses counts, and that of the server does not', async () => {
+    const { world } = logFor({ maxDocumentBytes: room });
+    const [a, b] = [world('a'), world('b')];
+    await a.submit(scenario(true));
+    await a.submit(scenario(true));
+    await expect(b.submit(scenario(true))).rejects.toMatchObject(FULL);
+    await expect(b.submit(rule('one'))).rejects.toMatchObject(FULL);
+    await b.submit(scenario(false));
+    await a.submit({ kind: 'reset', source: sourceOf({}) });
+    await b.submit(scenario(true));
+  });
+
+  test('a state that is restored, or read, counts with its scenario and its rules', async () => {
+    const { log, world } = logFor({ maxDocumentBytes: room });
+    const [a, b] = [world('a'), world('b')];
+    await a.submit(rule('one'));
+    const saved = save(await a.read((state) => state));
+    const restore = { kind: 'restore' as const, state: load(saved), clock: 'from-snapshot' as const };
+    await expect(b.submit(restore)).rejects.toMatchObject(FULL);
+    const draft = log.draft();
+    expect(() => draft.grow(0, room)).toThrow(expect.objectContaining(FULL));
+    log.drop(a.id);
+    draft.grow(0, room);
+    await expect(b.submit(rule('one'))).rejects.toMatchObject(FULL);
+    draft.end();
+    await b.submit(restore);
+    await expect(a.submit(rule('one'))).rejects.toThrow();
   });
 });
 

@@ -104,6 +104,7 @@ export class Core {
   turns = 0;
   maxRecords = 1_000_000;
   attemptsFree = 1_000_000;
+  documentBytesFree = 64 * 1024 * 1024;
   #wallMs = START_MS;
 
   constructor(document: ScenarioInput = {}, settings: Partial<ScenarioSettings> = {}, id = WORLD_ID) {
@@ -117,9 +118,10 @@ export class Core {
   /** Applies a command once. */
   apply(command: Command, atMs?: number): Applied {
     if (atMs !== undefined) this.#wallMs = START_MS + atMs;
-    const { maxRecords, attemptsFree } = this;
+    const { maxRecords, attemptsFree, documentBytesFree } = this;
     const recordsFree = maxRecords - recordsHeld(this.state);
-    const stamp: Stamp = { wallMs: this.#wallMs, maxRecords, recordsFree, attemptsFree };
+    const wallMs = this.#wallMs;
+    const stamp: Stamp = { wallMs, maxRecords, recordsFree, attemptsFree, documentBytesFree };
     const applied = apply(this.state, command, stamp, compiler);
     this.events.push(...applied.events);
     return applied;
@@ -196,6 +198,7 @@ export function logFor<T extends ManualClock = ManualClock>(
     maxWorlds?: number;
     maxRecords?: number;
     maxAttempts?: number;
+    maxDocumentBytes?: number;
     journalBytes?: number;
   } = {},
   wallClock = new ManualClock() as T,
@@ -220,6 +223,7 @@ export function logFor<T extends ManualClock = ManualClock>(
     idleMs: DAY_MS,
     maxRecords: options.maxRecords ?? 1_000_000,
     maxAttempts: options.maxAttempts ?? 1_000_000,
+    maxDocumentBytes: options.maxDocumentBytes ?? 64 * 1024 * 1024,
   });
   const world = (name: string) => log.use(name.padEnd(32, '0'));
   /** Changes the scenario of the server. */

@@ -67,7 +67,7 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios }) => {
   app.put(
     '/scenario',
     operation('Scenario', 'chooseScenario', 'Choose a scenario, or send one', ScenarioAnswer, {
-      errors: ['SCENARIO_NOT_FOUND'],
+      errors: ['SCENARIO_NOT_FOUND', 'SANDBOX_FULL'],
       requestBody: ScenarioRequest,
     }),
     async ({ body, world }) => {
@@ -104,7 +104,7 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios }) => {
   app.post(
     '/rules',
     operation('Scenario', 'putRule', 'Put a rule on top', RuleAnswer, {
-      errors: ['TOO_MANY_RULES'],
+      errors: ['TOO_MANY_RULES', 'SANDBOX_FULL'],
       requestBody: RuleRequest,
       response: { 201: RuleAnswer },
     }),
