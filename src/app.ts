@@ -10,10 +10,11 @@ import { admission } from './http/service/admission.ts';
 import { payoutRoutes } from './http/service/payout-routes.ts';
 import { limitRates } from './http/service/rate-limit.ts';
 import { MemoryLog } from './log/memory.ts';
+import type { ValkeyLog, ValkeyLogOptions } from './log/valkey/valkey-log.ts';
 import type { WallClock } from './log/wall-clock.ts';
 import type { WorldLog } from './log/world-log.ts';
 import { packageText, packageVersion } from './package-files.ts';
-import { observeWorlds } from './platform/logging.ts';
+import { observeStore, observeWorlds } from './platform/logging.ts';
 import { dashboardFiles, docsFile } from './platform/page-files.ts';
 import { KeptState, type Restored } from './platform/state/kept-state.ts';
 import { stopwatchMs } from './platform/system-clock.ts';
@@ -55,6 +56,18 @@ async function documentOf(routes: readonly RouteOptions[]): Promise<string> {
   return openapiDocument(routes, packageVersion(), examples);
 }
 
+/** Worlds that several servers share. The client of the store is loaded only for it. */
+async function storedLog(
+  url: string,
+  options: Omit<ValkeyLogOptions, 'url' | 'server' | 'storeObserver' | 'journalBytes'>,
+  { journalMemory }: Settings,
+  log: Logger,
+): Promise<ValkeyLog> {
+  const { ValkeyLog } = await import('./log/valkey/valkey-log.ts');
+  const server = randomBytes(8).toString('hex'); // tells it from all others that ever use the store
+  return ValkeyLog.open({ ...options, url, server, storeObserver: observeStore(log), journalBytes: journalMemory });
+}
+
 /**
  * Builds the sandbox: what is made of what, and in which order a request meets it.
  *
@@ -77,7 +90,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
         )
       : null;
 
-  const worlds: MemoryLog = new MemoryLog({
+  const options = {
     compiler: scenarios,
     activeSource: () => activeScenario().source,
     wallClock,
@@ -86,12 +99,14 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
     idleMs: settings.worldIdle,
     maxRecords: settings.maxTransactions,
     maxAttempts: MAX_ATTEMPTS,
-    journalBudget: new MemoryBudget(settings.journalMemory),
     journalLimits: {
       items: settings.journalEntries,
       bytes: Math.ceil(settings.journalMemory / JOURNAL_SHARE),
     },
-  });
+  };
+  const stored = settings.store === undefined ? null : await storedLog(settings.store, options, settings, log);
+  const worlds: MemoryLog | ValkeyLog =
+    stored ?? new MemoryLog({ ...options, journalBudget: new MemoryBudget(settings.journalMemory) });
   const { state: file, stateEvery: everyMs } = settings;
   const keptState =
     file === undefined ? null : new KeptState({ file, everyMs, worlds, compiler: scenarios, wallClock, log });
@@ -118,7 +133,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
   const defaultKey = settings.apiKeys?.[0] ?? DEFAULT_KEY;
   await app.withTypeProvider<ZodTypeProvider>().register(payoutRoutes, {
     admit: admission({ log: worlds, scenarios, keyOf, defaultKey, wallClock }),
-    limitRate: await limitRates(app, settings.maxWorlds),
+    limitRate: await limitRates(app, settings.maxWorlds, stored?.store),
     unread,
     wallClock,
   });
@@ -128,6 +143,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
     scenarios,
     keyOf,
     requireAdmin: adminOnly(adminToken),
+    isStoreAway: () => stored?.store.isAway === true,
     wallClock,
     version: packageVersion(),
     dashboardFiles,

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Dialect } from '../contract/dialect.ts';
 import type { RefusalData } from '../contract/errors.ts';
 import { MAX_TEXT_LENGTH, type InitiateRequest } from '../contract/service.ts';
-import type { WorldHandle } from '../log/world-log.ts';
+import type { ExchangePlace, WorldHandle } from '../log/world-log.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import {
   type Answered,
@@ -11,12 +11,11 @@ import {
   type RequestHeaders,
   withoutKeys,
 } from '../world/journal/exchange.ts';
-import type { JournalPlace } from '../world/journal/journal.ts';
 import type { RequestResult } from '../world/requests.ts';
 
 /** When and where a request of the service came to its world. */
 interface Arrival {
-  readonly place: JournalPlace;
+  readonly place: ExchangePlace;
   /** World time and wall time, ms since the epoch. */
   readonly atMs: number;
   readonly wallMs: number;
@@ -155,12 +154,16 @@ export function journalRequest(
 }
 
 /** Puts what is known of an exchange now into the journal. */
-export function updateJournal(request: FastifyRequest, reply: FastifyReply): void {
-  request.arrival?.place.update(exchangeOf(request, reply));
+export function updateJournal(request: FastifyRequest, reply: FastifyReply): void | Promise<void> {
+  return request.arrival?.place.update(exchangeOf(request, reply));
 }
 
 /** Notes an answer before its first byte leaves: so that a client which has the answer finds it in the journal. */
-export function noteAnswer(request: FastifyRequest, reply: FastifyReply, answer: Answered): void {
+export function noteAnswer(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  answer: Answered,
+): void | Promise<void> {
   reply.answered = answer;
-  updateJournal(request, reply);
+  return updateJournal(request, reply);
 }

@@ -32,7 +32,8 @@ export const adminRoutes: ControlRoutes = async (app, { log, requireAdmin }) => 
       response: { 200: WorldsAnswer },
     }),
     async () => {
-      const rows = await Promise.all(log.list().map(rowOf));
+      const worlds = await log.list();
+      const rows = await Promise.all(worlds.map(rowOf));
       return { worlds: rows.filter((row) => row !== null) };
     },
   );
@@ -45,8 +46,8 @@ export const adminRoutes: ControlRoutes = async (app, { log, requireAdmin }) => 
       params: z.object({ id: z.string().meta({ description: 'The id that a list of worlds shows' }) }),
       response: { 200: DroppedAnswer },
     }),
-    ({ params: { id } }) => {
-      if (!log.drop(id)) throw new Refusal('WORLD_NOT_FOUND', { message: `There is no world ${id}` });
+    async ({ params: { id } }) => {
+      if (!(await log.drop(id))) throw new Refusal('WORLD_NOT_FOUND', { message: `There is no world ${id}` });
       return { dropped: id };
     },
   );

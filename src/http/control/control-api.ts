@@ -1,8 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { NoRequest } from '../../contract/control.ts';
+import type { WorldHandle } from '../../log/world-log.ts';
 import { worldIdOf } from '../../payout/identity.ts';
 import { PRIVATE_HEADERS } from '../allowed-sites.ts';
+import { goOn } from '../continuation.ts';
 import { takeJsonBodies } from '../limits/json-body.ts';
 import { inTurn } from '../limits/turns.ts';
 import { adminRoutes } from './admin-routes.ts';
@@ -64,8 +66,11 @@ export async function controlApi(
   await app.register(adminRoutes, options);
   await app.register(async (keyed) => {
     keyed.addHook('onRequest', (request: FastifyRequest, _reply, done) => {
-      request.world = log.use(worldIdOf(keyOf(request.headers.authorization)));
-      done();
+      const enter = (world: WorldHandle): void => {
+        request.world = world;
+        done();
+      };
+      goOn(log.use(worldIdOf(keyOf(request.headers.authorization))), enter, done);
     });
     const typed = keyed.withTypeProvider<ZodTypeProvider>();
     for (const routes of [

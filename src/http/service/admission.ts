@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Refusal } from '../../contract/errors.ts';
 import type { WallClock } from '../../log/wall-clock.ts';
-import type { WorldLog } from '../../log/world-log.ts';
+import type { WorldHandle, WorldLog } from '../../log/world-log.ts';
 import { worldIdOf } from '../../payout/identity.ts';
 import type { ScenarioLibrary } from '../../scenario/scenario-library.ts';
 import { journalRequest } from '../exchange-record.ts';
@@ -30,7 +30,7 @@ export function admission({
   keyOf,
   defaultKey,
   wallClock,
-}: Options): (request: FastifyRequest, reply: FastifyReply) => void {
+}: Options): (request: FastifyRequest, reply: FastifyReply) => void | Promise<void> {
   const needsNoKey = ({ routeOptions, dialect, headers }: FastifyRequest): boolean =>
     headers.authorization === undefined &&
     routeOptions.config.name === 'status' &&
@@ -41,13 +41,16 @@ export function admission({
     const chosen = typeof wanted === 'string' ? scenarios.get(wanted) : undefined;
     if (chosen !== undefined) request.dialect = chosen.dialect; // a key that is refused is refused in it
     const key = needsNoKey(request) ? defaultKey : keyOf(request.headers.authorization);
+    const enter = (world: WorldHandle): void => {
+      journalRequest(request, reply, world, wallClock.nowMs());
+      request.chosenScenario = chosen ?? null;
+      request.scenario = chosen ?? world.latest.index.base;
+      request.dialect = request.scenario.dialect;
+      if (wanted === undefined || chosen !== undefined) return;
+      const message = `X-Sandbox-Scenario must be one of ${scenarios.names.join(', ')}`;
+      throw new Refusal('INVALID_REQUEST', { message, errors: [{ field: 'X-Sandbox-Scenario', message }] });
+    };
     const world = log.use(worldIdOf(key));
-    journalRequest(request, reply, world, wallClock.nowMs());
-    request.chosenScenario = chosen ?? null;
-    request.scenario = chosen ?? world.latest.index.base;
-    request.dialect = request.scenario.dialect;
-    if (wanted === undefined || chosen !== undefined) return;
-    const message = `X-Sandbox-Scenario must be one of ${scenarios.names.join(', ')}`;
-    throw new Refusal('INVALID_REQUEST', { message, errors: [{ field: 'X-Sandbox-Scenario', message }] });
+    return world instanceof Promise ? world.then(enter) : enter(world);
   };
 }

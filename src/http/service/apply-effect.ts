@@ -77,10 +77,11 @@ async function applyEffect(
   const { fault, delayMs } = effect;
   const { world } = request;
   const { socket } = request.raw;
-  const wait = (ms: number | null) => {
-    updateJournal(request, reply);
+  const wait = async (ms: number | null) => {
+    const until = heldBack(ms, socket, world, wallClock); // first: a reset that comes now must find it
+    await updateJournal(request, reply);
     world.announce(exchangeOf(request, reply)); // so that whoever watches sees that it hangs
-    return heldBack(ms, socket, world, wallClock);
+    return until;
   };
   setSandboxHeader(request, reply, 'x-sandbox-rule', effect.rule);
   const text = writeAnswer(effect, result, bodyOf, request, reply);
@@ -96,7 +97,7 @@ async function applyEffect(
   void reply.hijack();
   const answer = { status: reply.statusCode, headers: reply.getHeaders(), body: text };
   if (fault.kind !== 'hang') {
-    noteAnswer(request, reply, answer);
+    await noteAnswer(request, reply, answer);
     unread.wait(reply.raw, text.length);
   }
   await breakWire(fault, { response: reply.raw, socket, answer, garbage: effect.garbage, wait });

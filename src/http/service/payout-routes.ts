@@ -11,6 +11,7 @@ import {
 } from '../../contract/service.ts';
 import type { RouteName } from '../../contract/scenario-document.ts';
 import { checkRailRules } from '../../payout/rails.ts';
+import { goOn } from '../continuation.ts';
 import { noteAnswer } from '../exchange-record.ts';
 import { operation } from '../operation.ts';
 import { setSandboxHeader } from '../sandbox-headers.ts';
@@ -27,7 +28,7 @@ declare module 'fastify' {
 
 interface Options extends Waiting {
   /** Finds the world and the scenario of a request. @throws Refusal UNAUTHORIZED, INVALID_REQUEST */
-  readonly admit: (request: FastifyRequest, reply: FastifyReply) => void;
+  readonly admit: (request: FastifyRequest, reply: FastifyReply) => void | Promise<void>;
   /** Counts a request against the rate limit, and refuses it past that: RATE_LIMITED. */
   readonly limitRate: onRequestHookHandler;
 }
@@ -53,14 +54,16 @@ const asked = ({ arrival, chosenScenario }: FastifyRequest) => ({
 /** The three routes of the payout service. */
 export const payoutRoutes: FastifyPluginAsyncZod<Options> = async (app, { admit, limitRate, ...waiting }) => {
   app.addHook('onRequest', (request, reply, done) => {
-    admit(request, reply);
-    done();
+    goOn(admit(request, reply), () => done(), done);
   });
   app.addHook('onSend', (request, reply, payload, done) => {
     const body = typeof payload === 'string' ? payload : '';
-    noteAnswer(request, reply, { status: reply.statusCode, headers: reply.getHeaders(), body });
-    waiting.unread.wait(reply.raw, body.length);
-    done(null, payload);
+    const answer = { status: reply.statusCode, headers: reply.getHeaders(), body };
+    const send = (): void => {
+      waiting.unread.wait(reply.raw, body.length);
+      done(null, payload);
+    };
+    goOn(noteAnswer(request, reply, answer), send, done);
   });
   app.addHook('onRequest', limitRate);
 
@@ -79,6 +82,7 @@ export const payoutRoutes: FastifyPluginAsyncZod<Options> = async (app, { admit,
           'REFERENCE_CONFLICT',
           'RATE_LIMITED',
           'SANDBOX_FULL',
+          'STORE_UNAVAILABLE',
         ],
         body: InitiateRequest,
         response: { 200: InitiateAnswer },

@@ -2,6 +2,7 @@ import rateLimitPlugin from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify';
 import { durationText } from '../../contract/duration.ts';
 import { Refusal } from '../../contract/errors.ts';
+import { goOn } from '../continuation.ts';
 import type { RateLimit } from '../../contract/snapshot-lines.ts';
 
 /** The limit of a request's scenario; only asked for where there is one. */
@@ -25,6 +26,14 @@ function refusal(request: FastifyRequest, ttlMs: number): Refusal {
   });
 }
 
+/** Where the counters are that several servers share. */
+interface LimitStore {
+  /** With the interface of ioredis. */
+  readonly client: unknown;
+}
+
+const unavailable = (): Refusal => new Refusal('STORE_UNAVAILABLE', { headers: { 'retry-after': '1' } });
+
 /** True for a request that the limit does not hold for. */
 const isFree = ({ scenario, routeOptions }: FastifyRequest): boolean =>
   scenario.rateLimit === 'off' ||
@@ -36,12 +45,17 @@ const isFree = ({ scenario, routeOptions }: FastifyRequest): boolean =>
  *
  * @returns a hook that counts a request, and refuses it with RATE_LIMITED past the limit
  */
-export async function limitRates(app: FastifyInstance, maxWorlds: number): Promise<onRequestHookHandler> {
+export async function limitRates(
+  app: FastifyInstance,
+  maxWorlds: number,
+  store?: LimitStore,
+): Promise<onRequestHookHandler> {
   await app.register(rateLimitPlugin, {
     global: false,
     max: (request: FastifyRequest) => limitOf(request).max,
     timeWindow: (request: FastifyRequest) => limitOf(request).windowMs,
     cache: maxWorlds,
+    ...(store === undefined ? {} : { redis: store.client, nameSpace: 'payout-sandbox:1:limit:' }),
     keyGenerator: ({ world, scenario }) => `${world.id} ${world.latest.generation} ${scenario.name}`, // a reset begins anew
     errorResponseBuilder: (request, { ttl }) => refusal(request, ttl), // what it returns is thrown
     addHeadersOnExceeding: {
@@ -59,7 +73,8 @@ export async function limitRates(app: FastifyInstance, maxWorlds: number): Promi
   const count = app.rateLimit();
   return (request, reply, done) => {
     if (isFree(request)) return done(); // without a promise: most requests are
-    // oxlint-disable-next-line promise/no-callback-in-promise -- done never throws: Fastify catches what comes after it
-    count.call(app, request, reply).then(() => done(), done);
+    const counted = count.call(app, request, reply);
+    const failed = (error: Error): void => done(error instanceof Refusal ? error : unavailable());
+    goOn(counted, () => done(), store === undefined ? done : failed);
   };
 }

@@ -52,7 +52,7 @@ async function sandboxWithManualClock(settings: SettingsInput = {}) {
 type ManualSandbox = Awaited<ReturnType<typeof sandboxWithManualClock>>;
 
 test.each<[string, SettingsInput, (sandbox: ManualSandbox) => Promise<unknown>]>([
-  ['the admin', {}, ({ sandbox, worlds }) => sandbox.dropWorld(worlds.use(worldIdOf(WATCHED)).id)],
+  ['the admin', {}, async ({ sandbox, worlds }) => sandbox.dropWorld((await worlds.use(worldIdOf(WATCHED))).id)],
   [
     'the limit of worlds',
     { maxWorlds: 2 },
@@ -76,9 +76,9 @@ test.each<[string, SettingsInput, (sandbox: ManualSandbox) => Promise<unknown>]>
     const { url, clock, worlds, idleTimers } = sandbox;
     const socket = readBehindHang(url);
     await expect.poll(() => clock.timers, EVENTUALLY).toBe(idleTimers + 1);
-    const { id } = worlds.use(worldIdOf(WATCHED));
+    const { id } = await worlds.use(worldIdOf(WATCHED));
     await drop(sandbox);
-    expect(worlds.list().map(({ world }) => world.id)).not.toContain(id);
+    expect((await worlds.list()).map(({ world }) => world.id)).not.toContain(id);
     expect(clock.timers).toBe(idleTimers);
     expect(socket.destroyed).toBe(false);
     await clock.pass(2 * HEARTBEAT_MS);
@@ -96,7 +96,7 @@ test('readers that stopped reading end when their world is dropped, and nothing 
     await expect.poll(() => clock.timers, EVENTUALLY).toBeGreaterThan(idleTimers);
     for (let event = 0; event < 8; event += 1) await payouts.pay({ amount: 0, remarks: 'x'.repeat(60_000) });
   }
-  await sandbox.dropWorld(worlds.use(worldIdOf(WATCHED)).id);
+  await sandbox.dropWorld((await worlds.use(worldIdOf(WATCHED))).id);
   expect(clock.timers).toBe(idleTimers);
   await clock.pass(2 * HEARTBEAT_MS);
 });

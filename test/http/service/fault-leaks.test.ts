@@ -167,7 +167,7 @@ test(`${FAULTED} faulted requests whose clients disconnect leave no socket, time
   for (let sent = 0; sent < FAULTED; sent += 250) await batch(250);
   expect(timers.size).toBe(idleTimers);
   expect(((await heapBytes()) - before) / FAULTED).toBeLessThan(800); // bytes a request
-  const balance = worlds.use(worldIdOf(KEY)).latest.wallet;
+  const balance = (await worlds.use(worldIdOf(KEY))).latest.wallet;
   expect(balance.balancePaise).toBe(100_000_000); // none of the payouts happened
 }, 120_000);
 
