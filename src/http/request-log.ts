@@ -77,7 +77,7 @@ export const requestRecorder =
         if (request.isQuiet) log.debug(line, 'request');
         else log.info(line, 'request');
         if (!request.arrival) return;
-        request.arrival.place.update(exchange);
+        void request.arrival.place.update(exchange);
         request.world.announce(exchange);
       } catch (error) {
         // the answer is given, and only the log is left to say so: a process with many worlds must not end by it

@@ -46,12 +46,12 @@ export class RedisServer {
     const child = spawn('redis-server', [...flags, '--dir', this.#folder, ...this.#flags]);
     this.#child = child;
     let said = '';
-    for await (const piece of child.stdout!.setEncoding('utf8')) {
+    for await (const piece of child.stdout.setEncoding('utf8')) {
       said += piece as string;
       if (said.includes('Ready to accept connections')) break;
     }
     if (child.exitCode !== null) throw new Error(`no store: ${said}`);
-    child.stdout!.resume();
+    child.stdout.resume();
   }
 
   signal(signal: NodeJS.Signals): void {

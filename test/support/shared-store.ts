@@ -11,7 +11,7 @@ declare module 'vitest' {
 /** Starts one store for all tests of a project. */
 export default async function startStore(project: TestProject): Promise<(() => Promise<void>) | void> {
   if (!hasRedisServer) {
-    console.warn('redis-server is not installed: the tests of worlds in a store are skipped');
+    process.stderr.write('redis-server is not installed: the tests of worlds in a store are skipped\n');
     return project.provide('storeUrl', '');
   }
   const server = await RedisServer.start();

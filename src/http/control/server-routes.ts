@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
-import { HealthAnswer } from '../../contract/control-answers.ts';
+import { HealthAnswer, LiveAnswer } from '../../contract/control-answers.ts';
 import { Refusal } from '../../contract/errors.ts';
 import { JSON_TYPE } from '../limits/json-body.ts';
 import { operation } from '../operation.ts';
@@ -19,20 +19,31 @@ function acceptsGzip(header = ''): boolean {
 
 /** The server as a whole. No key is needed, since nothing of a world is in these answers. */
 export const serverRoutes: ControlRoutes = async (app, options) => {
-  const { version, isStopping, metricsText, openapi, docsFile } = options;
+  const { version, isStopping, isStoreAway, metricsText, openapi, docsFile } = options;
 
   app.get(
     '/health',
     operation('Server', 'getHealth', 'Whether the sandbox is ready', {
-      description: 'It listens once its scenarios are read and its state is restored; 503 while it stops.',
+      description:
+        'It listens once its scenarios are read and its state is restored; 503 while it stops, or cannot use its store.',
       access: 'everybody',
       response: { 200: HealthAnswer, 503: HealthAnswer },
     }),
     (_request, reply): z.infer<typeof HealthAnswer> => {
-      if (!isStopping()) return { status: 'ready', version };
-      void reply.code(503);
-      return { status: 'stopping', version };
+      const status = isStopping() ? 'stopping' : isStoreAway() ? 'store_unavailable' : 'ready';
+      if (status !== 'ready') void reply.code(503);
+      return { status, version };
     },
+  );
+
+  app.get(
+    '/live',
+    operation('Server', 'getLiveness', 'Whether the process is alive', {
+      description: '200 also while its store is away, which a restart would not bring back.',
+      access: 'everybody',
+      response: { 200: LiveAnswer },
+    }),
+    (): z.infer<typeof LiveAnswer> => ({ status: 'alive', version }),
   );
 
   let document: Promise<Buffer> | undefined; // one copy for all readers

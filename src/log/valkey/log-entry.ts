@@ -53,7 +53,11 @@ export const logEntry = ([id, fields]: StreamEntry): LogEntry => ({
 });
 
 /** What a command is applied with, the same on every server. */
-export const stampOf = (state: WorldState, wallMs: number, { maxRecords, records, attempts }: Room): Stamp => ({
+export const stampOf = (
+  state: WorldState,
+  wallMs: number,
+  { maxRecords, records, attempts }: Room,
+): Stamp => ({
   wallMs,
   maxRecords,
   recordsFree: records - recordsHeld(state),

@@ -24,6 +24,8 @@ export interface FollowerParts {
   readonly compiler: ScenarioCompiler;
   readonly wallClock: WallClock;
   readonly observer: WorldObserver;
+  /** Numbers that this server has not given before: to calls, commands and places of the journal. */
+  readonly nextNumber: () => number;
   /** A world that was not used for so long is gone. */
   readonly idleMs: number;
   /** How much the journal of one world may hold. */
@@ -74,7 +76,7 @@ export class LogFollower {
   #copy: WorldCopy | null = null;
   #former: WorldState | null = null;
   #isCalling = false;
-  #calls = 0;
+  #callNumber = 0;
   /** How far the store's clock is ahead of that of this server. */
   #aheadMs = 0;
   #watchedUntilMs = 0;
@@ -194,7 +196,7 @@ export class LogFollower {
   /** Sends a batch until its fate is known, and applies what the log has. @throws Refusal, as for the whole batch */
   async #call(batch: Batch): Promise<void> {
     const { store, wallClock } = this.#parts;
-    this.#calls += 1;
+    this.#callNumber = this.#parts.nextNumber();
     let isRepeated = false;
     let reloads = 0;
     const reload = async (): Promise<void> => {
@@ -242,10 +244,14 @@ export class LogFollower {
     const { head, log, journal, order, events: eventStream, snapshot, news } = this.#keys;
     const { epoch, place } = this.#copy!;
     const { items, bytes } = journalLimits();
+    const keys = [head, log, journal, order, eventStream, snapshot, `${head}:${store.server}`];
+    const seen = [epoch, FORMAT, place.position, place.name];
+    const call = [store.server, this.#callNumber, keptMs(idleMs), news, items, bytes];
     return [
-      ...[head, log, journal, order, eventStream, snapshot, `${head}:${store.server}`],
-      ...[epoch, FORMAT, place.position, place.name, store.server, this.#calls, keptMs(idleMs), news],
-      ...[items, bytes, entries.length],
+      ...keys,
+      ...seen,
+      ...call,
+      entries.length,
       ...entries.flatMap(({ place, isNew, text }) => [place, isNew ? 1 : 0, text]),
       events.length,
       ...events.flatMap(({ type, data }) => [type, data]),
@@ -358,7 +364,17 @@ export class LogFollower {
     const key = `${snapshot}:${store.server}:${place.position}`;
     try {
       await writeState(store, key, { ...place, epoch, generation }, takeSnapshot(this.state), keptMs(idleMs));
-      const args = [head, log, snapshot, key, epoch, snapshotPosition, place.position, FORMAT, keptMs(idleMs)];
+      const args = [
+        head,
+        log,
+        snapshot,
+        key,
+        epoch,
+        snapshotPosition,
+        place.position,
+        FORMAT,
+        keptMs(idleMs),
+      ];
       copy.snapshotPosition = await store.reliably(() => store.script<number>('compact', ...args));
       this.#mustCompact = false;
     } catch (error) {

@@ -20,7 +20,7 @@ interface Options {
   readonly observer: StoreObserver;
 }
 
-const ANSWER_WITHIN_MS = 700; // one call
+const ANSWER_WITHIN_MS = 800; // one call, or one page of a long state
 const GIVE_UP_AFTER_MS = 1200; // a call and its repetitions: with the last of them less than 2 s
 const AGAIN_AFTER_MS = 25;
 const HEARTBEAT_MS = 1000;
@@ -54,7 +54,6 @@ type Calls = Record<ScriptName, (...args: (string | number)[]) => Promise<unknow
  * whoever called decides.
  */
 const COMMON: RedisOptions = {
-  commandTimeout: ANSWER_WITHIN_MS,
   connectTimeout: ANSWER_WITHIN_MS,
   socketTimeout: 2 * ANSWER_WITHIN_MS, // a connection that nothing comes from any more is made anew
   maxRetriesPerRequest: 0,
@@ -120,7 +119,7 @@ export class StoreConnection {
     if (!this.isAway) await this.#checkSettings();
   }
 
-  /** Runs a script once. */
+  /** Runs a script once. @throws Error when no answer comes in time */
   script<T>(name: ScriptName, ...args: (string | number)[]): Promise<T> {
     return this.#calls[name](...args) as Promise<T>;
   }
@@ -132,20 +131,13 @@ export class StoreConnection {
    * @throws Refusal STORE_UNAVAILABLE
    */
   async reliably<T>(work: () => Promise<T>): Promise<T> {
-    const { wallClock } = this.#options;
     if (this.#isClosed || this.isAway) throw storeUnavailable();
-    const endMs = wallClock.nowMs() + GIVE_UP_AFTER_MS;
-    for (;;) {
-      try {
-        return await work();
-      } catch (error) {
-        if (!isPassing(error)) throw error;
-        if (this.#isClosed || wallClock.nowMs() >= endMs) {
-          this.#setAway(error);
-          throw storeUnavailable();
-        }
-        await this.#pause(AGAIN_AFTER_MS);
-      }
+    try {
+      return await this.#insist(work);
+    } catch (error) {
+      if (!isPassing(error)) throw error;
+      this.#setAway(error);
+      throw storeUnavailable();
     }
   }
 
@@ -153,8 +145,7 @@ export class StoreConnection {
   follow(channel: string, callback: Follower): () => void {
     const followers = this.#followers.get(channel) ?? new Set();
     this.#followers.set(channel, followers.add(callback));
-    // what happened before it was heard of is found by looking once it is
-    this.#subscriber.subscribe(channel).then(() => callback(false), () => undefined);
+    void this.#subscribe(channel, callback);
     return () => {
       followers.delete(callback);
       if (followers.size > 0 || this.#followers.get(channel) !== followers) return;
@@ -170,8 +161,50 @@ export class StoreConnection {
     this.#subscriber.disconnect();
   }
 
+  async #subscribe(channel: string, callback: Follower): Promise<void> {
+    try {
+      await this.#subscriber.subscribe(channel);
+      callback(false); // what happened before is found by looking now
+    } catch {
+      // the store is away: once it is back, everybody is told
+    }
+  }
+
   #tell(channel: string, isOwn: boolean): void {
     for (const callback of this.#followers.get(channel) ?? []) callback(isOwn);
+  }
+
+  /** Twice at least: a process that was busy itself for so long has not looked whether the answer was there. */
+  async #insist<T>(work: () => Promise<T>): Promise<T> {
+    const { wallClock } = this.#options;
+    const endMs = wallClock.nowMs() + GIVE_UP_AFTER_MS;
+    for (let tried = 1; ; tried += 1) {
+      try {
+        return await this.#inTime(work());
+      } catch (error) {
+        const isOver = tried > 1 && wallClock.nowMs() >= endMs;
+        if (isOver || this.#isClosed || !isPassing(error)) throw error;
+        await this.#pause(AGAIN_AFTER_MS);
+      }
+    }
+  }
+
+  /** @throws Error when it takes too long, which a process that was busy itself finds out after it has looked what has come */
+  async #inTime<T>(work: Promise<T>): Promise<T> {
+    const { wallClock } = this.#options;
+    let cancel = (): void => undefined;
+    const late = new Promise<never>((_resolve, reject) => {
+      const check = async (): Promise<void> => {
+        await wallClock.yieldToEventLoop();
+        reject(new Error(`no answer within ${ANSWER_WITHIN_MS} ms`));
+      };
+      cancel = wallClock.schedule(wallClock.nowMs() + ANSWER_WITHIN_MS, () => void check());
+    });
+    try {
+      return await Promise.race([work, late]);
+    } finally {
+      cancel();
+    }
   }
 
   #pause(ms: number): Promise<void> {
@@ -182,8 +215,9 @@ export class StoreConnection {
   /** Writes something: a store that is full, or that only reads, cannot be used either. */
   async #heartbeat(): Promise<void> {
     const { wallClock } = this.#options;
+    const beat = () => this.client.set(`${KEY_PREFIX}heartbeat`, this.server, 'PX', HEARTBEAT_KEPT_MS);
     try {
-      await this.client.set(`${KEY_PREFIX}heartbeat`, this.server, 'PX', HEARTBEAT_KEPT_MS);
+      await (this.isAway ? this.#inTime(beat()) : this.#insist(beat));
       this.#setBack();
     } catch (error) {
       this.#setAway(error);

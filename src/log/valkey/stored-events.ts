@@ -109,7 +109,8 @@ export class StoredEvents {
       store.script<[string?, number?]>('watch', keys.head, keys.events, WATCHED_MS),
     );
     if (epoch === undefined) throw storeUnavailable();
-    if (epoch !== this.#epoch) for (const reading of this.#readings) if (reading.last < Infinity) reading.last = 0;
+    if (epoch !== this.#epoch)
+      for (const reading of this.#readings) if (reading.last < Infinity) reading.last = 0;
     this.#epoch = epoch;
     this.#cancelRenewal ??= wallClock.schedule(wallClock.nowMs() + RENEWED_MS, () => void this.#renew());
     return last ?? 0;

@@ -1,6 +1,6 @@
 import type { Exchange } from '../../world/journal/exchange.ts';
-import type { JournalPlace, JournalRead } from '../../world/journal/journal.ts';
-import type { WorldJournal } from '../world-log.ts';
+import type { JournalRead } from '../../world/journal/journal.ts';
+import type { ExchangePlace, WorldJournal } from '../world-log.ts';
 import type { JournalWrite } from './batch.ts';
 import type { WorldKeys } from './scripts.ts';
 import type { StoreConnection } from './store-connection.ts';
@@ -8,7 +8,7 @@ import type { StoreConnection } from './store-connection.ts';
 interface Options {
   readonly keys: WorldKeys;
   readonly store: StoreConnection;
-  /** False for a journal that keeps nothing. */
+  /** False once the world has ended. */
   readonly isKept: () => boolean;
   /** Goes up when the journal is cleared with its world. */
   readonly generation: () => number;
@@ -33,7 +33,7 @@ export class StoredJournal implements WorldJournal {
     this.#options = options;
   }
 
-  begin(): JournalPlace {
+  begin(): ExchangePlace {
     return new StoredPlace(this.#options);
   }
 
@@ -53,7 +53,7 @@ export class StoredJournal implements WorldJournal {
   }
 }
 
-class StoredPlace implements JournalPlace {
+class StoredPlace implements ExchangePlace {
   readonly #options: Options;
   readonly #generation: number;
   #name: string | null = null;

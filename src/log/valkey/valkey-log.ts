@@ -118,6 +118,7 @@ export class ValkeyLog implements WorldLog {
       const resident = (await this.#resident(worldId, this.#options.activeSource()))!;
       const { world } = resident;
       resident.usedAtMs = this.#options.wallClock.nowMs();
+      this.#directory.touch(worldId, { ...resident.held, usedAtMs: resident.usedAtMs });
       this.#residents.delete(worldId);
       this.#residents.set(worldId, resident);
       try {
@@ -248,7 +249,7 @@ export class ValkeyLog implements WorldLog {
     this.#capacity.records += held.records - resident.held.records;
     this.#attempts += held.attempts - resident.held.attempts;
     resident.held = held;
-    this.#directory.touch(id, held);
+    this.#directory.touch(id, { ...held, usedAtMs: resident.usedAtMs });
   }
 
   #roomFor(world: ValkeyWorld, command: Command): Room {

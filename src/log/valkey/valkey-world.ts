@@ -25,8 +25,6 @@ import { writeState } from './stored-snapshot.ts';
 
 /** What all worlds of a log share. */
 export interface WorldParts extends FollowerParts {
-  /** Numbers that this server has not given before: to commands, to places of the journal. */
-  readonly nextNumber: () => number;
   /** How much this world may hold. @throws Refusal SANDBOX_FULL for a restore that there is no room for */
   readonly roomFor: (world: ValkeyWorld, command: Command) => Room;
   readonly changed: (world: ValkeyWorld) => void;
@@ -78,7 +76,7 @@ export class ValkeyWorld implements WorldHandle {
     this.journal = new StoredJournal({
       keys,
       store,
-      isKept: () => parts.journalLimits().items > 0 && !this.isClosed,
+      isKept: () => !this.isClosed,
       generation: () => this.latest.generation,
       newPlace: () => `${store.server}:${nextNumber()}`,
       write: (entry) => this.#log.send((work) => work.addEntry(entry)),

@@ -23,7 +23,8 @@ export interface CopyParts {
   readonly wallClock: WallClock;
 }
 
-type Opened = [epoch?: string, format?: number, snapshot?: number, openedAtMs?: number, isNew?: 0 | 1];
+/** What the script `open` returns; nothing where there is no world. */
+type Opened = readonly [epoch: string, format: number, snapshot: number, openedAtMs: number, isNew: 0 | 1];
 
 const ANYTHING: Room = { maxRecords: 0, records: 0, attempts: 0 };
 const TRIES = 5;
@@ -48,11 +49,14 @@ export class WorldCopy {
   readonly #parts: CopyParts;
   #state: WorldState | null = null;
 
-  private constructor(id: string, parts: CopyParts, opened: Required<Opened>) {
+  private constructor(id: string, parts: CopyParts, opened: Opened) {
     this.#id = id;
     this.#parts = parts;
-    [this.epoch, , this.snapshotPosition, this.openedAtMs] = opened as [string, number, number, number, 0 | 1];
-    this.isNew = opened[4] === 1;
+    const [epoch, , snapshot, openedAtMs, isNew] = opened;
+    this.epoch = epoch;
+    this.snapshotPosition = snapshot;
+    this.openedAtMs = openedAtMs;
+    this.isNew = isNew === 1;
   }
 
   /**
@@ -74,14 +78,14 @@ export class WorldCopy {
     const { head, log, journal, order, events, snapshot } = keys;
     for (let tried = 0; tried < TRIES; tried += 1) {
       const opened = await store.reliably(() =>
-        store.script<Opened>(
+        store.script<Opened | []>(
           ...(['open', head, log, journal, order, events, snapshot] as const),
           ...([FORMAT, keptMs, store.server, opening] as const),
         ),
       );
-      if (opened[0] === undefined) return null;
-      if (opened[1]! > FORMAT) throw newerFormat(opened[1]!);
-      const copy = new WorldCopy(id, parts, opened as Required<Opened>);
+      if (opened.length === 0) return null;
+      if (opened[1] > FORMAT) throw newerFormat(opened[1]);
+      const copy = new WorldCopy(id, parts, opened);
       if (copy.snapshotPosition === 0) return copy;
       const stored = await store.reliably(() => readState(store, snapshot, parts.compiler, parts.wallClock));
       if (stored?.epoch !== copy.epoch) continue; // replaced meanwhile

@@ -8,6 +8,11 @@ export interface Held {
   readonly attempts: number;
 }
 
+export interface Touched extends Held {
+  /** When it was used last, in ms of wall time. */
+  readonly usedAtMs: number;
+}
+
 interface Options {
   readonly store: StoreConnection;
   readonly wallClock: WallClock;
@@ -26,7 +31,7 @@ const HELD = `${KEY_PREFIX}held`;
  */
 export class WorldDirectory {
   readonly #options: Options;
-  readonly #changed = new Map<string, Held>();
+  readonly #changed = new Map<string, Touched>();
   /** What the worlds hold that this server does not know, and how many worlds there are in all. */
   elsewhere: Held & { readonly worlds: number } = { records: 0, attempts: 0, worlds: 0 };
   #cancel: () => void = () => undefined;
@@ -40,8 +45,8 @@ export class WorldDirectory {
     await this.exchange();
   }
 
-  touch(worldId: string, held: Held): void {
-    this.#changed.set(worldId, held);
+  touch(worldId: string, touched: Touched): void {
+    this.#changed.set(worldId, touched);
   }
 
   /** All worlds with the wall time of their latest use, the one that was idle longest first. */
@@ -93,12 +98,11 @@ export class WorldDirectory {
   }
 
   async #write(): Promise<void> {
-    const { store, wallClock } = this.#options;
+    const { store } = this.#options;
     if (this.#changed.size === 0) return;
     const changed = [...this.#changed];
     this.#changed.clear();
-    const nowMs = wallClock.nowMs();
-    await store.client.zadd(USED, ...changed.flatMap(([worldId]) => [nowMs, worldId]));
+    await store.client.zadd(USED, ...changed.flatMap(([worldId, { usedAtMs }]) => [usedAtMs, worldId]));
     await store.client.hset(
       HELD,
       ...changed.flatMap(([worldId, { records, attempts }]) => [worldId, `${records} ${attempts}`]),

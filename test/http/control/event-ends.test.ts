@@ -45,19 +45,23 @@ async function sandboxWithManualClock(settings: SettingsInput = {}) {
   const { url, worlds } = server;
   const sandbox = connectSandbox({ url, adminToken: ADMIN_TOKEN });
   const client = (key: string): Client => clientOf(sandbox.world(key));
-  worlds.use(worldIdOf(WATCHED));
+  await worlds.use(worldIdOf(WATCHED));
   return { url, clock, worlds, sandbox, client, idleTimers: clock.timers, close: () => server.close() };
 }
 
 type ManualSandbox = Awaited<ReturnType<typeof sandboxWithManualClock>>;
 
 test.each<[string, SettingsInput, (sandbox: ManualSandbox) => Promise<unknown>]>([
-  ['the admin', {}, async ({ sandbox, worlds }) => sandbox.dropWorld((await worlds.use(worldIdOf(WATCHED))).id)],
+  [
+    'the admin',
+    {},
+    async ({ sandbox, worlds }) => sandbox.dropWorld((await worlds.use(worldIdOf(WATCHED))).id),
+  ],
   [
     'the limit of worlds',
     { maxWorlds: 2 },
     async ({ worlds }) => {
-      for (const key of [HUNG, 'sk_test_one_more']) worlds.use(worldIdOf(key));
+      for (const key of [HUNG, 'sk_test_one_more']) await worlds.use(worldIdOf(key));
     },
   ],
   [
@@ -65,7 +69,7 @@ test.each<[string, SettingsInput, (sandbox: ManualSandbox) => Promise<unknown>]>
     { worldIdle: '10s' },
     async ({ worlds, clock }) => {
       await clock.pass(6000);
-      worlds.use(worldIdOf(HUNG));
+      await worlds.use(worldIdOf(HUNG));
       await clock.pass(6000);
     },
   ],
