@@ -65,7 +65,13 @@ async function storedLog(
 ): Promise<ValkeyLog> {
   const { ValkeyLog } = await import('./log/valkey/valkey-log.ts');
   const server = randomBytes(8).toString('hex'); // tells it from all others that ever use the store
-  return ValkeyLog.open({ ...options, url, server, storeObserver: observeStore(log), journalBytes: journalMemory });
+  return ValkeyLog.open({
+    ...options,
+    url,
+    server,
+    storeObserver: observeStore(log),
+    journalBytes: journalMemory,
+  });
 }
 
 /**
@@ -104,7 +110,8 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
       bytes: Math.ceil(settings.journalMemory / JOURNAL_SHARE),
     },
   };
-  const stored = settings.store === undefined ? null : await storedLog(settings.store, options, settings, log);
+  const stored =
+    settings.store === undefined ? null : await storedLog(settings.store, options, settings, log);
   const worlds: MemoryLog | ValkeyLog =
     stored ?? new MemoryLog({ ...options, journalBudget: new MemoryBudget(settings.journalMemory) });
   const { state: file, stateEvery: everyMs } = settings;
@@ -170,7 +177,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
     try {
       await keptState?.end();
     } finally {
-      worlds.close();
+      await worlds.close();
     }
   });
   return { app, worlds, adminToken, restored, activeScenario, openapi };

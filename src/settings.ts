@@ -185,7 +185,10 @@ const EXPLANATIONS: Readonly<Record<SettingName, readonly [value: string, descri
   ],
   state: ['<file>', 'the file that stores all worlds: read at the start if it exists, written at the stop'],
   stateEvery: ['<time>', 'how often the state is also written while requests arrive, or off'],
-  store: ['<address>', 'Valkey or Redis for worlds that several servers share: redis://, rediss:// or redis+cluster://'],
+  store: [
+    '<address>',
+    'Valkey or Redis for worlds that several servers share: redis://, rediss:// or redis+cluster://',
+  ],
   metrics: ['<on or off>', 'whether GET /_sandbox/metrics serves Prometheus metrics'],
   adminToken: ['<token>', 'the token for GET and DELETE /_sandbox/worlds, 16 characters or more'],
 };
@@ -249,7 +252,9 @@ export function readSettings(flags: Given, environment: Given): Settings {
   if (result.success) {
     const { state, store } = result.data;
     if (state === undefined || store === undefined) return result.data;
-    throw new SettingsError('SANDBOX_STATE and SANDBOX_STORE exclude each other: a store keeps all worlds by itself');
+    throw new SettingsError(
+      'SANDBOX_STATE and SANDBOX_STORE exclude each other: a store keeps all worlds by itself',
+    );
   }
   const complaints = SETTINGS.flatMap(({ name, flag, env }) => {
     const issue = result.error.issues.find(({ path }) => path[0] === name);

@@ -9,7 +9,9 @@ import { journalEntry, type Exchange } from '../world/journal/exchange.ts';
 import { Journal, type MemoryBudget } from '../world/journal/journal.ts';
 import { nextDueMsOf } from '../world/ledger.ts';
 import { attemptsHeld, full, openWorld, recordsHeld, worldTimeMs, type WorldState } from '../world/state.ts';
+import { CommandParts } from './command-parts.ts';
 import { EventLog, type EventReader } from './event-log.ts';
+import type { Totals } from './totals.ts';
 import { SettlementTimer, type WallClock } from './wall-clock.ts';
 import {
   dropped,
@@ -32,26 +34,6 @@ export interface WorldParts {
   readonly journalLimits: { readonly items: number; readonly bytes: number };
 }
 
-/** What all worlds of a log hold together, and may hold. */
-export class Totals {
-  readonly maxRecords: number;
-  readonly maxAttempts: number;
-  records = 0;
-  /** Records of states that are being read beside their worlds. */
-  drafted = 0;
-  attempts = 0;
-  uses = 0;
-
-  constructor(maxRecords: number, maxAttempts: number) {
-    this.maxRecords = maxRecords;
-    this.maxAttempts = maxAttempts;
-  }
-
-  get recordsFree(): number {
-    return this.maxRecords - this.records - this.drafted;
-  }
-}
-
 type OnChanges = (changes: readonly Change[]) => void;
 
 /** A world in the memory of this process. A command is atomic because nothing in it waits. */
@@ -70,8 +52,7 @@ export class MemoryWorld implements WorldHandle {
   #records = 0;
   #attempts = 0;
   readonly #timer: SettlementTimer;
-  /** A command that is applied in several parts, which the following ones wait for. */
-  #unfinished: Promise<unknown> | null = null;
+  readonly #commandParts: CommandParts;
   #closed: DropReason | null = null;
 
   constructor(id: string, parts: WorldParts, totals: Totals) {
@@ -83,6 +64,7 @@ export class MemoryWorld implements WorldHandle {
     this.usedAtMs = this.openedAtMs;
     this.#state = openWorld(id, activeSource(), this.openedAtMs, compiler);
     this.#timer = new SettlementTimer(wallClock, () => this.#settle());
+    this.#commandParts = new CommandParts(wallClock);
     this.#journal = new Journal(journalLimits, journalBudget);
   }
 
@@ -105,12 +87,7 @@ export class MemoryWorld implements WorldHandle {
   }
 
   async submit<C extends Command>(command: C, onChanges?: OnChanges): Promise<ResultOf<C>> {
-    const replaces = command.kind === 'reset' || command.kind === 'restore';
-    if (!replaces) while (this.#unfinished !== null) await this.#unfinished;
-    let applied = this.#apply(command, onChanges);
-    if (applied.kind === 'unfinished') applied = await this.#finish(applied.next, onChanges);
-    if (applied.kind === 'refused') throw new Refusal(applied.refusal.code, applied.refusal.details);
-    return applied.result as ResultOf<C>;
+    return this.#commandParts.submit(command, (part) => this.#apply(part, onChanges));
   }
 
   async read<T>(look: (state: Readonly<WorldState>) => T): Promise<T> {
@@ -143,24 +120,6 @@ export class MemoryWorld implements WorldHandle {
   release(): void {
     this.held.release(true);
     this.#events?.close();
-  }
-
-  /** Applies what is left of a command part by part, and lets others have their turn in between. */
-  async #finish(command: Command, onChanges?: OnChanges): Promise<Exclude<Applied, { kind: 'unfinished' }>> {
-    let done = (): void => undefined;
-    const unfinished = new Promise<void>((resolve) => (done = resolve));
-    this.#unfinished = unfinished;
-    try {
-      for (let next = command; ;) {
-        await this.#parts.wallClock.yieldToEventLoop();
-        const applied = this.#apply(next, onChanges);
-        if (applied.kind !== 'unfinished') return applied;
-        next = applied.next;
-      }
-    } finally {
-      if (this.#unfinished === unfinished) this.#unfinished = null;
-      done();
-    }
   }
 
   #apply(command: Command, onChanges?: OnChanges): Applied {

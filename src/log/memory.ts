@@ -1,5 +1,5 @@
-import { full } from '../world/state.ts';
-import { MemoryWorld, Totals, type WorldParts } from './memory-world.ts';
+import { MemoryWorld, type WorldParts } from './memory-world.ts';
+import { Totals } from './totals.ts';
 import type { Draft, DropReason, WorldLog, WorldRow } from './world-log.ts';
 
 interface MemoryLogOptions extends WorldParts {
@@ -66,19 +66,7 @@ export class MemoryLog implements WorldLog {
   }
 
   draft(): Draft {
-    const totals = this.#totals;
-    let taken = 0;
-    return {
-      grow: (records) => {
-        if (totals.recordsFree < records) throw full(totals.maxRecords);
-        taken += records;
-        totals.drafted += records;
-      },
-      end: () => {
-        totals.drafted -= taken;
-        taken = 0;
-      },
-    };
+    return this.#totals.draft();
   }
 
   /** Ends all answers that are held back and all readers, in every world. */

@@ -157,6 +157,10 @@ export class HeldAnswers {
     return () => this.#ends.delete(end);
   }
 
+  get isEmpty(): boolean {
+    return this.#ends.size === 0;
+  }
+
   /** Whether the world, or the sandbox, ends with its answers: a reset ends only them. */
   get isForGood(): boolean {
     return this.#isForGood;

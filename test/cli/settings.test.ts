@@ -171,6 +171,7 @@ test('settings have the documented defaults', () => {
     state: undefined,
     stateEvery: 'off',
     metrics: 'off',
+    store: undefined,
     adminToken: undefined,
   });
 });
@@ -184,6 +185,7 @@ const withDefaultInWords = new Set<SettingName>([
   'scenario',
   'scenarios',
   'state',
+  'store',
 ]);
 
 test.each(SETTINGS.filter(({ name }) => !withDefaultInWords.has(name)))(

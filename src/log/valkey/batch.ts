@@ -2,7 +2,9 @@ import type { Change } from '../../payout/payout.ts';
 import type { Applied } from '../../world/apply.ts';
 import type { Command } from '../../world/commands.ts';
 import type { StateEvent } from '../../world/events.ts';
-import type { Room } from './log-entry.ts';
+import type { StreamEntry, Room } from './log-entry.ts';
+import { FORMAT, type WorldKeys } from './scripts.ts';
+import type { Place } from './stored-snapshot.ts';
 
 /** A command of this server that waits to be appended and applied. */
 export interface OwnCommand {
@@ -89,4 +91,45 @@ export class WaitingWork {
 export function failBatch({ commands, entries, looks }: Batch, error: unknown): void {
   for (const { failed } of [...commands, ...looks]) failed(error);
   for (const { written } of entries) written(null);
+}
+
+/** What the script `sync` returns. */
+export type SyncReply =
+  | readonly ['done', nowMs: number, watchedUntilMs: number, news: readonly StreamEntry[], firstEntry: number]
+  | readonly ['more', nowMs: number, zero: 0, news: readonly StreamEntry[]]
+  | readonly ['behind']
+  | readonly ['gone']
+  | readonly ['newer', format: number];
+
+/** What a server says of itself in a call. */
+interface Call {
+  readonly keys: WorldKeys;
+  readonly epoch: string;
+  /** What it has seen of the log. */
+  readonly place: Place;
+  readonly server: string;
+  readonly number: number;
+  readonly keptMs: number;
+  readonly journalLimits: { readonly items: number; readonly bytes: number };
+}
+
+/** Whether a command ends what the world was, its journal too. */
+export const isReplacing = ({ kind }: Command): boolean => kind === 'reset' || kind === 'restore';
+
+/** The keys and arguments of the script `sync`. */
+export function syncArguments(
+  { keys, epoch, place, server, number, keptMs, journalLimits }: Call,
+  { commands, entries, events }: Batch,
+): readonly (string | number)[] {
+  const { head, log, journal, order, events: eventStream, snapshot, news } = keys;
+  const { items, bytes } = journalLimits;
+  const args: (string | number)[] = [head, log, journal, order, eventStream, snapshot, `${head}:${server}`];
+  args.push(epoch, FORMAT, place.position, place.name, server, number, keptMs, news, items, bytes);
+  args.push(entries.length);
+  for (const { place, isNew, text } of entries) args.push(place, isNew ? 1 : 0, text);
+  args.push(events.length);
+  for (const { type, data } of events) args.push(type, data);
+  args.push(commands.length);
+  for (const { number, command, text } of commands) args.push(number, isReplacing(command) ? 1 : 0, text);
+  return args;
 }

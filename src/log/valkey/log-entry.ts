@@ -1,7 +1,6 @@
 import type { ScenarioSource } from '../../contract/snapshot-lines.ts';
-import { attemptsHeld } from '../../world/attempts.ts';
 import type { Command, RestoreCommand, Stamp } from '../../world/commands.ts';
-import { recordsHeld, type WorldState } from '../../world/state.ts';
+import { attemptsHeld, recordsHeld, type WorldState } from '../../world/state.ts';
 
 /** What a log begins with: the scenario that the world stands on, whatever server reads it. */
 interface Opening {

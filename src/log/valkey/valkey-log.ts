@@ -1,12 +1,10 @@
 import type { ScenarioSource } from '../../contract/snapshot-lines.ts';
 import type { ScenarioCompiler } from '../../scenario/scenario.ts';
-import { attemptsHeld } from '../../world/attempts.ts';
 import type { Command } from '../../world/commands.ts';
-import { full, type DropReason } from '../../world/payout-refusals.ts';
-import { recordsHeld, type WorldState } from '../../world/state.ts';
-import { Capacity } from '../capacity.ts';
+import { attemptsHeld, full, recordsHeld, type WorldState } from '../../world/state.ts';
+import { Totals } from '../totals.ts';
 import type { WallClock } from '../wall-clock.ts';
-import type { Draft, WorldLog, WorldObserver, WorldRow } from '../world-log.ts';
+import type { Draft, DropReason, WorldLog, WorldObserver, WorldRow } from '../world-log.ts';
 import type { Room } from './log-entry.ts';
 import { keysOf } from './scripts.ts';
 import { StoreConnection, type StoreObserver } from './store-connection.ts';
@@ -50,7 +48,7 @@ export class ValkeyLog implements WorldLog {
   readonly #options: ValkeyLogOptions;
   readonly #store: StoreConnection;
   readonly #directory: WorldDirectory;
-  readonly #capacity: Capacity;
+  readonly #totals: Totals;
   readonly #parts: WorldParts;
   /** By id, in order of last use, the one that was idle longest first. */
   readonly #residents = new Map<string, Resident>();
@@ -58,8 +56,6 @@ export class ValkeyLog implements WorldLog {
   /** The scenarios that this server had before, by their text. */
   readonly #formerSources = new Set<string>();
   #activeSource: ScenarioSource;
-  #attempts = 0;
-  #uses = 0;
   #numbers = 0;
   #isClosed = false;
 
@@ -67,7 +63,7 @@ export class ValkeyLog implements WorldLog {
     const { wallClock, idleMs, compiler, observer } = options;
     this.#options = options;
     this.maxWorlds = options.maxWorlds;
-    this.#capacity = new Capacity(options.maxRecords);
+    this.#totals = new Totals(options.maxRecords, options.maxAttempts);
     this.#activeSource = options.activeSource();
     this.#store = new StoreConnection({ ...options, observer: options.storeObserver });
     const isKnown = (worldId: string): boolean => this.#residents.has(worldId);
@@ -104,16 +100,16 @@ export class ValkeyLog implements WorldLog {
   }
 
   get recordsHeld(): number {
-    return this.#capacity.records + this.#directory.elsewhere.records;
+    return this.#totals.records + this.#directory.elsewhere.records;
   }
 
   get uses(): number {
-    return this.#uses;
+    return this.#totals.uses;
   }
 
   async use(worldId: string): Promise<ValkeyWorld> {
     if (this.#isClosed) throw new Error('the sandbox is closed');
-    this.#uses += 1;
+    this.#totals.uses += 1;
     for (;;) {
       const resident = (await this.#resident(worldId, this.#options.activeSource()))!;
       const { world } = resident;
@@ -150,16 +146,18 @@ export class ValkeyLog implements WorldLog {
   }
 
   draft(): Draft {
-    return this.#capacity.draft();
+    return this.#totals.draft();
   }
 
   release(): void {
     for (const { world } of this.#residents.values()) world.release();
   }
 
-  close(): void {
+  /** Ends all worlds on this server, once what was sent is in the store. */
+  async close(): Promise<void> {
     this.#isClosed = true;
     this.#directory.close();
+    await Promise.allSettled([...this.#residents.values()].map(({ world }) => world.flush()));
     for (const { world } of this.#residents.values()) world.close('stop');
     this.#residents.clear();
     this.#store.close();
@@ -219,9 +217,7 @@ export class ValkeyLog implements WorldLog {
   /** @param reason why it has ended; undefined when only this server forgets it */
   #forget(worldId: string, resident: Resident, reason?: DropReason): void {
     if (this.#residents.get(worldId) === resident) this.#residents.delete(worldId);
-    this.#capacity.records -= resident.held.records;
-    this.#attempts -= resident.held.attempts;
-    resident.held = { records: 0, attempts: 0 };
+    this.#hold(resident, { records: 0, attempts: 0 });
     if (reason === undefined) resident.world.forget();
     else resident.world.close(reason);
   }
@@ -231,10 +227,16 @@ export class ValkeyLog implements WorldLog {
     const { wallClock, maxRecords } = this.#options;
     const latestUseMs = wallClock.nowMs() - FORGOTTEN_AFTER_MS;
     for (const [worldId, resident] of this.#residents) {
-      const isTooMuch = this.#residents.size > MAX_RESIDENTS || this.#capacity.records > maxRecords;
+      const isTooMuch = this.#residents.size > MAX_RESIDENTS || this.#totals.records > maxRecords;
       if (!isTooMuch || resident.usedAtMs > latestUseMs) return;
       if (resident.world.isIdle) this.#forget(worldId, resident);
     }
+  }
+
+  #hold(resident: Resident, held: Held): void {
+    this.#totals.records += held.records - resident.held.records;
+    this.#totals.attempts += held.attempts - resident.held.attempts;
+    resident.held = held;
   }
 
   #countKnown(worldId: string): void {
@@ -246,18 +248,16 @@ export class ValkeyLog implements WorldLog {
   #count(resident: Resident): void {
     const { latest, id } = resident.world;
     const held = { records: recordsHeld(latest), attempts: attemptsHeld(latest.attempts) };
-    this.#capacity.records += held.records - resident.held.records;
-    this.#attempts += held.attempts - resident.held.attempts;
-    resident.held = held;
+    this.#hold(resident, held);
     this.#directory.touch(id, { ...held, usedAtMs: resident.usedAtMs });
   }
 
   #roomFor(world: ValkeyWorld, command: Command): Room {
-    const { maxRecords, maxAttempts } = this.#options;
+    const { maxRecords, recordsFree, maxAttempts, attempts: allAttempts } = this.#totals;
     const { latest } = world;
-    const records = recordsHeld(latest) + this.#capacity.free - this.#directory.elsewhere.records;
-    const attempts =
-      attemptsHeld(latest.attempts) + maxAttempts - this.#attempts - this.#directory.elsewhere.attempts;
+    const { elsewhere } = this.#directory;
+    const records = recordsHeld(latest) + recordsFree - elsewhere.records;
+    const attempts = attemptsHeld(latest.attempts) + maxAttempts - allAttempts - elsewhere.attempts;
     if (command.kind === 'restore' && recordsHeld(command.state) > records) throw full(maxRecords);
     return { maxRecords, records, attempts };
   }

@@ -1,20 +1,16 @@
 import type { ScenarioSource } from '../../contract/snapshot-lines.ts';
 import type { Change } from '../../payout/payout.ts';
 import type { Applied, ResultOf } from '../../world/apply.ts';
-import { worldTimeMs } from '../../world/clock.ts';
 import type { Command, RestoreCommand } from '../../world/commands.ts';
+import { clockResult } from '../../world/clock.ts';
 import { eventData, type StateEvent } from '../../world/events.ts';
-import type { Exchange } from '../../world/journal/exchange.ts';
-import { journalEntry } from '../../world/journal/journal-entry.ts';
+import { journalEntry, type Exchange } from '../../world/journal/exchange.ts';
 import { isMoreDue } from '../../world/ledger.ts';
-import type { DropReason } from '../../world/payout-refusals.ts';
 import { takeSnapshot } from '../../world/snapshot.ts';
-import type { WorldState } from '../../world/state.ts';
-import { clockResult } from '../../world/time-commands.ts';
+import { worldTimeMs, type WorldState } from '../../world/state.ts';
 import { CommandParts } from '../command-parts.ts';
 import type { EventReader } from '../event-log.ts';
-import { HeldAnswers } from '../held-answers.ts';
-import type { WorldHandle } from '../world-log.ts';
+import { HeldAnswers, type DropReason, type WorldHandle } from '../world-log.ts';
 import type { OwnCommand } from './batch.ts';
 import { commandText, type Room, type StoredCommand } from './log-entry.ts';
 import { LogFollower, type FollowerParts } from './log-follower.ts';
@@ -146,6 +142,11 @@ export class ValkeyWorld implements WorldHandle {
     if (!this.#log.isWatched) return;
     const data = JSON.stringify(journalEntry(exchange));
     this.#log.send((work) => work.addEvent({ type: 'request', data }));
+  }
+
+  /** Resolves once what was sent is in the store. */
+  async flush(): Promise<void> {
+    if (!this.#log.isIdle) await this.#log.look();
   }
 
   /** Ends the world on this server. */

@@ -1,5 +1,5 @@
 import type { ScenarioSource } from '../../contract/snapshot-lines.ts';
-import { invariant } from '../../payout/invariant.ts';
+import { invariant } from '../../payout/money.ts';
 import type { ScenarioCompiler } from '../../scenario/scenario.ts';
 import { apply, type Applied } from '../../world/apply.ts';
 import type { Command, RestoreCommand } from '../../world/commands.ts';

@@ -1,17 +1,22 @@
-import { full } from '../world/payout-refusals.ts';
+import { full } from '../world/state.ts';
 import type { Draft } from './world-log.ts';
 
-/** How many records all worlds together may hold, as SANDBOX_MAX_TRANSACTIONS counts them. */
-export class Capacity {
+/** What all worlds of a log hold together, and may hold. */
+export class Totals {
   readonly maxRecords: number;
+  readonly maxAttempts: number;
   records = 0;
+  attempts = 0;
+  uses = 0;
+  /** Records of states that are being read beside their worlds. */
   #drafted = 0;
 
-  constructor(maxRecords: number) {
+  constructor(maxRecords: number, maxAttempts: number) {
     this.maxRecords = maxRecords;
+    this.maxAttempts = maxAttempts;
   }
 
-  get free(): number {
+  get recordsFree(): number {
     return this.maxRecords - this.records - this.#drafted;
   }
 
@@ -20,7 +25,7 @@ export class Capacity {
     let taken = 0;
     return {
       grow: (records) => {
-        if (this.free < records) throw full(this.maxRecords);
+        if (this.recordsFree < records) throw full(this.maxRecords);
         taken += records;
         this.#drafted += records;
       },
