@@ -4,6 +4,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Redis } from 'iovalkey';
 
 export const hasRedisServer = spawnSync('redis-server', ['--version']).status === 0;
 
@@ -52,6 +53,16 @@ export class RedisServer {
     }
     if (child.exitCode !== null) throw new Error(`no store: ${said}`);
     child.stdout.resume();
+  }
+
+  /** Asks it what only an operator would. */
+  async command(name: string, ...args: string[]): Promise<unknown> {
+    const client = new Redis(this.url);
+    try {
+      return await client.call(name, ...args);
+    } finally {
+      client.disconnect();
+    }
   }
 
   signal(signal: NodeJS.Signals): void {
