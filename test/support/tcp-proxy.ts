@@ -6,8 +6,8 @@ export class TcpProxy {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   readonly #targetPort: number;
-  /** How many bytes of the next reply still go through before the connection is cut; null for no cut. */
-  #cutAfterBytes: number | null = null;
+  /** Which reply is cut, and after how many bytes. */
+  #cut: { replies: number; readonly afterBytes: number } | null = null;
   #isStalled = false;
 
   private constructor(targetPort: number) {
@@ -26,9 +26,9 @@ export class TcpProxy {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** Cuts the connection in the middle of the next reply, so that nobody knows what became of its command. */
-  cutNextReply(afterBytes: number): void {
-    this.#cutAfterBytes = afterBytes;
+  /** Cuts the connection in the middle of a reply, after some whole ones, so that nobody knows what became of its command. */
+  cutReply(wholeReplies: number, afterBytes: number): void {
+    this.#cut = { replies: wholeReplies, afterBytes };
   }
 
   /** Lets nothing through, and says nothing of it; or lets it go on. */
@@ -64,9 +64,13 @@ export class TcpProxy {
     }
     client.on('data', (bytes) => server.write(bytes));
     server.on('data', (bytes) => {
-      if (this.#cutAfterBytes === null) return void client.write(bytes);
-      client.write(bytes.subarray(0, this.#cutAfterBytes), () => client.destroy());
-      this.#cutAfterBytes = null;
+      if (this.#cut === null || this.#cut.replies > 0) {
+        if (this.#cut !== null) this.#cut.replies -= 1;
+        client.write(bytes);
+        return;
+      }
+      client.write(bytes.subarray(0, this.#cut.afterBytes), () => client.destroy());
+      this.#cut = null;
     });
   }
 }

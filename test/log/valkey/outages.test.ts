@@ -108,16 +108,19 @@ describe.skipIf(inject('storeUrl') === '')('a connection to the store', () => {
     const { client } = await loggingServer(`redis://127.0.0.1:${proxy.port}`);
     await client.balance();
     for (let nth = 0; nth < 20; nth += 1) {
-      proxy.cutNextReply(nth);
+      proxy.cutReply(nth % 4, nth);
       const paid = await client.pay({ client_ref_id: `order-${nth}`, amount: 1 });
       expect(paid.status).toBe(200);
       expect(paid.headers.has('idempotent-replayed')).toBe(false);
+      proxy.cutReply(nth % 4, nth);
+      await client.world.fund(10);
     }
     const { balance, invariants } = await client.world.summary();
-    expect([balance, invariants]).toEqual([999_980, 'hold']);
-    expect((await client.world.requests()).map(({ id }) => id)).toEqual(
-      Array.from({ length: 21 }, (_, nth) => nth + 1),
-    );
+    expect([balance, invariants]).toEqual([1_000_180, 'hold']);
+    expect((await client.world.requests()).map(({ id, client_ref_id }) => [id, client_ref_id])).toEqual([
+      [1, null],
+      ...Array.from({ length: 20 }, (_, nth) => [nth + 2, `order-${nth}`]),
+    ]);
   });
 
   test('that carries nothing for a while makes no payout twice', async () => {
