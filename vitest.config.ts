@@ -13,6 +13,10 @@ const OTHER_STORIES = [
 ];
 /** Compiles a client of the OpenAPI document, which takes longer than any other test: only with TESTS=long. */
 const LONG_STORY = 'test/http/openapi/typed-client.test.ts';
+/** The stories that speak to a sandbox over HTTP: with TESTS=long they are told once more with worlds in a store. */
+const STORED_STORIES = ['test/http/{control,service}/*.test.ts', 'test/client/*.test.ts'];
+/** The tests of the log in a store, which start a store of their own. */
+const STORE_TESTS = 'test/log/valkey/**';
 const isLong = process.env['TESTS'] === 'long';
 
 export default defineConfig({
@@ -29,7 +33,7 @@ export default defineConfig({
         test: {
           name: 'memory',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/trials/**', ...(isLong ? [] : [LONG_STORY])],
+          exclude: ['test/trials/**', STORE_TESTS, ...(isLong ? [] : [LONG_STORY])],
           globalSetup: ['test/support/build.ts'],
         },
       },
@@ -39,6 +43,16 @@ export default defineConfig({
           name: 'json', // commands, results and states of worlds pass through JSON
           include: isLong ? [...QUICK_STORIES, ...OTHER_STORIES] : QUICK_STORIES,
           setupFiles: ['test/support/json-passage.ts'],
+          testTimeout: isLong ? 300_000 : 60_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'valkey', // worlds are in a store that the tests start
+          include: [STORE_TESTS, ...(isLong ? STORED_STORIES : [])],
+          setupFiles: ['test/support/store-passage.ts'],
+          globalSetup: ['test/support/shared-store.ts'],
           testTimeout: isLong ? 300_000 : 60_000,
         },
       },

@@ -9,10 +9,11 @@ import { CONTROL_PREFIX } from './http/request-checks.ts';
 import type { Examples } from './http/openapi/document.ts';
 import { payoutRoutes } from './http/service/payout-routes.ts';
 import { MemoryLog } from './log/memory.ts';
+import type { ValkeyLog, ValkeyLogOptions } from './log/valkey/valkey-log.ts';
 import type { WallClock } from './log/wall-clock.ts';
 import type { WorldLog } from './log/world-log.ts';
 import { packageText, packageVersion } from './package-files.ts';
-import { observeWorlds } from './platform/logging.ts';
+import { observeStore, observeWorlds } from './platform/logging.ts';
 import { dashboardFiles, docsFile } from './platform/page-files.ts';
 import { KeptState, type Restored } from './platform/state/kept-state.ts';
 import { stopwatchMs } from './platform/system-clock.ts';
@@ -53,6 +54,24 @@ async function documentOf(routes: readonly RouteOptions[]): Promise<string> {
   return openapiDocument(routes, packageVersion(), examples);
 }
 
+/** Worlds that several servers share. The client of the store is loaded only for it. */
+async function storedLog(
+  url: string,
+  options: Omit<ValkeyLogOptions, 'url' | 'server' | 'storeObserver' | 'journalBytes'>,
+  { journalMemory }: Settings,
+  log: Logger,
+): Promise<ValkeyLog> {
+  const { ValkeyLog } = await import('./log/valkey/valkey-log.ts');
+  const server = randomBytes(8).toString('hex'); // tells it from all others that ever use the store
+  return ValkeyLog.open({
+    ...options,
+    url,
+    server,
+    storeObserver: observeStore(log),
+    journalBytes: journalMemory,
+  });
+}
+
 /**
  * Builds the sandbox: what is made of what, and in which order a request meets it.
  *
@@ -74,7 +93,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
         )
       : null;
 
-  const worlds: MemoryLog = new MemoryLog({
+  const options = {
     compiler: scenarios,
     activeSource: () => scenarios.active.source,
     wallClock,
@@ -84,12 +103,15 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
     maxRecords: settings.maxTransactions,
     maxAttempts: MAX_ATTEMPTS,
     maxDocumentBytes: settings.scenarioMemory,
-    journalBudget: new MemoryBudget(settings.journalMemory),
     journalLimits: {
       items: settings.journalEntries,
       bytes: Math.ceil(settings.journalMemory / JOURNAL_SHARE),
     },
-  });
+  };
+  const stored =
+    settings.store === undefined ? null : await storedLog(settings.store, options, settings, log);
+  const worlds: MemoryLog | ValkeyLog =
+    stored ?? new MemoryLog({ ...options, journalBudget: new MemoryBudget(settings.journalMemory) });
   const { state: file, stateEvery: everyMs } = settings;
   const keptState =
     file === undefined ? null : new KeptState({ file, everyMs, worlds, compiler: scenarios, wallClock, log });
@@ -115,6 +137,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
     scenarios,
     keyOf,
     defaultKey: settings.apiKeys?.[0] ?? DEFAULT_KEY,
+    limitStore: stored?.store,
     wallClock,
     unread,
   });
@@ -124,6 +147,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
     scenarios,
     keyOf,
     requireAdmin: adminOnly(adminToken),
+    isStoreAway: () => stored?.store.isAway === true,
     wallClock,
     version: packageVersion(),
     dashboardFiles,
@@ -150,7 +174,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
     try {
       await keptState?.end();
     } finally {
-      worlds.close();
+      await worlds.close();
     }
   });
   return { app, worlds, adminToken, restored, scenarios, openapi };

@@ -47,6 +47,12 @@ const duration = (text: string): number | undefined => durationMs(text) || undef
 
 const everySoOften = (text: string): number | 'off' | undefined => (text === 'off' ? 'off' : duration(text));
 
+/** `redis://`, `rediss://`, or `redis+cluster://` with one or more hosts. */
+const storeAddress = (text: string): string | undefined => {
+  if (/^rediss?:/.test(text)) return URL.canParse(text) && new URL(text).host !== '' ? text : undefined;
+  return /^redis\+cluster:\/\/(?:[^@/\s]*@)?[^@/,\s]+(?:,[^@/,\s]+)*\/?$/.test(text) ? text : undefined;
+};
+
 const EARLIEST_CLOCK_MS = Date.UTC(2000, 0, 1);
 
 /** ISO 8601 in UTC with a four-digit year, like the timestamps of the interface. */
@@ -127,6 +133,10 @@ const SettingsSchema = z.object({
   scenarioMemory: readWith(byteSize, 'a size such as 64MiB').default(() => atMost(256 * MIB, 1 / 8)),
   state: nonEmpty('a file').optional(),
   stateEvery: readWith(everySoOften, 'a duration such as 30s, or off').prefault('off'),
+  store: readWith(
+    storeAddress,
+    'an address that begins with redis://, rediss:// or redis+cluster://',
+  ).optional(),
   metrics: onOrOff.default('off'),
   adminToken: z
     .string(expects('a text of 16 visible ASCII characters or more'))
@@ -181,6 +191,10 @@ const EXPLANATIONS: Readonly<Record<SettingName, readonly [value: string, descri
   ],
   state: ['<file>', 'the file that stores all worlds: read at the start if it exists, written at the stop'],
   stateEvery: ['<time>', 'how often the state is also written while requests arrive, or off'],
+  store: [
+    '<address>',
+    'Valkey or Redis for worlds that several servers share: redis://, rediss:// or redis+cluster://',
+  ],
   metrics: ['<on or off>', 'whether GET /_sandbox/metrics serves Prometheus metrics'],
   adminToken: ['<token>', 'the token for GET and DELETE /_sandbox/worlds, 16 characters or more'],
 };
@@ -195,6 +209,7 @@ const DEFAULT_TEXTS: Readonly<Partial<Record<SettingName, string>>> = {
   maxConnections: '4000, or fewer where the heap is small',
   scenarioMemory: '256MiB, or less where the heap is small',
   state: 'nowhere',
+  store: 'the memory of this process',
   adminToken: 'generated and printed at the start',
 };
 
@@ -222,7 +237,7 @@ export class SettingsError extends Error {
   override readonly name = 'SettingsError';
 }
 
-const SECRETS: ReadonlySet<string> = new Set(['apiKeys', 'adminToken']); // their values are never shown
+const SECRETS: ReadonlySet<string> = new Set(['apiKeys', 'adminToken', 'store']); // their values are never shown
 
 type Given = Readonly<Record<string, unknown>>;
 
@@ -241,7 +256,13 @@ export function readSettings(flags: Given, environment: Given): Settings {
     given[name] = flags[name] ?? (environment[env] === '' ? undefined : environment[env]);
   }
   const result = SettingsSchema.safeParse(given);
-  if (result.success) return result.data;
+  if (result.success) {
+    const { state, store } = result.data;
+    if (state === undefined || store === undefined) return result.data;
+    throw new SettingsError(
+      'SANDBOX_STATE and SANDBOX_STORE exclude each other: a store keeps all worlds by itself',
+    );
+  }
   const complaints = SETTINGS.flatMap(({ name, flag, env }) => {
     const issue = result.error.issues.find(({ path }) => path[0] === name);
     if (issue === undefined) return [];

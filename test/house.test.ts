@@ -76,7 +76,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   payout: ['node:crypto'],
   scenario: ['zod', 'yaml', 're2js', 'lru-cache', 'node:fs', 'node:path'],
   world: ['zod', 'tinyqueue'],
-  log: ['zod', 'node:crypto'],
+  log: ['zod', 'node:crypto', 'iovalkey'],
   referee: [],
   http: ['fastify', '@fastify/rate-limit', 'fastify-type-provider-zod', 'zod', 'pino', 'node:*'],
   platform: ['fastify', 'pino', 'pino-pretty', 'prom-client', 'zod', 'node:*'],

@@ -9,8 +9,10 @@ const Time = z.iso.datetime().meta({ examples: ['2026-01-15T10:30:00.000Z'] });
 const NextCursor = z.int().nullable().describe('The cursor of the next page; null for the last page');
 
 export const HealthAnswer = z
-  .object({ status: z.enum(['ready', 'stopping']), version: z.string() })
-  .describe('ready, or stopping');
+  .object({ status: z.enum(['ready', 'stopping', 'store_unavailable']), version: z.string() })
+  .describe('ready, stopping, or store_unavailable while the store of the worlds cannot be used');
+
+export const LiveAnswer = z.object({ status: z.literal('alive'), version: z.string() }).describe('alive');
 
 export const DroppedAnswer = z.object({
   dropped: z.string().describe('The id of the world that was dropped'),

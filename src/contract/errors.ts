@@ -29,6 +29,7 @@ export const SERVICE_REFUSALS = {
   HEADERS_TOO_LARGE: { status: 431, message: 'The request headers are larger than 16 KiB' },
   INTERNAL_ERROR: { status: 500, message: 'The sandbox itself failed; see its log' },
   SANDBOX_FULL: { status: 500, message: 'The sandbox holds the maximum number of transactions' },
+  STORE_UNAVAILABLE: { status: 503, message: 'The store of the worlds cannot be used now: try again soon' },
 } as const;
 
 /** Additional errors of the control API. docs/control-api.md lists the same. */

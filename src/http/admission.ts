@@ -4,7 +4,6 @@ import type {
   FastifyInstance,
   FastifyRequest,
   onRequestAsyncHookHandler,
-  onRequestHookHandler,
 } from 'fastify';
 import { durationText } from '../contract/duration.ts';
 import { Refusal } from '../contract/errors.ts';
@@ -64,6 +63,12 @@ export const adminOnly =
     throw unauthorized('This needs the admin token (SANDBOX_ADMIN_TOKEN, or the one printed at the start)');
   };
 
+/** Where the counters are that several servers share. */
+export interface LimitStore {
+  /** With the interface of ioredis. */
+  readonly client: unknown;
+}
+
 export interface AdmissionOptions {
   readonly log: WorldLog;
   readonly scenarios: ScenarioLibrary;
@@ -71,6 +76,8 @@ export interface AdmissionOptions {
   /** The key whose world answers a status request without one, in a dialect that answers it. */
   readonly defaultKey: string;
   readonly wallClock: WallClock;
+  /** Undefined where this server counts by itself. */
+  readonly limitStore: LimitStore | undefined;
 }
 
 const needsNoKey = ({ routeOptions, dialect, headers }: FastifyRequest): boolean =>
@@ -85,17 +92,17 @@ const needsNoKey = ({ routeOptions, dialect, headers }: FastifyRequest): boolean
  * @returns a hook that sets both in the request, and throws Refusal UNAUTHORIZED or INVALID_REQUEST
  */
 export const admission =
-  ({ log, scenarios, keyOf, defaultKey, wallClock }: AdmissionOptions): onRequestHookHandler =>
-  (request, reply, done) => {
+  ({ log, scenarios, keyOf, defaultKey, wallClock }: AdmissionOptions): onRequestAsyncHookHandler =>
+  async (request, reply) => {
     const { 'x-sandbox-scenario': wanted, authorization } = request.headers;
     const chosen = typeof wanted === 'string' ? scenarios.get(wanted) : undefined;
     if (chosen !== undefined) request.dialect = chosen.dialect; // a key that is refused is refused in it
-    const world = log.use(worldIdOf(needsNoKey(request) ? defaultKey : keyOf(authorization)));
+    const world = await log.use(worldIdOf(needsNoKey(request) ? defaultKey : keyOf(authorization)));
     journalRequest(reply, world, wallClock.nowMs());
     if (chosen !== undefined) request.chosenScenario = chosen;
     request.scenario = chosen ?? world.latest.index.base;
     request.dialect = request.scenario.dialect;
-    if (wanted === undefined || chosen !== undefined) return done();
+    if (wanted === undefined || chosen !== undefined) return;
     const message = `X-Sandbox-Scenario must be one of ${scenarios.names.join(', ')}`;
     throw invalidRequest([{ field: 'X-Sandbox-Scenario', message }]);
   };
@@ -134,6 +141,7 @@ const isFree = ({ scenario, routeOptions }: FastifyRequest): boolean =>
 export async function limitRates(
   app: FastifyInstance,
   maxWorlds: number,
+  store: LimitStore | undefined,
 ): Promise<onRequestAsyncHookHandler> {
   await app.register(rateLimitPlugin, {
     global: false,
@@ -141,10 +149,19 @@ export async function limitRates(
     max: (request: FastifyRequest) => limitOf(request).max,
     timeWindow: (request: FastifyRequest) => limitOf(request).windowMs,
     cache: maxWorlds,
+    ...(store && { redis: store.client, nameSpace: 'payout-sandbox:1:limit:' }),
     keyGenerator: ({ world, scenario }) => `${world.id} ${world.latest.generation} ${scenario.name}`, // a reset begins anew
     errorResponseBuilder: (request, { ttl }) => refusal(request, ttl), // what it returns is thrown
     addHeadersOnExceeding: NO_HEADERS,
     addHeaders: { ...NO_HEADERS, 'retry-after': false }, // the refusal has it, where the dialect does
   });
-  return app.rateLimit();
+  const count = app.rateLimit();
+  return async (request, reply) => {
+    try {
+      await count.call(app, request, reply);
+    } catch (error) {
+      if (store === undefined || error instanceof Refusal) throw error;
+      throw new Refusal('STORE_UNAVAILABLE', { headers: { 'retry-after': '1' } });
+    }
+  };
 }

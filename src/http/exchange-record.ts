@@ -4,7 +4,7 @@ import type { Dialect } from '../contract/dialect.ts';
 import type { RefusalData } from '../contract/errors.ts';
 import type { RouteName } from '../contract/scenario-document.ts';
 import { MAX_TEXT_LENGTH, type InitiateRequest } from '../contract/service.ts';
-import type { WorldHandle } from '../log/world-log.ts';
+import type { ExchangePlace, WorldHandle } from '../log/world-log.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import {
   type Answered,
@@ -12,7 +12,6 @@ import {
   type ExchangeOutcome,
   withoutKeys,
 } from '../world/journal/exchange.ts';
-import type { JournalPlace } from '../world/journal/journal.ts';
 import type { RequestResult } from '../world/requests.ts';
 import type { Connections } from './limits/connections.ts';
 import type { UnreadAnswers } from './limits/unread-answers.ts';
@@ -30,7 +29,7 @@ declare module 'fastify' {
     world: WorldHandle;
     /** Set when a request of the service is admitted to its world. Times are world time and wall time. */
     arrival?: Pick<Exchange, 'atMs' | 'wallMs' | 'headers'>;
-    journalPlace?: JournalPlace;
+    journalPlace?: ExchangePlace;
     /** The body as it came; set by the parser of JSON bodies. */
     bodyText?: string;
     /** Why a bank might refuse the payout; set by the initiate route. */
@@ -113,16 +112,16 @@ export function journalRequest(reply: FastifyReply, world: WorldHandle, wallMs: 
 }
 
 /** Puts what is known now into the journal. @returns the same */
-export function updateJournal(reply: FastifyReply): Exchange {
+export async function updateJournal(reply: FastifyReply): Promise<Exchange> {
   const exchange = exchangeOf(reply);
-  reply.request.journalPlace?.update(exchange);
+  await reply.request.journalPlace?.update(exchange);
   return exchange;
 }
 
 /** Notes an answer before its first byte leaves: so that a client which has the answer finds it in the journal. */
-export function noteAnswer(reply: FastifyReply, body: string): void {
+export async function noteAnswer(reply: FastifyReply, body: string): Promise<void> {
   reply.answered = { status: reply.statusCode, headers: reply.getHeaders(), body };
-  updateJournal(reply);
+  await updateJournal(reply);
 }
 
 /** The last four characters of an account; nothing of one that has no more than that. */
@@ -195,7 +194,7 @@ export const requestRecorder =
         const line = lineOf(exchange, reply);
         log[request.isQuiet ? 'debug' : 'info'](line, 'request');
         if (request.journalPlace === undefined) return;
-        request.journalPlace.update(exchange);
+        void request.journalPlace.update(exchange);
         request.world.announce(exchange);
       } catch (error) {
         // the answer is given, and only the log is left to say so: a process with many worlds must not end by it

@@ -80,12 +80,12 @@ export function httpServer(options: Options) {
     setRequestId(reply); // late, since a request may choose the dialect that leaves it out
     done();
   });
-  app.addHook('onSend', (request, reply, payload, done) => {
+  app.addHook('onSend', async (request, reply, payload) => {
     const isText = typeof payload === 'string';
-    if (request.journalPlace !== undefined) noteAnswer(reply, isText ? payload : '');
-    if (!isText || payload.length < LONG_CHARACTERS) return done(null, payload);
+    if (request.journalPlace !== undefined) await noteAnswer(reply, isText ? payload : '');
+    if (!isText || payload.length < LONG_CHARACTERS) return payload;
     unread.wait(reply.raw, payload.length);
-    done(null, Buffer.from(payload)); // Node would set three times its length aside to write a text
+    return Buffer.from(payload); // Node would set three times its length aside to write a text
   });
   app.setErrorHandler(answerError);
   takeJsonBodies(app);

@@ -8,17 +8,10 @@ import { eventData } from '../world/events.ts';
 import { journalEntry, type Exchange } from '../world/journal/exchange.ts';
 import { Journal, type MemoryBudget } from '../world/journal/journal.ts';
 import { nextDueMsOf } from '../world/ledger.ts';
-import {
-  attemptsHeld,
-  documentBytesHeld,
-  full,
-  noRoomForDocument,
-  openWorld,
-  recordsHeld,
-  worldTimeMs,
-  type WorldState,
-} from '../world/state.ts';
+import { full, noRoomForDocument, openWorld, worldTimeMs, type WorldState } from '../world/state.ts';
+import { CommandParts } from './command-parts.ts';
 import { EventLog, type EventReader } from './event-log.ts';
+import { heldBy, NOTHING, type Held, type Totals } from './totals.ts';
 import { SettlementTimer, type WallClock } from './wall-clock.ts';
 import {
   dropped,
@@ -41,42 +34,6 @@ export interface WorldParts {
   readonly journalLimits: { readonly items: number; readonly bytes: number };
 }
 
-/** What all worlds of a log may hold together. */
-export interface TotalLimits {
-  readonly maxRecords: number;
-  readonly maxAttempts: number;
-  /** In their scenarios and rules. */
-  readonly maxDocumentBytes: number;
-}
-
-/** What all worlds of a log hold together, and may hold. */
-export class Totals implements TotalLimits {
-  readonly maxRecords: number;
-  readonly maxAttempts: number;
-  readonly maxDocumentBytes: number;
-  records = 0;
-  attempts = 0;
-  documentBytes = 0;
-  /** What states hold that are being read beside their worlds. */
-  draftedRecords = 0;
-  draftedBytes = 0;
-  uses = 0;
-
-  constructor({ maxRecords, maxAttempts, maxDocumentBytes }: TotalLimits) {
-    this.maxRecords = maxRecords;
-    this.maxAttempts = maxAttempts;
-    this.maxDocumentBytes = maxDocumentBytes;
-  }
-
-  get recordsFree(): number {
-    return this.maxRecords - this.records - this.draftedRecords;
-  }
-
-  get documentBytesFree(): number {
-    return this.maxDocumentBytes - this.documentBytes - this.draftedBytes;
-  }
-}
-
 type OnChanges = (changes: readonly Change[]) => void;
 
 /** A world in the memory of this process. A command is atomic because nothing in it waits. */
@@ -92,12 +49,9 @@ export class MemoryWorld implements WorldHandle {
   readonly #parts: WorldParts;
   readonly #totals: Totals;
   /** What it counts for in the totals. */
-  #records = 0;
-  #documentBytes = 0;
-  #attempts = 0;
+  #held = NOTHING;
   readonly #timer: SettlementTimer;
-  /** A command that is applied in several parts, which the following ones wait for. */
-  #unfinished: Promise<unknown> | null = null;
+  readonly #commandParts: CommandParts;
   #closed: DropReason | null = null;
 
   constructor(id: string, parts: WorldParts, totals: Totals) {
@@ -109,6 +63,7 @@ export class MemoryWorld implements WorldHandle {
     this.usedAtMs = this.openedAtMs;
     this.#state = openWorld(id, activeSource(), this.openedAtMs, compiler);
     this.#timer = new SettlementTimer(wallClock, () => this.#settle());
+    this.#commandParts = new CommandParts(wallClock);
     this.#journal = new Journal(journalLimits, journalBudget);
   }
 
@@ -131,12 +86,7 @@ export class MemoryWorld implements WorldHandle {
   }
 
   async submit<C extends Command>(command: C, onChanges?: OnChanges): Promise<ResultOf<C>> {
-    const replaces = command.kind === 'reset' || command.kind === 'restore';
-    if (!replaces) while (this.#unfinished !== null) await this.#unfinished;
-    let applied = this.#apply(command, onChanges);
-    if (applied.kind === 'unfinished') applied = await this.#finish(applied.next, onChanges);
-    if (applied.kind === 'refused') throw new Refusal(applied.refusal.code, applied.refusal.details);
-    return applied.result as ResultOf<C>;
+    return this.#commandParts.submit(command, (part) => this.#apply(part, onChanges));
   }
 
   async read<T>(look: (state: Readonly<WorldState>) => T): Promise<T> {
@@ -158,7 +108,7 @@ export class MemoryWorld implements WorldHandle {
   /** Ends the world: its timer, the answers it holds back, its readers, its journal. */
   close(reason: DropReason): void {
     this.#closed = reason;
-    this.#count(0, 0, 0);
+    this.#count(NOTHING);
     this.#timer.set(null, this.#state.clock);
     this.held.close();
     this.#events?.close();
@@ -171,24 +121,6 @@ export class MemoryWorld implements WorldHandle {
     this.#events?.close();
   }
 
-  /** Applies what is left of a command part by part, and lets others have their turn in between. */
-  async #finish(command: Command, onChanges?: OnChanges): Promise<Exclude<Applied, { kind: 'unfinished' }>> {
-    let done = (): void => undefined;
-    const unfinished = new Promise<void>((resolve) => (done = resolve));
-    this.#unfinished = unfinished;
-    try {
-      for (let next = command; ;) {
-        await this.#parts.wallClock.yieldToEventLoop();
-        const applied = this.#apply(next, onChanges);
-        if (applied.kind !== 'unfinished') return applied;
-        next = applied.next;
-      }
-    } finally {
-      if (this.#unfinished === unfinished) this.#unfinished = null;
-      done();
-    }
-  }
-
   #apply(command: Command, onChanges?: OnChanges): Applied {
     if (this.#closed !== null) throw dropped(this.#closed);
     this.#follow();
@@ -197,8 +129,7 @@ export class MemoryWorld implements WorldHandle {
       this.held.release();
       this.#journal.clear();
     }
-    const state = this.#state;
-    this.#count(recordsHeld(state), attemptsHeld(state.attempts), documentBytesHeld(state));
+    this.#count(heldBy(this.#state));
     const changes: Change[] = [];
     for (const event of outcome.events) {
       if (event.type === 'settlement') {
@@ -214,25 +145,22 @@ export class MemoryWorld implements WorldHandle {
 
   /** @throws Refusal SANDBOX_FULL for a restore that there is no room for */
   #stamp(command: Command): Stamp {
-    const { recordsFree, documentBytesFree, maxRecords, maxAttempts, attempts } = this.#totals;
+    const { recordsFree, attemptsFree, documentBytesFree, limits } = this.#totals;
+    const { maxRecords } = limits;
     // a body may come long after its key; a settlement follows from what was known before
     if (command.kind !== 'settle' && command.kind !== 'follow') this.#totals.uses += 1;
     if (command.kind === 'restore') {
-      const { state } = command;
-      if (recordsHeld(state) > recordsFree + this.#records) throw full(maxRecords);
-      if (documentBytesHeld(state) > documentBytesFree + this.#documentBytes) throw noRoomForDocument();
+      const { records, documentBytes } = heldBy(command.state);
+      if (records > recordsFree + this.#held.records) throw full(maxRecords);
+      if (documentBytes > documentBytesFree + this.#held.documentBytes) throw noRoomForDocument();
     }
     const wallMs = this.#parts.wallClock.nowMs();
-    return { wallMs, maxRecords, recordsFree, attemptsFree: maxAttempts - attempts, documentBytesFree };
+    return { wallMs, maxRecords, recordsFree, attemptsFree, documentBytesFree };
   }
 
-  #count(records: number, attempts: number, documentBytes: number): void {
-    this.#totals.records += records - this.#records;
-    this.#totals.attempts += attempts - this.#attempts;
-    this.#totals.documentBytes += documentBytes - this.#documentBytes;
-    this.#records = records;
-    this.#attempts = attempts;
-    this.#documentBytes = documentBytes;
+  #count(held: Held): void {
+    this.#totals.replace(this.#held, held);
+    this.#held = held;
   }
 
   /** Takes over the scenario of the server where it has changed, in a world that follows it. */

@@ -1,5 +1,5 @@
-import { full, noRoomForDocument } from '../world/state.ts';
-import { MemoryWorld, Totals, type TotalLimits, type WorldParts } from './memory-world.ts';
+import { MemoryWorld, type WorldParts } from './memory-world.ts';
+import { Totals, type TotalLimits } from './totals.ts';
 import type { Draft, DropReason, WorldLog, WorldRow } from './world-log.ts';
 
 interface MemoryLogOptions extends WorldParts, TotalLimits {
@@ -62,22 +62,7 @@ export class MemoryLog implements WorldLog {
   }
 
   draft(): Draft {
-    const totals = this.#totals;
-    let taken = { records: 0, documentBytes: 0 };
-    return {
-      grow: (records, documentBytes) => {
-        if (totals.recordsFree < records) throw full(totals.maxRecords);
-        if (totals.documentBytesFree < documentBytes) throw noRoomForDocument();
-        taken = { records: taken.records + records, documentBytes: taken.documentBytes + documentBytes };
-        totals.draftedRecords += records;
-        totals.draftedBytes += documentBytes;
-      },
-      end: () => {
-        totals.draftedRecords -= taken.records;
-        totals.draftedBytes -= taken.documentBytes;
-        taken = { records: 0, documentBytes: 0 };
-      },
-    };
+    return this.#totals.draft();
   }
 
   /** Ends all answers that are held back and all readers, in every world. */

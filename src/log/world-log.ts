@@ -3,13 +3,14 @@ import type { Change } from '../payout/payout.ts';
 import type { ResultOf } from '../world/apply.ts';
 import type { Command } from '../world/commands.ts';
 import type { Exchange } from '../world/journal/exchange.ts';
-import type { JournalPlace, JournalRead } from '../world/journal/journal.ts';
+import type { JournalRead } from '../world/journal/journal.ts';
 import type { WorldState } from '../world/state.ts';
 import type { EventReader } from './event-log.ts';
 
 /**
  * The seam to storage: it orders the commands of each world, and applies them with `world/apply.ts`. Whatever stands behind
- * it, every command is one atomic step, and every answer is up to date.
+ * it, every command is one atomic step, and every answer is up to date. A log in memory answers at once where a log in a
+ * store gives a promise, which a Refusal STORE_UNAVAILABLE may end.
  */
 export interface WorldLog {
   /** How many worlds there are, and how many there may be. */
@@ -19,12 +20,12 @@ export interface WorldLog {
   readonly recordsHeld: number;
   /** Goes up with every use of any world: as long as it stays the same, nothing has changed. */
   readonly uses: number;
-  /** The world of this id, opened at its first use. Counts as a use. */
-  use(worldId: string): WorldHandle;
+  /** The world of this id, up to date, opened at its first use. Counts as a use. */
+  use(worldId: string): WorldHandle | Promise<WorldHandle>;
   /** All worlds, the one that was idle longest first. */
-  list(): readonly WorldRow[];
+  list(): readonly WorldRow[] | Promise<readonly WorldRow[]>;
   /** Ends a world. @returns whether there was one */
-  drop(worldId: string): boolean;
+  drop(worldId: string): boolean | Promise<boolean>;
   /** Counts a state that is being read beside its world. */
   draft(): Draft;
 }
@@ -49,7 +50,7 @@ export interface WorldHandle {
   readonly id: string;
   /** World time, ms since the epoch. */
   readonly nowMs: number;
-  /** The state as this server knows it, for what need not be up to date. Read it, never keep it. */
+  /** The state as this server knows it, for what need not be newer than the use of its world. Read it, never keep it. */
   readonly latest: Readonly<WorldState>;
   /** The answers that rules hold back on this server. */
   readonly held: HeldAnswers;
@@ -74,18 +75,26 @@ export interface WorldHandle {
    * @returns a function that ends the reading
    * @throws Refusal TOO_MANY_READERS
    */
-  watch(afterId: string | undefined, reader: EventReader): () => void;
+  watch(afterId: string | undefined, reader: EventReader): (() => void) | Promise<() => void>;
   /** Publishes a request as an event. */
   announce(exchange: Exchange): void;
 }
 
 export interface WorldJournal {
   /** Takes in a request that has just come. @param headersLength how many characters its headers have */
-  begin(exchange: Exchange, headersLength: number): JournalPlace;
+  begin(exchange: Exchange, headersLength: number): ExchangePlace;
   /** What is known, the oldest first, and how many older requests were dropped. */
   read(): JournalRead | Promise<JournalRead>;
   /** Drops all of it. @returns how many requests that were */
   clear(): number | Promise<number>;
+}
+
+/** The place of one exchange in a journal. */
+export interface ExchangePlace {
+  /** Which request of its world it is, counted from 1; 0 until it is known. */
+  readonly nth: number;
+  /** Puts what is now known of the exchange in the place of what was known. A promise of it never fails. */
+  readonly update: (exchange: Exchange) => void | Promise<void>;
 }
 
 /** Looks at the state of a world, or resolves to null when it was dropped meanwhile. */
@@ -146,6 +155,10 @@ export class HeldAnswers {
     }
     this.#ends.add(end);
     return () => this.#ends.delete(end);
+  }
+
+  get isEmpty(): boolean {
+    return this.#ends.size === 0;
   }
 
   /** Whether the world, or the sandbox, ends with its answers: a reset ends only them. */

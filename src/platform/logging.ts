@@ -72,6 +72,14 @@ export async function standardLog(settings: Settings, pretty: boolean): Promise<
   return { log, end };
 }
 
+/** Writes one line when the store of the worlds goes, and one when it is back. */
+export const observeStore = (log: Logger) => ({
+  away: (reason: string): void =>
+    log.error({ reason }, 'the store cannot be used: requests are answered 503 until it is back'),
+  back: (awayMs: number): void => log.info({ away_ms: awayMs }, 'the store is back'),
+  warning: (what: string): void => log.warn(`the store: ${what}`),
+});
+
 /** Writes a line for each settlement, and for what happens to worlds. @param settled is called for each settlement too */
 export const observeWorlds = (log: Logger, settled?: (change: Change) => void): WorldObserver => ({
   settled: (worldId, change) => {

@@ -19,6 +19,11 @@ function refusalOf(flags: Record<string, unknown>, environment: Record<string, u
 }
 
 const GOOD: Record<SettingName, readonly (readonly [text: string, value: unknown])[]> = {
+  store: [
+    ['redis://localhost', 'redis://localhost'],
+    [' rediss://me:secret@store.example.test:6380/2 ', 'rediss://me:secret@store.example.test:6380/2'],
+    ['redis+cluster://me:secret@one:6379,two:6379', 'redis+cluster://me:secret@one:6379,two:6379'],
+  ],
   port: [
     ['0', 0],
     ['65535', 65_535],
@@ -171,6 +176,7 @@ test('settings have the documented defaults', () => {
     state: undefined,
     stateEvery: 'off',
     metrics: 'off',
+    store: undefined,
     adminToken: undefined,
   });
 });
@@ -185,6 +191,7 @@ const withDefaultInWords = new Set<SettingName>([
   'scenarioMemory',
   'scenarios',
   'state',
+  'store',
 ]);
 
 test.each(SETTINGS.filter(({ name }) => !withDefaultInWords.has(name)))(

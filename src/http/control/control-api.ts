@@ -64,9 +64,8 @@ export async function controlApi(
   takeNothingElse(app);
   await app.register(adminRoutes, options);
   await app.register(async (keyed) => {
-    keyed.addHook('onRequest', (request, _reply, done) => {
-      request.world = log.use(worldIdOf(keyOf(request.headers.authorization)));
-      done();
+    keyed.addHook('onRequest', async (request) => {
+      request.world = await log.use(worldIdOf(keyOf(request.headers.authorization)));
     });
     const typed = keyed.withTypeProvider<ZodTypeProvider>();
     const ofWorld = [worldRoutes, walletRoutes, scenarioRoutes, journalRoutes, stateRoutes, eventRoutes];

@@ -24,6 +24,8 @@ export interface ControlOptions extends Waiting {
   readonly requireAdmin: KeyReader;
   readonly version: string;
   readonly isStopping: () => boolean;
+  /** Whether the worlds are in a store that cannot be used now. */
+  readonly isStoreAway: () => boolean;
   /** The longest snapshot that can be restored. */
   readonly maxStateBytes: number;
   /** All metrics in Prometheus' text format; null when metrics are off. */

@@ -28,7 +28,7 @@ export const eventRoutes: ControlRoutes = async (app, { wallClock, unread }) => 
         answers: { type: 'text/event-stream', description: 'The events', schema: EventsText },
       },
     },
-    (request, reply) => {
+    async (request, reply) => {
       const { world, headers } = request;
       const { socket } = request.raw;
       if (socket.destroyed) return void reply.hijack(); // the client left while this request waited for its turn
@@ -56,13 +56,17 @@ export const eventRoutes: ControlRoutes = async (app, { wallClock, unread }) => 
         socket.destroy();
       };
       const { 'last-event-id': last } = headers;
-      leave = world.watch(typeof last === 'string' ? last : undefined, {
+      leave = await world.watch(typeof last === 'string' ? last : undefined, {
         take: (event) => send(frame(event)),
         end: () => {
           stop();
           raw.end();
         },
       });
+      if (socket.destroyed || isOver) {
+        leave();
+        return void reply.hijack();
+      }
       // the socket and not the response: one that waits behind another response never hears that its client leaves
       socket.once('close', stop);
       raw.once('error', stop);

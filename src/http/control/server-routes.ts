@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
-import { DroppedAnswer, HealthAnswer, WorldsAnswer } from '../../contract/control-answers.ts';
+import { DroppedAnswer, HealthAnswer, LiveAnswer, WorldsAnswer } from '../../contract/control-answers.ts';
 import { Refusal } from '../../contract/errors.ts';
 import { readUnlessDropped, type WorldRow } from '../../log/world-log.ts';
 import { toInr } from '../../payout/money.ts';
@@ -22,20 +22,30 @@ function acceptsGzip(header = ''): boolean {
 
 /** What everybody may ask of the server. No key is needed, since nothing of a world is in these answers. */
 export const serverRoutes: ControlRoutes = async (app, options) => {
-  const { version, isStopping, metricsText, openapi, docsFile } = options;
+  const { version, isStopping, isStoreAway, metricsText, openapi, docsFile } = options;
 
   app.get(
     '/health',
     operation('Server', 'getHealth', 'Whether the sandbox is ready', HealthAnswer, {
-      description: 'It listens once its scenarios are read and its state is restored; 503 while it stops.',
+      description:
+        'It listens once its scenarios are read and its state is restored; 503 while it stops, or cannot use its store.',
       access: 'everybody',
       response: { 200: HealthAnswer, 503: HealthAnswer },
     }),
     (_request, reply): z.infer<typeof HealthAnswer> => {
-      if (!isStopping()) return { status: 'ready', version };
-      void reply.code(503);
-      return { status: 'stopping', version };
+      const status = isStopping() ? 'stopping' : isStoreAway() ? 'store_unavailable' : 'ready';
+      if (status !== 'ready') void reply.code(503);
+      return { status, version };
     },
+  );
+
+  app.get(
+    '/live',
+    operation('Server', 'getLiveness', 'Whether the process is alive', LiveAnswer, {
+      description: '200 also while its store is away, which a restart would not bring back.',
+      access: 'everybody',
+    }),
+    (): z.infer<typeof LiveAnswer> => ({ status: 'alive', version }),
   );
 
   let document: Promise<Buffer> | undefined; // one copy for all readers
@@ -136,7 +146,8 @@ export const adminRoutes: ControlRoutes = async (app, { log, requireAdmin }) => 
       access: 'admin',
     }),
     async () => {
-      const rows = await Promise.all(log.list().map(rowOf));
+      const worlds = await log.list();
+      const rows = await Promise.all(worlds.map(rowOf));
       return { worlds: rows.filter((row) => row !== null) };
     },
   );
@@ -148,8 +159,8 @@ export const adminRoutes: ControlRoutes = async (app, { log, requireAdmin }) => 
       errors: ['WORLD_NOT_FOUND'],
       params: z.object({ id: z.string().meta({ description: 'The id that a list of worlds shows' }) }),
     }),
-    ({ params: { id } }) => {
-      if (!log.drop(id)) throw new Refusal('WORLD_NOT_FOUND', { message: `There is no world ${id}` });
+    async ({ params: { id } }) => {
+      if (!(await log.drop(id))) throw new Refusal('WORLD_NOT_FOUND', { message: `There is no world ${id}` });
       return { dropped: id };
     },
   );

@@ -39,9 +39,10 @@ export async function applyEffect(
   { wallClock, unread }: Waiting,
 ): Promise<FastifyReply> {
   const { fault, delayMs, garbage } = effect;
-  const wait = (ms: number | null) => {
-    reply.request.world.announce(updateJournal(reply)); // so that whoever watches sees that it hangs
-    return heldBack(ms, reply, wallClock);
+  const wait = async (ms: number | null) => {
+    const until = heldBack(ms, reply, wallClock); // first: a reset that comes now must find it
+    reply.request.world.announce(await updateJournal(reply)); // so that whoever watches sees that it hangs
+    return until;
   };
   setSandboxHeader(reply, 'x-sandbox-rule', effect.rule);
   const body = writeAnswer(effect.respond, answer, normalBody, reply);
@@ -56,7 +57,7 @@ export async function applyEffect(
   reply.ordered = { ...reply.ordered, fault: fault.kind };
   void reply.hijack();
   if (fault.kind !== 'hang') {
-    noteAnswer(reply, body);
+    await noteAnswer(reply, body);
     unread.wait(reply.raw, body.length);
   }
   await breakWire(fault, { reply, body, garbage, wait });

@@ -114,7 +114,7 @@ const asked = ({ arrival, chosenScenario }: FastifyRequest) => ({
 /** The three routes of the payout service. */
 export const payoutRoutes: FastifyPluginAsyncZod<AdmissionOptions & Waiting> = async (app, options) => {
   app.addHook('onRequest', admission(options));
-  app.addHook('onRequest', await limitRates(app, options.log.maxWorlds));
+  app.addHook('onRequest', await limitRates(app, options.log.maxWorlds, options.limitStore));
 
   /**
    * Submits a request to its world, and answers what became of it: normally, or as a rule orders.
@@ -155,6 +155,7 @@ export const payoutRoutes: FastifyPluginAsyncZod<AdmissionOptions & Waiting> = a
           'REFERENCE_CONFLICT',
           'RATE_LIMITED',
           'SANDBOX_FULL',
+          'STORE_UNAVAILABLE',
         ],
         body: InitiateRequest,
       }),

@@ -71,7 +71,8 @@ export class KeptState {
         restored.worlds += 1;
         restored.payouts += read.state.payouts.length;
         if (restored.worlds > worlds.maxWorlds) continue; // the start is refused below, with their number
-        await worlds.use(read.id).submit({ kind: 'restore', state: read.state, clock: 'ran-on' });
+        const world = await worlds.use(read.id);
+        await world.submit({ kind: 'restore', state: read.state, clock: 'ran-on' });
       }
     } finally {
       draft.end();
@@ -125,7 +126,7 @@ export class KeptState {
 
   async *#snapshots(counted: { worlds: number }): AsyncGenerator<Snapshot> {
     const { worlds, wallClock } = this.#options;
-    for (const { world } of worlds.list()) {
+    for (const { world } of await worlds.list()) {
       const snapshot = await readUnlessDropped(world, takeSnapshot);
       if (snapshot !== null) {
         counted.worlds += 1;

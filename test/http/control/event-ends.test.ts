@@ -45,19 +45,23 @@ async function sandboxWithManualClock(settings: SettingsInput = {}) {
   const { url, worlds } = server;
   const sandbox = connectSandbox({ url, adminToken: ADMIN_TOKEN });
   const client = (key: string): Client => clientOf(sandbox.world(key));
-  worlds.use(worldIdOf(WATCHED));
+  await worlds.use(worldIdOf(WATCHED));
   return { url, clock, worlds, sandbox, client, idleTimers: clock.timers, close: () => server.close() };
 }
 
 type ManualSandbox = Awaited<ReturnType<typeof sandboxWithManualClock>>;
 
 test.each<[string, SettingsInput, (sandbox: ManualSandbox) => Promise<unknown>]>([
-  ['the admin', {}, ({ sandbox, worlds }) => sandbox.dropWorld(worlds.use(worldIdOf(WATCHED)).id)],
+  [
+    'the admin',
+    {},
+    async ({ sandbox, worlds }) => sandbox.dropWorld((await worlds.use(worldIdOf(WATCHED))).id),
+  ],
   [
     'the limit of worlds',
     { maxWorlds: 2 },
     async ({ worlds }) => {
-      for (const key of [HUNG, 'sk_test_one_more']) worlds.use(worldIdOf(key));
+      for (const key of [HUNG, 'sk_test_one_more']) await worlds.use(worldIdOf(key));
     },
   ],
   [
@@ -65,7 +69,7 @@ test.each<[string, SettingsInput, (sandbox: ManualSandbox) => Promise<unknown>]>
     { worldIdle: '10s' },
     async ({ worlds, clock }) => {
       await clock.pass(6000);
-      worlds.use(worldIdOf(HUNG));
+      await worlds.use(worldIdOf(HUNG));
       await clock.pass(6000);
     },
   ],
@@ -76,9 +80,9 @@ test.each<[string, SettingsInput, (sandbox: ManualSandbox) => Promise<unknown>]>
     const { url, clock, worlds, idleTimers } = sandbox;
     const socket = readBehindHang(url);
     await expect.poll(() => clock.timers, EVENTUALLY).toBe(idleTimers + 1);
-    const { id } = worlds.use(worldIdOf(WATCHED));
+    const { id } = await worlds.use(worldIdOf(WATCHED));
     await drop(sandbox);
-    expect(worlds.list().map(({ world }) => world.id)).not.toContain(id);
+    expect((await worlds.list()).map(({ world }) => world.id)).not.toContain(id);
     expect(clock.timers).toBe(idleTimers);
     expect(socket.destroyed).toBe(false);
     await clock.pass(2 * HEARTBEAT_MS);
@@ -96,7 +100,7 @@ test('readers that stopped reading end when their world is dropped, and nothing 
     await expect.poll(() => clock.timers, EVENTUALLY).toBeGreaterThan(idleTimers);
     for (let event = 0; event < 8; event += 1) await payouts.pay({ amount: 0, remarks: 'x'.repeat(60_000) });
   }
-  await sandbox.dropWorld(worlds.use(worldIdOf(WATCHED)).id);
+  await sandbox.dropWorld((await worlds.use(worldIdOf(WATCHED))).id);
   expect(clock.timers).toBe(idleTimers);
   await clock.pass(2 * HEARTBEAT_MS);
 });

@@ -844,7 +844,7 @@ describe('a second payout', () => {
     const pay = async () =>
       seen(await fetch(`${server.url}/payout/initiate`, { method: 'POST', headers, body }));
     const answers = await Promise.all(Array.from({ length: count }, pay));
-    return { answers, state: server.worlds.use(worldIdOf('sk_test_crowd')).latest };
+    return { answers, state: (await server.worlds.use(worldIdOf('sk_test_crowd'))).latest };
   }
 
   test('forty identical requests at once make forty payouts and forty debits', async () => {

@@ -146,7 +146,7 @@ async function heapBytes(): Promise<number> {
 
 test(`${FAULTED} faulted requests whose clients disconnect leave no socket, timer, held answer or memory behind`, async () => {
   const { url, worlds, timers, held, connections } = await openSandbox();
-  worlds.use(worldIdOf(KEY));
+  await worlds.use(worldIdOf(KEY));
   const idleTimers = timers.size; // drops idle worlds
   const names = HELD.map(([name]) => name);
   const batch = async (size: number): Promise<void> => {
@@ -167,7 +167,7 @@ test(`${FAULTED} faulted requests whose clients disconnect leave no socket, time
   for (let sent = 0; sent < FAULTED; sent += 250) await batch(250);
   expect(timers.size).toBe(idleTimers);
   expect(((await heapBytes()) - before) / FAULTED).toBeLessThan(800); // bytes a request
-  const balance = worlds.use(worldIdOf(KEY)).latest.wallet;
+  const balance = (await worlds.use(worldIdOf(KEY))).latest.wallet;
   expect(balance.balancePaise).toBe(100_000_000); // none of the payouts happened
 }, 120_000);
 
@@ -187,7 +187,7 @@ test.each(HELD)('dropping a world ends its own answers held by %s, and no others
   const kept = send(url, rule, 'sk_test_second');
   await expect.poll(() => held.size, EVENTUALLY).toBe(2);
   const ended = closed(dropped);
-  worlds.use(worldIdOf('sk_test_third'));
+  await worlds.use(worldIdOf('sk_test_third'));
   await ended;
   expect(held.size).toBe(1);
   expect(kept.closed).toBe(false);
@@ -199,7 +199,7 @@ test.each(HELD)('a world that is dropped before it answers holds no answer for %
   const socket = open(url);
   socket.write(head);
   await once(socket, 'data'); // its world is found
-  worlds.use(worldIdOf('sk_test_other'));
+  await worlds.use(worldIdOf('sk_test_other'));
   const ended = closed(socket.resume());
   socket.write(body);
   await ended;
@@ -209,7 +209,7 @@ test.each(HELD)('a world that is dropped before it answers holds no answer for %
 
 test('a client that disconnects in the middle of a slow body ends it', async () => {
   const { url, timers, held, connections, worlds } = await openSandbox();
-  worlds.use(worldIdOf(KEY));
+  await worlds.use(worldIdOf(KEY));
   const idleTimers = timers.size;
   const socket = send(url, 'slow-body');
   await once(socket, 'data'); // the head

@@ -115,6 +115,7 @@ const PROVOKED: Record<ServiceRefusalCode, (errors: ErrorRows) => Promise<Seen>>
     await world.pay();
     return world.pay({ client_ref_id: 'order-2' });
   },
+  STORE_UNAVAILABLE: async (errors) => (await clientIn(errors, { store: 'redis://127.0.0.1:1' }))().pay(), // nothing listens there
 };
 
 const CODES = Object.keys(SERVICE_REFUSALS) as ServiceRefusalCode[];

@@ -1,0 +1,53 @@
+import { Refusal } from '../contract/errors.ts';
+import type { Applied, ResultOf } from '../world/apply.ts';
+import type { Command } from '../world/commands.ts';
+import type { WallClock } from './wall-clock.ts';
+
+/** Submits the commands of one world, those in several parts too, which the following ones wait for. */
+export class CommandParts {
+  readonly #wallClock: WallClock;
+  #unfinished: Promise<unknown> | null = null;
+
+  constructor(wallClock: WallClock) {
+    this.#wallClock = wallClock;
+  }
+
+  /**
+   * Applies a command, and what is left of it part by part, and lets others have their turn in between. Only what replaces the
+   * state does not wait for an unfinished command.
+   *
+   * @throws Refusal as the command is refused
+   */
+  async submit<C extends Command>(
+    command: C,
+    apply: (command: Command) => Applied | Promise<Applied>,
+  ): Promise<ResultOf<C>> {
+    const replaces = command.kind === 'reset' || command.kind === 'restore';
+    if (!replaces) while (this.#unfinished !== null) await this.#unfinished;
+    const first = apply(command);
+    let applied = first instanceof Promise ? await first : first;
+    if (applied.kind === 'unfinished') applied = await this.#finish(applied.next, apply);
+    if (applied.kind === 'refused') throw new Refusal(applied.refusal.code, applied.refusal.details);
+    return applied.result as ResultOf<C>;
+  }
+
+  async #finish(
+    command: Command,
+    apply: (command: Command) => Applied | Promise<Applied>,
+  ): Promise<Exclude<Applied, { kind: 'unfinished' }>> {
+    let done = (): void => undefined;
+    const unfinished = new Promise<void>((resolve) => (done = resolve));
+    this.#unfinished = unfinished;
+    try {
+      for (let next = command; ;) {
+        await this.#wallClock.yieldToEventLoop();
+        const applied = await apply(next);
+        if (applied.kind !== 'unfinished') return applied;
+        next = applied.next;
+      }
+    } finally {
+      if (this.#unfinished === unfinished) this.#unfinished = null;
+      done();
+    }
+  }
+}

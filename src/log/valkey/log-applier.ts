@@ -1,0 +1,121 @@
+import { Refusal } from '../../contract/errors.ts';
+import type { Change } from '../../payout/payout.ts';
+import type { Applied } from '../../world/apply.ts';
+import type { Command } from '../../world/commands.ts';
+import type { StateEvent } from '../../world/events.ts';
+import type { WallClock } from '../wall-clock.ts';
+import type { WorldObserver } from '../world-log.ts';
+import { isReplacing, type OwnCommand } from './batch.ts';
+import { logEntry, type LogEntry, type StreamEntry } from './log-entry.ts';
+import type { StoreConnection } from './store-connection.ts';
+import { LogMoved, type WorldCopy } from './world-copy.ts';
+
+/** Told what the commands of a log do. */
+export interface Listener {
+  /** @param isOwn whether a command of this server did it */
+  readonly applied: (event: StateEvent, isOwn: boolean) => void;
+  /** The world was reset, or another state was put in its place. */
+  readonly replaced: () => void;
+}
+
+interface Parts {
+  readonly store: StoreConnection;
+  readonly wallClock: WallClock;
+  readonly observer: WorldObserver;
+}
+
+type Collector = NonNullable<OwnCommand['collect']>;
+
+const ENTRIES_AT_ONCE = 50;
+
+const changesIn = (events: readonly StateEvent[]): readonly Change[] =>
+  events.flatMap((event) => (event.type === 'settlement' ? [event.change] : []));
+
+/** Applies the commands of one log in their order, and tells those who submitted them here what they came to. */
+export class LogApplier {
+  readonly #worldId: string;
+  readonly #parts: Parts;
+  readonly #listener: Listener;
+  readonly #collectors = new Set<Collector>();
+  #hasRestored = false;
+
+  constructor(worldId: string, parts: Parts, listener: Listener) {
+    this.#worldId = worldId;
+    this.#parts = parts;
+    this.#listener = listener;
+  }
+
+  /** Whether a restore was applied since this was last asked. */
+  takeRestored(): boolean {
+    const hasRestored = this.#hasRestored;
+    this.#hasRestored = false;
+    return hasRestored;
+  }
+
+  stopCollecting(collect: Collector): void {
+    this.#collectors.delete(collect);
+  }
+
+  /**
+   * Applies what is new in the log: what others have appended, and what an earlier call of this server has.
+   *
+   * @returns those of its commands that are not among it
+   * @throws LogMoved, Refusal STORE_UNAVAILABLE
+   */
+  async applyNews(
+    copy: WorldCopy,
+    news: readonly StreamEntry[],
+    commands: readonly OwnCommand[],
+  ): Promise<readonly OwnCommand[]> {
+    const { store, wallClock } = this.#parts;
+    if (news.length === 0) return commands;
+    const own = new Map(commands.map((command) => [`${store.server}:${command.number}`, command]));
+    for (const [nth, item] of news.entries()) {
+      if (nth > 0 && nth % ENTRIES_AT_ONCE === 0) await wallClock.yieldToEventLoop();
+      const entry = logEntry(item);
+      const command = own.get(entry.name);
+      own.delete(entry.name);
+      if (command === undefined) await this.#applyEntry(copy, entry);
+      else this.#applyCommand(copy, command, entry.position, entry.wallMs);
+    }
+    return [...own.values()];
+  }
+
+  /** Applies commands of this server that a call has just appended. */
+  applyOwn(copy: WorldCopy, commands: readonly OwnCommand[], nowMs: number): void {
+    for (const command of commands) this.#applyCommand(copy, command, copy.place.position + 1, nowMs);
+  }
+
+  async #applyEntry(copy: WorldCopy, entry: LogEntry): Promise<void> {
+    const isOwn = entry.name.startsWith(`${this.#parts.store.server}:`);
+    try {
+      const applied = await copy.applyEntry(entry);
+      if (applied !== null) this.#tell(applied.command, applied.outcome, isOwn);
+    } catch (error) {
+      if (error instanceof LogMoved || error instanceof Refusal) throw error; // it has not been applied
+      this.#parts.observer.failed(this.#worldId, error); // whoever submitted it is told as well
+    }
+  }
+
+  #applyCommand(copy: WorldCopy, own: OwnCommand, position: number, wallMs: number): void {
+    const { command, room, number, collect } = own;
+    const name = `${this.#parts.store.server}:${number}`;
+    try {
+      const outcome = copy.applyCommand({ position, name }, wallMs, command, room);
+      if (collect !== undefined) this.#collectors.add(collect);
+      this.#tell(command, outcome, true);
+      if (collect !== undefined && outcome.kind !== 'unfinished') this.#collectors.delete(collect);
+      own.applied(outcome);
+    } catch (error) {
+      own.failed(error);
+    }
+  }
+
+  #tell(command: Command, { kind, events }: Applied, isOwn: boolean): void {
+    if (kind === 'done' && isReplacing(command)) this.#listener.replaced();
+    if (command.kind === 'restore') this.#hasRestored = true;
+    const changes = this.#collectors.size === 0 ? [] : changesIn(events);
+    for (const collect of this.#collectors) collect(changes);
+    for (const event of events) this.#listener.applied(event, isOwn);
+  }
+}

@@ -1,0 +1,64 @@
+import type { ScenarioSource } from '../../contract/snapshot-lines.ts';
+import type { Command, RestoreCommand, Stamp } from '../../world/commands.ts';
+import { attemptsHeld, documentBytesHeld, recordsHeld, type WorldState } from '../../world/state.ts';
+import type { Held } from '../totals.ts';
+
+/** What a log begins with: the scenario that the world stands on, whatever server reads it. */
+interface Opening {
+  readonly kind: 'open';
+  readonly source: ScenarioSource;
+}
+
+/** A restore as it stands in the log: its state is beside it, under a key of its own. */
+export interface StoredRestore extends Pick<RestoreCommand, 'kind' | 'clock'> {
+  readonly key: string;
+}
+
+export type StoredCommand = Opening | Exclude<Command, RestoreCommand> | StoredRestore;
+
+/** How much the world may hold after the command, as the server that submitted it counted it: caps over all worlds are approximate. */
+export interface Room extends Held {
+  readonly maxRecords: number;
+}
+
+/** One command of a log. */
+export interface LogEntry {
+  /** Where it stands, counted from 1. */
+  readonly position: number;
+  /** The name of the command before it, so that a log which does not continue what was seen is noticed. */
+  readonly before: string;
+  /** `SERVER:NUMBER`: who submitted it, and which of its commands it is. */
+  readonly name: string;
+  /** The store's own time, ms since the epoch: one clock for all servers. */
+  readonly wallMs: number;
+  readonly text: string;
+}
+
+export const commandText = (command: StoredCommand, room: Room): string => JSON.stringify([room, command]);
+
+export const readCommand = (text: string): readonly [Room, StoredCommand] =>
+  JSON.parse(text) as [Room, StoredCommand];
+
+/** A stream entry as the store returns it: `[ID, [p, BEFORE, s, SERVER, n, NUMBER, t, MS, c, TEXT]]`. */
+export type StreamEntry = readonly [id: string, fields: readonly string[]];
+
+export const logEntry = ([id, fields]: StreamEntry): LogEntry => ({
+  position: Number(id.slice(id.indexOf('-') + 1)),
+  before: fields[1]!,
+  name: `${fields[3]}:${fields[5]}`,
+  wallMs: Number(fields[7]),
+  text: fields[9]!,
+});
+
+/** What a command is applied with, the same on every server. */
+export const stampOf = (
+  state: WorldState,
+  wallMs: number,
+  { maxRecords, records, attempts, documentBytes }: Room,
+): Stamp => ({
+  wallMs,
+  maxRecords,
+  recordsFree: records - recordsHeld(state),
+  attemptsFree: attempts - attemptsHeld(state.attempts),
+  documentBytesFree: documentBytes - documentBytesHeld(state),
+});

@@ -1,0 +1,273 @@
+import type { ScenarioSource } from '../../contract/snapshot-lines.ts';
+import type { ScenarioCompiler } from '../../scenario/scenario.ts';
+import { nextDueMsOf } from '../../world/ledger.ts';
+import type { WorldState } from '../../world/state.ts';
+import { SettlementTimer, type WallClock } from '../wall-clock.ts';
+import { dropped, type DropReason, type WorldObserver } from '../world-log.ts';
+import {
+  failBatch,
+  syncArguments,
+  WaitingWork,
+  type Batch,
+  type OwnCommand,
+  type SyncReply,
+} from './batch.ts';
+import { LogApplier, type Listener } from './log-applier.ts';
+import { Compaction, keptMs } from './compaction.ts';
+import { keysOf, type WorldKeys } from './scripts.ts';
+import { newerFormat, storeUnavailable, type StoreConnection } from './store-connection.ts';
+import { LogMoved, WorldCopy } from './world-copy.ts';
+
+export interface FollowerParts {
+  readonly store: StoreConnection;
+  readonly compiler: ScenarioCompiler;
+  readonly wallClock: WallClock;
+  readonly observer: WorldObserver;
+  /** Numbers that this server has not given before: to calls, commands and places of the journal. */
+  readonly nextNumber: () => number;
+  /** A world that was not used for so long is gone. */
+  readonly idleMs: number;
+  /** How much the journal of one world may hold. */
+  readonly journalLimits: () => { readonly items: number; readonly bytes: number };
+}
+
+interface Told extends Listener {
+  /** A step is due, and nobody may have asked for it. */
+  readonly due: () => void;
+  /** The state may hold more or less than before. */
+  readonly changed: () => void;
+  readonly closed: () => void;
+}
+
+const OTHERS_WAIT_MS = 250; // a settlement is announced by whoever did something last, or else by the others
+const MOST_RELOADS = 5;
+
+/**
+ * Follows the log of one world, and appends to it. One call is under way at a time; what waits meanwhile goes along with the
+ * next. Every call brings what the other servers have appended, and all of it is applied in order.
+ */
+export class LogFollower {
+  readonly #id: string;
+  readonly #keys: WorldKeys;
+  readonly #parts: FollowerParts;
+  readonly #told: Told;
+  readonly #timer: SettlementTimer;
+  readonly #waiting = new WaitingWork();
+  #copy: WorldCopy | null = null;
+  #former: WorldState | null = null;
+  #isCalling = false;
+  #callNumber = 0;
+  /** How far the store's clock is ahead of that of this server. */
+  #aheadMs = 0;
+  #watchedUntilMs = 0;
+  #latestMs = 0;
+  readonly #compaction: Compaction;
+  readonly #applier: LogApplier;
+  #closed: DropReason | null = null;
+
+  constructor(id: string, parts: FollowerParts, told: Told) {
+    const { wallClock, store } = parts;
+    this.#id = id;
+    this.#keys = keysOf(id);
+    this.#parts = parts;
+    this.#told = told;
+    const storeClock: WallClock = {
+      nowMs: () => this.storeNowMs,
+      schedule: (atMs, callback) => {
+        const isOwn = this.#copy?.place.name.startsWith(`${store.server}:`) === true;
+        return wallClock.schedule(atMs - this.#aheadMs + (isOwn ? 0 : OTHERS_WAIT_MS), callback);
+      },
+      yieldToEventLoop: () => wallClock.yieldToEventLoop(),
+    };
+    this.#compaction = new Compaction(this.#keys, parts);
+    this.#applier = new LogApplier(id, parts, told);
+    this.#timer = new SettlementTimer(storeClock, () => told.due());
+  }
+
+  /** The state as this server knows it; while it begins again, as it was before. */
+  get state(): WorldState {
+    const state = this.#copy?.state ?? this.#former;
+    if (state === null) throw storeUnavailable();
+    return state;
+  }
+
+  /** The state at the time that the store had in the latest call. */
+  get view(): WorldState {
+    const { state } = this;
+    return { ...state, wallMs: Math.max(state.wallMs, this.#latestMs) };
+  }
+
+  get storeNowMs(): number {
+    return this.#parts.wallClock.nowMs() + this.#aheadMs;
+  }
+
+  get openedAtMs(): number {
+    return this.#copy?.openedAtMs ?? 0;
+  }
+
+  get isNew(): boolean {
+    return this.#copy?.isNew === true;
+  }
+
+  get isClosed(): boolean {
+    return this.#closed !== null;
+  }
+
+  /** Whether anybody would notice an event. */
+  get isWatched(): boolean {
+    return this.#watchedUntilMs > this.#latestMs;
+  }
+
+  get isIdle(): boolean {
+    return !this.#isCalling && !this.#compaction.isRunning && this.#waiting.isEmpty;
+  }
+
+  /** Opens the world. @param source what a new one stands on; null to make none. @returns whether it is there */
+  async open(source: ScenarioSource | null): Promise<boolean> {
+    const { idleMs } = this.#parts;
+    const copy = await WorldCopy.open(this.#id, this.#keys, this.#parts, source, keptMs(idleMs));
+    if (copy === null) return false;
+    this.#copy = copy;
+    if (copy.state === null) await this.look();
+    return true;
+  }
+
+  /** Resolves once the state is up to date, and what was sent before is in the store. */
+  look(): Promise<void> {
+    return new Promise((ready, failed) => this.send((work) => work.addLook({ ready, failed })));
+  }
+
+  /** Adds work to what goes along with the next call. */
+  send(add: (work: WaitingWork) => void): void {
+    add(this.#waiting);
+    if (!this.#isCalling) void this.#callAll();
+  }
+
+  stopCollecting(collect: NonNullable<OwnCommand['collect']>): void {
+    this.#applier.stopCollecting(collect);
+  }
+
+  /** Ends it on this server. */
+  close(reason: DropReason): void {
+    if (this.#closed !== null) return;
+    this.#closed = reason;
+    this.#timer.set(null, { frozenAtMs: 0 });
+    this.#told.closed();
+    if (!this.#isCalling) this.#failWaiting(dropped(reason));
+  }
+
+  async #callAll(): Promise<void> {
+    this.#isCalling = true;
+    while (!this.#waiting.isEmpty) {
+      const batch = this.#waiting.take();
+      try {
+        await this.#call(batch);
+      } catch (error) {
+        failBatch(batch, error);
+      }
+      if (this.#closed !== null) this.#failWaiting(dropped(this.#closed));
+    }
+    this.#isCalling = false;
+  }
+
+  #failWaiting(error: unknown): void {
+    while (!this.#waiting.isEmpty) failBatch(this.#waiting.take(), error);
+  }
+
+  /** Sends a batch until its fate is known, and applies what the log has. @throws Refusal, as for the whole batch */
+  async #call(batch: Batch): Promise<void> {
+    const { store, wallClock } = this.#parts;
+    this.#callNumber = this.#parts.nextNumber();
+    let { commands } = batch; // those that were not found in the log so far
+    let isUnsure = false;
+    let reloads = 0;
+    const reload = async (): Promise<void> => {
+      reloads += 1;
+      // what may have been appended may be in the part of the log that this server jumps over
+      if (reloads > MOST_RELOADS || (isUnsure && commands.length > 0)) throw storeUnavailable();
+      await this.#reload();
+    };
+    for (;;) {
+      if (this.#closed !== null) throw dropped(this.#closed);
+      const reply = await store.reliably(async () => {
+        try {
+          return await this.#sync({ ...batch, commands });
+        } catch (error) {
+          isUnsure = true;
+          throw error;
+        }
+      });
+      if (reply[0] === 'gone') return await this.#gone();
+      if (reply[0] === 'newer') throw newerFormat(reply[1]);
+      if (reply[0] === 'behind') {
+        await reload();
+        continue;
+      }
+      this.#latestMs = Math.max(this.#latestMs, reply[1]);
+      this.#aheadMs = reply[1] - wallClock.nowMs();
+      try {
+        commands = await this.#applier.applyNews(this.#copy!, reply[3], commands);
+      } catch (error) {
+        if (!(error instanceof LogMoved)) throw error;
+        isUnsure ||= reply[0] === 'done';
+        await reload();
+        continue;
+      }
+      if (reply[0] === 'more') continue;
+      this.#watchedUntilMs = reply[2];
+      this.#applier.applyOwn(this.#copy!, commands, reply[1]);
+      this.#finish(batch, reply[4]);
+      return;
+    }
+  }
+
+  #sync(batch: Batch): Promise<SyncReply> {
+    const { store, idleMs, journalLimits } = this.#parts;
+    const { epoch, place } = this.#copy!;
+    const call = {
+      keys: this.#keys,
+      epoch,
+      place,
+      server: store.server,
+      number: this.#callNumber,
+      keptMs: keptMs(idleMs),
+      journalLimits: journalLimits(),
+    };
+    return store.script<SyncReply>('sync', ...syncArguments(call, batch));
+  }
+
+  #schedule(): void {
+    this.#timer.set(nextDueMsOf(this.state), this.state.clock);
+    this.#told.changed();
+  }
+
+  #finish({ entries, looks, commands }: Batch, firstEntry: number): void {
+    this.#schedule();
+    let nth = firstEntry;
+    for (const { isNew, written } of entries) {
+      written(isNew ? nth : null);
+      if (isNew) nth += 1;
+    }
+    for (const { ready } of looks) ready();
+    if (commands.length > 0) this.#compaction.consider(this.#copy!, this.#applier.takeRestored());
+  }
+
+  /** Begins again at the latest snapshot. */
+  async #reload(): Promise<void> {
+    const { state } = this;
+    const copy = await WorldCopy.open(this.#id, this.#keys, this.#parts, null, 0);
+    if (copy === null) return; // the next call finds that it is gone
+    this.#copy = copy;
+    this.#former = state;
+    if (copy.state?.generation !== state.generation) this.#told.replaced();
+  }
+
+  /** The world was dropped in the store, or its time was over, or the store has lost it. */
+  async #gone(): Promise<never> {
+    const reason = await this.#parts.store
+      .reliably(() => this.#parts.store.client.get(this.#keys.dropped))
+      .catch(() => null);
+    this.close((reason ?? 'idle') as DropReason);
+    throw dropped(this.#closed!);
+  }
+}

@@ -1,0 +1,262 @@
+import { Cluster, Redis, type RedisOptions } from 'iovalkey';
+import { Refusal } from '../../contract/errors.ts';
+import type { WallClock } from '../wall-clock.ts';
+import { FORMAT, KEY_PREFIX, SCRIPTS, type ScriptName } from './scripts.ts';
+
+/** Told when the store cannot be used any more, and when it can again. */
+export interface StoreObserver {
+  readonly away: (reason: string) => void;
+  readonly back: (awayMs: number) => void;
+  /** What an operator should know of the store. */
+  readonly warning: (what: string) => void;
+}
+
+interface Options {
+  /** `redis://`, `rediss://` or `redis+cluster://`. */
+  readonly url: string;
+  /** Tells this server from all others. */
+  readonly server: string;
+  readonly wallClock: WallClock;
+  readonly observer: StoreObserver;
+}
+
+const ANSWER_WITHIN_MS = 800; // one call, or one page of a long state
+const GIVE_UP_AFTER_MS = 1200; // a call and its repetitions: with the last of them less than 2 s
+const AGAIN_AFTER_MS = 25;
+const HEARTBEAT_MS = 1000;
+const HEARTBEAT_WHILE_AWAY_MS = 250;
+const HEARTBEAT_KEPT_MS = 10_000;
+const LONGEST_PAUSE_MS = 500; // between attempts to connect
+
+/** Refusals of the store that pass: it starts, is full, only reads, has no master, or moves slots. */
+const PASSING =
+  /^(?:LOADING|READONLY|OOM|MISCONF|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|NOREPLICAS|BUSY|UNBLOCKED|NOSCRIPT|MOVED|ASK)\b/;
+
+const isReply = (error: unknown): error is Error => error instanceof Error && error.name === 'ReplyError';
+
+/** Whether a call may succeed if it is repeated: not where the store has refused it for what it is. */
+const isPassing = (error: unknown): boolean => !isReply(error) || PASSING.test(error.message);
+
+export const storeUnavailable = (message?: string): Refusal =>
+  new Refusal('STORE_UNAVAILABLE', {
+    ...(message === undefined ? {} : { message }),
+    headers: { 'retry-after': '1' },
+  });
+
+/** @param isOwn whether this server has done it itself */
+type Follower = (isOwn: boolean) => void;
+
+type Client = Redis | Cluster;
+type Calls = Record<ScriptName, (...args: (string | number)[]) => Promise<unknown>>;
+
+/**
+ * Nothing is sent again by the client library: what was under way when a connection broke fails (`maxRetriesPerRequest: 0`), and
+ * whoever called decides.
+ */
+const COMMON: RedisOptions = {
+  connectTimeout: ANSWER_WITHIN_MS,
+  socketTimeout: 2 * ANSWER_WITHIN_MS, // a connection that nothing comes from any more is made anew
+  maxRetriesPerRequest: 0,
+  autoResendUnfulfilledCommands: false,
+  retryStrategy: (times) => Math.min(times * AGAIN_AFTER_MS, LONGEST_PAUSE_MS),
+};
+
+function clientFor(text: string): Client {
+  if (!text.startsWith('redis+cluster:')) return new Redis(text, COMMON);
+  const { username, password, hosts } = clusterAddress(text);
+  return new Cluster(
+    hosts.map(({ hostname: host, port }) => ({ host, port: Number(port || 6379) })),
+    {
+      redisOptions: { ...COMMON, username, password },
+      clusterRetryStrategy: (times) => Math.min(times * AGAIN_AFTER_MS, LONGEST_PAUSE_MS),
+      slotsRefreshTimeout: ANSWER_WITHIN_MS,
+    },
+  );
+}
+
+/** `redis+cluster://user:password@one:6379,two:6379` */
+function clusterAddress(text: string) {
+  const [, account, list] = /^redis\+cluster:\/\/(?:(.*)@)?([^/]*)/.exec(text)!;
+  const { username, password } = new URL(`redis://${account ?? ''}@host`);
+  const hosts = list!.split(',').map((host) => new URL(`redis://${host}`));
+  return { username: decodeURIComponent(username), password: decodeURIComponent(password), hosts };
+}
+
+/** The connection to the store: its scripts, whether it can be used, and what is new. */
+export class StoreConnection {
+  readonly server: string;
+  /** For the server's rate limit. */
+  readonly client: Client;
+  readonly #options: Options;
+  readonly #subscriber: Client;
+  readonly #calls: Calls;
+  readonly #followers = new Map<string, Set<Follower>>();
+  #awaySinceMs: number | null = null;
+  #cancelHeartbeat: () => void = () => undefined;
+  #isClosed = false;
+
+  constructor(options: Options) {
+    this.#options = options;
+    this.server = options.server;
+    this.client = clientFor(options.url);
+    this.#subscriber = clientFor(options.url);
+    for (const client of [this.client, this.#subscriber]) client.on('error', () => undefined); // each call says it
+    for (const [name, script] of Object.entries(SCRIPTS)) this.client.defineCommand(name, script);
+    this.#calls = this.client as unknown as Calls;
+    this.#subscriber.on('message', (channel: string, by: string) => this.#tell(channel, by === this.server));
+    this.#subscriber.on('ready', () => {
+      for (const channel of this.#followers.keys()) this.#tell(channel, false); // what was missed meanwhile
+    });
+  }
+
+  get isAway(): boolean {
+    return this.#awaySinceMs !== null;
+  }
+
+  /** Asks the store whether it can be used, now and every second from now on. */
+  async start(): Promise<void> {
+    await this.#heartbeat();
+    if (!this.isAway) await this.#checkSettings();
+  }
+
+  /** Runs a script once. @throws Error when no answer comes in time */
+  script<T>(name: ScriptName, ...args: (string | number)[]): Promise<T> {
+    return this.#calls[name](...args) as Promise<T>;
+  }
+
+  /**
+   * Does a piece of work in the store, and does it again as long as it may succeed, for little more than a second.
+   *
+   * @param work may have been done already when it is called again
+   * @throws Refusal STORE_UNAVAILABLE
+   */
+  async reliably<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#isClosed || this.isAway) throw storeUnavailable();
+    try {
+      return await this.#insist(work);
+    } catch (error) {
+      if (!isPassing(error)) throw error;
+      this.#setAway(error);
+      throw storeUnavailable();
+    }
+  }
+
+  /** Calls back when something is new on a channel, or may be. @returns a function that ends it */
+  follow(channel: string, callback: Follower): () => void {
+    const followers = this.#followers.get(channel) ?? new Set();
+    this.#followers.set(channel, followers.add(callback));
+    void this.#subscribe(channel, callback);
+    return () => {
+      followers.delete(callback);
+      if (followers.size > 0 || this.#followers.get(channel) !== followers) return;
+      this.#followers.delete(channel);
+      this.#subscriber.unsubscribe(channel).catch(() => undefined);
+    };
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#cancelHeartbeat();
+    this.client.disconnect();
+    this.#subscriber.disconnect();
+  }
+
+  async #subscribe(channel: string, callback: Follower): Promise<void> {
+    try {
+      await this.#subscriber.subscribe(channel);
+      callback(false); // what happened before is found by looking now
+    } catch {
+      // the store is away: once it is back, everybody is told
+    }
+  }
+
+  #tell(channel: string, isOwn: boolean): void {
+    for (const callback of this.#followers.get(channel) ?? []) callback(isOwn);
+  }
+
+  /** Twice at least: a process that was busy itself for so long has not looked whether the answer was there. */
+  async #insist<T>(work: () => Promise<T>): Promise<T> {
+    const { wallClock } = this.#options;
+    const endMs = wallClock.nowMs() + GIVE_UP_AFTER_MS;
+    for (let tried = 1; ; tried += 1) {
+      try {
+        return await this.#inTime(work());
+      } catch (error) {
+        const isOver = tried > 1 && wallClock.nowMs() >= endMs;
+        if (isOver || this.#isClosed || !isPassing(error)) throw error;
+        await this.#pause(AGAIN_AFTER_MS);
+      }
+    }
+  }
+
+  /** @throws Error when it takes too long, which a process that was busy itself finds out after it has looked what has come */
+  async #inTime<T>(work: Promise<T>): Promise<T> {
+    const { wallClock } = this.#options;
+    let cancel = (): void => undefined;
+    const late = new Promise<never>((_resolve, reject) => {
+      const check = async (): Promise<void> => {
+        await wallClock.yieldToEventLoop();
+        reject(new Error(`no answer within ${ANSWER_WITHIN_MS} ms`));
+      };
+      cancel = wallClock.schedule(wallClock.nowMs() + ANSWER_WITHIN_MS, () => void check());
+    });
+    try {
+      return await Promise.race([work, late]);
+    } finally {
+      cancel();
+    }
+  }
+
+  #pause(ms: number): Promise<void> {
+    const { wallClock } = this.#options;
+    return new Promise((resolve) => wallClock.schedule(wallClock.nowMs() + ms, resolve));
+  }
+
+  /** Writes something: a store that is full, or that only reads, cannot be used either. */
+  async #heartbeat(): Promise<void> {
+    const { wallClock } = this.#options;
+    const beat = () => this.client.set(`${KEY_PREFIX}heartbeat`, this.server, 'PX', HEARTBEAT_KEPT_MS);
+    try {
+      await (this.isAway ? this.#inTime(beat()) : this.#insist(beat));
+      this.#setBack();
+    } catch (error) {
+      this.#setAway(error);
+    }
+    if (this.#isClosed) return;
+    const pauseMs = this.isAway ? HEARTBEAT_WHILE_AWAY_MS : HEARTBEAT_MS;
+    this.#cancelHeartbeat = wallClock.schedule(wallClock.nowMs() + pauseMs, () => void this.#heartbeat());
+  }
+
+  #setAway(error: unknown): void {
+    if (this.isAway || this.#isClosed) return;
+    this.#awaySinceMs = this.#options.wallClock.nowMs();
+    this.#options.observer.away(error instanceof Error ? error.message : String(error));
+  }
+
+  #setBack(): void {
+    if (this.#awaySinceMs === null || this.#isClosed) return;
+    const awayMs = this.#options.wallClock.nowMs() - this.#awaySinceMs;
+    this.#awaySinceMs = null;
+    this.#options.observer.back(awayMs);
+  }
+
+  /** Warns of a store that drops what it should keep. */
+  async #checkSettings(): Promise<void> {
+    if (this.client instanceof Cluster) return;
+    try {
+      const [, policy] = (await this.client.config('GET', 'maxmemory-policy')) as string[];
+      if (policy === undefined || policy === 'noeviction') return;
+      this.#options.observer.warning(
+        `its maxmemory-policy is ${policy}: it may drop parts of worlds; use noeviction`,
+      );
+    } catch {
+      // a managed store does not tell its settings
+    }
+  }
+}
+
+/** @throws Refusal STORE_UNAVAILABLE: a newer program has written this world */
+export const newerFormat = (format: number): Refusal =>
+  storeUnavailable(
+    `A newer version of the sandbox wrote this world in format ${format}, and this one reads format ${FORMAT}: update this server`,
+  );

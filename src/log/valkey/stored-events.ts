@@ -1,0 +1,138 @@
+import { Refusal } from '../../contract/errors.ts';
+import type { EventReader, PublishedEvent } from '../event-log.ts';
+import type { WallClock } from '../wall-clock.ts';
+import type { StreamEntry } from './log-entry.ts';
+import type { WorldKeys } from './scripts.ts';
+import { storeUnavailable, type StoreConnection } from './store-connection.ts';
+
+const MAX_READERS = 32; // of one world on one server
+const WATCHED_MS = 300_000; // so long events are kept for a reader who may come back
+const RENEWED_MS = 60_000;
+
+interface Reading {
+  readonly reader: EventReader;
+  /** The number of the last event that it has. */
+  last: number;
+}
+
+interface Options {
+  readonly keys: WorldKeys;
+  readonly store: StoreConnection;
+  readonly wallClock: WallClock;
+}
+
+/** The readers of a world's events on this server. The events are in the store, so that a reader can go on at any server. */
+export class StoredEvents {
+  readonly #options: Options;
+  readonly #readings = new Set<Reading>();
+  #epoch = '';
+  #cancelRenewal: (() => void) | null = null;
+  #pulling: Promise<void> | null = null;
+  #isNewsAhead = false;
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  get hasReaders(): boolean {
+    return this.#readings.size > 0;
+  }
+
+  /** @returns a function that ends the reading */
+  async read(afterId: string | undefined, reader: EventReader): Promise<() => void> {
+    if (this.#readings.size >= MAX_READERS) throw new Refusal('TOO_MANY_READERS');
+    const reading: Reading = { reader, last: Infinity }; // takes its place before it waits, and reads nothing so far
+    this.#readings.add(reading);
+    try {
+      const last = await this.#watch();
+      const after = afterId === undefined ? last : this.#numberOf(afterId, last);
+      if (after === null) reader.take({ id: this.#idOf(0), type: 'missed', data: '{"missed":null}' });
+      reading.last = after ?? 0;
+      await this.pull();
+    } catch (error) {
+      this.#readings.delete(reading);
+      throw error;
+    }
+    return () => this.#readings.delete(reading);
+  }
+
+  /** Gives the readers what is new. */
+  pull(): Promise<void> {
+    this.#isNewsAhead = true;
+    return (this.#pulling ??= this.#pullAll().finally(() => (this.#pulling = null)));
+  }
+
+  end(): void {
+    this.#cancelRenewal?.();
+    for (const { reader } of this.#readings) reader.end();
+    this.#readings.clear();
+  }
+
+  async #pullAll(): Promise<void> {
+    const { store, keys } = this.#options;
+    while (this.#isNewsAhead && this.hasReaders) {
+      this.#isNewsAhead = false;
+      const from = Math.min(...[...this.#readings].map(({ last }) => last));
+      if (from === Infinity) return;
+      const epoch = this.#epoch;
+      const entries = await store.reliably(
+        () =>
+          store.client.xrange(keys.events, `(${epoch}-${from}`, `${epoch}-${2 ** 53}`) as Promise<
+            StreamEntry[]
+          >,
+      );
+      for (const [id, fields] of entries) this.#deliver(Number(id.slice(id.indexOf('-') + 1)), fields);
+    }
+  }
+
+  #deliver(number: number, [, type, , data]: readonly string[]): void {
+    const event = { id: this.#idOf(number), type, data } as PublishedEvent;
+    for (const reading of this.#readings) {
+      if (number <= reading.last) continue;
+      const missed = number - reading.last - 1;
+      if (missed > 0) {
+        reading.reader.take({
+          id: this.#idOf(number - 1),
+          type: 'missed',
+          data: JSON.stringify({ missed }),
+        });
+      }
+      reading.last = number;
+      reading.reader.take(event);
+    }
+  }
+
+  /** Says in the store that somebody reads, now and as long as somebody does. @returns the number of the last event */
+  async #watch(): Promise<number> {
+    const { store, keys, wallClock } = this.#options;
+    const [epoch, last] = await store.reliably(() =>
+      store.script<[string?, number?]>('watch', keys.head, keys.events, WATCHED_MS),
+    );
+    if (epoch === undefined) throw storeUnavailable();
+    if (epoch !== this.#epoch)
+      for (const reading of this.#readings) if (reading.last < Infinity) reading.last = 0;
+    this.#epoch = epoch;
+    this.#cancelRenewal ??= wallClock.schedule(wallClock.nowMs() + RENEWED_MS, () => void this.#renew());
+    return last ?? 0;
+  }
+
+  async #renew(): Promise<void> {
+    this.#cancelRenewal = null;
+    if (!this.hasReaders) return;
+    try {
+      await this.#watch();
+      await this.pull();
+    } catch {
+      const { wallClock } = this.#options; // the store is away
+      this.#cancelRenewal = wallClock.schedule(wallClock.nowMs() + RENEWED_MS / 10, () => void this.#renew());
+    }
+  }
+
+  #idOf = (number: number): string => `${Number(this.#epoch).toString(36)}-${number}`;
+
+  /** The number that an id stands for; null for one of another epoch. */
+  #numberOf(id: string, last: number): number | null {
+    const [, epoch, number] = /^([a-z0-9]+)-(\d{1,15})$/.exec(id) ?? [];
+    return epoch === Number(this.#epoch).toString(36) && Number(number) <= last ? Number(number) : null;
+  }
+}

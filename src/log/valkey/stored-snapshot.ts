@@ -1,0 +1,79 @@
+import type { ScenarioCompiler } from '../../scenario/scenario.ts';
+import type { Snapshot } from '../../world/snapshot.ts';
+import type { WorldState } from '../../world/state.ts';
+import { readWorlds, snapshotText } from '../snapshot-text.ts';
+import type { WallClock } from '../wall-clock.ts';
+import type { StoreConnection } from './store-connection.ts';
+
+/** Where in its log a state stands. */
+export interface Place {
+  readonly position: number;
+  /** The name of the command at this position. */
+  readonly name: string;
+}
+
+interface Head extends Place {
+  readonly epoch: string;
+  readonly generation: number;
+}
+
+export interface StoredState extends Head {
+  readonly state: WorldState;
+}
+
+const PIECES_AT_ONCE = 16; // of some 64 KiB each
+const MAX_LINE = Infinity;
+/** Whoever reads it has room for it: it was counted when it was made. */
+const NO_LIMIT = { grow: () => undefined, end: () => undefined };
+
+/** Writes a snapshot under a key, in pieces of text after a head. */
+export async function writeState(
+  store: StoreConnection,
+  key: string,
+  head: Head,
+  snapshot: Snapshot,
+  keptMs: number,
+): Promise<void> {
+  const { client } = store;
+  const append = (pieces: string[]): Promise<unknown> => client.rpush(key, ...pieces);
+  await client.del(key);
+  let pieces = [JSON.stringify(head)];
+  for await (const piece of snapshotText([snapshot])) {
+    pieces.push(piece);
+    if (pieces.length < PIECES_AT_ONCE) continue;
+    await append(pieces);
+    pieces = [];
+  }
+  if (pieces.length > 0) await append(pieces);
+  await client.pexpire(key, keptMs);
+}
+
+/** Reads it again. @returns null when it is not there, or is replaced meanwhile */
+export async function readState(
+  store: StoreConnection,
+  key: string,
+  compiler: ScenarioCompiler,
+  wallClock: WallClock,
+): Promise<StoredState | null> {
+  const text = await store.client.lindex(key, 0);
+  if (text === null) return null;
+  const head = JSON.parse(text) as Head;
+  const options = { compiler, wallClock, maxLine: MAX_LINE, draft: NO_LIMIT };
+  try {
+    for await (const read of readWorlds(piecesOf(store, key), options)) {
+      if ('fault' in read) throw read.fault;
+      return { ...head, state: Object.assign(read.state, { generation: head.generation }) };
+    }
+  } catch (error) {
+    if ((await store.client.lindex(key, 0)) === text) throw error;
+  }
+  return null;
+}
+
+async function* piecesOf({ client }: StoreConnection, key: string): AsyncGenerator<Uint8Array> {
+  for (let from = 1; ; from += PIECES_AT_ONCE) {
+    const pieces = await client.lrange(key, from, from + PIECES_AT_ONCE - 1);
+    for (const piece of pieces) yield Buffer.from(piece);
+    if (pieces.length < PIECES_AT_ONCE) return;
+  }
+}

@@ -1,0 +1,237 @@
+import type { ScenarioSource } from '../../contract/snapshot-lines.ts';
+import type { Change } from '../../payout/payout.ts';
+import type { Applied, ResultOf } from '../../world/apply.ts';
+import type { Command, RestoreCommand } from '../../world/commands.ts';
+import { clockResult } from '../../world/clock.ts';
+import { eventData, type StateEvent } from '../../world/events.ts';
+import { journalEntry, type Exchange } from '../../world/journal/exchange.ts';
+import { isMoreDue } from '../../world/ledger.ts';
+import { takeSnapshot } from '../../world/snapshot.ts';
+import { worldTimeMs, type WorldState } from '../../world/state.ts';
+import { CommandParts } from '../command-parts.ts';
+import type { EventReader } from '../event-log.ts';
+import { HeldAnswers, type DropReason, type WorldHandle } from '../world-log.ts';
+import type { OwnCommand } from './batch.ts';
+import { commandText, type Room, type StoredCommand } from './log-entry.ts';
+import { LogFollower, type FollowerParts } from './log-follower.ts';
+import { keysOf } from './scripts.ts';
+import { StoredEvents } from './stored-events.ts';
+import { StoredJournal } from './stored-journal.ts';
+import { writeState } from './stored-snapshot.ts';
+
+/** What all worlds of a log share. */
+export interface WorldParts extends FollowerParts {
+  /** How much this world may hold. @throws Refusal SANDBOX_FULL for a restore that there is no room for */
+  readonly roomFor: (world: ValkeyWorld, command: Command) => Room;
+  readonly changed: (world: ValkeyWorld) => void;
+  /** The scenario that a world is to follow now, in the place of one that was the server's before; null for none. */
+  readonly successorOf: (state: WorldState) => ScenarioSource | null;
+}
+
+/** Calls back when the first answer is held. */
+class FollowedAnswers extends HeldAnswers {
+  readonly #begin: () => void;
+
+  constructor(begin: () => void) {
+    super();
+    this.#begin = begin;
+  }
+
+  override hold(end: () => void): () => void {
+    this.#begin();
+    return super.hold(end);
+  }
+}
+
+/** A world whose log is in a store that many servers share. */
+export class ValkeyWorld implements WorldHandle {
+  readonly id: string;
+  readonly held: HeldAnswers;
+  readonly journal: StoredJournal;
+  readonly #parts: WorldParts;
+  readonly #log: LogFollower;
+  readonly #events: StoredEvents;
+  readonly #commandParts: CommandParts;
+  #stopFollowing: (() => void) | null = null;
+
+  constructor(id: string, parts: WorldParts) {
+    const { store, wallClock, nextNumber } = parts;
+    const keys = keysOf(id);
+    this.id = id;
+    this.#parts = parts;
+    this.held = new FollowedAnswers(() => this.#follow());
+    this.#events = new StoredEvents({ keys, store, wallClock });
+    this.#commandParts = new CommandParts(wallClock);
+    this.#log = new LogFollower(id, parts, {
+      applied: (event, isOwn) => this.#publish(event, isOwn),
+      replaced: () => this.held.release(),
+      due: () => this.#settle(),
+      changed: () => parts.changed(this),
+      closed: () => this.#end(),
+    });
+    this.journal = new StoredJournal({
+      keys,
+      store,
+      isKept: () => !this.isClosed,
+      generation: () => this.latest.generation,
+      newPlace: () => `${store.server}:${nextNumber()}`,
+      write: (entry) => this.#log.send((work) => work.addEntry(entry)),
+      flushed: () => this.#log.look(),
+    });
+  }
+
+  get latest(): Readonly<WorldState> {
+    return this.#log.state;
+  }
+
+  get nowMs(): number {
+    const { clock, wallMs } = this.latest;
+    return worldTimeMs(clock, Math.max(wallMs, this.#log.storeNowMs));
+  }
+
+  get openedAtMs(): number {
+    return this.#log.openedAtMs;
+  }
+
+  get isNew(): boolean {
+    return this.#log.isNew;
+  }
+
+  get isClosed(): boolean {
+    return this.#log.isClosed;
+  }
+
+  /** Whether nothing here would be missed if this server forgot the world, which stays in the store. */
+  get isIdle(): boolean {
+    return this.#log.isIdle && this.held.isEmpty && !this.#events.hasReaders;
+  }
+
+  /** Opens the world. @param source what a new one stands on; null to make none. @returns whether it is there */
+  async open(source: ScenarioSource | null): Promise<boolean> {
+    return this.#log.open(source);
+  }
+
+  /** Catches up with the other servers. */
+  async catchUp(): Promise<void> {
+    await this.#log.look();
+    const source = this.#parts.successorOf(this.latest);
+    if (source !== null) await this.submit({ kind: 'follow', source });
+  }
+
+  async submit<C extends Command>(
+    command: C,
+    onChanges?: (changes: readonly Change[]) => void,
+  ): Promise<ResultOf<C>> {
+    if (command.kind === 'settle') return this.read(clockResult) as Promise<ResultOf<C>>;
+    return this.#submit(command, onChanges);
+  }
+
+  async read<T>(look: (state: Readonly<WorldState>) => T): Promise<T> {
+    await this.#log.look();
+    if (isMoreDue(this.#log.view)) await this.#submit({ kind: 'settle' });
+    return look(this.#log.view);
+  }
+
+  async watch(afterId: string | undefined, reader: EventReader): Promise<() => void> {
+    const stop = await this.#events.read(afterId, reader);
+    this.#follow();
+    return stop;
+  }
+
+  announce(exchange: Exchange): void {
+    if (!this.#log.isWatched) return;
+    const data = JSON.stringify(journalEntry(exchange));
+    this.#log.send((work) => work.addEvent({ type: 'request', data }));
+  }
+
+  /** Resolves once what was sent is in the store. */
+  async flush(): Promise<void> {
+    if (!this.#log.isIdle) await this.#log.look();
+  }
+
+  /** Ends the world on this server. */
+  close(reason: DropReason): void {
+    this.#log.close(reason);
+  }
+
+  /** Forgets the world, which stays in the store. */
+  forget(): void {
+    this.#log.close('stop');
+  }
+
+  /** Ends the answers that are held back and the readers, when the sandbox stops. */
+  release(): void {
+    this.held.release(true);
+    this.#events.end();
+  }
+
+  async #submit<C extends Command>(
+    command: C,
+    onChanges?: (changes: readonly Change[]) => void,
+  ): Promise<ResultOf<C>> {
+    const collect = onChanges && ((changes: readonly Change[]) => onChanges(changes));
+    try {
+      return await this.#commandParts.submit(command, (part) => this.#append(part, collect));
+    } finally {
+      if (collect !== undefined) this.#log.stopCollecting(collect);
+    }
+  }
+
+  async #append(command: Command, collect: OwnCommand['collect']): Promise<Applied> {
+    const { roomFor, nextNumber } = this.#parts;
+    const room = roomFor(this, command);
+    const stored = command.kind === 'restore' ? await this.#storeRestore(command) : command;
+    const text = commandText(stored, room);
+    const number = nextNumber();
+    return new Promise((applied, failed) =>
+      this.#log.send((work) => work.addCommand({ number, command, text, room, collect, applied, failed })),
+    );
+  }
+
+  /** Puts the state of a restore beside the log, where the other servers find it. */
+  async #storeRestore({ kind, state, clock }: RestoreCommand): Promise<StoredCommand> {
+    const { store, nextNumber, idleMs } = this.#parts;
+    const key = `${keysOf(this.id).snapshot}:${store.server}:${nextNumber()}`;
+    const head = { epoch: '', generation: 1, position: 0, name: '' };
+    await store.reliably(() => writeState(store, key, head, takeSnapshot(state), idleMs));
+    return { kind, clock, key };
+  }
+
+  /** Hears from now on when other servers do something. */
+  #follow(): void {
+    const { store } = this.#parts;
+    this.#stopFollowing ??= store.follow(keysOf(this.id).news, (isOwn) => void this.#hear(isOwn));
+  }
+
+  async #hear(isOwn: boolean): Promise<void> {
+    try {
+      await this.#events.pull();
+      if (!isOwn) await this.#log.look();
+    } catch {
+      // the store is away, or the world was dropped: who waits is told so
+    }
+    if (!this.held.isEmpty || this.#events.hasReaders) return;
+    this.#stopFollowing?.();
+    this.#stopFollowing = null;
+  }
+
+  #publish(event: StateEvent, isOwn: boolean): void {
+    if (!isOwn) return;
+    if (event.type === 'settlement') this.#parts.observer.settled(this.id, event.change);
+    if (!this.#log.isWatched) return;
+    const data = JSON.stringify(eventData(event));
+    this.#log.send((work) => work.addEvent({ type: event.type, data }));
+  }
+
+  #settle(): void {
+    this.read(() => null).catch((error: unknown) => {
+      if (!this.isClosed && !this.#parts.store.isAway) this.#parts.observer.failed(this.id, error);
+    });
+  }
+
+  #end(): void {
+    this.#stopFollowing?.();
+    this.held.close();
+    this.#events.end();
+  }
+}

@@ -1,0 +1,151 @@
+import { pino } from 'pino';
+import { describe, expect, inject, onTestFinished, test } from 'vitest';
+import { systemClock } from '../../../src/platform/system-clock.ts';
+import { startServer } from '../../../src/server.ts';
+import { readSettings } from '../../../src/settings.ts';
+import { RedisServer } from '../../support/redis-server.ts';
+import { clientOf, type Client } from '../../support/sandbox.ts';
+import { connectSandbox } from '../../../src/index.ts';
+import { serversFor } from '../../support/shared-servers.ts';
+import { TcpProxy } from '../../support/tcp-proxy.ts';
+
+const EVENTUALLY = { timeout: 20_000, interval: 50 };
+
+async function storeFor(...flags: string[]): Promise<RedisServer> {
+  const store = await RedisServer.start(...flags);
+  onTestFinished(() => store.end());
+  return store;
+}
+
+async function proxyTo({ port }: { readonly port: number }): Promise<TcpProxy> {
+  const proxy = await TcpProxy.to(port);
+  onTestFinished(() => proxy.close());
+  return proxy;
+}
+
+/** A server, and what it logs. */
+async function loggingServer(store: string) {
+  const lines: Record<string, unknown>[] = [];
+  const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  const settings = readSettings({ port: 0, rateLimit: 'off', store }, {});
+  const server = await startServer(settings, systemClock(), log);
+  onTestFinished(() => server.close());
+  const sandbox = connectSandbox({ url: server.url });
+  const client: Client = clientOf(sandbox.world('sk_test_outage'));
+  const health = async (path: string): Promise<unknown> => {
+    const response = await fetch(`${server.url}/_sandbox/${path}`);
+    const { status } = (await response.json()) as { status: string };
+    return [response.status, status];
+  };
+  const ofStore = () => lines.filter(({ msg }) => String(msg).startsWith('the store '));
+  return { client, health, ofStore, url: server.url };
+}
+
+describe.skipIf(inject('storeUrl') === '')('a store that cannot be used', () => {
+  test.each<[string, (store: RedisServer) => Promise<unknown>, (store: RedisServer) => Promise<unknown>]>([
+    ['is killed', (store) => store.kill(), (store) => store.start()],
+    ['stands still', async (store) => store.signal('SIGSTOP'), async (store) => store.signal('SIGCONT')],
+    [
+      'is full',
+      (store) => store.command('CONFIG', 'SET', 'maxmemory', '1'),
+      (store) => store.command('CONFIG', 'SET', 'maxmemory', '0'),
+    ],
+    [
+      'only reads',
+      (store) => store.command('REPLICAOF', '127.0.0.1', '1'),
+      (store) => store.command('REPLICAOF', 'NO', 'ONE'),
+    ],
+  ])(
+    'is answered 503 within two seconds where it %s, is not ready but alive, and is back by itself',
+    async (_what, breakIt, mendIt) => {
+      const store = await storeFor('--appendonly', 'yes', '--appendfsync', 'always');
+      const { client, health, ofStore } = await loggingServer(store.url);
+      expect((await client.pay({ amount: 10 })).status).toBe(200);
+      await breakIt(store);
+      const startedMs = performance.now();
+      const refused = await client.balance();
+      expect(performance.now() - startedMs).toBeLessThan(3000); // two seconds, on a machine that is not busy
+      expect(refused).toMatchObject({ status: 503, body: { status: 'error', code: 'STORE_UNAVAILABLE' } });
+      expect(refused.headers.get('retry-after')).toBe('1');
+      expect(await health('health')).toEqual([503, 'store_unavailable']);
+      expect(await health('live')).toEqual([200, 'alive']);
+      await mendIt(store);
+      await expect.poll(() => health('health'), EVENTUALLY).toEqual([200, 'ready']);
+      expect((await client.balance()).body.data.balance).toBe(999_990);
+      expect(ofStore().map(({ level, msg }) => [level, msg])).toEqual([
+        [50, 'the store cannot be used: requests are answered 503 until it is back'],
+        [30, 'the store is back'],
+      ]);
+    },
+  );
+
+  test('does not keep the sandbox from starting, which is ready once the store is', async () => {
+    const store = await storeFor();
+    await store.kill();
+    const { client, health } = await loggingServer(store.url);
+    expect(await health('health')).toEqual([503, 'store_unavailable']);
+    expect((await client.balance()).status).toBe(503);
+    await store.start();
+    await expect.poll(() => health('health'), EVENTUALLY).toEqual([200, 'ready']);
+    expect((await client.balance()).status).toBe(200);
+  });
+
+  test('begins anew where it has lost everything', async () => {
+    const store = await storeFor();
+    const { client, health } = await loggingServer(store.url);
+    await client.pay({ amount: 10 });
+    await store.kill();
+    await store.start();
+    await expect.poll(() => health('health'), EVENTUALLY).toEqual([200, 'ready']);
+    expect((await client.balance()).body.data.balance).toBe(1_000_000);
+  });
+});
+
+describe.skipIf(inject('storeUrl') === '')('a connection to the store', () => {
+  test('that breaks in the middle of a reply makes no payout twice, and loses none', async () => {
+    const store = await storeFor();
+    const proxy = await proxyTo(store);
+    const { client } = await loggingServer(`redis://127.0.0.1:${proxy.port}`);
+    await client.balance();
+    for (let nth = 0; nth < 20; nth += 1) {
+      proxy.cutReply(nth % 4, nth);
+      const paid = await client.pay({ client_ref_id: `order-${nth}`, amount: 1 });
+      expect(paid.status).toBe(200);
+      expect(paid.headers.has('idempotent-replayed')).toBe(false);
+      proxy.cutReply(nth % 4, nth);
+      await client.world.fund(10);
+    }
+    const { balance, invariants } = await client.world.summary();
+    expect([balance, invariants]).toEqual([1_000_180, 'hold']);
+    expect((await client.world.requests()).map(({ id, client_ref_id }) => [id, client_ref_id])).toEqual([
+      [1, null],
+      ...Array.from({ length: 20 }, (_, nth) => [nth + 2, `order-${nth}`]),
+    ]);
+  });
+
+  test('that carries nothing for a while makes no payout twice', async () => {
+    const store = await storeFor();
+    const proxy = await proxyTo(store);
+    const { client } = await loggingServer(`redis://127.0.0.1:${proxy.port}`);
+    await client.balance();
+    proxy.stall(true);
+    const paid = client.pay({ amount: 10 });
+    await new Promise((resolve) => setImmediate(resolve));
+    const answered = await Promise.race([paid, client.balance()]);
+    expect(answered.status).toBe(503);
+    proxy.stall(false);
+    await paid;
+    await expect.poll(async () => (await client.balance()).status, EVENTUALLY).toBe(200);
+    expect((await client.pay({ amount: 10 })).status).toBe(200);
+    expect((await client.balance()).body.data.balance).toBe(999_990);
+  });
+
+  test('runs its scripts again after the store has forgotten them', async () => {
+    const store = await storeFor();
+    const { clients } = await serversFor(1, { store: store.url });
+    const [client] = clients() as [Client];
+    await client.pay({ amount: 10 });
+    await store.command('SCRIPT', 'FLUSH');
+    expect((await client.balance()).body.data.balance).toBe(999_990);
+  });
+});

@@ -1,0 +1,196 @@
+import { describe, expect, inject, test } from 'vitest';
+import { startSandbox, type SettingsInput } from '../../../src/index.ts';
+import { clientOf, PAYOUT, type Client, type Seen } from '../../support/sandbox.ts';
+import { serversFor } from '../../support/shared-servers.ts';
+
+const START = '2026-01-15T10:30:00.000Z';
+const EVENTUALLY = { timeout: 10_000 };
+const HANG = { name: 'hang', match: { route: 'balance' as const }, effect: { fault: 'hang' as const } };
+
+const counted = (seen: readonly Seen[]) =>
+  Object.fromEntries(
+    [...new Set(seen.map(({ status }) => status))].map((status) => [
+      status,
+      seen.filter((one) => one.status === status).length,
+    ]),
+  );
+
+/** One of some clients for the nth request. */
+const nthOf = (clients: readonly Client[], nth: number): Client => clients[nth % clients.length]!;
+
+describe.skipIf(inject('storeUrl') === '')('servers that share a store', () => {
+  test.each([1, 2, 3])(
+    'let no more through than the wallet covers: 200 payouts at once at %i servers, on a wallet for 70',
+    async (count) => {
+      const { clients } = await serversFor(count, { openingBalance: 70 });
+      const worlds = clients();
+      const paid = Array.from({ length: 200 }, (_, nth) =>
+        nthOf(worlds, nth).pay({ client_ref_id: `order-${nth}`, amount: 1 }),
+      );
+      expect(counted(await Promise.all(paid))).toEqual({ 200: 70, 402: 130 });
+      for (const { world } of worlds) {
+        expect(await world.summary()).toMatchObject({ balance: 0, invariants: 'hold' });
+      }
+    },
+  );
+
+  test('make one payout and one debit of a thousand identical requests', async () => {
+    const { clients } = await serversFor(3);
+    const worlds = clients();
+    const paid = await Promise.all(
+      Array.from({ length: 1000 }, (_, nth) => nthOf(worlds, nth).pay({ amount: 1000 })),
+    );
+    expect(counted(paid)).toEqual({ 200: 1000 });
+    expect(new Set(paid.map(({ body }) => body.data.txn_id)).size).toBe(1);
+    expect(paid.filter(({ headers }) => !headers.has('idempotent-replayed'))).toHaveLength(1);
+    expect((await worlds[0]!.balance()).body.data.balance).toBe(999_000);
+  });
+
+  test('answer the same bytes as one server, and as one without a store', async () => {
+    const settings: SettingsInput = { clock: START, seed: 'same', settlement: 'demo', rateLimit: 'off' };
+    const story = async (clients: readonly Client[]): Promise<readonly string[]> => {
+      const texts: string[] = [];
+      for (let nth = 0; nth < 20; nth += 1) {
+        const client = nthOf(clients, nth);
+        texts.push((await client.pay({ client_ref_id: `order-${nth % 15}` })).text);
+        texts.push((await nthOf(clients, nth + 1).status({ client_ref_id: `order-${nth}` })).text);
+        texts.push(JSON.stringify(await nthOf(clients, nth + 2).clock.advance('700ms')));
+        texts.push((await client.balance()).text);
+      }
+      return texts;
+    };
+    const memory = await startSandbox({ ...settings, state: undefined });
+    const expected = await story([clientOf(memory.world('sk_test_shared'))]);
+    await memory.close();
+    for (const count of [1, 3]) {
+      const { clients } = await serversFor(count, settings);
+      expect(await story(clients())).toEqual(expected);
+    }
+  });
+
+  test('know at once what another has done: a scenario, a rule, money, a clock, a payout', async () => {
+    const { clients } = await serversFor(2, { clock: START });
+    const [one, other] = clients() as [Client, Client];
+    await other.balance();
+    await one.world.use({ dialect: { errors: { body: 'message' } } });
+    expect((await other.pay({ amount: 0 })).body).not.toHaveProperty('code');
+    await one.world.rule({ name: 'busy', match: { route: 'status' }, effect: { respond: { status: 500 } } });
+    expect((await other.status({ client_ref_id: 'order-1' })).status).toBe(500);
+    await one.world.removeRule();
+    await one.world.fund(5);
+    expect((await other.balance()).body.data.balance).toBe(1_000_005);
+    const { body } = await other.pay();
+    await one.clock.advance('1d');
+    expect((await other.status({ txn_id: body.data.txn_id })).body.data).toMatchObject({ status: 'SUCCESS' });
+    expect((await other.world.summary()).clock.now).toBe('2026-01-16T10:30:00.000Z');
+  });
+
+  test('count the attempts of a reference and the times of a rule together', async () => {
+    const { clients } = await serversFor(3);
+    const worlds = clients();
+    await worlds[0]!.world.use({
+      rules: [
+        {
+          name: 'first-two',
+          match: { route: 'initiate', attempt: { lte: 2 } },
+          effect: { respond: { status: 500 } },
+        },
+        { name: 'once', match: { route: 'balance' }, times: 1, effect: { respond: { status: 503 } } },
+      ] as never,
+    });
+    const statuses = [];
+    for (const world of worlds) statuses.push((await world.pay()).status);
+    expect(statuses).toEqual([500, 500, 200]);
+    const balances = await Promise.all(worlds.map((world) => world.balance()));
+    expect(counted(balances)).toEqual({ 200: 2, 503: 1 });
+  });
+
+  test('keep one journal, in the order of the answers, and check it at any of them', async () => {
+    const { clients } = await serversFor(3);
+    const worlds = clients();
+    for (let nth = 0; nth < 9; nth += 1) await nthOf(worlds, nth).pay({ client_ref_id: `order-${nth}` });
+    for (const { world } of worlds) {
+      const requests = await world.requests();
+      expect(requests.map(({ id, client_ref_id }) => [id, client_ref_id])).toEqual(
+        Array.from({ length: 9 }, (_, nth) => [nth + 1, `order-${nth}`]),
+      );
+    }
+    await worlds[0]!.world.reset();
+    expect(await worlds[2]!.world.requests()).toEqual([]);
+  });
+
+  test('end the answers that each holds when the world is reset at one of them', async () => {
+    const { clients } = await serversFor(3);
+    const worlds = clients();
+    await worlds[0]!.world.rule(HANG);
+    const hanging = worlds.map((world) => world.balance().catch((error: Error) => error.name));
+    await expect
+      .poll(
+        async () => (await worlds[0]!.world.requests()).filter(({ outcome }) => outcome === 'pending').length,
+      )
+      .toBe(3);
+    const startedMs = performance.now();
+    await worlds[1]!.world.reset();
+    await Promise.all(hanging);
+    expect(performance.now() - startedMs).toBeLessThan(2000); // a quarter of a second, on a machine that is not busy
+  });
+
+  test('tell what happens to readers of any of them, who go on at another where they stopped', async () => {
+    const { clients } = await serversFor(2, { clock: START });
+    const [one, other] = clients() as [Client, Client];
+    const read: string[] = [];
+    const first = new AbortController();
+    const events = await other.world.events({ signal: first.signal });
+    const reading = (async () => {
+      for await (const event of events) {
+        read.push(`${event.type} ${event.id}`);
+        if (read.length === 2) break;
+      }
+    })();
+    await expect
+      .poll(async () => (await one.world.fund(1), read.length), EVENTUALLY)
+      .toBeGreaterThanOrEqual(2);
+    await reading;
+    const lastId = read[1]!.split(' ')[1]!;
+    await one.pay();
+    await one.clock.advance('1d');
+    const later: string[] = [];
+    for await (const event of await one.world.events({ after: lastId })) {
+      later.push(event.type);
+      if (event.type === 'clock') break;
+    }
+    expect(later.filter((type) => type !== 'wallet')).toEqual(['request', 'settlement', 'clock']);
+  });
+
+  test('open a world that another has dropped anew', async () => {
+    const { servers, clients } = await serversFor(2);
+    const [one, other] = clients() as [Client, Client];
+    await other.pay({ amount: 10 });
+    const { id } = await one.world.summary();
+    await servers[0]!.dropWorld(id);
+    expect((await other.balance()).body.data.balance).toBe(1_000_000);
+    expect(await servers[0]!.worlds()).toMatchObject([{ id, transactions: 0 }]);
+  });
+
+  test('take a world over that another has left, however long its log was', async () => {
+    const { clients, store } = await serversFor(1, { clock: START });
+    const [world] = clients() as [Client];
+    for (let from = 0; from < 2400; from += 200) {
+      await Promise.all(
+        Array.from({ length: 200 }, (_, nth) =>
+          world.pay({ client_ref_id: `order-${from + nth}`, amount: 1 }),
+        ),
+      );
+    }
+    await world.clock.advance('1s');
+    const withoutWallTime = (text: string): string => text.replace(/"wallMs":\d+|"checksum".*/g, '');
+    const snapshot = await world.world.snapshot();
+    const [fresh] = (await serversFor(1, { clock: START, store })).clients() as [Client];
+    expect(withoutWallTime(await fresh.world.snapshot())).toBe(withoutWallTime(snapshot));
+    await fresh.world.restore(snapshot);
+    expect(await world.world.summary()).toEqual(await fresh.world.summary());
+    expect((await world.pay({ ...PAYOUT, client_ref_id: 'one more' })).status).toBe(200);
+    const [third] = (await serversFor(1, { clock: START, store })).clients() as [Client];
+    expect(await third.world.summary()).toEqual(await world.world.summary());
+  });
+});

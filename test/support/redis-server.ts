@@ -1,0 +1,86 @@
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'iovalkey';
+
+export const hasRedisServer = spawnSync('redis-server', ['--version']).status === 0;
+
+/** A port that is free now. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** A store of the tests' own, which can be killed and started again with what it had on its disk. */
+export class RedisServer {
+  readonly port: number;
+  readonly #folder = mkdtempSync(join(tmpdir(), 'payout-sandbox-store-'));
+  readonly #flags: readonly string[];
+  #child: ChildProcess | null = null;
+
+  private constructor(port: number, flags: readonly string[]) {
+    this.port = port;
+    this.#flags = flags;
+  }
+
+  /** @param flags beside those that make it a store of tests: `--appendonly yes` */
+  static async start(...flags: string[]): Promise<RedisServer> {
+    const server = new RedisServer(await freePort(), flags);
+    await server.start();
+    return server;
+  }
+
+  get url(): string {
+    return `redis://127.0.0.1:${this.port}`;
+  }
+
+  async start(): Promise<void> {
+    const { port } = this;
+    const flags = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--databases', '10000'];
+    const child = spawn('redis-server', [...flags, '--dir', this.#folder, ...this.#flags]);
+    this.#child = child;
+    let said = '';
+    for await (const piece of child.stdout.setEncoding('utf8')) {
+      said += piece as string;
+      if (said.includes('Ready to accept connections')) break;
+    }
+    if (child.exitCode !== null) throw new Error(`no store: ${said}`);
+    child.stdout.resume();
+  }
+
+  /** Asks it what only an operator would. */
+  async command(name: string, ...args: string[]): Promise<unknown> {
+    const client = new Redis(this.url);
+    try {
+      return await client.call(name, ...args);
+    } finally {
+      client.disconnect();
+    }
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#child?.kill(signal);
+  }
+
+  async kill(): Promise<void> {
+    const child = this.#child;
+    if (child === null) return;
+    this.#child = null;
+    const ended = once(child, 'exit');
+    child.kill('SIGCONT');
+    child.kill('SIGKILL');
+    await ended;
+  }
+
+  async end(): Promise<void> {
+    await this.kill();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}

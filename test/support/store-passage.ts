@@ -1,0 +1,20 @@
+/**
+ * Setup of the tests that run a second time with their worlds in a store: each sandbox has a database of its own there. Those
+ * that move the wall clock stay in memory, since the wall clock of a store is its own.
+ */
+import { inject, vi } from 'vitest';
+import type * as AppModule from '../../src/app.ts';
+import { freshStore } from './fresh-store.ts';
+import { ManualClock } from './manual-clock.ts';
+
+vi.mock('../../src/app.ts', async (importOriginal) => {
+  const original = await importOriginal<typeof AppModule>();
+  const buildApp: typeof original.buildApp = (parts) => {
+    const { settings, wallClock } = parts;
+    const isElsewhere = settings.state !== undefined || settings.store !== undefined;
+    if (isElsewhere || wallClock instanceof ManualClock || inject('storeUrl') === '')
+      return original.buildApp(parts);
+    return original.buildApp({ ...parts, settings: { ...settings, store: freshStore() } });
+  };
+  return { ...original, buildApp };
+});

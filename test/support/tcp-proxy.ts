@@ -1,0 +1,76 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+
+/** Passes bytes between clients and a server, and breaks connections when it is told to. */
+export class TcpProxy {
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  readonly #targetPort: number;
+  /** Which reply is cut, and after how many bytes. */
+  #cut: { replies: number; readonly afterBytes: number } | null = null;
+  #isStalled = false;
+
+  private constructor(targetPort: number) {
+    this.#targetPort = targetPort;
+    this.#server = createServer((client) => this.#pass(client));
+  }
+
+  static async to(targetPort: number): Promise<TcpProxy> {
+    const proxy = new TcpProxy(targetPort);
+    proxy.#server.listen(0, '127.0.0.1');
+    await once(proxy.#server, 'listening');
+    return proxy;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** Cuts the connection in the middle of a reply, after some whole ones, so that nobody knows what became of its command. */
+  cutReply(wholeReplies: number, afterBytes: number): void {
+    this.#cut = { replies: wholeReplies, afterBytes };
+  }
+
+  /** Lets nothing through, and says nothing of it; or lets it go on. */
+  stall(isStalled: boolean): void {
+    this.#isStalled = isStalled;
+    for (const socket of this.#sockets) {
+      if (isStalled) socket.pause();
+      else socket.resume();
+    }
+  }
+
+  /** Cuts all connections. */
+  cutAll(): void {
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  close(): void {
+    this.cutAll();
+    this.#server.close();
+  }
+
+  #pass(client: Socket): void {
+    const server = connect(this.#targetPort, '127.0.0.1');
+    for (const socket of [client, server]) {
+      this.#sockets.add(socket);
+      socket.on('error', () => undefined);
+      socket.on('close', () => {
+        this.#sockets.delete(socket);
+        client.destroy();
+        server.destroy();
+      });
+      if (this.#isStalled) socket.pause();
+    }
+    client.on('data', (bytes) => server.write(bytes));
+    server.on('data', (bytes) => {
+      if (this.#cut === null || this.#cut.replies > 0) {
+        if (this.#cut !== null) this.#cut.replies -= 1;
+        client.write(bytes);
+        return;
+      }
+      client.write(bytes.subarray(0, this.#cut.afterBytes), () => client.destroy());
+      this.#cut = null;
+    });
+  }
+}
