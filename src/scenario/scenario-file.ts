@@ -138,15 +138,18 @@ function scenarioOf(
   // nothing else would be reported: the rest of a document with this many problems is not worth reading
   if (reported(problems).more > 0) throw refusal(file, problems);
   const document = value ?? readableParts(input);
-  const { scenario, issues } = compileScenario(document, {
+  const found = [...problems];
+  const options = {
     name: nameOf(file),
     source: input,
     settings,
     lastRules: () => (settings.isMagic ? shippedMagic(settings) : []),
     dialects: shippedDialects,
-  });
-  const all = [...problems, ...issues.map(({ path, message }) => problemAt(path, message))];
-  if (all.length > 0) throw refusal(file, all);
+  };
+  const scenario = compileScenario(document, options, (path, message) =>
+    found.push(problemAt(path, message)),
+  );
+  if (found.length > 0) throw refusal(file, found);
   return scenario;
 }
 
@@ -173,9 +176,9 @@ export function rulesOf(documents: readonly unknown[]): readonly Rule[] {
       throw refusal('rule', [problemAt(['match'], message)]);
     }
     const found: Problem[] = [];
-    const rule = compileRule(document, source, 'world', [], (path, message) => {
-      found.push(problemAt(path, message));
-    });
+    const rule = compileRule(document, source, 'world', (path, message) =>
+      found.push(problemAt(path, message)),
+    );
     if (found.length > 0) throw refusal('rule', found);
     return rule;
   });

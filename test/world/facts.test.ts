@@ -222,7 +222,8 @@ const SETTINGS: ScenarioSettings = {
 /** A scenario of a document, and what is wrong with it. */
 function scenarioOf(document: Parameters<typeof compileScenario>[0], lastRules: readonly Rule[] = []) {
   const strict = changedDialect(DEFAULT_DIALECT, { status: { unknown: 400 } });
-  return compileScenario(document, {
+  const issues: { readonly path: readonly PropertyKey[]; readonly message: string }[] = [];
+  const options = {
     name: 'mine',
     source: document,
     settings: SETTINGS,
@@ -232,7 +233,9 @@ function scenarioOf(document: Parameters<typeof compileScenario>[0], lastRules: 
         ['strict', strict],
         ['usual', DEFAULT_DIALECT],
       ]),
-  });
+  };
+  const scenario = compileScenario(document, options, (path, message) => issues.push({ path, message }));
+  return { scenario, issues };
 }
 
 test('a scenario that says nothing is that of the settings', () => {
