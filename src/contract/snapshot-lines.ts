@@ -171,7 +171,7 @@ export const WorldEnd = z.strictObject({ end: z.string(), checksum: z.string() }
 export const FileEnd = z.strictObject({ worlds: z.int().min(0) });
 
 /** A snapshot as the control API shows it. */
-export const SnapshotText = z.string().meta({
+export const SnapshotText: z.ZodType = z.string().meta({
   id: 'Snapshot',
   description: [
     'All that the future of a world depends on, as lines of JSON, to be kept and sent back as they are:',

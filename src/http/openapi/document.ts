@@ -96,18 +96,13 @@ function parametersOf(
 }
 
 function answersOf(route: RouteOptions, { answer }: Example, schemas: JsonSchemas): object {
-  const { response = {}, answers, summary } = route.schema ?? {};
+  const { response = {}, responseType = 'application/json', summary } = route.schema ?? {};
   const headers = headersOfAnswer(route);
-  if (answers !== undefined) {
-    const { type, description, schema } = answers;
-    const shape = schema === undefined ? { type: 'string' } : schemas.of(schema, 'output');
-    return { 200: { description, headers, content: { [type]: { schema: shape, example: answer } } } };
-  }
   const all = Object.entries(response as Readonly<Record<string, z.ZodType>>);
   return Object.fromEntries(
     all.map(([status, schema], index) => {
       const example = index === 0 && { example: answer };
-      const content = { 'application/json': { schema: schemas.of(schema, 'output'), ...example } };
+      const content = { [responseType]: { schema: schemas.of(schema, 'output'), ...example } };
       return [status, { description: schema.description ?? summary ?? '', headers, content }];
     }),
   );
