@@ -1,14 +1,22 @@
 import type { Dialect } from '../contract/dialect.ts';
 import { Refusal, type RefusalData } from '../contract/errors.ts';
 import type { InitiateRequest, StatusQuery } from '../contract/service.ts';
-import { fingerprintOf, payoutDraw, payoutIds } from '../payout/identity.ts';
+import { LONGEST_WAIT_MS } from '../contract/scenario-document.ts';
+import { fingerprintOf, payoutDraw, payoutIds, requestDraw } from '../payout/identity.ts';
 import { covers, invariant, toInr, toPaise } from '../payout/money.ts';
 import { asOf, countsReads, isHidden, timelineFault } from '../payout/payout.ts';
 import type { Hidden, Payout } from '../contract/snapshot-lines.ts';
-import { plannedSteps, settlementName, timelineOf } from '../payout/settlement.ts';
-import { planRequest, type Plan } from '../scenario/plan.ts';
-import { replacesBody, showsBody, type Effect, type Rule } from '../scenario/rule.ts';
-import { withOverrides } from '../scenario/scenario.ts';
+import { plannedSteps, settlementName, timelineOf, type Draw } from '../payout/settlement.ts';
+import {
+  delayMs,
+  replacesBody,
+  showsBody,
+  takeRule,
+  type Effect,
+  type RequestFacts,
+  type Rule,
+} from '../scenario/rule.ts';
+import { withOverrides, type Scenario } from '../scenario/scenario.ts';
 import type { CommandOf, Context, RequestCommand } from './commands.ts';
 import { addPayout, countRead, findPayout, positionOf, settleDue } from './ledger.ts';
 import { countAttempt, full, nowMs, type WorldState } from './state.ts';
@@ -46,6 +54,19 @@ export type Answer =
   /** Nothing was done, and a rule's own answer takes the place of the normal one. */
   | { readonly kind: 'none' };
 
+/** The decisions about one request, made before anything is done. */
+interface Plan {
+  readonly scenario: Scenario;
+  /** The rule to apply; null when the request is served normally. */
+  readonly rule: Rule | null;
+  /** How long the answer is delayed, in ms of wall time. */
+  readonly delayMs: number;
+  /** The random draws of this request. */
+  readonly draw: Draw;
+  /** Which attempt of its reference this is, counted from 1; 0 when attempts are not counted. */
+  readonly attempt: number;
+}
+
 const GARBAGE_BYTES = 51; // 64 with the bytes around them that look like HTTP
 
 /**
@@ -53,7 +74,7 @@ const GARBAGE_BYTES = 51; // 64 with the bytes around them that look like HTTP
  * says that nothing happens.
  */
 export function handleRequest(state: WorldState, command: RequestCommand, context: Context): RequestResult {
-  const plan = planOf(state, command, context);
+  const plan = planRequest(state, command, context);
   const { rule } = plan;
   if (rule !== null) context.events.push({ type: 'rule', rule: rule.id, ...state.uses.get(rule.id)! });
   const beforePaise = state.wallet.balancePaise;
@@ -69,14 +90,21 @@ export function handleRequest(state: WorldState, command: RequestCommand, contex
   };
 }
 
-function planOf(state: WorldState, command: RequestCommand, { stamp, compiler }: Context): Plan {
+/** Finds the rule to apply to a request, and counts the request. */
+export function planRequest(state: WorldState, command: RequestCommand, { stamp, compiler }: Context): Plan {
   const { index, attempts, uses } = state;
   const { kind: route, headers, scenario: chosen } = command;
-  const fields = route === 'initiate' ? command.body : route === 'status' ? command.query : {};
+  const fields: RequestFacts['fields'] =
+    route === 'initiate' ? command.body : route === 'status' ? command.query : {};
   const scenario = chosen === null ? index.active : withOverrides(compiler.scenario(chosen), index.overrides);
-  const request = { scenario, route, fields, headers };
-  const isFull = stamp.attemptsFree <= 0;
-  return planRequest(request, nowMs(state), (of, id) => countAttempt(attempts, of, id, isFull), uses);
+  const id = String(fields['client_ref_id'] ?? fields['txn_id'] ?? '');
+  // initiates are always counted, since a scenario that a header chooses later may depend on the attempt
+  const isCounted = route === 'initiate' || scenario.countsAttempts;
+  const attempt = isCounted ? countAttempt(attempts, route, id, stamp.attemptsFree <= 0) : 0;
+  const draw = requestDraw(scenario.seed, route, id, scenario.countsAttempts ? attempt : 0);
+  const rule = takeRule(scenario.rules, { route, fields, headers, attempt, nowMs: nowMs(state) }, uses, draw);
+  const waitMs = Math.min(delayMs(rule?.effect.delay ?? 0, draw), LONGEST_WAIT_MS);
+  return { scenario, rule, draw, attempt, delayMs: waitMs };
 }
 
 /** Whether a rule changes what the client sees: not where it leaves a refusal as it is. */
