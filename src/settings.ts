@@ -2,10 +2,10 @@ import { getHeapStatistics } from 'node:v8';
 import { z } from 'zod';
 import type { ScenarioInput } from './contract/control.ts';
 import { durationMs } from './contract/duration.ts';
+import { SETTLEMENTS } from './contract/scenario-document.ts';
 import { MAX_AMOUNT_INR } from './contract/service.ts';
 import type { RateLimit, ScenarioSettings } from './contract/snapshot-lines.ts';
 import { toPaise } from './payout/money.ts';
-import { SETTLEMENTS } from './payout/settlement.ts';
 
 // Parsers of settings. Each returns undefined for a text that it cannot parse.
 

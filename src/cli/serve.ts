@@ -40,7 +40,7 @@ export async function serve(settings: Settings): Promise<number> {
     const isTerminal = process.stdout.isTTY;
     const { log, end } = await standardLog(settings, isTerminal);
     const server = await startServer(settings, systemClock(), log);
-    const stop = stopSignal(); // before the welcome: whoever has read it may send a signal
+    const stop = stopSignal(); // before the welcome, since its reader may send a signal
     welcome(server, settings, log, isTerminal);
     await stop;
     await server.close();

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { SETTLEMENTS } from './scenario-document.ts';
 import { MAX_AMOUNT_INR, MAX_TEXT_LENGTH, State, TransferMode } from './service.ts';
 
 /**
@@ -48,7 +49,7 @@ export const ScenarioSettings = z.strictObject({
   openingBalancePaise: Paise,
   seed: z.string(),
   clock: ClockState,
-  settlement: z.enum(['demo', 'instant', 'realistic', 'manual']),
+  settlement: z.enum(SETTLEMENTS),
   rateLimit: z.union([z.literal('off'), RateLimit]),
   /** Whether magic beneficiaries force an answer. */
   isMagic: z.boolean(),

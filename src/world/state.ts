@@ -179,7 +179,7 @@ export function scheduleStep({ due }: WorldState['index'], payout: Payout, posit
   if (dueMs !== null) due.push({ dueMs, createdAtMs, txnId, position });
 }
 
-/** Chooses what the world stands on: its scenario, and the rules on top of it. */
+/** Sets the scenario of the world, and the rules on top of it. */
 export function useScenario(
   state: WorldState,
   scenario: WorldState['scenario'],

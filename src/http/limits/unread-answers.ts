@@ -70,7 +70,7 @@ async function* withTurns(pieces: Pieces, wallClock: WallClock): AsyncGenerator<
 }
 
 /**
- * Sends a text that is made as it is read, and lets other requests have their turn after each piece.
+ * Sends a text that is made as it is read. Other requests run after each piece.
  *
  * @param bytes about how much memory it takes while it is not read, beside the pieces that are made ahead
  */

@@ -17,7 +17,7 @@ const TAGS: Readonly<Record<Tag, string>> = {
   Server: 'The server and all its worlds',
 };
 
-const DESCRIPTION = `A server that stands in for the payout service, and the control API that controls it.
+const DESCRIPTION = `A sandbox of the payout service, and the control API that controls it.
 
 Every key has its own **world**: a wallet, its payouts and its clock. Use any key that begins with \`sk_test_\`, such as
 \`sk_test_demo\`, unless the sandbox was given a list of keys. Amounts are INR, times ISO 8601 in UTC.

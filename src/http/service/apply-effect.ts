@@ -40,7 +40,7 @@ export async function applyEffect(
 ): Promise<FastifyReply> {
   const { fault, delayMs, garbage } = effect;
   const wait = (ms: number | null) => {
-    reply.request.world.announce(updateJournal(reply)); // so that whoever watches sees that it hangs
+    reply.request.world.announce(updateJournal(reply)); // so that readers of events see that it hangs
     return heldBack(ms, reply, wallClock);
   };
   setSandboxHeader(reply, 'x-sandbox-rule', effect.rule);

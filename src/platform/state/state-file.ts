@@ -10,7 +10,7 @@ export class StateFileError extends Error {
   override readonly name = 'StateFileError';
 }
 
-/** A scenario file may be long, and a world holds the one that it stands on in one line. */
+/** A world holds its scenario in one line, and a scenario file may be long. */
 const LONGEST_LINE = 64 * MAX_LINE;
 
 /** The first format, which payout-sandbox 0.1 wrote. */
