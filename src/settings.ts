@@ -220,10 +220,9 @@ const SECRETS: ReadonlySet<string> = new Set(['apiKeys', 'adminToken']); // thei
 type Given = Readonly<Record<string, unknown>>;
 
 /**
- * Reads the settings: a flag overrides its environment variable, which overrides the default. An empty variable counts as
- * not set.
+ * Reads the settings: a flag, else its environment variable unless that is empty, else the default.
  *
- * @param flags by setting name, as text
+ * @param flags by setting name
  * @throws SettingsError with every invalid value, on one line
  */
 export function readSettings(flags: Given, environment: Given): Settings {

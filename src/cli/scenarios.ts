@@ -5,12 +5,7 @@ import { complain, EXIT_OK, say } from './output.ts';
 
 const bold = (text: string): string => `\u001b[1m${text}\u001b[22m`;
 
-/**
- * `payout-sandbox scenarios`: one line for each scenario, with its description; in columns on a terminal, otherwise
- * separated by a tab.
- *
- * @returns the exit code: 2 when one of the user's scenarios cannot be used
- */
+/** `payout-sandbox scenarios`: each scenario with its description, in columns on a terminal, else separated by a tab. */
 export function listScenarios(settings: Settings, environment: NodeJS.ProcessEnv): number {
   const { isTTY: isTerminal } = process.stdout;
   const isColoured = isTerminal && !environment['NO_COLOR'];
@@ -37,12 +32,7 @@ export function listScenarios(settings: Settings, environment: NodeJS.ProcessEnv
 /** A scenario file that cannot be used. */
 const EXIT_INVALID = 1;
 
-/**
- * `payout-sandbox validate FILE…`: for each file, either that it can be used or everything that is wrong with it, one line
- * for each problem (`file:line:column path what is wrong`).
- *
- * @returns the exit code: 1 when a file cannot be used
- */
+/** `payout-sandbox validate FILE…`: reports every problem of every file. @returns the exit code: 1 when there is one */
 export function validate(files: readonly string[], say: (line: string) => void): number {
   const settings = scenarioSettings(readSettings({ magic: 'off' }, {})); // so that only a file's own rules count
   let exitCode = EXIT_OK;

@@ -97,12 +97,7 @@ function nextIstMinute(fromMs: number, atMinute: number): number {
   return todayMs > fromMs ? todayMs : todayMs + DAY;
 }
 
-/**
- * The timeline of a payout, decided once at initiate.
- *
- * @param createdAtMs world time of the initiate, ms since the epoch
- * @param utrOfFailed whether a payout that FAILED has a UTR. SUCCESS and REVERSED have one: the money reached the rail
- */
+/** The timeline of a payout. @param utrOfFailed whether FAILED has a UTR, as SUCCESS and REVERSED always have */
 export function timelineOf(
   steps: readonly PlannedStep[],
   createdAtMs: number,

@@ -132,11 +132,7 @@ const dependsOnAttempt = ({ match, probability, effect }: RuleDocument): boolean
 const routesOf = ({ route }: Match): readonly RouteName[] =>
   route === undefined ? ROUTE_NAMES : listed(route);
 
-/**
- * Compiles a match to tests that must all hold, roughly the cheapest first.
- *
- * @param report receives every condition that no request can meet
- */
+/** Compiles a match to tests that must all hold, roughly the cheapest first. Reports conditions that can never hold. */
 export function compileMatch(match: Match, patternOf: PatternOf, report: Report): readonly FactsTest[] {
   const routes = routesOf(match);
   reportImpossible(match, routes, report);
@@ -172,12 +168,7 @@ export function compileMatch(match: Match, patternOf: PatternOf, report: Report)
   return tests;
 }
 
-/**
- * Compiles a rule.
- *
- * @param source the rule as written
- * @param report receives every error that the schema cannot express
- */
+/** Compiles a rule. @param source the rule as written */
 export function compileRule(
   document: RuleDocument,
   source: unknown,

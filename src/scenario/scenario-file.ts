@@ -124,12 +124,7 @@ let magicRules: readonly Rule[] | undefined;
 const shippedMagic = (settings: ScenarioSettings): readonly Rule[] =>
   (magicRules ??= readScenario(join(SHIPPED, 'magic.yaml'), { ...settings, isMagic: false }).rules);
 
-/**
- * Makes a scenario of what was read.
- *
- * @param file where it comes from, for the messages
- * @throws ScenarioError with what is wrong with it
- */
+/** Makes a scenario of what was read. @throws ScenarioError with what is wrong with it */
 function scenarioOf(
   { value, input, problems, problemAt }: TextRead<ScenarioDocument>,
   file: string,
@@ -199,12 +194,7 @@ export function readScenario(file: string, settings: ScenarioSettings): Scenario
   return scenarioOf(readText(textOf(file), ScenarioDocument), file, settings);
 }
 
-/**
- * Makes a scenario of a document, of which it keeps a copy.
- *
- * @param name the name of the scenario, also for the messages
- * @throws ScenarioError with what is wrong with it
- */
+/** Makes a scenario of a copy of a document. @throws ScenarioError with what is wrong with it */
 export function documentScenario(document: unknown, name: string, settings: ScenarioSettings): Scenario {
   const copy: unknown = JSON.parse(JSON.stringify(document));
   return scenarioOf(readValue(copy, ScenarioDocument), name, settings);

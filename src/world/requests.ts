@@ -69,10 +69,7 @@ interface Plan {
 
 const GARBAGE_BYTES = 51; // 64 with the bytes around them that look like HTTP
 
-/**
- * One request of the service: the first rule that matches is taken and counted, and the ledger is asked, unless the rule
- * says that nothing happens.
- */
+/** Handles a request of the service: applies the first rule that matches, and asks the ledger unless the rule forbids it. */
 export function handleRequest(state: WorldState, command: RequestCommand, context: Context): RequestResult {
   const plan = planRequest(state, command, context);
   const { rule } = plan;
@@ -151,11 +148,7 @@ function answerOf(
   }
 }
 
-/**
- * Makes a payout: PENDING, its money debited, its timeline decided.
- *
- * @throws Refusal DUPLICATE_REFERENCE, REFERENCE_CONFLICT, INSUFFICIENT_BALANCE or SANDBOX_FULL; nothing is changed then
- */
+/** Makes a payout. @throws Refusal DUPLICATE_REFERENCE, REFERENCE_CONFLICT, INSUFFICIENT_BALANCE or SANDBOX_FULL */
 function initiate(
   state: WorldState,
   { body }: CommandOf<'initiate'>,
@@ -201,11 +194,7 @@ function repeated(status: 400 | 409, { txnId }: Payout, isSame: boolean): Refusa
   });
 }
 
-/**
- * The payout as initiate stores it: PENDING, even if its timeline settles it in the same instant.
- *
- * @param nth which payout of its reference it is, from 1
- */
+/** The payout as initiate stores it: PENDING, even if its timeline settles it in the same instant. */
 function payoutOf(state: WorldState, body: InitiateRequest, { scenario, rule }: Plan, nth: number): Payout {
   const { client_ref_id: clientRefId, transfer_mode: transferMode } = body;
   const { seed, settlement, dialect } = scenario;
@@ -256,12 +245,7 @@ function hiddenBy({ id: by, effect: { notFound } }: Rule, createdAtMs: number): 
   return reads === undefined ? { untilMs: createdAtMs + forMs!, by } : { reads, by };
 }
 
-/**
- * Finds a payout by either name, or by both, as the dialect says. The read is counted, which may be what a step or a hidden
- * payout waits for.
- *
- * @throws Refusal INVALID_REQUEST, TRANSACTION_NOT_FOUND or TRANSACTION_UNKNOWN
- */
+/** Finds a payout, and counts the read. @throws Refusal INVALID_REQUEST, TRANSACTION_NOT_FOUND or TRANSACTION_UNKNOWN */
 function status(
   state: WorldState,
   { client_ref_id: clientRefId, txn_id: txnId }: StatusQuery,
