@@ -59,8 +59,8 @@ export interface RuleUse {
 }
 
 /**
- * Finds the first rule that matches and applies, and counts in `uses`. A rule that matches does not apply to its first `skip`
- * requests, to more than `times` requests, or when its `probability` is not drawn; the rules after it are then tried.
+ * Finds the first rule that matches and applies, and counts it in `uses`. A rule that matches does not apply to its first
+ * `skip` requests, to more than `times` requests, or when its `probability` is not drawn: the next rules are then tried.
  */
 export function takeRule(
   rules: readonly Rule[],

@@ -96,7 +96,7 @@ export class ScenarioLibrary implements ScenarioCompiler {
     return scenario;
   }
 
-  /** Makes a scenario of a document. @param settings those of this sandbox, unless a snapshot has its own @throws ScenarioError */
+  /** Makes a scenario of a document, which the library does not keep. @throws ScenarioError */
   compile(document: unknown, name = INLINE, settings = this.#options.settings): Scenario {
     const scenario = documentScenario(document, name, settings);
     this.#bySource.set(scenario.source, scenario);

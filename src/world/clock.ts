@@ -6,9 +6,6 @@ import { iso, type StateEvent } from './events.ts';
 import { isMoreDue, nextDueMsOf, settleDue } from './ledger.ts';
 import { isFrozen, isUntouched, nowMs, openLedger, worldTimeMs, type WorldState } from './state.ts';
 
-/** A clock that runs with wall time. */
-export const runningClock: ClockState = { frozenAtMs: null, aheadMs: 0 };
-
 /** A clock that is frozen at `atMs`. */
 export const frozenClock = (atMs: number): ClockState => ({ frozenAtMs: atMs });
 

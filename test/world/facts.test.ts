@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ScenarioSettings } from '../../src/contract/snapshot-lines.ts';
 import { changedDialect, DEFAULT_DIALECT } from '../../src/contract/dialect.ts';
-import { runningClock } from '../../src/world/clock.ts';
 import {
   committed,
   type Exchange,
@@ -18,7 +17,17 @@ import { compileScenario } from '../../src/scenario/scenario.ts';
 import type { RequestCommand } from '../../src/world/commands.ts';
 import { planRequest } from '../../src/world/requests.ts';
 
-import { balance, compiler, Core, initiate, load, save, START_MS, status } from '../support/core.ts';
+import {
+  balance,
+  compiler,
+  Core,
+  initiate,
+  load,
+  runningClock,
+  save,
+  START_MS,
+  status,
+} from '../support/core.ts';
 import type { ScenarioInput } from '../../src/contract/control.ts';
 
 const AT = Date.parse('2026-01-15T10:30:00Z');

@@ -17,10 +17,7 @@ export class UnreadAnswers {
   readonly #waiting = new Map<ServerResponse, number>();
   #bytes = 0;
 
-  /**
-   * @param maxBytes the most bytes of all waiting answers together
-   * @param ended called with the limit, for each connection that is ended
-   */
+  /** @param maxBytes the most bytes of all waiting answers together */
   constructor(maxBytes: number, ended: (limit: string) => void) {
     this.#maxBytes = maxBytes;
     this.#ended = ended;

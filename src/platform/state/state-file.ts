@@ -24,7 +24,7 @@ const unwritable = (file: string, error: unknown): StateFileError =>
 const unusable = (file: string, why: string): StateFileError =>
   new StateFileError(`the state file ${file} ${why}: move it away to start without its worlds`);
 
-/** Writes a state file. It replaces the old one only when it is whole, so a crash loses nothing else. @throws StateFileError */
+/** Writes a state file. It replaces the old one only when it is whole. @throws StateFileError */
 export async function writeStateFile(file: string, text: AsyncIterable<string>): Promise<void> {
   try {
     await writeWhole(file, unfinishedOf(file), text);
@@ -168,7 +168,7 @@ function headOf(text: string): { readonly format?: unknown; readonly version?: u
   }
 }
 
-/** Copies a damaged file, which the next write replaces. The name has the time of the file, so that many starts make one copy. */
+/** Copies a damaged file, which the next write replaces. Its time is in the name, so that many starts make one copy. */
 export async function keepDamaged(file: string): Promise<string> {
   const copy = `${file}.damaged-${Math.floor((await writtenAtMs(file)) ?? 0)}`;
   if ((await writtenAtMs(copy)) !== null) return copy;
