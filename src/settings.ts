@@ -2,10 +2,10 @@ import { getHeapStatistics } from 'node:v8';
 import { z } from 'zod';
 import type { ScenarioInput } from './contract/control.ts';
 import { durationMs } from './contract/duration.ts';
+import { SETTLEMENTS } from './contract/scenario-document.ts';
 import { MAX_AMOUNT_INR } from './contract/service.ts';
 import type { RateLimit, ScenarioSettings } from './contract/snapshot-lines.ts';
 import { toPaise } from './payout/money.ts';
-import { SETTLEMENTS } from './payout/settlement.ts';
 
 // Parsers of settings. Each returns undefined for a text that it cannot parse.
 
@@ -242,10 +242,9 @@ const SECRETS: ReadonlySet<string> = new Set(['apiKeys', 'adminToken', 'store'])
 type Given = Readonly<Record<string, unknown>>;
 
 /**
- * Reads the settings: a flag overrides its environment variable, which overrides the default. An empty variable counts as
- * not set.
+ * Reads the settings: a flag, else its environment variable unless that is empty, else the default.
  *
- * @param flags by setting name, as text
+ * @param flags by setting name
  * @throws SettingsError with every invalid value, on one line
  */
 export function readSettings(flags: Given, environment: Given): Settings {

@@ -26,13 +26,7 @@ const notReady = (url: string): Promise<string | null> =>
     }).once('error', failed);
   });
 
-/**
- * `payout-sandbox health`: says in one line whether a sandbox is ready.
- *
- * @param at its address, or the settings that it was started with
- * @param waitMs asks again for so long while it is not ready
- * @returns the exit code: 0 when it is ready, 1 when it is not, 2 for an address that is none
- */
+/** `payout-sandbox health`: asks until the sandbox is ready, for `waitMs` at most. @returns the exit code */
 export async function askHealth(
   at: string | Pick<Settings, 'host' | 'port'>,
   waitMs: number,

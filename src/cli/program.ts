@@ -82,7 +82,7 @@ function buildCommand(environment: NodeJS.ProcessEnv, ended: (exitCode: number) 
     'validate <files...>',
     'check scenario files: every error of every file, with its line; exit code 1 if there are any',
   ).action(async (files: string[]) => {
-    const { validate } = await import('./validate.ts');
+    const { validate } = await import('./scenarios.ts');
     ended(validate(files, say));
   });
   command('scenarios', 'list the scenarios by name, with what each is for', ['scenarios']).action(

@@ -1,16 +1,11 @@
-import { ScenarioError } from '../scenario/scenario-file.ts';
+import { readScenario, ScenarioError } from '../scenario/scenario-file.ts';
 import { ScenarioLibrary } from '../scenario/scenario-library.ts';
-import { scenarioSettings, type Settings } from '../settings.ts';
+import { readSettings, scenarioSettings, type Settings } from '../settings.ts';
 import { complain, EXIT_OK, say } from './output.ts';
 
 const bold = (text: string): string => `\u001b[1m${text}\u001b[22m`;
 
-/**
- * `payout-sandbox scenarios`: one line for each scenario, with its description; in columns on a terminal, otherwise
- * separated by a tab.
- *
- * @returns the exit code: 2 when one of the user's scenarios cannot be used
- */
+/** `payout-sandbox scenarios`: each scenario with its description, in columns on a terminal, else separated by a tab. */
 export function listScenarios(settings: Settings, environment: NodeJS.ProcessEnv): number {
   const { isTTY: isTerminal } = process.stdout;
   const isColoured = isTerminal && !environment['NO_COLOR'];
@@ -32,4 +27,24 @@ export function listScenarios(settings: Settings, environment: NodeJS.ProcessEnv
     if (error instanceof ScenarioError) return complain(...error.lines);
     throw error;
   }
+}
+
+/** A scenario file that cannot be used. */
+const EXIT_INVALID = 1;
+
+/** `payout-sandbox validate FILE…`: reports every problem of every file. @returns the exit code: 1 when there is one */
+export function validate(files: readonly string[], say: (line: string) => void): number {
+  const settings = scenarioSettings(readSettings({ magic: 'off' }, {})); // so that only a file's own rules count
+  let exitCode = EXIT_OK;
+  for (const file of files) {
+    try {
+      const { rules } = readScenario(file, settings);
+      say(`${file}: ok, ${rules.length} ${rules.length === 1 ? 'rule' : 'rules'}`);
+    } catch (error) {
+      if (!(error instanceof ScenarioError)) throw error;
+      error.lines.forEach(say);
+      exitCode = EXIT_INVALID;
+    }
+  }
+  return exitCode;
 }

@@ -30,17 +30,13 @@ const stopSignal = (): Promise<void> =>
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve());
   });
 
-/**
- * Runs the sandbox until a signal ends it. As process 1 of a container, too, since the signals are handled here.
- *
- * @returns the exit code: 0 when it was stopped by a signal, 2 for an address, a scenario or a state file that cannot be used
- */
+/** Runs the sandbox until a signal ends it, also as process 1 of a container. @returns the exit code */
 export async function serve(settings: Settings): Promise<number> {
   try {
     const isTerminal = process.stdout.isTTY;
     const { log, end } = await standardLog(settings, isTerminal);
     const server = await startServer(settings, systemClock(), log);
-    const stop = stopSignal(); // before the welcome: whoever has read it may send a signal
+    const stop = stopSignal(); // before the welcome, since its reader may send a signal
     welcome(server, settings, log, isTerminal);
     await stop;
     await server.close();

@@ -28,8 +28,8 @@ function ago(ms: number): string {
 }
 
 /**
- * Tells where the sandbox is and how to try it: for eyes on a terminal, as one line of JSON elsewhere. A port that was
- * picked is told whatever the log level, since nobody could find it otherwise.
+ * Prints where the sandbox is and how to try it: as text on a terminal, as one line of JSON elsewhere. A port that was
+ * picked is printed at every log level, since nobody could find it otherwise.
  */
 export function welcome(
   { url, scenario, adminToken, restored }: Server,
@@ -41,7 +41,7 @@ export function welcome(
   // a key that works, for people to copy; keys that were set are secrets, and never shown
   const key = apiKeys === undefined ? 'sk_test_demo' : '$SANDBOX_KEY';
   const settlement = typeof scenario.settlement === 'string' ? scenario.settlement : 'timelines';
-  // one that was set is a secret; one that was made is told once, here, since nobody could know it otherwise
+  // one that was set is a secret; one that was made is printed once, here, since nobody could know it otherwise
   const madeToken = settings.adminToken === undefined ? adminToken : undefined;
   if (!isTerminal) {
     // in single quotes and none, since double ones are escaped in JSON; the shell puts a secret key in

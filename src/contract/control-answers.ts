@@ -247,7 +247,7 @@ export const WorldsAnswer = z.object({
 export type WorldsAnswer = z.infer<typeof WorldsAnswer>;
 
 /** What `GET /_sandbox/events` answers. */
-export const EventsText = z.string().meta({
+export const EventsText: z.ZodType = z.string().meta({
   id: 'Events',
   description: [
     'Server-sent events, until the reader leaves. Each has an `id`, a type (`event`) and one line of JSON (`data`):',

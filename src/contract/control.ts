@@ -17,13 +17,10 @@ const queryNumber = (min: number, max: number) => {
 };
 
 const Limit = queryNumber(1, LONGEST_LIST)
-  .optional()
-  .describe(`The most items to return, up to ${LONGEST_LIST}; 100 by default`);
+  .default(100)
+  .describe(`The most items to return, up to ${LONGEST_LIST}`);
 
-const Order = z
-  .enum(['newest', 'oldest'])
-  .optional()
-  .describe('The order of the list; newest first by default');
+const Order = z.enum(['newest', 'oldest']).default('newest').describe('The order of the list');
 
 const Cursor = queryNumber(0, Number.MAX_SAFE_INTEGER).optional().describe('The `next` of the previous page');
 

@@ -61,9 +61,12 @@ export type Step = z.infer<typeof Step>;
 
 const Timeline = z.array(Step).max(20).describe('The steps of a payout, in order');
 
+/** The presets that say how payouts settle after initiate. */
+export const SETTLEMENTS = ['demo', 'instant', 'realistic', 'manual'] as const;
+
 const Settlement = z
   .union([
-    z.enum(['demo', 'instant', 'realistic', 'manual']),
+    z.enum(SETTLEMENTS),
     z.strictObject({ IMPS: Timeline, NEFT: Timeline, RTGS: Timeline, UPI: Timeline }).partial(),
   ])
   .describe('A preset, or a timeline for each transfer mode; other modes use the settlement of the settings');

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { SETTLEMENTS } from './scenario-document.ts';
 import { MAX_AMOUNT_INR, MAX_TEXT_LENGTH, State, TransferMode } from './service.ts';
 
 /**
@@ -48,7 +49,7 @@ export const ScenarioSettings = z.strictObject({
   openingBalancePaise: Paise,
   seed: z.string(),
   clock: ClockState,
-  settlement: z.enum(['demo', 'instant', 'realistic', 'manual']),
+  settlement: z.enum(SETTLEMENTS),
   rateLimit: z.union([z.literal('off'), RateLimit]),
   /** Whether magic beneficiaries force an answer. */
   isMagic: z.boolean(),
@@ -171,7 +172,7 @@ export const WorldEnd = z.strictObject({ end: z.string(), checksum: z.string() }
 export const FileEnd = z.strictObject({ worlds: z.int().min(0) });
 
 /** A snapshot as the control API shows it. */
-export const SnapshotText = z.string().meta({
+export const SnapshotText: z.ZodType = z.string().meta({
   id: 'Snapshot',
   description: [
     'All that the future of a world depends on, as lines of JSON, to be kept and sent back as they are:',

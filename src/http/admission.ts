@@ -1,10 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import rateLimitPlugin from '@fastify/rate-limit';
-import type {
-  FastifyInstance,
-  FastifyRequest,
-  onRequestAsyncHookHandler,
-} from 'fastify';
+import type { FastifyInstance, FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
 import { durationText } from '../contract/duration.ts';
 import { Refusal } from '../contract/errors.ts';
 import type { WallClock } from '../log/wall-clock.ts';
@@ -86,10 +82,8 @@ const needsNoKey = ({ routeOptions, dialect, headers }: FastifyRequest): boolean
   dialect.status.without_key === 'answered';
 
 /**
- * Finds the world and the scenario of a request: the world by its key, the scenario by the header X-Sandbox-Scenario, or
- * else that of the world. From then on the request is in the journal of its world.
- *
- * @returns a hook that sets both in the request, and throws Refusal UNAUTHORIZED or INVALID_REQUEST
+ * A hook that finds the world of a request by its key, and its scenario by the header X-Sandbox-Scenario or else its world.
+ * It throws Refusal UNAUTHORIZED or INVALID_REQUEST. From then on the request is in the journal of its world.
  */
 export const admission =
   ({ log, scenarios, keyOf, defaultKey, wallClock }: AdmissionOptions): onRequestAsyncHookHandler =>

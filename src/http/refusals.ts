@@ -64,12 +64,7 @@ function refusalOf(error: unknown): Refusal | undefined {
   return known && new Refusal(known);
 }
 
-/**
- * Puts a refusal into an answer: its status and headers into the reply, and says in a header which limit of the sandbox
- * made it up, if one did.
- *
- * @returns the body
- */
+/** Writes the status and headers of a refusal into the reply. @returns the body */
 export function refuse(refusal: Refusal, reply: FastifyReply): string {
   const { code, details } = refusal;
   reply.refusal = refusal.data;

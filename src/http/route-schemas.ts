@@ -33,8 +33,8 @@ interface Operation {
   /** The request body of a route that validates it itself, since its messages say more than those of a schema. */
   readonly requestBody?: z.ZodType;
   readonly requestType?: string;
-  /** The response of a route that writes it itself: not JSON, or JSON in pieces. */
-  readonly answers?: { readonly type: string; readonly description: string; readonly schema?: z.ZodType };
+  /** The type of a response that is not JSON. */
+  readonly responseType?: string;
   readonly responseHeaders?: readonly ResponseHeader[];
   /** True for a part of a page, which is not a call of the API. */
   readonly undocumented?: true;

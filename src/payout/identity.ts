@@ -17,11 +17,10 @@ const number48 = (digest: string, from: number): number => Number.parseInt(diges
 const fraction = (digest: string): number => number48(digest, 0) / 2 ** 48;
 
 /**
- * The ids of a payout, from the seed, the world and the client's reference: never from the order of arrival, so a
- * parallel run gives what a serial run gives, and a restart with the same seed gives it again.
+ * The ids of a payout. They do not depend on the order of arrival, so a parallel run gives the ids of a serial run, and a
+ * restart with the same seed gives them again.
  *
- * @param nth which payout of this reference it is, from 1
- * @returns `TXN` and 24 hexadecimal digits, and the serial of its UTR
+ * @param nth which payout of this reference it is, counted from 1
  */
 export function payoutIds(seed: string, worldId: string, clientRefId: string, nth: number) {
   const hex = digest(['payout', seed, worldId, clientRefId, nth]);
@@ -31,34 +30,26 @@ export function payoutIds(seed: string, worldId: string, clientRefId: string, nt
   };
 }
 
-/**
- * Chance for one payout: how it settles. The world is left out on purpose: a test that invents a fresh key for each run
- * still draws the same for the same reference.
- */
+/** The random draws of one payout. The key is left out, so that a test with a new key for each run draws the same. */
 export const payoutDraw =
   (seed: string, clientRefId: string, nth: number): Draw =>
   (purpose) =>
     fraction(digest(['draw', seed, clientRefId, nth, purpose]));
 
-/**
- * Chance for one request: which rule applies to it, and what that does.
- *
- * @param id the reference, or the txn_id, that the request names
- * @param attempt which attempt of this reference it is, counted from 1; 0 where nothing depends on it
- */
+/** The random draws of one request. @param id its reference or txn_id @param attempt 0 where nothing depends on it */
 export const requestDraw =
   (seed: string, route: string, id: string, attempt: number): Draw =>
   (purpose) =>
     fraction(digest(['request', seed, route, id, attempt, purpose]));
 
-/** Tells two request bodies apart: the same for the same values. */
+/** The same for request bodies with the same values. */
 export const fingerprintOf = (values: readonly (string | number | null)[]): string =>
   digest(['body', ...values]).slice(0, FINGERPRINT_DIGITS);
 
-/** A world's id: 128 bits of a digest of its key. It names the world in logs and ids, and does not give the key away. */
+/** A world's id: 128 bits of a digest of its key, so that logs and ids do not reveal the key. */
 export const worldIdOf = (apiKey: string): string => digest(['world', apiKey]).slice(0, 32);
 
-/** How many serial numbers there are: a serial is a whole number from 0 to this, exclusive. */
+/** A serial is a whole number from 0 to this, exclusive. */
 export const UTR_SERIALS = 1_000_000_000;
 
 const IST_OFFSET_MS = 19_800_000; // +05:30: the business day of an Indian bank
@@ -71,15 +62,14 @@ const digits = (value: number, length: number): string => String(value % 10 ** l
 const bankOf = (serial: number): string => `SBX${String.fromCharCode(65 + Math.floor(serial / 10 ** 8))}`;
 
 /**
- * The UTR (bank reference) of a payout, in the shape of its mode. The shapes come from secondary sources and dated
- * samples; the sending bank's letters are invented (SBXA to SBXJ), so that no UTR is ever that of a real bank.
+ * The UTR (bank reference) of a payout, in the form of its mode. The forms come from secondary sources and dated samples.
+ * The bank's letters are invented, so that no UTR is that of a real bank.
  *
  * - RTGS, 22 characters: bank (4), `R`, channel `5`, YYYYMMDD, 8 digits
  * - NEFT, 16 characters: bank (4), `N`, YYDDD, 6 digits
  * - IMPS and UPI, 12 digits: last digit of the year, DDD, 8 digits
  *
  * @param atMs world time at which the bank gives the reference; its date is that in IST
- * @param serial 0 to 999,999,999
  */
 export function formatUtr(mode: TransferMode, atMs: number, serial: number): string {
   invariant(Number.isInteger(serial) && serial >= 0 && serial < UTR_SERIALS, 'a UTR serial is in its range');
@@ -97,11 +87,7 @@ export function formatUtr(mode: TransferMode, atMs: number, serial: number): str
   }
 }
 
-/**
- * The UTR of a payout: that of its serial, or of the next one that no other payout has.
- *
- * @param taken the UTRs of all other payouts
- */
+/** The UTR of a serial, or of the next serial whose UTR is not taken. */
 export function freeUtr(
   mode: TransferMode,
   atMs: number,

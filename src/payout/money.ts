@@ -1,19 +1,11 @@
 import { MAX_AMOUNT_INR } from '../contract/service.ts';
 
-/**
- * States what must be true if our own code is right. Stays on in production: a sandbox that lies about money is
- * worse than one that stops a request.
- *
- * @throws Error, which a client sees as INTERNAL_ERROR: it is never the caller's doing
- */
+/** Asserts what must be true if the sandbox is right. It stays on in production. A client sees its Error as INTERNAL_ERROR. */
 export function invariant(holds: boolean, what: string): asserts holds {
   if (!holds) throw new Error(`broken invariant: ${what}`);
 }
 
-/**
- * Whole paise of an amount in INR that the contract has accepted (at most two decimals).
- * Read from the number's shortest text, never as a float product: 4.35 * 100 is 434.99999999999994.
- */
+/** Whole paise of an amount with at most two decimals, from its shortest text: 4.35 * 100 is 434.99999999999994. */
 export function toPaise(amountInr: number): number {
   const [rupees, decimals = ''] = String(amountInr).split('.');
   const paise = Number(rupees) * 100 + Number(decimals.padEnd(2, '0'));
@@ -24,13 +16,10 @@ export function toPaise(amountInr: number): number {
   return paise;
 }
 
-/** INR for the wire. The quotient of whole paise by 100 is the closest number to it, so it prints with two decimals at most. */
+/** INR on the wire. The quotient is the number closest to it, so it prints with two decimals at most. */
 export const toInr = (paise: number): number => paise / 100;
 
-/**
- * The money of one world. What was put in (opening balance, top-ups less withdrawals) is either in the balance
- * or out in payouts that are PENDING or SUCCESS.
- */
+/** The money of one world. What was put in is either in the balance or in payouts that are PENDING or SUCCESS. */
 export interface Wallet {
   readonly balancePaise: number;
   readonly putInPaise: number;
@@ -41,35 +30,34 @@ export interface Wallet {
 export const openWallet = (openingPaise: number): Wallet =>
   asserted({ balancePaise: openingPaise, putInPaise: openingPaise, paidOutPaise: 0 });
 
-/** True when the wallet can pay `amountPaise`; a payout may empty the wallet and never overdraw it. */
 export const covers = (wallet: Wallet, amountPaise: number): boolean => amountPaise <= wallet.balancePaise;
 
-/** Takes the money of one payout out of the balance. @param amountPaise whole paise above 0, covered */
+/** Debits a payout. @param amountPaise whole paise above 0, covered by the balance */
 export function payOut(wallet: Wallet, amountPaise: number): Wallet {
   assertAmount(amountPaise);
   invariant(covers(wallet, amountPaise), 'a payout never overdraws the wallet');
   return moved(wallet, { balancePaise: -amountPaise, paidOutPaise: amountPaise });
 }
 
-/** Gives the money of one payout back. @param amountPaise whole paise above 0, paid out before */
+/** Returns the money of a payout. @param amountPaise whole paise above 0, paid out before */
 export function refund(wallet: Wallet, amountPaise: number): Wallet {
   assertAmount(amountPaise);
   invariant(amountPaise <= wallet.paidOutPaise, 'no more comes back than went out');
   return moved(wallet, { balancePaise: amountPaise, paidOutPaise: -amountPaise });
 }
 
-/** True when so much more may be put in: a wallet holds what the interface's numbers can show exactly. */
+/** Whether so much may be credited: a wallet holds only what the numbers of the interface can show exactly. */
 export const hasRoom = (wallet: Wallet, amountPaise: number): boolean =>
   wallet.putInPaise + amountPaise <= MAX_AMOUNT_INR * 100;
 
-/** Puts money in from outside. @param amountPaise whole paise above 0, for which there is room */
+/** Puts money in without a payout. @param amountPaise whole paise above 0, for which there is room */
 export function credit(wallet: Wallet, amountPaise: number): Wallet {
   assertAmount(amountPaise);
   invariant(hasRoom(wallet, amountPaise), 'a credit never overfills the wallet');
   return moved(wallet, { balancePaise: amountPaise, putInPaise: amountPaise });
 }
 
-/** Takes money out for good, by no payout. @param amountPaise whole paise above 0, covered */
+/** Takes money out without a payout. @param amountPaise whole paise above 0, covered by the balance */
 export function debit(wallet: Wallet, amountPaise: number): Wallet {
   assertAmount(amountPaise);
   invariant(covers(wallet, amountPaise), 'a debit never overdraws the wallet');

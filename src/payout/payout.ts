@@ -28,12 +28,7 @@ export const legalNext = (from: State): readonly State[] => NEXT[from];
 /** FAILED and REVERSED return the money. */
 export const isMoneyBack = (state: State): boolean => state === 'FAILED' || state === 'REVERSED';
 
-/**
- * What is wrong with a timeline: an illegal edge, a step without one way to become due, or steps out of order.
- *
- * @param from the state before its first step
- * @returns null for a sound one
- */
+/** What is wrong with a timeline; null for a sound one. @param from the state before its first step */
 export function timelineFault(timeline: readonly Step[], from: State = 'PENDING'): string | null {
   let state = from;
   let earliestMs = 0;
@@ -57,12 +52,7 @@ export function nextDueMs({ timeline, stepsDone, createdAtMs }: Payout): number 
   return afterMs === null ? null : createdAtMs + Math.max(afterMs, timeline[stepsDone - 1]?.afterMs ?? 0);
 }
 
-/**
- * The payout after its next step.
- *
- * @param atMs world time that the step is stamped with
- * @param utr the bank reference to show from now on; null when there is none
- */
+/** The payout after its next step. @param atMs world time of the step @param utr the UTR from now on */
 export function afterStep(payout: Payout, atMs: number, utr: string | null): Payout {
   const { timeline, stepsDone, state, completedAtMs, createdAtMs } = payout;
   const step = timeline[stepsDone];
@@ -79,7 +69,7 @@ export function afterStep(payout: Payout, atMs: number, utr: string | null): Pay
   };
 }
 
-/** The payout with everything still planned called off, and one step to a state in its place. */
+/** The payout with one step to a state in the place of everything that was planned. */
 export const withForcedStep = (payout: Payout, to: State, atMs: number, utr: boolean): Payout => ({
   ...payout,
   timeline: [

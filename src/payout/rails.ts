@@ -42,10 +42,7 @@ interface Doubts {
   readonly errors: readonly FieldError[];
 }
 
-/**
- * Checks what a real bank might refuse in a request that the interface allows. The dialect decides whether it is a warning,
- * an error or nothing. docs/fidelity.md has the sources.
- */
+/** Checks what a real bank might refuse in a request that the interface allows. docs/fidelity.md has the sources. */
 export function checkRailRules(request: InitiateRequest, rows: Dialect['requests']): Doubts {
   const { transfer_mode: mode, amount, beneficiary_account: account, beneficiary_ifsc: ifsc } = request;
   const mayBeUpiId = mode === 'UPI' && rows.upi_beneficiary === 'account_or_upi_id';

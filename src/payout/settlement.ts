@@ -1,8 +1,7 @@
+import type { SETTLEMENTS } from '../contract/scenario-document.ts';
 import type { State, TransferMode } from '../contract/service.ts';
 import type { Step } from '../contract/snapshot-lines.ts';
 
-export const SETTLEMENTS = ['demo', 'instant', 'realistic', 'manual'] as const;
-/** The name of a preset that says how payouts go on after initiate. */
 export type SettlementPreset = (typeof SETTLEMENTS)[number];
 
 /** A number from 0 to 1, exclusive: the same for the same request and purpose, whatever came before. */
@@ -11,7 +10,7 @@ export type Draw = (purpose: string) => number;
 /** When a step happens: after initiate, at the next such minute of the day in IST, or at a status read. */
 type When = { readonly afterMs: number } | { readonly atMinute: number } | { readonly polls: number };
 
-/** One step as it stands in a scenario, before there is a payout. */
+/** One step of a scenario, before there is a payout. */
 export interface PlannedStep {
   readonly when: When;
   readonly to: State | null;
@@ -98,12 +97,7 @@ function nextIstMinute(fromMs: number, atMinute: number): number {
   return todayMs > fromMs ? todayMs : todayMs + DAY;
 }
 
-/**
- * The timeline of a payout, decided once at initiate.
- *
- * @param createdAtMs world time of the initiate, ms since the epoch
- * @param utrOfFailed whether a payout that FAILED has a UTR. SUCCESS and REVERSED have one: the money reached the rail
- */
+/** The timeline of a payout. @param utrOfFailed whether FAILED has a UTR, as SUCCESS and REVERSED always have */
 export function timelineOf(
   steps: readonly PlannedStep[],
   createdAtMs: number,

@@ -6,12 +6,7 @@ import type { Socket } from 'node:net';
 const GRACE_MS = 800;
 const IDLE_CHECK_MS = 20;
 
-/**
- * Watches a server from its start, so that it can be closed within a second: requests under way are answered,
- * idle connections end at once.
- *
- * @param close stops listening and resolves when the last connection has ended
- */
+/** Makes a function that stops a server within a second: requests under way are answered, idle connections are closed. */
 export function gracefulStop(server: Server, close: () => Promise<unknown>): () => Promise<void> {
   const open = new Set<Socket>();
   server.on('connection', (socket) => {

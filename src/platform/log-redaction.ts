@@ -17,12 +17,7 @@ function decoded(text: string): string {
   return once === text ? text : decoded(once);
 }
 
-/**
- * Makes a function that hides keys, the admin token and account numbers where clients put them although they do not belong
- * there: in paths and in references.
- *
- * @param secrets the keys and the token of the settings
- */
+/** Makes a function that hides account numbers, keys and the admin token in the path and the reference of a log line. */
 export function lineRedaction(secrets: readonly string[]): (line: Line) => Record<string, unknown> {
   const longestFirst = secrets.toSorted((a, b) => b.length - a.length); // one may be a part of another
   const withoutKeys = (text: string): string =>

@@ -34,12 +34,7 @@ const DOCS = new Set(['index.html', 'start.js', 'swagger-ui.css', 'swagger-ui-bu
 
 const docs = new Map<string, { readonly type: string; readonly plain: Buffer; readonly gzip: Buffer }>();
 
-/**
- * A file of the page that shows the OpenAPI document. It is read when it is first asked for. From then on all readers
- * share one copy, so that connections that ask for it and do not read take no memory.
- *
- * @returns undefined for a name that is none of the page's files
- */
+/** Reads a file of that page once. All readers share one copy, so connections that do not read it take no memory. */
 export async function docsFile(name: string) {
   const type = DOCS.has(name) ? typeOf(name) : undefined;
   if (type === undefined || docs.has(name)) return docs.get(name);

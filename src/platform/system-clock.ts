@@ -2,10 +2,7 @@ import type { WallClock } from '../log/wall-clock.ts';
 
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1; // what setTimeout can hold: 24.8 days
 
-/**
- * The system's clock, the one place that reads it. When the machine's clock is set back, it goes on from where it was: it
- * runs with the machine's monotonic clock, and follows the other only forwards.
- */
+/** The system's clock. It runs with the machine's monotonic clock, and follows the wall clock only forwards. */
 export function systemClock(): WallClock {
   let offsetMs = -Infinity;
   const nowMs = (): number => {

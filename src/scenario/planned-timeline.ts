@@ -3,37 +3,33 @@ import type { Step as StepDocument } from '../contract/scenario-document.ts';
 import type { PlannedStep } from '../payout/settlement.ts';
 import { mayMove } from '../payout/payout.ts';
 
-/** An error of a scenario that its schema cannot express. */
-export interface ScenarioIssue {
-  readonly path: readonly PropertyKey[];
-  readonly message: string;
-}
-
+/** Called for an error that the schema cannot express. @param path from the part that is looked at */
 export type Report = (path: readonly PropertyKey[], message: string) => void;
 
+/** Reports what is wrong with a part. @param above the path of the part */
+export const reportIn =
+  (report: Report, ...above: readonly PropertyKey[]): Report =>
+  (path, message) =>
+    report([...above, ...path], message);
+
 /** Converts the steps of a timeline, and reports the errors that the schema cannot express. */
-export function plannedTimeline(
-  steps: readonly StepDocument[],
-  path: readonly PropertyKey[],
-  report: Report,
-): readonly PlannedStep[] {
+export function plannedTimeline(steps: readonly StepDocument[], report: Report): readonly PlannedStep[] {
   let from: State = 'PENDING';
   let afterMs = 0;
   let polls = 0;
   return steps.map((step, index) => {
     if (step.to !== undefined) {
       if (!mayMove(from, step.to))
-        report([...path, index, 'to'], `cannot go to ${step.to}: the payout is ${from} at that point`);
+        report([index, 'to'], `cannot go to ${step.to}: the payout is ${from} at that point`);
       from = step.to;
     }
     if (step.after !== undefined) {
-      if (step.after < afterMs)
-        report([...path, index, 'after'], 'must not be earlier than the previous step');
+      if (step.after < afterMs) report([index, 'after'], 'must not be earlier than the previous step');
       afterMs = step.after;
     }
     if (step.polls !== undefined) {
       if (step.polls <= polls)
-        report([...path, index, 'polls'], 'must be a later read than that of the previous step');
+        report([index, 'polls'], 'must be a later read than that of the previous step');
       polls = step.polls;
     }
     return {

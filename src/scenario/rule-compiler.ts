@@ -5,7 +5,7 @@ import {
   type Match,
   type RuleDocument,
 } from '../contract/scenario-document.ts';
-import { plannedTimeline, type Report } from './planned-timeline.ts';
+import { plannedTimeline, reportIn, type Report } from './planned-timeline.ts';
 import {
   boundedPattern,
   linearPattern,
@@ -35,12 +35,7 @@ const TEXT_FIELDS = {
 const listed = <T>(values: T | readonly T[]): readonly T[] =>
   Array.isArray(values) ? (values as readonly T[]) : [values as T];
 
-function textTest(
-  match: TextMatch,
-  path: readonly PropertyKey[],
-  patternOf: PatternOf,
-  report: Report,
-): Test<string> {
+function textTest(match: TextMatch, patternOf: PatternOf, report: Report): Test<string> {
   if (typeof match === 'string') return (text) => text === match;
   if (Array.isArray(match)) {
     const texts = new Set(match);
@@ -49,7 +44,7 @@ function textTest(
   const { prefix, suffix, matches } = match;
   const pattern = matches === undefined ? undefined : boundedPattern(matches, patternOf);
   if (pattern !== undefined && 'error' in pattern) {
-    report([...path, 'matches'], pattern.error);
+    report(['matches'], pattern.error);
     return () => false;
   }
   return (text) =>
@@ -79,32 +74,27 @@ function faultOf(fault: NonNullable<EffectDocument['fault']>): Fault {
   return { kind: fault };
 }
 
-function effectOf(effect: EffectDocument, path: readonly PropertyKey[], report: Report): Effect {
+function effectOf(effect: EffectDocument, report: Report): Effect {
   const { delay = null, respond = null, fault, timeline, not_found: notFound = null, stale = null } = effect;
   return {
     delay,
     respond,
     fault: fault === undefined ? null : faultOf(fault),
     commit: effect.commit ?? (respond === null && fault === undefined),
-    timeline: timeline === undefined ? null : plannedTimeline(timeline, [...path, 'timeline'], report),
+    timeline: timeline === undefined ? null : plannedTimeline(timeline, reportIn(report, 'timeline')),
     notFound,
     staleMs: stale,
   };
 }
 
 /** Reports conditions that no request can meet. */
-function reportImpossible(
-  match: Match,
-  routes: readonly RouteName[],
-  path: readonly PropertyKey[],
-  report: Report,
-): void {
+function reportImpossible(match: Match, routes: readonly RouteName[], report: Report): void {
   let possible = routes;
   for (const [field, having] of Object.entries({ ...TEXT_FIELDS, amount: ['initiate'] })) {
     if (match[field as keyof Match] === undefined) continue;
     possible = possible.filter((route) => having.some((one) => one === route));
     if (possible.length === 0) {
-      report([...path, field], `can never match: only ${having.join(' and ')} requests have it`);
+      report([field], `can never match: only ${having.join(' and ')} requests have it`);
       return;
     }
   }
@@ -114,20 +104,20 @@ function reportImpossible(
     const low = Math.max(bounds.gt ?? -Infinity, bounds.gte ?? -Infinity);
     const high = Math.min(bounds.lt ?? Infinity, bounds.lte ?? Infinity);
     if (low > high || (low === high && (bounds.gt === low || bounds.lt === high))) {
-      report([...path, field], 'can never match: no number is within these bounds');
+      report([field], 'can never match: no number is within these bounds');
     }
   }
   if (match.hours !== undefined && match.hours.from === match.hours.to) {
-    report([...path, 'hours'], 'can never match: from and to are the same');
+    report(['hours'], 'can never match: from and to are the same');
   }
 }
 
 /** Reports parts of an answer that are not sent, since a success body has no place for them. */
-function reportUnseen({ respond }: EffectDocument, path: readonly PropertyKey[], report: Report): void {
+function reportUnseen({ respond }: EffectDocument, report: Report): void {
   if (respond === undefined || respond.status >= 300 || respond.body !== undefined) return;
   for (const part of ['code', 'message'] as const) {
     if (respond[part] !== undefined) {
-      report([...path, 'respond', part], 'has no effect with a status below 300: use body instead');
+      report(['respond', part], 'has no effect with a status below 300: use body instead');
     }
   }
 }
@@ -142,19 +132,10 @@ const dependsOnAttempt = ({ match, probability, effect }: RuleDocument): boolean
 const routesOf = ({ route }: Match): readonly RouteName[] =>
   route === undefined ? ROUTE_NAMES : listed(route);
 
-/**
- * Compiles a match to tests that must all hold, roughly the cheapest first.
- *
- * @param report receives every condition that no request can meet
- */
-export function compileMatch(
-  match: Match,
-  path: readonly PropertyKey[],
-  patternOf: PatternOf,
-  report: Report,
-): readonly FactsTest[] {
+/** Compiles a match to tests that must all hold, roughly the cheapest first. Reports conditions that can never hold. */
+export function compileMatch(match: Match, patternOf: PatternOf, report: Report): readonly FactsTest[] {
   const routes = routesOf(match);
-  reportImpossible(match, routes, path, report);
+  reportImpossible(match, routes, report);
   const tests: FactsTest[] = [(facts) => routes.includes(facts.route)];
   const { attempt, amount, hours, header } = match;
   if (attempt !== undefined) {
@@ -168,7 +149,7 @@ export function compileMatch(
   for (const field of Object.keys(TEXT_FIELDS) as (keyof typeof TEXT_FIELDS)[]) {
     const wanted = match[field];
     if (wanted === undefined) continue;
-    const test = textTest(wanted, [...path, field], patternOf, report);
+    const test = textTest(wanted, patternOf, reportIn(report, field));
     tests.push(({ fields }) => typeof fields[field] === 'string' && test(fields[field]));
   }
   if (hours !== undefined) {
@@ -176,7 +157,7 @@ export function compileMatch(
     tests.push((facts) => test(facts.nowMs));
   }
   for (const [name, wanted] of Object.entries(header ?? {})) {
-    const test = textTest(wanted, [...path, 'header', name], patternOf, report);
+    const test = textTest(wanted, patternOf, reportIn(report, 'header', name));
     const isPattern = typeof wanted === 'object' && 'matches' in wanted;
     tests.push(({ headers }) => {
       const values = listed(headers[name.toLowerCase()] ?? []);
@@ -187,32 +168,24 @@ export function compileMatch(
   return tests;
 }
 
-/**
- * Compiles a rule.
- *
- * @param source the rule as written
- * @param report receives every error that the schema cannot express
- */
+/** Compiles a rule. @param source the rule as written */
 export function compileRule(
   document: RuleDocument,
   source: unknown,
   scenarioName: string,
-  path: readonly PropertyKey[],
   report: Report,
 ): Rule {
   const { match = {}, effect } = document;
   const routes = routesOf(match);
+  const reportEffect = reportIn(report, 'effect');
   for (const [part, route] of Object.entries(ONLY_ON)) {
     if (effect[part as keyof typeof ONLY_ON] !== undefined && !routes.includes(route)) {
-      report(
-        [...path, 'effect', part],
-        `has an effect on the route ${route} only, which this rule does not match`,
-      );
+      reportEffect([part], `has an effect on the route ${route} only, which this rule does not match`);
     }
   }
-  const tests = compileMatch(match, [...path, 'match'], linearPattern, report);
+  const tests = compileMatch(match, linearPattern, reportIn(report, 'match'));
+  reportUnseen(effect, reportEffect);
   const patternSize = matchPatternSize(match);
-  reportUnseen(effect, [...path, 'effect'], report);
   return {
     id: `${scenarioName}/${document.name}`,
     document: source,
@@ -223,6 +196,6 @@ export function compileRule(
     skip: document.skip ?? 0,
     times: document.times ?? null,
     probability: document.probability ?? null,
-    effect: effectOf(effect, [...path, 'effect'], report),
+    effect: effectOf(effect, reportEffect),
   };
 }

@@ -77,11 +77,8 @@ export interface RuleUse {
 }
 
 /**
- * Finds the first rule that matches and applies. A rule that matches does not apply to its first `skip` requests, to more
- * than `times` requests, or when its `probability` is not drawn; the rules after it are then tried.
- *
- * @param uses the counters of this world by rule id; updated
- * @returns the rule, or null when none applies
+ * Finds the first rule that matches and applies, and counts it in `uses`. A rule that matches does not apply to its first
+ * `skip` requests, to more than `times` requests, or when its `probability` is not drawn: the next rules are then tried.
  */
 export function takeRule(
   rules: readonly Rule[],

@@ -124,12 +124,7 @@ let magicRules: readonly Rule[] | undefined;
 const shippedMagic = (settings: ScenarioSettings): readonly Rule[] =>
   (magicRules ??= readScenario(join(SHIPPED, 'magic.yaml'), { ...settings, isMagic: false }).rules);
 
-/**
- * Makes a scenario of what was read.
- *
- * @param file where it comes from, for the messages
- * @throws ScenarioError with what is wrong with it
- */
+/** Makes a scenario of what was read. @throws ScenarioError with what is wrong with it */
 function scenarioOf(
   { value, input, problems, problemAt }: TextRead<ScenarioDocument>,
   file: string,
@@ -138,15 +133,18 @@ function scenarioOf(
   // nothing else would be reported: the rest of a document with this many problems is not worth reading
   if (reported(problems).more > 0) throw refusal(file, problems);
   const document = value ?? readableParts(input);
-  const { scenario, issues } = compileScenario(document, {
+  const found = [...problems];
+  const options = {
     name: nameOf(file),
     source: input,
     settings,
     lastRules: () => (settings.isMagic ? shippedMagic(settings) : []),
     dialects: shippedDialects,
-  });
-  const all = [...problems, ...issues.map(({ path, message }) => problemAt(path, message))];
-  if (all.length > 0) throw refusal(file, all);
+  };
+  const scenario = compileScenario(document, options, (path, message) =>
+    found.push(problemAt(path, message)),
+  );
+  if (found.length > 0) throw refusal(file, found);
   return scenario;
 }
 
@@ -173,9 +171,9 @@ export function rulesOf(documents: readonly unknown[]): readonly Rule[] {
       throw refusal('rule', [problemAt(['match'], message)]);
     }
     const found: Problem[] = [];
-    const rule = compileRule(document, source, 'world', [], (path, message) => {
-      found.push(problemAt(path, message));
-    });
+    const rule = compileRule(document, source, 'world', (path, message) =>
+      found.push(problemAt(path, message)),
+    );
     if (found.length > 0) throw refusal('rule', found);
     return rule;
   });
@@ -196,12 +194,7 @@ export function readScenario(file: string, settings: ScenarioSettings): Scenario
   return scenarioOf(readText(textOf(file), ScenarioDocument), file, settings);
 }
 
-/**
- * Makes a scenario of a document, of which it keeps a copy.
- *
- * @param name the name of the scenario, also for the messages
- * @throws ScenarioError with what is wrong with it
- */
+/** Makes a scenario of a copy of a document. @throws ScenarioError with what is wrong with it */
 export function documentScenario(document: unknown, name: string, settings: ScenarioSettings): Scenario {
   const copy: unknown = JSON.parse(JSON.stringify(document));
   return scenarioOf(readValue(copy, ScenarioDocument), name, settings);

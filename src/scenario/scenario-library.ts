@@ -99,12 +99,7 @@ export class ScenarioLibrary implements ScenarioCompiler {
     return scenario;
   }
 
-  /**
-   * Makes a scenario of a document. The library does not keep it.
-   *
-   * @param settings the defaults of the scenario; those of this sandbox, unless a snapshot of another one brings its own
-   * @throws ScenarioError with what is wrong with it
-   */
+  /** Makes a scenario of a document, which the library does not keep. @throws ScenarioError */
   compile(document: unknown, name = INLINE, settings = this.#options.settings): Scenario {
     const scenario = documentScenario(document, name, settings);
     this.#bySource.set(scenario.source, scenario);

@@ -6,7 +6,7 @@ import { toPaise } from '../payout/money.ts';
 import { matchPatternSize, MAX_SCENARIO_PATTERN_SIZE, tooLarge } from './pattern.ts';
 import { compileRule } from './rule-compiler.ts';
 import { documentBytes, type Rule } from './rule.ts';
-import { plannedTimeline, type Report, type ScenarioIssue } from './planned-timeline.ts';
+import { plannedTimeline, reportIn, type Report } from './planned-timeline.ts';
 import type { Settlement, SettlementPreset } from '../payout/settlement.ts';
 
 /** How a world behaves. */
@@ -52,7 +52,7 @@ function settlementOf(
   if (typeof settlement === 'string') return settlement;
   const ofMode = (mode: TransferMode) => {
     const steps = settlement[mode];
-    return steps === undefined ? base : plannedTimeline(steps, ['settlement', mode], report);
+    return steps === undefined ? base : plannedTimeline(steps, reportIn(report, 'settlement', mode));
   };
   return { IMPS: ofMode('IMPS'), NEFT: ofMode('NEFT'), RTGS: ofMode('RTGS'), UPI: ofMode('UPI') };
 }
@@ -74,45 +74,32 @@ function dialectOf(
   return changedDialect(preset ?? DEFAULT_DIALECT, change);
 }
 
-/**
- * Compiles a scenario document. The settings apply where it says nothing.
- *
- * @returns the scenario, and the errors that the schema cannot express; a scenario with issues must not be used
- */
+/** Compiles a scenario document. The settings apply where it says nothing. A scenario with errors must not be used. */
 export function compileScenario(
   document: ScenarioDocument,
   { name, source, settings, lastRules, dialects }: CompileOptions,
-): { readonly scenario: Scenario; readonly issues: readonly ScenarioIssue[] } {
-  const issues: ScenarioIssue[] = [];
-  const report: Report = (path, message) => issues.push({ path, message });
+  report: Report,
+): Scenario {
   const names = new Set<string>();
   const sources = (source as { rules?: readonly unknown[] } | null)?.rules ?? [];
   let patterns = 0;
   const own = (document.rules ?? []).map((rule, index) => {
+    const reportRule = reportIn(report, 'rules', index);
     if (names.has(rule.name))
-      report(
-        ['rules', index, 'name'],
-        `must differ from the names of the other rules: ${rule.name} is taken`,
-      );
+      reportRule(['name'], `must differ from the names of the other rules: ${rule.name} is taken`);
     names.add(rule.name);
     const fits = patterns <= MAX_SCENARIO_PATTERN_SIZE;
     patterns += matchPatternSize(rule.match ?? {});
     const stillFits = patterns <= MAX_SCENARIO_PATTERN_SIZE;
     if (fits && !stillFits)
-      report(['rules', index, 'match'], tooLarge('this scenario', patterns, MAX_SCENARIO_PATTERN_SIZE));
+      reportRule(['match'], tooLarge('this scenario', patterns, MAX_SCENARIO_PATTERN_SIZE));
     // patterns that are too large together are not compiled, which would hold up the server
-    return compileRule(
-      stillFits ? rule : { ...rule, match: {} },
-      sources[index],
-      name,
-      ['rules', index],
-      report,
-    );
+    return compileRule(stillFits ? rule : { ...rule, match: {} }, sources[index], name, reportRule);
   });
   const rateLimit = document.rate_limit;
   let rules: readonly Rule[] | undefined;
   let countsAttempts: boolean | undefined;
-  const scenario: Scenario = {
+  return {
     name,
     source: { name, document: source, settings },
     description: document.description ?? '',
@@ -138,7 +125,6 @@ export function compileScenario(
       return (countsAttempts ??= this.rules.some((rule) => rule.countsAttempts));
     },
   };
-  return { scenario, issues };
 }
 
 /** Makes scenarios and rules of what they were written as. */

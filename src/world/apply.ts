@@ -58,12 +58,8 @@ export type Applied = { readonly events: readonly StateEvent[] } & (
 );
 
 /**
- * Applies one command to a world. Deterministic and synchronous: all it needs is in its arguments, and it changes nothing
- * but the state, so every server that applies the same commands arrives at the same state.
- *
- * What is due by the command's time happens first, at most `MAX_STEPS` steps.
- *
- * @returns what it came to. A refused command has changed nothing but what was due; an `unfinished` one has moved the clock
+ * Applies one command to a world. It is deterministic and synchronous: every server that applies the same commands arrives
+ * at the same state. What is due by the command's time happens first; a refused command has changed nothing else.
  */
 export function apply(
   state: WorldState,

@@ -6,9 +6,6 @@ import { iso, type StateEvent } from './events.ts';
 import { isMoreDue, nextDueMsOf, settleDue } from './ledger.ts';
 import { isFrozen, isUntouched, nowMs, openLedger, worldTimeMs, type WorldState } from './state.ts';
 
-/** A clock that runs with wall time. */
-export const runningClock: ClockState = { frozenAtMs: null, aheadMs: 0 };
-
 /** A clock that is frozen at `atMs`. */
 export const frozenClock = (atMs: number): ClockState => ({ frozenAtMs: atMs });
 
@@ -16,22 +13,13 @@ export const frozenClock = (atMs: number): ClockState => ({ frozenAtMs: atMs });
 export const clockAt = (clock: ClockState, worldMs: number, wallMs: number): ClockState =>
   clock.frozenAtMs === null ? { frozenAtMs: null, aheadMs: worldMs - wallMs } : frozenClock(worldMs);
 
-/**
- * Lets a clock run on from `nowMs`.
- *
- * @throws Refusal INVALID_REQUEST at the end of the year 9999
- */
+/** Lets a clock run on. @throws Refusal INVALID_REQUEST at the end of the year 9999 */
 export function resumedClock(nowMs: number, wallMs: number): ClockState {
   if (nowMs >= LATEST_MS) throw pastTheEnd();
   return { frozenAtMs: null, aheadMs: nowMs - wallMs };
 }
 
-/**
- * Moves a clock forward, frozen or running as it was.
- *
- * @param byMs whole ms, 0 or more
- * @throws Refusal INVALID_REQUEST beyond the end of the year 9999
- */
+/** Moves a clock forward, frozen or running as it was. @throws Refusal INVALID_REQUEST beyond the year 9999 */
 export function advancedClock(clock: ClockState, byMs: number, wallMs: number): ClockState {
   invariant(Number.isSafeInteger(byMs) && byMs >= 0, 'a clock moves forward by whole ms');
   const toMs = worldTimeMs(clock, wallMs) + byMs;
@@ -71,11 +59,7 @@ export function holdClock(
   return setClock(state, kind === 'freeze' ? frozenClock(atMs) : resumedClock(atMs, state.wallMs), events);
 }
 
-/**
- * Moves the clock forward, and applies what comes due on the way.
- *
- * @throws Refusal INVALID_REQUEST for a time in the past or beyond the year 9999
- */
+/** Moves the clock forward, and applies what comes due. @throws Refusal INVALID_REQUEST for a time in the past */
 export function advanceClock(
   state: WorldState,
   command: CommandOf<'advance'>,
@@ -114,11 +98,7 @@ function advanceUntilIdle(
   }
 }
 
-/**
- * Gives the world the clock that its scenario starts with. What comes due on the way happens first.
- *
- * @throws Refusal CLOCK_BACKWARDS when that clock is behind, and something has happened to the wallet
- */
+/** Gives the world the clock of its scenario. @throws Refusal CLOCK_BACKWARDS when that is behind the ledger */
 export function resetClock(
   state: WorldState,
   command: CommandOf<'resetClock'>,

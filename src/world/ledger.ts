@@ -80,12 +80,7 @@ export function isMoreDue(state: WorldState): boolean {
   return dueMs !== null && dueMs <= nowMs(state);
 }
 
-/**
- * Applies the steps due by the world's time, the oldest first, each stamped with its own due time.
- *
- * @param limit how many at most
- * @returns how many they were
- */
+/** Applies the steps due by the world's time, oldest first, each stamped with its own due time. @returns how many */
 export function settleDue(state: WorldState, limit: number, events: StateEvent[]): number {
   const untilMs = nowMs(state);
   for (let steps = 0; steps < limit; steps += 1) {
@@ -161,7 +156,7 @@ export interface PageRequest {
   readonly limit: number;
 }
 
-/** A part of a list. A search looks at so many items at once: a page may be short and yet not the last. */
+/** A part of a list. A search looks at a limited number of items: a page may be short and not be the last. */
 export interface Page<T> {
   readonly items: readonly T[];
   /** Where the next page begins; null when this was the last. */

@@ -26,11 +26,7 @@ import {
 /** How many rules there may be on top of one world. */
 export const MAX_OVERRIDES = 100;
 
-/**
- * Puts money into the wallet, or takes it out, by no payout.
- *
- * @throws Refusal INSUFFICIENT_BALANCE, WALLET_FULL or SANDBOX_FULL
- */
+/** Credits or debits the wallet. @throws Refusal INSUFFICIENT_BALANCE, WALLET_FULL or SANDBOX_FULL */
 export function moveMoney(
   state: WorldState,
   { kind, amountPaise }: CommandOf<'credit' | 'debit'>,
@@ -55,11 +51,7 @@ export function moveMoney(
   return entry;
 }
 
-/**
- * Forces a payout into a state. What was planned for it is called off.
- *
- * @throws Refusal TRANSACTION_NOT_FOUND or ILLEGAL_TRANSITION
- */
+/** Forces a payout into a state, and cancels its steps. @throws Refusal TRANSACTION_NOT_FOUND or ILLEGAL_TRANSITION */
 export function forceTransition(
   state: WorldState,
   { txnId, to }: CommandOf<'transition'>,
@@ -88,8 +80,7 @@ function illegalTransition({ txnId, state }: Payout, to: State): Refusal {
 }
 
 /**
- * Chooses a scenario. Its rules count from 0; those on top go on. A wallet that nothing has happened to is opened again,
- * with that scenario's balance.
+ * Chooses a scenario. Its rules count from 0. Only a wallet that was not used gets the balance of the scenario.
  *
  * @throws Refusal SANDBOX_FULL
  */
@@ -184,10 +175,7 @@ export function resetWorld(
   events.push({ type: 'reset', nowMs: nowMs(state) });
 }
 
-/**
- * Puts a state that was read and checked in the place of all that the world is. Where all worlds together have no room for
- * its attempts, they start from 1 again.
- */
+/** Replaces all of the world with a state that was read and checked; without its attempts if there is no room for them. */
 export function restoreWorld(
   state: WorldState,
   { state: { id: _id, generation: _generation, ...restored }, clock }: CommandOf<'restore'>,

@@ -1,14 +1,22 @@
 import type { Dialect } from '../contract/dialect.ts';
 import { Refusal, type RefusalData } from '../contract/errors.ts';
 import type { InitiateRequest, StatusQuery } from '../contract/service.ts';
-import { fingerprintOf, payoutDraw, payoutIds } from '../payout/identity.ts';
+import { LONGEST_WAIT_MS } from '../contract/scenario-document.ts';
+import { fingerprintOf, payoutDraw, payoutIds, requestDraw } from '../payout/identity.ts';
 import { covers, invariant, toInr, toPaise } from '../payout/money.ts';
 import { asOf, countsReads, isHidden, timelineFault } from '../payout/payout.ts';
 import type { Hidden, Payout } from '../contract/snapshot-lines.ts';
-import { plannedSteps, settlementName, timelineOf } from '../payout/settlement.ts';
-import { planRequest, type Plan } from '../scenario/plan.ts';
-import { replacesBody, showsBody, type Effect, type Rule } from '../scenario/rule.ts';
-import { withOverrides } from '../scenario/scenario.ts';
+import { plannedSteps, settlementName, timelineOf, type Draw } from '../payout/settlement.ts';
+import {
+  delayMs,
+  replacesBody,
+  showsBody,
+  takeRule,
+  type Effect,
+  type RequestFacts,
+  type Rule,
+} from '../scenario/rule.ts';
+import { withOverrides, type Scenario } from '../scenario/scenario.ts';
 import type { CommandOf, Context, RequestCommand } from './commands.ts';
 import { addPayout, countRead, findPayout, positionOf, settleDue } from './ledger.ts';
 import { countAttempt, full, nowMs, type WorldState } from './state.ts';
@@ -46,14 +54,24 @@ export type Answer =
   /** Nothing was done, and a rule's own answer takes the place of the normal one. */
   | { readonly kind: 'none' };
 
+/** The decisions about one request, made before anything is done. */
+interface Plan {
+  readonly scenario: Scenario;
+  /** The rule to apply; null when the request is served normally. */
+  readonly rule: Rule | null;
+  /** How long the answer is delayed, in ms of wall time. */
+  readonly delayMs: number;
+  /** The random draws of this request. */
+  readonly draw: Draw;
+  /** Which attempt of its reference this is, counted from 1; 0 when attempts are not counted. */
+  readonly attempt: number;
+}
+
 const GARBAGE_BYTES = 51; // 64 with the bytes around them that look like HTTP
 
-/**
- * One request of the service: the first rule that matches is taken and counted, and the ledger is asked, unless the rule
- * says that nothing happens.
- */
+/** Handles a request of the service: applies the first rule that matches, and asks the ledger unless the rule forbids it. */
 export function handleRequest(state: WorldState, command: RequestCommand, context: Context): RequestResult {
-  const plan = planOf(state, command, context);
+  const plan = planRequest(state, command, context);
   const { rule } = plan;
   if (rule !== null) context.events.push({ type: 'rule', rule: rule.id, ...state.uses.get(rule.id)! });
   const beforePaise = state.wallet.balancePaise;
@@ -69,14 +87,21 @@ export function handleRequest(state: WorldState, command: RequestCommand, contex
   };
 }
 
-function planOf(state: WorldState, command: RequestCommand, { stamp, compiler }: Context): Plan {
+/** Finds the rule to apply to a request, and counts the request. */
+export function planRequest(state: WorldState, command: RequestCommand, { stamp, compiler }: Context): Plan {
   const { index, attempts, uses } = state;
   const { kind: route, headers, scenario: chosen } = command;
-  const fields = route === 'initiate' ? command.body : route === 'status' ? command.query : {};
+  const fields: RequestFacts['fields'] =
+    route === 'initiate' ? command.body : route === 'status' ? command.query : {};
   const scenario = chosen === null ? index.active : withOverrides(compiler.scenario(chosen), index.overrides);
-  const request = { scenario, route, fields, headers };
-  const isFull = stamp.attemptsFree <= 0;
-  return planRequest(request, nowMs(state), (of, id) => countAttempt(attempts, of, id, isFull), uses);
+  const id = String(fields['client_ref_id'] ?? fields['txn_id'] ?? '');
+  // initiates are always counted, since a scenario that a header chooses later may depend on the attempt
+  const isCounted = route === 'initiate' || scenario.countsAttempts;
+  const attempt = isCounted ? countAttempt(attempts, route, id, stamp.attemptsFree <= 0) : 0;
+  const draw = requestDraw(scenario.seed, route, id, scenario.countsAttempts ? attempt : 0);
+  const rule = takeRule(scenario.rules, { route, fields, headers, attempt, nowMs: nowMs(state) }, uses, draw);
+  const waitMs = Math.min(delayMs(rule?.effect.delay ?? 0, draw), LONGEST_WAIT_MS);
+  return { scenario, rule, draw, attempt, delayMs: waitMs };
 }
 
 /** Whether a rule changes what the client sees: not where it leaves a refusal as it is. */
@@ -123,11 +148,7 @@ function answerOf(
   }
 }
 
-/**
- * Makes a payout: PENDING, its money debited, its timeline decided.
- *
- * @throws Refusal DUPLICATE_REFERENCE, REFERENCE_CONFLICT, INSUFFICIENT_BALANCE or SANDBOX_FULL; nothing is changed then
- */
+/** Makes a payout. @throws Refusal DUPLICATE_REFERENCE, REFERENCE_CONFLICT, INSUFFICIENT_BALANCE or SANDBOX_FULL */
 function initiate(
   state: WorldState,
   { body }: CommandOf<'initiate'>,
@@ -173,11 +194,7 @@ function repeated(status: 400 | 409, { txnId }: Payout, isSame: boolean): Refusa
   });
 }
 
-/**
- * The payout as initiate stores it: PENDING, even if its timeline settles it in the same instant.
- *
- * @param nth which payout of its reference it is, from 1
- */
+/** The payout as initiate stores it: PENDING, even if its timeline settles it in the same instant. */
 function payoutOf(state: WorldState, body: InitiateRequest, { scenario, rule }: Plan, nth: number): Payout {
   const { client_ref_id: clientRefId, transfer_mode: transferMode } = body;
   const { seed, settlement, dialect } = scenario;
@@ -228,12 +245,7 @@ function hiddenBy({ id: by, effect: { notFound } }: Rule, createdAtMs: number): 
   return reads === undefined ? { untilMs: createdAtMs + forMs!, by } : { reads, by };
 }
 
-/**
- * Finds a payout by either name, or by both, as the dialect says. The read is counted, which may be what a step or a hidden
- * payout waits for.
- *
- * @throws Refusal INVALID_REQUEST, TRANSACTION_NOT_FOUND or TRANSACTION_UNKNOWN
- */
+/** Finds a payout, and counts the read. @throws Refusal INVALID_REQUEST, TRANSACTION_NOT_FOUND or TRANSACTION_UNKNOWN */
 function status(
   state: WorldState,
   { client_ref_id: clientRefId, txn_id: txnId }: StatusQuery,

@@ -69,7 +69,8 @@ const MAX_USES = 100_000;
 
 /** What the entries say of a payout. */
 interface Moved {
-  readonly txnId: string;
+  /** Its position among the payouts of the entries. */
+  readonly nth: number;
   readonly amountPaise: number;
   readonly outAtMs: number;
   /** When it was returned; null where it was not. */
@@ -84,9 +85,8 @@ export class SnapshotReader {
   readonly #state: WorldState;
   readonly #compiler: ScenarioCompiler;
   readonly #nowMs: number;
-  /** The nth payout that the entries tell of is the nth that was made. */
-  readonly #moved: Moved[] = [];
-  readonly #movedById = new Map<string, Moved>();
+  /** By txn_id. The order of the entries is that of the payouts. */
+  readonly #moved = new Map<string, Moved>();
   /** Payouts with the same timeline share it. */
   readonly #timelines = new Map<string, readonly Step[]>();
 
@@ -129,7 +129,7 @@ export class SnapshotReader {
   finish(): WorldState {
     const state = this.#state;
     const { payouts, entries, openingBalancePaise, scenario, overrides } = state;
-    demand(payouts.length === this.#moved.length, 'an entry names a payout that is missing');
+    demand(payouts.length === this.#moved.size, 'an entry names a payout that is missing');
     demand(entries[0]?.amountPaise === openingBalancePaise, 'its opening balance is another');
     const [broken] = brokenInvariants(state);
     demand(broken === undefined, `it does not hold that ${broken}`);
@@ -163,14 +163,12 @@ export class SnapshotReader {
   }
 
   #moveOut(txnId: string, amountPaise: number, outAtMs: number): void {
-    demand(!this.#movedById.has(txnId), `the money of ${txnId} was debited twice`);
-    const moved = { txnId, amountPaise, outAtMs, backAtMs: null };
-    this.#moved.push(moved);
-    this.#movedById.set(txnId, moved);
+    demand(!this.#moved.has(txnId), `the money of ${txnId} was debited twice`);
+    this.#moved.set(txnId, { nth: this.#moved.size, amountPaise, outAtMs, backAtMs: null });
   }
 
   #moveBack(txnId: string, amountPaise: number, backAtMs: number): void {
-    const moved = this.#movedById.get(txnId);
+    const moved = this.#moved.get(txnId);
     demand(
       moved?.amountPaise === amountPaise && moved.backAtMs === null,
       `the money of ${txnId} was returned without a debit`,
@@ -181,7 +179,7 @@ export class SnapshotReader {
   #addPayout(item: Payout): void {
     const { payouts, index } = this.#state;
     const { txnId, clientRefId, nth, amountPaise, createdAtMs, utr } = item;
-    const moved = this.#moved[payouts.length];
+    const moved = this.#moved.get(txnId);
     const earlier = findPayout(this.#state, { clientRefId });
     demand(!index.byTxnId.has(txnId), `${txnId} is there twice`);
     demand(nth === (earlier?.nth ?? 0) + 1, `the payouts of ${clientRefId} are not numbered without a gap`);
@@ -192,7 +190,7 @@ export class SnapshotReader {
     const fault = payoutFault(item, this.#nowMs);
     demand(fault === null, `${txnId}: ${fault}`);
     demand(
-      moved?.txnId === txnId &&
+      moved?.nth === payouts.length &&
         moved.amountPaise === amountPaise &&
         moved.outAtMs === createdAtMs &&
         moved.backAtMs === returnedAtMs(item),

@@ -124,10 +124,7 @@ export function openLedger(state: WorldState, openingBalancePaise: number): void
   state.index = { ...emptyIndex(base), overrides, active };
 }
 
-/**
- * World time, in ms since the epoch, when it is `wallMs` outside. A running clock stops at the end of the year 9999,
- * the last that a timestamp of the interface can show.
- */
+/** World time at a wall time, ms since the epoch. A running clock stops at the last time that a timestamp can show. */
 export const worldTimeMs = (clock: ClockState, wallMs: number): number =>
   clock.frozenAtMs === null ? Math.min(wallMs + clock.aheadMs, LATEST_MS) : clock.frozenAtMs;
 
@@ -189,7 +186,7 @@ export function scheduleStep({ due }: WorldState['index'], payout: Payout, posit
   if (dueMs !== null) due.push({ dueMs, createdAtMs, txnId, position });
 }
 
-/** Chooses what the world stands on: its scenario, and the rules on top of it. */
+/** Sets the scenario of the world, and the rules on top of it. */
 export function useScenario(
   state: WorldState,
   scenario: WorldState['scenario'],
@@ -225,14 +222,9 @@ export const noAttempts = (): Attempts => ({ recent: new Map(), older: new Map()
 /** How many references are counted. */
 export const attemptsHeld = ({ recent, older }: Attempts): number => recent.size + older.size;
 
-/**
- * Counts one more attempt.
- *
- * @param isFull whether all worlds together count as many as they may
- * @returns 1 for the first; always 1 for an id that no payout can have
- */
+/** Counts an attempt, from 1. @param isFull whether all worlds together count as many as they may */
 export function countAttempt(attempts: Attempts, route: RouteName, id: string, isFull: boolean): number {
-  if (id.length > MAX_TEXT_LENGTH) return 1;
+  if (id.length > MAX_TEXT_LENGTH) return 1; // no payout can have it
   const key = `${route} ${id}`;
   const attempt = (attempts.recent.get(key) ?? attempts.older.get(key) ?? 0) + 1;
   attempts.older.delete(key);

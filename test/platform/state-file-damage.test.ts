@@ -6,7 +6,7 @@ import { connectSandbox, startSandbox } from '../../src/index.ts';
 import { snapshotText } from '../../src/log/snapshot-text.ts';
 import { readStateFile, StateFileError, writeStateFile } from '../../src/platform/state/state-file.ts';
 import { ScenarioLibrary } from '../../src/scenario/scenario-library.ts';
-import { runningClock } from '../../src/world/clock.ts';
+import { runningClock } from '../support/core.ts';
 import { takeSnapshot } from '../../src/world/snapshot.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { linesOf, MAIN, Program, runInProcess, startProgram } from '../support/program.ts';

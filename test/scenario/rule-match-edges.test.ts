@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Match } from '../../src/contract/scenario-document.ts';
+import { reportIn } from '../../src/scenario/planned-timeline.ts';
 import { compileMatch } from '../../src/scenario/rule-compiler.ts';
 import type { RequestFacts } from '../../src/scenario/rule.ts';
 import { compileScenario } from '../../src/scenario/scenario.ts';
@@ -11,7 +12,7 @@ const FACTS: RequestFacts = { route: 'initiate', fields: {}, headers: {}, attemp
 function compileAndMatch(match: Match) {
   const places: string[] = [];
   const report = (path: readonly PropertyKey[]) => void places.push(path.join('.'));
-  const tests = compileMatch(match, ['match'], (pattern) => new RegExp(pattern), report);
+  const tests = compileMatch(match, (pattern) => new RegExp(pattern), reportIn(report, 'match'));
   return { holds: tests.every((holds) => holds(FACTS)), places };
 }
 
@@ -40,9 +41,10 @@ test('a rule of a scenario of which no text was kept stands there without one', 
     dialects: () => new Map(),
   };
   const document = { rules: [{ name: 'r', effect: {} }] };
-  const compiled = compileScenario(document, options);
-  expect(compiled.issues).toEqual([]);
-  expect(compiled.scenario.rules).toMatchObject([{ id: 'test/r', document: undefined }]);
+  const issues: unknown[] = [];
+  const compiled = compileScenario(document, options, (...issue) => issues.push(issue));
+  expect(issues).toEqual([]);
+  expect(compiled.rules).toMatchObject([{ id: 'test/r', document: undefined }]);
 });
 
 test.each([
@@ -57,7 +59,6 @@ test.each([
   const fields = (value: string) => ({ ...FACTS, fields: { [field]: value } });
   const tests = compileMatch(
     match,
-    [],
     (pattern) => new RegExp(pattern),
     () => undefined,
   );

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Effect as EffectDocument, Match, RuleDocument } from '../../src/contract/scenario-document.ts';
+import { reportIn } from '../../src/scenario/planned-timeline.ts';
 import { compileRule } from '../../src/scenario/rule-compiler.ts';
 import { delayMs, takeRule, type Effect, type RequestFacts, type RuleUse } from '../../src/scenario/rule.ts';
 
@@ -23,7 +24,7 @@ function compile(document: Partial<RuleDocument>) {
   const whole = { name: 'mine', effect: {}, ...document };
   const report = (path: readonly PropertyKey[], message: string) =>
     void problems.push(`${path.join('.')}: ${message}`);
-  return { rule: compileRule(whole, 'as written', 'theirs', ['rules', 0], report), problems };
+  return { rule: compileRule(whole, 'as written', 'theirs', reportIn(report, 'rules', 0)), problems };
 }
 
 const hours = (from: string, to: string) => {

@@ -2,6 +2,7 @@ import type { InitiateRequest, StatusQuery } from '../../src/contract/service.ts
 import type { ScenarioInput } from '../../src/contract/control.ts';
 import { Refusal } from '../../src/contract/errors.ts';
 import type {
+  ClockState,
   Payout,
   ScenarioSettings,
   ScenarioSource,
@@ -14,7 +15,6 @@ import type { Change } from '../../src/payout/payout.ts';
 import { ScenarioLibrary } from '../../src/scenario/scenario-library.ts';
 import { apply, type Applied, type ResultOf } from '../../src/world/apply.ts';
 import { MemoryBudget } from '../../src/world/journal/journal.ts';
-import { runningClock } from '../../src/world/clock.ts';
 import type { Command, CommandOf, Stamp } from '../../src/world/commands.ts';
 import type { StateEvent } from '../../src/world/events.ts';
 import { findPayout } from '../../src/world/ledger.ts';
@@ -27,6 +27,9 @@ import { ManualClock } from './manual-clock.ts';
 export const START_MS = Date.UTC(2026, 0, 15, 10, 30);
 export const DAY_MS = 86_400_000;
 const WORLD_ID = 'a'.repeat(32);
+
+/** A clock that runs with wall time. */
+export const runningClock: ClockState = { frozenAtMs: null, aheadMs: 0 };
 
 /** A running clock, INR 10 in the wallet, and payouts that stay PENDING. */
 export const SETTINGS: ScenarioSettings = {

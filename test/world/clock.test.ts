@@ -1,8 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import { LATEST_MS } from '../../src/contract/snapshot-lines.ts';
-import { advancedClock, frozenClock, resumedClock, runningClock } from '../../src/world/clock.ts';
+import { advancedClock, frozenClock, resumedClock } from '../../src/world/clock.ts';
 import { nowMs, wallTimeMs, worldTimeMs } from '../../src/world/state.ts';
-import { advance, Core, DAY_MS, refusalOf, sourceOf, START_MS, timelines } from '../support/core.ts';
+import {
+  advance,
+  Core,
+  DAY_MS,
+  refusalOf,
+  runningClock,
+  sourceOf,
+  START_MS,
+  timelines,
+} from '../support/core.ts';
 
 const at = (ms: number): number => START_MS + ms;
 const FREEZE = { kind: 'freeze' } as const;

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ScenarioSettings } from '../../src/contract/snapshot-lines.ts';
 import { changedDialect, DEFAULT_DIALECT } from '../../src/contract/dialect.ts';
-import { runningClock } from '../../src/world/clock.ts';
 import {
   committed,
   type Exchange,
@@ -13,11 +12,22 @@ import {
 } from '../../src/world/journal/exchange.ts';
 import { digest, fingerprintOf, payoutDraw, payoutIds, requestDraw } from '../../src/payout/identity.ts';
 import { isTooNested, MAX_NESTING } from '../../src/contract/nesting.ts';
-import { planRequest } from '../../src/scenario/plan.ts';
-import type { Rule, RuleUse } from '../../src/scenario/rule.ts';
-import { compileScenario, type Scenario } from '../../src/scenario/scenario.ts';
+import type { Rule } from '../../src/scenario/rule.ts';
+import { compileScenario } from '../../src/scenario/scenario.ts';
+import type { RequestCommand } from '../../src/world/commands.ts';
+import { planRequest } from '../../src/world/requests.ts';
 
-import { Core, load, save, START_MS } from '../support/core.ts';
+import {
+  balance,
+  compiler,
+  Core,
+  initiate,
+  load,
+  runningClock,
+  save,
+  START_MS,
+  status,
+} from '../support/core.ts';
 import type { ScenarioInput } from '../../src/contract/control.ts';
 
 const AT = Date.parse('2026-01-15T10:30:00Z');
@@ -222,7 +232,8 @@ const SETTINGS: ScenarioSettings = {
 /** A scenario of a document, and what is wrong with it. */
 function scenarioOf(document: Parameters<typeof compileScenario>[0], lastRules: readonly Rule[] = []) {
   const strict = changedDialect(DEFAULT_DIALECT, { status: { unknown: 400 } });
-  return compileScenario(document, {
+  const issues: { readonly path: readonly PropertyKey[]; readonly message: string }[] = [];
+  const options = {
     name: 'mine',
     source: document,
     settings: SETTINGS,
@@ -232,7 +243,9 @@ function scenarioOf(document: Parameters<typeof compileScenario>[0], lastRules: 
         ['strict', strict],
         ['usual', DEFAULT_DIALECT],
       ]),
-  });
+  };
+  const scenario = compileScenario(document, options, (path, message) => issues.push({ path, message }));
+  return { scenario, issues };
 }
 
 test('a scenario that says nothing is that of the settings', () => {
@@ -242,6 +255,7 @@ test('a scenario that says nothing is that of the settings', () => {
     name: 'mine',
     source: { name: 'mine', document: {}, settings: SETTINGS },
     description: '',
+    bytes: expect.any(Number),
     openingBalancePaise: 100,
     seed: 'theirs',
     clock: runningClock,
@@ -343,42 +357,39 @@ test('two rules of one name, and wrong timelines, are told with their place', ()
   ]);
 });
 
-/** What is planned for a request of a scenario, and what was counted. */
-function planned(scenario: Scenario, change: Partial<Parameters<typeof planRequest>[0]> = {}) {
-  const counted: string[] = [];
-  const attemptOf = (route: string, id: string) => counted.push(`${route} ${id}`) + 6;
-  const uses = new Map<string, RuleUse>();
-  const request = {
-    scenario,
-    route: 'initiate',
-    fields: { client_ref_id: 'a' },
-    headers: {},
-    ...change,
-  } as const;
-  return { plan: planRequest(request, AT, attemptOf, uses), counted };
+/** What is planned for a request that was sent six times before, and what was counted. */
+function planned(document: ScenarioInput, command: RequestCommand = initiate()) {
+  const { state } = new Core(document, { seed: 'theirs' });
+  for (const key of ['initiate a', 'status T', 'balance ']) state.attempts.recent.set(key, 6);
+  const stamp = { wallMs: AT, maxRecords: 1, recordsFree: 1, attemptsFree: 1, documentBytesFree: 1 };
+  const plan = planRequest(state, command, { stamp, compiler, budget: 0, events: [] });
+  const counted = [...state.attempts.recent].filter(([, count]) => count > 6).map(([key]) => key);
+  return { plan, counted };
 }
 
 test('initiates are always counted, other requests where a rule depends on it', () => {
-  const [plain, counting] = [{}, { rules: [{ name: 'r', match: { attempt: 9 }, effect: {} }] }].map(
-    (document) => scenarioOf(document).scenario,
-  );
-  const status = { route: 'status', fields: { txn_id: 'T' } } as const;
-  expect(planned(plain!)).toMatchObject({
+  const counting = { rules: [{ name: 'r', match: { attempt: 9 }, effect: { stale: '1s' } }] };
+  expect(planned({})).toMatchObject({
     counted: ['initiate a'],
     plan: { attempt: 7, rule: null, delayMs: 0 },
   });
-  expect(planned(plain!, status)).toMatchObject({ counted: [], plan: { attempt: 0 } });
-  expect(planned(counting!, status)).toMatchObject({ counted: ['status T'], plan: { attempt: 7 } });
-  expect(planned(counting!, { route: 'balance', fields: {} }).counted).toEqual(['balance ']);
-  const drawn = (scenario: Scenario) => planned(scenario).plan.draw('x');
-  expect(drawn(plain!)).toBe(requestDraw('theirs', 'initiate', 'a', 0)('x'));
-  expect(drawn(counting!)).toBe(requestDraw('theirs', 'initiate', 'a', 7)('x'));
+  expect(planned({}, status({ txn_id: 'T' }))).toMatchObject({ counted: [], plan: { attempt: 0 } });
+  expect(planned(counting, status({ txn_id: 'T' }))).toMatchObject({
+    counted: ['status T'],
+    plan: { attempt: 7 },
+  });
+  expect(planned(counting, balance()).counted).toEqual(['balance ']);
+  expect(planned({}).plan.draw('x')).toBe(requestDraw('theirs', 'initiate', 'a', 0)('x'));
+  expect(planned(counting).plan.draw('x')).toBe(requestDraw('theirs', 'initiate', 'a', 7)('x'));
 });
 
 test('a delay is never longer than an hour', () => {
-  const delayed = (delay: number) =>
-    planned(scenarioOf({ rules: [{ name: 'r', effect: { delay } }] }).scenario).plan.delayMs;
-  expect([0, 3_600_000, 3_600_001].map(delayed)).toEqual([0, 3_600_000, 3_600_000]);
+  const delayed = (delay: string | { median: string; sigma: number }, reference = 'a') =>
+    planned({ rules: [{ name: 'r', effect: { delay } }] }, initiate({ client_ref_id: reference })).plan
+      .delayMs;
+  expect(['0s', '1h'].map((delay) => delayed(delay))).toEqual([0, 3_600_000]);
+  const drawn = ['a', 'b', 'c', 'd', 'e'].map((reference) => delayed({ median: '1h', sigma: 5 }, reference));
+  expect(Math.max(...drawn)).toBe(3_600_000);
 });
 
 test('a payout takes its timeline from the rule that planned it, or else from the settlement of its scenario', () => {

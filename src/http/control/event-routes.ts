@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { EventsText } from '../../contract/control-answers.ts';
 import type { PublishedEvent } from '../../log/event-log.ts';
+import { operation } from '../route-schemas.ts';
 import type { ControlRoutes } from './control-options.ts';
 
 const LastEventId = z.object({
@@ -18,16 +19,11 @@ const frame = ({ id, type, data }: PublishedEvent): string => `id: ${id}\nevent:
 export const eventRoutes: ControlRoutes = async (app, { wallClock, unread }) => {
   app.get(
     '/events',
-    {
-      schema: {
-        tag: 'Journal',
-        operationId: 'readEvents',
-        summary: 'What happens in this world, live',
-        errors: ['TOO_MANY_READERS'],
-        requestHeaders: LastEventId,
-        answers: { type: 'text/event-stream', description: 'The events', schema: EventsText },
-      },
-    },
+    operation('Journal', 'readEvents', 'What happens in this world, live', EventsText, {
+      errors: ['TOO_MANY_READERS'],
+      requestHeaders: LastEventId,
+      responseType: 'text/event-stream',
+    }),
     async (request, reply) => {
       const { world, headers } = request;
       const { socket } = request.raw;

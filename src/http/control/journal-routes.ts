@@ -30,8 +30,6 @@ function* requestsInPieces(shown: readonly Exchange[], evicted: number): Generat
   yield `${piece}],"evicted":${evicted}}`;
 }
 
-const USUAL_LIMIT = 100;
-
 /** Whether a list shows an exchange. */
 const isWanted =
   ({ route, status, client_ref_id, txn_id, since }: z.output<typeof RequestsQuery>) =>
@@ -50,7 +48,7 @@ export const journalRoutes: ControlRoutes = async (app, options) => {
       querystring: RequestsQuery,
     }),
     async ({ query, world: { journal } }, reply) => {
-      const { order, limit = USUAL_LIMIT } = query;
+      const { order, limit } = query;
       const { exchanges, evicted } = await journal.read();
       const wanted = exchanges.filter(isWanted(query));
       const shown = order === 'oldest' ? wanted.slice(0, limit) : wanted.slice(-limit).toReversed();

@@ -12,6 +12,12 @@ import { PAGE_POLICY } from './dashboard-routes.ts';
 
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
+const OpenapiAnswer: z.ZodType = z
+  .record(z.string(), z.unknown())
+  .describe('The OpenAPI 3.1 document of the service and of the control API');
+const PageText: z.ZodType = z.string().describe('The page, which loads everything from this server');
+const MetricsText: z.ZodType = z.string().describe("Counters and gauges in Prometheus' text format");
+
 /** Whether an Accept-Encoding header allows gzip: by name, or else by `*`, and not with the weight 0. */
 function acceptsGzip(header = ''): boolean {
   const codings = header.split(',').map((coding) => coding.toLowerCase().split(';'));
@@ -51,19 +57,7 @@ export const serverRoutes: ControlRoutes = async (app, options) => {
   let document: Promise<Buffer> | undefined; // one copy for all readers
   app.get(
     '/openapi.json',
-    {
-      schema: {
-        tag: 'Server',
-        operationId: 'getOpenapi',
-        summary: 'This document',
-        access: 'everybody',
-        answers: {
-          type: 'application/json',
-          description: 'The OpenAPI 3.1 document of the service and of the control API',
-          schema: z.record(z.string(), z.unknown()),
-        },
-      },
-    },
+    operation('Server', 'getOpenapi', 'This document', OpenapiAnswer, { access: 'everybody' }),
     async (_request, reply) => {
       document ??= openapi().then((text) => Buffer.from(text));
       return reply.type(JSON_TYPE).send(await document);
@@ -81,15 +75,10 @@ export const serverRoutes: ControlRoutes = async (app, options) => {
 
   app.get(
     '/docs',
-    {
-      schema: {
-        tag: 'Server',
-        operationId: 'openDocs',
-        summary: 'A page that shows this document',
-        access: 'everybody',
-        answers: { type: 'text/html', description: 'The page, which loads everything from this server' },
-      },
-    },
+    operation('Server', 'openDocs', 'A page that shows this document', PageText, {
+      access: 'everybody',
+      responseType: 'text/html',
+    }),
     ({ headers }, reply) => send('index.html', headers['accept-encoding'], reply),
   );
 
@@ -103,17 +92,12 @@ export const serverRoutes: ControlRoutes = async (app, options) => {
 
   app.get(
     '/metrics',
-    {
-      schema: {
-        tag: 'Server',
-        operationId: 'getMetrics',
-        summary: 'What Prometheus scrapes',
-        description: 'Off unless SANDBOX_METRICS=on asks for it. Nothing of any world is in it.',
-        access: 'everybody',
-        errors: ['ROUTE_NOT_FOUND'],
-        answers: { type: 'text/plain', description: "Counters and gauges in Prometheus' text format" },
-      },
-    },
+    operation('Server', 'getMetrics', 'What Prometheus scrapes', MetricsText, {
+      description: 'Off unless SANDBOX_METRICS=on asks for it. Nothing of any world is in it.',
+      access: 'everybody',
+      errors: ['ROUTE_NOT_FOUND'],
+      responseType: 'text/plain',
+    }),
     async (_request, reply) => {
       if (metricsText !== null) return reply.type(METRICS_TYPE).send(await metricsText());
       const message = 'Metrics are off: SANDBOX_METRICS=on or --metrics on turns them on';
@@ -142,9 +126,7 @@ export const adminRoutes: ControlRoutes = async (app, { log, requireAdmin }) => 
 
   app.get(
     '/worlds',
-    operation('Server', 'listWorlds', 'All worlds', WorldsAnswer, {
-      access: 'admin',
-    }),
+    operation('Server', 'listWorlds', 'All worlds', WorldsAnswer, { access: 'admin' }),
     async () => {
       const worlds = await log.list();
       const rows = await Promise.all(worlds.map(rowOf));

@@ -5,8 +5,7 @@ import { SNAPSHOT_TYPE, SnapshotText } from '../../contract/snapshot-lines.ts';
 import { MAX_LINE, readWorlds, snapshotText } from '../../log/snapshot-text.ts';
 import { refusedSnapshot, takeSnapshot } from '../../world/snapshot.ts';
 import type { WorldState } from '../../world/state.ts';
-import { bodyTooLarge } from '../limits/json-body.ts';
-import { isEncoded } from '../limits/json-body.ts';
+import { bodyTooLarge, isEncoded } from '../limits/json-body.ts';
 import { operation } from '../route-schemas.ts';
 import type { ControlRoutes } from './control-options.ts';
 import { sendInPieces } from '../limits/unread-answers.ts';
@@ -46,14 +45,9 @@ export const stateRoutes: ControlRoutes = async (app, options) => {
 
   app.get(
     '/state',
-    {
-      schema: {
-        tag: 'State',
-        operationId: 'getState',
-        summary: 'A snapshot of this world',
-        answers: { type: SNAPSHOT_TYPE, description: 'The snapshot', schema: SnapshotText },
-      },
-    },
+    operation('State', 'getState', 'A snapshot of this world', SnapshotText, {
+      responseType: SNAPSHOT_TYPE,
+    }),
     async ({ world }, reply) => {
       const snapshot = await world.read(takeSnapshot);
       const bytes = snapshot.length * BYTES_EACH;

@@ -15,12 +15,10 @@ import { operation } from '../route-schemas.ts';
 import type { ControlRoutes } from './control-options.ts';
 import { transactionAnswer, walletAnswer } from './world-answers.ts';
 
-const USUAL_LIMIT = 100;
-
 const pageOf = ({ order, limit, cursor }: z.output<typeof TransactionsQuery>): PageRequest => ({
   from: cursor ?? null,
-  newestFirst: order !== 'oldest',
-  limit: limit ?? USUAL_LIMIT,
+  newestFirst: order === 'newest',
+  limit,
 });
 
 /** The money of a world and its payouts. */

@@ -60,17 +60,14 @@ export const worldRoutes: ControlRoutes = async (app, options) => {
     async ({ world }) => clockAnswer(await world.submit({ kind: 'settle' })),
   );
 
-  app.post(
-    '/clock/freeze',
-    operation('Clock', 'freezeClock', 'Stop the clock', ClockAnswer),
-    async ({ world }) => clockAnswer(await world.submit({ kind: 'freeze' })),
-  );
-
-  app.post(
-    '/clock/resume',
-    operation('Clock', 'resumeClock', 'Let the clock run', ClockAnswer),
-    async ({ world }) => clockAnswer(await world.submit({ kind: 'resume' })),
-  );
+  for (const [kind, summary] of [
+    ['freeze', 'Stop the clock'],
+    ['resume', 'Let the clock run'],
+  ] as const) {
+    app.post(`/clock/${kind}`, operation('Clock', `${kind}Clock`, summary, ClockAnswer), async ({ world }) =>
+      clockAnswer(await world.submit({ kind })),
+    );
+  }
 
   app.post(
     '/clock/reset',

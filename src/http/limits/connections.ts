@@ -18,11 +18,7 @@ export class Connections {
   readonly #ended: (limit: string) => void;
   #ahead = 0;
 
-  /**
-   * @param max the most connections
-   * @param maxAhead the most requests under way on all connections together, not counting the first of each
-   * @param ended called with the limit, for each connection that is ended
-   */
+  /** @param maxAhead the most requests under way on all connections together, not counting the first of each */
   constructor(max: number, maxAhead: number, ended: (limit: string) => void) {
     this.#max = max;
     this.#maxAhead = maxAhead;

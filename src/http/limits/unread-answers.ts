@@ -17,10 +17,7 @@ export class UnreadAnswers {
   readonly #waiting = new Map<ServerResponse, number>();
   #bytes = 0;
 
-  /**
-   * @param maxBytes the most bytes of all waiting answers together
-   * @param ended called with the limit, for each connection that is ended
-   */
+  /** @param maxBytes the most bytes of all waiting answers together */
   constructor(maxBytes: number, ended: (limit: string) => void) {
     this.#maxBytes = maxBytes;
     this.#ended = ended;
@@ -70,7 +67,7 @@ async function* withTurns(pieces: Pieces, wallClock: WallClock): AsyncGenerator<
 }
 
 /**
- * Sends a text that is made as it is read, and lets other requests have their turn after each piece.
+ * Sends a text that is made as it is read. Other requests run after each piece.
  *
  * @param bytes about how much memory it takes while it is not read, beside the pieces that are made ahead
  */

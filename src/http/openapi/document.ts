@@ -17,7 +17,7 @@ const TAGS: Readonly<Record<Tag, string>> = {
   Server: 'The server and all its worlds',
 };
 
-const DESCRIPTION = `A server that stands in for the payout service, and the control API that controls it.
+const DESCRIPTION = `A sandbox of the payout service, and the control API that controls it.
 
 Every key has its own **world**: a wallet, its payouts and its clock. Use any key that begins with \`sk_test_\`, such as
 \`sk_test_demo\`, unless the sandbox was given a list of keys. Amounts are INR, times ISO 8601 in UTC.
@@ -96,18 +96,13 @@ function parametersOf(
 }
 
 function answersOf(route: RouteOptions, { answer }: Example, schemas: JsonSchemas): object {
-  const { response = {}, answers, summary } = route.schema ?? {};
+  const { response = {}, responseType = 'application/json', summary } = route.schema ?? {};
   const headers = headersOfAnswer(route);
-  if (answers !== undefined) {
-    const { type, description, schema } = answers;
-    const shape = schema === undefined ? { type: 'string' } : schemas.of(schema, 'output');
-    return { 200: { description, headers, content: { [type]: { schema: shape, example: answer } } } };
-  }
   const all = Object.entries(response as Readonly<Record<string, z.ZodType>>);
   return Object.fromEntries(
     all.map(([status, schema], index) => {
       const example = index === 0 && { example: answer };
-      const content = { 'application/json': { schema: schemas.of(schema, 'output'), ...example } };
+      const content = { [responseType]: { schema: schemas.of(schema, 'output'), ...example } };
       return [status, { description: schema.description ?? summary ?? '', headers, content }];
     }),
   );

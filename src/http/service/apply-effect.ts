@@ -41,7 +41,7 @@ export async function applyEffect(
   const { fault, delayMs, garbage } = effect;
   const wait = async (ms: number | null) => {
     const until = heldBack(ms, reply, wallClock); // first: a reset that comes now must find it
-    reply.request.world.announce(await updateJournal(reply)); // so that whoever watches sees that it hangs
+    reply.request.world.announce(await updateJournal(reply)); // so that readers of events see that it hangs
     return until;
   };
   setSandboxHeader(reply, 'x-sandbox-rule', effect.rule);

@@ -44,10 +44,9 @@ export class KeptState {
   }
 
   /**
-   * Restores the worlds that the file holds. World time has gone on meanwhile, where it was running. A damaged world costs
-   * only itself; the file is then kept under another name.
+   * Restores the worlds of the file, if there is one. Clocks that were running have run on. Of a file with damaged worlds,
+   * the others are restored and a copy is kept.
    *
-   * @returns what was restored; null when there is no file
    * @throws StateFileError when the file is there and cannot be used, or could not be written
    */
   async restore(): Promise<Restored | null> {

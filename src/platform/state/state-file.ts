@@ -10,7 +10,7 @@ export class StateFileError extends Error {
   override readonly name = 'StateFileError';
 }
 
-/** A scenario file may be long, and a world holds the one that it stands on in one line. */
+/** A world holds its scenario in one line, and a scenario file may be long. */
 const LONGEST_LINE = 64 * MAX_LINE;
 
 /** The first format, which payout-sandbox 0.1 wrote. */
@@ -24,13 +24,7 @@ const unwritable = (file: string, error: unknown): StateFileError =>
 const unusable = (file: string, why: string): StateFileError =>
   new StateFileError(`the state file ${file} ${why}: move it away to start without its worlds`);
 
-/**
- * Writes a state file. It takes the place of the old one at once, when it is whole: a crash on the way costs nothing but
- * itself.
- *
- * @param text in chunks, asked for one after the other as they are written
- * @throws StateFileError
- */
+/** Writes a state file. It replaces the old one only when it is whole. @throws StateFileError */
 export async function writeStateFile(file: string, text: AsyncIterable<string>): Promise<void> {
   try {
     await writeWhole(file, unfinishedOf(file), text);
@@ -78,11 +72,7 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/**
- * Finds out at the start that nothing could be written at the stop, and removes what a crash left behind.
- *
- * @throws StateFileError
- */
+/** Removes what a crash left behind. @throws StateFileError at the start when nothing could be written at the stop */
 export async function prepareStateFolder(file: string): Promise<void> {
   try {
     await access(dirname(file), constants.W_OK);
@@ -92,7 +82,7 @@ export async function prepareStateFolder(file: string): Promise<void> {
   }
 }
 
-/** Removes what was left unfinished beside a file by processes that were killed. That of others is theirs. */
+/** Removes unfinished files beside a file, except those of processes that are running. */
 async function removeAbandoned(file: string): Promise<void> {
   const prefix = `${basename(file)}.`;
   for (const name of await readdir(dirname(file))) {
@@ -124,8 +114,7 @@ export async function writtenAtMs(file: string): Promise<number | null> {
 }
 
 /**
- * Reads a state file, world by world. What is damaged costs only itself: a world, or what follows it when the end of the file
- * is missing, which is a fault without an id.
+ * Reads a state file, world by world. A damaged world is a fault with its id; a missing end of the file is one without.
  *
  * @throws StateFileError for a file of another format or version, and for one that cannot be read
  */
@@ -179,12 +168,7 @@ function headOf(text: string): { readonly format?: unknown; readonly version?: u
   }
 }
 
-/**
- * Copies a damaged file to a name of its own, since the next write takes its place.
- *
- * @returns the name of the copy; it has the time in it at which the file was written, so that many starts make one copy
- * @throws StateFileError
- */
+/** Copies a damaged file, which the next write replaces. Its time is in the name, so that many starts make one copy. */
 export async function keepDamaged(file: string): Promise<string> {
   const copy = `${file}.damaged-${Math.floor((await writtenAtMs(file)) ?? 0)}`;
   if ((await writtenAtMs(copy)) !== null) return copy;

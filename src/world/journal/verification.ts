@@ -10,7 +10,7 @@ import {
   tooLarge,
   type PatternOf,
 } from '../../scenario/pattern.ts';
-import type { Report } from '../../scenario/planned-timeline.ts';
+import { reportIn, type Report } from '../../scenario/planned-timeline.ts';
 import { compileMatch } from '../../scenario/rule-compiler.ts';
 import type { RequestFacts } from '../../scenario/rule.ts';
 
@@ -85,14 +85,9 @@ function seenAt(field: string, { facts }: Witness): unknown {
   return field === 'hours' ? new Date(facts.nowMs).toISOString() : facts.fields[field];
 }
 
-function conditionsOf(
-  match: RequestMatch,
-  path: readonly PropertyKey[],
-  patternOf: PatternOf,
-  report: Report,
-): readonly Condition[] {
+function conditionsOf(match: RequestMatch, patternOf: PatternOf, report: Report): readonly Condition[] {
   const { status: _s, outcome: _o, rule: _r, fault: _f, committed: _c, replayed: _p, ...ofRules } = match;
-  compileMatch(ofRules, path, patternOf, report); // reports what can never hold, which takes the whole match
+  compileMatch(ofRules, patternOf, report); // reports what can never hold, which takes the whole match
   return Object.entries(match)
     .filter(([, expected]) => expected !== undefined)
     .map(([field, expected]): Condition => {
@@ -102,7 +97,7 @@ function conditionsOf(
         const wanted = listed(expected);
         return { field, expected, actual, holds: (witness) => wanted.includes(actual(witness)) };
       }
-      const tests = compileMatch({ [field]: expected }, path, patternOf, () => undefined);
+      const tests = compileMatch({ [field]: expected }, patternOf, () => undefined);
       return {
         field,
         expected,
@@ -183,9 +178,11 @@ export function verify(
   const patternOf = countedPatterns();
   const witnesses = exchanges.map((exchange): Witness => ({ exchange, facts: factsOf(exchange) }));
   if (sequence === undefined) {
-    return inNumber(witnesses, conditionsOf(match, ['match'], patternOf, report), count, evicted);
+    return inNumber(witnesses, conditionsOf(match, patternOf, reportIn(report, 'match')), count, evicted);
   }
-  const steps = sequence.map((step, index) => conditionsOf(step, ['sequence', index], patternOf, report));
+  const steps = sequence.map((step, index) =>
+    conditionsOf(step, patternOf, reportIn(report, 'sequence', index)),
+  );
   return inSequence(witnesses, steps, evicted);
 }
 
