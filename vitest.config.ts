@@ -15,6 +15,11 @@ const OTHER_STORIES = [
 const LONG_STORY = 'test/http/openapi/typed-client.test.ts';
 /** The stories that speak to a sandbox over HTTP: with TESTS=long they are told once more with worlds in a store. */
 const STORED_STORIES = ['test/http/{control,service}/*.test.ts', 'test/client/*.test.ts'];
+/** About the memory and the timers of one process, or the order of requests that are sent ahead on one connection. */
+const NOT_STORED = [
+  'test/http/control/{event-ends,journal-bounds}.test.ts',
+  'test/http/service/{bad-input,fault-leaks}.test.ts',
+];
 /** The tests of the log in a store, which start a store of their own. */
 const STORE_TESTS = 'test/log/valkey/**';
 const isLong = process.env['TESTS'] === 'long';
@@ -51,8 +56,9 @@ export default defineConfig({
         test: {
           name: 'valkey', // worlds are in a store that the tests start
           include: [STORE_TESTS, ...(isLong ? STORED_STORIES : [])],
+          exclude: NOT_STORED,
           setupFiles: ['test/support/store-passage.ts'],
-          globalSetup: ['test/support/shared-store.ts'],
+          globalSetup: ['test/support/build.ts', 'test/support/shared-store.ts'],
           testTimeout: isLong ? 300_000 : 60_000,
         },
       },

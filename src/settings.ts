@@ -191,10 +191,7 @@ const EXPLANATIONS: Readonly<Record<SettingName, readonly [value: string, descri
   ],
   state: ['<file>', 'the file that stores all worlds: read at the start if it exists, written at the stop'],
   stateEvery: ['<time>', 'how often the state is also written while requests arrive, or off'],
-  store: [
-    '<address>',
-    'Valkey or Redis for worlds that several servers share: redis://, rediss:// or redis+cluster://',
-  ],
+  store: ['<address>', 'the Valkey or Redis for worlds that several servers share: redis://host:6379'],
   metrics: ['<on or off>', 'whether GET /_sandbox/metrics serves Prometheus metrics'],
   adminToken: ['<token>', 'the token for GET and DELETE /_sandbox/worlds, 16 characters or more'],
 };

@@ -27,6 +27,9 @@ function ago(ms: number): string {
   return `${Math.floor(ms / unitMs)} ${unit} ago`;
 }
 
+/** An address without the account in it. */
+const withoutPassword = (address: string): string => address.replace(/\/\/.*@/, '//');
+
 /**
  * Prints where the sandbox is and how to try it: as text on a terminal, as one line of JSON elsewhere. A port that was
  * picked is printed at every log level, since nobody could find it otherwise.
@@ -37,7 +40,7 @@ export function welcome(
   log: Logger,
   isTerminal: boolean,
 ): void {
-  const { apiKeys, state, port, magic } = settings;
+  const { apiKeys, state, store, port, magic } = settings;
   // a key that works, for people to copy; keys that were set are secrets, and never shown
   const key = apiKeys === undefined ? 'sk_test_demo' : '$SANDBOX_KEY';
   const settlement = typeof scenario.settlement === 'string' ? scenario.settlement : 'timelines';
@@ -58,6 +61,7 @@ export function welcome(
         restored_from: state,
         restored_age_s: Math.round(restored.ageMs / 1000),
       }),
+      ...(store !== undefined && { store: withoutPassword(store) }),
       admin_token: madeToken,
       try: `curl -H ${bearer} ${url}/client/fetchbalance`,
       page: `${url}/_sandbox/`,
@@ -77,7 +81,7 @@ export function welcome(
   Payout sandbox ready on ${url}
   Key: ${key} (${note}; each is a world of its own)
   Scenario: ${scenario.name} (settlement ${settlement}${magic === 'off' ? ', no magic beneficiaries' : ''})
-${restoredLine}
+${restoredLine}${store === undefined ? '' : `  Store: ${withoutPassword(store)}\n`}
   Pay:    curl ${url}/payout/initiate ${authorization} -H 'Content-Type: application/json' -d '${payoutBody}'
   Watch:  curl "${url}/payout/status?client_ref_id=order-1" ${authorization}
   Wallet: curl ${url}/client/fetchbalance ${authorization}

@@ -24,6 +24,8 @@ export interface OwnCommand {
 export interface JournalWrite {
   readonly place: string;
   readonly isNew: boolean;
+  /** False for what may wait a moment for a call that is made anyway. */
+  readonly isUrgent: boolean;
   readonly text: string;
   /** @param nth its number, for a new one; null when it could not be written */
   readonly written: (nth: number | null) => void;
@@ -56,6 +58,13 @@ export class WaitingWork {
   #entries: JournalWrite[] = [];
   #events: EventWrite[] = [];
   #looks: Look[] = [];
+  #urgentEntries = 0;
+
+  /** Whether nothing waits that cannot wait for another call. */
+  get isCalm(): boolean {
+    const others = [this.#commands, this.#events, this.#looks];
+    return this.#urgentEntries === 0 && others.every(({ length }) => length === 0);
+  }
 
   get isEmpty(): boolean {
     return [this.#commands, this.#entries, this.#events, this.#looks].every(({ length }) => length === 0);
@@ -67,6 +76,7 @@ export class WaitingWork {
 
   addEntry(entry: JournalWrite): void {
     this.#entries.push(entry);
+    if (entry.isUrgent) this.#urgentEntries += 1;
   }
 
   addEvent(event: EventWrite): void {
@@ -78,9 +88,11 @@ export class WaitingWork {
   }
 
   take(): Batch {
+    const entries = this.#entries.splice(0, MOST_AT_ONCE);
+    for (const { isUrgent } of entries) if (isUrgent) this.#urgentEntries -= 1;
     return {
       commands: this.#commands.splice(0, MOST_AT_ONCE),
-      entries: this.#entries.splice(0, MOST_AT_ONCE),
+      entries,
       events: this.#events.splice(0, MOST_AT_ONCE),
       looks: this.#looks.splice(0),
     };
@@ -110,6 +122,8 @@ interface Call {
   readonly server: string;
   readonly number: number;
   readonly keptMs: number;
+  /** Whether the keys are to be kept so long from now on: it is not said with every call. */
+  readonly isRenewed: boolean;
   readonly journalLimits: { readonly items: number; readonly bytes: number };
 }
 
@@ -118,13 +132,14 @@ export const isReplacing = ({ kind }: Command): boolean => kind === 'reset' || k
 
 /** The keys and arguments of the script `sync`. */
 export function syncArguments(
-  { keys, epoch, place, server, number, keptMs, journalLimits }: Call,
+  { keys, epoch, place, server, number, keptMs, isRenewed, journalLimits }: Call,
   { commands, entries, events }: Batch,
 ): readonly (string | number)[] {
   const { head, log, journal, order, events: eventStream, snapshot, news } = keys;
   const { items, bytes } = journalLimits;
   const args: (string | number)[] = [head, log, journal, order, eventStream, snapshot, `${head}:${server}`];
-  args.push(epoch, FORMAT, place.position, place.name, server, number, keptMs, news, items, bytes);
+  args.push(epoch, FORMAT, place.position, place.name, server, number, keptMs);
+  args.push(isRenewed ? 1 : 0, news, items, bytes);
   args.push(entries.length);
   for (const { place, isNew, text } of entries) args.push(place, isNew ? 1 : 0, text);
   args.push(events.length);

@@ -13,10 +13,11 @@ interface Parts {
 }
 
 const AFTER_COMMANDS = 2000;
-const KEPT_LONGER = 1.05; // renewed with every call, and a call comes with every use
+const RENEWED_AFTER = 0.05; // of the time that the keys are kept
 
-/** How long the keys of a world are kept after its latest use. */
-export const keptMs = (idleMs: number): number => Math.ceil(idleMs * KEPT_LONGER);
+/** How long the keys of a world are kept: somewhat longer than it may be idle, since not every call renews that. */
+export const keptMs = (idleMs: number): number => Math.ceil(idleMs * (1 + 2 * RENEWED_AFTER));
+export const renewedMs = (idleMs: number): number => idleMs * RENEWED_AFTER;
 
 /** Writes a snapshot of a world now and then, so that its log does not grow for ever. */
 export class Compaction {

@@ -13,7 +13,7 @@ import {
   type SyncReply,
 } from './batch.ts';
 import { LogApplier, type Listener } from './log-applier.ts';
-import { Compaction, keptMs } from './compaction.ts';
+import { Compaction, keptMs, renewedMs } from './compaction.ts';
 import { keysOf, type WorldKeys } from './scripts.ts';
 import { newerFormat, storeUnavailable, type StoreConnection } from './store-connection.ts';
 import { LogMoved, WorldCopy } from './world-copy.ts';
@@ -41,6 +41,7 @@ interface Told extends Listener {
 
 const OTHERS_WAIT_MS = 250; // a settlement is announced by whoever did something last, or else by the others
 const MOST_RELOADS = 5;
+const CALM_MS = 50; // so long the end of an exchange may wait for another call
 
 /**
  * Follows the log of one world, and appends to it. One call is under way at a time; what waits meanwhile goes along with the
@@ -63,6 +64,8 @@ export class LogFollower {
   #latestMs = 0;
   readonly #compaction: Compaction;
   readonly #applier: LogApplier;
+  #cancelLater: (() => void) | null = null;
+  #renewedMs = -Infinity;
   #closed: DropReason | null = null;
 
   constructor(id: string, parts: FollowerParts, told: Told) {
@@ -140,7 +143,13 @@ export class LogFollower {
   /** Adds work to what goes along with the next call. */
   send(add: (work: WaitingWork) => void): void {
     add(this.#waiting);
-    if (!this.#isCalling) void this.#callAll();
+    if (this.#isCalling || this.#waiting.isEmpty) return;
+    if (!this.#waiting.isCalm) return void this.#callAll();
+    const { wallClock } = this.#parts;
+    this.#cancelLater ??= wallClock.schedule(wallClock.nowMs() + CALM_MS, () => {
+      this.#cancelLater = null;
+      if (!this.#isCalling) void this.#callAll();
+    });
   }
 
   stopCollecting(collect: NonNullable<OwnCommand['collect']>): void {
@@ -158,6 +167,8 @@ export class LogFollower {
 
   async #callAll(): Promise<void> {
     this.#isCalling = true;
+    this.#cancelLater?.();
+    this.#cancelLater = null;
     while (!this.#waiting.isEmpty) {
       const batch = this.#waiting.take();
       try {
@@ -231,6 +242,7 @@ export class LogFollower {
       server: store.server,
       number: this.#callNumber,
       keptMs: keptMs(idleMs),
+      isRenewed: this.#latestMs - this.#renewedMs > renewedMs(idleMs),
       journalLimits: journalLimits(),
     };
     return store.script<SyncReply>('sync', ...syncArguments(call, batch));
@@ -242,6 +254,7 @@ export class LogFollower {
   }
 
   #finish({ entries, looks, commands }: Batch, firstEntry: number): void {
+    if (this.#latestMs - this.#renewedMs > renewedMs(this.#parts.idleMs)) this.#renewedMs = this.#latestMs;
     this.#schedule();
     let nth = firstEntry;
     for (const { isNew, written } of entries) {

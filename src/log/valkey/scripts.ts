@@ -18,7 +18,7 @@ export interface WorldKeys {
   readonly journal: string;
   /** The places of the journal, the oldest first. */
   readonly order: string;
-  /** What happened while somebody watched, a stream whose ids are `EPOCH-NUMBER`. */
+  /** What happened while somebody watched, a stream whose ids are `EPOCH-NTH`, from 0. */
   readonly events: string;
   /** The state at one position, as pieces of text. */
   readonly snapshot: string;
@@ -73,7 +73,7 @@ return {epoch, tonumber(ARGV[1]), 0, now, 1}
  * reply to an earlier call was lost, is not appended again, and nor are the entries of the journal and the events of that call.
  *
  * KEYS: head log journal order events snapshot mark. ARGV: epoch, format, position and name of the last command seen, server, number of
- * the call, time to live in ms, channel, most entries of the journal, their most bytes;
+ * the call, time to live in ms, 1 to renew it, channel, most entries of the journal, their most bytes;
  * how many entries of the journal, and for each its place, 1 if it is new, its text;
  * how many events, and for each its type and its data;
  * how many commands, and for each its number, 1 if it clears the journal, its text.
@@ -89,20 +89,21 @@ if head[1] ~= ARGV[1] then return {'gone'} end
 if tonumber(head[5]) > tonumber(ARGV[2]) then return {'newer', tonumber(head[5])} end
 if tonumber(ARGV[3]) < tonumber(head[2]) then return {'behind'} end
 local now = nowMs()
-local news = redis.call('XRANGE', KEYS[2], '(0-' .. ARGV[3], '+', 'COUNT', PAGE)
-local before = head[3]
-if news[1] then before = news[1][2][2] end
-if before ~= ARGV[4] then return {'behind'} end
-if #news == PAGE then return {'more', now, 0, news} end
+local news = {}
+if head[3] ~= ARGV[4] then
+  news = redis.call('XRANGE', KEYS[2], '(0-' .. ARGV[3], '+', 'COUNT', PAGE)
+  if not news[1] or news[1][2][2] ~= ARGV[4] then return {'behind'} end
+  if #news == PAGE then return {'more', now, 0, news} end
+end
 
-local nth = 11
+local nth = 12
 local function take()
   nth = nth + 1
   return ARGV[nth - 1]
 end
 local server, call = ARGV[5], ARGV[6]
 local first = tonumber(head[6]) + 1
-local wrote = false
+local wrote, isKeyNew = false, false
 
 local entries = tonumber(take())
 local firstEntry = nth
@@ -125,7 +126,7 @@ if entries > 0 and not isRepeated then
     local length = redis.call('HSTRLEN', KEYS[3], place)
     if isNew == '1' then
       asked = asked + 1
-      redis.call('RPUSH', KEYS[4], place)
+      if redis.call('RPUSH', KEYS[4], place) == 1 then isKeyNew = true end
       text = string.format('%.0f', asked) .. ' ' .. text
     end
     if isNew == '1' or length > 0 then
@@ -133,7 +134,7 @@ if entries > 0 and not isRepeated then
       bytes = bytes + #text - length
     end
   end
-  while redis.call('LLEN', KEYS[4]) > tonumber(ARGV[9]) or bytes > tonumber(ARGV[10]) do
+  while redis.call('LLEN', KEYS[4]) > tonumber(ARGV[10]) or bytes > tonumber(ARGV[11]) do
     local oldest = redis.call('LPOP', KEYS[4])
     if not oldest then break end
     bytes = bytes - redis.call('HSTRLEN', KEYS[3], oldest)
@@ -151,6 +152,7 @@ if events > 0 and not isRepeated then
   for _ = 1, events do
     local type, data = take(), take()
     redis.call('XADD', KEYS[5], counters[1] .. '-*', 't', type, 'd', data)
+    if bytes == 0 then isKeyNew = true end
     bytes = bytes + #data
   end
   while redis.call('XLEN', KEYS[5]) > MAX_EVENTS or bytes > MAX_EVENT_BYTES do
@@ -185,8 +187,10 @@ if commands > 0 then
   wrote = true
 end
 
-for key = 1, 6 do redis.call('PEXPIRE', KEYS[key], ARGV[7]) end
-if wrote then redis.call('PUBLISH', ARGV[8], server) end
+if isKeyNew or ARGV[8] == '1' then
+  for key = 1, 6 do redis.call('PEXPIRE', KEYS[key], ARGV[7]) end
+end
+if wrote then redis.call('PUBLISH', ARGV[9], server) end
 return {'done', now, tonumber(head[4]), news, first}
 `;
 
@@ -207,7 +211,7 @@ return count
  * Says that somebody reads the events of a world. What was kept for readers who have not come back in time is dropped, and the
  * numbers begin again in a new epoch. KEYS: head events. ARGV: how long it holds, in ms.
  *
- * @returns {epoch, number of the last event}; {} when there is no such world
+ * @returns {epoch, how many events there were in it}; {} when there is no such world
  */
 const WATCH = `${NOW}
 local head = redis.call('HMGET', KEYS[1], 'watched', 'eventEpoch')
@@ -224,7 +228,7 @@ local last = 0
 if redis.call('EXISTS', KEYS[2]) == 1 then
   local stream = redis.call('XINFO', 'STREAM', KEYS[2])
   for nth = 1, #stream, 2 do
-    if stream[nth] == 'last-generated-id' then last = tonumber(string.match(stream[nth + 1], '%-(%d+)$')) end
+    if stream[nth] == 'last-generated-id' then last = tonumber(string.match(stream[nth + 1], '%-(%d+)$')) + 1 end
   end
 end
 return {epoch, last}

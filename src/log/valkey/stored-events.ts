@@ -8,6 +8,7 @@ import { storeUnavailable, type StoreConnection } from './store-connection.ts';
 const MAX_READERS = 32; // of one world on one server
 const WATCHED_MS = 300_000; // so long events are kept for a reader who may come back
 const RENEWED_MS = 60_000;
+const FIRST = 2; // the number of the first event, as in memory
 
 interface Reading {
   readonly reader: EventReader;
@@ -46,8 +47,8 @@ export class StoredEvents {
     try {
       const last = await this.#watch();
       const after = afterId === undefined ? last : this.#numberOf(afterId, last);
-      if (after === null) reader.take({ id: this.#idOf(0), type: 'missed', data: '{"missed":null}' });
-      reading.last = after ?? 0;
+      if (after === null) reader.take({ id: this.#idOf(FIRST - 1), type: 'missed', data: '{"missed":null}' });
+      reading.last = after ?? FIRST - 1;
       await this.pull();
     } catch (error) {
       this.#readings.delete(reading);
@@ -77,11 +78,12 @@ export class StoredEvents {
       const epoch = this.#epoch;
       const entries = await store.reliably(
         () =>
-          store.client.xrange(keys.events, `(${epoch}-${from}`, `${epoch}-${2 ** 53}`) as Promise<
+          store.client.xrange(keys.events, `${epoch}-${from + 1 - FIRST}`, `${epoch}-${2 ** 53}`) as Promise<
             StreamEntry[]
           >,
       );
-      for (const [id, fields] of entries) this.#deliver(Number(id.slice(id.indexOf('-') + 1)), fields);
+      for (const [id, fields] of entries)
+        this.#deliver(Number(id.slice(id.indexOf('-') + 1)) + FIRST, fields);
     }
   }
 
@@ -105,15 +107,15 @@ export class StoredEvents {
   /** Says in the store that somebody reads, now and as long as somebody does. @returns the number of the last event */
   async #watch(): Promise<number> {
     const { store, keys, wallClock } = this.#options;
-    const [epoch, last] = await store.reliably(() =>
+    const [epoch, count] = await store.reliably(() =>
       store.script<[string?, number?]>('watch', keys.head, keys.events, WATCHED_MS),
     );
     if (epoch === undefined) throw storeUnavailable();
     if (epoch !== this.#epoch)
-      for (const reading of this.#readings) if (reading.last < Infinity) reading.last = 0;
+      for (const reading of this.#readings) if (reading.last < Infinity) reading.last = FIRST - 1;
     this.#epoch = epoch;
     this.#cancelRenewal ??= wallClock.schedule(wallClock.nowMs() + RENEWED_MS, () => void this.#renew());
-    return last ?? 0;
+    return (count ?? 0) + FIRST - 1;
   }
 
   async #renew(): Promise<void> {

@@ -80,7 +80,10 @@ class StoredPlace implements ExchangePlace {
     if (!isKept() || (isNew && generation() !== this.#generation)) return;
     const place = (this.#name ??= newPlace());
     const text = (isNew ? '' : `${this.#nth} `) + JSON.stringify(exchange);
-    const nth = await new Promise<number | null>((written) => write({ place, isNew, text, written }));
+    const isUrgent = isNew || exchange.outcome === 'pending';
+    const nth = await new Promise<number | null>((written) =>
+      write({ place, isNew, isUrgent, text, written }),
+    );
     if (isNew && nth !== null) this.#nth = nth;
   }
 }
