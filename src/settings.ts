@@ -2,7 +2,7 @@ import { getHeapStatistics } from 'node:v8';
 import { z } from 'zod';
 import type { ScenarioInput } from './contract/control.ts';
 import { durationMs } from './contract/duration.ts';
-import { MAX_AMOUNT_INR } from './contract/service.ts';
+import { MAX_AMOUNT_INR, MAX_SEED_LENGTH } from './contract/service.ts';
 import type { RateLimit, ScenarioSettings } from './contract/snapshot-lines.ts';
 import { toPaise } from './payout/money.ts';
 import { SETTLEMENTS } from './payout/settlement.ts';
@@ -108,7 +108,7 @@ const SettingsSchema = z.object({
     '100/1s',
   ),
   seed: z
-    .union([nonEmpty('a text or a number'), z.number()], expects('a text or a number'))
+    .union([nonEmpty('a text or a number').max(MAX_SEED_LENGTH), z.number()], expects('a text or a number'))
     .transform(String)
     .prefault('1'),
   clock: readWith(

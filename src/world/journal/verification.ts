@@ -99,8 +99,8 @@ function conditionsOf(
       const became = BECAME[field];
       if (became !== undefined) {
         const actual = ({ exchange }: Witness): unknown => became(exchange);
-        const wanted = listed(expected);
-        return { field, expected, actual, holds: (witness) => wanted.includes(actual(witness)) };
+        const wanted = new Set(listed(expected));
+        return { field, expected, actual, holds: (witness) => wanted.has(actual(witness)) };
       }
       const tests = compileMatch({ [field]: expected }, path, patternOf, () => undefined);
       return {

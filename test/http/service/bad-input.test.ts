@@ -248,6 +248,15 @@ test.each([
   ],
   ['an unknown method', Buffer.from('PRI /\r\nHost: a\r\n\r\n'), 400, 'MALFORMED_REQUEST'],
   ['headers that are too large', rawRequest('GET /', { X: 'x'.repeat(17_000) }), 431, 'HEADERS_TOO_LARGE'],
+  [
+    'more headers than are accepted',
+    rawRequest('GET /', {
+      Connection: 'close',
+      ...Object.fromEntries(Array.from({ length: 511 }, (_, nth) => [`X-${nth}`, ''])),
+    }),
+    431,
+    'HEADERS_TOO_LARGE',
+  ],
   ['a URL that is too long', rawRequest(`GET /${'x'.repeat(17_000)}`, {}), 431, 'HEADERS_TOO_LARGE'],
 ])(
   '%s on the wire gets an error envelope, and the connection is closed',
