@@ -24,6 +24,8 @@ import { MemoryBudget } from './world/journal/journal.ts';
 const MIB = 1024 * 1024;
 const MAX_STATE_BYTES = atMost(256 * MIB, 1 / 16); // a snapshot of some 300,000 payouts
 const MAX_UNREAD_BYTES = atMost(128 * MIB, 1 / 8);
+const WORST_REQUEST_BYTES = 48 * 1024; // with its headers at their largest
+const MAX_REQUESTS_AHEAD = atMost(10_000, 1 / 8, WORST_REQUEST_BYTES);
 const JOURNAL_SHARE = 16; // one world may take this part of what all journals may hold
 const MAX_ATTEMPTS = 200_000; // of all worlds together
 
@@ -122,6 +124,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
     scenarios,
     allowedHosts: settings.allowedHosts,
     maxConnections: settings.maxConnections,
+    maxRequestsAhead: MAX_REQUESTS_AHEAD,
     maxUnreadBytes: MAX_UNREAD_BYTES,
     stopwatchMs,
     observe: metrics?.requested,

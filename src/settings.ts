@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { ScenarioInput } from './contract/control.ts';
 import { durationMs } from './contract/duration.ts';
 import { SETTLEMENTS } from './contract/scenario-document.ts';
-import { MAX_AMOUNT_INR } from './contract/service.ts';
+import { MAX_AMOUNT_INR, MAX_SEED_LENGTH } from './contract/service.ts';
 import type { RateLimit, ScenarioSettings } from './contract/snapshot-lines.ts';
 import { toPaise } from './payout/money.ts';
 
@@ -115,7 +115,7 @@ const SettingsSchema = z.object({
     '100/1s',
   ),
   seed: z
-    .union([nonEmpty('a text or a number'), z.number()], expects('a text or a number'))
+    .union([nonEmpty('a text or a number').max(MAX_SEED_LENGTH), z.number()], expects('a text or a number'))
     .transform(String)
     .prefault('1'),
   clock: readWith(

@@ -26,7 +26,7 @@ export const SERVICE_REFUSALS = {
   BODY_TOO_LARGE: { status: 413, message: 'The request body is larger than 64 KiB' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, message: 'The request body must be application/json' },
   RATE_LIMITED: { status: 429, message: 'Too many requests' },
-  HEADERS_TOO_LARGE: { status: 431, message: 'The request headers are larger than 16 KiB' },
+  HEADERS_TOO_LARGE: { status: 431, message: 'The request headers are larger than 16 KiB, or more than 512' },
   INTERNAL_ERROR: { status: 500, message: 'The sandbox itself failed; see its log' },
   SANDBOX_FULL: { status: 500, message: 'The sandbox holds the maximum number of transactions' },
   STORE_UNAVAILABLE: { status: 503, message: 'The store of the worlds cannot be used now: try again soon' },

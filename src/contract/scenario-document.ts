@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { DialectChange } from './dialect.ts';
 import { DURATION_FORM, durationLike } from './duration.ts';
-import { inr, State, TransferMode } from './service.ts';
+import { inr, MAX_HEADERS, MAX_SEED_LENGTH, State, TransferMode } from './service.ts';
 import { requiredText } from './shape-issues.ts';
 
 /** The scenario file, in YAML or JSON. It describes how a world behaves. */
@@ -93,6 +93,10 @@ const RateLimit = z
   )
   .describe('How many initiates each key may send in a window of wall time: 20/1s, { max, per }, or off');
 
+const atMostSoMany = (headers: Readonly<Record<string, unknown>>): boolean =>
+  Object.keys(headers).length <= MAX_HEADERS;
+const TOO_MANY_HEADERS = { error: `must be at most ${MAX_HEADERS} headers` };
+
 const TextMatch = z
   .union([
     z.string(),
@@ -128,7 +132,11 @@ export const Match = z
     transfer_mode: z.union([TransferMode, z.array(TransferMode).min(1)]).optional(),
     remarks: TextMatch.optional(),
     amount: NumberMatch.optional(),
-    header: z.record(z.string(), TextMatch).optional().describe('Request headers, by name'),
+    header: z
+      .record(z.string(), TextMatch)
+      .refine(atMostSoMany, TOO_MANY_HEADERS)
+      .optional()
+      .describe('Request headers, by name'),
     attempt: NumberMatch.optional().describe(
       'Which attempt of this reference on this route this is, counted from 1',
     ),
@@ -179,6 +187,7 @@ const Respond = z
           }),
         z.string().regex(HEADER_VALUE, { error: 'must be a header value of printable ASCII on one line' }),
       )
+      .refine(atMostSoMany, TOO_MANY_HEADERS)
       .optional(),
     body: z
       .union([z.string(), z.record(z.string(), z.json()), z.array(z.json())])
@@ -256,7 +265,7 @@ export const ScenarioDocument = z
     description: z.string().optional().describe('What a client can expect in this scenario'),
     wallet: z.strictObject({ opening_balance: inr(z.number().min(0)) }).optional(),
     seed: z
-      .union([z.string().min(1), z.number()])
+      .union([z.string().min(1).max(MAX_SEED_LENGTH), z.number()])
       .transform(String)
       .optional(),
     settlement: Settlement.optional(),

@@ -8,6 +8,12 @@ import { z } from 'zod';
 /** The longest text field that is stored with a payout, so that the memory of a payout is bounded. */
 export const MAX_TEXT_LENGTH = 128;
 
+/** The longest seed: every draw is a digest of it. */
+export const MAX_SEED_LENGTH = 128;
+
+/** The most headers of a request, and of an answer that a rule orders: each takes memory beside its text. */
+export const MAX_HEADERS = 512;
+
 /** The maximum of a payout and of a wallet in INR: 1e13 paise. */
 export const MAX_AMOUNT_INR = 1e11;
 

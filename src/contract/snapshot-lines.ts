@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { SETTLEMENTS } from './scenario-document.ts';
-import { MAX_AMOUNT_INR, MAX_TEXT_LENGTH, State, TransferMode } from './service.ts';
+import { MAX_AMOUNT_INR, MAX_SEED_LENGTH, MAX_TEXT_LENGTH, State, TransferMode } from './service.ts';
 
 /**
  * A world as data: what `GET /_sandbox/state` answers and what a state file holds, as lines of JSON (NDJSON).
@@ -21,6 +21,9 @@ export const LATEST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 /** More counts than one world can make in a lifetime, and far from where numbers stop being exact. */
 const MAX_COUNT = 1e12;
+
+/** One more. A count stays at its maximum, so that a snapshot that holds it can be read again. */
+export const oneMore = (count: number): number => Math.min(count + 1, MAX_COUNT);
 
 const MAX_PAISE = MAX_AMOUNT_INR * 100;
 const Paise = z.int().min(0).max(MAX_PAISE);
@@ -47,7 +50,7 @@ export type RateLimit = z.infer<typeof RateLimit>;
 /** What a scenario that says nothing of its own does. */
 export const ScenarioSettings = z.strictObject({
   openingBalancePaise: Paise,
-  seed: z.string(),
+  seed: z.string().max(MAX_SEED_LENGTH),
   clock: ClockState,
   settlement: z.enum(SETTLEMENTS),
   rateLimit: z.union([z.literal('off'), RateLimit]),

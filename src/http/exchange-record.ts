@@ -101,11 +101,13 @@ function exchangeOf(
   };
 }
 
+const BYTES_EACH_TEXT = 32; // what a name or a value takes beside its characters
+
 /** Takes a request into the journal of its world. */
 export function journalRequest(reply: FastifyReply, world: WorldHandle, wallMs: number): void {
   const { request } = reply;
   let headersLength = 0;
-  for (const text of request.raw.rawHeaders) headersLength += text.length;
+  for (const text of request.raw.rawHeaders) headersLength += text.length + BYTES_EACH_TEXT;
   request.world = world;
   request.arrival = { atMs: world.nowMs, wallMs, headers: withoutKeys(request.headers) };
   request.journalPlace = world.journal.begin(exchangeOf(reply), headersLength);

@@ -1,5 +1,7 @@
 import fastify, { type FastifyInstance, type FastifyRequest, type RouteOptions } from 'fastify';
 import type { Logger } from 'pino';
+import { Refusal } from '../contract/errors.ts';
+import { MAX_HEADERS } from '../contract/service.ts';
 import type { ScenarioLibrary } from '../scenario/scenario-library.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import { noteAnswer, requestRecorder, setRequestId, type ExchangeObserver } from './exchange-record.ts';
@@ -14,7 +16,6 @@ const MAX_BODY_BYTES = 64 * 1024;
 const MAX_HEADER_BYTES = 16 * 1024; // the path among them
 const REQUEST_TIMEOUT_MS = 30_000; // from the first byte of a request to its last
 const TIMEOUT_CHECK_MS = 5_000; // how late that may be noticed
-const MAX_REQUESTS_AHEAD = 10_000; // on all connections, beside the first of each
 const LONG_CHARACTERS = 16 * 1024; // an answer of this length or more is counted, and sent as bytes
 
 interface Options {
@@ -22,6 +23,8 @@ interface Options {
   readonly scenarios: ScenarioLibrary;
   readonly allowedHosts: readonly string[] | undefined;
   readonly maxConnections: number;
+  /** How many requests may wait for the answers before them, on all connections. */
+  readonly maxRequestsAhead: number;
   /** How many bytes of long answers may wait for their readers. */
   readonly maxUnreadBytes: number;
   readonly stopwatchMs: () => number;
@@ -39,7 +42,7 @@ function dropBody({ method, raw }: FastifyRequest): void {
 export function httpServer(options: Options) {
   const { log, scenarios } = options;
   const connectionEnded = (limit: string): void => log.warn({ limit }, 'connection ended');
-  const connections = new Connections(options.maxConnections, MAX_REQUESTS_AHEAD, connectionEnded);
+  const connections = new Connections(options.maxConnections, options.maxRequestsAhead, connectionEnded);
   const unread = new UnreadAnswers(options.maxUnreadBytes, connectionEnded);
   const scenarioOf = (url: string): Scenario => (isControlPath(url) ? scenarios.base : scenarios.active);
   const record = requestRecorder({ ...options, connections, unread, scenarioOf });
@@ -66,10 +69,12 @@ export function httpServer(options: Options) {
   app.setSerializerCompiler(serializerCompiler);
   connections.watch(app.server);
   answerOddHttp(app.server, refuseBroken);
+  app.server.maxHeadersCount = MAX_HEADERS + 1; // Node drops those past it, without a word
   app.addHook('onRequest', (request, reply, done) => {
     if (request.raw.socket.destroyed) return; // it came with those for which its connection was ended: nobody waits for it
     record(request, reply);
     dropBody(request);
+    if (request.raw.rawHeaders.length > 2 * MAX_HEADERS) throw new Refusal('HEADERS_TOO_LARGE');
     done();
   });
   refuseOtherSites(app, options.allowedHosts);

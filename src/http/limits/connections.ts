@@ -33,6 +33,7 @@ export class Connections {
         this.#end(quietest, 'SANDBOX_MAX_CONNECTIONS');
       const exchanges: Exchanges = new Map();
       this.#open.set(socket, exchanges);
+      socket.on('error', () => undefined); // Node stops listening at a CONNECT, and an error nobody hears ends the process
       socket.once('close', () => {
         // a response that waits behind another one never emits `close` when its connection breaks
         for (const response of exchanges.keys()) this.#over(socket, exchanges, response);

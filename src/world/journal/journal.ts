@@ -124,8 +124,14 @@ export class BoundedLog<T> {
 /** About what an exchange takes beside its texts. */
 const BYTES_EACH = 1000;
 
+/** About what a header of the answer takes. Its texts are those of the rule that orders it. */
+const BYTES_EACH_HEADER = 64;
+
 const bytesOf = ({ url, body = '', answer }: Exchange): number =>
-  BYTES_EACH + url.length + body.length + (answer?.body.length ?? 0);
+  BYTES_EACH +
+  url.length +
+  body.length +
+  (answer === undefined ? 0 : answer.body.length + BYTES_EACH_HEADER * Object.keys(answer.headers).length);
 
 /** The place of one exchange in a journal. */
 export interface JournalPlace {

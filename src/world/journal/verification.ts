@@ -94,8 +94,8 @@ function conditionsOf(match: RequestMatch, patternOf: PatternOf, report: Report)
       const became = BECAME[field];
       if (became !== undefined) {
         const actual = ({ exchange }: Witness): unknown => became(exchange);
-        const wanted = listed(expected);
-        return { field, expected, actual, holds: (witness) => wanted.includes(actual(witness)) };
+        const wanted = new Set(listed(expected));
+        return { field, expected, actual, holds: (witness) => wanted.has(actual(witness)) };
       }
       const tests = compileMatch({ [field]: expected }, patternOf, () => undefined);
       return {

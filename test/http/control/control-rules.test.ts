@@ -22,6 +22,10 @@ async function rulesOf(world: Client) {
     .map(({ id, from, matched, taken }: Record<string, unknown>) => [id, from, matched, taken]);
 }
 
+/** So many headers. */
+const headersOf = (count: number): Record<string, string> =>
+  Object.fromEntries(Array.from({ length: count }, (_, nth) => [`a${nth}`, 'x']));
+
 test('rules of a world apply before those of its scenario, the newest first', async () => {
   const { client } = await sandboxFor(SETTINGS);
   const world = client();
@@ -161,6 +165,18 @@ test.each<[string, unknown, unknown, string[]]>([
     { effect: { delay: '1d' } },
     'effect.delay must be at most 1h, since it is wall time',
     ['effect.delay'],
+  ],
+  [
+    'more headers in its answer than a request may have',
+    { effect: { respond: { status: 500, headers: headersOf(513) } } },
+    'effect.respond.headers must be at most 512 headers',
+    ['effect.respond.headers'],
+  ],
+  [
+    'conditions on more headers than a request may have',
+    { match: { header: headersOf(513) }, effect: { delay: '1s' } },
+    'match.header must be at most 512 headers',
+    ['match.header'],
   ],
   ...[
     'X-Sandbox-Rule',

@@ -93,3 +93,18 @@ test('an answer still arrives when its journal entry is dropped while it is dela
   expect((await held).status).toBe(200);
   expect(await journalOf(world)).toEqual({ ids: [], evicted: 0 });
 });
+
+test('headers count against the memory of a journal, those of the request and those of a rule', async () => {
+  const { client } = await sandboxFor({ journalMemory: '256KiB' }); // 16 KiB for one world
+  const world = client();
+  const headers = Object.fromEntries(Array.from({ length: 80 }, (_, nth) => [`a${nth}`, '']));
+  const send = (given = {}) => world.send('GET', '/client/fetchbalance', { headers: given });
+  for (let nth = 0; nth < 4; nth += 1) await send();
+  expect((await journalOf(world)).evicted).toBe(0);
+  for (let nth = 0; nth < 4; nth += 1) await send(headers);
+  expect((await journalOf(world)).evicted).toBeGreaterThan(0);
+  await ask(world, 'DELETE', '/requests');
+  await ask(world, 'POST', '/rules', { effect: { respond: { status: 500, headers } } });
+  for (let nth = 0; nth < 4; nth += 1) await send();
+  expect((await journalOf(world)).evicted).toBeGreaterThan(0);
+});

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { Agent, request as httpRequest } from 'node:http';
 import { expect, test } from 'vitest';
 import { answersOn, rawRequest, rawSocket } from '../../support/raw-socket.ts';
@@ -247,6 +248,15 @@ test.each([
   ],
   ['an unknown method', Buffer.from('PRI /\r\nHost: a\r\n\r\n'), 400, 'MALFORMED_REQUEST'],
   ['headers that are too large', rawRequest('GET /', { X: 'x'.repeat(17_000) }), 431, 'HEADERS_TOO_LARGE'],
+  [
+    'more headers than are accepted',
+    rawRequest('GET /', {
+      Connection: 'close',
+      ...Object.fromEntries(Array.from({ length: 511 }, (_, nth) => [`X-${nth}`, ''])),
+    }),
+    431,
+    'HEADERS_TOO_LARGE',
+  ],
   ['a URL that is too long', rawRequest(`GET /${'x'.repeat(17_000)}`, {}), 431, 'HEADERS_TOO_LARGE'],
 ])(
   '%s on the wire gets an error envelope, and the connection is closed',
@@ -375,4 +385,15 @@ test.each([
   const text = await answersOn(socket);
   expect(text).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
   expect(JSON.parse(text.slice(text.indexOf('{')))).toMatchObject({ status: 'error', code });
+});
+
+test('clients that ask for a tunnel and reset the connection leave the sandbox running', async () => {
+  const { client, url } = await sandboxFor();
+  for (let nth = 0; nth < 20; nth += 1) {
+    const socket = rawSocket(url);
+    await once(socket, 'connect');
+    socket.write('CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n', () => socket.resetAndDestroy());
+    await once(socket, 'close');
+  }
+  expect((await client().balance()).status).toBe(200);
 });
