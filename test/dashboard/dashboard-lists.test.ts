@@ -2,6 +2,8 @@ import { expect, test } from 'vitest';
 import type { ChangeAnswer, TransactionAnswer } from '../../src/contract/control-answers.ts';
 import { PayoutList } from '../../src/dashboard/lists/payout-list.ts';
 import { wantedPayouts, NO_FILTER } from '../../src/dashboard/lists/payout-filter.ts';
+import { WorldPages } from '../../src/dashboard/live/world-pages.ts';
+import { sandboxFor } from '../support/sandbox.ts';
 
 const EDGES = { PENDING: ['SUCCESS', 'FAILED', 'REVERSED'], SUCCESS: ['REVERSED'] } as const;
 const SETTLED_AT = '2026-01-15T10:30:02.000Z';
@@ -118,4 +120,12 @@ test.each([
     made('C', { amount: 100_000, status: 'FAILED', beneficiary_account: '9999200001' }),
   ];
   expect(wantedPayouts(rows, { ...NO_FILTER, ...wanted }).map(({ txn_id: id }) => id)).toEqual(found);
+});
+
+test('the oldest payout is loaded by itself if it alone is missing', async () => {
+  const { client, url } = await sandboxFor();
+  const world = client();
+  for (const client_ref_id of ['first', 'second', 'third']) await world.pay({ client_ref_id });
+  const { transactions, next } = await new WorldPages(url, world.apiKey).payouts(1);
+  expect([transactions.map(({ client_ref_id }) => client_ref_id), next]).toEqual([['first'], null]);
 });
