@@ -39,15 +39,15 @@ export async function applyEffect(
   { wallClock, unread }: Waiting,
 ): Promise<FastifyReply> {
   const { fault, delayMs, garbage } = effect;
-  const wait = (ms: number | null) => {
-    reply.request.world.announce(updateJournal(reply)); // so that whoever watches sees that it hangs
-    return heldBack(ms, reply, wallClock);
-  };
+  const wait = (ms: number | null) => heldBack(ms, reply, wallClock);
+  /** Once for each effect that waits, so that whoever watches sees that it hangs. */
+  const announceWait = (): void => reply.request.world.announce(updateJournal(reply));
   setSandboxHeader(reply, 'x-sandbox-rule', effect.rule);
   const body = writeAnswer(effect.respond, answer, normalBody, reply);
 
   if (delayMs > 0) {
     reply.ordered = { ...reply.ordered, delayMs };
+    announceWait();
     const how = await wait(delayMs);
     if (how === 'left') return reply.hijack();
     if (how === 'ended' || how === 'reset') void reply.header('connection', 'close'); // answered at once, for the last time
@@ -59,6 +59,7 @@ export async function applyEffect(
     noteAnswer(reply, body);
     unread.wait(reply.raw, body.length);
   }
+  if (fault.kind === 'hang' || fault.kind === 'slow-body') announceWait();
   await breakWire(fault, { reply, body, garbage, wait });
   return reply;
 }
