@@ -1,7 +1,11 @@
-import { expect, test } from 'vitest';
-import type { ChangeAnswer, TransactionAnswer } from '../../src/contract/control-answers.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import type { ChangeAnswer, EntryAnswer, TransactionAnswer } from '../../src/contract/control-answers.ts';
+import { BalanceLine } from '../../src/dashboard/lists/balance-line.ts';
 import { PayoutList } from '../../src/dashboard/lists/payout-list.ts';
 import { wantedPayouts, NO_FILTER } from '../../src/dashboard/lists/payout-filter.ts';
+import { Together } from '../../src/dashboard/live/together.ts';
+import { WorldPages } from '../../src/dashboard/live/world-pages.ts';
+import { sandboxFor } from '../support/sandbox.ts';
 
 const EDGES = { PENDING: ['SUCCESS', 'FAILED', 'REVERSED'], SUCCESS: ['REVERSED'] } as const;
 const SETTLED_AT = '2026-01-15T10:30:02.000Z';
@@ -118,4 +122,38 @@ test.each([
     made('C', { amount: 100_000, status: 'FAILED', beneficiary_account: '9999200001' }),
   ];
   expect(wantedPayouts(rows, { ...NO_FILTER, ...wanted }).map(({ txn_id: id }) => id)).toEqual(found);
+});
+
+test('the oldest payout is loaded by itself if it alone is missing', async () => {
+  const { client, url } = await sandboxFor();
+  const world = client();
+  for (const client_ref_id of ['first', 'second', 'third']) await world.pay({ client_ref_id });
+  const { transactions, next } = await new WorldPages(url, world.apiKey).payouts(1);
+  expect([transactions.map(({ client_ref_id }) => client_ref_id), next]).toEqual([['first'], null]);
+});
+
+test('the chart shows the balance in the order of time, whichever way its entries were listed', () => {
+  const entry = (minute: number): EntryAnswer =>
+    ({ at: `2026-01-15T10:0${minute}:00.000Z`, balance: minute }) as EntryAnswer;
+  const line = new BalanceLine(4);
+  line.begin([entry(3), entry(2), entry(1)], 7); // the newest first
+  line.take([entry(4), entry(5)]); // and then those that follow
+  expect(line.points.map(({ balance }) => balance)).toEqual([2, 3, 4, 5]);
+  expect(line.next).toBe(12);
+});
+
+test('what is ordered while a task runs is done by one more run', async () => {
+  let runs = 0;
+  let finish = (): void => undefined;
+  const task = new Together(() => {
+    runs += 1;
+    return new Promise<void>((resolve) => (finish = resolve));
+  }, 1);
+  onTestFinished(() => task.close());
+  task.order();
+  for (let nth = 0; nth < 3; nth += 1) task.order();
+  expect(runs).toBe(1);
+  finish();
+  await expect.poll(() => runs).toBe(2);
+  finish();
 });

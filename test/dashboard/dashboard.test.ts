@@ -131,6 +131,38 @@ describe.skipIf(!hasBrowser)(`the dashboard${needsBrowser}`, { timeout: 60_000 }
     expect(await chosen.textContent()).toBe(first);
   });
 
+  test('shows a snapshot that somebody else restores', async () => {
+    const { payer, section } = await worldPage();
+    await payer.pay({ client_ref_id: 'before' });
+    const snapshot = await payer.world.snapshot();
+    await payer.pay({ client_ref_id: 'after' });
+    const row = (name: string) => section('Transactions').getByRole('button', { name: `Open ${name}` });
+    await row('after').waitFor();
+    await payer.world.restore(snapshot);
+    await row('after').waitFor({ state: 'detached' });
+    expect(await row('before').count()).toBe(1);
+  });
+
+  test('shows the entry of a refund in the payout that is open', async () => {
+    const { page, payer, section } = await worldPage();
+    await payer.pay({ client_ref_id: 'refunded', beneficiary_account: '9999200005' });
+    await section('Transactions').getByRole('button', { name: 'Open refunded' }).click();
+    const detail = page.getByRole('region', { name: 'refunded' });
+    await detail.getByText('−₹1,500.50').waitFor();
+    await detail.getByRole('button', { name: 'Make it FAILED' }).click();
+    const refund = detail.getByText('+₹1,500.50');
+    await refund.waitFor();
+    expect(await refund.count()).toBe(1);
+  });
+
+  test('switches a failure on for the next payout only', async () => {
+    const { payer, section } = await worldPage();
+    await section('Scenario').getByLabel('Switched on').selectOption('for the next one');
+    await section('Scenario').getByRole('button', { name: '500', exact: true }).click();
+    await section('Scenario').getByText('world/always-500').waitFor();
+    expect([(await payer.pay()).status, (await payer.pay()).status]).toEqual([500, 200]);
+  });
+
   test('an invalid key shows the refusal of the sandbox, and another key can be entered', async () => {
     const { url } = await sandboxFor();
     const seen = await open(url, { apiKey: 'nonsense' });

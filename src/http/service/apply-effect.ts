@@ -39,9 +39,13 @@ export async function applyEffect(
   { wallClock, unread }: Waiting,
 ): Promise<FastifyReply> {
   const { fault, delayMs, garbage } = effect;
+  let announced: FastifyReply['ordered'];
   const wait = async (ms: number | null) => {
     const until = heldBack(ms, reply, wallClock); // first: a reset that comes now must find it
-    reply.request.world.announce(await updateJournal(reply)); // so that readers of events see that it hangs
+    if (announced !== reply.ordered) {
+      announced = reply.ordered; // once for each effect that waits, so that readers of events see that it hangs
+      reply.request.world.announce(await updateJournal(reply));
+    }
     return until;
   };
   setSandboxHeader(reply, 'x-sandbox-rule', effect.rule);

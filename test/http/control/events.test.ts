@@ -127,6 +127,20 @@ test('a settlement is sent when it is due, without any request to the world', as
   expect(await next()).toMatchObject({ type: 'settlement', data: { txn_id, from: 'PENDING', to: 'FAILED' } });
 });
 
+test('a slow body is an event when it begins and when it has ended, and not with each of its pieces', async () => {
+  const { client } = await sandboxFor(SETTINGS);
+  const { world, pay } = client();
+  await world.rule({ effect: { fault: { kind: 'slow-body', bytes_per_second: 1000 } } });
+  const { next } = await readerOf(world);
+  await pay();
+  const outcomes: string[] = [];
+  while (outcomes.at(-1) !== 'answered') {
+    const { type, data } = await next();
+    if (type === 'request') outcomes.push(data.outcome);
+  }
+  expect(outcomes).toEqual(['pending', 'answered']);
+});
+
 test('events show no key, no other world and no control calls', async () => {
   const { client } = await sandboxFor(SETTINGS);
   const [one, other] = [client(), client()];

@@ -167,6 +167,14 @@ test('an answer that a rule made is journaled with the name of the rule and whet
   }
 });
 
+test('an error that a rule sends after a delay is journaled with its code and the delay', async () => {
+  const { client } = await sandboxFor(SETTINGS);
+  const world = client();
+  await ask(world, 'POST', '/rules', { name: 'late', effect: { delay: '5ms', respond: { status: 503 } } });
+  await world.pay();
+  expect(await entryOf(world)).toMatchObject({ answer: { status: 503 }, code: 'HTTP_503', delay_ms: 5 });
+});
+
 test.each(['connection-reset', 'empty-response', 'truncated-body', 'garbage', 'malformed-json'])(
   'a request that ended with %s is journaled with the fault and its payout',
   async (fault) => {

@@ -64,6 +64,16 @@ test('requests are counted by route and status, not by the ids in their paths', 
   expect(metrics.get('payout_sandbox_request_duration_seconds_count{route="initiate"}')).toBe(3);
 });
 
+test('durations are in seconds, and include what a rule holds back', async () => {
+  const { url, client } = await sandboxWithMetrics();
+  await client.world.rule({ effect: { delay: '50ms' } });
+  await client.pay();
+  await untilCounted(url, count('initiate', 'POST', '200'), 1);
+  const seconds = (await metricsOf(url)).get('payout_sandbox_request_duration_seconds_sum{route="initiate"}');
+  expect(seconds).toBeGreaterThan(0.04);
+  expect(seconds).toBeLessThan(30);
+});
+
 test('metrics count settlements by state, and show the current number of worlds and transactions', async () => {
   const { url, client } = await sandboxWithMetrics();
   for (const [reference, account] of [

@@ -100,6 +100,33 @@ test('past the limit of pipelined requests, the connection with the most of them
   expect(limits).toEqual(['requests ahead of their answers']);
 });
 
+test('pipelined requests that were answered no longer count, however many follow on a connection', async () => {
+  const limits: string[] = [];
+  const { url, responses } = await silentServer(new Connections(10, 2, (limit) => limits.push(limit)));
+  const socket = rawSocket(url);
+  for (let round = 1; round <= 4; round += 1) {
+    socket.write(Buffer.concat([BALANCE, BALANCE]));
+    await expect.poll(() => responses.length, { timeout: 20_000 }).toBe(2 * round);
+    for (const response of responses.slice(-2)) await once(response.end(), 'close');
+  }
+  expect(limits).toEqual([]);
+});
+
+test('a connection whose request has just ended is not the one that was idle for longest', async () => {
+  const { url, responses } = await silentServer(new Connections(2, 5, () => undefined));
+  const [first, second] = [rawSocket(url), rawSocket(url)];
+  for (const [nth, socket] of [first, second].entries()) {
+    socket.write(BALANCE);
+    await expect.poll(() => responses.length, { timeout: 20_000 }).toBe(nth + 1);
+  }
+  await once(responses[0]!.end(), 'close');
+  const ended = Promise.race(
+    [first, second].map(async (socket) => once(socket.resume(), 'close').then(() => socket)),
+  );
+  rawSocket(url);
+  expect((await ended) === second).toBe(true);
+});
+
 test('a thousand pipelined requests are all answered in order', async () => {
   const { url } = await sandboxFor();
   const socket = rawSocket(url);
@@ -139,20 +166,30 @@ test('a long list of requests arrives whole, before the answer to the next pipel
   expect(answers).toMatch(/"evicted":0\}[^]*\{"cleared":4\}$/);
 });
 
-test('a disconnect is noticed even when the request body is not read', async () => {
-  const { url, client } = await sandboxFor({
-    scenario: { rules: [{ name: 'hung', effect: { fault: 'hang' } }] },
-  });
-  const socket = rawSocket(url);
-  const body = 'x'.repeat(200_000);
-  const headers = { ...AUTHORIZATION, 'content-length': String(body.length) };
-  socket.write(rawRequest('GET /client/fetchbalance', headers, body));
-  const { world } = client(KEY);
-  const outcomes = async () => (await world.requests()).map(({ outcome }) => outcome);
-  await expect.poll(outcomes, { timeout: 20_000 }).toEqual(['pending']);
-  socket.destroy();
-  await expect.poll(outcomes, { timeout: 20_000 }).toEqual(['fault']);
-});
+const UNREAD_BODY = 'x'.repeat(200_000);
+
+test.each([
+  ['a Content-Length', { 'content-length': String(UNREAD_BODY.length) }, UNREAD_BODY],
+  [
+    'chunks',
+    { 'transfer-encoding': 'chunked' },
+    `${UNREAD_BODY.length.toString(16)}\r\n${UNREAD_BODY}\r\n0\r\n\r\n`,
+  ],
+])(
+  'a disconnect is noticed even when the request body, sent with %s, is not read',
+  async (_how, framing, body) => {
+    const { url, client } = await sandboxFor({
+      scenario: { rules: [{ name: 'hung', effect: { fault: 'hang' } }] },
+    });
+    const socket = rawSocket(url);
+    socket.write(rawRequest('GET /client/fetchbalance', { ...AUTHORIZATION, ...framing }, body));
+    const { world } = client(KEY);
+    const outcomes = async () => (await world.requests()).map(({ outcome }) => outcome);
+    await expect.poll(outcomes, { timeout: 20_000 }).toEqual(['pending']);
+    socket.destroy();
+    await expect.poll(outcomes, { timeout: 20_000 }).toEqual(['fault']);
+  },
+);
 
 /** An answer, and whether its connection was ended. */
 function answer(): { readonly response: ServerResponse; readonly isEnded: () => boolean } {

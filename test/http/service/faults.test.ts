@@ -117,6 +117,16 @@ describe.each([
   });
 });
 
+test.each([
+  [429, 'Retry-After', '7'],
+  [401, 'WWW-Authenticate', 'Bearer realm="payouts"'],
+])('a rule that answers %i can send its own %s', async (status, name, value) => {
+  const scenario = brokenBy({ respond: { status, headers: { [name]: value } } });
+  const { client } = await sandboxFor({ ...SETTINGS, scenario });
+  const { headers } = await client(KEY).pay();
+  expect(headers.get(name)).toBe(value);
+});
+
 test.each(HTTP_CLIENTS)('$name gets no rule name with an answer that no rule changed', async (http) => {
   const { url } = await sandboxFor({ ...SETTINGS, scenario: { rules: [] } });
   const outcome = await http.initiate(url, KEY);
@@ -324,6 +334,20 @@ test('slow-body sends the head at once and the body in pieces', async () => {
   }
   await expect.poll(() => wire.end, EVENTUALLY).toBe('FIN');
   expect(partsOf(wire).body).toBe(whole);
+});
+
+test('slow-body at one byte a second sends the first byte after a second', async () => {
+  const { url, clock } = await sandboxWithManualClock(
+    brokenBy({ fault: { kind: 'slow-body', bytes_per_second: 1 } }),
+  );
+  const wire = sendInitiate(url);
+  const timers = 2; // one drops idle worlds, one waits for the next byte
+  for (let come = 0; come < 3; come += 1) {
+    await expect.poll(() => [partsOf(wire).body.length, clock.timers], EVENTUALLY).toEqual([come, timers]);
+    await clock.pass(999);
+    expect(partsOf(wire).body).toHaveLength(come);
+    await clock.pass(1);
+  }
 });
 
 test('a reset completes a slow body, and its connection serves the next request', async () => {

@@ -26,6 +26,17 @@ test('an initiate past the rate limit gets 429, which names the limit and the se
   expect((await world.status({ client_ref_id: 'order-4' })).status).toBe(404);
 });
 
+test('Retry-After is rounded up, so that a client that waits for so long is not too early', async () => {
+  const { client } = await sandboxFor({ rateLimit: '1/1h' });
+  await client().pay(); // the first answer of a sandbox takes longest
+  const world = client();
+  const beforeMs = performance.now();
+  await world.pay();
+  const { headers } = await world.pay();
+  const retryMs = performance.now() + Number(headers.get('retry-after')) * 1000;
+  expect(retryMs - beforeMs).toBeGreaterThan(3_600_000 - 10); // clocks of whole milliseconds differ a little
+});
+
 test('the rate limit applies to initiates only, and to each key separately', async () => {
   const { client } = await sandboxFor({ rateLimit: '1/1h' });
   const [one, other] = [client(), client()];

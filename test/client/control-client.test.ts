@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import type { ControlClient } from '../../src/client/control-client.ts';
+import { openEvents } from '../../src/client/event-stream.ts';
+import { SandboxError, startSandbox } from '../../src/index.ts';
+import { sandboxFor } from '../support/sandbox.ts';
+
+test('a refusal lists the invalid fields', async () => {
+  const { client } = await sandboxFor();
+  const refused = await client()
+    .world.fund(-1)
+    .catch((error: unknown) => error);
+  expect(refused).toBeInstanceOf(SandboxError);
+  expect(refused).toMatchObject({
+    status: 400,
+    code: 'INVALID_REQUEST',
+    errors: [{ field: 'amount', message: expect.stringMatching(/^amount /) }],
+  });
+});
+
+test.each(['always-500?', 'always-500#', 'always-500/'])(
+  'removing the rule %s, which does not exist, removes no other',
+  async (name) => {
+    const { client } = await sandboxFor();
+    const { world } = client();
+    await world.rule({ name: 'always-500', effect: { respond: { status: 500 } } });
+    await expect(world.removeRule(name)).rejects.toMatchObject({ code: 'RULE_NOT_FOUND' });
+    expect(await world.rules('world')).toHaveLength(1);
+  },
+);
+
+test('a reader that is aborted before it begins fails with the reason of its signal', async () => {
+  const { client } = await sandboxFor();
+  const reason = new Error('the test is over');
+  await expect(client().world.events({ signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+});
+
+test('an event stream that breaks is an error and not an end', async () => {
+  const broken = new Error('the connection was reset');
+  const body = new ReadableStream({
+    pull(controller) {
+      controller.error(broken);
+    },
+  });
+  const client = { open: () => Promise.resolve(new Response(body)) } as unknown as ControlClient;
+  const events = await openEvents(client, {});
+  await expect(events.next()).rejects.toBe(broken);
+});
+
+test('a sandbox that has stopped is named in the error, also by the end of await using', async () => {
+  const sandbox = await startSandbox();
+  const world = sandbox.world();
+  await sandbox.close();
+  const message = `no sandbox answers at ${sandbox.url}`;
+  await expect(world.balance()).rejects.toThrow(message);
+  await expect(world[Symbol.asyncDispose]()).rejects.toThrow(message);
+});
