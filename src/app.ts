@@ -17,6 +17,7 @@ import { observeStore, observeWorlds } from './platform/logging.ts';
 import { dashboardFiles, docsFile } from './platform/page-files.ts';
 import { KeptState, type Restored } from './platform/state/kept-state.ts';
 import { stopwatchMs } from './platform/system-clock.ts';
+import { Referee } from './referee/referee.ts';
 import { ScenarioLibrary } from './scenario/scenario-library.ts';
 import { atMost, scenarioSettings, type Settings } from './settings.ts';
 import { MemoryBudget } from './world/journal/journal.ts';
@@ -148,6 +149,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
     prefix: CONTROL_PREFIX,
     log: worlds,
     scenarios,
+    referee: new Referee(),
     keyOf,
     requireAdmin: adminOnly(adminToken),
     isStoreAway: () => stored?.store.isAway === true,

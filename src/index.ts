@@ -28,6 +28,11 @@ export { SandboxError, type SandboxFieldError } from './client/control-client.ts
 export type { EventsOptions, WorldEvent } from './client/event-stream.ts';
 export { connectSandbox, type ConnectOptions, type Sandbox } from './client/sandbox.ts';
 export type { World, WorldClock, WorldSnapshot } from './client/world.ts';
+export type {
+  Finding,
+  RefereeSettingsInput as RefereeSettings,
+  WorldReport as ConductReport,
+} from './contract/conduct.ts';
 export { SettingsError, type SettingsInput } from './settings.ts';
 export type {
   RequestsQuery,

@@ -77,7 +77,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   scenario: ['zod', 'yaml', 're2js', 'lru-cache', 'node:fs', 'node:path'],
   world: ['zod', 'tinyqueue'],
   log: ['zod', 'node:crypto', 'iovalkey'],
-  referee: [],
+  referee: ['zod'],
   http: ['fastify', '@fastify/rate-limit', 'fastify-type-provider-zod', 'zod', 'pino', 'node:*'],
   platform: ['fastify', 'pino', 'pino-pretty', 'prom-client', 'zod', 'node:*'],
   'app.ts': ['node:crypto', 'fastify', 'fastify-type-provider-zod', 'pino'],

@@ -1,6 +1,8 @@
 import { Command, CommanderError } from 'commander';
 import { durationMs } from '../contract/duration.ts';
 import { readSettings, SETTINGS, type SettingName } from '../settings.ts';
+import type { ConductFlags } from './conduct-options.ts';
+import type { JudgeFlags } from './judge-command.ts';
 import { complain, EXIT_OK, say } from './output.ts';
 import { packageVersion } from '../package-files.ts';
 import { suggestion } from '../contract/suggestion.ts';
@@ -13,13 +15,14 @@ Examples:
   $ payout-sandbox --scenario ./my.yaml               a scenario of your own`;
 
 const EXIT_CODES = `
-Exit codes: 0 stopped by a signal, or done; 1 a scenario file is not valid (validate), or nothing is ready there
-(health); 2 a flag, setting, scenario or address cannot be used.`;
+Exit codes: 0 stopped by a signal, or done; 1 a scenario file is not valid (validate), nothing is ready there
+(health), or a client misbehaved (referee, examine); 2 a flag, setting, scenario or address cannot be used.`;
 
 const EXAMPLES = `${SERVE_EXAMPLES}
   $ payout-sandbox scenarios                          what there is to choose from
   $ payout-sandbox validate ./scenarios/*.yaml        check scenario files before a test run
   $ payout-sandbox health --wait 30s && npm test      as soon as it is ready
+  $ payout-sandbox referee --env PAYOUT_URL={url} -- npm test    how does the client behave?
 ${EXIT_CODES}`;
 
 type Flags = Readonly<Record<string, unknown>>;
@@ -111,8 +114,58 @@ function buildCommand(environment: NodeJS.ProcessEnv, ended: (exitCode: number) 
         ended(await askHealth(url === undefined ? settingsOf(flags) : url, waitMs));
       },
     );
+  const judging = (judges: Command): Command =>
+    judges
+      .option(
+        '--intent <field>',
+        'a field that is unique for each intended payout, or FIELD=PATTERN with a group',
+      )
+      .option(
+        '--expect <file>',
+        'the payouts that should end up paid: CSV or JSON with account, amount, times',
+      )
+      .option('--settings <file>', 'settings of the referee as JSON: name, intent, expect, off, limits')
+      .option('--off <check=reason>', 'a check that is off, with the reason', collected, [])
+      .option('--patience <time>', 'the longest that a client may wait for an answer [default 10s]')
+      .option('--report <format=file>', 'junit, markdown, json, text or github, to a file', collected, [])
+      .option('--fail-on <severity>', 'error, warning, notice or never', 'error')
+      .option(
+        '--require <checks>',
+        'checks that must have had an occasion, separated by commas',
+        collected,
+        [],
+      );
+  judging(
+    command(
+      'referee [command...]',
+      'run a command against a sandbox of its own, and judge how it behaved: referee [flags] -- npm test',
+      ALL_SETTINGS,
+    ),
+  )
+    .option('--env <name=value>', 'a variable of the command, with {url} and {key} filled in', collected, [])
+    .option('--url <url>', 'a sandbox that runs, instead of one of its own')
+    .option('--key <key>', 'the key for {key} [default sk_test_referee]')
+    .passThroughOptions()
+    .action(async (words: string[], flags: Flags) => {
+      const { judgeCommand } = await import('./judge-command.ts');
+      const settings = Object.fromEntries(
+        Object.entries({ ...root.opts<Flags>(), ...flags }).filter(([name]) =>
+          ALL_SETTINGS.includes(name as SettingName),
+        ),
+      );
+      ended(await judgeCommand(words, flags as unknown as JudgeFlags, settings, environment));
+    });
+  judging(command('examine <file>', 'judge a saved journal or a HAR file')).action(
+    async (file: string, flags: Flags) => {
+      const { examine } = await import('./examine.ts');
+      ended(examine(file, flags as unknown as ConductFlags, environment));
+    },
+  );
   return root;
 }
+
+/** Collects a flag that may be given several times. */
+const collected = (value: string, before: readonly string[]): readonly string[] => [...before, value];
 
 /** Parses the command line and does what it says. @returns the exit code */
 export async function runCommand(args: readonly string[], environment: NodeJS.ProcessEnv): Promise<number> {

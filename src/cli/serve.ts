@@ -7,6 +7,8 @@ import { systemClock } from '../platform/system-clock.ts';
 import { complain, EXIT_OK } from './output.ts';
 import { welcome } from './welcome.ts';
 
+type Address = Pick<Settings, 'host' | 'port'>;
+
 const ADDRESS_CALLS: ReadonlySet<string> = new Set(['getaddrinfo', 'bind', 'listen']);
 
 const LISTEN_ERRORS: Readonly<Record<string, (at: string) => string>> = {
@@ -17,11 +19,19 @@ const LISTEN_ERRORS: Readonly<Record<string, (at: string) => string>> = {
 };
 
 /** What is wrong with the address, when that is what an error is about. */
-function listenComplaint(error: unknown, { host, port }: Settings): string | undefined {
+function listenComplaint(error: unknown, { host, port }: Address): string | undefined {
   const { code = '', syscall = '' } = error as NodeJS.ErrnoException;
   const at = `${host.includes(':') ? `[${host}]` : host}:${port}`;
   if (LISTEN_ERRORS[code] !== undefined) return LISTEN_ERRORS[code](at);
   return ADDRESS_CALLS.has(syscall) ? `${at} cannot be listened on: ${code}` : undefined;
+}
+
+/** Why a sandbox could not start, if its settings are to blame; null for a fault of ours. */
+export function startComplaints(error: unknown, address: Address): readonly string[] | null {
+  if (error instanceof ScenarioError) return error.lines;
+  if (error instanceof StateFileError) return [error.message];
+  const complaint = listenComplaint(error, address);
+  return complaint === undefined ? null : [complaint];
 }
 
 /** Resolves at the first SIGTERM or SIGINT. More of them change nothing: the end comes within a second. */
@@ -44,10 +54,8 @@ export async function serve(settings: Settings): Promise<number> {
     await end();
     return EXIT_OK;
   } catch (error) {
-    if (error instanceof ScenarioError) return complain(...error.lines);
-    if (error instanceof StateFileError) return complain(error.message);
-    const complaint = listenComplaint(error, settings);
-    if (complaint === undefined) throw error;
-    return complain(complaint);
+    const complaints = startComplaints(error, settings);
+    if (complaints === null) throw error;
+    return complain(...complaints);
   }
 }

@@ -1,3 +1,4 @@
+import type { RefereeSettingsInput, Severity, WorldReport } from '../contract/conduct.ts';
 import type {
   AdvanceRequest,
   EntriesQuery,
@@ -203,6 +204,32 @@ export class World implements AsyncDisposable {
   /** Checks the journal against an expectation: a count of requests that match, or a sequence. */
   verify(expected: VerifyRequest): Promise<VerifyAnswer> {
     return this.#control.post('/requests/verify', expected);
+  }
+
+  /**
+   * Judges how the client of this world has behaved so far.
+   *
+   * @param settings what the referee is told about the client; it holds until it is told otherwise
+   */
+  referee(settings?: RefereeSettingsInput): Promise<WorldReport> {
+    return settings === undefined ? this.#control.get('/referee') : this.#control.put('/referee', settings);
+  }
+
+  /**
+   * Throws an Error that shows every finding, if the client of this world has behaved badly.
+   *
+   * @param settings as for `referee`; `failOn` is the least severity that counts, `error` by default
+   */
+  async expectGoodConduct({
+    failOn = 'error',
+    ...settings
+  }: RefereeSettingsInput & { readonly failOn?: Severity } = {}): Promise<void> {
+    const isTold = Object.keys(settings).length > 0;
+    const { error, warning, notice } = (await this.referee(isTold ? settings : undefined)).counts;
+    const failures = { error, warning: error + warning, notice: error + warning + notice };
+    if (failures[failOn] === 0) return;
+    const text = await (await this.#control.open('GET', '/referee?format=text')).text();
+    throw new Error(`the client of this world did not behave well:\n${text}`);
   }
 
   /** Resets the world to a new one: wallet, payouts, clock, scenario, rules and journal. Delayed responses are aborted. */

@@ -182,6 +182,10 @@ export const JournalEntry = z
       .nullable()
       .describe('null while the request is pending, and when the connection broke before an answer'),
     duration_ms: z.number().nullable(),
+    ended_after: z.int().nullable().meta({
+      description:
+        'The id of the newest request of this world that had begun when this one ended; null while it is pending, and where worlds are in a store',
+    }),
     code: z.string().nullable(),
     client_ref_id: z.string().nullable(),
     txn_id: z.string().nullable(),

@@ -18,7 +18,7 @@ export const MAX_HEADERS = 512;
 export const MAX_AMOUNT_INR = 1e11;
 
 /** True when an INR amount has at most two decimals. Checks the shortest decimal text, since a product of floats would round. */
-const isWholePaise = (amount: number): boolean =>
+export const isWholePaise = (amount: number): boolean =>
   Number.isInteger(amount) || /^\d+\.\d{1,2}$/.test(String(amount));
 
 /** INR on the wire: a decimal number of rupees with at most two places. Internally it is whole paise. */

@@ -1,6 +1,11 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import rateLimitPlugin from '@fastify/rate-limit';
-import type { FastifyInstance, FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
+import type {
+  FastifyInstance,
+  FastifyRequest,
+  onRequestAsyncHookHandler,
+  preValidationAsyncHookHandler,
+} from 'fastify';
 import { durationText } from '../contract/duration.ts';
 import { Refusal } from '../contract/errors.ts';
 import type { WallClock } from '../log/wall-clock.ts';
@@ -136,7 +141,7 @@ export async function limitRates(
   app: FastifyInstance,
   maxWorlds: number,
   store: LimitStore | undefined,
-): Promise<onRequestAsyncHookHandler> {
+): Promise<preValidationAsyncHookHandler> {
   await app.register(rateLimitPlugin, {
     global: false,
     allowList: isFree,

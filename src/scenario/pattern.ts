@@ -91,3 +91,21 @@ export function matchPatternSize({ header, ...fields }: Match): number {
 /** What is reported of patterns that are too large together. */
 export const tooLarge = (whose: string, size: number, max: number): string =>
   `makes the regular expressions of ${whose} too large: their size is ${size}, at most ${max} is allowed. Use prefix, suffix or a list instead`;
+
+/** Makes a function that finds the first group of a regular expression in a text, or says what is wrong with the expression. */
+export function linearCapture(
+  pattern: string,
+): { readonly find: (text: string) => string | null } | { readonly error: string } {
+  try {
+    const compiled = RE2JS.compile(pattern);
+    if (compiled.groupCount() !== 1) return { error: 'it needs exactly one group' };
+    return {
+      find(text) {
+        const matcher = compiled.matcher(text);
+        return matcher.find() ? (matcher.group(1) ?? null) : null;
+      },
+    };
+  } catch (error) {
+    return { error: (error as Error).message };
+  }
+}

@@ -312,4 +312,23 @@ describe.each(WAYS_IN)('$name', ({ start }) => {
       passed: true,
     });
   });
+
+  test('a test can expect good conduct of its client, and is told what was wrong', async () => {
+    const world = sandbox.world();
+    await world.rule({
+      match: { route: 'initiate', attempt: 1 },
+      effect: { commit: true, respond: { status: 500 } },
+    });
+    await pay(world, { client_ref_id: 'order-1-a' });
+    await world.clock.advance('1h');
+    await expect(world.expectGoodConduct()).resolves.toBeUndefined();
+    await expect(world.expectGoodConduct({ failOn: 'warning' })).rejects.toThrow('never-asked');
+    await pay(world, { client_ref_id: 'order-1-b' });
+    const conduct = world.expectGoodConduct({ name: 'shop', intent: { client_ref_id: '^(order-\\d+)' } });
+    await expect(conduct).rejects.toThrow(
+      /did not behave well:\nworld shop {3}1 error(.|\n)*instead: read the status/,
+    );
+    const { passed, checks } = await world.referee();
+    expect([passed, checks[0]!.id, checks[0]!.verdict]).toEqual([false, 'paid-twice', 'found']);
+  });
 });

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { CONTROL_REFUSALS } from '../../src/contract/errors.ts';
+import { judge } from '../../src/referee/judge.ts';
 import { commandsOf, tableUnder } from '../support/markdown.ts';
 import { Program, startProgram } from '../support/program.ts';
 import { sandboxFor } from '../support/sandbox.ts';
@@ -72,3 +73,18 @@ test.each(isLong ? [NODE_TEST, IN_VITEST] : [NODE_TEST])(
     expect({ code, passed: passed.test(stdout) }).toEqual({ code: 0, passed: true });
   },
 );
+
+test('docs/referee.md has a section for every check, with the gravest severity it can have', () => {
+  const sections = page('referee.md').split('\n## The checks\n')[1]!.split('\n## ')[0]!;
+  const described = [...sections.matchAll(/^### (\S+)\n\n(\w+)[.;]/gm)].map(([, id, severity]) => [
+    id,
+    severity,
+  ]);
+  const { checks } = judge('docs', { requests: [], evicted: 0, ledger: null, wall_now: null });
+  const severities = { error: /^Error|error/, warning: /^Warning/, notice: /^Notice/ };
+  expect(described.map(([id]) => id)).toEqual(checks.map(({ id }) => id));
+  for (const { id, severity } of checks) {
+    const [, text] = sections.split(`### ${id}\n\n`);
+    expect(text!.split('\n')[0]).toMatch(severities[severity]);
+  }
+});

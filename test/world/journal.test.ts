@@ -40,6 +40,16 @@ test('an answer to a request that was dropped changes nothing', () => {
   expect(budget.bytes).toBe(1006);
 });
 
+test('an entry says which requests began before its own ended, however short the time between them', () => {
+  const { journal } = journalFor(9);
+  const [first, second] = [1, 2].map(() => journal.begin(exchange(), 0));
+  second!.update(exchange({ nth: 2, outcome: 'answered' }));
+  journal.begin(exchange(), 0);
+  first!.update(exchange({ nth: 1, outcome: 'fault' }));
+  const ends = journal.read().exchanges.map(({ endedAfter }) => endedAfter);
+  expect(ends).toEqual([3, 2, undefined]);
+});
+
 test('past the memory of all journals, the oldest request of all is dropped, whatever its world', () => {
   const budget = new MemoryBudget(2500);
   const [quiet, busy] = [1, 2].map(() => new Journal({ items: 10, bytes: 1e9 }, budget));

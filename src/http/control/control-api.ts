@@ -11,6 +11,7 @@ import type { ControlOptions } from './control-options.ts';
 import { dashboardRoutes } from './dashboard-routes.ts';
 import { eventRoutes } from './event-routes.ts';
 import { journalRoutes } from './journal-routes.ts';
+import { refereeRoutes } from '../referee/referee-routes.ts';
 import { scenarioRoutes } from './scenario-routes.ts';
 import { adminRoutes, serverRoutes } from './server-routes.ts';
 import { stateRoutes } from './state-routes.ts';
@@ -68,7 +69,8 @@ export async function controlApi(
       request.world = await log.use(worldIdOf(keyOf(request.headers.authorization)));
     });
     const typed = keyed.withTypeProvider<ZodTypeProvider>();
-    const ofWorld = [worldRoutes, walletRoutes, scenarioRoutes, journalRoutes, stateRoutes, eventRoutes];
+    const ofMoney = [worldRoutes, walletRoutes, scenarioRoutes, stateRoutes];
+    const ofWorld = [...ofMoney, journalRoutes, refereeRoutes, eventRoutes];
     for (const routes of ofWorld) await routes(typed, options);
   });
 }

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { WorldLog } from '../../log/world-log.ts';
+import type { Referee } from '../../referee/referee.ts';
 import type { ScenarioLibrary } from '../../scenario/scenario-library.ts';
 import type { KeyReader } from '../admission.ts';
 import type { Waiting } from '../limits/unread-answers.ts';
@@ -20,6 +21,7 @@ interface DocsFile {
 export interface ControlOptions extends Waiting {
   readonly log: WorldLog;
   readonly scenarios: ScenarioLibrary;
+  readonly referee: Referee;
   readonly keyOf: KeyReader;
   readonly requireAdmin: KeyReader;
   readonly version: string;

@@ -5,6 +5,7 @@ import type { FieldError } from '../../contract/errors.ts';
 import { pathText } from '../../contract/shape-issues.ts';
 import { type Exchange, journalEntry, seenStatus } from '../../world/journal/exchange.ts';
 import { verify } from '../../world/journal/verification.ts';
+import { keepingVerdict } from '../referee/evidence.ts';
 import { invalidRequest, operation } from '../route-schemas.ts';
 import type { ControlRoutes } from './control-options.ts';
 import { JSON_TYPE } from '../limits/json-body.ts';
@@ -63,7 +64,8 @@ export const journalRoutes: ControlRoutes = async (app, options) => {
   app.delete(
     '/requests',
     operation('Journal', 'clearRequests', 'Clear the journal', ClearedAnswer),
-    async ({ world: { journal } }) => ({ cleared: await journal.clear() }),
+    ({ world }) =>
+      keepingVerdict(world, options, false, async () => ({ cleared: await world.journal.clear() })),
   );
 
   app.post(

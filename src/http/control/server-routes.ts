@@ -6,6 +6,8 @@ import { readUnlessDropped, type WorldRow } from '../../log/world-log.ts';
 import { toInr } from '../../payout/money.ts';
 import { iso } from '../../world/events.ts';
 import { JSON_TYPE } from '../limits/json-body.ts';
+import { keepingVerdict } from '../referee/evidence.ts';
+import { allWorldsRefereeRoutes } from '../referee/referee-routes.ts';
 import { operation } from '../route-schemas.ts';
 import type { ControlRoutes } from './control-options.ts';
 import { PAGE_POLICY } from './dashboard-routes.ts';
@@ -118,7 +120,8 @@ const rowOf = ({ world, openedAtMs, usedAtMs }: WorldRow) =>
   }));
 
 /** What concerns no world alone: with the admin token only. */
-export const adminRoutes: ControlRoutes = async (app, { log, requireAdmin }) => {
+export const adminRoutes: ControlRoutes = async (app, options) => {
+  const { log, referee, requireAdmin } = options;
   app.addHook('onRequest', (request, _reply, done) => {
     requireAdmin(request.headers.authorization);
     done();
@@ -134,6 +137,8 @@ export const adminRoutes: ControlRoutes = async (app, { log, requireAdmin }) => 
     },
   );
 
+  await allWorldsRefereeRoutes(app, options);
+
   app.delete(
     '/worlds/:id',
     operation('Server', 'dropWorld', 'End a world', DroppedAnswer, {
@@ -142,7 +147,11 @@ export const adminRoutes: ControlRoutes = async (app, { log, requireAdmin }) => 
       params: z.object({ id: z.string().meta({ description: 'The id that a list of worlds shows' }) }),
     }),
     async ({ params: { id } }) => {
-      if (!(await log.drop(id))) throw new Refusal('WORLD_NOT_FOUND', { message: `There is no world ${id}` });
+      const drop = async (): Promise<boolean> => log.drop(id);
+      const judged = referee.keeps(id) ? (await log.list()).find(({ world }) => world.id === id) : undefined;
+      const wasThere = await (judged ? keepingVerdict(judged.world, options, true, drop) : drop());
+      if (!wasThere) throw new Refusal('WORLD_NOT_FOUND', { message: `There is no world ${id}` });
+      referee.forget(id);
       return { dropped: id };
     },
   );

@@ -7,6 +7,7 @@ import { refusedSnapshot, takeSnapshot } from '../../world/snapshot.ts';
 import type { WorldState } from '../../world/state.ts';
 import { bodyTooLarge, isEncoded } from '../limits/json-body.ts';
 import { operation } from '../route-schemas.ts';
+import { keepingVerdict } from '../referee/evidence.ts';
 import type { ControlRoutes } from './control-options.ts';
 import { sendInPieces } from '../limits/unread-answers.ts';
 import { worldAnswer } from './world-answers.ts';
@@ -99,7 +100,8 @@ export const stateRoutes: ControlRoutes = async (app, options) => {
         if (body === undefined || body === null) throw noSnapshot();
         const state = await readState(body as Readable);
         state.scenario = { ...state.scenario, isChosen: true };
-        await world.submit({ kind: 'restore', state, clock: 'from-snapshot' });
+        const restore = { kind: 'restore', state, clock: 'from-snapshot' } as const;
+        await keepingVerdict(world, options, true, () => world.submit(restore));
         return world.read(worldAnswer);
       },
     );

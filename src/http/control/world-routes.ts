@@ -8,6 +8,7 @@ import type { CommandOf } from '../../world/commands.ts';
 import { JSON_TYPE } from '../limits/json-body.ts';
 import { sendInPieces } from '../limits/unread-answers.ts';
 import { operation } from '../route-schemas.ts';
+import { keepingVerdict } from '../referee/evidence.ts';
 import type { ControlRoutes } from './control-options.ts';
 import { clockAnswer, worldAnswer } from './world-answers.ts';
 
@@ -43,7 +44,8 @@ export const worldRoutes: ControlRoutes = async (app, options) => {
       description: 'Hanging and delayed answers of it end.',
     }),
     async ({ world }) => {
-      await world.submit({ kind: 'reset', source: options.scenarios.active.source });
+      const reset = { kind: 'reset', source: options.scenarios.active.source } as const;
+      await keepingVerdict(world, options, true, () => world.submit(reset));
       return world.read(worldAnswer);
     },
   );

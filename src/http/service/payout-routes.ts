@@ -114,7 +114,8 @@ const asked = ({ arrival, chosenScenario }: FastifyRequest) => ({
 /** The three routes of the payout service. */
 export const payoutRoutes: FastifyPluginAsyncZod<AdmissionOptions & Waiting> = async (app, options) => {
   app.addHook('onRequest', admission(options));
-  app.addHook('onRequest', await limitRates(app, options.log.maxWorlds, options.limitStore));
+  // once the body is read, so that the journal has the reference of a refused request
+  app.addHook('preValidation', await limitRates(app, options.log.maxWorlds, options.limitStore));
 
   /**
    * Submits a request to its world, and answers what became of it: normally, or as a rule orders.

@@ -41,6 +41,8 @@ export interface Exchange {
   readonly attempt: number | undefined;
   readonly answer: Answered | undefined;
   readonly durationMs: number | undefined;
+  /** The newest request of its world that had begun when this one ended; the journal sets it. */
+  readonly endedAfter?: number;
   readonly balanceBeforePaise: number | undefined;
   readonly balancePaise: number | undefined;
   readonly code: string | undefined;
@@ -149,6 +151,7 @@ export const journalEntry = (exchange: Exchange): JournalEntry => ({
   },
   answer: exchange.answer === undefined ? null : { ...exchange.answer, body: readBody(exchange.answer.body) },
   duration_ms: exchange.durationMs ?? null,
+  ended_after: exchange.endedAfter ?? null,
   code: exchange.code ?? null,
   client_ref_id: exchange.clientRefId ?? null,
   txn_id: exchange.txnId ?? null,

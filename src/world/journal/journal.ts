@@ -174,7 +174,11 @@ export class Journal {
     const item = this.#log.add(first, bytesOf(first) + headersLength);
     return {
       nth,
-      update: (exchange) => this.#log.replace(item, exchange, bytesOf(exchange) + headersLength),
+      update: (exchange) => {
+        const isOver = exchange.outcome !== 'pending';
+        const known = isOver ? { ...exchange, endedAfter: this.#asked } : exchange;
+        this.#log.replace(item, known, bytesOf(exchange) + headersLength);
+      },
     };
   }
 

@@ -33,7 +33,12 @@ const WITHOUT_KEY = [
   'GET /_sandbox/docs/{file}',
   'GET /_sandbox/assets/{file}',
 ];
-const ADMIN = ['GET /_sandbox/worlds', 'DELETE /_sandbox/worlds/{id}'];
+const ADMIN = [
+  'GET /_sandbox/worlds',
+  'DELETE /_sandbox/worlds/{id}',
+  'GET /_sandbox/worlds/referee',
+  'PUT /_sandbox/worlds/referee',
+];
 const KEYED = ROUTES.filter((route) => !WITHOUT_KEY.includes(route) && !ADMIN.includes(route));
 const WITH_ID = ROUTES.filter((route) => route.includes('{') && !WITHOUT_KEY.includes(route));
 
@@ -65,6 +70,8 @@ const BODIES: Readonly<Record<string, unknown>> = {
   'GET /_sandbox/requests': undefined,
   'DELETE /_sandbox/requests': undefined,
   'POST /_sandbox/requests/verify': { match: {} },
+  'GET /_sandbox/referee': undefined,
+  'PUT /_sandbox/referee': { intent: 'remarks' },
   'GET /_sandbox/state': undefined,
   'PUT /_sandbox/state': {},
   'GET /_sandbox/events': undefined,
@@ -103,7 +110,7 @@ async function send(
 
 /** A valid request to a route. */
 function validRequest(route: string): Sent {
-  const body = BODIES[route];
+  const body = route === 'PUT /_sandbox/worlds/referee' ? {} : BODIES[route];
   return body === undefined ? {} : json(body);
 }
 
@@ -210,7 +217,8 @@ test.each(ADMIN)('%s requires the admin token', async (route) => {
     expectRefused(answer, [401]);
     expect(answer.text).not.toContain(ADMIN_TOKEN);
   }
-  expect((await send(url, route, { authorization: `Bearer ${ADMIN_TOKEN}`, id })).status).toBe(200);
+  const accepted = { ...validRequest(route), authorization: `Bearer ${ADMIN_TOKEN}`, id };
+  expect((await send(url, route, accepted)).status).toBe(200);
 });
 
 test.each(ROUTES)('%s sends no CORS headers to a page of another origin', async (route) => {

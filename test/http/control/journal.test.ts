@@ -49,6 +49,7 @@ test('a journal entry has the request, the answer, the times, the reason and the
       body,
     },
     duration_ms: expect.any(Number),
+    ended_after: 1,
     code: null,
     client_ref_id: 'order-1',
     txn_id: body.data.txn_id,

@@ -102,6 +102,21 @@ const STORY: readonly Turn[] = [
     }),
   ],
   [
+    'instructReferee',
+    () => ({
+      bodies: {
+        field: { name: 'salaries', intent: 'beneficiary_account' },
+        pattern: {
+          intent: { client_ref_id: '^order-(\\d+)' },
+          off: { 'no-backoff': 'the queue adds the pauses' },
+          limits: { sends: 5 },
+        },
+        table: { expect: [{ account: '000123456789', amount: 1500.5, times: 1 }] },
+      },
+    }),
+  ],
+  ['judgeClient', () => ({ query: { format: 'json' } })],
+  [
     'forceTransition',
     (answers) => ({ path: { txn_id: txnId(answers) }, bodies: { reversed: { to: 'REVERSED' } } }),
   ],
@@ -118,6 +133,8 @@ const STORY: readonly Turn[] = [
   ['resetClock'],
   ['resumeClock', undefined, (answer) => ({ ...answer, now: '2026-01-15T10:30:00.000Z' })],
   ['listWorlds'],
+  ['instructRefereeForAll', () => ({ bodies: { field: { intent: 'beneficiary_account' } } })],
+  ['judgeClients', () => ({ query: { format: 'json' } })],
   ['dropWorld', (answers) => ({ path: { id: answers['getWorld'].id } })],
 ];
 

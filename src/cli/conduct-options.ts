@@ -1,0 +1,178 @@
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  CHECK_IDS,
+  RefereeSettings,
+  type CheckId,
+  type ConductReports,
+  type RefereeSettingsInput,
+} from '../contract/conduct.ts';
+import { suggestion } from '../contract/suggestion.ts';
+import { expectedTable, ExpectedTableError } from '../referee/expected-table.ts';
+import { intentFault } from '../referee/intents.ts';
+import { githubAnnotations } from '../referee/reports/annotations.ts';
+import { junitXml } from '../referee/reports/junit.ts';
+import { markdownText } from '../referee/reports/markdown.ts';
+import { hasFailed, type FailOn } from '../referee/reports/summary.ts';
+import { terminalText } from '../referee/reports/terminal.ts';
+import { SettingsError } from '../settings.ts';
+import { complain, EXIT_OK, say } from './output.ts';
+
+/** The flags that `referee` and `examine` share. */
+export interface ConductFlags {
+  readonly intent?: string;
+  readonly expect?: string;
+  readonly settings?: string;
+  readonly patience?: string;
+  readonly off: readonly string[];
+  readonly report: readonly string[];
+  readonly failOn: string;
+  readonly require: readonly string[];
+}
+
+/** What these flags say. */
+export interface ConductOptions {
+  readonly settings: RefereeSettingsInput;
+  readonly failOn: FailOn;
+  readonly required: readonly CheckId[];
+  /** Reports to write, by the function that makes them, to a file, or to standard output for null. */
+  readonly reports: readonly { readonly write: Writer; readonly file: string | null }[];
+}
+
+type Writer = (reports: ConductReports, failOn: FailOn) => string;
+
+const WRITERS: Readonly<Record<string, Writer>> = {
+  junit: junitXml,
+  markdown: markdownText,
+  json: (reports) => `${JSON.stringify(reports, null, 2)}\n`,
+  text: (reports) => terminalText(reports),
+  github: githubAnnotations,
+};
+
+const FAIL_ON: ReadonlySet<string> = new Set(['error', 'warning', 'notice', 'never']);
+
+/** @throws SettingsError when the file cannot be read */
+export function readText(flag: string, file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new SettingsError(`${flag}: ${file} cannot be read (${code})`, { cause: error });
+  }
+}
+
+/** `beneficiary_account`, or `client_ref_id=^order-(\d+)`. */
+function intentOf(text: string): unknown {
+  const at = text.indexOf('=');
+  return at === -1 ? text : { [text.slice(0, at)]: text.slice(at + 1) };
+}
+
+function tableOf(file: string): unknown {
+  try {
+    return expectedTable(readText('--expect', file));
+  } catch (error) {
+    if (!(error instanceof ExpectedTableError)) throw error;
+    throw new SettingsError(`--expect: ${file} is no table of expected payouts: ${error.message}`, {
+      cause: error,
+    });
+  }
+}
+
+function settingsIn(file: string): Readonly<Record<string, unknown>> {
+  try {
+    return JSON.parse(readText('--settings', file)) as Readonly<Record<string, unknown>>;
+  } catch (error) {
+    if (error instanceof SettingsError) throw error;
+    throw new SettingsError(`--settings: ${file} is not JSON`, { cause: error });
+  }
+}
+
+function checkOf(flag: string, name: string): CheckId {
+  const known = CHECK_IDS.find((id) => id === name);
+  if (known !== undefined) return known;
+  throw new SettingsError(`${flag}: there is no check ${name}${suggestion(name, CHECK_IDS)}`);
+}
+
+/** `no-backoff=the queue adds the pauses` */
+function offOf(text: string): readonly [CheckId, string] {
+  const at = text.indexOf('=');
+  if (at < 1 || at === text.length - 1) {
+    throw new SettingsError(`--off must be CHECK=REASON, not ${JSON.stringify(text)}`);
+  }
+  return [checkOf('--off', text.slice(0, at)), text.slice(at + 1)];
+}
+
+/** `junit=referee.xml`, or `github`, which is written to standard output. */
+function reportOf(text: string): ConductOptions['reports'][number] {
+  const [format = '', ...rest] = text.split('=');
+  const file = rest.join('=');
+  const write = WRITERS[format];
+  if (write === undefined) {
+    throw new SettingsError(`--report must be one of ${Object.keys(WRITERS).join(', ')}, not ${format}`);
+  }
+  if (file !== '') return { write, file };
+  if (format === 'github') return { write, file: null };
+  throw new SettingsError(`--report ${format} needs a file: --report ${format}=FILE`);
+}
+
+/** @throws SettingsError for a flag that cannot be used */
+export function conductOptions(flags: ConductFlags): ConductOptions {
+  const { intent, expect, settings: file, patience, off, failOn } = flags;
+  const base = file === undefined ? {} : settingsIn(file);
+  const given = {
+    ...base,
+    ...(intent !== undefined && { intent: intentOf(intent) }),
+    ...(expect !== undefined && { expect: tableOf(expect) }),
+    ...(off.length > 0 && { off: { ...(base['off'] as object), ...Object.fromEntries(off.map(offOf)) } }),
+    ...(patience !== undefined && { limits: { ...(base['limits'] as object), patience } }),
+  };
+  const checked = RefereeSettings.safeParse(given);
+  if (!checked.success) {
+    const { path, message } = checked.error.issues[0]!;
+    throw new SettingsError(`${path.map(String).join('.')}: ${message}`);
+  }
+  const fault = checked.data.intent === undefined ? null : intentFault(checked.data.intent);
+  if (fault !== null) throw new SettingsError(`--intent ${fault}`);
+  if (!FAIL_ON.has(failOn)) {
+    throw new SettingsError(`--fail-on must be one of ${[...FAIL_ON].join(', ')}, not ${failOn}`);
+  }
+  return {
+    settings: given as RefereeSettingsInput,
+    failOn: failOn as FailOn,
+    required: flags.require.flatMap((names) => names.split(',')).map((name) => checkOf('--require', name)),
+    reports: flags.report.map(reportOf),
+  };
+}
+
+const EXIT_FOUND = 1;
+
+/**
+ * Shows the report on standard output, and writes the files that were asked for.
+ *
+ * @returns the exit code: 1 for findings that count, and for a required check that had no occasion
+ */
+export function publish(
+  reports: ConductReports,
+  { failOn, required, reports: files }: ConductOptions,
+  environment: NodeJS.ProcessEnv,
+): number {
+  const isColoured = process.stdout.isTTY && !environment['NO_COLOR'];
+  process.stdout.write(terminalText(reports, isColoured));
+  for (const { write, file } of files) {
+    const text = write(reports, failOn);
+    if (file === null) process.stdout.write(text);
+    else if (file === environment['GITHUB_STEP_SUMMARY'])
+      appendFileSync(file, text); // others write there too
+    else writeFileSync(file, text);
+  }
+  const untested = required.filter(
+    (id) =>
+      !reports.worlds.some(({ checks }) =>
+        checks.some((check) => check.id === id && (check.verdict === 'passed' || check.verdict === 'found')),
+      ),
+  );
+  for (const id of untested) {
+    complain(`${id} is required, and had no occasion in any world: no request of the client tested it`);
+  }
+  if (reports.worlds.length === 0) say('no request came to the sandbox: does the client use its url?');
+  return hasFailed(reports, failOn) || untested.length > 0 ? EXIT_FOUND : EXIT_OK;
+}

@@ -1,0 +1,27 @@
+import { RefereeSettings } from '../contract/conduct.ts';
+import { TrafficError } from '../referee/har.ts';
+import { judge } from '../referee/judge.ts';
+import { reportsOf } from '../referee/reports/summary.ts';
+import { savedTraffic } from '../referee/saved-traffic.ts';
+import { SettingsError } from '../settings.ts';
+import { conductOptions, publish, readText, type ConductFlags } from './conduct-options.ts';
+
+/**
+ * `payout-sandbox examine FILE`: judges traffic that was saved, from this sandbox or from anywhere.
+ *
+ * @returns the exit code: 1 for bad conduct
+ */
+export function examine(file: string, flags: ConductFlags, environment: NodeJS.ProcessEnv): number {
+  const options = conductOptions(flags);
+  try {
+    const report = judge(
+      file,
+      savedTraffic(readText('examine', file)),
+      RefereeSettings.parse(options.settings),
+    );
+    return publish(reportsOf([report]), options, environment);
+  } catch (error) {
+    if (!(error instanceof TrafficError)) throw error;
+    throw new SettingsError(`${file} cannot be examined: ${error.message}`, { cause: error });
+  }
+}

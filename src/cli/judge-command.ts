@@ -1,0 +1,138 @@
+import { spawn } from 'node:child_process';
+import { constants } from 'node:os';
+import { pino } from 'pino';
+import { ControlClient, SandboxError } from '../client/control-client.ts';
+import type { ConductReports, WorldReport } from '../contract/conduct.ts';
+import { logOptions } from '../platform/logging.ts';
+import { systemClock } from '../platform/system-clock.ts';
+import { reportsOf } from '../referee/reports/summary.ts';
+import { startServer } from '../server.ts';
+import { readSettings, SettingsError, type Settings } from '../settings.ts';
+import { conductOptions, publish, type ConductFlags } from './conduct-options.ts';
+import { complain } from './output.ts';
+import { startComplaints } from './serve.ts';
+
+export interface JudgeFlags extends ConductFlags {
+  /** NAME=VALUE, in which {url} and {key} are filled in. */
+  readonly env: readonly string[];
+  readonly url?: string;
+  readonly key?: string;
+}
+
+type Flags = Readonly<Record<string, unknown>>;
+
+/** A sandbox whose clients are judged. */
+interface Judged {
+  readonly url: string;
+  readonly key: string;
+  /** null for one of which only the world of the key may be judged. */
+  readonly adminToken: string | null;
+  readonly close: () => Promise<void>;
+}
+
+/** The key of a client that uses no other. */
+const KEY = 'sk_test_referee';
+/** A journal that holds a long test run. */
+const JOURNAL = { journalEntries: '100000', journalMemory: '512MiB' };
+
+/** Starts a sandbox on a free port, without a log unless the settings say otherwise. */
+async function ownSandbox(settings: Settings, key: string): Promise<Judged> {
+  const server = await startServer(settings, systemClock(), pino(logOptions(settings)));
+  const { url, adminToken } = server;
+  return { url, key: settings.apiKeys?.[0] ?? key, adminToken, close: () => server.close() };
+}
+
+/** The command in its own process, with the terminal of this one. @returns its exit code, or as a shell tells a signal */
+async function run(command: readonly string[], environment: NodeJS.ProcessEnv): Promise<number> {
+  const [program, ...args] = command as [string, ...string[]];
+  const child = spawn(program, args, { stdio: 'inherit', env: environment });
+  const forward = (signal: NodeJS.Signals): void => void child.kill(signal);
+  process.on('SIGTERM', forward);
+  process.on('SIGINT', forward); // a terminal sends it to both; the report comes after the command has ended
+  try {
+    return await new Promise((resolve, reject) => {
+      child.once('error', reject);
+      child.once('exit', (code, signal) => resolve(code ?? 128 + constants.signals[signal!]));
+    });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new SettingsError(`${program} cannot be run (${code})`, { cause: error });
+  } finally {
+    process.off('SIGTERM', forward);
+    process.off('SIGINT', forward);
+  }
+}
+
+const filledIn = (text: string, { url, key }: Judged): string =>
+  text.replaceAll('{url}', url).replaceAll('{key}', key);
+
+/** `PAYOUT_URL={url}` as a variable. */
+function variableOf(text: string, judged: Judged): readonly [string, string] {
+  const at = text.indexOf('=');
+  if (at < 1) throw new SettingsError(`--env must be NAME=VALUE, such as PAYOUT_URL={url}, not ${text}`);
+  return [text.slice(0, at), filledIn(text.slice(at + 1), judged)];
+}
+
+/** The reports on all worlds, or on that of the key where there is no admin token. */
+async function reportsOn({ url, key, adminToken }: Judged): Promise<ConductReports> {
+  if (adminToken !== null) return new ControlClient(url, adminToken).get('/worlds/referee');
+  return reportsOf([await new ControlClient(url, key).get<WorldReport>('/referee')]);
+}
+
+async function tell({ url, key, adminToken }: Judged, settings: object): Promise<void> {
+  if (adminToken !== null) await new ControlClient(url, adminToken).put('/worlds/referee', settings);
+  else await new ControlClient(url, key).put('/referee', settings);
+}
+
+/**
+ * `payout-sandbox referee -- COMMAND`: runs a command against a sandbox, and judges how it behaved.
+ *
+ * @param settingFlags the flags of the sandbox's own settings
+ * @returns the exit code of the command if it failed; otherwise 1 for bad conduct, 2 for what cannot be used
+ */
+export async function judgeCommand(
+  command: readonly string[],
+  flags: JudgeFlags,
+  settingFlags: Flags,
+  environment: NodeJS.ProcessEnv,
+): Promise<number> {
+  const options = conductOptions(flags);
+  const { url, key = KEY } = flags;
+  if (command.length === 0 && url === undefined) {
+    throw new SettingsError('referee needs a command: payout-sandbox referee -- npm test');
+  }
+  const settings = readSettings(
+    { port: '0', logLevel: 'silent', ...JOURNAL, ...settingFlags },
+    { ...environment, PORT: '' }, // a free port, whatever the command itself listens on
+  );
+  let judged: Judged;
+  try {
+    judged =
+      url === undefined
+        ? await ownSandbox(settings, key)
+        : { url, key, adminToken: settings.adminToken ?? null, close: () => Promise.resolve() };
+  } catch (error) {
+    const complaints = startComplaints(error, settings);
+    if (complaints === null) throw error;
+    return complain(...complaints);
+  }
+  try {
+    const variables = Object.fromEntries(flags.env.map((text) => variableOf(text, judged)));
+    await tell(judged, options.settings);
+    const exitCode =
+      command.length === 0
+        ? 0
+        : await run(
+            command.map((word) => filledIn(word, judged)),
+            { ...environment, ...variables },
+          );
+    const verdict = publish(await reportsOn(judged), options, environment);
+    return exitCode === 0 ? verdict : exitCode;
+  } catch (error) {
+    if (!(error instanceof SandboxError) && !(error as Error).message.startsWith('no sandbox answers'))
+      throw error;
+    return complain((error as Error).message);
+  } finally {
+    await judged.close();
+  }
+}

@@ -1,0 +1,182 @@
+import { z } from 'zod';
+import { durationLike } from './duration.ts';
+import { Amount } from './service.ts';
+
+/** The referee: what it can be told, and its report on how a client behaved. */
+
+export const CHECK_IDS = [
+  'paid-twice',
+  'same-payout-at-once',
+  'same-reference-at-once',
+  'reference-reused',
+  'resent-after-success',
+  'never-asked',
+  'not-found-believed',
+  'pending-left',
+  'reversal-unseen',
+  'retry-after-ignored',
+  'no-backoff',
+  'endless-retry',
+  'refusal-repeated',
+  'unfunded-retry',
+  'poll-storm',
+  'no-timeout',
+  'amount-not-paise',
+  'balance-race',
+  'expectation-missed',
+] as const;
+export const CheckId = z.enum(CHECK_IDS);
+export type CheckId = z.infer<typeof CheckId>;
+
+/** The gravest first. */
+export const SEVERITIES = ['error', 'warning', 'notice'] as const;
+export const Severity = z.enum(SEVERITIES);
+export type Severity = z.infer<typeof Severity>;
+
+export const Verdict = z
+  .enum(['found', 'passed', 'no_occasion', 'inconclusive', 'off'])
+  .describe(
+    'no_occasion: the situation never arose, so nothing was tested; inconclusive: the evidence is incomplete; off: switched off by the settings',
+  );
+export type Verdict = z.infer<typeof Verdict>;
+
+/** Optional fields that share a shape. */
+const optionalOf = <Name extends string, Shape extends z.ZodType>(names: readonly Name[], shape: Shape) =>
+  Object.fromEntries(names.map((name) => [name, shape.optional()])) as Record<Name, z.ZodOptional<Shape>>;
+
+/** The fields of an initiate that can say which intended payout it belongs to. */
+const INTENT_FIELDS = [
+  'client_ref_id',
+  'beneficiary_name',
+  'beneficiary_account',
+  'beneficiary_ifsc',
+  'amount',
+  'remarks',
+] as const;
+
+const Intent = z
+  .union([
+    z.enum(INTENT_FIELDS),
+    z
+      .strictObject(optionalOf(INTENT_FIELDS, z.string().min(1)))
+      .refine((pattern) => Object.keys(pattern).length === 1, { error: 'must name exactly one field' }),
+  ])
+  .meta({
+    description:
+      'Which references belong to one intended payout: a field that is unique for each of them, or {field: pattern} with one group (RE2)',
+    examples: ['beneficiary_account', { client_ref_id: '^order-(\\d+)' }],
+  });
+export type Intent = z.infer<typeof Intent>;
+
+export const ExpectedPayout = z
+  .strictObject({
+    account: z.string().min(1).describe('beneficiary_account'),
+    amount: Amount.describe('INR'),
+    times: z.int().min(0).default(1).describe('How often it should end up paid'),
+  })
+  .meta({ id: 'ExpectedPayout' });
+export type ExpectedPayout = z.infer<typeof ExpectedPayout>;
+
+const Count = z.int().min(1);
+
+const Limits = z
+  .strictObject({
+    sends: Count.default(10).describe('endless-retry: the most sends of one reference'),
+    reads: Count.default(30).describe('poll-storm: the most status reads in a row with the same answer'),
+    patience: durationLike('10s', { examples: ['10s'] })
+      .default(10_000)
+      .describe('no-timeout: the longest that a client may wait for an answer'),
+    polling: z
+      .enum(['counts', 'npci'])
+      .default('counts')
+      .describe(
+        'poll-storm: npci also wants the first read 90 s after initiate or later, and at most 3 in 2 h of world time',
+      ),
+  })
+  .describe('Thresholds of single checks');
+
+/** What the referee is told. */
+export const RefereeSettings = z
+  .strictObject({
+    name: z.string().min(1).max(200).optional().describe('What the report calls this world'),
+    intent: Intent.optional(),
+    expect: z
+      .array(ExpectedPayout)
+      .max(10_000)
+      .optional()
+      .describe('Every payout that should end up paid, and no other'),
+    off: z
+      .strictObject(optionalOf(CHECK_IDS, z.string().min(1, { error: 'must give a reason' })))
+      .optional()
+      .describe('The checks that are off, each with the reason, which the report shows'),
+    limits: Limits.optional(),
+  })
+  .meta({ id: 'RefereeSettings', description: 'What the referee is told about the client' });
+export type RefereeSettings = z.output<typeof RefereeSettings>;
+export type RefereeSettingsInput = z.input<typeof RefereeSettings>;
+
+/** The thresholds that hold where nothing else is set. */
+export const USUAL_LIMITS: z.output<typeof Limits> = Limits.parse({});
+export type RefereeLimits = z.output<typeof Limits>;
+
+export const Finding = z
+  .object({
+    severity: Severity,
+    message: z.string(),
+    knew: z.string().nullable().describe('What the client knew before; null where that does not matter'),
+    instead: z.string().describe('What to do instead'),
+    requests: z.array(z.int()).describe('The requests in the journal, by their ids'),
+    lines: z.array(z.string()).describe('Each of these requests in one line'),
+    references: z.array(z.string()),
+    amount: z.number().nullable().describe('INR at stake; null where no money is'),
+  })
+  .meta({ id: 'Finding' });
+export type Finding = z.infer<typeof Finding>;
+
+export const CheckReport = z
+  .object({
+    id: CheckId,
+    verdict: Verdict,
+    severity: Severity.describe(
+      'Of the gravest finding; without findings, the gravest that the check can have',
+    ),
+    reason: z.string().nullable().describe('Why the check is off or inconclusive; null for other verdicts'),
+    findings: z.array(Finding).describe('At most 100'),
+    more: z.int().describe('How many findings were left out'),
+  })
+  .meta({ id: 'CheckReport' });
+export type CheckReport = z.infer<typeof CheckReport>;
+
+const Counts = z
+  .object({
+    error: z.int(),
+    warning: z.int(),
+    notice: z.int(),
+    passed: z.int(),
+    no_occasion: z.int(),
+    inconclusive: z.int(),
+    off: z.int(),
+  })
+  .describe('Findings by severity, and checks by verdict');
+
+export const WorldReport = z
+  .object({
+    name: z.string(),
+    passed: z.boolean().describe('True when there is no finding of severity error'),
+    counts: Counts,
+    checks: z.array(CheckReport),
+  })
+  .meta({ id: 'ConductReport', description: 'How the client of one world behaved' });
+export type WorldReport = z.infer<typeof WorldReport>;
+
+export const ConductReports = z
+  .object({ passed: z.boolean(), worlds: z.array(WorldReport) })
+  .meta({ id: 'ConductReports', description: 'How the clients of several worlds behaved' });
+export type ConductReports = z.infer<typeof ConductReports>;
+
+const REPORT_FORMATS = ['json', 'text', 'junit', 'markdown', 'github'] as const;
+export type ReportFormat = (typeof REPORT_FORMATS)[number];
+
+export const RefereeQuery = z.strictObject({
+  format: z.enum(REPORT_FORMATS).optional().describe('json by default'),
+});

@@ -1,0 +1,60 @@
+import type { RefereeSettings } from '../../contract/conduct.ts';
+import type { WallClock } from '../../log/wall-clock.ts';
+import type { WorldHandle } from '../../log/world-log.ts';
+import type { Evidence } from '../../referee/case.ts';
+import type { Referee } from '../../referee/referee.ts';
+import { entryAnswer, iso } from '../../world/events.ts';
+import { journalEntry } from '../../world/journal/exchange.ts';
+import type { JournalRead } from '../../world/journal/journal.ts';
+import { findPayout } from '../../world/ledger.ts';
+import { nowMs, type WorldState } from '../../world/state.ts';
+import { transactionAnswer } from '../control/world-answers.ts';
+
+const isMoneyIn = (kind: string): boolean => kind === 'credit' || kind === 'refund';
+
+/**
+ * What the referee judges a world by: its journal, and what its ledger has on the references in it. Only a table of expected
+ * payouts asks for all of them.
+ */
+export function evidenceOf(
+  state: WorldState,
+  { exchanges, evicted }: JournalRead,
+  { expect }: RefereeSettings,
+  wallNowMs: number,
+): Evidence {
+  const references = new Set(exchanges.map(({ clientRefId }) => clientRefId));
+  const payouts =
+    expect === undefined
+      ? [...references].flatMap((clientRefId) => findPayout(state, { clientRefId }) ?? [])
+      : state.payouts;
+  const firstMs = exchanges[0]?.atMs ?? Infinity;
+  return {
+    requests: exchanges.map(journalEntry),
+    evicted,
+    ledger: {
+      payouts: payouts.map((payout) => transactionAnswer(payout, nowMs(state))),
+      entries: state.entries.filter(({ kind, atMs }) => isMoneyIn(kind) && atMs >= firstMs).map(entryAnswer),
+    },
+    wall_now: iso(wallNowMs),
+  };
+}
+
+/**
+ * Does what takes the journal of a world away, and keeps the verdict on what it had, where somebody wants to know it.
+ *
+ * @param isOver false where its payouts go on, so that what is expected may still come
+ */
+export async function keepingVerdict<T>(
+  world: WorldHandle,
+  { referee, wallClock }: { readonly referee: Referee; readonly wallClock: WallClock },
+  isOver: boolean,
+  lose: () => Promise<T>,
+): Promise<T> {
+  if (!referee.keeps(world.id)) return lose();
+  const journal = await world.journal.read();
+  const settings = referee.settingsOf(world.id);
+  const evidence = await world.read((state) => evidenceOf(state, journal, settings, wallClock.nowMs()));
+  const result = await lose();
+  referee.keep(world.id, evidence, isOver);
+  return result;
+}

@@ -1,0 +1,134 @@
+import type { FastifyReply } from 'fastify';
+import {
+  ConductReports,
+  RefereeQuery,
+  RefereeSettings,
+  WorldReport,
+  type ReportFormat,
+} from '../../contract/conduct.ts';
+import { readUnlessDropped, type WorldHandle } from '../../log/world-log.ts';
+import { intentFault } from '../../referee/intents.ts';
+import { githubAnnotations } from '../../referee/reports/annotations.ts';
+import { junitXml } from '../../referee/reports/junit.ts';
+import { markdownText } from '../../referee/reports/markdown.ts';
+import { reportsOf } from '../../referee/reports/summary.ts';
+import { terminalText } from '../../referee/reports/terminal.ts';
+import { invalidRequest, operation } from '../route-schemas.ts';
+import type { ControlRoutes } from '../control/control-options.ts';
+import { evidenceOf } from './evidence.ts';
+
+/** The formats that are not JSON: their media types, and how a report is written. */
+const TEXTS: Readonly<
+  Record<Exclude<ReportFormat, 'json'>, readonly [type: string, write: (reports: ConductReports) => string]>
+> = {
+  text: ['text/plain', (reports) => terminalText(reports)],
+  junit: ['application/xml', (reports) => junitXml(reports)],
+  markdown: ['text/markdown', markdownText],
+  github: ['text/plain', githubAnnotations],
+};
+
+/** Answers with a report as text. */
+function sendAs(format: Exclude<ReportFormat, 'json'>, reports: ConductReports, reply: FastifyReply): void {
+  const [type, write] = TEXTS[format];
+  void reply.type(`${type}; charset=utf-8`).send(write(reports));
+}
+
+/** Refuses a pattern that cannot be used. */
+function checkIntent({ intent }: RefereeSettings): void {
+  const fault = intent === undefined ? null : intentFault(intent);
+  if (fault !== null) throw invalidRequest([{ field: 'intent', message: `intent ${fault}` }]);
+}
+
+const DESCRIPTION = 'As JSON, or as text for people, JUnit XML, Markdown or annotations of GitHub.';
+
+/** How the client of a world behaved. */
+export const refereeRoutes: ControlRoutes = async (app, options) => {
+  const { referee } = options;
+  const reportOn = async (world: WorldHandle): Promise<WorldReport> => {
+    const journal = await world.journal.read();
+    const settings = referee.settingsOf(world.id);
+    const nowMs = options.wallClock.nowMs();
+    return world.read((state) => referee.report(world.id, evidenceOf(state, journal, settings, nowMs)));
+  };
+
+  app.get(
+    '/referee',
+    operation('Journal', 'judgeClient', 'How the client of this world behaved', WorldReport, {
+      description: DESCRIPTION,
+      querystring: RefereeQuery,
+    }),
+    async ({ world, query: { format = 'json' } }, reply) => {
+      const report = await reportOn(world);
+      if (format === 'json') return report;
+      sendAs(format, reportsOf([report]), reply);
+      return reply as never;
+    },
+  );
+
+  app.put(
+    '/referee',
+    operation('Journal', 'instructReferee', 'Tell the referee about the client of this world', WorldReport, {
+      description: 'It holds until another takes its place. From now on, a reset keeps the verdict.',
+      body: RefereeSettings,
+    }),
+    async ({ world, body }) => {
+      checkIntent(body);
+      referee.tell(world.id, body);
+      return reportOn(world);
+    },
+  );
+};
+
+/** How the clients of all worlds behaved: with the admin token only. */
+export const allWorldsRefereeRoutes: ControlRoutes = async (app, options) => {
+  const { referee, log, wallClock } = options;
+  const reportOnAll = async (): Promise<ConductReports> => {
+    const living = new Map<string, WorldReport>();
+    for (const { world } of await log.list()) {
+      const journal = await world.journal.read();
+      const settings = referee.settingsOf(world.id);
+      const report = await readUnlessDropped(world, (state) =>
+        referee.shortReport(world.id, evidenceOf(state, journal, settings, wallClock.nowMs())),
+      );
+      if (report !== null) living.set(world.id, report);
+      await wallClock.yieldToEventLoop(); // a world takes milliseconds, and others wait
+    }
+    return referee.reports(living);
+  };
+
+  app.get(
+    '/worlds/referee',
+    operation('Server', 'judgeClients', 'How the clients of all worlds behaved', ConductReports, {
+      description: DESCRIPTION,
+      access: 'admin',
+      querystring: RefereeQuery,
+    }),
+    async ({ query: { format = 'json' } }, reply) => {
+      const reports = await reportOnAll();
+      if (format === 'json') return reports;
+      sendAs(format, reports, reply);
+      return reply as never;
+    },
+  );
+
+  app.put(
+    '/worlds/referee',
+    operation(
+      'Server',
+      'instructRefereeForAll',
+      'Tell the referee about the clients of all worlds',
+      ConductReports,
+      {
+        description:
+          'It holds for every world that was not told otherwise. From now on, the verdict on a world is kept when it is reset or dropped.',
+        access: 'admin',
+        body: RefereeSettings,
+      },
+    ),
+    ({ body }) => {
+      checkIntent(body);
+      referee.tellOfAll(body);
+      return reportOnAll();
+    },
+  );
+};

@@ -1,0 +1,167 @@
+import type { JournalEntry } from '../contract/control-answers.ts';
+import { isWholePaise, State } from '../contract/service.ts';
+import { toPaise } from '../payout/money.ts';
+
+/** What a client could take from the answer to one request. */
+type Seen =
+  /** No whole answer, a 5xx, or a 2xx without the promised JSON: the payout may have happened or not. */
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'state'; readonly state: State }
+  | { readonly kind: 'refused' }
+  | { readonly kind: 'not-found' }
+  | { readonly kind: 'balance'; readonly paise: number }
+  /** The request is still under way. */
+  | { readonly kind: 'nothing' };
+
+/** One request of the client, with what the checks ask about it. */
+export interface Call {
+  readonly entry: JournalEntry;
+  readonly id: number;
+  /** Its place in the order in which the requests began. */
+  readonly place: number;
+  readonly route: JournalEntry['route'];
+  /** The client_ref_id that it names; null where it names none. */
+  readonly reference: string | null;
+  readonly body: Readonly<Record<string, unknown>>;
+  /** null for an amount that is not whole paise. */
+  readonly amountPaise: number | null;
+  /** Wall time, ms since the epoch. `endedMs` is Infinity while it is under way. */
+  readonly beganMs: number;
+  readonly endedMs: number;
+  /** World time, ms since the epoch. */
+  readonly atMs: number;
+  /** The place of the newest request that had begun when this one ended; Infinity while it is under way. */
+  readonly endedAfter: number;
+  /** True when it ended because the client waited no longer, or because a hang was cut. */
+  readonly wasLeft: boolean;
+  /** HTTP status that the client saw; null for none. */
+  readonly status: number | null;
+  readonly seen: Seen;
+  /** How long the answer asked the client to wait; null when it did not. */
+  readonly retryAfterMs: number | null;
+  /** Whether it made a payout; null when nobody knows. */
+  readonly committed: boolean | null;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const isObject = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+
+/** The faults that leave a client with no status. */
+const WITHOUT_STATUS: ReadonlySet<string> = new Set([
+  'connection-reset',
+  'empty-response',
+  'garbage',
+  'hang',
+]);
+
+function statusOf({ answer, fault, outcome }: JournalEntry): number | null {
+  if (outcome === 'client_gone' || (fault !== null && WITHOUT_STATUS.has(fault))) return null;
+  return answer === null || answer.status < 100 ? null : answer.status;
+}
+
+function seenIn(entry: JournalEntry): Seen {
+  const { answer, outcome, route, code } = entry;
+  const status = statusOf(entry);
+  if (outcome === 'pending' && answer === null) return { kind: 'nothing' };
+  if (outcome === 'fault' || status === null || status >= 500) return { kind: 'unknown' };
+  if (route === 'status' && (status === 404 || code === 'TRANSACTION_UNKNOWN')) return { kind: 'not-found' };
+  if (status >= 300) return { kind: 'refused' };
+  const data = isObject(answer?.body) && isObject(answer.body['data']) ? answer.body['data'] : {};
+  if (route === 'balance') {
+    const { balance } = data;
+    return typeof balance === 'number' && isWholePaise(balance) && balance >= 0
+      ? { kind: 'balance', paise: toPaise(balance) }
+      : { kind: 'unknown' };
+  }
+  const state = State.safeParse(data['status']);
+  return state.success ? { kind: 'state', state: state.data } : { kind: 'unknown' };
+}
+
+/** Retry-After in seconds, or as a date. */
+function retryAfterMs({ answer }: JournalEntry, endedMs: number): number | null {
+  if (answer === null || (answer.status !== 429 && answer.status !== 503)) return null;
+  const name = Object.keys(answer.headers).find((header) => header.toLowerCase() === 'retry-after');
+  const text = String(name === undefined ? '' : answer.headers[name]);
+  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
+  const untilMs = Date.parse(text);
+  return Number.isNaN(untilMs) ? null : Math.max(untilMs - endedMs, 0);
+}
+
+function txnIdIn({ route, request, txn_id }: JournalEntry): string | null {
+  if (txn_id !== null || route !== 'status') return txn_id;
+  const query = request.path.indexOf('?');
+  return query === -1 ? null : new URLSearchParams(request.path.slice(query)).get('txn_id');
+}
+
+/** A journal entry, and where it belongs in the order of beginnings and ends. */
+interface Placed {
+  readonly entry: JournalEntry;
+  readonly place: number;
+  readonly endedAfter: number;
+}
+
+/**
+ * Requests in the order in which they began. The journal says what overlapped. One that does not, since it is from elsewhere
+ * or in a store that several servers share, is ordered by its times.
+ */
+export function inOrder(entries: readonly JournalEntry[]): readonly Placed[] {
+  if (entries.every(({ duration_ms, ended_after }) => duration_ms === null || ended_after !== null)) {
+    return entries
+      .toSorted((a, b) => a.id - b.id)
+      .map((entry) => ({ entry, place: entry.id, endedAfter: entry.ended_after ?? Infinity }));
+  }
+  const began = ({ wall_at }: JournalEntry): number => Date.parse(wall_at);
+  const sorted = entries.toSorted((a, b) => began(a) - began(b) || a.id - b.id);
+  const times = sorted.map(began);
+  return sorted.map((entry, index) => {
+    const endMs = entry.duration_ms === null ? Infinity : times[index]! + entry.duration_ms;
+    const newest = times.findLastIndex((atMs) => atMs < endMs);
+    return { entry, place: index, endedAfter: endMs === Infinity ? Infinity : Math.max(newest, index) };
+  });
+}
+
+/** @param referenceOf the reference of a payout, for a status read that named a txn_id */
+export function callOf(
+  { entry, place, endedAfter }: Placed,
+  referenceOf: (txnId: string) => string | undefined,
+): Call {
+  const { id, route, request, duration_ms, fault, outcome, client_ref_id } = entry;
+  const txnId = txnIdIn(entry);
+  const body = route === 'initiate' && isObject(request.body) ? request.body : {};
+  const { amount } = body;
+  const beganMs = Date.parse(entry.wall_at);
+  const endedMs = duration_ms === null ? Infinity : beganMs + duration_ms;
+  const isPayable = typeof amount === 'number' && amount > 0 && isWholePaise(amount);
+  return {
+    entry,
+    id,
+    place,
+    route,
+    reference:
+      client_ref_id ??
+      textOf(body['client_ref_id']) ??
+      (txnId === null ? null : (referenceOf(txnId) ?? null)),
+    body,
+    amountPaise: isPayable ? toPaise(amount) : null,
+    beganMs,
+    endedMs,
+    atMs: Date.parse(entry.at),
+    endedAfter,
+    wasLeft: outcome === 'client_gone' || fault === 'hang',
+    status: statusOf(entry),
+    seen: seenIn(entry),
+    retryAfterMs: retryAfterMs(entry, endedMs),
+    committed: entry.committed,
+  };
+}
+
+/**
+ * Whether a request was still under way when a later one began. A client that waits no longer sends its next request at once, and
+ * the sandbox may notice the two in either order; so a request that was left counts only if the later one ended before it.
+ */
+export const overlaps = (earlier: Call, later: Call): boolean =>
+  earlier.wasLeft ? earlier.endedMs >= later.endedMs : earlier.endedAfter >= later.place;

@@ -1,0 +1,155 @@
+import type { Finding } from '../../contract/conduct.ts';
+import type { TransactionAnswer } from '../../contract/control-answers.ts';
+import type { Call } from '../call.ts';
+import type { Case } from '../case.ts';
+import { finding, rupees, type Check } from '../check.ts';
+import { knownAtEnd } from '../knowledge.ts';
+
+/** Checks of what the client knows in the end about payouts that it sent. */
+
+const NO_LEDGER = 'without a ledger nobody knows what became of the payouts';
+
+const wasCommitted = (calls: readonly Call[]): boolean => calls.some(({ committed }) => committed === true);
+
+const amountOf = (calls: readonly Call[]): number | null =>
+  calls.findLast(({ amountPaise }) => amountPaise !== null)?.amountPaise ?? null;
+
+const worth = (paise: number | null): string => (paise === null ? '' : ` (${rupees(paise)})`);
+
+export const neverAsked: Check = {
+  id: 'never-asked',
+  severity: 'warning',
+  look({ sends, byReference, payouts }) {
+    const findings: Finding[] = [];
+    let hadOccasion = false;
+    for (const [reference, initiates] of sends) {
+      const calls = byReference.get(reference)!;
+      if (!initiates.some(({ seen }) => seen.kind === 'unknown')) continue;
+      hadOccasion = true;
+      const last = calls.at(-1)!; // an initiate, unless the client asked after it
+      if (last.route !== 'initiate' || last.seen.kind !== 'unknown') continue;
+      const known = knownAtEnd(calls);
+      if (known.of !== 'unknown') continue;
+      if (payouts.get(reference)?.status === 'PENDING') continue; // there is still time to ask
+      const isCommitted = wasCommitted(initiates);
+      const amountPaise = isCommitted ? amountOf(initiates) : null;
+      findings.push(
+        finding({
+          severity: 'warning',
+          message: isCommitted
+            ? `${reference} was paid${worth(amountPaise)}, and the client never found out`
+            : `the outcome of ${reference} was unknown, and the client never asked for it`,
+          instead: `read the status of ${reference}, or send ${reference} again, until the outcome is known`,
+          calls: [last],
+          knew: [reference, known],
+          amountPaise,
+        }),
+      );
+    }
+    return { hadOccasion, findings };
+  },
+};
+
+export const notFoundBelieved: Check = {
+  id: 'not-found-believed',
+  severity: 'warning',
+  look({ sends, byReference }) {
+    const findings: Finding[] = [];
+    let hadOccasion = false;
+    for (const [reference, initiates] of sends) {
+      if (!wasCommitted(initiates)) continue;
+      const calls = byReference.get(reference)!;
+      const made = initiates.find(({ committed }) => committed)!;
+      if (!calls.some(({ seen, place }) => seen.kind === 'not-found' && place > made.place)) continue;
+      hadOccasion = true;
+      const known = knownAtEnd(calls);
+      const last = calls.at(-1)!;
+      if (known.of !== 'not-found' || last.seen.kind !== 'not-found') continue;
+      const amountPaise = amountOf(initiates);
+      findings.push(
+        finding({
+          severity: 'warning',
+          message: `the client believed that ${reference} does not exist, although it was paid${worth(amountPaise)}`,
+          instead: `keep asking for a while after "not found", or send ${reference} again: never a new reference`,
+          calls: [made, last],
+          knew: [reference, known],
+          amountPaise,
+        }),
+      );
+    }
+    return { hadOccasion, findings };
+  },
+};
+
+/** The first request of the client, about anything, after an answer and after a world time. */
+const aliveAfter = ({ calls }: Case, last: Call, atMs: number): Call | undefined =>
+  calls.find((call) => call.place > last.place && call.atMs > atMs);
+
+/** World time at which a payout came to its state; null for one that is PENDING. */
+function reachedMs({ status, timeline }: TransactionAnswer): number | null {
+  const at = timeline.findLast(({ done, to }) => done && to === status)?.at ?? null;
+  return at === null ? null : Date.parse(at);
+}
+
+export const pendingLeft: Check = {
+  id: 'pending-left',
+  severity: 'notice',
+  look(facts) {
+    const { sends, byReference, payouts, ledger } = facts;
+    const findings: Finding[] = [];
+    let hadOccasion = false;
+    for (const reference of sends.keys()) {
+      const payout = payouts.get(reference);
+      const finalMs = payout === undefined ? null : reachedMs(payout);
+      const known = knownAtEnd(byReference.get(reference)!);
+      if (payout === undefined || finalMs === null) continue;
+      hadOccasion = true;
+      if (known.of !== 'PENDING') continue;
+      const last = byReference.get(reference)!.at(-1)!;
+      if (aliveAfter(facts, last, finalMs) === undefined) continue;
+      findings.push(
+        finding({
+          severity: 'notice',
+          message: `${reference} is ${payout.status}, and the client last saw it PENDING`,
+          instead: `read the status of a PENDING payout until it is SUCCESS, FAILED or REVERSED`,
+          calls: [known.from!],
+          knew: [reference, known],
+        }),
+      );
+    }
+    return { hadOccasion, findings, unproven: ledger === null ? NO_LEDGER : null };
+  },
+};
+
+export const reversalUnseen: Check = {
+  id: 'reversal-unseen',
+  severity: 'warning',
+  look(facts) {
+    const { sends, byReference, payouts, ledger } = facts;
+    const findings: Finding[] = [];
+    let hadOccasion = false;
+    for (const reference of sends.keys()) {
+      const payout = payouts.get(reference);
+      const known = knownAtEnd(byReference.get(reference)!);
+      const sawSuccess = known.of === 'SUCCESS' || known.of === 'REVERSED';
+      if (payout?.status !== 'REVERSED' || !sawSuccess) continue;
+      hadOccasion = true;
+      if (known.of === 'REVERSED') continue;
+      const last = byReference.get(reference)!.at(-1)!;
+      const later = aliveAfter(facts, last, reachedMs(payout)!);
+      if (later === undefined) continue; // the client had gone by then
+      const amountPaise = amountOf(sends.get(reference)!);
+      findings.push(
+        finding({
+          severity: 'warning',
+          message: `${reference} was reversed${worth(amountPaise)}, and the client still takes it for paid`,
+          instead: 'read the status of paid payouts again for some days: a SUCCESS can be REVERSED',
+          calls: [known.from!, later],
+          knew: [reference, known],
+          amountPaise,
+        }),
+      );
+    }
+    return { hadOccasion, findings, unproven: ledger === null ? NO_LEDGER : null };
+  },
+};

@@ -1,0 +1,121 @@
+import type { Finding } from '../../contract/conduct.ts';
+import type { Call } from '../call.ts';
+import { overlaps } from '../call.ts';
+import type { Case } from '../case.ts';
+import { finding, rupees, type Check } from '../check.ts';
+import { knownBefore, mayBePaid, type Knowledge } from '../knowledge.ts';
+import { paidTooOften } from './expected-payments.ts';
+
+/** Checks of one intended payout that is sent under several references. */
+
+/** The first initiate of each reference, with its intended payout. */
+function* firstSends({ sends, intents }: Case): Generator<{ readonly first: Call; readonly intent: string }> {
+  const firsts = [...sends.values()].map(([first]) => first!).toSorted((a, b) => a.place - b.place);
+  for (const first of firsts) {
+    const intent = intents.of(first);
+    if (intent !== null) yield { first, intent };
+  }
+}
+
+const GUESSED = ' (judged by their identical bodies)';
+
+const committedCall = (calls: readonly Call[]): Call | undefined => calls.find(({ committed }) => committed);
+
+/** A guess counts only after an outcome that tempts a client to try again: paying one person the same twice is ordinary. */
+const isSuspect = (known: Knowledge, isDeclared: boolean): boolean =>
+  isDeclared ? mayBePaid(known) : known.of === 'unknown' || known.of === 'not-found';
+
+function paidAgain(facts: Case): readonly Finding[] {
+  const { byReference, sends, intents } = facts;
+  const earlierOf = new Map<string, Call[]>();
+  const findings: Finding[] = [];
+  for (const { first, intent } of firstSends(facts)) {
+    const earlier = earlierOf.get(intent) ?? [];
+    earlierOf.set(intent, [...earlier.slice(-50), first]); // the latest references are enough to judge by
+    for (const { reference } of earlier.toReversed()) {
+      if (sends.get(reference!)!.some((send) => send.place < first.place && overlaps(send, first))) continue;
+      const known = knownBefore(byReference.get(reference!)!, first);
+      if (!isSuspect(known, intents.isDeclared)) continue;
+      const [one, other] = [
+        committedCall(sends.get(reference!)!),
+        committedCall(sends.get(first.reference!)!),
+      ];
+      const isPaidTwice = one !== undefined && other !== undefined;
+      const what = isPaidTwice ? 'pays again what' : 'could pay again what';
+      const guessed = intents.isDeclared ? '' : GUESSED;
+      findings.push(
+        finding({
+          severity: intents.isDeclared ? (isPaidTwice ? 'error' : 'warning') : 'notice',
+          message: `${first.reference} ${what} ${reference} ${isPaidTwice ? 'paid' : 'may have paid'}${amountText(first)}${guessed}`,
+          instead: `read the status of ${reference}, or send ${reference} again`,
+          calls: [known.from!, first],
+          knew: [reference!, known],
+          amountPaise: first.amountPaise,
+        }),
+      );
+      break;
+    }
+  }
+  return findings;
+}
+
+const amountText = ({ amountPaise }: Call): string =>
+  amountPaise === null ? '' : `: ${rupees(amountPaise)}`;
+
+const NO_INTENT =
+  'no intent is declared, so another reference for the same payout is recognised only by an identical body';
+
+export const paidTwice: Check = {
+  id: 'paid-twice',
+  severity: 'error',
+  look(facts) {
+    const { initiates, calls, intents, expect } = facts;
+    const isKnown = intents.isDeclared || expect !== undefined;
+    const again = intents.isDeclared || !isKnown ? paidAgain(facts) : []; // a table is better than a guess
+    const findings = [...again, ...paidTooOften(facts, new Set(again.flatMap(({ requests }) => requests)))];
+    return {
+      hadOccasion: findings.length > 0 || initiates.some(isTempting) || calls.some(isNotFound),
+      findings,
+      unproven: isKnown ? null : NO_INTENT,
+    };
+  },
+};
+
+const isTempting = ({ seen }: Call): boolean => seen.kind === 'unknown';
+const isNotFound = ({ seen, reference }: Call): boolean => seen.kind === 'not-found' && reference !== null;
+
+/** Pairs of initiates of which one began while the other was under way. */
+function* pairsAtOnce(initiates: readonly Call[]): Generator<readonly [earlier: Call, later: Call]> {
+  let underWay: readonly Call[] = [];
+  for (const later of initiates) {
+    underWay = underWay.filter((earlier) => earlier.wasLeft || earlier.endedAfter >= later.place);
+    for (const earlier of underWay) if (overlaps(earlier, later)) yield [earlier, later];
+    underWay = [...underWay.slice(-200), later];
+  }
+}
+
+export const samePayoutAtOnce: Check = {
+  id: 'same-payout-at-once',
+  severity: 'error',
+  look({ initiates, intents }) {
+    const findings: Finding[] = [];
+    let hadOccasion = false;
+    for (const [earlier, later] of pairsAtOnce(initiates)) {
+      if (earlier.reference === later.reference) continue;
+      hadOccasion = true;
+      const intent = intents.of(later);
+      if (intent === null || intents.of(earlier) !== intent) continue;
+      const guessed = intents.isDeclared ? '' : GUESSED;
+      findings.push(
+        finding({
+          severity: intents.isDeclared ? 'error' : 'notice',
+          message: `${later.reference} was sent for the payout of ${earlier.reference} while that was under way${amountText(later)}${guessed}`,
+          instead: `let one worker send one reference for each payout, and store it before the first send`,
+          calls: [earlier, later],
+          amountPaise: later.amountPaise,
+        }),
+      );
+    }
+    return { hadOccasion, findings, unproven: intents.isDeclared ? null : NO_INTENT };
+  },
+};

@@ -1,0 +1,148 @@
+import type { Finding } from '../../contract/conduct.ts';
+import { isWholePaise } from '../../contract/service.ts';
+import { overlaps, type Call } from '../call.ts';
+import type { Case } from '../case.ts';
+import { finding, rupees, type Check } from '../check.ts';
+import { knownBefore } from '../knowledge.ts';
+
+/** Checks of requests that the service refuses. */
+
+/** They say that the same request will be refused again. */
+const PERMANENT: ReadonlySet<number | null> = new Set([400, 401, 403, 413, 415, 422]);
+
+/** They answer a reference that was used before, so the first payout of it may exist. */
+const DUPLICATE: ReadonlySet<string | null> = new Set(['DUPLICATE_REFERENCE', 'REFERENCE_CONFLICT']);
+
+const bodyText = ({ entry: { request } }: Call): string =>
+  JSON.stringify([request.headers['content-type'] ?? null, request.body]);
+
+export const refusalRepeated: Check = {
+  id: 'refusal-repeated',
+  severity: 'warning',
+  look({ initiates, byReference }) {
+    const findings: Finding[] = [];
+    const refused = new Map<string, Call>();
+    const reported = new Set<string>();
+    let hadOccasion = false;
+    for (const call of initiates) {
+      const body = bodyText(call);
+      const before = refused.get(body);
+      if (before !== undefined && !overlaps(before, call) && !reported.has(body)) {
+        reported.add(body);
+        findings.push(
+          finding({
+            severity: 'warning',
+            message: `${call.reference ?? 'a request'} was sent again unchanged after a ${before.status}`,
+            instead: `do not repeat what is refused with ${before.status}: correct the request, or report it`,
+            calls: [before, call],
+          }),
+        );
+      }
+      if (!PERMANENT.has(call.status) || DUPLICATE.has(call.entry.code)) continue;
+      const known = call.reference === null ? null : knownBefore(byReference.get(call.reference)!, call);
+      if (known !== null && known.of !== 'nothing' && known.of !== 'refused') continue; // it may refuse the duplicate
+      hadOccasion = true;
+      if (!refused.has(body)) refused.set(body, call);
+    }
+    return { hadOccasion, findings };
+  },
+};
+
+const WITHIN_MS = 60_000;
+
+const isMoneyIn = (kind: string): boolean => kind === 'credit' || kind === 'refund';
+
+/**
+ * Whether money came into the wallet between two requests. The balances that they met say so. Where they met none, or other
+ * payouts took as much, the ledger does, whose times may be those of a frozen clock.
+ */
+function wasFunded({ ledger }: Case, before: Call, after: Call): boolean {
+  const [had, has] = [before.entry.balance_after, after.entry.balance_before];
+  if (had !== null && has !== null && has > had) return true;
+  const fromMs = had === null || has === null ? before.atMs : before.atMs + 1;
+  return (ledger?.entries ?? []).some(({ kind, at }) => {
+    const atMs = Date.parse(at);
+    return isMoneyIn(kind) && atMs >= fromMs && atMs <= after.atMs;
+  });
+}
+
+export const unfundedRetry: Check = {
+  id: 'unfunded-retry',
+  severity: 'warning',
+  look(facts) {
+    const findings: Finding[] = [];
+    let hadOccasion = false;
+    for (const [reference, calls] of facts.sends) {
+      for (const [index, refused] of calls.entries()) {
+        if (refused.status !== 402) continue;
+        hadOccasion = true;
+        const again = calls[index + 1];
+        if (again === undefined || overlaps(refused, again)) continue;
+        const waitedMs = Math.max(again.beganMs - refused.endedMs, again.atMs - refused.atMs);
+        const looked = facts.calls.some(
+          ({ route, place }) => route === 'balance' && place > refused.place && place < again.place,
+        );
+        if (waitedMs >= WITHIN_MS || looked || wasFunded(facts, refused, again)) continue;
+        findings.push(
+          finding({
+            severity: 'warning',
+            message: `${reference} was sent again after a 402, with no money added and no look at the balance`,
+            instead: 'after a 402 read the balance, and send again only when it covers the payout',
+            calls: [refused, again],
+          }),
+        );
+        break;
+      }
+    }
+    return { hadOccasion, findings };
+  },
+};
+
+export const balanceRace: Check = {
+  id: 'balance-race',
+  severity: 'notice',
+  look({ calls }) {
+    const findings: Finding[] = [];
+    let hadOccasion = false;
+    const looks = calls.filter(({ seen }) => seen.kind === 'balance');
+    for (const call of calls) {
+      if (call.route !== 'initiate' || call.status !== 402) continue;
+      hadOccasion = true;
+      const look = looks.findLast((earlier) => earlier.place < call.place && !overlaps(earlier, call));
+      if (look?.seen.kind !== 'balance' || call.amountPaise === null || look.seen.paise < call.amountPaise)
+        continue;
+      findings.push(
+        finding({
+          severity: 'notice',
+          message: `${call.reference} was refused with 402, although the client had seen ${rupees(look.seen.paise)}`,
+          instead: 'take a balance for a hint: send the payout, and be ready for a 402',
+          calls: [look, call],
+          amountPaise: call.amountPaise,
+        }),
+      );
+    }
+    return { hadOccasion, findings };
+  },
+};
+
+export const amountNotPaise: Check = {
+  id: 'amount-not-paise',
+  severity: 'error',
+  look({ initiates }) {
+    const findings: Finding[] = [];
+    for (const call of initiates) {
+      const { amount } = call.body;
+      const isText = typeof amount === 'string';
+      if (!isText && (typeof amount !== 'number' || isWholePaise(amount))) continue;
+      findings.push(
+        finding({
+          severity: 'error',
+          message: `${call.reference ?? 'a payout'} has the amount ${JSON.stringify(amount)}, which is ${isText ? 'a text' : 'not whole paise'}`,
+          instead: 'count in whole paise, and write the amount as a JSON number with at most two decimals',
+          calls: [call],
+        }),
+      );
+    }
+    return { hadOccasion: initiates.some(({ body }) => body['amount'] !== undefined), findings };
+  },
+};

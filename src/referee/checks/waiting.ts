@@ -1,0 +1,107 @@
+import type { Finding } from '../../contract/conduct.ts';
+import { durationText } from '../../contract/duration.ts';
+import type { Call } from '../call.ts';
+import type { Case } from '../case.ts';
+import { finding, type Check } from '../check.ts';
+
+/** Checks of how a client asks and waits. */
+
+const answerKey = ({ seen, status }: Call): string =>
+  `${status} ${seen.kind} ${seen.kind === 'state' ? seen.state : ''}`;
+
+/** The first row of reads with the same answer that is longer than the limit. */
+function stormIn(reads: readonly Call[], limit: number): readonly Call[] | undefined {
+  let row: Call[] = [];
+  for (const read of reads) {
+    const isSame = row[0] !== undefined && answerKey(row[0]) === answerKey(read);
+    if (!isSame && row.length > limit) return row;
+    if (isSame) row.push(read);
+    else row = [read];
+  }
+  return row.length > limit ? row : undefined;
+}
+
+const FIRST_READ_MS = 90_000;
+const WINDOW_MS = 2 * 3_600_000;
+const READS_IN_WINDOW = 3;
+
+/** What the NPCI's advice forbids: a read within 90 s of initiate, or a fourth within two hours. */
+function againstAdvice(
+  sent: Call | undefined,
+  reads: readonly Call[],
+): readonly [string, ...Call[]] | undefined {
+  const [first] = reads;
+  if (first === undefined) return undefined;
+  if (sent !== undefined && first.atMs - sent.atMs < FIRST_READ_MS) {
+    return ['was first asked for less than 90s after it was sent', sent, first];
+  }
+  const fourth = reads.findIndex(
+    (read, index) => index >= READS_IN_WINDOW && read.atMs - reads[index - READS_IN_WINDOW]!.atMs < WINDOW_MS,
+  );
+  if (fourth === -1) return undefined;
+  return ['was asked for more than 3 times within 2h', ...reads.slice(fourth - READS_IN_WINDOW, fourth + 1)];
+}
+
+export const pollStorm: Check = {
+  id: 'poll-storm',
+  severity: 'warning',
+  look({ byReference, sends, limits }) {
+    const findings: Finding[] = [];
+    let hadOccasion = false;
+    for (const [reference, calls] of byReference) {
+      const reads = calls.filter(({ route }) => route === 'status');
+      if (reads.length > 0) hadOccasion = true;
+      const storm = stormIn(reads, limits.reads);
+      const advice = limits.polling === 'npci' ? againstAdvice(sends.get(reference)?.[0], reads) : undefined;
+      if (storm === undefined && advice === undefined) continue;
+      const [message, ...evidence] =
+        storm === undefined
+          ? advice!
+          : ([`was asked for ${storm.length} times with the same answer`, storm[0]!, storm.at(-1)!] as const);
+      findings.push(
+        finding({
+          severity: 'warning',
+          message: `${reference} ${message}`,
+          instead:
+            'ask less and less often while nothing changes, and stop after some reads until a later run',
+          calls: evidence,
+        }),
+      );
+    }
+    return { hadOccasion, findings };
+  },
+};
+
+/** How long a client waited for an answer that did not come; null for one that came in time. */
+function waitedMs({ endedMs, beganMs, entry }: Call, wallNowMs: Case['wallNowMs']): number | null {
+  if (endedMs !== Infinity) return endedMs - beganMs;
+  return entry.outcome === 'pending' && wallNowMs !== null ? wallNowMs - beganMs : null;
+}
+
+export const noTimeout: Check = {
+  id: 'no-timeout',
+  severity: 'warning',
+  look({ calls, limits: { patience }, wallNowMs }) {
+    const findings: Finding[] = [];
+    let hadOccasion = false;
+    for (const call of calls) {
+      const { fault, delay_ms, outcome } = call.entry;
+      const waited = waitedMs(call, wallNowMs);
+      if (waited === null) continue;
+      const isTooLong = waited > patience;
+      // a client that left before its patience ended has a timeout of its own
+      const hung = fault === 'hang' || fault === 'slow-body' || (delay_ms ?? 0) > patience;
+      if (isTooLong || (hung && (fault === 'hang' || outcome === 'client_gone'))) hadOccasion = true;
+      if (!isTooLong) continue;
+      findings.push(
+        finding({
+          severity: 'warning',
+          message: `the client waited ${durationText(Math.round(waited))} for an answer; ${durationText(patience)} are allowed`,
+          instead: 'give every request a timeout, and treat what it cuts off as an unknown outcome',
+          calls: [call],
+        }),
+      );
+    }
+    return { hadOccasion, findings };
+  },
+};

@@ -1,0 +1,127 @@
+import { z } from 'zod';
+import type { JournalEntry } from '../contract/control-answers.ts';
+
+/** A file with saved traffic that cannot be used. */
+export class TrafficError extends Error {
+  override readonly name = 'TrafficError';
+}
+
+/** HTTP Archive 1.2, as browsers, Playwright and proxies write it: only what a judgement needs. */
+
+const Headers = z.array(z.object({ name: z.string(), value: z.string() })).default([]);
+
+const HarEntry = z.object({
+  startedDateTime: z.string(),
+  time: z.number(),
+  request: z.object({
+    method: z.string(),
+    url: z.string(),
+    headers: Headers,
+    postData: z.object({ text: z.string().default('') }).optional(),
+  }),
+  response: z.object({
+    status: z.int(),
+    headers: Headers,
+    content: z
+      .object({ text: z.string().optional(), encoding: z.string().optional(), size: z.number().default(0) })
+      .default({ size: 0 }),
+  }),
+});
+type HarEntry = z.infer<typeof HarEntry>;
+
+const Har = z.object({ log: z.object({ entries: z.array(HarEntry) }) });
+
+const ROUTES = [
+  ['/payout/initiate', 'POST', 'initiate'],
+  ['/payout/status', 'GET', 'status'],
+  ['/client/fetchbalance', 'GET', 'balance'],
+] as const;
+
+const routeOf = ({ method, url }: HarEntry['request']): JournalEntry['route'] => {
+  const [path] = url.split(/[?#]/, 1) as [string];
+  return ROUTES.find(([end, verb]) => path.endsWith(end) && verb === method)?.[2] ?? null;
+};
+
+const json = (text: string): unknown => {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text === '' ? null : text;
+  }
+};
+
+function contentOf({ text, encoding, size }: HarEntry['response']['content']): unknown {
+  if (text === undefined) {
+    // taking what was not recorded for broken answers would accuse the client
+    if (size > 0) throw new TrafficError('its answers have no bodies: record it with their content');
+    return null;
+  }
+  if (encoding !== 'base64') return json(text);
+  return json(new TextDecoder().decode(Uint8Array.from(atob(text), (byte) => byte.codePointAt(0)!)));
+}
+
+const headersOf = (headers: HarEntry['request']['headers']): Record<string, string> =>
+  Object.fromEntries(headers.map(({ name, value }) => [name.toLowerCase(), value]));
+
+type Texts = Readonly<Record<string, unknown>>;
+
+const textIn = (value: unknown, field: string): string | null => {
+  const text = (value as Texts | null)?.[field];
+  return typeof text === 'string' ? text : null;
+};
+
+function entryOf(entry: HarEntry, id: number): JournalEntry {
+  const { startedDateTime, time, request, response } = entry;
+  const route = routeOf(request);
+  const at = new Date(Date.parse(startedDateTime)).toISOString();
+  const body = json(request.postData?.text ?? '');
+  const url = new URL(request.url);
+  const isAnswered = response.status > 0; // 0: the client aborted, or the connection broke
+  const answer = isAnswered
+    ? { status: response.status, headers: headersOf(response.headers), body: contentOf(response.content) }
+    : null;
+  const data = (answer?.body as Texts | null)?.['data'];
+  const asked = route === 'initiate' ? textIn(body, 'client_ref_id') : url.searchParams.get('client_ref_id');
+  const isPaid = response.status >= 200 && response.status < 300;
+  const mayHavePaid = !isAnswered || response.status >= 500;
+  return {
+    id,
+    request_id: `har-${id}`,
+    at,
+    wall_at: at,
+    outcome: isAnswered ? 'answered' : 'client_gone',
+    route,
+    request: {
+      method: request.method,
+      path: url.pathname + url.search,
+      headers: headersOf(request.headers),
+      body,
+    },
+    answer,
+    duration_ms: Math.max(time, 0),
+    ended_after: null, // the times have to do
+    code: textIn(answer?.body, 'code'),
+    client_ref_id: asked ?? textIn(data, 'client_ref_id'),
+    txn_id: textIn(data, 'txn_id') ?? url.searchParams.get('txn_id'),
+    attempt: null,
+    rule: null,
+    limit: null,
+    fault: null,
+    delay_ms: null,
+    committed: route !== 'initiate' || mayHavePaid ? null : isPaid,
+    replayed: Object.keys(headersOf(response.headers)).includes('idempotent-replayed'),
+    warnings: [],
+    balance_before: null,
+    balance_after: null,
+  };
+}
+
+/** The calls of the payout service in a HAR, as journal entries in the order in which they began; null for what is no HAR. */
+export function harEntries(document: unknown): readonly JournalEntry[] | null {
+  const har = Har.safeParse(document);
+  if (!har.success) return null;
+  return har.data.log.entries
+    .filter(({ request }) => routeOf(request) !== null)
+    .toSorted((a, b) => Date.parse(a.startedDateTime) - Date.parse(b.startedDateTime))
+    .map((entry, index) => entryOf(entry, index + 1));
+}

@@ -1,0 +1,47 @@
+import type { Intent } from '../contract/conduct.ts';
+import {
+  linearCapture,
+  MAX_OVERRIDE_PATTERN_SIZE,
+  MAX_PATTERN_TEXT_LENGTH,
+  patternSize,
+} from '../scenario/pattern.ts';
+import type { Call } from './call.ts';
+
+/** Which references belong to one intended payout. */
+export interface Intents {
+  /** True when the client's owner has said so; false when it is a guess from identical bodies. */
+  readonly isDeclared: boolean;
+  /** The intended payout of an initiate; null when it is not known. */
+  readonly of: (call: Call) => string | null;
+}
+
+/** What is wrong with an intent; null when nothing is. */
+export function intentFault(intent: Intent): string | null {
+  if (typeof intent === 'string') return null;
+  const [pattern] = Object.values(intent);
+  if (patternSize(pattern!) > MAX_OVERRIDE_PATTERN_SIZE) return 'is too large a regular expression';
+  const capture = linearCapture(pattern!);
+  return 'error' in capture ? `must be a regular expression with one group: ${capture.error}` : null;
+}
+
+function fieldReader(intent: Intent): (call: Call) => string | null {
+  const textOf = ({ body }: Call, field: string): string | null => {
+    const value = body[field];
+    return typeof value === 'string' || typeof value === 'number' ? String(value) : null;
+  };
+  if (typeof intent === 'string') return (call) => textOf(call, intent);
+  const [[field, pattern]] = Object.entries(intent) as [[string, string]];
+  const capture = linearCapture(pattern);
+  return (call) =>
+    'error' in capture ? null : capture.find((textOf(call, field) ?? '').slice(0, MAX_PATTERN_TEXT_LENGTH));
+}
+
+/** The body of an initiate without its reference. */
+const withoutReference = ({ body: { client_ref_id: _reference, ...others } }: Call): string =>
+  JSON.stringify(Object.entries(others).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+
+export function intentsOf(initiates: readonly Call[], intent: Intent | undefined): Intents {
+  const read = intent === undefined ? withoutReference : fieldReader(intent);
+  const known = new Map(initiates.map((call) => [call, read(call)]));
+  return { isDeclared: intent !== undefined, of: (call) => known.get(call) ?? null };
+}

@@ -1,0 +1,155 @@
+import type {
+  CheckReport,
+  Finding,
+  RefereeSettings,
+  Severity,
+  Verdict,
+  WorldReport,
+} from '../contract/conduct.ts';
+import { SEVERITIES } from '../contract/conduct.ts';
+import { caseOf, type Case, type Evidence } from './case.ts';
+import type { Check } from './check.ts';
+import { expectationMissed } from './checks/expected-payments.ts';
+import { referenceReused, resentAfterSuccess, sameReferenceAtOnce } from './checks/one-reference.ts';
+import { neverAsked, notFoundBelieved, pendingLeft, reversalUnseen } from './checks/outcomes.ts';
+import { paidTwice, samePayoutAtOnce } from './checks/paying-again.ts';
+import { amountNotPaise, balanceRace, refusalRepeated, unfundedRetry } from './checks/refused-requests.ts';
+import { endlessRetry, noBackoff, retryAfterIgnored } from './checks/retries.ts';
+import { noTimeout, pollStorm } from './checks/waiting.ts';
+
+/** In the order of the report: what costs money first. */
+const CHECKS: readonly Check[] = [
+  paidTwice,
+  samePayoutAtOnce,
+  sameReferenceAtOnce,
+  referenceReused,
+  resentAfterSuccess,
+  neverAsked,
+  notFoundBelieved,
+  pendingLeft,
+  reversalUnseen,
+  retryAfterIgnored,
+  noBackoff,
+  endlessRetry,
+  refusalRepeated,
+  unfundedRetry,
+  pollStorm,
+  noTimeout,
+  amountNotPaise,
+  balanceRace,
+  expectationMissed,
+];
+
+/** Findings of each check that a report has; the others are counted. */
+const MOST_FINDINGS = 100;
+
+const byGravity = (a: Finding, b: Finding): number =>
+  SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity);
+
+/** Without a ledger nobody can be sure that money moved, so an error is a warning. */
+const withoutErrors = (found: Finding): Finding => ({
+  ...found,
+  severity: found.severity === 'error' ? 'warning' : found.severity,
+});
+
+const without = ({ id, severity }: Check, verdict: Verdict, reason: string | null): CheckReport => ({
+  id,
+  verdict,
+  severity,
+  reason,
+  findings: [],
+  more: 0,
+});
+
+/** The report of one check, with all of its findings. */
+function checkReport(check: Check, facts: Case, whyOff: string | undefined, evicted: number): CheckReport {
+  if (whyOff !== undefined) return without(check, 'off', whyOff);
+  const { hadOccasion, findings, unproven = null } = check.look(facts);
+  if (findings.length > 0) {
+    const sorted = (facts.ledger === null ? findings.map(withoutErrors) : findings).toSorted(byGravity);
+    const { severity } = sorted[0]!;
+    return { id: check.id, verdict: 'found', severity, reason: null, findings: sorted, more: 0 };
+  }
+  if (evicted > 0) {
+    const reason = `${evicted} older requests were dropped: raise SANDBOX_JOURNAL_ENTRIES`;
+    return without(check, 'inconclusive', reason);
+  }
+  if (!hadOccasion) return without(check, 'no_occasion', null);
+  return without(check, unproven === null ? 'passed' : 'inconclusive', unproven);
+}
+
+/** A check with no more than so many findings, the gravest. */
+function shortened(check: CheckReport, most: number): CheckReport {
+  const findings = check.findings.slice(0, most);
+  return { ...check, findings, more: check.more + check.findings.length - findings.length };
+}
+
+type Found = Pick<WorldReport['counts'], Severity>;
+
+function reportOf(name: string, checks: readonly CheckReport[], found: Found): WorldReport {
+  const judged = (verdict: Verdict): number => checks.filter((check) => check.verdict === verdict).length;
+  return {
+    name,
+    passed: found.error === 0,
+    counts: {
+      error: found.error,
+      warning: found.warning,
+      notice: found.notice,
+      passed: judged('passed'),
+      no_occasion: judged('no_occasion'),
+      inconclusive: judged('inconclusive'),
+      off: judged('off'),
+    },
+    checks: [...checks],
+  };
+}
+
+/**
+ * Judges how the client of one world behaved. Deterministic: the same evidence gives the same bytes.
+ *
+ * @param name what the report calls the world, unless the settings name it
+ */
+export function judge(name: string, evidence: Evidence, settings: RefereeSettings = {}): WorldReport {
+  const facts = caseOf(evidence, settings);
+  const checks = CHECKS.map((check) => checkReport(check, facts, settings.off?.[check.id], evidence.evicted));
+  const found: Found = { error: 0, warning: 0, notice: 0 };
+  for (const { findings } of checks) for (const { severity } of findings) found[severity] += 1;
+  return reportOf(
+    settings.name ?? name,
+    checks.map((check) => shortened(check, MOST_FINDINGS)),
+    found,
+  );
+}
+
+/** The first of these verdicts that one of two parts of a journal has is that of both together. */
+const PRECEDENCE: readonly Verdict[] = ['found', 'inconclusive', 'passed', 'no_occasion', 'off'];
+
+function mergedCheck(one: CheckReport, other: CheckReport): CheckReport {
+  const leading = PRECEDENCE.indexOf(one.verdict) <= PRECEDENCE.indexOf(other.verdict) ? one : other;
+  const findings = [...one.findings, ...other.findings].toSorted(byGravity);
+  return {
+    ...leading,
+    severity: findings[0]?.severity ?? leading.severity,
+    findings,
+    more: one.more + other.more,
+  };
+}
+
+/** A report with at most so many findings of each check, the gravest. */
+export const withFewFindings = (report: WorldReport, most: number): WorldReport => ({
+  ...report,
+  checks: report.checks.map((check) => shortened(check, most)),
+});
+
+/** One report of a world whose journal was judged in two parts: before and after a reset. */
+export function mergedReport(earlier: WorldReport, later: WorldReport): WorldReport {
+  const checks = later.checks.map((check, index) =>
+    shortened(mergedCheck(earlier.checks[index]!, check), MOST_FINDINGS),
+  );
+  const [one, other] = [earlier.counts, later.counts];
+  return reportOf(later.name, checks, {
+    error: one.error + other.error,
+    warning: one.warning + other.warning,
+    notice: one.notice + other.notice,
+  });
+}

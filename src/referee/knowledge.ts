@@ -1,0 +1,69 @@
+import type { State } from '../contract/service.ts';
+import { overlaps, type Call } from './call.ts';
+
+/** What a client knows about one reference, and the request that told it. */
+export interface Knowledge {
+  readonly of: State | 'nothing' | 'refused' | 'unknown' | 'not-found';
+  readonly from: Call | null;
+}
+
+const NOTHING: Knowledge = { of: 'nothing', from: null };
+
+/** A later state is never replaced by an earlier one, which a stale read may show. */
+const RANK: Readonly<Record<State, number>> = { PENDING: 1, SUCCESS: 2, FAILED: 2, REVERSED: 3 };
+
+const rankOf = (of: Knowledge['of']): number => RANK[of as State] ?? 0;
+
+/** What the client knows after one more answer about the reference. */
+function learn(before: Knowledge, call: Call): Knowledge {
+  const { seen } = call;
+  const { of } = before;
+  switch (seen.kind) {
+    case 'state':
+      return rankOf(seen.state) >= rankOf(of) ? { of: seen.state, from: call } : before;
+    case 'unknown':
+      if (call.route !== 'initiate') return before;
+      return rankOf(of) === 0 ? { of: 'unknown', from: call } : before;
+    case 'refused':
+      // a refused repetition says nothing about the send before it
+      return call.route === 'initiate' && of === 'nothing' ? { of: 'refused', from: call } : before;
+    case 'not-found':
+      return of === 'unknown' || of === 'PENDING' || of === 'not-found'
+        ? { of: 'not-found', from: call }
+        : before;
+    default:
+      return before;
+  }
+}
+
+/** What a client knows at the end. @param calls those about one reference, by their ids */
+export const knownAtEnd = (calls: readonly Call[]): Knowledge => calls.reduce(learn, NOTHING);
+
+/** What a client knew when it sent a request: from the answers about a reference that it had by then. */
+export function knownBefore(calls: readonly Call[], request: Call): Knowledge {
+  let known = NOTHING;
+  for (const call of calls) {
+    if (call.place >= request.place) break;
+    if (!overlaps(call, request)) known = learn(known, call);
+  }
+  return known;
+}
+
+/** Whether the payout of a reference may have happened, or may still happen: paying again could pay twice. */
+export const mayBePaid = ({ of }: Knowledge): boolean =>
+  of === 'unknown' || of === 'not-found' || of === 'PENDING' || of === 'SUCCESS';
+
+const WORDS: Readonly<Record<Knowledge['of'], string>> = {
+  nothing: 'nothing',
+  refused: 'it was refused',
+  unknown: 'the outcome is unknown',
+  'not-found': 'the service did not find it',
+  PENDING: 'PENDING',
+  SUCCESS: 'SUCCESS',
+  FAILED: 'FAILED',
+  REVERSED: 'REVERSED',
+};
+
+/** `order-7: the outcome is unknown (#3)` */
+export const knowledgeText = (reference: string, { of, from }: Knowledge): string =>
+  `${reference}: ${WORDS[of]}${from === null ? '' : ` (#${from.id})`}`;

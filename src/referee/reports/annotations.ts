@@ -1,0 +1,46 @@
+import type { CheckId, ConductReports, Finding, Severity } from '../../contract/conduct.ts';
+import { SEVERITIES } from '../../contract/conduct.ts';
+import { counted } from './summary.ts';
+
+/** GitHub keeps this many annotations of each step. */
+const MOST = 10;
+
+const escaped = (text: string): string =>
+  text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+
+interface Group {
+  readonly id: CheckId;
+  readonly severity: Severity;
+  readonly world: string;
+  readonly first: Finding;
+  count: number;
+}
+
+/** The report as workflow commands of GitHub: one annotation for each check that found something, the gravest first. */
+export function githubAnnotations({ worlds }: ConductReports): string {
+  const groups = new Map<CheckId, Group>();
+  for (const { name, checks } of worlds) {
+    for (const { id, severity, findings, more } of checks) {
+      const [first] = findings;
+      if (first === undefined) continue;
+      const known = groups.get(id);
+      const count = (known?.count ?? 0) + findings.length + more;
+      const isGraver =
+        known === undefined || SEVERITIES.indexOf(severity) < SEVERITIES.indexOf(known.severity);
+      groups.set(id, isGraver ? { id, severity, world: name, first, count } : { ...known, count });
+    }
+  }
+  return [...groups.values()]
+    .toSorted((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity))
+    .slice(0, MOST)
+    .map(({ id, severity, world, first, count }) => {
+      const text = [
+        `world ${world}: ${first.message}`,
+        ...first.lines,
+        `instead: ${first.instead}`,
+        ...(count > 1 ? [`${counted(count, 'finding')} in all`] : []),
+      ].join('\n');
+      return `::${severity} title=payout referee, ${id}::${escaped(text)}\n`;
+    })
+    .join('');
+}

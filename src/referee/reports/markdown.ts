@@ -1,0 +1,70 @@
+import type { CheckReport, ConductReports, Finding, WorldReport } from '../../contract/conduct.ts';
+import { counted, countTexts, foundChecks, hasFindings } from './summary.ts';
+
+/** A step summary of GitHub may have 1 MiB. */
+const MOST_BYTES = 1_000_000;
+const MOST_FINDINGS = 5;
+
+const ICONS = { error: '❌', warning: '⚠️', notice: 'ℹ️' } as const;
+
+/** Text of the client, which must not become markup. */
+const literal = (text: string): string => text.replaceAll(/[\\`*_{}[\]<>()#|~&!]/g, '\\$&');
+
+/** In a code block, only a fence could end it. */
+const fenced = (lines: readonly string[]): string =>
+  ['```', ...lines.map((line) => line.replaceAll('```', "'''")), '```'].join('\n');
+
+const findingText = (id: string, { severity, message, lines, knew, instead }: Finding): string =>
+  [
+    `- ${ICONS[severity]} **${id}** ${literal(message)}`,
+    '',
+    ...fenced([...lines, ...(knew === null ? [] : [`the client knew of ${knew}`]), `instead: ${instead}`])
+      .split('\n')
+      .map((line) => `  ${line}`),
+  ].join('\n');
+
+function checkText({ id, findings, more }: CheckReport): string {
+  const shown = findings.slice(0, MOST_FINDINGS);
+  const left = findings.length - shown.length + more;
+  return [
+    ...shown.map((found) => findingText(id, found)),
+    ...(left === 0 ? [] : [`- and ${left} more of ${id}`]),
+  ].join('\n');
+}
+
+function worldText(world: WorldReport): string {
+  const silent = world.checks
+    .filter(({ verdict }) => verdict === 'inconclusive' || verdict === 'off')
+    .map(({ id, verdict, reason }) => `- ${verdict} **${id}**: ${literal(reason ?? '')}`);
+  return [
+    `### ${literal(world.name)}`,
+    '',
+    countTexts(world).join(' · '),
+    '',
+    ...foundChecks(world).map(checkText),
+    ...silent,
+    '',
+  ].join('\n');
+}
+
+const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
+
+/** The report as Markdown of less than 1 MiB: worlds with findings in full while there is room, then their number. */
+export function markdownText({ passed, worlds }: ConductReports): string {
+  const found = worlds.filter(hasFindings);
+  const shown = worlds.length === 1 ? worlds : found;
+  let text = [
+    `## Payout referee: ${passed ? 'passed' : 'failed'}`,
+    '',
+    `${counted(worlds.length, 'world')}, ${worlds.length - found.length} without findings.`,
+    '\n',
+  ].join('\n');
+  let bytes = bytesOf(text);
+  for (const [index, world] of shown.entries()) {
+    const section = worldText(world);
+    bytes += bytesOf(section) + 1;
+    if (bytes > MOST_BYTES) return `${text}${counted(shown.length - index, 'world')} more with findings.\n`;
+    text += `${section}\n`;
+  }
+  return text;
+}

@@ -1,0 +1,75 @@
+import type { CheckReport, ConductReports, Finding, Severity, WorldReport } from '../../contract/conduct.ts';
+import { counted, countTexts, foundChecks, hasFindings } from './summary.ts';
+
+const MOST_WORLDS = 50;
+const MOST_FINDINGS = 5;
+
+const COLOURS: Readonly<Record<Severity, number>> = { error: 31, warning: 33, notice: 36 };
+const BOLD = 1;
+
+type Paint = (text: string, style: number) => string;
+
+/** Puts the second column of lines, which two spaces begin, at the same place in each. */
+function aligned(lines: readonly string[]): readonly string[] {
+  const split = lines.map((line) => {
+    const at = line.indexOf('  ');
+    return at === -1 ? ([line, ''] as const) : ([line.slice(0, at), line.slice(at + 2)] as const);
+  });
+  const width = Math.max(...split.map(([first]) => first.length), 0);
+  return split.map(([first, second]) => `${first.padEnd(width)}   ${second}`.trimEnd());
+}
+
+const INDENT = ' '.repeat(11);
+
+function findingLines(id: string, found: Finding, paint: Paint): readonly string[] {
+  const { severity, message, lines, knew, instead } = found;
+  return [
+    `  ${paint(severity.padEnd(7), COLOURS[severity])}  ${id}   ${message}`,
+    ...aligned(lines).map((line) => INDENT + line),
+    ...(knew === null ? [] : [`${INDENT}the client knew of ${knew}`]),
+    `${INDENT}instead: ${instead}`,
+  ];
+}
+
+function checkLines({ id, findings, more }: CheckReport, paint: Paint): readonly string[] {
+  const shown = findings.slice(0, MOST_FINDINGS);
+  const left = findings.length - shown.length + more;
+  return [
+    ...shown.flatMap((found) => findingLines(id, found, paint)),
+    ...(left === 0 ? [] : [`${INDENT}and ${left} more of ${id}`]),
+  ];
+}
+
+/** Why checks prove nothing, and which are off. */
+function reasonLines({ checks }: WorldReport): readonly string[] {
+  const texts = { inconclusive: 'inconclusive', off: 'off' } as const;
+  return checks.flatMap(({ id, verdict, reason }) =>
+    verdict === 'inconclusive' || verdict === 'off' ? [`  ${texts[verdict]}  ${id}: ${reason}`] : [],
+  );
+}
+
+function worldLines(world: WorldReport, paint: Paint): readonly string[] {
+  return [
+    [`world ${paint(world.name, BOLD)}`, ...countTexts(world)].join('   '),
+    ...foundChecks(world).flatMap((check) => checkLines(check, paint)),
+    ...reasonLines(world),
+  ];
+}
+
+/**
+ * The report as lines for people.
+ *
+ * @param isColoured only for a terminal
+ */
+export function terminalText({ worlds }: ConductReports, isColoured = false): string {
+  const paint: Paint = (text, style) => (isColoured ? `\u001b[${style}m${text}\u001b[0m` : text);
+  const found = worlds.filter(hasFindings);
+  const detailed = worlds.length === 1 ? worlds : found.slice(0, MOST_WORLDS);
+  const lines = detailed.flatMap((world) => worldLines(world, paint));
+  if (worlds.length !== 1) {
+    const left = found.length - detailed.length;
+    if (left > 0) lines.push(`and ${counted(left, 'world')} more with findings`);
+    lines.push(`${counted(worlds.length, 'world')}, ${worlds.length - found.length} without findings`);
+  }
+  return `${lines.join('\n')}\n`;
+}

@@ -1,0 +1,31 @@
+import type { Call } from './call.ts';
+
+const METHODS = { initiate: 'POST initiate', status: 'GET status', balance: 'GET balance' } as const;
+
+function answerOf({ entry, seen, status }: Call): string {
+  const { fault, outcome } = entry;
+  if (fault !== null) return fault;
+  if (outcome === 'client_gone') return 'no answer';
+  if (status === null) return outcome === 'pending' ? 'under way' : 'no answer';
+  return seen.kind === 'state' ? `${status} ${seen.state}` : `${status}`;
+}
+
+/** A request in one line, in two columns: `#3 POST initiate order-7  hang, committed; client left after 300 ms` */
+export function requestLine(call: Call): string {
+  const { entry, id, route, reference, wasLeft, seen, committed } = call;
+  const facts = [answerOf(call)];
+  if (committed === true) facts.push('committed');
+  if (committed === false && seen.kind === 'unknown') facts.push('not committed');
+  if (entry.replayed) facts.push('replayed');
+  let text = `#${id} ${route === null ? entry.request.method : METHODS[route]}`;
+  if (reference !== null) text += ` ${reference}`;
+  text += `  ${facts.join(', ')}`;
+  if (wasLeft && entry.duration_ms !== null)
+    text += `; client left after ${Math.round(entry.duration_ms)} ms`;
+  const { traceparent } = entry.request.headers;
+  if (typeof traceparent === 'string') text += `; traceparent ${traceparent}`;
+  return withoutControls(text);
+}
+
+/** References and headers are the client's own text: a report shows no control characters of theirs. */
+export const withoutControls = (text: string): string => text.replaceAll(/\p{C}/gu, '\ufffd');

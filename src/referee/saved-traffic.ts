@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { JournalEntry } from '../contract/control-answers.ts';
+import type { Evidence } from './case.ts';
+import { harEntries, TrafficError } from './har.ts';
+
+/** Traffic that was saved: the journal of a sandbox, or a HAR from a browser or a proxy. */
+
+const Saved = z.union([
+  z.object({ requests: z.array(z.unknown()), evicted: z.int().default(0) }),
+  z.array(z.unknown()).transform((requests) => ({ requests, evicted: 0 })),
+]);
+
+const OldEntry = JournalEntry.extend({ ended_after: z.int().nullable().default(null) });
+
+function entriesIn(document: unknown): {
+  readonly requests: readonly JournalEntry[];
+  readonly evicted: number;
+} {
+  const har = harEntries(document);
+  if (har !== null) return { requests: har, evicted: 0 };
+  const saved = Saved.safeParse(document);
+  if (!saved.success) {
+    throw new TrafficError('it is neither a journal ({"requests":[…]}) nor a HAR ({"log":{"entries":[…]}})');
+  }
+  const entries = z.array(OldEntry).safeParse(saved.data.requests);
+  if (entries.success) return { requests: entries.data, evicted: saved.data.evicted };
+  const [{ path, message }] = entries.error.issues as [z.core.$ZodIssue];
+  throw new TrafficError(`requests.${path.join('.')} is not as in a journal: ${message}`);
+}
+
+/** Reads saved traffic as evidence, which has no ledger. @throws TrafficError */
+export function savedTraffic(text: string): Evidence {
+  let document: unknown;
+  try {
+    document = JSON.parse(text);
+  } catch {
+    throw new TrafficError('it is not JSON');
+  }
+  const { requests, evicted } = entriesIn(document);
+  return { requests, evicted, ledger: null, wall_now: null };
+}

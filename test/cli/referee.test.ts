@@ -1,0 +1,177 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { runProgram, startProgram } from '../support/program.ts';
+import { journalOf } from '../referee/journal-of.ts';
+
+/** A client that pays again under a new reference after a 500. It ends with the exit code in EXIT. */
+const PAYS_TWICE = `
+const pay = (client_ref_id) => fetch(process.env.PAYOUT_URL + '/payout/initiate', {
+  method: 'POST',
+  headers: { authorization: 'Bearer ' + process.env.PAYOUT_KEY, 'content-type': 'application/json' },
+  body: JSON.stringify({ client_ref_id, beneficiary_name: 'Asha Rao', beneficiary_account: '000123456789',
+    beneficiary_ifsc: 'SBIN0000001', amount: 250, transfer_mode: 'IMPS' }),
+});
+const { status } = await pay('order-7');
+if (status === 500) await pay('order-7-try1');
+process.exitCode = Number(process.env.EXIT ?? 0);
+`;
+
+const ADMIN = 'the-token-of-the-admin';
+const TARGET = ['--env', 'PAYOUT_URL={url}', '--env', 'PAYOUT_KEY={key}'];
+const COMMAND = ['--', process.execPath, '--input-type=module', '-e', PAYS_TWICE];
+const LOST = ['--scenario', 'server-error-after-commit', '--intent', 'beneficiary_account'];
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), 'referee-'));
+  onTestFinished(() => rmSync(path, { recursive: true }));
+  return path;
+}
+
+test('referee runs a command against a sandbox of its own, and fails for a client that paid twice', async () => {
+  const { code, stdout, stderr } = await runProgram(['referee', ...LOST, ...TARGET, ...COMMAND]);
+  expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
+  expect(stdout).toMatch(/^world [0-9a-f]{8} {3}1 error/);
+  expect(stdout).toContain(
+    `  error    paid-twice   order-7-try1 pays again what order-7 paid: ₹250.00
+           #1 POST initiate order-7        500, committed
+           #2 POST initiate order-7-try1   500, committed
+           the client knew of order-7: the outcome is unknown (#1)
+           instead: read the status of order-7, or send order-7 again
+`,
+  );
+});
+
+test('referee ends with 0 for a client of good conduct', async () => {
+  const ended = await runProgram(['referee', '--intent', 'beneficiary_account', ...TARGET, ...COMMAND]);
+  expect(ended).toMatchObject({
+    code: 0,
+    stderr: '',
+    stdout: expect.stringMatching(/^world \w+ {3}\d+ passed/),
+  });
+});
+
+test('referee ends as the command did when that failed', async () => {
+  const ended = await runProgram(['referee', ...LOST, ...TARGET, '--env', 'EXIT=7', ...COMMAND]);
+  expect(ended).toMatchObject({ code: 7, stdout: expect.stringContaining('paid-twice') });
+});
+
+test('which findings make referee fail is chosen', async () => {
+  const with_ = (...flags: string[]) => runProgram(['referee', ...LOST, ...flags, ...TARGET, ...COMMAND]);
+  expect((await with_('--fail-on', 'never')).code).toBe(0);
+  const off = await with_('--off', 'paid-twice=another job does that');
+  expect(off).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('off  paid-twice: another job does that'),
+  });
+});
+
+test('referee fails when a required check had no occasion', async () => {
+  const { code, stderr } = await runProgram([
+    'referee',
+    '--require',
+    'amount-not-paise,poll-storm',
+    ...TARGET,
+    ...COMMAND,
+  ]);
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr:
+      'payout-sandbox: poll-storm is required, and had no occasion in any world: no request of the client tested it\n',
+  });
+});
+
+test('referee writes reports in every format', async () => {
+  const at = (name: string) => join(folderPath, name);
+  const folderPath = folder();
+  const reports = ['junit', 'markdown', 'json', 'text'].flatMap((format) => [
+    '--report',
+    `${format}=${at(format)}`,
+  ]);
+  writeFileSync(at('markdown'), '# Tests\n');
+  const { stdout } = await runProgram(
+    ['referee', ...LOST, ...reports, '--report', 'github', ...TARGET, ...COMMAND],
+    { GITHUB_STEP_SUMMARY: at('markdown') },
+  );
+  expect(stdout).toContain('::error title=payout referee, paid-twice::');
+  expect(readFileSync(at('junit'), 'utf8')).toContain('<testsuites ');
+  expect(readFileSync(at('markdown'), 'utf8')).toMatch(/^# Tests\n## Payout referee: failed/); // it is added to a summary
+  expect(JSON.parse(readFileSync(at('json'), 'utf8'))).toMatchObject({
+    passed: false,
+    worlds: [{ passed: false }],
+  });
+  expect(stdout).toContain(readFileSync(at('text'), 'utf8'));
+});
+
+test('referee judges the clients of a sandbox that runs', async () => {
+  const { url } = await startProgram({
+    SANDBOX_ADMIN_TOKEN: ADMIN,
+    SANDBOX_SCENARIO: 'server-error-after-commit',
+  });
+  const where = ['--url', url, '--intent', 'beneficiary_account'];
+  const all = await runProgram(['referee', ...where, '--admin-token', ADMIN, ...TARGET, ...COMMAND]);
+  expect(all).toMatchObject({ code: 1, stderr: '' });
+  const own = await runProgram(['referee', ...where, '--key', 'sk_test_shop', ...TARGET, ...COMMAND]);
+  expect(own).toMatchObject({ code: 1, stdout: expect.stringContaining('paid-twice') });
+  const looking = await runProgram(['referee', ...where, '--key', 'sk_test_shop']);
+  expect(looking).toMatchObject({ code: 1, stdout: expect.stringContaining('paid-twice') });
+});
+
+test('examine judges a saved journal, and errors are warnings', async () => {
+  const file = join(folder(), 'journal.json');
+  writeFileSync(file, JSON.stringify({ requests: journalOf([{ http: 500 }, { reference: 'order-1-b' }]) }));
+  const intent = ['--intent', 'beneficiary_account'];
+  const { code, stdout } = await runProgram(['examine', ...intent, file]);
+  expect([code, stdout.split('\n')[1]]).toEqual([
+    0,
+    '  warning  paid-twice   order-1-b could pay again what order-1 may have paid: ₹100.00',
+  ]);
+  expect((await runProgram(['examine', ...intent, '--fail-on', 'warning', file])).code).toBe(1);
+});
+
+test('the expected payouts and the settings are read from files', async () => {
+  const folderPath = folder();
+  const table = join(folderPath, 'payouts.csv');
+  const settings = join(folderPath, 'referee.json');
+  writeFileSync(table, 'account,amount\n000123456789,250.00\n');
+  writeFileSync(settings, '{"off":{"never-asked":"a nightly job asks"},"limits":{"sends":3}}');
+  const scenario = ['--scenario', 'server-error-after-commit'];
+  const files = ['--expect', table, '--settings', settings];
+  const { code, stdout } = await runProgram(['referee', ...scenario, ...files, ...TARGET, ...COMMAND]);
+  expect(code).toBe(1);
+  expect(stdout).toContain('000123456789 was paid ₹250.00 twice, and once was expected');
+  expect(stdout).toContain('off  never-asked: a nightly job asks');
+});
+
+test.each([
+  [['referee'], 'referee needs a command: payout-sandbox referee -- npm test'],
+  [['referee', '--', '/no/such/program'], '/no/such/program cannot be run (ENOENT)'],
+  [
+    ['referee', '--require', 'paid-twise', '--', 'true'],
+    '--require: there is no check paid-twise (did you mean paid-twice?)',
+  ],
+  [['referee', '--off', 'paid-twice', '--', 'true'], '--off must be CHECK=REASON, not "paid-twice"'],
+  [['referee', '--report', 'junit', '--', 'true'], '--report junit needs a file: --report junit=FILE'],
+  [
+    ['referee', '--report', 'pdf=x', '--', 'true'],
+    '--report must be one of junit, markdown, json, text, github, not pdf',
+  ],
+  [
+    ['referee', '--fail-on', 'all', '--', 'true'],
+    '--fail-on must be one of error, warning, notice, never, not all',
+  ],
+  [['referee', '--env', 'X', '--', 'true'], '--env must be NAME=VALUE, such as PAYOUT_URL={url}, not X'],
+  [['referee', '--expect', '/no/file', '--', 'true'], '--expect: /no/file cannot be read (ENOENT)'],
+  [
+    ['referee', '--intent', 'client_ref_id=x', '--', 'true'],
+    '--intent must be a regular expression with one group: it needs exactly one group',
+  ],
+  [['referee', '--scenario', 'no-such', '--', 'true'], 'no-such'],
+  [['referee', '--url', 'http://127.0.0.1:9', '--', 'true'], 'no sandbox answers at http://127.0.0.1:9'],
+  [['examine', 'package.json'], 'package.json cannot be examined: it is neither a journal'],
+])('%j ends with 2 and says what is wrong', async (args, message) => {
+  const { code, stderr } = await runProgram(args);
+  expect([code, stderr.trimEnd().split('\n').length]).toEqual([2, 1]);
+  expect(stderr).toContain(message);
+});

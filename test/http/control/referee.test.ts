@@ -1,0 +1,139 @@
+import { expect, test } from 'vitest';
+import { sandboxFor, type Client } from '../../support/sandbox.ts';
+
+const lostAnswer = {
+  match: { route: 'initiate', attempt: 1 },
+  effect: { commit: true, respond: { status: 500 } },
+} as const;
+
+/** A client that pays again under a new reference after a 500. */
+async function payTwice({ world, pay }: Client): Promise<void> {
+  await world.rule(lostAnswer);
+  await pay({ client_ref_id: 'order-1-a' });
+  await pay({ client_ref_id: 'order-1-b' });
+}
+
+const put = (client: Client, settings: object, path = '/_sandbox/referee', token?: string) =>
+  client.send('PUT', path, {
+    headers: {
+      'content-type': 'application/json',
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    },
+    body: JSON.stringify(settings),
+  });
+
+const BY_REFERENCE = { name: 'shop', intent: { client_ref_id: '^(order-\\d+)' } };
+
+test('the referee judges a world by what it was told about the client', async () => {
+  const { client } = await sandboxFor();
+  const one = client();
+  await payTwice(one);
+  const untold = await one.send('GET', '/_sandbox/referee');
+  expect(untold.body).toMatchObject({ passed: true, counts: { error: 0, notice: 1 } });
+  const told = await put(one, BY_REFERENCE);
+  expect(told.body).toMatchObject({ name: 'shop', passed: false, counts: { error: 1 } });
+  expect(told.body.checks[0]).toMatchObject({ id: 'paid-twice', verdict: 'found' });
+  expect((await one.send('GET', '/_sandbox/referee')).body).toEqual(told.body);
+});
+
+test.each([
+  ['text', 'text/plain; charset=utf-8', /^world shop {3}1 error/],
+  ['junit', 'application/xml; charset=utf-8', /^<\?xml/],
+  ['markdown', 'text/markdown; charset=utf-8', /^## Payout referee: failed/],
+  ['github', 'text/plain; charset=utf-8', /^::error title=payout referee, paid-twice::/],
+  ['json', 'application/json; charset=utf-8', /^\{"name":"shop"/],
+])('the report has the format %s', async (format, type, text) => {
+  const { client } = await sandboxFor();
+  const one = client();
+  await payTwice(one);
+  await put(one, BY_REFERENCE);
+  const report = await one.send('GET', `/_sandbox/referee?format=${format}`);
+  expect(report.headers.get('content-type')).toBe(type);
+  expect(report.text).toMatch(text);
+});
+
+test.each([
+  [{ intent: 'account' }, /intent/],
+  [{ intent: { client_ref_id: '^order-\\d+' } }, /intent must be a regular expression with one group/],
+  [{ intent: { client_ref_id: '(' } }, /intent must be a regular expression with one group/],
+  [{ intent: { client_ref_id: '((a{100}){100})' } }, /intent is too large a regular expression/],
+  [{ off: { 'never-asked': '' } }, /off\.never-asked must give a reason/],
+  [{ off: { 'never-aksed': 'x' } }, /never-aksed/],
+  [{ expect: [{ account: '1', amount: 1.005 }] }, /at most 2 decimals/],
+  [{ limits: { patience: 'soon' } }, /must be a duration/],
+])('the settings %j are refused with the reason', async (settings, message) => {
+  const { client } = await sandboxFor();
+  const refused = await put(client(), settings);
+  expect([refused.status, refused.body.code]).toEqual([400, 'INVALID_REQUEST']);
+  expect(refused.body.message).toMatch(message);
+});
+
+test('once the referee was told of a client, its findings outlive a reset and a cleared journal', async () => {
+  const { client } = await sandboxFor();
+  const one = client();
+  await put(one, BY_REFERENCE);
+  await payTwice(one);
+  await one.send('DELETE', '/_sandbox/requests');
+  expect((await one.world.referee()).counts).toMatchObject({ error: 1 });
+  await one.world.reset();
+  await payTwice(one);
+  await one.world.reset();
+  expect((await one.world.referee()).counts).toMatchObject({ error: 2 });
+});
+
+test('a payout that is expected may still come after the journal was cleared', async () => {
+  const { client } = await sandboxFor({ settlement: 'instant' });
+  const one = client();
+  await put(one, { expect: [{ account: '000123456789', amount: 1500.5 }] });
+  await one.balance();
+  await one.send('DELETE', '/_sandbox/requests');
+  await one.pay();
+  expect((await one.world.referee()).counts).toMatchObject({ error: 0 });
+});
+
+test('a request that the rate limit refused is judged with its reference', async () => {
+  const { client } = await sandboxFor({ rateLimit: '1/1h' });
+  const one = client();
+  await one.pay({ client_ref_id: 'order-1' });
+  for (let sent = 1; sent <= 2; sent += 1) await one.pay({ client_ref_id: 'order-2' });
+  const { checks } = await one.world.referee();
+  expect(checks.find(({ id }) => id === 'retry-after-ignored')!.findings).toMatchObject([
+    { references: ['order-2'], requests: [2, 3] },
+  ]);
+});
+
+const ADMIN = 'the-token-of-the-admin';
+
+test('with the admin token, the clients of all worlds are judged, also of those that were dropped', async () => {
+  const { client } = await sandboxFor({ adminToken: ADMIN });
+  const [one, other, quiet] = [client(), client(), client()];
+  const all = (query = '') =>
+    one.send('GET', `/_sandbox/worlds/referee${query}`, { headers: { authorization: `Bearer ${ADMIN}` } });
+  expect((await put(one, { intent: 'beneficiary_account' }, '/_sandbox/worlds/referee', ADMIN)).body).toEqual(
+    {
+      passed: true,
+      worlds: [],
+    },
+  );
+  await payTwice(one);
+  await other.balance();
+  await quiet.world.summary(); // a world to which no request came is not in the report
+  const { id } = await one.world.summary();
+  const before = await all();
+  expect(before.body.passed).toBe(false);
+  expect(
+    before.body.worlds.map(({ counts }: { counts: { error: number } }) => counts.error).toSorted(),
+  ).toEqual([0, 1]);
+  await one.send('DELETE', `/_sandbox/worlds/${id}`, { headers: { authorization: `Bearer ${ADMIN}` } });
+  const after = await all();
+  expect(after.body.worlds).toHaveLength(2);
+  expect(after.body.passed).toBe(false);
+  expect((await all('?format=text')).text).toContain('2 worlds, 1 without findings');
+});
+
+test('without the admin token, nobody reads the report on all worlds', async () => {
+  const { client } = await sandboxFor();
+  const one = client();
+  expect((await one.send('GET', '/_sandbox/worlds/referee')).status).toBe(401);
+  expect((await put(one, {}, '/_sandbox/worlds/referee')).status).toBe(401);
+});

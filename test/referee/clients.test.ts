@@ -1,0 +1,54 @@
+import { readdirSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { CHECK_IDS } from '../../src/contract/conduct.ts';
+import { startSandbox, type Sandbox } from '../../src/index.ts';
+import { START } from '../support/ways-in.ts';
+import { CORRECT } from './clients/correct.ts';
+import { FAULTY } from './clients/faulty.ts';
+import { PayoutApi } from './clients/payout-api.ts';
+
+let sandbox: Sandbox;
+beforeAll(async () => {
+  sandbox = await startSandbox({ clock: START, rateLimit: 'off' });
+});
+afterAll(() => sandbox.close());
+
+test.each(FAULTY)(
+  '$check is found ($severity): $habit',
+  async ({ check, severity, scenario, rule, settings, run }) => {
+    const world = sandbox.world();
+    if (scenario !== undefined) await world.use(scenario);
+    if (rule !== undefined) await world.rule(rule);
+    await PayoutApi.run(world, run);
+    const { checks } = await world.referee(settings ?? {});
+    const found = checks.filter(({ verdict }) => verdict === 'found');
+    expect(found.find(({ id }) => id === check)).toMatchObject({ severity });
+    // one habit is one finding: whatever else is found is no worse than a warning of the same requests
+    expect(found.filter((other) => other.id !== check && other.severity === 'error')).toEqual([]);
+  },
+);
+
+test('every check is met by a client with that habit', () => {
+  expect(new Set(FAULTY.map(({ check }) => check))).toEqual(new Set(CHECK_IDS));
+});
+
+const SCENARIOS = readdirSync(new URL('../../fixtures/scenarios', import.meta.url)).map((file) =>
+  file.replace('.yaml', ''),
+);
+
+describe.each(SCENARIOS)('in the scenario %s', (scenario) => {
+  test('no client of good conduct has an error or a warning', { timeout: 120_000 }, async () => {
+    const complaints = await Promise.all(
+      CORRECT.map(async ({ name, run }) => {
+        const world = sandbox.world();
+        await world.use(scenario);
+        await PayoutApi.run(world, run);
+        const { checks } = await world.referee({ intent: { client_ref_id: '^(order-\\d+)' } });
+        return checks
+          .flatMap(({ id, findings }) => findings.map((found) => ({ name, id, ...found })))
+          .filter(({ severity }) => severity !== 'notice');
+      }),
+    );
+    expect(complaints.flat()).toEqual([]);
+  });
+});

@@ -1,0 +1,104 @@
+import type { JournalEntry, World } from '../../../src/index.ts';
+import { PAYOUT } from '../../support/sandbox.ts';
+
+/** What a client makes of one answer. `state` is null without whole JSON of a payout. */
+export interface Answer {
+  /** 0 when no whole answer came. */
+  readonly http: number;
+  readonly state: string | null;
+  readonly txnId: string | null;
+  readonly balance: number | null;
+  /** Seconds that Retry-After names; null when it names none. */
+  readonly retryAfter: number | null;
+}
+
+const NO_ANSWER: Answer = { http: 0, state: null, txnId: null, balance: null, retryAfter: null };
+
+export type Payout = typeof PAYOUT & { readonly remarks?: string };
+
+/** An order of the client: its reference, its account and its amount differ from those of all others. */
+export const order = (number: number, change: Partial<Payout> = {}): Payout => ({
+  ...PAYOUT,
+  client_ref_id: `order-${number}`,
+  beneficiary_account: `00012345${1000 + number}`,
+  amount: 100 + number,
+  ...change,
+});
+
+/** Tells one request from another in the journal. */
+const REQUEST_HEADER = 'x-client-request';
+
+/** The three calls of the service, as a client sees them, and the pauses between them. */
+export class PayoutApi {
+  readonly world: World;
+  /** The requests under way. A client leaves a request once the journal shows that it hangs: no test waits for a timeout. */
+  readonly #underWay = new Map<string, AbortController>();
+  #sent = 0;
+
+  private constructor(world: World) {
+    this.world = world;
+  }
+
+  /** Runs a client in a world. */
+  static async run(world: World, client: (api: PayoutApi) => Promise<void>): Promise<void> {
+    const api = new PayoutApi(world);
+    const events = await world.events();
+    const watching = (async () => {
+      for await (const event of events) if (event.type === 'request') api.#leaveIfHanging(event.data);
+    })();
+    await client(api);
+    await events.return();
+    await watching;
+  }
+
+  initiate(payout: object, isPatient = false): Promise<Answer> {
+    return this.#send('/payout/initiate', { method: 'POST', body: JSON.stringify(payout) }, isPatient);
+  }
+
+  status(query: { readonly client_ref_id?: string; readonly txn_id?: string }): Promise<Answer> {
+    return this.#send(`/payout/status?${new URLSearchParams(query).toString()}`, {});
+  }
+
+  balance(): Promise<Answer> {
+    return this.#send('/client/fetchbalance', {});
+  }
+
+  /** Time passes between two requests: in the world, so that no test waits. */
+  async pause(ms: number): Promise<void> {
+    await this.world.clock.advance(`${ms}ms`);
+  }
+
+  #leaveIfHanging({ outcome, fault, request }: JournalEntry): void {
+    if (outcome !== 'pending' || fault !== 'hang') return;
+    this.#underWay.get(String(request.headers[REQUEST_HEADER]))?.abort();
+  }
+
+  async #send(path: string, init: RequestInit, isPatient = false): Promise<Answer> {
+    const { url, apiKey } = this.world;
+    const leave = new AbortController();
+    const id = String((this.#sent += 1));
+    if (!isPatient) this.#underWay.set(id, leave);
+    try {
+      const response = await fetch(url + path, {
+        ...init,
+        headers: {
+          authorization: `Bearer ${apiKey}`,
+          'content-type': 'application/json',
+          [REQUEST_HEADER]: id,
+        },
+        signal: leave.signal,
+      });
+      const text = await response.text();
+      const wait = response.headers.get('retry-after');
+      const answer = { ...NO_ANSWER, http: response.status, retryAfter: wait === null ? null : Number(wait) };
+      if (!response.ok) return answer;
+      const { data } = JSON.parse(text) as { data: { status?: string; txn_id?: string; balance?: number } };
+      const { status: state = null, txn_id: txnId = null, balance = null } = data;
+      return { ...answer, state, txnId, balance };
+    } catch {
+      return NO_ANSWER;
+    } finally {
+      this.#underWay.delete(id);
+    }
+  }
+}

@@ -1,0 +1,346 @@
+import { expect, test } from 'vitest';
+import {
+  CHECK_IDS,
+  RefereeSettings,
+  type Finding,
+  type RefereeSettingsInput,
+} from '../../src/contract/conduct.ts';
+import type { Evidence } from '../../src/referee/case.ts';
+import { judge } from '../../src/referee/judge.ts';
+import { creditAt, evidenceOf, payoutOf, type Line } from './journal-of.ts';
+
+const DAY = 86_400_000;
+const ORDERS = { intent: { client_ref_id: '^(order-\\d+)' } } as const;
+
+const verdicts = (evidence: Evidence, settings: RefereeSettingsInput = {}) =>
+  judge('a world', evidence, RefereeSettings.parse(settings));
+
+/** The verdict of one check, and how grave its findings are. */
+function verdictOf(id: string, evidence: Evidence, settings: RefereeSettingsInput = {}): string {
+  const { verdict, findings } = verdicts(evidence, settings).checks.find((check) => check.id === id)!;
+  return [verdict, ...findings.map(({ severity }) => severity)].join(' ');
+}
+
+const FAILED = { state: 'FAILED' };
+const unknown: Line = { http: 500 };
+const status = (line: Line = {}): Line => ({ route: 'status', ...line });
+const again = (reference: string, line: Line = {}): Line => ({ reference, ...line });
+
+test('a report has every check once, in the order of the table', () => {
+  expect(verdicts(evidenceOf([])).checks.map(({ id }) => id)).toEqual(CHECK_IDS);
+});
+
+test('a world without requests had no occasion for anything', () => {
+  const { passed, counts } = verdicts(evidenceOf([]));
+  expect(passed).toBe(true);
+  expect(counts).toMatchObject({ error: 0, passed: 0, no_occasion: CHECK_IDS.length });
+});
+
+test('the same evidence gives the same bytes, in whatever order the journal is listed', () => {
+  const lines = [unknown, again('order-1-b'), status({ state: 'PENDING' })];
+  const evidence = evidenceOf(lines);
+  const report = JSON.stringify(verdicts(evidence, ORDERS));
+  expect(JSON.stringify(verdicts(evidenceOf(lines), ORDERS))).toBe(report);
+  const reversed = { ...evidence, requests: evidence.requests.toReversed() };
+  expect(JSON.stringify(verdicts(reversed, ORDERS))).toBe(report);
+});
+
+test('a finding shows the requests, what the client knew, the money at stake and what to do instead', () => {
+  const { checks } = verdicts(
+    evidenceOf([{ ...unknown, change: { committed: true } }, again('order-1-b', { state: 'PENDING' })]),
+    ORDERS,
+  );
+  expect(checks[0]).toEqual({
+    id: 'paid-twice',
+    verdict: 'found',
+    severity: 'error',
+    reason: null,
+    findings: [
+      {
+        severity: 'error',
+        message: 'order-1-b pays again what order-1 paid: ₹100.00',
+        knew: 'order-1: the outcome is unknown (#1)',
+        instead: 'read the status of order-1, or send order-1 again',
+        requests: [1, 2],
+        lines: [
+          '#1 POST initiate order-1  500, committed',
+          '#2 POST initiate order-1-b  200 PENDING, committed',
+        ],
+        references: ['order-1', 'order-1-b'],
+        amount: 100,
+      },
+    ],
+    more: 0,
+  });
+});
+
+test.each<[check: string, verdict: string, lines: readonly Line[], settings?: RefereeSettingsInput]>([
+  ['paid-twice', 'no_occasion', [{ state: 'SUCCESS' }], ORDERS],
+  ['paid-twice', 'passed', [unknown, { state: 'PENDING' }], ORDERS],
+  ['paid-twice', 'passed', [unknown, status(FAILED), again('order-1-b', { state: 'PENDING' })], ORDERS],
+  ['paid-twice', 'passed', [unknown, status({ state: 'REVERSED' }), again('order-1-b')], ORDERS],
+  ['paid-twice', 'no_occasion', [{ http: 402 }, again('order-1-b', { state: 'PENDING' })], ORDERS],
+  ['paid-twice', 'found warning', [{ ...unknown }, { http: 402 }, again('order-1-b')], ORDERS],
+  ['paid-twice', 'found warning', [unknown, status({ http: 404 }), again('order-1-b')], ORDERS],
+  ['paid-twice', 'inconclusive', [unknown, again('order-2', { body: { amount: 5 } })]],
+  ['paid-twice', 'found notice', [unknown, again('order-2')]],
+  ['paid-twice', 'no_occasion', [{ state: 'PENDING' }, again('order-2', { state: 'PENDING' })]],
+  ['paid-twice', 'passed', [unknown, again('other-2')], ORDERS],
+  [
+    'paid-twice',
+    'no_occasion',
+    [{ state: 'PENDING' }, again('b', { state: 'PENDING' })],
+    { expect: [{ account: '000123456789', amount: 100, times: 2 }] },
+  ],
+  [
+    'paid-twice',
+    'found error',
+    [{ state: 'PENDING' }, again('b', { state: 'PENDING' })],
+    { intent: 'beneficiary_account' },
+  ],
+  ['same-payout-at-once', 'found error', [{ endedAfter: 2 }, again('order-1-b')], ORDERS],
+  ['same-payout-at-once', 'passed', [{ endedAfter: 2 }, again('order-2')], ORDERS],
+  ['same-payout-at-once', 'no_occasion', [{}, again('order-1-b')], ORDERS],
+  ['same-payout-at-once', 'found notice', [{ endedAfter: 2 }, again('order-2')]],
+  ['same-payout-at-once', 'inconclusive', [{ endedAfter: 2 }, again('order-2', { body: { amount: 5 } })]],
+  ['same-reference-at-once', 'found warning', [{ endedAfter: 2 }, { change: { committed: false } }]],
+  ['same-reference-at-once', 'found error', [{ endedAfter: 2 }, {}]],
+  ['same-reference-at-once', 'passed', [{}, {}]],
+  ['same-reference-at-once', 'no_occasion', [{}, again('order-2')]],
+  ['reference-reused', 'found error', [{ state: 'PENDING' }, { body: { amount: 5 } }]],
+  ['reference-reused', 'found error', [unknown, { body: { remarks: 'try 2' } }]],
+  ['reference-reused', 'passed', [{ http: 400, body: { amount: -1 } }, {}]],
+  ['reference-reused', 'passed', [unknown, {}]],
+  ['reference-reused', 'no_occasion', [{}]],
+  ['resent-after-success', 'found warning', [{ state: 'PENDING' }, status({ state: 'SUCCESS' }), {}]],
+  ['resent-after-success', 'passed', [{ state: 'PENDING' }, status({ state: 'SUCCESS', endedAfter: 3 }), {}]],
+  ['resent-after-success', 'passed', [status({ state: 'SUCCESS' }), status({ state: 'SUCCESS' })]],
+  ['resent-after-success', 'no_occasion', [{ state: 'PENDING' }, {}]],
+  ['never-asked', 'found warning', [unknown]],
+  ['never-asked', 'found warning', [{ http: 200 }]],
+  ['never-asked', 'passed', [unknown, status({ http: 404 })]],
+  ['never-asked', 'passed', [unknown, status({ http: 500 })]],
+  ['never-asked', 'passed', [unknown, { state: 'PENDING' }]],
+  ['never-asked', 'no_occasion', [{ http: 400 }, { http: 429 }]],
+  ['not-found-believed', 'found warning', [{ state: 'PENDING' }, status({ http: 404 })]],
+  [
+    'not-found-believed',
+    'found warning',
+    [{ ...unknown, change: { committed: true } }, status({ http: 404 })],
+  ],
+  [
+    'not-found-believed',
+    'passed',
+    [{ state: 'PENDING' }, status({ http: 404 }), status({ state: 'PENDING' })],
+  ],
+  ['not-found-believed', 'passed', [{ state: 'PENDING' }, status({ http: 404 }), { state: 'PENDING' }]],
+  ['not-found-believed', 'passed', [{ state: 'PENDING' }, status({ http: 404 }), status({ http: 500 })]],
+  ['not-found-believed', 'passed', [{ state: 'SUCCESS' }, status({ http: 404 })]],
+  ['not-found-believed', 'no_occasion', [unknown, status({ http: 404 })]],
+  [
+    'retry-after-ignored',
+    'found warning',
+    [{ http: 429, headers: { 'retry-after': '30' } }, { state: 'PENDING' }],
+  ],
+  ['retry-after-ignored', 'passed', [{ http: 429, headers: { 'retry-after': '30' } }, { atMs: 30_020 }]],
+  ['retry-after-ignored', 'passed', [{ http: 503, headers: { 'Retry-After': '30' } }, again('order-2')]],
+  ['retry-after-ignored', 'no_occasion', [{ http: 429 }, {}]],
+  ['no-backoff', 'found notice', [unknown, unknown, unknown, unknown]],
+  ['no-backoff', 'passed', [0, 1, 3, 7].map((atMs) => ({ http: 500, atMs, tookMs: 0.1 }))],
+  ['no-backoff', 'no_occasion', [unknown, unknown, unknown]],
+  ['endless-retry', 'found warning', Array.from({ length: 11 }, () => unknown)],
+  ['endless-retry', 'passed', Array.from({ length: 10 }, () => unknown)],
+  ['endless-retry', 'found warning', [unknown, unknown, unknown], { limits: { sends: 2 } }],
+  ['endless-retry', 'no_occasion', [unknown]],
+  ...[400, 401, 403, 413, 415, 422].map((http): [string, string, Line[]] => [
+    'refusal-repeated',
+    'found warning',
+    [{ http }, { http }],
+  ]),
+  ['refusal-repeated', 'passed', [{ http: 400, body: { amount: -1 } }, {}]],
+  ['refusal-repeated', 'no_occasion', [{ http: 409 }, { http: 409 }]],
+  ['refusal-repeated', 'no_occasion', [unknown, { http: 400 }, { http: 400 }]],
+  [
+    'refusal-repeated',
+    'no_occasion',
+    [400, 400].map((http) => ({ http, change: { code: 'DUPLICATE_REFERENCE' } })),
+  ],
+  ['unfunded-retry', 'found warning', [{ http: 402 }, { http: 402 }]],
+  ['unfunded-retry', 'passed', [{ http: 402 }, { http: 402, atMs: 60_010 }]],
+  ['unfunded-retry', 'passed', [{ http: 402 }, { route: 'balance', balance: 5 }, { http: 402 }]],
+  ['unfunded-retry', 'passed', [{ http: 402 }, again('order-2')]],
+  [
+    'unfunded-retry',
+    'passed',
+    [
+      { http: 402, change: { balance_after: 5 } },
+      { http: 402, change: { balance_before: 6 } },
+    ],
+  ],
+  ['unfunded-retry', 'no_occasion', [{}]],
+  ['poll-storm', 'found warning', Array.from({ length: 31 }, () => status({ state: 'PENDING' }))],
+  ['poll-storm', 'passed', Array.from({ length: 30 }, () => status({ state: 'PENDING' }))],
+  [
+    'poll-storm',
+    'passed',
+    Array.from({ length: 60 }, (_, index) => status({ state: index < 30 ? 'PENDING' : 'SUCCESS' })),
+  ],
+  ['poll-storm', 'found warning', [status(), status()], { limits: { reads: 1 } }],
+  ['poll-storm', 'found warning', [{}, status({ atMs: 89_000 })], { limits: { polling: 'npci' } }],
+  ['poll-storm', 'passed', [{}, status({ atMs: 90_000 })], { limits: { polling: 'npci' } }],
+  [
+    'poll-storm',
+    'found warning',
+    [1, 2, 3, 4].map((hours) => status({ atMs: hours * 1_800_000 })),
+    { limits: { polling: 'npci' } },
+  ],
+  [
+    'poll-storm',
+    'passed',
+    [1, 2, 3, 4].map((hours) => status({ atMs: hours * 3_600_000 })),
+    { limits: { polling: 'npci' } },
+  ],
+  ['poll-storm', 'no_occasion', [{}]],
+  ['no-timeout', 'found warning', [{ http: 0, tookMs: 10_001, change: { fault: 'hang' } }]],
+  ['no-timeout', 'passed', [{ http: 0, tookMs: 10_000, change: { fault: 'hang' } }]],
+  ['no-timeout', 'found warning', [{ tookMs: 11 }], { limits: { patience: '10ms' } }],
+  ['no-timeout', 'no_occasion', [{ tookMs: 9000 }]],
+  ['amount-not-paise', 'found error', [{ body: { amount: 10.005 } }]],
+  ['amount-not-paise', 'found error', [{ body: { amount: '10' } }]],
+  ['amount-not-paise', 'passed', [{ body: { amount: 10.05 } }]],
+  ['amount-not-paise', 'no_occasion', [status()]],
+  ['balance-race', 'found notice', [{ route: 'balance', balance: 100 }, { http: 402 }]],
+  ['balance-race', 'passed', [{ route: 'balance', balance: 99 }, { http: 402 }]],
+  ['balance-race', 'passed', [{ route: 'balance', balance: 100, endedAfter: 2 }, { http: 402 }]],
+  ['balance-race', 'no_occasion', [{ route: 'balance', balance: 100 }, {}]],
+  ['expectation-missed', 'no_occasion', [{}]],
+])('%s: %s (case %#)', (check, verdict, lines, settings) => {
+  expect(verdictOf(check, evidenceOf(lines), settings)).toBe(verdict);
+});
+
+test('money that came in between two sends excuses the second after a 402', () => {
+  const lines = [{ http: 402 }, { http: 402 }];
+  expect(verdictOf('unfunded-retry', evidenceOf(lines, { entries: [creditAt(500)] }))).toBe('passed');
+  expect(verdictOf('unfunded-retry', evidenceOf(lines, { entries: [creditAt(1500)] }))).toBe('found warning');
+});
+
+test('nobody has to ask about a payout that is still PENDING', () => {
+  const lost: Line = { ...unknown, change: { committed: true } };
+  const pending = { payouts: [payoutOf('order-1', [])] };
+  const paid = { payouts: [payoutOf('order-1', [['SUCCESS', 2000]])] };
+  expect(verdictOf('never-asked', evidenceOf([lost], pending))).toBe('passed');
+  expect(verdictOf('never-asked', evidenceOf([lost], paid))).toBe('found warning');
+});
+
+test('a payout last seen PENDING is left only by a client that goes on', () => {
+  const paid = { payouts: [payoutOf('order-1', [['SUCCESS', 2000]])] };
+  const sent: Line = { state: 'PENDING' };
+  const other = again('order-2', { state: 'PENDING', atMs: DAY });
+  expect(verdictOf('pending-left', evidenceOf([sent, other], paid))).toBe('found notice');
+  expect(verdictOf('pending-left', evidenceOf([sent], paid))).toBe('passed');
+  expect(verdictOf('pending-left', evidenceOf([sent, { ...other, atMs: 2000 }], paid))).toBe('passed');
+  expect(verdictOf('pending-left', evidenceOf([unknown, other], paid))).toBe('passed');
+  expect(verdictOf('pending-left', evidenceOf([sent, other]))).toBe('no_occasion');
+});
+
+test('a reversal is unseen only by a client that saw SUCCESS and goes on', () => {
+  const steps = [
+    ['SUCCESS', 500],
+    ['REVERSED', DAY],
+  ] as const;
+  const reversed = { payouts: [payoutOf('order-1', steps)] };
+  const saw: Line[] = [{ state: 'PENDING' }, status({ state: 'SUCCESS' })];
+  const later = again('order-2', { atMs: 2 * DAY });
+  const seen = status({ state: 'REVERSED', atMs: 2 * DAY });
+  expect(verdictOf('reversal-unseen', evidenceOf([...saw, later], reversed))).toBe('found warning');
+  expect(verdictOf('reversal-unseen', evidenceOf(saw, reversed))).toBe('passed');
+  expect(verdictOf('reversal-unseen', evidenceOf([...saw, seen, later], reversed))).toBe('passed');
+  expect(verdictOf('reversal-unseen', evidenceOf([saw[0]!, later], reversed))).toBe('no_occasion');
+});
+
+test('the expected payouts are compared with what the ledger shows as paid', () => {
+  const expected = { expect: [{ account: '000123456789', amount: 100 }] };
+  const paid = payoutOf('order-1', [['SUCCESS', 500]]);
+  const sent: Line = { state: 'PENDING' };
+  const ledger = (...payouts: (typeof paid)[]) => evidenceOf([sent, again('order-2', sent)], { payouts });
+  const failed = payoutOf('order-2', [['FAILED', 500]]);
+  const second = payoutOf('order-2', []);
+  const wrong = payoutOf('order-2', [], { amount: 99 });
+  expect(verdictOf('expectation-missed', ledger(paid, failed), expected)).toBe('passed');
+  expect(verdictOf('paid-twice', ledger(paid, failed), expected)).toBe('no_occasion');
+  expect(verdictOf('paid-twice', ledger(paid, second), expected)).toBe('found error');
+  expect(verdictOf('expectation-missed', ledger(failed), expected)).toBe('found error');
+  expect(verdictOf('expectation-missed', ledger(paid, wrong), expected)).toBe('found error');
+  expect(verdictOf('expectation-missed', ledger(wrong), expected)).toBe('found error error');
+});
+
+test('a client that left a hanging request may send it again, though the sandbox noticed that late', () => {
+  const left: Line = { http: 0, tookMs: 1003, endedAfter: 2, change: { fault: 'hang', outcome: 'fault' } };
+  expect(verdictOf('same-reference-at-once', evidenceOf([left, {}]))).toBe('passed');
+  const kept = { ...left, tookMs: 2000 };
+  expect(verdictOf('same-reference-at-once', evidenceOf([kept, {}]))).toBe('found warning');
+});
+
+test('a request that still hangs has lasted until now', () => {
+  const hanging: Line = { http: 0, change: { outcome: 'pending', duration_ms: null, ended_after: null } };
+  const evidence = evidenceOf([hanging]);
+  const at = (wall_now: string) => verdictOf('no-timeout', { ...evidence, wall_now });
+  expect(at('2026-01-15T10:30:10.000Z')).toBe('no_occasion');
+  expect(at('2026-01-15T10:30:10.001Z')).toBe('found warning');
+});
+
+test('a stale read does not take back what the client knows', () => {
+  const lines = [{ state: 'PENDING' }, status({ state: 'SUCCESS' }), status({ state: 'PENDING' })];
+  const other = again('order-2', { atMs: DAY });
+  const paid = { payouts: [payoutOf('order-1', [['SUCCESS', 500]])] };
+  expect(verdictOf('pending-left', evidenceOf([...lines, other], paid))).toBe('passed');
+});
+
+test('where requests were dropped from the journal, nothing has passed', () => {
+  const evidence = { ...evidenceOf([unknown, {}]), evicted: 5 };
+  const { counts } = verdicts(evidence);
+  expect(counts).toMatchObject({ passed: 0, no_occasion: 0 });
+  expect(verdictOf('never-asked', { ...evidenceOf([unknown]), evicted: 5 })).toBe('found warning');
+});
+
+test('a check that is off finds nothing, and the report shows the reason', () => {
+  const off = { off: { 'never-asked': 'a nightly job asks' } } as const;
+  const { checks, counts } = verdicts(evidenceOf([unknown]), off);
+  expect(checks.find(({ id }) => id === 'never-asked')).toMatchObject({
+    verdict: 'off',
+    reason: 'a nightly job asks',
+    findings: [],
+  });
+  expect(counts).toMatchObject({ warning: 0, off: 1 });
+});
+
+test('without a ledger, an error is a warning, and nobody knows what became of payouts', () => {
+  const evidence = { ...evidenceOf([{ body: { amount: 0.001 } }]), ledger: null };
+  expect(verdictOf('amount-not-paise', evidence)).toBe('found warning');
+  expect(verdicts(evidence).passed).toBe(true);
+});
+
+test('a report keeps a hundred findings of a check, and counts the others', () => {
+  const lines = Array.from({ length: 103 }, (_, index) => again(`order-${index}`, { body: { amount: '1' } }));
+  const report = verdicts(evidenceOf(lines));
+  const check = report.checks.find(({ id }) => id === 'amount-not-paise')!;
+  expect([check.findings.length, check.more, report.counts.error]).toEqual([100, 3, 103]);
+});
+
+test('control characters of a client do not get into the sentences of a report', () => {
+  const { checks } = verdicts(evidenceOf([again('\u001b[31m\n', { http: 500 })]));
+  const [{ message, knew, instead, lines }] = checks.flatMap(({ findings }) => findings) as [Finding];
+  expect([message, knew, instead, ...lines].join('')).not.toMatch(/\p{C}/u);
+});
+
+test('3,000 requests are judged in well under a second', () => {
+  const lines = Array.from({ length: 3000 }, (_, index): Line => {
+    const reference = `order-${Math.floor(index / 3)}`;
+    return index % 3 === 2 ? status({ reference, state: 'SUCCESS' }) : { reference, state: 'PENDING' };
+  });
+  const evidence = evidenceOf(lines);
+  verdicts(evidence, ORDERS);
+  const startedMs = performance.now();
+  verdicts(evidence, ORDERS);
+  expect(performance.now() - startedMs).toBeLessThan(1000); // 100 ms on an idle machine
+});

@@ -1,0 +1,124 @@
+import { expect, test } from 'vitest';
+import { RefereeSettings, type RefereeSettingsInput, type WorldReport } from '../../src/contract/conduct.ts';
+import { judge } from '../../src/referee/judge.ts';
+import { githubAnnotations } from '../../src/referee/reports/annotations.ts';
+import { junitXml } from '../../src/referee/reports/junit.ts';
+import { markdownText } from '../../src/referee/reports/markdown.ts';
+import { reportsOf } from '../../src/referee/reports/summary.ts';
+import { terminalText } from '../../src/referee/reports/terminal.ts';
+import { evidenceOf, type Line } from './journal-of.ts';
+
+const hang: Line = {
+  http: 0,
+  tookMs: 300,
+  change: { fault: 'hang', outcome: 'fault', committed: true },
+};
+
+/** A client that pays again under a new reference after a hang. */
+const worldOf = (
+  name: string,
+  settings: RefereeSettingsInput = { intent: 'beneficiary_account' },
+  other: Partial<Line> = {},
+): WorldReport =>
+  judge(
+    name,
+    evidenceOf([
+      { reference: 'order-7', ...hang },
+      { reference: 'order-7-try1', state: 'PENDING', ...other },
+    ]),
+    RefereeSettings.parse(settings),
+  );
+
+const calm = (name: string): WorldReport => judge(name, evidenceOf([]));
+
+test('the report for people shows each finding with its requests and what to do instead', () => {
+  const off = { intent: 'beneficiary_account', off: { 'never-asked': 'a nightly job asks' } } as const;
+  expect(terminalText(reportsOf([worldOf('retries-after-timeout', off)]))).toBe(
+    `world retries-after-timeout   1 error   2 passed   15 no occasion   1 off
+  error    paid-twice   order-7-try1 pays again what order-7 paid: ₹100.00
+           #1 POST initiate order-7        hang, committed; client left after 300 ms
+           #2 POST initiate order-7-try1   200 PENDING, committed
+           the client knew of order-7: the outcome is unknown (#1)
+           instead: read the status of order-7, or send order-7 again
+  off  never-asked: a nightly job asks
+`,
+  );
+});
+
+test('the report for people has colours only on a terminal', () => {
+  const reports = reportsOf([worldOf('a')]);
+  expect(terminalText(reports)).not.toContain('\u001b');
+  expect(terminalText(reports, true)).toContain('\u001b[31merror  \u001b[0m');
+});
+
+test('of a thousand worlds, only those with findings are shown', () => {
+  const worlds = Array.from({ length: 1000 }, (_, index) =>
+    index < 3 ? worldOf(`bad-${index}`) : calm(`calm-${index}`),
+  );
+  const text = terminalText(reportsOf(worlds));
+  expect(text).toContain('1000 worlds, 997 without findings');
+  expect(text).toContain('world bad-2');
+  expect(text).not.toContain('calm-');
+  expect(text.split('\n').length).toBeLessThan(50);
+  const many = terminalText(reportsOf(Array.from({ length: 60 }, (_, index) => worldOf(`bad-${index}`))));
+  expect(many).toContain('and 10 worlds more with findings');
+});
+
+test('in JUnit a world is a suite, a check is a case, and one without occasion is skipped', () => {
+  const xml = junitXml(reportsOf([worldOf('a <b> & "c"')]));
+  expect(xml).toMatch(/^<\?xml version="1.0" encoding="UTF-8"\?>\n<testsuites [^>]*tests="19" failures="1"/);
+  expect(xml).toContain(
+    '<testsuite name="a &lt;b&gt; &amp; &quot;c&quot;" tests="19" failures="1" errors="0" skipped="15" time="0">',
+  );
+  expect(xml).toContain('<property name="error" value="1" />');
+  expect(xml).toContain(
+    '<failure type="error" message="order-7-try1 pays again what order-7 paid: ₹100.00">error: order-7-try1',
+  );
+  expect(xml.match(/<skipped /g)).toHaveLength(15);
+  expect(xml.match(/<testcase /g)).toHaveLength(19);
+});
+
+test('in JUnit, which findings fail is chosen', () => {
+  const reports = reportsOf([worldOf('a')]);
+  const failures = (failOn: 'warning' | 'never') =>
+    junitXml(reports, failOn).match(/<failure /g)?.length ?? 0;
+  expect([failures('warning'), failures('never')]).toEqual([2, 0]); // never-asked is a warning
+  expect(junitXml(reports, 'never')).toContain('<system-out>');
+});
+
+test('in JUnit, what a client sent cannot break the XML', () => {
+  const xml = junitXml(reportsOf([worldOf('a', {}, { reference: ']]>\u0000\ud800<x>' })]));
+  // oxlint-disable-next-line no-control-regex -- the very thing under test
+  expect(xml).not.toMatch(/[\u0000-\u0008]|<x>|\ud800/);
+});
+
+test('the Markdown report shows findings, and a client cannot write markup into it', () => {
+  const text = markdownText(reportsOf([worldOf('a', undefined, { reference: '<b>```x' })]));
+  expect(text).toContain('## Payout referee: failed');
+  expect(text).toContain(
+    '❌ **paid-twice** \\<b\\>\\`\\`\\`x pays again what order\\-7 paid'.replace('\\-', '-'),
+  );
+  expect(text.match(/```/g)!.length % 2).toBe(0);
+});
+
+test('the Markdown report stays below the size of a step summary', () => {
+  const text = markdownText(reportsOf(Array.from({ length: 3000 }, (_, index) => worldOf(`bad-${index}`))));
+  expect(Buffer.byteLength(text)).toBeLessThan(1024 * 1024);
+  expect(text).toMatch(/\d+ worlds more with findings\.\n$/);
+});
+
+test('GitHub gets one annotation for each check, the gravest first', () => {
+  const text = githubAnnotations(reportsOf([worldOf('a'), worldOf('b\n100%')]));
+  const [first, ...others] = text.trimEnd().split('\n');
+  expect(first).toMatch(
+    /^::error title=payout referee, paid-twice::world a: order-7-try1 pays again what order-7 paid: ₹100.00%0A#1 POST/,
+  );
+  expect(first).toMatch(/2 findings in all$/);
+  expect(others.map((line) => line.split('::')[1])).toEqual(['warning title=payout referee, never-asked']);
+  expect(githubAnnotations(reportsOf([calm('c')]))).toBe('');
+});
+
+test('several worlds pass together only when each of them does', () => {
+  expect(reportsOf([calm('a'), worldOf('b')]).passed).toBe(false);
+  expect(reportsOf([calm('a'), calm('b')]).passed).toBe(true);
+});

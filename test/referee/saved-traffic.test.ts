@@ -1,0 +1,99 @@
+import { expect, test } from 'vitest';
+import { judge } from '../../src/referee/judge.ts';
+import { savedTraffic } from '../../src/referee/saved-traffic.ts';
+import { journalOf } from './journal-of.ts';
+
+const found = (text: string, settings: Parameters<typeof judge>[2] = {}): readonly string[] =>
+  judge('a file', savedTraffic(text), settings)
+    .checks.filter(({ verdict }) => verdict === 'found')
+    .map(({ id, severity }) => `${severity} ${id}`);
+
+const again = [{ http: 500 }, { reference: 'order-1-b' }];
+const BY_ACCOUNT = { intent: 'beneficiary_account' } as const;
+
+test('a journal that was saved is judged, and errors are warnings since there is no ledger', () => {
+  const requests = journalOf(again);
+  const all = ['warning paid-twice', 'warning never-asked'];
+  expect(found(JSON.stringify({ requests, evicted: 0 }), BY_ACCOUNT)).toEqual(all);
+  expect(found(JSON.stringify(requests.toReversed()), BY_ACCOUNT)).toEqual(all);
+});
+
+test('in a journal that does not say what overlapped, the times do', () => {
+  const sent = (tookMs: number) => [{ tookMs, state: 'PENDING' }, { state: 'PENDING' }];
+  const overlapping = journalOf(sent(1500)).map(({ ended_after: _after, ...entry }) => entry);
+  const apart = journalOf(sent(900)).map((entry) =>
+    Object.assign(entry, { ended_after: null, id: 9 - entry.id }),
+  );
+  const verdict = (requests: object[]) =>
+    found(JSON.stringify(requests)).filter((id) => id.endsWith('at-once'));
+  expect(verdict(overlapping)).toEqual(['warning same-reference-at-once']);
+  expect(verdict(apart)).toEqual([]);
+});
+
+/** An entry of a HAR, as Chromium writes it, with what does not matter left out. */
+const harEntry = (
+  second: number,
+  method: string,
+  url: string,
+  request: object | null,
+  answer: object | null,
+) => ({
+  startedDateTime: `2026-01-15T10:30:0${second}.000+05:30`,
+  time: 12.5,
+  request: {
+    method,
+    url: `https://payouts.example/v1${url}`,
+    headers: [{ name: 'Content-Type', value: 'application/json' }],
+    ...(request !== null && { postData: { mimeType: 'application/json', text: JSON.stringify(request) } }),
+  },
+  response: {
+    status: answer === null ? 0 : 200,
+    headers: [],
+    content:
+      answer === null
+        ? { size: 0 }
+        : { size: 9, encoding: 'base64', text: btoa(JSON.stringify({ data: answer })) },
+  },
+});
+
+test('a HAR of a browser is judged', () => {
+  const payout = { client_ref_id: 'order-1', beneficiary_account: '1', amount: 10.005 };
+  const entries = [
+    harEntry(2, 'GET', '/payout/status?client_ref_id=order-1', null, { status: 'PENDING' }),
+    harEntry(0, 'POST', '/payout/initiate', payout, null),
+    harEntry(3, 'POST', '/payout/initiate', { ...payout, client_ref_id: 'order-1-b' }, { status: 'PENDING' }),
+    harEntry(4, 'GET', '/assets/page.css', null, {}),
+  ];
+  const text = JSON.stringify({ log: { version: '1.2', entries } });
+  const evidence = savedTraffic(text);
+  expect(
+    evidence.requests.map(({ route, client_ref_id, outcome }) => [route, client_ref_id, outcome]),
+  ).toEqual([
+    ['initiate', 'order-1', 'client_gone'],
+    ['status', 'order-1', 'answered'],
+    ['initiate', 'order-1-b', 'answered'],
+  ]);
+  expect(found(text, BY_ACCOUNT)).toEqual(['warning paid-twice', 'warning amount-not-paise']);
+});
+
+test.each([
+  ['text', 'nothing', 'it is not JSON'],
+  ['other JSON', '{"worlds":[]}', 'it is neither a journal'],
+  ['a journal of something else', '[{"id":"x"}]', 'requests.0.id is not as in a journal'],
+  [
+    'a HAR without bodies',
+    JSON.stringify({
+      log: {
+        entries: [
+          {
+            ...harEntry(0, 'GET', '/payout/status', null, {}),
+            response: { status: 200, headers: [], content: { size: 99 } },
+          },
+        ],
+      },
+    }),
+    'record it with their content',
+  ],
+])('%s is refused with the reason', (_what, text, reason) => {
+  expect(() => savedTraffic(text)).toThrow(reason);
+});
