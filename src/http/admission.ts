@@ -1,11 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import rateLimitPlugin from '@fastify/rate-limit';
-import type {
-  FastifyInstance,
-  FastifyRequest,
-  onRequestAsyncHookHandler,
-  preValidationAsyncHookHandler,
-} from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
 import { durationText } from '../contract/duration.ts';
 import { Refusal } from '../contract/errors.ts';
 import type { WallClock } from '../log/wall-clock.ts';
@@ -141,7 +136,7 @@ export async function limitRates(
   app: FastifyInstance,
   maxWorlds: number,
   store: LimitStore | undefined,
-): Promise<preValidationAsyncHookHandler> {
+): Promise<(request: FastifyRequest, reply: FastifyReply) => Promise<void>> {
   await app.register(rateLimitPlugin, {
     global: false,
     allowList: isFree,

@@ -114,8 +114,14 @@ const asked = ({ arrival, chosenScenario }: FastifyRequest) => ({
 /** The three routes of the payout service. */
 export const payoutRoutes: FastifyPluginAsyncZod<AdmissionOptions & Waiting> = async (app, options) => {
   app.addHook('onRequest', admission(options));
-  // once the body is read, so that the journal has the reference of a refused request
-  app.addHook('preValidation', await limitRates(app, options.log.maxWorlds, options.limitStore));
+  const limitRate = await limitRates(app, options.log.maxWorlds, options.limitStore);
+  // the server's limit protects it, so it comes before the body; that of a scenario after it, so that the journal has the reference
+  app.addHook('onRequest', async (request, reply) => {
+    if (!request.scenario.hasOwnRateLimit) await limitRate(request, reply);
+  });
+  app.addHook('preValidation', async (request, reply) => {
+    if (request.scenario.hasOwnRateLimit) await limitRate(request, reply);
+  });
 
   /**
    * Submits a request to its world, and answers what became of it: normally, or as a rule orders.

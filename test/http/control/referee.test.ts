@@ -91,8 +91,8 @@ test('a payout that is expected may still come after the journal was cleared', a
   expect((await one.world.referee()).counts).toMatchObject({ error: 0 });
 });
 
-test('a request that the rate limit refused is judged with its reference', async () => {
-  const { client } = await sandboxFor({ rateLimit: '1/1h' });
+test('a request that the rate limit of a scenario refused is judged with its reference', async () => {
+  const { client } = await sandboxFor({ scenario: { rate_limit: { max: 1, per: '1h' } } });
   const one = client();
   await one.pay({ client_ref_id: 'order-1' });
   for (let sent = 1; sent <= 2; sent += 1) await one.pay({ client_ref_id: 'order-2' });

@@ -77,7 +77,7 @@ test('the rate limit counts wall time: a frozen clock does not prolong it, and a
   await expect.poll(async () => (await frozen.pay()).status).toBe(200);
 });
 
-test('an invalid initiate counts too, since the rate limit is checked before the fields of the body', async () => {
+test('an invalid initiate counts too, since the rate limit is checked before the body is read', async () => {
   const { client } = await sandboxFor({ rateLimit: '1/1h' });
   const world = client();
   expect((await world.pay({ amount: 0 })).status).toBe(400);
