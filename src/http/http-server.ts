@@ -85,12 +85,17 @@ export function httpServer(options: Options) {
     setRequestId(reply); // late, since a request may choose the dialect that leaves it out
     done();
   });
-  app.addHook('onSend', async (request, reply, payload) => {
-    const isText = typeof payload === 'string';
-    if (request.journalPlace !== undefined) await noteAnswer(reply, isText ? payload : '');
-    if (!isText || payload.length < LONG_CHARACTERS) return payload;
-    unread.wait(reply.raw, payload.length);
-    return Buffer.from(payload); // Node would set three times its length aside to write a text
+  app.addHook('onSend', (request, reply, payload, done) => {
+    const text = typeof payload === 'string' ? payload : '';
+    const send = (): void => {
+      if (text.length < LONG_CHARACTERS) return done(null, payload);
+      unread.wait(reply.raw, text.length);
+      done(null, Buffer.from(text)); // Node would set three times its length aside to write a text
+    };
+    // an answer outside the journal is sent at once: bytes that are no HTTP may follow its request, and end the connection
+    if (request.journalPlace === undefined) return send();
+    // oxlint-disable-next-line promise/no-callback-in-promise -- Fastify catches what comes after it
+    noteAnswer(reply, text).then(send, done);
   });
   app.setErrorHandler(answerError);
   takeJsonBodies(app);
