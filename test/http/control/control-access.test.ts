@@ -26,6 +26,7 @@ const ROUTES = await controlRoutes();
 /** Routes that show nothing of any world: health, metrics, the OpenAPI document and the files of the pages. */
 const WITHOUT_KEY = [
   'GET /_sandbox/health',
+  'GET /_sandbox/live',
   'GET /_sandbox/metrics',
   'GET /_sandbox/openapi.json',
   'GET /_sandbox/docs',

@@ -25,6 +25,7 @@ const txnId = (answers: Answers): string => answers['initiatePayout'].data.txn_i
 /** Calls every operation once, on a frozen clock. */
 const STORY: readonly Turn[] = [
   ['getHealth'],
+  ['getLiveness'],
   ['getModel'],
   ['listScenarios', undefined, (answer) => ({ ...answer, scenarios: answer.scenarios.slice(0, 2) })],
   [
