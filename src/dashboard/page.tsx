@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { ClockSection } from './sections/clock-section.tsx';
+import { ConductSection } from './sections/conduct-section.tsx';
 import { LiveWorld } from './live/live-world.ts';
 import { PayoutsSection } from './sections/payouts-section.tsx';
 import { RequestsSection } from './sections/requests-section.tsx';
@@ -65,6 +66,7 @@ function WorldPage({ live }: { readonly live: LiveWorld }) {
           <ClockSection live={live} onOpenPayout={openPayout} />
           <TrySection live={live} />
           <ScenarioSection live={live} />
+          <ConductSection live={live} onOpenRequest={openRequest} />
         </div>
       </main>
       <p class="unseen" aria-live="polite" data-testid="news">

@@ -10,6 +10,7 @@ export const SECTIONS = {
   clock: 'Clock',
   scenario: 'Scenario',
   try: 'Try it',
+  conduct: 'Conduct',
 } as const;
 export type SectionName = keyof typeof SECTIONS;
 
