@@ -29,6 +29,8 @@ interface LibraryOptions {
 
 /** A changed file is read when it has not changed for this long. */
 const SETTLED_MS = 50;
+/** How many characters of sources are kept beside what was compiled of them, which takes some ten times as much memory. */
+const LONGEST_KEPT = 1024 * 1024;
 /** The name of the scenario that changes none of the settings. */
 const BASE = 'default';
 const BASE_DOCUMENT: ScenarioInput = { description: 'The settings and nothing else' };
@@ -41,7 +43,11 @@ export class ScenarioLibrary implements ScenarioCompiler {
   readonly #read = new Map<string, Scenario>();
   /** What sources were compiled to, by the source itself, and by its text for those that came as data. */
   readonly #bySource = new WeakMap<ScenarioSource, Scenario>();
-  readonly #byText = new LRUCache<string, Scenario>({ max: 100 });
+  readonly #byText = new LRUCache<string, Scenario>({
+    max: 100,
+    maxSize: LONGEST_KEPT,
+    sizeCalculation: (_scenario, text) => text.length,
+  });
   readonly #activeName: string;
   readonly #options: LibraryOptions;
   readonly #watchers: FSWatcher[] = [];
