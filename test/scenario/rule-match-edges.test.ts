@@ -65,7 +65,7 @@ test.each([
   expect(tests.every((holds) => holds(fields('IMPS')))).toBe(false);
 });
 
-test.each(['constructor', 'toString', '__proto__'])(
+test.each(['constructor', '__proto__'])(
   'a rule on a header called %s matches no request without it',
   (name) => {
     const header = Object.fromEntries([[name, { prefix: 'a' }]]);
