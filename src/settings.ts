@@ -85,7 +85,7 @@ export const atMost = (count: number, partOfHeap: number, bytesEach = 1): number
   Math.min(count, Math.floor((getHeapStatistics().heap_size_limit * partOfHeap) / bytesEach));
 
 const MIB = 1024 * 1024;
-const WORST_TRANSACTION_BYTES = 1536; // with every text field at its longest, in two-byte characters
+const WORST_TRANSACTION_BYTES = 2560; // with every text field at its longest, in two-byte characters, and a timeline of its own
 const WORST_CONNECTION_BYTES = 96 * 1024; // with its headers and its body at their largest
 
 const onOrOff = z.enum(['on', 'off']);

@@ -88,6 +88,9 @@ const Step = z.strictObject({
 });
 export type Step = Readonly<z.infer<typeof Step>>;
 
+/** The longest timeline that a scenario can plan, and two forced steps after it. */
+const MAX_STEPS = 22;
+
 /** How long status reads do not find a payout: for so many reads, or until a world time; and the rule that hides it. */
 const Hidden = z.union([
   z.strictObject({ reads: Reads, by: Origin }),
@@ -111,7 +114,7 @@ const Payout = z.strictObject({
   /** What decided its timeline: a rule (`scenario/rule`), or the settlement of a scenario. */
   plannedBy: Origin,
   /** Decided at initiate. The first `stepsDone` of it have happened. */
-  timeline: z.array(Step).max(100).readonly(),
+  timeline: z.array(Step).max(MAX_STEPS).readonly(),
   stepsDone: Count,
   hidden: Hidden.nullable(),
   /** Status reads so far; counted only while something waits for them. */

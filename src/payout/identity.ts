@@ -87,16 +87,28 @@ export function formatUtr(mode: TransferMode, atMs: number, serial: number): str
   }
 }
 
-/** The UTR of a serial, or of the next serial whose UTR is not taken. */
+/**
+ * The UTR of a serial, or of the next serial whose UTR is not taken.
+ *
+ * @param nextSerials what earlier searches found, so that payouts that want the same UTR do not search all over again; updated
+ */
 export function freeUtr(
   mode: TransferMode,
   atMs: number,
   serial: number,
   taken: ReadonlySet<string>,
+  nextSerials: Map<string, number>,
 ): string {
-  for (let tried = 0; tried <= taken.size; tried += 1) {
-    const utr = formatUtr(mode, atMs, (serial + tried) % UTR_SERIALS);
-    if (!taken.has(utr)) return utr;
+  const passed: string[] = [];
+  for (let next = serial; passed.length <= taken.size;) {
+    const utr = formatUtr(mode, atMs, next % UTR_SERIALS);
+    next += 1;
+    if (!taken.has(utr)) {
+      for (const one of passed) nextSerials.set(one, next);
+      return utr;
+    }
+    passed.push(utr);
+    next = Math.max(next, nextSerials.get(utr) ?? 0);
   }
   throw new Error('unreachable: more UTRs were tried than are taken');
 }

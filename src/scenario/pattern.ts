@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { RE2JS } from 're2js';
 import type { Match } from '../contract/scenario-document.ts';
 
@@ -43,6 +44,24 @@ export function patternSize(pattern: string): number {
 }
 
 /**
+ * What was compiled, for as long as it is used: a pattern of ten characters may take 80 KB. What was dropped is compiled
+ * again, which takes about a millisecond for the largest.
+ */
+const compiled = new LRUCache<string, RE2JS>({
+  maxSize: 500_000, // some 40 MB
+  sizeCalculation: (_compiled, pattern) => patternSize(pattern),
+});
+
+/** @throws Error for what is no regular expression */
+function compile(pattern: string): RE2JS {
+  const known = compiled.get(pattern);
+  if (known !== undefined) return known;
+  const made = RE2JS.compile(pattern);
+  compiled.set(pattern, made);
+  return made;
+}
+
+/**
  * Makes a test of a regular expression, or says what is wrong with it. Expressions have RE2's syntax (no look-around, no
  * back-references) and running time, which is linear in the text whatever the expression, since users write them. `find`
  * runs the NFA; the DFA behind `test` is faster on average, but building its states takes ten times as long on hostile
@@ -52,8 +71,8 @@ export function linearPattern(
   pattern: string,
 ): { readonly test: (text: string) => boolean } | { readonly error: string } {
   try {
-    const compiled = RE2JS.compile(pattern);
-    return { test: (text) => compiled.matcher(text).find() };
+    compile(pattern);
+    return { test: (text) => compile(pattern).matcher(text).find() };
   } catch (error) {
     return { error: (error as Error).message };
   }

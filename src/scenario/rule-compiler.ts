@@ -55,7 +55,10 @@ function textTest(match: TextMatch, patternOf: PatternOf, report: Report): Test<
 
 function numberTest(match: NumberMatch): Test<number> {
   if (typeof match === 'number') return (value) => value === match;
-  if (Array.isArray(match)) return (value) => match.includes(value);
+  if (Array.isArray(match)) {
+    const numbers = new Set(match);
+    return (value) => numbers.has(value);
+  }
   const { gt = -Infinity, gte = -Infinity, lt = Infinity, lte = Infinity } = match;
   return (value) => value > gt && value >= gte && value < lt && value <= lte;
 }
@@ -159,8 +162,9 @@ export function compileMatch(match: Match, patternOf: PatternOf, report: Report)
   for (const [name, wanted] of Object.entries(header ?? {})) {
     const test = textTest(wanted, patternOf, reportIn(report, 'header', name));
     const isPattern = typeof wanted === 'object' && 'matches' in wanted;
+    const key = name.toLowerCase();
     tests.push(({ headers }) => {
-      const values = listed(headers[name.toLowerCase()] ?? []);
+      const values = Object.hasOwn(headers, key) ? listed(headers[key] ?? []) : []; // `constructor` is none
       const length = values.reduce((sum, value) => sum + value.length + 1, -1);
       return (!isPattern || length <= MAX_PATTERN_TEXT_LENGTH) && values.some((value) => test(value));
     });

@@ -1,4 +1,5 @@
 import type { Effect as EffectDocument, RouteName } from '../contract/scenario-document.ts';
+import { oneMore } from '../contract/snapshot-lines.ts';
 import type { Draw, PlannedStep } from '../payout/settlement.ts';
 
 /** The delay of an answer, in ms of wall time. */
@@ -90,11 +91,11 @@ export function takeRule(
     if (!rule.matches(facts)) continue;
     const use = uses.get(rule.id) ?? { matched: 0, taken: 0 };
     uses.set(rule.id, use);
-    use.matched += 1;
+    use.matched = oneMore(use.matched);
     if (use.matched <= rule.skip) continue;
     if (rule.times !== null && use.taken >= rule.times) continue;
     if (rule.probability !== null && draw(`rule ${rule.id}`) >= rule.probability) continue;
-    use.taken += 1;
+    use.taken = oneMore(use.taken);
     return rule;
   }
   return null;

@@ -1,6 +1,6 @@
 import { Refusal } from '../contract/errors.ts';
 import type { State } from '../contract/service.ts';
-import type { Entry, Payout } from '../contract/snapshot-lines.ts';
+import { oneMore, type Entry, type Payout } from '../contract/snapshot-lines.ts';
 import { invariant, payOut, refund } from '../payout/money.ts';
 import { afterStep, isMoneyBack, nextDueMs, nextStep } from '../payout/payout.ts';
 import { freeUtr } from '../payout/identity.ts';
@@ -95,7 +95,7 @@ export function settleDue(state: WorldState, limit: number, events: StateEvent[]
 /** Counts one status read, and applies the steps that waited for it. */
 export function countRead(state: WorldState, position: number, events: StateEvent[]): void {
   const payout = state.payouts[position]!;
-  const reads = payout.reads + 1;
+  const reads = oneMore(payout.reads);
   state.payouts[position] = { ...payout, reads };
   while ((nextStep(state.payouts[position])?.polls ?? Infinity) <= reads) {
     takeStep(state, position, nowMs(state), events);
@@ -108,7 +108,7 @@ export function takeStep(state: WorldState, position: number, atMs: number, even
   const before = payouts[position]!;
   let { utr } = before;
   if (utr === null && nextStep(before)?.utr === true) {
-    utr = freeUtr(before.transferMode, atMs, before.utrSerial, index.utrs);
+    utr = freeUtr(before.transferMode, atMs, before.utrSerial, index.utrs, index.nextSerials);
     index.utrs.add(utr);
   }
   const after = afterStep(before, atMs, utr);

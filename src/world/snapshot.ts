@@ -5,7 +5,15 @@ import { isMoneyBack, timelineFault } from '../payout/payout.ts';
 import { documentBytes } from '../scenario/rule.ts';
 import { ScenarioError } from '../scenario/scenario-file.ts';
 import type { ScenarioCompiler } from '../scenario/scenario.ts';
-import { attemptsHeld, indexPayout, nowMs, openWorld, useScenario, type WorldState } from './state.ts';
+import {
+  attemptsHeld,
+  COUNTS_A_RECORD,
+  indexPayout,
+  nowMs,
+  openWorld,
+  useScenario,
+  type WorldState,
+} from './state.ts';
 import { brokenInvariants, findPayout } from './ledger.ts';
 import { MAX_OVERRIDES } from './operations.ts';
 
@@ -44,10 +52,11 @@ function* itemsOf(lists: Readonly<Record<string, readonly unknown[]>>): Generato
   }
 }
 
-/** How much an item counts against SANDBOX_MAX_TRANSACTIONS. */
+/** How much an item counts against SANDBOX_MAX_TRANSACTIONS. A payout counts with the entry that debits it, which comes first. */
 export function recordsOf(item: WorldItem): number {
-  if ('entry' in item) return item.entry.kind === 'credit' || item.entry.kind === 'debit' ? 1 : 0;
-  return 'payout' in item || 'refused' in item ? 1 : 0;
+  if ('entry' in item) return item.entry.kind === 'opening' || item.entry.kind === 'refund' ? 0 : 1;
+  if ('use' in item || 'attempts' in item) return 1 / COUNTS_A_RECORD;
+  return 'refused' in item ? 1 : 0;
 }
 
 /** About how many bytes an item counts against SANDBOX_SCENARIO_MEMORY, before its patterns are compiled. */

@@ -6,6 +6,7 @@ import {
   type ClockState,
   type Entry,
   LATEST_MS,
+  oneMore,
   type Payout,
   type ScenarioSource,
 } from '../contract/snapshot-lines.ts';
@@ -61,6 +62,8 @@ const emptyIndex = (base: Scenario) => ({
   /** The position of the latest payout of each reference. */
   byReference: new Map<string, number>(),
   utrs: new Set<string>(),
+  /** Of UTRs that were taken when a payout wanted them: from which serial on one may be free. */
+  nextSerials: new Map<string, number>(),
   due: new TinyQueue<Due>([], byDueTime),
   /** So many payouts, worth so much. Counted apart from the wallet, so that each proves the other. */
   tallies: {
@@ -142,11 +145,15 @@ export const isFrozen = ({ clock }: WorldState): boolean => clock.frozenAtMs !==
 export const isUntouched = ({ entries, refused }: WorldState): boolean =>
   entries.length === 1 && refused.size === 0;
 
-/** What counts against SANDBOX_MAX_TRANSACTIONS: payouts, remembered refusals, credits and debits. */
-export const recordsHeld = ({ payouts, refused, entries, index }: WorldState): number => {
+/** So many counts of a rule or of a reference take as much memory as one payout. */
+export const COUNTS_A_RECORD = 8;
+
+/** What counts against SANDBOX_MAX_TRANSACTIONS: payouts, remembered refusals, credits and debits, and many counts of rules. */
+export const recordsHeld = ({ payouts, refused, entries, uses, index }: WorldState): number => {
   const { FAILED, REVERSED } = index.tallies;
   const entriesOfPayouts = payouts.length + FAILED.count + REVERSED.count;
-  return payouts.length + refused.size + entries.length - 1 - entriesOfPayouts;
+  const ofRules = Math.floor(uses.size / COUNTS_A_RECORD);
+  return payouts.length + refused.size + entries.length - 1 - entriesOfPayouts + ofRules;
 };
 
 /** About how many bytes its rules on top take, and its scenario, if it chose one: others share that of the server. */
@@ -226,7 +233,7 @@ export const attemptsHeld = ({ recent, older }: Attempts): number => recent.size
 export function countAttempt(attempts: Attempts, route: RouteName, id: string, isFull: boolean): number {
   if (id.length > MAX_TEXT_LENGTH) return 1; // no payout can have it
   const key = `${route} ${id}`;
-  const attempt = (attempts.recent.get(key) ?? attempts.older.get(key) ?? 0) + 1;
+  const attempt = oneMore(attempts.recent.get(key) ?? attempts.older.get(key) ?? 0);
   attempts.older.delete(key);
   attempts.recent.set(key, attempt);
   if (attempts.recent.size >= MAX_ATTEMPTS / 2 || (isFull && attempt === 1)) {

@@ -150,11 +150,32 @@ test('a UTR needs a serial number within its range', () => {
 
 test('a UTR that is taken is replaced by the next free one', () => {
   const taken = new Set([5, 6].map((serial) => formatUtr('IMPS', at(0), serial)));
-  const of = (serial: number): string => freeUtr('IMPS', at(0), serial, taken);
+  const of = (serial: number): string => freeUtr('IMPS', at(0), serial, taken, new Map());
   expect(of(5)).toBe(formatUtr('IMPS', at(0), 7));
   expect(of(4)).toBe(formatUtr('IMPS', at(0), 4));
   taken.add(of(5));
   expect(of(5)).toBe(formatUtr('IMPS', at(0), 8));
+});
+
+test('payouts that want the same UTR get the next free ones, each after a few looks', () => {
+  let looks = 0;
+  class Counted extends Set<string> {
+    override has(utr: string): boolean {
+      looks += 1;
+      return super.has(utr);
+    }
+  }
+  const taken = new Counted();
+  const nextSerials = new Map<string, number>();
+  const wanted = Array.from({ length: 600 }, (_, nth) => (nth % 3 === 0 ? 7 : UTR_SERIALS - (nth % 50) - 1));
+  for (const serial of wanted) {
+    let next = serial;
+    while (Set.prototype.has.call(taken, formatUtr('NEFT', at(0), next % UTR_SERIALS))) next += 1;
+    const utr = freeUtr('NEFT', at(0), serial, taken, nextSerials);
+    expect(utr).toBe(formatUtr('NEFT', at(0), next % UTR_SERIALS));
+    taken.add(utr);
+  }
+  expect(looks).toBeLessThan(10 * wanted.length);
 });
 
 test('an entry that does not explain the balance is never written', () => {

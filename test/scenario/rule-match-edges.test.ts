@@ -65,3 +65,11 @@ test.each([
   expect(tests.every((holds) => holds(fields('NEFT')))).toBe(true);
   expect(tests.every((holds) => holds(fields('IMPS')))).toBe(false);
 });
+
+test.each(['constructor', '__proto__'])(
+  'a rule on a header called %s matches no request without it',
+  (name) => {
+    const header = Object.fromEntries([[name, { prefix: 'a' }]]);
+    expect(compileAndMatch({ header })).toEqual({ holds: false, places: [] });
+  },
+);

@@ -135,6 +135,22 @@ test.each<[string, (text: string) => string | Buffer, object, Record<string, str
     refused(expect.stringMatching(/damaged at line \d+/)),
   ],
   [
+    'with a seed longer than a scenario may have',
+    (text) => resealed(text.replace(/"seed":"[^"]*"/, `"seed":"${'7'.repeat(129)}"`)),
+    refused(expect.stringMatching(/damaged at line 2: scenario.source.settings.seed/)),
+  ],
+  [
+    'with a longer timeline than a scenario can plan',
+    (text) =>
+      resealed(
+        text.replace(
+          /"timeline":\[(.*?)\]/,
+          (_all, step: string) => `"timeline":[${Array(23).fill(step).join()}]`,
+        ),
+      ),
+    refused(expect.stringMatching(/damaged at line \d+: timeline/)),
+  ],
+  [
     'with a line of more than a mebibyte',
     (text) => text.replace('Asha', 'x'.repeat(1_200_000)),
     refused('A line of this snapshot is longer than 1048576 characters'),
@@ -234,6 +250,44 @@ test('a snapshot counts against SANDBOX_MAX_TRANSACTIONS while it is sent, and n
   socket.destroy();
   await expect.poll(probe).toBe('STATE_REFUSED');
   expect((await put(client(), text)).status).toBe(200);
+});
+
+test('the debits of a snapshot count against SANDBOX_MAX_TRANSACTIONS before its payouts have come', async () => {
+  const { client } = await sandboxFor({ ...SETTINGS, maxTransactions: 2 });
+  const lines = linesOf(await snapshotWith(3));
+  const firstPayout = lines.findIndex((line) => line.startsWith('{"payout"'));
+  const answer = await put(client(), `${lines.slice(0, firstPayout).join('\n')}\n`);
+  expect(answer).toMatchObject({ status: 500, body: { code: 'SANDBOX_FULL' } });
+});
+
+test('the counts of rules that a snapshot has count against SANDBOX_MAX_TRANSACTIONS, eight as one', async () => {
+  const { client } = await sandboxFor({ ...SETTINGS, maxTransactions: 2 });
+  const withCounts = async (count: number): Promise<string> => {
+    const uses = Array.from(
+      { length: count },
+      (_, nth) => `{"use":{"rule":"x/${nth}","matched":1,"taken":1}}`,
+    );
+    return resealed((await snapshotWith(0)).replace('{"end"', `${uses.join('\n')}\n{"end"`));
+  };
+  const full = { status: 500, body: { code: 'SANDBOX_FULL' } };
+  expect(await put(client(), await withCounts(17))).toMatchObject(full);
+  expect((await put(client(), await withCounts(16))).status).toBe(200);
+  expect(await client().pay()).toMatchObject(full);
+});
+
+test('counts at the most that a snapshot may have stay there, so that the next snapshot can be restored too', async () => {
+  const { client } = await sandboxFor(SETTINGS);
+  const { world, pay } = client();
+  await world.rule({ name: 'seen', match: { route: 'initiate' }, effect: { delay: '1ms' } });
+  await pay();
+  const text = (await world.snapshot())
+    .replace('"matched":1,"taken":1', '"matched":1000000000000,"taken":1000000000000')
+    .replace('"count":1', '"count":1000000000000');
+  await world.restore(resealed(text));
+  await pay();
+  const after = await world.snapshot();
+  expect(after).toContain('"matched":1000000000000,"taken":1000000000000');
+  await world.restore(after);
 });
 
 test('a snapshot of more payouts than the sandbox may hold is refused, with the name of the setting', async () => {
