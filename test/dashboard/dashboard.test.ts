@@ -140,7 +140,7 @@ describe.skipIf(!hasBrowser)(`the dashboard${needsBrowser}`, { timeout: 60_000 }
     await row('after').waitFor();
     await payer.world.restore(snapshot);
     await row('after').waitFor({ state: 'detached' });
-    await row('before').waitFor();
+    expect(await row('before').count()).toBe(1);
   });
 
   test('shows the entry of a refund in the payout that is open', async () => {
@@ -151,6 +151,7 @@ describe.skipIf(!hasBrowser)(`the dashboard${needsBrowser}`, { timeout: 60_000 }
     await detail.getByText('−₹1,500.50').waitFor();
     await detail.getByRole('button', { name: 'Make it FAILED' }).click();
     await detail.getByText('+₹1,500.50').waitFor();
+    expect(await payer.world.balance()).toBe(1_000_000);
   });
 
   test('switches a failure on for the next payout only', async () => {
