@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import type { JournalEntry } from '../../src/contract/control-answers.ts';
 import { curlOf, curlOfRequest } from '../../src/dashboard/detail/curl.ts';
-import { istDay, istMoment, istTime, utcMoment } from '../../src/dashboard/lists/formats.ts';
+import { duration, istDay, istMoment, istTime, utcMoment } from '../../src/dashboard/lists/formats.ts';
 import { REQUEST_KINDS, wantedRequests, type RequestKind } from '../../src/dashboard/lists/request-filter.ts';
 
 /** The arguments that a shell gives to curl. */
@@ -105,4 +105,14 @@ test.each<[string, JournalEntry, readonly RequestKind[]]>([
     (kind) => wantedRequests([row], kind, '').length === 1,
   );
   expect(found.toSorted()).toEqual(['all', ...kinds].toSorted());
+});
+
+test.each([
+  [999, '999 ms'],
+  [1000, '1 s'],
+  [61_000, '1 min 1 s'],
+  [3_600_000, '1 h'],
+  [93_784_000, '1 d 2 h'],
+])('%i ms are shown as %s', (ms, text) => {
+  expect(duration(ms)).toBe(text);
 });

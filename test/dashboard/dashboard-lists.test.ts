@@ -4,6 +4,7 @@ import { BalanceLine } from '../../src/dashboard/lists/balance-line.ts';
 import { PayoutList } from '../../src/dashboard/lists/payout-list.ts';
 import { wantedPayouts, NO_FILTER } from '../../src/dashboard/lists/payout-filter.ts';
 import { Together } from '../../src/dashboard/live/together.ts';
+import { magicAccount, onTop } from '../../src/dashboard/sections/failure-switches.ts';
 import { WorldPages } from '../../src/dashboard/live/world-pages.ts';
 import { sandboxFor } from '../support/sandbox.ts';
 
@@ -156,4 +157,14 @@ test('what is ordered while a task runs is done by one more run', async () => {
   finish();
   await expect.poll(() => runs).toBe(2);
   finish();
+});
+
+test('a magic failure that is switched on for every payout matches every account', async () => {
+  const { client } = await sandboxFor({ settlement: 'manual' });
+  const { world, pay } = client();
+  const magic = (await world.rules('magic')).find(
+    (rule) => magicAccount(rule) !== null && rule.name === 'status-429',
+  );
+  await world.rule(onTop(magic!));
+  expect((await pay()).status).toBe(429);
 });

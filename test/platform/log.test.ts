@@ -1,5 +1,7 @@
 import { execFile, spawnSync } from 'node:child_process';
-import { utimesSync } from 'node:fs';
+import { once } from 'node:events';
+import { existsSync, utimesSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { promisify } from 'node:util';
@@ -9,7 +11,17 @@ import { logOptions } from '../../src/platform/logging.ts';
 import { systemClock } from '../../src/platform/system-clock.ts';
 import { startServer } from '../../src/server.ts';
 import { readSettings } from '../../src/settings.ts';
-import { ask, hasTerminal, linesOf, logLines, startOnTerminal, startProgram } from '../support/program.ts';
+import {
+  ask,
+  hasTerminal,
+  linesOf,
+  logLines,
+  MAIN,
+  Program,
+  runInProcess,
+  startOnTerminal,
+  startProgram,
+} from '../support/program.ts';
 import { stateFolder } from '../support/state-folder.ts';
 
 const KEY = 'sk_test_NobodyMaySeeThis-7351';
@@ -226,6 +238,22 @@ test('a sandbox keeps answering when its log output is closed', async () => {
   expect(await program.stop()).toMatchObject({ code: 0, stderr: '' });
 });
 
+test.skipIf(!existsSync('/dev/full'))(
+  'a sandbox keeps answering when the disk of its log is full',
+  async () => {
+    const free = createServer().listen(0, '127.0.0.1');
+    await once(free, 'listening');
+    const { port } = free.address() as AddressInfo;
+    await new Promise((resolve) => free.close(resolve));
+    const toFullDisk = ['-c', 'exec "$0" "$@" > /dev/full', process.execPath, MAIN];
+    const program = new Program('sh', toFullDisk, { PORT: String(port) });
+    const url = `http://127.0.0.1:${port}`;
+    expect(await runInProcess(['health', '--url', url, '--wait', '20s'])).toMatchObject({ code: 0 });
+    expect((await ask(`${url}/payout/initiate`, KEY, {})).status).toBe(200);
+    expect(await program.stop()).toMatchObject({ code: 0, stderr: '' });
+  },
+);
+
 test('all log lines are written before the program ends', async () => {
   const { program, url } = await startProgram({ SANDBOX_RATE_LIMIT: 'off' });
   const references = Array.from({ length: 300 }, (_, i) => `ref-${i}`);
@@ -374,6 +402,12 @@ test.each([
   expect(log).toContain('***');
   for (let length = secret.length; length > 11; length -= 1)
     expect(log).not.toContain(secret.slice(0, length));
+});
+
+test('the log masks the whole of a key that begins with another one', async () => {
+  const { stop, url } = await startLogged({ SANDBOX_API_KEYS: 'Red,Red+Team_9f3c1e7a' });
+  await ask(`${url}/nope/Red+Team_9f3c1e7a`, 'Red');
+  expect(linesOf(await stop(), 'request')[0]).toMatchObject({ path: '/nope/***' });
 });
 
 test.each(['123456789', '000123456789'])(

@@ -60,6 +60,14 @@ test('a header with an unknown scenario is refused, with the known names', async
   }
 });
 
+test('a key that is not accepted is refused in the dialect of the scenario that the request chooses', async () => {
+  const folder = folderWith({ 'mine.yaml': 'dialect: { errors: { body: problem } }' });
+  const { url } = await sandboxFor({ scenarios: folder });
+  const headers = { authorization: 'Bearer sk_live_1', 'x-sandbox-scenario': 'mine' };
+  const refused = await fetch(`${url}/client/fetchbalance`, { headers });
+  expect(await refused.json()).toMatchObject({ title: 'Unauthorized', status: 401, code: 'UNAUTHORIZED' });
+});
+
 test('a scenario in the scenarios folder replaces a built-in one of the same name', async () => {
   const { client } = await sandboxFor({
     scenario: 'server-error',

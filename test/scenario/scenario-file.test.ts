@@ -324,6 +324,12 @@ test('validate prints the errors and exits with 1, or prints ok and exits with 0
   expect(await runInProcess(['validate'])).toMatchObject({ code: 2, stdout: '' });
 });
 
+test('validate exits with 1 if any file is wrong, whichever comes last', async () => {
+  const file = writeFiles({ 'good.yaml': EVERYTHING, 'bad.yaml': 'sed: 1' });
+  const { code } = await runInProcess(['validate', file('bad.yaml'), file('good.yaml')]);
+  expect(code).toBe(1);
+});
+
 test('the shipped JSON Schema is the one that the program prints', async () => {
   const { code, stdout } = await runInProcess(['schema']);
   expect(code).toBe(0);

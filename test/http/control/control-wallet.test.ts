@@ -108,6 +108,13 @@ test('the ledger entries explain every paisa, with kind, amount, balance and tim
   });
 });
 
+test('money that came back is that of failed and of reversed payouts', async () => {
+  const { client } = await sandboxFor(SETTINGS);
+  const world = client();
+  for (const state of STATES) await payoutIn(world, state, state);
+  expect(await world.world.wallet()).toMatchObject({ in_flight: 100, paid_out: 100, came_back: 200 });
+});
+
 test('the summary of a world has its balance, payouts by state, clock, scenario and invariants', async () => {
   const { client } = await sandboxFor(SETTINGS);
   const world = client();

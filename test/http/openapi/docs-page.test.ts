@@ -51,6 +51,7 @@ test.each([
     const headers = { 'accept-encoding': accepted };
     const css = await fetch(`${url}/_sandbox/docs/swagger-ui.css`, { headers });
     expect(css.headers.get('content-encoding')).toBe(encoding);
+    expect(css.headers.get('vary')).toBe('accept-encoding'); // else a cache serves one client's encoding to another
     expect(await css.text()).toBe(CSS);
   },
 );
