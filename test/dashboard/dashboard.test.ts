@@ -29,6 +29,7 @@ describe.skipIf(!hasBrowser)(`the dashboard${needsBrowser}`, { timeout: 60_000 }
     await payer.pay({ client_ref_id: 'order-1', amount: 10.005 });
     const finding = section('Conduct').getByRole('listitem').filter({ hasText: 'amount-not-paise' });
     await finding.getByText('Instead: count in whole paise').waitFor();
+    expect(await section('Conduct').getByRole('listitem').count()).toBe(1);
     await finding.getByRole('button', { name: '#1' }).click();
     await section('Requests').getByRole('region', { name: 'Request 1' }).waitFor();
   });
