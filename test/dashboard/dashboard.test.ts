@@ -23,6 +23,17 @@ describe.skipIf(!hasBrowser)(`the dashboard${needsBrowser}`, { timeout: 60_000 }
     return { url, payer, seen, page: seen.page, section: seen.section };
   }
 
+  test('shows what the client does wrong with the money, and the requests that show it', async () => {
+    const { payer, section } = await worldPage();
+    await section('Conduct').getByText('no findings').waitFor();
+    await payer.pay({ client_ref_id: 'order-1', amount: 10.005 });
+    const finding = section('Conduct').getByRole('listitem').filter({ hasText: 'amount-not-paise' });
+    await finding.getByText('Instead: count in whole paise').waitFor();
+    expect(await section('Conduct').getByRole('listitem').count()).toBe(1);
+    await finding.getByRole('button', { name: '#1' }).click();
+    await section('Requests').getByRole('region', { name: 'Request 1' }).waitFor();
+  });
+
   test('makes a payout, settles it, and shows its reversal and refund three days later', async () => {
     const { page, section } = await worldPage();
     const balance = section('Wallet').locator('.figure').filter({ hasText: 'Balance' });
