@@ -59,6 +59,20 @@ test('the scenario for Docker is valid', async () => {
   expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringMatching(/: ok, \d rules\n$/) });
 });
 
+test('the files for several sandboxes use variables, probes and a port that exist', () => {
+  const { payouts } = parse(textOf('cluster/compose.yaml')).services as Record<string, Service>;
+  const [deployment] = textOf('cluster/kubernetes.yaml')
+    .split('\n---\n')
+    .map((text) => parse(text));
+  const [container] = deployment.spec.template.spec.containers;
+  const variables = (container.env as { name: string }[]).map(({ name }) => name);
+  expect(VARIABLES).toEqual(expect.arrayContaining([...Object.keys(payouts!.environment), ...variables]));
+  expect(container.ports).toEqual([{ name: 'http', containerPort: Number(exposed) }]);
+  expect(textOf('cluster/nginx.conf')).toContain(`server payouts:${exposed};`);
+  const probes = [container.readinessProbe, container.livenessProbe].map(({ httpGet }) => httpGet.path);
+  expect(probes).toEqual(['/_sandbox/health', '/_sandbox/live']);
+});
+
 interface Service {
   readonly image: string;
   readonly ports: readonly string[];

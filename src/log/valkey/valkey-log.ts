@@ -6,7 +6,7 @@ import { heldBy, NOTHING, Totals, type Held, type TotalLimits } from '../totals.
 import type { WallClock } from '../wall-clock.ts';
 import type { Draft, DropReason, WorldLog, WorldObserver, WorldRow } from '../world-log.ts';
 import type { Room } from './log-entry.ts';
-import { keysOf } from './scripts.ts';
+import { KEY_PREFIX, keysOf } from './scripts.ts';
 import { StoreConnection, type StoreObserver } from './store-connection.ts';
 import { ValkeyWorld, type WorldParts } from './valkey-world.ts';
 import { WorldDirectory } from './world-directory.ts';
@@ -84,8 +84,24 @@ export class ValkeyLog implements WorldLog {
   static async open(options: ValkeyLogOptions): Promise<ValkeyLog> {
     const log = new ValkeyLog(options);
     await log.#store.start();
+    await log.#compareSettings();
     await log.#directory.exchange();
     return log;
+  }
+
+  /** Says so where the server that started before this one had another scenario or other settings: worlds keep theirs. */
+  async #compareSettings(): Promise<void> {
+    const { activeSource, storeObserver } = this.#options;
+    const text = JSON.stringify(activeSource());
+    try {
+      const before = await this.#store.client.set(`${KEY_PREFIX}scenario`, text, 'GET');
+      if (before === null || before === text) return;
+      storeObserver.warning(
+        'another server had another scenario or other settings: each world stands on those of the server that opened or reset it',
+      );
+    } catch {
+      // the store is away, and its worlds will say what they stand on
+    }
   }
 
   /** The client, for the server's own rate limit. */
