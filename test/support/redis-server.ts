@@ -37,13 +37,38 @@ export class RedisServer {
     return server;
   }
 
+  /** Makes one cluster of some servers, each of which has a part of the slots. */
+  static async makeCluster(nodes: readonly RedisServer[]): Promise<void> {
+    const SLOTS = 16_384;
+    const share = Math.ceil(SLOTS / nodes.length);
+    for (const [nth, node] of nodes.entries()) {
+      const last = Math.min(SLOTS, (nth + 1) * share) - 1;
+      await node.command('CLUSTER', 'ADDSLOTSRANGE', String(nth * share), String(last));
+      await node.command('CLUSTER', 'SET-CONFIG-EPOCH', String(nth + 1));
+      if (nth > 0) await node.command('CLUSTER', 'MEET', '127.0.0.1', String(nodes[0]!.port));
+    }
+    for (const node of nodes) {
+      while (!String(await node.command('CLUSTER', 'INFO')).includes('cluster_state:ok')) {
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    }
+  }
+
   get url(): string {
     return `redis://127.0.0.1:${this.port}`;
   }
 
   async start(): Promise<void> {
     const { port } = this;
-    const flags = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--databases', '10000'];
+    const flags = [
+      '--port',
+      String(port),
+      '--bind',
+      '127.0.0.1',
+      '--save',
+      '',
+      ...(this.#flags.includes('--databases') ? [] : ['--databases', '10000']),
+    ];
     const child = spawn('redis-server', [...flags, '--dir', this.#folder, ...this.#flags]);
     this.#child = child;
     let said = '';

@@ -1,0 +1,60 @@
+import { describe, expect, inject, test } from 'vitest';
+import type { Client } from '../../support/sandbox.ts';
+import { serversFor } from '../../support/shared-servers.ts';
+
+const statusesOf = (answers: readonly { status: number }[]): readonly number[] =>
+  answers.map(({ status }) => status).toSorted((a, b) => a - b);
+
+describe.skipIf(inject('storeUrl') === '')('limits of servers that share a store', () => {
+  test('the rate limit counts the requests of a key at all servers, and begins anew with a reset', async () => {
+    const { clients } = await serversFor(3, { rateLimit: '4/1h' });
+    const worlds = clients();
+    const pay = () =>
+      Promise.all(
+        Array.from({ length: 6 }, (_, nth) => worlds[nth % 3]!.pay({ client_ref_id: `order-${nth}` })),
+      );
+    expect(statusesOf(await pay())).toEqual([200, 200, 200, 200, 429, 429]);
+    await worlds[0]!.world.reset();
+    expect(statusesOf(await pay())).toEqual([200, 200, 200, 200, 429, 429]);
+  });
+
+  test('a wallet that is full of transactions is full at every server', async () => {
+    const { clients } = await serversFor(2, { maxTransactions: 3 });
+    const [one, other] = clients() as [Client, Client];
+    for (const [nth, client] of [one, other, one].entries()) {
+      expect((await client.pay({ client_ref_id: `order-${nth}` })).status).toBe(200);
+    }
+    expect(await other.pay({ client_ref_id: 'one more' })).toMatchObject({
+      status: 500,
+      body: { code: 'SANDBOX_FULL' },
+    });
+  });
+
+  test('one world too many ends the one that was idle longest, at whatever server', async () => {
+    const { servers, clients } = await serversFor(2, { maxWorlds: 2 });
+    const [first] = clients('sk_test_first') as [Client];
+    await first.pay({ amount: 10 });
+    const [, second] = clients('sk_test_second') as [Client, Client];
+    await second.pay({ amount: 10 });
+    await expect.poll(async () => (await servers[0]!.worlds()).length).toBe(2);
+    const [, third] = clients('sk_test_third') as [Client, Client];
+    await third.balance();
+    expect((await second.balance()).body.data.balance).toBe(999_990);
+    expect((await first.balance()).body.data.balance).toBe(1_000_000);
+  });
+
+  test('the list of worlds is that of all servers', async () => {
+    const { servers, clients } = await serversFor(2);
+    const [one] = clients('sk_test_one') as [Client];
+    const [, two] = clients('sk_test_two') as [Client, Client];
+    await one.pay({ amount: 10 });
+    await two.balance();
+    for (const server of servers) {
+      const listed = (await server.worlds()).map(({ balance, transactions }) => [balance, transactions]);
+      expect(listed.toSorted()).toEqual([
+        [1_000_000, 0],
+        [999_990, 1],
+      ]);
+    }
+  });
+});
