@@ -26,7 +26,11 @@ const MAX_LINE = Infinity;
 /** Whoever reads it has room for it: it was counted when it was made. */
 const NO_LIMIT = { grow: () => undefined, end: () => undefined };
 
-/** Writes a snapshot under a key, in pieces of text after a head. */
+/**
+ * Writes a snapshot under a key: a hash of numbered pieces of text, the first of which is a head. Each may be written twice.
+ *
+ * @throws Refusal STORE_UNAVAILABLE
+ */
 export async function writeState(
   store: StoreConnection,
   key: string,
@@ -35,27 +39,32 @@ export async function writeState(
   keptMs: number,
 ): Promise<void> {
   const { client } = store;
-  const append = (pieces: string[]): Promise<unknown> => client.rpush(key, ...pieces);
-  await client.del(key);
-  let pieces = [JSON.stringify(head)];
+  let count = 0;
+  let pieces: string[] = [];
+  const write = async (): Promise<void> => {
+    const fields = pieces.flatMap((piece, nth) => [count + nth, piece]);
+    await store.reliably(() => client.hset(key, ...fields));
+    await store.reliably(() => client.pexpire(key, keptMs));
+    count += pieces.length;
+    pieces = [];
+  };
+  pieces.push(JSON.stringify(head));
   for await (const piece of snapshotText([snapshot])) {
     pieces.push(piece);
-    if (pieces.length < PIECES_AT_ONCE) continue;
-    await append(pieces);
-    pieces = [];
+    if (pieces.length >= PIECES_AT_ONCE) await write();
   }
-  if (pieces.length > 0) await append(pieces);
-  await client.pexpire(key, keptMs);
+  if (pieces.length > 0) await write();
 }
 
-/** Reads it again. @returns null when it is not there, or is replaced meanwhile */
+/** Reads it again. @returns null when it is not there, or is replaced meanwhile. @throws Refusal STORE_UNAVAILABLE */
 export async function readState(
   store: StoreConnection,
   key: string,
   compiler: ScenarioCompiler,
   wallClock: WallClock,
 ): Promise<StoredState | null> {
-  const text = await store.client.lindex(key, 0);
+  const readHead = () => store.reliably(() => store.client.hget(key, '0'));
+  const text = await readHead();
   if (text === null) return null;
   const head = JSON.parse(text) as Head;
   const options = { compiler, wallClock, maxLine: MAX_LINE, draft: NO_LIMIT };
@@ -65,15 +74,17 @@ export async function readState(
       return { ...head, state: Object.assign(read.state, { generation: head.generation }) };
     }
   } catch (error) {
-    if ((await store.client.lindex(key, 0)) === text) throw error;
+    if ((await readHead()) === text) throw error;
   }
   return null;
 }
 
-async function* piecesOf({ client }: StoreConnection, key: string): AsyncGenerator<Uint8Array> {
+async function* piecesOf(store: StoreConnection, key: string): AsyncGenerator<Uint8Array> {
   for (let from = 1; ; from += PIECES_AT_ONCE) {
-    const pieces = await client.lrange(key, from, from + PIECES_AT_ONCE - 1);
-    for (const piece of pieces) yield Buffer.from(piece);
-    if (pieces.length < PIECES_AT_ONCE) return;
+    const fields = Array.from({ length: PIECES_AT_ONCE }, (_, nth) => String(from + nth));
+    for (const piece of await store.reliably(() => store.client.hmget(key, ...fields))) {
+      if (piece === null) return;
+      yield Buffer.from(piece);
+    }
   }
 }

@@ -193,7 +193,7 @@ export class ValkeyWorld implements WorldHandle {
     const { store, nextNumber, idleMs } = this.#parts;
     const key = `${keysOf(this.id).snapshot}:${store.server}:${nextNumber()}`;
     const head = { epoch: '', generation: 1, position: 0, name: '' };
-    await store.reliably(() => writeState(store, key, head, takeSnapshot(state), idleMs));
+    await writeState(store, key, head, takeSnapshot(state), idleMs);
     return { kind, clock, key };
   }
 

@@ -88,7 +88,7 @@ export class WorldCopy {
       if (opened[1] > FORMAT) throw newerFormat(opened[1]);
       const copy = new WorldCopy(id, parts, opened);
       if (copy.snapshotPosition === 0) return copy;
-      const stored = await store.reliably(() => readState(store, snapshot, parts.compiler, parts.wallClock));
+      const stored = await readState(store, snapshot, parts.compiler, parts.wallClock);
       if (stored?.epoch !== copy.epoch) continue; // replaced meanwhile
       copy.#state = stored.state;
       copy.place = { position: stored.position, name: stored.name };
@@ -130,7 +130,7 @@ export class WorldCopy {
 
   async #restored({ key, clock }: StoredRestore): Promise<RestoreCommand> {
     const { store, compiler, wallClock } = this.#parts;
-    const stored = await store.reliably(() => readState(store, key, compiler, wallClock));
+    const stored = await readState(store, key, compiler, wallClock);
     if (stored === null) throw new LogMoved();
     return { kind: 'restore', state: stored.state, clock };
   }
