@@ -1,0 +1,142 @@
+// npm run bench:cluster: what worlds in a store cost, against worlds in memory in the same run. Needs redis-server.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { Agent, request } from 'node:http';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PayoutLoad } from './payout-load.mjs';
+import { control, startProcess } from './sandbox-process.mjs';
+
+const REQUESTS = 6000;
+const CONNECTIONS = 20;
+const PAYOUTS = 10_000;
+const SETTINGS = { 'rate-limit': 'off', settlement: 'manual', 'opening-balance': 1e11 };
+
+async function startStore() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  server.close();
+  const folder = mkdtempSync(join(tmpdir(), 'payout-sandbox-bench-'));
+  const flags = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', folder];
+  const child = spawn('redis-server', flags);
+  process.once('exit', () => {
+    child.kill('SIGKILL');
+    rmSync(folder, { recursive: true, force: true });
+  });
+  for await (const text of child.stdout.setEncoding('utf8')) if (text.includes('Ready')) break;
+  child.stdout.resume();
+  /** What the store says of itself under this name. */
+  const info = async (section, name) => {
+    const socket = connect(port, '127.0.0.1').setEncoding('utf8');
+    socket.write(`INFO ${section}\r\n`);
+    let text = '';
+    for await (const piece of socket) {
+      text += piece;
+      if (text.includes(`${name}:`) && text.endsWith('\r\n\r\n')) break;
+      if (new RegExp(`${name}:\\S+\r\n`).test(text)) break;
+    }
+    return Number(new RegExp(`${name}:([\\d.]+)`).exec(text)[1]);
+  };
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    cpuMs: async () => 1000 * ((await info('cpu', 'used_cpu_user')) + (await info('cpu', 'used_cpu_sys'))),
+    memory: () => info('memory', 'used_memory'),
+  };
+}
+
+const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
+let sent = 0;
+
+async function ask(url, key, method, path, body) {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  const [answer] = await once(request(url + path, { method, agent, headers }).end(body), 'response');
+  answer.resume();
+  await once(answer, 'end');
+  if (answer.statusCode !== 200) throw new Error(`${method} ${path}: ${answer.statusCode}`);
+}
+
+const payout = () => {
+  sent += 1;
+  return JSON.stringify({
+    client_ref_id: `r${sent}`,
+    beneficiary_name: 'Asha Rao',
+    beneficiary_account: '000123456789',
+    beneficiary_ifsc: 'SBIN0000001',
+    amount: 1,
+    transfer_mode: 'IMPS',
+  });
+};
+const KINDS = {
+  initiate: (url, key) => ask(url, key, 'POST', '/payout/initiate', payout()),
+  status: (url, key) => ask(url, key, 'GET', '/payout/status?client_ref_id=known'),
+  balance: (url, key) => ask(url, key, 'GET', '/client/fetchbalance'),
+};
+
+/** @returns answers a second, and µs of processor time of the servers and of the store for each */
+async function measure(servers, store, kind, connections, keys) {
+  const cpu = async () => {
+    const times = await Promise.all(servers.map((server) => server.cpuMs()));
+    return [times.reduce((sum, ms) => sum + ms, 0), (await store?.cpuMs()) ?? 0];
+  };
+  const count = connections === 1 ? REQUESTS / 6 : REQUESTS;
+  let left = count;
+  const before = await cpu();
+  const startMs = performance.now();
+  const work = async (nth) => {
+    for (; left > 0;) {
+      left -= 1;
+      await KINDS[kind](servers[nth % servers.length].url, keys[nth % keys.length]);
+    }
+  };
+  await Promise.all(Array.from({ length: connections }, (_, nth) => work(nth)));
+  const ms = performance.now() - startMs;
+  const after = await cpu();
+  const [server, inStore] = after.map((total, nth) => ((total - before[nth]) / count) * 1000);
+  return { perSecond: Math.round((count / ms) * 1000), ms: ms / count, server, store: inStore };
+}
+
+const line = (name, { perSecond, ms, server, store }) =>
+  console.log(
+    `${name.padEnd(44)} ${String(perSecond).padStart(6)}/s ${ms.toFixed(2).padStart(6)} ms` +
+      ` ${server.toFixed(0).padStart(6)} µs server ${store.toFixed(1).padStart(6)} µs store`,
+  );
+
+const known = (url, key) => ask(url, key, 'POST', '/payout/initiate', payout().replace(/"r\d+"/, '"known"'));
+const start = (count, settings) => Promise.all(Array.from({ length: count }, () => startProcess(settings)));
+
+const store = await startStore();
+for (const [where, settings] of [
+  ['memory', SETTINGS],
+  ['store', { ...SETTINGS, store: store.url }],
+]) {
+  for (const count of where === 'memory' ? [1] : [1, 2, 4]) {
+    const servers = await start(count, settings);
+    const keys = Array.from({ length: CONNECTIONS }, (_, nth) => `sk_test_${where}_${count}_${nth}`);
+    for (const key of keys) await known(servers[0].url, key);
+    for (const worlds of [1, CONNECTIONS]) {
+      for (const connections of worlds === 1 ? [1, CONNECTIONS] : [CONNECTIONS]) {
+        for (const kind of Object.keys(KINDS)) {
+          const figures = await measure(servers, store, kind, connections, keys.slice(0, worlds));
+          line(`${where}, ${count} servers, ${worlds} worlds, ${connections} connections: ${kind}`, figures);
+        }
+      }
+    }
+    await Promise.all(servers.map((server) => server.stop()));
+  }
+}
+
+const settings = { ...SETTINGS, store: store.url };
+const [first] = await start(1, settings);
+const emptyBytes = await store.memory();
+const load = await PayoutLoad.connectTo(first.url);
+await load.pay(['sk_test_cold'], PAYOUTS);
+load.close();
+console.log(`${Math.round(((await store.memory()) - emptyBytes) / PAYOUTS)} B of store for each payout`);
+const [second] = await start(1, settings);
+const { ms } = await control(second.url, 'sk_test_cold', 'GET', '/world');
+console.log(`a server that does not know a world of ${PAYOUTS} payouts answers in ${ms.toFixed(0)} ms`);
+await Promise.all([first.stop(), second.stop()]);
+process.exit();
