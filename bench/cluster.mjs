@@ -47,6 +47,7 @@ async function startStore() {
   };
 }
 
+const print = (text) => process.stdout.write(`${text}\n`);
 const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
 let sent = 0;
 
@@ -99,7 +100,7 @@ async function measure(servers, store, kind, connections, keys) {
 }
 
 const line = (name, { perSecond, ms, server, store }) =>
-  console.log(
+  print(
     `${name.padEnd(44)} ${String(perSecond).padStart(6)}/s ${ms.toFixed(2).padStart(6)} ms` +
       ` ${server.toFixed(0).padStart(6)} µs server ${store.toFixed(1).padStart(6)} µs store`,
   );
@@ -108,10 +109,8 @@ const known = (url, key) => ask(url, key, 'POST', '/payout/initiate', payout().r
 const start = (count, settings) => Promise.all(Array.from({ length: count }, () => startProcess(settings)));
 
 const store = await startStore();
-for (const [where, settings] of [
-  ['memory', SETTINGS],
-  ['store', { ...SETTINGS, store: store.url }],
-]) {
+for (const where of ['memory', 'store']) {
+  const settings = where === 'memory' ? SETTINGS : { ...SETTINGS, store: store.url };
   for (const count of where === 'memory' ? [1] : [1, 2, 4]) {
     const servers = await start(count, settings);
     const keys = Array.from({ length: CONNECTIONS }, (_, nth) => `sk_test_${where}_${count}_${nth}`);
@@ -134,9 +133,9 @@ const emptyBytes = await store.memory();
 const load = await PayoutLoad.connectTo(first.url);
 await load.pay(['sk_test_cold'], PAYOUTS);
 load.close();
-console.log(`${Math.round(((await store.memory()) - emptyBytes) / PAYOUTS)} B of store for each payout`);
+print(`${Math.round(((await store.memory()) - emptyBytes) / PAYOUTS)} B of store for each payout`);
 const [second] = await start(1, settings);
 const { ms } = await control(second.url, 'sk_test_cold', 'GET', '/world');
-console.log(`a server that does not know a world of ${PAYOUTS} payouts answers in ${ms.toFixed(0)} ms`);
+print(`a server that does not know a world of ${PAYOUTS} payouts answers in ${ms.toFixed(0)} ms`);
 await Promise.all([first.stop(), second.stop()]);
 process.exit();

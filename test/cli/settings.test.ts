@@ -201,6 +201,21 @@ test.each(SETTINGS.filter(({ name }) => !withDefaultInWords.has(name)))(
   },
 );
 
+test('a state file and a store exclude each other', () => {
+  expect(() => readSettings({ state: 'worlds', store: 'redis://localhost' }, {})).toThrow(
+    'SANDBOX_STATE and SANDBOX_STORE exclude each other',
+  );
+});
+
+test.each(['localhost', 'http://localhost', 'redis://', 'redis+cluster://', 'redis+cluster://a b'])(
+  '%s is no address of a store, and an address is never repeated, since it may hold a password',
+  (store) => {
+    expect(() => readSettings({ store }, {})).toThrow(
+      /^--store must be an address that begins with redis:\/\/, rediss:\/\/ or redis\+cluster:\/\/$/,
+    );
+  },
+);
+
 test('the library accepts numbers', () => {
   const settings = readSettings({ port: 0, openingBalance: 1000.5, seed: 7, maxWorlds: 2 }, {});
   expect(settings).toMatchObject({ port: 0, openingBalance: 1000.5, seed: '7', maxWorlds: 2 });

@@ -40,6 +40,17 @@ async function payOn(client: number, urls: () => readonly string[], known: Known
 }
 
 describe.skipIf(inject('storeUrl') === '')('servers of one store', () => {
+  test('say at the start which store they use, without its password', async () => {
+    const store = await RedisServer.start('--requirepass', 'secret');
+    onTestFinished(() => store.end());
+    const { program, ready, url } = await startProgram({
+      SANDBOX_STORE: `redis://:secret@127.0.0.1:${store.port}`,
+    });
+    expect(ready['store']).toBe(store.url);
+    expect((await ask(`${url}/client/fetchbalance`, KEY)).status).toBe(200);
+    expect((await program.stop()).stdout).not.toContain('secret');
+  });
+
   test('lose nothing that was acknowledged and pay nothing twice, whatever is killed, cut or forgotten', async () => {
     const store = await RedisServer.start('--appendonly', 'yes', '--appendfsync', 'always');
     onTestFinished(() => store.end());
