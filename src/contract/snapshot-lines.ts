@@ -23,7 +23,7 @@ export const LATEST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 const MAX_COUNT = 1e12;
 
 /** One more. A count stays at its maximum, so that a snapshot that holds it can be read again. */
-const oneMore = (count: number): number => Math.min(count + 1, MAX_COUNT);
+export const oneMore = (count: number): number => Math.min(count + 1, MAX_COUNT);
 
 const MAX_PAISE = MAX_AMOUNT_INR * 100;
 const Paise = z.int().min(0).max(MAX_PAISE);
