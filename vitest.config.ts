@@ -21,7 +21,7 @@ const NOT_STORED = [
   'test/http/service/{bad-input,fault-leaks}.test.ts',
 ];
 /** The tests of the log in a store, which start a store of their own. */
-const STORE_TESTS = 'test/log/valkey/**';
+const STORE_TESTS = 'test/log/valkey/**/*.test.ts';
 const isLong = process.env['TESTS'] === 'long';
 
 export default defineConfig({

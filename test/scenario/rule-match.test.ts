@@ -307,6 +307,7 @@ test('a compiled rule has the id of its scenario and rule, the original document
     document: 'as written',
     countsAttempts: false,
     patternSize: 0,
+    bytes: expect.any(Number),
     skip: 0,
     times: null,
     probability: null,

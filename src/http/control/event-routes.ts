@@ -52,7 +52,7 @@ export const eventRoutes: ControlRoutes = async (app, { wallClock, unread }) => 
         socket.destroy();
       };
       const send = (text: string): void => {
-        if (pending === '') queueMicrotask(flush); // what the reader has missed comes before the answer is begun
+        if (pending === '') void Promise.resolve().then(flush); // what the reader has missed comes before the answer is begun
         pending += text;
       };
       const { 'last-event-id': last } = headers;
