@@ -71,15 +71,16 @@ export class Totals {
     let takenBytes = 0;
     return {
       grow: (records, documentBytes) => {
-        if (this.recordsFree < records) throw full(this.limits.maxRecords);
+        const whole = Math.floor(takenRecords + records) - Math.floor(takenRecords); // some items are a part of one
+        if (this.recordsFree < whole) throw full(this.limits.maxRecords);
         if (this.documentBytesFree < documentBytes) throw noRoomForDocument();
         takenRecords += records;
         takenBytes += documentBytes;
-        this.#draftedRecords += records;
+        this.#draftedRecords += whole;
         this.#draftedBytes += documentBytes;
       },
       end: () => {
-        this.#draftedRecords -= takenRecords;
+        this.#draftedRecords -= Math.floor(takenRecords);
         this.#draftedBytes -= takenBytes;
         takenRecords = 0;
         takenBytes = 0;

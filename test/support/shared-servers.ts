@@ -12,7 +12,7 @@ export interface SharedServers {
 }
 
 export async function serversFor(count: number, settings: SettingsInput = {}): Promise<SharedServers> {
-  const store = settings.store ?? freshStore();
+  const store = settings.store ?? (await freshStore());
   const servers: Sandbox[] = [];
   for (let nth = 0; nth < count; nth += 1) {
     const server = await startSandbox({ rateLimit: 'off', ...settings, store });

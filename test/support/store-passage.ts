@@ -9,12 +9,12 @@ import { ManualClock } from './manual-clock.ts';
 
 vi.mock('../../src/app.ts', async (importOriginal) => {
   const original = await importOriginal<typeof AppModule>();
-  const buildApp: typeof original.buildApp = (parts) => {
+  const buildApp: typeof original.buildApp = async (parts) => {
     const { settings, wallClock } = parts;
     const isElsewhere = settings.state !== undefined || settings.store !== undefined;
     if (isElsewhere || wallClock instanceof ManualClock || inject('storeUrl') === '')
       return original.buildApp(parts);
-    return original.buildApp({ ...parts, settings: { ...settings, store: freshStore() } });
+    return original.buildApp({ ...parts, settings: { ...settings, store: await freshStore() } });
   };
   return { ...original, buildApp };
 });

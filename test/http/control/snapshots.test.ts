@@ -270,8 +270,8 @@ test('the counts of rules that a snapshot has count against SANDBOX_MAX_TRANSACT
     return resealed((await snapshotWith(0)).replace('{"end"', `${uses.join('\n')}\n{"end"`));
   };
   const full = { status: 500, body: { code: 'SANDBOX_FULL' } };
-  expect(await put(client(), await withCounts(17))).toMatchObject(full);
-  expect((await put(client(), await withCounts(16))).status).toBe(200);
+  expect(await put(client(), await withCounts(24))).toMatchObject(full);
+  expect((await put(client(), await withCounts(23))).status).toBe(200);
   expect(await client().pay()).toMatchObject(full);
 });
 

@@ -30,7 +30,7 @@ describe.skipIf(inject('storeUrl') === '')('the format of a log', () => {
     '%i is read: a world that another version left goes on as it was',
     async (format) => {
       const { key, worldId, head, log, summary, transactions } = golden(format);
-      const store = freshStore();
+      const store = await freshStore();
       const client = storeClient(store);
       const keys = keysOf(worldId);
       await client.hset(keys.head, head);
