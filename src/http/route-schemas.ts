@@ -75,9 +75,10 @@ export function invalidRequest(errors: readonly FieldError[], more = 0): Refusal
 export const validatorCompiler: FastifySchemaCompiler<z.ZodType> = ({ schema, httpPart }) => {
   const part = partName(httpPart);
   return (input) => {
-    const result = schema.safeParse(input, { error: fieldMessage });
+    const result = schema.safeParse(input);
     if (result.success) return { value: result.data };
-    return { error: invalidRequest(fieldErrors(result.error, part)) };
+    const { error } = schema.safeParse(input, { error: fieldMessage }); // with our words, zod takes three times as long
+    return { error: invalidRequest(fieldErrors(error!, part)) };
   };
 };
 
