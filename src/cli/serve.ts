@@ -26,7 +26,7 @@ function listenComplaint(error: unknown, { host, port }: Address): string | unde
   return ADDRESS_CALLS.has(syscall) ? `${at} cannot be listened on: ${code}` : undefined;
 }
 
-/** Why a sandbox could not start, if its settings are to blame; null for a fault of ours. */
+/** Why a sandbox could not start, if its settings are to blame; null for a fault of the sandbox. */
 export function startComplaints(error: unknown, address: Address): readonly string[] | null {
   if (error instanceof ScenarioError) return error.lines;
   if (error instanceof StateFileError) return [error.message];

@@ -209,7 +209,7 @@ export class World implements AsyncDisposable {
   /**
    * Judges how the client of this world has behaved so far.
    *
-   * @param settings what the referee is told about the client; it holds until it is told otherwise
+   * @param settings of the referee for this world; they hold until others are set
    */
   referee(settings?: RefereeSettingsInput): Promise<WorldReport> {
     return settings === undefined ? this.#control.get('/referee') : this.#control.put('/referee', settings);

@@ -95,7 +95,7 @@ const Limits = z
   })
   .describe('Thresholds of single checks');
 
-/** What the referee is told. */
+/** The settings of the referee. */
 export const RefereeSettings = z
   .strictObject({
     name: z.string().min(1).max(200).optional().describe('What the report calls this world'),
@@ -111,7 +111,7 @@ export const RefereeSettings = z
       .describe('The checks that are off, each with the reason, which the report shows'),
     limits: Limits.optional(),
   })
-  .meta({ id: 'RefereeSettings', description: 'What the referee is told about the client' });
+  .meta({ id: 'RefereeSettings', description: 'The settings of the referee' });
 export type RefereeSettings = z.output<typeof RefereeSettings>;
 export type RefereeSettingsInput = z.input<typeof RefereeSettings>;
 

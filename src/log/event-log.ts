@@ -30,7 +30,7 @@ const MAX_READERS = 32;
 export class EventLog {
   readonly #log: BoundedLog<PublishedEvent>;
   readonly #readers = new Set<EventReader>();
-  /** Tells the events of this world from those of one that had its key before. */
+  /** Distinguishes the events of this world from those of an earlier world with the same key. */
   readonly #epoch: string;
   #last = 0;
   /** How many came since the last reader left. */
@@ -64,7 +64,7 @@ export class EventLog {
   }
 
   /**
-   * Reads on from an event that was read before, or from now. What is no longer known is told by an event `missed`.
+   * Reads on from an event that was read before, or from now. An event `missed` stands for what is no longer kept.
    *
    * @returns a function that ends the reading
    */

@@ -11,10 +11,10 @@ export interface OwnCommand {
   /** Which of this server's commands it is. */
   readonly number: number;
   readonly command: Command;
-  /** How it stands in the log. */
+  /** Its text in the log. */
   readonly text: string;
   readonly room: Room;
-  /** Told what happens from this command on, until it is finished. */
+  /** Called with what happens from this command on, until it is finished. */
   readonly collect: ((changes: readonly Change[]) => void) | undefined;
   readonly applied: (outcome: Applied) => void;
   readonly failed: (error: unknown) => void;

@@ -93,7 +93,7 @@ export class LogApplier {
       if (applied !== null) this.#tell(applied.command, applied.outcome, isOwn);
     } catch (error) {
       if (error instanceof LogMoved || error instanceof Refusal) throw error; // it has not been applied
-      this.#parts.observer.failed(this.#worldId, error); // whoever submitted it is told as well
+      this.#parts.observer.failed(this.#worldId, error); // its submitter gets the error too
     }
   }
 

@@ -9,7 +9,7 @@ interface Opening {
   readonly source: ScenarioSource;
 }
 
-/** A restore as it stands in the log: its state is beside it, under a key of its own. */
+/** A restore in the log. Its state is stored under a key of its own. */
 export interface StoredRestore extends Pick<RestoreCommand, 'kind' | 'clock'> {
   readonly key: string;
 }
