@@ -48,6 +48,7 @@ export async function serve(settings: Settings): Promise<number> {
     const server = await startServer(settings, systemClock(), log);
     const stop = stopSignal(); // before the welcome, since its reader may send a signal
     welcome(server, settings, log, isTerminal);
+    log.flush(); // whoever started the program waits for that line
     await stop;
     await server.close();
     log.info('stopped');

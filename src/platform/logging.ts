@@ -8,6 +8,10 @@ import type { Settings } from '../settings.ts';
 /** The most that the log keeps in memory for a reader that does not read. More is dropped. */
 const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
 
+/** Lines are gathered until they are this long, or this old: a write costs more than the line. */
+const GATHERED_BYTES = 4096;
+const GATHERED_MS = 50;
+
 /** How long the stop waits for such a reader. */
 const LAST_LINES_MS = 100;
 
@@ -30,8 +34,8 @@ export const logOptions = ({
 });
 
 /**
- * The log on standard output: readable on a terminal, JSON lines elsewhere. JSON lines are written asynchronously: those
- * that are logged during a write go out together with the next one.
+ * The log on standard output: readable on a terminal, JSON lines elsewhere. JSON lines are gathered, and
+ * written asynchronously.
  */
 export async function standardLog(settings: Settings, pretty: boolean): Promise<Log> {
   const options = logOptions(settings);
@@ -50,6 +54,8 @@ export async function standardLog(settings: Settings, pretty: boolean): Promise<
   const destination = pino.destination({
     dest: 1,
     sync: false,
+    minLength: GATHERED_BYTES,
+    periodicFlush: GATHERED_MS,
     maxLength: MAX_BUFFERED_BYTES,
     retryEAGAIN: () => waitsForReader,
   });
