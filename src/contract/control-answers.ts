@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { State, TransferMode } from './service.ts';
-import { RouteName } from './scenario-document.ts';
+import { RouteName } from './match.ts';
 
 /** Responses of the control API. Amounts are INR, times ISO 8601 in UTC with milliseconds. */
 

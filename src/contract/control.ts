@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { durationLike } from './duration.ts';
 import { Amount, State } from './service.ts';
-import { FAULTS, Match, RouteName, RuleDocument, ScenarioDocument } from './scenario-document.ts';
+import { RequestConditions, RouteName } from './match.ts';
+import { FAULTS, RuleDocument, ScenarioDocument } from './scenario-document.ts';
 
 /** Bodies and queries of the routes under /_sandbox. */
 
@@ -135,8 +136,8 @@ export type RequestsQuery = z.input<typeof RequestsQuery>;
 
 const oneOrMore = <T extends z.ZodType>(schema: T) => z.union([schema, z.array(schema).min(1)]);
 
-/** Selects requests of the journal: everything a rule's `match` accepts, plus the outcome of the request. */
-export const RequestMatch = Match.extend({
+/** Selects requests of the journal: everything a rule's `match` accepts but `payout`, plus what became of the request. */
+export const RequestMatch = RequestConditions.extend({
   status: oneOrMore(HttpStatus).describe('The HTTP status of the answer').optional(),
   outcome: oneOrMore(z.enum(['pending', 'answered', 'fault', 'client_gone'])).optional(),
   rule: z

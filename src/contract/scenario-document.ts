@@ -1,35 +1,26 @@
 import { z } from 'zod';
 import { DialectChange } from './dialect.ts';
-import { DURATION_FORM, durationLike } from './duration.ts';
-import { inr, MAX_HEADERS, MAX_SEED_LENGTH, State, TransferMode } from './service.ts';
-import { requiredText } from './shape-issues.ts';
+import {
+  atMostSoMany,
+  Count,
+  During,
+  Duration,
+  Match,
+  OutcomeMatch,
+  TimeOfDay,
+  TOO_MANY_HEADERS,
+} from './match.ts';
+import { inr, MAX_SEED_LENGTH, State } from './service.ts';
 
 /** The scenario file, in YAML or JSON. It describes how a world behaves. */
 
 /** The longest time in wall time for which a rule makes a client wait. */
 export const LONGEST_WAIT_MS = 3_600_000;
-const LONGEST_MS = 3_650_000 * 86_400_000; // ten thousand years: timestamps cannot show later times
-
-/** A duration; parsed to whole milliseconds. */
-const Duration = durationLike('300ms, 90s, 40m, 2h, 3d', {
-  pattern: DURATION_FORM,
-  examples: ['300ms', '90s', '40m', '2h', '3d', 'PT90S'],
-}).refine((ms) => ms <= LONGEST_MS, { error: 'must be at most 3650000d' });
-
-const NO_TIME_OF_DAY = 'must be a time of day (IST) such as "06:30"';
 
 /** A duration in wall time for which a client waits. */
 const Wait = Duration.refine((ms) => ms <= LONGEST_WAIT_MS, {
   error: 'must be at most 1h, since it is wall time',
 });
-
-/** A time of day in IST; parsed to minutes after midnight. */
-const TimeOfDay = requiredText(NO_TIME_OF_DAY)
-  .regex(/^([01]\d|2[0-3]):[0-5]\d$/, { error: NO_TIME_OF_DAY })
-  .meta({ examples: ['06:30'] })
-  .transform((text) => Number(text.slice(0, 2)) * 60 + Number(text.slice(3)));
-
-const Count = z.int().min(1);
 
 const Name = z.string().regex(/^[a-z0-9][a-z0-9-]{0,63}$/, {
   error: 'must be a name of lower-case letters, digits and hyphens, at most 64 characters',
@@ -61,15 +52,26 @@ export type Step = z.infer<typeof Step>;
 
 const Timeline = z.array(Step).max(20).describe('The steps of a payout, in order');
 
+const NotFound = z
+  .strictObject({ reads: Count.optional(), for: Duration.optional() })
+  .refine((until) => (until.reads === undefined) !== (until.for === undefined), {
+    error: 'must have either reads or for',
+  })
+  .describe('Status answers "not found" for the first reads of the payout, or for this long after initiate');
+export type NotFound = z.infer<typeof NotFound>;
+
 /** The presets that say how payouts settle after initiate. */
 export const SETTLEMENTS = ['demo', 'instant', 'realistic', 'manual'] as const;
 
 const Settlement = z
   .union([
     z.enum(SETTLEMENTS),
+    Timeline,
     z.strictObject({ IMPS: Timeline, NEFT: Timeline, RTGS: Timeline, UPI: Timeline }).partial(),
   ])
-  .describe('A preset, or a timeline for each transfer mode; other modes use the settlement of the settings');
+  .describe(
+    'A preset, a timeline, or a timeline for each transfer mode; other modes use the settlement of the settings',
+  );
 
 const NO_RATE_LIMIT = 'must be off, a count per time such as 20/1s, or { max: 20, per: 1s }';
 
@@ -91,64 +93,7 @@ const RateLimit = z
     ],
     { error: NO_RATE_LIMIT },
   )
-  .describe('How many initiates each key may send in a window of wall time: 20/1s, { max, per }, or off');
-
-const atMostSoMany = (headers: Readonly<Record<string, unknown>>): boolean =>
-  Object.keys(headers).length <= MAX_HEADERS;
-const TOO_MANY_HEADERS = { error: `must be at most ${MAX_HEADERS} headers` };
-
-const TextMatch = z
-  .union([
-    z.string(),
-    z.array(z.string()).min(1),
-    z.strictObject({
-      prefix: z.string().optional(),
-      suffix: z.string().optional(),
-      matches: z.string().optional().describe('A regular expression (RE2: linear time, no look-around)'),
-    }),
-  ])
-  .describe('A text, a list of texts, or conditions on a text: prefix, suffix, matches');
-
-const NumberMatch = z
-  .union([
-    z.number(),
-    z.array(z.number()).min(1),
-    z.strictObject({ gt: z.number(), gte: z.number(), lt: z.number(), lte: z.number() }).partial(),
-  ])
-  .describe('A number, a list of numbers, or bounds: gt, gte, lt, lte');
-
-export const ROUTE_NAMES = ['initiate', 'status', 'balance'] as const;
-export const RouteName = z.enum(ROUTE_NAMES);
-export type RouteName = z.infer<typeof RouteName>;
-
-export const Match = z
-  .strictObject({
-    route: z.union([RouteName, z.array(RouteName).min(1)]).optional(),
-    client_ref_id: TextMatch.optional(),
-    txn_id: TextMatch.optional(),
-    beneficiary_name: TextMatch.optional(),
-    beneficiary_account: TextMatch.optional(),
-    beneficiary_ifsc: TextMatch.optional(),
-    transfer_mode: z.union([TransferMode, z.array(TransferMode).min(1)]).optional(),
-    remarks: TextMatch.optional(),
-    amount: NumberMatch.optional(),
-    header: z
-      .record(z.string(), TextMatch)
-      .refine(atMostSoMany, TOO_MANY_HEADERS)
-      .optional()
-      .describe('Request headers, by name'),
-    attempt: NumberMatch.optional().describe(
-      'Which attempt of this reference on this route this is, counted from 1',
-    ),
-    hours: z
-      .strictObject({ from: TimeOfDay, to: TimeOfDay })
-      .optional()
-      .describe(
-        "The world's time of day (IST) is in this range, which may include midnight; `to` is exclusive",
-      ),
-  })
-  .meta({ id: 'Match', description: 'Which requests to match: every condition must hold' });
-export type Match = z.infer<typeof Match>;
+  .describe('How many initiates each key may send in a window of world time: 20/1s, { max, per }, or off');
 
 const Delay = z
   .union([
@@ -214,6 +159,13 @@ const Fault = z
   ])
   .describe('What happens to the connection');
 
+const Limit = z
+  .strictObject({ max: Count, per: RateLimitWindow })
+  .describe(
+    'This many matching requests pass in a window of world time, which the first of them begins; ' +
+      'the others of the effect hold for those past it, or else a 429 with Retry-After',
+  );
+
 const Effect = z
   .strictObject({
     delay: Delay.optional(),
@@ -224,15 +176,8 @@ const Effect = z
       .optional()
       .describe('Whether the payout happens; by default it does only without respond and fault'),
     timeline: Timeline.optional(),
-    not_found: z
-      .strictObject({ reads: Count.optional(), for: Duration.optional() })
-      .refine((until) => (until.reads === undefined) !== (until.for === undefined), {
-        error: 'must have either reads or for',
-      })
-      .optional()
-      .describe(
-        'Status answers "not found" for the first reads of the payout, or for this long after initiate',
-      ),
+    not_found: NotFound.optional(),
+    limit: Limit.optional(),
     stale: Duration.optional().describe('Status shows the payout as it was this long ago, in world time'),
   })
   .refine((effect) => Object.values(effect).some((value) => value !== undefined), {
@@ -246,6 +191,7 @@ export const RuleDocument = z
     name: Name,
     description: z.string().optional(),
     match: Match.optional(),
+    during: During.optional(),
     skip: z.int().min(0).optional().describe('The rule ignores this many matching requests first'),
     times: Count.optional().describe('The rule applies to at most this many requests'),
     probability: z
@@ -258,6 +204,41 @@ export const RuleDocument = z
   })
   .meta({ id: 'Rule', description: 'The first rule that matches a request is applied' });
 export type RuleDocument = z.infer<typeof RuleDocument>;
+
+const LARGEST_WEIGHT = 1_000_000;
+
+export const OutcomeDocument = z
+  .strictObject({
+    name: Name.optional().describe('By default outcome-1, outcome-2 … by its place'),
+    description: z.string().optional(),
+    match: OutcomeMatch.optional(),
+    during: During.optional(),
+    timeline: Timeline.optional(),
+    weighted: z
+      .array(z.strictObject({ weight: z.number().positive().max(LARGEST_WEIGHT), timeline: Timeline }))
+      .min(1)
+      .max(20)
+      .optional()
+      .describe('Timelines, one of which is drawn from the seed and the reference'),
+    utr: z
+      .union([z.literal('none'), Duration])
+      .optional()
+      .describe('When the UTR is set: never, or this long after initiate; by default the steps set it'),
+    not_found: NotFound.optional(),
+  })
+  .refine(({ timeline, weighted }) => timeline === undefined || weighted === undefined, {
+    error: 'must not have both a timeline and weighted timelines',
+  })
+  .refine(
+    ({ timeline, weighted, utr, not_found }) =>
+      [timeline, weighted, utr, not_found].some((value) => value !== undefined),
+    { error: 'must have a timeline, weighted timelines, utr or not_found' },
+  )
+  .meta({
+    id: 'Outcome',
+    description: 'What becomes of a payout: the first outcome that matches is its outcome',
+  });
+export type OutcomeDocument = z.infer<typeof OutcomeDocument>;
 
 export const ScenarioDocument = z
   .strictObject({
@@ -274,6 +255,7 @@ export const ScenarioDocument = z
       .union([z.string(), DialectChange])
       .describe('The name of a preset, or changes to a preset')
       .optional(),
+    outcomes: z.array(OutcomeDocument).optional(),
     rules: z.array(RuleDocument).optional(),
   })
   .meta({ title: 'Scenario of the payout sandbox', description: 'How a world behaves' });

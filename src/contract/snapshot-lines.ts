@@ -33,7 +33,7 @@ const Duration = z.int().min(0).max(4e14); // ten thousand years and more
 const Count = z.int().min(0).max(MAX_COUNT);
 const Text = z.string().min(1).max(MAX_TEXT_LENGTH);
 const Name = z.string().regex(/^[\w.-]{1,64}$/);
-/** `scenario/rule`, or the name of a settlement or scenario. */
+/** `scenario/rule` or `scenario/outcome`, or the name of a settlement or scenario. */
 const Origin = z.string().regex(/^[\w.-]{1,64}(\/[\w.-]{1,64})?$/);
 
 /** A world's clock: at one instant while frozen, else ahead of wall time by a fixed distance (below 0 when behind). */
@@ -43,7 +43,7 @@ export const ClockState = z.union([
 ]);
 export type ClockState = z.infer<typeof ClockState>;
 
-/** At most `max` requests in any window of `windowMs` of wall time. */
+/** At most `max` requests in a window of `windowMs`: of wall time for the server's own limit, of world time for all others. */
 const RateLimit = z.strictObject({ max: z.int().min(1), windowMs: z.int().min(1).max(86_400_000) });
 export type RateLimit = z.infer<typeof RateLimit>;
 
@@ -91,7 +91,7 @@ export type Step = Readonly<z.infer<typeof Step>>;
 /** The longest timeline that a scenario can plan, and two forced steps after it. */
 const MAX_STEPS = 22;
 
-/** How long status reads do not find a payout: for so many reads, or until a world time; and the rule that hides it. */
+/** How long status reads do not find a payout: for so many reads, or until a world time; and the rule or outcome that hides it. */
 const Hidden = z.union([
   z.strictObject({ reads: Reads, by: Origin }),
   z.strictObject({ untilMs: z.int().min(0).max(1e15), by: Origin }),
@@ -111,7 +111,7 @@ const Payout = z.strictObject({
   beneficiaryAccount: Text,
   beneficiaryIfsc: Text,
   createdAtMs: Ms,
-  /** What decided its timeline: a rule (`scenario/rule`), or the settlement of a scenario. */
+  /** What decided its timeline: a rule (`scenario/rule`), an outcome (`scenario/outcome`), or the settlement of a scenario. */
   plannedBy: Origin,
   /** Decided at initiate. The first `stepsDone` of it have happened. */
   timeline: z.array(Step).max(MAX_STEPS).readonly(),
@@ -154,6 +154,8 @@ export const WorldHead = z.strictObject({
   openingBalancePaise: Paise,
   wallet: z.strictObject({ balancePaise: Paise, putInPaise: Paise, paidOutPaise: Paise }),
   scenario: z.strictObject({ source: ScenarioSource, isChosen: z.boolean() }),
+  /** How many new references initiates have brought so far. */
+  references: Count,
 });
 export type WorldHead = z.infer<typeof WorldHead>;
 
@@ -164,13 +166,23 @@ export const WORLD_ITEMS = {
   /** A rule on top, the newest first. */
   rule: z.record(z.string(), z.unknown()),
   use: z.strictObject({ rule: Origin, matched: Count, taken: Count }),
-  attempts: z.strictObject({ of: z.string().max(160), count: Count.min(1), isRecent: z.boolean() }),
+  /** `payout` is the number that an initiate gave a new reference; 0 for other routes. */
+  attempts: z.strictObject({
+    of: z.string().max(160),
+    count: Count.min(1),
+    payout: Count,
+    isRecent: z.boolean(),
+  }),
+  /** How many requests a limit in world time has counted in its latest window. */
+  window: z.strictObject({ of: Origin, beganMs: Ms, count: Count.min(1) }),
   /** A reference that stays refused for the balance. */
   refused: Text,
 } as const;
 export type WorldItem = {
   [Name in keyof typeof WORLD_ITEMS]: { readonly [Key in Name]: z.infer<(typeof WORLD_ITEMS)[Name]> };
 }[keyof typeof WORLD_ITEMS];
+
+export type RateWindow = Readonly<Omit<z.infer<typeof WORLD_ITEMS.window>, 'of'>>;
 
 /** `checksum` is the SHA-256 of all lines of the world, from its head on, each with its line end. */
 export const WorldEnd = z.strictObject({ end: z.string(), checksum: z.string() });
@@ -183,7 +195,7 @@ export const SnapshotText: z.ZodType = z.string().meta({
   description: [
     'All that the future of a world depends on, as lines of JSON, to be kept and sent back as they are:',
     '`{"format":"payout-sandbox","version":2}`, then the world (`{"world":"…",…}`: clock, wallet, scenario),',
-    'one line for each entry, payout, rule on top, count of a rule, count of attempts and reference that stays refused,',
+    'one line for each entry, payout, rule on top, count of a rule, count of attempts, window of a rate limit and reference that stays refused,',
     '`{"end":"…","checksum":"…"}` with the SHA-256 of the lines of the world, and `{"worlds":1}`.',
     'Amounts are paise, times ms since the epoch.',
   ].join(' '),

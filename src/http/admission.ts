@@ -106,30 +106,27 @@ const limitOf = ({ scenario }: FastifyRequest): RateLimit => scenario.rateLimit 
 
 function refusal(request: FastifyRequest, ttlMs: number): Refusal {
   const { max, windowMs } = limitOf(request);
-  const { name, hasOwnRateLimit, dialect } = request.scenario;
-  const { routes, retry_after } = dialect.rate_limit;
+  const { routes, retry_after } = request.dialect.rate_limit;
   const per = durationText(windowMs);
-  const remedy = hasOwnRateLimit
-    ? `rate_limit in the scenario ${name} changes that`
-    : `SANDBOX_RATE_LIMIT or --rate-limit changes that (${max * 10}/${per}, or off)`;
   return new Refusal('RATE_LIMITED', {
     message:
       `Too many requests: this sandbox takes ${max} ${routes === 'all' ? 'requests' : 'initiates'} per ${per} ` +
-      `for each key. ${remedy}`,
+      `for each key. SANDBOX_RATE_LIMIT or --rate-limit changes that (${max * 10}/${per}, or off)`,
     headers: retry_after === 'absent' ? {} : { 'retry-after': String(Math.ceil(ttlMs / 1000)) },
-    limit: hasOwnRateLimit ? `rate_limit of ${name}` : 'SANDBOX_RATE_LIMIT',
+    limit: 'SANDBOX_RATE_LIMIT',
   });
 }
 
 const NO_HEADERS = { 'x-ratelimit-limit': false, 'x-ratelimit-remaining': false, 'x-ratelimit-reset': false };
 
-/** True for a request that the limit does not hold for. */
+/** True for a request that the limit does not hold for: a scenario may have its own, which counts in its world. */
 const isFree = ({ scenario, routeOptions }: FastifyRequest): boolean =>
+  scenario.hasOwnRateLimit ||
   scenario.rateLimit === 'off' ||
   (scenario.dialect.rate_limit.routes === 'initiate' && routeOptions.config.name !== 'initiate');
 
 /**
- * The rate limit of each key, in wall time: a hook that refuses a request past it with RATE_LIMITED. Its counters are as many
+ * The server's rate limit of each key, in wall time, which protects it: a hook that refuses a request past it with RATE_LIMITED. Its counters are as many
  * as there may be worlds. The interface shows no rate limit headers, so only Retry-After is sent.
  */
 export async function limitRates(

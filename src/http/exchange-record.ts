@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Dialect } from '../contract/dialect.ts';
 import type { RefusalData } from '../contract/errors.ts';
-import type { RouteName } from '../contract/scenario-document.ts';
+import type { RouteName } from '../contract/match.ts';
 import { MAX_TEXT_LENGTH, type InitiateRequest } from '../contract/service.ts';
 import type { ExchangePlace, WorldHandle } from '../log/world-log.ts';
 import type { Scenario } from '../scenario/scenario.ts';

@@ -1,11 +1,5 @@
-import {
-  attemptsHeld,
-  documentBytesHeld,
-  full,
-  noRoomForDocument,
-  recordsHeld,
-  type WorldState,
-} from '../world/state.ts';
+import { attemptsHeld } from '../world/attempts.ts';
+import { documentBytesHeld, full, noRoomForDocument, recordsHeld, type WorldState } from '../world/state.ts';
 import type { Draft } from './world-log.ts';
 
 /** What all worlds of a log may hold together. */

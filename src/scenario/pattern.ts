@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { RE2JS } from 're2js';
-import type { Match } from '../contract/scenario-document.ts';
+import type { Match } from '../contract/match.ts';
 
 /**
  * What a request can be made to spend on regular expressions is bounded: a pattern takes time in proportion to its size

@@ -1,10 +1,6 @@
-import {
-  ROUTE_NAMES,
-  type RouteName,
-  type Effect as EffectDocument,
-  type Match,
-  type RuleDocument,
-} from '../contract/scenario-document.ts';
+import { durationText } from '../contract/duration.ts';
+import { ROUTE_NAMES, type During, type Match, type RouteName } from '../contract/match.ts';
+import type { Effect as EffectDocument, RuleDocument } from '../contract/scenario-document.ts';
 import { plannedTimeline, reportIn, type Report } from './planned-timeline.ts';
 import {
   boundedPattern,
@@ -13,7 +9,14 @@ import {
   MAX_PATTERN_TEXT_LENGTH,
   type PatternOf,
 } from './pattern.ts';
-import { documentBytes, type Effect, type Fault, type RequestFacts, type Rule } from './rule.ts';
+import {
+  documentBytes,
+  type Effect,
+  type Fault,
+  type RequestFacts,
+  type Respond,
+  type Rule,
+} from './rule.ts';
 import { istMinute } from '../payout/settlement.ts';
 
 type Test<T> = (value: T) => boolean;
@@ -31,6 +34,9 @@ const TEXT_FIELDS = {
   transfer_mode: ['initiate'],
   remarks: ['initiate'],
 } as const satisfies Partial<Record<keyof Match, readonly RouteName[]>>;
+
+/** The numbers of requests, and the routes that have them. */
+const NUMBER_FIELDS = { amount: ['initiate'], payout: ['initiate', 'status'] } as const;
 
 const listed = <T>(values: T | readonly T[]): readonly T[] =>
   Array.isArray(values) ? (values as readonly T[]) : [values as T];
@@ -77,8 +83,15 @@ function faultOf(fault: NonNullable<EffectDocument['fault']>): Fault {
   return { kind: fault };
 }
 
+/** The answer to requests past a limit, where the rule has no other. */
+const tooMany = ({ max, per }: NonNullable<EffectDocument['limit']>): Respond => ({
+  status: 429,
+  message: `Too many requests: ${max} per ${durationText(per)} are taken`,
+});
+
 function effectOf(effect: EffectDocument, report: Report): Effect {
-  const { delay = null, respond = null, fault, timeline, not_found: notFound = null, stale = null } = effect;
+  const { delay = null, fault, limit, timeline, not_found: notFound = null, stale = null } = effect;
+  const respond = effect.respond ?? (limit === undefined || fault !== undefined ? null : tooMany(limit));
   return {
     delay,
     respond,
@@ -93,7 +106,7 @@ function effectOf(effect: EffectDocument, report: Report): Effect {
 /** Reports conditions that no request can meet. */
 function reportImpossible(match: Match, routes: readonly RouteName[], report: Report): void {
   let possible = routes;
-  for (const [field, having] of Object.entries({ ...TEXT_FIELDS, amount: ['initiate'] })) {
+  for (const [field, having] of Object.entries({ ...TEXT_FIELDS, ...NUMBER_FIELDS })) {
     if (match[field as keyof Match] === undefined) continue;
     possible = possible.filter((route) => having.some((one) => one === route));
     if (possible.length === 0) {
@@ -101,7 +114,7 @@ function reportImpossible(match: Match, routes: readonly RouteName[], report: Re
       return;
     }
   }
-  for (const field of ['amount', 'attempt'] as const) {
+  for (const field of ['amount', 'attempt', 'payout'] as const) {
     const bounds = match[field];
     if (typeof bounds !== 'object' || Array.isArray(bounds)) continue;
     const low = Math.max(bounds.gt ?? -Infinity, bounds.gte ?? -Infinity);
@@ -140,10 +153,14 @@ export function compileMatch(match: Match, patternOf: PatternOf, report: Report)
   const routes = routesOf(match);
   reportImpossible(match, routes, report);
   const tests: FactsTest[] = [(facts) => routes.includes(facts.route)];
-  const { attempt, amount, hours, header } = match;
+  const { attempt, payout, amount, hours, header } = match;
   if (attempt !== undefined) {
     const test = numberTest(attempt);
     tests.push((facts) => test(facts.attempt));
+  }
+  if (payout !== undefined) {
+    const test = numberTest(payout);
+    tests.push((facts) => facts.payout > 0 && test(facts.payout));
   }
   if (amount !== undefined) {
     const test = numberTest(amount);
@@ -172,6 +189,13 @@ export function compileMatch(match: Match, patternOf: PatternOf, report: Report)
   return tests;
 }
 
+/** The test of a window of world time, if there is one. */
+export function duringTests(during: During | undefined): readonly FactsTest[] {
+  if (during === undefined) return [];
+  const { from = 0, for: length = Infinity, until = from + length } = during;
+  return [({ ageMs }) => ageMs >= from && ageMs < until];
+}
+
 /** Compiles a rule. @param source the rule as written */
 export function compileRule(
   document: RuleDocument,
@@ -187,7 +211,10 @@ export function compileRule(
       reportEffect([part], `has an effect on the route ${route} only, which this rule does not match`);
     }
   }
-  const tests = compileMatch(match, linearPattern, reportIn(report, 'match'));
+  const tests = [
+    ...compileMatch(match, linearPattern, reportIn(report, 'match')),
+    ...duringTests(document.during),
+  ];
   reportUnseen(effect, reportEffect);
   const patternSize = matchPatternSize(match);
   return {
@@ -200,6 +227,7 @@ export function compileRule(
     skip: document.skip ?? 0,
     times: document.times ?? null,
     probability: document.probability ?? null,
+    limit: effect.limit === undefined ? null : { max: effect.limit.max, windowMs: effect.limit.per },
     effect: effectOf(effect, reportEffect),
   };
 }

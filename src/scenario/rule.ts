@@ -1,6 +1,8 @@
-import type { Effect as EffectDocument, RouteName } from '../contract/scenario-document.ts';
-import { oneMore } from '../contract/snapshot-lines.ts';
+import type { RouteName } from '../contract/match.ts';
+import type { Effect as EffectDocument, NotFound } from '../contract/scenario-document.ts';
+import { oneMore, type RateLimit } from '../contract/snapshot-lines.ts';
 import type { Draw, PlannedStep } from '../payout/settlement.ts';
+import { countInWindow, type RateWindows } from './rate-window.ts';
 
 /** The delay of an answer, in ms of wall time. */
 export type Delay = NonNullable<EffectDocument['delay']>;
@@ -21,7 +23,7 @@ export interface Effect {
   /** Whether the payout happens, independent of what the client sees. */
   readonly commit: boolean;
   readonly timeline: readonly PlannedStep[] | null;
-  readonly notFound: NonNullable<EffectDocument['not_found']> | null;
+  readonly notFound: NotFound | null;
   readonly staleMs: number | null;
 }
 
@@ -33,8 +35,12 @@ export interface RequestFacts {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** Which attempt of this reference on this route this is, counted from 1; 0 when attempts are not counted. */
   readonly attempt: number;
+  /** Which new reference of its world it names, counted from 1; 0 where that is not known. */
+  readonly payout: number;
   /** World time, ms since the epoch. */
   readonly nowMs: number;
+  /** World time since the world began, in ms. */
+  readonly ageMs: number;
 }
 
 export interface Rule {
@@ -52,6 +58,8 @@ export interface Rule {
   readonly skip: number;
   readonly times: number | null;
   readonly probability: number | null;
+  /** The requests that it lets pass. */
+  readonly limit: RateLimit | null;
   readonly effect: Effect;
 }
 
@@ -77,14 +85,21 @@ export interface RuleUse {
   taken: number;
 }
 
+/** What a world has counted for its rules. */
+interface Counts {
+  readonly uses: Map<string, RuleUse>;
+  readonly windows: RateWindows;
+}
+
 /**
- * Finds the first rule that matches and applies, and counts it in `uses`. A rule that matches does not apply to its first
- * `skip` requests, to more than `times` requests, or when its `probability` is not drawn: the next rules are then tried.
+ * Finds the first rule that matches and applies, and counts it. A rule that matches does not apply to its first
+ * `skip` requests, to more than `times` requests, when its `probability` is not drawn, or to those that its `limit` lets
+ * pass: the next rules are then tried.
  */
 export function takeRule(
   rules: readonly Rule[],
   facts: RequestFacts,
-  uses: Map<string, RuleUse>,
+  { uses, windows }: Counts,
   draw: Draw,
 ): Rule | null {
   for (const rule of rules) {
@@ -95,6 +110,7 @@ export function takeRule(
     if (use.matched <= rule.skip) continue;
     if (rule.times !== null && use.taken >= rule.times) continue;
     if (rule.probability !== null && draw(`rule ${rule.id}`) >= rule.probability) continue;
+    if (rule.limit !== null && countInWindow(windows, rule.id, rule.limit, facts.nowMs) === null) continue;
     use.taken = oneMore(use.taken);
     return rule;
   }

@@ -3,7 +3,7 @@ import { basename, extname, join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { changedDialect, DEFAULT_DIALECT, type Dialect, type DialectChange } from '../contract/dialect.ts';
-import { RuleDocument, ScenarioDocument } from '../contract/scenario-document.ts';
+import { OutcomeDocument, RuleDocument, ScenarioDocument } from '../contract/scenario-document.ts';
 import { reported } from '../contract/shape-issues.ts';
 import type { ScenarioSettings } from '../contract/snapshot-lines.ts';
 import { compileScenario, type Scenario } from './scenario.ts';
@@ -106,7 +106,9 @@ function lenient(schema: z.ZodType): z.ZodType {
 /** The parts of a wrong document that fit the schema, so that what is wrong beyond its shape is reported too. */
 function readableParts(input: unknown): ScenarioDocument {
   const rule = lenient(RuleDocument.partial()).catch({});
-  const document = lenient(ScenarioDocument.extend({ rules: z.array(rule).optional() })).catch({});
+  const outcome = lenient(OutcomeDocument).catch({});
+  const lists = { outcomes: z.array(outcome).optional(), rules: z.array(rule).optional() };
+  const document = lenient(ScenarioDocument.extend(lists)).catch({});
   const { rules, ...rest } = document.parse(input, READ_ONCE) as Omit<ScenarioDocument, 'rules'> & {
     readonly rules?: readonly Partial<RuleDocument>[];
   };
@@ -118,11 +120,11 @@ function readableParts(input: unknown): ScenarioDocument {
   return { ...rest, rules: rules?.map(named) };
 }
 
-let magicRules: readonly Rule[] | undefined;
+let magic: Scenario | undefined;
 
-/** The rules of the magic beneficiaries, read at their first use. They are the same with all settings. */
-const shippedMagic = (settings: ScenarioSettings): readonly Rule[] =>
-  (magicRules ??= readScenario(join(SHIPPED, 'magic.yaml'), { ...settings, isMagic: false }).rules);
+/** What the magic beneficiaries do, read at their first use. It is the same with all settings. */
+const shippedMagic = (settings: ScenarioSettings): Scenario =>
+  (magic ??= readScenario(join(SHIPPED, 'magic.yaml'), { ...settings, isMagic: false }));
 
 /** Makes a scenario of what was read. @throws ScenarioError with what is wrong with it */
 function scenarioOf(
@@ -138,7 +140,7 @@ function scenarioOf(
     name: nameOf(file),
     source: input,
     settings,
-    lastRules: () => (settings.isMagic ? shippedMagic(settings) : []),
+    last: () => (settings.isMagic ? shippedMagic(settings) : { outcomes: [], rules: [] }),
     dialects: shippedDialects,
   };
   const scenario = compileScenario(document, options, (path, message) =>

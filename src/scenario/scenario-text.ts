@@ -36,7 +36,7 @@ export interface TextRead<T> {
 /** zod compiles a schema at its first use. That pays for requests, but not for files. */
 export const READ_ONCE = { jitless: true };
 
-/** A scenario can have this many rules. A longer list is refused before its rules are looked at. */
+/** A scenario can have this many rules, and as many outcomes. A longer list is refused before it is looked at. */
 const MAX_RULES = 5000;
 
 type PlaceOf = (path: Path, isKey?: boolean) => Problem['place'];
@@ -47,9 +47,10 @@ function checkShape<T extends z.ZodType>(input: unknown, schema: T, placeOf: Pla
     path: pathText(path),
     message,
   });
-  const rules = (input as { readonly rules?: unknown } | null)?.rules;
-  if (Array.isArray(rules) && rules.length > MAX_RULES) {
-    const problems = [problemAt(['rules'], `must be at most ${MAX_RULES} rules`)];
+  for (const name of ['rules', 'outcomes'] as const) {
+    const list = (input as Partial<Record<typeof name, unknown>> | null)?.[name];
+    if (!Array.isArray(list) || list.length <= MAX_RULES) continue;
+    const problems = [problemAt([name], `must be at most ${MAX_RULES} ${name}`)];
     return { value: null, input: null, problems, problemAt };
   }
   const { value = null, issues = [] } = parseShape(schema, input, READ_ONCE);

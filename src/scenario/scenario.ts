@@ -1,9 +1,11 @@
 import { changedDialect, DEFAULT_DIALECT, type Dialect } from '../contract/dialect.ts';
 import type { ScenarioDocument } from '../contract/scenario-document.ts';
+import type { Match } from '../contract/match.ts';
 import type { TransferMode } from '../contract/service.ts';
 import type { ClockState, RateLimit, ScenarioSettings, ScenarioSource } from '../contract/snapshot-lines.ts';
 import { toPaise } from '../payout/money.ts';
 import { matchPatternSize, MAX_SCENARIO_PATTERN_SIZE, tooLarge } from './pattern.ts';
+import { compileOutcome, outcomeName, type Outcome } from './outcome.ts';
 import { compileRule } from './rule-compiler.ts';
 import { documentBytes, type Rule } from './rule.ts';
 import { plannedTimeline, reportIn, type Report } from './planned-timeline.ts';
@@ -26,6 +28,8 @@ export interface Scenario {
   /** Whether the rate limit is that of the document, not of the settings. */
   readonly hasOwnRateLimit: boolean;
   readonly dialect: Dialect;
+  /** Its own outcomes, then those that are always there. */
+  readonly outcomes: readonly Outcome[];
   /** Its own rules, then those that are always there. */
   readonly rules: readonly Rule[];
   /** Whether a rule depends on the number of the attempt. */
@@ -37,8 +41,8 @@ interface CompileOptions {
   /** The document as written. */
   readonly source: unknown;
   readonly settings: ScenarioSettings;
-  /** The rules after its own. Called when the scenario's rules are first looked at. */
-  readonly lastRules: () => readonly Rule[];
+  /** The outcomes and rules after its own. Called when those of the scenario are first looked at. */
+  readonly last: () => Pick<Scenario, 'outcomes' | 'rules'>;
   /** The dialect presets by name. Called only for a document that extends one. */
   readonly dialects: () => ReadonlyMap<string, Dialect>;
 }
@@ -50,6 +54,10 @@ function settlementOf(
 ): Settlement {
   if (settlement === undefined) return base;
   if (typeof settlement === 'string') return settlement;
+  if (Array.isArray(settlement)) {
+    const steps = plannedTimeline(settlement, reportIn(report, 'settlement'));
+    return { IMPS: steps, NEFT: steps, RTGS: steps, UPI: steps };
+  }
   const ofMode = (mode: TransferMode) => {
     const steps = settlement[mode];
     return steps === undefined ? base : plannedTimeline(steps, reportIn(report, 'settlement', mode));
@@ -77,26 +85,44 @@ function dialectOf(
 /** Compiles a scenario document. The settings apply where it says nothing. A scenario with errors must not be used. */
 export function compileScenario(
   document: ScenarioDocument,
-  { name, source, settings, lastRules, dialects }: CompileOptions,
+  { name, source, settings, last, dialects }: CompileOptions,
   report: Report,
 ): Scenario {
-  const names = new Set<string>();
-  const sources = (source as { rules?: readonly unknown[] } | null)?.rules ?? [];
+  // both are named in the same places, such as planned_by
+  const names = new Map<string, 'rules' | 'outcomes'>();
+  const reportTaken = (of: string, list: 'rules' | 'outcomes', reportPart: Report): void => {
+    const taken = names.get(of);
+    const others = taken === list ? `other ${list}` : taken;
+    if (taken !== undefined)
+      reportPart(['name'], `must differ from the names of the ${others}: ${of} is taken`);
+    names.set(of, list);
+  };
   let patterns = 0;
-  const own = (document.rules ?? []).map((rule, index) => {
-    const reportRule = reportIn(report, 'rules', index);
-    if (names.has(rule.name))
-      reportRule(['name'], `must differ from the names of the other rules: ${rule.name} is taken`);
-    names.add(rule.name);
+  // patterns that are too large together are not compiled, which would hold up the server
+  const compilable = (match: Match | undefined, reportPart: Report): boolean => {
     const fits = patterns <= MAX_SCENARIO_PATTERN_SIZE;
-    patterns += matchPatternSize(rule.match ?? {});
+    patterns += matchPatternSize(match ?? {});
     const stillFits = patterns <= MAX_SCENARIO_PATTERN_SIZE;
     if (fits && !stillFits)
-      reportRule(['match'], tooLarge('this scenario', patterns, MAX_SCENARIO_PATTERN_SIZE));
-    // patterns that are too large together are not compiled, which would hold up the server
-    return compileRule(stillFits ? rule : { ...rule, match: {} }, sources[index], name, reportRule);
+      reportPart(['match'], tooLarge('this scenario', patterns, MAX_SCENARIO_PATTERN_SIZE));
+    return stillFits;
+  };
+  const ownOutcomes = (document.outcomes ?? []).map((outcome, index) => {
+    const reportOutcome = reportIn(report, 'outcomes', index);
+    const of = outcomeName(outcome, index);
+    reportTaken(of, 'outcomes', reportOutcome);
+    const part = compilable(outcome.match, reportOutcome) ? outcome : { ...outcome, match: {} };
+    return compileOutcome(part, `${name}/${of}`, reportOutcome);
+  });
+  const sources = (source as { rules?: readonly unknown[] } | null)?.rules ?? [];
+  const ownRules = (document.rules ?? []).map((rule, index) => {
+    const reportRule = reportIn(report, 'rules', index);
+    reportTaken(rule.name, 'rules', reportRule);
+    const part = compilable(rule.match, reportRule) ? rule : { ...rule, match: {} };
+    return compileRule(part, sources[index], name, reportRule);
   });
   const rateLimit = document.rate_limit;
+  let outcomes: readonly Outcome[] | undefined;
   let rules: readonly Rule[] | undefined;
   let countsAttempts: boolean | undefined;
   return {
@@ -118,8 +144,11 @@ export function compileScenario(
           ? 'off'
           : { max: rateLimit.max, windowMs: rateLimit.per },
     dialect: dialectOf(document.dialect, dialects, report),
+    get outcomes() {
+      return (outcomes ??= [...ownOutcomes, ...last().outcomes]);
+    },
     get rules() {
-      return (rules ??= [...own, ...lastRules()]);
+      return (rules ??= [...ownRules, ...last().rules]);
     },
     get countsAttempts() {
       return (countsAttempts ??= this.rules.some((rule) => rule.countsAttempts));

@@ -8,11 +8,10 @@ import type { Rule } from '../scenario/rule.ts';
 import { clockAt } from './clock.ts';
 import type { CommandOf, Context } from './commands.ts';
 import { positionOf, recordEntry, takeStep, unknownTxnId } from './ledger.ts';
+import { attemptsHeld, noAttempts } from './attempts.ts';
 import {
-  attemptsHeld,
   full,
   isUntouched,
-  noAttempts,
   noRoomForDocument,
   nowMs,
   openLedger,
@@ -93,7 +92,8 @@ export function chooseScenario(
   if (isChosen && compiler.scenario(source).bytes > stamp.documentBytesFree + held) throw noRoomForDocument();
   useScenario(state, { source, isChosen }, state.overrides, compiler);
   const { base, overrides } = state.index;
-  for (const id of state.uses.keys()) if (!overrides.some((rule) => rule.id === id)) state.uses.delete(id);
+  const isOnTop = (id: string): boolean => overrides.some((rule) => rule.id === id);
+  for (const id of [...state.uses.keys(), ...state.windows.keys()]) if (!isOnTop(id)) forgetCounts(state, id);
   if (isUntouched(state)) openLedger(state, base.openingBalancePaise);
   events.push({ type: 'scenario', scenario: base.name });
 }
@@ -104,6 +104,12 @@ export const followScenario = (
   { source }: CommandOf<'follow'>,
   { compiler }: Context,
 ): void => useScenario(state, { source, isChosen: false }, state.overrides, compiler);
+
+/** Lets a rule count from 0. */
+function forgetCounts({ uses, windows }: WorldState, id: string): void {
+  uses.delete(id);
+  windows.delete(id);
+}
 
 /** Puts a rule on top, in the place of one of the same name. It counts from 0. @returns its id: `world/NAME` */
 export function putRule(
@@ -126,7 +132,7 @@ export function putRule(
       message: `A world takes ${MAX_OVERRIDES} rules on top: remove some with DELETE /_sandbox/rules/NAME`,
     });
   }
-  state.uses.delete(rule.id);
+  forgetCounts(state, rule.id);
   setOverrides(state, [rule, ...others]);
   events.push({ type: 'scenario', scenario: base.name, rule: rule.id });
   return rule.id;
@@ -142,7 +148,7 @@ export function removeRule(state: WorldState, { name }: CommandOf<'removeRule'>,
   const { base, overrides } = state.index;
   const removed = overrides.filter(({ id }) => name === null || id === `world/${name}`);
   if (name !== null && removed.length === 0) throw noRule(name, overrides);
-  for (const { id } of removed) state.uses.delete(id);
+  for (const { id } of removed) forgetCounts(state, id);
   setOverrides(
     state,
     overrides.filter((rule) => !removed.includes(rule)),
@@ -186,7 +192,10 @@ export function restoreWorld(
   const continues = clock === 'from-snapshot' || wallMs < restored.wallMs;
   const roomForAttempts = stamp.attemptsFree + attemptsHeld(state.attempts);
   Object.assign(state, restored, {
-    attempts: attemptsHeld(restored.attempts) <= roomForAttempts ? restored.attempts : noAttempts(),
+    attempts:
+      attemptsHeld(restored.attempts) <= roomForAttempts
+        ? restored.attempts
+        : { ...noAttempts(), references: restored.attempts.references },
     generation: state.generation + 1,
     wallMs,
     clock: continues ? clockAt(restored.clock, nowMs(restored), wallMs) : restored.clock,

@@ -1,25 +1,15 @@
 import type { Dialect } from '../contract/dialect.ts';
 import { Refusal, type RefusalData } from '../contract/errors.ts';
-import type { InitiateRequest, StatusQuery } from '../contract/service.ts';
-import { LONGEST_WAIT_MS } from '../contract/scenario-document.ts';
-import { fingerprintOf, payoutDraw, payoutIds, requestDraw } from '../payout/identity.ts';
-import { covers, invariant, toInr, toPaise } from '../payout/money.ts';
-import { asOf, countsReads, isHidden, timelineFault } from '../payout/payout.ts';
-import type { Hidden, Payout } from '../contract/snapshot-lines.ts';
-import { plannedSteps, settlementName, timelineOf, type Draw } from '../payout/settlement.ts';
-import {
-  delayMs,
-  replacesBody,
-  showsBody,
-  takeRule,
-  type Effect,
-  type RequestFacts,
-  type Rule,
-} from '../scenario/rule.ts';
-import { withOverrides, type Scenario } from '../scenario/scenario.ts';
+import type { StatusQuery } from '../contract/service.ts';
+import { covers, toInr, toPaise } from '../payout/money.ts';
+import { asOf, countsReads, isHidden } from '../payout/payout.ts';
+import type { Payout } from '../contract/snapshot-lines.ts';
+import { replacesBody, showsBody, type Effect, type Rule } from '../scenario/rule.ts';
 import type { CommandOf, Context, RequestCommand } from './commands.ts';
 import { addPayout, countRead, findPayout, positionOf, settleDue } from './ledger.ts';
-import { countAttempt, full, nowMs, type WorldState } from './state.ts';
+import { fingerprint, newPayout } from './new-payout.ts';
+import { pastRateLimit, planRequest, scenarioFor, type Plan } from './request-plan.ts';
+import { full, nowMs, type WorldState } from './state.ts';
 
 /** What a request of the service got: plain data, from which HTTP makes its answer. */
 export interface RequestResult {
@@ -42,6 +32,8 @@ export interface SeenEffect extends Pick<Effect, 'respond' | 'fault'> {
   readonly rule: string;
   /** Wall time, ms. */
   readonly delayMs: number;
+  /** How long its limit still refuses requests, in ms of world time; null for a rule without a limit. */
+  readonly limitLeftMs: number | null;
   /** The bytes of the fault `garbage`, from 0 to 255; empty for all others. */
   readonly garbage: readonly number[];
 }
@@ -54,24 +46,17 @@ export type Answer =
   /** Nothing was done, and a rule's own answer takes the place of the normal one. */
   | { readonly kind: 'none' };
 
-/** The decisions about one request, made before anything is done. */
-interface Plan {
-  readonly scenario: Scenario;
-  /** The rule to apply; null when the request is served normally. */
-  readonly rule: Rule | null;
-  /** How long the answer is delayed, in ms of wall time. */
-  readonly delayMs: number;
-  /** The random draws of this request. */
-  readonly draw: Draw;
-  /** Which attempt of its reference this is, counted from 1; 0 when attempts are not counted. */
-  readonly attempt: number;
-}
-
 const GARBAGE_BYTES = 51; // 64 with the bytes around them that look like HTTP
 
 /** Handles a request of the service: applies the first rule that matches, and asks the ledger unless the rule forbids it. */
 export function handleRequest(state: WorldState, command: RequestCommand, context: Context): RequestResult {
-  const plan = planRequest(state, command, context);
+  const scenario = scenarioFor(state, command, context.compiler);
+  const limited = pastRateLimit(state, command.kind, scenario);
+  if (limited !== null) {
+    const answer = { kind: 'refused', refusal: limited.data } as const;
+    return { dialect: scenario.dialect, attempt: 0, effect: null, answer, committed: false, balances: null };
+  }
+  const plan = planRequest(state, command, scenario, context.stamp);
   const { rule } = plan;
   if (rule !== null) context.events.push({ type: 'rule', rule: rule.id, ...state.uses.get(rule.id)! });
   const beforePaise = state.wallet.balancePaise;
@@ -87,35 +72,19 @@ export function handleRequest(state: WorldState, command: RequestCommand, contex
   };
 }
 
-/** Finds the rule to apply to a request, and counts the request. */
-export function planRequest(state: WorldState, command: RequestCommand, { stamp, compiler }: Context): Plan {
-  const { index, attempts, uses } = state;
-  const { kind: route, headers, scenario: chosen } = command;
-  const fields: RequestFacts['fields'] =
-    route === 'initiate' ? command.body : route === 'status' ? command.query : {};
-  const scenario = chosen === null ? index.active : withOverrides(compiler.scenario(chosen), index.overrides);
-  const id = String(fields['client_ref_id'] ?? fields['txn_id'] ?? '');
-  // initiates are always counted, since a scenario that a header chooses later may depend on the attempt
-  const isCounted = route === 'initiate' || scenario.countsAttempts;
-  const attempt = isCounted ? countAttempt(attempts, route, id, stamp.attemptsFree <= 0) : 0;
-  const draw = requestDraw(scenario.seed, route, id, scenario.countsAttempts ? attempt : 0);
-  const rule = takeRule(scenario.rules, { route, fields, headers, attempt, nowMs: nowMs(state) }, uses, draw);
-  const waitMs = Math.min(delayMs(rule?.effect.delay ?? 0, draw), LONGEST_WAIT_MS);
-  return { scenario, rule, draw, attempt, delayMs: waitMs };
-}
-
 /** Whether a rule changes what the client sees: not where it leaves a refusal as it is. */
 const isApplied = ({ effect: { respond, fault, delay } }: Rule, answer: Answer): boolean =>
   answer.kind !== 'refused' || replacesBody(respond) || fault !== null || delay !== null;
 
-const seenEffect = ({ id, effect: { respond, fault } }: Rule, { delayMs, draw }: Plan): SeenEffect => ({
+const seenEffect = ({ id, effect: { respond, fault } }: Rule, plan: Plan): SeenEffect => ({
   rule: id,
   respond,
   fault,
-  delayMs,
+  delayMs: plan.delayMs,
+  limitLeftMs: plan.limitLeftMs,
   garbage:
     fault?.kind === 'garbage'
-      ? Array.from({ length: GARBAGE_BYTES }, (_, nth) => 128 + Math.floor(draw(`garbage ${nth}`) * 128))
+      ? Array.from({ length: GARBAGE_BYTES }, (_, nth) => 128 + Math.floor(plan.draw(`garbage ${nth}`) * 128))
       : [],
 });
 
@@ -133,7 +102,7 @@ function answerOf(
       if (effect === null || effect.commit) return [initiate(state, command, plan, context), true];
       if (isReplaced) return [{ kind: 'none' }, false];
       // what the answer would have been; nothing is stored
-      return [{ kind: 'payout', payout: payoutOf(state, command.body, plan, 1), replayed: false }, false];
+      return [{ kind: 'payout', payout: newPayout(state, command.body, plan, 1), replayed: false }, false];
     }
     if (effect !== null && (isReplaced || !showsBody(effect.fault))) return [{ kind: 'none' }, false];
     if (command.kind === 'status') return [status(state, command.query, plan, context), true];
@@ -176,7 +145,7 @@ function initiate(
     throw new Refusal('INSUFFICIENT_BALANCE', { message });
   }
   if (recordsFree <= 0) throw full(maxRecords);
-  const payout = payoutOf(state, body, plan, (earlier?.nth ?? 0) + 1);
+  const payout = newPayout(state, body, plan, (earlier?.nth ?? 0) + 1);
   addPayout(state, payout);
   return { kind: 'payout', payout, replayed: false };
 }
@@ -192,57 +161,6 @@ function repeated(status: 400 | 409, { txnId }: Payout, isSame: boolean): Refusa
       },
     ],
   });
-}
-
-/** The payout as initiate stores it: PENDING, even if its timeline settles it in the same instant. */
-function payoutOf(state: WorldState, body: InitiateRequest, { scenario, rule }: Plan, nth: number): Payout {
-  const { client_ref_id: clientRefId, transfer_mode: transferMode } = body;
-  const { seed, settlement, dialect } = scenario;
-  const createdAtMs = nowMs(state);
-  const steps =
-    rule?.effect.timeline ??
-    plannedSteps(settlement, transferMode, createdAtMs, payoutDraw(seed, clientRefId, nth));
-  const timeline = timelineOf(steps, createdAtMs, dialect.status.utr_of_failed === 'set');
-  const fault = timelineFault(timeline);
-  invariant(fault === null, fault ?? '');
-  const { txnId, utrSerial } = payoutIds(seed, state.identity, clientRefId, nth);
-  return {
-    txnId,
-    clientRefId,
-    nth,
-    fingerprint: fingerprint(body),
-    amountPaise: toPaise(body.amount),
-    transferMode,
-    beneficiaryName: body.beneficiary_name,
-    beneficiaryAccount: body.beneficiary_account,
-    beneficiaryIfsc: body.beneficiary_ifsc,
-    createdAtMs,
-    plannedBy: rule?.effect.timeline ? rule.id : settlementName(settlement, transferMode, scenario.name),
-    timeline,
-    stepsDone: 0,
-    hidden: rule === null ? null : hiddenBy(rule, createdAtMs),
-    reads: 0,
-    state: 'PENDING',
-    utrSerial,
-    utr: null,
-    completedAtMs: null,
-  };
-}
-
-const fingerprint = (body: InitiateRequest): string =>
-  fingerprintOf([
-    body.beneficiary_name,
-    body.beneficiary_account,
-    body.beneficiary_ifsc,
-    toPaise(body.amount),
-    body.transfer_mode,
-    body.remarks ?? null,
-  ]);
-
-function hiddenBy({ id: by, effect: { notFound } }: Rule, createdAtMs: number): Hidden | null {
-  if (notFound === null) return null;
-  const { reads, for: forMs } = notFound;
-  return reads === undefined ? { untilMs: createdAtMs + forMs!, by } : { reads, by };
 }
 
 /** Finds a payout, and counts the read. @throws Refusal INVALID_REQUEST, TRANSACTION_NOT_FOUND or TRANSACTION_UNKNOWN */

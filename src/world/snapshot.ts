@@ -5,15 +5,8 @@ import { isMoneyBack, timelineFault } from '../payout/payout.ts';
 import { documentBytes } from '../scenario/rule.ts';
 import { ScenarioError } from '../scenario/scenario-file.ts';
 import type { ScenarioCompiler } from '../scenario/scenario.ts';
-import {
-  attemptsHeld,
-  COUNTS_A_RECORD,
-  indexPayout,
-  nowMs,
-  openWorld,
-  useScenario,
-  type WorldState,
-} from './state.ts';
+import { attemptsHeld } from './attempts.ts';
+import { COUNTS_A_RECORD, indexPayout, nowMs, openWorld, useScenario, type WorldState } from './state.ts';
 import { brokenInvariants, findPayout } from './ledger.ts';
 import { MAX_OVERRIDES } from './operations.ts';
 
@@ -34,13 +27,23 @@ export function takeSnapshot(state: Readonly<WorldState>): Snapshot {
     rule: state.overrides,
     use: [...state.uses].map(([rule, { matched, taken }]) => ({ rule, matched, taken })),
     attempts: [
-      ...[...attempts.older].map(([of, count]) => ({ of, count, isRecent: false })),
-      ...[...attempts.recent].map(([of, count]) => ({ of, count, isRecent: true })),
+      ...[...attempts.older].map(([of, { count, payout }]) => ({ of, count, payout, isRecent: false })),
+      ...[...attempts.recent].map(([of, { count, payout }]) => ({ of, count, payout, isRecent: true })),
     ],
+    window: [...state.windows].map(([of, { beganMs, count }]) => ({ of, beganMs, count })),
     refused: [...state.refused],
   };
   return {
-    head: { world, identity, wallMs, clock, openingBalancePaise, wallet, scenario },
+    head: {
+      world,
+      identity,
+      wallMs,
+      clock,
+      openingBalancePaise,
+      wallet,
+      scenario,
+      references: attempts.references,
+    },
     items: itemsOf(lists),
     length: Object.values(lists).reduce((sum, { length }) => sum + length, 0),
   };
@@ -55,7 +58,7 @@ function* itemsOf(lists: Readonly<Record<string, readonly unknown[]>>): Generato
 /** How much an item counts against SANDBOX_MAX_TRANSACTIONS. A payout counts with the entry that debits it, which comes first. */
 export function recordsOf(item: WorldItem): number {
   if ('entry' in item) return item.entry.kind === 'opening' || item.entry.kind === 'refund' ? 0 : 1;
-  if ('use' in item || 'attempts' in item) return 1 / COUNTS_A_RECORD;
+  if ('use' in item || 'attempts' in item || 'window' in item) return 1 / COUNTS_A_RECORD;
   return 'refused' in item ? 1 : 0;
 }
 
@@ -73,7 +76,7 @@ function demand(holds: boolean, otherwise: string): asserts holds {
 
 /** How many attempts one snapshot may count: somewhat more than a world does. */
 const MAX_ATTEMPTS = 20_000;
-/** How many rules it may count: of each that ever matched. */
+/** How many rules and limits it may count: of each that ever matched. */
 const MAX_USES = 100_000;
 
 /** What the entries say of a payout. */
@@ -101,17 +104,18 @@ export class SnapshotReader {
 
   /** @throws Refusal STATE_REFUSED when its scenario cannot be used here */
   constructor(head: WorldHead, compiler: ScenarioCompiler) {
-    const { world, identity, wallMs, clock, openingBalancePaise, wallet, scenario } = head;
+    const { world, identity, wallMs, clock, openingBalancePaise, wallet, scenario, references } = head;
     this.#compiler = compiler;
     this.#state = usable(() => openWorld(world, scenario.source, wallMs, compiler));
     Object.assign(this.#state, { identity, clock, openingBalancePaise, wallet, scenario, entries: [] });
+    this.#state.attempts.references = references;
     this.#nowMs = nowMs(this.#state);
     demand(this.#nowMs >= 0, 'its clock is before 1970');
   }
 
   /** @throws Refusal STATE_REFUSED for what contradicts what came before */
   add(item: WorldItem): void {
-    const { overrides, uses, attempts, refused } = this.#state;
+    const { overrides, uses, attempts, windows, refused } = this.#state;
     if ('entry' in item) this.#addEntry(item.entry);
     else if ('payout' in item) this.#addPayout(item.payout);
     else if ('rule' in item) {
@@ -124,10 +128,17 @@ export class SnapshotReader {
       demand(uses.size < MAX_USES, `it counts more than ${MAX_USES} rules`);
       uses.set(rule, { matched, taken });
     } else if ('attempts' in item) {
-      const { of, count, isRecent } = item.attempts;
+      const { of, isRecent, ...attempt } = item.attempts;
       demand(!attempts.recent.has(of) && !attempts.older.has(of), `${of} is counted twice`);
       demand(attemptsHeld(attempts) < MAX_ATTEMPTS, `it counts more than ${MAX_ATTEMPTS} attempts`);
-      attempts[isRecent ? 'recent' : 'older'].set(of, count);
+      demand(attempt.payout <= attempts.references, `${of} has a number that was not given`);
+      attempts[isRecent ? 'recent' : 'older'].set(of, attempt);
+    } else if ('window' in item) {
+      const { of, ...window } = item.window;
+      demand(!windows.has(of), `${of} is counted twice`);
+      demand(windows.size < MAX_USES, `it counts more than ${MAX_USES} limits`);
+      demand(window.beganMs <= this.#nowMs, `the window of ${of} is out of its time`);
+      windows.set(of, window);
     } else {
       demand(!refused.has(item.refused), `${item.refused} is remembered twice`);
       refused.add(item.refused);

@@ -1,19 +1,18 @@
 import TinyQueue from 'tinyqueue';
 import { Refusal } from '../contract/errors.ts';
-import type { RouteName } from '../contract/scenario-document.ts';
-import { MAX_TEXT_LENGTH } from '../contract/service.ts';
 import {
   type ClockState,
   type Entry,
   LATEST_MS,
-  oneMore,
   type Payout,
   type ScenarioSource,
 } from '../contract/snapshot-lines.ts';
 import { nextDueMs } from '../payout/payout.ts';
 import { openWallet, type Wallet } from '../payout/money.ts';
+import type { RateWindows } from '../scenario/rate-window.ts';
 import type { Rule, RuleUse } from '../scenario/rule.ts';
 import { withOverrides, type Scenario, type ScenarioCompiler } from '../scenario/scenario.ts';
+import { noAttempts, type Attempts } from './attempts.ts';
 
 /** Everything that the future of one world depends on. Only `apply` changes it. */
 export interface WorldState {
@@ -30,6 +29,8 @@ export interface WorldState {
   overrides: readonly unknown[];
   /** How often each rule matched and was taken, by its id. */
   uses: Map<string, RuleUse>;
+  /** What the limits of its rules and scenarios have counted, in world time. */
+  windows: RateWindows;
   attempts: Attempts;
   openingBalancePaise: number;
   wallet: Wallet;
@@ -95,6 +96,7 @@ const newLedger = (openingBalancePaise: number, atMs: number) => ({
   ],
   payouts: [],
   refused: new Set<string>(),
+  windows: new Map(), // a ledger that begins again may begin at an earlier time
 });
 
 /** A new world that follows a scenario it has not chosen itself. */
@@ -139,6 +141,9 @@ export const wallTimeMs = (clock: ClockState, worldMs: number): number | null =>
 export const nowMs = ({ clock, wallMs }: Pick<WorldState, 'clock' | 'wallMs'>): number =>
   worldTimeMs(clock, wallMs);
 
+/** World time since the world began, in ms. */
+export const ageMs = (state: WorldState): number => nowMs(state) - state.entries[0]!.atMs;
+
 export const isFrozen = ({ clock }: WorldState): boolean => clock.frozenAtMs !== null;
 
 /** True while nothing but its opening has happened to the wallet. */
@@ -148,11 +153,11 @@ export const isUntouched = ({ entries, refused }: WorldState): boolean =>
 /** So many counts of a rule or of a reference take as much memory as one payout. */
 export const COUNTS_A_RECORD = 8;
 
-/** What counts against SANDBOX_MAX_TRANSACTIONS: payouts, remembered refusals, credits and debits, and many counts of rules. */
-export const recordsHeld = ({ payouts, refused, entries, uses, index }: WorldState): number => {
+/** What counts against SANDBOX_MAX_TRANSACTIONS: payouts, remembered refusals, credits and debits, and many counts of rules and limits. */
+export const recordsHeld = ({ payouts, refused, entries, uses, windows, index }: WorldState): number => {
   const { FAILED, REVERSED } = index.tallies;
   const entriesOfPayouts = payouts.length + FAILED.count + REVERSED.count;
-  const ofRules = Math.floor(uses.size / COUNTS_A_RECORD);
+  const ofRules = Math.floor((uses.size + windows.size) / COUNTS_A_RECORD);
   return payouts.length + refused.size + entries.length - 1 - entriesOfPayouts + ofRules;
 };
 
@@ -210,35 +215,4 @@ export function setOverrides(state: WorldState, overrides: readonly Rule[]): voi
   state.overrides = overrides.map(({ document }) => document);
   index.overrides = overrides;
   index.active = withOverrides(index.base, overrides);
-}
-
-/** How many attempts one world counts. */
-const MAX_ATTEMPTS = 10_000;
-
-/**
- * How often each reference of one world was sent, by `route reference`. Bounded: once half of what a world may count is
- * recent, everything that was not counted since the last time is forgotten, and starts from 1 again.
- */
-export interface Attempts {
-  recent: Map<string, number>;
-  older: Map<string, number>;
-}
-
-export const noAttempts = (): Attempts => ({ recent: new Map(), older: new Map() });
-
-/** How many references are counted. */
-export const attemptsHeld = ({ recent, older }: Attempts): number => recent.size + older.size;
-
-/** Counts an attempt, from 1. @param isFull whether all worlds together count as many as they may */
-export function countAttempt(attempts: Attempts, route: RouteName, id: string, isFull: boolean): number {
-  if (id.length > MAX_TEXT_LENGTH) return 1; // no payout can have it
-  const key = `${route} ${id}`;
-  const attempt = oneMore(attempts.recent.get(key) ?? attempts.older.get(key) ?? 0);
-  attempts.older.delete(key);
-  attempts.recent.set(key, attempt);
-  if (attempts.recent.size >= MAX_ATTEMPTS / 2 || (isFull && attempt === 1)) {
-    attempts.older = attempts.recent;
-    attempts.recent = new Map();
-  }
-  return attempt;
 }

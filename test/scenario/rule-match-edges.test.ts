@@ -1,12 +1,20 @@
 import { expect, test } from 'vitest';
-import type { Match } from '../../src/contract/scenario-document.ts';
+import type { Match } from '../../src/contract/match.ts';
 import { reportIn } from '../../src/scenario/planned-timeline.ts';
 import { compileMatch } from '../../src/scenario/rule-compiler.ts';
 import type { RequestFacts } from '../../src/scenario/rule.ts';
 import { compileScenario } from '../../src/scenario/scenario.ts';
 import { SETTINGS } from '../support/core.ts';
 
-const FACTS: RequestFacts = { route: 'initiate', fields: {}, headers: {}, attempt: 1, nowMs: 0 };
+const FACTS: RequestFacts = {
+  route: 'initiate',
+  fields: {},
+  headers: {},
+  attempt: 1,
+  payout: 0,
+  nowMs: 0,
+  ageMs: 0,
+};
 
 /** Whether a match holds, and the paths of its problems. */
 function compileAndMatch(match: Match) {
@@ -37,7 +45,7 @@ test('a rule of a scenario of which no text was kept stands there without one', 
     name: 'test',
     source: null,
     settings: SETTINGS,
-    lastRules: () => [],
+    last: () => ({ outcomes: [], rules: [] }),
     dialects: () => new Map(),
   };
   const document = { rules: [{ name: 'r', effect: {} }] };

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Effect as EffectDocument, Match, RuleDocument } from '../../src/contract/scenario-document.ts';
+import type { Match } from '../../src/contract/match.ts';
+import type { Effect as EffectDocument, RuleDocument } from '../../src/contract/scenario-document.ts';
 import { reportIn } from '../../src/scenario/planned-timeline.ts';
 import { compileRule } from '../../src/scenario/rule-compiler.ts';
 import { delayMs, takeRule, type Effect, type RequestFacts, type RuleUse } from '../../src/scenario/rule.ts';
@@ -15,7 +16,9 @@ const FACTS: RequestFacts = {
     accept: 'application/json',
   },
   attempt: 2,
+  payout: 3,
   nowMs: istTime('10:30'),
+  ageMs: 1000,
 };
 
 /** A compile rule, and its problems as `path: message`. */
@@ -311,6 +314,7 @@ test('a compiled rule has the id of its scenario and rule, the original document
     skip: 0,
     times: null,
     probability: null,
+    limit: null,
   });
   expect(compile({ skip: 1, times: 2, probability: 0.5 }).rule).toMatchObject({
     skip: 1,
@@ -335,13 +339,14 @@ test('a rule skips the first matches, applies a number of times, and leaves the 
     compile({ name: 'last', match: { amount: 1500 } }).rule,
   ];
   const uses = new Map<string, RuleUse>();
-  const taken = Array.from({ length: 4 }, () => takeRule(rules, FACTS, uses, () => 0)?.id);
+  const counts = { uses, windows: new Map() };
+  const taken = Array.from({ length: 4 }, () => takeRule(rules, FACTS, counts, () => 0)?.id);
   expect(taken).toEqual(['theirs/last', 'theirs/first', 'theirs/first', 'theirs/last']);
   expect([...uses]).toEqual([
     ['theirs/first', { matched: 4, taken: 2 }],
     ['theirs/last', { matched: 2, taken: 2 }],
   ]);
-  expect(takeRule(rules.slice(1), { ...FACTS, fields: {} }, uses, () => 0)).toBeNull();
+  expect(takeRule(rules.slice(1), { ...FACTS, fields: {} }, counts, () => 0)).toBeNull();
   expect(uses.get('theirs/last')).toEqual({ matched: 2, taken: 2 });
 });
 
@@ -349,7 +354,12 @@ test('a rule with a probability applies when the draw is below it, and draws und
   const { rule } = compile({ probability: 0.5 });
   const asked: string[] = [];
   const taken = [0, 0.499, 0.5, 0.999].map((drawn) =>
-    takeRule([rule], FACTS, new Map(), (purpose) => (asked.push(purpose), drawn)),
+    takeRule(
+      [rule],
+      FACTS,
+      { uses: new Map(), windows: new Map() },
+      (purpose) => (asked.push(purpose), drawn),
+    ),
   );
   expect(taken).toEqual([rule, rule, null, null]);
   expect(new Set(asked)).toEqual(new Set(['rule theirs/mine']));

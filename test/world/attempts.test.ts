@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { RouteName } from '../../src/contract/scenario-document.ts';
-import { attemptsHeld, countAttempt, noAttempts } from '../../src/world/state.ts';
+import type { RouteName } from '../../src/contract/match.ts';
+import { attemptsHeld, countAttempt, noAttempts } from '../../src/world/attempts.ts';
 
 const counter = (isFull = () => false) => {
   const attempts = noAttempts();

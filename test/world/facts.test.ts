@@ -15,19 +15,9 @@ import { isTooNested, MAX_NESTING } from '../../src/contract/nesting.ts';
 import type { Rule } from '../../src/scenario/rule.ts';
 import { compileScenario } from '../../src/scenario/scenario.ts';
 import type { RequestCommand } from '../../src/world/commands.ts';
-import { planRequest } from '../../src/world/requests.ts';
+import { planRequest } from '../../src/world/request-plan.ts';
 
-import {
-  balance,
-  compiler,
-  Core,
-  initiate,
-  load,
-  runningClock,
-  save,
-  START_MS,
-  status,
-} from '../support/core.ts';
+import { balance, Core, initiate, load, runningClock, save, START_MS, status } from '../support/core.ts';
 import type { ScenarioInput } from '../../src/contract/control.ts';
 
 const AT = Date.parse('2026-01-15T10:30:00Z');
@@ -138,6 +128,8 @@ test('a request is matched by what it said; its keys are taken out of what is re
     headers: EXCHANGE.headers,
     attempt: 2,
     nowMs: AT,
+    payout: 0,
+    ageMs: 0,
   });
   expect(factsOf(exchange({}))).toMatchObject({ route: 'initiate', attempt: 0 });
   const fields = (change: Partial<Exchange>) => factsOf(exchange(change)).fields;
@@ -239,7 +231,7 @@ function scenarioOf(document: Parameters<typeof compileScenario>[0], lastRules: 
     name: 'mine',
     source: document,
     settings: SETTINGS,
-    lastRules: () => lastRules,
+    last: () => ({ outcomes: [], rules: lastRules }),
     dialects: () =>
       new Map([
         ['strict', strict],
@@ -265,6 +257,7 @@ test('a scenario that says nothing is that of the settings', () => {
     rateLimit: { max: 5, windowMs: 1000 },
     hasOwnRateLimit: false,
     dialect: DEFAULT_DIALECT,
+    outcomes: [],
     rules: [],
     countsAttempts: false,
   });
@@ -362,10 +355,11 @@ test('two rules of one name, and wrong timelines, are told with their place', ()
 /** What is planned for a request that was sent six times before, and what was counted. */
 function planned(document: ScenarioInput, command: RequestCommand = initiate()) {
   const { state } = new Core(document, { seed: 'theirs' });
-  for (const key of ['initiate a', 'status T', 'balance ']) state.attempts.recent.set(key, 6);
+  for (const key of ['initiate a', 'status T', 'balance '])
+    state.attempts.recent.set(key, { count: 6, payout: 0 });
   const stamp = { wallMs: AT, maxRecords: 1, recordsFree: 1, attemptsFree: 1, documentBytesFree: 1 };
-  const plan = planRequest(state, command, { stamp, compiler, budget: 0, events: [] });
-  const counted = [...state.attempts.recent].filter(([, count]) => count > 6).map(([key]) => key);
+  const plan = planRequest(state, command, state.index.active, stamp);
+  const counted = [...state.attempts.recent].filter(([, { count }]) => count > 6).map(([key]) => key);
   return { plan, counted };
 }
 

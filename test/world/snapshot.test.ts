@@ -77,6 +77,10 @@ function past(): Core {
     kind: 'putRule',
     rule: { name: 'other', match: { route: 'balance', attempt: 5 }, effect: { delay: '1ms' } },
   });
+  world.submit({
+    kind: 'putRule',
+    rule: { name: 'busy', match: { route: 'balance' }, effect: { limit: { max: 2, per: '1h' } } },
+  });
   world.balance(10);
   return world;
 }
@@ -453,9 +457,24 @@ test.each<[what: string, why: string, tamper: (saved: Tampered) => void]>([
     (saved) =>
       saved.put(
         ...Array.from({ length: 20_001 }, (_, nth) => ({
-          attempts: { of: `initiate x${nth}`, count: 1, isRecent: true },
+          attempts: { of: `initiate x${nth}`, count: 1, payout: 0, isRecent: true },
         })),
       ),
+  ],
+  [
+    'a reference whose number was not given',
+    'has a number that was not given',
+    (saved) => void (saved.of('attempts')[0]!.payout = 1000),
+  ],
+  [
+    'a limit that is counted twice',
+    'is counted twice',
+    (saved) => saved.put({ window: saved.of('window')[0] }),
+  ],
+  [
+    'a window of a limit that begins in the future',
+    'is out of its time',
+    (saved) => void (saved.of('window')[0]!.beganMs += 1_000_000),
   ],
   [
     'more rules counted than there may be',

@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import type { Dialect } from '../../contract/dialect.ts';
 import { Refusal } from '../../contract/errors.ts';
+import { retryAfterSeconds } from '../../scenario/rate-window.ts';
 import { replacesBody, type Respond } from '../../scenario/rule.ts';
 import type { Answer, SeenEffect } from '../../world/requests.ts';
 import { noteAnswer, setSandboxHeader, updateJournal } from '../exchange-record.ts';
@@ -20,10 +21,18 @@ const LISTED: Readonly<Record<number, { readonly code: string; readonly message:
   500: { code: 'INTERNAL_ERROR', message: 'Internal server error' },
 };
 
+const ONE_SECOND = 1000;
+
 /** The headers that go with a status, unless the rule orders others. */
-function usualHeaders(status: number, { rate_limit: rows }: Dialect): Readonly<Record<string, string>> {
+function usualHeaders(
+  status: number,
+  { rate_limit: rows }: Dialect,
+  limitLeftMs: number | null,
+): Readonly<Record<string, string>> {
   if (status === 401) return { 'www-authenticate': 'Bearer' };
-  return status === 429 && rows.retry_after === 'seconds' ? { 'retry-after': '1' } : {};
+  return status === 429 && rows.retry_after === 'seconds'
+    ? { 'retry-after': retryAfterSeconds(limitLeftMs ?? ONE_SECOND) }
+    : {};
 }
 
 /**
@@ -49,7 +58,7 @@ export async function applyEffect(
     return until;
   };
   setSandboxHeader(reply, 'x-sandbox-rule', effect.rule);
-  const body = writeAnswer(effect.respond, answer, normalBody, reply);
+  const body = writeAnswer(effect, answer, normalBody, reply);
 
   if (delayMs > 0) {
     reply.ordered = { ...reply.ordered, delayMs };
@@ -70,12 +79,12 @@ export async function applyEffect(
 
 /** Writes status and headers into the reply. @returns the body */
 function writeAnswer(
-  ordered: Respond | null,
+  { respond: ordered, limitLeftMs }: SeenEffect,
   answer: Answer,
   normalBody: () => object,
   reply: FastifyReply,
 ): string {
-  if (ordered !== null && replacesBody(ordered)) return writeOrdered(ordered, reply);
+  if (ordered !== null && replacesBody(ordered)) return writeOrdered(ordered, limitLeftMs, reply);
   if (answer.kind === 'refused') {
     return refuse(new Refusal(answer.refusal.code, answer.refusal.details), reply); // 402 and the like are answers too
   }
@@ -88,10 +97,11 @@ function writeAnswer(
 /** Writes the answer that a rule orders in the place of the normal one. @returns its body */
 function writeOrdered(
   { status, body, headers, code: orderedCode, message: orderedMessage }: Respond,
+  limitLeftMs: number | null,
   reply: FastifyReply,
 ): string {
   const { dialect } = reply.request;
-  void reply.code(status).headers({ ...usualHeaders(status, dialect), ...headers });
+  void reply.code(status).headers({ ...usualHeaders(status, dialect, limitLeftMs), ...headers });
   if (body !== undefined) {
     reply.ordered = { code: status >= 400 ? orderedCode : undefined };
     const isText = typeof body === 'string';

@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { Dialect } from '../../contract/dialect.ts';
 import { Refusal } from '../../contract/errors.ts';
 import { fieldErrors, fieldMessage } from '../../contract/shape-issues.ts';
-import type { RouteName } from '../../contract/scenario-document.ts';
+import type { RouteName } from '../../contract/match.ts';
 import {
   BalanceAnswer,
   InitiateAnswer,
@@ -114,14 +114,8 @@ const asked = ({ arrival, chosenScenario }: FastifyRequest) => ({
 /** The three routes of the payout service. */
 export const payoutRoutes: FastifyPluginAsyncZod<AdmissionOptions & Waiting> = async (app, options) => {
   app.addHook('onRequest', admission(options));
-  const limitRate = await limitRates(app, options.log.maxWorlds, options.limitStore);
-  // the server's limit protects it, so it comes before the body; that of a scenario after it, so that the journal has the reference
-  app.addHook('onRequest', async (request, reply) => {
-    if (!request.scenario.hasOwnRateLimit) await limitRate(request, reply);
-  });
-  app.addHook('preValidation', async (request, reply) => {
-    if (request.scenario.hasOwnRateLimit) await limitRate(request, reply);
-  });
+  // the server's limit protects it, so it comes before the body; that of a scenario is counted by its world
+  app.addHook('onRequest', await limitRates(app, options.log.maxWorlds, options.limitStore));
 
   /**
    * Submits a request to its world, and answers what became of it: normally, or as a rule orders.

@@ -1,6 +1,7 @@
 import type { ScenarioSource } from '../../contract/snapshot-lines.ts';
 import type { Command, RestoreCommand, Stamp } from '../../world/commands.ts';
-import { attemptsHeld, documentBytesHeld, recordsHeld, type WorldState } from '../../world/state.ts';
+import { attemptsHeld } from '../../world/attempts.ts';
+import { documentBytesHeld, recordsHeld, type WorldState } from '../../world/state.ts';
 import type { Held } from '../totals.ts';
 
 /** What a log begins with: the scenario that the world stands on, whatever server reads it. */

@@ -1,6 +1,6 @@
 import type { JournalEntry } from '../../contract/control-answers.ts';
 import { isTooNested } from '../../contract/nesting.ts';
-import type { RouteName } from '../../contract/scenario-document.ts';
+import type { RouteName } from '../../contract/match.ts';
 import { toInr } from '../../payout/money.ts';
 import type { RequestFacts } from '../../scenario/rule.ts';
 import { iso } from '../events.ts';
@@ -105,6 +105,8 @@ export const factsOf = (exchange: Exchange): RequestFacts => ({
   headers: exchange.headers,
   attempt: exchange.attempt ?? 0,
   nowMs: exchange.atMs,
+  payout: 0, // a journal does not know the last two, and no match for it asks
+  ageMs: 0,
 });
 
 /** Whether a request made a payout; null for a request that cannot make one, or is still pending. */

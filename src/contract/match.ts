@@ -1,0 +1,114 @@
+import { z } from 'zod';
+import { DURATION_FORM, durationLike } from './duration.ts';
+import { MAX_HEADERS, TransferMode } from './service.ts';
+import { requiredText } from './shape-issues.ts';
+
+/** Which requests a rule or an outcome of a scenario applies to, and when. */
+
+const LONGEST_MS = 3_650_000 * 86_400_000; // ten thousand years: timestamps cannot show later times
+
+/** A duration; parsed to whole milliseconds. */
+export const Duration = durationLike('300ms, 90s, 40m, 2h, 3d', {
+  pattern: DURATION_FORM,
+  examples: ['300ms', '90s', '40m', '2h', '3d', 'PT90S'],
+}).refine((ms) => ms <= LONGEST_MS, { error: 'must be at most 3650000d' });
+
+const NO_TIME_OF_DAY = 'must be a time of day (IST) such as "06:30"';
+
+/** A time of day in IST; parsed to minutes after midnight. */
+export const TimeOfDay = requiredText(NO_TIME_OF_DAY)
+  .regex(/^([01]\d|2[0-3]):[0-5]\d$/, { error: NO_TIME_OF_DAY })
+  .meta({ examples: ['06:30'] })
+  .transform((text) => Number(text.slice(0, 2)) * 60 + Number(text.slice(3)));
+
+export const Count = z.int().min(1);
+
+export const atMostSoMany = (headers: Readonly<Record<string, unknown>>): boolean =>
+  Object.keys(headers).length <= MAX_HEADERS;
+export const TOO_MANY_HEADERS = { error: `must be at most ${MAX_HEADERS} headers` };
+
+const TextMatch = z
+  .union([
+    z.string(),
+    z.array(z.string()).min(1),
+    z.strictObject({
+      prefix: z.string().optional(),
+      suffix: z.string().optional(),
+      matches: z.string().optional().describe('A regular expression (RE2: linear time, no look-around)'),
+    }),
+  ])
+  .describe('A text, a list of texts, or conditions on a text: prefix, suffix, matches');
+
+const NumberMatch = z
+  .union([
+    z.number(),
+    z.array(z.number()).min(1),
+    z.strictObject({ gt: z.number(), gte: z.number(), lt: z.number(), lte: z.number() }).partial(),
+  ])
+  .describe('A number, a list of numbers, or bounds: gt, gte, lt, lte');
+
+export const ROUTE_NAMES = ['initiate', 'status', 'balance'] as const;
+export const RouteName = z.enum(ROUTE_NAMES);
+export type RouteName = z.infer<typeof RouteName>;
+
+/** What a match can ask of a request that was answered: everything that the journal knows. */
+export const RequestConditions = z.strictObject({
+  route: z.union([RouteName, z.array(RouteName).min(1)]).optional(),
+  client_ref_id: TextMatch.optional(),
+  txn_id: TextMatch.optional(),
+  beneficiary_name: TextMatch.optional(),
+  beneficiary_account: TextMatch.optional(),
+  beneficiary_ifsc: TextMatch.optional(),
+  transfer_mode: z.union([TransferMode, z.array(TransferMode).min(1)]).optional(),
+  remarks: TextMatch.optional(),
+  amount: NumberMatch.optional(),
+  header: z
+    .record(z.string(), TextMatch)
+    .refine(atMostSoMany, TOO_MANY_HEADERS)
+    .optional()
+    .describe('Request headers, by name'),
+  attempt: NumberMatch.optional().describe(
+    'Which attempt of this reference on this route this is, counted from 1',
+  ),
+  hours: z
+    .strictObject({ from: TimeOfDay, to: TimeOfDay })
+    .optional()
+    .describe(
+      "The world's time of day (IST) is in this range, which may include midnight; `to` is exclusive",
+    ),
+});
+
+export const Match = RequestConditions.extend({
+  payout: NumberMatch.optional().describe(
+    'Which new reference of this world the request names, counted from 1 as initiates bring them',
+  ),
+}).meta({ id: 'Match', description: 'Which requests to match: every condition must hold' });
+export type Match = z.infer<typeof Match>;
+
+/** An outcome follows from what is paid: the attempt must not change it. */
+export const OutcomeMatch = Match.omit({ route: true, txn_id: true, attempt: true }).meta({
+  id: 'OutcomeMatch',
+  description: 'Which payouts to match: every condition must hold for the initiate that makes them',
+});
+
+const Window = z.strictObject({
+  from: Duration.optional().describe('The window begins this long after the world began; by default at once'),
+  for: Duration.optional().describe('How long the window is; by default it does not end'),
+  until: Duration.optional().describe('The window ends this long after the world began'),
+});
+
+export const During = Window.refine((window) => Object.values(window).some((value) => value !== undefined), {
+  error: 'must have from, for or until',
+})
+  .refine(({ for: length, until }) => length === undefined || until === undefined, {
+    error: 'must not have both for and until',
+  })
+  .refine(({ from = 0, for: length, until = Infinity }) => length !== 0 && from < until, {
+    error: 'must be a window that ends after it begins',
+  })
+  .meta({
+    id: 'During',
+    description:
+      'A window of world time since the world began: was created, reset, or chose its scenario unused',
+  });
+export type During = z.infer<typeof During>;

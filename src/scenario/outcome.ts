@@ -1,0 +1,86 @@
+import type { NotFound, OutcomeDocument } from '../contract/scenario-document.ts';
+import type { Draw, PlannedStep } from '../payout/settlement.ts';
+import { matchPatternSize, linearPattern } from './pattern.ts';
+import { plannedTimeline, reportIn, type Report } from './planned-timeline.ts';
+import { compileMatch, duringTests } from './rule-compiler.ts';
+import type { RequestFacts } from './rule.ts';
+
+interface WeightedTimeline {
+  readonly weight: number;
+  readonly steps: readonly PlannedStep[];
+}
+
+/** What becomes of a payout: chosen once, for the initiate that makes it. Rules decide what the client sees of it. */
+export interface Outcome {
+  /** `scenario/outcome` */
+  readonly id: string;
+  /** The size of its regular expressions (pattern.ts). */
+  readonly patternSize: number;
+  readonly matches: (facts: RequestFacts) => boolean;
+  /** Whether the steps are its own, if only in their UTR. */
+  readonly hasSteps: boolean;
+  /** The steps of the payout. @param settled those of the settlement, for an outcome without a timeline of its own */
+  readonly steps: (settled: () => readonly PlannedStep[], draw: Draw) => readonly PlannedStep[];
+  readonly notFound: NotFound | null;
+}
+
+/** One of the timelines, each as often as its weight says. */
+function drawn(timelines: readonly WeightedTimeline[], draw: number): readonly PlannedStep[] {
+  const total = timelines.reduce((sum, { weight }) => sum + weight, 0);
+  let left = draw * total;
+  const chosen = timelines.find(({ weight }) => (left -= weight) < 0);
+  return (chosen ?? timelines.at(-1)!).steps; // the last, where a sum of fractions was rounded up
+}
+
+/** Steps whose own UTR, where they set one, gives way to that of an outcome. A payout that has failed gets none. */
+function withUtr(steps: readonly PlannedStep[], utr: 'none' | number): readonly PlannedStep[] {
+  const silent = steps.filter(({ to }) => to !== null).map(({ to, when }) => ({ to, when, utr: false }));
+  if (utr === 'none') return silent;
+  const later = silent.findIndex(({ when }) => !('afterMs' in when) || when.afterMs > utr);
+  const place = later < 0 ? silent.length : later;
+  if (silent.slice(0, place).some(({ to }) => to === 'FAILED')) return silent;
+  return silent.toSpliced(place, 0, { to: null, utr: true, when: { afterMs: utr } });
+}
+
+/** Makes it once of the same steps, so that payouts with the same settlement still share their timeline. */
+function onceEach<T extends object, R>(make: (value: T) => R): (value: T) => R {
+  const made = new WeakMap<T, R>();
+  return (value) => {
+    if (!made.has(value)) made.set(value, make(value));
+    return made.get(value)!;
+  };
+}
+
+/** The names of outcomes: their own, or by their places. */
+export const outcomeName = ({ name }: OutcomeDocument, index: number): string =>
+  name ?? `outcome-${index + 1}`;
+
+/** Compiles an outcome. @param id `scenario/outcome` */
+export function compileOutcome(document: OutcomeDocument, id: string, report: Report): Outcome {
+  const { match = {}, during, timeline, weighted, utr, not_found: notFound = null } = document;
+  const tests = [
+    ...compileMatch({ ...match, route: 'initiate' }, linearPattern, reportIn(report, 'match')),
+    ...duringTests(during),
+  ];
+  const own = timeline !== undefined ? [{ weight: 1, timeline }] : (weighted ?? []);
+  const timelines = own.map(({ weight, timeline: steps }, index): WeightedTimeline => {
+    const place = timeline !== undefined ? ['timeline'] : ['weighted', index, 'timeline'];
+    if (utr !== undefined && steps.some((step) => step.utr !== undefined)) {
+      report(['utr'], 'must not be given where a step of a timeline has utr');
+    }
+    return { weight, steps: plannedTimeline(steps, reportIn(report, ...place)) };
+  });
+  const finished =
+    utr === undefined ? null : onceEach((steps: readonly PlannedStep[]) => withUtr(steps, utr));
+  return {
+    id,
+    patternSize: matchPatternSize(match),
+    matches: (facts) => tests.every((test) => test(facts)),
+    hasSteps: timelines.length > 0 || finished !== null,
+    steps(settled, draw) {
+      const steps = timelines.length === 0 ? settled() : drawn(timelines, draw('timeline'));
+      return finished === null ? steps : finished(steps);
+    },
+    notFound,
+  };
+}

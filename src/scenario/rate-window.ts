@@ -1,0 +1,32 @@
+import type { RateLimit, RateWindow } from '../contract/snapshot-lines.ts';
+
+/** The window of each limit that was asked: that of a rule by the rule's id, that of a scenario by its name. */
+export type RateWindows = Map<string, RateWindow>;
+
+/**
+ * Counts a request against a limit. A window begins with the first request after the window before it: a client that waits
+ * until it ends is never refused.
+ *
+ * @returns how long the window still lasts, in ms of world time, for a request past the limit; null for one within it
+ */
+export function countInWindow(
+  windows: RateWindows,
+  id: string,
+  limit: RateLimit,
+  nowMs: number,
+): number | null {
+  const { max, windowMs } = limit;
+  const known = windows.get(id);
+  const window =
+    known === undefined || nowMs >= known.beganMs + windowMs ? { beganMs: nowMs, count: 0 } : known;
+  if (window.count >= max) return windowLeftMs(window, limit, nowMs);
+  windows.set(id, { ...window, count: window.count + 1 });
+  return null;
+}
+
+/** How long a window still lasts, in ms. */
+export const windowLeftMs = ({ beganMs }: RateWindow, { windowMs }: RateLimit, nowMs: number): number =>
+  beganMs + windowMs - nowMs;
+
+/** What Retry-After says: whole seconds, rounded up, so that a client that waits for so long is not too early. */
+export const retryAfterSeconds = (leftMs: number): string => String(Math.ceil(leftMs / 1000));

@@ -1,0 +1,57 @@
+import type { RouteName } from '../contract/match.ts';
+import { MAX_TEXT_LENGTH } from '../contract/service.ts';
+import { oneMore } from '../contract/snapshot-lines.ts';
+
+/** How many attempts one world counts. */
+const MAX_ATTEMPTS = 10_000;
+
+interface Attempt {
+  /** How often the reference was sent on its route. */
+  readonly count: number;
+  /** Which new reference of its world it was; 0 on other routes than initiate. */
+  readonly payout: number;
+}
+
+/**
+ * How often each reference of one world was sent, by `route reference`. Bounded: once half of what a world may count is
+ * recent, everything that was not counted since the last time is forgotten, and is new again when it comes back.
+ */
+export interface Attempts {
+  recent: Map<string, Attempt>;
+  older: Map<string, Attempt>;
+  /** How many new references initiates have brought. */
+  references: number;
+}
+
+export const noAttempts = (): Attempts => ({ recent: new Map(), older: new Map(), references: 0 });
+
+/** How many references are counted. */
+export const attemptsHeld = ({ recent, older }: Attempts): number => recent.size + older.size;
+
+const keyOf = (route: RouteName, id: string): string => `${route} ${id}`;
+
+const known = ({ recent, older }: Attempts, key: string): Attempt | undefined =>
+  recent.get(key) ?? older.get(key);
+
+/** Counts an attempt, from 1. @param isFull whether all worlds together count as many as they may */
+export function countAttempt(attempts: Attempts, route: RouteName, id: string, isFull: boolean): number {
+  if (id.length > MAX_TEXT_LENGTH) return 1; // no payout can have it
+  const key = keyOf(route, id);
+  const earlier = known(attempts, key);
+  if (earlier === undefined && route === 'initiate') attempts.references = oneMore(attempts.references);
+  const attempt = {
+    count: oneMore(earlier?.count ?? 0),
+    payout: earlier?.payout ?? (route === 'initiate' ? attempts.references : 0),
+  };
+  attempts.older.delete(key);
+  attempts.recent.set(key, attempt);
+  if (attempts.recent.size >= MAX_ATTEMPTS / 2 || (isFull && attempt.count === 1)) {
+    attempts.older = attempts.recent;
+    attempts.recent = new Map();
+  }
+  return attempt.count;
+}
+
+/** Which new reference of its world this is, counted from 1; 0 for one that no initiate has brought, or that is forgotten. */
+export const referenceNumber = (attempts: Attempts, reference: string): number =>
+  known(attempts, keyOf('initiate', reference))?.payout ?? 0;

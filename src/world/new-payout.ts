@@ -1,0 +1,71 @@
+import type { NotFound } from '../contract/scenario-document.ts';
+import type { InitiateRequest } from '../contract/service.ts';
+import type { Hidden, Payout } from '../contract/snapshot-lines.ts';
+import { fingerprintOf, payoutDraw, payoutIds } from '../payout/identity.ts';
+import { invariant, toPaise } from '../payout/money.ts';
+import { timelineFault } from '../payout/payout.ts';
+import { plannedSteps, settlementName, timelineOf } from '../payout/settlement.ts';
+import type { Plan } from './request-plan.ts';
+import { nowMs, type WorldState } from './state.ts';
+
+/**
+ * The payout as initiate stores it: PENDING, even if its timeline settles it in the same instant. What becomes of it is the
+ * first outcome that matches, except where its rule says otherwise; it is drawn from the seed and the reference alone.
+ *
+ * @param nth which payout of its reference it is, from 1
+ */
+export function newPayout(
+  state: WorldState,
+  body: InitiateRequest,
+  { scenario, rule, facts }: Plan,
+  nth: number,
+): Payout {
+  const { client_ref_id: clientRefId, transfer_mode: transferMode } = body;
+  const { name, seed, settlement, dialect, outcomes } = scenario;
+  const createdAtMs = nowMs(state);
+  const draw = payoutDraw(seed, clientRefId, nth);
+  const outcome = outcomes.find(({ matches }) => matches(facts));
+  const settled = () => plannedSteps(settlement, transferMode, createdAtMs, draw);
+  const steps = rule?.effect.timeline ?? (outcome === undefined ? settled() : outcome.steps(settled, draw));
+  const planner = rule?.effect.timeline ? rule : outcome?.hasSteps ? outcome : undefined;
+  const hider = rule?.effect.notFound ? { id: rule.id, notFound: rule.effect.notFound } : outcome;
+  const timeline = timelineOf(steps, createdAtMs, dialect.status.utr_of_failed === 'set');
+  const fault = timelineFault(timeline);
+  invariant(fault === null, fault ?? '');
+  const { txnId, utrSerial } = payoutIds(seed, state.identity, clientRefId, nth);
+  return {
+    txnId,
+    clientRefId,
+    nth,
+    fingerprint: fingerprint(body),
+    amountPaise: toPaise(body.amount),
+    transferMode,
+    beneficiaryName: body.beneficiary_name,
+    beneficiaryAccount: body.beneficiary_account,
+    beneficiaryIfsc: body.beneficiary_ifsc,
+    createdAtMs,
+    plannedBy: planner?.id ?? settlementName(settlement, transferMode, name),
+    timeline,
+    stepsDone: 0,
+    hidden: hider?.notFound ? hiddenBy(hider.id, hider.notFound, createdAtMs) : null,
+    reads: 0,
+    state: 'PENDING',
+    utrSerial,
+    utr: null,
+    completedAtMs: null,
+  };
+}
+
+/** Tells one request body from another. */
+export const fingerprint = (body: InitiateRequest): string =>
+  fingerprintOf([
+    body.beneficiary_name,
+    body.beneficiary_account,
+    body.beneficiary_ifsc,
+    toPaise(body.amount),
+    body.transfer_mode,
+    body.remarks ?? null,
+  ]);
+
+const hiddenBy = (by: string, { reads, for: forMs }: NotFound, createdAtMs: number): Hidden =>
+  reads === undefined ? { untilMs: createdAtMs + forMs!, by } : { reads, by };

@@ -1,0 +1,96 @@
+import { durationText } from '../contract/duration.ts';
+import { Refusal } from '../contract/errors.ts';
+import type { RouteName } from '../contract/match.ts';
+import { LONGEST_WAIT_MS } from '../contract/scenario-document.ts';
+import { requestDraw } from '../payout/identity.ts';
+import type { Draw } from '../payout/settlement.ts';
+import { countInWindow, retryAfterSeconds, windowLeftMs, type RateWindows } from '../scenario/rate-window.ts';
+import { delayMs, takeRule, type RequestFacts, type Rule } from '../scenario/rule.ts';
+import { withOverrides, type Scenario, type ScenarioCompiler } from '../scenario/scenario.ts';
+import { countAttempt, referenceNumber } from './attempts.ts';
+import type { RequestCommand, Stamp } from './commands.ts';
+import { findPayout } from './ledger.ts';
+import { ageMs, nowMs, type WorldState } from './state.ts';
+
+/** The decisions about one request, made before anything is done. */
+export interface Plan {
+  readonly scenario: Scenario;
+  /** The rule to apply; null when the request is served normally. */
+  readonly rule: Rule | null;
+  /** How long the answer is delayed, in ms of wall time. */
+  readonly delayMs: number;
+  /** The random draws of this request. */
+  readonly draw: Draw;
+  /** What its rule and its outcome are chosen by. */
+  readonly facts: RequestFacts;
+  /** How long the limit of its rule still refuses requests, in ms of world time; null without one. */
+  readonly limitLeftMs: number | null;
+  /** Which attempt of its reference this is, counted from 1; 0 when attempts are not counted. */
+  readonly attempt: number;
+}
+
+/** The scenario that holds for a request: the one it chose, or that of its world. */
+export const scenarioFor = (
+  { index }: WorldState,
+  { scenario: chosen }: RequestCommand,
+  compiler: ScenarioCompiler,
+): Scenario => (chosen === null ? index.active : withOverrides(compiler.scenario(chosen), index.overrides));
+
+/** Counts a request against the rate limit of its scenario. @returns the refusal of a request past it */
+export function pastRateLimit(state: WorldState, route: RouteName, scenario: Scenario): Refusal | null {
+  const { name, rateLimit, hasOwnRateLimit, dialect } = scenario;
+  const { routes, retry_after } = dialect.rate_limit;
+  if (!hasOwnRateLimit || rateLimit === 'off' || (routes === 'initiate' && route !== 'initiate')) return null;
+  const leftMs = countInWindow(state.windows, name, rateLimit, nowMs(state));
+  if (leftMs === null) return null;
+  const { max, windowMs } = rateLimit;
+  return new Refusal('RATE_LIMITED', {
+    message:
+      `Too many requests: this sandbox takes ${max} ${routes === 'all' ? 'requests' : 'initiates'} per ` +
+      `${durationText(windowMs)} for each key. rate_limit in the scenario ${name} changes that`,
+    headers: retry_after === 'absent' ? {} : { 'retry-after': retryAfterSeconds(leftMs) },
+    limit: `rate_limit of ${name}`,
+  });
+}
+
+/** The reference that a request names, itself or by the txn_id of a payout. */
+function referenceOf(state: WorldState, { client_ref_id: reference, txn_id: txnId }: RequestFacts['fields']) {
+  if (reference !== undefined) return String(reference);
+  return txnId === undefined ? undefined : findPayout(state, { txnId: String(txnId) })?.clientRefId;
+}
+
+/** Finds the rule to apply to a request, and counts the request. */
+export function planRequest(
+  state: WorldState,
+  command: RequestCommand,
+  scenario: Scenario,
+  { attemptsFree }: Stamp,
+): Plan {
+  const { attempts, windows } = state;
+  const { kind: route, headers } = command;
+  const fields: RequestFacts['fields'] =
+    route === 'initiate' ? command.body : route === 'status' ? command.query : {};
+  const id = String(fields['client_ref_id'] ?? fields['txn_id'] ?? '');
+  // initiates are always counted, since a scenario that a header chooses later may depend on the attempt
+  const isCounted = route === 'initiate' || scenario.countsAttempts;
+  const attempt = isCounted ? countAttempt(attempts, route, id, attemptsFree <= 0) : 0;
+  const reference = referenceOf(state, fields);
+  const payout = reference === undefined ? 0 : referenceNumber(attempts, reference);
+  const facts = { route, fields, headers, attempt, payout, nowMs: nowMs(state), ageMs: ageMs(state) };
+  const draw = requestDraw(scenario.seed, route, id, scenario.countsAttempts ? attempt : 0);
+  const rule = takeRule(scenario.rules, facts, state, draw);
+  return {
+    scenario,
+    rule,
+    facts,
+    draw,
+    attempt,
+    delayMs: Math.min(delayMs(rule?.effect.delay ?? 0, draw), LONGEST_WAIT_MS),
+    limitLeftMs: rule === null ? null : limitLeftMs(rule, windows, facts.nowMs),
+  };
+}
+
+/** How long the limit of a rule still refuses requests, in ms of world time. */
+function limitLeftMs({ id, limit }: Rule, windows: RateWindows, atMs: number): number | null {
+  return limit === null ? null : windowLeftMs(windows.get(id)!, limit, atMs);
+}

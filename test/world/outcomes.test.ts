@@ -1,0 +1,178 @@
+import { expect, test } from 'vitest';
+import type { ScenarioInput } from '../../src/contract/control.ts';
+import { advance, Core, START_MS } from '../support/core.ts';
+
+type Outcome = NonNullable<ScenarioInput['outcomes']>[number];
+
+const SUCCEEDS = [{ to: 'SUCCESS', after: '2s' }] as const;
+const REVERSED_LATER = [...SUCCEEDS, { to: 'REVERSED', after: '3d' }] as const;
+
+/** The states of payouts after all that was planned, by their references. */
+function ends(document: ScenarioInput, references: readonly string[]): Readonly<Record<string, string>> {
+  const world = new Core(document, { openingBalancePaise: 1_000_000 });
+  for (const reference of references) world.pay(reference);
+  world.submit(advance({ until: 'idle' }));
+  return Object.fromEntries(references.map((reference) => [reference, world.payout(reference).state]));
+}
+
+const REFERENCES = Array.from({ length: 200 }, (_, nth) => `order-${nth}`);
+
+test('the first outcome that matches decides what becomes of a payout; without one, the settlement does', () => {
+  const outcomes: readonly Outcome[] = [
+    { match: { client_ref_id: 'a' }, timeline: [{ to: 'FAILED', after: '1s' }] },
+    { name: 'reversal', match: { client_ref_id: ['a', 'b'] }, timeline: REVERSED_LATER },
+  ];
+  const world = new Core({ settlement: 'instant', outcomes });
+  for (const reference of ['a', 'b', 'c']) world.pay(reference);
+  const planners = ['a', 'b', 'c'].map((reference) => world.payout(reference).plannedBy);
+  expect(planners).toEqual(['test/outcome-1', 'test/reversal', 'instant']);
+  world.submit(advance({ until: 'idle' }));
+  expect(['a', 'b', 'c'].map((reference) => world.payout(reference).state)).toEqual([
+    'FAILED',
+    'REVERSED',
+    'SUCCESS',
+  ]);
+});
+
+test('a rule and an outcome combine: the first answer is lost, and the payout is still the one in ten that is reversed', () => {
+  const outcomes: readonly Outcome[] = [
+    {
+      weighted: [
+        { weight: 9, timeline: SUCCEEDS },
+        { weight: 1, timeline: REVERSED_LATER },
+      ],
+    },
+  ];
+  const rules: ScenarioInput['rules'] = [
+    {
+      name: 'lost',
+      match: { route: 'initiate', attempt: 1 },
+      effect: { commit: true, respond: { status: 500 } },
+    },
+  ];
+  const alone = ends({ outcomes }, REFERENCES);
+  expect(ends({ outcomes, rules }, REFERENCES)).toEqual(alone);
+  const reversed = Object.values(alone).filter((state) => state === 'REVERSED').length;
+  expect(reversed).toBeGreaterThan(8);
+  expect(reversed).toBeLessThan(35);
+  expect(ends({ outcomes, seed: 'another' }, REFERENCES)).not.toEqual(alone);
+});
+
+test('a retry of an initiate that made no payout gets the outcome that its first attempt would have had', () => {
+  const weighted = [
+    { weight: 1, timeline: SUCCEEDS },
+    { weight: 1, timeline: [{ to: 'FAILED', after: '2s' }] },
+  ] as const;
+  const refusing: ScenarioInput['rules'] = [
+    { name: 'refused', match: { attempt: { lte: 2 } }, effect: { respond: { status: 503 } } },
+  ];
+  const references = REFERENCES.slice(0, 20);
+  const retried = ends(
+    { outcomes: [{ weighted }], rules: refusing },
+    references.flatMap((one) => [one, one, one]),
+  );
+  expect(retried).toEqual(ends({ outcomes: [{ weighted }] }, references));
+  expect(new Set(Object.values(retried))).toEqual(new Set(['SUCCESS', 'FAILED']));
+});
+
+test('what a rule says of a payout goes before its outcome, each part by itself', () => {
+  const world = new Core({
+    outcomes: [{ timeline: REVERSED_LATER, not_found: { reads: 1 } }],
+    rules: [
+      { name: 'fails', match: { client_ref_id: 'a' }, effect: { timeline: [{ to: 'FAILED', after: '1s' }] } },
+      { name: 'hides', match: { client_ref_id: 'b' }, effect: { not_found: { reads: 2 } } },
+    ],
+  });
+  for (const reference of ['a', 'b']) world.pay(reference);
+  expect(world.payout('a')).toMatchObject({
+    plannedBy: 'test/fails',
+    hidden: { reads: 1, by: 'test/outcome-1' },
+  });
+  expect(world.payout('b')).toMatchObject({
+    plannedBy: 'test/outcome-1',
+    hidden: { reads: 2, by: 'test/hides' },
+  });
+});
+
+test.each<[utr: NonNullable<Outcome['utr']>, timeline: Outcome['timeline'], steps: readonly string[]]>([
+  ['none', SUCCEEDS, ['SUCCESS at 2000']],
+  ['1s', SUCCEEDS, ['UTR at 1000', 'SUCCESS at 2000']],
+  ['2s', REVERSED_LATER, ['SUCCESS at 2000', 'UTR at 2000', 'REVERSED at 259200000']],
+  ['92s', undefined, ['SUCCESS at 0', 'UTR at 92000']],
+  ['1s', [{ to: 'SUCCESS', polls: 2 }], ['UTR at 1000', 'SUCCESS at read 2']],
+  ['9s', [{ to: 'FAILED', after: '2s' }], ['FAILED at 2000']],
+])('an outcome says when the UTR comes: %s of %j', (utr, timeline, steps) => {
+  const outcome = timeline === undefined ? { utr } : { utr, timeline };
+  const world = new Core({ settlement: 'instant', outcomes: [outcome] });
+  world.pay('a');
+  const shown = world.payout('a').timeline.map(({ to, afterMs, polls, utr: hasUtr }) => {
+    expect(hasUtr).toBe(to === null);
+    return `${to ?? 'UTR'} at ${afterMs ?? `read ${polls}`}`;
+  });
+  expect(shown).toEqual(steps);
+});
+
+test('payouts whose outcome changes only the UTR still share the timeline of their settlement', () => {
+  const world = new Core({ settlement: 'demo', outcomes: [{ utr: '1s' }] });
+  for (const reference of ['a', 'b']) world.pay(reference);
+  expect(world.payout('a').timeline).toBe(world.payout('b').timeline);
+});
+
+test('a window is in world time since the world began, and begins again with a reset', () => {
+  const source = { settlement: 'manual' as const };
+  const document: ScenarioInput = {
+    ...source,
+    outcomes: [{ name: 'later', during: { from: '10m', for: '10s' }, timeline: SUCCEEDS }],
+    rules: [
+      {
+        name: 'early',
+        match: { route: 'initiate' },
+        during: { until: '1m' },
+        effect: { respond: { status: 503 } },
+      },
+    ],
+  };
+  const world = new Core(document);
+  let nth = 0;
+  const pay = (atMs: number) => {
+    nth += 1;
+    const { answer } = world.pay(`order-${nth}`, {}, atMs);
+    return answer.kind === 'payout' ? answer.payout.plannedBy : answer.kind;
+  };
+  const story = (fromMs: number) =>
+    [0, 59_999, 60_000, 599_999, 600_000, 609_999, 610_000].map((ms) => pay(fromMs + ms));
+  const told = ['none', 'none', 'manual', 'manual', 'test/later', 'test/later', 'manual'];
+  expect(story(0)).toEqual(told);
+  world.submit({ kind: 'reset', source: world.state.scenario.source }, 700_000);
+  expect(story(700_000)).toEqual(told);
+  expect(world.state.entries[0]!.atMs).toBe(START_MS + 700_000);
+});
+
+test('the nth new reference of a world is matched whatever became of those before, and on each of its attempts', () => {
+  const world = new Core({
+    outcomes: [{ name: 'third', match: { payout: 3 }, timeline: [] }],
+    rules: [
+      { name: 'second', match: { payout: [2], attempt: 1 }, effect: { respond: { status: 503 } } },
+      { name: 'read', match: { route: 'status', payout: { lte: 1 } }, effect: { stale: '1s' } },
+    ],
+  });
+  const ruleOf = (reference: string): string | undefined => world.pay(reference).effect?.rule;
+  expect(['a', 'b', 'b', 'c', 'a', 'd', 'b'].map(ruleOf)).toEqual([
+    undefined,
+    'test/second',
+    undefined,
+    undefined,
+    undefined,
+    undefined,
+    undefined,
+  ]);
+  expect(['a', 'b', 'c', 'd'].map((reference) => world.payout(reference).plannedBy)).toEqual([
+    'manual',
+    'manual',
+    'test/third',
+    'manual',
+  ]);
+  for (const query of [{ client_ref_id: 'a' }, { txn_id: world.payout('a').txnId }, { client_ref_id: 'b' }])
+    world.read(query);
+  expect(world.state.uses.get('test/read')).toEqual({ matched: 2, taken: 2 });
+});
