@@ -7,7 +7,11 @@ const BUNDLED_ELSEWHERE = ['@preact/signals', '@preact/signals-core', 'preact', 
 const common = {
   platform: 'node',
   target: 'node20.19',
-  minify: true,
+  minify: {
+    mangle: { keepNames: { class: true, function: false } },
+    compress: true,
+    codegen: { removeWhitespace: false },
+  }, // errors print under their class
   fixedExtension: false, // `index.js` is ESM, as package.json says
   hash: false,
   noExternal: /./, // whoever installs the package installs nothing else

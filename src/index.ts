@@ -3,7 +3,7 @@ import { sandboxAt, type Sandbox } from './client/sandbox.ts';
 import { logOptions } from './platform/logging.ts';
 import { systemClock } from './platform/system-clock.ts';
 import { startServer } from './server.ts';
-import { readSettings, type SettingsInput } from './settings.ts';
+import { readOptions, type SettingsInput } from './settings.ts';
 
 /**
  * Starts a payout sandbox in this process, on a free port of the loopback address and without a log unless the
@@ -13,7 +13,7 @@ import { readSettings, type SettingsInput } from './settings.ts';
  * @throws SettingsError for a wrong option; the error of `listen` when the port is taken
  */
 export async function startSandbox(options: SettingsInput = {}): Promise<Sandbox> {
-  const settings = readSettings({ port: 0, logLevel: 'silent', ...options }, {});
+  const settings = readOptions({ port: 0, logLevel: 'silent', ...options });
   const server = await startServer(settings, systemClock(), pino(logOptions(settings)));
   let worldsMade = 0;
   const freshKey = (): string => {

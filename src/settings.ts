@@ -2,9 +2,11 @@ import { getHeapStatistics } from 'node:v8';
 import { z } from 'zod';
 import type { ScenarioInput } from './contract/control.ts';
 import { durationMs } from './contract/duration.ts';
+import { instantMs } from './contract/instant.ts';
 import { SETTLEMENTS } from './contract/scenario-document.ts';
 import { MAX_AMOUNT_INR, MAX_SEED_LENGTH } from './contract/service.ts';
 import type { RateLimit, ScenarioSettings } from './contract/snapshot-lines.ts';
+import { suggestion } from './contract/suggestion.ts';
 import { toPaise } from './payout/money.ts';
 
 // Parsers of settings. Each returns undefined for a text that it cannot parse.
@@ -55,12 +57,10 @@ const storeAddress = (text: string): string | undefined => {
 
 const EARLIEST_CLOCK_MS = Date.UTC(2000, 0, 1);
 
-/** ISO 8601 in UTC with a four-digit year, like the timestamps of the interface. */
 const startingClock = (text: string): { readonly frozenAtMs: number } | 'running' | undefined => {
   if (text === 'running') return 'running';
-  const time = z.iso.datetime().safeParse(text);
-  const frozenAtMs = time.success ? Date.parse(text) : Number.NaN;
-  return frozenAtMs >= EARLIEST_CLOCK_MS ? { frozenAtMs } : undefined;
+  const frozenAtMs = instantMs(text);
+  return frozenAtMs !== undefined && frozenAtMs >= EARLIEST_CLOCK_MS ? { frozenAtMs } : undefined;
 };
 
 const expects = (what: string) => ({ error: `must be ${what}` });
@@ -120,7 +120,7 @@ const SettingsSchema = z.object({
     .prefault('1'),
   clock: readWith(
     startingClock,
-    'running, or an ISO 8601 time in UTC from the year 2000 on, such as 2026-01-15T10:30:00Z',
+    'running, or an ISO 8601 time from the year 2000 on, such as 2026-01-15T10:30:00Z or 2026-01-15T16:00:00+05:30',
   ).prefault('running'),
   maxTransactions: wholeNumber(1, 1_000_000_000).default(() =>
     atMost(1_000_000, 0.6, WORST_TRANSACTION_BYTES),
@@ -172,7 +172,10 @@ const EXPLANATIONS: Readonly<Record<SettingName, readonly [value: string, descri
   magic: ['<on or off>', 'whether magic beneficiaries force an answer'],
   rateLimit: ['<n/time>', 'how many initiates each key may send in a window of wall time, or off'],
   seed: ['<text>', 'the seed of ids, UTRs and random draws'],
-  clock: ['<time>', 'running, or the time at which the clock of every new world is frozen'],
+  clock: [
+    '<time>',
+    'running, or the time at which the clock of every new world is frozen (in IST without an offset)',
+  ],
   maxTransactions: [
     '<number>',
     'the most transactions in all worlds together; beyond it, initiate answers 500',
@@ -229,7 +232,7 @@ export const SETTINGS = (Object.keys(SettingsSchema.shape) as SettingName[]).map
   };
 });
 
-/** An invalid setting. The message is one line and names the flag or the variable of the setting. */
+/** An invalid setting. The message is one line and names the flag, the variable or the option of the setting. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
 }
@@ -238,36 +241,51 @@ const SECRETS: ReadonlySet<string> = new Set(['apiKeys', 'adminToken', 'store'])
 
 type Given = Readonly<Record<string, unknown>>;
 
-/**
- * Reads the settings: a flag, else its environment variable unless that is empty, else the default.
- *
- * @param flags by setting name
- * @throws SettingsError with every invalid value, on one line
- */
-export function readSettings(flags: Given, environment: Given): Settings {
-  const unknown = Object.keys(flags).filter((name) => !Object.hasOwn(SettingsSchema.shape, name));
-  if (unknown.length > 0) throw new SettingsError(`there is no setting ${unknown.join(', ')}`);
-  const given: Record<string, unknown> = {};
-  for (const { name, env } of SETTINGS) {
-    given[name] = flags[name] ?? (environment[env] === '' ? undefined : environment[env]);
-  }
+/** @param calledBy what the user calls a setting @throws SettingsError with every invalid value, on one line */
+function parseSettings(given: Given, calledBy: (setting: (typeof SETTINGS)[number]) => string): Settings {
   const result = SettingsSchema.safeParse(given);
   if (result.success) {
     const { state, store } = result.data;
     if (state === undefined || store === undefined) return result.data;
-    throw new SettingsError(
-      'SANDBOX_STATE and SANDBOX_STORE exclude each other: a store keeps all worlds by itself',
-    );
+    const [one, other] = SETTINGS.filter(({ name }) => name === 'state' || name === 'store').map(calledBy);
+    throw new SettingsError(`${one} and ${other} exclude each other: a store keeps all worlds by itself`);
   }
-  const complaints = SETTINGS.flatMap(({ name, flag, env }) => {
+  const complaints = SETTINGS.flatMap((setting) => {
+    const { name } = setting;
     const issue = result.error.issues.find(({ path }) => path[0] === name);
     if (issue === undefined) return [];
     const message =
       issue.code === 'invalid_value' ? `must be one of ${issue.values.join(', ')}` : issue.message;
     const value = SECRETS.has(name) ? '' : `, not ${JSON.stringify(given[name])}`;
-    return [`${flags[name] === undefined ? env : flag} ${message}${value}`];
+    return [`${calledBy(setting)} ${message}${value}`];
   });
   throw new SettingsError(complaints.join('; '));
+}
+
+/**
+ * Reads the settings of the program: a flag, else its environment variable unless that is empty, else the default.
+ *
+ * @param flags by setting name
+ * @throws SettingsError with every invalid value, on one line
+ */
+export function readSettings(flags: Given, environment: Given): Settings {
+  const given: Record<string, unknown> = {};
+  for (const { name, env } of SETTINGS) {
+    given[name] = flags[name] ?? (environment[env] === '' ? undefined : environment[env]);
+  }
+  return parseSettings(given, ({ name, flag, env }) => (flags[name] === undefined ? env : flag));
+}
+
+/** Reads the settings as the library takes them. @throws SettingsError that speaks of options */
+export function readOptions(options: Given): Settings {
+  const names = Object.keys(SettingsSchema.shape);
+  const unknown = Object.keys(options).filter((name) => !names.includes(name));
+  if (unknown.length > 0) {
+    const listed = unknown.map((name) => name + suggestion(name, names)).join(', ');
+    throw new SettingsError(`there is no option ${listed}`);
+  }
+  const given = Object.entries(options).filter(([, value]) => value !== null);
+  return parseSettings(Object.fromEntries(given), ({ name }) => name);
 }
 
 /** What a scenario does where it says nothing. */

@@ -75,7 +75,7 @@ export class WorldClock {
    * @returns the new time, and the steps that were applied, in order
    */
   advance(move: string | AdvanceRequest): Promise<AdvanceAnswer> {
-    const body = typeof move !== 'string' ? move : move === 'idle' ? { until: move } : { by: move };
+    const body = typeof move === 'object' ? move : move === 'idle' ? { until: move } : { by: move };
     return this.#control.post('/clock/advance', body);
   }
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { durationLike } from './duration.ts';
+import { Instant } from './instant.ts';
 import { Amount, State } from './service.ts';
 import { RequestConditions, RouteName } from './match.ts';
 import { FAULTS, RuleDocument, ScenarioDocument } from './scenario-document.ts';
@@ -25,11 +26,6 @@ const Order = z.enum(['newest', 'oldest']).default('newest').describe('The order
 
 const Cursor = queryNumber(0, Number.MAX_SAFE_INTEGER).optional().describe('The `next` of the previous page');
 
-/** ISO 8601 with a zone, as ms since the epoch. */
-const Instant = z.iso
-  .datetime({ offset: true, error: 'must be an ISO 8601 time such as 2026-12-01T00:00:00Z' })
-  .transform((text) => Date.parse(text));
-
 const oneOf =
   (...keys: readonly string[]) =>
   (value: Readonly<Record<string, unknown>>): boolean =>
@@ -41,7 +37,7 @@ export const AdvanceRequest = z
       .optional()
       .describe('Move the clock by this duration'),
     to: Instant.optional().meta({
-      description: 'Move the clock to this time',
+      description: 'Move the clock to this time; without an offset it is in IST',
       examples: ['2026-12-01T00:00:00Z'],
     }),
     until: z.literal('idle').optional().describe('Move the clock until nothing is scheduled'),
@@ -49,7 +45,7 @@ export const AdvanceRequest = z
   .refine(oneOf('by', 'to', 'until'), {
     error: 'must be one of {"by":"2h"}, {"to":"2026-12-01T00:00:00Z"} and {"until":"idle"}',
   })
-  .meta({ id: 'AdvanceRequest', description: 'How far to move the clock' });
+  .meta({ id: 'AdvanceRequest', description: 'How far to move the clock', examples: [{ by: '2h' }] });
 export type AdvanceRequest = z.input<typeof AdvanceRequest>;
 
 /** The body of a call without parameters: absent, or an empty object. */
@@ -128,7 +124,9 @@ export const RequestsQuery = z.strictObject({
       error: NO_SINCE,
     })
     .optional()
-    .describe('Only requests after the one with this id, or since this world time'),
+    .describe(
+      'Only requests after the one with this id, or since this world time (in IST without an offset)',
+    ),
   order: Order,
   limit: Limit,
 });

@@ -22,15 +22,22 @@ export function durationMs(text: string): number | undefined {
   return Number.isSafeInteger(ms) ? ms : undefined;
 }
 
+/** Tells whoever writes a bare number which unit is missing. */
+function missingUnit(input: unknown): string {
+  const text = String(input);
+  return /^\d{1,15}(\.\d+)?$/.test(text) ? `: ${text} has no unit, write ${text}s for seconds` : '';
+}
+
 /** A duration as text; parsed to whole milliseconds. @param like examples of it, for its message */
 export function durationLike(like: string, meta: z.GlobalMeta) {
-  const error = `must be a duration such as ${like} or PT90S`;
+  const error = (input: unknown): string =>
+    `must be a duration such as ${like} or PT90S${missingUnit(input)}`;
   return requiredText(error)
     .meta(meta)
     .transform((text, context) => {
       const ms = durationMs(text);
       if (ms !== undefined) return ms;
-      context.issues.push({ code: 'custom', message: error, input: text });
+      context.issues.push({ code: 'custom', message: error(text), input: text });
       return z.NEVER;
     });
 }

@@ -73,7 +73,11 @@ const Settlement = z
     'A preset, a timeline, or a timeline for each transfer mode; other modes use the settlement of the settings',
   );
 
-const NO_RATE_LIMIT = 'must be off, a count per time such as 20/1s, or { max: 20, per: 1s }';
+/** @param given what was written; a count without its time is completed in the message */
+const noRateLimit = (given: unknown): string => {
+  const max = typeof given === 'number' && given > 0 ? Math.ceil(given) : 20;
+  return `must be off, a count per time such as ${max}/1s, or { max: ${max}, per: 1s }`;
+};
 
 const RateLimitWindow = Duration.refine((ms) => ms > 0 && ms <= 86_400_000, {
   error: 'must be from 1ms to 1d',
@@ -91,7 +95,7 @@ const RateLimit = z
         .pipe(z.object({ max: Count, per: RateLimitWindow })),
       z.strictObject({ max: Count, per: RateLimitWindow }),
     ],
-    { error: NO_RATE_LIMIT },
+    { error: ({ input }) => noRateLimit(input) },
   )
   .describe('How many initiates each key may send in a window of world time: 20/1s, { max, per }, or off');
 
@@ -113,9 +117,11 @@ const RESERVED_HEADERS =
   /^(connection|content-length|date|expect|host|http2-settings|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|x-sandbox-.*)$/i;
 const HEADER_VALUE = /^[\t\x20-\x7e]*$/;
 
-const Respond = z
+const Status = z.int().min(200).max(599).describe('HTTP status');
+
+const ResponseDocument = z
   .strictObject({
-    status: z.int().min(200).max(599).describe('HTTP status'),
+    status: Status,
     code: z
       .string()
       .min(1)
@@ -140,6 +146,12 @@ const Respond = z
       .optional(),
   })
   .meta({ id: 'Respond', description: 'The answer to send instead of the normal one' });
+
+const Respond = z
+  .union([Status.transform((status): z.output<typeof ResponseDocument> => ({ status })), ResponseDocument], {
+    error: 'must be a status from 200 to 599 such as 500, or a mapping such as { status: 500 }',
+  })
+  .describe('The answer to send instead of the normal one: its status, or all of it');
 
 export const FAULTS = [
   'connection-reset',
@@ -240,13 +252,18 @@ export const OutcomeDocument = z
   });
 export type OutcomeDocument = z.infer<typeof OutcomeDocument>;
 
+const noSeed = ({ input }: { readonly input?: unknown }): string | undefined =>
+  typeof input === 'string' || input === undefined
+    ? undefined
+    : `must be a text or a number${input === null ? '; leave it out for the seed of the settings' : ''}`;
+
 export const ScenarioDocument = z
   .strictObject({
     $schema: z.string().optional(),
     description: z.string().optional().describe('What a client can expect in this scenario'),
     wallet: z.strictObject({ opening_balance: inr(z.number().min(0)) }).optional(),
     seed: z
-      .union([z.string().min(1).max(MAX_SEED_LENGTH), z.number()])
+      .union([z.string().min(1).max(MAX_SEED_LENGTH), z.number()], { error: noSeed })
       .transform(String)
       .optional(),
     settlement: Settlement.optional(),

@@ -63,9 +63,12 @@ export function fieldMessage(issue: z.core.$ZodRawIssue): string | undefined {
   }
 }
 
-/** A text whose message says what it must be, except where it is missing. */
-export const requiredText = (error: string) =>
-  z.string({ error: ({ input }) => (input === undefined ? undefined : error) });
+/** A text whose message says what it must be, except where it is missing. @param error the message, or makes it of the input */
+export const requiredText = (error: string | ((input: unknown) => string)) =>
+  z.string({
+    error: ({ input }) =>
+      input === undefined ? undefined : typeof error === 'string' ? error : error(input),
+  });
 
 /**
  * The errors of a part of a request that was parsed with `fieldMessage`, one for each field ("beneficiary_ifsc is required").
@@ -91,8 +94,9 @@ function unknownKeyMessage(key: string, known: readonly string[]): string {
 
 function unionMessage({ errors, input, inst }: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidUnion>): string {
   const inner = errors.flat();
-  const wantsText = inner.some((one) => one.code === 'invalid_type' && one.expected === 'string');
-  if (wantsText && typeof input === 'number') return NO_TEXT;
+  const wantedText = inner.find((one) => one.code === 'invalid_type' && one.expected === 'string');
+  if (wantedText !== undefined && typeof input === 'number')
+    return wantedText.message === NO_MAPPING ? NO_TEXT : wantedText.message;
   const words = inner.flatMap((one) => (one.code === 'invalid_value' ? one.values.map(String) : []));
   if (typeof input === 'string' && words.length > 0)
     return `must be one of ${words.join(', ')}${suggestion(input, words)}`;

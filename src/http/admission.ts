@@ -3,6 +3,7 @@ import rateLimitPlugin from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
 import { durationText } from '../contract/duration.ts';
 import { Refusal } from '../contract/errors.ts';
+import { suggestion } from '../contract/suggestion.ts';
 import type { WallClock } from '../log/wall-clock.ts';
 import type { WorldLog } from '../log/world-log.ts';
 import { worldIdOf } from '../payout/identity.ts';
@@ -97,7 +98,7 @@ export const admission =
     request.scenario = chosen ?? world.latest.index.base;
     request.dialect = request.scenario.dialect;
     if (wanted === undefined || chosen !== undefined) return;
-    const message = `X-Sandbox-Scenario must be one of ${scenarios.names.join(', ')}`;
+    const message = `X-Sandbox-Scenario must be one of ${scenarios.names.join(', ')}${suggestion(String(wanted), scenarios.names)}`;
     throw invalidRequest([{ field: 'X-Sandbox-Scenario', message }]);
   };
 

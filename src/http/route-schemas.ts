@@ -101,7 +101,9 @@ export function checked<T extends z.ZodType>(schema: T, input: unknown, whole: s
   const { value, issues } = parseShape(schema, input);
   if (issues === undefined) return value;
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
-    throw invalidRequest([inWords([], whole, 'must be a JSON object')]);
+    const [example] = (schema.meta()?.examples as readonly unknown[] | undefined) ?? [];
+    const such = example === undefined ? '' : ` such as ${JSON.stringify(example)}`;
+    throw invalidRequest([inWords([], whole, `must be a JSON object${such}`)]);
   }
   const { shown, more } = reported(issues);
   throw invalidRequest(

@@ -68,13 +68,24 @@ export function filesIn(folder: string): Map<string, string> {
   return files;
 }
 
-function textOf(file: string): string {
+function bytesOf(file: string): Buffer {
   try {
-    return readFileSync(file, 'utf8');
+    return readFileSync(file);
   } catch (error) {
     const isFolder = (error as NodeJS.ErrnoException).code === 'EISDIR';
     throw new ScenarioError([`${file} ${isFolder ? 'is a folder, not a file' : 'cannot be read'}`]);
   }
+}
+
+/** @throws ScenarioError for a file that is not text: replacing its broken bytes would change what it says */
+function textOf(file: string): string {
+  const bytes = bytesOf(file);
+  try {
+    if (!bytes.includes(0)) return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    // not UTF-8
+  }
+  throw new ScenarioError([`${file} is not a text file: it must be YAML or JSON in UTF-8`]);
 }
 
 let dialects: ReadonlyMap<string, Dialect> | undefined;

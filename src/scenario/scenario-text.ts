@@ -1,4 +1,5 @@
 import {
+  type Alias,
   isMap,
   isNode,
   isScalar,
@@ -8,6 +9,7 @@ import {
   visit,
   type Document,
   type Pair,
+  type ParsedNode,
   type YAMLParseError,
 } from 'yaml';
 import type { z } from 'zod';
@@ -64,33 +66,70 @@ export const readValue = <T extends z.ZodType>(input: unknown, schema: T): TextR
 
 const offsetOf = (node: unknown): number | undefined => (isNode(node) ? node.range?.[0] : undefined);
 
+/** One thing that makes a text unreadable, and the offset where it is. */
+type Fault = readonly [offset: number, message: string];
+
+/** What is wrong with an alias. @param target the value with its anchor, if that comes before it */
+function aliasFault({ source, range }: Alias.Parsed, target: ParsedNode | undefined): string | null {
+  if (target === undefined)
+    return `*${source} refers to nothing: no &${source} comes before it. A text that begins with * must be in quotes`;
+  return range[0] < target.range[1] ? `*${source} refers to a value that it is part of` : null;
+}
+
 /**
- * Finds the entries of each mapping by their keys, so that placing a problem takes as many steps as its path is long, and the
- * offsets of keys that their mapping already has: the parser would compare each key with all the others.
+ * Finds the entries of each mapping by their keys, so that placing a problem takes as many steps as its path is long, and what
+ * the parser does not look at: keys that their mapping already has, each of which it would compare with all the others, and
+ * aliases.
  */
 function entriesOf(document: Document) {
   const entries = new Map<unknown, Map<string, Pair>>();
-  const repeated: number[] = [];
+  const anchors = new Map<string, ParsedNode>();
+  const faults: Fault[] = [];
   visit(document, {
-    Map: (_key, map) => {
+    Value: (_key, node) => {
+      if (node.anchor !== undefined) anchors.set(node.anchor, node as ParsedNode);
+      if (!isMap(node)) return;
       const byKey = new Map<string, Pair>();
-      for (const pair of map.items) {
+      for (const pair of node.items) {
         if (!isScalar(pair.key)) continue;
         const key = String(pair.key.value);
-        if (byKey.has(key)) repeated.push(offsetOf(pair.key) ?? 0);
+        if (byKey.has(key)) faults.push([offsetOf(pair.key) ?? 0, 'Map keys must be unique']);
         byKey.set(key, pair);
       }
-      entries.set(map, byKey);
+      entries.set(node, byKey);
+    },
+    Alias: (_key, node) => {
+      const message = aliasFault(node as Alias.Parsed, anchors.get(node.source));
+      if (message !== null) faults.push([offsetOf(node) ?? 0, message]);
     },
   });
-  return { entries, repeated };
+  return { entries, faults };
+}
+
+const messageOf = ({ code, message }: YAMLParseError): string =>
+  code === 'MULTIPLE_DOCS' ? 'must be one document: here a second one begins' : message;
+
+/** The parser's words for broken JSON are about YAML. @returns the first thing that is wrong, since the rest follows from it */
+function jsonFault(text: string, errors: readonly YAMLParseError[]): Fault {
+  const [first] = errors.toSorted((a, b) => a.pos[0] - b.pos[0]) as [YAMLParseError];
+  const { pos, code, message } = first;
+  const [offset] = pos;
+  const missing = /end with a (.)$/.exec(message)?.[1];
+  const words = (): string => {
+    if (missing !== undefined) return `a ${missing} is missing here`;
+    if (message.endsWith('quote')) return 'a closing quote is missing';
+    if (message.startsWith('Missing ,')) return 'a comma or a colon is missing before this';
+    if (code === 'MULTILINE_IMPLICIT_KEY' || code === 'BLOCK_IN_FLOW') return 'a comma is missing after this';
+    return code === 'UNEXPECTED_TOKEN' ? `${text[offset]} is not expected here` : messageOf(first);
+  };
+  return [offset, `is not valid JSON: ${words()}`];
 }
 
 /** Reads YAML or JSON and checks it against a schema. Every problem is found at once. */
 export function readText<T extends z.ZodType>(text: string, schema: T): TextRead<z.output<T>> {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false });
-  const { entries, repeated } = entriesOf(document);
+  const { entries, faults } = entriesOf(document);
   const placeAt = (offset: number): Problem['place'] => {
     const { line, col } = lines.linePos(offset);
     return { line: Math.max(line, 1), column: Math.max(col, 1) };
@@ -109,17 +148,21 @@ export function readText<T extends z.ZodType>(text: string, schema: T): TextRead
     }
     return placeAt(offset);
   };
-  const unreadable = (errors: readonly (readonly [offset: number, message: string])[]) => ({
+  const unreadable = (unreadableFor: readonly Fault[]) => ({
     value: null,
     input: null,
-    problems: errors.map(([offset, message]) => ({ place: placeAt(offset), path: '', message })),
+    problems: unreadableFor.map(([offset, message]) => ({ place: placeAt(offset), path: '', message })),
     problemAt: (path: Path, message: string) => ({ place: placeOf(path), path: '', message }),
   });
-  const messageOf = ({ code, message }: YAMLParseError): string =>
-    code === 'MULTIPLE_DOCS' ? 'must be one document: here a second one begins' : message;
-  if (document.errors.length > 0)
-    return unreadable(document.errors.map((error) => [error.pos[0], messageOf(error)]));
-  if (repeated.length > 0) return unreadable(repeated.map((offset) => [offset, 'Map keys must be unique']));
+  const { errors } = document;
+  if (errors.length > 0) {
+    return unreadable(
+      /^\s*[[{]/.test(text)
+        ? [jsonFault(text, errors)]
+        : errors.map((error) => [error.pos[0], messageOf(error)]),
+    );
+  }
+  if (faults.length > 0) return unreadable(faults);
   try {
     return checkShape(document.toJS({ maxAliasCount: 100 }) ?? {}, schema, placeOf);
   } catch (error) {

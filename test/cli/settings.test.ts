@@ -2,7 +2,7 @@ import dns from 'node:dns';
 import fc from 'fast-check';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { durationMs, durationText } from '../../src/contract/duration.ts';
-import { readSettings, SETTINGS, SettingsError, type SettingName } from '../../src/settings.ts';
+import { readOptions, readSettings, SETTINGS, SettingsError, type SettingName } from '../../src/settings.ts';
 import { sandboxFor } from '../support/sandbox.ts';
 
 const settingNamed = (name: SettingName) => SETTINGS.find((setting) => setting.name === name)!;
@@ -82,6 +82,8 @@ const GOOD: Record<SettingName, readonly (readonly [text: string, value: unknown
   clock: [
     ['2026-01-15T10:30:00Z', { frozenAtMs: Date.UTC(2026, 0, 15, 10, 30) }],
     ['2026-01-15T10:30:00.250Z', { frozenAtMs: Date.UTC(2026, 0, 15, 10, 30, 0, 250) }],
+    ['2026-01-15T16:00:00+05:30', { frozenAtMs: Date.UTC(2026, 0, 15, 10, 30) }],
+    ['2026-01-15T16:00', { frozenAtMs: Date.UTC(2026, 0, 15, 10, 30) }],
     ['running', 'running'],
   ],
   maxTransactions: [
@@ -202,9 +204,11 @@ test.each(SETTINGS.filter(({ name }) => !withDefaultInWords.has(name)))(
 );
 
 test('a state file and a store exclude each other', () => {
-  expect(() => readSettings({ state: 'worlds', store: 'redis://localhost' }, {})).toThrow(
-    'SANDBOX_STATE and SANDBOX_STORE exclude each other',
+  const store = 'redis://localhost';
+  expect(refusalOf({ state: 'worlds' }, { SANDBOX_STORE: store })).toMatch(
+    /^--state and SANDBOX_STORE exclude each other/,
   );
+  expect(() => readOptions({ state: 'worlds', store })).toThrow(/^state and store exclude each other/);
 });
 
 test.each(['localhost', 'http://localhost', 'redis://', 'redis+cluster://', 'redis+cluster://a b'])(
@@ -217,8 +221,15 @@ test.each(['localhost', 'http://localhost', 'redis://', 'redis+cluster://', 'red
 );
 
 test('the library accepts numbers', () => {
-  const settings = readSettings({ port: 0, openingBalance: 1000.5, seed: 7, maxWorlds: 2 }, {});
+  const settings = readOptions({ port: 0, openingBalance: 1000.5, seed: 7, maxWorlds: 2 });
   expect(settings).toMatchObject({ port: 0, openingBalance: 1000.5, seed: '7', maxWorlds: 2 });
+});
+
+test('the library calls its options by their names, under the name of the error', () => {
+  expect(() => readOptions({ port: 'x', maxWorlds: 0 })).toThrow(
+    /^port must be a whole number from 0 to 65535, not "x"; maxWorlds must be .*, not 0$/,
+  );
+  expect(() => readOptions({ prot: 1 })).toThrow('there is no option prot (did you mean port?)');
 });
 
 const A_PORT = 'must be a whole number from 0 to 65535';
@@ -226,7 +237,7 @@ const HOST_NAMES = 'must be host names, separated by commas';
 const AN_AMOUNT = 'must be an amount in INR from 0 to 100000000000 with at most 2 decimals';
 const A_LIMIT = 'must be a count per time of at most a day, such as 100/1s, or off';
 const A_TIME =
-  'must be running, or an ISO 8601 time in UTC from the year 2000 on, such as 2026-01-15T10:30:00Z';
+  'must be running, or an ISO 8601 time from the year 2000 on, such as 2026-01-15T10:30:00Z or 2026-01-15T16:00:00+05:30';
 const A_DURATION = 'must be a duration such as 90s, 12h or 1d';
 
 test.each<[SettingName, string, string]>([
@@ -257,7 +268,7 @@ test.each<[SettingName, string, string]>([
   ['rateLimit', 'x', A_LIMIT],
   ['clock', 'yesterday', A_TIME],
   ['clock', '2026-02-30T00:00:00Z', A_TIME],
-  ['clock', '2026-01-15T10:30:00+05:30', A_TIME],
+  ['clock', '2026-01-15T10:30:00+25:00', A_TIME],
   ['maxTransactions', '0', 'must be a whole number from 1 to 1000000000'],
   ['maxWorlds', '0', 'must be a whole number from 1 to 10000000'],
   ['maxConnections', '0', 'must be a whole number from 1 to 1000000'],

@@ -3,7 +3,9 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writ
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
+import { inspect } from 'node:util';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import type * as Library from '../../src/index.ts';
 import { Program } from '../support/program.ts';
 import { isLong } from '../support/size.ts';
 
@@ -67,6 +69,18 @@ test('the library exports exactly these names, with import and with require', as
   const imported = (await import(resolve('dist/index.js'))) as object;
   const required = createRequire(import.meta.url)(resolve('dist/index.cjs')) as object;
   expect([imported, required].map((library) => Object.keys(library).toSorted())).toEqual([names, names]);
+});
+
+test('an error of the library prints under its name, without the bundled code around it', async () => {
+  const { startSandbox } = (await import(resolve('dist/index.js'))) as typeof Library;
+  const error: unknown = await startSandbox({ port: 'x' }).catch((thrown: unknown) => thrown);
+  expect(inspect(error)).toMatch(/^SettingsError: port must be /);
+  const longest = Math.max(
+    ...readFileSync('dist/index.js', 'utf8')
+      .split('\n')
+      .map(({ length }) => length),
+  );
+  expect(longest).toBeLessThan(4000); // Node.js shows the line that threw
 });
 
 test('the package has no dependencies', () => {

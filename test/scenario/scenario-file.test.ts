@@ -7,7 +7,7 @@ import { runInProcess } from '../support/program.ts';
 import { sandboxFor } from '../support/sandbox.ts';
 
 /** Writes files into a temporary folder, which is removed after the test. */
-function writeFiles(files: Record<string, string>): (name: string) => string {
+function writeFiles(files: Record<string, string | Buffer>): (name: string) => string {
   const folder = mkdtempSync(join(tmpdir(), 'scenarios-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
@@ -246,6 +246,42 @@ test.each([
     'rules: [{ name: a, effect: { not_found: { reads: 2, for: 3s } } }]',
     'rules[0].effect.not_found must have either reads or for',
   ],
+  [
+    'a limit without its time',
+    'rate_limit: 100',
+    'rate_limit must be off, a count per time such as 100/1s, or { max: 100, per: 1s }',
+  ],
+  [
+    'a delay without a unit',
+    'rules: [{ name: a, effect: { delay: 2 } }]',
+    '1:37 rules[0].effect.delay must be a duration such as 300ms, 90s, 40m, 2h, 3d or PT90S: 2 has no unit, write 2s for seconds',
+  ],
+  [
+    'an answer that is no status',
+    'rules: [{ name: a, effect: { respond: 50 } }]',
+    '1:39 rules[0].effect.respond must be a status from 200 to 599 such as 500, or a mapping such as { status: 500 }',
+  ],
+  [
+    'an alias of nothing',
+    'seed: 1\ndescription: *all',
+    '2:14 *all refers to nothing: no &all comes before it. A text that begins with * must be in quotes',
+  ],
+  ['an alias of itself', 'rules: &all [*all]', '1:14 *all refers to a value that it is part of'],
+  ['JSON that ends early', '{"seed": 1', '1:11 is not valid JSON: a } is missing here'],
+  ['JSON with an open list', '{"seed": 1, "rules": [}', '1:23 is not valid JSON: a ] is missing here'],
+  ['JSON with an open text', '{"seed": "1}', '1:13 is not valid JSON: a closing quote is missing'],
+  [
+    'JSON without a comma',
+    '{"seed": 1\n "rules": []}',
+    '1:10 is not valid JSON: a comma is missing after this',
+  ],
+  ['JSON without a colon', '{"seed" 1}', '1:9 is not valid JSON: a comma or a colon is missing before this'],
+  ['JSON that is closed twice', '{"seed": 1}}', '1:12 is not valid JSON: } is not expected here'],
+  [
+    'a seed of nothing',
+    'seed:',
+    '1:6 seed must be a text or a number; leave it out for the seed of the settings',
+  ],
   ['two documents', 'seed: 1\n---\nseed: 2', 'must be one document: here a second one begins'],
   [
     'an invalid header name',
@@ -343,7 +379,7 @@ test('an invalid scenario stops the program with exit code 2 and a line for each
     code: 2,
     signal: null,
     stdout: '',
-    stderr: `payout-sandbox: ${file}:1:1 sed is not known here (did you mean seed?)\npayout-sandbox: ${file}:2:7 seed does not fit\n`,
+    stderr: `payout-sandbox: ${file}:1:1 sed is not known here (did you mean seed?)\npayout-sandbox: ${file}:2:7 seed must be a text or a number\n`,
   });
   expect(await runInProcess(['--scenario', 'happy-slow'])).toMatchObject({
     code: 2,
@@ -364,6 +400,22 @@ test('a regular expression with nested repetition is matched in linear time', as
   const world = client();
   expect((await world.pay({ remarks: `${'a'.repeat(199)}!` })).status).toBe(200);
   expect((await world.pay({ client_ref_id: 'order-2', remarks: 'a'.repeat(200) })).status).toBe(418);
+});
+
+test('a rule may answer with a status alone', async () => {
+  const { client } = await sandboxFor({ scenario: { rules: [{ name: 'down', effect: { respond: 503 } }] } });
+  const { status, body } = await client().pay();
+  expect([status, body.status]).toEqual([503, 'error']);
+});
+
+test.each([
+  ['UTF-16', Buffer.from('seed: 1', 'utf16le')],
+  ['bytes that are not UTF-8', Buffer.from([...Buffer.from('seed: "'), 0xff, 0x22])],
+])('a file in %s is refused, since its text cannot be known', (_what, bytes) => {
+  const file = writeFiles({ 'my.yaml': bytes })('my.yaml');
+  const lines: string[] = [];
+  expect(validate([file], (line) => lines.push(line))).toBe(1);
+  expect(lines).toEqual([`${file} is not a text file: it must be YAML or JSON in UTF-8`]);
 });
 
 test('a scenario may write its rate limit like the setting', async () => {

@@ -440,6 +440,11 @@ test('a request that chooses an unknown scenario gets the names of all scenarios
   ]);
 });
 
+test('a request that misspells a scenario is told the nearest name', async () => {
+  const { body } = await choosing((await sandboxFor()).client(), 'rate-limted').pay();
+  expect(body.message).toMatch(/\(did you mean rate-limited\?\)$/);
+});
+
 /** The answers of each shipped dialect to a request with a malformed account, and to its repetition with another amount. */
 const DIALECTS: Record<string, readonly number[]> = {
   default: [200, 400],

@@ -269,8 +269,11 @@ test('the journal can be read from an id or from a world time on', async () => {
   await world.clock.advance('1m');
   await world.balance();
   expect(await world.world.requests({ since: '1' })).toMatchObject([{ id: 2 }]);
+  const { body } = await ask(world, 'GET', '/requests?since=2026-01-15T16:00:30+05:30'); // its + arrives as a space
+  expect(body.requests).toMatchObject([{ id: 2 }]);
   for (const [since, count] of [
     [START, 2],
+    ['2026-01-15T16:00:30', 1],
     ['2026-01-15T16:00:30+05:30', 1],
     ['2026-01-15T10:31:00Z', 1],
     ['2026-01-15T10:31:00.001Z', 0],
