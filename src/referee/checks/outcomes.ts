@@ -27,7 +27,8 @@ export const neverAsked: Check = {
       if (!initiates.some(({ seen }) => seen.kind === 'unknown')) continue;
       hadOccasion = true;
       const last = calls.at(-1)!; // an initiate, unless the client asked after it
-      if (last.route !== 'initiate' || last.seen.kind !== 'unknown') continue;
+      // a 429 says nothing about the send before it
+      if (last.route !== 'initiate' || (last.seen.kind !== 'unknown' && last.status !== 429)) continue;
       const known = knownAtEnd(calls);
       if (known.of !== 'unknown') continue;
       if (payouts.get(reference)?.status === 'PENDING') continue; // there is still time to ask
