@@ -229,7 +229,7 @@ export const SETTINGS = (Object.keys(SettingsSchema.shape) as SettingName[]).map
   };
 });
 
-/** An invalid setting. The message is one line and names the flag or the variable of the setting. */
+/** An invalid setting. The message names the flag or the variable of the setting, or has a line for each problem in a file. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
 }
