@@ -232,7 +232,7 @@ export const SETTINGS = (Object.keys(SettingsSchema.shape) as SettingName[]).map
   };
 });
 
-/** An invalid setting. The message is one line and names the flag, the variable or the option of the setting. */
+/** An invalid setting. The message names its flag, variable or option, or has a line for each problem in a file. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
 }

@@ -13,7 +13,7 @@ export async function commandLine(args: readonly string[], environment: NodeJS.P
     const { serve } = await import('./serve.ts');
     return await serve(settings);
   } catch (error) {
-    if (error instanceof SettingsError) return complain(error.message);
+    if (error instanceof SettingsError) return complain(...error.message.split('\n'));
     throw error;
   }
 }

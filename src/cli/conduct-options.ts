@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, writeFileSync } from 'node:fs';
 import {
   CHECK_IDS,
   RefereeSettings,
@@ -16,6 +16,7 @@ import { hasFailed, type FailOn } from '../referee/reports/summary.ts';
 import { terminalText } from '../referee/reports/terminal.ts';
 import { SettingsError } from '../settings.ts';
 import { complain, EXIT_OK, say } from './output.ts';
+import { projectSettings, textOfFile } from './project-settings.ts';
 
 /** The flags that `referee` and `examine` share. */
 export interface ConductFlags {
@@ -50,16 +51,6 @@ const WRITERS: Readonly<Record<string, Writer>> = {
 
 const FAIL_ON: ReadonlySet<string> = new Set(['error', 'warning', 'notice', 'never']);
 
-/** @throws SettingsError when the file cannot be read */
-export function readText(flag: string, file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new SettingsError(`${flag}: ${file} cannot be read (${code})`, { cause: error });
-  }
-}
-
 /** `beneficiary_account`, or `client_ref_id=^order-(\d+)`. */
 function intentOf(text: string): unknown {
   const at = text.indexOf('=');
@@ -68,21 +59,12 @@ function intentOf(text: string): unknown {
 
 function tableOf(file: string): unknown {
   try {
-    return expectedTable(readText('--expect', file));
+    return expectedTable(textOfFile('--expect', file));
   } catch (error) {
     if (!(error instanceof ExpectedTableError)) throw error;
     throw new SettingsError(`--expect: ${file} is no table of expected payouts: ${error.message}`, {
       cause: error,
     });
-  }
-}
-
-function settingsIn(file: string): Readonly<Record<string, unknown>> {
-  try {
-    return JSON.parse(readText('--settings', file)) as Readonly<Record<string, unknown>>;
-  } catch (error) {
-    if (error instanceof SettingsError) throw error;
-    throw new SettingsError(`--settings: ${file} is not JSON`, { cause: error });
   }
 }
 
@@ -117,13 +99,13 @@ function reportOf(text: string): ConductOptions['reports'][number] {
 /** @throws SettingsError for a flag that cannot be used */
 export function conductOptions(flags: ConductFlags): ConductOptions {
   const { intent, expect, settings: file, patience, off, failOn } = flags;
-  const base = file === undefined ? {} : settingsIn(file);
+  const base = projectSettings(file);
   const given = {
     ...base,
     ...(intent !== undefined && { intent: intentOf(intent) }),
     ...(expect !== undefined && { expect: tableOf(expect) }),
-    ...(off.length > 0 && { off: { ...(base['off'] as object), ...Object.fromEntries(off.map(offOf)) } }),
-    ...(patience !== undefined && { limits: { ...(base['limits'] as object), patience } }),
+    ...(off.length > 0 && { off: { ...base.off, ...Object.fromEntries(off.map(offOf)) } }),
+    ...(patience !== undefined && { limits: { ...base.limits, patience } }),
   };
   const checked = RefereeSettings.safeParse(given);
   if (!checked.success) {

@@ -4,7 +4,8 @@ import { judge } from '../referee/judge.ts';
 import { reportsOf } from '../referee/reports/summary.ts';
 import { savedTraffic } from '../referee/saved-traffic.ts';
 import { SettingsError } from '../settings.ts';
-import { conductOptions, publish, readText, type ConductFlags } from './conduct-options.ts';
+import { conductOptions, publish, type ConductFlags } from './conduct-options.ts';
+import { textOfFile } from './project-settings.ts';
 
 /**
  * `payout-sandbox examine FILE`: judges traffic that was saved, from this sandbox or from anywhere.
@@ -16,7 +17,7 @@ export function examine(file: string, flags: ConductFlags, environment: NodeJS.P
   try {
     const report = judge(
       file,
-      savedTraffic(readText('examine', file)),
+      savedTraffic(textOfFile('examine', file)),
       RefereeSettings.parse(options.settings),
     );
     return publish(reportsOf([report]), options, environment);

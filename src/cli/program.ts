@@ -124,7 +124,10 @@ function buildCommand(environment: NodeJS.ProcessEnv, ended: (exitCode: number) 
         '--expect <file>',
         'the payouts that should end up paid: CSV or JSON with account, amount, times',
       )
-      .option('--settings <file>', 'settings of the referee as JSON: name, intent, expect, off, limits')
+      .option(
+        '--settings <file>',
+        'the settings of a project [default payout-sandbox.config.yaml or .json, if it is here]',
+      )
       .option('--off <check=reason>', 'a check that is off, with the reason', collected, [])
       .option('--patience <time>', 'the longest that a client may wait for an answer [default 10s]')
       .option('--report <format=file>', 'junit, markdown, json, text or github, to a file', collected, [])

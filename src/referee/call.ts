@@ -159,9 +159,12 @@ export function callOf(
   };
 }
 
+/** How much later than the next request of a client a busy server may notice that the client left the one before. */
+const NOTICED_LATE_MS = 100;
+
 /**
  * Whether a request was still under way when a later one began. A client that waits no longer sends its next request at once, and
- * the sandbox may notice the two in either order; so a request that was left counts only if the later one ended before it.
+ * that may be answered before the server notices; so a request that was left counts only if it lasted clearly longer than the later one.
  */
 export const overlaps = (earlier: Call, later: Call): boolean =>
-  earlier.wasLeft ? earlier.endedMs >= later.endedMs : earlier.endedAfter >= later.place;
+  earlier.wasLeft ? earlier.endedMs > later.endedMs + NOTICED_LATE_MS : earlier.endedAfter >= later.place;

@@ -20,6 +20,7 @@ function learn(before: Knowledge, call: Call): Knowledge {
   const { of } = before;
   switch (seen.kind) {
     case 'state':
+      if (call.committed === true) return { of: seen.state, from: call }; // a payout of its own, whatever came before
       return rankOf(seen.state) >= rankOf(of) ? { of: seen.state, from: call } : before;
     case 'unknown':
       if (call.route !== 'initiate') return before;

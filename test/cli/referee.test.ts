@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { runProgram, startProgram } from '../support/program.ts';
+import { runInProcess, runProgram, startProgram } from '../support/program.ts';
 import { journalOf } from '../referee/journal-of.ts';
 
 /** A client that pays again under a new reference after a 500. It ends with the exit code in EXIT. */
@@ -130,18 +130,52 @@ test('examine judges a saved journal, and errors are warnings', async () => {
   expect((await runProgram(['examine', ...intent, '--fail-on', 'warning', file])).code).toBe(1);
 });
 
-test('the expected payouts and the settings are read from files', async () => {
+test('the expected payouts and the settings of the project are read from files, and flags add to them', async () => {
   const folderPath = folder();
   const table = join(folderPath, 'payouts.csv');
-  const settings = join(folderPath, 'referee.json');
   writeFileSync(table, 'account,amount\n000123456789,250.00\n');
-  writeFileSync(settings, '{"off":{"never-asked":"a nightly job asks"},"limits":{"sends":3}}');
-  const scenario = ['--scenario', 'server-error-after-commit'];
-  const files = ['--expect', table, '--settings', settings];
-  const { code, stdout } = await runProgram(['referee', ...scenario, ...files, ...TARGET, ...COMMAND]);
+  writeFileSync(
+    join(folderPath, 'payout-sandbox.config.yaml'),
+    'conduct:\n  off: { never-asked: a nightly job asks }\n  limits: { sends: 3 }\n',
+  );
+  const flags = [
+    '--scenario',
+    'server-error-after-commit',
+    '--expect',
+    table,
+    '--off',
+    'no-timeout=short tests',
+  ];
+  const { code, stdout } = await runProgram(['referee', ...flags, ...TARGET, ...COMMAND], {}, folderPath);
   expect(code).toBe(1);
   expect(stdout).toContain('000123456789 was paid ₹250.00 twice, and once was expected');
   expect(stdout).toContain('off  never-asked: a nightly job asks');
+  expect(stdout).toContain('off  no-timeout: short tests');
+});
+
+test('everything that is wrong in the settings of a project is reported, with its line', async () => {
+  const folderPath = folder();
+  const file = join(folderPath, 'settings.json');
+  const settings = { off: { 'paid-twise': 'x', 'no-backoff': '' }, limits: { sends: 0 } };
+  writeFileSync(file, JSON.stringify({ conduct: settings }, null, 1));
+  const { code, stderr } = await runInProcess(['examine', '--settings', file, 'package.json']);
+  expect([code, ...stderr.trimEnd().split('\n')]).toEqual([
+    2,
+    `payout-sandbox: ${file}:5:18 conduct.off.no-backoff must give a reason`,
+    `payout-sandbox: ${file}:4:4 conduct.off.paid-twise is not known here (did you mean paid-twice?)`,
+    `payout-sandbox: ${file}:8:13 conduct.limits.sends must be at least 1`,
+  ]);
+  writeFileSync(file, '{"conduct":{"intent":{"remarks":"^no group"}}}');
+  expect((await runInProcess(['examine', '--settings', file, 'package.json'])).stderr).toContain(
+    `${file}:1:22 conduct.intent must be a regular expression with one group`,
+  );
+  for (const name of ['yaml', 'json']) writeFileSync(join(folderPath, `payout-sandbox.config.${name}`), '{}');
+  expect(await runProgram(['examine', 'x'], {}, folderPath)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining(
+      'there are both payout-sandbox.config.yaml and payout-sandbox.config.json',
+    ),
+  });
 });
 
 test.each([

@@ -86,6 +86,10 @@ test.each<[check: string, verdict: string, lines: readonly Line[], settings?: Re
   ['paid-twice', 'found notice', [unknown, again('order-2')]],
   ['paid-twice', 'no_occasion', [{ state: 'PENDING' }, again('order-2', { state: 'PENDING' })]],
   ['paid-twice', 'passed', [unknown, again('other-2')], ORDERS],
+  // refused at first, and sent again once another reference had paid
+  ['paid-twice', 'found error', [{ http: 402 }, again('order-1-b', { state: 'PENDING' }), {}], ORDERS],
+  // the reference whose payout FAILED made another one, as some dialects let it
+  ['paid-twice', 'found error', [FAILED, { state: 'PENDING' }, again('order-1-b')], ORDERS],
   [
     'paid-twice',
     'no_occasion',
@@ -115,9 +119,12 @@ test.each<[check: string, verdict: string, lines: readonly Line[], settings?: Re
   ['resent-after-success', 'found warning', [{ state: 'PENDING' }, status({ state: 'SUCCESS' }), {}]],
   ['resent-after-success', 'passed', [{ state: 'PENDING' }, status({ state: 'SUCCESS', endedAfter: 3 }), {}]],
   ['resent-after-success', 'passed', [status({ state: 'SUCCESS' }), status({ state: 'SUCCESS' })]],
+  ['resent-after-success', 'passed', [status({ state: 'SUCCESS' }), status({ state: 'REVERSED' }), {}]],
   ['resent-after-success', 'no_occasion', [{ state: 'PENDING' }, {}]],
   ['never-asked', 'found warning', [unknown]],
   ['never-asked', 'found warning', [{ http: 200 }]],
+  ['never-asked', 'found warning', [unknown, { http: 429 }]],
+  ['never-asked', 'passed', [unknown, { http: 429 }, status({ http: 500 })]],
   ['never-asked', 'passed', [unknown, status({ http: 404 })]],
   ['never-asked', 'passed', [unknown, status({ http: 500 })]],
   ['never-asked', 'passed', [unknown, { state: 'PENDING' }]],
@@ -272,10 +279,12 @@ test('the expected payouts are compared with what the ledger shows as paid', () 
   expect(verdictOf('expectation-missed', ledger(failed), expected)).toBe('found error');
   expect(verdictOf('expectation-missed', ledger(paid, wrong), expected)).toBe('found error');
   expect(verdictOf('expectation-missed', ledger(wrong), expected)).toBe('found error error');
+  const forgotten = { ...evidenceOf([], { payouts: [paid, second] }), evicted: 2 };
+  expect(verdictOf('paid-twice', forgotten, expected)).toBe('found error');
 });
 
 test('a client that left a hanging request may send it again, though the sandbox noticed that late', () => {
-  const left: Line = { http: 0, tookMs: 1003, endedAfter: 2, change: { fault: 'hang', outcome: 'fault' } };
+  const left: Line = { http: 0, tookMs: 1060, endedAfter: 2, change: { fault: 'hang', outcome: 'fault' } };
   expect(verdictOf('same-reference-at-once', evidenceOf([left, {}]))).toBe('passed');
   const kept = { ...left, tookMs: 2000 };
   expect(verdictOf('same-reference-at-once', evidenceOf([kept, {}]))).toBe('found warning');

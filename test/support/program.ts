@@ -29,9 +29,9 @@ export class Program {
   #stdout = '';
   #stderr = '';
 
-  constructor(command: string, args: readonly string[], environment: Environment) {
+  constructor(command: string, args: readonly string[], environment: Environment, folder = ROOT) {
     const env = { PATH: process.env['PATH'], PORT: '0', ...environment };
-    this.child = spawn(command, args, { cwd: ROOT, env });
+    this.child = spawn(command, args, { cwd: folder, env });
     onTestFinished(() => void this.child.kill('SIGKILL'));
     this.child.stdout!.setEncoding('utf8').on('data', (text: string) => (this.#stdout += text));
     this.child.stderr!.setEncoding('utf8').on('data', (text: string) => (this.#stderr += text));
@@ -63,9 +63,12 @@ export class Program {
   }
 }
 
-/** Runs the program until it ends by itself. */
-export const runProgram = (args: readonly string[], environment: Environment = {}): Promise<Ended> =>
-  new Program(process.execPath, [MAIN, ...args], environment).ended;
+/** Runs the program until it ends by itself. @param folder where it works; by default that of the project */
+export const runProgram = (
+  args: readonly string[],
+  environment: Environment = {},
+  folder?: string,
+): Promise<Ended> => new Program(process.execPath, [MAIN, ...args], environment, folder).ended;
 
 /**
  * The same in this process, which takes a tenth of the time of a start. For one command at a time, and only where no sandbox

@@ -71,8 +71,9 @@ export function paidTooOften(facts: Case, known: ReadonlySet<number>): readonly 
       facts,
       payouts.map(({ reference }) => reference),
     );
-    if (payouts.length <= times || times === 0 || calls.slice(times).every(({ id }) => known.has(id)))
-      continue;
+    if (payouts.length <= times || times === 0) continue;
+    const again = calls.slice(times);
+    if (again.length > 0 && again.every(({ id }) => known.has(id))) continue;
     findings.push(
       finding({
         severity: 'error',

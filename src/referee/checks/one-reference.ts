@@ -97,7 +97,7 @@ export const resentAfterSuccess: Check = {
       const again = ofReference.find(
         (call, index) =>
           call.place > success.place &&
-          !overlaps(success, call) &&
+          knownBefore(calls, call).of === 'SUCCESS' &&
           (index === 0 || changedFields(ofReference[index - 1]!, call).length === 0),
       );
       if (again === undefined) continue;

@@ -3,7 +3,7 @@ import type { TransactionAnswer } from '../../contract/control-answers.ts';
 import type { Call } from '../call.ts';
 import type { Case } from '../case.ts';
 import { finding, rupees, type Check } from '../check.ts';
-import { knownAtEnd } from '../knowledge.ts';
+import { knownAtEnd, type Knowledge } from '../knowledge.ts';
 
 /** Checks of what the client knows in the end about payouts that it sent. */
 
@@ -27,7 +27,8 @@ export const neverAsked: Check = {
       if (!initiates.some(({ seen }) => seen.kind === 'unknown')) continue;
       hadOccasion = true;
       const last = calls.at(-1)!; // an initiate, unless the client asked after it
-      if (last.route !== 'initiate' || last.seen.kind !== 'unknown') continue;
+      // a 429 says nothing about the send before it
+      if (last.route !== 'initiate' || (last.seen.kind !== 'unknown' && last.status !== 429)) continue;
       const known = knownAtEnd(calls);
       if (known.of !== 'unknown') continue;
       if (payouts.get(reference)?.status === 'PENDING') continue; // there is still time to ask
@@ -91,23 +92,36 @@ function reachedMs({ status, timeline }: TransactionAnswer): number | null {
   return at === null ? null : Date.parse(at);
 }
 
+/** A payout that the client sent, and what it knows of it in the end. */
+interface Followed {
+  readonly reference: string;
+  readonly payout: TransactionAnswer;
+  readonly known: Knowledge;
+  /** The first request of the client after its payout came to its state; undefined if the client was gone by then. */
+  readonly later: () => Call | undefined;
+}
+
+function* followed(facts: Case): Generator<Followed> {
+  for (const reference of facts.sends.keys()) {
+    const payout = facts.payouts.get(reference);
+    const reachedAtMs = payout === undefined ? null : reachedMs(payout);
+    if (payout === undefined || reachedAtMs === null) continue;
+    const calls = facts.byReference.get(reference)!;
+    const later = (): Call | undefined => aliveAfter(facts, calls.at(-1)!, reachedAtMs);
+    yield { reference, payout, known: knownAtEnd(calls), later };
+  }
+}
+
+const unprovenWithout = ({ ledger }: Case): string | null => (ledger === null ? NO_LEDGER : null);
+
 export const pendingLeft: Check = {
   id: 'pending-left',
   severity: 'notice',
   look(facts) {
-    const { sends, byReference, payouts, ledger } = facts;
-    const findings: Finding[] = [];
-    let hadOccasion = false;
-    for (const reference of sends.keys()) {
-      const payout = payouts.get(reference);
-      const finalMs = payout === undefined ? null : reachedMs(payout);
-      const known = knownAtEnd(byReference.get(reference)!);
-      if (payout === undefined || finalMs === null) continue;
-      hadOccasion = true;
-      if (known.of !== 'PENDING') continue;
-      const last = byReference.get(reference)!.at(-1)!;
-      if (aliveAfter(facts, last, finalMs) === undefined) continue;
-      findings.push(
+    const settled = [...followed(facts)];
+    const findings = settled
+      .filter(({ known, later }) => known.of === 'PENDING' && later() !== undefined)
+      .map(({ reference, payout, known }) =>
         finding({
           severity: 'notice',
           message: `${reference} is ${payout.status}, and the client last saw it PENDING`,
@@ -116,8 +130,7 @@ export const pendingLeft: Check = {
           knew: [reference, known],
         }),
       );
-    }
-    return { hadOccasion, findings, unproven: ledger === null ? NO_LEDGER : null };
+    return { hadOccasion: settled.length > 0, findings, unproven: unprovenWithout(facts) };
   },
 };
 
@@ -125,31 +138,23 @@ export const reversalUnseen: Check = {
   id: 'reversal-unseen',
   severity: 'warning',
   look(facts) {
-    const { sends, byReference, payouts, ledger } = facts;
-    const findings: Finding[] = [];
-    let hadOccasion = false;
-    for (const reference of sends.keys()) {
-      const payout = payouts.get(reference);
-      const known = knownAtEnd(byReference.get(reference)!);
-      const sawSuccess = known.of === 'SUCCESS' || known.of === 'REVERSED';
-      if (payout?.status !== 'REVERSED' || !sawSuccess) continue;
-      hadOccasion = true;
-      if (known.of === 'REVERSED') continue;
-      const last = byReference.get(reference)!.at(-1)!;
-      const later = aliveAfter(facts, last, reachedMs(payout)!);
-      if (later === undefined) continue; // the client had gone by then
-      const amountPaise = amountOf(sends.get(reference)!);
-      findings.push(
-        finding({
-          severity: 'warning',
-          message: `${reference} was reversed${worth(amountPaise)}, and the client still takes it for paid`,
-          instead: 'read the status of paid payouts again for some days: a SUCCESS can be REVERSED',
-          calls: [known.from!, later],
-          knew: [reference, known],
-          amountPaise,
-        }),
-      );
-    }
-    return { hadOccasion, findings, unproven: ledger === null ? NO_LEDGER : null };
+    const reversed = [...followed(facts)].filter(
+      ({ payout, known }) =>
+        payout.status === 'REVERSED' && (known.of === 'SUCCESS' || known.of === 'REVERSED'),
+    );
+    const findings = reversed.flatMap(({ reference, known, later }) => {
+      const next = known.of === 'SUCCESS' ? later() : undefined;
+      if (next === undefined) return [];
+      const amountPaise = amountOf(facts.sends.get(reference)!);
+      return finding({
+        severity: 'warning',
+        message: `${reference} was reversed${worth(amountPaise)}, and the client still takes it for paid`,
+        instead: 'read the status of paid payouts again for some days: a SUCCESS can be REVERSED',
+        calls: [known.from!, next],
+        knew: [reference, known],
+        amountPaise,
+      });
+    });
+    return { hadOccasion: reversed.length > 0, findings, unproven: unprovenWithout(facts) };
   },
 };

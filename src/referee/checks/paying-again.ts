@@ -8,9 +8,13 @@ import { paidTooOften } from './expected-payments.ts';
 
 /** Checks of one intended payout that is sent under several references. */
 
-/** The first initiate of each reference, with its intended payout. */
+/** The initiate that could make the payout of a reference: the first that was not refused, or the first of all. */
+const openingOf = (sends: readonly Call[]): Call =>
+  sends.find(({ seen }) => seen.kind !== 'refused') ?? sends[0]!;
+
+/** The opening initiate of each reference, with its intended payout. */
 function* firstSends({ sends, intents }: Case): Generator<{ readonly first: Call; readonly intent: string }> {
-  const firsts = [...sends.values()].map(([first]) => first!).toSorted((a, b) => a.place - b.place);
+  const firsts = [...sends.values()].map(openingOf).toSorted((a, b) => a.place - b.place);
   for (const first of firsts) {
     const intent = intents.of(first);
     if (intent !== null) yield { first, intent };

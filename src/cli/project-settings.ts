@@ -1,0 +1,51 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { z } from 'zod';
+import { RefereeSettings, type RefereeSettingsInput } from '../contract/conduct.ts';
+import { reported } from '../contract/shape-issues.ts';
+import { intentFault } from '../referee/intents.ts';
+import { problemText, readText } from '../scenario/scenario-text.ts';
+import { SettingsError } from '../settings.ts';
+
+/** The file in which a project keeps what its referee needs to know. */
+
+const ProjectSettings = z.strictObject({
+  conduct: RefereeSettings.describe('What the referee is told, by the command line too'),
+});
+
+/** Names that are looked for in the working folder. */
+const FILES = ['payout-sandbox.config.yaml', 'payout-sandbox.config.yml', 'payout-sandbox.config.json'];
+
+/** @throws SettingsError when the file that a flag names cannot be read */
+export function textOfFile(flag: string, file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new SettingsError(`${flag}: ${file} cannot be read (${code})`, { cause: error });
+  }
+}
+
+/** The file that is there; undefined for none. */
+function fileHere(): string | undefined {
+  const [file, other] = FILES.filter((name) => existsSync(name));
+  if (other === undefined) return file;
+  throw new SettingsError(`there are both ${file} and ${other}: keep one, or name one with --settings`);
+}
+
+/**
+ * What the file of a project says about the referee.
+ *
+ * @param named the file; undefined for the one in the working folder, which need not be there
+ * @throws SettingsError with a line for everything that is wrong in the file
+ */
+export function projectSettings(named: string | undefined): RefereeSettingsInput {
+  const file = named ?? fileHere();
+  if (file === undefined) return {};
+  const { value, input, problems, problemAt } = readText(textOfFile('--settings', file), ProjectSettings);
+  const fault = value?.conduct.intent === undefined ? null : intentFault(value.conduct.intent);
+  const all = fault === null ? problems : [...problems, problemAt(['conduct', 'intent'], fault)];
+  if (all.length === 0) return (input as z.input<typeof ProjectSettings>).conduct;
+  const { shown, more } = reported(all);
+  const lines = shown.map((problem) => problemText(file, problem));
+  throw new SettingsError([...lines, ...(more > 0 ? [`and ${more} more`] : [])].join('\n'));
+}

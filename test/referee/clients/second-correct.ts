@@ -1,0 +1,226 @@
+import type { RefereeSettingsInput } from '../../../src/contract/conduct.ts';
+import type { World } from '../../../src/index.ts';
+import { order, type Answer, type Payout, type PayoutApi } from './payout-api.ts';
+
+/** Correct clients whose author knew only the documentation of the checks, not their code. */
+
+export interface SecondClient {
+  readonly settings?: RefereeSettingsInput;
+  readonly setUp?: (world: World) => Promise<unknown>;
+  readonly run: (api: PayoutApi) => Promise<unknown>;
+}
+
+interface CorrectClient extends SecondClient {
+  /** Continues the sentence "a client that …". */
+  readonly name: string;
+}
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const DAY = 24 * 60 * MINUTE;
+
+const BY_REMARKS = { intent: { remarks: '^(\\S+)' } } as const;
+const salary = (employee: number, reference: string, change: Partial<Payout> = {}): Payout =>
+  order(employee, { client_ref_id: reference, remarks: `jan-${employee} salary`, ...change });
+
+const use = (scenario: string) => (world: World) => world.use(scenario);
+
+const realistic = (world: World) => world.use({ settlement: 'realistic' });
+
+const isSettled = ({ state }: Answer): boolean => state !== null && state !== 'PENDING';
+
+/** Reads with ever longer pauses until the payout is settled. */
+async function watch(api: PayoutApi, query: Parameters<PayoutApi['status']>[0]): Promise<Answer> {
+  let answer = await api.status(query);
+  for (let read = 1; read < 10 && !isSettled(answer); read += 1) {
+    await api.pause(SECOND * 4 ** read);
+    answer = await api.status(query);
+  }
+  return answer;
+}
+
+export const SECOND_CORRECT: readonly CorrectClient[] = [
+  {
+    name: 'asks after a timeout, is told "not found", and sends the same reference again',
+    settings: BY_REMARKS,
+    setUp: use('timeout-before-commit'),
+    async run(api) {
+      await api.initiate(salary(1, 'emp-1'));
+      await api.pause(MINUTE);
+      const { http } = await api.status({ client_ref_id: 'emp-1' });
+      if (http === 404) await api.initiate(salary(1, 'emp-1'));
+      await watch(api, { client_ref_id: 'emp-1' });
+    },
+  },
+  {
+    name: 'only ever asks by txn_id',
+    settings: BY_REMARKS,
+    setUp: use('success-then-reversed'),
+    async run(api) {
+      const { txnId } = await api.initiate(salary(1, 'emp-1'));
+      await api.pause(MINUTE);
+      await watch(api, { txn_id: txnId! });
+      await api.pause(5 * DAY);
+      await api.status({ txn_id: txnId! });
+      await api.initiate(salary(1, 'emp-1-again'));
+    },
+  },
+  {
+    name: 'takes a new reference after each FAILED',
+    settings: BY_REMARKS,
+    setUp: (world) =>
+      world.rule({
+        match: { route: 'initiate', client_ref_id: { prefix: 'bad' } },
+        effect: { timeline: [{ to: 'FAILED', after: '2s' }] },
+      }),
+    async run(api) {
+      for (const reference of ['bad-1', 'bad-2', 'good-3']) {
+        await api.initiate(salary(1, reference));
+        await api.pause(MINUTE);
+        await api.status({ client_ref_id: reference });
+      }
+    },
+  },
+  {
+    name: 'takes a new reference after a 429, which made no payout',
+    settings: BY_REMARKS,
+    setUp: (world) =>
+      world.rule({
+        match: { route: 'initiate' },
+        times: 1,
+        effect: { respond: { status: 429, headers: { 'retry-after': '2' } } },
+      }),
+    async run(api) {
+      await api.initiate(salary(1, 'emp-1-a'));
+      await api.pause(2 * SECOND);
+      await api.initiate(salary(1, 'emp-1-b'));
+      await api.pause(MINUTE);
+      await api.status({ client_ref_id: 'emp-1-b' });
+    },
+  },
+  {
+    name: 'mends a field that was refused, and keeps the reference',
+    settings: BY_REMARKS,
+    async run(api) {
+      await api.initiate({ ...salary(1, 'emp-1'), beneficiary_ifsc: undefined });
+      await api.initiate(salary(1, 'emp-1'));
+      await api.pause(MINUTE);
+      await api.status({ client_ref_id: 'emp-1' });
+    },
+  },
+  {
+    name: 'waits two minutes after a 402, then reads the balance, then pays what was topped up',
+    settings: BY_REMARKS,
+    setUp: (world) => world.use({ wallet: { opening_balance: 50 } }),
+    async run(api) {
+      await api.initiate(salary(1, 'emp-1'));
+      await api.pause(2 * MINUTE);
+      await api.balance();
+      await api.world.fund(1000);
+      await api.initiate(salary(1, 'emp-1'));
+      await api.pause(MINUTE);
+      await api.status({ client_ref_id: 'emp-1' });
+    },
+  },
+  {
+    name: 'hands a payout whose worker gave up to another worker',
+    settings: BY_REMARKS,
+    setUp: use('timeout-after-commit'),
+    async run(api) {
+      await api.initiate(salary(1, 'emp-1')); // ends when the worker leaves
+      await Promise.all([
+        api.initiate(salary(1, 'emp-1')),
+        api.initiate(salary(2, 'emp-2')).then(() => api.initiate(salary(2, 'emp-2'))),
+      ]);
+      await api.pause(MINUTE);
+      for (const client_ref_id of ['emp-1', 'emp-2']) await api.status({ client_ref_id });
+    },
+  },
+  {
+    name: 'pays twelve people at once and asks for each of them in turn',
+    settings: BY_REMARKS,
+    setUp: realistic,
+    async run(api) {
+      const employees = Array.from({ length: 12 }, (_, index) => index + 1);
+      await Promise.all(employees.map((employee) => api.initiate(salary(employee, `emp-${employee}`))));
+      for (let minute = 1; minute <= 3; minute += 1) {
+        await api.pause(MINUTE * 10 ** minute);
+        await Promise.all(employees.map((employee) => api.status({ client_ref_id: `emp-${employee}` })));
+      }
+    },
+  },
+  {
+    name: 'pays one person twice on purpose under two names for what is paid, and declares nothing',
+    setUp: use('pending-for-days'),
+    async run(api) {
+      await api.initiate(order(1, { client_ref_id: 'rent', amount: 500 }));
+      await api.initiate(order(1, { client_ref_id: 'deposit', amount: 500 }));
+    },
+  },
+  {
+    name: 'sends the same payout with its fields in another order and the amount as 100.0 becomes 100',
+    settings: BY_REMARKS,
+    setUp: use('server-error-after-commit'),
+    async run(api) {
+      const payout = salary(1, 'emp-1', { amount: 100 });
+      await api.initiate(payout);
+      await api.pause(SECOND);
+      await api.initiate(Object.fromEntries(Object.entries(payout).toReversed()));
+      await api.pause(MINUTE);
+      await api.status({ client_ref_id: 'emp-1' });
+    },
+  },
+  {
+    name: 'waits until the date that Retry-After names',
+    settings: BY_REMARKS,
+    setUp: (world) =>
+      world.rule({
+        match: { route: 'initiate' },
+        times: 1,
+        effect: { respond: { status: 503, headers: { 'retry-after': 'Thu, 01 Jan 2026 00:00:00 GMT' } } },
+      }),
+    async run(api) {
+      await api.initiate(salary(1, 'emp-1'));
+      await api.initiate(salary(1, 'emp-1'));
+      await api.pause(MINUTE);
+      await api.status({ client_ref_id: 'emp-1' });
+    },
+  },
+  {
+    name: 'pays everything that its table expects, in a run that two workers share',
+    settings: {
+      expect: [
+        { account: order(1).beneficiary_account, amount: 101, times: 2 },
+        { account: order(2).beneficiary_account, amount: 102 },
+      ],
+    },
+    setUp: use('happy-fast'),
+    async run(api) {
+      await Promise.all([
+        api.initiate(order(1, { client_ref_id: 'rent' })),
+        api.initiate(order(1, { client_ref_id: 'deposit' })),
+        api.initiate(order(2)),
+      ]);
+      await api.pause(MINUTE);
+      for (const client_ref_id of ['rent', 'deposit', 'order-2']) await api.status({ client_ref_id });
+    },
+  },
+  {
+    name: 'stops at a 402 and tells a person',
+    settings: BY_REMARKS,
+    setUp: use('insufficient-balance'),
+    run: (api) => api.initiate(salary(1, 'emp-1', { amount: 5000 })),
+  },
+  {
+    name: 'retries a status read that fails, and keeps asking while it is PENDING',
+    settings: BY_REMARKS,
+    setUp: async (world) => {
+      await world.use({ settlement: 'realistic' });
+      await world.rule({ match: { route: 'status' }, times: 3, effect: { respond: { status: 500 } } });
+    },
+    async run(api) {
+      await api.initiate(salary(1, 'emp-1'));
+      await watch(api, { client_ref_id: 'emp-1' });
+    },
+  },
+];

@@ -1,0 +1,35 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startSandbox, type Sandbox } from '../../src/index.ts';
+import { START } from '../support/ways-in.ts';
+import { PayoutApi } from './clients/payout-api.ts';
+import { SECOND_CORRECT, type SecondClient } from './clients/second-correct.ts';
+import { SECOND_FAULTY } from './clients/second-faulty.ts';
+
+let sandbox: Sandbox;
+beforeAll(async () => {
+  sandbox = await startSandbox({ clock: START, rateLimit: 'off' });
+});
+afterAll(() => sandbox.close());
+
+async function findingsOf({ setUp, settings, run }: SecondClient) {
+  const world = sandbox.world();
+  await setUp?.(world);
+  await PayoutApi.run(world, async (api) => {
+    await run(api);
+  });
+  const { checks } = await world.referee(settings ?? {});
+  return checks.flatMap(({ id, findings }) =>
+    findings.map(({ severity, lines }) => ({ id, severity, lines })),
+  );
+}
+
+test.each(SECOND_FAULTY)('$check is found ($severity): $habit', async ({ check, severity, ...client }) => {
+  const findings = await findingsOf(client);
+  expect(findings.find(({ id }) => id === check)).toMatchObject({ severity });
+  expect(findings.filter((other) => other.id !== check && other.severity === 'error')).toEqual([]);
+});
+
+test.each(SECOND_CORRECT)('nothing is found in a client that $name', async (client) => {
+  const findings = await findingsOf(client);
+  expect(findings.filter(({ severity }) => severity !== 'notice')).toEqual([]);
+});
