@@ -100,7 +100,7 @@ test('invalid variables stop the program with exit code 2 and one line about all
     stderr:
       'payout-sandbox: PORT must be a whole number from 0 to 65535, not "abc"; ' +
       'SANDBOX_API_KEYS must be keys of visible ASCII characters, separated by commas; ' +
-      '--clock must be running, or an ISO 8601 time in UTC from the year 2000 on, such as 2026-01-15T10:30:00Z, not "yesterday"\n',
+      '--clock must be running, or an ISO 8601 time from the year 2000 on, such as 2026-01-15T10:30:00Z or 2026-01-15T16:00:00+05:30, not "yesterday"\n',
   });
 });
 
