@@ -26,8 +26,10 @@ export async function startSandbox(options: SettingsInput = {}): Promise<Sandbox
 
 export { SandboxError, type SandboxFieldError } from './client/control-client.ts';
 export type { EventsOptions, WorldEvent } from './client/event-stream.ts';
+export type { HeldOptions, HeldRequest, Order, OrdersOptions, ReleaseOrder } from './client/orders.ts';
 export { connectSandbox, type ConnectOptions, type Sandbox } from './client/sandbox.ts';
-export type { World, WorldClock, WorldSnapshot } from './client/world.ts';
+export type { World, WorldSnapshot } from './client/world.ts';
+export type { WorldClock } from './client/world-clock.ts';
 export type {
   Finding,
   RefereeSettingsInput as RefereeSettings,

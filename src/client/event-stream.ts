@@ -1,5 +1,10 @@
 import { createParser } from 'eventsource-parser';
-import type { ChangeAnswer, JournalEntry, MoneyAnswer } from '../contract/control-answers.ts';
+import type {
+  ChangeAnswer,
+  HeldRequestAnswer,
+  JournalEntry,
+  MoneyAnswer,
+} from '../contract/control-answers.ts';
 import type { ControlClient } from './control-client.ts';
 
 interface EventData {
@@ -14,6 +19,10 @@ interface EventData {
   readonly scenario: { readonly scenario: string; readonly rule?: string };
   /** A rule that was applied to a request. */
   readonly rule: { readonly rule: string; readonly matched: number; readonly taken: number };
+  /** A request that waits to be released. */
+  readonly held: HeldRequestAnswer;
+  /** A request that waits no more. */
+  readonly released: { readonly id: number; readonly how: 'released' | 'expired' | 'left' };
   readonly reset: { readonly now: string };
   readonly restore: { readonly now: string };
   /** How many events were dropped before this one; null when the number is unknown. */

@@ -1,6 +1,5 @@
 import type { RefereeSettingsInput, Severity, WorldReport } from '../contract/conduct.ts';
 import type {
-  AdvanceRequest,
   EntriesQuery,
   RequestsQuery,
   RuleRequest,
@@ -9,8 +8,6 @@ import type {
   VerifyRequest,
 } from '../contract/control.ts';
 import type {
-  AdvanceAnswer,
-  ClockAnswer,
   EntryAnswer,
   JournalEntry,
   MoneyAnswer,
@@ -24,61 +21,21 @@ import type {
   WorldAnswer,
 } from '../contract/control-answers.ts';
 import { ControlClient } from './control-client.ts';
+import {
+  heldRequests,
+  runOrders,
+  type HeldOptions,
+  type HeldRequest,
+  type Order,
+  type OrdersOptions,
+} from './orders.ts';
 import { openEvents, type EventsOptions, type WorldEvent } from './event-stream.ts';
+import { WorldClock } from './world-clock.ts';
 
 /** A snapshot of a world, as lines of JSON. Pass it to `restore` unchanged. */
 export type WorldSnapshot = string;
 
 const LONGEST_PAGE = 1000;
-
-/** The clock of one world. It never goes backwards. */
-export class WorldClock {
-  readonly #control: ControlClient;
-
-  constructor(control: ControlClient) {
-    this.#control = control;
-  }
-
-  /** World time, whether the clock is frozen, and when the next step of a payout is due. */
-  read(): Promise<ClockAnswer> {
-    return this.#control.get('/clock');
-  }
-
-  /** World time. */
-  async now(): Promise<Date> {
-    return new Date((await this.read()).now);
-  }
-
-  /** Freezes the clock at its current time. */
-  freeze(): Promise<ClockAnswer> {
-    return this.#control.post('/clock/freeze');
-  }
-
-  /** Lets the clock run from its current time. */
-  resume(): Promise<ClockAnswer> {
-    return this.#control.post('/clock/resume');
-  }
-
-  /**
-   * Resets the clock to that of a new world.
-   *
-   * @throws SandboxError CLOCK_BACKWARDS when that time is in the past of this world, and something has happened in it
-   */
-  reset(): Promise<ClockAnswer> {
-    return this.#control.post('/clock/reset');
-  }
-
-  /**
-   * Moves the clock forward, and resolves when all steps that are due by then are applied.
-   *
-   * @param move a duration (`'90s'`, `'2h'`, `'3d'`), `'idle'` until nothing is scheduled, or `{ by }`, `{ to }` (a time), `{ until: 'idle' }`
-   * @returns the new time, and the steps that were applied, in order
-   */
-  advance(move: string | AdvanceRequest): Promise<AdvanceAnswer> {
-    const body = typeof move === 'object' ? move : move === 'idle' ? { until: move } : { by: move };
-    return this.#control.post('/clock/advance', body);
-  }
-}
 
 /**
  * The world of one API key. Give the key to the client under test; the test controls and inspects the world here.
@@ -204,6 +161,25 @@ export class World implements AsyncDisposable {
   /** Checks the journal against an expectation: a count of requests that match, or a sequence. */
   verify(expected: VerifyRequest): Promise<VerifyAnswer> {
     return this.#control.post('/requests/verify', expected);
+  }
+
+  /**
+   * The requests that rules with `effect: { hold }` hold, in the order in which they arrived.
+   *
+   * @param count waits until so many are held; without it, those that are held now
+   * @throws SandboxError TOO_FEW_HELD, or NOT_RELEASED when a held request of this world has expired
+   */
+  held(count?: number, options: HeldOptions = {}): Promise<readonly HeldRequest[]> {
+    return heldRequests(this.#control, count, options);
+  }
+
+  /**
+   * Runs a test once for every order in which `count` requests in flight can be released, each time after a reset of this world.
+   *
+   * @throws Error that names the first order in which the test failed
+   */
+  orders(count: number, run: (order: Order) => Promise<void>, options: OrdersOptions = {}): Promise<void> {
+    return runOrders(this, count, run, options);
   }
 
   /**

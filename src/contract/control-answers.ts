@@ -212,6 +212,30 @@ export const RequestsAnswer = z.object({
 });
 export type RequestsAnswer = z.infer<typeof RequestsAnswer>;
 
+export const HeldRequestAnswer = z
+  .object({
+    id: z.int().describe('Which held request of this world it is, counted from 1'),
+    at: z
+      .enum(['arrived', 'committed'])
+      .describe('arrived: nothing has happened yet; committed: only the answer waits'),
+    route: RouteName,
+    client_ref_id: z.string().nullable(),
+    txn_id: z.string().nullable(),
+    attempt: z.int().nullable().describe('Which attempt of its reference it is, counted from 1'),
+    rule: z.string().describe('The rule that holds it: scenario/rule'),
+    until: z.iso.datetime().describe('Wall time at which it expires'),
+  })
+  .meta({ id: 'HeldRequest', description: 'A request that waits to be released' });
+export type HeldRequestAnswer = z.infer<typeof HeldRequestAnswer>;
+
+export const HeldAnswer = z.object({
+  held: z.array(HeldRequestAnswer).describe('In the order in which they arrived'),
+  expired: z
+    .array(HeldRequestAnswer)
+    .describe('The latest 10 that nobody released in time, since the world was reset'),
+});
+export type HeldAnswer = z.infer<typeof HeldAnswer>;
+
 export const VerifyAnswer = z
   .object({
     passed: z.boolean(),
@@ -258,7 +282,7 @@ export const EventsText: z.ZodType = z.string().meta({
     '`request` a JournalEntry, when a request ends or begins to wait; `settlement` a Change;',
     '`wallet` `{balance, entry}`, for money that was credited or debited by hand; `clock` `{now, frozen}`;',
     '`scenario` `{scenario, rule}`, when the scenario or the rules on top change; `rule` `{rule, matched, taken}`, when a',
-    'rule was applied to a request; `reset` and `restore` `{now}`; `missed` `{missed}`, how many events were dropped',
+    'rule was applied to a request; `held` a HeldRequest and `released` `{id, how}`, when a request begins to wait and when its wait ends; `reset` and `restore` `{now}`; `missed` `{missed}`, how many events were dropped',
     'before this one, or null. A line that begins with `:` is a comment that keeps the connection open.',
   ].join(' '),
 });

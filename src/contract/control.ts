@@ -3,7 +3,14 @@ import { durationLike } from './duration.ts';
 import { Instant } from './instant.ts';
 import { Amount, State } from './service.ts';
 import { RequestConditions, RouteName } from './match.ts';
-import { FAULTS, RuleDocument, ScenarioDocument } from './scenario-document.ts';
+import {
+  Fault,
+  FAULTS,
+  LONGEST_WAIT_MS,
+  Respond,
+  RuleDocument,
+  ScenarioDocument,
+} from './scenario-document.ts';
 
 /** Bodies and queries of the routes under /_sandbox. */
 
@@ -110,6 +117,30 @@ export const EntriesQuery = z.strictObject({
   cursor: Cursor,
 });
 export type EntriesQuery = z.input<typeof EntriesQuery>;
+
+/** How many requests of one world may be held at the same time. */
+export const MAX_HELD = 100;
+
+export const HeldQuery = z.strictObject({
+  count: queryNumber(1, MAX_HELD)
+    .optional()
+    .describe('Wait until this many requests are held; without it, the answer comes at once'),
+  within: durationLike('500ms, 10s', { examples: ['10s'] })
+    .refine((ms) => ms <= LONGEST_WAIT_MS, { error: 'must be at most 1h, since it is wall time' })
+    .prefault('10s')
+    .describe('How long to wait for them, in wall time'),
+});
+
+export const HeldId = queryNumber(1, Number.MAX_SAFE_INTEGER).describe('The id of a held request');
+
+export const ReleaseRequest = z
+  .strictObject({ respond: Respond.optional(), fault: Fault.optional() })
+  .optional()
+  .meta({
+    id: 'ReleaseRequest',
+    description: 'What the client sees, in the place of what the rule orders; nothing for the normal answer',
+  });
+export type ReleaseRequest = z.input<typeof ReleaseRequest>;
 
 const NO_SINCE = 'must be the id of a request or an ISO 8601 time';
 const HttpStatus = z.int().min(100).max(599);

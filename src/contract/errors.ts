@@ -30,16 +30,19 @@ export const SERVICE_REFUSALS = {
   INTERNAL_ERROR: { status: 500, message: 'The sandbox itself failed; see its log' },
   SANDBOX_FULL: { status: 500, message: 'The sandbox holds the maximum number of transactions' },
   STORE_UNAVAILABLE: { status: 503, message: 'The store of the worlds cannot be used now: try again soon' },
+  NOT_RELEASED: { status: 504, message: 'A rule held this request, and nobody released it' },
 } as const;
 
 /** Additional errors of the control API. docs/control-api.md lists the same. */
 export const CONTROL_REFUSALS = {
+  HELD_NOT_FOUND: { status: 404, message: 'No such request is held' },
   RULE_NOT_FOUND: { status: 404, message: 'No such rule on top of this world' },
   SCENARIO_NOT_FOUND: { status: 404, message: 'No such scenario' },
   WORLD_NOT_FOUND: { status: 404, message: 'No such world' },
   ILLEGAL_TRANSITION: { status: 409, message: 'The payout cannot go from its state to this one' },
   CLOCK_BACKWARDS: { status: 409, message: 'The clock of a world never goes backwards' },
   WORLD_REPLACED: { status: 409, message: 'The world was reset or restored in the meantime' },
+  TOO_FEW_HELD: { status: 409, message: 'Fewer requests are held than were waited for' },
   WALLET_FULL: { status: 409, message: 'The wallet cannot hold this amount' },
   STATE_REFUSED: { status: 422, message: 'The snapshot cannot be restored' },
   TOO_MANY_READERS: { status: 429, message: 'This world has too many event readers' },

@@ -147,7 +147,7 @@ const ResponseDocument = z
   })
   .meta({ id: 'Respond', description: 'The answer to send instead of the normal one' });
 
-const Respond = z
+export const Respond = z
   .union([Status.transform((status): z.output<typeof ResponseDocument> => ({ status })), ResponseDocument], {
     error: 'must be a status from 200 to 599 such as 500, or a mapping such as { status: 500 }',
   })
@@ -163,7 +163,7 @@ export const FAULTS = [
   'slow-body',
 ] as const;
 
-const Fault = z
+export const Fault = z
   .union([
     z.enum(FAULTS),
     z.strictObject({ kind: z.literal('hang'), for: Wait }),
@@ -178,11 +178,20 @@ const Limit = z
       'the others of the effect hold for those past it, or else a 429 with Retry-After',
   );
 
+const HoldPoint = z.enum(['arrived', 'committed']);
+
+const Hold = z
+  .union([HoldPoint, z.strictObject({ at: HoldPoint, for: Wait.optional() })])
+  .describe(
+    'The request waits until it is released, before or after its payout happens: for 30s by default, at most 1h of wall time',
+  );
+
 const Effect = z
   .strictObject({
     delay: Delay.optional(),
     respond: Respond.optional(),
     fault: Fault.optional(),
+    hold: Hold.optional(),
     commit: z
       .boolean()
       .optional()

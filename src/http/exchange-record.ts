@@ -12,7 +12,7 @@ import {
   type ExchangeOutcome,
   withoutKeys,
 } from '../world/journal/exchange.ts';
-import type { RequestResult } from '../world/requests.ts';
+import type { RequestResult } from '../world/request/request-result.ts';
 import type { Connections } from './limits/connections.ts';
 import type { UnreadAnswers } from './limits/unread-answers.ts';
 

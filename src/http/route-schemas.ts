@@ -11,7 +11,8 @@ import {
 } from '../contract/shape-issues.ts';
 
 /** The groups of calls in the OpenAPI document. */
-export type Tag = 'Payouts' | 'World' | 'Clock' | 'Wallet' | 'Scenario' | 'Journal' | 'State' | 'Server';
+export type Tag =
+  'Payouts' | 'World' | 'Clock' | 'Wallet' | 'Scenario' | 'Held requests' | 'Journal' | 'State' | 'Server';
 
 /** A header that a successful response may have beside those that every response has. */
 type ResponseHeader = 'Idempotent-Replayed' | 'X-Sandbox-Warning';

@@ -1,7 +1,17 @@
 import { BoundedLog, type MemoryBudget } from '../world/journal/journal.ts';
 
 type EventType =
-  'request' | 'settlement' | 'wallet' | 'clock' | 'scenario' | 'rule' | 'reset' | 'restore' | 'missed';
+  | 'request'
+  | 'settlement'
+  | 'wallet'
+  | 'clock'
+  | 'scenario'
+  | 'rule'
+  | 'held'
+  | 'released'
+  | 'reset'
+  | 'restore'
+  | 'missed';
 
 /** Something that happened in a world. */
 export interface PublishedEvent {

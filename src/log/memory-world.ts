@@ -11,6 +11,7 @@ import { nextDueMsOf } from '../world/ledger.ts';
 import { full, noRoomForDocument, openWorld, worldTimeMs, type WorldState } from '../world/state.ts';
 import { CommandParts } from './command-parts.ts';
 import { EventLog, type EventReader } from './event-log.ts';
+import { Releases } from './releases.ts';
 import { heldBy, NOTHING, type Held, type Totals } from './totals.ts';
 import { SettlementTimer, type WallClock } from './wall-clock.ts';
 import {
@@ -42,6 +43,7 @@ export class MemoryWorld implements WorldHandle {
   readonly openedAtMs: number;
   usedAtMs: number;
   readonly held = new HeldAnswers();
+  readonly releases = new Releases();
   readonly #journal: Journal;
   /** Null until the first reader comes, so that a world without readers keeps no events. */
   #events: EventLog | null = null;
@@ -127,6 +129,7 @@ export class MemoryWorld implements WorldHandle {
     const outcome = apply(this.#state, command, this.#stamp(command), this.#parts.compiler);
     if (outcome.kind === 'done' && (command.kind === 'reset' || command.kind === 'restore')) {
       this.held.release();
+      this.releases.clear();
       this.#journal.clear();
     }
     this.#count(heldBy(this.#state));
@@ -136,6 +139,7 @@ export class MemoryWorld implements WorldHandle {
         changes.push(event.change);
         this.#parts.observer.settled(this.id, event.change);
       }
+      this.releases.take(event, true);
       this.#events?.publish(event.type, () => eventData(event));
     }
     onChanges?.(changes);

@@ -6,6 +6,7 @@ import type { Exchange } from '../world/journal/exchange.ts';
 import type { JournalRead } from '../world/journal/journal.ts';
 import type { WorldState } from '../world/state.ts';
 import type { EventReader } from './event-log.ts';
+import type { Releases } from './releases.ts';
 
 /**
  * The seam to storage: it orders the commands of each world, and applies them with `world/apply.ts`. Whatever stands behind
@@ -54,6 +55,8 @@ export interface WorldHandle {
   readonly latest: Readonly<WorldState>;
   /** The answers that rules hold back on this server. */
   readonly held: HeldAnswers;
+  /** How the requests ended that rules hold until somebody releases them. */
+  readonly releases: Releases;
   /** The journal is beside the log, since it holds wall times and what became of connections. */
   readonly journal: WorldJournal;
   /**

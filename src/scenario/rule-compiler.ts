@@ -13,6 +13,7 @@ import {
   documentBytes,
   type Effect,
   type Fault,
+  type Hold,
   type RequestFacts,
   type Respond,
   type Rule,
@@ -76,7 +77,8 @@ const hoursTest = ({ from, to }: NonNullable<Match['hours']>): Test<number> =>
 
 const DEFAULT_BYTES_PER_SECOND = 50; // a successful answer then takes about four seconds
 
-function faultOf(fault: NonNullable<EffectDocument['fault']>): Fault {
+/** A fault as it is written, with what it leaves out. */
+export function faultOf(fault: NonNullable<EffectDocument['fault']>): Fault {
   if (typeof fault === 'object') return fault;
   if (fault === 'hang') return { kind: fault, for: null };
   if (fault === 'slow-body') return { kind: fault, bytes_per_second: DEFAULT_BYTES_PER_SECOND };
@@ -89,6 +91,14 @@ const tooMany = ({ max, per }: NonNullable<EffectDocument['limit']>): Respond =>
   message: `Too many requests: ${max} per ${durationText(per)} are taken`,
 });
 
+const DEFAULT_HOLD_MS = 30_000;
+
+function holdOf(hold: EffectDocument['hold']): Hold | null {
+  if (hold === undefined) return null;
+  if (typeof hold === 'string') return { at: hold, forMs: DEFAULT_HOLD_MS };
+  return { at: hold.at, forMs: hold.for ?? DEFAULT_HOLD_MS };
+}
+
 function effectOf(effect: EffectDocument, report: Report): Effect {
   const { delay = null, fault, limit, timeline, not_found: notFound = null, stale = null } = effect;
   const respond = effect.respond ?? (limit === undefined || fault !== undefined ? null : tooMany(limit));
@@ -96,6 +106,7 @@ function effectOf(effect: EffectDocument, report: Report): Effect {
     delay,
     respond,
     fault: fault === undefined ? null : faultOf(fault),
+    hold: holdOf(effect.hold),
     commit: effect.commit ?? (respond === null && fault === undefined),
     timeline: timeline === undefined ? null : plannedTimeline(timeline, reportIn(report, 'timeline')),
     notFound,

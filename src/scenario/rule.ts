@@ -15,11 +15,18 @@ export type Fault =
   | { readonly kind: 'hang'; readonly for: number | null }
   | { readonly kind: 'slow-body'; readonly bytes_per_second: number };
 
+/** The point at which a request waits to be released, and for how long at most in wall time, ms. */
+export interface Hold {
+  readonly at: 'arrived' | 'committed';
+  readonly forMs: number;
+}
+
 /** What a rule does. */
 export interface Effect {
   readonly delay: Delay | null;
   readonly respond: Respond | null;
   readonly fault: Fault | null;
+  readonly hold: Hold | null;
   /** Whether the payout happens, independent of what the client sees. */
   readonly commit: boolean;
   readonly timeline: readonly PlannedStep[] | null;

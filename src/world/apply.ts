@@ -3,6 +3,7 @@ import type { ScenarioCompiler } from '../scenario/scenario.ts';
 import { advanceClock, clockResult, holdClock, resetClock, type Unfinished } from './clock.ts';
 import type { Command, CommandOf, Context, Stamp } from './commands.ts';
 import type { StateEvent } from './events.ts';
+import { endHold, expireHeld } from './request/held-requests.ts';
 import { isMoreDue, settleDue } from './ledger.ts';
 import {
   chooseScenario,
@@ -14,7 +15,7 @@ import {
   resetWorld,
   restoreWorld,
 } from './operations.ts';
-import { handleRequest } from './requests.ts';
+import { handleRequest, releaseRequest } from './request/request-handler.ts';
 import type { WorldState } from './state.ts';
 
 /** How many due steps one command applies at most: some milliseconds of work. */
@@ -40,6 +41,8 @@ const HANDLERS = {
   follow: followScenario,
   putRule,
   removeRule,
+  release: releaseRequest,
+  endHold,
   reset: resetWorld,
   restore: restoreWorld,
 } satisfies {
@@ -73,6 +76,7 @@ export function apply(
       throw replacedMeanwhile();
     }
     state.wallMs = Math.max(state.wallMs, stamp.wallMs); // never backwards
+    if (state.held.waiting.length > 0) expireHeld(state, events);
     if (!WITHOUT_SETTLING.has(command.kind)) {
       settleDue(state, MAX_STEPS, events);
       if (isMoreDue(state)) return { kind: 'unfinished', next: command, events };

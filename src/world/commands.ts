@@ -1,27 +1,19 @@
 import { z } from 'zod';
-import { InitiateRequest, State, StatusQuery } from '../contract/service.ts';
+import { State } from '../contract/service.ts';
 import { ScenarioSource } from '../contract/snapshot-lines.ts';
 import type { ScenarioCompiler } from '../scenario/scenario.ts';
 import type { StateEvent } from './events.ts';
+import { REQUEST_COMMANDS } from './request/request-commands.ts';
+import type { ReleaseOrder } from './request/request-result.ts';
 import type { WorldState } from './state.ts';
 
 /** What is asked of a world. Each command is one atomic step, and plain data. */
-
-/** What every request of the service brings. */
-const Asked = {
-  /** Without those that hold a key. */
-  headers: z.record(z.string(), z.union([z.string(), z.array(z.string())]).optional()),
-  /** The scenario that this request chose by a header; null for that of the world. */
-  scenario: ScenarioSource.nullable(),
-};
 
 /** A command that continues what it began is void once the world was reset or restored. */
 const Generation = z.int().nullable();
 
 export const Command = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('initiate'), body: InitiateRequest, ...Asked }),
-  z.strictObject({ kind: z.literal('status'), query: StatusQuery, ...Asked }),
-  z.strictObject({ kind: z.literal('balance'), ...Asked }),
+  ...REQUEST_COMMANDS,
   z.strictObject({ kind: z.literal('credit'), amountPaise: z.int().min(1) }),
   z.strictObject({ kind: z.literal('debit'), amountPaise: z.int().min(1) }),
   z.strictObject({ kind: z.literal('transition'), txnId: z.string(), to: State }),
@@ -47,6 +39,10 @@ export const Command = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('putRule'), rule: z.record(z.string(), z.unknown()) }),
   /** @param name null for all rules on top */
   z.strictObject({ kind: z.literal('removeRule'), name: z.string().nullable() }),
+  /** Lets a held request go on. */
+  z.strictObject({ kind: z.literal('release'), id: z.int(), order: z.custom<ReleaseOrder>() }),
+  /** Ends a hold without releasing its request. */
+  z.strictObject({ kind: z.literal('endHold'), id: z.int(), how: z.enum(['expired', 'left']) }),
   /** Starts the world again. @param source the scenario of the server */
   z.strictObject({ kind: z.literal('reset'), source: ScenarioSource }),
 ]);
@@ -61,7 +57,6 @@ export interface RestoreCommand {
 
 export type Command = z.infer<typeof Command> | RestoreCommand;
 export type CommandOf<Kind extends Command['kind']> = Extract<Command, { readonly kind: Kind }>;
-export type RequestCommand = CommandOf<'initiate' | 'status' | 'balance'>;
 
 /** What the server adds to a command when it submits it. */
 export interface Stamp {

@@ -1,7 +1,13 @@
-import type { ChangeAnswer, EntryAnswer, MoneyAnswer } from '../contract/control-answers.ts';
+import type {
+  ChangeAnswer,
+  EntryAnswer,
+  HeldRequestAnswer,
+  MoneyAnswer,
+} from '../contract/control-answers.ts';
 import type { Entry } from '../contract/snapshot-lines.ts';
 import { toInr } from '../payout/money.ts';
 import type { Change } from '../payout/payout.ts';
+import type { HeldRequest, Released } from './request/request-result.ts';
 
 /** What happened in a world when a command was applied. */
 export type StateEvent =
@@ -10,6 +16,8 @@ export type StateEvent =
   | { readonly type: 'clock'; readonly nowMs: number; readonly isFrozen: boolean }
   | { readonly type: 'scenario'; readonly scenario: string; readonly rule?: string }
   | { readonly type: 'rule'; readonly rule: string; readonly matched: number; readonly taken: number }
+  | { readonly type: 'held'; readonly request: HeldRequest }
+  | { readonly type: 'released'; readonly request: HeldRequest; readonly released: Released }
   | { readonly type: 'reset' | 'restore'; readonly nowMs: number };
 
 /** The `data` of an event, as readers of `GET /_sandbox/events` get it. */
@@ -25,6 +33,10 @@ export function eventData(event: StateEvent): object {
       return { scenario: event.scenario, rule: event.rule };
     case 'rule':
       return { rule: event.rule, matched: event.matched, taken: event.taken };
+    case 'held':
+      return heldRequestAnswer(event.request);
+    case 'released':
+      return { id: event.request.id, how: event.released.how };
     case 'reset':
     case 'restore':
       return { now: iso(event.nowMs) };
@@ -40,6 +52,17 @@ export const changeAnswer = ({ txnId, clientRefId, from, to, atMs, utr }: Change
   to,
   at: iso(atMs),
   utr,
+});
+
+export const heldRequestAnswer = (request: HeldRequest): HeldRequestAnswer => ({
+  id: request.id,
+  at: request.at,
+  route: request.route,
+  client_ref_id: request.clientRefId,
+  txn_id: request.txnId,
+  attempt: request.attempt || null,
+  rule: request.rule,
+  until: iso(request.untilMs),
 });
 
 export const entryAnswer = ({ kind, amountPaise, balancePaise, txnId, atMs }: Entry): EntryAnswer => ({

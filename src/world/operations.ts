@@ -7,6 +7,7 @@ import { MAX_OVERRIDE_PATTERN_SIZE, tooLarge } from '../scenario/pattern.ts';
 import type { Rule } from '../scenario/rule.ts';
 import { clockAt } from './clock.ts';
 import type { CommandOf, Context } from './commands.ts';
+import { noneHeld } from './request/request-result.ts';
 import { positionOf, recordEntry, takeStep, unknownTxnId } from './ledger.ts';
 import { attemptsHeld, noAttempts } from './attempts.ts';
 import {
@@ -176,6 +177,7 @@ export function resetWorld(
   state.identity = state.id;
   state.uses = new Map();
   state.attempts = noAttempts();
+  state.held = noneHeld(state.held.made);
   state.clock = base.clock;
   openLedger(state, base.openingBalancePaise);
   events.push({ type: 'reset', nowMs: nowMs(state) });
@@ -197,6 +199,7 @@ export function restoreWorld(
         ? restored.attempts
         : { ...noAttempts(), references: restored.attempts.references },
     generation: state.generation + 1,
+    held: noneHeld(state.held.made),
     wallMs,
     clock: continues ? clockAt(restored.clock, nowMs(restored), wallMs) : restored.clock,
   });

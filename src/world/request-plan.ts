@@ -8,8 +8,10 @@ import { countInWindow, retryAfterSeconds, windowLeftMs, type RateWindows } from
 import { delayMs, takeRule, type RequestFacts, type Rule } from '../scenario/rule.ts';
 import { withOverrides, type Scenario, type ScenarioCompiler } from '../scenario/scenario.ts';
 import { countAttempt, referenceNumber } from './attempts.ts';
-import type { RequestCommand, Stamp } from './commands.ts';
+import type { Stamp } from './commands.ts';
 import { findPayout } from './ledger.ts';
+import type { RequestCommand } from './request/request-commands.ts';
+import type { HeldRequest } from './request/request-result.ts';
 import { ageMs, nowMs, type WorldState } from './state.ts';
 
 /** The decisions about one request, made before anything is done. */
@@ -67,17 +69,13 @@ export function planRequest(
   { attemptsFree }: Stamp,
 ): Plan {
   const { attempts, windows } = state;
-  const { kind: route, headers } = command;
-  const fields: RequestFacts['fields'] =
-    route === 'initiate' ? command.body : route === 'status' ? command.query : {};
-  const id = String(fields['client_ref_id'] ?? fields['txn_id'] ?? '');
+  const { kind: route } = command;
+  const id = idOf(command);
   // initiates are always counted, since a scenario that a header chooses later may depend on the attempt
   const isCounted = route === 'initiate' || scenario.countsAttempts;
   const attempt = isCounted ? countAttempt(attempts, route, id, attemptsFree <= 0) : 0;
-  const reference = referenceOf(state, fields);
-  const payout = reference === undefined ? 0 : referenceNumber(attempts, reference);
-  const facts = { route, fields, headers, attempt, payout, nowMs: nowMs(state), ageMs: ageMs(state) };
-  const draw = requestDraw(scenario.seed, route, id, scenario.countsAttempts ? attempt : 0);
+  const facts = factsOf(state, command, attempt);
+  const draw = drawOf(command, scenario, attempt);
   const rule = takeRule(scenario.rules, facts, state, draw);
   return {
     scenario,
@@ -87,6 +85,45 @@ export function planRequest(
     attempt,
     delayMs: Math.min(delayMs(rule?.effect.delay ?? 0, draw), LONGEST_WAIT_MS),
     limitLeftMs: rule === null ? null : limitLeftMs(rule, windows, facts.nowMs),
+  };
+}
+
+/** The plan of a request that was counted when it arrived. Its rule may have been removed since. */
+export function resumedPlan(
+  state: WorldState,
+  command: RequestCommand,
+  { rule: ruleId, attempt }: HeldRequest,
+  compiler: ScenarioCompiler,
+): Plan {
+  const scenario = scenarioFor(state, command, compiler);
+  const rule = scenario.rules.find(({ id }) => id === ruleId) ?? null;
+  const facts = factsOf(state, command, attempt);
+  const draw = drawOf(command, scenario, attempt);
+  return { scenario, rule, facts, draw, attempt, delayMs: 0, limitLeftMs: null }; // the client sees what was decided when it arrived
+}
+
+const fieldsOf = (command: RequestCommand): RequestFacts['fields'] =>
+  command.kind === 'initiate' ? command.body : command.kind === 'status' ? command.query : {};
+
+function idOf(command: RequestCommand): string {
+  const { client_ref_id: reference, txn_id: txnId } = fieldsOf(command);
+  return String(reference ?? txnId ?? '');
+}
+
+const drawOf = (command: RequestCommand, { seed, countsAttempts }: Scenario, attempt: number): Draw =>
+  requestDraw(seed, command.kind, idOf(command), countsAttempts ? attempt : 0);
+
+function factsOf(state: WorldState, command: RequestCommand, attempt: number): RequestFacts {
+  const fields = fieldsOf(command);
+  const reference = referenceOf(state, fields);
+  return {
+    route: command.kind,
+    fields,
+    headers: command.headers,
+    attempt,
+    payout: reference === undefined ? 0 : referenceNumber(state.attempts, reference),
+    nowMs: nowMs(state),
+    ageMs: ageMs(state),
   };
 }
 

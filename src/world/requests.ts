@@ -1,64 +1,27 @@
-import type { Dialect } from '../contract/dialect.ts';
-import { Refusal, type RefusalData } from '../contract/errors.ts';
+import { Refusal } from '../contract/errors.ts';
 import type { StatusQuery } from '../contract/service.ts';
 import { covers, toInr, toPaise } from '../payout/money.ts';
 import { asOf, countsReads, isHidden } from '../payout/payout.ts';
 import type { Payout } from '../contract/snapshot-lines.ts';
-import { replacesBody, showsBody, type Effect, type Rule } from '../scenario/rule.ts';
-import type { CommandOf, Context, RequestCommand } from './commands.ts';
+import { replacesBody, showsBody, type Rule } from '../scenario/rule.ts';
+import type { CommandOf, Context } from './commands.ts';
 import { addPayout, countRead, findPayout, positionOf, settleDue } from './ledger.ts';
 import { fingerprint, newPayout } from './new-payout.ts';
-import { pastRateLimit, planRequest, scenarioFor, type Plan } from './request-plan.ts';
+import type { Plan } from './request-plan.ts';
+import type { RequestCommand } from './request/request-commands.ts';
+import type { Answer, RequestResult, SeenEffect } from './request/request-result.ts';
 import { full, nowMs, type WorldState } from './state.ts';
-
-/** What a request of the service got: plain data, from which HTTP makes its answer. */
-export interface RequestResult {
-  /** The words of the answer. */
-  readonly dialect: Dialect;
-  /** Which attempt of its reference it is, from 1; 0 where attempts are not counted. */
-  readonly attempt: number;
-  /** What the client is made to see; null for the normal answer. */
-  readonly effect: SeenEffect | null;
-  readonly answer: Answer;
-  /** Whether this request made a payout. */
-  readonly committed: boolean;
-  /** The balance around it; null where the ledger was not asked. */
-  readonly balances: { readonly beforePaise: number; readonly afterPaise: number } | null;
-}
-
-/** What a rule does to the answer. */
-export interface SeenEffect extends Pick<Effect, 'respond' | 'fault'> {
-  /** The rule: `scenario/rule`. */
-  readonly rule: string;
-  /** Wall time, ms. */
-  readonly delayMs: number;
-  /** How long its limit still refuses requests, in ms of world time; null for a rule without a limit. */
-  readonly limitLeftMs: number | null;
-  /** The bytes of the fault `garbage`, from 0 to 255; empty for all others. */
-  readonly garbage: readonly number[];
-}
-
-/** The normal answer: what the ledger says, or what it would have said where nothing was done. */
-export type Answer =
-  | { readonly kind: 'payout'; readonly payout: Payout; readonly replayed: boolean }
-  | { readonly kind: 'balance'; readonly balancePaise: number; readonly lastUpdatedMs: number }
-  | { readonly kind: 'refused'; readonly refusal: RefusalData }
-  /** Nothing was done, and a rule's own answer takes the place of the normal one. */
-  | { readonly kind: 'none' };
 
 const GARBAGE_BYTES = 51; // 64 with the bytes around them that look like HTTP
 
-/** Handles a request of the service: applies the first rule that matches, and asks the ledger unless the rule forbids it. */
-export function handleRequest(state: WorldState, command: RequestCommand, context: Context): RequestResult {
-  const scenario = scenarioFor(state, command, context.compiler);
-  const limited = pastRateLimit(state, command.kind, scenario);
-  if (limited !== null) {
-    const answer = { kind: 'refused', refusal: limited.data } as const;
-    return { dialect: scenario.dialect, attempt: 0, effect: null, answer, committed: false, balances: null };
-  }
-  const plan = planRequest(state, command, scenario, context.stamp);
+/** Asks the ledger, unless the rule forbids it. */
+export function serve(
+  state: WorldState,
+  command: RequestCommand,
+  plan: Plan,
+  context: Context,
+): RequestResult {
   const { rule } = plan;
-  if (rule !== null) context.events.push({ type: 'rule', rule: rule.id, ...state.uses.get(rule.id)! });
   const beforePaise = state.wallet.balancePaise;
   const payoutsBefore = state.payouts.length;
   const [answer, isAsked] = answerOf(state, command, plan, context);
@@ -76,14 +39,14 @@ export function handleRequest(state: WorldState, command: RequestCommand, contex
 const isApplied = ({ effect: { respond, fault, delay } }: Rule, answer: Answer): boolean =>
   answer.kind !== 'refused' || replacesBody(respond) || fault !== null || delay !== null;
 
-const seenEffect = ({ id, effect: { respond, fault } }: Rule, plan: Plan): SeenEffect => ({
+export const seenEffect = ({ id, effect: { respond, fault, hold } }: Rule, plan: Plan): SeenEffect => ({
   rule: id,
   respond,
   fault,
   delayMs: plan.delayMs,
   limitLeftMs: plan.limitLeftMs,
   garbage:
-    fault?.kind === 'garbage'
+    fault?.kind === 'garbage' || hold !== null // its release may order this fault
       ? Array.from({ length: GARBAGE_BYTES }, (_, nth) => 128 + Math.floor(plan.draw(`garbage ${nth}`) * 128))
       : [],
 });

@@ -7,6 +7,7 @@ import {
   type Payout,
   type ScenarioSource,
 } from '../contract/snapshot-lines.ts';
+import { noneHeld, type HeldRequests } from './request/request-result.ts';
 import { nextDueMs } from '../payout/payout.ts';
 import { openWallet, type Wallet } from '../payout/money.ts';
 import type { RateWindows } from '../scenario/rate-window.ts';
@@ -32,6 +33,8 @@ export interface WorldState {
   /** What the limits of its rules and scenarios have counted, in world time. */
   windows: RateWindows;
   attempts: Attempts;
+  /** Part of no snapshot: a request belongs to a connection. */
+  held: HeldRequests;
   openingBalancePaise: number;
   wallet: Wallet;
   /** In the order in which they were made, as the payouts are. */
@@ -117,6 +120,7 @@ export function openWorld(
     overrides: [],
     uses: new Map(),
     attempts: noAttempts(),
+    held: noneHeld(0),
     ...newLedger(base.openingBalancePaise, worldTimeMs(base.clock, wallMs)),
     index: emptyIndex(base),
   };

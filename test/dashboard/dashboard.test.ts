@@ -34,6 +34,18 @@ describe.skipIf(!hasBrowser)(`the dashboard${needsBrowser}`, { timeout: 60_000 }
     await section('Requests').getByRole('region', { name: 'Request 1' }).waitFor();
   });
 
+  test('lists the requests that a rule holds, and releases them', async () => {
+    const { payer, section } = await worldPage();
+    await payer.world.rule({ name: 'held', match: { route: 'initiate' }, effect: { hold: 'arrived' } });
+    const paying = payer.pay();
+    const held = section('Requests').getByRole('list', { name: 'Held requests' }).getByRole('listitem');
+    await held.filter({ hasText: 'order-1' }).getByText('nothing has happened yet').waitFor();
+    expect(await payer.world.transactions()).toEqual([]);
+    await held.getByRole('button', { name: 'Release' }).click();
+    expect((await paying).status).toBe(200);
+    await held.waitFor({ state: 'detached' });
+  });
+
   test('makes a payout, settles it, and shows its reversal and refund three days later', async () => {
     const { page, section } = await worldPage();
     const balance = section('Wallet').locator('.figure').filter({ hasText: 'Balance' });

@@ -255,6 +255,7 @@ const NOTHING: Effect = {
   delay: null,
   respond: null,
   fault: null,
+  hold: null,
   commit: true,
   timeline: null,
   notFound: null,
@@ -263,6 +264,8 @@ const NOTHING: Effect = {
 test.each<[effect: EffectDocument, change: Partial<Effect>]>([
   [{}, {}],
   [{ commit: false }, { commit: false }],
+  [{ hold: 'arrived' }, { hold: { at: 'arrived', forMs: 30_000 } }],
+  [{ hold: { at: 'committed', for: 5000 } }, { hold: { at: 'committed', forMs: 5000 } }],
   [{ respond: { status: 500 } }, { respond: { status: 500 }, commit: false }],
   [{ respond: { status: 500 }, commit: true }, { respond: { status: 500 } }],
   [

@@ -223,6 +223,27 @@ const STORIES: Record<string, (stage: Stage) => Promise<void>> = {
     expect(await stage.leave()).toBe('ECONNRESET');
     await expectRetryFinds(stage);
   },
+  'success-before-answer': async ({ world, state }) => {
+    const paying = world.pay();
+    const [held] = await world.world.held(1);
+    expect((await world.status({ client_ref_id: 'order-1' })).body.data.status).toBe('SUCCESS');
+    await held!.release();
+    expect((await paying).body.data.status).toBe('PENDING');
+    expect(await state()).toBe('SUCCESS');
+    expect((await world.pay()).headers.get('idempotent-replayed')).toBe('true');
+  },
+  'two-workers': async ({ world, state, spent }) => {
+    const first = world.pay({ amount: 1 });
+    await world.world.held(1);
+    const second = world.pay({ amount: 2 });
+    const [one, other] = await world.world.held(2);
+    expect(await state()).toBe(404);
+    await other!.release();
+    await one!.release();
+    expect([(await first).status, (await second).status]).toEqual([400, 200]);
+    expect(await spent()).toBe(2);
+    expect((await world.pay({ amount: 2 })).status).toBe(200);
+  },
   'reset-after-commit': async (stage) => {
     await expect(stage.world.pay()).rejects.toMatchObject({ cause: { code: 'ECONNRESET' } });
     await expectRetryFinds(stage);

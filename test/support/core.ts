@@ -18,7 +18,7 @@ import { MemoryBudget } from '../../src/world/journal/journal.ts';
 import type { Command, CommandOf, Stamp } from '../../src/world/commands.ts';
 import type { StateEvent } from '../../src/world/events.ts';
 import { findPayout } from '../../src/world/ledger.ts';
-import type { Answer, RequestResult } from '../../src/world/requests.ts';
+import type { Answer, RequestResult } from '../../src/world/request/request-result.ts';
 import { SnapshotReader, takeSnapshot } from '../../src/world/snapshot.ts';
 import { openWorld, recordsHeld, type WorldState } from '../../src/world/state.ts';
 import { ManualClock } from './manual-clock.ts';

@@ -38,7 +38,7 @@ function copyOf(state: WorldState, compiler: ScenarioCompiler): WorldState {
     const [[name, value]] = Object.entries(throughJson(item)) as [[keyof typeof WORLD_ITEMS, unknown]];
     reader.add({ [name]: WORLD_ITEMS[name].parse(value) } as WorldItem);
   }
-  return Object.assign(reader.finish(), { generation: state.generation });
+  return Object.assign(reader.finish(), { generation: state.generation, held: state.held });
 }
 
 vi.mock('../../src/world/apply.ts', async (importOriginal) => {

@@ -16,12 +16,15 @@ const sentenceOf = (type: WorldEvent['type'], events: readonly WorldEvent[]): st
       return null; // a page that reads out each request cannot be listened to
     case 'wallet':
       return one?.type === 'wallet' ? `The balance is ${rupees(one.data.balance)}` : null;
+    case 'held':
+      return events.length === 1 ? 'A request is held' : `${plural(events.length, 'request')} are held`;
     case 'reset':
       return 'The world was reset';
     case 'restore':
       return 'A snapshot was restored';
     case 'scenario':
       return 'The scenario or its rules have changed';
+    case 'released':
     case 'clock':
     case 'rule':
     case 'missed':

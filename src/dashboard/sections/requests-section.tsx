@@ -1,3 +1,4 @@
+import { HeldList } from './held-list.tsx';
 import { useMemo, useState } from 'preact/hooks';
 import type { JournalEntry } from '../../contract/control-answers.ts';
 import { AnswerBadge } from '../detail/badges.tsx';
@@ -76,6 +77,7 @@ export function RequestsSection({ live, opened, onOpen, onOpenPayout }: Props) {
           </button>
         )}
       </header>
+      <HeldList live={live} />
       <div class="filters" role="search" aria-label="Requests">
         <input
           type="search"

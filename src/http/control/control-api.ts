@@ -10,6 +10,7 @@ import { controlValidatorCompiler } from '../route-schemas.ts';
 import type { ControlOptions } from './control-options.ts';
 import { dashboardRoutes } from './dashboard-routes.ts';
 import { eventRoutes } from './event-routes.ts';
+import { heldRoutes } from './held-routes.ts';
 import { journalRoutes } from './journal-routes.ts';
 import { refereeRoutes } from '../referee/referee-routes.ts';
 import { scenarioRoutes } from './scenario-routes.ts';
@@ -70,7 +71,7 @@ export async function controlApi(
     });
     const typed = keyed.withTypeProvider<ZodTypeProvider>();
     const ofMoney = [worldRoutes, walletRoutes, scenarioRoutes, stateRoutes];
-    const ofWorld = [...ofMoney, journalRoutes, refereeRoutes, eventRoutes];
+    const ofWorld = [...ofMoney, heldRoutes, journalRoutes, refereeRoutes, eventRoutes];
     for (const routes of ofWorld) await routes(typed, options);
   });
 }

@@ -12,6 +12,7 @@ const TAGS: Readonly<Record<Tag, string>> = {
   Clock: 'The clock of a world: freeze it, or move it forward and apply every step that is due by then',
   Wallet: 'The wallet of a world, its ledger entries and its payouts',
   Scenario: 'How a world behaves: its scenario, and the rules that a test puts on top',
+  'Held requests': 'Requests that rules hold until a test releases them: every order of requests in flight',
   Journal: 'The requests to a world, its answers, and what decided them',
   State: 'Snapshots: save, restore or fork a world',
   Server: 'The server and all its worlds',
@@ -44,7 +45,7 @@ const OF_A_CHANGE: readonly RefusalCode[] = [
 
 /** An example request to a route, and its response. */
 export interface Example {
-  readonly path?: Readonly<Record<string, string>>;
+  readonly path?: Readonly<Record<string, string | number>>;
   readonly query?: Readonly<Record<string, string | number>>;
   /** Example bodies by name. `answer` is the response to the first. */
   readonly bodies?: Readonly<Record<string, { readonly value: unknown }>>;

@@ -4,7 +4,7 @@ import type { Dialect } from '../../contract/dialect.ts';
 import { Refusal } from '../../contract/errors.ts';
 import { retryAfterSeconds } from '../../scenario/rate-window.ts';
 import { replacesBody, type Respond } from '../../scenario/rule.ts';
-import type { Answer, SeenEffect } from '../../world/requests.ts';
+import type { Answer, SeenEffect } from '../../world/request/request-result.ts';
 import { noteAnswer, setSandboxHeader, updateJournal } from '../exchange-record.ts';
 import { JSON_TYPE } from '../limits/json-body.ts';
 import type { Waiting } from '../limits/unread-answers.ts';

@@ -15,13 +15,14 @@ import {
 import type { Payout } from '../../contract/snapshot-lines.ts';
 import { invariant, toInr } from '../../payout/money.ts';
 import { checkRailRules } from '../../payout/rails.ts';
-import type { RequestCommand } from '../../world/commands.ts';
-import type { Answer } from '../../world/requests.ts';
+import type { RequestCommand } from '../../world/request/request-commands.ts';
+import type { Answer, RequestResult } from '../../world/request/request-result.ts';
 import { admission, limitRates, type AdmissionOptions } from '../admission.ts';
 import { setSandboxHeader } from '../exchange-record.ts';
 import type { Waiting } from '../limits/unread-answers.ts';
 import { invalidRequest, operation } from '../route-schemas.ts';
 import { applyEffect } from './apply-effect.ts';
+import { untilReleased } from './held-request.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -128,10 +129,18 @@ export const payoutRoutes: FastifyPluginAsyncZod<AdmissionOptions & Waiting> = a
     reply: FastifyReply,
   ): Promise<Body> {
     const { request } = reply;
-    const result = await request.world.submit(command);
-    const { answer, effect, dialect } = result;
+    let result: RequestResult = await request.world.submit(command);
     request.result = result;
-    request.dialect = dialect;
+    request.dialect = result.dialect;
+    const { hold } = result;
+    if (hold !== undefined) {
+      const released = await untilReleased({ ...result, hold }, reply, options.wallClock);
+      if (released === null) return reply.hijack() as never; // the client has left
+      result = released;
+      request.result = result;
+      request.dialect = result.dialect;
+    }
+    const { answer, effect, dialect } = result;
     const normalBody = (): Body => {
       if (answer.kind === 'payout' && answer.replayed) setSandboxHeader(reply, 'idempotent-replayed', 'true');
       return bodyOf(answer, dialect);
@@ -156,6 +165,7 @@ export const payoutRoutes: FastifyPluginAsyncZod<AdmissionOptions & Waiting> = a
           'REFERENCE_CONFLICT',
           'RATE_LIMITED',
           'SANDBOX_FULL',
+          'NOT_RELEASED',
           'STORE_UNAVAILABLE',
         ],
         body: InitiateRequest,

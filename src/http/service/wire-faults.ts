@@ -2,15 +2,21 @@ import type { FastifyReply } from 'fastify';
 import type { WallClock } from '../../log/wall-clock.ts';
 import type { Fault } from '../../scenario/rule.ts';
 
-/** How a wait ended: its time came, the client left, the world was reset, or the world (or the sandbox) has ended. */
-export type HeldUntil = 'due' | 'left' | 'reset' | 'ended';
+/** How a wait ended: its time came, what it waits for has changed, the client left, the world was reset, or the world (or the sandbox) has ended. */
+export type HeldUntil = 'due' | 'changed' | 'left' | 'reset' | 'ended';
 
 /**
  * Holds an answer back. Nothing of it is kept once it is over: no timer, no listener, no place in the world.
  *
  * @param ms wall time; null for as long as the client stays
+ * @param changed ends the wait when it resolves
  */
-export const heldBack = (ms: number | null, reply: FastifyReply, wallClock: WallClock): Promise<HeldUntil> =>
+export const heldBack = (
+  ms: number | null,
+  reply: FastifyReply,
+  wallClock: WallClock,
+  changed?: Promise<void>,
+): Promise<HeldUntil> =>
   new Promise((resolve) => {
     const { world, raw } = reply.request;
     const { socket } = raw;
@@ -27,6 +33,7 @@ export const heldBack = (ms: number | null, reply: FastifyReply, wallClock: Wall
     socket.setMaxListeners(0); // one for each answer held on it, and requests may be sent before their turn
     socket.on('close', left);
     if (ms !== null) cancelAlarm = wallClock.schedule(wallClock.nowMs() + ms, over('due'));
+    void changed?.then(over('changed'));
     letGo = world.held.hold(() => over(world.held.isForGood ? 'ended' : 'reset')());
   });
 

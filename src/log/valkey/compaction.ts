@@ -54,7 +54,7 @@ export class Compaction {
     const isNeeded = this.#isNeeded;
     this.#isNeeded = false;
     try {
-      const stateHead = { ...place, epoch, generation: state.generation };
+      const stateHead = { ...place, epoch, generation: state.generation, held: state.held };
       await writeState(store, key, stateHead, takeSnapshot(state), keptMs(idleMs));
       const args = [
         head,

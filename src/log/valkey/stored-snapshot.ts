@@ -1,5 +1,6 @@
 import type { ScenarioCompiler } from '../../scenario/scenario.ts';
 import type { Snapshot } from '../../world/snapshot.ts';
+import type { HeldRequests } from '../../world/request/request-result.ts';
 import type { WorldState } from '../../world/state.ts';
 import { readWorlds, snapshotText } from '../snapshot-text.ts';
 import type { WallClock } from '../wall-clock.ts';
@@ -15,6 +16,8 @@ export interface Place {
 interface Head extends Place {
   readonly epoch: string;
   readonly generation: number;
+  /** The requests that were held, which no snapshot has. */
+  readonly held: HeldRequests;
 }
 
 export interface StoredState extends Head {
@@ -71,7 +74,7 @@ export async function readState(
   try {
     for await (const read of readWorlds(piecesOf(store, key), options)) {
       if ('fault' in read) throw read.fault;
-      return { ...head, state: Object.assign(read.state, { generation: head.generation }) };
+      return { ...head, state: Object.assign(read.state, { generation: head.generation, held: head.held }) };
     }
   } catch (error) {
     if ((await readHead()) === text) throw error;

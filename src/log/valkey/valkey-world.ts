@@ -6,10 +6,12 @@ import { clockResult } from '../../world/clock.ts';
 import { eventData, type StateEvent } from '../../world/events.ts';
 import { journalEntry, type Exchange } from '../../world/journal/exchange.ts';
 import { isMoreDue } from '../../world/ledger.ts';
+import { noneHeld } from '../../world/request/request-result.ts';
 import { takeSnapshot } from '../../world/snapshot.ts';
 import { worldTimeMs, type WorldState } from '../../world/state.ts';
 import { CommandParts } from '../command-parts.ts';
 import type { EventReader } from '../event-log.ts';
+import { Releases } from '../releases.ts';
 import { HeldAnswers, type DropReason, type WorldHandle } from '../world-log.ts';
 import type { OwnCommand } from './batch.ts';
 import { commandText, type Room, type StoredCommand } from './log-entry.ts';
@@ -47,6 +49,7 @@ class FollowedAnswers extends HeldAnswers {
 export class ValkeyWorld implements WorldHandle {
   readonly id: string;
   readonly held: HeldAnswers;
+  readonly releases = new Releases();
   readonly journal: StoredJournal;
   readonly #parts: WorldParts;
   readonly #log: LogFollower;
@@ -64,7 +67,10 @@ export class ValkeyWorld implements WorldHandle {
     this.#commandParts = new CommandParts(wallClock);
     this.#log = new LogFollower(id, parts, {
       applied: (event, isOwn) => this.#publish(event, isOwn),
-      replaced: () => this.held.release(),
+      replaced: () => {
+        this.held.release();
+        this.releases.clear();
+      },
       due: () => this.#settle(),
       changed: () => parts.changed(this),
       closed: () => this.#end(),
@@ -192,7 +198,7 @@ export class ValkeyWorld implements WorldHandle {
   async #storeRestore({ kind, state, clock }: RestoreCommand): Promise<StoredCommand> {
     const { store, nextNumber, idleMs } = this.#parts;
     const key = `${keysOf(this.id).snapshot}:${store.server}:${nextNumber()}`;
-    const head = { epoch: '', generation: 1, position: 0, name: '' };
+    const head = { epoch: '', generation: 1, held: noneHeld(0), position: 0, name: '' };
     await writeState(store, key, head, takeSnapshot(state), idleMs);
     return { kind, clock, key };
   }
@@ -216,6 +222,7 @@ export class ValkeyWorld implements WorldHandle {
   }
 
   #publish(event: StateEvent, isOwn: boolean): void {
+    this.releases.take(event, isOwn);
     if (!isOwn) return;
     if (event.type === 'settlement') this.#parts.observer.settled(this.id, event.change);
     if (!this.#log.isWatched) return;

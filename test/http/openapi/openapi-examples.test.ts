@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { startSandbox } from '../../../src/index.ts';
+import { startSandbox, type World } from '../../../src/index.ts';
 import type { Example } from '../../../src/http/openapi/document.ts';
 import { resealed } from '../../support/snapshot-lines.ts';
 import { callsOf, openapiAt, type Json } from '../../support/openapi.ts';
@@ -132,6 +132,8 @@ const STORY: readonly Turn[] = [
   ['putState', (answers) => ({ bodies: { snapshot: steadySnapshot(answers['getState']) } })],
   ['resetClock'],
   ['resumeClock', undefined, (answer) => ({ ...answer, now: '2026-01-15T10:30:00.000Z' })],
+  ['listHeld', () => ({ query: { count: 1, within: '10s' } })],
+  ['releaseHeld', () => ({ path: { id: 1 }, bodies: { lost: { fault: 'connection-reset' } } })],
   ['listWorlds'],
   ['instructRefereeForAll', () => ({ bodies: { field: { intent: 'beneficiary_account' } } })],
   ['judgeClients', () => ({ query: { format: 'json' } })],
@@ -148,9 +150,26 @@ const SHOWN: Readonly<Record<string, unknown>> = {
   duration_ms: 1.5,
   wall_at: '2026-01-15T10:30:00.000Z',
   made_at: '2026-01-15T10:30:00.000Z',
+  until: '2026-01-15T10:30:30.000Z',
   used_at: '2026-01-15T10:30:00.000Z',
   headers: { 'content-type': 'application/json' },
 };
+
+/** Sends a request that a rule holds. It ends with its release, or with the sandbox. */
+async function holdOne(world: World): Promise<void> {
+  const { url, apiKey } = world;
+  await world.rule({
+    name: 'under-way',
+    match: { route: 'initiate' },
+    times: 1,
+    effect: { hold: 'arrived' },
+  });
+  void fetch(`${url}/payout/initiate`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ ...PAYOUT, client_ref_id: 'order-5' }),
+  }).catch(() => undefined);
+}
 
 const steady = (answer: Json): Json =>
   JSON.parse(JSON.stringify(answer), (key, value: unknown) =>
@@ -164,13 +183,14 @@ test('every example of the OpenAPI document is a real answer of the sandbox', as
   const answers: Record<string, Json> = {};
   const examples: Record<string, Example> = {};
   for (const [operationId, ask, shown] of STORY) {
+    if (operationId === 'listHeld') await holdOne(sandbox.world('sk_test_demo'));
     const { path, query, bodies = {} } = ask?.(answers) ?? {};
     const {
       method,
       path: place,
       operation,
     } = calls.find((call) => call.operation.operationId === operationId)!;
-    const url = place.replaceAll(/\{(\w+)\}/g, (_, name: string) => path![name]!);
+    const url = place.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(path![name]));
     const [body] = Object.values(bodies);
     const key = 'admin' in (operation.security[0] ?? {}) ? ADMIN_TOKEN : 'sk_test_demo';
     const [type = ''] = Object.keys(operation.requestBody?.content ?? {});

@@ -72,6 +72,8 @@ test('numbers in a query are numbers in the OpenAPI document, so that a generate
     'listEntries cursor': 'integer',
     'listTransactions limit': 'integer',
     'listTransactions cursor': 'integer',
+    'listHeld count': 'integer',
+    'listHeld within': 'string',
     'listRequests status': 'integer',
     'listRequests since': ['integer', 'string'],
     'listRequests limit': 'integer',
@@ -101,6 +103,8 @@ test('the OpenAPI document describes every type of event', async () => {
     clock: '`{now, frozen}`',
     scenario: '`{scenario, rule}`',
     rule: '`{rule, matched, taken}`',
+    held: 'a HeldRequest',
+    released: '`{id, how}`',
     reset: 'and `restore` `{now}`',
     restore: '`{now}`',
     missed: '`{missed}`',
@@ -110,7 +114,7 @@ test('the OpenAPI document describes every type of event', async () => {
   for (const [type, shape] of Object.entries(data)) {
     expect(document.components.schemas.Events.description).toContain(`\`${type}\` ${shape}`);
   }
-  expect(document.components.schemas).toMatchObject({ JournalEntry: {}, Change: {} });
+  expect(document.components.schemas).toMatchObject({ JournalEntry: {}, Change: {}, HeldRequest: {} });
 });
 
 test('exactly the operations that declare a key refuse a request without one', async () => {

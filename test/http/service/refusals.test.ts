@@ -115,6 +115,11 @@ const PROVOKED: Record<ServiceRefusalCode, (errors: ErrorRows) => Promise<Seen>>
     await world.pay();
     return world.pay({ client_ref_id: 'order-2' });
   },
+  NOT_RELEASED: async (errors) => {
+    const world = (await clientIn(errors))();
+    await world.world.rule({ name: 'held', effect: { hold: { at: 'committed', for: '1ms' } } });
+    return world.pay();
+  },
   STORE_UNAVAILABLE: async (errors) => (await clientIn(errors, { store: 'redis://127.0.0.1:1' }))().pay(), // nothing listens there
 };
 

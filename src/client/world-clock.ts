@@ -1,0 +1,52 @@
+import type { AdvanceRequest } from '../contract/control.ts';
+import type { AdvanceAnswer, ClockAnswer } from '../contract/control-answers.ts';
+import type { ControlClient } from './control-client.ts';
+
+/** The clock of one world. It never goes backwards. */
+export class WorldClock {
+  readonly #control: ControlClient;
+
+  constructor(control: ControlClient) {
+    this.#control = control;
+  }
+
+  /** World time, whether the clock is frozen, and when the next step of a payout is due. */
+  read(): Promise<ClockAnswer> {
+    return this.#control.get('/clock');
+  }
+
+  /** World time. */
+  async now(): Promise<Date> {
+    return new Date((await this.read()).now);
+  }
+
+  /** Freezes the clock at its current time. */
+  freeze(): Promise<ClockAnswer> {
+    return this.#control.post('/clock/freeze');
+  }
+
+  /** Lets the clock run from its current time. */
+  resume(): Promise<ClockAnswer> {
+    return this.#control.post('/clock/resume');
+  }
+
+  /**
+   * Resets the clock to that of a new world.
+   *
+   * @throws SandboxError CLOCK_BACKWARDS when that time is in the past of this world, and something has happened in it
+   */
+  reset(): Promise<ClockAnswer> {
+    return this.#control.post('/clock/reset');
+  }
+
+  /**
+   * Moves the clock forward, and resolves when all steps that are due by then are applied.
+   *
+   * @param move a duration (`'90s'`, `'2h'`, `'3d'`), `'idle'` until nothing is scheduled, or `{ by }`, `{ to }` (a time), `{ until: 'idle' }`
+   * @returns the new time, and the steps that were applied, in order
+   */
+  advance(move: string | AdvanceRequest): Promise<AdvanceAnswer> {
+    const body = typeof move === 'object' ? move : move === 'idle' ? { until: move } : { by: move };
+    return this.#control.post('/clock/advance', body);
+  }
+}

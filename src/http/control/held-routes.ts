@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import { HeldId, HeldQuery, MAX_HELD, ReleaseRequest } from '../../contract/control.ts';
+import { HeldAnswer, HeldRequestAnswer } from '../../contract/control-answers.ts';
+import { durationText } from '../../contract/duration.ts';
+import { Refusal } from '../../contract/errors.ts';
+import { faultOf } from '../../scenario/rule-compiler.ts';
+import { heldRequestAnswer } from '../../world/events.ts';
+import type { HeldRequest, HeldRequests } from '../../world/request/request-result.ts';
+import { operation } from '../route-schemas.ts';
+import { heldBack } from '../service/wire-faults.ts';
+import type { ControlRoutes } from './control-options.ts';
+
+const heldAnswer = ({ waiting, expired }: HeldRequests): HeldAnswer => ({
+  held: waiting.map(heldRequestAnswer),
+  expired: expired.map(heldRequestAnswer),
+});
+
+/** `2 (initiate order-1, status order-1)` */
+const listText = (requests: readonly HeldRequest[]): string =>
+  requests.length === 0
+    ? 'none'
+    : `${requests.length} (${requests.map(({ route, clientRefId, txnId }) => `${route} ${clientRefId ?? txnId ?? ''}`.trim()).join(', ')})`;
+
+const expiredError = ({ expired }: HeldRequests): Refusal =>
+  new Refusal('NOT_RELEASED', {
+    message: `Nobody released these held requests in time, so their clients got 504: ${listText(expired)}. POST /_sandbox/reset starts again`,
+  });
+
+/** The requests that rules hold, and their release. */
+export const heldRoutes: ControlRoutes = async (app, { wallClock }) => {
+  app.get(
+    '/held',
+    operation('Held requests', 'listHeld', 'The requests that wait to be released', HeldAnswer, {
+      description:
+        'With `count`, the answer comes once so many are held: 409 when that takes longer than `within`, 504 when one was not released in time.',
+      errors: ['NOT_RELEASED', 'TOO_FEW_HELD'],
+      querystring: HeldQuery,
+    }),
+    async (request, reply) => {
+      const { query, world } = request;
+      const { count, within } = query;
+      const dueMs = wallClock.nowMs() + within;
+      for (;;) {
+        const { changed } = world.releases;
+        const overdue = await world.read(({ held, wallMs }) =>
+          held.waiting.filter(({ untilMs }) => untilMs <= wallMs),
+        );
+        // a server that has died ends nothing
+        for (const { id } of overdue) await world.submit({ kind: 'endHold', id, how: 'expired' });
+        const held = await world.read((state) => state.held);
+        if (count === undefined) return heldAnswer(held);
+        if (held.expired.length > 0) throw expiredError(held);
+        if (held.waiting.length >= count) return heldAnswer(held);
+        const how = await heldBack(Math.max(0, dueMs - wallClock.nowMs()), reply, wallClock, changed);
+        if (how === 'left') return reply.hijack() as never;
+        if (how === 'changed') continue;
+        const waited = how === 'due' ? `after ${durationText(within)}` : 'when the world was reset or ended';
+        throw new Refusal('TOO_FEW_HELD', {
+          message: `Wanted ${count} held, and ${waited} there were ${listText(held.waiting)}. Does a rule with effect: { hold } match the requests?`,
+        });
+      }
+    },
+  );
+
+  app.post(
+    '/held/:id/release',
+    operation('Held requests', 'releaseHeld', 'Let a held request go on', HeldRequestAnswer, {
+      description: `A world holds at most ${MAX_HELD} requests.`,
+      errors: ['HELD_NOT_FOUND'],
+      params: z.object({ id: HeldId }),
+      body: ReleaseRequest,
+    }),
+    async ({ params: { id }, body, world }) => {
+      const fault = body?.fault === undefined ? null : faultOf(body.fault);
+      const order = { respond: body?.respond ?? null, fault };
+      return heldRequestAnswer(await world.submit({ kind: 'release', id, order }));
+    },
+  );
+};

@@ -1,0 +1,96 @@
+import { MAX_HELD } from '../../contract/control.ts';
+import { Refusal } from '../../contract/errors.ts';
+import type { Hold } from '../../scenario/rule.ts';
+import type { CommandOf, Context } from '../commands.ts';
+import type { StateEvent } from '../events.ts';
+import type { RequestCommand } from './request-commands.ts';
+import type { HeldRequest, Released } from './request-result.ts';
+import type { WorldState } from '../state.ts';
+
+const EXPIRED_KEPT = 10;
+
+/** @throws Refusal SANDBOX_FULL when the world holds as many requests as it may */
+export function demandRoomToHold({ held }: WorldState): void {
+  if (held.waiting.length < MAX_HELD) return;
+  throw new Refusal('SANDBOX_FULL', {
+    message: `This world holds ${MAX_HELD} requests, as many as it may: release some with POST /_sandbox/held/ID/release`,
+    limit: `${MAX_HELD} held requests`,
+  });
+}
+
+/** Begins to hold a request. @param facts what is known of it */
+export function holdRequest(
+  state: WorldState,
+  command: RequestCommand,
+  hold: Hold,
+  facts: Pick<HeldRequest, 'rule' | 'attempt' | 'txnId'>,
+  events: StateEvent[],
+): HeldRequest {
+  const { made, waiting, expired } = state.held;
+  const fields = command.kind === 'initiate' ? command.body : command.kind === 'status' ? command.query : {};
+  const request: HeldRequest = {
+    ...hold,
+    ...facts,
+    id: made + 1,
+    route: command.kind,
+    clientRefId: ('client_ref_id' in fields && fields.client_ref_id) || null,
+    untilMs: state.wallMs + hold.forMs,
+    command: hold.at === 'arrived' ? command : null,
+  };
+  state.held = { made: made + 1, waiting: [...waiting, request], expired };
+  events.push({ type: 'held', request });
+  return request;
+}
+
+/** Ends a wait. */
+export function endWait(
+  state: WorldState,
+  request: HeldRequest,
+  released: Released,
+  events: StateEvent[],
+): void {
+  const { made, waiting, expired } = state.held;
+  const done = released.how === 'expired' ? [...expired, { ...request, command: null }] : expired;
+  state.held = {
+    made,
+    waiting: waiting.filter(({ id }) => id !== request.id),
+    expired: done.slice(-EXPIRED_KEPT),
+  };
+  events.push({ type: 'released', request, released });
+}
+
+const unreleased = (how: 'expired' | 'left'): Released => ({
+  how,
+  order: { respond: null, fault: null },
+  result: null,
+});
+
+/** Ends the wait of a request that nobody released. What has ended already stays as it ended. */
+export function endHold(
+  state: WorldState,
+  { id, how }: CommandOf<'endHold'>,
+  { events }: Pick<Context, 'events'>,
+): void {
+  const request = state.held.waiting.find((known) => known.id === id);
+  if (request !== undefined) endWait(state, request, unreleased(how), events);
+}
+
+/** Ends what is overdue. The server of the connection does so in time, unless it has died. */
+export function expireHeld(state: WorldState, events: StateEvent[]): void {
+  for (const request of state.held.waiting) {
+    if (request.untilMs <= state.wallMs) endWait(state, request, unreleased('expired'), events);
+  }
+}
+
+/** @throws Refusal HELD_NOT_FOUND */
+export function findHeld({ held }: WorldState, id: number): HeldRequest {
+  const request = held.waiting.find((known) => known.id === id);
+  if (request !== undefined) return request;
+  const ids = held.waiting.map((known) => known.id);
+  const others = ids.length === 0 ? 'none is held' : `those that are held are ${ids.join(', ')}`;
+  const why =
+    id > held.made
+      ? 'no request had this id so far'
+      : 'it was released, or expired, or its client left, or the world was reset';
+  throw new Refusal('HELD_NOT_FOUND', { message: `Request ${id} is not held: ${why}; ${others}` });
+}

@@ -1,0 +1,84 @@
+import type { Dialect } from '../../contract/dialect.ts';
+import type { RefusalData } from '../../contract/errors.ts';
+import type { RouteName } from '../../contract/match.ts';
+import type { Payout } from '../../contract/snapshot-lines.ts';
+import type { Effect, Hold } from '../../scenario/rule.ts';
+import type { RequestCommand } from './request-commands.ts';
+
+/** What a request of the service got: plain data, from which HTTP makes its answer. */
+export interface RequestResult {
+  /** The words of the answer. */
+  readonly dialect: Dialect;
+  /** Which attempt of its reference it is, from 1; 0 where attempts are not counted. */
+  readonly attempt: number;
+  /** What the client is made to see; null for the normal answer. */
+  readonly effect: SeenEffect | null;
+  readonly answer: Answer;
+  /** Whether this request made a payout. */
+  readonly committed: boolean;
+  /** The balance around it; null where the ledger was not asked. */
+  readonly balances: { readonly beforePaise: number; readonly afterPaise: number } | null;
+  /** Set when a rule holds the request. While it has only arrived, nothing was done and the answer is `none`. */
+  readonly hold?: HeldRequest;
+}
+
+/** What a rule does to the answer. */
+export interface SeenEffect extends Pick<Effect, 'respond' | 'fault'> {
+  /** The rule: `scenario/rule`. */
+  readonly rule: string;
+  /** Wall time, ms. */
+  readonly delayMs: number;
+  /** How long its limit still refuses requests, in ms of world time; null for a rule without a limit. */
+  readonly limitLeftMs: number | null;
+  /** The bytes of the fault `garbage`, from 0 to 255; empty for all others. */
+  readonly garbage: readonly number[];
+}
+
+/** The normal answer: what the ledger says, or what it would have said where nothing was done. */
+export type Answer =
+  | { readonly kind: 'payout'; readonly payout: Payout; readonly replayed: boolean }
+  | { readonly kind: 'balance'; readonly balancePaise: number; readonly lastUpdatedMs: number }
+  | { readonly kind: 'refused'; readonly refusal: RefusalData }
+  /** Nothing was done, and a rule's own answer takes the place of the normal one. */
+  | { readonly kind: 'none' };
+
+/** A request that waits to be released. */
+export interface HeldRequest extends Hold {
+  /** Which held request of its world it is, from 1. It is never given again. */
+  readonly id: number;
+  /** The rule that holds it: `scenario/rule`. */
+  readonly rule: string;
+  readonly route: RouteName;
+  readonly clientRefId: string | null;
+  readonly txnId: string | null;
+  /** Which attempt of its reference it is, from 1; 0 where attempts are not counted. */
+  readonly attempt: number;
+  /** Wall time at which it expires, ms since the epoch. */
+  readonly untilMs: number;
+  /** What is done when it is released; null where it has been done. */
+  readonly command: RequestCommand | null;
+}
+
+/** The requests of one world that wait to be released. */
+export interface HeldRequests {
+  /** How many there were. */
+  readonly made: number;
+  /** In the order in which they arrived. */
+  readonly waiting: readonly HeldRequest[];
+  /** The latest that nobody released in time. */
+  readonly expired: readonly HeldRequest[];
+}
+
+/** @param made how many requests of the world were held before */
+export const noneHeld = (made: number): HeldRequests => ({ made, waiting: [], expired: [] });
+
+/** What the client sees of a request that is released, where that is not what the rule orders. */
+export type ReleaseOrder = Pick<Effect, 'respond' | 'fault'>;
+
+/** How the wait of a held request ended: somebody released it, its time was over, or its client left. */
+export type Released = {
+  readonly how: 'released' | 'expired' | 'left';
+  readonly order: ReleaseOrder;
+  /** What became of the request; null where that was known when it was held, and where nothing was done. */
+  readonly result: RequestResult | null;
+};

@@ -1,0 +1,144 @@
+import { expect, test } from 'vitest';
+import { sandboxFor, type Client } from '../../support/sandbox.ts';
+
+const HOLD = (at: 'arrived' | 'committed', route: 'initiate' | 'status' = 'initiate') =>
+  ({ name: `held-${route}`, match: { route }, effect: { hold: at } }) as const;
+
+const clientFor = async (settlement: 'manual' | 'instant' = 'manual'): Promise<Client> =>
+  (await sandboxFor({ settlement })).client();
+
+test('a request that has only arrived makes its payout when it is released', async () => {
+  const { world, pay } = await clientFor();
+  await world.rule(HOLD('arrived'));
+  const paying = pay();
+  const [held] = await world.held(1);
+  expect(held).toMatchObject({
+    at: 'arrived',
+    route: 'initiate',
+    client_ref_id: 'order-1',
+    txn_id: null,
+    rule: 'world/held-initiate',
+  });
+  expect(await world.transactions()).toEqual([]);
+  await held!.release();
+  expect(await world.balance()).toBe(998_499.5);
+  expect(await paying).toMatchObject({ status: 200, body: { data: { status: 'PENDING' } } });
+  expect(await world.held()).toEqual([]);
+});
+
+test('status says SUCCESS while the PENDING answer of initiate is still held', async () => {
+  const { world, pay, status } = await clientFor('instant');
+  await world.rule(HOLD('committed'));
+  const paying = pay();
+  const [held] = await world.held(1);
+  const { body } = await status({ client_ref_id: 'order-1' });
+  expect(body.data).toMatchObject({ status: 'SUCCESS', txn_id: held!.txn_id });
+  await held!.release();
+  expect((await paying).body.data).toMatchObject({ status: 'PENDING', utr: null });
+});
+
+test('of two requests with one reference, the one that is released first makes the payout', async () => {
+  const { world, pay } = await clientFor();
+  await world.rule(HOLD('arrived'));
+  const first = pay({ remarks: 'worker 1' });
+  await world.held(1);
+  const second = pay({ remarks: 'worker 2' });
+  const [one, other] = await world.held(2);
+  await other!.release();
+  await one!.release();
+  expect((await second).status).toBe(200);
+  expect(await first).toMatchObject({ status: 400, body: { code: 'DUPLICATE_REFERENCE' } });
+  expect(await world.transactions()).toHaveLength(1);
+});
+
+test('a release chooses what the client sees: a broken connection, or another answer', async () => {
+  const { world, pay } = await clientFor();
+  await world.rule(HOLD('arrived'));
+  const lost = pay().catch((error: Error) => error.name);
+  await (await world.held(1))[0]!.release({ fault: 'connection-reset' });
+  expect(await lost).toBe('TypeError');
+  const refused = pay({ client_ref_id: 'order-2' });
+  await (await world.held(1))[0]!.release({ respond: { status: 503 } });
+  expect((await refused).status).toBe(503);
+  expect(await world.requests()).toMatchObject([
+    { fault: 'connection-reset', committed: true },
+    { answer: { status: 503 }, committed: true },
+  ]);
+});
+
+test('an answer that was read before its hold shows the state of that time', async () => {
+  const { world, pay, status } = await clientFor();
+  const { body } = await pay();
+  await world.rule(HOLD('committed', 'status'));
+  const reading = status({ client_ref_id: 'order-1' });
+  const [held] = await world.held(1);
+  await world.transition(body.data.txn_id, 'SUCCESS');
+  await held!.release();
+  expect((await reading).body.data.status).toBe('PENDING');
+});
+
+test('a hold that nobody releases fails loudly: the answer, the journal and the library say so', async () => {
+  const { world, pay } = await clientFor();
+  await world.rule({ name: 'short', effect: { hold: { at: 'arrived', for: '1ms' } } });
+  const { status, headers, body } = await pay();
+  expect({ status, rule: headers.get('x-sandbox-rule'), code: body.code }).toEqual({
+    status: 504,
+    rule: 'world/short',
+    code: 'NOT_RELEASED',
+  });
+  expect(await world.transactions()).toEqual([]);
+  expect(await world.requests()).toMatchObject([{ code: 'NOT_RELEASED', committed: false }]);
+  await expect(world.held(1)).rejects.toThrow('initiate order-1');
+});
+
+test('a client that leaves ends its hold, and its payout does not happen', async () => {
+  const { world, url, apiKey } = await clientFor();
+  await world.rule(HOLD('arrived', 'status'));
+  const leave = new AbortController();
+  const asking = fetch(`${url}/payout/status?txn_id=TXN1`, {
+    headers: { authorization: `Bearer ${apiKey}` },
+    signal: leave.signal,
+  }).catch(() => 'left');
+  const [held] = await world.held(1);
+  leave.abort();
+  expect(await asking).toBe('left');
+  await expect.poll(() => world.held()).toEqual([]);
+  await expect(held!.release()).rejects.toThrow('its client left');
+});
+
+test('a reset ends what is held', async () => {
+  const { world, pay } = await clientFor();
+  await world.rule(HOLD('arrived'));
+  const paying = pay();
+  const [held] = await world.held(1);
+  await world.reset();
+  expect(await paying).toMatchObject({ status: 504, body: { message: expect.stringContaining('reset') } });
+  await expect(held!.release()).rejects.toMatchObject({ code: 'HELD_NOT_FOUND' });
+  expect(await world.transactions()).toEqual([]);
+});
+
+test('waiting for more than are held ends with what is held', async () => {
+  const { world, pay } = await clientFor();
+  await world.rule(HOLD('arrived'));
+  const paying = pay();
+  await world.held(1);
+  await expect(world.held(2, { within: '1ms' })).rejects.toMatchObject({
+    code: 'TOO_FEW_HELD',
+    message: expect.stringContaining('1 (initiate order-1)'),
+  });
+  await world.reset();
+  await paying;
+});
+
+test('a world holds at most 100 requests, and refuses one more without a payout', async () => {
+  const { world, pay } = await clientFor();
+  await world.rule(HOLD('arrived'));
+  const held = Array.from({ length: 100 }, (_, nth) => pay({ client_ref_id: `order-${nth}` }));
+  await world.held(100);
+  expect(await pay({ client_ref_id: 'one more' })).toMatchObject({
+    status: 500,
+    body: { code: 'SANDBOX_FULL' },
+  });
+  await world.reset();
+  await Promise.all(held);
+});

@@ -1,0 +1,59 @@
+import { describe, expect, inject, test } from 'vitest';
+import type { Client } from '../../support/sandbox.ts';
+import { serversFor } from '../../support/shared-servers.ts';
+import { isLong } from '../../support/size.ts';
+
+const HOLD = { name: 'held', match: { route: 'initiate' as const }, effect: { hold: 'arrived' as const } };
+
+describe.skipIf(inject('storeUrl') === '')('requests that servers of one store hold', () => {
+  test('are listed and released through any of them, in the order of the releases', async () => {
+    const { clients } = await serversFor(3);
+    const [one, other, third] = clients() as [Client, Client, Client];
+    await third.world.rule(HOLD);
+    const first = one.pay({ client_ref_id: 'order-1' });
+    await third.world.held(1);
+    const second = other.pay({ client_ref_id: 'order-2' });
+    const [held, next] = await third.world.held(2);
+    expect([held!.client_ref_id, next!.client_ref_id]).toEqual(['order-1', 'order-2']);
+    await next!.release();
+    await held!.release({ fault: 'truncated-body' });
+    expect((await second).status).toBe(200);
+    await expect(first).rejects.toThrow('terminated');
+    expect((await one.world.transactions()).map(({ client_ref_id }) => client_ref_id)).toEqual([
+      'order-2',
+      'order-1',
+    ]);
+  });
+
+  test.skipIf(!isLong)(
+    'stay held while the log of their world is replaced by a snapshot, for servers that join later too',
+    async () => {
+      const { clients, store } = await serversFor(1);
+      const [client] = clients() as [Client];
+      await client.world.rule({ ...HOLD, times: 1 });
+      const waiting = client.pay();
+      await client.world.held(1);
+      for (let sent = 0; sent < 2400; sent += 200) {
+        await Promise.all(Array.from({ length: 200 }, () => client.balance()));
+      }
+      const [late] = (await serversFor(1, { store })).clients() as [Client];
+      const [held] = await late.world.held(1);
+      await held!.release();
+      expect((await waiting).status).toBe(200);
+      expect((await late.balance()).text).toBe((await client.balance()).text);
+    },
+  );
+
+  test('of a server that has died expire at the others', async () => {
+    const { servers, clients } = await serversFor(2);
+    const [one, other] = clients() as [Client, Client];
+    await one.world.rule({ ...HOLD, effect: { hold: { at: 'arrived', for: '1s' } } });
+    const waiting = one.pay();
+    expect(await other.world.held(1)).toHaveLength(1);
+    await servers[0]!.close();
+    expect((await waiting).status).toBe(504);
+    await expect.poll(() => other.world.held(), { timeout: 10_000 }).toEqual([]);
+    await expect(other.world.held(1)).rejects.toThrow('initiate order-1');
+    expect(await other.world.transactions()).toEqual([]);
+  });
+});
