@@ -51,10 +51,10 @@ export interface App {
   readonly openapi: () => Promise<string>;
 }
 
-async function documentOf(routes: readonly RouteOptions[]): Promise<string> {
+async function documentOf(routes: readonly RouteOptions[], wallClock: WallClock): Promise<string> {
   const { openapiDocument } = await import('./http/openapi/document.ts');
   const examples = JSON.parse(packageText('fixtures/openapi-examples.json')) as Examples;
-  return openapiDocument(routes, packageVersion(), examples);
+  return openapiDocument(routes, packageVersion(), examples, () => wallClock.yieldToEventLoop());
 }
 
 /** Worlds that several servers share. The client of the store is loaded only for it. */
@@ -130,7 +130,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
     stopwatchMs,
     observe: metrics?.requested,
   });
-  const openapi = (): Promise<string> => documentOf(routes);
+  const openapi = (): Promise<string> => documentOf(routes, wallClock);
   let isStopping = false;
 
   const keyOf = bearerKeys(settings.apiKeys);

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { RefereeSettings, type RefereeSettingsInput } from '../contract/conduct.ts';
 import { reported } from '../contract/shape-issues.ts';
 import { intentFault } from '../referee/intents.ts';
-import { problemText, readText } from '../scenario/scenario-text.ts';
+import { checkedShape, problemText, readText } from '../scenario/scenario-text.ts';
 import { SettingsError } from '../settings.ts';
 
 /** The file in which a project keeps what its referee needs to know. */
@@ -41,10 +41,11 @@ function fileHere(): string | undefined {
 export function projectSettings(named: string | undefined): RefereeSettingsInput {
   const file = named ?? fileHere();
   if (file === undefined) return {};
-  const { value, input, problems, problemAt } = readText(textOfFile('--settings', file), ProjectSettings);
+  const read = readText(textOfFile('--settings', file));
+  const { value, problems } = checkedShape(read, ProjectSettings);
   const fault = value?.conduct.intent === undefined ? null : intentFault(value.conduct.intent);
-  const all = fault === null ? problems : [...problems, problemAt(['conduct', 'intent'], fault)];
-  if (all.length === 0) return (input as z.input<typeof ProjectSettings>).conduct;
+  const all = fault === null ? problems : [...problems, read.problemAt(['conduct', 'intent'], fault)];
+  if (all.length === 0) return (read.input as z.input<typeof ProjectSettings>).conduct;
   const { shown, more } = reported(all);
   const lines = shown.map((problem) => problemText(file, problem));
   throw new SettingsError([...lines, ...(more > 0 ? [`and ${more} more`] : [])].join('\n'));

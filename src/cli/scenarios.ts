@@ -1,4 +1,5 @@
 import { readScenario, ScenarioError } from '../scenario/scenario-file.ts';
+import { atOnce } from '../scenario/scenario-shape.ts';
 import { ScenarioLibrary } from '../scenario/scenario-library.ts';
 import { readSettings, scenarioSettings, type Settings } from '../settings.ts';
 import { complain, EXIT_OK, say } from './output.ts';
@@ -18,7 +19,7 @@ export function listScenarios(settings: Settings, environment: NodeJS.ProcessEnv
       refused: () => undefined,
     });
     const width = Math.max(...library.names.map((name) => name.length));
-    for (const { name, description } of library.all) {
+    for (const { name, description } of library.all()) {
       const gap = isTerminal ? ' '.repeat(width - name.length + 2) : '\t';
       say(`${isColoured ? bold(name) : name}${gap}${description.replaceAll(/\s+/g, ' ').trim()}`);
     }
@@ -38,7 +39,7 @@ export function validate(files: readonly string[], say: (line: string) => void):
   let exitCode = EXIT_OK;
   for (const file of files) {
     try {
-      const { rules } = readScenario(file, settings);
+      const { rules } = atOnce(readScenario(file, settings));
       say(`${file}: ok, ${rules.length} ${rules.length === 1 ? 'rule' : 'rules'}`);
     } catch (error) {
       if (!(error instanceof ScenarioError)) throw error;

@@ -21,7 +21,7 @@ const queryNumber = (min: number, max: number) => {
   const error = `must be a whole number from ${min} to ${max}`;
   return z.preprocess(
     (given: number | string) => (/^\d+$/.test(String(given)) ? Number(given) : given),
-    z.int({ error }).min(min, { error }).max(max, { error }),
+    z.int({ error, abort: true }).min(min, { error }).max(max, { error }),
   );
 };
 

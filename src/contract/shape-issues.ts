@@ -5,7 +5,8 @@ import { suggestion } from './suggestion.ts';
 /** A place in a value: `['rules', 0, 'name']`. */
 export type Path = readonly PropertyKey[];
 
-const MAX_REPORTED = 50;
+/** How many problems of one document are reported. */
+export const MAX_REPORTED = 50;
 
 /** The problems of a document to report, and how many more there are. */
 export const reported = <T>(
@@ -22,6 +23,20 @@ export interface Issue {
   readonly message: string;
   /** Whether the last part of `path` is a key that the schema does not know. */
   readonly isUnknownKey: boolean;
+}
+
+/** The most values, in lists and objects at any depth, that one shape is parsed with: some ten milliseconds of work. */
+const MAX_VALUES = 5000;
+
+/** How many values a value holds, at any depth. Not counted further than what is too many. */
+export function valuesIn(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  let count = 0;
+  for (const part of (Array.isArray(value) ? value : Object.values(value)) as readonly unknown[]) {
+    count += 1 + valuesIn(part);
+    if (count > MAX_VALUES) break;
+  }
+  return count;
 }
 
 const LONGEST_KEY = 100;
@@ -93,6 +108,7 @@ function unknownKeyMessage(key: string, known: readonly string[]): string {
 }
 
 function unionMessage({ errors, input, inst }: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidUnion>): string {
+  if (input === Infinity || input === -Infinity) return 'is too large a number'; // 1e400
   const inner = errors.flat();
   const wantedText = inner.find((one) => one.code === 'invalid_type' && one.expected === 'string');
   if (wantedText !== undefined && typeof input === 'number')
@@ -158,6 +174,9 @@ export function parseShape<T extends z.ZodType>(
 ):
   | { readonly value: z.output<T>; readonly issues?: never }
   | { readonly value?: never; readonly issues: readonly Issue[] } {
+  if (valuesIn(input) > MAX_VALUES) {
+    return { issues: [{ path: [], message: `must hold at most ${MAX_VALUES} values`, isUnknownKey: false }] };
+  }
   const result = schema.safeParse(input, { ...options, error: documentMessage });
   if (result.success) return { value: result.data };
   const issues = expanded(result.error.issues, []);

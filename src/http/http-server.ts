@@ -9,7 +9,12 @@ import { Connections } from './limits/connections.ts';
 import { takeJsonBodies } from './limits/json-body.ts';
 import { UnreadAnswers } from './limits/unread-answers.ts';
 import { answerOddHttp, errorHandler, refuseBrokenHttp } from './refusals.ts';
-import { isControlPath, refuseOtherSites, refuseUnknownRoutes } from './request-checks.ts';
+import {
+  isControlPath,
+  refuseOtherSites,
+  refuseRepeatedHeaders,
+  refuseUnknownRoutes,
+} from './request-checks.ts';
 import { ownCompilersOnly, serializerCompiler, validatorCompiler } from './route-schemas.ts';
 
 const MAX_BODY_BYTES = 64 * 1024;
@@ -75,6 +80,7 @@ export function httpServer(options: Options) {
     record(request, reply);
     dropBody(request);
     if (request.raw.rawHeaders.length > 2 * MAX_HEADERS) throw new Refusal('HEADERS_TOO_LARGE');
+    refuseRepeatedHeaders(request.raw.rawHeaders);
     done();
   });
   refuseOtherSites(app, options.allowedHosts);

@@ -77,6 +77,22 @@ export function refuseOtherSites(app: FastifyInstance, allowedHosts: readonly st
   });
 }
 
+/** Node keeps the first of these and drops the others, where a proxy may have looked at another. */
+const MUST_BE_ALONE: ReadonlySet<string> = new Set(['host', 'authorization', 'content-type']);
+
+/** @param rawHeaders names and values in turn, as they came. @throws Refusal MALFORMED_REQUEST */
+export function refuseRepeatedHeaders(rawHeaders: readonly string[]): void {
+  let seen = '';
+  for (let nth = 0; nth < rawHeaders.length; nth += 2) {
+    const name = rawHeaders[nth]!.toLowerCase();
+    if (!MUST_BE_ALONE.has(name)) continue;
+    if (seen.includes(name)) {
+      throw new Refusal('MALFORMED_REQUEST', { message: `The header ${name} must be sent once` });
+    }
+    seen += `${name} `;
+  }
+}
+
 /** Whether a path is one of a route: `/transactions/TXN1` of `/transactions/:txn_id`. */
 function fits(route: string, path: string): boolean {
   const [parts, asked] = [route.split('/'), path.split('/')];

@@ -13,10 +13,12 @@ import {
   type WorldItem,
 } from '../contract/snapshot-lines.ts';
 import { documentBytes } from '../scenario/rule.ts';
+import { inTurns } from '../scenario/scenario-library.ts';
 import type { ScenarioCompiler } from '../scenario/scenario.ts';
 import {
   documentBytesOf,
   recordsOf,
+  refusedScenario,
   refusedSnapshot,
   SnapshotReader,
   type Snapshot,
@@ -26,9 +28,10 @@ import type { WorldState } from '../world/state.ts';
 import type { WallClock } from './wall-clock.ts';
 import type { Draft } from './world-log.ts';
 
-/** About how much text is made, and how many lines are read, before others have their turn. */
+/** About how much text is made or read before others have their turn. */
 const CHUNK_CHARACTERS = 64 * 1024;
-const LINES_AT_ONCE = 500;
+/** What a line costs beside its characters. */
+const CHARACTERS_OF_A_LINE = 128;
 
 /** How many characters one line of a snapshot may have. */
 export const MAX_LINE = 1024 * 1024;
@@ -75,21 +78,29 @@ interface ReadingOptions {
 export type ReadWorld =
   { readonly id: string; readonly state: WorldState } | { readonly id: string; readonly fault: Refusal };
 
+/** A line that comes in tiny pieces is put together every so many: each by itself takes more memory than its text. */
+const MAX_PARTS = 1000;
+
 /** The lines of a text in UTF-8 that comes in pieces. @throws Refusal STATE_REFUSED or INVALID_JSON */
 async function* linesIn(pieces: AsyncIterable<Uint8Array>, maxLine: number): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
-  let rest = '';
+  let parts: string[] = []; // of the line whose end has not come
+  let length = 0;
   for await (const piece of pieces) {
-    const lines = (rest + decoded(decoder, piece)).split('\n');
-    rest = lines.pop()!;
-    for (const text of lines) {
-      refuseLongLine(text, maxLine);
-      yield text;
+    const [end = '', ...lines] = decoded(decoder, piece).split('\n');
+    parts.push(end);
+    length += end.length;
+    for (const line of lines) {
+      refuseLongLine(parts, length, maxLine);
+      yield parts.join('');
+      parts = [line];
+      ({ length } = line);
     }
-    refuseLongLine(rest, maxLine);
+    refuseLongLine(parts, length, maxLine);
+    if (parts.length >= MAX_PARTS) parts = [parts.join('')];
   }
-  rest += decoded(decoder);
-  if (rest !== '') yield rest;
+  const last = parts.join('') + decoded(decoder);
+  if (last !== '') yield last;
 }
 
 /** @param piece the end of the text when absent */
@@ -101,9 +112,9 @@ function decoded(decoder: InstanceType<typeof TextDecoder>, piece?: Uint8Array):
   }
 }
 
-function refuseLongLine(text: string, maxLine: number): void {
-  if (text.length <= maxLine) return;
-  refuseFirstEdition(text);
+function refuseLongLine(parts: readonly string[], length: number, maxLine: number): void {
+  if (length <= maxLine) return;
+  refuseFirstEdition(parts.join(''));
   throw refusedSnapshot(`A line of this snapshot is longer than ${maxLine} characters`);
 }
 
@@ -186,6 +197,7 @@ export async function* readWorlds(
   let nth = 0;
   let worlds = 0;
   let isWhole = false;
+  let unyielded = 0;
   for await (const text of linesIn(pieces, maxLine)) {
     nth += 1;
     if (nth === 1) {
@@ -193,7 +205,11 @@ export async function* readWorlds(
       continue;
     }
     if (isWhole) throw damagedAt(nth, 'it goes on after its end');
-    if (nth % LINES_AT_ONCE === 0) await wallClock.yieldToEventLoop();
+    unyielded += CHARACTERS_OF_A_LINE + text.length;
+    if (unyielded >= CHUNK_CHARACTERS) {
+      await wallClock.yieldToEventLoop();
+      unyielded = 0;
+    }
     const value = parsed(text);
     if (value === undefined ? reading === null : 'world' in value) {
       if (reading !== null) yield unfinished(reading);
@@ -206,11 +222,11 @@ export async function* readWorlds(
       if (shaped(FileEnd, value, nth).worlds !== worlds) throw damagedAt(nth, 'worlds are missing');
       isWhole = true;
     } else if (value !== undefined && 'end' in value) {
-      yield finished(reading, value, nth);
+      yield await finished(reading, value, nth);
       reading = null;
     } else {
       reading.sum.update(`${text}\n`);
-      addLine(reading, value, nth, options);
+      await addLine(reading, value, nth, options);
     }
   }
   if (nth === 0) checkHead(undefined);
@@ -219,27 +235,31 @@ export async function* readWorlds(
 }
 
 /** Goes on with a world, unless something was wrong with it before. */
-function goOn(reading: Reading, step: () => void): void {
+async function goOn(reading: Reading, step: () => void | Promise<void>): Promise<void> {
   if (reading.fault !== null) return;
   try {
-    step();
+    await step();
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     reading.fault = error;
   }
 }
 
-function addLine(
+async function addLine(
   reading: Reading,
   value: Record<string, unknown> | undefined,
   nth: number,
-  { compiler, draft }: ReadingOptions,
-): void {
-  goOn(reading, () => {
+  { compiler, draft, wallClock }: ReadingOptions,
+): Promise<void> {
+  await goOn(reading, async () => {
     if (value === undefined) throw damagedAt(nth, 'it is no JSON');
     if (reading.reader === null) {
       const head = shaped(WorldHead, value, nth);
       draft.grow(0, documentBytes(head.scenario.source.document, 0));
+      const prepared = inTurns(compiler.prepare(head.scenario.source), () => wallClock.yieldToEventLoop());
+      await prepared.catch((error: unknown) => {
+        throw refusedScenario(error);
+      });
       reading.reader = new SnapshotReader(head, compiler);
     } else {
       const item = itemOf(value, nth);
@@ -249,10 +269,10 @@ function addLine(
   });
 }
 
-function finished(reading: Reading, value: Record<string, unknown>, nth: number): ReadWorld {
+async function finished(reading: Reading, value: Record<string, unknown>, nth: number): Promise<ReadWorld> {
   const id = reading.id ?? String(value['end']);
   let state: WorldState | undefined;
-  goOn(reading, () => {
+  await goOn(reading, () => {
     const { end, checksum } = shaped(WorldEnd, value, nth);
     if (end !== id) throw damagedAt(nth, 'it ends another world');
     if (checksum !== reading.sum.digest('hex')) {

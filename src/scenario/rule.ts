@@ -80,10 +80,15 @@ export function documentBytes(document: unknown, patternSize: number): number {
   const own = BYTES_OF_VALUE + BYTES_OF_PATTERN_SIZE * patternSize;
   if (typeof document === 'string') return own + BYTES_OF_CHARACTER * document.length;
   if (typeof document !== 'object' || document === null) return own;
-  return Object.entries(document).reduce(
-    (sum, [key, value]) => sum + BYTES_OF_CHARACTER * key.length + documentBytes(value, 0),
-    own,
-  );
+  let bytes = own;
+  if (Array.isArray(document))
+    for (const item of document as readonly unknown[]) bytes += documentBytes(item, 0);
+  else {
+    for (const key of Object.keys(document)) {
+      bytes += BYTES_OF_CHARACTER * key.length + documentBytes((document as Record<string, unknown>)[key], 0);
+    }
+  }
+  return bytes;
 }
 
 /** How many requests of one world a rule matched, and how many of them it was applied to. */

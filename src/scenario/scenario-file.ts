@@ -1,9 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, extname, join } from 'node:path';
 import { parse } from 'yaml';
-import { z } from 'zod';
 import { changedDialect, DEFAULT_DIALECT, type Dialect, type DialectChange } from '../contract/dialect.ts';
-import { OutcomeDocument, RuleDocument, ScenarioDocument } from '../contract/scenario-document.ts';
+import { RuleDocument } from '../contract/scenario-document.ts';
 import { reported } from '../contract/shape-issues.ts';
 import type { ScenarioSettings } from '../contract/snapshot-lines.ts';
 import { compileScenario, type Scenario } from './scenario.ts';
@@ -11,7 +10,15 @@ import type { Rule } from './rule.ts';
 import { compileRule } from './rule-compiler.ts';
 import { packageFile } from '../package-files.ts';
 import { matchPatternSize, MAX_OVERRIDE_PATTERN_SIZE, tooLarge } from './pattern.ts';
-import { problemText, READ_ONCE, readText, readValue, type Problem, type TextRead } from './scenario-text.ts';
+import { atOnce, scenarioShape, type Steps } from './scenario-shape.ts';
+import {
+  checkedShape,
+  problemText,
+  readText,
+  readValue,
+  type Problem,
+  type TextRead,
+} from './scenario-text.ts';
 
 /** The scenarios, dialects and rules that ship with the sandbox. */
 export const SHIPPED = packageFile('fixtures/');
@@ -101,52 +108,23 @@ export function shippedDialects(): ReadonlyMap<string, Dialect> {
   return dialects;
 }
 
-/** A schema for a document of another that does not fit: it leaves out the optional parts that are wrong. */
-function lenient(schema: z.ZodType): z.ZodType {
-  if (schema instanceof z.ZodOptional) {
-    const part = lenient(schema.unwrap() as z.ZodType);
-    return part.optional().catch(undefined);
-  }
-  if (schema instanceof z.ZodUnion)
-    return z.union((schema.options as readonly z.ZodType[]).map((option) => lenient(option)));
-  if (!(schema instanceof z.ZodObject)) return schema;
-  const parts = Object.entries(schema.shape).map(([key, part]) => [key, lenient(part as z.ZodType)] as const);
-  return z.object(Object.fromEntries(parts));
-}
-
-/** The parts of a wrong document that fit the schema, so that what is wrong beyond its shape is reported too. */
-function readableParts(input: unknown): ScenarioDocument {
-  const rule = lenient(RuleDocument.partial()).catch({});
-  const outcome = lenient(OutcomeDocument).catch({});
-  const lists = { outcomes: z.array(outcome).optional(), rules: z.array(rule).optional() };
-  const document = lenient(ScenarioDocument.extend(lists)).catch({});
-  const { rules, ...rest } = document.parse(input, READ_ONCE) as Omit<ScenarioDocument, 'rules'> & {
-    readonly rules?: readonly Partial<RuleDocument>[];
-  };
-  const named = (one: Partial<RuleDocument>, index: number): RuleDocument => ({
-    ...one,
-    name: one.name ?? `unreadable-${index}`,
-    effect: one.effect ?? {},
-  });
-  return { ...rest, rules: rules?.map(named) };
-}
-
 let magic: Scenario | undefined;
 
 /** What the magic beneficiaries do, read at their first use. It is the same with all settings. */
 const shippedMagic = (settings: ScenarioSettings): Scenario =>
-  (magic ??= readScenario(join(SHIPPED, 'magic.yaml'), { ...settings, isMagic: false }));
+  (magic ??= atOnce(readScenario(join(SHIPPED, 'magic.yaml'), { ...settings, isMagic: false })));
 
 /** Makes a scenario of what was read. @throws ScenarioError with what is wrong with it */
-function scenarioOf(
-  { value, input, problems, problemAt }: TextRead<ScenarioDocument>,
+function* scenarioOf(
+  { input, problems, problemAt }: TextRead,
   file: string,
   settings: ScenarioSettings,
-): Scenario {
+): Steps<Scenario> {
+  if (problems.length > 0) throw refusal(file, problems);
+  const { document, issues } = yield* scenarioShape(input);
+  const found = issues.map(({ path, message, isUnknownKey }) => problemAt(path, message, isUnknownKey));
   // nothing else would be reported: the rest of a document with this many problems is not worth reading
-  if (reported(problems).more > 0) throw refusal(file, problems);
-  const document = value ?? readableParts(input);
-  const found = [...problems];
+  if (reported(found).more > 0) throw refusal(file, found);
   const options = {
     name: nameOf(file),
     source: input,
@@ -172,43 +150,71 @@ function refusal(file: string, problems: readonly Problem[]): ScenarioError {
   return new ScenarioError(lines, shown, more);
 }
 
+/** What rules on top were compiled to, by their documents, which a state keeps as they are. */
+const compiledRules = new WeakMap<object, Rule>();
+
+/** @throws ScenarioError with what is wrong with a rule on top of a world */
+function ruleOf(source: unknown): Rule {
+  const known = compiledRules.get(source as object);
+  if (known !== undefined) return known;
+  const read = readValue(source);
+  const { value, problems } = checkedShape(read, RuleDocument);
+  if (value === null) throw refusal('rule', problems);
+  // patterns that are too large together are not compiled, which would hold up the server
+  refuseLargePatterns(matchPatternSize(value.match ?? {}));
+  const found: Problem[] = [];
+  const rule = compileRule(value, source, 'world', (path, message) =>
+    found.push(read.problemAt(path, message)),
+  );
+  if (found.length > 0) throw refusal('rule', found);
+  compiledRules.set(source as object, rule);
+  return rule;
+}
+
+function refuseLargePatterns(size: number): void {
+  if (size <= MAX_OVERRIDE_PATTERN_SIZE) return;
+  const message = tooLarge('the rules on top of this world', size, MAX_OVERRIDE_PATTERN_SIZE);
+  throw refusal('rule', [{ place: null, path: 'match', message }]);
+}
+
 /** Compiles all rules on top of a world. @throws ScenarioError with what is wrong with the first wrong one */
 export function rulesOf(documents: readonly unknown[]): readonly Rule[] {
   let size = 0;
   return documents.map((source) => {
-    const { value: document, problems, problemAt } = readValue(source, RuleDocument);
-    if (document === null) throw refusal('rule', problems);
-    size += matchPatternSize(document.match ?? {});
-    if (size > MAX_OVERRIDE_PATTERN_SIZE) {
-      const message = tooLarge('the rules on top of this world', size, MAX_OVERRIDE_PATTERN_SIZE);
-      throw refusal('rule', [problemAt(['match'], message)]);
-    }
-    const found: Problem[] = [];
-    const rule = compileRule(document, source, 'world', (path, message) =>
-      found.push(problemAt(path, message)),
-    );
-    if (found.length > 0) throw refusal('rule', found);
+    const rule = ruleOf(source);
+    size += rule.patternSize;
+    refuseLargePatterns(size);
     return rule;
   });
 }
 
-/** Reads a scenario file. @throws ScenarioError with what is wrong with it */
-export function readScenario(file: string, settings: ScenarioSettings): Scenario {
-  if (OUR_NAMES.has(nameOf(file)) && !file.startsWith(SHIPPED)) {
+/** Refuses a name that a scenario cannot have. @throws ScenarioError */
+function checkName(name: string, whose: string): void {
+  if (OUR_NAMES.has(name)) {
     throw new ScenarioError([
-      `${file} must have another name: the rules of the sandbox use the name ${nameOf(file)}`,
+      `${whose} must have another name: the rules of the sandbox use the name ${name}`,
     ]);
   }
-  if (!NAME.test(nameOf(file))) {
+  if (!NAME.test(name)) {
     throw new ScenarioError([
-      `${file} must have a name of letters, digits, dots, hyphens and underscores, at most 64 characters, since headers contain it`,
+      `${whose} must have a name of letters, digits, dots, hyphens and underscores, at most 64 characters, since headers contain it`,
     ]);
   }
-  return scenarioOf(readText(textOf(file), ScenarioDocument), file, settings);
 }
 
-/** Makes a scenario of a copy of a document. @throws ScenarioError with what is wrong with it */
-export function documentScenario(document: unknown, name: string, settings: ScenarioSettings): Scenario {
+/** Reads a scenario file. @throws ScenarioError with what is wrong with it */
+export function readScenario(file: string, settings: ScenarioSettings): Steps<Scenario> {
+  if (!file.startsWith(SHIPPED)) checkName(nameOf(file), file);
+  return scenarioOf(readText(textOf(file)), file, settings);
+}
+
+/** Makes a scenario of a copy of a document. @throws ScenarioError with what is wrong with it, or with its name */
+export function documentScenario(
+  document: unknown,
+  name: string,
+  settings: ScenarioSettings,
+): Steps<Scenario> {
+  checkName(nameOf(name), 'a scenario');
   const copy: unknown = JSON.parse(JSON.stringify(document));
-  return scenarioOf(readValue(copy, ScenarioDocument), name, settings);
+  return scenarioOf(readValue(copy), name, settings);
 }

@@ -14,6 +14,7 @@ import {
   ScenarioError,
   SHIPPED,
 } from './scenario-file.ts';
+import { atOnce, type Steps } from './scenario-shape.ts';
 import { suggestion } from '../contract/suggestion.ts';
 
 interface LibraryOptions {
@@ -35,6 +36,22 @@ const BASE_DOCUMENT: ScenarioInput = { description: 'The settings and nothing el
 /** The name of a scenario that was given as a document. */
 const INLINE = 'inline';
 
+/** Runs steps with turns for all other work of the process in between. */
+export async function inTurns<T>(steps: Steps<T>, yieldToEventLoop: () => Promise<void>): Promise<T> {
+  let step = steps.next();
+  while (step.done !== true) {
+    await yieldToEventLoop();
+    step = steps.next();
+  }
+  return step.value;
+}
+
+/** What is wrong with a file. @throws whatever else went wrong */
+function linesOf(error: unknown): readonly string[] {
+  if (!(error instanceof ScenarioError)) throw error;
+  return error.lines;
+}
+
 /** All scenarios that a world or a request can choose: those that ship, the user's, and the active one. */
 export class ScenarioLibrary implements ScenarioCompiler {
   readonly #files: Map<string, string>;
@@ -50,13 +67,15 @@ export class ScenarioLibrary implements ScenarioCompiler {
   readonly #watchers: FSWatcher[] = [];
   /** Files that have changed, until they are read. */
   readonly #changed = new Map<string, NodeJS.Timeout>();
+  /** One file is read after the other, so that what was written last is read last. */
+  #reloading = Promise.resolve();
   readonly rules = rulesOf;
 
   /** @throws ScenarioError when a file of the user cannot be used */
   constructor(options: LibraryOptions) {
     this.#options = options;
     this.#files = filesIn(join(SHIPPED, 'scenarios'));
-    this.#keep(documentScenario(BASE_DOCUMENT, BASE, options.settings));
+    this.#keep(atOnce(documentScenario(BASE_DOCUMENT, BASE, options.settings)));
     this.#loadFolder();
     this.#activeName = this.#loadActive(options.active);
   }
@@ -83,27 +102,28 @@ export class ScenarioLibrary implements ScenarioCompiler {
     return file === undefined ? undefined : this.#load(file);
   }
 
-  /** Every scenario that can be chosen by name. Reads those that were not used so far. */
-  get all(): readonly Scenario[] {
-    return this.names.map((name) => this.get(name)).filter((scenario) => scenario !== undefined);
+  /** Every scenario that can be chosen by name, one by one. Reads those that were not used so far. */
+  *all(): Generator<Scenario> {
+    for (const name of this.names) {
+      const scenario = this.get(name);
+      if (scenario !== undefined) yield scenario;
+    }
   }
 
   scenario(source: ScenarioSource): Scenario {
-    const known = this.#bySource.get(source);
-    if (known !== undefined) return known;
-    const text = JSON.stringify(source);
-    const scenario =
-      this.#byText.get(text) ?? this.compile(source.document, `${source.name}.json`, source.settings);
-    this.#byText.set(text, scenario);
-    this.#bySource.set(source, scenario);
-    return scenario;
+    return this.#bySource.get(source) ?? atOnce(this.prepare(source));
+  }
+
+  *prepare(source: ScenarioSource): Steps<Scenario> {
+    const { document, name, settings } = source;
+    const known = this.#byText.get(JSON.stringify(source));
+    return this.#keepSource(source, known ?? (yield* documentScenario(document, `${name}.json`, settings)));
   }
 
   /** Makes a scenario of a document, which the library does not keep. @throws ScenarioError */
-  compile(document: unknown, name = INLINE, settings = this.#options.settings): Scenario {
-    const scenario = documentScenario(document, name, settings);
-    this.#bySource.set(scenario.source, scenario);
-    return scenario;
+  *compile(document: unknown): Steps<Scenario> {
+    const scenario = yield* documentScenario(document, INLINE, this.#options.settings);
+    return this.#keepSource(scenario.source, scenario);
   }
 
   /** Watches the user's files and reads them again when they change. */
@@ -126,39 +146,41 @@ export class ScenarioLibrary implements ScenarioCompiler {
     for (const timer of this.#changed.values()) clearTimeout(timer);
   }
 
+  #keepSource(source: ScenarioSource, scenario: Scenario): Scenario {
+    this.#bySource.set(source, scenario);
+    this.#byText.set(JSON.stringify(source), scenario);
+    return scenario;
+  }
+
   #load(file: string): Scenario {
-    return this.#keep(readScenario(file, this.#options.settings));
+    return this.#keep(atOnce(readScenario(file, this.#options.settings)));
   }
 
   /** Editors often empty a file before they write it, so it is read when it has stopped changing. */
   #reloadSoon(file: string): void {
     clearTimeout(this.#changed.get(file));
-    this.#changed.set(file, setTimeout(() => this.#reload(file), SETTLED_MS).unref());
+    const reload = (): void => {
+      this.#changed.delete(file);
+      this.#reloading = this.#reloading.then(() => this.#reload(file));
+    };
+    this.#changed.set(file, setTimeout(reload, SETTLED_MS).unref());
   }
 
-  #reload(file: string): void {
-    this.#changed.delete(file);
+  async #reload(file: string): Promise<void> {
     const name = nameOf(file);
     const known = this.#files.get(name);
     const { folder } = this.#options;
     const isInFolder = folder !== undefined && dirname(file) === resolve(folder);
     const isFree = known === undefined || known.startsWith(SHIPPED);
     if (known !== file && !(isInFolder && isFree)) return; // a file of the folder that is not a scenario of the user
-    const errors = this.#loadErrors(file);
-    if (errors.length > 0) return this.#options.refused(errors);
+    try {
+      const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+      this.#keep(await inTurns(readScenario(file, this.#options.settings), turn));
+    } catch (error) {
+      return this.#options.refused(linesOf(error));
+    }
     this.#files.set(name, file);
     this.#options.reloaded(file);
-  }
-
-  /** Loads a file. @returns what is wrong with it */
-  #loadErrors(file: string): readonly string[] {
-    try {
-      this.#load(file);
-      return [];
-    } catch (error) {
-      if (!(error instanceof ScenarioError)) throw error;
-      return error.lines;
-    }
   }
 
   /** Reads all of the user's folder, so that errors in it are reported at the start. */
@@ -167,7 +189,11 @@ export class ScenarioLibrary implements ScenarioCompiler {
     const lines: string[] = [];
     for (const [name, file] of filesIn(resolve(this.#options.folder))) {
       this.#files.set(name, file);
-      lines.push(...this.#loadErrors(file));
+      try {
+        this.#load(file);
+      } catch (error) {
+        lines.push(...linesOf(error));
+      }
     }
     if (lines.length > 0) throw new ScenarioError(lines);
   }
@@ -175,7 +201,7 @@ export class ScenarioLibrary implements ScenarioCompiler {
   /** @returns the name of the active scenario */
   #loadActive(choice: LibraryOptions['active']): string {
     if (choice === undefined) return BASE;
-    if (typeof choice === 'object') return this.#keep(this.compile(choice)).name;
+    if (typeof choice === 'object') return this.#keep(atOnce(this.compile(choice))).name;
     if (isScenarioFile(choice)) {
       const file = resolve(choice);
       this.#files.set(nameOf(file), file);

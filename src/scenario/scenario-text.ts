@@ -13,6 +13,7 @@ import {
   type YAMLParseError,
 } from 'yaml';
 import type { z } from 'zod';
+import { isTooNested, MAX_NESTING } from '../contract/nesting.ts';
 import { parseShape, pathText, type Path } from '../contract/shape-issues.ts';
 
 /** One thing that is wrong in a scenario, and where. */
@@ -24,45 +25,45 @@ export interface Problem {
   readonly message: string;
 }
 
-/** What was read, and all that is wrong with it. */
-export interface TextRead<T> {
-  /** The document; null when its shape is wrong. */
-  readonly value: T | null;
-  /** The document as it was written, whatever its shape. */
+/** A document as it was written, whatever its shape. */
+export interface TextRead {
   readonly input: unknown;
+  /** Why the text is no document at all; empty for one that can be looked at. */
   readonly problems: readonly Problem[];
-  /** Makes a problem of what else is wrong with the document. */
-  readonly problemAt: (path: Path, message: string) => Problem;
+  /** Makes a problem of what is wrong with the document. @param isKey whether the last part of the path is a wrong key */
+  readonly problemAt: (path: Path, message: string, isKey?: boolean) => Problem;
 }
 
 /** zod compiles a schema at its first use. That pays for requests, but not for files. */
 export const READ_ONCE = { jitless: true };
 
-/** A scenario can have this many rules, and as many outcomes. A longer list is refused before it is looked at. */
-const MAX_RULES = 5000;
-
 type PlaceOf = (path: Path, isKey?: boolean) => Problem['place'];
 
-function checkShape<T extends z.ZodType>(input: unknown, schema: T, placeOf: PlaceOf): TextRead<z.output<T>> {
-  const problemAt = (path: Path, message: string, isKey = false): Problem => ({
+const written = (input: unknown, placeOf: PlaceOf): TextRead => ({
+  input,
+  problems: [],
+  problemAt: (path, message, isKey = false) => ({
     place: placeOf(path, isKey),
     path: pathText(path),
     message,
-  });
-  for (const name of ['rules', 'outcomes'] as const) {
-    const list = (input as Partial<Record<typeof name, unknown>> | null)?.[name];
-    if (!Array.isArray(list) || list.length <= MAX_RULES) continue;
-    const problems = [problemAt([name], `must be at most ${MAX_RULES} ${name}`)];
-    return { value: null, input: null, problems, problemAt };
-  }
+  }),
+});
+
+/** Checks a document against a schema. @returns its value, or null, and all that is wrong with it */
+export function checkedShape<T extends z.ZodType>(
+  { input, problems, problemAt }: TextRead,
+  schema: T,
+): { readonly value: z.output<T> | null; readonly problems: readonly Problem[] } {
+  if (problems.length > 0) return { value: null, problems };
   const { value = null, issues = [] } = parseShape(schema, input, READ_ONCE);
-  const problems = issues.map(({ path, message, isUnknownKey }) => problemAt(path, message, isUnknownKey));
-  return { value, input, problems, problemAt };
+  return {
+    value,
+    problems: issues.map(({ path, message, isUnknownKey }) => problemAt(path, message, isUnknownKey)),
+  };
 }
 
-/** Checks a document that was not read from a text: its problems have a path and no line. */
-export const readValue = <T extends z.ZodType>(input: unknown, schema: T): TextRead<z.output<T>> =>
-  checkShape(input, schema, () => null);
+/** A document that was not read from a text: its problems have a path and no line. */
+export const readValue = (input: unknown): TextRead => written(input, () => null);
 
 const offsetOf = (node: unknown): number | undefined => (isNode(node) ? node.range?.[0] : undefined);
 
@@ -125,8 +126,10 @@ function jsonFault(text: string, errors: readonly YAMLParseError[]): Fault {
   return [offset, `is not valid JSON: ${words()}`];
 }
 
-/** Reads YAML or JSON and checks it against a schema. Every problem is found at once. */
-export function readText<T extends z.ZodType>(text: string, schema: T): TextRead<z.output<T>> {
+const TOO_NESTED = `must not be nested deeper than ${MAX_NESTING} levels`;
+
+/** Reads YAML or JSON. */
+export function readText(text: string): TextRead {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false });
   const { entries, faults } = entriesOf(document);
@@ -148,11 +151,9 @@ export function readText<T extends z.ZodType>(text: string, schema: T): TextRead
     }
     return placeAt(offset);
   };
-  const unreadable = (unreadableFor: readonly Fault[]) => ({
-    value: null,
-    input: null,
+  const unreadable = (unreadableFor: readonly Fault[]): TextRead => ({
+    ...written(null, placeOf),
     problems: unreadableFor.map(([offset, message]) => ({ place: placeAt(offset), path: '', message })),
-    problemAt: (path: Path, message: string) => ({ place: placeOf(path), path: '', message }),
   });
   const { errors } = document;
   if (errors.length > 0) {
@@ -164,7 +165,9 @@ export function readText<T extends z.ZodType>(text: string, schema: T): TextRead
   }
   if (faults.length > 0) return unreadable(faults);
   try {
-    return checkShape(document.toJS({ maxAliasCount: 100 }) ?? {}, schema, placeOf);
+    const input: unknown = document.toJS({ maxAliasCount: 100 }) ?? {};
+    const isDeep = isTooNested(JSON.stringify(input));
+    return isDeep ? unreadable([[0, TOO_NESTED]]) : written(input, placeOf);
   } catch (error) {
     return unreadable([[0, (error as Error).message]]);
   }

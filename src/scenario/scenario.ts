@@ -8,6 +8,7 @@ import { matchPatternSize, MAX_SCENARIO_PATTERN_SIZE, tooLarge } from './pattern
 import { compileOutcome, outcomeName, type Outcome } from './outcome.ts';
 import { compileRule } from './rule-compiler.ts';
 import { documentBytes, type Rule } from './rule.ts';
+import type { Steps } from './scenario-shape.ts';
 import { plannedTimeline, reportIn, type Report } from './planned-timeline.ts';
 import type { Settlement, SettlementPreset } from '../payout/settlement.ts';
 
@@ -160,6 +161,8 @@ export function compileScenario(
 export interface ScenarioCompiler {
   /** @throws ScenarioError for a source that cannot be used */
   scenario(source: ScenarioSource): Scenario;
+  /** The same in steps: `scenario` then has it at once. @throws ScenarioError */
+  prepare(source: ScenarioSource): Steps<Scenario>;
   /** All rules on top of a world, called `world/NAME`. @throws ScenarioError also when they are too much together */
   rules(documents: readonly unknown[]): readonly Rule[];
 }

@@ -18,8 +18,11 @@ import {
 import { handleRequest, releaseRequest } from './request/request-handler.ts';
 import type { WorldState } from './state.ts';
 
-/** How many due steps one command applies at most: some milliseconds of work. */
-export const MAX_STEPS = 2000;
+/**
+ * How many due steps one command applies at most: some milliseconds of work, and some tens of them while many readers are told
+ * of each. Commands in a store are applied again later, so all servers must agree on it.
+ */
+export const MAX_STEPS = 1000;
 
 /** The commands that do not depend on what is due: those that replace the state, and one that changes only the scenario. */
 const WITHOUT_SETTLING: ReadonlySet<Command['kind']> = new Set(['reset', 'restore', 'follow']);

@@ -6,7 +6,15 @@ import { documentBytes } from '../scenario/rule.ts';
 import { ScenarioError } from '../scenario/scenario-file.ts';
 import type { ScenarioCompiler } from '../scenario/scenario.ts';
 import { attemptsHeld } from './attempts.ts';
-import { COUNTS_A_RECORD, indexPayout, nowMs, openWorld, useScenario, type WorldState } from './state.ts';
+import {
+  COUNTS_A_RECORD,
+  hasLongTimeline,
+  indexPayout,
+  nowMs,
+  openWorld,
+  useScenario,
+  type WorldState,
+} from './state.ts';
 import { brokenInvariants, findPayout } from './ledger.ts';
 import { MAX_OVERRIDES } from './operations.ts';
 
@@ -55,10 +63,14 @@ function* itemsOf(lists: Readonly<Record<string, readonly unknown[]>>): Generato
   }
 }
 
-/** How much an item counts against SANDBOX_MAX_TRANSACTIONS. A payout counts with the entry that debits it, which comes first. */
+/**
+ * How much an item counts against SANDBOX_MAX_TRANSACTIONS. A payout counts with the entry that debits it, which comes first,
+ * and once more for a long timeline.
+ */
 export function recordsOf(item: WorldItem): number {
   if ('entry' in item) return item.entry.kind === 'opening' || item.entry.kind === 'refund' ? 0 : 1;
   if ('use' in item || 'attempts' in item || 'window' in item) return 1 / COUNTS_A_RECORD;
+  if ('payout' in item) return hasLongTimeline(item.payout) ? 1 : 0;
   return 'refused' in item ? 1 : 0;
 }
 
@@ -120,6 +132,7 @@ export class SnapshotReader {
     else if ('payout' in item) this.#addPayout(item.payout);
     else if ('rule' in item) {
       demand(overrides.length < MAX_OVERRIDES, `it has more than ${MAX_OVERRIDES} rules on top`);
+      usable(() => this.#compiler.rules([item.rule])); // now, so that not all of them are compiled at the end
       this.#state.overrides = [...overrides, item.rule];
     } else if ('use' in item) {
       const { rule, matched, taken } = item.use;
@@ -256,11 +269,17 @@ function payoutFault(payout: Payout, nowMs: number): string | null {
   return null;
 }
 
+/** @throws Refusal STATE_REFUSED for a scenario or a rule that cannot be used here */
 function usable<T>(make: () => T): T {
   try {
     return make();
   } catch (error) {
-    if (!(error instanceof ScenarioError)) throw error;
-    throw refusedSnapshot(`The scenario of this snapshot cannot be used here: ${error.lines.join('; ')}`);
+    throw refusedScenario(error);
   }
 }
+
+/** What a snapshot is refused with for an error of its scenario. @returns any other error as it is */
+export const refusedScenario = (error: unknown): unknown =>
+  error instanceof ScenarioError
+    ? refusedSnapshot(`The scenario of this snapshot cannot be used here: ${error.lines.join('; ')}`)
+    : error;

@@ -69,6 +69,8 @@ const emptyIndex = (base: Scenario) => ({
   /** Of UTRs that were taken when a payout wanted them: from which serial on one may be free. */
   nextSerials: new Map<string, number>(),
   due: new TinyQueue<Due>([], byDueTime),
+  /** How many payouts have a long timeline. */
+  longTimelines: 0,
   /** So many payouts, worth so much. Counted apart from the wallet, so that each proves the other. */
   tallies: {
     PENDING: { count: 0, paise: 0 },
@@ -157,12 +159,21 @@ export const isUntouched = ({ entries, refused }: WorldState): boolean =>
 /** So many counts of a rule or of a reference take as much memory as one payout. */
 export const COUNTS_A_RECORD = 8;
 
-/** What counts against SANDBOX_MAX_TRANSACTIONS: payouts, remembered refusals, credits and debits, and many counts of rules and limits. */
+/** A payout with more steps than this takes as much memory as two, if the steps are its own. */
+const LONG_TIMELINE = 8;
+
+export const hasLongTimeline = ({ timeline }: Payout): boolean => timeline.length > LONG_TIMELINE;
+
+/**
+ * What counts against SANDBOX_MAX_TRANSACTIONS: payouts (twice with a long timeline), remembered refusals, credits and
+ * debits, and many counts of rules and limits.
+ */
 export const recordsHeld = ({ payouts, refused, entries, uses, windows, index }: WorldState): number => {
   const { FAILED, REVERSED } = index.tallies;
   const entriesOfPayouts = payouts.length + FAILED.count + REVERSED.count;
   const ofRules = Math.floor((uses.size + windows.size) / COUNTS_A_RECORD);
-  return payouts.length + refused.size + entries.length - 1 - entriesOfPayouts + ofRules;
+  const others = refused.size + entries.length - 1 - entriesOfPayouts + ofRules;
+  return payouts.length + index.longTimelines + others;
 };
 
 /** About how many bytes its rules on top take, and its scenario, if it chose one: others share that of the server. */
@@ -186,6 +197,7 @@ export function indexPayout({ index }: WorldState, payout: Payout, position: num
   index.byTxnId.set(payout.txnId, position);
   index.byReference.set(payout.clientRefId, position);
   if (payout.utr !== null) index.utrs.add(payout.utr);
+  if (hasLongTimeline(payout)) index.longTimelines += 1;
   tally(index, payout, 1);
   scheduleStep(index, payout, position);
 }

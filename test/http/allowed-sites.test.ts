@@ -138,3 +138,27 @@ test.each<[string, Headers]>([
   expect(await send(url, SERVICE, { host, ...headers })).toMatchObject({ status: 200 });
   expect((await send(url, SERVICE, { host })).text).toContain('"balance":1000000,');
 });
+
+test.each([
+  ['a page', { 'content-type': 'text/html' }, 'sandbox'],
+  ['a drawing', { 'Content-Type': 'image/svg+xml' }, 'sandbox'],
+  ['of a type that a browser guesses', { 'content-type': '' }, 'sandbox'],
+  ['of several types', { 'content-type': 'text/plain; a=b, text/html' }, 'sandbox'],
+  ['plain text', {}, null],
+  ['JSON', { 'content-type': 'application/problem+json; charset=utf-8' }, null],
+])('an answer of a rule that is %s has the policy %s', async (_what, headers, policy) => {
+  const { world, pay } = (await sandboxFor()).client();
+  await world.rule({ effect: { respond: { status: 200, headers, body: '<script>alert(1)</script>' } } });
+  const answer = await pay();
+  expect(answer.headers.get('content-security-policy')).toBe(policy);
+  expect(answer.headers.get('x-content-type-options')).toBe(policy && 'nosniff');
+});
+
+test('the normal body, sent as a page, has the policy too', async () => {
+  const { world, pay } = (await sandboxFor()).client();
+  await world.rule({
+    effect: { commit: true, respond: { status: 200, headers: { 'content-type': 'text/html' } } },
+  });
+  const answer = await pay({ beneficiary_name: '<script>alert(1)</script>' });
+  expect(answer.headers.get('content-security-policy')).toBe('sandbox');
+});

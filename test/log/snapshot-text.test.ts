@@ -103,6 +103,20 @@ describe('worlds as text', () => {
     expect(states(result)).toEqual(WORLDS.map(({ state }) => save(state)));
   });
 
+  test('read in time that grows with the length of a line, not with its square, however small its pieces', async () => {
+    const cpuMs = async (length: number): Promise<number> => {
+      const { log, wallClock } = logFor();
+      const options = { compiler, wallClock, maxLine: length, draft: log.draft() };
+      const before = process.cpuUsage();
+      const worlds = readWorlds(inPieces(utf8.encode('x'.repeat(length)), 4), options);
+      await expect(worlds.next()).rejects.toThrow('This is no snapshot');
+      return process.cpuUsage(before).user / 1000;
+    };
+    await cpuMs(20_000); // compiles the code
+    const [short, long] = [await cpuMs(100_000), await cpuMs(400_000)];
+    expect(long / short).toBeLessThan(9); // 16 when it is quadratic
+  });
+
   test('read without a line end behind the last line, too', async () => {
     expect(outcome(await read(TEXT.trimEnd()))).toEqual({ worlds: ['a', 'b', 'c'], refusal: null });
   });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { RE2JS } from 're2js';
-import { expect, test } from 'vitest';
-import { patternSize } from '../../src/scenario/pattern.ts';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { linearPattern, patternSize } from '../../src/scenario/pattern.ts';
 import { ask, refusal } from '../support/control.ts';
 import { sandboxFor, type Client } from '../support/sandbox.ts';
 
@@ -100,6 +100,21 @@ test('the regular expressions of a verification have a total size of at most 2,0
   expect(await ask(world, 'POST', '/requests/verify', { sequence: [step, step, step] })).toMatchObject(
     refusal(400, 'INVALID_REQUEST', expect.stringContaining('this verification too large'), ['sequence']),
   );
+});
+
+test('patterns are dropped once those compiled later have a total size of 500,000, and are compiled again', () => {
+  const compile = vi.spyOn(RE2JS, 'compile');
+  onTestFinished(() => compile.mockRestore());
+  const patternOf = (nth: number) => linearPattern(`${nth}`.padStart(5000, 'a'));
+  const first = patternOf(0);
+  if ('error' in first) return expect.fail(first.error);
+  for (let nth = 1; nth < 100; nth += 1) patternOf(nth);
+  expect(compile).toHaveBeenCalledTimes(100);
+  expect(first.test('b')).toBe(false); // now it was used last
+  expect(compile).toHaveBeenCalledTimes(100);
+  for (let nth = 100; nth < 200; nth += 1) patternOf(nth);
+  expect(first.test('b')).toBe(false);
+  expect(compile).toHaveBeenCalledTimes(201);
 });
 
 test('a text of more than 200 characters matches no regular expression', async () => {

@@ -45,7 +45,7 @@ const steps = (world: Core, command: Command, atMs?: number): readonly number[] 
   return done;
 };
 
-describe('a command applies at most 2,000 steps at once, and goes on with the rest', () => {
+describe('a command applies at most 1,000 steps at once, and goes on with the rest', () => {
   const COUNT = 2 * MAX_STEPS + 1;
   const byMs = advance({ byMs: 10 });
 

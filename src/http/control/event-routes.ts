@@ -17,6 +17,13 @@ const frame = ({ id, type, data }: PublishedEvent): string => `id: ${id}\nevent:
 
 /** What happens in a world, live, as server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html). */
 export const eventRoutes: ControlRoutes = async (app, { wallClock, unread }) => {
+  /** The text of the latest event, made once for all its readers, who take it one after the other. */
+  let latest: { readonly event: PublishedEvent; readonly text: string } | undefined;
+  const textOf = (event: PublishedEvent): string => {
+    if (latest?.event !== event) latest = { event, text: frame(event) };
+    return latest.text;
+  };
+
   app.get(
     '/events',
     operation('Journal', 'readEvents', 'What happens in this world, live', EventsText, {
@@ -57,7 +64,7 @@ export const eventRoutes: ControlRoutes = async (app, { wallClock, unread }) => 
       };
       const { 'last-event-id': last } = headers;
       leave = await world.watch(typeof last === 'string' ? last : undefined, {
-        take: (event) => send(frame(event)),
+        take: (event) => send(textOf(event)),
         end: () => {
           flush();
           stop();

@@ -5,6 +5,7 @@ import { Refusal } from '../../contract/errors.ts';
 import { suggestion } from '../../contract/suggestion.ts';
 import type { Rule } from '../../scenario/rule.ts';
 import { ScenarioError } from '../../scenario/scenario-file.ts';
+import { inTurns } from '../../scenario/scenario-library.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import type { CommandOf } from '../../world/commands.ts';
 import type { WorldHandle } from '../../log/world-log.ts';
@@ -13,9 +14,9 @@ import { checked, invalidRequest, operation } from '../route-schemas.ts';
 import { ruleAnswer, rulesAnswer, scenarioAnswer } from './world-answers.ts';
 
 /** Compiles a document that a client sent. @throws Refusal INVALID_REQUEST with everything that is wrong with it */
-function compiled<T>(compile: () => T): T {
+async function compiled<T>(compile: () => T): Promise<Awaited<T>> {
   try {
-    return compile();
+    return await compile();
   } catch (error) {
     if (!(error instanceof ScenarioError)) throw error;
     const errors = error.problems.map(({ path, message }) => {
@@ -39,7 +40,8 @@ async function removeRule(world: WorldHandle, name: string | null): Promise<{ ru
 }
 
 /** How a world behaves: its scenario, and the rules on top of it. */
-export const scenarioRoutes: ControlRoutes = async (app, { scenarios }) => {
+export const scenarioRoutes: ControlRoutes = async (app, { scenarios, wallClock }) => {
+  const yieldToEventLoop = (): Promise<void> => wallClock.yieldToEventLoop();
   const named = (name: string): Scenario => {
     const scenario = scenarios.get(name);
     if (scenario !== undefined) return scenario;
@@ -52,10 +54,14 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios }) => {
   app.get(
     '/scenarios',
     operation('Scenario', 'listScenarios', 'The scenarios to choose from', ScenariosAnswer),
-    () => ({
-      in_force: scenarios.active.name,
-      scenarios: scenarios.all.map(({ name, description }) => ({ name, description })),
-    }),
+    async () => {
+      const all: ScenariosAnswer['scenarios'] = [];
+      for (const { name, description } of scenarios.all()) {
+        all.push({ name, description });
+        await yieldToEventLoop(); // a file that was not used so far takes some milliseconds
+      }
+      return { in_force: scenarios.active.name, scenarios: all };
+    },
   );
 
   app.get(
@@ -79,7 +85,7 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios }) => {
         const message = 'body must be {"use":"NAME"} or a whole scenario'; // an empty file would be a scenario
         throw invalidRequest([{ field: 'body', message }]);
       }
-      const scenario = compiled(() => scenarios.compile(body));
+      const scenario = await compiled(() => inTurns(scenarios.compile(body), yieldToEventLoop));
       return choose(world, scenario, true);
     },
   );
@@ -111,11 +117,12 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios }) => {
     async ({ body, world }, reply) => {
       checked(RuleRequest, body ?? undefined, 'body');
       const document = body as CommandOf<'putRule'>['rule'];
-      const named = (name: string): Rule => compiled(() => scenarios.rules([{ name, ...document }])[0]!);
-      named('rule-1'); // refuses a wrong document; in the command it would be a fault of the sandbox
+      const named = (name: string): Promise<Rule> =>
+        compiled(() => scenarios.rules([{ name, ...document }])[0]!);
+      await named('rule-1'); // refuses a wrong document; in the command it would be a fault of the sandbox
       const id = await world.submit({ kind: 'putRule', rule: document });
       void reply.code(201);
-      return ruleAnswer(named(id.slice(id.indexOf('/') + 1)), new Map());
+      return ruleAnswer(await named(id.slice(id.indexOf('/') + 1)), new Map());
     },
   );
 

@@ -6,6 +6,7 @@ import { readUnlessDropped, type WorldRow } from '../../log/world-log.ts';
 import { toInr } from '../../payout/money.ts';
 import { iso } from '../../world/events.ts';
 import { JSON_TYPE } from '../limits/json-body.ts';
+import { sendInPieces } from '../limits/unread-answers.ts';
 import { keepingVerdict } from '../referee/evidence.ts';
 import { allWorldsRefereeRoutes } from '../referee/referee-routes.ts';
 import { operation } from '../route-schemas.ts';
@@ -119,6 +120,29 @@ const rowOf = ({ world, openedAtMs, usedAtMs }: WorldRow) =>
     scenario: index.base.name,
   }));
 
+/** How many worlds are looked at before others have their turn. */
+const ROWS_AT_ONCE = 100;
+/** What a list that waits for its reader keeps in memory for each of its worlds. */
+const BYTES_EACH = 100;
+
+async function rowsOf(worlds: readonly WorldRow[]) {
+  const rows = await Promise.all(worlds.map(rowOf));
+  return rows.filter((row) => row !== null);
+}
+
+/** A long list of worlds as JSON, made as it is read. */
+async function* worldsText(worlds: readonly WorldRow[]): AsyncGenerator<string> {
+  yield '{"worlds":[';
+  let separator = '';
+  for (let from = 0; from < worlds.length; from += ROWS_AT_ONCE) {
+    const rows = await rowsOf(worlds.slice(from, from + ROWS_AT_ONCE));
+    if (rows.length === 0) continue;
+    yield separator + JSON.stringify(rows).slice(1, -1);
+    separator = ',';
+  }
+  yield ']}';
+}
+
 /** What concerns no world alone: with the admin token only. */
 export const adminRoutes: ControlRoutes = async (app, options) => {
   const { log, referee, requireAdmin } = options;
@@ -130,10 +154,11 @@ export const adminRoutes: ControlRoutes = async (app, options) => {
   app.get(
     '/worlds',
     operation('Server', 'listWorlds', 'All worlds', WorldsAnswer, { access: 'admin' }),
-    async () => {
+    async (_request, reply) => {
       const worlds = await log.list();
-      const rows = await Promise.all(worlds.map(rowOf));
-      return { worlds: rows.filter((row) => row !== null) };
+      if (worlds.length <= ROWS_AT_ONCE) return { worlds: await rowsOf(worlds) };
+      const bytes = worlds.length * BYTES_EACH;
+      return sendInPieces(reply.type(JSON_TYPE), worldsText(worlds), bytes, options) as never;
     },
   );
 

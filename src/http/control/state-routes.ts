@@ -40,6 +40,11 @@ async function* piecesOf(body: Readable, maxBytes: number): AsyncGenerator<Uint8
 const noSnapshot = (): Refusal =>
   new Refusal('INVALID_REQUEST', { message: 'The body must be what GET /_sandbox/state answered' });
 
+const otherType = (): Refusal =>
+  new Refusal('UNSUPPORTED_MEDIA_TYPE', {
+    message: `The request body must be ${ACCEPTED_TYPES.join(' or ')}, in plain UTF-8`,
+  });
+
 /** Snapshots of a world: to keep, to restore, to fork. */
 export const stateRoutes: ControlRoutes = async (app, options) => {
   const { log, scenarios, wallClock, maxStateBytes } = options;
@@ -79,13 +84,11 @@ export const stateRoutes: ControlRoutes = async (app, options) => {
   await app.register(async (streamed) => {
     streamed.removeAllContentTypeParsers();
     streamed.addContentTypeParser(ACCEPTED_TYPES, (request, payload, done) => {
-      if (isEncoded(request.headers)) {
-        const message = 'The request body must be JSON lines in plain UTF-8';
-        return done(new Refusal('UNSUPPORTED_MEDIA_TYPE', { message }));
-      }
+      if (isEncoded(request.headers)) return done(otherType());
       const isTooLong = Number(request.headers['content-length']) > maxStateBytes;
       return isTooLong ? done(bodyTooLarge(maxStateBytes)) : done(null, payload);
     });
+    streamed.addContentTypeParser('*', (_request, _payload, done) => done(otherType()));
     streamed.put(
       '/state',
       {

@@ -14,7 +14,7 @@ const OTHER_CHARSET = /charset=(?!"?utf-?8"?\s*(;|$))/i;
 export const isEncoded = ({
   'content-encoding': encoding = 'identity',
   'content-type': type = '',
-}: IncomingHttpHeaders) => encoding !== 'identity' || OTHER_CHARSET.test(type);
+}: IncomingHttpHeaders) => encoding.toLowerCase() !== 'identity' || OTHER_CHARSET.test(type);
 
 function encodingRefusal(headers: IncomingHttpHeaders, body: Buffer): Refusal | null {
   if (isEncoded(headers)) {
@@ -67,12 +67,14 @@ function collectBody(
 
 /**
  * Accepts JSON bodies in UTF-8 and no others. Bytes that are not UTF-8 are refused, since decoding would replace them,
- * and two references could become one. Keys that would touch a prototype are left out, like every unknown field.
+ * and two references could become one. Keys that would touch a prototype are treated like every unknown key.
  *
- * @param emptyIsNone whether an empty body counts as no body: some clients send one with every POST
+ * @param isControl for bodies of the control API: unknown keys are refused there, and left out elsewhere; and an empty body
+ *   counts as no body, since some clients send one with every POST
  */
-export function takeJsonBodies(app: FastifyInstance, emptyIsNone = false): void {
-  const parse = app.getDefaultJsonParser('remove', 'remove');
+export function takeJsonBodies(app: FastifyInstance, isControl = false): void {
+  const unknown = isControl ? 'error' : 'remove';
+  const parse = app.getDefaultJsonParser(unknown, unknown);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', (request, payload, done) => {
     collectBody(request, payload, (refusal, body) => {
@@ -81,7 +83,7 @@ export function takeJsonBodies(app: FastifyInstance, emptyIsNone = false): void 
       const text = body.toString('utf8');
       request.bodyText = text;
       if (isTooNested(text)) return done(invalidRequest([{ field: 'body', message: TOO_NESTED }]));
-      if (emptyIsNone && text.trim() === '') return done(null);
+      if (isControl && text.trim() === '') return done(null);
       void parse(request, text, done);
     });
   });

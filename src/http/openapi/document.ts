@@ -161,18 +161,20 @@ function operationOf(route: RouteOptions, examples: Examples, schemas: JsonSchem
 
 const bearer = (description: string) => ({ type: 'http', scheme: 'bearer', description });
 
-/** The OpenAPI 3.1 document of these routes, as JSON text. */
-export function openapiDocument(
+/** The OpenAPI 3.1 document of these routes, as JSON text. Others have their turn after each route. */
+export async function openapiDocument(
   routes: readonly RouteOptions[],
   version: string,
   examples: Examples,
-): string {
+  yieldToEventLoop: () => Promise<void>,
+): Promise<string> {
   const schemas = new JsonSchemas();
   const paths: Record<string, Record<string, object>> = {};
   for (const route of routes.filter(({ schema }) => schema?.undocumented !== true)) {
     const path = route.url.replaceAll(/:(\w+)/g, '{$1}');
     const method = String(route.method).toLowerCase();
     paths[path] = { ...paths[path], [method]: operationOf(route, examples, schemas) };
+    await yieldToEventLoop();
   }
   return JSON.stringify({
     openapi: '3.1.0',

@@ -59,6 +59,7 @@ export async function applyEffect(
   };
   setSandboxHeader(reply, 'x-sandbox-rule', effect.rule);
   const body = writeAnswer(effect, answer, normalBody, reply);
+  confineScripts(reply);
 
   if (delayMs > 0) {
     reply.ordered = { ...reply.ordered, delayMs };
@@ -75,6 +76,16 @@ export async function applyEffect(
   }
   await breakWire(fault, { reply, body, garbage, wait });
   return reply;
+}
+
+/** The types in which no browser runs scripts. */
+const WITHOUT_SCRIPTS = /^(?:application\/(?:[\w.-]+\+)?json|text\/plain)\s*(?:;[^,]*)?$/i; // of several, the last counts
+
+/** What a rule answers as a page may not act as a page of the sandbox: a browser could have been sent to it without a key. */
+function confineScripts(reply: FastifyReply): void {
+  const type = reply.getHeader('content-type');
+  if (type === undefined || WITHOUT_SCRIPTS.test(String(type))) return;
+  void reply.headers({ 'content-security-policy': 'sandbox', 'x-content-type-options': 'nosniff' });
 }
 
 /** Writes status and headers into the reply. @returns the body */

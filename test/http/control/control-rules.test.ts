@@ -210,3 +210,25 @@ test.each<[string, unknown, unknown, string[]]>([
     expect(await rulesOf(world)).toEqual([]);
   },
 );
+
+test.each([
+  [
+    'a condition on __proto__',
+    '{"match":{"header":{"__proto__":"x"}},"effect":{"delay":"1ms"}}',
+    'INVALID_JSON',
+    'valid JSON',
+  ],
+  [
+    'a number beyond all numbers',
+    '{"effect":{"respond":{"status":200,"body":{"a":1e400}}}}',
+    'INVALID_REQUEST',
+    'effect.respond.body.a is too large a number',
+  ],
+])('a rule with %s is refused, and not taken without it', async (_what, body, code, message) => {
+  const { send } = (await sandboxFor()).client();
+  const answer = await send('POST', '/_sandbox/rules', {
+    headers: { 'content-type': 'application/json' },
+    body,
+  });
+  expect(answer).toMatchObject({ status: 400, body: { code, message: expect.stringContaining(message) } });
+});

@@ -1,13 +1,14 @@
 import { getEventListeners, once } from 'node:events';
+import { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { pino } from 'pino';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { connectSandbox, type EventsOptions, type World, type WorldEvent } from '../../../src/index.ts';
 import { startServer } from '../../../src/server.ts';
 import { readSettings } from '../../../src/settings.ts';
-import { readMany } from '../../support/many-payouts.ts';
+import { payMany, readMany } from '../../support/many-payouts.ts';
 import { ask, refusal } from '../../support/control.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { startProgram } from '../../support/program.ts';
@@ -246,6 +247,19 @@ test('a reader that takes its time before its first event misses none, even if m
   }
   await world.fund(1);
   expect(await next()).toMatchObject({ type: 'wallet' });
+});
+
+test('all events of one command reach each reader in one write', async () => {
+  const { client } = await sandboxFor(SETTINGS);
+  const world = client();
+  await payMany(world, 50);
+  const readers = [await socketReader(world.url, world.apiKey), await socketReader(world.url, world.apiKey)];
+  const write = vi.spyOn(ServerResponse.prototype, 'write');
+  onTestFinished(() => write.mockRestore());
+  await world.clock.advance('1h');
+  const settled = (text: string): number => text.split('event: settlement').length - 1;
+  for (const { text } of readers) await expect.poll(() => settled(text())).toBe(50);
+  expect(write.mock.calls.filter(([chunk]) => String(chunk).includes('event: '))).toHaveLength(2);
 });
 
 test('a reader that stops reading is disconnected, and does not delay the others', async () => {

@@ -160,6 +160,11 @@ test.each<[string, (text: string) => string | Buffer, object, Record<string, str
     (text) => text.replace('"hidden":null', `"hidden":${'['.repeat(200)}${']'.repeat(200)}`),
     refused(expect.stringContaining('it is no JSON')),
   ],
+  ...['world', 'magic'].map((name): [string, (text: string) => string, object] => [
+    `whose scenario is called ${name}, like rules of the sandbox`,
+    (text) => resealed(text.replace('"source":{"name":"default"', `"source":{"name":"${name}"`)),
+    refused(expect.stringContaining(`the rules of the sandbox use the name ${name}`)),
+  ]),
   [
     'of payout-sandbox 0.1',
     () => '{"format":"payout-sandbox/world","version":1,"world":{},"checksum":""}',
@@ -185,7 +190,13 @@ test.each<[string, (text: string) => string | Buffer, object, Record<string, str
   [
     'as plain text',
     (text) => text,
-    { status: 415, body: { code: 'UNSUPPORTED_MEDIA_TYPE' } },
+    {
+      status: 415,
+      body: {
+        code: 'UNSUPPORTED_MEDIA_TYPE',
+        message: 'The request body must be application/x-ndjson or application/json, in plain UTF-8',
+      },
+    },
     { 'content-type': 'text/plain' },
   ],
 ])(
@@ -273,6 +284,27 @@ test('the counts of rules that a snapshot has count against SANDBOX_MAX_TRANSACT
   expect(await put(client(), await withCounts(24))).toMatchObject(full);
   expect((await put(client(), await withCounts(23))).status).toBe(200);
   expect(await client().pay()).toMatchObject(full);
+});
+
+test('a payout with more than eight steps counts twice against SANDBOX_MAX_TRANSACTIONS, also in a snapshot', async () => {
+  const steps = (count: number) =>
+    Array.from({ length: count }, () => ({ after: '1h', utr: 'now' as const }));
+  const source = (await sandboxFor(SETTINGS)).client();
+  const sandboxOfThree = () => sandboxFor({ ...SETTINGS, maxTransactions: 3 });
+  const small = (await sandboxOfThree()).client();
+  const [taken, refusedHere] = [{ status: 200 }, { status: 500, body: { code: 'SANDBOX_FULL' } }];
+  for (const { world, pay } of [source, small]) {
+    await world.rule({ match: { client_ref_id: { prefix: 'long' } }, effect: { timeline: steps(9) } });
+    await world.rule({ match: { client_ref_id: { prefix: 'short' } }, effect: { timeline: steps(8) } });
+    expect(await pay({ client_ref_id: 'long-1' })).toMatchObject(taken);
+    expect(await pay({ client_ref_id: 'short-1' })).toMatchObject(taken);
+  }
+  expect(await small.pay({ client_ref_id: 'short-2' })).toMatchObject(refusedHere);
+  expect(await put((await sandboxOfThree()).client(), await source.world.snapshot())).toMatchObject(taken);
+  await source.pay({ client_ref_id: 'short-2' });
+  expect(await put((await sandboxOfThree()).client(), await source.world.snapshot())).toMatchObject(
+    refusedHere,
+  );
 });
 
 test('counts at the most that a snapshot may have stay there, so that the next snapshot can be restored too', async () => {

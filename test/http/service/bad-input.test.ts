@@ -397,3 +397,37 @@ test('clients that ask for a tunnel and reset the connection leave the sandbox r
   }
   expect((await client().balance()).status).toBe(200);
 });
+
+test.each([
+  ['host', 'localhost', 'evil.example'],
+  ['authorization', 'Bearer sk_test_a', 'Bearer sk_test_b'],
+  ['content-type', 'application/json', 'text/plain'],
+])(
+  'a request with two headers %s is refused, since a proxy may have looked at the other',
+  async (name, ...values) => {
+    const { url } = await sandboxFor();
+    const headers = {
+      host: 'localhost',
+      authorization: 'Bearer sk_test_a',
+      'content-type': 'application/json',
+    };
+    const body = JSON.stringify(PAYOUT);
+    const lines = Object.entries({ ...headers, 'content-length': String(body.length), connection: 'close' })
+      .filter(([key]) => key !== name)
+      .concat(values.map((value, nth) => [nth === 0 ? name : name.toUpperCase(), value]))
+      .map(([key, value]) => `${key}: ${value}\r\n`);
+    const socket = rawSocket(url);
+    socket.write(`POST /payout/initiate HTTP/1.1\r\n${lines.join('')}\r\n${body}`);
+    const answer = await answersOn(socket);
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+    expect(answer).toContain(`The header ${name} must be sent once`);
+  },
+);
+
+test('the name of an encoding is accepted in any case', async () => {
+  const world = (await sandboxFor()).client();
+  const headers = { ...JSON_HEADERS, 'content-encoding': 'Identity' };
+  expect(
+    (await world.send('POST', '/payout/initiate', { headers, body: JSON.stringify(PAYOUT) })).status,
+  ).toBe(200);
+});
