@@ -9,7 +9,7 @@ async function savedJournal(change: object = {}): Promise<string> {
   const { world } = (await sandboxFor()).client();
   await world.rule({ name: 'lost', effect: { commit: true, respond: { status: 500 } } });
   await world.pay({ client_ref_id: 'order-1' });
-  const requests = (await world.requests()).map((entry) => ({ ...entry, ...change }));
+  const requests = (await world.requests()).map((entry) => Object.assign({}, entry, change));
   const file = `${stateFolder()}/journal.json`;
   writeFileSync(file, JSON.stringify({ requests }));
   return file;
