@@ -26,8 +26,8 @@ export default defineConfig([
   {
     ...common,
     format: 'cjs', // the program too: Node.js starts CommonJS sooner
-    entry: { index: 'src/index.ts', main: 'src/main.ts' },
+    entry: { index: 'src/index.ts', main: 'src/main.ts', matchers: 'src/matchers.ts' },
     plugins: [licenses(BUNDLED_ELSEWHERE)],
   },
-  { ...common, format: 'esm', entry: { index: 'src/index.ts' } },
+  { ...common, format: 'esm', entry: { index: 'src/index.ts', matchers: 'src/matchers.ts' } },
 ]);

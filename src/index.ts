@@ -28,7 +28,11 @@ export { SandboxError, type SandboxFieldError } from './client/control-client.ts
 export type { EventsOptions, WorldEvent } from './client/event-stream.ts';
 export type { HeldOptions, HeldRequest, Order, OrdersOptions, ReleaseOrder } from './client/orders.ts';
 export { connectSandbox, type ConnectOptions, type Sandbox } from './client/sandbox.ts';
-export type { World, WorldSnapshot } from './client/world.ts';
+export { ExpectationError, type Expectation, type ExpectedRequest } from './client/expectation.ts';
+export type { HttpArchive } from './client/http-archive.ts';
+export type { WaitOptions } from './client/payout-wait.ts';
+export type { PayAnswer, PayoutInput, TestWorld as World } from './client/test-world.ts';
+export type { WorldSnapshot } from './client/world.ts';
 export type { WorldClock } from './client/world-clock.ts';
 export type {
   Finding,

@@ -64,6 +64,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   cli: [...BELOW_CLI, 'client'],
   'main.ts': ['cli'],
   'index.ts': [...BELOW_CLI, 'client'],
+  'matchers.ts': ['contract', 'client'],
   'settings.ts': ['contract', 'payout', 'scenario'],
   client: ['contract'],
   dashboard: ['contract', 'client'],

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startSandbox } from 'payout-sandbox'; // or connectSandbox({ url: 'http://127.0.0.1:3000' }); nothing else changes
+import { printJournalOnFailure } from 'payout-sandbox/matchers';
 import { pay, salary, statusOf } from './payout-client.mjs';
 
 let sandbox;
@@ -9,8 +10,15 @@ before(async () => {
 });
 after(() => sandbox.close());
 
-test('an empty wallet refuses a salary, and a top-up makes it possible', async () => {
+/** A world of its own for a test, whose journal is printed if the test fails. */
+function worldFor(t) {
   const world = sandbox.world();
+  printJournalOnFailure(world, (print) => t.after(() => !t.passed && print()));
+  return world;
+}
+
+test('an empty wallet refuses a salary, and a top-up makes it possible', async (t) => {
+  const world = worldFor(t);
   await world.use({ wallet: { opening_balance: 100 } });
   assert.equal((await pay(world, salary)).http, 402);
   await world.fund(50_000);
@@ -18,16 +26,15 @@ test('an empty wallet refuses a salary, and a top-up makes it possible', async (
   assert.equal(await world.balance(), 100);
 });
 
-test('a client that gets a 429 waits before it retries', async () => {
-  const world = sandbox.world();
+test('a client that gets a 429 waits before it retries', async (t) => {
+  const world = worldFor(t);
   await world.rule({ match: { route: 'initiate' }, times: 1, effect: { respond: { status: 429 } } });
   assert.equal((await pay(world, salary)).http, 429);
-  const { passed, message } = await world.verify({ match: { route: 'initiate' }, count: { exactly: 1 } });
-  assert.ok(passed, message);
+  await world.expect({ route: 'initiate' }).exactly(1); // an error shows the closest requests
 });
 
-test('a payout that is forced to fail returns the money', async () => {
-  const world = sandbox.world();
+test('a payout that is forced to fail returns the money', async (t) => {
+  const world = worldFor(t);
   const { data } = await pay(world, salary);
   await world.transition(data.txn_id, 'FAILED');
   assert.equal((await statusOf(world, salary.client_ref_id)).status, 'FAILED');

@@ -1,15 +1,22 @@
 import { startSandbox } from 'payout-sandbox'; // or connectSandbox({ url: 'http://127.0.0.1:3000' }); nothing else changes
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { matchers, printJournalOnFailure } from 'payout-sandbox/matchers';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { pay, salary, statusOf } from './payout-client.mjs';
 
+expect.extend(matchers);
+
 let sandbox;
+let world;
 beforeAll(async () => {
   sandbox = await startSandbox({ clock: '2026-01-15T10:30:00Z' });
 });
 afterAll(() => sandbox.close());
+beforeEach(({ onTestFailed }) => {
+  world = sandbox.world(); // a new key: no other test sees its world
+  printJournalOnFailure(world, onTestFailed);
+});
 
 test('a salary is paid once, although the first answer was lost', async () => {
-  const world = sandbox.world(); // a new key: no other test sees its world
   await world.rule({
     name: 'lost-answer',
     match: { route: 'initiate', attempt: 1 },
@@ -17,23 +24,20 @@ test('a salary is paid once, although the first answer was lost', async () => {
   });
   await pay(world, salary);
   expect(await world.balance()).toBe(950_000);
-  expect(
-    await world.verify({
-      sequence: [
-        { fault: 'hang', committed: true },
-        { status: 200, replayed: true },
-      ],
-    }),
-  ).toMatchObject({ passed: true });
+  await expect(world).toHavePayout(salary.client_ref_id, { status: 'PENDING', amount: 50_000 });
+  await world.expect({ client_ref_id: salary.client_ref_id }).sequence([
+    { fault: 'hang', committed: true },
+    { status: 200, replayed: true },
+  ]);
 });
 
 test('a salary that the bank returns after three days is noticed', async () => {
-  const world = sandbox.world();
   await world.use('success-then-reversed');
   await pay(world, salary);
-  await world.clock.advance('1h');
+  await world.waitFor(salary.client_ref_id, 'SUCCESS'); // moves the frozen clock
   expect(await statusOf(world, salary.client_ref_id)).toMatchObject({ status: 'SUCCESS' });
   const { changes } = await world.clock.advance('idle');
   expect(changes).toMatchObject([{ from: 'SUCCESS', to: 'REVERSED' }]);
   expect(await world.balance()).toBe(1_000_000);
+  await expect(world).toHaveReceived({ route: 'initiate' }, { times: 1 });
 });

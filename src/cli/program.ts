@@ -3,6 +3,7 @@ import { durationMs } from '../contract/duration.ts';
 import { readSettings, SETTINGS, type SettingName } from '../settings.ts';
 import type { ConductFlags } from './conduct-options.ts';
 import type { JudgeFlags } from './judge-command.ts';
+import type { RuleFromFlags } from './rule-from.ts';
 import { complain, EXIT_OK, say } from './output.ts';
 import { packageVersion } from '../package-files.ts';
 import { suggestion } from '../contract/suggestion.ts';
@@ -164,6 +165,14 @@ function buildCommand(environment: NodeJS.ProcessEnv, ended: (exitCode: number) 
       ended(examine(file, flags as unknown as ConductFlags, environment));
     },
   );
+  command('rule-from <words...>', 'print a rule that repeats what a request of a journal or a HAR file got')
+    .usage('[options] [file] <request>')
+    .option('--url <url>', 'the journal of a sandbox that runs, instead of a file')
+    .option('--key <key>', 'the key whose world has the request, with --url')
+    .action(async (words: string[], flags: RuleFromFlags) => {
+      const { ruleFrom } = await import('./rule-from.ts');
+      ended(await ruleFrom(words, flags));
+    });
   return root;
 }
 

@@ -1,6 +1,6 @@
 import type { WorldsAnswer } from '../contract/control-answers.ts';
 import { ControlClient } from './control-client.ts';
-import { World } from './world.ts';
+import { TestWorld } from './test-world.ts';
 
 /** A payout sandbox: in this process or elsewhere. */
 export interface Sandbox extends AsyncDisposable {
@@ -10,7 +10,7 @@ export interface Sandbox extends AsyncDisposable {
    *
    * @throws Error when only listed keys are accepted and none is left
    */
-  world(apiKey?: string): World;
+  world(apiKey?: string): TestWorld;
   /** All worlds, the one that was idle longest first. @throws SandboxError UNAUTHORIZED without the admin token */
   worlds(): Promise<WorldsAnswer['worlds']>;
   /** Drops a world by its id. @throws SandboxError UNAUTHORIZED, WORLD_NOT_FOUND */
@@ -57,7 +57,7 @@ export function sandboxAt(
   const admin = new ControlClient(url, adminToken || 'none');
   return {
     url: admin.url,
-    world: (apiKey) => new World(url, keyOf(apiKey)),
+    world: (apiKey) => new TestWorld(url, keyOf(apiKey)),
     worlds: async () => (await admin.get<WorldsAnswer>('/worlds')).worlds,
     async dropWorld(id) {
       await admin.delete(`/worlds/${encodeURIComponent(id)}`);

@@ -6,6 +6,7 @@ import {
   isSeq,
   LineCounter,
   parseDocument,
+  stringify,
   visit,
   type Document,
   type Pair,
@@ -13,6 +14,7 @@ import {
   type YAMLParseError,
 } from 'yaml';
 import type { z } from 'zod';
+import type { ScenarioInput } from '../contract/control.ts';
 import { isTooNested, MAX_NESTING } from '../contract/nesting.ts';
 import { parseShape, pathText, type Path } from '../contract/shape-issues.ts';
 
@@ -176,3 +178,6 @@ export function readText(text: string): TextRead {
 /** `my.yaml:3:5 rules[0].name must be …` */
 export const problemText = (file: string, { place, path, message }: Problem): string =>
   `${file}${place === null ? '' : `:${place.line}:${place.column}`} ${path === '' ? '' : `${path} `}${message}`;
+
+/** A scenario as the text of a file. */
+export const scenarioText = (document: ScenarioInput): string => stringify(document, { lineWidth: 0 });

@@ -185,6 +185,18 @@ describe.each(WAYS_IN)('$name', ({ start }) => {
     expect(await world.requests()).toEqual([]);
   });
 
+  test('a test pays, waits for the payout and proves what came', async () => {
+    const world = sandbox.world();
+    await world.pay({ client_ref_id: 'order-1', transfer_mode: 'NEFT' });
+    expect(await world.waitFor('order-1', 'SUCCESS')).toMatchObject({ completed_at: after(20_000) });
+    await world.expect({ route: 'initiate' }).exactly(1);
+    await expect(world.expect({ status: 429 }).atLeast(1)).rejects.toThrow('status is 200, expected 429');
+    const har = await world.toHar();
+    expect(har.log.entries.map(({ request, response }) => [request.method, response.status])).toEqual([
+      ['POST', 200],
+    ]);
+  });
+
   test('reset restores the initial world', async () => {
     const world = sandbox.world();
     const initial = await world.summary();

@@ -51,10 +51,15 @@ test.skipIf(!hasCurl)('the curl commands of docs/control-api.md work in their or
   ]);
 });
 
-test('the snippet of docs/library.md runs unchanged', async () => {
-  const [, snippet] = /```js\n(.*?)```/s.exec(page('library.md'))!;
-  const program = new Program(process.execPath, ['--input-type=module', '-e', snippet!], {});
-  expect(await program.ended).toMatchObject({ code: 0, stdout: '0 1000500\n', stderr: '' });
+test('the snippets of docs/library.md run unchanged, and the error that it shows is the one that is thrown', async () => {
+  const text = page('library.md');
+  const [start, proof] = [...text.matchAll(/```js\n(.*?)```/gs)].map(([, snippet]) => snippet!);
+  const run = (snippet: string) => new Program(process.execPath, ['--input-type=module', '-e', snippet], {});
+  expect(await run(start!).ended).toMatchObject({ code: 0, stdout: '0 1000500\n', stderr: '' });
+  const [, shown] = /```\n(ExpectationError: .*?)```/s.exec(text)!;
+  const { code, stderr } = await run(proof!).ended;
+  expect({ code, shown: stderr.slice(0, shown!.length) }).toEqual({ code: 0, shown });
+  expect(stderr.slice(shown!.length)).toMatch(/^ {4}at file:.*\[eval1\]:12:\d+/);
 });
 
 const VITEST = fileURLToPath(new URL('../../node_modules/vitest/vitest.mjs', import.meta.url));

@@ -47,6 +47,10 @@ test('the package ships the program, the library, its types and the scenarios, a
     'dist/THIRD-PARTY-LICENSES.txt',
     'dist/index.d.cts',
     'dist/index.d.ts',
+    'dist/matchers.d.cts',
+    'dist/matchers.d.ts',
+    'dist/test-world.d.cts',
+    'dist/test-world.d.ts',
     'fixtures/dialects/default.yaml',
     'fixtures/dialects/lenient.yaml',
     'fixtures/dialects/strict.yaml',
@@ -65,7 +69,7 @@ test('the package ships the program, the library, its types and the scenarios, a
 });
 
 test('the library exports exactly these names, with import and with require', async () => {
-  const names = ['SandboxError', 'SettingsError', 'connectSandbox', 'startSandbox'];
+  const names = ['ExpectationError', 'SandboxError', 'SettingsError', 'connectSandbox', 'startSandbox'];
   const imported = (await import(resolve('dist/index.js'))) as object;
   const required = createRequire(import.meta.url)(resolve('dist/index.cjs')) as object;
   expect([imported, required].map((library) => Object.keys(library).toSorted())).toEqual([names, names]);
@@ -188,12 +192,19 @@ test.each(projects)('%s in a %s project with %o accepts the types, and its outpu
   write(
     'right.ts',
     `import { startSandbox, SandboxError, type Change, type Sandbox } from 'payout-sandbox';
+    import { matchers, printJournalOnFailure } from 'payout-sandbox/matchers';
     async function main(): Promise<void> {
       const sandbox: Sandbox = await startSandbox({ settlement: 'manual', scenario: { rules: [] } });
       const changes: readonly Change[] = (await sandbox.world().clock.advance('2h')).changes;
       const states: string[] = changes.map(({ to }) => to);
       const isRefusal = (error: unknown): boolean => error instanceof SandboxError && error.status === 400;
-      console.log(states.length, isRefusal(null));
+      const world = sandbox.world();
+      printJournalOnFailure(world, () => undefined);
+      const { client_ref_id: reference, status } = await world.pay({ amount: 1, transfer_mode: 'UPI' });
+      const mode: 'IMPS' | 'NEFT' | 'RTGS' | 'UPI' = (await world.payout(reference)).transfer_mode;
+      await world.expect({ route: 'initiate', status }).exactly(1);
+      await world.rule(await world.ruleFrom(1));
+      console.log(states.length, isRefusal(null), mode, Object.keys(matchers).length);
       await sandbox.close();
     }
     void main();`,
@@ -203,7 +214,8 @@ test.each(projects)('%s in a %s project with %o accepts the types, and its outpu
     `import { startSandbox } from 'payout-sandbox';
     void startSandbox({ settlement: 'never' });
     void startSandbox({ setlement: 'manual' });
-    export const world = async (): Promise<string> => (await startSandbox()).world();`,
+    export const world = async (): Promise<string> => (await startSandbox()).world();
+    export const paid = async () => (await startSandbox()).world().waitFor('order-1', 'DONE');`,
   );
   const tsc = new Program(
     process.execPath,
@@ -214,7 +226,7 @@ test.each(projects)('%s in a %s project with %o accepts the types, and its outpu
   const errors = [...stdout.matchAll(/^(.*)\((\d+),\d+\): error/gm)].map(
     ([, file, line]) => `${basename(file!)}:${line}`,
   );
-  expect(errors).toEqual(['wrong.ts:2', 'wrong.ts:3', 'wrong.ts:4']);
+  expect(errors).toEqual(['wrong.ts:2', 'wrong.ts:3', 'wrong.ts:4', 'wrong.ts:5']);
   const right = new Program(process.execPath, [join(folder, 'right.js')], {});
-  expect(await right.ended).toEqual({ code: 0, signal: null, stdout: '0 false\n', stderr: '' });
+  expect(await right.ended).toEqual({ code: 0, signal: null, stdout: '0 false UPI 3\n', stderr: '' });
 });

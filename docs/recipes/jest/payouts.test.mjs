@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startSandbox } from 'payout-sandbox';
+import { matchers } from 'payout-sandbox/matchers';
 import { pay, salary, statusOf } from '../../examples/payout-client.mjs'; // the client under test: yours
+
+expect.extend(matchers);
 
 let sandbox;
 beforeAll(async () => {
@@ -8,29 +11,42 @@ beforeAll(async () => {
 });
 afterAll(() => sandbox.close());
 
-test('a salary is paid once, although the first answer was lost', async () => {
+/** Runs a test in a world of its own, and prints what the client did there if the test fails. */
+const inWorld = (body) => async () => {
   const world = sandbox.world(); // a new key: no other test sees its world
-  await world.rule({
-    name: 'lost-answer',
-    match: { route: 'initiate', attempt: 1 },
-    effect: { commit: true, fault: 'hang' },
-  });
-  await pay(world, salary);
-  expect(await world.balance()).toBe(950_000);
-  expect(
-    await world.verify({
-      sequence: [
-        { fault: 'hang', committed: true },
-        { status: 200, replayed: true },
-      ],
-    }),
-  ).toMatchObject({ passed: true });
-});
+  try {
+    await body(world);
+  } catch (error) {
+    process.stderr.write(`${await world.journalText()}\n`);
+    throw error;
+  }
+};
 
-test('a payout settles when the clock is advanced', async () => {
-  const world = sandbox.world();
-  await pay(world, salary);
-  expect(await statusOf(world, salary.client_ref_id)).toMatchObject({ status: 'PENDING', utr: null });
-  await world.clock.advance('2s');
-  expect(await statusOf(world, salary.client_ref_id)).toMatchObject({ status: 'SUCCESS' });
-});
+test(
+  'a salary is paid once, although the first answer was lost',
+  inWorld(async (world) => {
+    await world.rule({
+      name: 'lost-answer',
+      match: { route: 'initiate', attempt: 1 },
+      effect: { commit: true, fault: 'hang' },
+    });
+    await pay(world, salary);
+    expect(await world.balance()).toBe(950_000);
+    await expect(world).toHavePayout(salary.client_ref_id, { amount: 50_000 });
+    await world.expect().sequence([
+      { fault: 'hang', committed: true },
+      { status: 200, replayed: true },
+    ]);
+  }),
+);
+
+test(
+  'a payout settles when the clock is advanced',
+  inWorld(async (world) => {
+    await pay(world, salary);
+    expect(await statusOf(world, salary.client_ref_id)).toMatchObject({ status: 'PENDING', utr: null });
+    await world.waitFor(salary.client_ref_id, 'SUCCESS');
+    expect(await statusOf(world, salary.client_ref_id)).toMatchObject({ status: 'SUCCESS' });
+    await expect(world).toHaveReceived({ route: 'status' }, { times: 2 });
+  }),
+);

@@ -13,6 +13,14 @@ import {
 import { reportIn, type Report } from '../../scenario/planned-timeline.ts';
 import { compileMatch } from '../../scenario/rule-compiler.ts';
 import type { RequestFacts } from '../../scenario/rule.ts';
+import {
+  countMessage,
+  matchText,
+  NOTHING_CAME,
+  sequenceMessage,
+  withRequests,
+  type Expected,
+} from './verification-message.ts';
 
 /** An exchange, with the facts that a match can test. */
 interface Witness {
@@ -21,9 +29,7 @@ interface Witness {
 }
 
 /** One condition of a match. */
-interface Condition {
-  readonly field: string;
-  readonly expected: unknown;
+interface Condition extends Expected {
   readonly actual: (witness: Witness) => unknown;
   readonly holds: (witness: Witness) => boolean;
 }
@@ -140,23 +146,6 @@ const closest = (witnesses: readonly Witness[], conditions: readonly Condition[]
     .toSorted((a, b) => a.misses.length - b.misses.length || b.id - a.id)
     .slice(0, CLOSEST);
 
-const requests = (count: number): string => `${count} ${count === 1 ? 'request' : 'requests'}`;
-
-/** `exactly 2`, `at least 1 and at most 3` */
-const wanted = (count: NonNullable<Verification['count']>): string =>
-  (['exactly', 'at_least', 'at_most'] as const)
-    .filter((bound) => count[bound] !== undefined)
-    .map((bound) => `${bound.replace('_', ' ')} ${count[bound]}`)
-    .join(' and ');
-
-/** Says that older requests, which the journal has dropped, are missing from a count. */
-function dropped(evicted: number): string {
-  if (evicted === 0) return '';
-  const what = evicted === 1 ? '1 older request was' : `${evicted} older requests were`;
-  const verb = evicted === 1 ? 'is' : 'are';
-  return `; ${what} dropped from the journal and ${verb} not counted (SANDBOX_JOURNAL_ENTRIES)`;
-}
-
 /**
  * Checks the journal of a world against an expectation.
  *
@@ -186,25 +175,37 @@ export function verify(
   return inSequence(witnesses, steps, evicted);
 }
 
+/** What a failure says below its first line, where nothing was asked of the world at all. */
+const nothingCame = (witnesses: readonly Witness[], evicted: number): readonly string[] =>
+  witnesses.length === 0 && evicted === 0 ? [NOTHING_CAME] : [];
+
 function inSequence(
   witnesses: readonly Witness[],
   steps: readonly (readonly Condition[])[],
   evicted: number,
 ): VerifyAnswer {
-  let found = 0;
+  const seen: Witness[] = [];
   let last = -1;
   for (const [index, witness] of witnesses.entries()) {
-    if (steps[found]?.every(({ holds }) => holds(witness)) !== true) continue;
-    found += 1;
+    if (steps[seen.length]?.every(({ holds }) => holds(witness)) !== true) continue;
+    seen.push(witness);
     last = index;
   }
-  const missing = steps[found];
-  const passed = missing === undefined;
-  const message = passed
-    ? `The whole sequence of ${requests(found)} was seen`
-    : `${found} of the sequence of ${requests(steps.length)} were seen: nothing after them matches sequence[${found}]${dropped(evicted)}`;
-  const missed = passed ? [] : closest(witnesses.slice(last + 1), missing);
-  return { passed, count: found, message, closest: missed, evicted };
+  const count = seen.length;
+  const result = sequenceMessage(count, steps.length, evicted);
+  const missing = steps[count];
+  if (missing === undefined) return { passed: true, count, message: result, closest: [], evicted };
+  const nearest = closest(witnesses.slice(last + 1), missing);
+  const early = witnesses.slice(0, last + 1).findLast((one) => missing.every(({ holds }) => holds(one)));
+  const lines = [
+    result,
+    ...seen.map(({ exchange }, index) => `sequence[${index}] is ${inALine(exchange)}`),
+    `sequence[${count}] should be ${matchText(missing)}`,
+    ...(early === undefined ? [] : [`${inALine(early.exchange)} matches it, but did not come after them`]),
+    ...nothingCame(witnesses, evicted),
+  ];
+  const message = withRequests(lines, 'The closest after them:', nearest);
+  return { passed: false, count, message, closest: nearest, evicted };
 }
 
 function inNumber(
@@ -217,17 +218,24 @@ function inNumber(
   const count = matches.length;
   const { exactly = count, at_least = 0, at_most = Infinity } = expected;
   const isTooFew = count < exactly || count < at_least;
-  const isTooMany = count > exactly || count > at_most;
-  const latest = (): Shown[] =>
-    matches
+  const result = countMessage(count, expected, evicted);
+  const lines = [
+    result,
+    `Expected: ${matchText(conditions)}`,
+    ...(isTooFew ? nothingCame(witnesses, evicted) : []),
+  ];
+  if (isTooFew) {
+    const nearest = closest(witnesses, conditions);
+    const message = withRequests(lines, 'The closest that do not match:', nearest);
+    return { passed: false, count, message, closest: nearest, evicted };
+  }
+  if (count > exactly || count > at_most) {
+    const latest = matches
       .slice(-CLOSEST)
       .toReversed()
       .map((one) => shown(one, []));
-  return {
-    passed: !isTooFew && !isTooMany,
-    count,
-    message: `${requests(count)} ${count === 1 ? 'matches' : 'match'}; expected ${wanted(expected)}${dropped(evicted)}`,
-    closest: isTooFew ? closest(witnesses, conditions) : isTooMany ? latest() : [],
-    evicted,
-  };
+    const message = withRequests(lines, 'The latest that match:', latest);
+    return { passed: false, count, message, closest: latest, evicted };
+  }
+  return { passed: true, count, message: result, closest: [], evicted };
 }

@@ -71,7 +71,14 @@ test.each<[VerifyRequest['count'], boolean, string]>([
   const world = await worldWithRequests();
   const match = { client_ref_id: 'order-1' };
   const answer = await verify(world, { match, ...(count === undefined ? {} : { count }) });
-  expect(answer).toEqual({ passed, count: 2, message, closest: expect.any(Array), evicted: 0 });
+  const [result] = answer.message.split('\n');
+  expect({ ...answer, message: passed ? answer.message : result }).toEqual({
+    passed,
+    count: 2,
+    message,
+    closest: expect.any(Array),
+    evicted: 0,
+  });
 });
 
 test('a world without requests can be verified to have none', async () => {
@@ -84,7 +91,13 @@ test('a world without requests can be verified to have none', async () => {
     closest: [],
     evicted: 0,
   });
-  expect(await verify(world, { match: {} })).toMatchObject({ passed: false, closest: [] });
+  expect(await verify(world, { match: {} })).toMatchObject({
+    passed: false,
+    message:
+      '0 requests match; expected at least 1\nExpected: any request\n' +
+      'No request came to this world: does the client use its url and its key?',
+    closest: [],
+  });
   expect(await verify(world, { sequence: [{}] })).toMatchObject({ passed: false, count: 0, closest: [] });
 });
 
@@ -177,13 +190,72 @@ test('a sequence that breaks off names the missing step, and shows the requests 
   expect(answer).toMatchObject({
     passed: false,
     count: 1,
-    message: '1 of the sequence of 2 requests were seen: nothing after them matches sequence[1]',
+    message: [
+      '1 of the sequence of 2 requests were seen: nothing after them matches sequence[1]',
+      'sequence[0] is #3 POST /payout/initiate order-2 402 INSUFFICIENT_BALANCE',
+      'sequence[1] should be route "status", status 404',
+      'The closest after them:',
+      '  #5 GET /payout/status order-3 200: status is 200, expected 404',
+      '  #6 GET /client/fetchbalance 200: route is "balance", expected "status" (status differs too)',
+      '  #4 POST /payout/initiate order-3 500 INTERNAL_ERROR: route is "initiate", expected "status" (status differs too)',
+    ].join('\n'),
     closest: [{ id: 5, misses: [{ field: 'status', expected: 404, actual: 200 }] }, { id: 6 }, { id: 4 }],
   });
   const late = await verify(world, {
     sequence: [{ route: 'status' }, { client_ref_id: 'order-1', amount: 5 }],
   });
   expect(late.closest.map(({ id }) => id)).toEqual([6]);
+});
+
+test('the message of a failed count says what was expected, and how the closest requests differ', async () => {
+  const world = await worldWithRequests();
+  const few = await verify(world, { match: { client_ref_id: 'order-1', amount: { gt: 100 } } });
+  expect(few.message.split('\n')).toEqual([
+    '0 requests match; expected at least 1',
+    'Expected: client_ref_id "order-1", amount {"gt":100}',
+    'The closest that do not match:',
+    '  #4 POST /payout/initiate order-3 500 INTERNAL_ERROR: client_ref_id is "order-3", expected "order-1"',
+    '  #3 POST /payout/initiate order-2 402 INSUFFICIENT_BALANCE: client_ref_id is "order-2", expected "order-1"',
+    '  #2 POST /payout/initiate order-1 200: amount is 100, expected {"gt":100}',
+  ]);
+  const many = await verify(world, { match: { client_ref_id: 'order-1' }, count: { exactly: 1 } });
+  expect(many.message.split('\n')).toEqual([
+    '2 requests match; expected exactly 1',
+    'Expected: client_ref_id "order-1"',
+    'The latest that match:',
+    '  #2 POST /payout/initiate order-1 200',
+    '  #1 POST /payout/initiate order-1 200',
+  ]);
+});
+
+test('the message shows of a header only the one that was expected, and hours as in a scenario', async () => {
+  const world = await worldWithRequests();
+  const match = {
+    header: { 'X-Trace': 'abd' },
+    route: 'balance',
+    hours: { from: '06:05', to: '07:00' },
+  } as const;
+  expect((await verify(world, { match })).message).toContain(
+    'header is {"x-trace":"abc"}, expected {"X-Trace":"abd"} (hours differs too)',
+  );
+  expect((await verify(world, { match })).message).toContain('hours {"from":"06:05","to":"07:00"}');
+});
+
+test('a sequence in the wrong order says which request came too early', async () => {
+  const world = await worldWithRequests();
+  const { message } = await verify(world, { sequence: [{ route: 'balance' }, { status: 402 }] });
+  expect(message).toContain(
+    '#3 POST /payout/initiate order-2 402 INSUFFICIENT_BALANCE matches it, but did not come after them',
+  );
+});
+
+test('a message shows no control characters of a reference', async () => {
+  const { client } = await sandboxFor(SETTINGS);
+  const world = client();
+  await world.pay({ client_ref_id: 'a\n\u001b[31m' });
+  const { message } = await verify(world, { match: { status: 404 } });
+  expect(message.split('\n')).toHaveLength(4);
+  expect(message).toContain('initiate a\ufffd\ufffd[31m 200: status is 200');
 });
 
 test('a verification says how many requests the journal has dropped', async () => {

@@ -1,0 +1,73 @@
+import type { VerifyRequest } from '../contract/control.ts';
+import type { World } from './world.ts';
+
+/** Which requests of a client to look for: everything a rule's `match` accepts, plus what became of the request. */
+export type ExpectedRequest = NonNullable<VerifyRequest['match']>;
+
+/** What a test expected of a world and did not find. The message says what was there instead. */
+export class ExpectationError extends Error {
+  static {
+    // the name of the class is shortened in the build; on the prototype, runners do not print it as a property
+    for (const named of [ExpectationError, ExpectationError.prototype]) {
+      Object.defineProperty(named, 'name', { value: 'ExpectationError' });
+    }
+  }
+
+  /** @param frames where the test made the call: `callerFrames()` */
+  constructor(message: string, frames: string) {
+    super(message);
+    this.stack = `ExpectationError: ${message}\n${frames}`;
+  }
+}
+
+/**
+ * The stack of whoever calls the method that asks for it. Taken before the first `await`, it begins with the line of the
+ * test; the stack of an error that is made after it would begin here.
+ */
+export const callerFrames = (): string => new Error('').stack!.split('\n').slice(3).join('\n');
+
+/** An expectation of the requests to a world. Each method resolves if it holds, and otherwise throws an ExpectationError. */
+export class Expectation {
+  readonly #world: Pick<World, 'verify'>;
+  readonly #match: ExpectedRequest;
+
+  constructor(world: Pick<World, 'verify'>, match: ExpectedRequest) {
+    this.#world = world;
+    this.#match = match;
+  }
+
+  /** So many requests match. */
+  exactly(count: number): Promise<void> {
+    return this.#count({ exactly: count }, callerFrames());
+  }
+
+  /** So many requests match, or more. */
+  atLeast(count: number): Promise<void> {
+    return this.#count({ at_least: count }, callerFrames());
+  }
+
+  /** So many requests match, or fewer. */
+  atMost(count: number): Promise<void> {
+    return this.#count({ at_most: count }, callerFrames());
+  }
+
+  /** No request matches. */
+  never(): Promise<void> {
+    return this.#count({ exactly: 0 }, callerFrames());
+  }
+
+  /** Requests arrived in this order; others may lie between them. Each must meet its own match and that of `expect`. */
+  sequence(steps: readonly ExpectedRequest[]): Promise<void> {
+    const sequence = steps.map((step) => ({ ...this.#match, ...step }));
+    return this.#check({ sequence }, callerFrames());
+  }
+
+  #count(count: NonNullable<VerifyRequest['count']>, frames: string): Promise<void> {
+    return this.#check({ match: this.#match, count }, frames);
+  }
+
+  async #check(expected: VerifyRequest, frames: string): Promise<void> {
+    const { passed, message } = await this.#world.verify(expected);
+    if (!passed) throw new ExpectationError(message, frames);
+  }
+}

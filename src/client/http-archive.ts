@@ -1,0 +1,136 @@
+import type { JournalEntry } from '../contract/control-answers.ts';
+
+interface NameValue {
+  readonly name: string;
+  readonly value: string;
+}
+
+interface Message {
+  readonly httpVersion: string;
+  readonly cookies: readonly NameValue[];
+  readonly headers: readonly NameValue[];
+  /** -1: not known. */
+  readonly headersSize: number;
+  readonly bodySize: number;
+}
+
+interface ArchiveEntry {
+  readonly startedDateTime: string;
+  /** Milliseconds. */
+  readonly time: number;
+  readonly request: Message & {
+    readonly method: string;
+    readonly url: string;
+    readonly queryString: readonly NameValue[];
+    readonly postData?: { readonly mimeType: string; readonly text: string };
+  };
+  readonly response: Message & {
+    /** 0 for a request that got no answer. */
+    readonly status: number;
+    readonly statusText: string;
+    readonly content: { readonly size: number; readonly mimeType: string; readonly text: string };
+    readonly redirectURL: string;
+  };
+  readonly cache: Readonly<Record<string, never>>;
+  readonly timings: { readonly send: number; readonly wait: number; readonly receive: number };
+  readonly comment: string;
+}
+
+/** An HTTP Archive (HAR 1.2). */
+export interface HttpArchive {
+  readonly log: {
+    readonly version: '1.2';
+    readonly creator: { readonly name: string; readonly version: string };
+    readonly pages: readonly never[];
+    readonly entries: readonly ArchiveEntry[];
+  };
+}
+
+/** The faults after which the client has no status. */
+const WITHOUT_STATUS: ReadonlySet<string> = new Set([
+  'connection-reset',
+  'empty-response',
+  'garbage',
+  'hang',
+]);
+
+const MESSAGE = { httpVersion: 'HTTP/1.1', cookies: [], headersSize: -1 };
+
+const textOf = (body: unknown): string =>
+  body === null ? '' : typeof body === 'string' ? body : JSON.stringify(body);
+
+const sizeOf = (text: string): number => new TextEncoder().encode(text).length;
+
+/** Each value of each header. */
+const headersOf = (headers: Readonly<Record<string, unknown>>): readonly NameValue[] =>
+  Object.entries(headers).flatMap(([name, value]) =>
+    (Array.isArray(value) ? value : [value]).map((one) => ({ name, value: String(one) })),
+  );
+
+const typeIn = (headers: readonly NameValue[]): string =>
+  headers.find(({ name }) => name.toLowerCase() === 'content-type')?.value ?? '';
+
+function requestOf(
+  { request: { method, path, ...sent } }: JournalEntry,
+  url: string,
+): ArchiveEntry['request'] {
+  const headers = headersOf(sent.headers);
+  const text = textOf(sent.body);
+  const queryString = [...new URL(path, url).searchParams].map(([name, value]) => ({ name, value }));
+  const postData = text === '' ? {} : { postData: { mimeType: typeIn(headers), text } };
+  return { ...MESSAGE, method, url: url + path, headers, queryString, bodySize: sizeOf(text), ...postData };
+}
+
+/** Why it was answered so, since an archive has no field for it. */
+function commentOf({ id, at, outcome, rule, limit, fault, committed }: JournalEntry): string {
+  const reasons = [
+    `#${id} at world time ${at}`,
+    outcome,
+    rule,
+    limit,
+    fault,
+    committed === true ? 'payout made' : null,
+  ];
+  return reasons.filter((reason) => reason !== null).join('; ');
+}
+
+function entryOf(entry: JournalEntry, url: string): ArchiveEntry {
+  const { outcome, answer, fault, duration_ms: time, wall_at: startedDateTime } = entry;
+  const isSeen =
+    outcome !== 'pending' && outcome !== 'client_gone' && !(fault !== null && WITHOUT_STATUS.has(fault));
+  const seen = isSeen ? answer : null;
+  const headers = headersOf(seen?.headers ?? {});
+  const text = textOf(seen?.body ?? null);
+  return {
+    startedDateTime,
+    time: time ?? 0,
+    request: requestOf(entry, url),
+    response: {
+      ...MESSAGE,
+      status: seen?.status ?? 0,
+      statusText: '',
+      headers,
+      content: { size: sizeOf(text), mimeType: typeIn(headers) || 'x-unknown', text },
+      redirectURL: '',
+      bodySize: sizeOf(text),
+    },
+    cache: {},
+    timings: { send: 0, wait: time ?? 0, receive: 0 },
+    comment: commentOf(entry),
+  };
+}
+
+/**
+ * A journal as an HTTP Archive: what went over the wire, so an answer that the client did not get is not in it.
+ *
+ * @param url the address of the sandbox
+ * @param version of the sandbox
+ */
+export const httpArchive = (entries: readonly JournalEntry[], url: string, version: string): HttpArchive => ({
+  log: {
+    version: '1.2',
+    creator: { name: 'payout-sandbox', version },
+    pages: [],
+    entries: entries.map((entry) => entryOf(entry, url)),
+  },
+});

@@ -1,0 +1,59 @@
+import type { JournalEntry } from '../contract/control-answers.ts';
+
+const fieldOf = (body: unknown, name: string): unknown =>
+  typeof body === 'object' && body !== null ? (body as Readonly<Record<string, unknown>>)[name] : undefined;
+
+/** What the client asked for: `POST /payout/initiate order-1 1500.5 IMPS` */
+function requestText({
+  request: { method, path, body },
+  client_ref_id,
+  txn_id,
+  route,
+}: JournalEntry): string {
+  const details = route === 'initiate' ? [fieldOf(body, 'amount'), fieldOf(body, 'transfer_mode')] : [];
+  return [method, path.split('?', 1)[0], client_ref_id ?? (route === 'status' ? txn_id : null), ...details]
+    .filter((part) => part !== null && part !== undefined)
+    .map((part) => (typeof part === 'string' ? part : JSON.stringify(part)))
+    .join(' ');
+}
+
+/** What it got: `500 INTERNAL_ERROR`, `200 PENDING`, `hang`. */
+function answerText({ outcome, answer, fault, code }: JournalEntry): string {
+  if (fault !== null) return fault;
+  if (outcome === 'pending') return 'not answered yet';
+  if (outcome === 'client_gone' || answer === null) return 'the client left before the answer';
+  const state = fieldOf(fieldOf(answer.body, 'data'), 'status');
+  return [answer.status, code ?? state]
+    .filter((part) => typeof part !== 'object')
+    .join(' ')
+    .trim();
+}
+
+/** Why, and what became of it: `attempt 2; rule world/busy; payout made; 12 ms` */
+function reasonText({ attempt, rule, limit, committed, replayed, duration_ms, route }: JournalEntry): string {
+  const facts = [
+    attempt !== null && attempt > 1 && `attempt ${attempt}`,
+    rule !== null && `rule ${rule}`,
+    limit !== null && `limit ${limit}`,
+    replayed && 'replayed',
+    committed === true && 'payout made',
+    committed === false && !replayed && route === 'initiate' && 'no payout made',
+    duration_ms !== null && `${Math.round(duration_ms)} ms`,
+  ];
+  return facts.filter((fact) => fact !== false).join('; ');
+}
+
+/** The journal as a person reads it: a line for each request, oldest first. @param last how many of the latest to show */
+export function journalText(entries: readonly JournalEntry[], last: number): string {
+  if (entries.length === 0) return 'No requests in the journal of this world.';
+  const shown = entries.slice(-last);
+  const left = entries.length - shown.length;
+  const lines = shown.map(
+    (entry) =>
+      `#${entry.id} ${entry.at.slice(11, 23)} ${requestText(entry)} → ${answerText(entry)} (${reasonText(entry)})`,
+  );
+  const title = `Requests to this world, at world time${left === 0 ? '' : `, the latest ${last} of ${entries.length}`}:`;
+  return [title, ...lines.map((line) => `  ${line}`)]
+    .map((line) => line.replaceAll(/\p{C}/gu, '\ufffd'))
+    .join('\n');
+}

@@ -1,0 +1,114 @@
+import type { TransactionAnswer } from '../contract/control-answers.ts';
+import type { WorldEvent } from './event-stream.ts';
+import { ExpectationError } from './expectation.ts';
+import type { World } from './world.ts';
+
+/** How long `waitFor` waits on a running clock: less than the 5 s that vitest and jest give a test. */
+const DEFAULT_TIMEOUT_MS = 4000;
+
+export interface WaitOptions {
+  /** How long to wait on a running clock, in wall time; 4,000 by default. A frozen clock is moved, and nothing waits. */
+  readonly timeoutMs?: number;
+}
+
+type Status = TransactionAnswer['status'];
+type Step = TransactionAnswer['timeline'][number];
+
+function stepText({ to, at, polls, done }: Step): string {
+  const what = to ?? 'its UTR';
+  const when = polls === null || done ? `at ${at}` : `at status read ${polls}`;
+  return done ? `${what} ${when} (done)` : `${what} ${when}`;
+}
+
+/** What has happened to a payout and what will, in a sentence. */
+function timelineText({ timeline, planned_by }: TransactionAnswer): string {
+  if (timeline.length === 0) return `its timeline (${planned_by}) has no steps`;
+  return `its timeline (${planned_by}): ${timeline.map(stepText).join(', ')}`;
+}
+
+/** The steps still to come, up to the one that leads to this state; null if none does. */
+function wayTo(state: Status, { timeline }: TransactionAnswer): readonly Step[] | null {
+  const toCome = timeline.filter(({ done }) => !done);
+  const last = toCome.findIndex(({ to }) => to === state);
+  return last === -1 ? null : toCome.slice(0, last + 1);
+}
+
+/**
+ * Why no wait would bring the payout into this state; null if one can.
+ *
+ * @param isFrozen a clock that is moved does not pass a step that a client's status read must apply
+ */
+function obstacle(payout: TransactionAnswer, state: Status, isFrozen: boolean): string | null {
+  const { client_ref_id: reference, status, timeline } = payout;
+  const way = wayTo(state, payout);
+  if (way === null) {
+    const was = state === 'PENDING' || timeline.some(({ to, done }) => done && to === state);
+    const never = was ? `was ${state} before` : `will not become ${state}`;
+    return `${reference} is ${status} and ${never}; ${timelineText(payout)}`;
+  }
+  const read = isFrozen ? way.find(({ polls }) => polls !== null) : undefined;
+  if (read === undefined) return null;
+  return `${reference} is ${status} and becomes ${state} only when a client reads its status; ${timelineText(payout)}`;
+}
+
+/** Whether something that happened can have changed the payout, or how to wait for it. */
+function concerns(event: WorldEvent, reference: string): boolean {
+  if (event.type === 'settlement' || event.type === 'request') return event.data.client_ref_id === reference;
+  return event.type !== 'wallet' && event.type !== 'rule' && event.type !== 'scenario';
+}
+
+/**
+ * Waits until a payout is in a state. A frozen clock is moved to the step that leads there, and no further; on a running
+ * clock the events of the world are read.
+ *
+ * @param fail makes the error, when the state cannot be reached or is not reached in time
+ */
+export async function waitForPayout(
+  world: World,
+  reference: string,
+  state: Status,
+  { timeoutMs = DEFAULT_TIMEOUT_MS }: WaitOptions,
+  fail: (reason: string) => ExpectationError,
+): Promise<TransactionAnswer> {
+  const latest = async (): Promise<TransactionAnswer | undefined> =>
+    (await world.transactions({ client_ref_id: reference })).at(-1);
+
+  /** The payout once it is in the state; null while that takes a running clock. */
+  const look = async (): Promise<TransactionAnswer | null> => {
+    const [payout, { frozen }] = [await latest(), await world.clock.read()];
+    if (payout === undefined) {
+      if (frozen) throw fail(`no payout has the reference ${reference}, and the clock is frozen`);
+      return null;
+    }
+    if (payout.status === state) return payout;
+    const reason = obstacle(payout, state, frozen);
+    if (reason !== null) throw fail(reason);
+    if (!frozen) return null;
+    const { now } = await world.clock.advance({ to: wayTo(state, payout)!.at(-1)!.at! });
+    const moved = (await latest())!;
+    if (moved.status === state) return moved;
+    throw fail(`at ${now}, ${reference} is ${moved.status} and not ${state}; ${timelineText(moved)}`);
+  };
+
+  const reached = await look();
+  if (reached !== null) return reached;
+  const signal = AbortSignal.timeout(timeoutMs);
+  try {
+    const events = await world.events({ signal });
+    const soon = await look(); // what happened before the events were read
+    if (soon !== null) return soon;
+    for await (const event of events) {
+      const later = concerns(event, reference) ? await look() : null;
+      if (later !== null) return later;
+    }
+  } catch (error) {
+    if (!signal.aborted || error instanceof ExpectationError) throw error;
+  }
+  const payout = await latest();
+  if (payout?.status === state) return payout;
+  const standing =
+    payout === undefined
+      ? `no payout has the reference ${reference}`
+      : `${reference} is ${payout.status}; ${timelineText(payout)}. Freeze the clock, and waitFor moves it there`;
+  throw fail(`after ${timeoutMs} ms, ${standing}`);
+}

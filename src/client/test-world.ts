@@ -1,0 +1,150 @@
+import type { JournalEntry, TransactionAnswer } from '../contract/control-answers.ts';
+import type { InitiateRequest } from '../contract/service.ts';
+import { callerFrames, Expectation, ExpectationError, type ExpectedRequest } from './expectation.ts';
+import { httpArchive, type HttpArchive } from './http-archive.ts';
+import { journalText } from './journal-text.ts';
+import { waitForPayout, type WaitOptions } from './payout-wait.ts';
+import { repeatingRule, type NamedRule } from './repeating-rule.ts';
+import { World } from './world.ts';
+
+/** A payout to make. Fields that are not given have the values of a valid IMPS payout of ₹1,000. */
+export type PayoutInput = Partial<Readonly<InitiateRequest>>;
+
+/** What a client would have got for a payout. */
+export interface PayAnswer {
+  /** The reference of the payout, which may have been chosen for it. */
+  readonly client_ref_id: string;
+  /** null if the answer has none. */
+  readonly txn_id: string | null;
+  /** HTTP status. */
+  readonly status: number;
+  readonly headers: Headers;
+  /** The body as JSON; as text if it is not JSON. */
+  readonly body: unknown;
+}
+
+const SOME_PAYOUT = {
+  beneficiary_name: 'Asha Rao',
+  beneficiary_account: '000123456789',
+  beneficiary_ifsc: 'SBIN0000001',
+  amount: 1000,
+  transfer_mode: 'IMPS',
+} as const satisfies PayoutInput;
+
+/** How many references an error lists. */
+const LISTED = 10;
+
+/** How many requests `journalText` shows. */
+const SHOWN_REQUESTS = 100;
+
+/** A world with what a test needs beside control: payouts of its own, waits, and proof of what the client did. */
+export class TestWorld extends World {
+  #nextPayout: Promise<number> | undefined;
+
+  /**
+   * Makes a payout, as a request of the service with the key of this world. Rules, limits and the journal treat it like any
+   * other. Where a fault breaks the connection, it rejects as `fetch` does.
+   *
+   * @param payout fields that are not given are filled in; a reference is `payout-1`, `payout-2` …
+   */
+  async pay(
+    payout: PayoutInput = {},
+    init: { readonly headers?: Readonly<Record<string, string>>; readonly signal?: AbortSignal } = {},
+  ): Promise<PayAnswer> {
+    const client_ref_id = payout.client_ref_id ?? (await this.#newReference());
+    const response = await fetch(`${this.url}/payout/initiate`, {
+      ...init,
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${this.apiKey}`,
+        'content-type': 'application/json',
+        ...init.headers,
+      },
+      body: JSON.stringify({ ...SOME_PAYOUT, ...payout, client_ref_id }),
+    });
+    const { status, headers } = response;
+    const text = await response.text();
+    let body: unknown = text;
+    try {
+      body = JSON.parse(text);
+    } catch {
+      // an answer that a rule made, such as the page of a gateway
+    }
+    const { data } = (body ?? {}) as { readonly data?: { readonly txn_id?: string } };
+    return { client_ref_id, txn_id: data?.txn_id ?? null, status, headers, body };
+  }
+
+  /**
+   * The payout with this reference; the latest, where a dialect allows several.
+   *
+   * @throws ExpectationError if there is none
+   */
+  async payout(reference: string): Promise<TransactionAnswer> {
+    const frames = callerFrames();
+    const payout = (await this.transactions({ client_ref_id: reference })).at(-1);
+    if (payout !== undefined) return payout;
+    const known = (await this.transactions()).map(({ client_ref_id: other }) => other);
+    const others = known.slice(-LISTED).join(', ');
+    const there =
+      known.length === 0
+        ? 'this world has no payouts'
+        : known.length > LISTED
+          ? `the latest of ${known.length} are ${others}`
+          : `there are ${others}`;
+    throw new ExpectationError(`no payout has the reference ${reference}: ${there}`, frames);
+  }
+
+  /**
+   * Waits until a payout is in a state, and returns it. A frozen clock is moved to that moment; on a running clock the wait
+   * takes real time, and may begin before the payout is made.
+   *
+   * @throws ExpectationError if the payout does not get there, which says what its timeline does
+   */
+  waitFor(
+    reference: string,
+    state: TransactionAnswer['status'],
+    options: WaitOptions = {},
+  ): Promise<TransactionAnswer> {
+    const frames = callerFrames();
+    return waitForPayout(this, reference, state, options, (reason) => new ExpectationError(reason, frames));
+  }
+
+  /** What to expect of the requests to this world: `await world.expect({ route: 'initiate' }).exactly(1)`. */
+  expect(match: ExpectedRequest = {}): Expectation {
+    return new Expectation(this, match);
+  }
+
+  /** The journal as a person reads it: a line for each request. @param last how many of the latest to show */
+  async journalText(last: number = SHOWN_REQUESTS): Promise<string> {
+    return journalText(await this.requests(), last);
+  }
+
+  /** The journal as an HTTP Archive (HAR 1.2), for the network panel of a browser and for `payout-sandbox examine`. */
+  async toHar(): Promise<HttpArchive> {
+    const health = await fetch(`${this.url}/_sandbox/health`);
+    const { version } = (await health.json()) as { readonly version: string };
+    return httpArchive(await this.requests(), this.url, version);
+  }
+
+  /**
+   * A rule that matches a request of the journal when it is sent again, and repeats what the client got: for `rule()`, or for
+   * a scenario.
+   *
+   * @param request its number in the journal, or the id in its header `X-Sandbox-Request-Id`
+   * @throws ExpectationError if the journal does not have it, or if it was not a request of the service
+   */
+  async ruleFrom(request: JournalEntry['id'] | string): Promise<NamedRule> {
+    const frames = callerFrames();
+    return repeatingRule(await this.requests(), request, (reason) => new ExpectationError(reason, frames));
+  }
+
+  /** A reference that no payout of this world has, unless the test chose the same. */
+  async #newReference(): Promise<string> {
+    this.#nextPayout ??= this.summary().then(({ transactions }) =>
+      Object.values(transactions).reduce((sum, count) => sum + count, 1),
+    );
+    const next = this.#nextPayout;
+    this.#nextPayout = next.then((nth) => nth + 1);
+    return `payout-${await next}`;
+  }
+}

@@ -1,0 +1,137 @@
+import type { ExpectedRequest } from './client/expectation.ts';
+import type { TestWorld } from './client/test-world.ts';
+import type { TransactionAnswer } from './contract/control-answers.ts';
+
+/**
+ * Matchers for the `expect` of vitest and jest, and the journal of a test that fails. It imports neither runner: a test file
+ * calls `expect.extend(matchers)`.
+ */
+
+/** What a matcher returns to the runner. */
+interface Verdict {
+  readonly pass: boolean;
+  readonly message: () => string;
+}
+
+/** What the runner tells a matcher. */
+interface Asked {
+  /** Whether it was called as `expect(world).not`. */
+  readonly isNot?: boolean;
+}
+
+/** How many requests to expect; at least one by default. */
+export interface ReceivedOptions {
+  readonly times?: number;
+}
+
+type ConductSettings = Parameters<TestWorld['expectGoodConduct']>[0];
+
+/** Fields of a payout, as `world.payout()` returns them. */
+export type ExpectedPayout = Partial<Readonly<Omit<TransactionAnswer, 'timeline' | 'legal'>>>;
+
+/** By name: a suite may load this module and the library in different module systems, with classes of their own. */
+const isNamed = (error: unknown, name: string): error is Error =>
+  error instanceof Error && error.name === name;
+
+const verdict = (pass: boolean, message: string): Verdict => ({ pass, message: () => message });
+
+async function toHaveReceived(
+  this: Asked,
+  world: TestWorld,
+  match: ExpectedRequest = {},
+  { times }: ReceivedOptions = {},
+): Promise<Verdict> {
+  if (times !== undefined) {
+    const { passed, message } = await world.verify({ match, count: { exactly: times } });
+    return verdict(
+      passed,
+      passed ? message.replace('expected ', 'expected any other number of requests than ') : message,
+    );
+  }
+  const isNone = this.isNot === true; // then the message is about none, with the requests that came
+  const { passed, message } = await world.verify({ match, count: isNone ? { exactly: 0 } : { at_least: 1 } });
+  return verdict(passed !== isNone, message);
+}
+
+async function toHavePayout(
+  this: Asked,
+  world: TestWorld,
+  reference: string,
+  expected: ExpectedPayout = {},
+): Promise<Verdict> {
+  let payout: TransactionAnswer;
+  try {
+    payout = await world.payout(reference);
+  } catch (error) {
+    if (isNamed(error, 'ExpectationError')) return verdict(false, error.message);
+    throw error;
+  }
+  const fields = Object.entries(expected) as [keyof ExpectedPayout, unknown][];
+  const misses = fields
+    .filter(([field, value]) => payout[field] !== value)
+    .map(
+      ([field, value]) => `${field} is ${JSON.stringify(payout[field])}, expected ${JSON.stringify(value)}`,
+    );
+  if (misses.length > 0) {
+    return verdict(false, `the payout ${reference} has other values: ${misses.join('; ')}\n${payout.reason}`);
+  }
+  const values = fields.map(([field, value]) => `${field} ${JSON.stringify(value)}`).join(', ');
+  return verdict(
+    true,
+    values === ''
+      ? `there is a payout ${reference}, which was not expected: ${payout.reason}`
+      : `the payout ${reference} was expected not to have ${values}`,
+  );
+}
+
+async function toHaveGoodConduct(world: TestWorld, settings: ConductSettings = {}): Promise<Verdict> {
+  try {
+    await world.expectGoodConduct(settings);
+  } catch (error) {
+    if (isNamed(error, 'SandboxError')) throw error; // an invalid setting says nothing about the client
+    return verdict(false, (error as Error).message);
+  }
+  return verdict(true, 'the client of this world behaved well, which was not expected');
+}
+
+/** For `expect.extend`. */
+export const matchers = { toHaveReceived, toHavePayout, toHaveGoodConduct };
+
+/**
+ * Prints the journal of a world when the test fails.
+ *
+ * @param onTestFailed that of vitest, or anything that calls back after a test that failed
+ */
+export function printJournalOnFailure(
+  world: Pick<TestWorld, 'journalText'>,
+  onTestFailed: (print: () => Promise<void>) => unknown,
+): void {
+  onTestFailed(async () => console.error(await world.journalText())); // oxlint-disable-line no-console -- runners show it with the test
+}
+
+/** The matchers as a test calls them. */
+export interface PayoutMatchers {
+  /** Requests came to this world: at least one that matches, or exactly so many `times`. */
+  toHaveReceived: (match?: ExpectedRequest, options?: ReceivedOptions) => Promise<void>;
+  /** A payout has this reference, and these values. */
+  toHavePayout: (reference: string, expected?: ExpectedPayout) => Promise<void>;
+  /** The client behaved well: `world.expectGoodConduct(settings)`. */
+  toHaveGoodConduct: (settings?: ConductSettings) => Promise<void>;
+}
+
+// the type parameters must be those of the declarations that these are merged with
+
+declare module 'vitest' {
+  interface Matchers<T = any> extends PayoutMatchers {} // oxlint-disable-line typescript/no-explicit-any -- as there
+}
+
+// @ts-expect-error -- a package of jest, which is not installed here: these are the types of @jest/globals
+declare module 'expect' {
+  interface Matchers<R extends void | Promise<void>, T = unknown> extends PayoutMatchers {}
+}
+
+declare global {
+  namespace jest {
+    interface Matchers<R, T = {}> extends PayoutMatchers {}
+  }
+}

@@ -1,0 +1,97 @@
+import type { Verification } from '../../contract/control.ts';
+import type { VerifyAnswer } from '../../contract/control-answers.ts';
+
+/** What a verification says: the first line is the result; a failure also says what was expected and what came closest. */
+
+type Shown = VerifyAnswer['closest'][number];
+type Miss = Shown['misses'][number];
+
+/** What a condition of a match expects. */
+export interface Expected {
+  readonly field: string;
+  readonly expected: unknown;
+}
+
+const LONGEST_VALUE = 200;
+
+const requests = (count: number): string => `${count} ${count === 1 ? 'request' : 'requests'}`;
+
+/** `exactly 2`, `at least 1 and at most 3` */
+const wanted = (count: NonNullable<Verification['count']>): string =>
+  (['exactly', 'at_least', 'at_most'] as const)
+    .filter((bound) => count[bound] !== undefined)
+    .map((bound) => `${bound.replace('_', ' ')} ${count[bound]}`)
+    .join(' and ');
+
+/** Says that older requests, which the journal has dropped, are missing from a count. */
+function dropped(evicted: number): string {
+  if (evicted === 0) return '';
+  const what = evicted === 1 ? '1 older request was' : `${evicted} older requests were`;
+  const verb = evicted === 1 ? 'is' : 'are';
+  return `; ${what} dropped from the journal and ${verb} not counted (SANDBOX_JOURNAL_ENTRIES)`;
+}
+
+export const countMessage = (
+  count: number,
+  expected: NonNullable<Verification['count']>,
+  evicted: number,
+): string =>
+  `${requests(count)} ${count === 1 ? 'matches' : 'match'}; expected ${wanted(expected)}${dropped(evicted)}`;
+
+export const sequenceMessage = (found: number, steps: number, evicted: number): string =>
+  found === steps
+    ? `The whole sequence of ${requests(steps)} was seen`
+    : `${found} of the sequence of ${requests(steps)} were seen: nothing after them matches sequence[${found}]${dropped(evicted)}`;
+
+/** A minute of the day as in a scenario file: `06:30`. */
+const timeOfDay = (minute: number): string =>
+  [Math.trunc(minute / 60), minute % 60].map((part) => String(part).padStart(2, '0')).join(':');
+
+function valueText(field: string, value: unknown): string {
+  const isRange = field === 'hours' && typeof value === 'object' && value !== null;
+  const { from, to } = value as { readonly from: number; readonly to: number };
+  const text = JSON.stringify(isRange ? { from: timeOfDay(from), to: timeOfDay(to) } : value);
+  return text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE)}…` : text;
+}
+
+/** Of the headers of a request, those that were expected. */
+function expectedHeaders(expected: unknown, actual: unknown): unknown {
+  const names = new Set(Object.keys(expected as object).map((name) => name.toLowerCase()));
+  return Object.fromEntries(Object.entries(actual as object).filter(([name]) => names.has(name)));
+}
+
+/** `amount is 100, expected 150`, and the names of the other fields that differ. */
+function missText([first, ...others]: readonly Miss[]): string {
+  const { field, expected, actual } = first!;
+  const value = field === 'header' ? expectedHeaders(expected, actual) : actual;
+  const what = value === null ? `no ${field}` : `${field} is ${valueText(field, value)}`;
+  const more = others.map((miss) => miss.field).join(', ');
+  const differ = others.length === 1 ? 'differs' : 'differ';
+  return `${what}, expected ${valueText(field, expected)}${more === '' ? '' : ` (${more} ${differ} too)`}`;
+}
+
+/** `route "initiate", amount {"gte":100}` */
+export const matchText = (conditions: readonly Expected[]): string =>
+  conditions.length === 0
+    ? 'any request'
+    : conditions.map(({ field, expected }) => `${field} ${valueText(field, expected)}`).join(', ');
+
+/** One request in a line, with the first field that differs. */
+const requestText = ({ request, misses }: Shown): string =>
+  misses.length === 0 ? request : `${request}: ${missText(misses)}`;
+
+/** References and headers are the client's own text: a message shows no control characters of theirs. */
+const withoutControls = (line: string): string => line.replaceAll(/\p{C}/gu, '\ufffd');
+
+/** Lines below the first line of a message. @param title says what the requests are, if there are any */
+export function withRequests(
+  lines: readonly string[],
+  title: string,
+  requestsToShow: readonly Shown[],
+): string {
+  const list =
+    requestsToShow.length === 0 ? [] : [title, ...requestsToShow.map((one) => `  ${requestText(one)}`)];
+  return [...lines, ...list].map(withoutControls).join('\n');
+}
+
+export const NOTHING_CAME = 'No request came to this world: does the client use its url and its key?';

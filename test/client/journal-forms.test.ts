@@ -1,0 +1,230 @@
+import { writeFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import type { RuleRequest, World } from '../../src/index.ts';
+import { harEntries } from '../../src/referee/har.ts';
+import { judge } from '../../src/referee/judge.ts';
+import { savedTraffic } from '../../src/referee/saved-traffic.ts';
+import { runInProcess } from '../support/program.ts';
+import { sandboxFor, type Client } from '../support/sandbox.ts';
+import { stateFolder } from '../support/state-folder.ts';
+
+const FROZEN = { clock: '2026-01-15T10:30:00Z' } as const;
+
+const clientFor = async (settings = {}): Promise<Client> =>
+  (await sandboxFor({ ...FROZEN, ...settings })).client();
+
+/** A request that may hang: it is left when the journal has it. */
+async function payAndLeave(world: World, reference: string): Promise<void> {
+  const events = await world.events();
+  const leave = new AbortController();
+  const paying = world.pay({ client_ref_id: reference }, { signal: leave.signal }).catch(() => null);
+  await events.next(); // it begins to wait
+  leave.abort();
+  await paying;
+  await events.next(); // it has ended
+  await events.return();
+}
+
+test('the journal as text has a line for each request, with what it got and why', async () => {
+  const { world, status } = await clientFor();
+  expect(await world.journalText()).toBe('No requests in the journal of this world.');
+  const lost = { commit: true, respond: { status: 500 } } as const;
+  await world.rule({ name: 'lost', match: { route: 'initiate', attempt: 1 }, times: 1, effect: lost });
+  await world.pay({ client_ref_id: 'order-1', amount: 1500.5 });
+  await world.pay({ client_ref_id: 'order-1', amount: 1500.5 });
+  await status({ client_ref_id: 'order-1' });
+  await world.pay({ client_ref_id: 'much', amount: 1e9, transfer_mode: 'RTGS' });
+  await world.pay({ client_ref_id: 'a\u001b[31m' });
+  await world.rule({ name: 'stuck', effect: { fault: 'hang' } });
+  await payAndLeave(world, 'order-2');
+  const lines = (await world.journalText()).replaceAll(/\d+ ms/g, 'N ms').split('\n');
+  expect(lines).toEqual([
+    'Requests to this world, at world time:',
+    '  #1 10:30:00.000 POST /payout/initiate order-1 1500.5 IMPS → 500 INTERNAL_ERROR (rule world/lost; payout made; N ms)',
+    '  #2 10:30:00.000 POST /payout/initiate order-1 1500.5 IMPS → 200 PENDING (attempt 2; replayed; N ms)',
+    '  #3 10:30:00.000 GET /payout/status order-1 → 200 PENDING (N ms)',
+    '  #4 10:30:00.000 POST /payout/initiate much 1000000000 RTGS → 402 INSUFFICIENT_BALANCE (no payout made; N ms)',
+    '  #5 10:30:00.000 POST /payout/initiate a\ufffd[31m 1000 IMPS → 200 PENDING (payout made; N ms)',
+    '  #6 10:30:00.000 POST /payout/initiate order-2 1000 IMPS → hang (rule world/stuck; no payout made; N ms)',
+  ]);
+  expect((await world.journalText(1)).split('\n')).toEqual([
+    'Requests to this world, at world time, the latest 1 of 6:',
+    expect.stringContaining('#6'),
+  ]);
+});
+
+test('the journal as HAR has what went over the wire, and examine judges it like the journal itself', async () => {
+  const { world, url, status } = await clientFor();
+  const lost = { commit: true, fault: 'connection-reset' } as const;
+  await world.rule({ name: 'lost', match: { client_ref_id: 'order-1-a' }, effect: lost });
+  await world.pay({ client_ref_id: 'order-1-a' }).catch(() => null);
+  await world.pay({ client_ref_id: 'order-1-b', remarks: 'किराया' });
+  await status({ client_ref_id: 'order-1-b' });
+  const har = await world.toHar();
+  const [reset, paid, read] = har.log.entries;
+  expect(har.log).toMatchObject({ version: '1.2', creator: { name: 'payout-sandbox' }, pages: [] });
+  expect(reset!.response).toMatchObject({ status: 0, headers: [], content: { size: 0, text: '' } });
+  expect(reset!.comment).toMatch(/connection-reset; payout made$/);
+  expect(paid!.request).toMatchObject({ method: 'POST', url: `${url}/payout/initiate`, bodySize: 197 });
+  expect(JSON.parse(paid!.request.postData!.text)).toMatchObject({ remarks: 'किराया' });
+  expect(read!.request.queryString).toEqual([{ name: 'client_ref_id', value: 'order-1-b' }]);
+  expect(JSON.stringify(har)).not.toContain(world.apiKey);
+
+  const requests = harEntries(JSON.parse(JSON.stringify(har)))!;
+  const original = await world.requests();
+  const known = original.map(({ route, request, client_ref_id }) => ({
+    route,
+    client_ref_id,
+    request: { path: request.path, body: request.body },
+  }));
+  expect(requests).toMatchObject(known);
+  expect(requests.map(({ answer }) => answer?.body)).toEqual([
+    undefined,
+    original[1]!.answer!.body,
+    original[2]!.answer!.body,
+  ]);
+  const settings = { intent: { client_ref_id: '^(order-\\d+)' } };
+  const found = (text: string) =>
+    judge('saved', savedTraffic(text), settings)
+      .checks.filter(({ verdict }) => verdict === 'found')
+      .map(({ id }) => id);
+  expect(found(JSON.stringify(har))).toContain('paid-twice');
+});
+
+/** Each part that an importer of HAR 1.2 asks for, and its type. */
+const HAR_ENTRY = {
+  startedDateTime: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+  time: expect.any(Number),
+  request: {
+    method: expect.any(String),
+    url: expect.stringMatching(/^http/),
+    httpVersion: 'HTTP/1.1',
+    cookies: [],
+    headers: expect.any(Array),
+    queryString: [],
+    headersSize: -1,
+    bodySize: expect.any(Number),
+    postData: { mimeType: 'application/json', text: expect.any(String) },
+  },
+  response: {
+    status: 200,
+    statusText: expect.any(String),
+    httpVersion: 'HTTP/1.1',
+    cookies: [],
+    headers: expect.any(Array),
+    content: {
+      size: expect.any(Number),
+      mimeType: 'application/json; charset=utf-8',
+      text: expect.any(String),
+    },
+    redirectURL: '',
+    headersSize: -1,
+    bodySize: expect.any(Number),
+  },
+  cache: {},
+  timings: { send: 0, wait: expect.any(Number), receive: 0 },
+  comment: expect.any(String),
+};
+
+test('an entry of the HAR has every part that HAR 1.2 requires', async () => {
+  const { world } = await clientFor();
+  await world.pay();
+  expect((await world.toHar()).log.entries).toEqual([HAR_ENTRY]);
+});
+
+/** What a client sees of an answer, and whether its payout happened. */
+async function outcomeOf(world: World, reference: string) {
+  const got = await world.pay({ client_ref_id: reference }).then(
+    ({ status, headers, body }) => ({ status, body, retryAfter: headers.get('retry-after') }),
+    (error: Error) => error.message,
+  );
+  return { got, payouts: (await world.transactions()).length };
+}
+
+test.each<[string, RuleRequest['effect']]>([
+  ['a 500 after the payout was made', { commit: true, respond: { status: 500 } }],
+  ['a 503 without a payout', { respond: { status: 503, headers: { 'Retry-After': '7' } } }],
+  [
+    'the page of a gateway',
+    { respond: { status: 502, headers: { 'content-type': 'text/html' }, body: '<h1>Bad</h1>' } },
+  ],
+  ['a list', { respond: { status: 200, body: [1, 2] } }],
+  ['no body', { respond: { status: 500, body: '' } }],
+  ['a reset after the payout', { commit: true, fault: 'connection-reset' }],
+  ['a broken JSON', { commit: true, fault: 'malformed-json' }],
+  ['a delay', { delay: '1ms' }],
+])('a rule from a request repeats %s, in another world too', async (_what, effect) => {
+  const { client } = await sandboxFor(FROZEN);
+  const [{ world }, { world: other }] = [client(), client()];
+  await world.rule({ name: 'original', effect });
+  const original = await outcomeOf(world, 'order-1');
+  const rule = await world.ruleFrom(1);
+  expect(rule.match).toEqual({ route: 'initiate', client_ref_id: 'order-1', attempt: 1 });
+  await other.rule(rule);
+  expect(await outcomeOf(other, 'order-1')).toEqual(original);
+  expect(await other.requests()).toMatchObject([{ rule: 'world/request-1' }]);
+  await other.pay({ client_ref_id: 'order-2' });
+  expect(await other.requests({ client_ref_id: 'order-2' })).toMatchObject([{ rule: null }]);
+});
+
+test('a rule from a request that its client left hangs, and makes the payout if that is not known', async () => {
+  const { world } = await clientFor();
+  await world.rule({ name: 'stuck', effect: { fault: 'hang', commit: false } });
+  await payAndLeave(world, 'order-1');
+  expect((await world.ruleFrom(1)).effect).toEqual({ commit: false, fault: 'hang' });
+});
+
+test('a rule from a status read or a balance finds it by what it names, and by its attempt', async () => {
+  const { world, balance, status } = await clientFor();
+  const { txn_id } = await world.pay({ client_ref_id: 'order-1' });
+  await status({ client_ref_id: 'order-1' });
+  await status({ txn_id: txn_id! });
+  await status({ client_ref_id: 'order-1' });
+  await balance();
+  await balance();
+  const rules = await Promise.all([2, 3, 4, 5, 6].map((id) => world.ruleFrom(id)));
+  expect(rules.map(({ match }) => match)).toEqual([
+    { route: 'status', client_ref_id: 'order-1', attempt: 1 },
+    { route: 'status', txn_id, attempt: 1 },
+    { route: 'status', client_ref_id: 'order-1', attempt: 2 },
+    { route: 'balance', attempt: 1 },
+    { route: 'balance', attempt: 2 },
+  ]);
+  await world.fund(500);
+  for (const rule of rules) await world.rule(rule);
+  const balances = [await balance(), await balance(), await balance()];
+  expect(balances.map(({ body }) => body.data.balance)).toEqual([999_000, 999_000, 999_500]);
+});
+
+test('a request is found by its number or by the id in its answer', async () => {
+  const { world } = await clientFor();
+  await expect(world.ruleFrom(1)).rejects.toThrow('request 1 is not in the journal, which is empty');
+  const { headers } = await world.pay();
+  expect(await world.ruleFrom(headers.get('x-sandbox-request-id')!)).toEqual(await world.ruleFrom(1));
+  expect(await world.ruleFrom('#1')).toEqual(await world.ruleFrom(1));
+  await expect(world.ruleFrom('req-x')).rejects.toThrow(
+    'request req-x is not in the journal, which has #1 to #1',
+  );
+});
+
+test('rule-from prints a scenario that repeats a request of a saved journal or HAR, and validate accepts it', async () => {
+  const { world } = await clientFor();
+  await world.rule({ name: 'lost', effect: { commit: true, respond: { status: 500 } } });
+  await world.pay({ client_ref_id: 'order-1' });
+  const folder = stateFolder();
+  const [journal, har, scenario] = ['journal.json', 'traffic.har', 'mine.yaml'].map(
+    (name) => `${folder}/${name}`,
+  );
+  writeFileSync(journal!, JSON.stringify({ requests: await world.requests() }));
+  writeFileSync(har!, JSON.stringify(await world.toHar()));
+  const printed = await runInProcess(['rule-from', journal!, '1']);
+  expect(printed).toMatchObject({ code: 0, stderr: '' });
+  expect(printed.stdout).toMatch(/^rules:\n {2}- name: request-1\n.*\n {4}match:\n {6}route: initiate\n/);
+  writeFileSync(scenario!, printed.stdout);
+  expect(await runInProcess(['validate', scenario!])).toMatchObject({
+    code: 0,
+    stdout: `${scenario}: ok, 1 rule\n`,
+  });
+  // a HAR does not say whether the payout happened: after a 500 it is made
+  expect((await runInProcess(['rule-from', har!, '1'])).stdout).toBe(printed.stdout);
+});

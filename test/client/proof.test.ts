@@ -1,0 +1,227 @@
+import { inspect } from 'node:util';
+import { expect, test } from 'vitest';
+import { ExpectationError, type World } from '../../src/index.ts';
+import { sandboxFor } from '../support/sandbox.ts';
+
+const FROZEN = { clock: '2026-01-15T10:30:00Z' } as const;
+
+const worldFor = async (settings = {}): Promise<World> => (await sandboxFor(settings)).client().world;
+
+/** What a promise is rejected with. */
+const errorOf = async (promise: Promise<unknown>): Promise<Error> =>
+  promise.then(
+    () => expect.fail('it resolved'),
+    (error: unknown) => error as Error,
+  );
+
+/** A world in which the first answer to `order-1` was lost, and its second attempt was answered. */
+async function worldWithRetry(): Promise<World> {
+  const world = await worldFor(FROZEN);
+  const lost = { commit: true, respond: { status: 500 } } as const;
+  await world.rule({ name: 'lost', match: { route: 'initiate', attempt: 1 }, effect: lost });
+  await world.pay({ client_ref_id: 'order-1' });
+  await world.pay({ client_ref_id: 'order-1' });
+  return world;
+}
+
+test('an expectation of requests that holds says nothing', async () => {
+  const world = await worldWithRetry();
+  const checks = [
+    world.expect({ route: 'initiate' }).exactly(2),
+    world.expect({ route: 'initiate' }).atLeast(2),
+    world.expect({ status: 500 }).atMost(1),
+    world.expect({ route: 'balance' }).never(),
+    world.expect().sequence([
+      { status: 500, committed: true },
+      { status: 200, replayed: true },
+    ]),
+    world.expect({ client_ref_id: 'order-1' }).sequence([{ status: 500 }, { status: 200 }]),
+  ];
+  expect(new Set(await Promise.all(checks))).toEqual(new Set([undefined]));
+});
+
+test.each<[string, (world: World) => Promise<void>, string]>([
+  ['exactly', (world) => world.expect({ status: 500 }).exactly(2), '1 request matches; expected exactly 2'],
+  ['atLeast', (world) => world.expect({ status: 500 }).atLeast(2), '1 request matches; expected at least 2'],
+  ['atMost', (world) => world.expect({}).atMost(1), '2 requests match; expected at most 1'],
+  ['never', (world) => world.expect({ status: 500 }).never(), '1 request matches; expected exactly 0'],
+  [
+    'sequence',
+    (world) => world.expect().sequence([{ status: 200 }, { status: 500 }]),
+    '1 of the sequence of 2 requests were seen: nothing after them matches sequence[1]',
+  ],
+  [
+    'sequence with a match for all steps',
+    (world) => world.expect({ client_ref_id: 'order-2' }).sequence([{ status: 500 }]),
+    '0 of the sequence of 1 request were seen: nothing after them matches sequence[0]',
+  ],
+])('%s throws what was expected and what came instead', async (_method, check, result) => {
+  const world = await worldWithRetry();
+  const error = await errorOf(check(world));
+  expect(error).toBeInstanceOf(ExpectationError);
+  expect(error.message.split('\n')[0]).toBe(result);
+  expect(error.message).toMatch(/^ *#\d POST \/payout\/initiate order-1 \d{3}/m);
+});
+
+test('an error of an expectation points at the line of the test, and prints under its name without properties', async () => {
+  const world = await worldWithRetry();
+  const checks = [
+    () => world.expect({ status: 500 }).exactly(2),
+    () => world.expect().sequence([{ status: 404 }]),
+    () => world.payout('order-2'),
+    () => world.waitFor('order-1', 'FAILED'),
+    () => world.ruleFrom(99),
+  ];
+  for (const check of checks) {
+    const error = await errorOf(check());
+    const frame = error.stack!.split('\n').find((line) => line.startsWith('    at '));
+    expect(frame).toContain('proof.test.ts');
+    expect(inspect(error)).toMatch(/^ExpectationError: /);
+    expect(Object.keys(error)).toEqual([]);
+  }
+});
+
+test('a match that no request can meet is refused, also by an expectation', async () => {
+  const world = await worldFor();
+  const refused = await errorOf(world.expect({ route: 'balance', amount: 5 }).never());
+  expect(refused).toMatchObject({ name: 'SandboxError', code: 'INVALID_REQUEST' });
+});
+
+test('pay makes a payout as a client does, and fills in what is not given', async () => {
+  const world = await worldFor(FROZEN);
+  const answer = await world.pay({ client_ref_id: 'order-1', amount: 250.5 });
+  expect(answer).toMatchObject({
+    client_ref_id: 'order-1',
+    status: 200,
+    body: { status: 'success', data: { txn_id: answer.txn_id, amount: 250.5, status: 'PENDING' } },
+  });
+  expect(await world.balance()).toBe(999_749.5);
+  expect(await world.requests()).toMatchObject([{ route: 'initiate', client_ref_id: 'order-1' }]);
+  const scenario = { 'x-sandbox-scenario': 'insufficient-balance' };
+  expect(await world.pay({ amount: 1e6 }, { headers: scenario })).toMatchObject({
+    status: 402,
+    txn_id: null,
+  });
+});
+
+test('pay gives each payout without a reference one of its own, also after those of another connection', async () => {
+  const { client } = await sandboxFor();
+  const { world } = client('sk_test_shared');
+  const answers = await Promise.all([world.pay(), world.pay(), world.pay({ client_ref_id: 'mine' })]);
+  expect(answers.map(({ client_ref_id: reference }) => reference)).toEqual(['payout-1', 'payout-2', 'mine']);
+  const again = await client('sk_test_shared').world.pay();
+  expect(again).toMatchObject({ client_ref_id: 'payout-4', status: 200 });
+  expect(again.headers.has('idempotent-replayed')).toBe(false);
+});
+
+test('pay returns an answer that is not JSON as text, and rejects where the connection breaks', async () => {
+  const world = await worldFor();
+  await world.rule({
+    match: { attempt: 1 },
+    effect: { respond: { status: 502, body: '<h1>Bad gateway</h1>' } },
+  });
+  await world.rule({ match: { client_ref_id: 'cut' }, effect: { fault: 'connection-reset' } });
+  expect(await world.pay()).toMatchObject({ status: 502, txn_id: null, body: '<h1>Bad gateway</h1>' });
+  await expect(world.pay({ client_ref_id: 'cut' })).rejects.toThrow(TypeError);
+});
+
+test('payout finds a payout by its reference, and otherwise says which there are', async () => {
+  const world = await worldFor(FROZEN);
+  const none = await errorOf(world.payout('order-1'));
+  expect(none.message).toBe('no payout has the reference order-1: this world has no payouts');
+  for (let nth = 1; nth <= 11; nth += 1) await world.pay({ client_ref_id: `order-${nth}` });
+  expect(await world.payout('order-3')).toMatchObject({ client_ref_id: 'order-3', status: 'PENDING' });
+  const wrong = await errorOf(world.payout('order-0'));
+  expect(wrong.message).toMatch(/: the latest of 11 are order-2, order-3, .* order-11$/);
+});
+
+test('waitFor moves a frozen clock to the moment of the state, and no further', async () => {
+  const world = await worldFor(FROZEN);
+  await world.use('success-then-reversed');
+  await world.pay({ client_ref_id: 'order-1' });
+  const paid = await world.waitFor('order-1', 'SUCCESS');
+  expect(paid.status).toBe('SUCCESS');
+  expect((await world.clock.read()).now).toBe(paid.completed_at);
+  expect((await world.waitFor('order-1', 'REVERSED')).status).toBe('REVERSED');
+  expect(await world.waitFor('order-1', 'REVERSED')).toEqual(await world.payout('order-1'));
+});
+
+test('waitFor on a running clock waits for a payout that is not yet made, and for its state', async () => {
+  const world = await worldFor();
+  await world.use({ settlement: { IMPS: [{ to: 'SUCCESS', after: '50ms' }] } });
+  const waiting = world.waitFor('order-1', 'SUCCESS');
+  await world.pay({ client_ref_id: 'order-1' });
+  expect((await waiting).status).toBe('SUCCESS');
+});
+
+test('waitFor on a running clock moves a clock that is frozen meanwhile', async () => {
+  const world = await worldFor();
+  await world.pay({ client_ref_id: 'order-1', transfer_mode: 'NEFT' });
+  const waiting = world.waitFor('order-1', 'SUCCESS', { timeoutMs: 20_000 });
+  await world.clock.freeze();
+  expect((await waiting).status).toBe('SUCCESS');
+});
+
+test.each<[string, object, Parameters<World['waitFor']>, string]>([
+  [
+    'no step leads there',
+    { settlement: { IMPS: [{ to: 'SUCCESS', after: '2s' }] } },
+    ['order-1', 'FAILED'],
+    'order-1 is PENDING and will not become FAILED; its timeline (inline): SUCCESS at 2026-01-15T10:30:02.000Z',
+  ],
+  [
+    'there are no steps',
+    { settlement: 'manual' },
+    ['order-1', 'SUCCESS'],
+    'order-1 is PENDING and will not become SUCCESS; its timeline (manual) has no steps',
+  ],
+  [
+    'a status read must come first',
+    {
+      settlement: {
+        IMPS: [
+          { utr: 'now', after: '1s' },
+          { to: 'SUCCESS', polls: 3 },
+        ],
+      },
+    },
+    ['order-1', 'SUCCESS'],
+    'order-1 is PENDING and becomes SUCCESS only when a client reads its status; its timeline (inline): its UTR at 2026-01-15T10:30:01.000Z, SUCCESS at status read 3',
+  ],
+  [
+    'there is no payout',
+    {},
+    ['order-2', 'SUCCESS'],
+    'no payout has the reference order-2, and the clock is frozen',
+  ],
+])('waitFor says so at once where %s', async (_why, scenario, given, message) => {
+  const world = await worldFor(FROZEN);
+  await world.use(scenario);
+  await world.pay({ client_ref_id: 'order-1' });
+  expect((await errorOf(world.waitFor(...given))).message).toBe(message);
+});
+
+test('waitFor says what was before, where a payout has left the state', async () => {
+  const world = await worldFor(FROZEN);
+  await world.use('success-then-reversed');
+  await world.pay({ client_ref_id: 'order-1' });
+  await world.waitFor('order-1', 'REVERSED');
+  const { message } = await errorOf(world.waitFor('order-1', 'SUCCESS'));
+  expect(message).toMatch(
+    /^order-1 is REVERSED and was SUCCESS before; .*SUCCESS at .* \(done\), REVERSED at .* \(done\)$/,
+  );
+});
+
+test.each([
+  ['a payout that is made too late', 'nothing', /^after 20 ms, no payout has the reference nothing$/],
+  [
+    'a state that comes too late',
+    'order-1',
+    /^after 20 ms, order-1 is PENDING; .*SUCCESS at .*Freeze the clock/,
+  ],
+])('waitFor on a running clock ends after its timeout for %s', async (_what, reference, message) => {
+  const world = await worldFor();
+  await world.pay({ client_ref_id: 'order-1', transfer_mode: 'NEFT' });
+  const error = await errorOf(world.waitFor(reference, 'SUCCESS', { timeoutMs: 20 }));
+  expect(error.message).toMatch(message);
+});
