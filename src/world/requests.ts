@@ -34,6 +34,8 @@ export interface SeenEffect extends Pick<Effect, 'respond' | 'fault'> {
   readonly delayMs: number;
   /** How long its limit still refuses requests, in ms of world time; null for a rule without a limit. */
   readonly limitLeftMs: number | null;
+  /** World time when the request was handled, ms since the epoch. */
+  readonly nowMs: number;
   /** The bytes of the fault `garbage`, from 0 to 255; empty for all others. */
   readonly garbage: readonly number[];
 }
@@ -82,6 +84,7 @@ const seenEffect = ({ id, effect: { respond, fault } }: Rule, plan: Plan): SeenE
   fault,
   delayMs: plan.delayMs,
   limitLeftMs: plan.limitLeftMs,
+  nowMs: plan.facts.nowMs,
   garbage:
     fault?.kind === 'garbage'
       ? Array.from({ length: GARBAGE_BYTES }, (_, nth) => 128 + Math.floor(plan.draw(`garbage ${nth}`) * 128))

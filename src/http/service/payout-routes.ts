@@ -22,6 +22,7 @@ import { setSandboxHeader } from '../exchange-record.ts';
 import type { Waiting } from '../limits/unread-answers.ts';
 import { invalidRequest, operation } from '../route-schemas.ts';
 import { applyEffect } from './apply-effect.ts';
+import { timestamp } from './request-values.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -52,12 +53,6 @@ function checkRails(body: InitiateRequest, reply: FastifyReply): void {
   if (warnings.length === 0) return;
   request.warnings = warnings;
   setSandboxHeader(reply, 'x-sandbox-warning', warnings.join('; '));
-}
-
-/** ISO 8601 in UTC, with milliseconds or whole seconds. */
-function timestamp(atMs: number, { answers }: Dialect): string {
-  const text = new Date(atMs).toISOString();
-  return answers.timestamps === 'seconds' ? text.replace(/\.\d+/, '') : text;
 }
 
 function payoutOf(answer: Answer): Payout {
