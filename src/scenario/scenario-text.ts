@@ -128,7 +128,7 @@ function jsonFault(text: string, errors: readonly YAMLParseError[]): Fault {
 /** Reads YAML or JSON and checks it against a schema. Every problem is found at once. */
 export function readText<T extends z.ZodType>(text: string, schema: T): TextRead<z.output<T>> {
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false });
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false, merge: true });
   const { entries, faults } = entriesOf(document);
   const placeAt = (offset: number): Problem['place'] => {
     const { line, col } = lines.linePos(offset);
