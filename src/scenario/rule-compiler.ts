@@ -18,6 +18,7 @@ import {
   type Respond,
   type Rule,
 } from './rule.ts';
+import { reportUnknownNames } from './template.ts';
 import { istMinute } from '../payout/settlement.ts';
 
 type Test<T> = (value: T) => boolean;
@@ -227,6 +228,7 @@ export function compileRule(
     ...duringTests(document.during),
   ];
   reportUnseen(effect, reportEffect);
+  if (effect.respond !== undefined) reportUnknownNames(effect.respond, reportIn(reportEffect, 'respond'));
   const patternSize = matchPatternSize(match);
   return {
     id: `${scenarioName}/${document.name}`,

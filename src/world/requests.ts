@@ -45,6 +45,7 @@ export const seenEffect = ({ id, effect: { respond, fault, hold } }: Rule, plan:
   fault,
   delayMs: plan.delayMs,
   limitLeftMs: plan.limitLeftMs,
+  nowMs: plan.facts.nowMs,
   garbage:
     fault?.kind === 'garbage' || hold !== null // its release may order this fault
       ? Array.from({ length: GARBAGE_BYTES }, (_, nth) => 128 + Math.floor(plan.draw(`garbage ${nth}`) * 128))

@@ -33,6 +33,15 @@ settlement:
   UPI: [{ to: SUCCESS, polls: 3 }, { to: REVERSED, at: "06:30" }]
 rate_limit: { max: 20, per: 1s }
 dialect: { extends: default, client_ref_id: { changed_body: replay } }
+outcomes:
+  - name: reversed
+    description: one in ten is reversed
+    match: { transfer_mode: NEFT, amount: { gt: 100 }, payout: { lte: 100 }, hours: { from: "22:00", to: "06:00" }, header: { x-team: blue } }
+    during: { from: 10m, for: 10s }
+    weighted: [{ weight: 9, timeline: [] }, { weight: 1, timeline: [{ to: REVERSED, after: 3d }] }]
+    utr: none
+    not_found: { for: 5s }
+  - { during: { until: 1h }, timeline: [{ to: FAILED, after: 1s }] }
 rules:
   - name: everything
     description: matches on everything
@@ -46,17 +55,20 @@ rules:
       transfer_mode: [IMPS, UPI]
       header: { x-team: blue }
       attempt: { gt: 1 }
+      payout: [1, 2]
       hours: { from: "22:00", to: "06:00" }
+    during: { from: 1m }
     skip: 1
     times: 2
     probability: 0.5
     effect:
       delay: { median: 300ms, sigma: 0.5 }
-      respond: { status: 500, code: OOPS, message: no, headers: { x-a: b }, body: { a: [1, null] } }
+      respond: { status: 500, code: OOPS, message: 'no {{amount}}', headers: { x-a: '{{txn_id}}' }, body: { a: [1, null, '{{now}}'] } }
       fault: { kind: slow-body, bytes_per_second: 10 }
       commit: true
       timeline: [{ to: FAILED, after: 1d }]
       not_found: { reads: 2 }
+      limit: { max: 3, per: 10s }
       stale: 10s
 `;
 
@@ -282,6 +294,76 @@ test.each([
     'seed:',
     '1:6 seed must be a text or a number; leave it out for the seed of the settings',
   ],
+  [
+    'an outcome that says nothing',
+    'outcomes: [{ name: a }]',
+    '1:12 outcomes[0] must have a timeline, weighted timelines, utr or not_found',
+  ],
+  [
+    'an outcome with two kinds of timelines',
+    'outcomes: [{ timeline: [], weighted: [{ weight: 1, timeline: [] }] }]',
+    'outcomes[0] must not have both a timeline and weighted timelines',
+  ],
+  [
+    'an outcome that depends on the attempt',
+    'outcomes: [{ match: { attempt: 1 }, timeline: [] }]',
+    '1:23 outcomes[0].match.attempt is not known here: known are client_ref_id,',
+  ],
+  [
+    'an outcome with a weight of 0',
+    'outcomes: [{ weighted: [{ weight: 0, timeline: [] }] }]',
+    '1:35 outcomes[0].weighted[0].weight must be greater than 0',
+  ],
+  [
+    'an outcome that goes where no payout can',
+    'outcomes: [{ weighted: [{ weight: 1, timeline: [{ to: FAILED, after: 1s }, { to: SUCCESS, after: 2s }] }] }]',
+    'outcomes[0].weighted[0].timeline[1].to cannot go to SUCCESS: the payout is FAILED at that point',
+  ],
+  [
+    'an outcome that sets the UTR twice',
+    'outcomes: [{ timeline: [{ to: SUCCESS, after: 1s, utr: none }], utr: 3s }]',
+    'outcomes[0].utr must not be given where a step of a timeline has utr',
+  ],
+  [
+    'an outcome with the name of a rule',
+    'outcomes: [{ name: a, utr: none }]\nrules: [{ name: a, effect: { delay: 1s } }]',
+    '2:17 rules[0].name must differ from the names of the outcomes: a is taken',
+  ],
+  [
+    'a rule with the name that an outcome has by its place',
+    'outcomes: [{ utr: none }]\nrules: [{ name: outcome-1, effect: { delay: 1s } }]',
+    'rules[0].name must differ from the names of the outcomes: outcome-1 is taken',
+  ],
+  [
+    'a window of nothing',
+    'outcomes: [{ during: {}, utr: none }]',
+    '1:22 outcomes[0].during must have from, for or until',
+  ],
+  [
+    'a window with two ends',
+    'rules: [{ name: a, during: { for: 1s, until: 2s }, effect: { delay: 1s } }]',
+    'rules[0].during must not have both for and until',
+  ],
+  [
+    'a window that ends before it begins',
+    'rules: [{ name: a, during: { from: 2m, until: 2m }, effect: { delay: 1s } }]',
+    'rules[0].during must be a window that ends after it begins',
+  ],
+  [
+    'a balance that has a reference',
+    'rules: [{ name: a, match: { route: balance, payout: 1 }, effect: { delay: 1s } }]',
+    'rules[0].match.payout can never match: only initiate and status requests have it',
+  ],
+  [
+    'a limit of a rule of 0',
+    'rules: [{ name: a, effect: { limit: { max: 0, per: 1s } } }]',
+    'rules[0].effect.limit.max must be at least 1',
+  ],
+  [
+    'an answer that names nothing that a request has',
+    'rules: [{ name: a, effect: { respond: { status: 500, body: { about: "{{ref}}" } } } }]',
+    'rules[0].effect.respond.body.about names {{ref}}, which is not known here: known are client_ref_id,',
+  ],
   ['two documents', 'seed: 1\n---\nseed: 2', 'must be one document: here a second one begins'],
   [
     'an invalid header name',
@@ -336,6 +418,20 @@ test('validate reports every error of every file, in the order of the lines', ()
     'b.yaml:1:8 rules',
     'c.yaml: ok,',
     'd.yaml cannot',
+  ]);
+});
+
+test('an outcome that is wrong hides no error of the others, nor of the rules', () => {
+  const text = [
+    'outcomes:',
+    '  - { nam: a, utr: none }',
+    '  - { timeline: [{ to: FAILED, after: 1s }, { to: REVERSED, after: 2s }] }',
+    'rules: [{ name: A, effect: { delay: 1s } }]',
+  ].join('\n');
+  expect(problemsOf(text)).toEqual([
+    expect.stringContaining('2:7 outcomes[0].nam is not known here (did you mean name?)'),
+    expect.stringContaining('3:51 outcomes[1].timeline[1].to cannot go to REVERSED: the payout is FAILED'),
+    expect.stringContaining('4:17 rules[0].name must be a name'),
   ]);
 });
 
@@ -437,4 +533,18 @@ test('validate refuses a folder, and a scenarios folder may not have two files o
     code: 2,
     stderr: expect.stringMatching(/a\.yaml has the same name as .*a\.JSON: scenarios are chosen by name\n$/),
   });
+});
+
+test('a match that several rules and outcomes share is written once: YAML merges it with what each adds', () => {
+  const match = '{ route: initiate, beneficiary_ifsc: { prefix: HDFC } }';
+  const effect = '{ delay: 1ms }';
+  const text = [
+    'rules:',
+    `  - { name: a, match: &hdfc ${match}, effect: ${effect} }`,
+    `  - { name: b, match: { <<: *hdfc, attempt: 1 }, effect: ${effect} }`,
+    `  - { name: c, match: { <<: *hdfc, atempt: 1 }, effect: ${effect} }`,
+  ].join('\n');
+  expect(problemsOf(text)).toEqual([
+    expect.stringContaining('rules[2].match.atempt is not known here (did you mean attempt?)'),
+  ]);
 });

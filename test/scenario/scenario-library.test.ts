@@ -203,6 +203,38 @@ const STORIES: Record<string, (stage: Stage) => Promise<void>> = {
     }
     expect(await spent()).toBe(10 * (40 - refused.length));
     expect((await world.balance()).status).toBe(200);
+    expect(refused).toHaveLength(35);
+    await world.clock.advance('10s');
+    expect((await world.pay({ client_ref_id: 'order-40', amount: 10 })).status).toBe(200);
+  },
+  'hdfc-neft-at-night': async ({ world, state, spent }) => {
+    const HDFC = { transfer_mode: 'NEFT', beneficiary_ifsc: 'HDFC0000001', amount: 10 } as const;
+    const pay = (reference: string, change = {}) =>
+      world.pay({ ...HDFC, client_ref_id: reference, ...change });
+    expect((await pay('by-day')).status).toBe(200);
+    await world.clock.advance('4h'); // 20:00 in India
+    for (const change of [{ transfer_mode: 'IMPS' }, { beneficiary_ifsc: 'SBIN0000001' }] as const)
+      expect((await pay(`other-${JSON.stringify(change).length}`, change)).status).toBe(200);
+    const statuses = [await pay('a'), await pay('a'), await pay('b'), await pay('b')].map(
+      ({ status }) => status,
+    );
+    expect(statuses).toEqual([500, 200, 500, 429]);
+    const refused = await pay('c');
+    expect([refused.status, refused.headers.get('retry-after'), await state('c')]).toEqual([429, '10', 404]);
+    expect(await spent()).toBe(50);
+    await world.clock.advance('10s');
+    expect((await pay('c')).status).toBe(200); // its first attempt was the one that got 429
+    for (let nth = 0; nth < 60; nth += 1) {
+      if (nth % 3 === 0) await world.clock.advance('10s');
+      expect((await pay(`order-${nth}`)).status).toBe(500);
+    }
+    await world.clock.advance('40m');
+    for (let nth = 0; nth < 60; nth += 1) expect(await state(`order-${nth}`)).toBe('SUCCESS');
+    expect(await spent()).toBe(660);
+    await world.clock.advance('3d');
+    const reversed = (660 - (await spent())) / 10;
+    expect(reversed).toBeGreaterThanOrEqual(2);
+    expect(reversed).toBeLessThanOrEqual(14);
   },
   'server-error': async ({ world, state, spent }) => {
     for (let nth = 1; nth <= 3; nth += 1) expect((await world.pay()).status).toBe(500);

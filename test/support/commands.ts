@@ -12,7 +12,7 @@ export interface Act {
   readonly name: string;
 }
 
-/** A scenario whose future depends on everything a world remembers: seed, counters, reads, steps, references. */
+/** A scenario whose future depends on everything a world remembers: seed, counters, windows, reads, steps, references. */
 export const ENTANGLED: ScenarioInput = {
   wallet: { opening_balance: 100 },
   seed: 'entangled',
@@ -30,7 +30,26 @@ export const ENTANGLED: ScenarioInput = {
     RTGS: [],
   },
   dialect: { client_ref_id: { after_402: 'remember', changed_body: 'second_payout' } },
+  outcomes: [
+    { name: 'third', match: { payout: 3, amount: { lt: 50 } }, not_found: { reads: 1 } },
+    { name: 'early', match: { transfer_mode: ['IMPS', 'UPI'] }, during: { until: '400ms' }, utr: '10ms' },
+    {
+      name: 'either',
+      match: { transfer_mode: ['IMPS', 'RTGS'] },
+      weighted: [
+        { weight: 2, timeline: [{ to: 'SUCCESS', after: '50ms' }] },
+        { weight: 1, timeline: [{ to: 'FAILED', after: '60ms' }] },
+      ],
+      not_found: { for: '30ms' },
+    },
+  ],
   rules: [
+    {
+      name: 'busy',
+      match: { route: 'initiate', amount: { lt: 1 } },
+      during: { from: '100ms' },
+      effect: { limit: { max: 2, per: '500ms' }, commit: true },
+    },
     {
       name: 'twice',
       match: { route: 'initiate', transfer_mode: 'NEFT' },
@@ -70,7 +89,7 @@ const payment = fc.record({
 });
 
 /** Any valid timeline of up to three steps, by time or by reads. */
-const timeline: fc.Arbitrary<RuleInput['effect']['timeline']> = fc.constantFrom(
+const timeline: fc.Arbitrary<NonNullable<RuleInput['effect']['timeline']>> = fc.constantFrom(
   [],
   [{ to: 'SUCCESS', after: '0s' }],
   [{ to: 'FAILED', after: '70ms', utr: 'now' }],
@@ -84,6 +103,54 @@ const timeline: fc.Arbitrary<RuleInput['effect']['timeline']> = fc.constantFrom(
     { to: 'REVERSED', polls: 3 },
   ],
 );
+
+const notFound = fc.constantFrom({ reads: 1 }, { for: '20ms' });
+const partly = { requiredKeys: [] };
+
+/** Outcomes by mode, amount and draw, but not by what has come before. */
+export const anyOutcomes: fc.Arbitrary<NonNullable<ScenarioInput['outcomes']>> = fc.array(
+  fc
+    .record(
+      {
+        match: fc.constantFrom({ transfer_mode: 'NEFT' }, { client_ref_id: { suffix: '2' } }, {}),
+        during: fc.constantFrom({ until: '1s' }, { from: '1s' }),
+        weighted: fc.array(fc.record({ weight: fc.integer({ min: 1, max: 3 }), timeline }), {
+          minLength: 1,
+          maxLength: 3,
+        }),
+        not_found: notFound,
+      },
+      partly,
+    )
+    .map((outcome) => ('weighted' in outcome ? outcome : { ...outcome, utr: '15ms' })),
+  { maxLength: 4 },
+);
+
+/** Rules by request, attempt and draw, but not by what has come before. */
+export const anyRules: fc.Arbitrary<readonly RuleInput[]> = fc
+  .array(
+    fc.record({
+      match: fc.constantFrom(
+        { route: 'initiate', attempt: 1 },
+        { route: 'initiate', client_ref_id: { suffix: '3' } },
+        {},
+      ),
+      probability: fc.constantFrom(0.4, 1),
+      effect: fc.record(
+        {
+          respond: fc.constantFrom({ status: 500 }, { status: 200, headers: { 'x-a': '{{txn_id}}' } }),
+          fault: fc.constantFrom('connection-reset', 'malformed-json'),
+          commit: fc.boolean(),
+          timeline,
+          not_found: notFound,
+          delay: fc.constant('1ms'),
+        },
+        { requiredKeys: ['delay'] },
+      ),
+    }),
+    { maxLength: 4 },
+  )
+  .map((rules) => rules.map((rule, nth) => ({ ...rule, name: `rule-${nth}` }) as RuleInput));
 
 const rule = fc
   .record({ timeline, client_ref_id: reference, times: fc.option(fc.integer({ min: 1, max: 3 })) })

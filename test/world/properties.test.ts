@@ -2,7 +2,16 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Payout } from '../../src/contract/snapshot-lines.ts';
 import { brokenInvariants } from '../../src/world/ledger.ts';
-import { acts, anyAct, anyWork, ENTANGLED, run, type Act } from '../support/commands.ts';
+import {
+  acts,
+  anyAct,
+  anyOutcomes,
+  anyRules,
+  anyWork,
+  ENTANGLED,
+  run,
+  type Act,
+} from '../support/commands.ts';
 import { advance, balance, Core, initiate, load, save, START_MS, status } from '../support/core.ts';
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
@@ -41,6 +50,34 @@ test('money is conserved after every command, whatever is asked, and whenever', 
   expect(wrongMoney(new Core())).toEqual([]);
 });
 
+test('any outcomes and any rules: money is conserved, and the payouts of a parallel run are those of a serial one', () => {
+  fc.assert(
+    fc.property(
+      anyOutcomes,
+      anyRules,
+      fc.array(fc.nat(1000), { minLength: 8, maxLength: 8 }),
+      (outcomes, rules, at) => {
+        const references = at.map((_, nth) => `order-${nth}`);
+        const end = (order: readonly string[]) => {
+          const world = new Core({ outcomes, rules }, { openingBalancePaise: 100_000, settlement: 'demo' });
+          for (const _attempt of [1, 2, 3]) {
+            for (const reference of order) {
+              world.pay(reference, { transfer_mode: reference.endsWith('1') ? 'NEFT' : 'IMPS' });
+              world.submit(status({ client_ref_id: reference }));
+            }
+            expect(wrongMoney(world)).toEqual([]);
+          }
+          world.submit(advance({ until: 'idle' }));
+          expect(wrongMoney(world)).toEqual([]);
+          return world.state.payouts.toSorted((a, b) => a.clientRefId.localeCompare(b.clientRefId));
+        };
+        const shuffled = references.toSorted((a, b) => at[Number(a.slice(6))]! - at[Number(b.slice(6))]!);
+        expect(end(shuffled)).toEqual(end(references));
+      },
+    ),
+  );
+});
+
 test('one long wait equals the same wait cut anywhere, whether time passes or a clock is moved', () => {
   fc.assert(
     fc.property(acts(anyWork), fc.array(fc.nat(4000)), fc.boolean(), (history, cuts, isMoved) => {
@@ -61,9 +98,12 @@ test('one long wait equals the same wait cut anywhere, whether time passes or a 
   );
 });
 
+const COUNTS_ARRIVALS: ReadonlySet<string> = new Set(['busy', 'twice', 'stale', 'third']);
+
 test('requests on a frozen clock end the same in whatever order they come, when the balance covers all', () => {
-  const rules = ENTANGLED.rules!.filter(({ name }) => name !== 'twice' && name !== 'stale'); // they count arrivals
-  const document = { ...ENTANGLED, rules, wallet: { opening_balance: 1_000_000 } };
+  const rules = ENTANGLED.rules!.filter(({ name }) => !COUNTS_ARRIVALS.has(name));
+  const outcomes = ENTANGLED.outcomes!.filter(({ name }) => !COUNTS_ARRIVALS.has(name!));
+  const document = { ...ENTANGLED, outcomes, rules, wallet: { opening_balance: 1_000_000 } };
   const requests = fc.array(
     fc.record({
       client_ref_id: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'),

@@ -4,11 +4,13 @@ import type { Dialect } from '../../contract/dialect.ts';
 import { Refusal } from '../../contract/errors.ts';
 import { retryAfterSeconds } from '../../scenario/rate-window.ts';
 import { replacesBody, type Respond } from '../../scenario/rule.ts';
+import { asItIs, filled, filledBody, filledHeaders } from '../../scenario/template.ts';
 import type { Answer, SeenEffect } from '../../world/request/request-result.ts';
 import { noteAnswer, setSandboxHeader, updateJournal } from '../exchange-record.ts';
 import { JSON_TYPE } from '../limits/json-body.ts';
 import type { Waiting } from '../limits/unread-answers.ts';
 import { errorBody, refuse, sendText } from '../refusals.ts';
+import { requestValues } from './request-values.ts';
 import { breakWire, heldBack } from './wire-faults.ts';
 
 /** What the interface calls the statuses that it lists, and the code that our catalogue has for them. */
@@ -27,7 +29,7 @@ const ONE_SECOND = 1000;
 function usualHeaders(
   status: number,
   { rate_limit: rows }: Dialect,
-  limitLeftMs: number | null,
+  { limitLeftMs }: SeenEffect,
 ): Readonly<Record<string, string>> {
   if (status === 401) return { 'www-authenticate': 'Bearer' };
   return status === 429 && rows.retry_after === 'seconds'
@@ -90,37 +92,46 @@ function confineScripts(reply: FastifyReply): void {
 
 /** Writes status and headers into the reply. @returns the body */
 function writeAnswer(
-  { respond: ordered, limitLeftMs }: SeenEffect,
+  effect: SeenEffect,
   answer: Answer,
   normalBody: () => object,
   reply: FastifyReply,
 ): string {
-  if (ordered !== null && replacesBody(ordered)) return writeOrdered(ordered, limitLeftMs, reply);
+  const { respond: ordered } = effect;
+  if (ordered !== null && replacesBody(ordered)) return writeOrdered(ordered, effect, answer, reply);
   if (answer.kind === 'refused') {
     return refuse(new Refusal(answer.refusal.code, answer.refusal.details), reply); // 402 and the like are answers too
   }
   const text = answer.kind === 'none' ? '' : (reply.serialize(normalBody()) as string);
   void reply.type(JSON_TYPE);
-  if (ordered !== null) void reply.code(ordered.status).headers(ordered.headers ?? {});
+  if (ordered === null) return text;
+  const values = requestValues(reply, answer, effect);
+  void reply.code(ordered.status).headers(filledHeaders(ordered.headers ?? {}, values));
   return text;
 }
 
 /** Writes the answer that a rule orders in the place of the normal one. @returns its body */
 function writeOrdered(
-  { status, body, headers, code: orderedCode, message: orderedMessage }: Respond,
-  limitLeftMs: number | null,
+  { status, body, headers = {}, code: orderedCode, message: orderedMessage }: Respond,
+  effect: SeenEffect,
+  answer: Answer,
   reply: FastifyReply,
 ): string {
   const { dialect } = reply.request;
-  void reply.code(status).headers({ ...usualHeaders(status, dialect, limitLeftMs), ...headers });
+  const values = requestValues(reply, answer, effect);
+  void reply.code(status);
+  void reply.headers({ ...usualHeaders(status, dialect, effect), ...filledHeaders(headers, values) });
   if (body !== undefined) {
     reply.ordered = { code: status >= 400 ? orderedCode : undefined };
     const isText = typeof body === 'string';
     if (!reply.hasHeader('content-type')) void reply.type(isText ? 'text/plain; charset=utf-8' : JSON_TYPE);
-    return isText ? body : JSON.stringify(body);
+    return filledBody(body, values, String(reply.getHeader('content-type')));
   }
   const code = orderedCode ?? LISTED[status]?.code ?? `HTTP_${status}`;
-  const message = orderedMessage ?? LISTED[status]?.message ?? STATUS_CODES[status] ?? 'Error';
+  const message =
+    orderedMessage === undefined
+      ? (LISTED[status]?.message ?? STATUS_CODES[status] ?? 'Error')
+      : filled(orderedMessage, values, asItIs);
   reply.ordered = { code };
   const { text, contentType } = errorBody({ status, code, message }, dialect.errors);
   if (contentType !== null && !reply.hasHeader('content-type')) void reply.type(contentType);

@@ -23,6 +23,7 @@ import type { Waiting } from '../limits/unread-answers.ts';
 import { invalidRequest, operation } from '../route-schemas.ts';
 import { applyEffect } from './apply-effect.ts';
 import { untilReleased } from './held-request.ts';
+import { timestamp } from './request-values.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -53,12 +54,6 @@ function checkRails(body: InitiateRequest, reply: FastifyReply): void {
   if (warnings.length === 0) return;
   request.warnings = warnings;
   setSandboxHeader(reply, 'x-sandbox-warning', warnings.join('; '));
-}
-
-/** ISO 8601 in UTC, with milliseconds or whole seconds. */
-function timestamp(atMs: number, { answers }: Dialect): string {
-  const text = new Date(atMs).toISOString();
-  return answers.timestamps === 'seconds' ? text.replace(/\.\d+/, '') : text;
 }
 
 function payoutOf(answer: Answer): Payout {

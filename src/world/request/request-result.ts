@@ -30,6 +30,8 @@ export interface SeenEffect extends Pick<Effect, 'respond' | 'fault'> {
   readonly delayMs: number;
   /** How long its limit still refuses requests, in ms of world time; null for a rule without a limit. */
   readonly limitLeftMs: number | null;
+  /** World time when the request was handled, ms since the epoch. */
+  readonly nowMs: number;
   /** The bytes of the fault `garbage`, from 0 to 255; empty for all others. */
   readonly garbage: readonly number[];
 }

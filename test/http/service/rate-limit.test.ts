@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { PAYOUT, sandboxFor } from '../../support/sandbox.ts';
+import { PAYOUT, sandboxFor, type Client } from '../../support/sandbox.ts';
 
 const times = <T>(count: number, make: (nth: number) => T): T[] =>
   Array.from({ length: count }, (_, nth) => make(nth));
@@ -100,4 +100,87 @@ test('a reset clears the rate limit of a world', async () => {
   expect((await world.pay({ client_ref_id: 'order-2' })).status).toBe(429);
   await world.world.reset();
   expect((await world.pay()).status).toBe(200);
+});
+
+/** Sends an initiate until it is taken, and waits as long as each 429 says. @returns the answers, and how long it waited */
+async function payWithRetries(world: Client, reference: string, wait: (seconds: number) => Promise<unknown>) {
+  const statuses: number[] = [];
+  for (let waited = 0; ;) {
+    const { status, headers } = await world.pay({ client_ref_id: reference });
+    statuses.push(status);
+    if (status !== 429 || statuses.length === 5) return { statuses, waited };
+    const seconds = Number(headers.get('retry-after'));
+    waited += seconds;
+    await wait(seconds);
+  }
+}
+
+test('the limit of a scenario is in world time: a client that waits for Retry-After on the clock of its world is served', async () => {
+  const { client } = await sandboxFor({
+    scenario: { rate_limit: '3/10s' },
+    clock: '2026-01-15T10:30:00Z',
+    rateLimit: 'off',
+  });
+  const world = client();
+  for (const nth of [1, 2, 3]) expect((await world.pay({ client_ref_id: `order-${nth}` })).status).toBe(200);
+  await world.clock.advance('2500ms');
+  const patient = await payWithRetries(world, 'order-4', (seconds) => world.clock.advance(`${seconds}s`));
+  expect(patient).toEqual({ statuses: [429, 200], waited: 8 });
+  for (const nth of [5, 6]) await world.pay({ client_ref_id: `order-${nth}` });
+  const hasty = await payWithRetries(world, 'order-7', () => world.clock.advance('1s'));
+  expect(hasty.statuses).toEqual([429, 429, 429, 429, 429]);
+});
+
+test('a request past the limit of a scenario is in the journal with its reference, its body and the limit', async () => {
+  const { client } = await sandboxFor({ scenario: { rate_limit: '1/1h' } });
+  const world = client();
+  await world.pay();
+  const refused = await world.pay({ client_ref_id: 'order-2' });
+  expect(refused).toMatchObject({ status: 429, body: { code: 'RATE_LIMITED' } });
+  expect(refused.headers.get('x-sandbox-limit')).toBe('rate_limit of inline');
+  const requests = await world.world.requests({ client_ref_id: 'order-2' });
+  expect(requests).toMatchObject([
+    {
+      client_ref_id: 'order-2',
+      request: { body: { amount: PAYOUT.amount } },
+      answer: { status: 429 },
+      limit: 'rate_limit of inline',
+      committed: false,
+    },
+  ]);
+  expect((await world.pay({ client_ref_id: 'order-3', amount: 0 })).status).toBe(400);
+});
+
+test('a limit of a rule answers 429 with Retry-After and names the rule, and a reserved answer has it too', async () => {
+  const limit = { max: 1, per: '90s' };
+  const { client } = await sandboxFor({
+    clock: '2026-01-15T10:30:00Z',
+    scenario: {
+      rules: [
+        { name: 'busy', match: { route: 'initiate' }, effect: { limit } },
+        {
+          name: 'page',
+          match: { route: 'balance' },
+          effect: { limit, respond: { status: 429, body: 'slow down' } },
+        },
+      ],
+    },
+  });
+  const world = client();
+  expect([(await world.pay()).status, (await world.balance()).status]).toEqual([200, 200]);
+  await world.clock.advance('500ms');
+  const refused = await world.pay({ client_ref_id: 'order-2' });
+  expect(refused).toMatchObject({
+    status: 429,
+    body: { code: 'RATE_LIMITED', message: 'Too many requests: 1 per 90s are taken' },
+  });
+  const page = await world.balance();
+  expect(page.text).toBe('slow down');
+  for (const { headers } of [refused, page]) expect(headers.get('retry-after')).toBe('90');
+  expect([refused, page].map(({ headers }) => headers.get('x-sandbox-rule'))).toEqual([
+    'inline/busy',
+    'inline/page',
+  ]);
+  await world.clock.advance('90s');
+  expect((await world.pay({ client_ref_id: 'order-2' })).status).toBe(200);
 });

@@ -6,17 +6,31 @@ const statusesOf = (answers: readonly { status: number }[]): readonly number[] =
   answers.map(({ status }) => status).toSorted((a, b) => a - b);
 
 describe.skipIf(inject('storeUrl') === '')('limits of servers that share a store', () => {
-  test('the rate limit counts the requests of a key at all servers, and begins anew with a reset', async () => {
-    const { clients } = await serversFor(3, { rateLimit: '4/1h' });
-    const worlds = clients();
-    const pay = () =>
-      Promise.all(
-        Array.from({ length: 6 }, (_, nth) => worlds[nth % 3]!.pay({ client_ref_id: `order-${nth}` })),
-      );
-    expect(statusesOf(await pay())).toEqual([200, 200, 200, 200, 429, 429]);
-    await worlds[0]!.world.reset();
-    expect(statusesOf(await pay())).toEqual([200, 200, 200, 200, 429, 429]);
-  });
+  test.each([
+    ['rate limit of the servers', { rateLimit: '4/1h' }],
+    ['rate limit of a scenario', { scenario: { rate_limit: '4/1h' } }],
+    [
+      'limit of a rule',
+      {
+        scenario: {
+          rules: [{ name: 'busy', match: { route: 'initiate' }, effect: { limit: { max: 4, per: '1h' } } }],
+        },
+      },
+    ],
+  ] as const)(
+    'a %s counts the requests of a key at all servers, and begins anew with a reset',
+    async (_what, settings) => {
+      const { clients } = await serversFor(3, settings);
+      const worlds = clients();
+      const pay = () =>
+        Promise.all(
+          Array.from({ length: 6 }, (_, nth) => worlds[nth % 3]!.pay({ client_ref_id: `order-${nth}` })),
+        );
+      expect(statusesOf(await pay())).toEqual([200, 200, 200, 200, 429, 429]);
+      await worlds[0]!.world.reset();
+      expect(statusesOf(await pay())).toEqual([200, 200, 200, 200, 429, 429]);
+    },
+  );
 
   test('a wallet that is full of transactions is full at every server', async () => {
     const { clients } = await serversFor(2, { maxTransactions: 3 });

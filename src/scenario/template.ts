@@ -1,0 +1,98 @@
+import { suggestion } from '../contract/suggestion.ts';
+import type { Report } from './planned-timeline.ts';
+import type { Respond } from './rule.ts';
+
+/**
+ * Answers that are built from the request: `{{client_ref_id}}` in a text of `respond` is replaced by what the request says.
+ * There is no logic, and what is filled in is not looked at again.
+ */
+
+/** What a text can name. A name that the request has nothing for gives an empty text. */
+export const TEMPLATE_NAMES = [
+  'client_ref_id',
+  'txn_id',
+  'beneficiary_name',
+  'beneficiary_account',
+  'beneficiary_ifsc',
+  'amount',
+  'transfer_mode',
+  'remarks',
+  'status',
+  'utr',
+  'attempt',
+  'now',
+  'request_id',
+] as const;
+type TemplateName = (typeof TEMPLATE_NAMES)[number];
+
+/** What is known of a request, by the names of templates. */
+export type TemplateValues = Readonly<Partial<Record<TemplateName, string | number | null | undefined>>>;
+
+const PLACEHOLDER = /\{\{([^{}]*)\}\}/g;
+/** Of a longer value only so much is filled in, so that the size of an answer is bounded: only `remarks` can be longer. */
+const LONGEST_VALUE = 200;
+
+type Escape = (text: string) => string;
+
+/** Fills the values into a text, each escaped. */
+export const filled = (text: string, values: TemplateValues, escape: Escape): string =>
+  text.replaceAll(PLACEHOLDER, (_placeholder, name: string) => {
+    const value = String(values[name.trim() as TemplateName] ?? '');
+    return escape(value.slice(0, LONGEST_VALUE).toWellFormed());
+  });
+
+const HTML_ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+export const asItIs: Escape = (text) => text;
+const asHtml: Escape = (text) => text.replaceAll(/[&<>"']/g, (character) => HTML_ENTITIES[character]!);
+const insideJson: Escape = (text) => JSON.stringify(text).slice(1, -1);
+/** Percent-encodes what a header cannot hold. */
+const asHeader: Escape = (text) => text.replaceAll(/[^\x20-\x7e]/gu, encodeURIComponent);
+
+const escapeFor = (contentType: string): Escape => {
+  if (/json/i.test(contentType)) return insideJson;
+  return /html|xml/i.test(contentType) ? asHtml : asItIs;
+};
+
+/** The headers of an answer. */
+export const filledHeaders = (
+  headers: NonNullable<Respond['headers']>,
+  values: TemplateValues,
+): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(headers).map(([name, text]) => [name, filled(text, values, asHeader)]));
+
+/** The text of a body: a text is escaped as its content type wants it, the texts of an object as JSON. */
+export function filledBody(
+  body: NonNullable<Respond['body']>,
+  values: TemplateValues,
+  contentType: string,
+): string {
+  if (typeof body === 'string') return filled(body, values, escapeFor(contentType));
+  const escape = /html|xml/i.test(contentType) ? asHtml : asItIs;
+  return JSON.stringify(body, (_key, value: unknown) =>
+    typeof value === 'string' ? filled(value, values, escape) : value,
+  );
+}
+
+/** Reports names that no request has. */
+export function reportUnknownNames({ message, headers, body }: Respond, report: Report): void {
+  const look = (value: unknown, path: readonly PropertyKey[]): void => {
+    if (typeof value === 'object' && value !== null) {
+      const isList = Array.isArray(value);
+      for (const [key, part] of Object.entries(value)) look(part, [...path, isList ? Number(key) : key]);
+    }
+    if (typeof value !== 'string') return;
+    const names = [...value.matchAll(PLACEHOLDER)].map(([, name]) => name!.trim());
+    const unknown = names.find((name) => !TEMPLATE_NAMES.some((known) => known === name));
+    if (unknown === undefined) return;
+    const hint = suggestion(unknown, TEMPLATE_NAMES) || `: known are ${TEMPLATE_NAMES.join(', ')}`;
+    report(path, `names {{${unknown}}}, which is not known here${hint}`);
+  };
+  look({ message, headers, body }, []);
+}
