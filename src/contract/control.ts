@@ -131,7 +131,7 @@ export const HeldQuery = z.strictObject({
     .describe('How long to wait for them, in wall time'),
 });
 
-export const HeldId = queryNumber(1, Number.MAX_SAFE_INTEGER).describe('The id of a held request');
+export const HeldId = z.string().describe('The id of a held request');
 
 export const ReleaseRequest = z
   .strictObject({ respond: Respond.optional(), fault: Fault.optional() })

@@ -20,7 +20,7 @@ export function instantMs(text: string): number | undefined {
 }
 
 /** How a message describes a time. */
-export const INSTANT_FORM = 'an ISO 8601 time such as 2026-12-01T00:00:00Z or 2026-12-01T05:30:00+05:30';
+const INSTANT_FORM = 'an ISO 8601 time such as 2026-12-01T00:00:00Z or 2026-12-01T05:30:00+05:30';
 
 const NO_INSTANT = `must be ${INSTANT_FORM}`;
 

@@ -236,7 +236,12 @@ export const OutcomeDocument = z
     during: During.optional(),
     timeline: Timeline.optional(),
     weighted: z
-      .array(z.strictObject({ weight: z.number().gt(0, { error: 'must be greater than 0' }).max(LARGEST_WEIGHT), timeline: Timeline }))
+      .array(
+        z.strictObject({
+          weight: z.number().gt(0, { error: 'must be greater than 0' }).max(LARGEST_WEIGHT),
+          timeline: Timeline,
+        }),
+      )
       .min(1)
       .max(20)
       .optional()

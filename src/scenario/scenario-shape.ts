@@ -46,7 +46,7 @@ const LISTS = {
   outcomes: { items: z.array(OutcomeDocument), readable: readOutcome },
   rules: {
     items: z.array(RuleDocument),
-    readable(input: unknown, index: number): RuleDocument {
+    readable: (input: unknown, index: number): RuleDocument => {
       const rule = readRule(input);
       return { ...rule, name: rule.name ?? `unreadable-${index}`, effect: rule.effect ?? {} };
     },

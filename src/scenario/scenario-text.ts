@@ -133,7 +133,12 @@ const TOO_NESTED = `must not be nested deeper than ${MAX_NESTING} levels`;
 /** Reads YAML or JSON. */
 export function readText(text: string): TextRead {
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false, merge: true });
+  const document = parseDocument(text, {
+    lineCounter: lines,
+    prettyErrors: false,
+    uniqueKeys: false,
+    merge: true,
+  });
   const { entries, faults } = entriesOf(document);
   const placeAt = (offset: number): Problem['place'] => {
     const { line, col } = lines.linePos(offset);

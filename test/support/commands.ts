@@ -122,7 +122,7 @@ export const anyOutcomes: fc.Arbitrary<NonNullable<ScenarioInput['outcomes']>> =
       },
       partly,
     )
-    .map((outcome) => ('weighted' in outcome ? outcome : { ...outcome, utr: '15ms' })),
+    .map((outcome) => ('weighted' in outcome ? outcome : Object.assign({ utr: '15ms' }, outcome))),
   { maxLength: 4 },
 );
 
@@ -150,7 +150,7 @@ export const anyRules: fc.Arbitrary<readonly RuleInput[]> = fc
     }),
     { maxLength: 4 },
   )
-  .map((rules) => rules.map((rule, nth) => ({ ...rule, name: `rule-${nth}` }) as RuleInput));
+  .map((rules) => rules.map((rule, nth) => ({ ...rule, name: `rule-${nth}` })));
 
 const rule = fc
   .record({ timeline, client_ref_id: reference, times: fc.option(fc.integer({ min: 1, max: 3 })) })

@@ -60,7 +60,7 @@ test('any outcomes and any rules: money is conserved, and the payouts of a paral
         const references = at.map((_, nth) => `order-${nth}`);
         const end = (order: readonly string[]) => {
           const world = new Core({ outcomes, rules }, { openingBalancePaise: 100_000, settlement: 'demo' });
-          for (const _attempt of [1, 2, 3]) {
+          for (let attempt = 1; attempt <= 3; attempt += 1) {
             for (const reference of order) {
               world.pay(reference, { transfer_mode: reference.endsWith('1') ? 'NEFT' : 'IMPS' });
               world.submit(status({ client_ref_id: reference }));

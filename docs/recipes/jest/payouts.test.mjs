@@ -1,7 +1,7 @@
+import { pay, salary, statusOf } from '../../examples/payout-client.mjs'; // the client under test: yours
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startSandbox } from 'payout-sandbox';
 import { matchers } from 'payout-sandbox/matchers';
-import { pay, salary, statusOf } from '../../examples/payout-client.mjs'; // the client under test: yours
 
 expect.extend(matchers);
 

@@ -70,7 +70,9 @@ export const heldRoutes: ControlRoutes = async (app, { wallClock }) => {
       params: z.object({ id: HeldId }),
       body: ReleaseRequest,
     }),
-    async ({ params: { id }, body, world }) => {
+    async ({ params, body, world }) => {
+      const id = Number(params.id);
+      if (!Number.isSafeInteger(id)) throw new Refusal('HELD_NOT_FOUND');
       const fault = body?.fault === undefined ? null : faultOf(body.fault);
       const order = { respond: body?.respond ?? null, fault };
       return heldRequestAnswer(await world.submit({ kind: 'release', id, order }));

@@ -67,6 +67,8 @@ const BODIES: Readonly<Record<string, unknown>> = {
   'POST /_sandbox/rules': { effect: { respond: { status: 500 } } },
   'DELETE /_sandbox/rules': undefined,
   'DELETE /_sandbox/rules/{name}': undefined,
+  'GET /_sandbox/held': undefined,
+  'POST /_sandbox/held/{id}/release': undefined,
   'GET /_sandbox/requests': undefined,
   'DELETE /_sandbox/requests': undefined,
   'POST /_sandbox/requests/verify': { match: {} },

@@ -133,7 +133,7 @@ const STORY: readonly Turn[] = [
   ['resetClock'],
   ['resumeClock', undefined, (answer) => ({ ...answer, now: '2026-01-15T10:30:00.000Z' })],
   ['listHeld', () => ({ query: { count: 1, within: '10s' } })],
-  ['releaseHeld', () => ({ path: { id: 1 }, bodies: { lost: { fault: 'connection-reset' } } })],
+  ['releaseHeld', () => ({ path: { id: '1' }, bodies: { lost: { fault: 'connection-reset' } } })],
   ['listWorlds'],
   ['instructRefereeForAll', () => ({ bodies: { field: { intent: 'beneficiary_account' } } })],
   ['judgeClients', () => ({ query: { format: 'json' } })],
