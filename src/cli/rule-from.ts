@@ -6,8 +6,8 @@ import { TrafficError } from '../referee/har.ts';
 import { savedTraffic } from '../referee/saved-traffic.ts';
 import { scenarioText } from '../scenario/scenario-text.ts';
 import { SettingsError } from '../settings.ts';
-import { readText } from './conduct-options.ts';
 import { EXIT_OK, say } from './output.ts';
+import { textOfFile } from './project-settings.ts';
 
 export interface RuleFromFlags {
   readonly url?: string;
@@ -16,7 +16,7 @@ export interface RuleFromFlags {
 
 function savedEntries(file: string): readonly JournalEntry[] {
   try {
-    return savedTraffic(readText('rule-from', file)).requests;
+    return savedTraffic(textOfFile('rule-from', file)).requests;
   } catch (error) {
     if (!(error instanceof TrafficError)) throw error;
     throw new SettingsError(`${file} cannot be used: ${error.message}`, { cause: error });
