@@ -136,7 +136,12 @@ test('an entry of the HAR has every part that HAR 1.2 requires', async () => {
 /** What a client sees of an answer, and whether its payout happened. */
 async function outcomeOf(world: World, reference: string) {
   const got = await world.pay({ client_ref_id: reference }).then(
-    ({ status, headers, body }) => ({ status, body, retryAfter: headers.get('retry-after') }),
+    ({ status, headers, body }) => ({
+      status,
+      body,
+      type: headers.get('content-type'),
+      retryAfter: headers.get('retry-after'),
+    }),
     (error: Error) => error.message,
   );
   return { got, payouts: (await world.transactions()).length };
