@@ -1,4 +1,4 @@
-import type { ExpectedRequest } from './client/expectation.ts';
+import { callerFrames, ExpectationError, type ExpectedRequest } from './client/expectation.ts';
 import type { TestWorld } from './client/test-world.ts';
 import type { TransactionAnswer } from './contract/control-answers.ts';
 
@@ -30,10 +30,18 @@ type ConductSettings = Parameters<TestWorld['expectGoodConduct']>[0];
 export type ExpectedPayout = Partial<Readonly<Omit<TransactionAnswer, 'timeline' | 'legal'>>>;
 
 /** By name: a suite may load this module and the library in different module systems, with classes of their own. */
-const isNamed = (error: unknown, name: string): error is Error =>
-  error instanceof Error && error.name === name;
+const isNamed = (error: unknown, name: string): boolean => error instanceof Error && error.name === name;
 
-const verdict = (pass: boolean, message: string): Verdict => ({ pass, message: () => message });
+/**
+ * The end of a matcher. One that fails throws its own error: that of vitest has no stack after an `await`, so it would not show
+ * the line of the test.
+ *
+ * @param message for a matcher that fails: it is so although it should not be, or the other way round
+ */
+function settled({ isNot = false }: Asked, pass: boolean, message: string, frames: string): Verdict {
+  if (pass === isNot) throw new ExpectationError(message, frames);
+  return { pass, message: () => message };
+}
 
 async function toHaveReceived(
   this: Asked,
@@ -41,16 +49,15 @@ async function toHaveReceived(
   match: ExpectedRequest = {},
   { times }: ReceivedOptions = {},
 ): Promise<Verdict> {
+  const frames = callerFrames();
   if (times !== undefined) {
     const { passed, message } = await world.verify({ match, count: { exactly: times } });
-    return verdict(
-      passed,
-      passed ? message.replace('expected ', 'expected any other number of requests than ') : message,
-    );
+    const unwanted = message.replace('expected ', 'expected any other number of requests than ');
+    return settled(this, passed, passed ? unwanted : message, frames);
   }
   const isNone = this.isNot === true; // then the message is about none, with the requests that came
   const { passed, message } = await world.verify({ match, count: isNone ? { exactly: 0 } : { at_least: 1 } });
-  return verdict(passed !== isNone, message);
+  return settled(this, passed !== isNone, message, frames);
 }
 
 async function toHavePayout(
@@ -59,11 +66,12 @@ async function toHavePayout(
   reference: string,
   expected: ExpectedPayout = {},
 ): Promise<Verdict> {
+  const frames = callerFrames();
   let payout: TransactionAnswer;
   try {
     payout = await world.payout(reference);
   } catch (error) {
-    if (isNamed(error, 'ExpectationError')) return verdict(false, error.message);
+    if (isNamed(error, 'ExpectationError')) return settled(this, false, (error as Error).message, frames);
     throw error;
   }
   const fields = Object.entries(expected) as [keyof ExpectedPayout, unknown][];
@@ -73,25 +81,30 @@ async function toHavePayout(
       ([field, value]) => `${field} is ${JSON.stringify(payout[field])}, expected ${JSON.stringify(value)}`,
     );
   if (misses.length > 0) {
-    return verdict(false, `the payout ${reference} has other values: ${misses.join('; ')}\n${payout.reason}`);
+    const message = `the payout ${reference} has other values: ${misses.join('; ')}\n${payout.reason}`;
+    return settled(this, false, message, frames);
   }
   const values = fields.map(([field, value]) => `${field} ${JSON.stringify(value)}`).join(', ');
-  return verdict(
-    true,
+  const message =
     values === ''
       ? `there is a payout ${reference}, which was not expected: ${payout.reason}`
-      : `the payout ${reference} was expected not to have ${values}`,
-  );
+      : `the payout ${reference} was expected not to have ${values}`;
+  return settled(this, true, message, frames);
 }
 
-async function toHaveGoodConduct(world: TestWorld, settings: ConductSettings = {}): Promise<Verdict> {
+async function toHaveGoodConduct(
+  this: Asked,
+  world: TestWorld,
+  settings: ConductSettings = {},
+): Promise<Verdict> {
+  const frames = callerFrames();
   try {
     await world.expectGoodConduct(settings);
   } catch (error) {
     if (isNamed(error, 'SandboxError')) throw error; // an invalid setting says nothing about the client
-    return verdict(false, (error as Error).message);
+    return settled(this, false, (error as Error).message, frames);
   }
-  return verdict(true, 'the client of this world behaved well, which was not expected');
+  return settled(this, true, 'the client of this world behaved well, which was not expected', frames);
 }
 
 /** For `expect.extend`. */

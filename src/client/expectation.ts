@@ -7,10 +7,8 @@ export type ExpectedRequest = NonNullable<VerifyRequest['match']>;
 /** What a test expected of a world and did not find. The message says what was there instead. */
 export class ExpectationError extends Error {
   static {
-    // the name of the class is shortened in the build; on the prototype, runners do not print it as a property
-    for (const named of [ExpectationError, ExpectationError.prototype]) {
-      Object.defineProperty(named, 'name', { value: 'ExpectationError' });
-    }
+    // on the prototype: runners print the properties of an error itself
+    Object.defineProperty(ExpectationError.prototype, 'name', { value: 'ExpectationError' });
   }
 
   /** @param frames where the test made the call: `callerFrames()` */

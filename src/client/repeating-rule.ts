@@ -5,7 +5,7 @@ import type { RuleRequest } from '../contract/control.ts';
 export type NamedRule = RuleRequest & { readonly name: string };
 
 type Effect = RuleRequest['effect'];
-type Respond = Extract<Effect['respond'], object>;
+type Respond = Exclude<NonNullable<Effect['respond']>, number>;
 type Fault = Extract<Effect['fault'], string>;
 
 /** The faults that leave nothing of an answer to repeat. */

@@ -149,7 +149,7 @@ test('waitFor moves a frozen clock to the moment of the state, and no further', 
 test('waitFor on a running clock waits for a payout that is not yet made, and for its state', async () => {
   const world = await worldFor();
   await world.use({ settlement: { IMPS: [{ to: 'SUCCESS', after: '50ms' }] } });
-  const waiting = world.waitFor('order-1', 'SUCCESS');
+  const waiting = world.waitFor('order-1', 'SUCCESS', { timeoutMs: 60_000 });
   await world.pay({ client_ref_id: 'order-1' });
   expect((await waiting).status).toBe('SUCCESS');
 });
