@@ -46,7 +46,7 @@ const LISTS = {
   outcomes: { items: z.array(OutcomeDocument), readable: readOutcome },
   rules: {
     items: z.array(RuleDocument),
-    readable(input: unknown, index: number): RuleDocument {
+    readable: (input: unknown, index: number): RuleDocument => {
       const rule = readRule(input);
       return { ...rule, name: rule.name ?? `unreadable-${index}`, effect: rule.effect ?? {} };
     },
@@ -55,7 +55,7 @@ const LISTS = {
 const LIST_NAMES = Object.keys(LISTS) as (keyof typeof LISTS)[];
 
 /** A scenario document as far as it can be read, and what is wrong with its shape. */
-export interface ScenarioShape {
+interface ScenarioShape {
   readonly document: ScenarioDocument;
   readonly issues: readonly Issue[];
 }
