@@ -208,6 +208,25 @@ const CASES = {
     run: (sandbox) => ask(sandbox, 'POST', '/_sandbox/clock/advance', '{"until":"idle"}'),
     end: (sockets) => sockets.forEach((socket) => socket.destroy()),
   },
+  'GET scenario with 5,000 rules': {
+    prepare: async (sandbox) =>
+      restore(sandbox, await changedSnapshot(sandbox, withScenario({ rules: shortRules(5000) }))),
+    run: (sandbox) => ask(sandbox, 'GET', '/_sandbox/scenario'),
+  },
+  'POST requests/verify: a sequence of 100 over 1,000 requests': {
+    prepare: (sandbox) => payMany(sandbox, 1000),
+    run: post('/_sandbox/requests/verify', {
+      sequence: many(100, (nth) => ({ client_ref_id: { suffix: `-${nth}` }, status: 200 })),
+    }),
+  },
+  'GET referee over 1,000 requests': {
+    prepare: (sandbox) => payMany(sandbox, 1000),
+    run: (sandbox) => ask(sandbox, 'GET', '/_sandbox/referee'),
+  },
+  'GET requests: 1,000 of them': {
+    prepare: (sandbox) => payMany(sandbox, 1000),
+    run: (sandbox) => ask(sandbox, 'GET', '/_sandbox/requests?limit=1000'),
+  },
   'GET worlds with 10,000 worlds': {
     prepare: async (sandbox) => {
       for (let nth = 0; nth < 10_000; nth += 50)

@@ -1,5 +1,5 @@
 import type { JournalEntry } from '../contract/control-answers.ts';
-import { isWholePaise, State } from '../contract/service.ts';
+import { isWholePaise, MAX_AMOUNT_INR, State } from '../contract/service.ts';
 import { toPaise } from '../payout/money.ts';
 
 /** What a client could take from the answer to one request. */
@@ -63,6 +63,10 @@ function statusOf({ answer, fault, outcome }: JournalEntry): number | null {
   return answer === null || answer.status < 100 ? null : answer.status;
 }
 
+/** Whether a value that anybody may have sent is an amount that there can be. */
+const isMoney = (value: unknown): value is number =>
+  typeof value === 'number' && value >= 0 && value <= MAX_AMOUNT_INR && isWholePaise(value);
+
 function seenIn(entry: JournalEntry): Seen {
   const { answer, outcome, route, code } = entry;
   const status = statusOf(entry);
@@ -73,9 +77,7 @@ function seenIn(entry: JournalEntry): Seen {
   const data = isObject(answer?.body) && isObject(answer.body['data']) ? answer.body['data'] : {};
   if (route === 'balance') {
     const { balance } = data;
-    return typeof balance === 'number' && isWholePaise(balance) && balance >= 0
-      ? { kind: 'balance', paise: toPaise(balance) }
-      : { kind: 'unknown' };
+    return isMoney(balance) ? { kind: 'balance', paise: toPaise(balance) } : { kind: 'unknown' };
   }
   const state = State.safeParse(data['status']);
   return state.success ? { kind: 'state', state: state.data } : { kind: 'unknown' };
@@ -135,7 +137,6 @@ export function callOf(
   const { amount } = body;
   const beganMs = Date.parse(entry.wall_at);
   const endedMs = duration_ms === null ? Infinity : beganMs + duration_ms;
-  const isPayable = typeof amount === 'number' && amount > 0 && isWholePaise(amount);
   return {
     entry,
     id,
@@ -146,7 +147,7 @@ export function callOf(
       textOf(body['client_ref_id']) ??
       (txnId === null ? null : (referenceOf(txnId) ?? null)),
     body,
-    amountPaise: isPayable ? toPaise(amount) : null,
+    amountPaise: isMoney(amount) && amount > 0 ? toPaise(amount) : null,
     beganMs,
     endedMs,
     atMs: Date.parse(entry.at),

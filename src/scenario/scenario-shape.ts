@@ -55,7 +55,7 @@ const LISTS = {
 const LIST_NAMES = Object.keys(LISTS) as (keyof typeof LISTS)[];
 
 /** A scenario document as far as it can be read, and what is wrong with its shape. */
-export interface ScenarioShape {
+interface ScenarioShape {
   readonly document: ScenarioDocument;
   readonly issues: readonly Issue[];
 }

@@ -109,8 +109,12 @@ function entriesOf(document: Document) {
   return { entries, faults };
 }
 
-const messageOf = ({ code, message }: YAMLParseError): string =>
-  code === 'MULTIPLE_DOCS' ? 'must be one document: here a second one begins' : message;
+const TOO_NESTED = `must not be nested deeper than ${MAX_NESTING} levels`;
+
+function messageOf({ code, message }: YAMLParseError): string {
+  if (message.startsWith('Maximum call stack')) return TOO_NESTED;
+  return code === 'MULTIPLE_DOCS' ? 'must be one document: here a second one begins' : message;
+}
 
 /** The parser's words for broken JSON are about YAML. @returns the first thing that is wrong, since the rest follows from it */
 function jsonFault(text: string, errors: readonly YAMLParseError[]): Fault {
@@ -127,8 +131,6 @@ function jsonFault(text: string, errors: readonly YAMLParseError[]): Fault {
   };
   return [offset, `is not valid JSON: ${words()}`];
 }
-
-const TOO_NESTED = `must not be nested deeper than ${MAX_NESTING} levels`;
 
 /** Reads YAML or JSON. */
 export function readText(text: string): TextRead {

@@ -148,6 +148,16 @@ describe('worlds as text', () => {
       'SANDBOX_FULL',
     ]);
   });
+
+  test('take the room of two records for a payout with more than eight steps', async () => {
+    const steps = Array.from({ length: 9 }, () => ({ after: '1h', utr: 'now' as const }));
+    const world = new Core({ ...timelines({ long: steps }), wallet: { opening_balance: 1000 } });
+    world.pay('long');
+    const text = (await textOf([world])).join('');
+    const [two, one] = [await read(text, 100, 2), await read(text, 100, 1)];
+    expect(two.worlds[0]).toHaveProperty('state');
+    expect(one.worlds[0]).toMatchObject({ fault: { code: 'SANDBOX_FULL' } });
+  });
 });
 
 /** The text with one line changed, dropped or doubled. */

@@ -71,6 +71,16 @@ test('a request with many errors reports the first fifty, and how many more ther
   }
 });
 
+test('a file that is nested deeper than 100 levels is refused', () => {
+  const nested = (depth: number): string => `description: ${'['.repeat(depth)}${']'.repeat(depth)}\n`;
+  expect(linesOf(nested(99))).toEqual(['/my.yaml:1:14 description must be a string']);
+  for (const depth of [100, 20_000]) {
+    expect(linesOf(nested(depth))).toEqual([
+      expect.stringMatching(/^\/my\.yaml:1:\d+ must not be nested deeper than 100 levels$/),
+    ]);
+  }
+});
+
 test('a very long key is shortened in the message', () => {
   const [line] = linesOf(`{"${'k'.repeat(60_000)}":1}`);
   expect(line!.length).toBeLessThan(400);

@@ -56,12 +56,13 @@ export class CrashTrial {
     this.found.set(what, (this.found.get(what) ?? 0) + times);
   }
 
-  start(): WatchedProgram {
+  /** @param stateEvery how often the state is written */
+  start(stateEvery = this.#random.pick(['1ms', '5ms', '20ms'])): WatchedProgram {
     this.#isKilled = false;
     const program = new WatchedProgram({
       environment: {
         SANDBOX_STATE: this.#file,
-        SANDBOX_STATE_EVERY: this.#random.pick(['1ms', '5ms', '20ms']),
+        SANDBOX_STATE_EVERY: stateEvery,
         SANDBOX_CLOCK: START,
         SANDBOX_OPENING_BALANCE: String(OPENING_PAISE / 100),
         SANDBOX_RATE_LIMIT: 'off',
@@ -94,7 +95,8 @@ export class CrashTrial {
   async crash(killMoment: KillMoment, kept: readonly SnapshotWorld[]): Promise<void> {
     this.count(`killed: ${killMoment}`);
     const began = performance.now();
-    const program = this.start();
+    // a start that is killed as such must write nothing, even if it is ready before: its log may not have said so yet
+    const program = this.start(killMoment === 'starting' ? '1h' : undefined);
     const killed = async (): Promise<void> => {
       this.#isKilled = true;
       program.child.kill('SIGKILL');

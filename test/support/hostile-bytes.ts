@@ -73,7 +73,7 @@ const LINES = [
   'Content-Length: 5, 5', 'Content-Length: 0x5', 'Content-Length: 99999999999999999999', 'Content-Length: 65537', 'Transfer-Encoding: chunked',
   'Transfer-Encoding: gzip, chunked', 'Transfer-Encoding: chunked, identity', 'Transfer-Encoding: xchunked', 'Transfer-Encoding:\u000bchunked',
   'transfer-encoding : chunked', 'Connection: keep-alive', 'Connection: close', 'Connection: upgrade', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAAQAAP__',
-  'Expect: 100-continue', 'Trailer: X', ' folded', '\tfolded', 'no colon', ': no name', 'X-Null: \u0000', 'X-Latin: \u00e9\u00ff', 'X\u00e9: y',
+  'Expect: 100-continue', 'Expect: nothing', 'Trailer: X', 'Content-Encoding: gzip', 'Content-Encoding: Identity', ' folded', '\tfolded', 'no colon', ': no name', 'X-Null: \u0000', 'X-Latin: \u00e9\u00ff', 'X\u00e9: y',
   `X-Long: ${'x'.repeat(20_000)}`, 'X-Sandbox-Scenario: default', 'X-Sandbox-Scenario: \u00ff', 'X-Bare: a\rb', 'X-Bare: a\nb', '', 'Keep-Alive: timeout=-1',
 ]; // prettier-ignore
 
@@ -83,6 +83,7 @@ const CHUNKS = [
   '0\r\n\r\n',
   'zz\r\n',
   '5;x=y\r\nhello\r\n0\r\nX: y\r\n\r\n',
+  '5\r\nhello\r\n0\r\nAuthorization: Bearer sk_test_other\r\n\r\n',
   'ffffffffffffffff\r\n',
   '-1\r\n',
   '5\r\nhel',

@@ -285,6 +285,7 @@ test('the journal can be read from an id or from a world time on', async () => {
 test.each([
   ['route=payout', 'route must be one of initiate, status, balance', 'route'],
   ['status=99', 'status must be a whole number from 100 to 599', 'status'],
+  ['status=9007199254740993', 'status must be a whole number from 100 to 599', 'status'],
   ['status=ok', 'status must be a whole number from 100 to 599', 'status'],
   ['limit=0', 'limit must be a whole number from 1 to 1000', 'limit'],
   ['limit=1001', 'limit must be a whole number from 1 to 1000', 'limit'],
