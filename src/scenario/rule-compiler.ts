@@ -87,7 +87,7 @@ function faultOf(fault: NonNullable<EffectDocument['fault']>): Fault {
 /** The answer to requests past a limit, where the rule has no other. */
 const tooMany = ({ max, per }: NonNullable<EffectDocument['limit']>): Respond => ({
   status: 429,
-  message: `Too many requests: ${max} per ${durationText(per)} are taken`,
+  message: `Too many requests: at most ${max} per ${durationText(per)}`,
 });
 
 function effectOf(effect: EffectDocument, report: Report): Effect {
