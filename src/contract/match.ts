@@ -91,11 +91,21 @@ export const OutcomeMatch = Match.omit({ route: true, txn_id: true, attempt: tru
   description: 'Which payouts to match: every condition must hold for the initiate that makes them',
 });
 
-const Window = z.strictObject({
-  from: Duration.optional().describe('The window begins this long after the world began; by default at once'),
-  for: Duration.optional().describe('How long the window is; by default it does not end'),
-  until: Duration.optional().describe('The window ends this long after the world began'),
+/** What a mapping must be, for a value that is none. */
+export const mappingLike = (like: string): { readonly error: z.core.$ZodErrorMap } => ({
+  error: ({ code }) => (code === 'invalid_type' ? `must be a mapping such as ${like}` : undefined),
 });
+
+const Window = z.strictObject(
+  {
+    from: Duration.optional().describe(
+      'The window begins this long after the world began; by default at once',
+    ),
+    for: Duration.optional().describe('How long the window is; by default it does not end'),
+    until: Duration.optional().describe('The window ends this long after the world began'),
+  },
+  mappingLike('{ from: 10m, for: 10s }'),
+);
 
 export const During = Window.refine((window) => Object.values(window).some((value) => value !== undefined), {
   error: 'must have from, for or until',

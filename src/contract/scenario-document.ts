@@ -6,6 +6,7 @@ import {
   During,
   Duration,
   Match,
+  mappingLike,
   OutcomeMatch,
   TimeOfDay,
   TOO_MANY_HEADERS,
@@ -172,7 +173,7 @@ export const Fault = z
   .describe('What happens to the connection');
 
 const Limit = z
-  .strictObject({ max: Count, per: RateLimitWindow })
+  .strictObject({ max: Count, per: RateLimitWindow }, mappingLike('{ max: 3, per: 10s }'))
   .describe(
     'This many matching requests pass in a window of world time, which the first of them begins; ' +
       'the others of the effect hold for those past it, or else a 429 with Retry-After',
@@ -242,8 +243,8 @@ export const OutcomeDocument = z
           timeline: Timeline,
         }),
       )
-      .min(1)
-      .max(20)
+      .min(1, { error: 'must have at least one timeline' })
+      .max(20, { error: 'must have at most 20 timelines' })
       .optional()
       .describe('Timelines, one of which is drawn from the seed and the reference'),
     utr: z

@@ -89,7 +89,7 @@ export function faultOf(fault: NonNullable<EffectDocument['fault']>): Fault {
 /** The answer to requests past a limit, where the rule has no other. */
 const tooMany = ({ max, per }: NonNullable<EffectDocument['limit']>): Respond => ({
   status: 429,
-  message: `Too many requests: ${max} per ${durationText(per)} are taken`,
+  message: `Too many requests: at most ${max} per ${durationText(per)}`,
 });
 
 const DEFAULT_HOLD_MS = 30_000;

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { SERVICE_REFUSALS } from '../../src/contract/errors.ts';
+import { TEMPLATE_NAMES } from '../../src/scenario/template.ts';
 import { SETTINGS } from '../../src/settings.ts';
 import { commandsOf, tableIn, tableUnder } from '../support/markdown.ts';
 import { Program, runInProcess, startProgram } from '../support/program.ts';
@@ -64,6 +65,35 @@ test.each([
     code: 0,
     stdout: `${file}: ok, ${rules} rule${rules === 1 ? '' : 's'}\n`,
   });
+});
+
+interface ObjectSchema {
+  readonly properties: Readonly<Record<string, unknown>>;
+}
+
+test('docs/scenarios.md has a table of every field of a scenario', () => {
+  const schema = JSON.parse(fileOf('fixtures/scenario.schema.json')) as ObjectSchema & {
+    readonly $defs: Readonly<Record<string, ObjectSchema>>;
+  };
+  const { Outcome, Rule, Match, Effect, Step, Respond } = schema.$defs;
+  const tables = {
+    'Fields of a scenario': schema,
+    'Fields of an outcome': Outcome,
+    'Fields of a rule': Rule,
+    'Conditions of a match': Match,
+    'Parts of an effect': Effect,
+    'Steps of a timeline': Step,
+    'Parts of an answer': Respond,
+  };
+  for (const [heading, table] of Object.entries(tables)) {
+    const listed = tableUnder(fileOf('docs/scenarios.md'), heading).map(([field]) => field!);
+    expect(listed.toSorted()).toEqual(Object.keys(table!.properties).toSorted());
+  }
+});
+
+test('docs/scenarios.md lists what an answer can name of its request', () => {
+  const names = [...fileOf('docs/scenarios.md').matchAll(/`\{\{(\w+)\}\}`/g)].map(([, name]) => name);
+  expect(new Set(names)).toEqual(new Set(TEMPLATE_NAMES));
 });
 
 test('the README has the number of built-in scenarios', () => {

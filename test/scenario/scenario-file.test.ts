@@ -360,6 +360,21 @@ test.each([
     'rules[0].effect.limit.max must be at least 1',
   ],
   [
+    'a limit of a rule that is a number',
+    'rules: [{ name: a, effect: { limit: 5 } }]',
+    'rules[0].effect.limit must be a mapping such as { max: 3, per: 10s }',
+  ],
+  [
+    'a window that is a duration',
+    'rules: [{ name: a, during: 10m, effect: { delay: 1s } }]',
+    'rules[0].during must be a mapping such as { from: 10m, for: 10s }',
+  ],
+  [
+    'an outcome without a timeline to draw',
+    'outcomes: [{ weighted: [] }]',
+    'outcomes[0].weighted must have at least one timeline',
+  ],
+  [
     'an answer that names nothing that a request has',
     'rules: [{ name: a, effect: { respond: { status: 500, body: { about: "{{ref}}" } } } }]',
     'rules[0].effect.respond.body.about names {{ref}}, which is not known here: known are client_ref_id,',

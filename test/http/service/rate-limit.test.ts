@@ -172,7 +172,7 @@ test('a limit of a rule answers 429 with Retry-After and names the rule, and a r
   const refused = await world.pay({ client_ref_id: 'order-2' });
   expect(refused).toMatchObject({
     status: 429,
-    body: { code: 'RATE_LIMITED', message: 'Too many requests: 1 per 90s are taken' },
+    body: { code: 'RATE_LIMITED', message: 'Too many requests: at most 1 per 90s' },
   });
   const page = await world.balance();
   expect(page.text).toBe('slow down');
