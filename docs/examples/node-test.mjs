@@ -1,24 +1,25 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, afterEach, before, test } from 'node:test';
 import { startSandbox } from 'payout-sandbox'; // or connectSandbox({ url: 'http://127.0.0.1:3000' }); nothing else changes
 import { printJournalOnFailure } from 'payout-sandbox/matchers';
 import { pay, salary, statusOf } from './payout-client.mjs';
 
-let sandbox;
+let sandbox, world;
 before(async () => {
   sandbox = await startSandbox({ clock: '2026-01-15T10:30:00Z' });
 });
 after(() => sandbox.close());
 
-/** A world of its own for a test, whose journal is printed if the test fails. */
-function worldFor(t) {
-  const world = sandbox.world();
+/** Opens a world for a test: a new key, which no other test sees. Its journal is printed if the test fails. */
+function openWorld(t) {
+  world = sandbox.world();
   printJournalOnFailure(world, (print) => t.after(() => !t.passed && print()));
-  return world;
 }
+// whatever a test looks at, it fails if the client did something that could cost money
+afterEach(() => world.expectGoodConduct({ failOn: 'warning', intent: 'beneficiary_account' }));
 
 test('an empty wallet refuses a salary, and a top-up makes it possible', async (t) => {
-  const world = worldFor(t);
+  openWorld(t);
   await world.use({ wallet: { opening_balance: 100 } });
   assert.equal((await pay(world, salary)).http, 402);
   await world.fund(50_000);
@@ -27,14 +28,14 @@ test('an empty wallet refuses a salary, and a top-up makes it possible', async (
 });
 
 test('a client that gets a 429 waits before it retries', async (t) => {
-  const world = worldFor(t);
+  openWorld(t);
   await world.rule({ match: { route: 'initiate' }, times: 1, effect: { respond: { status: 429 } } });
   assert.equal((await pay(world, salary)).http, 429);
   await world.expect({ route: 'initiate' }).exactly(1); // an error shows the closest requests
 });
 
 test('a payout that is forced to fail returns the money', async (t) => {
-  const world = worldFor(t);
+  openWorld(t);
   const { data } = await pay(world, salary);
   await world.transition(data.txn_id, 'FAILED');
   assert.equal((await statusOf(world, salary.client_ref_id)).status, 'FAILED');

@@ -1,30 +1,44 @@
-// The payout client under test: replace it with yours. It retries after an answer that does not say whether the payout happened.
+// The payout client under test: replace it with yours. When it cannot know whether a payout happened, it sends the same reference
+// again, which cannot pay twice; when that does not help, it asks.
+import { setTimeout as pause } from 'node:timers/promises';
 
-/** Makes a payout, and repeats it with the same reference when it cannot know whether it happened. */
-export async function pay({ url, apiKey }, payout, tries = 3) {
-  for (let attempt = 1; ; attempt += 1) {
-    const signal = AbortSignal.timeout(300);
-    try {
-      const response = await fetch(`${url}/payout/initiate`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
-        body: JSON.stringify(payout),
-        signal,
-      });
-      if (response.status < 500) return { http: response.status, ...(await response.json()) };
-    } catch (error) {
-      if (attempt === tries) throw error;
-    }
-    if (attempt === tries) throw new Error('the payout service does not answer');
+/** @returns the HTTP status and the body; http is 0 when nobody knows what became of the request */
+async function send({ url, apiKey }, path, payout) {
+  const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
+  const method = payout === undefined ? 'GET' : 'POST';
+  const signal = AbortSignal.timeout(300); // for every request: one that hangs would hang for ever
+  try {
+    const response = await fetch(url + path, { method, headers, body: JSON.stringify(payout), signal });
+    if (response.status >= 500) return { http: 0, mustWait: response.headers.has('retry-after') };
+    return { http: response.status, ...(response.ok && (await response.json())) };
+  } catch {
+    return { http: 0 }; // no whole answer: the payout may have happened or not
   }
 }
 
-/** The state of a payout. */
-export async function statusOf({ url, apiKey }, reference) {
-  const query = new URLSearchParams({ client_ref_id: reference });
-  const headers = { authorization: `Bearer ${apiKey}` };
-  const response = await fetch(`${url}/payout/status?${query}`, { headers });
-  return (await response.json()).data;
+/** Makes a payout. @returns what the service answered, or else what its status says */
+export async function pay(world, payout, tries = 3) {
+  for (let attempt = 1; attempt <= tries; attempt += 1) {
+    const answer = await send(world, '/payout/initiate', payout);
+    if (answer.http > 0) return answer;
+    if (answer.mustWait) break;
+    await pause(25 * 2 ** attempt);
+  }
+  const data = await statusOf(world, payout.client_ref_id);
+  if (data === undefined)
+    throw new Error(`what became of ${payout.client_ref_id} is unknown: ask again later`);
+  return { http: 200, data };
+}
+
+/** The payout as the service knows it; undefined while it does not say. */
+export async function statusOf(world, reference, reads = 4) {
+  for (let read = 1; read <= reads; read += 1) {
+    const query = new URLSearchParams({ client_ref_id: reference });
+    const { data } = await send(world, `/payout/status?${query}`);
+    if (data !== undefined) return data;
+    await pause(25 * 2 ** read); // "not found" may come too early
+  }
+  return undefined;
 }
 
 export const salary = {

@@ -1,6 +1,6 @@
 import { startSandbox } from 'payout-sandbox'; // or connectSandbox({ url: 'http://127.0.0.1:3000' }); nothing else changes
 import { matchers, printJournalOnFailure } from 'payout-sandbox/matchers';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { pay, salary, statusOf } from './payout-client.mjs';
 
 expect.extend(matchers);
@@ -15,6 +15,8 @@ beforeEach(({ onTestFailed }) => {
   world = sandbox.world(); // a new key: no other test sees its world
   printJournalOnFailure(world, onTestFailed);
 });
+// whatever a test looks at, it fails if the client did something that could cost money
+afterEach(() => world.expectGoodConduct({ failOn: 'warning', intent: 'beneficiary_account' }));
 
 test('a salary is paid once, although the first answer was lost', async () => {
   await world.rule({
@@ -38,6 +40,13 @@ test('a salary that the bank returns after three days is noticed', async () => {
   expect(await statusOf(world, salary.client_ref_id)).toMatchObject({ status: 'SUCCESS' });
   const { changes } = await world.clock.advance('idle');
   expect(changes).toMatchObject([{ from: 'SUCCESS', to: 'REVERSED' }]);
+  expect(await statusOf(world, salary.client_ref_id)).toMatchObject({ status: 'REVERSED' });
   expect(await world.balance()).toBe(1_000_000);
   await expect(world).toHaveReceived({ route: 'initiate' }, { times: 1 });
+});
+
+test('a payout is asked for when the service answers nothing but errors', async () => {
+  await world.rule({ match: { route: 'initiate' }, effect: { commit: true, respond: { status: 500 } } });
+  expect(await pay(world, salary)).toMatchObject({ data: { status: 'PENDING' } });
+  expect(await world.balance()).toBe(950_000);
 });

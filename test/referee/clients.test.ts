@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CHECK_IDS } from '../../src/contract/conduct.ts';
-import { startSandbox, type Sandbox } from '../../src/index.ts';
+import { startSandbox, type Sandbox, type World } from '../../src/index.ts';
 import { START } from '../support/ways-in.ts';
 import { CORRECT } from './clients/correct.ts';
 import { FAULTY } from './clients/faulty.ts';
@@ -38,7 +38,15 @@ const SCENARIOS = readdirSync(FOLDER)
   .filter((file) => !readFileSync(new URL(file, FOLDER), 'utf8').includes('hold:'))
   .map((file) => file.replace('.yaml', ''));
 
-describe.each(SCENARIOS)('in the scenario %s', (scenario) => {
+/** The client of docs/examples, which users copy. */
+interface ExampleClient {
+  readonly pay: (world: World, payout: object) => Promise<unknown>;
+  readonly statusOf: (world: World, reference: string) => Promise<unknown>;
+  readonly salary: { readonly client_ref_id: string };
+}
+const EXAMPLE = new URL('../../docs/examples/payout-client.mjs', import.meta.url).href;
+
+describe.concurrent.each(SCENARIOS)('in the scenario %s', (scenario) => {
   test('no client of good conduct has an error or a warning', { timeout: 120_000 }, async () => {
     const complaints = await Promise.all(
       CORRECT.map(async ({ name, run }) => {
@@ -53,4 +61,19 @@ describe.each(SCENARIOS)('in the scenario %s', (scenario) => {
     );
     expect(complaints.flat()).toEqual([]);
   });
+});
+
+test('the client of the documentation has no error and no warning in any scenario', async () => {
+  const { pay, statusOf, salary } = (await import(EXAMPLE)) as ExampleClient;
+  const judged = SCENARIOS.map(async (scenario) => {
+    const world = sandbox.world();
+    await world.use(scenario);
+    await pay(world, salary).catch(() => undefined); // it says that the outcome is unknown
+    for (const time of ['0s', '5d']) {
+      await world.clock.advance(time);
+      await statusOf(world, salary.client_ref_id);
+    }
+    await world.expectGoodConduct({ name: scenario, failOn: 'warning', intent: 'beneficiary_account' });
+  });
+  await Promise.all(judged);
 });

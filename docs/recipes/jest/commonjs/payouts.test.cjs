@@ -1,10 +1,16 @@
 const { startSandbox } = require('payout-sandbox');
 
-let sandbox;
+let sandbox, world;
 beforeAll(async () => {
   sandbox = await startSandbox({ clock: '2026-01-15T10:30:00Z' });
 });
 afterAll(() => sandbox.close());
+
+beforeEach(() => {
+  world = sandbox.world(); // a new key: no other test sees its world
+});
+// whatever a test looks at, it fails if the client did something that could cost money
+afterEach(() => world.expectGoodConduct({ failOn: 'warning', intent: 'beneficiary_account' }));
 
 /** The client under test: yours. */
 async function pay({ url, apiKey }, payout) {
@@ -27,7 +33,6 @@ const order = {
 };
 
 test('a payout settles when the clock is advanced', async () => {
-  const world = sandbox.world(); // a new key: no other test sees its world
   expect(await pay(world, order)).toMatchObject({ data: { status: 'PENDING' } });
   const { changes } = await world.clock.advance('2s');
   expect(changes).toMatchObject([{ from: 'PENDING', to: 'SUCCESS' }]);
