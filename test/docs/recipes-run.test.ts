@@ -173,7 +173,7 @@ test.skipIf(!hasPython)('python.md: the tests pass with the command of the page'
     {},
   );
   const { code, stderr } = await program.ended;
-  expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringMatching(/Ran 3 tests/) });
+  expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringMatching(/Ran 4 tests/) });
 });
 
 test('load-testing.md: with its settings a key can send more than a hundred initiates a second', async () => {

@@ -4,6 +4,8 @@ package payouts
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"io"
 	"net/http"
 	"net/url"
 	"time"
@@ -24,19 +26,29 @@ type Client struct {
 	Tries       int
 }
 
-// Pay sends the same reference again after a lost answer, since the payout may have happened or not.
+// ErrUnknown means that the payout may have happened or not: ask again later.
+var ErrUnknown = errors.New("the outcome is unknown")
+
+// Pay sends the same reference again while the outcome is unknown, since that cannot pay twice; when it does not help, Pay asks.
 func (c Client) Pay(payout Payout) (httpStatus int, err error) {
 	body, err := json.Marshal(payout)
 	if err != nil {
 		return 0, err
 	}
-	for try := 1; try <= c.Tries; try++ {
-		var answer *http.Response
-		if answer, err = c.send(http.MethodPost, "/payout/initiate", body); err == nil {
-			return answer.StatusCode, answer.Body.Close()
+	for try := 0; try < c.Tries; try++ {
+		answer, err := c.send(http.MethodPost, "/payout/initiate", body)
+		if err == nil && answer.StatusCode < 500 {
+			return answer.StatusCode, nil
 		}
+		if err == nil && answer.Header.Get("Retry-After") != "" {
+			break
+		}
+		time.Sleep(50 * time.Millisecond << try)
 	}
-	return 0, err
+	if state, err := c.Status(payout.ClientRefID); err != nil || state == "" {
+		return 0, ErrUnknown
+	}
+	return http.StatusOK, nil
 }
 
 // Status returns the state of a payout.
@@ -45,20 +57,34 @@ func (c Client) Status(clientRefID string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer answer.Body.Close()
 	var found struct {
 		Data struct{ Status string }
 	}
-	err = json.NewDecoder(answer.Body).Decode(&found)
+	err = json.Unmarshal(answer.body, &found)
 	return found.Data.Status, err
 }
 
-func (c Client) send(method, path string, body []byte) (*http.Response, error) {
+type wholeAnswer struct {
+	*http.Response
+	body []byte
+}
+
+// send reads the whole answer: half of one says as little as none.
+func (c Client) send(method, path string, body []byte) (*wholeAnswer, error) {
 	request, err := http.NewRequest(method, c.URL+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
 	request.Header.Set("Authorization", "Bearer "+c.APIKey)
 	request.Header.Set("Content-Type", "application/json")
-	return (&http.Client{Timeout: c.Timeout}).Do(request)
+	response, err := (&http.Client{Timeout: c.Timeout}).Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	whole, err := io.ReadAll(response.Body)
+	if err == nil && response.StatusCode < 300 && !json.Valid(whole) {
+		err = ErrUnknown
+	}
+	return &wholeAnswer{response, whole}, err
 }

@@ -26,6 +26,18 @@ func TestAPayoutIsMadeOnceAlthoughTheFirstAnswerNeverCame(t *testing.T) {
 	world.verify(JSON{"sequence": []JSON{{"fault": "hang", "committed": true}, {"status": 200, "replayed": true}}})
 }
 
+func TestAPayoutIsAskedForWhenTheServiceAnswersNothingButErrors(t *testing.T) {
+	t.Parallel()
+	world := newWorld(t)
+	world.rule(JSON{"match": JSON{"route": "initiate"}, "effect": JSON{"commit": true, "respond": JSON{"status": 500}}})
+	if status, err := clientOf(world).Pay(order); status != 200 || err != nil {
+		t.Fatal(status, err)
+	}
+	if balance := world.balance(); balance != 998_499.50 {
+		t.Error(balance)
+	}
+}
+
 func TestAPayoutSettlesWhenTheClockSaysSo(t *testing.T) {
 	t.Parallel()
 	world := newWorld(t)

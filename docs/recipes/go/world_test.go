@@ -29,7 +29,9 @@ func newWorld(t *testing.T) World {
 	if _, err := rand.Read(id[:]); err != nil {
 		t.Fatal(err)
 	}
-	return World{t, base, fmt.Sprintf("sk_test_%x", id)}
+	world := World{t, base, fmt.Sprintf("sk_test_%x", id)}
+	t.Cleanup(world.expectGoodConduct)
+	return world
 }
 
 // control is one call of the control API, say control("POST", "/clock/advance", JSON{"by": "2h"}).
@@ -76,6 +78,19 @@ func (w World) verify(expected JSON) {
 	w.t.Helper()
 	if answer := w.control("POST", "/requests/verify", expected); answer["passed"] != true {
 		w.t.Error(answer["message"], answer["closest"])
+	}
+}
+
+// expectGoodConduct asks the referee how the client behaved, and fails the test with every error and every warning.
+func (w World) expectGoodConduct() {
+	w.t.Helper()
+	report := w.control("PUT", "/referee", JSON{"intent": "beneficiary_account"})
+	for _, check := range report["checks"].([]any) {
+		for _, finding := range check.(JSON)["findings"].([]any) {
+			if found := finding.(JSON); found["severity"] != "notice" {
+				w.t.Errorf("%s; instead: %s", found["message"], found["instead"])
+			}
+		}
 	}
 }
 

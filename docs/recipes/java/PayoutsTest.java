@@ -1,6 +1,7 @@
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -8,6 +9,11 @@ class PayoutsTest {
   // JUnit creates a new object for each test, and so a new key: nothing to clean up
   private final SandboxWorld world = new SandboxWorld();
   private final PayoutClient client = new PayoutClient(world);
+
+  @AfterEach
+  void judge() throws Exception {
+    world.expectGoodConduct();
+  }
 
   @Test
   @DisplayName("a payout is made once, although the first answer never came")
@@ -18,6 +24,15 @@ class PayoutsTest {
     assertEquals(998_499.50, world.balance());
     world.verify("""
         {"sequence": [{"fault": "hang", "committed": true}, {"status": 200, "replayed": true}]}""");
+  }
+
+  @Test
+  @DisplayName("a payout is asked for when the service answers nothing but errors")
+  void onlyErrors() throws Exception {
+    world.rule("""
+        {"match": {"route": "initiate"}, "effect": {"commit": true, "respond": {"status": 500}}}""");
+    assertTrue(client.pay("order-1", 1500.50).body().contains("\"status\":\"PENDING\""));
+    assertEquals(998_499.50, world.balance());
   }
 
   @Test

@@ -57,6 +57,13 @@ public final class SandboxWorld {
     if (!answer.startsWith("{\"passed\":true")) throw new AssertionError(answer);
   }
 
+  /** Asks the referee how the client behaved. The message has every finding. */
+  public void expectGoodConduct() throws IOException, InterruptedException {
+    String report = control("PUT", "/referee", "{\"intent\":\"beneficiary_account\"}");
+    if (numberIn(report, "error") + numberIn(report, "warning") == 0) return;
+    throw new AssertionError(control("GET", "/referee?format=text", null));
+  }
+
   public double balance() throws IOException, InterruptedException {
     return numberIn(control("GET", "/wallet", null), "balance");
   }
@@ -79,8 +86,12 @@ public final class SandboxWorld {
   }
 }
 
-/** The payout client under test: a stand-in for yours. It sends the same reference again when no answer came. */
+/**
+ * The payout client under test: a stand-in for yours. It sends the same reference again while the outcome is unknown, since that
+ * cannot pay twice; when it does not help, it asks.
+ */
 final class PayoutClient {
+  private static final Duration TIMEOUT = Duration.ofMillis(300);
   private final SandboxWorld world;
 
   PayoutClient(SandboxWorld world) {
@@ -93,17 +104,23 @@ final class PayoutClient {
         {"client_ref_id": "%s", "beneficiary_name": "Asha Rao", "beneficiary_account": "000123456789",
          "beneficiary_ifsc": "SBIN0000001", "amount": %.2f, "transfer_mode": "IMPS"}"""
             .formatted(reference, amount);
-    for (int attempt = 1; ; attempt++) {
+    for (int attempt = 0; attempt < 3; attempt++) {
       try {
-        return world.ask("POST", "/payout/initiate", body, Duration.ofMillis(300));
-      } catch (IOException noAnswer) { // a timeout is one too
-        if (attempt == 3) throw noAnswer;
+        HttpResponse<String> answer = world.ask("POST", "/payout/initiate", body, TIMEOUT);
+        if (answer.statusCode() < 500) return answer;
+        if (answer.headers().firstValue("Retry-After").isPresent()) break;
+      } catch (IOException noAnswer) { // a timeout is one too: the payout may have happened or not
       }
+      Thread.sleep(50L << attempt);
     }
+    return read(reference);
   }
 
   String status(String reference) throws IOException, InterruptedException {
-    String answer = world.ask("GET", "/payout/status?client_ref_id=" + reference, null, Duration.ofMillis(300)).body();
-    return answer.replaceFirst("(?s)^.*\"data\":\\{.*?\"status\":\"([A-Z]+)\".*$", "$1");
+    return read(reference).body().replaceFirst("(?s)^.*\"data\":\\{.*?\"status\":\"([A-Z]+)\".*$", "$1");
+  }
+
+  private HttpResponse<String> read(String reference) throws IOException, InterruptedException {
+    return world.ask("GET", "/payout/status?client_ref_id=" + reference, null, TIMEOUT);
   }
 }

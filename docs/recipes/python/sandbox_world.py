@@ -43,3 +43,10 @@ class World:
 
     def balance(self):
         return self.control("GET", "/wallet")["balance"]
+
+    def expect_good_conduct(self, **settings):
+        """Asks the referee how the client behaved. The message has every error and every warning."""
+        report = self.control("PUT", "/referee", settings)
+        found = [finding for check in report["checks"] for finding in check["findings"]]
+        grave = [f"{each['message']}; instead: {each['instead']}" for each in found if each["severity"] != "notice"]
+        assert not grave, "\n".join(grave)

@@ -18,6 +18,9 @@ class PayoutTest(unittest.TestCase):
         self.world = World()  # a new key: nothing to clean up
         self.client = PayoutClient(self.world.url, self.world.api_key)
 
+    def tearDown(self):
+        self.world.expect_good_conduct(intent="beneficiary_account")
+
     def test_a_salary_is_paid_once_although_the_first_answer_never_came(self):
         self.world.rule(
             name="lost-answer",
@@ -27,6 +30,11 @@ class PayoutTest(unittest.TestCase):
         self.assertEqual(self.client.pay(SALARY)[0], 200)
         self.assertEqual(self.world.balance(), 950_000)
         self.world.verify(sequence=[{"fault": "hang", "committed": True}, {"status": 200, "replayed": True}])
+
+    def test_a_payout_is_asked_for_when_the_service_answers_nothing_but_errors(self):
+        self.world.rule(match={"route": "initiate"}, effect={"commit": True, "respond": {"status": 500}})
+        self.assertEqual(self.client.pay(SALARY)[1]["data"]["status"], "PENDING")
+        self.assertEqual(self.world.balance(), 950_000)
 
     def test_a_payout_settles_when_the_clock_says_so(self):
         self.world.freeze()
