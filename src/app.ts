@@ -17,6 +17,7 @@ import { observeStore, observeWorlds } from './platform/logging.ts';
 import { dashboardFiles, docsFile } from './platform/page-files.ts';
 import { KeptState, type Restored } from './platform/state/kept-state.ts';
 import { stopwatchMs } from './platform/system-clock.ts';
+import { keepVerdict } from './http/referee/evidence.ts';
 import { Referee } from './referee/referee.ts';
 import { ScenarioLibrary } from './scenario/scenario-library.ts';
 import { atMost, scenarioSettings, type Settings } from './settings.ts';
@@ -111,10 +112,16 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
       bytes: Math.ceil(settings.journalMemory / JOURNAL_SHARE),
     },
   };
+  const referee = new Referee();
   const stored =
     settings.store === undefined ? null : await storedLog(settings.store, options, settings, log);
   const worlds: MemoryLog | ValkeyLog =
-    stored ?? new MemoryLog({ ...options, journalBudget: new MemoryBudget(settings.journalMemory) });
+    stored ??
+    new MemoryLog({
+      ...options,
+      journalBudget: new MemoryBudget(settings.journalMemory),
+      losing: (world) => keepVerdict(world, { referee, wallClock }),
+    });
   const { state: file, stateEvery: everyMs } = settings;
   const keptState =
     file === undefined ? null : new KeptState({ file, everyMs, worlds, compiler: scenarios, wallClock, log });
@@ -149,7 +156,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
     prefix: CONTROL_PREFIX,
     log: worlds,
     scenarios,
-    referee: new Referee(),
+    referee,
     keyOf,
     requireAdmin: adminOnly(adminToken),
     isStoreAway: () => stored?.store.isAway === true,

@@ -14,14 +14,7 @@ import { EventLog, type EventReader } from './event-log.ts';
 import { Releases } from './releases.ts';
 import { heldBy, NOTHING, type Held, type Totals } from './totals.ts';
 import { SettlementTimer, type WallClock } from './wall-clock.ts';
-import {
-  dropped,
-  HeldAnswers,
-  type DropReason,
-  type WorldHandle,
-  type WorldJournal,
-  type WorldObserver,
-} from './world-log.ts';
+import { dropped, HeldAnswers, type DropReason, type WorldHandle, type WorldObserver } from './world-log.ts';
 
 /** What all worlds of a log share. */
 export interface WorldParts {
@@ -79,7 +72,7 @@ export class MemoryWorld implements WorldHandle {
     return worldTimeMs(clock, Math.max(wallMs, this.#parts.wallClock.nowMs()));
   }
 
-  get journal(): WorldJournal {
+  get journal(): Journal {
     return this.#journal;
   }
 

@@ -7,6 +7,8 @@ interface MemoryLogOptions extends WorldParts, TotalLimits {
   readonly maxWorlds: number;
   /** A world without a request for this long, in ms of wall time, is dropped. */
   readonly idleMs: number;
+  /** Called before a world is dropped that nobody asked to drop: it was idle, or had to make room. */
+  readonly losing?: (world: MemoryWorld) => void;
 }
 
 /** The worlds of one process, applied at once and kept in its memory. */
@@ -90,6 +92,7 @@ export class MemoryLog implements WorldLog {
   }
 
   #drop(world: MemoryWorld, reason: DropReason): void {
+    if (reason !== 'admin') this.#options.losing?.(world); // who asks for it has looked at it before
     this.#worlds.delete(world.id);
     this.#totals.uses += 1; // so that a state file that is written every so often is written without it
     world.close(reason);

@@ -39,6 +39,21 @@ export function evidenceOf(
   };
 }
 
+interface JudgedBy {
+  readonly referee: Referee;
+  readonly wallClock: WallClock;
+}
+
+/** Keeps the verdict on a world that is about to be dropped, where somebody wants to know it. */
+export function keepVerdict(
+  world: Pick<WorldHandle, 'id' | 'latest'> & { readonly journal: { read(): JournalRead } },
+  { referee, wallClock }: JudgedBy,
+): void {
+  if (!referee.keeps(world.id)) return;
+  const settings = referee.settingsOf(world.id);
+  referee.keep(world.id, evidenceOf(world.latest, world.journal.read(), settings, wallClock.nowMs()), true);
+}
+
 /**
  * Does what takes the journal of a world away, and keeps the verdict on what it had, where somebody wants to know it.
  *
@@ -46,7 +61,7 @@ export function evidenceOf(
  */
 export async function keepingVerdict<T>(
   world: WorldHandle,
-  { referee, wallClock }: { readonly referee: Referee; readonly wallClock: WallClock },
+  { referee, wallClock }: JudgedBy,
   isOver: boolean,
   lose: () => Promise<T>,
 ): Promise<T> {
