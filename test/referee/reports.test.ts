@@ -64,6 +64,21 @@ test('of a thousand worlds, only those with findings are shown', () => {
   expect(many).toContain('and 10 worlds more with findings');
 });
 
+test('of many worlds with findings, the gravest come first, and each check is counted', () => {
+  const worlds = Array.from({ length: 60 }, (_, index) =>
+    index < 59
+      ? worldOf(`guessed-${index}`, {}, { body: { amount: index } })
+      : worldOf('the gravest one', { intent: 'beneficiary_account' }),
+  );
+  const text = terminalText(reportsOf(worlds));
+  expect(text).toMatch(/^world the gravest one {3}1 error/);
+  expect(text).toContain('  error    paid-twice    in 1 world\n  warning  never-asked   in 60 worlds\n');
+  expect(text).toMatch(/\n {2}no occasion in any world: .*poll-storm/);
+  const markdown = markdownText(reportsOf(worlds));
+  expect(markdown).toContain('| ❌ paid-twice | 1 |\n| ⚠️ never-asked | 60 |\n');
+  expect(markdown.indexOf('### the gravest one')).toBeLessThan(markdown.indexOf('### guessed-0'));
+});
+
 test('in JUnit a world is a suite, a check is a case, and one without occasion is skipped', () => {
   const xml = junitXml(reportsOf([worldOf('a <b> & "c"')]));
   expect(xml).toMatch(/^<\?xml version="1.0" encoding="UTF-8"\?>\n<testsuites [^>]*tests="19" failures="1"/);

@@ -1,5 +1,5 @@
 import type { CheckReport, ConductReports, Finding, WorldReport } from '../../contract/conduct.ts';
-import { counted, countTexts, foundChecks, hasFindings } from './summary.ts';
+import { counted, countTexts, foundChecks, foundWorlds, tallyOf } from './summary.ts';
 
 /** A step summary of GitHub may have 1 MiB. */
 const MOST_BYTES = 1_000_000;
@@ -47,16 +47,27 @@ function worldText(world: WorldReport): string {
   ].join('\n');
 }
 
+/** What was found in how many worlds. */
+const tallyTable = (worlds: readonly WorldReport[]): readonly string[] => [
+  '',
+  '| found | worlds |',
+  '| --- | --- |',
+  ...tallyOf(worlds).found.map(
+    ({ id, severity, worlds: count }) => `| ${ICONS[severity]} ${id} | ${count} |`,
+  ),
+];
+
 const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
 
 /** The report as Markdown of less than 1 MiB: worlds with findings in full while there is room, then their number. */
 export function markdownText({ passed, worlds }: ConductReports): string {
-  const found = worlds.filter(hasFindings);
+  const found = foundWorlds(worlds);
   const shown = worlds.length === 1 ? worlds : found;
   let text = [
     `## Payout referee: ${passed ? 'passed' : 'failed'}`,
     '',
     `${counted(worlds.length, 'world')}, ${worlds.length - found.length} without findings.`,
+    ...(found.length > 1 ? tallyTable(worlds) : []),
     '\n',
   ].join('\n');
   let bytes = bytesOf(text);

@@ -1,5 +1,5 @@
-import type { CheckReport, ConductReports, Severity, WorldReport } from '../../contract/conduct.ts';
-import { SEVERITIES } from '../../contract/conduct.ts';
+import type { CheckId, CheckReport, ConductReports, Severity, WorldReport } from '../../contract/conduct.ts';
+import { CHECK_IDS, SEVERITIES } from '../../contract/conduct.ts';
 
 /** What the reports in text have in common. */
 
@@ -31,6 +31,46 @@ export const foundChecks = ({ checks }: WorldReport): readonly CheckReport[] =>
 
 export const hasFindings = ({ counts }: WorldReport): boolean =>
   counts.error + counts.warning + counts.notice > 0;
+
+const gravest = ({ checks }: WorldReport): number =>
+  Math.min(
+    ...checks
+      .filter(({ verdict }) => verdict === 'found')
+      .map(({ severity }) => SEVERITIES.indexOf(severity)),
+  );
+
+/** The worlds with findings, those with the gravest first. */
+export const foundWorlds = (worlds: readonly WorldReport[]): readonly WorldReport[] =>
+  worlds.filter(hasFindings).toSorted((a, b) => gravest(a) - gravest(b));
+
+/** One check in several worlds. */
+interface CheckTally {
+  readonly id: CheckId;
+  readonly severity: Severity;
+  /** In how many worlds it found something. */
+  readonly worlds: number;
+}
+
+/** What was found in several worlds, the gravest first, and the checks that no request of any world tested. */
+export function tallyOf(worlds: readonly WorldReport[]): {
+  readonly found: readonly CheckTally[];
+  readonly untested: readonly CheckId[];
+} {
+  const tallies = new Map<CheckId, CheckTally>();
+  const untested = new Set<CheckId>(CHECK_IDS);
+  for (const world of worlds) {
+    for (const { id, verdict } of world.checks) if (verdict !== 'no_occasion') untested.delete(id);
+    for (const { id, severity } of foundChecks(world)) {
+      const before = tallies.get(id) ?? { id, severity, worlds: 0 };
+      const isGraver = SEVERITIES.indexOf(severity) < SEVERITIES.indexOf(before.severity);
+      tallies.set(id, { id, severity: isGraver ? severity : before.severity, worlds: before.worlds + 1 });
+    }
+  }
+  const found = [...tallies.values()].toSorted(
+    (a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity) || b.worlds - a.worlds,
+  );
+  return { found, untested: [...untested] };
+}
 
 /** `1 error`, `2 warnings`, `11 passed`, `6 no occasion`, without what is 0. */
 export function countTexts({ counts }: WorldReport): readonly string[] {

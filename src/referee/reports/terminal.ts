@@ -1,5 +1,5 @@
 import type { CheckReport, ConductReports, Finding, Severity, WorldReport } from '../../contract/conduct.ts';
-import { counted, countTexts, foundChecks, hasFindings } from './summary.ts';
+import { counted, countTexts, foundChecks, foundWorlds, tallyOf } from './summary.ts';
 
 const MOST_WORLDS = 50;
 const MOST_FINDINGS = 5;
@@ -56,6 +56,21 @@ function worldLines(world: WorldReport, paint: Paint): readonly string[] {
   ];
 }
 
+/** What was found in how many worlds, and what nothing tested. */
+function tallyLines(worlds: readonly WorldReport[], paint: Paint): readonly string[] {
+  const { found, untested } = tallyOf(worlds);
+  const width = Math.max(...found.map(({ id }) => id.length));
+  return [
+    ...found.map(
+      ({ id, severity, worlds: count }) =>
+        `  ${paint(severity.padEnd(7), COLOURS[severity])}  ${id.padEnd(width)}   in ${counted(count, 'world')}`,
+    ),
+    ...(worlds.length === 0 || untested.length === 0
+      ? []
+      : [`  no occasion in any world: ${untested.join(', ')}`]),
+  ];
+}
+
 /**
  * The report as lines for people.
  *
@@ -63,13 +78,14 @@ function worldLines(world: WorldReport, paint: Paint): readonly string[] {
  */
 export function terminalText({ worlds }: ConductReports, isColoured = false): string {
   const paint: Paint = (text, style) => (isColoured ? `\u001b[${style}m${text}\u001b[0m` : text);
-  const found = worlds.filter(hasFindings);
+  const found = foundWorlds(worlds);
   const detailed = worlds.length === 1 ? worlds : found.slice(0, MOST_WORLDS);
   const lines = detailed.flatMap((world) => worldLines(world, paint));
   if (worlds.length !== 1) {
     const left = found.length - detailed.length;
     if (left > 0) lines.push(`and ${counted(left, 'world')} more with findings`);
     lines.push(`${counted(worlds.length, 'world')}, ${worlds.length - found.length} without findings`);
+    lines.push(...tallyLines(worlds, paint));
   }
   return `${lines.join('\n')}\n`;
 }
