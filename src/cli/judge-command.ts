@@ -6,10 +6,11 @@ import type { ConductReports, WorldReport } from '../contract/conduct.ts';
 import { logOptions } from '../platform/logging.ts';
 import { systemClock } from '../platform/system-clock.ts';
 import { reportsOf } from '../referee/reports/summary.ts';
-import { startServer } from '../server.ts';
+import { startServer, type Server } from '../server.ts';
 import { readSettings, SettingsError, type Settings } from '../settings.ts';
 import { conductOptions, publish, type ConductFlags } from './conduct-options.ts';
 import { complain } from './output.ts';
+import { showProgress } from './progress.ts';
 import { startComplaints } from './serve.ts';
 
 export interface JudgeFlags extends ConductFlags {
@@ -27,6 +28,8 @@ interface Judged {
   readonly key: string;
   /** null for one of which only the world of the key may be judged. */
   readonly adminToken: string | null;
+  /** null for one that runs elsewhere. */
+  readonly worlds: Server['worlds'] | null;
   readonly close: () => Promise<void>;
 }
 
@@ -38,8 +41,8 @@ const JOURNAL = { journalEntries: '100000', journalMemory: '512MiB' };
 /** Starts a sandbox on a free port, without a log unless the settings say otherwise. */
 async function ownSandbox(settings: Settings, key: string): Promise<Judged> {
   const server = await startServer(settings, systemClock(), pino(logOptions(settings)));
-  const { url, adminToken } = server;
-  return { url, key: settings.apiKeys?.[0] ?? key, adminToken, close: () => server.close() };
+  const { url, adminToken, worlds } = server;
+  return { url, key: settings.apiKeys?.[0] ?? key, adminToken, worlds, close: () => server.close() };
 }
 
 /** The command in its own process, with the terminal of this one. @returns its exit code, or as a shell tells a signal */
@@ -110,7 +113,13 @@ export async function judgeCommand(
     judged =
       url === undefined
         ? await ownSandbox(settings, key)
-        : { url, key, adminToken: settings.adminToken ?? null, close: () => Promise.resolve() };
+        : {
+            url,
+            key,
+            adminToken: settings.adminToken ?? null,
+            worlds: null,
+            close: () => Promise.resolve(),
+          };
   } catch (error) {
     const complaints = startComplaints(error, settings);
     if (complaints === null) throw error;
@@ -119,13 +128,11 @@ export async function judgeCommand(
   try {
     const variables = Object.fromEntries(flags.env.map((text) => variableOf(text, judged)));
     await tell(judged, options.settings);
-    const exitCode =
-      command.length === 0
-        ? 0
-        : await run(
-            command.map((word) => filledIn(word, judged)),
-            { ...environment, ...variables },
-          );
+    const words = command.map((word) => filledIn(word, judged));
+    const endProgress =
+      judged.worlds !== null && process.stderr.isTTY ? showProgress(judged.worlds, complain) : undefined;
+    const exitCode = words.length === 0 ? 0 : await run(words, { ...environment, ...variables });
+    endProgress?.();
     const verdict = publish(await reportsOn(judged), options, environment);
     return exitCode === 0 ? verdict : exitCode;
   } catch (error) {

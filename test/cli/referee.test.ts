@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { showProgress } from '../../src/cli/progress.ts';
 import { runInProcess, runProgram, startProgram } from '../support/program.ts';
 import { journalOf } from '../referee/journal-of.ts';
 
@@ -116,6 +117,13 @@ test('referee judges the clients of a sandbox that runs', async () => {
   expect(own).toMatchObject({ code: 1, stdout: expect.stringContaining('paid-twice') });
   const looking = await runProgram(['referee', ...where, '--key', 'sk_test_shop']);
   expect(looking).toMatchObject({ code: 1, stdout: expect.stringContaining('paid-twice') });
+});
+
+test('while a long command runs, its requests and worlds are counted', async () => {
+  const line = await new Promise<string>((resolve) => {
+    const end = showProgress({ uses: 1204, size: 31 }, (text) => resolve((end(), text)), 1);
+  });
+  expect(line).toBe('after 0ms: 1,204 requests, 31 worlds');
 });
 
 test('examine judges a saved journal, and errors are warnings', async () => {

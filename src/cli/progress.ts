@@ -1,0 +1,27 @@
+import { durationText } from '../contract/duration.ts';
+import type { WorldLog } from '../log/world-log.ts';
+import { stopwatchMs } from '../platform/system-clock.ts';
+
+const EVERY_MS = 30_000;
+
+/**
+ * Says every half minute that a long command still runs, in whole lines, since the command writes to the same terminal. Requests to
+ * the control API count too.
+ *
+ * @param write writes a line
+ * @returns a function that ends it
+ */
+export function showProgress(
+  worlds: Pick<WorldLog, 'uses' | 'size'>,
+  write: (line: string) => void,
+  everyMs = EVERY_MS,
+): () => void {
+  const beganMs = stopwatchMs();
+  const timer = setInterval(() => {
+    const seconds = Math.round((stopwatchMs() - beganMs) / 1000);
+    const requests = worlds.uses.toLocaleString('en');
+    write(`after ${durationText(seconds * 1000)}: ${requests} requests, ${worlds.size} worlds`);
+  }, everyMs);
+  timer.unref(); // a command that cannot be run ends without it
+  return () => clearInterval(timer);
+}
