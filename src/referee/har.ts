@@ -109,19 +109,32 @@ function entryOf(entry: HarEntry, id: number): JournalEntry {
     fault: null,
     delay_ms: null,
     committed: route !== 'initiate' || mayHavePaid ? null : isPaid,
-    replayed: Object.keys(headersOf(response.headers)).includes('idempotent-replayed'),
+    replayed: false,
     warnings: [],
     balance_before: null,
     balance_after: null,
   };
 }
 
+/** An initiate that was answered with the txn_id of an earlier one made no payout. */
+function withReplays(entries: readonly JournalEntry[]): readonly JournalEntry[] {
+  const made = new Set<string>();
+  return entries.map((entry) => {
+    const { committed, txn_id } = entry;
+    if (committed !== true || txn_id === null) return entry;
+    if (made.has(txn_id)) return { ...entry, committed: false, replayed: true };
+    made.add(txn_id);
+    return entry;
+  });
+}
+
 /** The calls of the payout service in a HAR, as journal entries in the order in which they began; null for what is no HAR. */
 export function harEntries(document: unknown): readonly JournalEntry[] | null {
   const har = Har.safeParse(document);
   if (!har.success) return null;
-  return har.data.log.entries
+  const entries = har.data.log.entries
     .filter(({ request }) => routeOf(request) !== null)
     .toSorted((a, b) => Date.parse(a.startedDateTime) - Date.parse(b.startedDateTime))
     .map((entry, index) => entryOf(entry, index + 1));
+  return withReplays(entries);
 }

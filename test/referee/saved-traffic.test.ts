@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { judge } from '../../src/referee/judge.ts';
 import { savedTraffic } from '../../src/referee/saved-traffic.ts';
@@ -74,6 +75,25 @@ test('a HAR of a browser is judged', () => {
     ['initiate', 'order-1-b', 'answered'],
   ]);
   expect(found(text, BY_ACCOUNT)).toEqual(['warning paid-twice', 'warning amount-not-paise']);
+});
+
+test('a HAR that Chromium recorded is judged: timeouts, an error page, half an answer, a reset', () => {
+  const text = readFileSync(new URL('recorded/chromium.har', import.meta.url), 'utf8');
+  const { checks } = judge('a file', savedTraffic(text), BY_ACCOUNT);
+  const findings = checks.flatMap(({ id, findings: all }) =>
+    all.map(({ references }) => [id, ...references]),
+  );
+  expect(findings).toEqual([
+    ['paid-twice', 'order-1', 'order-1-b'],
+    ['same-reference-at-once', 'order-6'],
+    ['never-asked', 'order-1'],
+    ['never-asked', 'order-1-b'],
+    ['never-asked', 'order-2'],
+    ['never-asked', 'order-3'],
+    ['never-asked', 'order-4'],
+  ]);
+  const atOnce = checks.find(({ id }) => id === 'same-reference-at-once')!.findings;
+  expect(atOnce.map(({ lines }) => lines[1])).toEqual(['#10 POST initiate order-6  200 PENDING, replayed']);
 });
 
 test.each([

@@ -15,8 +15,13 @@ const xml = (text: string): string =>
 
 const details = ({ findings, more }: CheckReport): string =>
   [
-    ...findings.map(({ severity, message, lines, instead }) =>
-      [`${severity}: ${message}`, ...lines, `instead: ${instead}`].join('\n'),
+    ...findings.map(({ severity, message, lines, knew, instead }) =>
+      [
+        `${severity}: ${message}`,
+        ...lines,
+        ...(knew === null ? [] : [`the client knew of ${knew}`]),
+        `instead: ${instead}`,
+      ].join('\n'),
     ),
     ...(more === 0 ? [] : [`and ${more} more`]),
   ].join('\n\n');
@@ -43,14 +48,16 @@ function testCase(world: string, check: CheckReport, failOn: FailOn): string {
   }
 }
 
+const skippedOf = ({ no_occasion, inconclusive, off }: WorldReport['counts']): number =>
+  no_occasion + inconclusive + off;
+
 function suite({ name, counts, checks }: WorldReport, failOn: FailOn): string {
   const failures = checks.filter((check) => isFailure(check, failOn)).length;
-  const skipped = counts.no_occasion + counts.inconclusive + counts.off;
   const properties = Object.entries(counts).map(
     ([count, value]) => `      <property name="${count}" value="${value}" />`,
   );
   return [
-    `  <testsuite name="${xml(name)}" tests="${checks.length}" failures="${failures}" errors="0" skipped="${skipped}" time="0">`,
+    `  <testsuite name="${xml(name)}" tests="${checks.length}" failures="${failures}" errors="0" skipped="${skippedOf(counts)}" time="0">`,
     '    <properties>',
     ...properties,
     '    </properties>',
@@ -63,9 +70,10 @@ function suite({ name, counts, checks }: WorldReport, failOn: FailOn): string {
 export function junitXml({ worlds }: ConductReports, failOn: FailOn = 'error'): string {
   const checks = worlds.flatMap((world) => world.checks);
   const failures = checks.filter((check) => isFailure(check, failOn)).length;
+  const skipped = worlds.reduce((sum, { counts }) => sum + skippedOf(counts), 0);
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
-    `<testsuites name="payout referee" tests="${checks.length}" failures="${failures}" errors="0">`,
+    `<testsuites name="payout referee" tests="${checks.length}" failures="${failures}" errors="0" skipped="${skipped}" time="0">`,
     ...worlds.map((world) => suite(world, failOn)),
     '</testsuites>\n',
   ].join('\n');
