@@ -6,7 +6,7 @@ import { apply, type Applied, type ResultOf } from '../world/apply.ts';
 import type { Command, Stamp } from '../world/commands.ts';
 import { eventData } from '../world/events.ts';
 import { journalEntry, type Exchange } from '../world/journal/exchange.ts';
-import { Journal, type MemoryBudget } from '../world/journal/journal.ts';
+import { Journal, type JournalRead, type MemoryBudget } from '../world/journal/journal.ts';
 import { nextDueMsOf } from '../world/ledger.ts';
 import { full, noRoomForDocument, openWorld, worldTimeMs, type WorldState } from '../world/state.ts';
 import { CommandParts } from './command-parts.ts';
@@ -14,7 +14,14 @@ import { EventLog, type EventReader } from './event-log.ts';
 import { Releases } from './releases.ts';
 import { heldBy, NOTHING, type Held, type Totals } from './totals.ts';
 import { SettlementTimer, type WallClock } from './wall-clock.ts';
-import { dropped, HeldAnswers, type DropReason, type WorldHandle, type WorldObserver } from './world-log.ts';
+import {
+  dropped,
+  HeldAnswers,
+  type DropReason,
+  type WorldHandle,
+  type WorldJournal,
+  type WorldObserver,
+} from './world-log.ts';
 
 /** What all worlds of a log share. */
 export interface WorldParts {
@@ -72,8 +79,13 @@ export class MemoryWorld implements WorldHandle {
     return worldTimeMs(clock, Math.max(wallMs, this.#parts.wallClock.nowMs()));
   }
 
-  get journal(): Journal {
+  get journal(): WorldJournal {
     return this.#journal;
+  }
+
+  /** The journal as it is now, without waiting for anything. */
+  journalNow(): JournalRead {
+    return this.#journal.read();
   }
 
   get isClosed(): boolean {

@@ -75,5 +75,5 @@ test('the client of the documentation has no error and no warning in any scenari
     }
     await world.expectGoodConduct({ name: scenario, failOn: 'warning', intent: 'beneficiary_account' });
   });
-  await Promise.all(judged);
+  expect(await Promise.all(judged)).toHaveLength(SCENARIOS.length);
 });

@@ -46,12 +46,12 @@ interface JudgedBy {
 
 /** Keeps the verdict on a world that is about to be dropped, where somebody wants to know it. */
 export function keepVerdict(
-  world: Pick<WorldHandle, 'id' | 'latest'> & { readonly journal: { read(): JournalRead } },
+  world: Pick<WorldHandle, 'id' | 'latest'> & { journalNow(): JournalRead },
   { referee, wallClock }: JudgedBy,
 ): void {
   if (!referee.keeps(world.id)) return;
   const settings = referee.settingsOf(world.id);
-  referee.keep(world.id, evidenceOf(world.latest, world.journal.read(), settings, wallClock.nowMs()), true);
+  referee.keep(world.id, evidenceOf(world.latest, world.journalNow(), settings, wallClock.nowMs()), true);
 }
 
 /**

@@ -29,8 +29,7 @@ export const foundChecks = ({ checks }: WorldReport): readonly CheckReport[] =>
     .filter(({ verdict }) => verdict === 'found')
     .toSorted((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity));
 
-export const hasFindings = ({ counts }: WorldReport): boolean =>
-  counts.error + counts.warning + counts.notice > 0;
+const hasFindings = ({ counts }: WorldReport): boolean => counts.error + counts.warning + counts.notice > 0;
 
 const gravest = ({ checks }: WorldReport): number =>
   Math.min(
