@@ -1,26 +1,23 @@
-<<<<<<< HEAD
 import { pay, salary, statusOf } from '../../examples/payout-client.mjs'; // the client under test: yours
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-=======
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
->>>>>>> eeceb4c (The suites for vitest, node:test and jest are judged after each test; the example client asks when sending again does not help)
 import { startSandbox } from 'payout-sandbox';
 import { matchers } from 'payout-sandbox/matchers';
 
 expect.extend(matchers);
 
-let sandbox, world;
+let sandbox;
 beforeAll(async () => {
   sandbox = await startSandbox({ clock: '2026-01-15T10:30:00Z' });
 });
 afterAll(() => sandbox.close());
 
-<<<<<<< HEAD
 /** Runs a test in a world of its own, and prints what the client did there if the test fails. */
 const inWorld = (body) => async () => {
   const world = sandbox.world(); // a new key: no other test sees its world
   try {
     await body(world);
+    // whatever a test looks at, it fails if the client did something that could cost money
+    await world.expectGoodConduct({ failOn: 'warning', intent: 'beneficiary_account' });
   } catch (error) {
     process.stderr.write(`${await world.journalText()}\n`);
     throw error;
@@ -55,35 +52,3 @@ test(
     await expect(world).toHaveReceived({ route: 'status' }, { times: 2 });
   }),
 );
-=======
-beforeEach(() => {
-  world = sandbox.world(); // a new key: no other test sees its world
-});
-// whatever a test looks at, it fails if the client did something that could cost money
-afterEach(() => world.expectGoodConduct({ failOn: 'warning', intent: 'beneficiary_account' }));
-
-test('a salary is paid once, although the first answer was lost', async () => {
-  await world.rule({
-    name: 'lost-answer',
-    match: { route: 'initiate', attempt: 1 },
-    effect: { commit: true, fault: 'hang' },
-  });
-  await pay(world, salary);
-  expect(await world.balance()).toBe(950_000);
-  expect(
-    await world.verify({
-      sequence: [
-        { fault: 'hang', committed: true },
-        { status: 200, replayed: true },
-      ],
-    }),
-  ).toMatchObject({ passed: true });
-});
-
-test('a payout settles when the clock is advanced', async () => {
-  await pay(world, salary);
-  expect(await statusOf(world, salary.client_ref_id)).toMatchObject({ status: 'PENDING', utr: null });
-  await world.clock.advance('2s');
-  expect(await statusOf(world, salary.client_ref_id)).toMatchObject({ status: 'SUCCESS' });
-});
->>>>>>> eeceb4c (The suites for vitest, node:test and jest are judged after each test; the example client asks when sending again does not help)
