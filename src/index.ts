@@ -39,6 +39,10 @@ export type {
   RefereeSettingsInput as RefereeSettings,
   WorldReport as ConductReport,
 } from './contract/conduct.ts';
+export type {
+  ExplainAnswer as Explanation,
+  ExplainInput as ExplainRequest,
+} from './contract/control/explain-call.ts';
 export { SettingsError, type SettingsInput } from './settings.ts';
 export type {
   RequestsQuery,

@@ -22,6 +22,7 @@ Exit codes: 0 stopped by a signal, or done; 1 a scenario file is not valid (vali
 const EXAMPLES = `${SERVE_EXAMPLES}
   $ payout-sandbox scenarios                          what there is to choose from
   $ payout-sandbox validate ./scenarios/*.yaml        check scenario files before a test run
+  $ payout-sandbox validate my.yaml --explain pay.json    which rule would this request take, and why no other?
   $ payout-sandbox health --wait 30s && npm test      as soon as it is ready
   $ payout-sandbox referee --env PAYOUT_URL={url} -- npm test    how does the client behave?
 ${EXIT_CODES}`;
@@ -84,11 +85,22 @@ function buildCommand(environment: NodeJS.ProcessEnv, ended: (exitCode: number) 
     .action(serve);
   command(
     'validate <files...>',
-    'check scenario files: every error of every file, with its line; exit code 1 if there are any',
-  ).action(async (files: string[]) => {
-    const { validate } = await import('./scenarios.ts');
-    ended(validate(files, say));
-  });
+    'check scenario files: every error and warning of every file, with its line; exit code 1 for errors',
+    ['clock', 'seed'],
+  )
+    .option(
+      '--explain <request>',
+      'a JSON file: which outcome and rule this request would take, and why no other',
+    )
+    .action(
+      async (files: string[], { explain: request, ...flags }: Flags & { readonly explain?: string }) => {
+        const { explain, validate } = await import('./validate.ts');
+        const exitCode = validate(files, say);
+        if (request === undefined || exitCode !== EXIT_OK) return ended(exitCode);
+        if (files.length > 1) return ended(complain('--explain takes one scenario file'));
+        ended(explain(files[0]!, request, settingsOf(flags), say));
+      },
+    );
   command('scenarios', 'list the scenarios by name, with what each is for', ['scenarios']).action(
     async (flags: Flags) => {
       const { listScenarios } = await import('./scenarios.ts');

@@ -1,7 +1,6 @@
-import { readScenario, ScenarioError } from '../scenario/scenario-file.ts';
-import { atOnce } from '../scenario/scenario-shape.ts';
+import { ScenarioError } from '../scenario/scenario-file.ts';
 import { ScenarioLibrary } from '../scenario/scenario-library.ts';
-import { readSettings, scenarioSettings, type Settings } from '../settings.ts';
+import { scenarioSettings, type Settings } from '../settings.ts';
 import { complain, EXIT_OK, say } from './output.ts';
 
 const bold = (text: string): string => `\u001b[1m${text}\u001b[22m`;
@@ -28,24 +27,4 @@ export function listScenarios(settings: Settings, environment: NodeJS.ProcessEnv
     if (error instanceof ScenarioError) return complain(...error.lines);
     throw error;
   }
-}
-
-/** A scenario file that cannot be used. */
-const EXIT_INVALID = 1;
-
-/** `payout-sandbox validate FILE…`: reports every problem of every file. @returns the exit code: 1 when there is one */
-export function validate(files: readonly string[], say: (line: string) => void): number {
-  const settings = scenarioSettings(readSettings({ magic: 'off' }, {})); // so that only a file's own rules count
-  let exitCode = EXIT_OK;
-  for (const file of files) {
-    try {
-      const { rules } = atOnce(readScenario(file, settings));
-      say(`${file}: ok, ${rules.length} ${rules.length === 1 ? 'rule' : 'rules'}`);
-    } catch (error) {
-      if (!(error instanceof ScenarioError)) throw error;
-      error.lines.forEach(say);
-      exitCode = EXIT_INVALID;
-    }
-  }
-  return exitCode;
 }

@@ -20,6 +20,7 @@ import type {
   WalletAnswer,
   WorldAnswer,
 } from '../contract/control-answers.ts';
+import type { ExplainAnswer, ExplainInput } from '../contract/control/explain-call.ts';
 import { ControlClient } from './control-client.ts';
 import {
   heldRequests,
@@ -131,6 +132,14 @@ export class World implements AsyncDisposable {
   /** Puts a rule on top, before all others. Replaces the rule on top with the same name. */
   rule(rule: RuleRequest): Promise<RuleAnswer> {
     return this.#control.post('/rules', rule);
+  }
+
+  /**
+   * Which rule and which outcome a request would take in this world as it is now, and why no other. The request is not sent,
+   * and nothing is counted.
+   */
+  explain(request: ExplainInput): Promise<ExplainAnswer> {
+    return this.#control.post('/rules/explain', request);
   }
 
   /** Removes a rule on top; without a name, all of them. */

@@ -71,6 +71,17 @@ export const StatusQuery = z
   .meta({ id: 'StatusQuery', description: 'Query of GET /payout/status: at least one of the two' });
 export type StatusQuery = z.infer<typeof StatusQuery>;
 
+/** Headers that hold a key. No rule, journal or log sees what is in them. */
+export const SECRET_HEADERS: ReadonlySet<string> = new Set([
+  'authorization',
+  'cookie',
+  'proxy-authorization',
+  'x-api-key',
+]);
+
+/** What stands in the place of a key. */
+export const HIDDEN_KEY = '***';
+
 /** The header that chooses a scenario for one request. */
 export const ScenarioHeader = z.object({
   'X-Sandbox-Scenario': z

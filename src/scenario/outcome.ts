@@ -1,3 +1,4 @@
+import type { During, Match } from '../contract/match.ts';
 import type { NotFound, OutcomeDocument } from '../contract/scenario-document.ts';
 import type { Draw, PlannedStep } from '../payout/settlement.ts';
 import { matchPatternSize, linearPattern } from './pattern.ts';
@@ -16,6 +17,8 @@ export interface Outcome {
   readonly id: string;
   /** The size of its regular expressions (pattern.ts). */
   readonly patternSize: number;
+  readonly match: Match;
+  readonly during: During | undefined;
   readonly matches: (facts: RequestFacts) => boolean;
   /** Whether the steps are its own, if only in their UTR. */
   readonly hasSteps: boolean;
@@ -75,6 +78,8 @@ export function compileOutcome(document: OutcomeDocument, id: string, report: Re
   return {
     id,
     patternSize: matchPatternSize(match),
+    match,
+    during,
     matches: (facts) => tests.every((test) => test(facts)),
     hasSteps: timelines.length > 0 || finished !== null,
     steps(settled, draw) {

@@ -40,10 +40,13 @@ const TEXT_FIELDS = {
 /** The numbers of requests, and the routes that have them. */
 const NUMBER_FIELDS = { amount: ['initiate'], payout: ['initiate', 'status'] } as const;
 
+const FIELD_ROUTES = Object.entries({ ...TEXT_FIELDS, ...NUMBER_FIELDS });
+
 const listed = <T>(values: T | readonly T[]): readonly T[] =>
   Array.isArray(values) ? (values as readonly T[]) : [values as T];
 
-function textTest(match: TextMatch, patternOf: PatternOf, report: Report): Test<string> {
+/** Tests a text. Reports a pattern that cannot be compiled. */
+export function textTest(match: TextMatch, patternOf: PatternOf, report: Report): Test<string> {
   if (typeof match === 'string') return (text) => text === match;
   if (Array.isArray(match)) {
     const texts = new Set(match);
@@ -61,7 +64,7 @@ function textTest(match: TextMatch, patternOf: PatternOf, report: Report): Test<
     (pattern === undefined || (text.length <= MAX_PATTERN_TEXT_LENGTH && pattern.test(text)));
 }
 
-function numberTest(match: NumberMatch): Test<number> {
+export function numberTest(match: NumberMatch): Test<number> {
   if (typeof match === 'number') return (value) => value === match;
   if (Array.isArray(match)) {
     const numbers = new Set(match);
@@ -118,7 +121,7 @@ function effectOf(effect: EffectDocument, report: Report): Effect {
 /** Reports conditions that no request can meet. */
 function reportImpossible(match: Match, routes: readonly RouteName[], report: Report): void {
   let possible = routes;
-  for (const [field, having] of Object.entries({ ...TEXT_FIELDS, ...NUMBER_FIELDS })) {
+  for (const [field, having] of FIELD_ROUTES) {
     if (match[field as keyof Match] === undefined) continue;
     possible = possible.filter((route) => having.some((one) => one === route));
     if (possible.length === 0) {
@@ -149,6 +152,16 @@ function reportUnseen({ respond }: EffectDocument, report: Report): void {
     }
   }
 }
+
+/** The routes whose requests have every field that a match names. */
+export const possibleRoutes = (match: Match): readonly RouteName[] =>
+  FIELD_ROUTES.reduce<readonly RouteName[]>(
+    (routes, [field, having]) =>
+      match[field as keyof Match] === undefined
+        ? routes
+        : routes.filter((route) => having.some((one) => one === route)),
+    routesOf(match),
+  );
 
 /** Effects that apply to one route only. */
 const ONLY_ON = { commit: 'initiate', timeline: 'initiate', not_found: 'initiate', stale: 'status' } as const;
@@ -236,6 +249,8 @@ export function compileRule(
     countsAttempts: dependsOnAttempt(document),
     patternSize,
     bytes: documentBytes(source, patternSize),
+    match,
+    during: document.during,
     matches: (facts) => tests.every((test) => test(facts)),
     skip: document.skip ?? 0,
     times: document.times ?? null,

@@ -1,4 +1,4 @@
-import type { RouteName } from '../contract/match.ts';
+import type { During, Match, RouteName } from '../contract/match.ts';
 import type { Effect as EffectDocument, NotFound } from '../contract/scenario-document.ts';
 import { oneMore, type RateLimit } from '../contract/snapshot-lines.ts';
 import type { Draw, PlannedStep } from '../payout/settlement.ts';
@@ -61,6 +61,9 @@ export interface Rule {
   readonly patternSize: number;
   /** About how much memory it takes. */
   readonly bytes: number;
+  readonly match: Match;
+  readonly during: During | undefined;
+  /** Whether `match` and `during` hold. */
   readonly matches: (facts: RequestFacts) => boolean;
   readonly skip: number;
   readonly times: number | null;
@@ -98,9 +101,40 @@ export interface RuleUse {
 }
 
 /** What a world has counted for its rules. */
-interface Counts {
+export interface Counts {
   readonly uses: Map<string, RuleUse>;
   readonly windows: RateWindows;
+}
+
+/** Why a rule that matches leaves a request to the rules after it. */
+export type PassedOver =
+  | { readonly by: 'skip'; readonly matched: number }
+  | { readonly by: 'times' | 'limit' }
+  | { readonly by: 'probability'; readonly drawn: number };
+
+const BY_TIMES: PassedOver = { by: 'times' };
+const BY_LIMIT: PassedOver = { by: 'limit' };
+
+/** Counts a request that a rule matches. @returns why the rule does not apply to it; null when it does */
+export function passOver(
+  rule: Rule,
+  { nowMs }: RequestFacts,
+  { uses, windows }: Counts,
+  draw: Draw,
+): PassedOver | null {
+  const { id, skip, times, probability, limit } = rule;
+  const use = uses.get(id) ?? { matched: 0, taken: 0 };
+  uses.set(id, use);
+  use.matched = oneMore(use.matched);
+  if (use.matched <= skip) return { by: 'skip', matched: use.matched };
+  if (times !== null && use.taken >= times) return BY_TIMES;
+  if (probability !== null) {
+    const drawn = draw(`rule ${id}`);
+    if (drawn >= probability) return { by: 'probability', drawn };
+  }
+  if (limit !== null && countInWindow(windows, id, limit, nowMs) === null) return BY_LIMIT;
+  use.taken = oneMore(use.taken);
+  return null;
 }
 
 /**
@@ -108,26 +142,13 @@ interface Counts {
  * `skip` requests, to more than `times` requests, when its `probability` is not drawn, or to those that its `limit` lets
  * pass: the next rules are then tried.
  */
-export function takeRule(
+export const takeRule = (
   rules: readonly Rule[],
   facts: RequestFacts,
-  { uses, windows }: Counts,
+  counts: Counts,
   draw: Draw,
-): Rule | null {
-  for (const rule of rules) {
-    if (!rule.matches(facts)) continue;
-    const use = uses.get(rule.id) ?? { matched: 0, taken: 0 };
-    uses.set(rule.id, use);
-    use.matched = oneMore(use.matched);
-    if (use.matched <= rule.skip) continue;
-    if (rule.times !== null && use.taken >= rule.times) continue;
-    if (rule.probability !== null && draw(`rule ${rule.id}`) >= rule.probability) continue;
-    if (rule.limit !== null && countInWindow(windows, rule.id, rule.limit, facts.nowMs) === null) continue;
-    use.taken = oneMore(use.taken);
-    return rule;
-  }
-  return null;
-}
+): Rule | null =>
+  rules.find((rule) => rule.matches(facts) && passOver(rule, facts, counts, draw) === null) ?? null;
 
 /** A standard normal deviate from two uniform draws (Box and Muller, 1958). */
 const normal = (one: number, other: number): number =>
@@ -144,7 +165,8 @@ export function delayMs(delay: Delay, draw: Draw): number {
 const SHOWS_BODY: ReadonlySet<Fault['kind']> = new Set(['truncated-body', 'malformed-json', 'slow-body']);
 
 /** Whether the client sees anything of the body. */
-export const showsBody = (fault: Fault | null): boolean => fault === null || SHOWS_BODY.has(fault.kind);
+export const showsBody = (fault: Pick<Fault, 'kind'> | null): boolean =>
+  fault === null || SHOWS_BODY.has(fault.kind);
 
 /** Whether an answer takes the place of the normal one with a body of its own. */
 export const replacesBody = (respond: Respond | null): boolean =>

@@ -19,6 +19,7 @@ import {
   type Problem,
   type TextRead,
 } from './scenario-text.ts';
+import { warnOfScenario } from './warnings/scenario-warnings.ts';
 
 /** The scenarios, dialects and rules that ship with the sandbox. */
 export const SHIPPED = packageFile('fixtures/');
@@ -139,12 +140,14 @@ function* scenarioOf(
   return scenario;
 }
 
-/** What a file or document with problems is refused with. */
-function refusal(file: string, problems: readonly Problem[]): ScenarioError {
-  const inOrder = problems.toSorted(
+const inOrder = (problems: readonly Problem[]): readonly Problem[] =>
+  problems.toSorted(
     ({ place: a }, { place: b }) => (a && b && (a.line - b.line || a.column - b.column)) || 0,
   );
-  const { shown, more } = reported(inOrder);
+
+/** What a file or document with problems is refused with. */
+function refusal(file: string, problems: readonly Problem[]): ScenarioError {
+  const { shown, more } = reported(inOrder(problems));
   const lines = shown.map((problem) => problemText(file, problem));
   if (more > 0) lines.push(`${file}: and ${more} more`);
   return new ScenarioError(lines, shown, more);
@@ -217,4 +220,21 @@ export function documentScenario(
   checkName(nameOf(name), 'a scenario');
   const copy: unknown = JSON.parse(JSON.stringify(document));
   return scenarioOf(readValue(copy), name, settings);
+}
+
+/** Reads a scenario file, and warns of what is never used in it. @throws ScenarioError with what is wrong with it */
+export function checkScenario(
+  file: string,
+  settings: ScenarioSettings,
+): { readonly scenario: Scenario; readonly warnings: readonly string[] } {
+  const scenario = atOnce(readScenario(file, settings));
+  const read = readText(textOf(file));
+  const found: Problem[] = [];
+  const { document } = atOnce(scenarioShape(read.input));
+  warnOfScenario(document, (path, message) => found.push(read.problemAt(path, message)));
+  const { shown, more } = reported(inOrder(found));
+  const warnings = shown.map(
+    ({ place, path, message }) => `${file}:${place!.line}: warning: ${path} ${message}`,
+  );
+  return { scenario, warnings: more > 0 ? [...warnings, `${file}: and ${more} more warnings`] : warnings };
 }

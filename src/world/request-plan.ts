@@ -66,7 +66,7 @@ export function planRequest(
   state: WorldState,
   command: RequestCommand,
   scenario: Scenario,
-  { attemptsFree }: Stamp,
+  { attemptsFree }: Pick<Stamp, 'attemptsFree'>,
 ): Plan {
   const { attempts, windows } = state;
   const { kind: route } = command;
@@ -105,7 +105,7 @@ export function resumedPlan(
 const fieldsOf = (command: RequestCommand): RequestFacts['fields'] =>
   command.kind === 'initiate' ? command.body : command.kind === 'status' ? command.query : {};
 
-function idOf(command: RequestCommand): string {
+export function idOf(command: RequestCommand): string {
   const { client_ref_id: reference, txn_id: txnId } = fieldsOf(command);
   return String(reference ?? txnId ?? '');
 }

@@ -54,16 +54,16 @@ test('the test of the README runs unchanged', async () => {
 });
 
 test.each([
-  ['README.md', 1],
-  ['docs/scenarios.md', 4],
-])('the scenario of %s is valid', async (page, rules) => {
+  ['README.md', '1 rule'],
+  ['docs/scenarios.md', '4 rules, 1 outcome'],
+])('the scenario of %s is valid, without a warning', async (page, counts) => {
   const [, text] = /```yaml\n(.*?)```/s.exec(fileOf(page))!;
   const file = join(mkdtempSync(join(tmpdir(), 'readme-')), 'mine.yaml');
   onTestFinished(() => rmSync(dirname(file), { recursive: true }));
   writeFileSync(file, text!);
   expect(await runInProcess(['validate', file])).toMatchObject({
     code: 0,
-    stdout: `${file}: ok, ${rules} rule${rules === 1 ? '' : 's'}\n`,
+    stdout: `${file}: ok, ${counts}\n`,
   });
 });
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { validate } from '../../src/cli/scenarios.ts';
+import { validate } from '../../src/cli/validate.ts';
 import { ask } from '../support/control.ts';
 import { sandboxFor } from '../support/sandbox.ts';
 
@@ -89,7 +89,7 @@ test('a very long key is shortened in the message', () => {
 
 test('a scenario has at most 5,000 rules', () => {
   const rules = (count: number) =>
-    `rules: [${listOf(count, (nth) => `{name: r${nth}, effect: {stale: 1s}}`).join(', ')}]`;
+    `rules: [${listOf(count, (nth) => `{name: r${nth}, match: {client_ref_id: r${nth}}, effect: {stale: 1s}}`).join(', ')}]`;
   expect(linesOf(rules(5000))).toEqual(['/my.yaml: ok, 5000 rules']);
   expect(linesOf(rules(5001))).toEqual(['/my.yaml:1:8 rules must be at most 5000 rules']);
 });

@@ -312,6 +312,8 @@ test('a compiled rule has the id of its scenario and rule, the original document
     id: 'theirs/mine',
     document: 'as written',
     countsAttempts: false,
+    match: {},
+    during: undefined,
     patternSize: 0,
     bytes: expect.any(Number),
     skip: 0,

@@ -2,12 +2,14 @@ import { z } from 'zod';
 import { ChooseRequest, RuleRequest, RulesQuery, ScenarioRequest } from '../../contract/control.ts';
 import { RuleAnswer, RulesAnswer, ScenarioAnswer, ScenariosAnswer } from '../../contract/control-answers.ts';
 import { Refusal } from '../../contract/errors.ts';
+import { ExplainAnswer, ExplainRequest } from '../../contract/control/explain-call.ts';
 import { suggestion } from '../../contract/suggestion.ts';
 import type { Rule } from '../../scenario/rule.ts';
 import { ScenarioError } from '../../scenario/scenario-file.ts';
 import { inTurns } from '../../scenario/scenario-library.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import type { CommandOf } from '../../world/commands.ts';
+import { explainRequest } from '../../world/explain.ts';
 import type { WorldHandle } from '../../log/world-log.ts';
 import type { ControlRoutes } from './control-options.ts';
 import { checked, invalidRequest, operation } from '../route-schemas.ts';
@@ -123,6 +125,22 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios, wallClock 
       const id = await world.submit({ kind: 'putRule', rule: document });
       void reply.code(201);
       return ruleAnswer(await named(id.slice(id.indexOf('/') + 1)), new Map());
+    },
+  );
+
+  app.post(
+    '/rules/explain',
+    operation('Scenario', 'explainRequest', 'Explain which rule a request would take', ExplainAnswer, {
+      description: 'For this world as it is now. The request is not sent, and nothing is counted.',
+      errors: ['SCENARIO_NOT_FOUND'],
+      body: ExplainRequest,
+    }),
+    ({ body, world }) => {
+      const wanted = Object.entries(body.headers).find(
+        ([name]) => name.toLowerCase() === 'x-sandbox-scenario',
+      );
+      const chosen = wanted === undefined ? null : named(wanted[1]).source;
+      return world.read((state) => explainRequest(state, body, scenarios, chosen));
     },
   );
 

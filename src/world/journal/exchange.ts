@@ -1,3 +1,4 @@
+import { HIDDEN_KEY, SECRET_HEADERS } from '../../contract/service.ts';
 import type { JournalEntry } from '../../contract/control-answers.ts';
 import { isTooNested } from '../../contract/nesting.ts';
 import type { RouteName } from '../../contract/match.ts';
@@ -61,20 +62,10 @@ export interface Exchange {
   readonly fault: string | undefined;
 }
 
-/** Headers that hold a key. */
-const SECRET_HEADERS: ReadonlySet<string> = new Set([
-  'authorization',
-  'cookie',
-  'proxy-authorization',
-  'x-api-key',
-]);
-
-const REDACTED = '***';
-
 /** The headers of a request without the keys in them. */
 export function withoutKeys(headers: RequestHeaders): RequestHeaders {
   const shown: Record<string, RequestHeaders[string]> = {};
-  for (const name in headers) shown[name] = SECRET_HEADERS.has(name) ? REDACTED : headers[name];
+  for (const name in headers) shown[name] = SECRET_HEADERS.has(name) ? HIDDEN_KEY : headers[name];
   return shown;
 }
 

@@ -58,6 +58,20 @@ const STORY: readonly Turn[] = [
   ['freezeClock'],
   ['getClock'],
   [
+    'explainRequest',
+    () => ({
+      bodies: {
+        initiate: { route: 'initiate', body: PAYOUT, attempt: 1 },
+        status: { route: 'status', query: { client_ref_id: 'order-1' } },
+      },
+    }),
+    ({ rules, outcomes, ...answer }) => ({
+      ...answer,
+      rules: rules.slice(0, 1),
+      outcomes: outcomes.slice(0, 1),
+    }),
+  ],
+  [
     'initiatePayout',
     () => ({
       bodies: {

@@ -1,0 +1,102 @@
+import { durationText } from '../contract/duration.ts';
+import type { ExplainAnswer, ExplainRequest } from '../contract/control/explain-call.ts';
+import type { InitiateRequest } from '../contract/service.ts';
+import type { Payout, ScenarioSource } from '../contract/snapshot-lines.ts';
+import { covers, toInr, toPaise } from '../payout/money.ts';
+import { explainOutcomes, explainRules } from '../scenario/explanation.ts';
+import type { Scenario, ScenarioCompiler } from '../scenario/scenario.ts';
+import { copyOfAttempts } from './attempts.ts';
+import type { RequestCommand } from './request/request-commands.ts';
+import { iso } from './events.ts';
+import { withoutKeys } from './journal/exchange.ts';
+import { findPayout } from './ledger.ts';
+import { fingerprint, newPayout } from './new-payout.ts';
+import { idOf, pastRateLimit, planRequest, scenarioFor, type Plan } from './request-plan.ts';
+import type { WorldState } from './state.ts';
+
+/** The command that the request would be. @param chosen the scenario that it chooses by a header */
+function commandOf(
+  { route, body, query, headers }: ExplainRequest,
+  chosen: ScenarioSource | null,
+): RequestCommand {
+  const lowerCase = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
+  const shown = withoutKeys(Object.fromEntries(lowerCase)) as RequestCommand['headers'];
+  const asked = { headers: shown, scenario: chosen };
+  if (route === 'initiate') return { kind: route, body: body!, ...asked };
+  return route === 'status' ? { kind: route, query: query!, ...asked } : { kind: route, ...asked };
+}
+
+/** A copy of what a world counts, in which a request can be counted without changing the world. */
+const copyOfCounts = ({ uses, windows }: Readonly<WorldState>) => ({
+  uses: new Map([...uses].map(([id, use]) => [id, { ...use }])),
+  windows: new Map(windows),
+});
+
+/** A step as a scenario writes it: `SUCCESS after 40m`. */
+const stepOf = ({ to, utr, afterMs, polls }: Payout['timeline'][number]) => ({
+  to,
+  utr,
+  when: afterMs === null ? `at status read ${polls}` : `after ${durationText(afterMs)}`,
+});
+
+/** Why an initiate that its rule lets through makes no new payout; null where it makes one. */
+function whyNoPayout(state: WorldState, body: InitiateRequest, { dialect }: Scenario): string | null {
+  const earlier = findPayout(state, { clientRefId: body.client_ref_id });
+  const { same_body, changed_body } = dialect.client_ref_id;
+  const choice = earlier?.fingerprint === fingerprint(body) ? same_body : changed_body;
+  if (earlier !== undefined && choice !== 'second_payout')
+    return `${body.client_ref_id} was paid before (${earlier.txnId}, planned by ${earlier.plannedBy}): nothing is decided again`;
+  const { wallet } = state;
+  if (covers(wallet, toPaise(body.amount))) return null;
+  return `the balance of INR ${toInr(wallet.balancePaise)} does not cover INR ${body.amount}`;
+}
+
+/** What a request would make, and what keeps it from that. */
+function made(
+  state: WorldState,
+  command: RequestCommand,
+  plan: Plan,
+): Pick<ExplainAnswer, 'payout' | 'note'> {
+  if (command.kind !== 'initiate') return { payout: null, note: null };
+  const { rule, scenario } = plan;
+  if (rule?.effect.commit === false) return { payout: null, note: `${rule.id} makes no payout` };
+  const note = whyNoPayout(state, command.body, scenario);
+  if (note !== null) return { payout: null, note };
+  const nth = (findPayout(state, { clientRefId: command.body.client_ref_id })?.nth ?? 0) + 1;
+  const { plannedBy, timeline } = newPayout(state, command.body, plan, nth);
+  return { payout: { planned_by: plannedBy, timeline: timeline.map(stepOf) }, note: null };
+}
+
+/**
+ * Says which rule and which outcome a request would take in a world as it is now, and why it would take no other. It is counted
+ * in copies only.
+ */
+export function explainRequest(
+  state: Readonly<WorldState>,
+  request: ExplainRequest,
+  compiler: ScenarioCompiler,
+  chosen: ScenarioSource | null = null,
+): ExplainAnswer {
+  const command = commandOf(request, chosen);
+  const scenario = scenarioFor(state, command, compiler);
+  const attempts = copyOfAttempts(state.attempts, command.kind, idOf(command), request.attempt);
+  const copy: WorldState = { ...state, attempts, ...copyOfCounts(state) };
+  const limited = pastRateLimit(copy, command.kind, scenario);
+  const plan = planRequest(copy, command, scenario, { attemptsFree: Infinity });
+  const { facts, draw, attempt, rule } = plan;
+  const asked = { scenario: scenario.name, now: iso(facts.nowMs), attempt: attempt === 0 ? null : attempt };
+  if (limited !== null) {
+    const reason = 'is not tried: the request is past the rate limit of the scenario';
+    const untried = ({ id }: { readonly id: string }) => ({ id, taken: false, reason });
+    const rules = scenario.rules.map(untried);
+    return { ...asked, rule: null, payout: null, note: limited.message, rules, outcomes: [] };
+  }
+  const outcomes = command.kind === 'initiate' ? scenario.outcomes : [];
+  return {
+    ...asked,
+    rule: rule?.id ?? null,
+    ...made(copy, command, plan),
+    rules: [...explainRules(scenario.rules, facts, copyOfCounts(state), draw)],
+    outcomes: [...explainOutcomes(outcomes, facts, rule)],
+  };
+}

@@ -1,0 +1,79 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { runInProcess } from '../support/program.ts';
+import { PAYOUT } from '../support/sandbox.ts';
+
+const SCENARIO = `
+outcomes:
+  - { name: neft-returned, match: { transfer_mode: NEFT }, timeline: [{ to: SUCCESS, after: 40m }, { to: REVERSED, after: 3d }] }
+  - { name: all-others, timeline: [{ to: SUCCESS, after: 2s }] }
+rules:
+  - { name: lost-answer, match: { route: initiate, attempt: 1 }, effect: { commit: true, respond: 500 } }
+  - { name: large, match: { amount: { gte: 200000 } }, effect: { respond: 402 } }
+`;
+
+/** Explains a request in a new world of the scenario. */
+async function explained(request: unknown, scenario = SCENARIO, ...flags: readonly string[]) {
+  const folder = mkdtempSync(join(tmpdir(), 'explain-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const [file, asked] = [join(folder, 'my.yaml'), join(folder, 'request.json')];
+  writeFileSync(file, scenario);
+  writeFileSync(asked, typeof request === 'string' ? request : JSON.stringify(request));
+  const { code, stdout, stderr } = await runInProcess(['validate', file, '--explain', asked, ...flags]);
+  return { code, stdout: stdout.replaceAll(`${folder}/`, ''), stderr: stderr.replaceAll(`${folder}/`, '') };
+}
+
+const CLOCK = ['--clock', '2026-01-15T16:00:00+05:30'] as const;
+
+test('validate --explain says in a line each why a rule or an outcome is taken, and why not', async () => {
+  const { code, stdout } = await explained(
+    { route: 'initiate', body: { ...PAYOUT, transfer_mode: 'NEFT' }, attempt: 2 },
+    SCENARIO,
+    ...CLOCK,
+  );
+  expect(code).toBe(0);
+  expect(stdout.split('\n')).toEqual([
+    'my.yaml: ok, 2 rules, 2 outcomes',
+    'initiate order-1, attempt 2, 2026-01-15T10:30:00.000Z (16:00 IST)',
+    'rules',
+    '    lost-answer  attempt must be 1, and it is 2',
+    '    large        amount must be at least 200000, and it is 1500.5',
+    '  → none: the normal answer',
+    'outcomes',
+    '  → neft-returned  is the first that matches',
+    '    all-others     matches, but my/neft-returned is before it',
+    'payout: SUCCESS after 40m, REVERSED after 3d (planned by my/neft-returned)',
+    '',
+  ]);
+});
+
+test('validate --explain takes the body of an initiate as it is sent', async () => {
+  const { stdout } = await explained(PAYOUT, SCENARIO, ...CLOCK);
+  expect(stdout).toContain('  → lost-answer  is the first that matches\n');
+  expect(stdout).toContain('payout: SUCCESS after 2s (planned by my/all-others)\n');
+});
+
+test.each([
+  ['a file that is not JSON', '{', 'request.json:1:2 is not valid JSON: a } is missing here'],
+  ['a missing field', { ...PAYOUT, amount: undefined }, 'request.json:1:1 amount is required'],
+  ['an unknown route', { route: 'pay' }, 'route must be one of initiate, status, balance'],
+  ['a status without its query', { route: 'status' }, 'query is required'],
+  ['a body in a read', { route: 'balance', body: PAYOUT }, 'body has no place in a request to balance'],
+  ['a misspelt part', { route: 'balance', header: {} }, 'header is not known here (did you mean headers?)'],
+  ['a list', [], 'request.json:1:1 must be a mapping'],
+])('validate --explain refuses %s', async (_what, request, problem) => {
+  const { code, stderr } = await explained(request);
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/^payout-sandbox: --explain: request\.json/);
+  expect(stderr).toContain(problem);
+});
+
+test('validate explains no request in a scenario that is wrong', async () => {
+  expect(await explained(PAYOUT, 'sed: 1')).toEqual({
+    code: 1,
+    stdout: 'my.yaml:1:1 sed is not known here (did you mean seed?)\n',
+    stderr: '',
+  });
+});

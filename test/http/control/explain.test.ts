@@ -1,0 +1,225 @@
+import { expect, test } from 'vitest';
+import type { RuleRequest, ScenarioInput } from '../../../src/index.ts';
+import { ask } from '../../support/control.ts';
+import { clientOf, PAYOUT, sandboxFor, type Client } from '../../support/sandbox.ts';
+
+const START = '2026-01-15T10:30:00.000Z'; // 16:00 IST
+
+/** The client of a world with these rules, whose clock is frozen. */
+async function worldWith(rules: readonly RuleRequest[], more: ScenarioInput = {}): Promise<Client> {
+  const scenario = { ...more, rules: rules.map((rule, nth) => ({ name: `rule-${nth}`, ...rule })) };
+  const { client } = await sandboxFor({ clock: START, magic: 'off', settlement: 'manual' });
+  const { world } = client();
+  await world.use(scenario as ScenarioInput);
+  return clientOf(world);
+}
+
+const initiate = (change: Partial<typeof PAYOUT> = {}) => ({
+  route: 'initiate' as const,
+  body: { ...PAYOUT, ...change } as never,
+});
+const hang = { fault: 'hang' } as const;
+
+test.each<[rule: RuleRequest, request: object, reason: string]>([
+  [{ match: { route: 'status' }, effect: hang }, {}, 'route must be "status", and it is "initiate"'],
+  [
+    { match: { transfer_mode: ['NEFT', 'RTGS'] }, effect: hang },
+    {},
+    'transfer_mode must be one of "NEFT", "RTGS", and it is "IMPS"',
+  ],
+  [
+    { match: { transfer_mode: 'IMPS', beneficiary_ifsc: { prefix: 'HDFC' } }, effect: hang },
+    {},
+    'beneficiary_ifsc must begin with "HDFC", and it is "SBIN0000001"',
+  ],
+  [
+    { match: { amount: { gte: 2000, lt: 5000 } }, effect: hang },
+    {},
+    'amount must be at least 2000 and be less than 5000, and it is 1500.5',
+  ],
+  [{ match: { remarks: { matches: '^a' } }, effect: hang }, {}, 'remarks must match "^a", and there is none'],
+  [
+    { match: { header: { 'X-Team': 'blue' } }, effect: hang },
+    { headers: { 'x-team': 'red' } },
+    'header X-Team must be "blue", and it is "red"',
+  ],
+  [{ match: { attempt: 1 }, effect: hang }, { attempt: 3 }, 'attempt must be 1, and it is 3'],
+  [{ match: { payout: { gt: 1 } }, effect: hang }, {}, 'payout must be more than 1, and it is 1'],
+  [
+    { match: { hours: { from: '19:00', to: '07:00' } }, effect: hang },
+    {},
+    'hours are from 19:00 to 07:00 IST, and it is 16:00',
+  ],
+  [
+    { during: { from: '10m', for: '5m' }, effect: hang },
+    {},
+    'the window from 10m has not begun: the world is 0ms old',
+  ],
+  [{ skip: 2, effect: hang }, {}, 'skip 2 is not used up: this is match 1'],
+  [{ probability: 0, effect: hang }, {}, expect.stringMatching(/^probability 0 is not drawn \(0\.\d{3}\)$/)],
+  [{ effect: { limit: { max: 3, per: '10s' } } }, {}, 'the limit of 3 per 10s lets it pass'],
+])(
+  'a rule that is not taken is explained by its first condition that fails: %j',
+  async (rule, more, reason) => {
+    const { world } = await worldWith([rule]);
+    expect(await world.explain({ ...initiate(), ...more })).toMatchObject({
+      rule: null,
+      rules: [{ id: 'inline/rule-0', taken: false, reason }],
+    });
+  },
+);
+
+test('an explanation follows the world as it is, and names the rule that the request then takes', async () => {
+  const { world, pay, clock } = await worldWith([
+    { match: { route: 'initiate' }, times: 1, effect: { commit: true, respond: 500 } },
+    { match: { route: 'initiate' }, during: { until: '1m' }, effect: { commit: true, respond: 503 } },
+  ]);
+  const seen: unknown[] = [];
+  for (let nth = 1; nth <= 3; nth += 1) {
+    const { rule, rules } = await world.explain(initiate({ client_ref_id: `order-${nth}` }));
+    const { headers } = await pay({ client_ref_id: `order-${nth}` });
+    expect(headers.get('x-sandbox-rule')).toBe(rule);
+    seen.push(rules.map(({ reason }) => reason));
+    if (nth === 2) await clock.advance('90s');
+  }
+  expect(seen).toEqual([
+    ['is the first that matches', 'matches, but inline/rule-0 is before it'],
+    ['times 1 is used up', 'is the first that matches'],
+    ['times 1 is used up', 'the window until 1m is over: the world is 90s old'],
+  ]);
+});
+
+test('an explanation changes nothing: no use, no attempt, no limit, no entry in the journal', async () => {
+  const { world, pay } = await worldWith(
+    [
+      { match: { route: 'initiate' }, times: 3, effect: { respond: 500 } },
+      { effect: { limit: { max: 1, per: '1h' } } },
+    ],
+    { rate_limit: '5/1h' },
+  );
+  await pay();
+  const look = async () => [
+    (await world.snapshot()).replaceAll(/"(?:wallMs|checksum)":[^,}]*/g, ''),
+    await world.rules(),
+  ];
+  const before = await look();
+  const first = await world.explain(initiate());
+  for (let nth = 0; nth < 6; nth += 1) expect(await world.explain(initiate())).toEqual(first);
+  expect(await look()).toEqual(before);
+  expect(await world.requests()).toHaveLength(1);
+});
+
+test('an explanation draws as the request will', async () => {
+  const { world, pay } = await worldWith([
+    { match: { route: 'initiate' }, probability: 0.5, effect: { respond: 500 } },
+  ]);
+  for (let nth = 1; nth <= 12; nth += 1) {
+    const change = { client_ref_id: `order-${nth}` };
+    const { rule } = await world.explain(initiate(change));
+    expect((await pay(change)).status).toBe(rule === null ? 200 : 500);
+  }
+});
+
+const OUTCOMES: ScenarioInput = {
+  outcomes: [
+    { name: 'neft', match: { transfer_mode: 'NEFT' }, timeline: [{ to: 'FAILED', after: '40m' }] },
+    {
+      name: 'mostly',
+      weighted: [
+        { weight: 1, timeline: [{ to: 'SUCCESS', after: '2s' }] },
+        { weight: 1, timeline: [{ to: 'REVERSED', after: '3d' }] },
+      ],
+    },
+  ],
+};
+
+test('the payout of an explanation is the one that the request makes, to its draw', async () => {
+  const { world, pay } = await worldWith([], OUTCOMES);
+  for (let nth = 1; nth <= 6; nth += 1) {
+    const change = { client_ref_id: `order-${nth}` };
+    const { payout, outcomes } = await world.explain(initiate(change));
+    expect(outcomes).toEqual([
+      { id: 'inline/neft', taken: false, reason: 'transfer_mode must be "NEFT", and it is "IMPS"' },
+      { id: 'inline/mostly', taken: true, reason: 'is the first that matches' },
+    ]);
+    await pay(change);
+    const [made] = await world.transactions({ client_ref_id: change.client_ref_id });
+    expect(payout).toEqual({
+      planned_by: made!.planned_by,
+      timeline: made!.timeline.map(({ to, utr, at }) => ({
+        to,
+        utr,
+        when: `after ${Date.parse(at!) - Date.parse(START) === 2000 ? '2s' : '3d'}`,
+      })),
+    });
+  }
+});
+
+test('an explanation says where the timeline of a rule is used instead of that of an outcome', async () => {
+  const timeline = [{ to: 'SUCCESS', after: '1s' }] as const;
+  const { world } = await worldWith([{ match: { route: 'initiate' }, effect: { timeline } }], OUTCOMES);
+  const { payout, outcomes } = await world.explain(initiate());
+  expect(payout!.planned_by).toBe('inline/rule-0');
+  expect(outcomes[1]).toEqual({
+    id: 'inline/mostly',
+    taken: true,
+    reason: 'is the first that matches, but inline/rule-0 has a timeline of its own',
+  });
+});
+
+test.each<[string, RuleRequest, string]>([
+  [
+    'its rule makes none',
+    { match: { route: 'initiate' }, effect: { respond: 500 } },
+    'inline/rule-0 makes no payout',
+  ],
+  [
+    'the wallet is empty',
+    { match: { route: 'status' }, effect: hang },
+    'the balance of INR 1000 does not cover INR 1500.5',
+  ],
+])('an explanation says that a request makes no payout, since %s', async (_what, rule, note) => {
+  const { world } = await worldWith([rule], { wallet: { opening_balance: 1000 } });
+  expect(await world.explain(initiate())).toMatchObject({ payout: null, note });
+});
+
+test('an explanation of a known reference names the payout that there is', async () => {
+  const { world, pay } = await worldWith([], OUTCOMES);
+  const { body } = await pay();
+  const { payout, note, attempt } = await world.explain(initiate());
+  expect([payout, attempt]).toEqual([null, 2]);
+  expect(note).toBe(
+    `order-1 was paid before (${body.data.txn_id}, planned by inline/mostly): nothing is decided again`,
+  );
+});
+
+test('a request past the rate limit of its scenario takes no rule', async () => {
+  const { world, pay } = await worldWith([{ effect: { delay: '1ms' } }], { rate_limit: '1/1h' });
+  await pay();
+  expect(await world.explain(initiate())).toMatchObject({
+    rule: null,
+    note: expect.stringContaining('rate_limit in the scenario inline changes that'),
+    rules: [{ taken: false, reason: 'is not tried: the request is past the rate limit of the scenario' }],
+  });
+});
+
+test('a request can choose a scenario by its header, and an unknown one is refused', async () => {
+  const { world } = await worldWith([]);
+  const chosen = (name: string) => world.explain({ ...initiate(), headers: { 'X-Sandbox-Scenario': name } });
+  expect(await chosen('server-error')).toMatchObject({
+    scenario: 'server-error',
+    rule: 'server-error/server-error',
+  });
+  await expect(chosen('server-eror')).rejects.toThrow('did you mean server-error?');
+});
+
+test.each([
+  ['nothing', undefined, /^body must be a JSON object such as/],
+  ['no route', {}, /^route is required/],
+  ['half a body', { route: 'initiate', body: { amount: 1 } }, /body\.client_ref_id is required/],
+])('an explanation of %s is refused', async (_what, body, message) => {
+  const client = await worldWith([]);
+  const { status, body: answer } = await ask(client, 'POST', '/rules/explain', body);
+  expect(status).toBe(400);
+  expect(answer.message).toMatch(message);
+});

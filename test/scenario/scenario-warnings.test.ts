@@ -1,0 +1,273 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { expect, onTestFinished, test } from 'vitest';
+import { validate } from '../../src/cli/validate.ts';
+import type { RequestFacts } from '../../src/scenario/rule.ts';
+import { documentScenario, SHIPPED } from '../../src/scenario/scenario-file.ts';
+import { atOnce } from '../../src/scenario/scenario-shape.ts';
+import { readSettings, scenarioSettings } from '../../src/settings.ts';
+import { sized } from '../support/size.ts';
+
+/** The warnings of `validate`, without the name of the file. A scenario with a warning is valid. */
+function warningsOf(text: string): string[] {
+  const folder = mkdtempSync(join(tmpdir(), 'warnings-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'my.yaml');
+  writeFileSync(file, text);
+  const lines: string[] = [];
+  expect(validate([file], (line) => lines.push(line.replace(`${file}:`, '')))).toBe(0);
+  expect(lines.pop()).toMatch(/^ ok/);
+  return lines;
+}
+
+const rule = (name: string, match: string, more = ''): string =>
+  `  - { name: ${name}, match: { ${match} }, effect: { fault: hang }${more} }\n`;
+const rules = (...lines: readonly string[]): string => `rules:\n${lines.join('')}`;
+
+test.each([
+  ['any request', '', 'route: status'],
+  ['the same condition', 'beneficiary_ifsc: HDFC0000001', 'beneficiary_ifsc: HDFC0000001, amount: 5'],
+  ['a list that has the text', 'transfer_mode: [NEFT, RTGS]', 'transfer_mode: NEFT'],
+  ['a list that has all texts', 'remarks: [a, b, c]', 'remarks: [c, a]'],
+  ['a prefix of the prefix', 'beneficiary_ifsc: { prefix: HD }', 'beneficiary_ifsc: { prefix: HDFC }'],
+  ['a suffix of the text', 'beneficiary_account: { suffix: "9" }', 'beneficiary_account: "09"'],
+  ['a pattern that finds the text', 'remarks: { matches: "^a+$" }', 'remarks: aaa'],
+  ['the same pattern', 'remarks: { matches: "^a" }', 'remarks: { matches: "^a", suffix: z }'],
+  ['wider bounds', 'amount: { gte: 100 }', 'amount: { gt: 100, lt: 500 }'],
+  ['bounds around the number', 'attempt: { lte: 2 }', 'attempt: [1, 2]'],
+  ['longer hours', 'hours: { from: "19:00", to: "07:00" }', 'hours: { from: "23:00", to: "01:00" }'],
+  ['the same header', 'header: { X-Team: blue }', 'header: { x-team: blue }, route: initiate'],
+  ['the same header in other letters', 'header: { x-team: blue }', 'header: { X-Team: blue }'],
+  ['the only route that has the field', 'route: initiate', 'amount: 5'],
+])('a rule is never reached behind one that matches %s', (_what, earlier, later) => {
+  expect(warningsOf(rules(rule('first', earlier), rule('second', later)))).toEqual([
+    '3: warning: rules[1] never applies: first before it takes every request that it matches',
+  ]);
+});
+
+test.each([
+  ['other texts', 'transfer_mode: NEFT', 'transfer_mode: IMPS'],
+  ['a text of the list', 'remarks: a', 'remarks: [a, b]'],
+  ['a narrower prefix', 'remarks: { prefix: abc }', 'remarks: { prefix: ab }'],
+  ['narrower bounds', 'amount: { gt: 100 }', 'amount: { gte: 100 }'],
+  ['a pattern, of a prefix', 'remarks: { matches: "^a" }', 'remarks: { prefix: a }'],
+  ['shorter hours', 'hours: { from: "23:00", to: "01:00" }', 'hours: { from: "22:00", to: "00:00" }'],
+  ['a header that the later does not name', 'header: { x-team: blue }', 'route: initiate'],
+  ['one of the routes', 'route: initiate', 'route: [initiate, status]'],
+  ['a condition more', 'route: initiate, amount: 5', 'route: initiate'],
+])('a rule can be reached behind one that matches %s', (_what, earlier, later) => {
+  expect(warningsOf(rules(rule('first', earlier), rule('second', later)))).toEqual([]);
+});
+
+test.each(['skip: 1', 'times: 3', 'probability: 0.5', 'during: { from: 10m }'])(
+  'a rule can be reached behind one that takes only a part: %s',
+  (part) => {
+    expect(
+      warningsOf(rules(rule('first', 'route: initiate', `, ${part}`), rule('second', 'amount: 5'))),
+    ).toEqual([]);
+  },
+);
+
+test('a limit lets requests pass to the rules below it, and is never counted below a rule that takes everything', () => {
+  const limit = '  - { name: limit, match: { route: initiate }, effect: { limit: { max: 3, per: 10s } } }\n';
+  expect(warningsOf(rules(limit, rule('other', 'route: initiate')))).toEqual([]);
+  expect(warningsOf(rules(rule('other', 'route: initiate'), limit))).toEqual([
+    '3: warning: rules[1] never applies: other before it takes every request that it matches',
+  ]);
+});
+
+test('a window within that of an earlier rule is never reached', () => {
+  const [long, short] = ['{ from: 10m, until: 1h }', '{ from: 20m, for: 5m }'];
+  const both = (one: string, other: string) =>
+    warningsOf(
+      rules(
+        rule('one', 'route: status', `, during: ${one}`),
+        rule('two', 'route: status', `, during: ${other}`),
+      ),
+    );
+  expect(both(long, short)).toEqual([expect.stringContaining('rules[1] never applies: one before it')]);
+  expect(both(short, long)).toEqual([]);
+});
+
+test('an outcome is never reached behind one for more payouts', () => {
+  const outcomes = (one: string, other: string) =>
+    warningsOf(
+      `outcomes:\n  - { match: { ${one} }, timeline: [] }\n  - { match: { ${other} }, timeline: [] }\n`,
+    );
+  expect(outcomes('transfer_mode: [NEFT, RTGS]', 'transfer_mode: RTGS')).toEqual([
+    '3: warning: outcomes[1] never applies: outcome-1 before it takes every payout that it matches',
+  ]);
+  expect(outcomes('transfer_mode: RTGS', 'transfer_mode: [NEFT, RTGS]')).toEqual([]);
+});
+
+const single = (text: string): string => `rules: [{ name: a, ${text} }]`;
+
+test.each([
+  [
+    'an attempt 0',
+    single('match: { attempt: 0 }, effect: { fault: hang }'),
+    'rules[0].match.attempt can never match: it is a whole number, counted from 1',
+  ],
+  [
+    'bounds without a whole number',
+    single('match: { payout: { gt: 1, lt: 2 } }, effect: { fault: hang }'),
+    'rules[0].match.payout can never match: it is a whole number, counted from 1',
+  ],
+  [
+    'an amount in thirds of a paisa',
+    'outcomes: [{ match: { amount: 10.005 }, timeline: [] }]',
+    'outcomes[0].match.amount can never match: an amount is more than 0 INR',
+  ],
+  [
+    'an amount below 0',
+    single('match: { amount: { lt: 0 } }, effect: { fault: hang }'),
+    'rules[0].match.amount can never match: an amount is more than 0 INR',
+  ],
+  [
+    'a key in a header',
+    single('match: { header: { Authorization: { prefix: Bearer } } }, effect: { fault: hang }'),
+    'rules[0].match.header.Authorization can never match: it holds a key, and rules see *** instead',
+  ],
+  [
+    'more skipped requests than there can be',
+    single(
+      'match: { client_ref_id: order-1, attempt: { lte: 2 }, route: initiate }, skip: 2, effect: { fault: hang }',
+    ),
+    'rules[0].skip ignores all that the rule can match: at most 2 requests of a world',
+  ],
+  [
+    'a skipped read of the balance where there is one',
+    single('match: { route: balance, attempt: 1 }, skip: 1, effect: { fault: hang }'),
+    'rules[0].skip ignores all that the rule can match: at most 1 request of a world',
+  ],
+  [
+    'more times than there can be',
+    single('match: { payout: 3, attempt: 1, route: initiate }, times: 2, effect: { fault: hang }'),
+    'rules[0].times is never reached: the rule can match at most 1 request of a world',
+  ],
+  [
+    'times after what is skipped',
+    single(
+      'match: { payout: [1, 2, 3], attempt: 1, route: initiate }, skip: 2, times: 2, effect: { fault: hang }',
+    ),
+    'rules[0].times is never reached: the rule can match at most 3 requests of a world, and skips 2',
+  ],
+  [
+    'a probability of 0',
+    single('probability: 0, effect: { fault: hang }'),
+    'rules[0].probability is 0, so the rule never applies',
+  ],
+  [
+    'a timeline without a payout',
+    single('effect: { respond: 500, timeline: [] }'),
+    'rules[0].effect.timeline is never used: respond makes no payout without commit: true',
+  ],
+  [
+    'a timeline with a lost answer and no payout',
+    single('effect: { fault: { kind: hang, for: 1s }, timeline: [] }'),
+    'rules[0].effect.timeline is never used: the fault hang makes no payout without commit: true',
+  ],
+  [
+    'a timeline behind a limit',
+    single('effect: { limit: { max: 1, per: 1s }, timeline: [] }'),
+    'rules[0].effect.timeline is never used: limit makes no payout without commit: true',
+  ],
+  [
+    'not_found with commit: false',
+    single('effect: { commit: false, not_found: { reads: 1 } }'),
+    'rules[0].effect.not_found is never used: commit: false makes no payout',
+  ],
+  [
+    'an answer that a fault hides',
+    single('effect: { fault: connection-reset, respond: 402 }'),
+    'rules[0].effect.respond is never seen by a client: the fault connection-reset shows no answer',
+  ],
+  [
+    'a stale read that is answered otherwise',
+    single('match: { route: status }, effect: { stale: 30s, respond: 500 }'),
+    'rules[0].effect.stale is never seen by a client: the rule answers something else',
+  ],
+  [
+    'a stale read that hangs',
+    single('match: { route: status }, effect: { stale: 30s, fault: hang }'),
+    'rules[0].effect.stale is never seen by a client: the fault hang shows no answer',
+  ],
+])('%s is warned of', (_what, text, warning) => {
+  expect(warningsOf(text)).toEqual([expect.stringContaining(`1: warning: ${warning}`)]);
+});
+
+test.each([
+  'match: { route: initiate, attempt: 1 }, times: 3, effect: { commit: true, respond: 500, timeline: [] }',
+  'match: { client_ref_id: order-1 }, skip: 5, effect: { fault: hang }',
+  'match: { payout: 1 }, skip: 1, effect: { fault: hang }',
+  'match: { route: status, payout: 1, attempt: 1 }, skip: 1, effect: { fault: hang }', // by its reference and its txn_id
+  'match: { route: status }, effect: { stale: 30s, fault: truncated-body }',
+  'match: { route: status }, effect: { stale: 30s, respond: { status: 200, headers: { a: b } } }',
+  'match: { amount: { lte: 0.01 } }, effect: { commit: true }',
+])('nothing is said of what can happen: %s', (text) => {
+  expect(warningsOf(single(text))).toEqual([]);
+});
+
+test('no shipped scenario has a warning', () => {
+  const folder = join(SHIPPED, 'scenarios');
+  const files = [...readdirSync(folder).map((name) => join(folder, name)), join(SHIPPED, 'magic.yaml')];
+  const lines: string[] = [];
+  validate(files, (line) => lines.push(line));
+  expect(lines.filter((line) => !/: ok, /.test(line))).toEqual([]);
+});
+
+/** Matches that often overlap, and requests that they often match. */
+const modes = fc.constantFrom('NEFT', 'RTGS', 'IMPS');
+const amounts = fc.integer({ min: 1, max: 6 });
+const someMatch = fc.record(
+  {
+    transfer_mode: fc.oneof(modes, fc.uniqueArray(modes, { minLength: 1 })),
+    amount: fc.oneof(
+      amounts,
+      fc.record({ gte: amounts }),
+      fc.record({ gt: amounts }),
+      fc.record({ lt: fc.constant(4), gte: fc.constant(2) }),
+    ),
+    beneficiary_name: fc.oneof(
+      fc.constantFrom('Asha', 'Asha Rao', 'Ravi'),
+      fc.record({ prefix: fc.constantFrom('A', 'Asha', 'R') }),
+      fc.record({ matches: fc.constantFrom('^A', 'a$') }),
+    ),
+  },
+  { requiredKeys: [] },
+);
+
+const everyRequest: readonly RequestFacts[] = ['NEFT', 'RTGS', 'IMPS'].flatMap((transfer_mode) =>
+  ['Asha', 'Asha Rao', 'Ravi'].flatMap((beneficiary_name) =>
+    [1, 2, 3, 4, 5, 6].map((amount) => ({
+      route: 'initiate' as const,
+      fields: { transfer_mode, beneficiary_name, amount },
+      headers: {},
+      attempt: 1,
+      payout: 1,
+      nowMs: 0,
+      ageMs: 0,
+    })),
+  ),
+);
+
+test('a rule that is said never to apply never does', () => {
+  const settings = scenarioSettings(readSettings({ magic: 'off' }, {}));
+  let warned = 0;
+  fc.assert(
+    fc.property(fc.array(someMatch, { minLength: 2, maxLength: 4 }), (matches) => {
+      const named = matches.map((match, nth) => ({ name: `r${nth}`, match, effect: { respond: 500 } }));
+      const never = warningsOf(JSON.stringify({ rules: named })).map(
+        (line) => `inline/r${/rules\[(\d)\] never applies/.exec(line)?.[1]}`,
+      );
+      warned += never.length;
+      const { rules: compiled } = atOnce(documentScenario({ rules: named }, 'inline', settings));
+      const taken = new Set(everyRequest.map((facts) => compiled.find((one) => one.matches(facts))?.id));
+      expect(never.filter((id) => taken.has(id))).toEqual([]);
+    }),
+    { numRuns: sized(200, 5000) },
+  );
+  expect(warned).toBeGreaterThan(0);
+});
