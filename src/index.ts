@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { sandboxAt, type Sandbox } from './client/sandbox.ts';
-import type { World } from './client/world.ts';
+import type { TestWorld } from './client/test-world.ts';
 import { runHunt, type HuntResult, type Progress } from './hunt/hunt.ts';
 import { huntSettings, type HuntSettingsInput } from './hunt/options.ts';
 import { logOptions } from './platform/logging.ts';
@@ -32,7 +32,7 @@ export interface HuntOptions extends HuntSettingsInput {
    * Runs the client once against a world of its own. A promise that resolves says that everything was paid; one that
    * rejects, that the client knows of a failure. `signal` is aborted when the run takes too long.
    */
-  readonly run: (world: World, signal: AbortSignal) => Promise<unknown>;
+  readonly run: (world: TestWorld, signal: AbortSignal) => Promise<unknown>;
   /** Settings of the sandbox, such as `scenario` or `openingBalance`. */
   readonly sandbox?: SettingsInput;
   /** Called after each run. */

@@ -1,5 +1,5 @@
 import type { Sandbox } from '../client/sandbox.ts';
-import type { World } from '../client/world.ts';
+import type { TestWorld } from '../client/test-world.ts';
 import type { ScenarioInput } from '../contract/control.ts';
 import type { WallClock } from '../log/wall-clock.ts';
 import type { Ending, Run } from './goals.ts';
@@ -9,7 +9,7 @@ import type { Ending, Run } from './goals.ts';
  *
  * @param signal says that it has to end now: it took too long, or nobody waits for it any more
  */
-export type Client = (world: World, signal: AbortSignal) => Promise<Exclude<Ending, { kind: 'stuck' }>>;
+export type Client = (world: TestWorld, signal: AbortSignal) => Promise<Exclude<Ending, { kind: 'stuck' }>>;
 
 const KEY = 'sk_test_hunt';
 
@@ -67,7 +67,7 @@ export class WorldRuns {
     };
   }
 
-  async #runClient(world: World, limitMs: number): Promise<Ending> {
+  async #runClient(world: TestWorld, limitMs: number): Promise<Ending> {
     const tooLate = new AbortController();
     const signal = AbortSignal.any([tooLate.signal, this.#stop]);
     const aborted = new Promise<Ending>((resolve) => {
