@@ -1,5 +1,8 @@
 import { pino } from 'pino';
 import { sandboxAt, type Sandbox } from './client/sandbox.ts';
+import type { TestWorld } from './client/test-world.ts';
+import { runHunt, type HuntResult, type Progress } from './hunt/hunt.ts';
+import { huntSettings, type HuntSettingsInput } from './hunt/options.ts';
 import { logOptions } from './platform/logging.ts';
 import { systemClock } from './platform/system-clock.ts';
 import { startServer } from './server.ts';
@@ -24,6 +27,57 @@ export async function startSandbox(options: SettingsInput = {}): Promise<Sandbox
   return sandboxAt({ url, adminToken, apiKeys: settings.apiKeys }, freshKey, () => server.close());
 }
 
+export interface HuntOptions extends HuntSettingsInput {
+  /**
+   * Runs the client once against a world of its own. A promise that resolves says that everything was paid; one that
+   * rejects, that the client knows of a failure. `signal` is aborted when the run takes too long.
+   */
+  readonly run: (world: TestWorld, signal: AbortSignal) => Promise<unknown>;
+  /** Settings of the sandbox, such as `scenario` or `openingBalance`. */
+  readonly sandbox?: SettingsInput;
+  /** Called after each run. */
+  readonly onRun?: (progress: Progress) => void;
+}
+
+/**
+ * Searches for the fewest failures of the service under which a client pays twice, loses a payout, gets stuck or
+ * misbehaves: `const { finds } = await hunt({ run: (world) => payAll(world.url, world.apiKey) })`.
+ *
+ * @throws HuntError when the client fails without any failure, sends nothing, or does not do the same in two runs
+ */
+export async function hunt({ run, sandbox: options, onRun, ...given }: HuntOptions): Promise<HuntResult> {
+  const settings = huntSettings(given);
+  const { settlement = 'instant', ...others } = options ?? {};
+  const sandbox = await startSandbox({
+    rateLimit: 'off',
+    journalEntries: 10_000,
+    seed: settings.seed,
+    ...others,
+    settlement,
+  });
+  try {
+    return await runHunt(settings, {
+      sandbox,
+      settlement,
+      wallClock: systemClock(),
+      client: async (world, signal) => {
+        try {
+          await run(world, signal);
+          return { kind: 'success' };
+        } catch (error) {
+          return { kind: 'failure', why: error instanceof Error ? error.message : String(error) };
+        }
+      },
+      ...(onRun !== undefined && { onRun }),
+    });
+  } finally {
+    await sandbox.close();
+  }
+}
+
+export { HuntError } from './hunt/options.ts';
+export type { HuntResult, Progress as HuntProgress } from './hunt/hunt.ts';
+export type { Find as HuntFind } from './hunt/story.ts';
 export { SandboxError, type SandboxFieldError } from './client/control-client.ts';
 export type { EventsOptions, WorldEvent } from './client/event-stream.ts';
 export type { HeldOptions, HeldRequest, Order, OrdersOptions, ReleaseOrder } from './client/orders.ts';

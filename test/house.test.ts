@@ -61,12 +61,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   platform: [...BELOW_HTTP, PACKAGE_FILES, 'settings.ts'],
   'app.ts': BELOW_APP,
   'server.ts': [...BELOW_APP, 'app.ts'],
-  cli: [...BELOW_CLI, 'client'],
+  cli: [...BELOW_CLI, 'client', 'hunt'],
   'main.ts': ['cli'],
-  'index.ts': [...BELOW_CLI, 'client'],
+  'index.ts': [...BELOW_CLI, 'client', 'hunt'],
   'matchers.ts': ['contract', 'client'],
   'settings.ts': ['contract', 'payout', 'scenario'],
   client: ['contract'],
+  hunt: ['contract', 'payout', 'log', 'referee', 'client'],
   dashboard: ['contract', 'client'],
 };
 
@@ -88,6 +89,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   'index.ts': ['pino'],
   'settings.ts': ['zod', 'node:v8'],
   client: ['eventsource-parser'],
+  hunt: ['zod', 'yaml'],
   dashboard: ['preact', 'preact/hooks', '@preact/signals', 'uplot'],
 };
 

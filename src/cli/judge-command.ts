@@ -66,14 +66,17 @@ async function run(command: readonly string[], environment: NodeJS.ProcessEnv): 
   }
 }
 
-const filledIn = (text: string, { url, key }: Judged): string =>
+/** What a command is told: the address of the sandbox, and the key of its world. */
+type Target = Pick<Judged, 'url' | 'key'>;
+
+export const filledIn = (text: string, { url, key }: Target): string =>
   text.replaceAll('{url}', url).replaceAll('{key}', key);
 
 /** `PAYOUT_URL={url}` as a variable. */
-function variableOf(text: string, judged: Judged): readonly [string, string] {
+export function variableOf(text: string, target: Target): readonly [string, string] {
   const at = text.indexOf('=');
   if (at < 1) throw new SettingsError(`--env must be NAME=VALUE, such as PAYOUT_URL={url}, not ${text}`);
-  return [text.slice(0, at), filledIn(text.slice(at + 1), judged)];
+  return [text.slice(0, at), filledIn(text.slice(at + 1), target)];
 }
 
 /** The reports on all worlds, or on that of the key where there is no admin token. */

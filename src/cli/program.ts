@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { durationMs } from '../contract/duration.ts';
 import { readSettings, SETTINGS, type SettingName } from '../settings.ts';
 import type { ConductFlags } from './conduct-options.ts';
+import type { HuntFlags } from './hunt/hunt-command.ts';
 import type { JudgeFlags } from './judge-command.ts';
 import type { RuleFromFlags } from './rule-from.ts';
 import { complain, EXIT_OK, say } from './output.ts';
@@ -17,7 +18,7 @@ Examples:
 
 const EXIT_CODES = `
 Exit codes: 0 stopped by a signal, or done; 1 a scenario file is not valid (validate), nothing is ready there
-(health), or a client misbehaved (referee, examine); 2 a flag, setting, scenario or address cannot be used.`;
+(health), or a client misbehaved (referee, examine, hunt); 2 a flag, setting, scenario or address cannot be used.`;
 
 const EXAMPLES = `${SERVE_EXAMPLES}
   $ payout-sandbox scenarios                          what there is to choose from
@@ -25,9 +26,26 @@ const EXAMPLES = `${SERVE_EXAMPLES}
   $ payout-sandbox validate my.yaml --explain pay.json    which rule would this request take, and why no other?
   $ payout-sandbox health --wait 30s && npm test      as soon as it is ready
   $ payout-sandbox referee --env PAYOUT_URL={url} -- npm test    how does the client behave?
+  $ payout-sandbox hunt --env PAYOUT_URL={url} -- npm run pay-once    which failures make it pay twice?
 ${EXIT_CODES}`;
 
+const INTENT = 'a field that is unique for each intended payout, or FIELD=PATTERN with a group';
+const EXPECT = 'the payouts that should end up paid: CSV or JSON with account, amount, times';
+const PROJECT_SETTINGS =
+  'the settings of a project [default payout-sandbox.config.yaml or .json, if it is here]';
+
 type Flags = Readonly<Record<string, unknown>>;
+
+/** The settings that decide how the worlds of a hunt behave. */
+const WORLD_SETTINGS: readonly SettingName[] = [
+  'openingBalance',
+  'settlement',
+  'scenario',
+  'scenarios',
+  'magic',
+  'seed',
+  'clock',
+];
 
 const ALL_SETTINGS: readonly SettingName[] = SETTINGS.map(({ name }) => name);
 
@@ -48,6 +66,13 @@ function takeSettings(command: Command, names: readonly SettingName[]): Command 
 function buildCommand(environment: NodeJS.ProcessEnv, ended: (exitCode: number) => void): Command {
   /** Flags may stand before a command as well as behind it. */
   const settingsOf = (flags: Flags) => readSettings({ ...root.opts<Flags>(), ...flags }, environment);
+  /** The flags that are settings of the sandbox. */
+  const settingsAmong = (flags: Flags): Readonly<Record<string, string>> =>
+    Object.fromEntries(
+      Object.entries({ ...root.opts<Flags>(), ...flags }).filter((flag): flag is [string, string] =>
+        ALL_SETTINGS.includes(flag[0] as SettingName),
+      ),
+    );
   const serve = async (flags: Flags): Promise<void> => {
     const settings = settingsOf(flags);
     const program = await import('./serve.ts');
@@ -129,18 +154,9 @@ function buildCommand(environment: NodeJS.ProcessEnv, ended: (exitCode: number) 
     );
   const judging = (judges: Command): Command =>
     judges
-      .option(
-        '--intent <field>',
-        'a field that is unique for each intended payout, or FIELD=PATTERN with a group',
-      )
-      .option(
-        '--expect <file>',
-        'the payouts that should end up paid: CSV or JSON with account, amount, times',
-      )
-      .option(
-        '--settings <file>',
-        'the settings of a project [default payout-sandbox.config.yaml or .json, if it is here]',
-      )
+      .option('--intent <field>', INTENT)
+      .option('--expect <file>', EXPECT)
+      .option('--settings <file>', PROJECT_SETTINGS)
       .option('--off <check=reason>', 'a check that is off, with the reason', collected, [])
       .option('--patience <time>', 'the longest that a client may wait for an answer [default 10s]')
       .option('--report <format=file>', 'junit, markdown, json, text or github, to a file', collected, [])
@@ -164,12 +180,36 @@ function buildCommand(environment: NodeJS.ProcessEnv, ended: (exitCode: number) 
     .passThroughOptions()
     .action(async (words: string[], flags: Flags) => {
       const { judgeCommand } = await import('./judge-command.ts');
-      const settings = Object.fromEntries(
-        Object.entries({ ...root.opts<Flags>(), ...flags }).filter(([name]) =>
-          ALL_SETTINGS.includes(name as SettingName),
-        ),
-      );
-      ended(await judgeCommand(words, flags as unknown as JudgeFlags, settings, environment));
+      ended(await judgeCommand(words, flags as unknown as JudgeFlags, settingsAmong(flags), environment));
+    });
+  command(
+    'hunt [command...]',
+    'run a command again and again, and search for the fewest failures that make it pay twice, lose a payout or get stuck',
+    WORLD_SETTINGS,
+  )
+    .option('--env <name=value>', 'a variable of the command, with {url} and {key} filled in', collected, [])
+    .option(
+      '--goal <goals>',
+      'paid-twice, lost, stuck or conduct, separated by commas [default all]',
+      collected,
+      [],
+    )
+    .option('--depth <number>', 'the most failures in one run [default 3]')
+    .option('--runs <number>', 'the most runs [default 500]')
+    .option('--time <time>', 'how long to search [default 5m]')
+    .option(
+      '--workers <number>',
+      'how many runs may be under way together [default one for each processor, at most 4]',
+    )
+    .option('--patience <time>', 'the longest that the client may wait for an answer [default 10s]')
+    .option('--intent <field>', INTENT)
+    .option('--expect <file>', EXPECT)
+    .option('--settings <file>', PROJECT_SETTINGS)
+    .option('--write <folder>', 'where to write each find as a scenario')
+    .passThroughOptions()
+    .action(async (words: string[], flags: Flags) => {
+      const { huntCommand } = await import('./hunt/hunt-command.ts');
+      ended(await huntCommand(words, flags as unknown as HuntFlags, settingsAmong(flags), environment));
     });
   judging(command('examine <file>', 'judge a saved journal or a HAR file')).action(
     async (file: string, flags: Flags) => {

@@ -1,11 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { expect, onTestFinished, test } from 'vitest';
 import { CONTROL_REFUSALS } from '../../src/contract/errors.ts';
+import { hunt, type World } from '../../src/index.ts';
 import { judge } from '../../src/referee/judge.ts';
 import { commandsOf, tableUnder } from '../support/markdown.ts';
-import { Program, startProgram } from '../support/program.ts';
+import { Program, runProgram, startProgram } from '../support/program.ts';
 import { sandboxFor } from '../support/sandbox.ts';
 import { isLong } from '../support/size.ts';
 
@@ -92,4 +95,46 @@ test('docs/referee.md has a section for every check, with the gravest severity i
     const [, text] = sections.split(`### ${id}\n\n`);
     expect(text!.split('\n')[0]).toMatch(severities[severity]);
   }
+});
+
+interface PayingOnce {
+  readonly pay: (world: World) => Promise<unknown>;
+}
+
+/** The first block of docs/hunt.md in a language. */
+const blockOf = (language: string): string => {
+  const blocks = [...page('hunt.md').matchAll(/^```(\w*)\n(.*?)\n```$/gms)];
+  return blocks.find(([, name]) => name === language)![2]!;
+};
+const huntExample = async (file: string) => {
+  const { pay } = (await import(pathToFileURL(file).href)) as PayingOnce;
+  return hunt({ run: (world) => pay(world), goals: ['paid-twice'], runs: 60, workers: 4 });
+};
+
+test('the run of docs/hunt.md finds what the page shows, and nothing after its cure', async () => {
+  const { finds } = await huntExample(fileOf('examples/pay-once.mjs'));
+  expect(blockOf('').split('\n\n')[0]).toBe(finds[0]!.story.trimEnd());
+  const folder = mkdtempSync(join(tmpdir(), 'hunt-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const source = page('examples/pay-once.mjs');
+  const line = blockOf('diff').slice(1);
+  expect(source).toContain(line);
+  writeFileSync(join(folder, 'cured.mjs'), source.replace(line, ''));
+  expect((await huntExample(join(folder, 'cured.mjs'))).finds).toEqual([]);
+});
+
+const withoutNumbers = (text: string): string => text.replaceAll(/[\d.]+/g, 'N');
+
+test.runIf(isLong)('the command and the test of docs/hunt.md do what the page says', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'hunt-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const flags = blockOf('sh').replace('--write found', `--write ${folder}/found`).split(' ').slice(1);
+  const words = flags.map((word) => (word === 'pay-once.mjs' ? fileOf(`examples/${word}`) : word));
+  const { stdout } = await runProgram(words);
+  const shown = stdout.replaceAll(`${folder}/`, '').replaceAll(fileOf('examples/'), '').trimEnd();
+  expect(withoutNumbers(shown)).toBe(withoutNumbers(blockOf('')));
+  const snippet = blockOf('js').replace('./pay-once.mjs', fileOf('examples/pay-once.mjs'));
+  const program = new Program(process.execPath, ['--input-type=module', '-e', snippet], {});
+  const ended = await program.ended;
+  expect(ended).toMatchObject({ code: 1, stdout: expect.stringContaining('paid-twice: 000123456789') });
 });

@@ -1,0 +1,156 @@
+import { availableParallelism } from 'node:os';
+import { pino } from 'pino';
+import { sandboxAt } from '../../client/sandbox.ts';
+import { runHunt } from '../../hunt/hunt.ts';
+import { HuntError, huntSettings, type HuntSettings } from '../../hunt/options.ts';
+import { logOptions } from '../../platform/logging.ts';
+import { systemClock } from '../../platform/system-clock.ts';
+import { startServer } from '../../server.ts';
+import { readSettings, SettingsError, type Settings } from '../../settings.ts';
+import { conductOptions, type ConductFlags } from '../conduct-options.ts';
+import { complain, EXIT_OK } from '../output.ts';
+import { startComplaints } from '../serve.ts';
+import { clearProgress, makeFolder, showFind, showProgress, showResult } from './hunt-report.ts';
+import { huntedCommand } from './hunted-command.ts';
+
+export interface HuntFlags extends Pick<ConductFlags, 'intent' | 'expect' | 'settings' | 'patience'> {
+  /** NAME=VALUE, in which {url} and {key} are filled in. */
+  readonly env: readonly string[];
+  readonly goal: readonly string[];
+  readonly runs?: string;
+  readonly depth?: string;
+  readonly time?: string;
+  readonly workers?: string;
+  readonly write?: string;
+}
+
+/** Flags of settings, by their names. */
+type Flags = Readonly<Record<string, string | undefined>>;
+
+const EXIT_FOUND = 1;
+/** As a shell tells of a command that Ctrl-C has ended. */
+const EXIT_STOPPED = 130;
+/** What a hunt needs of its sandbox where nothing else is asked for. */
+const FOR_HUNTING = { settlement: 'instant', rateLimit: 'off', journalEntries: '10000', logLevel: 'silent' };
+/** More commands at once get in each other's way. */
+const MOST_WORKERS = 4;
+/** The settings of the sandbox that a scenario cannot hold. */
+const BESIDE_SCENARIO = ['magic', 'clock'] as const;
+
+/** A count as a number. Everything else stays as it is, to be refused. */
+const numberOf = (text: string | undefined): unknown =>
+  text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : text;
+
+/** @throws HuntError, SettingsError for a flag that cannot be used */
+function huntSettingsOf(flags: HuntFlags, { seed }: Settings): HuntSettings {
+  const { goal, runs, depth, time, workers } = flags;
+  const options = conductOptions({ ...flags, off: [], report: [], failOn: 'error', require: [] });
+  const { intent, expect, off, limits } = options.settings;
+  return huntSettings({
+    intent,
+    expect,
+    off,
+    patience: limits?.patience,
+    seed,
+    time,
+    runs: numberOf(runs),
+    depth: numberOf(depth),
+    workers: numberOf(workers) ?? Math.min(availableParallelism(), MOST_WORKERS),
+    goals: goal.length === 0 ? undefined : goal.flatMap((names) => names.split(',')),
+  });
+}
+
+/** The flags and the command with which `referee` runs the same again. */
+const onceMore = (command: readonly string[], flags: HuntFlags, settingFlags: Flags): readonly string[] => [
+  ...(flags.intent === undefined ? [] : ['--intent', flags.intent]),
+  ...(flags.settings === undefined ? [] : ['--settings', flags.settings]),
+  ...(flags.patience === undefined ? [] : ['--patience', flags.patience]),
+  ...BESIDE_SCENARIO.flatMap((name) =>
+    settingFlags[name] === undefined ? [] : [`--${name}`, settingFlags[name]],
+  ),
+  ...flags.env.flatMap((text) => ['--env', text]),
+  '--',
+  ...command,
+];
+
+/**
+ * `payout-sandbox hunt -- COMMAND`: runs a command again and again, and searches for the fewest failures under which it
+ * pays twice, loses a payout, gets stuck or misbehaves.
+ *
+ * @param settingFlags the flags of the sandbox's own settings
+ * @returns the exit code: 1 when something was found, 0 for nothing, 2 for what cannot be used
+ */
+export async function huntCommand(
+  command: readonly string[],
+  flags: HuntFlags,
+  settingFlags: Flags,
+  environment: NodeJS.ProcessEnv,
+): Promise<number> {
+  if (command.length === 0) {
+    throw new SettingsError(
+      'hunt needs a command: payout-sandbox hunt --env PAYOUT_URL={url} --env PAYOUT_KEY={key} -- npm run pay-once',
+    );
+  }
+  const sandboxSettings = readSettings(
+    { port: '0', ...FOR_HUNTING, ...settingFlags },
+    { ...environment, PORT: '', SANDBOX_API_KEYS: '', SANDBOX_STATE: '', SANDBOX_STORE: '' }, // keys and worlds of its own
+  );
+  try {
+    const settings = huntSettingsOf(flags, sandboxSettings);
+    const client = huntedCommand(command, flags.env, environment);
+    if (flags.write !== undefined) makeFolder(flags.write);
+    return await hunt(settings, sandboxSettings, client, (find) =>
+      showFind(find, flags.write, onceMore(command, flags, settingFlags)),
+    );
+  } catch (error) {
+    if (error instanceof HuntError) return complain(error.message);
+    const complaints = startComplaints(error, sandboxSettings);
+    if (complaints === null) throw error;
+    return complain(...complaints);
+  }
+}
+
+type Parts = Parameters<typeof runHunt>[1];
+
+/** Hunts with a sandbox of its own, until it is done or a signal stops it. */
+async function hunt(
+  settings: HuntSettings,
+  sandboxSettings: Settings,
+  client: Parts['client'],
+  onFind: NonNullable<Parts['onFind']>,
+): Promise<number> {
+  const wallClock = systemClock();
+  const server = await startServer(sandboxSettings, wallClock, pino(logOptions(sandboxSettings)));
+  const sandbox = sandboxAt(
+    server,
+    () => '',
+    () => server.close(),
+  ); // every run names its key
+  const stop = new AbortController();
+  const onSignal = (): void => stop.abort();
+  const isTerminal = process.stderr.isTTY;
+  process.on('SIGINT', onSignal);
+  process.on('SIGTERM', onSignal);
+  try {
+    const result = await runHunt(settings, {
+      sandbox,
+      settlement: sandboxSettings.settlement,
+      client,
+      wallClock,
+      stop: stop.signal,
+      onFind(find) {
+        if (isTerminal) clearProgress();
+        onFind(find);
+      },
+      ...(isTerminal && { onRun: showProgress }),
+    });
+    if (isTerminal) clearProgress();
+    showResult(result, stop.signal.aborted);
+    if (result.finds.length > 0) return EXIT_FOUND;
+    return stop.signal.aborted ? EXIT_STOPPED : EXIT_OK;
+  } finally {
+    process.off('SIGINT', onSignal);
+    process.off('SIGTERM', onSignal);
+    await server.close();
+  }
+}

@@ -1,0 +1,76 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { HuntResult, Progress } from '../../hunt/hunt.ts';
+import type { Find } from '../../hunt/story.ts';
+import { SettingsError } from '../../settings.ts';
+import { say } from '../output.ts';
+
+/** What a hunt shows and writes. */
+
+const CLEAR_LINE = '\r\u001B[K';
+
+const perSecond = (runs: number, elapsedMs: number): number =>
+  Math.round((runs * 1000) / Math.max(elapsedMs, 1));
+
+const roundText = ({ depth, tried, of }: HuntResult['rounds'][number]): string => {
+  const what = depth === 1 ? 'single failures' : `sequences of ${depth} failures`;
+  return tried === of ? `all ${of} ${what}` : `${tried} of ${of} ${what}`;
+};
+
+/** Shows how far the hunt is, on one line of a terminal. */
+export function showProgress({ runs, elapsedMs, round, finds }: Progress): void {
+  const found = finds.length === 0 ? '' : `; found ${finds.map(({ goal }) => goal).join(', ')}`;
+  const line = `${runs} runs, ${perSecond(runs, elapsedMs)} a second; ${roundText(round)}${found}`;
+  process.stderr.write(CLEAR_LINE + line);
+}
+
+export const clearProgress = (): void => void process.stderr.write(CLEAR_LINE);
+
+/** @throws SettingsError when there cannot be such a folder */
+export function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new SettingsError(`--write: ${folder} cannot be made (${code})`, { cause: error });
+  }
+}
+
+/** A word as a shell takes it. */
+const quoted = (word: string): string =>
+  /^[\w@%+=:,./{}-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
+
+/** Writes a find as a scenario, with what should have been paid. @returns the flags of `referee` that read both */
+function writeFind({ goal, yaml, expected }: Find, folder: string): readonly string[] {
+  const scenario = join(folder, `${goal}.yaml`);
+  const table = join(folder, 'expected.json');
+  writeFileSync(scenario, yaml);
+  writeFileSync(table, `${JSON.stringify(expected, null, 2)}\n`);
+  return ['--scenario', scenario, '--expect', table];
+}
+
+/** @param rest the flags and the command with which `referee` runs the same again */
+export function showFind(find: Find, folder: string | undefined, rest: readonly string[]): void {
+  say(find.story);
+  if (folder === undefined) return;
+  const flags = writeFind(find, folder);
+  const severity = find.goal === 'stuck' ? ['--fail-on', 'warning'] : [];
+  const words = ['payout-sandbox', 'referee', ...flags, ...severity, ...rest];
+  say(`Once more:\n  ${words.map(quoted).join(' ')}\n`);
+}
+
+/** The last line: what was found, and how much of the search was done. */
+export function showResult(
+  { finds, unsteady, rounds, runs, elapsedMs }: HuntResult,
+  wasStopped: boolean,
+): void {
+  for (const { goal, message } of unsteady) {
+    say(`not counted, since it did not happen again under the same failures: ${goal}: ${message}`);
+  }
+  const found = finds.length === 0 ? 'nothing' : finds.map(({ goal }) => goal).join(', ');
+  const tried = rounds.map((round) => `; ${roundText(round)}`).join('');
+  const seconds = (elapsedMs / 1000).toFixed(1);
+  say(
+    `found ${found}: ${runs} runs in ${seconds} s, ${perSecond(runs, elapsedMs)} a second${tried}${wasStopped ? '; stopped' : ''}`,
+  );
+}

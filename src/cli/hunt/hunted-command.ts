@@ -1,0 +1,54 @@
+import { spawn } from 'node:child_process';
+import type { Client } from '../../hunt/world-runs.ts';
+import { SettingsError } from '../../settings.ts';
+import { filledIn, variableOf } from '../judge-command.ts';
+
+/** How much of what a command wrote is shown when it fails. */
+const TAIL_CHARACTERS = 2000;
+
+const HAS_GROUPS = process.platform !== 'win32';
+
+/**
+ * A command as a client that is run once for each world. What it writes is shown only where it matters: when it fails
+ * without any failure of the service.
+ *
+ * @param env NAME=VALUE, in which {url} and {key} are filled in, as in the command
+ */
+export const huntedCommand =
+  (command: readonly string[], env: readonly string[], environment: NodeJS.ProcessEnv): Client =>
+  ({ url, apiKey: key }, signal) =>
+    new Promise((resolve, reject) => {
+      const [program, ...args] = command.map((word) => filledIn(word, { url, key })) as [string, ...string[]];
+      const variables = Object.fromEntries(env.map((text) => variableOf(text, { url, key })));
+      const child = spawn(program, args, {
+        env: { ...environment, ...variables },
+        stdio: ['ignore', 'pipe', 'pipe'],
+        detached: HAS_GROUPS, // a group of its own, so that all it has started can be ended with it
+      });
+      let tail = '';
+      for (const output of [child.stdout, child.stderr]) {
+        output.setEncoding('utf8').on('data', (text: string) => {
+          tail = (tail + text).slice(-TAIL_CHARACTERS);
+        });
+      }
+      const killAll = (): void => {
+        if (child.pid === undefined) return;
+        try {
+          if (HAS_GROUPS) process.kill(-child.pid, 'SIGKILL');
+          else child.kill('SIGKILL');
+        } catch {
+          // nothing of it is left
+        }
+      };
+      signal.addEventListener('abort', killAll, { once: true });
+      child.once('exit', killAll); // what it leaves behind would disturb the next run, and keeps its output open
+      child.once('error', (error: NodeJS.ErrnoException) =>
+        reject(new SettingsError(`${program} cannot be run (${error.code})`, { cause: error })),
+      );
+      child.once('close', (code, killedBy) => {
+        signal.removeEventListener('abort', killAll);
+        const why = code === null ? `ended by ${killedBy}` : `exit code ${code}`;
+        const output = tail.trim() === '' ? '' : `, and it wrote: ${tail.trim()}`;
+        resolve(code === 0 ? { kind: 'success' } : { kind: 'failure', why: why + output });
+      });
+    });

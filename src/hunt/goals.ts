@@ -1,0 +1,114 @@
+import type { CheckId, ExpectedPayout, RefereeSettings } from '../contract/conduct.ts';
+import type { TransactionAnswer } from '../contract/control-answers.ts';
+import { toPaise } from '../payout/money.ts';
+import { caseOf, type Case, type Evidence } from '../referee/case.ts';
+import { rupees } from '../referee/check.ts';
+import { judge } from '../referee/judge.ts';
+import { knownAtEnd } from '../referee/knowledge.ts';
+import { HANG } from './failures.ts';
+
+/** What a hunt looks for, the gravest first. */
+export const GOALS = ['paid-twice', 'lost', 'stuck', 'conduct'] as const;
+export type Goal = (typeof GOALS)[number];
+
+/** How a run of the client ended. */
+export type Ending =
+  | { readonly kind: 'success' }
+  /** The client says that it failed. */
+  | { readonly kind: 'failure'; readonly why: string }
+  /** It was ended, since it had not ended by itself within this time. */
+  | { readonly kind: 'stuck'; readonly afterMs: number };
+
+/** One run of the client. */
+export interface Run {
+  readonly ending: Ending;
+  readonly evidence: Evidence;
+  readonly durationMs: number;
+}
+
+/** A goal that a run reached. */
+export interface Hit {
+  readonly goal: Goal;
+  /** What went wrong, as a sentence. */
+  readonly message: string;
+}
+
+/** What every run is judged by. */
+export interface Standard {
+  readonly goals: readonly Goal[];
+  /** For the referee; `expect` says what is to be paid. */
+  readonly settings: RefereeSettings & { readonly expect: readonly ExpectedPayout[] };
+  readonly patienceMs: number;
+}
+
+const PAYING_TWICE: ReadonlySet<CheckId> = new Set(['paid-twice', 'same-payout-at-once']);
+/** A payout that the service lets fail is missed through no fault of the client: `lost` asks what the client was told. */
+const NOT_CONDUCT: ReadonlySet<CheckId> = new Set([...PAYING_TWICE, 'expectation-missed']);
+
+const isOut = ({ status }: Pick<TransactionAnswer, 'status'>): boolean =>
+  status === 'PENDING' || status === 'SUCCESS';
+
+/** What ended up paid in a run, as a table of expected payouts. */
+export function paidIn({ ledger }: Evidence): readonly ExpectedPayout[] {
+  const table = new Map<string, ExpectedPayout>();
+  for (const { beneficiary_account: account, amount } of ledger?.payouts.filter(isOut) ?? []) {
+    const key = `${amount} ${account}`;
+    table.set(key, { account, amount, times: (table.get(key)?.times ?? 0) + 1 });
+  }
+  return [...table.values()];
+}
+
+/** A payout that the client takes for made, although its money is not out: nobody told it so. */
+function lostIn(facts: Case, { ending, evidence }: Run, { settings: { expect } }: Standard): string | null {
+  if (ending.kind !== 'success') return null;
+  const paid = paidIn(evidence);
+  for (const { account, amount, times } of expect) {
+    const found = paid.find((one) => one.account === account && one.amount === amount)?.times ?? 0;
+    if (found >= times) continue;
+    const toldOf = [...facts.sends].filter(
+      ([reference, [sent]]) =>
+        sent?.body['beneficiary_account'] === account &&
+        sent.amountPaise === toPaise(amount) &&
+        ['FAILED', 'REVERSED'].includes(knownAtEnd(facts.byReference.get(reference)!).of),
+    );
+    if (found + toldOf.length >= times) continue;
+    return `the client ends with success, but ${account} was not paid ${rupees(toPaise(amount))}`;
+  }
+  return null;
+}
+
+/** Whether the client waited for an answer that never came until the sandbox gave up. */
+export const waitedForEver = ({ calls }: Case, patienceMs: number): boolean =>
+  calls.some(({ entry }) => entry.fault === HANG && (entry.duration_ms ?? 0) > patienceMs);
+
+function stuckIn(facts: Case, { ending }: Run, { patienceMs }: Standard): string | null {
+  if (waitedForEver(facts, patienceMs)) {
+    return `the client waits for an answer that never comes, and had not given up after ${seconds(patienceMs)}`;
+  }
+  return ending.kind === 'stuck'
+    ? `the client does not end: it was ended after ${seconds(ending.afterMs)}`
+    : null;
+}
+
+const seconds = (ms: number): string => `${Math.round(ms / 100) / 10} s`;
+
+/** The goals that a run reached, the gravest first. */
+export function hitsIn(run: Run, standard: Standard): readonly Hit[] {
+  const { goals, settings } = standard;
+  const facts = caseOf(run.evidence, settings);
+  const { checks } = judge('run', run.evidence, settings);
+  const firstError = (isMeant: (id: CheckId) => boolean): string | null => {
+    const errors = checks.filter(({ id }) => isMeant(id)).flatMap(({ findings }) => findings);
+    return errors.find(({ severity }) => severity === 'error')?.message ?? null;
+  };
+  const messages: Readonly<Record<Goal, () => string | null>> = {
+    'paid-twice': () => firstError((id) => PAYING_TWICE.has(id)),
+    lost: () => lostIn(facts, run, standard),
+    stuck: () => stuckIn(facts, run, standard),
+    conduct: () => firstError((id) => !NOT_CONDUCT.has(id)),
+  };
+  return GOALS.filter((goal) => goals.includes(goal)).flatMap((goal) => {
+    const message = messages[goal]();
+    return message === null ? [] : [{ goal, message }];
+  });
+}

@@ -1,0 +1,159 @@
+import type { Sandbox } from '../client/sandbox.ts';
+import { USUAL_LIMITS } from '../contract/conduct.ts';
+import type { ScenarioInput } from '../contract/control.ts';
+import type { WallClock } from '../log/wall-clock.ts';
+import { caseOf } from '../referee/case.ts';
+import { requestLine } from '../referee/request-line.ts';
+import { Alphabet, type Failure } from './failures.ts';
+import { hitsIn, paidIn, waitedForEver, type Hit, type Run, type Standard } from './goals.ts';
+import { HuntError, type HuntSettings } from './options.ts';
+import { search, type Found, type Looked, type Round } from './search.ts';
+import { findOf, type Find } from './story.ts';
+import { firstDifference, traceOf } from './trace.ts';
+import { WorldRuns, type Client } from './world-runs.ts';
+
+/** How far a hunt has come. */
+export interface Progress {
+  readonly runs: number;
+  readonly elapsedMs: number;
+  readonly round: Round;
+  readonly finds: readonly Find[];
+}
+
+export interface HuntResult {
+  /** At most one for each goal, in the order in which they were found. */
+  readonly finds: readonly Find[];
+  /** Goals that were reached once, and not again under the same failures. */
+  readonly unsteady: readonly Hit[];
+  /** How much of the search was done, for each number of failures. */
+  readonly rounds: readonly Round[];
+  /** All runs: also the calm ones, and those that repeated a find. */
+  readonly runs: number;
+  readonly elapsedMs: number;
+}
+
+export interface HuntParts {
+  readonly sandbox: Sandbox;
+  /** How payouts settle where the scenario does not say. */
+  readonly settlement: NonNullable<ScenarioInput['settlement']>;
+  readonly client: Client;
+  readonly wallClock: WallClock;
+  /** Ends the hunt early. */
+  readonly stop?: AbortSignal;
+  readonly onFind?: (find: Find) => void;
+  readonly onRun?: (progress: Progress) => void;
+}
+
+/** How long a run may take, beside what the calm runs took: a client that waits out every failure has to end by then. */
+const limitMs = (calmMs: number, failures: number, patienceMs: number): number =>
+  3 * calmMs + (failures + 1) * patienceMs;
+
+/** @throws HuntError for a client that cannot be hunted */
+function checkCalm({ ending, evidence: { requests, evicted } }: Run): void {
+  if (ending.kind === 'failure') {
+    throw new HuntError(`without any failure the client must succeed, but it failed: ${ending.why}`);
+  }
+  if (ending.kind === 'stuck') {
+    throw new HuntError('without any failure the client must end in time, and it did not');
+  }
+  if (requests.length === 0) {
+    throw new HuntError('no request came with the key of the run: does the client use its url and its key?');
+  }
+  if (evicted > 0) throw new HuntError('the client sends more requests in one run than the journal holds');
+}
+
+/** What every run is judged by: where nobody says what is to be paid, what the calm run paid. */
+const standardOf = ({ goals, intent, off, expect, patience }: HuntSettings, calm: Run): Standard => ({
+  goals,
+  patienceMs: patience,
+  settings: {
+    ...(intent !== undefined && { intent }),
+    ...(off !== undefined && { off }),
+    expect: expect ?? [...paidIn(calm.evidence)],
+    limits: { ...USUAL_LIMITS, patience },
+  },
+});
+
+function lookAt(run: Run, standard: Standard): Looked {
+  const facts = caseOf(run.evidence, standard.settings);
+  return {
+    trace: traceOf(facts),
+    requests: facts.calls.map(requestLine),
+    hits: hitsIn(run, standard),
+    waitedForEver: waitedForEver(facts, standard.patienceMs),
+  };
+}
+
+/**
+ * Searches for the fewest failures of the service under which a client pays twice, loses a payout, gets stuck or
+ * breaks a rule of the referee.
+ *
+ * @throws HuntError when the client fails without any failure, sends nothing, or does not do the same in two runs
+ */
+export async function runHunt(settings: HuntSettings, parts: HuntParts): Promise<HuntResult> {
+  const { goals, depth, seed, workers, time: timeMs, patience: patienceMs } = settings;
+  const {
+    sandbox,
+    settlement,
+    client,
+    wallClock,
+    stop = new AbortController().signal,
+    onFind,
+    onRun,
+  } = parts;
+  const beganMs = wallClock.nowMs();
+  const elapsedMs = (): number => wallClock.nowMs() - beganMs;
+  const worlds = new WorldRuns(sandbox, client, wallClock, stop);
+  const alphabet = new Alphabet(patienceMs);
+  const base = await worlds.baseScenario(settlement, seed);
+  const finds: Find[] = [];
+  const unsteady: Hit[] = [];
+  const rounds: Round[] = [];
+
+  const [calm, again] = [await worlds.run(base, timeMs), await worlds.run(base, timeMs)];
+  if (stop.aborted) return { finds, unsteady, rounds, runs: worlds.count, elapsedMs: elapsedMs() };
+  for (const run of [calm, again]) checkCalm(run);
+  const standard = standardOf(settings, calm);
+  const calmLooked = lookAt(calm, standard);
+  const difference = firstDifference(calmLooked.trace, lookAt(again, standard).trace);
+  if (difference !== null) {
+    throw new HuntError(
+      `the client is not deterministic enough: of two runs without failures, ${difference}`,
+    );
+  }
+  const calmMs = Math.max(calm.durationMs, again.durationMs);
+
+  const onFound = (found: Found): void => {
+    const find = findOf(found, standard.settings.expect, alphabet, base);
+    finds.push(find);
+    onFind?.(find);
+  };
+  const look = async (failures: readonly Failure[]): Promise<Looked> => {
+    stop.throwIfAborted();
+    const limit = limitMs(calmMs, failures.length, patienceMs);
+    const run = await worlds.run(alphabet.scenario(base, failures), limit);
+    stop.throwIfAborted(); // it ended since the hunt does
+    onRun?.({ runs: worlds.count, elapsedMs: elapsedMs(), round: rounds.at(-1)!, finds });
+    return lookAt(run, standard);
+  };
+  for (const hit of calmLooked.hits) {
+    onFound({ ...hit, failures: [], requests: calmLooked.requests });
+  }
+  try {
+    await search(calmLooked, {
+      alphabet,
+      goals: goals.filter((goal) => !finds.some((find) => find.goal === goal)),
+      depth,
+      seed,
+      workers,
+      look,
+      mayGoOn: () => worlds.count < settings.runs && elapsedMs() < timeMs,
+      onFound,
+      onUnsteady: (hit) => void unsteady.push(hit),
+      rounds,
+    });
+  } catch (error) {
+    if (!stop.aborted) throw error;
+  }
+  return { finds, unsteady, rounds, runs: worlds.count, elapsedMs: elapsedMs() };
+}

@@ -1,0 +1,84 @@
+import type { Sandbox } from '../client/sandbox.ts';
+import type { TestWorld } from '../client/test-world.ts';
+import type { ScenarioInput } from '../contract/control.ts';
+import type { WallClock } from '../log/wall-clock.ts';
+import type { Ending, Run } from './goals.ts';
+
+/**
+ * Runs the client once against a world, and resolves however it ends.
+ *
+ * @param signal says that it has to end now: it took too long, or nobody waits for it any more
+ */
+export type Client = (world: TestWorld, signal: AbortSignal) => Promise<Exclude<Ending, { kind: 'stuck' }>>;
+
+const KEY = 'sk_test_hunt';
+
+/** Runs a client again and again, each time in a world of its own. */
+export class WorldRuns {
+  readonly #sandbox: Sandbox;
+  readonly #client: Client;
+  readonly #wallClock: WallClock;
+  readonly #stop: AbortSignal;
+  #count = 0;
+
+  constructor(sandbox: Sandbox, client: Client, wallClock: WallClock, stop: AbortSignal) {
+    this.#sandbox = sandbox;
+    this.#client = client;
+    this.#wallClock = wallClock;
+    this.#stop = stop;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** The scenario of a new world with what else decides how it behaves, so that a file of it stands for itself. */
+  async baseScenario(settlement: ScenarioInput['settlement'], seed: string): Promise<ScenarioInput> {
+    const world = this.#sandbox.world(KEY);
+    const [{ document }, { opening_balance }] = await Promise.all([world.scenario(), world.summary()]);
+    return {
+      description: '', // in front of everything else
+      wallet: { opening_balance },
+      seed,
+      settlement,
+      rate_limit: 'off',
+      ...(document as ScenarioInput),
+    };
+  }
+
+  /** @param limitMs a client that runs for longer is ended, and counts as stuck */
+  async run(scenario: ScenarioInput, limitMs: number): Promise<Run> {
+    this.#count += 1;
+    await using world = this.#sandbox.world(`${KEY}_${this.#count}`); // the same keys in every hunt
+    await world.use(scenario);
+    const beganMs = this.#wallClock.nowMs();
+    const ending = await this.#runClient(world, limitMs);
+    const durationMs = this.#wallClock.nowMs() - beganMs;
+    const [requests, payouts, entries] = await Promise.all([
+      world.requests(),
+      world.transactions(),
+      world.entries(),
+    ]);
+    const evicted = (requests[0]?.id ?? 1) - 1;
+    return {
+      ending,
+      durationMs,
+      evidence: { requests, evicted, ledger: { payouts, entries }, wall_now: null },
+    };
+  }
+
+  async #runClient(world: TestWorld, limitMs: number): Promise<Ending> {
+    const tooLate = new AbortController();
+    const signal = AbortSignal.any([tooLate.signal, this.#stop]);
+    const aborted = new Promise<Ending>((resolve) => {
+      signal.addEventListener('abort', () => resolve({ kind: 'stuck', afterMs: limitMs }), { once: true });
+    });
+    const atMs = this.#wallClock.nowMs() + limitMs;
+    const cancel = this.#wallClock.schedule(atMs, () => tooLate.abort());
+    try {
+      return await Promise.race([this.#client(world, signal), aborted]);
+    } finally {
+      cancel();
+    }
+  }
+}

@@ -1,0 +1,103 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { runInProcess, runProgram } from '../support/program.ts';
+import { isLong } from '../support/size.ts';
+
+/** A client that pays again under a new reference when the first answer is not 200. With LOOP it then never ends. */
+const PAYS_AGAIN = `
+const pay = (client_ref_id) => fetch(process.env.PAYOUT_URL + '/payout/initiate', {
+  method: 'POST',
+  headers: { authorization: 'Bearer ' + process.env.PAYOUT_KEY, 'content-type': 'application/json' },
+  body: JSON.stringify({ client_ref_id, beneficiary_name: 'Asha Rao', beneficiary_account: '000123456789',
+    beneficiary_ifsc: 'SBIN0000001', amount: 250, transfer_mode: 'IMPS' }),
+  signal: AbortSignal.timeout(500),
+}).then(({ status }) => status, () => 0);
+if ((await pay('order-7')) !== 200) {
+  if (process.env.LOOP) setInterval(() => undefined, 1000);
+  await pay('order-7-again');
+}
+`;
+
+const TARGET = ['--env', 'PAYOUT_URL={url}', '--env', 'PAYOUT_KEY={key}'];
+const COMMAND = ['--', process.execPath, '--input-type=module', '-e', PAYS_AGAIN];
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), 'hunt-'));
+  onTestFinished(() => rmSync(path, { recursive: true }));
+  return path;
+}
+
+test('hunt finds the failure that makes a command pay twice, and writes a scenario with which referee fails', async () => {
+  const found = join(folder(), 'found');
+  const flags = ['--goal', 'paid-twice', '--depth', '1', '--write', found];
+  const { code, stdout, stderr } = await runProgram(['hunt', ...flags, ...TARGET, ...COMMAND]);
+  expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
+  expect(stdout).toMatch(
+    /^paid-twice: 000123456789 was paid ₹250.00 twice, and once was expected\nWhat fails:\n {2}1\. initiate/,
+  );
+  expect(stdout).toMatch(/found paid-twice: \d+ runs in [\d.]+ s, \d+ a second; \d+ of 8 single failures\n$/);
+  const [scenario, expected] = [join(found, 'paid-twice.yaml'), join(found, 'expected.json')];
+  expect(stdout).toContain(`payout-sandbox referee --scenario ${scenario} --expect ${expected}`);
+  expect(readFileSync(scenario, 'utf8')).toMatch(/^description: \|\n {2}paid-twice: 000123456789/);
+  const again = await runProgram([
+    'referee',
+    '--scenario',
+    scenario,
+    '--expect',
+    expected,
+    ...TARGET,
+    ...COMMAND,
+  ]);
+  expect(again).toMatchObject({ code: 1, stdout: expect.stringContaining('paid-twice') });
+});
+
+test('hunt ends with 0 when it finds nothing', async () => {
+  const few = ['--goal', 'conduct', '--runs', '4', '--workers', '2'];
+  const nothing = await runProgram(['hunt', ...few, ...TARGET, ...COMMAND]);
+  expect(nothing).toMatchObject({ code: 0, stdout: expect.stringMatching(/^found nothing: 4 runs/) });
+});
+
+/** It takes as long as the client may take, four times. */
+test.runIf(isLong)('a command that does not end is ended, with all that it has started', async () => {
+  const sleep = 'sleep 4711';
+  const flags = ['--goal', 'stuck', '--depth', '1', '--patience', '800ms', '--env', 'LOOP=1'];
+  const command = ['--', 'sh', '-c', `${sleep} & exec "$0" "$@"`, ...COMMAND.slice(1)];
+  const { code, stdout } = await runProgram(['hunt', ...flags, ...TARGET, ...command]);
+  expect({ code, stdout }).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining('the client does not end'),
+  });
+  expect(spawnSync('pgrep', ['-fx', sleep], { encoding: 'utf8' }).stdout).toBe('');
+});
+
+test.each([
+  [['hunt'], 'hunt needs a command: payout-sandbox hunt'],
+  [['hunt', '--runs', 'many', '--', 'true'], 'runs must be a whole number from 1 to 1000000'],
+  [['hunt', '--time', 'long', '--', 'true'], 'time must be a duration such as'],
+  [
+    ['hunt', '--goal', 'paid-twice,riches', '--', 'true'],
+    'goals must be one of paid-twice, lost, stuck, conduct',
+  ],
+  [['hunt', '--write', '/dev/null/found', '--', 'true'], '--write: /dev/null/found cannot be made (ENOTDIR)'],
+  [['hunt', '--scenario', 'no-such', '--', 'true'], 'there is no scenario no-such'],
+  [['hunt', '--port', '3000', '--', 'true'], "unknown option '--port'"],
+])('%j ends with 2 and says what is wrong', async (args, message) => {
+  const { code, stderr } = await runInProcess(args);
+  expect([code, stderr.trimEnd().split('\n').length]).toEqual([2, 1]);
+  expect(stderr).toContain(message);
+});
+
+test.each([
+  [['--', '/no/such/program'], '/no/such/program cannot be run (ENOENT)'],
+  [['--env', 'X', '--', 'true'], '--env must be NAME=VALUE, such as PAYOUT_URL={url}, not X'],
+  [['--', 'sh', '-c', 'echo no key; exit 3'], 'but it failed: exit code 3, and it wrote: no key'],
+])('hunt ends with 2 when its command cannot be run: %j', async (args, message) => {
+  const { code, stderr } = await runProgram(['hunt', ...args]);
+  expect({ code, stderr: stderr.trimEnd().split('\n') }).toEqual({
+    code: 2,
+    stderr: [expect.stringContaining(message)],
+  });
+});

@@ -1,0 +1,166 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { hunt, startSandbox, type HuntOptions } from '../../src/index.ts';
+import { CORRECT } from '../referee/clients/correct.ts';
+import { order, PayoutApi } from '../referee/clients/payout-api.ts';
+import { isLong, sized } from '../support/size.ts';
+import { FOUND_WITHIN, PLANTED } from './planted.ts';
+
+type Options = Partial<Omit<HuntOptions, 'run'>>;
+
+/** Hunts a client that leaves requests which hang at once. */
+const huntFor = (run: (api: PayoutApi, signal: AbortSignal) => Promise<unknown>, options: Options = {}) =>
+  hunt({
+    patience: '2s',
+    ...options,
+    run: (world, signal) => PayoutApi.run(world, async (api) => void (await run(api, signal))),
+  });
+
+function scenarioFile(yaml: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'hunt-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  writeFileSync(join(folder, 'found.yaml'), yaml);
+  return join(folder, 'found.yaml');
+}
+
+test.each(PLANTED.filter(({ failures }) => isLong || failures < 3))(
+  'a client that $name: $goal is found with $failures failures, and its scenario shows it every time',
+  async ({ failures, goal, story, run }) => {
+    const { finds, runs, unsteady } = await huntFor(run, { goals: [goal] });
+    expect(finds).toMatchObject([{ goal, failures: { length: failures }, ...(story && { story }) }]);
+    expect(runs).toBeLessThanOrEqual(FOUND_WITHIN[failures]!);
+    expect(unsteady).toEqual([]);
+    const { yaml, expected } = finds[0]!;
+    await using sandbox = await startSandbox({ scenario: scenarioFile(yaml) });
+    for (let time = 1; time <= sized(2, 10); time += 1) {
+      const world = sandbox.world();
+      await PayoutApi.run(world, run);
+      expect((await world.referee({ expect: [...expected] })).passed).toBe(false);
+    }
+  },
+);
+
+const HUNTED = new Set([
+  'pays three orders, one after the other',
+  'pays one person the same amount twice on purpose',
+  'makes a new payout once the first has FAILED',
+  'is restarted after each send, and asks before it sends again',
+]);
+
+test.each(CORRECT.filter(({ name }) => HUNTED.has(name)))(
+  'nothing is found in a client that $name',
+  { timeout: 120_000 },
+  async ({ run }) => {
+    const result = await huntFor(run, { runs: sized(15, 500), intent: { client_ref_id: '^(order-\\d+)' } });
+    expect(result).toMatchObject({ finds: [], unsteady: [], runs: sized(15, 500) });
+  },
+);
+
+test('a client that waits for ever is stuck when no answer comes', async () => {
+  const { finds } = await huntFor((api) => api.initiate(order(1), true), {
+    goals: ['stuck'],
+    patience: '50ms',
+  });
+  expect(finds).toMatchObject([
+    { goal: 'stuck', failures: [{ kind: 'hang' }], message: expect.stringContaining('never comes') },
+  ]);
+});
+
+test('a client that never ends is stuck', async () => {
+  const { finds } = await huntFor(
+    async (api, signal) => {
+      await api.initiate(order(1));
+      let state: string | null = null;
+      while (state !== 'SUCCESS' && !signal.aborted)
+        ({ state } = await api.status({ client_ref_id: 'order-1' }));
+    },
+    { goals: ['stuck'], patience: '50ms', depth: 1 },
+  );
+  expect(finds).toMatchObject([
+    { goal: 'stuck', failures: [{ kind: 'failed' }], message: expect.stringContaining('does not end') },
+  ]);
+});
+
+test('an error of the referee is found as bad conduct', async () => {
+  const { finds } = await huntFor(
+    async (api) => {
+      const { http } = await api.initiate(order(1));
+      if (http === 500) await api.initiate(order(1, { amount: 250 }));
+    },
+    { goals: ['conduct'], depth: 1 },
+  );
+  expect(finds).toMatchObject([{ goal: 'conduct', failures: [{ kind: 'error-500' }] }]);
+});
+
+test('a payout that is never made is lost only for a client that ends with success', async () => {
+  const send = (api: PayoutApi) => api.initiate(order(1));
+  expect((await huntFor(send, { goals: ['lost'], depth: 1 })).finds).toMatchObject([{ goal: 'lost' }]);
+  const careful = async (api: PayoutApi): Promise<void> => {
+    if ((await send(api)).http !== 200) throw new Error('not paid');
+    const { state } = await api.status({ client_ref_id: 'order-1' });
+    if (state !== 'SUCCESS' && state !== 'FAILED') throw new Error('unknown');
+  };
+  expect((await huntFor(careful, { goals: ['lost'], depth: 1 })).finds).toEqual([]);
+});
+
+test('what is wrong without any failure is found before anything fails', async () => {
+  const { finds, runs } = await huntFor((api) => api.initiate(order(1)), {
+    goals: ['lost'],
+    expect: [{ account: order(1).beneficiary_account, amount: 500 }],
+  });
+  expect(finds).toMatchObject([
+    { goal: 'lost', failures: [], story: expect.stringContaining('Nothing has to fail') },
+  ]);
+  expect(runs).toBe(2);
+});
+
+test('what happens only once does not count', async () => {
+  let isFirst = true;
+  const { finds, unsteady } = await huntFor(
+    async (api) => {
+      const { http } = await api.initiate(order(1));
+      if (http !== 500 || !isFirst) return;
+      isFirst = false;
+      await api.initiate(order(1, { client_ref_id: 'order-1-again' }));
+    },
+    { goals: ['paid-twice'], depth: 1 },
+  );
+  expect({ finds, unsteady }).toMatchObject({ finds: [], unsteady: [{ goal: 'paid-twice' }] });
+});
+
+test('several runs at once find what one at a time finds', async () => {
+  const { run } = PLANTED[0]!;
+  const huntWith = (workers: number) => huntFor(run, { goals: ['paid-twice'], workers });
+  const [one, many] = [await huntWith(1), await huntWith(4)];
+  expect(many.finds.map(({ words }) => words)).toEqual(one.finds.map(({ words }) => words));
+});
+
+test('a hunt ends after so many runs, and says how much of the search it has done', async () => {
+  const { runs, rounds } = await huntFor(PLANTED[5]!.run, { runs: 9 });
+  expect({ runs, rounds }).toEqual({ runs: 9, rounds: [{ depth: 1, tried: 7, of: 12 }, expect.anything()] });
+});
+
+let lastOrder = 0;
+test.each<[string, (api: PayoutApi) => Promise<unknown>, Options, string]>([
+  ['fails by itself', () => Promise.reject(new Error('no money')), {}, 'but it failed: no money'],
+  ['sends nothing', () => Promise.resolve(), {}, 'no request came with the key of the run'],
+  [
+    'pays something else each time',
+    (api) => api.initiate(order((lastOrder += 1))),
+    {},
+    'is not deterministic enough: of two runs without failures, only the first has "initiate of payout 1, attempt 1 (000123451001, 101): 200 PENDING, committed"',
+  ],
+  ['never ends', () => new Promise(() => undefined), { time: '20ms' }, 'must end in time'],
+  ['has no goal', () => Promise.resolve(), { goals: ['riches' as never] }, 'goals must be one of paid-twice'],
+  ['may not run', () => Promise.resolve(), { runs: 0 }, 'runs must be a whole number from 1'],
+  [
+    'has no reference',
+    () => Promise.resolve(),
+    { intent: { client_ref_id: 'x' } },
+    'intent must be a regular',
+  ],
+])('a client that %s cannot be hunted', async (_what, run, options, message) => {
+  await expect(huntFor(run, options)).rejects.toThrow(message);
+});
