@@ -19,7 +19,8 @@ import { KeptState, type Restored } from './platform/state/kept-state.ts';
 import { stopwatchMs } from './platform/system-clock.ts';
 import { Referee } from './referee/referee.ts';
 import { ScenarioLibrary } from './scenario/scenario-library.ts';
-import { atMost, scenarioSettings, type Settings } from './settings.ts';
+import { scenarioSettings } from './scenario/scenario-settings.ts';
+import { atMost, type Settings } from './settings.ts';
 import { MemoryBudget } from './world/journal/journal.ts';
 
 const MIB = 1024 * 1024;

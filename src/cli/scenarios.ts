@@ -1,7 +1,8 @@
 import { readScenario, ScenarioError } from '../scenario/scenario-file.ts';
 import { atOnce } from '../scenario/scenario-shape.ts';
 import { ScenarioLibrary } from '../scenario/scenario-library.ts';
-import { readSettings, scenarioSettings, type Settings } from '../settings.ts';
+import { scenarioSettings } from '../scenario/scenario-settings.ts';
+import { readSettings, type Settings } from '../settings.ts';
 import { complain, EXIT_OK, say } from './output.ts';
 
 const bold = (text: string): string => `\u001b[1m${text}\u001b[22m`;
