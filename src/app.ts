@@ -20,7 +20,8 @@ import { stopwatchMs } from './platform/system-clock.ts';
 import { keepVerdict } from './http/referee/evidence.ts';
 import { Referee } from './referee/referee.ts';
 import { ScenarioLibrary } from './scenario/scenario-library.ts';
-import { atMost, scenarioSettings, type Settings } from './settings.ts';
+import { scenarioSettings } from './scenario/scenario-settings.ts';
+import { atMost, type Settings } from './settings.ts';
 import { MemoryBudget } from './world/journal/journal.ts';
 
 const MIB = 1024 * 1024;

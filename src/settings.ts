@@ -5,9 +5,8 @@ import { durationMs } from './contract/duration.ts';
 import { instantMs } from './contract/instant.ts';
 import { SETTLEMENTS } from './contract/scenario-document.ts';
 import { MAX_AMOUNT_INR, MAX_SEED_LENGTH } from './contract/service.ts';
-import type { RateLimit, ScenarioSettings } from './contract/snapshot-lines.ts';
+import type { RateLimit } from './contract/snapshot-lines.ts';
 import { suggestion } from './contract/suggestion.ts';
-import { toPaise } from './payout/money.ts';
 
 // Parsers of settings. Each returns undefined for a text that it cannot parse.
 
@@ -110,6 +109,7 @@ const SettingsSchema = z.object({
     )
     .optional(),
   scenarios: nonEmpty('a folder').optional(),
+  dialect: nonEmpty('the name of a dialect or the path of a file').optional(),
   magic: onOrOff.default('on'),
   rateLimit: readWith(rateLimit, 'a count per time of at most a day, such as 100/1s, or off').prefault(
     '100/1s',
@@ -169,6 +169,7 @@ const EXPLANATIONS: Readonly<Record<SettingName, readonly [value: string, descri
     '<folder>',
     'a folder of your own scenarios, in addition to the built-in ones; watched for changes',
   ],
+  dialect: ['<name or file>', 'the dialect of scenarios that have none of their own; probe writes one'],
   magic: ['<on or off>', 'whether magic beneficiaries force an answer'],
   rateLimit: ['<n/time>', 'how many initiates each key may send in a window of wall time, or off'],
   seed: ['<text>', 'the seed of ids, UTRs and random draws'],
@@ -205,6 +206,7 @@ const DEFAULT_TEXTS: Readonly<Partial<Record<SettingName, string>>> = {
   apiKeys: 'every key that begins with sk_test_',
   scenario: 'the settings alone',
   scenarios: 'none',
+  dialect: 'default',
   maxTransactions: '1000000, or fewer where the heap is small',
   maxConnections: '4000, or fewer where the heap is small',
   scenarioMemory: '256MiB, or less where the heap is small',
@@ -287,13 +289,3 @@ export function readOptions(options: Given): Settings {
   const given = Object.entries(options).filter(([, value]) => value !== null);
   return parseSettings(Object.fromEntries(given), ({ name }) => name);
 }
-
-/** What a scenario does where it says nothing. */
-export const scenarioSettings = (settings: Settings): ScenarioSettings => ({
-  openingBalancePaise: toPaise(settings.openingBalance),
-  seed: settings.seed,
-  settlement: settings.settlement,
-  clock: settings.clock === 'running' ? { frozenAtMs: null, aheadMs: 0 } : settings.clock,
-  rateLimit: settings.rateLimit,
-  isMagic: settings.magic === 'on',
-});

@@ -4,6 +4,7 @@ import { readSettings, SETTINGS, type SettingName } from '../settings.ts';
 import type { ConductFlags } from './conduct-options.ts';
 import type { HuntFlags } from './hunt/hunt-command.ts';
 import type { JudgeFlags } from './judge-command.ts';
+import type { ProbeFlags } from './probe-command.ts';
 import type { RuleFromFlags } from './rule-from.ts';
 import { complain, EXIT_OK, say } from './output.ts';
 import { packageVersion } from '../package-files.ts';
@@ -18,7 +19,8 @@ Examples:
 
 const EXIT_CODES = `
 Exit codes: 0 stopped by a signal, or done; 1 a scenario file is not valid (validate), nothing is ready there
-(health), or a client misbehaved (referee, examine, hunt); 2 a flag, setting, scenario or address cannot be used.`;
+(health), a client misbehaved (referee, examine, hunt), or a service could not be probed (probe); 2 a flag,
+setting, scenario or address cannot be used.`;
 
 const EXAMPLES = `${SERVE_EXAMPLES}
   $ payout-sandbox scenarios                          what there is to choose from
@@ -152,6 +154,24 @@ function buildCommand(environment: NodeJS.ProcessEnv, ended: (exitCode: number) 
         ended(await askHealth(url === undefined ? settingsOf(flags) : url, waitMs));
       },
     );
+  command('probe <url>', 'ask a service harmless questions, and write its dialect for serve --dialect')
+    .option(
+      '--level <level>',
+      'read (3 GETs), refused (6 POSTs above the balance too) or pay (at most ₹6)',
+      'read',
+    )
+    .option('--key-env <name>', 'the variable that has the API key')
+    .option('--write <file>', 'where to write the dialect [default: standard output]')
+    .option('--dry-run', 'show every request that it would send, and send none')
+    .option('--yes', 'do not ask before level pay')
+    .option('--name <name>', 'the beneficiary', 'Probe')
+    .option('--account <number>', 'the account that gets the payouts of level pay')
+    .option('--ifsc <code>', 'the IFSC of that account')
+    .option('--upi <id>', 'a UPI ID of the same person', 'probe@upi')
+    .action(async (url: string, flags: Flags) => {
+      const { probeCommand } = await import('./probe-command.ts');
+      ended(await probeCommand(url, flags as unknown as ProbeFlags, environment));
+    });
   const judging = (judges: Command): Command =>
     judges
       .option('--intent <field>', INTENT)

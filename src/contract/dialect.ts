@@ -92,6 +92,9 @@ export const DialectChange = z
   .meta({ id: 'Dialect', description: 'One choice for every point that the interface leaves open' });
 export type DialectChange = z.infer<typeof DialectChange>;
 
+/** A dialect in a file of its own. */
+export const DialectFile = DialectChange.extend({ description: z.string().optional() });
+
 /** Applies changes to a preset. */
 export const changedDialect = (base: Dialect, change: DialectChange): Dialect =>
   Object.fromEntries(

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Dialect } from './dialect.ts';
 import { SETTLEMENTS } from './scenario-document.ts';
 import { MAX_AMOUNT_INR, MAX_SEED_LENGTH, MAX_TEXT_LENGTH, State, TransferMode } from './service.ts';
 
@@ -53,6 +54,8 @@ export const ScenarioSettings = z.strictObject({
   seed: z.string().max(MAX_SEED_LENGTH),
   clock: ClockState,
   settlement: z.enum(SETTLEMENTS),
+  /** The default dialect where it is left out. */
+  dialect: Dialect.optional(),
   rateLimit: z.union([z.literal('off'), RateLimit]),
   /** Whether magic beneficiaries force an answer. */
   isMagic: z.boolean(),

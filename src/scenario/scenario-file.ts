@@ -1,7 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, extname, join } from 'node:path';
 import { parse } from 'yaml';
-import { changedDialect, DEFAULT_DIALECT, type Dialect, type DialectChange } from '../contract/dialect.ts';
+import {
+  changedDialect,
+  DEFAULT_DIALECT,
+  DialectFile,
+  type Dialect,
+  type DialectChange,
+} from '../contract/dialect.ts';
 import { RuleDocument } from '../contract/scenario-document.ts';
 import { reported } from '../contract/shape-issues.ts';
 import type { ScenarioSettings } from '../contract/snapshot-lines.ts';
@@ -94,6 +100,28 @@ function textOf(file: string): string {
     // not UTF-8
   }
   throw new ScenarioError([`${file} is not a text file: it must be YAML or JSON in UTF-8`]);
+}
+
+/** Reads a dialect: a preset by its name, or a file with changes to one. @throws ScenarioError with what is wrong with it */
+export function readDialect(nameOrFile: string): Dialect {
+  const presets = shippedDialects();
+  const preset = presets.get(nameOrFile);
+  if (preset !== undefined) return preset;
+  if (!isScenarioFile(nameOrFile)) {
+    throw new ScenarioError([
+      `there is no dialect ${nameOrFile}: there are ${[...presets.keys()].join(', ')}, or the path of a file`,
+    ]);
+  }
+  const read = readText(textOf(nameOrFile));
+  const { value, problems } = checkedShape(read, DialectFile);
+  if (value === null) throw refusal(nameOrFile, problems);
+  const base = presets.get(value.extends ?? 'default');
+  if (base === undefined) {
+    throw refusal(nameOrFile, [
+      read.problemAt(['extends'], `must be one of ${[...presets.keys()].join(', ')}`),
+    ]);
+  }
+  return changedDialect(base, value);
 }
 
 let dialects: ReadonlyMap<string, Dialect> | undefined;

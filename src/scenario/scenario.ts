@@ -68,12 +68,13 @@ function settlementOf(
 
 function dialectOf(
   document: ScenarioDocument['dialect'],
+  base: Dialect,
   dialects: CompileOptions['dialects'],
   report: Report,
 ): Dialect {
-  if (document === undefined) return DEFAULT_DIALECT;
+  if (document === undefined) return base;
   const change = typeof document === 'string' ? { extends: document } : document;
-  if (change.extends === undefined) return changedDialect(DEFAULT_DIALECT, change);
+  if (change.extends === undefined) return changedDialect(base, change);
   const presets = dialects();
   const preset = presets.get(change.extends);
   if (preset === undefined) {
@@ -144,7 +145,7 @@ export function compileScenario(
         : rateLimit === 'off'
           ? 'off'
           : { max: rateLimit.max, windowMs: rateLimit.per },
-    dialect: dialectOf(document.dialect, dialects, report),
+    dialect: dialectOf(document.dialect, settings.dialect ?? DEFAULT_DIALECT, dialects, report),
     get outcomes() {
       return (outcomes ??= [...ownOutcomes, ...last().outcomes]);
     },

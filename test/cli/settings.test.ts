@@ -61,6 +61,10 @@ const GOOD: Record<SettingName, readonly (readonly [text: string, value: unknown
     ['happy-fast', 'happy-fast'],
     ['./mine.yaml', './mine.yaml'],
   ],
+  dialect: [
+    ['strict', 'strict'],
+    ['./real.yaml', './real.yaml'],
+  ],
   scenarios: [
     ['./mine', './mine'],
     ['/scenarios', '/scenarios'],
@@ -164,6 +168,7 @@ test('settings have the documented defaults', () => {
     settlement: 'demo',
     scenario: undefined,
     scenarios: undefined,
+    dialect: undefined,
     magic: 'on',
     rateLimit: { max: 100, windowMs: 1000 },
     seed: '1',
@@ -187,6 +192,7 @@ const withDefaultInWords = new Set<SettingName>([
   'adminToken',
   'allowedHosts',
   'apiKeys',
+  'dialect',
   'maxConnections',
   'maxTransactions',
   'scenario',
@@ -293,6 +299,7 @@ test.each([
   ['port', `--port ${A_PORT}, not ""`],
   ['scenario', '--scenario must be the name of a scenario or the path of a file, not ""'],
   ['scenarios', '--scenarios must be a folder, not ""'],
+  ['dialect', '--dialect must be the name of a dialect or the path of a file, not ""'],
 ])('an empty flag is refused: %s', (name, message) => {
   expect(refusalOf({ [name]: '' }, { PORT: '1', HOST: 'localhost', SANDBOX_SEED: '7' })).toBe(message);
 });

@@ -1,0 +1,166 @@
+import { writeFileSync } from 'node:fs';
+import { createInterface } from 'node:readline/promises';
+import { systemClock } from '../platform/system-clock.ts';
+import { dialectText } from '../probe/dialect-text.ts';
+import { dryAnswers } from '../probe/dry-answers.ts';
+import { MOST_INR } from '../probe/pay-level.ts';
+import {
+  answerText,
+  requestText,
+  type Beneficiary,
+  type ProbeAnswer,
+  type Send,
+} from '../probe/probe-exchange.ts';
+import { LEVELS, probe, type Level, type ProbeResult } from '../probe/probe.ts';
+import { complain, EXIT_OK, say } from './output.ts';
+
+/** The flags of `probe`, beside the address. */
+export interface ProbeFlags {
+  readonly level: string;
+  readonly keyEnv?: string;
+  readonly write?: string;
+  readonly dryRun?: true;
+  readonly yes?: true;
+  readonly name: string;
+  readonly account?: string;
+  readonly ifsc?: string;
+  readonly upi: string;
+}
+
+const EXIT_STOPPED = 1;
+const PATIENCE_MS = 30_000;
+const PAUSE_MS = 2000;
+
+/** Used where no rupee moves. */
+const NOBODY = { account: '000123456789', ifsc: 'SBIN0000001' };
+
+/** Sends requests with `fetch`. A redirect is an answer: following it would send the key elsewhere. */
+export const overHttp =
+  (base: string, key: string): Send =>
+  async ({ method, path, body, withKey }) => {
+    const response = await fetch(base + path, {
+      method,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(PATIENCE_MS),
+      headers: {
+        ...(withKey && { authorization: `Bearer ${key}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return {
+      status: response.status,
+      headers: Object.fromEntries(response.headers),
+      text,
+      json: jsonOf(text),
+    };
+  };
+
+function jsonOf(text: string): ProbeAnswer['json'] {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Lists every request that a probe of this level may send. */
+async function listRequests(level: Level, beneficiary: Beneficiary): Promise<number> {
+  const pause = () => Promise.resolve();
+  say(`level ${level} would send, where the service answers so that nothing is left out:`);
+  const listed = new Set<string>();
+  await probe({
+    level,
+    send: dryAnswers(),
+    runId: 'RUN',
+    beneficiary,
+    pause,
+    asked: (request) => {
+      const { body, why } = request;
+      const line = `${requestText(request)}  ${why}`;
+      if (listed.has(line)) return;
+      listed.add(line);
+      say(`  ${line}`);
+      if (body !== undefined) say(`      ${JSON.stringify(body)}`);
+    },
+  });
+  say('Amounts above the balance are shown for a balance of ₹100. Nothing was sent.');
+  return EXIT_OK;
+}
+
+async function isAgreed(url: string, { account, ifsc }: Beneficiary): Promise<boolean> {
+  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  try {
+    const answer = await terminal.question(
+      `Level pay makes real payouts at ${url}: at most ₹${MOST_INR} to account ${account} (${ifsc}). Go on? [y/N] `,
+    );
+    return /^y(es)?$/i.test(answer.trim());
+  } finally {
+    terminal.close();
+  }
+}
+
+function show({ findings, payouts, requests, stopped }: ProbeResult): void {
+  const { all } = findings;
+  const learned = all.filter(([, { value }]) => value !== null).length;
+  const moved = payouts.reduce((sum, { amount }) => sum + amount, 0);
+  say('');
+  if (stopped !== null) say(`stopped: ${stopped}`);
+  say(`${learned} of ${all.length} rows learned with ${requests} requests; ₹${moved} moved`);
+  for (const { reference, txnId, amount } of payouts) say(`  ₹${amount} ${reference} ${txnId}`);
+}
+
+/** `payout-sandbox probe`: learns the dialect of a service. @returns the exit code */
+export async function probeCommand(
+  url: string,
+  flags: ProbeFlags,
+  environment: NodeJS.ProcessEnv,
+): Promise<number> {
+  const { keyEnv, write, dryRun, yes, name, upi } = flags;
+  const level = LEVELS.find((known) => known === flags.level);
+  if (level === undefined) return complain(`--level must be one of ${LEVELS.join(', ')}, not ${flags.level}`);
+  const base = url.replace(/\/+$/, '');
+  if (!URL.canParse(base) || !/^https?:/.test(base)) {
+    return complain(`the address must begin with http:// or https://, not ${JSON.stringify(url)}`);
+  }
+  const { account = NOBODY.account, ifsc = NOBODY.ifsc } = flags;
+  const beneficiary = { name, account, ifsc, upi };
+  if (dryRun) return listRequests(level, beneficiary);
+  if (keyEnv === undefined) return complain('--key-env must name the variable that has the API key');
+  const key = environment[keyEnv];
+  if (!key) return complain(`--key-env: the variable ${keyEnv} is not set`);
+  if (level === 'pay' && (flags.account === undefined || flags.ifsc === undefined)) {
+    return complain('--level pay makes payouts: --account and --ifsc must name who gets them');
+  }
+  if (level === 'pay' && !yes) {
+    if (!process.stdin.isTTY) return complain('--level pay makes payouts: --yes says that it may');
+    if (!(await isAgreed(base, beneficiary))) return complain('nothing was sent');
+  }
+
+  const clock = systemClock();
+  const runId = clock.nowMs().toString(36);
+  const result = await probe({
+    level,
+    send: overHttp(base, key),
+    runId,
+    beneficiary,
+    pause: () => new Promise((resolve) => setTimeout(resolve, PAUSE_MS)),
+    asked: (request, answer) => say(`${requestText(request)}\n  ${answerText(answer)}`),
+  });
+  show(result);
+  const isEmpty = result.findings.all.every(([, { value }]) => value === null);
+  if (isEmpty) return EXIT_STOPPED;
+  const at = new Date(clock.nowMs()).toISOString().slice(0, 10);
+  const text = dialectText(result.findings, `What a probe of level ${level} saw at ${base} on ${at}`);
+  if (write === undefined) say(`\n${text}`);
+  else {
+    try {
+      writeFileSync(write, text);
+    } catch (error) {
+      return complain(`--write: ${write} cannot be written (${(error as NodeJS.ErrnoException).code})`);
+    }
+    say(`wrote ${write}: payout-sandbox serve --dialect ${write}`);
+  }
+  return result.stopped === null ? EXIT_OK : EXIT_STOPPED;
+}

@@ -1,0 +1,64 @@
+import { fieldsOf, isRefused, textIn, type ProbeAnswer } from './probe-exchange.ts';
+import type { Findings } from './findings.ts';
+
+/** What every answer shows, whatever was asked. */
+
+const PROBLEM_TYPE = /^application\/problem\+json/;
+
+/** The choice of `errors.body`, or a description of a body that is none of them. */
+function errorBody(answer: ProbeAnswer): string {
+  const fields = fieldsOf(answer);
+  const names = Object.keys(fields);
+  if (answer.text === '') return 'empty';
+  if (PROBLEM_TYPE.test(answer.headers['content-type'] ?? '')) return 'problem';
+  if (textIn(fields, 'message') === null) return 'another body';
+  if (textIn(fields, 'status') !== null) return 'envelope';
+  return names.length === 1 ? 'message' : 'another body';
+}
+
+const isSandboxHeader = (name: string): boolean => name.startsWith('x-sandbox-');
+
+/** Whether answers have headers of a payout sandbox, so that a missing warning means something. */
+export const sendsSandboxHeaders = (findings: Findings): boolean =>
+  findings.valueOf('answers.sandbox_headers') === 'sent';
+
+/** @param evidence the request and its answer */
+function learnFromRefusal(answer: ProbeAnswer, findings: Findings, evidence: string): void {
+  const body = errorBody(answer);
+  findings.learn('errors.body', body, evidence);
+  if (body === 'envelope')
+    findings.learn('errors.status_word', textIn(fieldsOf(answer), 'status')!, evidence);
+  else findings.unknown('errors.status_word', `an error has no field status: ${evidence}`);
+  // on each refusal a sandbox sends the id of the request
+  const isSent = Object.keys(answer.headers).some((name) => isSandboxHeader(name));
+  findings.learn('answers.sandbox_headers', isSent ? 'sent' : 'not_sent', evidence);
+}
+
+const WITH_MILLISECONDS = /T\d\d:\d\d:\d\d\.\d{3}Z$/;
+const WITH_SECONDS = /T\d\d:\d\d:\d\dZ$/;
+
+function learnTimestamp(text: string, findings: Findings, evidence: string): void {
+  if (WITH_MILLISECONDS.test(text)) findings.learn('answers.timestamps', 'milliseconds', evidence);
+  else if (WITH_SECONDS.test(text)) findings.learn('answers.timestamps', 'seconds', evidence);
+  else findings.learn('answers.timestamps', 'another form', evidence);
+}
+
+const TIMES = ['last_updated', 'created_at', 'completed_at'];
+
+/** Learns what an answer shows of errors, headers and timestamps. */
+export function learnShape(answer: ProbeAnswer, findings: Findings, evidence: string): void {
+  if (answer.status === 429) {
+    const isSaid = answer.headers['retry-after'] !== undefined;
+    findings.learn('rate_limit.retry_after', isSaid ? 'seconds' : 'absent', evidence);
+  }
+  if (isRefused(answer)) learnFromRefusal(answer, findings, evidence);
+  const { data } = fieldsOf(answer);
+  for (const name of TIMES) {
+    const text = textIn((data ?? {}) as Readonly<Record<string, unknown>>, name);
+    if (text !== null) learnTimestamp(text, findings, `${evidence}, ${name} ${text}`);
+  }
+}
+
+/** Whether an answer to a reference that was never used says so. */
+export const isNotFound = ({ status }: ProbeAnswer, findings: Findings): boolean =>
+  status === findings.valueOf('status.unknown');

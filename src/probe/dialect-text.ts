@@ -1,0 +1,36 @@
+import type { Findings } from './findings.ts';
+
+const LINE = 130;
+
+/** A text on one line of a comment, without what would end it. */
+function comment(text: string): string {
+  const line = text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim();
+  return line.length <= LINE ? line : `${line.slice(0, LINE)}…`;
+}
+
+/** In quotes, since a bare null is no text in YAML. */
+const valueText = (value: string | number): string => (value === 'null' ? "'null'" : String(value));
+
+/** What a probe has learned, as a file for `serve --dialect FILE`: each row with its evidence, or why it is not known. */
+export function dialectText(findings: Findings, description: string): string {
+  const lines = [`description: ${JSON.stringify(description)}`];
+  let part = '';
+  let pending: string[] = [];
+  const endPart = (): void => {
+    const isEmpty = pending.every((line) => line.trimStart().startsWith('#'));
+    if (part !== '') lines.push(isEmpty ? `${part}: {}` : `${part}:`, ...pending);
+    pending = [];
+  };
+  for (const [row, finding] of findings.all) {
+    const [section = '', name = ''] = row.split('.');
+    if (section !== part) endPart();
+    part = section;
+    pending.push(
+      finding.value === null
+        ? `  # ${name} not learned: ${comment(finding.why)}`
+        : `  ${name}: ${valueText(finding.value)} # ${comment(finding.evidence)}`,
+    );
+  }
+  endPart();
+  return `${lines.join('\n')}\n`;
+}

@@ -1,0 +1,33 @@
+import type { ProbeAnswer, Send } from './probe-exchange.ts';
+
+const answer = (status: number, json: object): ProbeAnswer => ({
+  status,
+  headers: {},
+  text: JSON.stringify(json),
+  json,
+});
+
+/** More than level `pay` sends, and less than level `refused` does. */
+const ABOVE_BALANCE_INR = 100;
+
+/** Answers like a service that makes a probe ask everything: for a list of what it would send. */
+export function dryAnswers(): Send {
+  const refused = new Set<unknown>();
+  const paid = new Map<unknown, unknown>();
+  return ({ method, path, body = {}, withKey }) => {
+    const { client_ref_id: reference, amount, beneficiary_account: account } = body;
+    const replied = (): ProbeAnswer => {
+      if (!withKey) return answer(401, { message: 'no key' });
+      if (path.startsWith('/client/')) return answer(200, { data: { balance: ABOVE_BALANCE_INR } });
+      const isKnown = [...paid.keys()].some((known) => path.includes(String(known)));
+      if (method === 'GET') return isKnown ? answer(200, { data: { status: 'PENDING' } }) : answer(404, {});
+      if (Number(amount) > ABOVE_BALANCE_INR) refused.add(reference);
+      if (refused.has(reference)) return answer(402, {});
+      if (paid.has(reference) && paid.get(reference) !== amount) return answer(400, {});
+      if (String(account).includes('@')) return answer(400, {});
+      paid.set(reference, amount);
+      return answer(200, { data: { txn_id: `txn-of-${reference}`, status: 'PENDING' } });
+    };
+    return Promise.resolve(replied());
+  };
+}

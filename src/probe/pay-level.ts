@@ -1,0 +1,202 @@
+import { isNotFound } from './answer-shape.ts';
+import {
+  answerText,
+  dataOf,
+  initiateRequest,
+  ProbeStopped,
+  requestText,
+  statusRequest,
+  textIn,
+  type PayoutFields,
+  type ProbeAnswer,
+} from './probe-exchange.ts';
+import type { ProbeRun } from './probe-run.ts';
+import { warningOf } from './refused-level.ts';
+
+/** The most that level `pay` may move. */
+export const MOST_INR = 6;
+const AMOUNT_INR = 1;
+const OTHER_AMOUNT_INR = 2;
+const MOST_READS = 10;
+const NOT_AN_IFSC = 'PROBE';
+
+/** A POST that may make a payout. Null when it was not sent, since the most that may move would be passed. */
+type Paid = {
+  readonly answer: ProbeAnswer;
+  readonly txnId: string | null;
+  readonly isNew: boolean;
+  readonly evidence: string;
+} | null;
+
+const UNSENT = `not asked: ₹${MOST_INR} is the most that this level moves`;
+const ALIKE = 'accepted; warn and ignore look the same without the headers of a sandbox';
+
+/** Level `pay`: at most nine POSTs of ₹1 and ₹2, which move at most ₹6. */
+export async function payLevel(run: ProbeRun, balance: number, refusedReference: string): Promise<void> {
+  const { ask, findings, reference, beneficiary, payouts } = run;
+  if (balance < MOST_INR)
+    throw new ProbeStopped(`level pay needs ₹${MOST_INR} in the wallet, and there is ₹${balance}`);
+  const known = (row: string): boolean => findings.valueOf(row) !== null;
+
+  const pay = async (fields: PayoutFields, why: string): Promise<Paid> => {
+    const moved = payouts.reduce((sum, { amount }) => sum + amount, 0);
+    if (moved + fields.amount > MOST_INR) return null;
+    const request = initiateRequest(beneficiary, fields, why);
+    const answer = await ask(request);
+    const evidence = `${requestText(request)}: ${answerText(answer)}`;
+    if (answer.status >= 500) {
+      throw new ProbeStopped(
+        `it is unknown whether this paid: ${evidence}. Look at the status of ${fields.reference}`,
+      );
+    }
+    const txnId = textIn(dataOf(answer), 'txn_id');
+    const isNew = answer.status === 200 && !payouts.some((payout) => payout.txnId === txnId);
+    if (isNew) payouts.push({ reference: fields.reference, txnId: txnId ?? '?', amount: fields.amount });
+    return { answer, txnId, isNew, evidence };
+  };
+  /** Learns a row by the status of an answer. @param accepted what a 200 shows; null where that is not known */
+  const learnStatus = (
+    row: string,
+    paid: Paid,
+    accepted: (paid: NonNullable<Paid>) => string | null,
+  ): void => {
+    if (paid === null) return findings.unknown(row, UNSENT);
+    const { answer, evidence } = paid;
+    const value = answer.status === 200 ? accepted(paid) : answer.status;
+    if (value === null) findings.unknown(row, `${ALIKE}: ${evidence}`);
+    else findings.learn(row, value, evidence);
+  };
+  /** A row that is asked for with 200 or 400. */
+  const learnRefusal = (row: string, paid: Paid, accepted: string | null): void => {
+    if (paid?.answer.status === 400) findings.learn(row, 'refuse', paid.evidence);
+    else if (paid !== null && paid.answer.status !== 200) findings.unknown(row, paid.evidence);
+    else learnStatus(row, paid, ({ answer }) => accepted ?? (warningOf(answer) === '' ? null : 'warn'));
+  };
+
+  const own = { reference: reference('payout'), amount: AMOUNT_INR, mode: 'IMPS' } as const;
+  const first = await pay(own, 'a payout');
+  if (first === null || first.txnId === null)
+    throw new ProbeStopped(`no payout was made: ${first?.evidence}`);
+  const { txnId } = first;
+
+  const readStatus = async (why: string) => {
+    const request = statusRequest({ client_ref_id: own.reference }, why);
+    const answer = await ask(request);
+    return { data: dataOf(answer), evidence: `${requestText(request)}: ${answerText(answer)}` };
+  };
+  const early = await readStatus('completed_at of a PENDING payout');
+  if (textIn(early.data, 'status') !== 'PENDING') {
+    findings.unknown('status.completed_at_while_pending', 'the payout was not seen PENDING');
+  } else if (!('completed_at' in early.data)) {
+    findings.learn('status.completed_at_while_pending', 'absent', early.evidence);
+  } else if (early.data['completed_at'] === null) {
+    findings.learn('status.completed_at_while_pending', 'null', early.evidence);
+  }
+
+  await learnBoth(run, own.reference, txnId);
+
+  let state = textIn(early.data, 'status');
+  for (let reads = 0; state === 'PENDING' && reads < MOST_READS; reads += 1) {
+    await run.pause();
+    const { data, evidence } = await readStatus(
+      `is it settled (again while it is PENDING, at most ${MOST_READS} times)`,
+    );
+    state = textIn(data, 'status');
+    if (state === 'FAILED')
+      findings.learn('status.utr_of_failed', data['utr'] === null ? 'null' : 'set', evidence);
+  }
+
+  learnStatus('client_ref_id.same_body', await pay(own, 'the same reference with the same body'), (again) => {
+    if (again.txnId === null) return null;
+    if (again.isNew) return 'second_payout';
+    const shown = textIn(dataOf(again.answer), 'status');
+    if (shown === 'PENDING') return state === 'PENDING' ? null : 'first_answer';
+    return shown === null ? null : 'replay';
+  });
+  if (state === 'PENDING') {
+    findings.unknown(
+      'client_ref_id.same_body',
+      'no second payout; replay and first_answer look the same while it is PENDING',
+    );
+  }
+  const changed = await pay({ ...own, amount: OTHER_AMOUNT_INR }, 'the same reference with another amount');
+  learnStatus('client_ref_id.changed_body', changed, (other) =>
+    other.txnId === null ? null : other.isNew ? 'second_payout' : 'replay',
+  );
+
+  const retried = await pay({ ...own, reference: refusedReference }, 'a reference that was refused with 402');
+  if (retried?.answer.status === 402) findings.learn('client_ref_id.after_402', 'remember', retried.evidence);
+  else learnStatus('client_ref_id.after_402', retried, () => 'forget');
+
+  if (!known('requests.unknown_fields')) {
+    const more = { probe_field: 'probe' };
+    const paid = await pay(
+      { ...own, reference: reference('paid-field'), more },
+      'is an unknown field refused',
+    );
+    learnRefusal('requests.unknown_fields', paid, 'ignore');
+  }
+  if (!known('requests.formats')) {
+    const fields = { ...own, reference: reference('paid-format'), ifsc: NOT_AN_IFSC };
+    learnRefusal('requests.formats', await pay(fields, 'is a wrong IFSC refused'), null);
+  }
+  if (!known('requests.mode_limits')) {
+    const fields = { ...own, reference: reference('paid-limit'), mode: 'RTGS' } as const;
+    learnRefusal('requests.mode_limits', await pay(fields, 'is less than RTGS carries refused'), null);
+  }
+  if (!known('requests.upi_beneficiary')) await learnUpi(run, pay, own);
+}
+
+/** Which parameter of status counts, asked with one that is never used. */
+async function learnBoth({ ask, findings, reference }: ProbeRun, own: string, txnId: string): Promise<void> {
+  const row = 'status.both';
+  const readBoth = async (clientRefId: string, id: string, why: string) => {
+    const request = statusRequest({ client_ref_id: clientRefId, txn_id: id }, why);
+    const answer = await ask(request);
+    return { answer, evidence: `${requestText(request)}: ${answerText(answer)}` };
+  };
+  const agreeing = await readBoth(own, txnId, 'both parameters, of one payout');
+  if (agreeing.answer.status !== 200) {
+    if (agreeing.answer.status === 400) findings.learn(row, 400, agreeing.evidence);
+    else findings.unknown(row, agreeing.evidence);
+    return;
+  }
+  const unused = reference('unused');
+  const byReference = await readBoth(own, unused, 'both parameters, an unknown txn_id');
+  const byTxnId = await readBoth(unused, txnId, 'both parameters, an unknown client_ref_id');
+  const [one, other] = [byReference.answer, byTxnId.answer];
+  if (one.status === 200 && isNotFound(other, findings))
+    findings.learn(row, 'client_ref_id', byReference.evidence);
+  else if (other.status === 200 && isNotFound(one, findings)) findings.learn(row, 'txn_id', byTxnId.evidence);
+  else if (isNotFound(one, findings) && isNotFound(other, findings))
+    findings.learn(row, 'same', byReference.evidence);
+  else findings.unknown(row, `${byReference.evidence}; ${byTxnId.evidence}`);
+}
+
+/** Whether a UPI ID is taken where an account number is. */
+async function learnUpi(
+  { findings, reference, beneficiary }: ProbeRun,
+  pay: (fields: PayoutFields, why: string) => Promise<Paid>,
+  own: PayoutFields,
+): Promise<void> {
+  const row = 'requests.upi_beneficiary';
+  const byUpi = { ...own, mode: 'UPI' } as const;
+  const upiId = await pay(
+    { ...byUpi, reference: reference('paid-upi-id'), account: beneficiary.upi },
+    'is a UPI ID refused',
+  );
+  if (upiId === null) return findings.unknown(row, UNSENT);
+  if (upiId.answer.status === 200) {
+    if (findings.valueOf('requests.formats') === 'refuse')
+      findings.learn(row, 'account_or_upi_id', upiId.evidence);
+    else findings.unknown(row, `accepted, as formats may be that are unusual: ${upiId.evidence}`);
+    return;
+  }
+  const account = await pay(
+    { ...byUpi, reference: reference('paid-upi-account') },
+    'UPI to an account number',
+  );
+  if (upiId.answer.status === 400 && account?.answer.status === 200)
+    findings.learn(row, 'account', upiId.evidence);
+  else findings.unknown(row, account === null ? UNSENT : `${upiId.evidence}; ${account.evidence}`);
+}

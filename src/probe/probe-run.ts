@@ -1,0 +1,22 @@
+import type { Findings } from './findings.ts';
+import type { Beneficiary, ProbeAnswer, ProbeRequest } from './probe-exchange.ts';
+
+/** A payout that a probe has made. */
+export interface ProbePayout {
+  readonly reference: string;
+  readonly txnId: string;
+  readonly amount: number;
+}
+
+/** What the levels of a probe share. */
+export interface ProbeRun {
+  /** Sends a request, and learns what every answer shows. @throws ProbeStopped when no answer comes, and at a rate limit */
+  readonly ask: (request: ProbeRequest) => Promise<ProbeAnswer>;
+  readonly findings: Findings;
+  /** A reference of this probe that no other uses. */
+  readonly reference: (kind: string) => string;
+  readonly beneficiary: Beneficiary;
+  /** Waits before a payout is read again. */
+  readonly pause: () => Promise<void>;
+  readonly payouts: ProbePayout[];
+}

@@ -1,0 +1,88 @@
+import { learnShape } from './answer-shape.ts';
+import { Findings } from './findings.ts';
+import { payLevel } from './pay-level.ts';
+import {
+  answerText,
+  ProbeStopped,
+  requestText,
+  type Beneficiary,
+  type ProbeAnswer,
+  type ProbeRequest,
+  type Send,
+} from './probe-exchange.ts';
+import type { ProbePayout } from './probe-run.ts';
+import { readLevel } from './read-level.ts';
+import { refusedLevel } from './refused-level.ts';
+
+export const LEVELS = ['read', 'refused', 'pay'] as const;
+export type Level = (typeof LEVELS)[number];
+
+export interface ProbeOptions {
+  readonly level: Level;
+  readonly send: Send;
+  /** Part of every reference, so that no two probes share one. */
+  readonly runId: string;
+  readonly beneficiary: Beneficiary;
+  readonly pause: () => Promise<void>;
+  /** Called with each request and its answer. */
+  readonly asked: (request: ProbeRequest, answer: ProbeAnswer) => void;
+}
+
+export interface ProbeResult {
+  readonly findings: Findings;
+  readonly payouts: readonly ProbePayout[];
+  readonly requests: number;
+  /** Why it ended before its level was done; null when it was. */
+  readonly stopped: string | null;
+}
+
+const TOO_MANY_REQUESTS = 429;
+
+/** Asks a service questions, and learns which dialect it speaks. */
+export async function probe({
+  level,
+  send,
+  runId,
+  beneficiary,
+  pause,
+  asked,
+}: ProbeOptions): Promise<ProbeResult> {
+  const findings = new Findings();
+  const payouts: ProbePayout[] = [];
+  let requests = 0;
+  const ask = async (request: ProbeRequest): Promise<ProbeAnswer> => {
+    requests += 1;
+    let answer: ProbeAnswer;
+    try {
+      answer = await send(request);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      const doubt = request.method === 'POST' ? ', and it is unknown whether it paid' : '';
+      throw new ProbeStopped(`no answer to ${requestText(request)} (${why})${doubt}`, { cause: error });
+    }
+    asked(request, answer);
+    const evidence = `${requestText(request)}: ${answerText(answer)}`;
+    learnShape(answer, findings, evidence);
+    if (answer.status === TOO_MANY_REQUESTS) throw new ProbeStopped(`a rate limit was reached: ${evidence}`);
+    return answer;
+  };
+  const run = {
+    ask,
+    findings,
+    reference: (kind: string) => `probe-${runId}-${kind}`,
+    beneficiary,
+    pause,
+    payouts,
+  };
+  const ended = (stopped: string | null): ProbeResult => ({ findings, payouts, requests, stopped });
+  try {
+    const balance = await readLevel(run);
+    if (level === 'read') return ended(null);
+    const refused = await refusedLevel(run, balance);
+    if (level === 'pay') await payLevel(run, balance, refused);
+    return ended(null);
+  } catch (error) {
+    if (error instanceof ProbeStopped) return ended(error.message);
+    throw error;
+  }
+}

@@ -1,0 +1,46 @@
+import { answerText, dataOf, ProbeStopped, requestText, statusRequest } from './probe-exchange.ts';
+import type { ProbeRun } from './probe-run.ts';
+
+/** The status of a request that names a key which is not accepted. */
+const isKeyRefused = (status: number): boolean => status === 401 || status === 403;
+
+/**
+ * Level `read`: three GETs. The key is used first, so that the request without a key is not sent after one whose key is wrong:
+ * services block addresses that send a few of those.
+ *
+ * @returns the balance in INR
+ */
+export async function readLevel({ ask, findings, reference }: ProbeRun): Promise<number> {
+  const balance = await ask({
+    method: 'GET',
+    path: '/client/fetchbalance',
+    withKey: true,
+    why: 'is the key accepted, what is the balance, how are times written',
+  });
+  if (isKeyRefused(balance.status)) {
+    throw new ProbeStopped(
+      `the key is not accepted (${balance.status}): nothing more was sent, since services block addresses`,
+    );
+  }
+  const { balance: amount } = dataOf(balance);
+  if (typeof amount !== 'number' || !(amount >= 0)) {
+    throw new ProbeStopped(`the balance cannot be read: ${answerText(balance)}`);
+  }
+
+  const unused = { client_ref_id: reference('unused') };
+  const asked = statusRequest(unused, 'what is said of an unknown reference');
+  const unknown = await ask(asked);
+  if (unknown.status === 200) {
+    findings.unknown('status.unknown', `${requestText(asked)}: ${answerText(unknown)}`);
+  } else if (unknown.status < 500) {
+    findings.learn('status.unknown', unknown.status, `${requestText(asked)}: ${answerText(unknown)}`);
+  }
+
+  const withoutKey = { ...statusRequest(unused, 'does status need a key'), withKey: false };
+  const answer = await ask(withoutKey);
+  const evidence = `${requestText(withoutKey)}: ${answerText(answer)}`;
+  if (answer.status === 401) findings.learn('status.without_key', 401, evidence);
+  else if (answer.status === unknown.status) findings.learn('status.without_key', 'answered', evidence);
+  else findings.unknown('status.without_key', evidence);
+  return amount;
+}

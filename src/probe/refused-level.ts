@@ -1,0 +1,108 @@
+import { sendsSandboxHeaders } from './answer-shape.ts';
+import {
+  answerText,
+  initiateRequest,
+  ProbeStopped,
+  requestText,
+  type PayoutFields,
+  type ProbeAnswer,
+} from './probe-exchange.ts';
+import type { ProbeRun } from './probe-run.ts';
+
+/** Above the limits of IMPS (₹5,00,000) and UPI (₹1,00,000), and further above the balance than a top-up is likely to bring. */
+const ABOVE_LIMITS_INR = 600_000;
+const ABOVE_BALANCE_INR = 100_000;
+
+const NOT_AN_IFSC = 'PROBE';
+
+export const warningOf = ({ headers }: ProbeAnswer): string => headers['x-sandbox-warning'] ?? '';
+
+/**
+ * Level `refused`: six POSTs above the balance, so that no rupee moves. The first is right in all else, and must be answered 402:
+ * a service that does not look at the balance gets no second one. After that, 400 shows what a service refuses. A 402 shows that
+ * it does not only where it is known that a service looks at the request first, as a sandbox does.
+ *
+ * @returns the reference that was refused with 402
+ */
+export async function refusedLevel(run: ProbeRun, balance: number): Promise<string> {
+  const { ask, findings, reference, beneficiary } = run;
+  const amount = Math.max(ABOVE_LIMITS_INR, Math.ceil(balance) + ABOVE_BALANCE_INR);
+  const post = async (change: Omit<PayoutFields, 'amount'>, why: string) => {
+    const request = initiateRequest(beneficiary, { ...change, amount }, why);
+    const answer = await ask(request);
+    if (answer.status === 200) {
+      throw new ProbeStopped(
+        `a payout above the balance was accepted, so this service is not safe to probe: ${requestText(request)}: ${answerText(answer)}`,
+      );
+    }
+    return { answer, evidence: `${requestText(request)}: ${answerText(answer)}` };
+  };
+  const first = reference('first');
+  const baseline = await post(
+    { reference: first, mode: 'NEFT' },
+    'is a payout above the balance answered 402',
+  );
+  if (baseline.answer.status !== 402) {
+    throw new ProbeStopped(`a payout above the balance must be answered 402: ${baseline.evidence}`);
+  }
+  const NEEDS_PAY = 'answered 402, which a service may do before it looks at the request: needs --level pay';
+
+  /** Learns a row whose choices are warn, refuse and ignore. */
+  const learnSeverity = (row: string, { answer, evidence }: Awaited<ReturnType<typeof post>>): void => {
+    if (answer.status === 400) findings.learn(row, 'refuse', evidence);
+    else if (answer.status !== 402) findings.unknown(row, evidence);
+    else if (warningOf(answer) !== warningOf(baseline.answer))
+      findings.learn(row, 'warn', `${evidence}, ${warningOf(answer)}`);
+    else if (sendsSandboxHeaders(findings)) findings.learn(row, 'ignore', evidence);
+    else findings.unknown(row, NEEDS_PAY);
+  };
+
+  learnSeverity(
+    'requests.formats',
+    await post(
+      { reference: reference('format'), mode: 'NEFT', ifsc: NOT_AN_IFSC },
+      'is a wrong IFSC refused',
+    ),
+  );
+
+  const unknown = await post(
+    { reference: reference('field'), mode: 'NEFT', more: { probe_field: 'probe' } },
+    'is an unknown field refused',
+  );
+  if (unknown.answer.status === 400) findings.learn('requests.unknown_fields', 'refuse', unknown.evidence);
+  else if (unknown.answer.status === 402 && sendsSandboxHeaders(findings))
+    findings.learn('requests.unknown_fields', 'ignore', unknown.evidence);
+  else
+    findings.unknown('requests.unknown_fields', unknown.answer.status === 402 ? NEEDS_PAY : unknown.evidence);
+
+  learnSeverity(
+    'requests.mode_limits',
+    await post({ reference: reference('limit'), mode: 'IMPS' }, 'is more than IMPS carries refused'),
+  );
+
+  // the two differ in nothing but the account
+  const account = await post(
+    { reference: reference('upi-account'), mode: 'UPI' },
+    'UPI to an account number',
+  );
+  const upiId = await post(
+    { reference: reference('upi-id'), mode: 'UPI', account: beneficiary.upi },
+    'is a UPI ID refused, where an account number is not',
+  );
+  const row = 'requests.upi_beneficiary';
+  const formats = findings.valueOf('requests.formats');
+  if (account.answer.status !== 402) {
+    findings.unknown(row, `${account.evidence}: needs --level pay`);
+  } else if (upiId.answer.status === 400) {
+    findings.learn(row, 'account', upiId.evidence);
+  } else if (upiId.answer.status !== 402 || !sendsSandboxHeaders(findings)) {
+    findings.unknown(row, upiId.answer.status === 402 ? NEEDS_PAY : upiId.evidence);
+  } else if (warningOf(upiId.answer) !== warningOf(account.answer)) {
+    findings.learn(row, 'account', `${upiId.evidence}, ${warningOf(upiId.answer)}`);
+  } else if (formats === 'warn' || formats === 'refuse') {
+    findings.learn(row, 'account_or_upi_id', upiId.evidence);
+  } else {
+    findings.unknown(row, 'a service that ignores formats shows no difference');
+  }
+  return first;
+}

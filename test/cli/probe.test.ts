@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import { runInProcess } from '../support/program.ts';
+import { otherService, WAYS } from '../support/other-service.ts';
+
+test('a dry run shows every request of its level and sends none', async () => {
+  const { code, stdout } = await runInProcess(['probe', 'http://127.0.0.1:1', '--level', 'pay', '--dry-run']);
+  const sent = stdout.split('\n').filter((line) => /^ {2}(GET|POST) /.test(line));
+  expect(code).toBe(0);
+  expect(sent.filter((line) => line.includes('POST /payout/initiate'))).toHaveLength(6 + 9);
+  expect(sent.filter((line) => line.includes('without a key'))).toHaveLength(1);
+  const amounts = [...stdout.matchAll(/"amount":(\d+)/g)].map(([, amount]) => Number(amount));
+  expect(new Set(amounts)).toEqual(new Set([600_000, 1, 2]));
+  expect(stdout).toContain('Nothing was sent.');
+});
+
+test('a probe shows the key nowhere, and ends with 1 when it had to stop', async () => {
+  const service = await otherService(WAYS);
+  const args = ['probe', `${service.url}/`, '--key-env', 'KEY'];
+  const good = await runInProcess(args, { KEY: service.key });
+  expect(good).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('without_key: 401') });
+  expect(good.stdout).not.toContain(service.key);
+  const wrong = await runInProcess(args, { KEY: 'no-such-key' });
+  expect(wrong).toMatchObject({ code: 1, stdout: expect.stringContaining('the key is not accepted (401)') });
+  const nobody = await runInProcess(['probe', 'http://127.0.0.1:1', '--key-env', 'KEY'], { KEY: 'any' });
+  expect(nobody).toMatchObject({ code: 1, stdout: expect.stringContaining('stopped: no answer to GET') });
+});
+
+test.each([
+  [['http://x', '--level', 'all'], '--level must be one of read, refused, pay, not all'],
+  [['ftp://x'], 'the address must begin with http:// or https://, not "ftp://x"'],
+  [['http://x'], '--key-env must name the variable that has the API key'],
+  [['http://x', '--key-env', 'NOPE'], '--key-env: the variable NOPE is not set'],
+  [['http://x', '--key-env', 'KEY', '--level', 'pay'], '--account and --ifsc must name who gets them'],
+  [
+    ['http://x', '--key-env', 'KEY', '--level', 'pay', '--account', '1', '--ifsc', '2'],
+    '--yes says that it may',
+  ],
+])('probe refuses %j', async (args, message) => {
+  expect(await runInProcess(['probe', ...args], { KEY: 'any' })).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringContaining(message),
+  });
+});

@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+import { Core, refusalOf, sourceOf, type RuleInput } from '../support/core.ts';
+
+const HOLD = (at: 'arrived' | 'committed'): RuleInput => ({
+  name: 'held',
+  match: { route: 'initiate' },
+  effect: { hold: at, timeline: [{ to: 'FAILED', after: '1s' }] },
+});
+const NORMAL = { respond: null, fault: null };
+const release = (core: Core, id: number, atMs?: number) =>
+  core.submit({ kind: 'release', id, order: NORMAL }, atMs);
+
+test('a held request counts when it arrives, and keeps its rule until it is released', () => {
+  const core = new Core({ rules: [{ ...HOLD('arrived'), times: 1 }] });
+  const { hold, answer, committed } = core.pay('a');
+  expect({ answer, committed, id: hold!.id }).toEqual({ answer: { kind: 'none' }, committed: false, id: 1 });
+  expect(core.pay('b').committed).toBe(true);
+  release(core, 1, 500);
+  expect(core.state.payouts.map(({ clientRefId, plannedBy }) => [clientRefId, plannedBy])).toEqual([
+    ['b', 'manual'],
+    ['a', 'test/held'],
+  ]);
+  expect(core.state.uses.get('test/held')).toEqual({ matched: 2, taken: 1 });
+});
+
+test('a request of which only the answer is held has paid, and its release changes nothing', () => {
+  const core = new Core({ rules: [HOLD('committed')] });
+  expect(core.pay('a').committed).toBe(true);
+  release(core, 1);
+  expect(core.state.payouts).toHaveLength(1);
+});
+
+test('a request whose rule was removed while it was held is served normally', () => {
+  const core = new Core();
+  core.submit({ kind: 'putRule', rule: HOLD('arrived') });
+  core.pay('a');
+  core.submit({ kind: 'removeRule', name: null });
+  release(core, 1);
+  expect(core.payout('a').plannedBy).toBe('manual');
+});
+
+test('what nobody has released in time cannot be released any more', () => {
+  const core = new Core({ rules: [HOLD('arrived')] });
+  core.pay('a', {}, 0);
+  expect(refusalOf(() => release(core, 1, 30_000)).message).toContain('it was released, or expired');
+  expect(core.state.payouts).toEqual([]);
+  expect(core.state.held).toMatchObject({ made: 1, waiting: [], expired: [{ clientRefId: 'a' }] });
+});
+
+test('the id of a held request is never given again, not even after a reset', () => {
+  const core = new Core({ rules: [HOLD('arrived')] });
+  core.pay('a');
+  core.submit({ kind: 'reset', source: sourceOf({ rules: [HOLD('arrived')] }) });
+  expect(core.state.held).toEqual({ made: 1, waiting: [], expired: [] });
+  expect(core.pay('a').hold!.id).toBe(2);
+  expect(refusalOf(() => release(core, 1)).code).toBe('HELD_NOT_FOUND');
+});
