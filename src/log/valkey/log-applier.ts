@@ -5,7 +5,7 @@ import type { Command } from '../../world/commands.ts';
 import type { StateEvent } from '../../world/events.ts';
 import type { WallClock } from '../wall-clock.ts';
 import type { WorldObserver } from '../world-log.ts';
-import { isReplacing, type OwnCommand } from './batch.ts';
+import { isReplacing, type OwnCommand } from './append-call.ts';
 import { logEntry, type LogEntry, type StreamEntry } from './log-entry.ts';
 import type { StoreConnection } from './store-connection.ts';
 import { LogMoved, type WorldCopy } from './world-copy.ts';
