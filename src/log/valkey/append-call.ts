@@ -21,13 +21,16 @@ export interface OwnCommand {
 
 /** Somebody who waits until the state is up to date. */
 export interface Look {
-  readonly ready: () => void;
+  /** Whether a request of the service begins with it. */
+  readonly begins: boolean;
+  /** @param nth the number of the request that begins */
+  readonly ready: (nth: number) => void;
   readonly failed: (error: unknown) => void;
 }
 
 /** What the script `append` returns. */
 export type AppendReply =
-  | readonly ['done', nowMs: number, watchedUntilMs: number, news: readonly StreamEntry[]]
+  | readonly ['done', nowMs: number, watchedUntilMs: number, news: readonly StreamEntry[], asked: number]
   | readonly ['more', nowMs: number, zero: 0, news: readonly StreamEntry[]]
   | readonly ['behind']
   | readonly ['gone']
@@ -42,6 +45,9 @@ interface Call {
   /** The fingerprint of the state at that place. */
   readonly fingerprint: string;
   readonly server: string;
+  readonly number: number;
+  /** How many requests begin. */
+  readonly begins: number;
 }
 
 /** Whether a command ends what the world was, its journal too. */
@@ -49,23 +55,12 @@ export const isReplacing = ({ kind }: Command): boolean => kind === 'reset' || k
 
 /** The keys and arguments of the script `append`. */
 export function appendArguments(
-  { keys, epoch, place, fingerprint, server }: Call,
+  { keys, epoch, place, fingerprint, server, number, begins }: Call,
   commands: readonly OwnCommand[],
 ): readonly (string | number)[] {
   const { head, log, journal, order, news } = keys;
-  const args = [
-    head,
-    log,
-    journal,
-    order,
-    epoch,
-    FORMAT,
-    place.position,
-    place.name,
-    server,
-    news,
-    fingerprint,
-  ];
+  const args: (string | number)[] = [head, log, journal, order, `${head}:${server}`];
+  args.push(epoch, FORMAT, place.position, place.name, server, news, fingerprint, number, begins);
   for (const { number, command, text } of commands) args.push(number, isReplacing(command) ? 1 : 0, text);
   return args;
 }

@@ -36,6 +36,7 @@ const OTHERS_WAIT_MS = 250; // a settlement is announced by whoever did somethin
 const MOST_RELOADS = 5;
 
 const isCommand = (item: OwnCommand | Look): item is OwnCommand => 'command' in item;
+const isLook = (item: OwnCommand | Look): item is Look => !isCommand(item);
 
 /**
  * Follows the log of one world, and appends to it. One call is under way at a time; what waits meanwhile goes along with the
@@ -54,6 +55,7 @@ export class LogFollower {
   #aheadMs = 0;
   #watchedUntilMs = 0;
   #latestMs = 0;
+  #asked = 0;
   readonly #compaction: Compaction;
   readonly #applier: LogApplier;
   #renewedMs = -Infinity;
@@ -132,9 +134,14 @@ export class LogFollower {
     return true;
   }
 
-  /** Resolves once the state is up to date. */
-  look(): Promise<void> {
-    return new Promise((ready, failed) => this.#calls.add({ ready, failed }));
+  /** How many requests have begun, as far as this server knows. */
+  get asked(): number {
+    return this.#asked;
+  }
+
+  /** Resolves once the state is up to date. @param begins whether a request begins @returns its number */
+  look(begins = false): Promise<number> {
+    return new Promise((ready, failed) => this.#calls.add({ begins, ready, failed }));
   }
 
   submit(command: OwnCommand): void {
@@ -155,17 +162,21 @@ export class LogFollower {
 
   async #callAll(items: readonly (OwnCommand | Look)[]): Promise<void> {
     const commands = items.filter(isCommand);
+    const looks = items.filter(isLook);
+    const begins = looks.filter((look) => look.begins).length;
     try {
-      await this.#call(commands);
-      for (const item of items) if (!isCommand(item)) item.ready();
+      await this.#call(commands, begins);
+      let nth = this.#asked - begins;
+      for (const look of looks) look.ready(look.begins ? (nth += 1) : 0);
     } catch (error) {
       for (const { failed } of items) failed(error);
     }
   }
 
   /** Appends commands until their fate is known, and applies what the log has. @throws Refusal, as for all of them */
-  async #call(all: readonly OwnCommand[]): Promise<void> {
-    const { store, wallClock } = this.#parts;
+  async #call(all: readonly OwnCommand[], begins: number): Promise<void> {
+    const { store, wallClock, nextNumber } = this.#parts;
+    const number = nextNumber();
     let commands = all; // those that were not found in the log so far
     let isUnsure = false;
     let reloads = 0;
@@ -179,7 +190,7 @@ export class LogFollower {
       if (this.#closed !== null) throw dropped(this.#closed);
       const reply = await store.reliably(async () => {
         try {
-          return await this.#append(commands);
+          return await this.#append(commands, number, begins);
         } catch (error) {
           isUnsure = true;
           throw error;
@@ -203,6 +214,7 @@ export class LogFollower {
       }
       if (reply[0] === 'more') continue;
       this.#watchedUntilMs = reply[2];
+      this.#asked = reply[4];
       this.#applier.applyOwn(this.#copy!, commands, reply[1]);
       this.#renew();
       this.#timer.set(nextDueMsOf(this.state), this.state.clock);
@@ -212,11 +224,11 @@ export class LogFollower {
     }
   }
 
-  #append(commands: readonly OwnCommand[]): Promise<AppendReply> {
+  #append(commands: readonly OwnCommand[], number: number, begins: number): Promise<AppendReply> {
     const { server } = this.#parts.store;
     const { epoch, place, state } = this.#copy!;
     const fingerprint = state === null ? '' : fingerprintOf(state);
-    const call = { keys: this.#keys, epoch, place, fingerprint, server };
+    const call = { keys: this.#keys, epoch, place, fingerprint, server, number, begins };
     return this.#parts.store.script<AppendReply>('append', ...appendArguments(call, commands));
   }
 

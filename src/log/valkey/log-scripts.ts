@@ -31,17 +31,18 @@ return {epoch, tonumber(ARGV[1]), 0, now, 1}
  * the reply to an earlier call was lost, is not appended again. Without commands it is a look at what is new, which a store that
  * is full or only reads refuses too (`#!lua` without the flag `no-writes`): a replica may be behind.
  *
- * KEYS: head log journal order. ARGV: epoch, format, position and name of the last command seen, server, channel, fingerprint of
- * the state at that position; for each command its number, 1 if it clears the journal, its text.
+ * KEYS: head log journal order mark. ARGV: epoch, format, position and name of the last command seen, server, channel, fingerprint
+ * of the state at that position, number of the call, how many requests begin, which take their numbers in the journal; for each
+ * command its number, 1 if it clears the journal, its text.
  *
- * @returns {'done', ms, ms until which events are read, commands not seen before}; {'more', ms, 0, commands} when there are more
+ * @returns {'done', ms, ms until which events are read, commands not seen before, number of the last request that has begun}; {'more', ms, 0, commands} when there are more
  * to see first; {'behind'} when the log does not continue what was seen; {'newer', format} when only a newer program can read
  * it; {'gone'}
  */
 export const APPEND = `#!lua
 ${NOW}
 local PAGE = 500
-local head = redis.call('HMGET', KEYS[1], 'epoch', 'format', 'last', 'watched', 'trimmed')
+local head = redis.call('HMGET', KEYS[1], 'epoch', 'format', 'last', 'watched', 'trimmed', 'asked')
 if head[1] ~= ARGV[1] then return {'gone'} end
 if tonumber(head[2]) > tonumber(ARGV[2]) then return {'newer', tonumber(head[2])} end
 local now, last, server, news, known = nowMs(), head[3], ARGV[5], {}, {}
@@ -52,7 +53,16 @@ if last ~= ARGV[4] then
   if #news == PAGE then return {'more', now, 0, news} end
   for _, entry in ipairs(news) do known[entry[2][4] .. ':' .. entry[2][6]] = true end
 end
-for nth = 8, #ARGV, 3 do
+local asked = tonumber(head[6])
+if ARGV[9] ~= '0' then
+  local call, before = string.match(redis.call('GET', KEYS[5]) or '', '^(%d+) (%d+)$')
+  asked = (call == ARGV[8] and tonumber(before) or asked) + tonumber(ARGV[9])
+  if call ~= ARGV[8] then
+    redis.call('SET', KEYS[5], ARGV[8] .. ' ' .. head[6], 'PX', 60000)
+    redis.call('HSET', KEYS[1], 'asked', string.format('%.0f', asked))
+  end
+end
+for nth = 10, #ARGV, 3 do
   local number, clears, text = ARGV[nth], ARGV[nth + 1], ARGV[nth + 2]
   local name = server .. ':' .. number
   if not known[name] then
@@ -69,7 +79,7 @@ if last ~= head[3] then
   redis.call('HSET', KEYS[1], 'last', last)
   redis.call('PUBLISH', ARGV[6], server)
 end
-return {'done', now, tonumber(head[4]), news}
+return {'done', now, tonumber(head[4]), news, asked}
 `;
 
 /** Keeps a world for longer. KEYS: all of it. ARGV: time to live in ms. */

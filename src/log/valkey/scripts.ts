@@ -12,9 +12,9 @@ export interface WorldKeys {
   readonly head: string;
   /** The commands, a stream whose ids are `0-POSITION`. */
   readonly log: string;
-  /** The text of each exchange, by its place. */
+  /** The text of each exchange, by its number. */
   readonly journal: string;
-  /** The places of the journal, the oldest first. */
+  /** The numbers in the journal, the oldest first. */
   readonly order: string;
   /** What happened while somebody watched, a stream whose ids are `EPOCH-NTH`, from 0. */
   readonly events: string;
@@ -46,7 +46,7 @@ export function keysOf(worldId: string): WorldKeys {
  */
 export const SCRIPTS = {
   open: { lua: OPEN, numberOfKeys: 6 },
-  append: { lua: APPEND, numberOfKeys: 4 },
+  append: { lua: APPEND, numberOfKeys: 5 },
   renew: { lua: RENEW, numberOfKeys: 6 },
   compact: { lua: COMPACT, numberOfKeys: 4 },
   drop: { lua: DROP, numberOfKeys: 7 },

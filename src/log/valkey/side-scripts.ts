@@ -3,36 +3,24 @@ import { NOW } from './log-scripts.ts';
 /** The scripts that keep what is beside the log of a world: its journal and its events. */
 
 /**
- * Writes entries of the journal, and drops the oldest past its limits. An entry that was written before, since the reply to an
- * earlier call was lost, keeps its number.
+ * Writes entries of the journal, and drops the oldest past its limits.
  *
- * KEYS: head journal order. ARGV: epoch, most entries, their most bytes, time to live in ms; for each entry its place, 1 if it is
- * new, its text, which begins with its number unless it is new.
- *
- * @returns the number of each new entry, and '' for the others; {} when there is no such world
+ * KEYS: head journal order. ARGV: epoch, most entries, their most bytes, time to live in ms; for each entry its number, 1 if it
+ * is new, its text.
  */
 export const WRITE_JOURNAL = `
-local head = redis.call('HMGET', KEYS[1], 'epoch', 'asked', 'bytes', 'evicted')
-if head[1] ~= ARGV[1] then return {} end
-local asked, bytes, evicted = tonumber(head[2]), tonumber(head[3]), tonumber(head[4])
-local numbers, isFirst = {}, false
+local head = redis.call('HMGET', KEYS[1], 'epoch', 'bytes', 'evicted')
+if head[1] ~= ARGV[1] then return end
+local bytes, evicted = tonumber(head[2]), tonumber(head[3])
+local isFirst = false
 for nth = 5, #ARGV, 3 do
-  local place, isNew, text = ARGV[nth], ARGV[nth + 1] == '1', ARGV[nth + 2]
-  local length = redis.call('HSTRLEN', KEYS[2], place)
-  local number = ''
-  if isNew and length > 0 then
-    number = string.match(redis.call('HGET', KEYS[2], place), '^%d+')
-  elseif isNew then
-    asked = asked + 1
-    number = string.format('%.0f', asked)
-    isFirst = redis.call('RPUSH', KEYS[3], place) == 1 or isFirst
-  end
-  if isNew then text = number .. ' ' .. text end
+  local number, isNew, text = ARGV[nth], ARGV[nth + 1] == '1', ARGV[nth + 2]
+  local length = redis.call('HSTRLEN', KEYS[2], number)
+  if isNew and length == 0 then isFirst = redis.call('RPUSH', KEYS[3], number) == 1 or isFirst end
   if isNew or length > 0 then
-    redis.call('HSET', KEYS[2], place, text)
+    redis.call('HSET', KEYS[2], number, text)
     bytes = bytes + #text - length
   end
-  numbers[#numbers + 1] = number
 end
 if isFirst then
   for nth = 2, 3 do redis.call('PEXPIRE', KEYS[nth], ARGV[4]) end
@@ -46,11 +34,10 @@ while count > tonumber(ARGV[2]) or bytes > tonumber(ARGV[3]) do
   count = count - 1
   evicted = evicted + 1
 end
-redis.call('HSET', KEYS[1], 'asked', string.format('%.0f', asked), 'bytes', bytes, 'evicted', evicted)
-return numbers
+redis.call('HSET', KEYS[1], 'bytes', bytes, 'evicted', evicted)
 `;
 
-/** The journal. KEYS: head journal. @returns {how many older entries were dropped, each as `NUMBER TEXT`} */
+/** The journal. KEYS: head journal. @returns {how many older entries were dropped, their texts} */
 export const READ_JOURNAL = `
 return {tonumber(redis.call('HGET', KEYS[1], 'evicted') or '0'), redis.call('HVALS', KEYS[2])}
 `;

@@ -1,3 +1,4 @@
+import { invariant } from '../../payout/money.ts';
 import type { Exchange } from '../../world/journal/exchange.ts';
 import type { JournalRead } from '../../world/journal/journal.ts';
 import type { ExchangePlace, WorldJournal } from '../world-log.ts';
@@ -15,32 +16,28 @@ interface Options {
   readonly isKept: () => boolean;
   /** Goes up when the journal is cleared with its world. */
   readonly generation: () => number;
-  /** The name of a new place, which no other server gives. */
-  readonly newPlace: () => string;
+  /** The number of the last request that has begun, as far as this server knows. */
+  readonly asked: () => number;
+  /** Resolves once that is up to date. */
+  readonly look: () => Promise<unknown>;
   readonly limits: () => { readonly items: number; readonly bytes: number };
   readonly keptMs: number;
 }
 
 /** An entry that waits to be written. */
 interface Write {
-  readonly place: string;
+  readonly nth: number;
   readonly isNew: boolean;
-  /** Begins with its number, unless it is new. */
   readonly text: string;
-  /** @param nth its number, for a new one; null when it could not be written */
-  readonly written: (nth: number | null) => void;
+  readonly written: () => void;
 }
 
-/** `NUMBER TEXT` as the store has it. */
-function exchangeOf(entry: string): Exchange {
-  const space = entry.indexOf(' ');
-  return { ...(JSON.parse(entry.slice(space + 1)) as Exchange), nth: Number(entry.slice(0, space)) };
-}
-
-/** The journal of a world in the store. An exchange is written when it is first answered, or held back, and has its number then. */
+/** The journal of a world in the store. An exchange gets its number when it begins, and is written when it is first answered or held back. */
 export class StoredJournal implements WorldJournal {
   readonly #options: Options;
   readonly #writes: BatchedCalls<Write>;
+  /** The numbers of requests that have begun and have no place so far. */
+  readonly #begun: number[] = [];
 
   constructor(options: Options) {
     this.#options = options;
@@ -51,8 +48,15 @@ export class StoredJournal implements WorldJournal {
     return this.#writes.isIdle;
   }
 
+  /** A request has begun: `begin` gives it its place. */
+  expect(nth: number): void {
+    this.#begun.push(nth);
+  }
+
   begin(): ExchangePlace {
-    return new StoredPlace(this.#options, this.#writes);
+    const nth = this.#begun.shift();
+    invariant(nth !== undefined, 'a request uses its world before it gets its place in the journal');
+    return new StoredPlace(nth, this.#options, this.#writes);
   }
 
   /** Resolves once everything that was written before is in the store. */
@@ -66,7 +70,8 @@ export class StoredJournal implements WorldJournal {
     const [evicted, entries] = await store.reliably(() =>
       store.script<[number, string[]]>('readJournal', keys.head, keys.journal),
     );
-    return { exchanges: entries.map(exchangeOf).toSorted((a, b) => a.nth - b.nth), evicted };
+    const exchanges = entries.map((text) => JSON.parse(text) as Exchange);
+    return { exchanges: exchanges.toSorted((a, b) => a.nth - b.nth), evicted };
   }
 
   async clear(): Promise<number> {
@@ -79,49 +84,42 @@ export class StoredJournal implements WorldJournal {
     const { store, keys, epoch, limits, keptMs } = this.#options;
     const { items, bytes } = limits();
     const args = [keys.head, keys.journal, keys.order, epoch(), items, bytes, keptMs];
-    for (const { place, isNew, text } of writes) args.push(place, isNew ? 1 : 0, text);
-    const numbers = await store
-      .reliably(() => store.script<readonly string[]>('writeJournal', ...args))
-      .catch(() => []); // the store is away: an answer that is ready is not taken back
-    for (const [nth, { written }] of writes.entries()) written(Number(numbers[nth] ?? '') || null);
+    for (const { nth, isNew, text } of writes) args.push(nth, isNew ? 1 : 0, text);
+    // where the store is away: an answer that is ready is not taken back
+    await store.reliably(() => store.script('writeJournal', ...args)).catch(() => undefined);
+    for (const { written } of writes) written();
   }
 }
 
 class StoredPlace implements ExchangePlace {
+  readonly nth: number;
   readonly #options: Options;
   readonly #writes: BatchedCalls<Write>;
   readonly #generation: number;
-  #name: string | null = null;
-  #nth = 0;
-  /** The writes of one place come one after the other: the first gives it its number. */
-  #written: Promise<void> = Promise.resolve();
+  #isNew = true;
+  /** Whether it was written before its answer left, since the answer is held back. */
+  #wasHeld = false;
 
-  constructor(options: Options, writes: BatchedCalls<Write>) {
+  constructor(nth: number, options: Options, writes: BatchedCalls<Write>) {
+    this.nth = nth;
     this.#options = options;
     this.#writes = writes;
     this.#generation = options.generation();
   }
 
-  get nth(): number {
-    return this.#nth;
-  }
-
-  update(exchange: Exchange): Promise<void> {
-    return (this.#written = this.#written.then(() => this.#write(exchange)));
-  }
-
-  async #write(exchange: Exchange): Promise<void> {
-    const { isKept, generation, newPlace } = this.#options;
-    const isNew = this.#name === null;
-    if (!isKept() || (isNew && generation() !== this.#generation)) return;
-    const place = (this.#name ??= newPlace());
-    const text = (isNew ? '' : `${this.#nth} `) + JSON.stringify(exchange);
-    const mayWait = !isNew && exchange.outcome !== 'pending'; // its end, which nobody waits for
-    const nth = await new Promise<number | null>((written) => {
-      const write = { place, isNew, text, written };
-      if (mayWait) this.#writes.addLater(write);
+  async update(exchange: Exchange): Promise<void> {
+    const { isKept, generation, asked, look } = this.#options;
+    const isOver = exchange.outcome !== 'pending';
+    if (isOver && this.#wasHeld) await look().catch(() => undefined);
+    if (!isKept() || (this.#isNew && generation() !== this.#generation)) return;
+    const text = JSON.stringify({ ...exchange, nth: this.nth, ...(isOver && { endedAfter: asked() }) });
+    const isNew = this.#isNew;
+    this.#isNew = false;
+    this.#wasHeld ||= exchange.answer === undefined;
+    await new Promise<void>((written) => {
+      const write = { nth: this.nth, isNew, text, written };
+      if (isOver && !isNew) this.#writes.addLater(write);
       else this.#writes.add(write);
     });
-    if (isNew && nth !== null) this.#nth = nth;
   }
 }

@@ -121,7 +121,7 @@ export class ValkeyLog implements WorldLog {
     return this.#totals.uses;
   }
 
-  async use(worldId: string): Promise<ValkeyWorld> {
+  async use(worldId: string, begins = false): Promise<ValkeyWorld> {
     if (this.#isClosed) throw new Error('the sandbox is closed');
     this.#totals.uses += 1;
     for (;;) {
@@ -132,7 +132,7 @@ export class ValkeyLog implements WorldLog {
       this.#residents.delete(worldId);
       this.#residents.set(worldId, resident);
       try {
-        await world.catchUp();
+        await world.catchUp(begins);
         return world;
       } catch (error) {
         if (!world.isClosed || this.#isClosed) throw error;

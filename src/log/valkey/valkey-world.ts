@@ -84,7 +84,8 @@ export class ValkeyWorld implements WorldHandle {
       ...beside,
       isKept: () => !this.isClosed,
       generation: () => this.latest.generation,
-      newPlace: () => `${store.server}:${nextNumber()}`,
+      asked: () => this.#log.asked,
+      look: () => this.#log.look(),
       limits: parts.journalLimits,
     });
   }
@@ -120,11 +121,12 @@ export class ValkeyWorld implements WorldHandle {
     return this.#log.open(source);
   }
 
-  /** Catches up with the other servers. */
-  async catchUp(): Promise<void> {
-    await this.#log.look();
+  /** Catches up with the other servers. @param begins whether a request of the service begins */
+  async catchUp(begins: boolean): Promise<void> {
+    const nth = await this.#log.look(begins);
     const source = this.#parts.successorOf(this.latest);
     if (source !== null) await this.submit({ kind: 'follow', source });
+    if (begins) this.journal.expect(nth);
   }
 
   async submit<C extends Command>(
