@@ -178,13 +178,16 @@ export class LogFollower {
     const { store, wallClock, nextNumber } = this.#parts;
     const number = nextNumber();
     let commands = all; // those that were not found in the log so far
+    const { position } = this.#copy!.place;
     let isUnsure = false;
     let reloads = 0;
     const reload = async (): Promise<void> => {
       reloads += 1;
-      // what may have been appended may be in the part of the log that this server jumps over
-      if (reloads > MOST_RELOADS || (isUnsure && commands.length > 0)) throw storeUnavailable();
+      if (reloads > MOST_RELOADS) throw storeUnavailable();
       await this.#reload();
+      // what may have been appended may be in the part of the log that this server jumped over
+      const isLost = this.#copy!.snapshotPosition > position;
+      if (isLost && isUnsure && commands.length > 0) throw storeUnavailable();
     };
     for (;;) {
       if (this.#closed !== null) throw dropped(this.#closed);

@@ -119,6 +119,11 @@ export class StoreConnection {
     if (!this.isAway) await this.#checkSettings();
   }
 
+  /** Tells the operator. */
+  warn(what: string): void {
+    this.#options.observer.warning(what);
+  }
+
   /** Runs a script once. @throws Error when no answer comes in time */
   script<T>(name: ScriptName, ...args: (string | number)[]): Promise<T> {
     return this.#calls[name](...args) as Promise<T>;
