@@ -97,9 +97,10 @@ export class LogApplier {
   #compare({ state }: WorldCopy, { fingerprint, position, name }: LogEntry): void {
     if (state === null || fingerprint === '' || fingerprint === fingerprintOf(state)) return;
     const [submitter] = name.split(':') as [string];
-    if (this.#distrusted.has(submitter)) return;
+    const { store } = this.#parts;
+    if (submitter === store.server || this.#distrusted.has(submitter)) return;
     const isRebuilt = this.#doubted === position;
-    this.#parts.store.warn(
+    store.warn(
       `two servers had different copies of world ${this.#worldId.slice(0, 8)} at command ${position}: ` +
         (isRebuilt ? 'that of the other server is wrong' : 'this server reads it again from the store'),
     );

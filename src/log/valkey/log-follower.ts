@@ -10,7 +10,7 @@ import { fingerprintOf } from './log-entry.ts';
 import { LogApplier, type Listener } from './log-applier.ts';
 import { Compaction, keptMs, renewedMs } from './compaction.ts';
 import { keysOf, type WorldKeys } from './scripts.ts';
-import { newerFormat, storeUnavailable, type StoreConnection } from './store-connection.ts';
+import { storeUnavailable, type StoreConnection } from './store-connection.ts';
 import { LogMoved, WorldCopy } from './world-copy.ts';
 
 export interface FollowerParts {
@@ -200,7 +200,7 @@ export class LogFollower {
         }
       });
       if (reply[0] === 'gone') return await this.#gone();
-      if (reply[0] === 'newer') throw newerFormat(reply[1]);
+      if (reply[0] === 'newer') throw store.newerFormat(this.#keys.head, reply[1]);
       if (reply[0] === 'behind') {
         await reload();
         continue;

@@ -42,7 +42,7 @@ describe.skipIf(inject('storeUrl') === '')('the format of a log', () => {
     },
   );
 
-  test('of a newer version is left alone, and the answer says so', async () => {
+  test('of a newer version is left alone, and the answer says so, and readiness too until it is gone', async () => {
     const { store, clients } = await serversFor(2);
     const [one, other] = clients() as [Client, Client];
     await one.pay({ amount: 10 });
@@ -57,7 +57,10 @@ describe.skipIf(inject('storeUrl') === '')('the format of a log', () => {
       });
     }
     expect(await client.xlen(log)).toBe(length);
+    const health = async () => (await fetch(`${one.url}/_sandbox/health`)).status;
+    expect(await health()).toBe(503);
     await client.hset(head, 'format', FORMAT);
+    await expect.poll(health, { timeout: 10_000 }).toBe(200);
     expect((await other.balance()).body.data.balance).toBe(999_990);
   });
 });
