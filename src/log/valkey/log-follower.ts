@@ -9,7 +9,7 @@ import { BatchedCalls } from './batched-calls.ts';
 import { fingerprintOf } from './log-entry.ts';
 import { LogApplier, type Listener } from './log-applier.ts';
 import { Compaction, keptMs, renewedMs } from './compaction.ts';
-import { keysOf, type WorldKeys } from './scripts.ts';
+import { keysOf, type WorldKeys } from './scripts/scripts.ts';
 import { storeUnavailable, type StoreConnection } from './store-connection.ts';
 import { LogMoved, WorldCopy } from './world-copy.ts';
 

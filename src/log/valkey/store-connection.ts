@@ -1,7 +1,7 @@
 import { Cluster, Redis, type RedisOptions } from 'iovalkey';
 import { Refusal } from '../../contract/errors.ts';
 import type { WallClock } from '../wall-clock.ts';
-import { FORMAT, KEY_PREFIX, SCRIPTS, type ScriptName } from './scripts.ts';
+import { FORMAT, KEY_PREFIX, SCRIPTS, type ScriptName } from './scripts/scripts.ts';
 
 /** Told when the store cannot be used any more, and when it can again. */
 export interface StoreObserver {

@@ -4,7 +4,7 @@ import type { WallClock } from '../wall-clock.ts';
 import type { StateEvent } from '../../world/events.ts';
 import { BatchedCalls } from './batched-calls.ts';
 import type { StreamEntry } from './log-entry.ts';
-import type { WorldKeys } from './scripts.ts';
+import type { WorldKeys } from './scripts/scripts.ts';
 import { storeUnavailable, type StoreConnection } from './store-connection.ts';
 
 const MAX_READERS = 32; // of one world on one server

@@ -6,7 +6,7 @@ import { heldBy, NOTHING, Totals, type Held, type TotalLimits } from '../totals.
 import type { WallClock } from '../wall-clock.ts';
 import type { Draft, DropReason, WorldLog, WorldObserver, WorldRow } from '../world-log.ts';
 import type { Room } from './log-entry.ts';
-import { KEY_PREFIX, keysOf } from './scripts.ts';
+import { KEY_PREFIX, keysOf } from './scripts/scripts.ts';
 import { StoreConnection, type StoreObserver } from './store-connection.ts';
 import { ValkeyWorld, type WorldParts } from './valkey-world.ts';
 import { WorldDirectory } from './world-directory.ts';

@@ -18,7 +18,7 @@ import { isReplacing, type OwnCommand } from './append-call.ts';
 import { keptMs } from './compaction.ts';
 import { commandText, stampOf, type Room, type StoredCommand } from './log-entry.ts';
 import { LogFollower, type FollowerParts } from './log-follower.ts';
-import { keysOf } from './scripts.ts';
+import { keysOf } from './scripts/scripts.ts';
 import { StoredEvents } from './stored-events.ts';
 import { StoredJournal } from './stored-journal.ts';
 import { writeState } from './stored-snapshot.ts';

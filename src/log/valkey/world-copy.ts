@@ -14,7 +14,7 @@ import {
   type Room,
   type StoredRestore,
 } from './log-entry.ts';
-import { FORMAT, type WorldKeys } from './scripts.ts';
+import { FORMAT, type WorldKeys } from './scripts/scripts.ts';
 import { storeUnavailable, type StoreConnection } from './store-connection.ts';
 import { readState, type Place } from './stored-snapshot.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ScenarioInput } from '../../src/contract/control.ts';
-import { isPureRead } from '../../src/world/request-facts.ts';
+import { isPureRead } from '../../src/world/pure-read.ts';
 import { acts, anyAct, ENTANGLED, run } from '../support/commands.ts';
 import { balance, compiler, Core, save, START_MS, status } from '../support/core.ts';
 
@@ -35,6 +35,7 @@ test.each<[string, ScenarioInput, boolean]>([
   ['a rule for other requests', rule({ route: 'balance' }, { delay: '1s' }), true],
   ['a rule that matches, and is counted', rule({ route: 'status' }, { delay: '1s' }), false],
   ['attempts that are counted', rule({ route: 'status', attempt: 5 }, { delay: '1s' }), false],
+  ['a rate limit of its scenario', { rate_limit: { max: 9, per: '1s' } }, false],
   ['a step that waits for reads', { settlement: { IMPS: [{ to: 'SUCCESS', polls: 3 }] } }, false],
   ['a payout that is hidden for some reads', rule({ route: 'initiate' }, { not_found: { reads: 2 } }), false],
   ['a step that is due', { settlement: { IMPS: [{ to: 'SUCCESS', after: '1s' }] } }, false],
