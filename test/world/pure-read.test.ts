@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ScenarioInput } from '../../src/contract/control.ts';
-import { isPureRead } from '../../src/world/pure-read.ts';
+import { isPureRead } from '../../src/world/request/pure-read.ts';
 import { acts, anyAct, ENTANGLED, run } from '../support/commands.ts';
 import { balance, compiler, Core, save, START_MS, status } from '../support/core.ts';
 

@@ -27,6 +27,7 @@ export function positionAsked(
  */
 export function isPureRead(state: WorldState, command: Command, compiler: ScenarioCompiler): boolean {
   if ((command.kind !== 'status' && command.kind !== 'balance') || isMoreDue(state)) return false;
+  if (state.held.waiting.length > 0) return false; // one of them may expire
   const scenario = scenarioFor(state, command, compiler);
   const isLimited = scenario.hasOwnRateLimit && scenario.rateLimit !== 'off';
   if (scenario.countsAttempts || isLimited) return false;
