@@ -17,7 +17,7 @@ const LONG_STORY = 'test/http/openapi/typed-client.test.ts';
 const STORED_STORIES = ['test/http/{control,service}/*.test.ts', 'test/client/*.test.ts'];
 /** About the memory and the timers of one process, or the order of requests that are sent ahead on one connection. */
 const NOT_STORED = [
-  'test/http/control/{event-ends,journal-bounds}.test.ts',
+  'test/http/control/journal-bounds.test.ts',
   'test/http/service/{bad-input,fault-leaks}.test.ts',
 ];
 /** The tests of the log in a store, which start a store of their own. */

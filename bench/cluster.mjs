@@ -1,4 +1,5 @@
 // npm run bench:cluster: what worlds in a store cost, against worlds in memory in the same run. Needs redis-server.
+// `-- --quick` measures one server only.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -6,13 +7,16 @@ import { Agent, request } from 'node:http';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { atLeast, figure, printTable } from './figures.mjs';
 import { PayoutLoad } from './payout-load.mjs';
 import { control, startProcess } from './sandbox-process.mjs';
 
 const REQUESTS = 6000;
 const CONNECTIONS = 20;
 const PAYOUTS = 10_000;
-const SETTINGS = { 'rate-limit': 'off', settlement: 'manual', 'opening-balance': 1e11 };
+const WARM_UP = 3000;
+// counted in the store as well, and never reached
+const SETTINGS = { 'rate-limit': '1000000/1s', settlement: 'manual', 'opening-balance': 1e11 };
 
 async function startStore() {
   const server = createServer().listen(0, '127.0.0.1');
@@ -99,6 +103,17 @@ async function measure(servers, store, kind, connections, keys) {
   return { perSecond: Math.round((count / ms) * 1000), ms: ms / count, server, store: inStore };
 }
 
+async function warmUp(servers, keys) {
+  for (const kind of Object.keys(KINDS)) {
+    for (let sent = 0; sent < WARM_UP; sent += CONNECTIONS) {
+      const asked = Array.from({ length: CONNECTIONS }, (_, nth) =>
+        KINDS[kind](servers[nth % servers.length].url, keys[nth % keys.length]),
+      );
+      await Promise.all(asked);
+    }
+  }
+}
+
 const line = (name, { perSecond, ms, server, store }) =>
   print(
     `${name.padEnd(44)} ${String(perSecond).padStart(6)}/s ${ms.toFixed(2).padStart(6)} ms` +
@@ -108,23 +123,48 @@ const line = (name, { perSecond, ms, server, store }) =>
 const known = (url, key) => ask(url, key, 'POST', '/payout/initiate', payout().replace(/"r\d+"/, '"known"'));
 const start = (count, settings) => Promise.all(Array.from({ length: count }, () => startProcess(settings)));
 
+const isQuick = process.argv.includes('--quick');
 const store = await startStore();
+const figures = new Map();
 for (const where of ['memory', 'store']) {
   const settings = where === 'memory' ? SETTINGS : { ...SETTINGS, store: store.url };
-  for (const count of where === 'memory' ? [1] : [1, 2, 4]) {
+  for (const count of where === 'memory' || isQuick ? [1] : [1, 2, 4]) {
     const servers = await start(count, settings);
     const keys = Array.from({ length: CONNECTIONS }, (_, nth) => `sk_test_${where}_${count}_${nth}`);
     for (const key of keys) await known(servers[0].url, key);
+    await warmUp(servers, keys);
     for (const worlds of [1, CONNECTIONS]) {
       for (const connections of worlds === 1 ? [1, CONNECTIONS] : [CONNECTIONS]) {
         for (const kind of Object.keys(KINDS)) {
-          const figures = await measure(servers, store, kind, connections, keys.slice(0, worlds));
-          line(`${where}, ${count} servers, ${worlds} worlds, ${connections} connections: ${kind}`, figures);
+          const measured = await measure(servers, store, kind, connections, keys.slice(0, worlds));
+          const name = `${count} servers, ${worlds} worlds, ${connections} connections: ${kind}`;
+          line(`${where}, ${name}`, measured);
+          figures.set(`${where}, ${name}`, measured);
         }
       }
     }
     await Promise.all(servers.map((server) => server.stop()));
   }
+}
+
+const MOST_OF_STORE_US = 25;
+for (const [kind, target] of Object.entries({ initiate: 0.75, status: 0.65, balance: 0.65 })) {
+  const of = (where, worlds, connections) =>
+    figures.get(`${where}, 1 servers, ${worlds} worlds, ${connections} connections: ${kind}`);
+  for (const worlds of [1, CONNECTIONS]) {
+    const [memory, stored] = ['memory', 'store'].map((where) => of(where, worlds, CONNECTIONS));
+    const what = `${kind}, ${worlds} worlds`;
+    atLeast(`${what}: answers a second, of those in memory`, stored.perSecond / memory.perSecond, '', target);
+    atLeast(
+      `${what}: processor time in memory, of that with a store`,
+      memory.server / stored.server,
+      '',
+      target,
+    );
+    figure(`${what}: processor time of the store`, stored.store, 'µs', MOST_OF_STORE_US);
+  }
+  const more = of('store', 1, 1).ms - of('memory', 1, 1).ms;
+  figure(`${kind}: how much longer one connection waits`, more, 'ms', 0.4);
 }
 
 const settings = { ...SETTINGS, store: store.url };
@@ -133,9 +173,10 @@ const emptyBytes = await store.memory();
 const load = await PayoutLoad.connectTo(first.url);
 await load.pay(['sk_test_cold'], PAYOUTS);
 load.close();
-print(`${Math.round(((await store.memory()) - emptyBytes) / PAYOUTS)} B of store for each payout`);
+figure('store for each payout', ((await store.memory()) - emptyBytes) / PAYOUTS, 'B');
 const [second] = await start(1, settings);
 const { ms } = await control(second.url, 'sk_test_cold', 'GET', '/world');
-print(`a server that does not know a world of ${PAYOUTS} payouts answers in ${ms.toFixed(0)} ms`);
+figure(`first answer of a server that does not know a world of ${PAYOUTS} payouts`, ms, 'ms');
 await Promise.all([first.stop(), second.stop()]);
+printTable();
 process.exit();

@@ -160,7 +160,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
     referee,
     keyOf,
     requireAdmin: adminOnly(adminToken),
-    isStoreAway: () => stored?.store.isAway === true,
+    isStoreAway: () => stored !== null && (stored.store.isAway || stored.store.isOutdated),
     wallClock,
     version: packageVersion(),
     dashboardFiles,

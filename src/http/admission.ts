@@ -92,7 +92,8 @@ export const admission =
     const { 'x-sandbox-scenario': wanted, authorization } = request.headers;
     const chosen = typeof wanted === 'string' ? scenarios.get(wanted) : undefined;
     if (chosen !== undefined) request.dialect = chosen.dialect; // a key that is refused is refused in it
-    const world = await log.use(worldIdOf(needsNoKey(request) ? defaultKey : keyOf(authorization)));
+    const worldId = worldIdOf(needsNoKey(request) ? defaultKey : keyOf(authorization));
+    const world = await log.use(worldId, true);
     journalRequest(reply, world, wallClock.nowMs());
     if (chosen !== undefined) request.chosenScenario = chosen;
     request.scenario = chosen ?? world.latest.index.base;

@@ -21,8 +21,12 @@ export interface WorldLog {
   readonly recordsHeld: number;
   /** Goes up with every use of any world: as long as it stays the same, nothing has changed. */
   readonly uses: number;
-  /** The world of this id, up to date, opened at its first use. Counts as a use. */
-  use(worldId: string): WorldHandle | Promise<WorldHandle>;
+  /**
+   * The world of this id, up to date, opened at its first use. Counts as a use.
+   *
+   * @param begins whether a request of the service begins, which then takes its place in the journal
+   */
+  use(worldId: string, begins?: boolean): WorldHandle | Promise<WorldHandle>;
   /** All worlds, the one that was idle longest first. */
   list(): readonly WorldRow[] | Promise<readonly WorldRow[]>;
   /** Ends a world. @returns whether there was one */

@@ -113,7 +113,8 @@ export function idOf(command: RequestCommand): string {
 const drawOf = (command: RequestCommand, { seed, countsAttempts }: Scenario, attempt: number): Draw =>
   requestDraw(seed, command.kind, idOf(command), countsAttempts ? attempt : 0);
 
-function factsOf(state: WorldState, command: RequestCommand, attempt: number): RequestFacts {
+/** What rules can test in a request. @param attempt 0 when attempts are not counted */
+export function factsOf(state: WorldState, command: RequestCommand, attempt: number): RequestFacts {
   const fields = fieldsOf(command);
   const reference = referenceOf(state, fields);
   return {

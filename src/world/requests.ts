@@ -5,9 +5,10 @@ import { asOf, countsReads, isHidden } from '../payout/payout.ts';
 import type { Payout } from '../contract/snapshot-lines.ts';
 import { replacesBody, showsBody, type Rule } from '../scenario/rule.ts';
 import type { CommandOf, Context } from './commands.ts';
-import { addPayout, countRead, findPayout, positionOf, settleDue } from './ledger.ts';
+import { addPayout, countRead, findPayout, settleDue } from './ledger.ts';
 import { fingerprint, newPayout } from './new-payout.ts';
 import type { Plan } from './request-plan.ts';
+import { positionAsked } from './request/pure-read.ts';
 import type { RequestCommand } from './request/request-commands.ts';
 import type { Answer, RequestResult, SeenEffect } from './request/request-result.ts';
 import { full, nowMs, type WorldState } from './state.ts';
@@ -130,20 +131,18 @@ function repeated(status: 400 | 409, { txnId }: Payout, isSame: boolean): Refusa
 /** Finds a payout, and counts the read. @throws Refusal INVALID_REQUEST, TRANSACTION_NOT_FOUND or TRANSACTION_UNKNOWN */
 function status(
   state: WorldState,
-  { client_ref_id: clientRefId, txn_id: txnId }: StatusQuery,
+  query: StatusQuery,
   { scenario, rule }: Plan,
   { events }: Context,
 ): Answer {
+  const { client_ref_id: clientRefId, txn_id: txnId } = query;
   const { both, unknown } = scenario.dialect.status;
   const isBoth = clientRefId !== undefined && txnId !== undefined;
   if (isBoth && both === 400) throw badNames((field) => `${field} must be given alone`);
   if (clientRefId === undefined && txnId === undefined) {
     throw badNames(() => 'client_ref_id or txn_id is required');
   }
-  const position = positionOf(state, {
-    txnId: isBoth && both === 'client_ref_id' ? undefined : txnId,
-    clientRefId: isBoth && both === 'txn_id' ? undefined : clientRefId,
-  });
+  const position = positionAsked(state, query, scenario.dialect);
   const notFound = unknown === 400 ? 'TRANSACTION_UNKNOWN' : 'TRANSACTION_NOT_FOUND';
   if (position === undefined) throw new Refusal(notFound);
   if (countsReads(state.payouts[position]!)) {

@@ -9,7 +9,7 @@ import { Redis } from 'iovalkey';
 export const hasRedisServer = spawnSync('redis-server', ['--version']).status === 0;
 
 /** A port that is free now. */
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

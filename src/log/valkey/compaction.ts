@@ -1,7 +1,7 @@
 import { takeSnapshot } from '../../world/snapshot.ts';
 import type { WorldState } from '../../world/state.ts';
 import type { WorldObserver } from '../world-log.ts';
-import { FORMAT, type WorldKeys } from './scripts.ts';
+import { FORMAT, type WorldKeys } from './scripts/scripts.ts';
 import type { StoreConnection } from './store-connection.ts';
 import { writeState } from './stored-snapshot.ts';
 import type { WorldCopy } from './world-copy.ts';

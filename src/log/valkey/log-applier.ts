@@ -5,8 +5,8 @@ import type { Command } from '../../world/commands.ts';
 import type { StateEvent } from '../../world/events.ts';
 import type { WallClock } from '../wall-clock.ts';
 import type { WorldObserver } from '../world-log.ts';
-import { isReplacing, type OwnCommand } from './batch.ts';
-import { logEntry, type LogEntry, type StreamEntry } from './log-entry.ts';
+import { isReplacing, type OwnCommand } from './append-call.ts';
+import { fingerprintOf, logEntry, type LogEntry, type StreamEntry } from './log-entry.ts';
 import type { StoreConnection } from './store-connection.ts';
 import { LogMoved, type WorldCopy } from './world-copy.ts';
 
@@ -38,6 +38,12 @@ export class LogApplier {
   readonly #listener: Listener;
   readonly #collectors = new Set<Collector>();
   #hasRestored = false;
+  /** The last command whose events were told: a copy that begins again applies older ones once more. */
+  #toldUpTo = 0;
+  /** The command whose submitter had another state than this server, for which the copy was rebuilt. */
+  #doubted = 0;
+  /** The servers whose copy was found wrong. */
+  readonly #distrusted = new Set<string>();
 
   constructor(worldId: string, parts: Parts, listener: Listener) {
     this.#worldId = worldId;
@@ -60,7 +66,7 @@ export class LogApplier {
    * Applies what is new in the log: what others have appended, and what an earlier call of this server has.
    *
    * @returns those of its commands that are not among it
-   * @throws LogMoved, Refusal STORE_UNAVAILABLE
+   * @throws LogMoved, also where this copy is not what a submitter had; Refusal STORE_UNAVAILABLE
    */
   async applyNews(
     copy: WorldCopy,
@@ -73,6 +79,7 @@ export class LogApplier {
     for (const [nth, item] of news.entries()) {
       if (nth > 0 && nth % ENTRIES_AT_ONCE === 0) await wallClock.yieldToEventLoop();
       const entry = logEntry(item);
+      this.#compare(copy, entry);
       const command = own.get(entry.name);
       own.delete(entry.name);
       if (command === undefined) await this.#applyEntry(copy, entry);
@@ -86,11 +93,27 @@ export class LogApplier {
     for (const command of commands) this.#applyCommand(copy, command, copy.place.position + 1, nowMs);
   }
 
+  /** Compares a copy with that of whoever submitted the next command. @throws LogMoved when they differ, once for a command */
+  #compare({ state }: WorldCopy, { fingerprint, position, name }: LogEntry): void {
+    if (state === null || fingerprint === '' || fingerprint === fingerprintOf(state)) return;
+    const [submitter] = name.split(':') as [string];
+    const { store } = this.#parts;
+    if (submitter === store.server || this.#distrusted.has(submitter)) return;
+    const isRebuilt = this.#doubted === position;
+    store.warn(
+      `two servers had different copies of world ${this.#worldId.slice(0, 8)} at command ${position}: ` +
+        (isRebuilt ? 'that of the other server is wrong' : 'this server reads it again from the store'),
+    );
+    if (isRebuilt) this.#distrusted.add(submitter);
+    this.#doubted = position;
+    if (!isRebuilt) throw new LogMoved();
+  }
+
   async #applyEntry(copy: WorldCopy, entry: LogEntry): Promise<void> {
     const isOwn = entry.name.startsWith(`${this.#parts.store.server}:`);
     try {
       const applied = await copy.applyEntry(entry);
-      if (applied !== null) this.#tell(applied.command, applied.outcome, isOwn);
+      if (applied !== null) this.#tell(entry.position, applied.command, applied.outcome, isOwn);
     } catch (error) {
       if (error instanceof LogMoved || error instanceof Refusal) throw error; // it has not been applied
       this.#parts.observer.failed(this.#worldId, error); // its submitter gets the error too
@@ -103,7 +126,7 @@ export class LogApplier {
     try {
       const outcome = copy.applyCommand({ position, name }, wallMs, command, room);
       if (collect !== undefined) this.#collectors.add(collect);
-      this.#tell(command, outcome, true);
+      this.#tell(position, command, outcome, true);
       if (collect !== undefined && outcome.kind !== 'unfinished') this.#collectors.delete(collect);
       own.applied(outcome);
     } catch (error) {
@@ -111,7 +134,9 @@ export class LogApplier {
     }
   }
 
-  #tell(command: Command, { kind, events }: Applied, isOwn: boolean): void {
+  #tell(position: number, command: Command, { kind, events }: Applied, isOwn: boolean): void {
+    if (position <= this.#toldUpTo) return;
+    this.#toldUpTo = position;
     if (kind === 'done' && isReplacing(command)) this.#listener.replaced();
     if (command.kind === 'restore') this.#hasRestored = true;
     const changes = this.#collectors.size === 0 ? [] : changesIn(events);

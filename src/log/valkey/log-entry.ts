@@ -33,14 +33,20 @@ export interface LogEntry {
   /** The store's own time, ms since the epoch: one clock for all servers. */
   readonly wallMs: number;
   readonly text: string;
+  /** The fingerprint of the state before it; '' where its submitter had not seen that state. */
+  readonly fingerprint: string;
 }
+
+/** What two copies of a world that stand at the same place must agree on. It is compared with every command. */
+export const fingerprintOf = ({ generation, wallet, payouts, entries }: WorldState): string =>
+  `${generation} ${wallet.balancePaise} ${payouts.length} ${entries.length}`;
 
 export const commandText = (command: StoredCommand, room: Room): string => JSON.stringify([room, command]);
 
 export const readCommand = (text: string): readonly [Room, StoredCommand] =>
   JSON.parse(text) as [Room, StoredCommand];
 
-/** A stream entry as the store returns it: `[ID, [p, BEFORE, s, SERVER, n, NUMBER, t, MS, c, TEXT]]`. */
+/** A stream entry as the store returns it: `[ID, [p, BEFORE, s, SERVER, n, NUMBER, t, MS, c, TEXT, f, FINGERPRINT]]`. */
 export type StreamEntry = readonly [id: string, fields: readonly string[]];
 
 export const logEntry = ([id, fields]: StreamEntry): LogEntry => ({
@@ -49,6 +55,7 @@ export const logEntry = ([id, fields]: StreamEntry): LogEntry => ({
   name: `${fields[3]}:${fields[5]}`,
   wallMs: Number(fields[7]),
   text: fields[9]!,
+  fingerprint: fields[11] ?? '',
 });
 
 /** What a command is applied with, the same on every server. */

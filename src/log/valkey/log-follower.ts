@@ -4,18 +4,13 @@ import { nextDueMsOf } from '../../world/ledger.ts';
 import type { WorldState } from '../../world/state.ts';
 import { SettlementTimer, type WallClock } from '../wall-clock.ts';
 import { dropped, type DropReason, type WorldObserver } from '../world-log.ts';
-import {
-  failBatch,
-  syncArguments,
-  WaitingWork,
-  type Batch,
-  type OwnCommand,
-  type SyncReply,
-} from './batch.ts';
+import { appendArguments, type AppendReply, type Look, type OwnCommand } from './append-call.ts';
+import { BatchedCalls } from './batched-calls.ts';
+import { fingerprintOf } from './log-entry.ts';
 import { LogApplier, type Listener } from './log-applier.ts';
 import { Compaction, keptMs, renewedMs } from './compaction.ts';
-import { keysOf, type WorldKeys } from './scripts.ts';
-import { newerFormat, storeUnavailable, type StoreConnection } from './store-connection.ts';
+import { keysOf, type WorldKeys } from './scripts/scripts.ts';
+import { storeUnavailable, type StoreConnection } from './store-connection.ts';
 import { LogMoved, WorldCopy } from './world-copy.ts';
 
 export interface FollowerParts {
@@ -27,8 +22,6 @@ export interface FollowerParts {
   readonly nextNumber: () => number;
   /** A world that was not used for so long is gone. */
   readonly idleMs: number;
-  /** How much the journal of one world may hold. */
-  readonly journalLimits: () => { readonly items: number; readonly bytes: number };
 }
 
 interface Told extends Listener {
@@ -41,7 +34,9 @@ interface Told extends Listener {
 
 const OTHERS_WAIT_MS = 250; // a settlement is announced by whoever did something last, or else by the others
 const MOST_RELOADS = 5;
-const CALM_MS = 50; // so long the end of an exchange may wait for another call
+
+const isCommand = (item: OwnCommand | Look): item is OwnCommand => 'command' in item;
+const isLook = (item: OwnCommand | Look): item is Look => !isCommand(item);
 
 /**
  * Follows the log of one world, and appends to it. One call is under way at a time; what waits meanwhile goes along with the
@@ -53,18 +48,16 @@ export class LogFollower {
   readonly #parts: FollowerParts;
   readonly #told: Told;
   readonly #timer: SettlementTimer;
-  readonly #waiting = new WaitingWork();
+  readonly #calls: BatchedCalls<OwnCommand | Look>;
   #copy: WorldCopy | null = null;
   #former: WorldState | null = null;
-  #isCalling = false;
-  #callNumber = 0;
   /** How far the store's clock is ahead of that of this server. */
   #aheadMs = 0;
   #watchedUntilMs = 0;
   #latestMs = 0;
+  #asked = 0;
   readonly #compaction: Compaction;
   readonly #applier: LogApplier;
-  #cancelLater: (() => void) | null = null;
   #renewedMs = -Infinity;
   #closed: DropReason | null = null;
 
@@ -84,7 +77,13 @@ export class LogFollower {
     };
     this.#compaction = new Compaction(this.#keys, parts);
     this.#applier = new LogApplier(id, parts, told);
+    this.#calls = new BatchedCalls(wallClock, (items) => this.#callAll(items));
     this.#timer = new SettlementTimer(storeClock, () => told.due());
+  }
+
+  /** Which life of the world it is: one that was dropped and opened again has another. */
+  get epoch(): string {
+    return this.#copy?.epoch ?? '';
   }
 
   /** The state as this server knows it; while it begins again, as it was before. */
@@ -122,7 +121,7 @@ export class LogFollower {
   }
 
   get isIdle(): boolean {
-    return !this.#isCalling && !this.#compaction.isRunning && this.#waiting.isEmpty;
+    return this.#calls.isIdle && !this.#compaction.isRunning;
   }
 
   /** Opens the world. @param source what a new one stands on; null to make none. @returns whether it is there */
@@ -135,21 +134,18 @@ export class LogFollower {
     return true;
   }
 
-  /** Resolves once the state is up to date, and what was sent before is in the store. */
-  look(): Promise<void> {
-    return new Promise((ready, failed) => this.send((work) => work.addLook({ ready, failed })));
+  /** How many requests have begun, as far as this server knows. */
+  get asked(): number {
+    return this.#asked;
   }
 
-  /** Adds work to what goes along with the next call. */
-  send(add: (work: WaitingWork) => void): void {
-    add(this.#waiting);
-    if (this.#isCalling || this.#waiting.isEmpty) return;
-    if (!this.#waiting.isCalm) return void this.#callAll();
-    const { wallClock } = this.#parts;
-    this.#cancelLater ??= wallClock.schedule(wallClock.nowMs() + CALM_MS, () => {
-      this.#cancelLater = null;
-      if (!this.#isCalling) void this.#callAll();
-    });
+  /** Resolves once the state is up to date. @param begins whether a request begins @returns its number */
+  look(begins = false): Promise<number> {
+    return new Promise((ready, failed) => this.#calls.add({ begins, ready, failed }));
+  }
+
+  submit(command: OwnCommand): void {
+    this.#calls.add(command);
   }
 
   stopCollecting(collect: NonNullable<OwnCommand['collect']>): void {
@@ -162,54 +158,49 @@ export class LogFollower {
     this.#closed = reason;
     this.#timer.set(null, { frozenAtMs: 0 });
     this.#told.closed();
-    if (!this.#isCalling) this.#failWaiting(dropped(reason));
   }
 
-  async #callAll(): Promise<void> {
-    this.#isCalling = true;
-    this.#cancelLater?.();
-    this.#cancelLater = null;
-    while (!this.#waiting.isEmpty) {
-      const batch = this.#waiting.take();
-      try {
-        await this.#call(batch);
-      } catch (error) {
-        failBatch(batch, error);
-      }
-      if (this.#closed !== null) this.#failWaiting(dropped(this.#closed));
+  async #callAll(items: readonly (OwnCommand | Look)[]): Promise<void> {
+    const commands = items.filter(isCommand);
+    const looks = items.filter(isLook);
+    const begins = looks.filter((look) => look.begins).length;
+    try {
+      await this.#call(commands, begins);
+      let nth = this.#asked - begins;
+      for (const look of looks) look.ready(look.begins ? (nth += 1) : 0);
+    } catch (error) {
+      for (const { failed } of items) failed(error);
     }
-    this.#isCalling = false;
   }
 
-  #failWaiting(error: unknown): void {
-    while (!this.#waiting.isEmpty) failBatch(this.#waiting.take(), error);
-  }
-
-  /** Sends a batch until its fate is known, and applies what the log has. @throws Refusal, as for the whole batch */
-  async #call(batch: Batch): Promise<void> {
-    const { store, wallClock } = this.#parts;
-    this.#callNumber = this.#parts.nextNumber();
-    let { commands } = batch; // those that were not found in the log so far
+  /** Appends commands until their fate is known, and applies what the log has. @throws Refusal, as for all of them */
+  async #call(all: readonly OwnCommand[], begins: number): Promise<void> {
+    const { store, wallClock, nextNumber } = this.#parts;
+    const number = nextNumber();
+    let commands = all; // those that were not found in the log so far
+    const { position } = this.#copy!.place;
     let isUnsure = false;
     let reloads = 0;
     const reload = async (): Promise<void> => {
       reloads += 1;
-      // what may have been appended may be in the part of the log that this server jumps over
-      if (reloads > MOST_RELOADS || (isUnsure && commands.length > 0)) throw storeUnavailable();
+      if (reloads > MOST_RELOADS) throw storeUnavailable();
       await this.#reload();
+      // what may have been appended may be in the part of the log that this server jumped over
+      const isLost = this.#copy!.snapshotPosition > position;
+      if (isLost && isUnsure && commands.length > 0) throw storeUnavailable();
     };
     for (;;) {
       if (this.#closed !== null) throw dropped(this.#closed);
       const reply = await store.reliably(async () => {
         try {
-          return await this.#sync({ ...batch, commands });
+          return await this.#append(commands, number, begins);
         } catch (error) {
           isUnsure = true;
           throw error;
         }
       });
       if (reply[0] === 'gone') return await this.#gone();
-      if (reply[0] === 'newer') throw newerFormat(reply[1]);
+      if (reply[0] === 'newer') throw store.newerFormat(this.#keys.head, reply[1]);
       if (reply[0] === 'behind') {
         await reload();
         continue;
@@ -226,43 +217,33 @@ export class LogFollower {
       }
       if (reply[0] === 'more') continue;
       this.#watchedUntilMs = reply[2];
+      this.#asked = reply[4];
       this.#applier.applyOwn(this.#copy!, commands, reply[1]);
-      this.#finish(batch, reply[4]);
+      this.#renew();
+      this.#timer.set(nextDueMsOf(this.state), this.state.clock);
+      this.#told.changed();
+      if (all.length > 0) this.#compaction.consider(this.#copy!, this.#applier.takeRestored());
       return;
     }
   }
 
-  #sync(batch: Batch): Promise<SyncReply> {
-    const { store, idleMs, journalLimits } = this.#parts;
-    const { epoch, place } = this.#copy!;
-    const call = {
-      keys: this.#keys,
-      epoch,
-      place,
-      server: store.server,
-      number: this.#callNumber,
-      keptMs: keptMs(idleMs),
-      isRenewed: this.#latestMs - this.#renewedMs > renewedMs(idleMs),
-      journalLimits: journalLimits(),
-    };
-    return store.script<SyncReply>('sync', ...syncArguments(call, batch));
+  #append(commands: readonly OwnCommand[], number: number, begins: number): Promise<AppendReply> {
+    const { server } = this.#parts.store;
+    const { epoch, place, state } = this.#copy!;
+    const fingerprint = state === null ? '' : fingerprintOf(state);
+    const call = { keys: this.#keys, epoch, place, fingerprint, server, number, begins };
+    return this.#parts.store.script<AppendReply>('append', ...appendArguments(call, commands));
   }
 
-  #schedule(): void {
-    this.#timer.set(nextDueMsOf(this.state), this.state.clock);
-    this.#told.changed();
-  }
-
-  #finish({ entries, looks, commands }: Batch, firstEntry: number): void {
-    if (this.#latestMs - this.#renewedMs > renewedMs(this.#parts.idleMs)) this.#renewedMs = this.#latestMs;
-    this.#schedule();
-    let nth = firstEntry;
-    for (const { isNew, written } of entries) {
-      written(isNew ? nth : null);
-      if (isNew) nth += 1;
-    }
-    for (const { ready } of looks) ready();
-    if (commands.length > 0) this.#compaction.consider(this.#copy!, this.#applier.takeRestored());
+  /** Keeps the world in the store for longer, now and then. */
+  #renew(): void {
+    const { store, idleMs } = this.#parts;
+    const { head, log, journal, order, events, snapshot } = this.#keys;
+    if (this.#latestMs - this.#renewedMs <= renewedMs(idleMs)) return;
+    this.#renewedMs = this.#latestMs;
+    store
+      .script('renew', head, log, journal, order, events, snapshot, keptMs(idleMs))
+      .catch(() => (this.#renewedMs = -Infinity)); // the next call does it
   }
 
   /** Begins again at the latest snapshot. */

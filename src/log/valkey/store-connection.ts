@@ -1,7 +1,7 @@
 import { Cluster, Redis, type RedisOptions } from 'iovalkey';
 import { Refusal } from '../../contract/errors.ts';
 import type { WallClock } from '../wall-clock.ts';
-import { FORMAT, KEY_PREFIX, SCRIPTS, type ScriptName } from './scripts.ts';
+import { FORMAT, KEY_PREFIX, SCRIPTS, type ScriptName } from './scripts/scripts.ts';
 
 /** Told when the store cannot be used any more, and when it can again. */
 export interface StoreObserver {
@@ -91,7 +91,11 @@ export class StoreConnection {
   readonly #subscriber: Client;
   readonly #calls: Calls;
   readonly #followers = new Map<string, Set<Follower>>();
+  /** The heads of worlds in a newer format. */
+  readonly #newerHeads = new Set<string>();
   #awaySinceMs: number | null = null;
+  /** Why the latest attempt to connect failed. */
+  #connectionError: string | null = null;
   #cancelHeartbeat: () => void = () => undefined;
   #isClosed = false;
 
@@ -100,13 +104,19 @@ export class StoreConnection {
     this.server = options.server;
     this.client = clientFor(options.url);
     this.#subscriber = clientFor(options.url);
-    for (const client of [this.client, this.#subscriber]) client.on('error', () => undefined); // each call says it
+    this.#subscriber.on('error', () => undefined); // the other connection says it
+    this.client.on('error', (error: Error) => (this.#connectionError = error.message));
     for (const [name, script] of Object.entries(SCRIPTS)) this.client.defineCommand(name, script);
     this.#calls = this.client as unknown as Calls;
     this.#subscriber.on('message', (channel: string, by: string) => this.#tell(channel, by === this.server));
     this.#subscriber.on('ready', () => {
       for (const channel of this.#followers.keys()) this.#tell(channel, false); // what was missed meanwhile
     });
+  }
+
+  /** Whether a world has been asked for that only a newer program can read. */
+  get isOutdated(): boolean {
+    return this.#newerHeads.size > 0;
   }
 
   get isAway(): boolean {
@@ -117,6 +127,19 @@ export class StoreConnection {
   async start(): Promise<void> {
     await this.#heartbeat();
     if (!this.isAway) await this.#checkSettings();
+  }
+
+  /** Tells the operator. */
+  warn(what: string): void {
+    this.#options.observer.warning(what);
+  }
+
+  /** Takes note of a world that a newer program has written. @param head its key @returns what to answer */
+  newerFormat(head: string, format: number): Refusal {
+    const what = `wrote this world in format ${format}, and this one reads format ${FORMAT}: update this server`;
+    if (!this.#newerHeads.has(head)) this.warn(`a newer version of the sandbox ${what} (${head})`);
+    this.#newerHeads.add(head);
+    return storeUnavailable(`A newer version of the sandbox ${what}`);
   }
 
   /** Runs a script once. @throws Error when no answer comes in time */
@@ -218,6 +241,7 @@ export class StoreConnection {
     const beat = () => this.client.set(`${KEY_PREFIX}heartbeat`, this.server, 'PX', HEARTBEAT_KEPT_MS);
     try {
       await (this.isAway ? this.#inTime(beat()) : this.#insist(beat));
+      for (const head of this.#newerHeads) await this.#inTime(this.#lookAt(head));
       this.#setBack();
     } catch (error) {
       this.#setAway(error);
@@ -227,10 +251,17 @@ export class StoreConnection {
     this.#cancelHeartbeat = wallClock.schedule(wallClock.nowMs() + pauseMs, () => void this.#heartbeat());
   }
 
+  /** A world in a newer format may be gone, or be written in an older one again. */
+  async #lookAt(head: string): Promise<void> {
+    if (Number(await this.client.hget(head, 'format')) <= FORMAT) this.#newerHeads.delete(head);
+  }
+
   #setAway(error: unknown): void {
     if (this.isAway || this.#isClosed) return;
     this.#awaySinceMs = this.#options.wallClock.nowMs();
-    this.#options.observer.away(error instanceof Error ? error.message : String(error));
+    const { message } = error as Error;
+    const isUnconnected = message.startsWith('Reached the max retries'); // which does not say why
+    this.#options.observer.away((isUnconnected && this.#connectionError) || message);
   }
 
   #setBack(): void {
@@ -254,9 +285,3 @@ export class StoreConnection {
     }
   }
 }
-
-/** @throws Refusal STORE_UNAVAILABLE: a newer program has written this world */
-export const newerFormat = (format: number): Refusal =>
-  storeUnavailable(
-    `A newer version of the sandbox wrote this world in format ${format}, and this one reads format ${FORMAT}: update this server`,
-  );

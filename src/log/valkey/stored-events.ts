@@ -1,8 +1,10 @@
 import { Refusal } from '../../contract/errors.ts';
 import type { EventReader, PublishedEvent } from '../event-log.ts';
 import type { WallClock } from '../wall-clock.ts';
+import type { StateEvent } from '../../world/events.ts';
+import { BatchedCalls } from './batched-calls.ts';
 import type { StreamEntry } from './log-entry.ts';
-import type { WorldKeys } from './scripts.ts';
+import type { WorldKeys } from './scripts/scripts.ts';
 import { storeUnavailable, type StoreConnection } from './store-connection.ts';
 
 const MAX_READERS = 32; // of one world on one server
@@ -20,11 +22,20 @@ interface Options {
   readonly keys: WorldKeys;
   readonly store: StoreConnection;
   readonly wallClock: WallClock;
+  readonly epoch: () => string;
+  readonly nextNumber: () => number;
+  readonly keptMs: number;
+}
+
+interface Written {
+  readonly type: StateEvent['type'] | 'request';
+  readonly data: string;
 }
 
 /** The readers of a world's events on this server. The events are in the store, so that a reader can go on at any server. */
 export class StoredEvents {
   readonly #options: Options;
+  readonly #writes: BatchedCalls<Written>;
   readonly #readings = new Set<Reading>();
   #epoch = '';
   #cancelRenewal: (() => void) | null = null;
@@ -33,10 +44,25 @@ export class StoredEvents {
 
   constructor(options: Options) {
     this.#options = options;
+    this.#writes = new BatchedCalls(options.wallClock, (events) => this.#writeAll(events));
+  }
+
+  get isIdle(): boolean {
+    return !this.hasReaders && this.#writes.isIdle;
   }
 
   get hasReaders(): boolean {
     return this.#readings.size > 0;
+  }
+
+  /** Gives an event to all readers, at whatever server. */
+  publish(type: Written['type'], data: object): void {
+    this.#writes.add({ type, data: JSON.stringify(data) });
+  }
+
+  /** Resolves once everything that was published before is in the store. */
+  flush(): Promise<void> {
+    return this.#writes.flush();
   }
 
   /** @returns a function that ends the reading */
@@ -67,6 +93,14 @@ export class StoredEvents {
     this.#cancelRenewal?.();
     for (const { reader } of this.#readings) reader.end();
     this.#readings.clear();
+  }
+
+  async #writeAll(events: readonly Written[]): Promise<void> {
+    const { store, keys, epoch, nextNumber, keptMs } = this.#options;
+    const mark = `${keys.events}:${store.server}`;
+    const args = [keys.head, keys.events, mark, epoch(), nextNumber(), keys.news, store.server, keptMs];
+    for (const { type, data } of events) args.push(type, data);
+    await store.reliably(() => store.script('publish', ...args)).catch(() => undefined); // the store is away
   }
 
   async #pullAll(): Promise<void> {

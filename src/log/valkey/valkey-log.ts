@@ -6,7 +6,7 @@ import { heldBy, NOTHING, Totals, type Held, type TotalLimits } from '../totals.
 import type { WallClock } from '../wall-clock.ts';
 import type { Draft, DropReason, WorldLog, WorldObserver, WorldRow } from '../world-log.ts';
 import type { Room } from './log-entry.ts';
-import { KEY_PREFIX, keysOf } from './scripts.ts';
+import { KEY_PREFIX, keysOf } from './scripts/scripts.ts';
 import { StoreConnection, type StoreObserver } from './store-connection.ts';
 import { ValkeyWorld, type WorldParts } from './valkey-world.ts';
 import { WorldDirectory } from './world-directory.ts';
@@ -121,7 +121,7 @@ export class ValkeyLog implements WorldLog {
     return this.#totals.uses;
   }
 
-  async use(worldId: string): Promise<ValkeyWorld> {
+  async use(worldId: string, begins = false): Promise<ValkeyWorld> {
     if (this.#isClosed) throw new Error('the sandbox is closed');
     this.#totals.uses += 1;
     for (;;) {
@@ -132,7 +132,7 @@ export class ValkeyLog implements WorldLog {
       this.#residents.delete(worldId);
       this.#residents.set(worldId, resident);
       try {
-        await world.catchUp();
+        await world.catchUp(begins);
         return world;
       } catch (error) {
         if (!world.isClosed || this.#isClosed) throw error;

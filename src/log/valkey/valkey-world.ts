@@ -1,22 +1,24 @@
 import type { ScenarioSource } from '../../contract/snapshot-lines.ts';
 import type { Change } from '../../payout/payout.ts';
-import type { Applied, ResultOf } from '../../world/apply.ts';
+import { apply, type Applied, type ResultOf } from '../../world/apply.ts';
 import type { Command, RestoreCommand } from '../../world/commands.ts';
 import { clockResult } from '../../world/clock.ts';
 import { eventData, type StateEvent } from '../../world/events.ts';
 import { journalEntry, type Exchange } from '../../world/journal/exchange.ts';
 import { isMoreDue } from '../../world/ledger.ts';
 import { noneHeld } from '../../world/request/request-result.ts';
+import { isPureRead } from '../../world/request/pure-read.ts';
 import { takeSnapshot } from '../../world/snapshot.ts';
 import { worldTimeMs, type WorldState } from '../../world/state.ts';
 import { CommandParts } from '../command-parts.ts';
 import type { EventReader } from '../event-log.ts';
 import { Releases } from '../releases.ts';
 import { HeldAnswers, type DropReason, type WorldHandle } from '../world-log.ts';
-import type { OwnCommand } from './batch.ts';
-import { commandText, type Room, type StoredCommand } from './log-entry.ts';
+import { isReplacing, type OwnCommand } from './append-call.ts';
+import { keptMs } from './compaction.ts';
+import { commandText, stampOf, type Room, type StoredCommand } from './log-entry.ts';
 import { LogFollower, type FollowerParts } from './log-follower.ts';
-import { keysOf } from './scripts.ts';
+import { keysOf } from './scripts/scripts.ts';
 import { StoredEvents } from './stored-events.ts';
 import { StoredJournal } from './stored-journal.ts';
 import { writeState } from './stored-snapshot.ts';
@@ -26,6 +28,8 @@ export interface WorldParts extends FollowerParts {
   /** How much this world may hold. @throws Refusal SANDBOX_FULL for a restore that there is no room for */
   readonly roomFor: (world: ValkeyWorld, command: Command) => Room;
   readonly changed: (world: ValkeyWorld) => void;
+  /** How much the journal of one world may hold. */
+  readonly journalLimits: () => { readonly items: number; readonly bytes: number };
   /** The scenario that a world is to follow now, in the place of one that was the server's before; null for none. */
   readonly successorOf: (state: WorldState) => ScenarioSource | null;
 }
@@ -63,7 +67,8 @@ export class ValkeyWorld implements WorldHandle {
     this.id = id;
     this.#parts = parts;
     this.held = new FollowedAnswers(() => this.#follow());
-    this.#events = new StoredEvents({ keys, store, wallClock });
+    const beside = { keys, store, wallClock, epoch: () => this.#log.epoch, keptMs: keptMs(parts.idleMs) };
+    this.#events = new StoredEvents({ ...beside, nextNumber });
     this.#commandParts = new CommandParts(wallClock);
     this.#log = new LogFollower(id, parts, {
       applied: (event, isOwn) => this.#publish(event, isOwn),
@@ -76,13 +81,12 @@ export class ValkeyWorld implements WorldHandle {
       closed: () => this.#end(),
     });
     this.journal = new StoredJournal({
-      keys,
-      store,
+      ...beside,
       isKept: () => !this.isClosed,
       generation: () => this.latest.generation,
-      newPlace: () => `${store.server}:${nextNumber()}`,
-      write: (entry) => this.#log.send((work) => work.addEntry(entry)),
-      flushed: () => this.#log.look(),
+      asked: () => this.#log.asked,
+      look: () => this.#log.look(),
+      limits: parts.journalLimits,
     });
   }
 
@@ -109,7 +113,7 @@ export class ValkeyWorld implements WorldHandle {
 
   /** Whether nothing here would be missed if this server forgot the world, which stays in the store. */
   get isIdle(): boolean {
-    return this.#log.isIdle && this.held.isEmpty && !this.#events.hasReaders;
+    return this.#log.isIdle && this.journal.isIdle && this.#events.isIdle && this.held.isEmpty;
   }
 
   /** Opens the world. @param source what a new one stands on; null to make none. @returns whether it is there */
@@ -117,11 +121,12 @@ export class ValkeyWorld implements WorldHandle {
     return this.#log.open(source);
   }
 
-  /** Catches up with the other servers. */
-  async catchUp(): Promise<void> {
-    await this.#log.look();
+  /** Catches up with the other servers. @param begins whether a request of the service begins */
+  async catchUp(begins: boolean): Promise<void> {
+    const nth = await this.#log.look(begins);
     const source = this.#parts.successorOf(this.latest);
     if (source !== null) await this.submit({ kind: 'follow', source });
+    if (begins) this.journal.expect(nth);
   }
 
   async submit<C extends Command>(
@@ -145,14 +150,13 @@ export class ValkeyWorld implements WorldHandle {
   }
 
   announce(exchange: Exchange): void {
-    if (!this.#log.isWatched) return;
-    const data = JSON.stringify(journalEntry(exchange));
-    this.#log.send((work) => work.addEvent({ type: 'request', data }));
+    if (this.#log.isWatched) this.#events.publish('request', journalEntry(exchange));
   }
 
   /** Resolves once what was sent is in the store. */
   async flush(): Promise<void> {
     if (!this.#log.isIdle) await this.#log.look();
+    await Promise.all([this.journal.flush(), this.#events.flush()]);
   }
 
   /** Ends the world on this server. */
@@ -177,20 +181,32 @@ export class ValkeyWorld implements WorldHandle {
   ): Promise<ResultOf<C>> {
     const collect = onChanges && ((changes: readonly Change[]) => onChanges(changes));
     try {
-      return await this.#commandParts.submit(command, (part) => this.#append(part, collect));
+      return await this.#commandParts.submit(
+        command,
+        (part) => this.#readPurely(part) ?? this.#append(part, collect),
+      );
     } finally {
       if (collect !== undefined) this.#log.stopCollecting(collect);
     }
   }
 
+  /** What a command comes to that changes nothing, which no other server needs to know of; null for any other. */
+  #readPurely(command: Command): Applied | null {
+    const { compiler, roomFor } = this.#parts;
+    const { view } = this.#log;
+    if (this.isClosed || !isPureRead(view, command, compiler)) return null;
+    return apply(view, command, stampOf(view, view.wallMs, roomFor(this, command)), compiler);
+  }
+
   async #append(command: Command, collect: OwnCommand['collect']): Promise<Applied> {
     const { roomFor, nextNumber } = this.#parts;
     const room = roomFor(this, command);
+    if (isReplacing(command)) await this.journal.flush(); // what is written later would be in the new journal
     const stored = command.kind === 'restore' ? await this.#storeRestore(command) : command;
     const text = commandText(stored, room);
     const number = nextNumber();
     return new Promise((applied, failed) =>
-      this.#log.send((work) => work.addCommand({ number, command, text, room, collect, applied, failed })),
+      this.#log.submit({ number, command, text, room, collect, applied, failed }),
     );
   }
 
@@ -225,9 +241,7 @@ export class ValkeyWorld implements WorldHandle {
     this.releases.take(event, isOwn);
     if (!isOwn) return;
     if (event.type === 'settlement') this.#parts.observer.settled(this.id, event.change);
-    if (!this.#log.isWatched) return;
-    const data = JSON.stringify(eventData(event));
-    this.#log.send((work) => work.addEvent({ type: event.type, data }));
+    if (this.#log.isWatched) this.#events.publish(event.type, eventData(event));
   }
 
   #settle(): void {

@@ -14,8 +14,8 @@ import {
   type Room,
   type StoredRestore,
 } from './log-entry.ts';
-import { FORMAT, type WorldKeys } from './scripts.ts';
-import { newerFormat, storeUnavailable, type StoreConnection } from './store-connection.ts';
+import { FORMAT, type WorldKeys } from './scripts/scripts.ts';
+import { storeUnavailable, type StoreConnection } from './store-connection.ts';
 import { readState, type Place } from './stored-snapshot.ts';
 
 export interface CopyParts {
@@ -85,7 +85,7 @@ export class WorldCopy {
         ),
       );
       if (opened.length === 0) return null;
-      if (opened[1] > FORMAT) throw newerFormat(opened[1]);
+      if (opened[1] > FORMAT) throw store.newerFormat(head, opened[1]);
       const copy = new WorldCopy(id, parts, opened);
       if (copy.snapshotPosition === 0) return copy;
       const stored = await readState(store, snapshot, parts.compiler, parts.wallClock);

@@ -1,6 +1,6 @@
 import type { WallClock } from '../wall-clock.ts';
 import { NOTHING, type Held } from '../totals.ts';
-import { KEY_PREFIX } from './scripts.ts';
+import { KEY_PREFIX } from './scripts/scripts.ts';
 import type { StoreConnection } from './store-connection.ts';
 
 export interface Touched extends Held {

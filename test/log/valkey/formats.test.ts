@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Redis } from 'iovalkey';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
-import { FORMAT, keysOf } from '../../../src/log/valkey/scripts.ts';
+import { FORMAT, keysOf } from '../../../src/log/valkey/scripts/scripts.ts';
 import type { Client } from '../../support/sandbox.ts';
 import { freshStore } from '../../support/fresh-store.ts';
 import { serversFor } from '../../support/shared-servers.ts';
@@ -42,7 +42,7 @@ describe.skipIf(inject('storeUrl') === '')('the format of a log', () => {
     },
   );
 
-  test('of a newer version is left alone, and the answer says so', async () => {
+  test('of a newer version is left alone, and the answer says so, and readiness too until it is gone', async () => {
     const { store, clients } = await serversFor(2);
     const [one, other] = clients() as [Client, Client];
     await one.pay({ amount: 10 });
@@ -57,7 +57,10 @@ describe.skipIf(inject('storeUrl') === '')('the format of a log', () => {
       });
     }
     expect(await client.xlen(log)).toBe(length);
+    const health = async () => (await fetch(`${one.url}/_sandbox/health`)).status;
+    expect(await health()).toBe(503);
     await client.hset(head, 'format', FORMAT);
+    await expect.poll(health, { timeout: 10_000 }).toBe(200);
     expect((await other.balance()).body.data.balance).toBe(999_990);
   });
 });

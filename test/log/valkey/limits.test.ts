@@ -57,6 +57,29 @@ describe.skipIf(inject('storeUrl') === '')('limits of servers that share a store
     expect((await first.balance()).body.data.balance).toBe(1_000_000);
   });
 
+  test('the scenarios that worlds chose at one server leave less room at another', async () => {
+    const { clients } = await serversFor(2, { scenarioMemory: '12KiB' });
+    const [one] = clients('sk_test_one') as [Client];
+    const [, other] = clients('sk_test_other') as [Client, Client];
+    const scenario = (length: number) => ({ description: 'x'.repeat(length) });
+    await one.world.use(scenario(4000));
+    await expect
+      .poll(
+        async () =>
+          other.world.use(scenario(2000)).then(
+            () => 'taken',
+            ({ code }) => code as string,
+          ),
+        {
+          timeout: 10_000,
+        },
+      )
+      .toBe('SANDBOX_FULL');
+    await one.world.reset();
+    await other.world.use(scenario(100));
+    expect((await other.pay()).status).toBe(200);
+  });
+
   test('the list of worlds is that of all servers', async () => {
     const { servers, clients } = await serversFor(2);
     const [one] = clients('sk_test_one') as [Client];

@@ -1,19 +1,7 @@
-import { describe, expect, inject, onTestFinished, test } from 'vitest';
-import { RedisServer } from '../../support/redis-server.ts';
+import { describe, expect, inject, test } from 'vitest';
 import type { Client } from '../../support/sandbox.ts';
 import { serversFor } from '../../support/shared-servers.ts';
-
-/** A store of three nodes, between which worlds are spread. @returns its address */
-async function clusterFor(): Promise<string> {
-  const nodes: RedisServer[] = [];
-  for (let nth = 0; nth < 3; nth += 1) {
-    const node = await RedisServer.start('--cluster-enabled', 'yes', '--databases', '1');
-    onTestFinished(() => node.end());
-    nodes.push(node);
-  }
-  await RedisServer.makeCluster(nodes);
-  return `redis+cluster://${nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}`;
-}
+import { clusterFor } from '../../support/store-cluster.ts';
 
 describe.skipIf(inject('storeUrl') === '')('a store of three nodes', () => {
   test('holds worlds as one node does: nothing twice, nothing lost, and all servers know it', async () => {

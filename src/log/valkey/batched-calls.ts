@@ -1,0 +1,64 @@
+import type { WallClock } from '../wall-clock.ts';
+
+const MOST_AT_ONCE = 200;
+const LATER_MS = 50;
+
+/** One call after the other. What comes while a call is under way goes along with the next. */
+export class BatchedCalls<Item> {
+  readonly #wallClock: WallClock;
+  readonly #call: (items: readonly Item[]) => Promise<void>;
+  #waiting: Item[] = [];
+  #flushed: (() => void)[] = [];
+  #isRunning = false;
+  #cancelLater: (() => void) | null = null;
+
+  /** @param call never fails: it tells each item what became of it */
+  constructor(wallClock: WallClock, call: (items: readonly Item[]) => Promise<void>) {
+    this.#wallClock = wallClock;
+    this.#call = call;
+  }
+
+  get isIdle(): boolean {
+    return !this.#isRunning && this.#waiting.length === 0;
+  }
+
+  add(item: Item): void {
+    this.#waiting.push(item);
+    this.#start();
+  }
+
+  /** Adds what may wait a moment for a call that is made anyway. */
+  addLater(item: Item): void {
+    this.#waiting.push(item);
+    if (this.#isRunning) return;
+    const wallClock = this.#wallClock;
+    this.#cancelLater ??= wallClock.schedule(wallClock.nowMs() + LATER_MS, () => this.#start());
+  }
+
+  /** Resolves once everything that was added before is done. */
+  flush(): Promise<void> {
+    if (this.isIdle) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#flushed.push(resolve);
+      this.#start();
+    });
+  }
+
+  #start(): void {
+    this.#cancelLater?.();
+    this.#cancelLater = null;
+    if (!this.#isRunning && this.#waiting.length > 0) void this.#callAll();
+  }
+
+  async #callAll(): Promise<void> {
+    this.#isRunning = true;
+    while (this.#waiting.length > 0) {
+      const items = this.#waiting.splice(0, MOST_AT_ONCE);
+      const flushed = this.#waiting.length === 0 ? this.#flushed.splice(0) : [];
+      await this.#call(items);
+      for (const resolve of flushed) resolve();
+    }
+    this.#isRunning = false;
+    for (const resolve of this.#flushed.splice(0)) resolve();
+  }
+}

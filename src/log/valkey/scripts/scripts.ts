@@ -1,0 +1,59 @@
+import { APPEND, COMPACT, DROP, OPEN, RENEW } from './log-scripts.ts';
+import { CLEAR_JOURNAL, PUBLISH, READ_JOURNAL, WATCH, WRITE_JOURNAL } from './side-scripts.ts';
+
+/** What the keys of this layout begin with. A layout that older servers cannot read gets another number. */
+export const KEY_PREFIX = 'payout-sandbox:1:';
+
+/** The number of the newest format of commands and snapshots that this program reads and writes. */
+export const FORMAT = 1;
+
+export interface WorldKeys {
+  /** What there is one of: epoch, format, positions, counters. */
+  readonly head: string;
+  /** The commands, a stream whose ids are `0-POSITION`. */
+  readonly log: string;
+  /** The text of each exchange, by its number. */
+  readonly journal: string;
+  /** The numbers in the journal, the oldest first. */
+  readonly order: string;
+  /** What happened while somebody watched, a stream whose ids are `EPOCH-NTH`, from 0. */
+  readonly events: string;
+  /** The state at one position, as pieces of text. */
+  readonly snapshot: string;
+  /** Why there is no such world any more, for a minute. */
+  readonly dropped: string;
+  /** The channel that says that something is new. */
+  readonly news: string;
+}
+
+export function keysOf(worldId: string): WorldKeys {
+  const tag = `${KEY_PREFIX}{${worldId}}:`;
+  return {
+    head: `${tag}head`,
+    log: `${tag}log`,
+    journal: `${tag}journal`,
+    order: `${tag}order`,
+    events: `${tag}events`,
+    snapshot: `${tag}snapshot`,
+    dropped: `${tag}dropped`,
+    news: `${tag}news`,
+  };
+}
+
+/**
+ * The scripts that run in the store, where each is one atomic step, with the number of their keys. All keys of a world are in one
+ * hash slot, and each script names those that it uses.
+ */
+export const SCRIPTS = {
+  open: { lua: OPEN, numberOfKeys: 6 },
+  append: { lua: APPEND, numberOfKeys: 5 },
+  renew: { lua: RENEW, numberOfKeys: 6 },
+  compact: { lua: COMPACT, numberOfKeys: 4 },
+  drop: { lua: DROP, numberOfKeys: 7 },
+  writeJournal: { lua: WRITE_JOURNAL, numberOfKeys: 3 },
+  readJournal: { lua: READ_JOURNAL, numberOfKeys: 2 },
+  clearJournal: { lua: CLEAR_JOURNAL, numberOfKeys: 3 },
+  publish: { lua: PUBLISH, numberOfKeys: 3 },
+  watch: { lua: WATCH, numberOfKeys: 2 },
+} as const;
+export type ScriptName = keyof typeof SCRIPTS;

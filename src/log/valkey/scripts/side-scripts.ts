@@ -1,0 +1,102 @@
+import { NOW } from './log-scripts.ts';
+
+/** The scripts that keep what is beside the log of a world: its journal and its events. */
+
+/**
+ * Writes entries of the journal, and drops the oldest past its limits.
+ *
+ * KEYS: head journal order. ARGV: epoch, most entries, their most bytes, time to live in ms; for each entry its number, 1 if it
+ * is new, its text.
+ */
+export const WRITE_JOURNAL = `
+local head = redis.call('HMGET', KEYS[1], 'epoch', 'bytes', 'evicted')
+if head[1] ~= ARGV[1] then return end
+local bytes, evicted = tonumber(head[2]), tonumber(head[3])
+local isFirst = false
+for nth = 5, #ARGV, 3 do
+  local number, isNew, text = ARGV[nth], ARGV[nth + 1] == '1', ARGV[nth + 2]
+  local length = redis.call('HSTRLEN', KEYS[2], number)
+  if isNew and length == 0 then isFirst = redis.call('RPUSH', KEYS[3], number) == 1 or isFirst end
+  if isNew or length > 0 then
+    redis.call('HSET', KEYS[2], number, text)
+    bytes = bytes + #text - length
+  end
+end
+if isFirst then
+  for nth = 2, 3 do redis.call('PEXPIRE', KEYS[nth], ARGV[4]) end
+end
+local count = redis.call('HLEN', KEYS[2])
+while count > tonumber(ARGV[2]) or bytes > tonumber(ARGV[3]) do
+  local oldest = redis.call('LPOP', KEYS[3])
+  if not oldest then break end
+  bytes = bytes - redis.call('HSTRLEN', KEYS[2], oldest)
+  redis.call('HDEL', KEYS[2], oldest)
+  count = count - 1
+  evicted = evicted + 1
+end
+redis.call('HSET', KEYS[1], 'bytes', bytes, 'evicted', evicted)
+`;
+
+/** The journal. KEYS: head journal. @returns {how many older entries were dropped, their texts} */
+export const READ_JOURNAL = `
+return {tonumber(redis.call('HGET', KEYS[1], 'evicted') or '0'), redis.call('HVALS', KEYS[2])}
+`;
+
+/** Clears the journal. KEYS: head journal order. @returns how many entries it had */
+export const CLEAR_JOURNAL = `
+local count = redis.call('HLEN', KEYS[2])
+redis.call('DEL', KEYS[2], KEYS[3])
+if redis.call('EXISTS', KEYS[1]) == 1 then redis.call('HSET', KEYS[1], 'bytes', 0, 'evicted', 0) end
+return count
+`;
+
+/**
+ * Publishes events, unless this call has done so before. The oldest are dropped past the limits.
+ * KEYS: head events mark. ARGV: epoch, number of the call, channel, server, time to live in ms; for each event its type and its data.
+ */
+export const PUBLISH = `
+local MAX_EVENTS, MAX_BYTES = 1000, 1048576
+local head = redis.call('HMGET', KEYS[1], 'epoch', 'eventEpoch', 'eventBytes')
+if head[1] ~= ARGV[1] or not head[2] or redis.call('GET', KEYS[3]) == ARGV[2] then return end
+redis.call('SET', KEYS[3], ARGV[2], 'PX', 60000)
+local bytes = tonumber(head[3])
+for nth = 6, #ARGV, 2 do
+  redis.call('XADD', KEYS[2], head[2] .. '-*', 't', ARGV[nth], 'd', ARGV[nth + 1])
+  bytes = bytes + #ARGV[nth + 1]
+end
+while redis.call('XLEN', KEYS[2]) > MAX_EVENTS or bytes > MAX_BYTES do
+  local oldest = redis.call('XRANGE', KEYS[2], '-', '+', 'COUNT', 1)[1]
+  bytes = bytes - #oldest[2][4]
+  redis.call('XDEL', KEYS[2], oldest[1])
+end
+redis.call('HSET', KEYS[1], 'eventBytes', bytes)
+redis.call('PEXPIRE', KEYS[2], ARGV[5])
+redis.call('PUBLISH', ARGV[3], ARGV[4])
+`;
+
+/**
+ * Says that somebody reads the events of a world. What was kept for readers who have not come back in time is dropped, and the
+ * numbers begin again in a new epoch. KEYS: head events. ARGV: how long it holds, in ms.
+ *
+ * @returns {epoch, how many events there were in it}; {} when there is no such world
+ */
+export const WATCH = `${NOW}
+local head = redis.call('HMGET', KEYS[1], 'watched', 'eventEpoch')
+if not head[1] then return {} end
+local now = nowMs()
+local epoch = head[2]
+if not epoch or tonumber(head[1]) < now then
+  epoch = string.format('%.0f', now)
+  redis.call('DEL', KEYS[2])
+  redis.call('HSET', KEYS[1], 'eventEpoch', epoch, 'eventBytes', 0)
+end
+redis.call('HSET', KEYS[1], 'watched', string.format('%.0f', now + ARGV[1]))
+local last = 0
+if redis.call('EXISTS', KEYS[2]) == 1 then
+  local stream = redis.call('XINFO', 'STREAM', KEYS[2])
+  for nth = 1, #stream, 2 do
+    if stream[nth] == 'last-generated-id' then last = tonumber(string.match(stream[nth + 1], '%-(%d+)$')) + 1 end
+  end
+end
+return {epoch, last}
+`;

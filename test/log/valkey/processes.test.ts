@@ -1,0 +1,70 @@
+import { describe, expect, inject, onTestFinished, test } from 'vitest';
+import { connectSandbox } from '../../../src/index.ts';
+import { ask, startProgram } from '../../support/program.ts';
+import { RedisServer } from '../../support/redis-server.ts';
+import { isLong, sized } from '../../support/size.ts';
+import { clusterFor } from '../../support/store-cluster.ts';
+
+const KEY = 'sk_test_processes';
+const ENVIRONMENT = { SANDBOX_OPENING_BALANCE: '70', SANDBOX_RATE_LIMIT: 'off' };
+
+const programs = (count: number, store: string) =>
+  Promise.all(Array.from({ length: count }, () => startProgram({ ...ENVIRONMENT, SANDBOX_STORE: store })));
+
+async function oneNode(...flags: string[]): Promise<RedisServer> {
+  const store = await RedisServer.start(...flags);
+  onTestFinished(() => store.end());
+  return store;
+}
+
+/** Sends 200 payouts of INR 1 at once, each to the next process. @returns how many were made */
+async function payAtOnce(urls: readonly string[]): Promise<number> {
+  const answers = await Promise.all(
+    Array.from({ length: 200 }, (_, nth) =>
+      ask(`${urls[nth % urls.length]!}/payout/initiate`, KEY, { client_ref_id: `order-${nth}`, amount: 1 }),
+    ),
+  );
+  const statuses = answers.map(({ status }) => status);
+  expect(statuses.filter((status) => status !== 200 && status !== 402)).toEqual([]);
+  return statuses.filter((status) => status === 200).length;
+}
+
+describe.skipIf(inject('storeUrl') === '')('processes that share a store', () => {
+  test.each<[string, () => Promise<string>]>([
+    ['one node', async () => (await oneNode()).url],
+    ...(isLong ? [['three nodes', clusterFor] as [string, () => Promise<string>]] : []),
+  ])('let 70 of 200 payouts at once through on a wallet for 70: a store of %s', async (_what, store) => {
+    for (const count of isLong ? [2, 6] : [2]) {
+      const servers = await programs(count, await store());
+      const urls = servers.map(({ url }) => url);
+      expect(await payAtOnce(urls)).toBe(70);
+      for (const url of urls) {
+        const summary = await connectSandbox({ url }).world(KEY).summary();
+        expect(summary).toMatchObject({ balance: 0, invariants: 'hold' });
+      }
+      await Promise.all(servers.map(({ program }) => program.stop()));
+    }
+  });
+
+  test('go on with what others did while one of them stood still', async () => {
+    const { url: store } = await oneNode();
+    const [paused, other] = await programs(2, store);
+    const pay = (url: string, nth: number) =>
+      ask(`${url}/payout/initiate`, KEY, { client_ref_id: `order-${nth}`, amount: 1 });
+    expect((await pay(paused!.url, 0)).status).toBe(200);
+    paused!.program.child.kill('SIGSTOP');
+    const waiting = pay(paused!.url, 1);
+    const endMs = performance.now() + sized(300, 10_000);
+    let nth = 2;
+    for (; nth < 10 || (performance.now() < endMs && nth < 60); nth += 1) {
+      expect((await pay(other!.url, nth)).status).toBe(200);
+    }
+    while (performance.now() < endMs) await ask(`${other!.url}/client/fetchbalance`, KEY);
+    paused!.program.child.kill('SIGCONT');
+    expect((await waiting).status).toBe(200);
+    for (const { url } of [paused!, other!]) {
+      const { balance } = await connectSandbox({ url }).world(KEY).summary();
+      expect(balance).toBe(70 - nth);
+    }
+  });
+});

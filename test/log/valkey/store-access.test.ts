@@ -1,0 +1,68 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, inject, onTestFinished, test } from 'vitest';
+import { ask, Program, MAIN, startProgram } from '../../support/program.ts';
+import { freePort, RedisServer } from '../../support/redis-server.ts';
+
+const KEY = 'sk_test_access';
+
+/** A key and a certificate for localhost, signed by themselves. */
+function certificate(): { readonly key: string; readonly cert: string } {
+  const folder = mkdtempSync(join(tmpdir(), 'payout-sandbox-tls-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+  const request = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '1', '-subj', '/CN=localhost'];
+  const names = ['-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'];
+  execFileSync('openssl', [...request, ...names, '-keyout', key, '-out', cert], { stdio: 'ignore' });
+  return { key, cert };
+}
+
+async function storeFor(...flags: string[]): Promise<RedisServer> {
+  const store = await RedisServer.start(...flags);
+  onTestFinished(() => store.end());
+  return store;
+}
+
+/** The reason in the log why the store cannot be used, for a program that is given this address. */
+async function reasonFor(address: string): Promise<string> {
+  const program = new Program(process.execPath, [MAIN], { SANDBOX_STORE: address });
+  const line = await program.says(/.*the store cannot be used.*\n/);
+  return (JSON.parse(line) as { reason: string }).reason;
+}
+
+describe.skipIf(inject('storeUrl') === '')('a store', () => {
+  test('is used over TLS where its certificate is trusted, and not where it is not', async () => {
+    const { key, cert } = certificate();
+    const port = await freePort();
+    const tls = ['--tls-port', String(port), '--tls-cert-file', cert, '--tls-key-file', key];
+    await storeFor(...tls, '--tls-auth-clients', 'no');
+    const address = `rediss://localhost:${port}`;
+    const { url } = await startProgram({ SANDBOX_STORE: address, NODE_EXTRA_CA_CERTS: cert });
+    expect((await ask(`${url}/payout/initiate`, KEY, { amount: 10 })).status).toBe(200);
+    expect(await reasonFor(address)).toMatch(/self-signed certificate/);
+  });
+
+  test('is used by a user of its own, who needs no more than the keys of the sandbox', async () => {
+    const store = await storeFor();
+    await store.command(
+      'ACL',
+      'SETUSER',
+      'sandbox',
+      'on',
+      '>p@ss/word',
+      '~payout-sandbox:*',
+      '&payout-sandbox:*',
+      '+@all',
+      '-@admin',
+    );
+    const address = `redis://sandbox:${encodeURIComponent('p@ss/word')}@127.0.0.1:${store.port}`;
+    const { url } = await startProgram({ SANDBOX_STORE: address });
+    expect((await ask(`${url}/payout/initiate`, KEY, { amount: 10 })).status).toBe(200);
+    expect(await reasonFor(address.replace('word', 'x'))).toMatch(/password/);
+    expect(await reasonFor(`redis://127.0.0.1:${store.port}`.replace('//', '//nobody:x@'))).toMatch(
+      /password/,
+    );
+  });
+});

@@ -1,0 +1,47 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { ScenarioInput } from '../../src/contract/control.ts';
+import { isPureRead } from '../../src/world/request/pure-read.ts';
+import { acts, anyAct, ENTANGLED, run } from '../support/commands.ts';
+import { balance, compiler, Core, save, START_MS, status } from '../support/core.ts';
+
+const withoutWallTime = ({ state }: Core) => save({ ...state, wallMs: 0 });
+
+test('a read that a log need not hold changes nothing, whatever was done before', () => {
+  const reads = ['a', 'b', 'nobody'].map((client_ref_id) => status({ client_ref_id }));
+  let pure = 0;
+  fc.assert(
+    fc.property(acts(anyAct, 15), (history) => {
+      const world = new Core({ ...ENTANGLED, rules: ENTANGLED.rules!.filter(({ name }) => name !== 'late') });
+      run(world, history, 0, () => {
+        for (const read of [...reads, balance()]) {
+          const before = withoutWallTime(world);
+          if (!isPureRead(world.state, read, compiler)) continue;
+          pure += 1;
+          expect(world.apply(read).events).toEqual([]);
+          expect(withoutWallTime(world)).toEqual(before);
+        }
+      });
+    }),
+  );
+  expect(pure).toBeGreaterThan(100);
+});
+
+const rule = (match: object, effect: object) =>
+  ({ rules: [{ name: 'rule', match, effect }] }) as ScenarioInput;
+
+test.each<[string, ScenarioInput, boolean]>([
+  ['nothing that counts', {}, true],
+  ['a rule for other requests', rule({ route: 'balance' }, { delay: '1s' }), true],
+  ['a rule that matches, and is counted', rule({ route: 'status' }, { delay: '1s' }), false],
+  ['attempts that are counted', rule({ route: 'status', attempt: 5 }, { delay: '1s' }), false],
+  ['a rate limit of its scenario', { rate_limit: { max: 9, per: '1s' } }, false],
+  ['a step that waits for reads', { settlement: { IMPS: [{ to: 'SUCCESS', polls: 3 }] } }, false],
+  ['a payout that is hidden for some reads', rule({ route: 'initiate' }, { not_found: { reads: 2 } }), false],
+  ['a step that is due', { settlement: { IMPS: [{ to: 'SUCCESS', after: '1s' }] } }, false],
+])('a status read with %s is logged only if it must be', (_what, scenario, isPure) => {
+  const world = new Core(scenario);
+  world.pay('a', {}, 0);
+  const later = { ...world.state, wallMs: START_MS + 2000 };
+  expect(isPureRead(later, status({ client_ref_id: 'a' }), compiler)).toBe(isPure);
+});
