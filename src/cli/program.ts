@@ -1,9 +1,9 @@
 import { Command, CommanderError } from 'commander';
 import { durationMs } from '../contract/duration.ts';
 import { readSettings, SETTINGS, type SettingName } from '../settings.ts';
-import type { ConductFlags } from './conduct-options.ts';
+import type { ConductFlags } from './referee/conduct-options.ts';
 import type { HuntFlags } from './hunt/hunt-command.ts';
-import type { JudgeFlags } from './judge-command.ts';
+import type { JudgeFlags } from './referee/judge-command.ts';
 import type { ProbeFlags } from './probe-command.ts';
 import type { RuleFromFlags } from './rule-from.ts';
 import { complain, EXIT_OK, say } from './output.ts';
@@ -199,7 +199,7 @@ function buildCommand(environment: NodeJS.ProcessEnv, ended: (exitCode: number) 
     .option('--key <key>', 'the key for {key} [default sk_test_referee]')
     .passThroughOptions()
     .action(async (words: string[], flags: Flags) => {
-      const { judgeCommand } = await import('./judge-command.ts');
+      const { judgeCommand } = await import('./referee/judge-command.ts');
       ended(await judgeCommand(words, flags as unknown as JudgeFlags, settingsAmong(flags), environment));
     });
   command(
@@ -233,7 +233,7 @@ function buildCommand(environment: NodeJS.ProcessEnv, ended: (exitCode: number) 
     });
   judging(command('examine <file>', 'judge a saved journal or a HAR file')).action(
     async (file: string, flags: Flags) => {
-      const { examine } = await import('./examine.ts');
+      const { examine } = await import('./referee/examine.ts');
       ended(examine(file, flags as unknown as ConductFlags, environment));
     },
   );

@@ -7,7 +7,7 @@ import { savedTraffic } from '../referee/saved-traffic.ts';
 import { scenarioText } from '../scenario/scenario-text.ts';
 import { SettingsError } from '../settings.ts';
 import { EXIT_OK, say } from './output.ts';
-import { textOfFile } from './project-settings.ts';
+import { textOfFile } from './referee/project-settings.ts';
 
 export interface RuleFromFlags {
   readonly url?: string;

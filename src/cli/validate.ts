@@ -6,11 +6,12 @@ import { timeOfDay } from '../scenario/explanation.ts';
 import { checkScenario, readScenario, rulesOf, ScenarioError } from '../scenario/scenario-file.ts';
 import { atOnce } from '../scenario/scenario-shape.ts';
 import { checkedShape, problemText, readText } from '../scenario/scenario-text.ts';
-import { readSettings, scenarioSettings, SettingsError, type Settings } from '../settings.ts';
+import { scenarioSettings } from '../scenario/scenario-settings.ts';
+import { readSettings, SettingsError, type Settings } from '../settings.ts';
 import { explainRequest } from '../world/explain.ts';
 import { openWorld } from '../world/state.ts';
 import { EXIT_OK } from './output.ts';
-import { textOfFile } from './project-settings.ts';
+import { textOfFile } from './referee/project-settings.ts';
 
 type Say = (line: string) => void;
 

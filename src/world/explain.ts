@@ -10,8 +10,8 @@ import type { RequestCommand } from './request/request-commands.ts';
 import { iso } from './events.ts';
 import { withoutKeys } from './journal/exchange.ts';
 import { findPayout } from './ledger.ts';
-import { fingerprint, newPayout } from './new-payout.ts';
-import { idOf, pastRateLimit, planRequest, scenarioFor, type Plan } from './request-plan.ts';
+import { fingerprint, newPayout } from './request/new-payout.ts';
+import { idOf, pastRateLimit, planRequest, scenarioFor, type Plan } from './request/request-plan.ts';
 import type { WorldState } from './state.ts';
 
 /** The command that the request would be. @param chosen the scenario that it chooses by a header */

@@ -69,7 +69,15 @@ test('the package ships the program, the library, its types and the scenarios, a
 });
 
 test('the library exports exactly these names, with import and with require', async () => {
-  const names = ['ExpectationError', 'SandboxError', 'SettingsError', 'connectSandbox', 'startSandbox'];
+  const names = [
+    'ExpectationError',
+    'HuntError',
+    'SandboxError',
+    'SettingsError',
+    'connectSandbox',
+    'hunt',
+    'startSandbox',
+  ];
   const imported = (await import(resolve('dist/index.js'))) as object;
   const required = createRequire(import.meta.url)(resolve('dist/index.cjs')) as object;
   expect([imported, required].map((library) => Object.keys(library).toSorted())).toEqual([names, names]);

@@ -7,7 +7,8 @@ import { validate } from '../../src/cli/validate.ts';
 import type { RequestFacts } from '../../src/scenario/rule.ts';
 import { documentScenario, SHIPPED } from '../../src/scenario/scenario-file.ts';
 import { atOnce } from '../../src/scenario/scenario-shape.ts';
-import { readSettings, scenarioSettings } from '../../src/settings.ts';
+import { scenarioSettings } from '../../src/scenario/scenario-settings.ts';
+import { readSettings } from '../../src/settings.ts';
 import { sized } from '../support/size.ts';
 
 /** The warnings of `validate`, without the name of the file. A scenario with a warning is valid. */

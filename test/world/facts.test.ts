@@ -15,7 +15,7 @@ import { isTooNested, MAX_NESTING } from '../../src/contract/nesting.ts';
 import type { Rule } from '../../src/scenario/rule.ts';
 import { compileScenario } from '../../src/scenario/scenario.ts';
 import type { RequestCommand } from '../../src/world/request/request-commands.ts';
-import { planRequest } from '../../src/world/request-plan.ts';
+import { planRequest } from '../../src/world/request/request-plan.ts';
 
 import { balance, Core, initiate, load, runningClock, save, START_MS, status } from '../support/core.ts';
 import type { ScenarioInput } from '../../src/contract/control.ts';

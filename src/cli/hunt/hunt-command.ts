@@ -7,7 +7,7 @@ import { logOptions } from '../../platform/logging.ts';
 import { systemClock } from '../../platform/system-clock.ts';
 import { startServer } from '../../server.ts';
 import { readSettings, SettingsError, type Settings } from '../../settings.ts';
-import { conductOptions, type ConductFlags } from '../conduct-options.ts';
+import { conductOptions, type ConductFlags } from '../referee/conduct-options.ts';
 import { complain, EXIT_OK } from '../output.ts';
 import { startComplaints } from '../serve.ts';
 import { clearProgress, makeFolder, showFind, showProgress, showResult } from './hunt-report.ts';

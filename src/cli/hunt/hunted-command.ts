@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { Client } from '../../hunt/world-runs.ts';
 import { SettingsError } from '../../settings.ts';
-import { filledIn, variableOf } from '../judge-command.ts';
+import { filledIn, variableOf } from '../referee/judge-command.ts';
 
 /** How much of what a command wrote is shown when it fails. */
 const TAIL_CHARACTERS = 2000;

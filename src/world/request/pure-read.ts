@@ -4,7 +4,7 @@ import { countsReads } from '../../payout/payout.ts';
 import type { ScenarioCompiler } from '../../scenario/scenario.ts';
 import type { Command } from '../commands.ts';
 import { isMoreDue, positionOf } from '../ledger.ts';
-import { factsOf, scenarioFor } from '../request-plan.ts';
+import { factsOf, scenarioFor } from './request-plan.ts';
 import type { WorldState } from '../state.ts';
 
 /** Where the payout is that a status query asks for; undefined when there is none. */

@@ -3,8 +3,8 @@ import type { CommandOf, Context } from '../commands.ts';
 import { demandRoomToHold, endWait, findHeld, holdRequest } from './held-requests.ts';
 import type { RequestCommand } from './request-commands.ts';
 import type { HeldRequest, RequestResult } from './request-result.ts';
-import { pastRateLimit, planRequest, resumedPlan, scenarioFor } from '../request-plan.ts';
-import { seenEffect, serve } from '../requests.ts';
+import { pastRateLimit, planRequest, resumedPlan, scenarioFor } from './request-plan.ts';
+import { seenEffect, serve } from './serve-request.ts';
 import type { WorldState } from '../state.ts';
 
 /** Handles a request of the service: applies the first rule that matches, and asks the ledger unless the rule forbids it. */

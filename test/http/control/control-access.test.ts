@@ -67,6 +67,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
   'POST /_sandbox/rules': { effect: { respond: { status: 500 } } },
   'DELETE /_sandbox/rules': undefined,
   'DELETE /_sandbox/rules/{name}': undefined,
+  'POST /_sandbox/rules/explain': { route: 'balance' },
   'GET /_sandbox/held': undefined,
   'POST /_sandbox/held/{id}/release': undefined,
   'GET /_sandbox/requests': undefined,

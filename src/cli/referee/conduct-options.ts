@@ -5,17 +5,17 @@ import {
   type CheckId,
   type ConductReports,
   type RefereeSettingsInput,
-} from '../contract/conduct.ts';
-import { suggestion } from '../contract/suggestion.ts';
-import { expectedTable, ExpectedTableError } from '../referee/expected-table.ts';
-import { intentFault } from '../referee/intents.ts';
-import { githubAnnotations } from '../referee/reports/annotations.ts';
-import { junitXml } from '../referee/reports/junit.ts';
-import { markdownText } from '../referee/reports/markdown.ts';
-import { hasFailed, type FailOn } from '../referee/reports/summary.ts';
-import { terminalText } from '../referee/reports/terminal.ts';
-import { SettingsError } from '../settings.ts';
-import { complain, EXIT_OK, say } from './output.ts';
+} from '../../contract/conduct.ts';
+import { suggestion } from '../../contract/suggestion.ts';
+import { expectedTable, ExpectedTableError } from '../../referee/expected-table.ts';
+import { intentFault } from '../../referee/intents.ts';
+import { githubAnnotations } from '../../referee/reports/annotations.ts';
+import { junitXml } from '../../referee/reports/junit.ts';
+import { markdownText } from '../../referee/reports/markdown.ts';
+import { hasFailed, type FailOn } from '../../referee/reports/summary.ts';
+import { terminalText } from '../../referee/reports/terminal.ts';
+import { SettingsError } from '../../settings.ts';
+import { complain, EXIT_OK, say } from '../output.ts';
 import { projectSettings, textOfFile } from './project-settings.ts';
 
 /** The flags that `referee` and `examine` share. */

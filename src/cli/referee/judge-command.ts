@@ -1,17 +1,17 @@
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { pino } from 'pino';
-import { ControlClient, SandboxError } from '../client/control-client.ts';
-import type { ConductReports, WorldReport } from '../contract/conduct.ts';
-import { logOptions } from '../platform/logging.ts';
-import { systemClock } from '../platform/system-clock.ts';
-import { reportsOf } from '../referee/reports/summary.ts';
-import { startServer, type Server } from '../server.ts';
-import { readSettings, SettingsError, type Settings } from '../settings.ts';
+import { ControlClient, SandboxError } from '../../client/control-client.ts';
+import type { ConductReports, WorldReport } from '../../contract/conduct.ts';
+import { logOptions } from '../../platform/logging.ts';
+import { systemClock } from '../../platform/system-clock.ts';
+import { reportsOf } from '../../referee/reports/summary.ts';
+import { startServer, type Server } from '../../server.ts';
+import { readSettings, SettingsError, type Settings } from '../../settings.ts';
 import { conductOptions, publish, type ConductFlags } from './conduct-options.ts';
-import { complain } from './output.ts';
-import { showProgress } from './progress.ts';
-import { startComplaints } from './serve.ts';
+import { complain } from '../output.ts';
+import { showProgress } from '../progress.ts';
+import { startComplaints } from '../serve.ts';
 
 export interface JudgeFlags extends ConductFlags {
   /** NAME=VALUE, in which {url} and {key} are filled in. */

@@ -1,12 +1,12 @@
-import type { NotFound } from '../contract/scenario-document.ts';
-import type { InitiateRequest } from '../contract/service.ts';
-import type { Hidden, Payout } from '../contract/snapshot-lines.ts';
-import { fingerprintOf, payoutDraw, payoutIds } from '../payout/identity.ts';
-import { invariant, toPaise } from '../payout/money.ts';
-import { timelineFault } from '../payout/payout.ts';
-import { plannedSteps, settlementName, timelineOf } from '../payout/settlement.ts';
+import type { NotFound } from '../../contract/scenario-document.ts';
+import type { InitiateRequest } from '../../contract/service.ts';
+import type { Hidden, Payout } from '../../contract/snapshot-lines.ts';
+import { fingerprintOf, payoutDraw, payoutIds } from '../../payout/identity.ts';
+import { invariant, toPaise } from '../../payout/money.ts';
+import { timelineFault } from '../../payout/payout.ts';
+import { plannedSteps, settlementName, timelineOf } from '../../payout/settlement.ts';
 import type { Plan } from './request-plan.ts';
-import { nowMs, type WorldState } from './state.ts';
+import { nowMs, type WorldState } from '../state.ts';
 
 /**
  * The payout as initiate stores it: PENDING, even if its timeline settles it in the same instant. What becomes of it is the

@@ -1,18 +1,18 @@
-import { durationText } from '../contract/duration.ts';
-import { Refusal } from '../contract/errors.ts';
-import type { RouteName } from '../contract/match.ts';
-import { LONGEST_WAIT_MS } from '../contract/scenario-document.ts';
-import { requestDraw } from '../payout/identity.ts';
-import type { Draw } from '../payout/settlement.ts';
-import { countInWindow, retryAfterSeconds, windowLeftMs, type RateWindows } from '../scenario/rate-window.ts';
-import { delayMs, takeRule, type RequestFacts, type Rule } from '../scenario/rule.ts';
-import { withOverrides, type Scenario, type ScenarioCompiler } from '../scenario/scenario.ts';
-import { countAttempt, referenceNumber } from './attempts.ts';
-import type { Stamp } from './commands.ts';
-import { findPayout } from './ledger.ts';
-import type { RequestCommand } from './request/request-commands.ts';
-import type { HeldRequest } from './request/request-result.ts';
-import { ageMs, nowMs, type WorldState } from './state.ts';
+import { durationText } from '../../contract/duration.ts';
+import { Refusal } from '../../contract/errors.ts';
+import type { RouteName } from '../../contract/match.ts';
+import { LONGEST_WAIT_MS } from '../../contract/scenario-document.ts';
+import { requestDraw } from '../../payout/identity.ts';
+import type { Draw } from '../../payout/settlement.ts';
+import { countInWindow, retryAfterSeconds, windowLeftMs, type RateWindows } from '../../scenario/rate-window.ts';
+import { delayMs, takeRule, type RequestFacts, type Rule } from '../../scenario/rule.ts';
+import { withOverrides, type Scenario, type ScenarioCompiler } from '../../scenario/scenario.ts';
+import { countAttempt, referenceNumber } from '../attempts.ts';
+import type { Stamp } from '../commands.ts';
+import { findPayout } from '../ledger.ts';
+import type { RequestCommand } from './request-commands.ts';
+import type { HeldRequest } from './request-result.ts';
+import { ageMs, nowMs, type WorldState } from '../state.ts';
 
 /** The decisions about one request, made before anything is done. */
 export interface Plan {

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { RefereeSettings, type RefereeSettingsInput } from '../contract/conduct.ts';
-import { reported } from '../contract/shape-issues.ts';
-import { intentFault } from '../referee/intents.ts';
-import { checkedShape, problemText, readText } from '../scenario/scenario-text.ts';
-import { SettingsError } from '../settings.ts';
+import { RefereeSettings, type RefereeSettingsInput } from '../../contract/conduct.ts';
+import { reported } from '../../contract/shape-issues.ts';
+import { intentFault } from '../../referee/intents.ts';
+import { checkedShape, problemText, readText } from '../../scenario/scenario-text.ts';
+import { SettingsError } from '../../settings.ts';
 
 /** The file in which a project keeps what its referee needs to know. */
 

@@ -1,9 +1,9 @@
-import { RefereeSettings } from '../contract/conduct.ts';
-import { TrafficError } from '../referee/har.ts';
-import { judge } from '../referee/judge.ts';
-import { reportsOf } from '../referee/reports/summary.ts';
-import { savedTraffic } from '../referee/saved-traffic.ts';
-import { SettingsError } from '../settings.ts';
+import { RefereeSettings } from '../../contract/conduct.ts';
+import { TrafficError } from '../../referee/har.ts';
+import { judge } from '../../referee/judge.ts';
+import { reportsOf } from '../../referee/reports/summary.ts';
+import { savedTraffic } from '../../referee/saved-traffic.ts';
+import { SettingsError } from '../../settings.ts';
 import { conductOptions, publish, type ConductFlags } from './conduct-options.ts';
 import { textOfFile } from './project-settings.ts';
 

@@ -1,17 +1,17 @@
-import { Refusal } from '../contract/errors.ts';
-import type { StatusQuery } from '../contract/service.ts';
-import { covers, toInr, toPaise } from '../payout/money.ts';
-import { asOf, countsReads, isHidden } from '../payout/payout.ts';
-import type { Payout } from '../contract/snapshot-lines.ts';
-import { replacesBody, showsBody, type Rule } from '../scenario/rule.ts';
-import type { CommandOf, Context } from './commands.ts';
-import { addPayout, countRead, findPayout, settleDue } from './ledger.ts';
+import { Refusal } from '../../contract/errors.ts';
+import type { StatusQuery } from '../../contract/service.ts';
+import { covers, toInr, toPaise } from '../../payout/money.ts';
+import { asOf, countsReads, isHidden } from '../../payout/payout.ts';
+import type { Payout } from '../../contract/snapshot-lines.ts';
+import { replacesBody, showsBody, type Rule } from '../../scenario/rule.ts';
+import type { CommandOf, Context } from '../commands.ts';
+import { addPayout, countRead, findPayout, settleDue } from '../ledger.ts';
 import { fingerprint, newPayout } from './new-payout.ts';
 import type { Plan } from './request-plan.ts';
-import { positionAsked } from './request/pure-read.ts';
-import type { RequestCommand } from './request/request-commands.ts';
-import type { Answer, RequestResult, SeenEffect } from './request/request-result.ts';
-import { full, nowMs, type WorldState } from './state.ts';
+import { positionAsked } from './pure-read.ts';
+import type { RequestCommand } from './request-commands.ts';
+import type { Answer, RequestResult, SeenEffect } from './request-result.ts';
+import { full, nowMs, type WorldState } from '../state.ts';
 
 const GARBAGE_BYTES = 51; // 64 with the bytes around them that look like HTTP
 
