@@ -70,6 +70,7 @@ for (const [name, colorScheme] of [
   const page = await browser.newPage({ colorScheme, viewport: { width: 1400, height: 900 } });
   await page.goto(`${world.url}/_sandbox/#key=${world.apiKey}`);
   await page.locator('.connection.live').waitFor();
+  await page.getByText('salary-016').first().waitFor();
   if (colorScheme === 'dark') await page.getByText('salary-012-again').first().click();
   await page.screenshot({ path: `${IMAGES}${name}.png` });
 }
