@@ -12,7 +12,7 @@ import { readOptions, type SettingsInput } from './settings.ts';
  * Starts a payout sandbox in this process, on a free port of the loopback address and without a log unless the
  * options say otherwise. The environment is not read.
  *
- * @param options any setting of the README's table, by its name in camel case
+ * @param options any setting of docs/settings.md, by its name in camel case
  * @throws SettingsError for a wrong option; the error of `listen` when the port is taken
  */
 export async function startSandbox(options: SettingsInput = {}): Promise<Sandbox> {

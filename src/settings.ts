@@ -218,7 +218,7 @@ const DEFAULT_TEXTS: Readonly<Partial<Record<SettingName, string>>> = {
 /** Variables that other programs use too. All others begin with SANDBOX_. */
 const SHARED_ENV: ReadonlySet<string> = new Set(['PORT', 'HOST', 'LOG_LEVEL']);
 
-/** Every setting with its names, in the order of `--help` and of the README's table. */
+/** Every setting with its names, in the order of `--help` and of the table in docs/settings.md. */
 export const SETTINGS = (Object.keys(SettingsSchema.shape) as SettingName[]).map((name) => {
   const { defaultValue } = SettingsSchema.shape[name].def as { readonly defaultValue?: unknown };
   const [value, description] = EXPLANATIONS[name];

@@ -24,7 +24,10 @@ export const SERVICE_REFUSALS = {
     message: 'This client_ref_id was used before, in a dialect that answers 409',
   },
   BODY_TOO_LARGE: { status: 413, message: 'The request body is larger than 64 KiB' },
-  UNSUPPORTED_MEDIA_TYPE: { status: 415, message: 'The request body must be application/json' },
+  UNSUPPORTED_MEDIA_TYPE: {
+    status: 415,
+    message: 'The request body must be JSON in UTF-8: send Content-Type: application/json',
+  },
   RATE_LIMITED: { status: 429, message: 'Too many requests' },
   HEADERS_TOO_LARGE: { status: 431, message: 'The request headers are larger than 16 KiB, or more than 512' },
   INTERNAL_ERROR: { status: 500, message: 'The sandbox itself failed; see its log' },

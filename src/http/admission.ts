@@ -23,13 +23,16 @@ const unauthorized = (message: string): Refusal =>
 const sameText = (given: string, expected: string): boolean =>
   timingSafeEqual(hash('sha256', given, 'buffer'), hash('sha256', expected, 'buffer'));
 
-/** The token of an Authorization header. @throws Refusal UNAUTHORIZED when there is none, or it has another form */
-function tokenOf(authorization: string | undefined): string {
-  if (authorization === undefined) {
-    throw unauthorized('The Authorization header is missing: send Authorization: Bearer <API_KEY>');
-  }
+/**
+ * The token of an Authorization header.
+ *
+ * @param wanted the header to send instead
+ * @throws Refusal UNAUTHORIZED when there is none, or it has another form
+ */
+function tokenOf(authorization: string | undefined, wanted: string): string {
+  if (authorization === undefined) throw unauthorized(`The Authorization header is missing: send ${wanted}`);
   const token = BEARER.exec(authorization)?.[1];
-  if (token === undefined) throw unauthorized('The Authorization header is not of the form Bearer <API_KEY>');
+  if (token === undefined) throw unauthorized(`The Authorization header has another form: send ${wanted}`);
   return token;
 }
 
@@ -43,21 +46,26 @@ export function bearerKeys(accepted: readonly string[] | undefined): KeyReader {
       ? key.startsWith(TEST_KEY_PREFIX)
       : accepted.filter((expected) => sameText(key, expected)).length > 0; // looks at every key
   const wanted =
-    accepted === undefined ? `a key that begins with ${TEST_KEY_PREFIX}` : 'one of the keys it was given';
+    accepted === undefined
+      ? `Authorization: Bearer KEY, with a key that begins with ${TEST_KEY_PREFIX}, such as ${TEST_KEY_PREFIX}demo`
+      : 'Authorization: Bearer KEY, with one of the keys in SANDBOX_API_KEYS';
 
   return (authorization) => {
-    const key = tokenOf(authorization);
-    if (!accepts(key)) throw unauthorized(`The API key is not accepted: this sandbox takes ${wanted}`);
+    const key = tokenOf(authorization, wanted);
+    if (!accepts(key)) throw unauthorized(`The API key is not accepted: send ${wanted}`);
     return key;
   };
 }
+
+const ADMIN_HEADER =
+  'Authorization: Bearer TOKEN, with SANDBOX_ADMIN_TOKEN or the token printed at the start';
 
 /** Reads the admin token, which is no key of a world. */
 export const adminOnly =
   (adminToken: string): KeyReader =>
   (authorization) => {
-    if (sameText(tokenOf(authorization), adminToken)) return adminToken;
-    throw unauthorized('This needs the admin token (SANDBOX_ADMIN_TOKEN, or the one printed at the start)');
+    if (sameText(tokenOf(authorization, ADMIN_HEADER), adminToken)) return adminToken;
+    throw unauthorized(`This is not the admin token: send ${ADMIN_HEADER}`);
   };
 
 /** Where the counters are that several servers share. */

@@ -71,7 +71,7 @@ function illegalTransition({ txnId, state }: Payout, to: State): Refusal {
   const legal = legalNext(state);
   const [end, choice] =
     legal.length === 0
-      ? ['that is its end', 'left alone']
+      ? ['that is its end', `a state that follows ${state}, and none does`]
       : [`it can go to ${legal.join(' or ')}`, `one of ${legal.join(', ')}`];
   return new Refusal('ILLEGAL_TRANSITION', {
     message: `${txnId} is ${state} and cannot go to ${to}: ${end}`,

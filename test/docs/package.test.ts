@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, normalize, resolve } from 'node:path';
 import { inspect } from 'node:util';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import type * as Library from '../../src/index.ts';
@@ -31,18 +31,22 @@ function installPackage(): { readonly folder: string; readonly main: string } {
   return { folder, main: join(root, 'dist/main.cjs') };
 }
 
-test('the package ships the program, the library, its types and the scenarios, and nothing else', () => {
+test('the package ships the program, the library, its types, the scenarios and the documentation, and nothing else', () => {
   const known = shipped.map((path) => {
     if (/^fixtures\/scenarios\/[\w-]+\.yaml$/.test(path)) return 'fixtures/scenarios/';
     if (/^dist\/dashboard\/(index\.html|assets\/index-[\w-]+\.(js|css)|assets\/[\w-]+\.svg)$/.test(path))
       return 'the page';
     if (/^dist\/[\w-]+\.c?js$/.test(path)) return 'code';
     if (path.startsWith('dist/docs/')) return 'the page that shows the calls';
+    if (path.startsWith('docs/')) return 'docs/';
     return path;
   });
   expect([...new Set(known)].toSorted()).toEqual([
+    'CHANGELOG.md',
+    'CONTRIBUTING.md',
     'LICENSE',
     'README.md',
+    'SECURITY.md',
     'code',
     'dist/THIRD-PARTY-LICENSES.txt',
     'dist/index.d.cts',
@@ -51,6 +55,7 @@ test('the package ships the program, the library, its types and the scenarios, a
     'dist/matchers.d.ts',
     'dist/test-world.d.cts',
     'dist/test-world.d.ts',
+    'docs/',
     'fixtures/dialects/default.yaml',
     'fixtures/dialects/lenient.yaml',
     'fixtures/dialects/strict.yaml',
@@ -66,6 +71,17 @@ test('the package ships the program, the library, its types and the scenarios, a
   expect(shipped.filter((path) => path.startsWith('fixtures/scenarios/'))).toHaveLength(
     readdirSync('fixtures/scenarios').length,
   );
+});
+
+test('every link of a shipped page leads to a shipped file', () => {
+  const pages = shipped.filter((path) => path.endsWith('.md'));
+  const links = pages.flatMap((page) =>
+    [...readFileSync(page, 'utf8').matchAll(/\]\((?!\w+:|#)([^)#\s]+)/g)].map(([, target]) =>
+      normalize(join(dirname(page), target!)),
+    ),
+  );
+  const isShipped = (path: string) => shipped.some((file) => file === path || file.startsWith(`${path}/`));
+  expect(links.filter((path) => !isShipped(path))).toEqual([]);
 });
 
 test('the library exports exactly these names, with import and with require', async () => {

@@ -26,3 +26,12 @@ export function commandsOf(page: string, command: string): readonly ShellCommand
     .map(([, shell, answer]) => ({ shell: shell!, answer }))
     .filter(({ shell }) => shell.startsWith(command));
 }
+
+/** The example of each error in a part of docs/errors.md, by its code, in their order. */
+export function errorExamples(page: string, part: string): ReadonlyMap<string, string> {
+  const text = page.split(`\n## ${part}\n`)[1]!.split('\n## ')[0]!;
+  const sections = text.matchAll(
+    /^### (\w+)\n\n(?:(?!###).)*?```json\n(.*?)\n```\n\n\*\*What to do:\*\* /gms,
+  );
+  return new Map([...sections].map(([, code, example]) => [code!, example!]));
+}

@@ -18,7 +18,10 @@ export const isEncoded = ({
 
 function encodingRefusal(headers: IncomingHttpHeaders, body: Buffer): Refusal | null {
   if (isEncoded(headers)) {
-    return new Refusal('UNSUPPORTED_MEDIA_TYPE', { message: 'The request body must be JSON in plain UTF-8' });
+    return new Refusal('UNSUPPORTED_MEDIA_TYPE', {
+      message:
+        'The request body must be JSON in UTF-8, not compressed: send Content-Type: application/json and no Content-Encoding',
+    });
   }
   if (isUtf8(body)) return null;
   return new Refusal('INVALID_JSON', { message: 'The request body is not valid UTF-8' });

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { STATUS_CODES } from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
 import { pino } from 'pino';
@@ -14,6 +15,7 @@ import { refuseBrokenHttp } from '../../../src/http/refusals.ts';
 import type { SettingsInput } from '../../../src/index.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
 import { readSettings } from '../../../src/settings.ts';
+import { errorExamples } from '../../support/markdown.ts';
 import { answersOn, rawSocket } from '../../support/raw-socket.ts';
 import { PAYOUT, sandboxFor, seen, type Seen } from '../../support/sandbox.ts';
 
@@ -125,8 +127,18 @@ const PROVOKED: Record<ServiceRefusalCode, (errors: ErrorRows) => Promise<Seen>>
 
 const CODES = Object.keys(SERVICE_REFUSALS) as ServiceRefusalCode[];
 
-test.each(CODES)('%s has the status of the catalogue and the error envelope', async (code) => {
-  const { status, headers, body } = await PROVOKED[code]({});
+const EXAMPLES = errorExamples(
+  readFileSync(new URL('../../../docs/errors.md', import.meta.url), 'utf8'),
+  'Errors of the service',
+);
+
+test('docs/errors.md has a section for every error of the service', () => {
+  expect([...EXAMPLES.keys()]).toEqual(CODES);
+});
+
+test.each(CODES)('%s has the status, the envelope and the text that docs/errors.md shows', async (code) => {
+  const { status, headers, body, text } = await PROVOKED[code]({});
+  expect(text).toBe(EXAMPLES.get(code));
   expect(status).toBe(SERVICE_REFUSALS[code].status);
   expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
   expect(body).toMatchObject({ status: 'error', message: expect.any(String), code });

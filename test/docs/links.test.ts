@@ -1,0 +1,86 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { expect, test } from 'vitest';
+
+const DOCS = readdirSync('docs', { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.md'))
+  .map((name) => join('docs', name));
+const PAGES = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', ...DOCS];
+
+const read = (page: string): string => readFileSync(page, 'utf8');
+
+interface Link {
+  readonly page: string;
+  readonly path: string;
+  readonly anchor: string | undefined;
+}
+
+/** The links of a page to files of this project. */
+const linksOf = (page: string): readonly Link[] =>
+  [...read(page).matchAll(/\]\(([^)\s]+)\)/g)]
+    .map(([, target]) => target!)
+    .filter((target) => !/^\w+:/.test(target))
+    .map((target) => {
+      const [path, anchor] = target.split('#');
+      return { page, path: path === '' ? page : normalize(join(dirname(page), path!)), anchor };
+    });
+
+/** What a viewer makes of the headings of a page, to link to them. */
+const anchorsOf = (page: string): readonly string[] =>
+  [...read(page).matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
+    heading!
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+
+test('every link of the documentation leads to a file, and to a heading that it has', () => {
+  const broken = PAGES.flatMap(linksOf).filter(
+    ({ path, anchor }) => !existsSync(path) || (anchor !== undefined && !anchorsOf(path).includes(anchor)),
+  );
+  expect(broken).toEqual([]);
+});
+
+test('every page of the documentation can be reached from the README in two clicks', () => {
+  const one = linksOf('README.md').map(({ path }) => path);
+  const two = one.filter((path) => path.endsWith('.md')).flatMap((page) => linksOf(page));
+  const reached = new Set([...one, ...two.map(({ path }) => path)]);
+  expect(DOCS.filter((page) => !reached.has(page))).toEqual([]);
+});
+
+test('docs/README.md lists every page of its folder', () => {
+  const listed = new Set(linksOf('docs/README.md').map(({ path }) => path));
+  const pages = DOCS.filter((page) => dirname(page) === 'docs' && page !== 'docs/README.md');
+  expect(pages.filter((page) => !listed.has(page))).toEqual([]);
+});
+
+test('the README fits on three screens', () => {
+  expect(read('README.md').split('\n').length).toBeLessThan(151);
+});
+
+/** Phrases of an earlier edition that nobody would write in English, and what replaced them. */
+const BANNED = [
+  ['how manieth', 'which attempt'],
+  ['keeps a true wallet', 'a ledger that cannot double-spend'],
+  ['tells every error', 'reports every error'],
+  ['stands what stands', 'accepts everything'],
+  ['meets its fate', 'always behaves as listed'],
+  ['had to make room', 'were dropped'],
+  ['no step of a payout has a due time', 'nothing scheduled'],
+  ['how the house is laid out', 'how the code is organised'],
+  ['what it was put through', 'how it was tested'],
+] as const;
+
+test('nothing that people read has a phrase of the banned list', () => {
+  const sources = readdirSync('src', { recursive: true, encoding: 'utf8' }).map((name) => join('src', name));
+  const files = [...PAGES, ...sources].filter((path) => statSync(path).isFile());
+  const found = files.flatMap((file) => {
+    const text = read(file).toLowerCase().replaceAll(/\s+/g, ' ');
+    return BANNED.filter(([phrase]) => text.includes(phrase)).map(([phrase, instead]) => ({
+      file,
+      phrase,
+      instead,
+    }));
+  });
+  expect(found).toEqual([]);
+});
