@@ -47,7 +47,7 @@ export function bearerKeys(accepted: readonly string[] | undefined): KeyReader {
       : accepted.filter((expected) => sameText(key, expected)).length > 0; // looks at every key
   const wanted =
     accepted === undefined
-      ? `Authorization: Bearer KEY, with a key that begins with ${TEST_KEY_PREFIX}, such as ${TEST_KEY_PREFIX}demo`
+      ? `Authorization: Bearer KEY, with a key that begins with ${TEST_KEY_PREFIX}, such as ${TEST_KEY_PREFIX}1`
       : 'Authorization: Bearer KEY, with one of the keys in SANDBOX_API_KEYS';
 
   return (authorization) => {
