@@ -1,0 +1,47 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { Program, startProgram } from '../support/program.ts';
+
+/** The blocks of the page from its client on; what is above them installs the package. */
+const [, PAGE] = readFileSync('docs/tutorial.md', 'utf8').split('\n## 2. ');
+const BLOCKS = [...PAGE!.matchAll(/```(\w*)\n(.*?)```/gs)].map(({ 1: kind, 2: text, index }) => ({
+  above: PAGE!.slice(0, index),
+  kind: kind!,
+  text: text!,
+}));
+
+/** A folder in which the package is installed. */
+function newProject(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'tutorial-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  mkdirSync(join(folder, 'node_modules'));
+  symlinkSync(resolve('.'), join(folder, 'node_modules/payout-sandbox'));
+  return folder;
+}
+
+test('the tutorial works: its files are written, its commands run, and they print what it shows', async () => {
+  const folder = newProject();
+  const { url } = await startProgram();
+  let printed = '';
+  const codes: (number | null)[] = [];
+  for (const { above, kind, text } of BLOCKS) {
+    if (kind === 'js' || kind === 'yaml') {
+      const [, file] = /.*`([\w.]+\.(?:mjs|yaml))`/s.exec(above)!; // the last that is named above
+      writeFileSync(join(folder, file!), text);
+    } else if (kind === 'sh') {
+      if (text === 'npx payout-sandbox\n') continue; // which runs already
+      const shell = text
+        .replace('npx payout-sandbox', 'node node_modules/payout-sandbox/dist/main.cjs')
+        .replace('http://127.0.0.1:3000', url);
+      const { code, stdout, stderr } = await new Program('sh', ['-c', shell], { NO_COLOR: '1' }, folder)
+        .ended;
+      printed = stdout + stderr;
+      codes.push(code);
+    } else {
+      for (const line of text.trim().split('\n')) expect(printed).toContain(line.trim());
+    }
+  }
+  expect(codes).toEqual([0, 1, 0, 0, 0]); // the client that pays twice
+});
