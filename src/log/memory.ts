@@ -7,7 +7,7 @@ interface MemoryLogOptions extends WorldParts, TotalLimits {
   readonly maxWorlds: number;
   /** A world without a request for this long, in ms of wall time, is dropped. */
   readonly idleMs: number;
-  /** Called before a world is dropped that nobody asked to drop: it was idle, or had to make room. */
+  /** Called before a world is dropped that nobody asked to drop: it was idle, or others needed its place. */
   readonly losing?: (world: MemoryWorld) => void;
 }
 
