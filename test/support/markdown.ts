@@ -1,4 +1,4 @@
-/** The rows of the table below a heading, each as a list of cells without backticks. */
+/** The rows of the table below a heading, each as a list of cells without backticks and links. */
 export const tableUnder = (page: string, heading: string): string[][] =>
   tableIn(page.split(`\n## ${heading}\n`)[1]!.split('\n## ')[0]!);
 
@@ -9,7 +9,12 @@ export function tableIn(text: string): string[][] {
     row
       .slice(1, -1)
       .split(/(?<!\\)\|/)
-      .map((cell) => cell.trim().replaceAll('`', '')),
+      .map((cell) =>
+        cell
+          .trim()
+          .replaceAll('`', '')
+          .replaceAll(/\[(.*?)\]\(.*?\)/g, '$1'),
+      ),
   );
 }
 
