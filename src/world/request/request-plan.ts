@@ -4,7 +4,12 @@ import type { RouteName } from '../../contract/match.ts';
 import { LONGEST_WAIT_MS } from '../../contract/scenario-document.ts';
 import { requestDraw } from '../../payout/identity.ts';
 import type { Draw } from '../../payout/settlement.ts';
-import { countInWindow, retryAfterSeconds, windowLeftMs, type RateWindows } from '../../scenario/rate-window.ts';
+import {
+  countInWindow,
+  retryAfterSeconds,
+  windowLeftMs,
+  type RateWindows,
+} from '../../scenario/rate-window.ts';
 import { delayMs, takeRule, type RequestFacts, type Rule } from '../../scenario/rule.ts';
 import { withOverrides, type Scenario, type ScenarioCompiler } from '../../scenario/scenario.ts';
 import { countAttempt, referenceNumber } from '../attempts.ts';
