@@ -62,13 +62,14 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   probe: ['contract'],
   'app.ts': BELOW_APP,
   'server.ts': [...BELOW_APP, 'app.ts'],
-  cli: [...BELOW_CLI, 'client', 'hunt', 'probe'],
+  cli: [...BELOW_CLI, 'client', 'hunt', 'matrix', 'probe'],
   'main.ts': ['cli'],
   'index.ts': [...BELOW_CLI, 'client', 'hunt'],
   'matchers.ts': ['contract', 'client'],
   'settings.ts': ['contract', 'payout', 'scenario'],
   client: ['contract'],
   hunt: ['contract', 'payout', 'log', 'referee', 'client'],
+  matrix: ['contract', 'payout', 'referee', 'hunt'],
   dashboard: ['contract', 'client'],
 };
 

@@ -16,3 +16,7 @@ export function complain(...messages: readonly string[]): number {
   }
   return EXIT_USAGE;
 }
+
+/** A word as a shell takes it. */
+export const quoted = (word: string): string =>
+  /^[\w@%+=:,./{}-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;

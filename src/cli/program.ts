@@ -4,6 +4,7 @@ import { readSettings, SETTINGS, type SettingName } from '../settings.ts';
 import type { ConductFlags } from './referee/conduct-options.ts';
 import type { HuntFlags } from './hunt/hunt-command.ts';
 import type { JudgeFlags } from './referee/judge-command.ts';
+import type { MatrixFlags } from './matrix/matrix-command.ts';
 import type { ProbeFlags } from './probe-command.ts';
 import type { RuleFromFlags } from './rule-from.ts';
 import { complain, EXIT_OK, say } from './output.ts';
@@ -19,7 +20,7 @@ Examples:
 
 const EXIT_CODES = `
 Exit codes: 0 stopped by a signal, or done; 1 a scenario file is not valid (validate), nothing is ready there
-(health), a client misbehaved (referee, examine, hunt), or a service could not be probed (probe); 2 a flag,
+(health), a client misbehaved (referee, examine, hunt, matrix), or a service could not be probed (probe); 2 a flag,
 setting, scenario or address cannot be used.`;
 
 const EXAMPLES = `${SERVE_EXAMPLES}
@@ -29,12 +30,18 @@ const EXAMPLES = `${SERVE_EXAMPLES}
   $ payout-sandbox health --wait 30s && npm test      as soon as it is ready
   $ payout-sandbox referee --env PAYOUT_URL={url} -- npm test    how does the client behave?
   $ payout-sandbox hunt --env PAYOUT_URL={url} -- npm run pay-once    which failures make it pay twice?
+  $ payout-sandbox matrix --env PAYOUT_URL={url} -- npm test     does it survive other services, and bad days?
 ${EXIT_CODES}`;
 
 const INTENT = 'a field that is unique for each intended payout, or FIELD=PATTERN with a group';
 const EXPECT = 'the payouts that should end up paid: CSV or JSON with account, amount, times';
 const PROJECT_SETTINGS =
   'the settings of a project [default payout-sandbox.config.yaml or .json, if it is here]';
+
+const OFF = 'a check that is off, with the reason';
+const PATIENCE = 'the longest that a client may wait for an answer [default 10s]';
+const FAIL_ON = 'error, warning, notice or never';
+const WORKERS = 'how many runs may be under way together [default one for each processor, at most 4]';
 
 type Flags = Readonly<Record<string, unknown>>;
 
@@ -47,6 +54,12 @@ const WORLD_SETTINGS: readonly SettingName[] = [
   'magic',
   'seed',
   'clock',
+];
+
+/** Those of a matrix, whose own flag --scenarios says which are run. */
+const MATRIX_SETTINGS: readonly SettingName[] = [
+  ...WORLD_SETTINGS.filter((name) => name !== 'scenarios'),
+  'rateLimit',
 ];
 
 const ALL_SETTINGS: readonly SettingName[] = SETTINGS.map(({ name }) => name);
@@ -177,10 +190,10 @@ function buildCommand(environment: NodeJS.ProcessEnv, ended: (exitCode: number) 
       .option('--intent <field>', INTENT)
       .option('--expect <file>', EXPECT)
       .option('--settings <file>', PROJECT_SETTINGS)
-      .option('--off <check=reason>', 'a check that is off, with the reason', collected, [])
-      .option('--patience <time>', 'the longest that a client may wait for an answer [default 10s]')
+      .option('--off <check=reason>', OFF, collected, [])
+      .option('--patience <time>', PATIENCE)
       .option('--report <format=file>', 'junit, markdown, json, text or github, to a file', collected, [])
-      .option('--fail-on <severity>', 'error, warning, notice or never', 'error')
+      .option('--fail-on <severity>', FAIL_ON, 'error')
       .option(
         '--require <checks>',
         'checks that must have had an occasion, separated by commas',
@@ -217,11 +230,8 @@ function buildCommand(environment: NodeJS.ProcessEnv, ended: (exitCode: number) 
     .option('--depth <number>', 'the most failures in one run [default 3]')
     .option('--runs <number>', 'the most runs [default 500]')
     .option('--time <time>', 'how long to search [default 5m]')
-    .option(
-      '--workers <number>',
-      'how many runs may be under way together [default one for each processor, at most 4]',
-    )
-    .option('--patience <time>', 'the longest that the client may wait for an answer [default 10s]')
+    .option('--workers <number>', WORKERS)
+    .option('--patience <time>', PATIENCE)
     .option('--intent <field>', INTENT)
     .option('--expect <file>', EXPECT)
     .option('--settings <file>', PROJECT_SETTINGS)
@@ -230,6 +240,38 @@ function buildCommand(environment: NodeJS.ProcessEnv, ended: (exitCode: number) 
     .action(async (words: string[], flags: Flags) => {
       const { huntCommand } = await import('./hunt/hunt-command.ts');
       ended(await huntCommand(words, flags as unknown as HuntFlags, settingsAmong(flags), environment));
+    });
+  command(
+    'matrix [command...]',
+    'run a command once with every dialect and once with every scenario, and say with which its tests or its conduct fail',
+    MATRIX_SETTINGS,
+  )
+    .option('--env <name=value>', 'a variable of the command, with {url} and {key} filled in', collected, [])
+    .option(
+      '--dialects <names>',
+      'one-row, presets, pairwise, none, a preset, or choices: see docs/matrix.md',
+      'one-row',
+    )
+    .option('--scenarios <names>', 'all, none, or scenarios by name or file', 'all')
+    .option('--workers <number>', WORKERS)
+    .option(
+      '--limit <time>',
+      'how long one run may take [default 5 times as long as without failures, and 60 s]',
+    )
+    .option('--report <format=file>', 'markdown, junit or json, to a file', collected, [])
+    .option('--intent <field>', INTENT)
+    .option('--expect <file>', EXPECT)
+    .option('--settings <file>', PROJECT_SETTINGS)
+    .option('--off <check=reason>', OFF, collected, [])
+    .option('--patience <time>', PATIENCE)
+    .option('--fail-on <severity>', FAIL_ON, 'error')
+    .passThroughOptions()
+    .action(async (words: string[], flags: Flags) => {
+      const { matrixCommand } = await import('./matrix/matrix-command.ts');
+      const { scenarios: _names, ...settings } = flags;
+      ended(
+        await matrixCommand(words, flags as unknown as MatrixFlags, settingsAmong(settings), environment),
+      );
     });
   judging(command('examine <file>', 'judge a saved journal or a HAR file')).action(
     async (file: string, flags: Flags) => {

@@ -4,7 +4,7 @@ import { toPaise } from '../payout/money.ts';
 import { caseOf, type Case, type Evidence } from '../referee/case.ts';
 import { rupees } from '../referee/check.ts';
 import { judge } from '../referee/judge.ts';
-import { knownAtEnd } from '../referee/knowledge.ts';
+import { knownAtEnd, type Knowledge } from '../referee/knowledge.ts';
 import { HANG } from './failures.ts';
 
 /** What a hunt looks for, the gravest first. */
@@ -14,10 +14,13 @@ export type Goal = (typeof GOALS)[number];
 /** How a run of the client ended. */
 export type Ending =
   | { readonly kind: 'success' }
-  /** The client says that it failed. */
-  | { readonly kind: 'failure'; readonly why: string }
+  /** The client says that it failed. `output` is the end of what it wrote. */
+  | { readonly kind: 'failure'; readonly why: string; readonly output?: string }
   /** It was ended, since it had not ended by itself within this time. */
   | { readonly kind: 'stuck'; readonly afterMs: number };
+
+export const failureText = ({ why, output }: Extract<Ending, { kind: 'failure' }>): string =>
+  output ? `${why}, and it wrote: ${output}` : why;
 
 /** One run of the client. */
 export interface Run {
@@ -48,30 +51,37 @@ const NOT_CONDUCT: ReadonlySet<CheckId> = new Set([...PAYING_TWICE, 'expectation
 const isOut = ({ status }: Pick<TransactionAnswer, 'status'>): boolean =>
   status === 'PENDING' || status === 'SUCCESS';
 
-/** What ended up paid in a run, as a table of expected payouts. */
-export function paidIn({ ledger }: Evidence): readonly ExpectedPayout[] {
+/** What of these payouts ended up paid, as a table of expected payouts. */
+export function paidIn(payouts: readonly TransactionAnswer[]): readonly ExpectedPayout[] {
   const table = new Map<string, ExpectedPayout>();
-  for (const { beneficiary_account: account, amount } of ledger?.payouts.filter(isOut) ?? []) {
+  for (const { beneficiary_account: account, amount } of payouts.filter(isOut)) {
     const key = `${amount} ${account}`;
     table.set(key, { account, amount, times: (table.get(key)?.times ?? 0) + 1 });
   }
   return [...table.values()];
 }
 
+/** For how many references of such a payout the client ends with one of these in mind. */
+export const knownAs = (
+  { sends, byReference }: Case,
+  { account, amount }: Pick<ExpectedPayout, 'account' | 'amount'>,
+  known: readonly Knowledge['of'][],
+): number =>
+  [...sends].filter(
+    ([reference, [sent]]) =>
+      sent?.body['beneficiary_account'] === account &&
+      sent.amountPaise === toPaise(amount) &&
+      known.includes(knownAtEnd(byReference.get(reference)!).of),
+  ).length;
+
 /** A payout that the client takes for made, although its money is not out: nobody told it so. */
 function lostIn(facts: Case, { ending, evidence }: Run, { settings: { expect } }: Standard): string | null {
   if (ending.kind !== 'success') return null;
-  const paid = paidIn(evidence);
+  const paid = paidIn(evidence.ledger?.payouts ?? []);
   for (const { account, amount, times } of expect) {
     const found = paid.find((one) => one.account === account && one.amount === amount)?.times ?? 0;
     if (found >= times) continue;
-    const toldOf = [...facts.sends].filter(
-      ([reference, [sent]]) =>
-        sent?.body['beneficiary_account'] === account &&
-        sent.amountPaise === toPaise(amount) &&
-        ['FAILED', 'REVERSED'].includes(knownAtEnd(facts.byReference.get(reference)!).of),
-    );
-    if (found + toldOf.length >= times) continue;
+    if (found + knownAs(facts, { account, amount }, ['FAILED', 'REVERSED']) >= times) continue;
     return `the client ends with success, but ${account} was not paid ${rupees(toPaise(amount))}`;
   }
   return null;

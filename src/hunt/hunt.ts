@@ -5,7 +5,7 @@ import type { WallClock } from '../log/wall-clock.ts';
 import { caseOf } from '../referee/case.ts';
 import { requestLine } from '../referee/request-line.ts';
 import { Alphabet, type Failure } from './failures.ts';
-import { hitsIn, paidIn, waitedForEver, type Hit, type Run, type Standard } from './goals.ts';
+import { failureText, hitsIn, paidIn, waitedForEver, type Hit, type Run, type Standard } from './goals.ts';
 import { HuntError, type HuntSettings } from './options.ts';
 import { search, type Found, type Looked, type Round } from './search.ts';
 import { findOf, type Find } from './story.ts';
@@ -51,7 +51,7 @@ const limitMs = (calmMs: number, failures: number, patienceMs: number): number =
 /** @throws HuntError for a client that cannot be hunted */
 function checkCalm({ ending, evidence: { requests, evicted } }: Run): void {
   if (ending.kind === 'failure') {
-    throw new HuntError(`without any failure the client must succeed, but it failed: ${ending.why}`);
+    throw new HuntError(`without any failure the client must succeed, but it failed: ${failureText(ending)}`);
   }
   if (ending.kind === 'stuck') {
     throw new HuntError('without any failure the client must end in time, and it did not');
@@ -69,7 +69,7 @@ const standardOf = ({ goals, intent, off, expect, patience }: HuntSettings, calm
   settings: {
     ...(intent !== undefined && { intent }),
     ...(off !== undefined && { off }),
-    expect: expect ?? [...paidIn(calm.evidence)],
+    expect: expect ?? [...paidIn(calm.evidence.ledger?.payouts ?? [])],
     limits: { ...USUAL_LIMITS, patience },
   },
 });

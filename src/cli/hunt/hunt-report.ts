@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { HuntResult, Progress } from '../../hunt/hunt.ts';
 import type { Find } from '../../hunt/story.ts';
 import { SettingsError } from '../../settings.ts';
-import { say } from '../output.ts';
+import { quoted, say } from '../output.ts';
 
 /** What a hunt shows and writes. */
 
@@ -35,10 +35,6 @@ export function makeFolder(folder: string): void {
     throw new SettingsError(`--write: ${folder} cannot be made (${code})`, { cause: error });
   }
 }
-
-/** A word as a shell takes it. */
-const quoted = (word: string): string =>
-  /^[\w@%+=:,./{}-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 
 /** Writes a find as a scenario, with what should have been paid. @returns the flags of `referee` that read both */
 function writeFind({ goal, yaml, expected }: Find, folder: string): readonly string[] {

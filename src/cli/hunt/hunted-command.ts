@@ -48,7 +48,6 @@ export const huntedCommand =
       child.once('close', (code, killedBy) => {
         signal.removeEventListener('abort', killAll);
         const why = code === null ? `ended by ${killedBy}` : `exit code ${code}`;
-        const output = tail.trim() === '' ? '' : `, and it wrote: ${tail.trim()}`;
-        resolve(code === 0 ? { kind: 'success' } : { kind: 'failure', why: why + output });
+        resolve(code === 0 ? { kind: 'success' } : { kind: 'failure', why, output: tail.trim() });
       });
     });

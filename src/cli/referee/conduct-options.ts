@@ -35,8 +35,7 @@ export interface ConductOptions {
   readonly settings: RefereeSettingsInput;
   readonly failOn: FailOn;
   readonly required: readonly CheckId[];
-  /** Reports to write, by the function that makes them, to a file, or to standard output for null. */
-  readonly reports: readonly { readonly write: Writer; readonly file: string | null }[];
+  readonly reports: readonly ReportFile<Writer>[];
 }
 
 type Writer = (reports: ConductReports, failOn: FailOn) => string;
@@ -83,17 +82,31 @@ function offOf(text: string): readonly [CheckId, string] {
   return [checkOf('--off', text.slice(0, at)), text.slice(at + 1)];
 }
 
+/** A report to write to a file, or to standard output for null. */
+export interface ReportFile<W> {
+  readonly write: W;
+  readonly file: string | null;
+}
+
 /** `junit=referee.xml`, or `github`, which is written to standard output. */
-function reportOf(text: string): ConductOptions['reports'][number] {
+export function reportOf<W>(text: string, writers: Readonly<Record<string, W>>): ReportFile<W> {
   const [format = '', ...rest] = text.split('=');
   const file = rest.join('=');
-  const write = WRITERS[format];
+  const write = writers[format];
   if (write === undefined) {
-    throw new SettingsError(`--report must be one of ${Object.keys(WRITERS).join(', ')}, not ${format}`);
+    throw new SettingsError(`--report must be one of ${Object.keys(writers).join(', ')}, not ${format}`);
   }
   if (file !== '') return { write, file };
   if (format === 'github') return { write, file: null };
   throw new SettingsError(`--report ${format} needs a file: --report ${format}=FILE`);
+}
+
+/** Writes a report. */
+export function writeReport(text: string, file: string | null, environment: NodeJS.ProcessEnv): void {
+  if (file === null) process.stdout.write(text);
+  else if (file === environment['GITHUB_STEP_SUMMARY'])
+    appendFileSync(file, text); // others write there too
+  else writeFileSync(file, text);
 }
 
 /** @throws SettingsError for a flag that cannot be used */
@@ -121,7 +134,7 @@ export function conductOptions(flags: ConductFlags): ConductOptions {
     settings: given as RefereeSettingsInput,
     failOn: failOn as FailOn,
     required: flags.require.flatMap((names) => names.split(',')).map((name) => checkOf('--require', name)),
-    reports: flags.report.map(reportOf),
+    reports: flags.report.map((text) => reportOf(text, WRITERS)),
   };
 }
 
@@ -139,13 +152,7 @@ export function publish(
 ): number {
   const isColoured = process.stdout.isTTY && !environment['NO_COLOR'];
   process.stdout.write(terminalText(reports, isColoured));
-  for (const { write, file } of files) {
-    const text = write(reports, failOn);
-    if (file === null) process.stdout.write(text);
-    else if (file === environment['GITHUB_STEP_SUMMARY'])
-      appendFileSync(file, text); // others write there too
-    else writeFileSync(file, text);
-  }
+  for (const { write, file } of files) writeReport(write(reports, failOn), file, environment);
   const untested = required.filter(
     (id) =>
       !reports.worlds.some(({ checks }) =>

@@ -36,7 +36,7 @@ interface Judged {
 /** The key of a client that uses no other. */
 const KEY = 'sk_test_referee';
 /** A journal that holds a long test run. */
-const JOURNAL = { journalEntries: '100000', journalMemory: '512MiB' };
+export const JOURNAL = { journalEntries: '100000', journalMemory: '512MiB' };
 
 /** Starts a sandbox on a free port, without a log unless the settings say otherwise. */
 async function ownSandbox(settings: Settings, key: string): Promise<Judged> {

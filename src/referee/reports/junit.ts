@@ -8,7 +8,8 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '"': '&quot;',
 };
 
-const xml = (text: string): string =>
+/** Text as XML can hold it. */
+export const xml = (text: string): string =>
   text
     .replaceAll(/[&<>"]/g, (character) => ESCAPES[character]!)
     .replaceAll(/[^\t\n\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '\ufffd');

@@ -8,10 +8,10 @@ const MOST_FINDINGS = 5;
 const ICONS = { error: '❌', warning: '⚠️', notice: 'ℹ️' } as const;
 
 /** Text of the client, which must not become markup. */
-const literal = (text: string): string => text.replaceAll(/[\\`*_{}[\]<>()#|~&!]/g, '\\$&');
+export const literal = (text: string): string => text.replaceAll(/[\\`*_{}[\]<>()#|~&!]/g, '\\$&');
 
 /** In a code block, only a fence could end it. */
-const fenced = (lines: readonly string[]): string =>
+export const fenced = (lines: readonly string[]): string =>
   ['```', ...lines.map((line) => line.replaceAll('```', "'''")), '```'].join('\n');
 
 const findingText = (id: string, { severity, message, lines, knew, instead }: Finding): string =>

@@ -1,0 +1,189 @@
+import { availableParallelism } from 'node:os';
+import { z } from 'zod';
+import { ExpectedPayout } from '../../contract/conduct.ts';
+import { durationMs } from '../../contract/duration.ts';
+import type { Cell, Row } from '../../matrix/cells.ts';
+import { MatrixError } from '../../matrix/dialect-rows.ts';
+import { runMatrix } from '../../matrix/matrix.ts';
+import { matrixJson, matrixJunit, matrixMarkdown } from '../../matrix/matrix-reports.ts';
+import { baselineLines, cellLines, countLine, hasFailed } from '../../matrix/table.ts';
+import { readSettings, SETTINGS, SettingsError } from '../../settings.ts';
+import { conductOptions, reportOf, writeReport, type ConductFlags } from '../referee/conduct-options.ts';
+import { huntedCommand } from '../hunt/hunted-command.ts';
+import { JOURNAL } from '../referee/judge-command.ts';
+import { complain, EXIT_OK, quoted, say } from '../output.ts';
+import { startComplaints } from '../serve.ts';
+import { sandboxRows } from './matrix-rows.ts';
+import { runOnce } from './matrix-run.ts';
+
+export interface MatrixFlags extends Omit<ConductFlags, 'require'> {
+  /** NAME=VALUE, in which {url} and {key} are filled in. */
+  readonly env: readonly string[];
+  readonly dialects: string;
+  readonly scenarios: string;
+  readonly workers?: string;
+  readonly limit?: string;
+}
+
+/** Flags of settings, by their names. */
+type Flags = Readonly<Record<string, string | undefined>>;
+
+const EXIT_FAILED = 1;
+/** As a shell tells of a command that Ctrl-C has ended. */
+const EXIT_STOPPED = 130;
+const CLEAR_LINE = '\r\u001B[K';
+/** More commands at once get in each other's way. */
+const MOST_WORKERS = 4;
+const WRITERS = { markdown: matrixMarkdown, junit: matrixJunit, json: matrixJson };
+
+const namesIn = (list: string): readonly string[] => list.split(',').map((name) => name.trim());
+
+function workersOf(text: string | undefined): number {
+  if (text === undefined) return Math.min(availableParallelism(), MOST_WORKERS);
+  if (/^[1-9]\d?$/.test(text) && Number(text) <= 64) return Number(text);
+  throw new SettingsError(`--workers must be a whole number from 1 to 64, not ${text}`);
+}
+
+function limitOf(text: string | undefined): number | null {
+  if (text === undefined) return null;
+  const ms = durationMs(text);
+  if (ms) return ms;
+  throw new SettingsError(`--limit must be a duration such as 30s or 5m, not ${text}`);
+}
+
+/** The command that runs one cell once more, in words. */
+function onceMore(
+  { kind, choices }: Row,
+  command: readonly string[],
+  flags: MatrixFlags,
+  settingFlags: Flags,
+): string {
+  const given = (flag: string, value: string | undefined): readonly string[] =>
+    value === undefined ? [] : [flag, value];
+  const { scenarios: folder, ...settings } = settingFlags;
+  const named = (of: Row['kind']): string => (kind === of ? choices : 'none');
+  return [
+    'payout-sandbox',
+    ...given('--scenarios', folder), // the setting, which has the same name
+    'matrix',
+    '--dialects',
+    named('dialect'),
+    '--scenarios',
+    named('scenario'),
+    ...given('--intent', flags.intent),
+    ...given('--expect', flags.expect),
+    ...given('--settings', flags.settings),
+    ...given('--patience', flags.patience),
+    ...given('--limit', flags.limit),
+    ...given('--fail-on', flags.failOn === 'error' ? undefined : flags.failOn),
+    ...flags.off.flatMap((off) => ['--off', off]),
+    ...SETTINGS.flatMap(({ name, flag }) => given(flag, settings[name])),
+    ...flags.env.flatMap((text) => ['--env', text]),
+    '--',
+    ...command,
+  ]
+    .map(quoted)
+    .join(' ');
+}
+
+/** Shows cells as they come, and on a terminal how many are left. */
+function display(rows: readonly Row[], environment: NodeJS.ProcessEnv) {
+  const isTerminal = process.stdout.isTTY;
+  const isColoured = isTerminal && !environment['NO_COLOR'];
+  let shown = 0;
+  const progress = (): void => {
+    if (isTerminal) process.stdout.write(`${shown} of ${rows.length} cells`);
+  };
+  const show = (lines: readonly string[]): void => {
+    if (isTerminal) process.stdout.write(CLEAR_LINE);
+    for (const line of lines) say(line);
+  };
+  return {
+    note(lines: readonly string[]): void {
+      show(lines);
+      progress();
+    },
+    cell(cell: Cell): void {
+      const isFirst = rows.find(({ kind }) => kind === cell.kind)?.name === cell.name;
+      shown += 1;
+      show([...(isFirst ? ['', `${cell.kind}s`] : []), ...cellLines(cell, rows, isColoured)]);
+      progress();
+    },
+    end(line: string): void {
+      show(['', line]);
+    },
+  };
+}
+
+/**
+ * `payout-sandbox matrix -- COMMAND`: runs a command once with every dialect and once with every scenario, each with a
+ * sandbox of its own.
+ *
+ * @param settingFlags the flags of the sandbox's own settings
+ * @returns the exit code: 1 when a cell failed, 2 for what cannot be used, also a command that fails anyway
+ */
+export async function matrixCommand(
+  command: readonly string[],
+  flags: MatrixFlags,
+  settingFlags: Flags,
+  environment: NodeJS.ProcessEnv,
+): Promise<number> {
+  if (command.length === 0) {
+    throw new SettingsError(
+      'matrix needs a command: payout-sandbox matrix --env PAYOUT_URL={url} --env PAYOUT_KEY={key} -- npm test',
+    );
+  }
+  const reports = flags.report.map((text) => reportOf(text, WRITERS));
+  const { settings: conduct, failOn } = conductOptions({ ...flags, report: [], require: [] });
+  const { expect, ...others } = conduct;
+  const workers = workersOf(flags.workers);
+  const limitMs = limitOf(flags.limit);
+  const settings = readSettings(
+    { port: '0', settlement: 'instant', logLevel: 'silent', ...JOURNAL, ...settingFlags },
+    { ...environment, PORT: '', SANDBOX_API_KEYS: '', SANDBOX_STATE: '', SANDBOX_STORE: '' }, // keys and worlds of its own
+  );
+  const stop = new AbortController();
+  const onSignal = (): void => stop.abort();
+  process.on('SIGINT', onSignal);
+  process.on('SIGTERM', onSignal);
+  try {
+    const rows = sandboxRows(namesIn(flags.dialects), namesIn(flags.scenarios), settings);
+    const client = huntedCommand(command, flags.env, environment);
+    const shown = display(rows, environment);
+    const cells = await runMatrix({
+      rows,
+      workers,
+      failOn,
+      limitMs,
+      expect: expect === undefined ? null : z.array(ExpectedPayout).parse(expect),
+      stop: stop.signal,
+      run: (row, limit) =>
+        runOnce(
+          row === null ? settings : { ...settings, scenario: row.scenario },
+          others,
+          client,
+          limit,
+          stop.signal,
+        ),
+      again: (row) => onceMore(row, command, flags, settingFlags),
+      onBaseline: (baseline) => shown.note(baselineLines(baseline)),
+      onCell: (cell) => shown.cell(cell),
+    });
+    shown.end(
+      countLine(cells) +
+        (stop.signal.aborted ? `; stopped before the other ${rows.length - cells.length}` : ''),
+    );
+    for (const { write, file } of reports) writeReport(write(cells), file, environment);
+    if (cells.some(hasFailed)) return EXIT_FAILED;
+    return stop.signal.aborted ? EXIT_STOPPED : EXIT_OK;
+  } catch (error) {
+    if (stop.signal.aborted) return EXIT_STOPPED;
+    if (error instanceof MatrixError) return complain(error.message);
+    const complaints = startComplaints(error, settings);
+    if (complaints === null) throw error;
+    return complain(...complaints);
+  } finally {
+    process.off('SIGINT', onSignal);
+    process.off('SIGTERM', onSignal);
+  }
+}

@@ -1,0 +1,69 @@
+import { pino } from 'pino';
+import { ControlClient } from '../../client/control-client.ts';
+import { sandboxAt } from '../../client/sandbox.ts';
+import type { ConductReports, RefereeSettingsInput } from '../../contract/conduct.ts';
+import type { Ending } from '../../hunt/goals.ts';
+import type { Client } from '../../hunt/world-runs.ts';
+import { evidenceOf } from '../../http/referee/evidence.ts';
+import { readUnlessDropped, type WorldLog } from '../../log/world-log.ts';
+import type { CommandRun } from '../../matrix/cells.ts';
+import { logOptions } from '../../platform/logging.ts';
+import { stopwatchMs, systemClock } from '../../platform/system-clock.ts';
+import type { Evidence } from '../../referee/case.ts';
+import { startServer } from '../../server.ts';
+import type { Settings } from '../../settings.ts';
+
+/** The key of a client that uses no other. */
+const KEY = 'sk_test_matrix';
+/** What is asked for, so that the evidence has every payout, whether or not the journal still knows it. */
+const ALL_PAYOUTS = { expect: [] };
+
+async function evidenceOfAll(worlds: WorldLog, wallNowMs: number): Promise<readonly Evidence[]> {
+  const all: Evidence[] = [];
+  for (const { world } of await worlds.list()) {
+    const journal = await world.journal.read();
+    const evidence = await readUnlessDropped(world, (state) =>
+      evidenceOf(state, journal, ALL_PAYOUTS, wallNowMs),
+    );
+    if (evidence !== null) all.push(evidence);
+  }
+  return all;
+}
+
+/**
+ * Runs a client once against a sandbox of its own, so that every world behaves alike, whichever keys the client uses.
+ *
+ * @param conduct what the referee is told
+ * @param limitMs a client that runs for longer is ended, and is stuck
+ */
+export async function runOnce(
+  settings: Settings,
+  conduct: RefereeSettingsInput,
+  client: Client,
+  limitMs: number,
+  stop: AbortSignal,
+): Promise<CommandRun> {
+  const wallClock = systemClock();
+  const server = await startServer(settings, wallClock, pino(logOptions(settings)));
+  try {
+    const sandbox = sandboxAt(
+      server,
+      () => KEY,
+      () => Promise.resolve(),
+    );
+    const admin = new ControlClient(server.url, server.adminToken);
+    await admin.put('/worlds/referee', conduct);
+    const signal = AbortSignal.any([AbortSignal.timeout(limitMs), stop]);
+    const aborted = new Promise<Ending>((resolve) => {
+      signal.addEventListener('abort', () => resolve({ kind: 'stuck', afterMs: limitMs }), { once: true });
+    });
+    const beganMs = stopwatchMs();
+    const ending = await Promise.race([aborted, client(sandbox.world(KEY), signal)]);
+    const durationMs = Math.round(stopwatchMs() - beganMs);
+    const reports = await admin.get<ConductReports>('/worlds/referee');
+    const worlds = await evidenceOfAll(server.worlds, wallClock.nowMs());
+    return { ending, durationMs, conduct: reports, worlds };
+  } finally {
+    await server.close();
+  }
+}

@@ -1,0 +1,96 @@
+import type { CheckReport, ConductReports, ExpectedPayout } from '../contract/conduct.ts';
+import type { Ending } from '../hunt/goals.ts';
+import type { Evidence } from '../referee/case.ts';
+import { foundChecks, isFailure, type FailOn } from '../referee/reports/summary.ts';
+import { moneyFaults } from './money-faults.ts';
+
+/** One run of the command against a sandbox of its own. */
+export interface CommandRun {
+  readonly ending: Ending;
+  readonly durationMs: number;
+  /** What the referee says of every world. */
+  readonly conduct: ConductReports;
+  /** What every world knows. */
+  readonly worlds: readonly Evidence[];
+}
+
+/** What the command is run with. */
+export interface Row {
+  readonly kind: 'dialect' | 'scenario';
+  readonly name: string;
+  /** Names it on the command line. */
+  readonly choices: string;
+}
+
+/** How a run ended, the gravest last. */
+export const VERDICTS = ['survives', 'tests fail', 'conduct', 'money', 'hangs'] as const;
+export type Verdict = (typeof VERDICTS)[number];
+
+/** A row with what came of it. */
+export interface Cell extends Row {
+  readonly verdict: Verdict;
+  /** Why it failed, line by line; for a cell that survives, what is worth knowing. */
+  readonly why: readonly string[];
+  readonly durationMs: number;
+  /** The command that runs this cell once more. */
+  readonly again: string;
+}
+
+/** What scenarios are judged by. */
+export interface Standard {
+  /** What is paid without failures. */
+  readonly expected: readonly ExpectedPayout[];
+  readonly failOn: FailOn;
+}
+
+/** The last lines of what a command wrote. */
+const MOST_LINES = 12;
+
+const failureLines = ({ ending }: CommandRun): readonly string[] => {
+  if (ending.kind !== 'failure') return [];
+  const { why, output = '' } = ending;
+  return output === '' ? [why] : [why, ...output.split('\n').slice(-MOST_LINES)];
+};
+
+/** The gravest finding of a check, as lines. */
+const findingLines = ({ id, findings }: CheckReport): readonly string[] => {
+  const { message, lines, instead } = findings[0]!;
+  return [`${id}: ${message}`, ...[...lines, `instead: ${instead}`].map((line) => `  ${line}`)];
+};
+
+const conductLines = ({ worlds }: ConductReports, failOn: FailOn): readonly string[] =>
+  worlds
+    .flatMap(foundChecks)
+    .filter((check) => isFailure(check, failOn))
+    .flatMap(findingLines);
+
+/**
+ * How a run ended. The exit code decides for a dialect. For a scenario it does not: a test that expects SUCCESS rightly
+ * fails when the service refuses everything, so the money and the referee decide.
+ */
+export function verdictOn(
+  { kind }: Pick<Row, 'kind'>,
+  run: CommandRun,
+  { expected, failOn }: Standard,
+): Pick<Cell, 'verdict' | 'why'> {
+  const { ending, conduct, worlds } = run;
+  if (ending.kind === 'stuck') {
+    return {
+      verdict: 'hangs',
+      why: [`it was ended, since it had not ended after ${seconds(ending.afterMs)}`],
+    };
+  }
+  if (kind === 'dialect') {
+    return { verdict: ending.kind === 'success' ? 'survives' : 'tests fail', why: failureLines(run) };
+  }
+  const faults = moneyFaults(worlds, expected, ending.kind === 'success');
+  const findings = conductLines(conduct, failOn);
+  if (faults.length > 0) return { verdict: 'money', why: [...faults, ...findings] };
+  if (findings.length > 0) return { verdict: 'conduct', why: findings };
+  return {
+    verdict: 'survives',
+    why: ending.kind === 'success' ? [] : ['its tests fail, the money is right'],
+  };
+}
+
+export const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;

@@ -1,0 +1,106 @@
+import type { ExpectedPayout } from '../contract/conduct.ts';
+import { failureText } from '../hunt/goals.ts';
+import type { FailOn } from '../referee/reports/summary.ts';
+import { verdictOn, type Cell, type CommandRun, type Row } from './cells.ts';
+import { MatrixError } from './dialect-rows.ts';
+import { paidInAll, paidInBoth } from './money-faults.ts';
+
+/** What a matrix is made with. */
+export interface MatrixParts<R extends Row> {
+  readonly rows: readonly R[];
+  /** Runs the command with a row; without one, as its service is known to be. @param limitMs what runs longer is ended */
+  readonly run: (row: R | null, limitMs: number) => Promise<CommandRun>;
+  /** The command that runs a cell once more. */
+  readonly again: (row: R) => string;
+  /** How many runs may be under way together. */
+  readonly workers: number;
+  readonly failOn: FailOn;
+  /** What is to be paid; null for what two runs without failures pay. */
+  readonly expect: readonly ExpectedPayout[] | null;
+  /** How long one run may take; null for a limit that depends on the baseline. */
+  readonly limitMs: number | null;
+  readonly onBaseline: (baseline: Baseline) => void;
+  /** Called with the cells in the order of the rows. */
+  readonly onCell: (cell: Cell) => void;
+  readonly stop: AbortSignal;
+}
+
+/** The command without any failure. */
+export interface Baseline {
+  readonly durationMs: number;
+  readonly requests: number;
+  readonly expected: readonly ExpectedPayout[];
+  /** Whether two runs paid different accounts, so that these cannot be compared. */
+  readonly isUnsteady: boolean;
+}
+
+const BASELINE_LIMIT_MS = 600_000;
+/** Retries and timeouts take longer than a run without failures. */
+const TIMES_AS_LONG = 5;
+const LONGER_BY_MS = 60_000;
+
+const requestsIn = ({ worlds }: CommandRun): number =>
+  worlds.reduce((sum, { requests, evicted }) => sum + requests.length + evicted, 0);
+
+/** @throws MatrixError for a command with which nothing can be compared */
+function checkBaseline(run: CommandRun): void {
+  const { ending } = run;
+  if (ending.kind !== 'success') {
+    const why = ending.kind === 'failure' ? failureText(ending) : 'it did not end';
+    throw new MatrixError(`the command fails before any dialect or scenario is tried: ${why}`);
+  }
+  if (requestsIn(run) === 0) {
+    throw new MatrixError(
+      'no request came to the sandbox: give the command its address and a key, such as --env PAYOUT_URL={url} --env PAYOUT_KEY={key}',
+    );
+  }
+}
+
+/** Runs the command as its service is known to be: twice where the money will be compared and nothing says what is paid. */
+async function baselineOf<R extends Row>({ rows, run, expect, limitMs }: MatrixParts<R>): Promise<Baseline> {
+  const calm = async (): Promise<CommandRun> => {
+    const done = await run(null, limitMs ?? BASELINE_LIMIT_MS);
+    checkBaseline(done);
+    return done;
+  };
+  const first = await calm();
+  const base = { durationMs: first.durationMs, requests: requestsIn(first), isUnsteady: false };
+  if (expect !== null) return { ...base, expected: expect };
+  const paid = paidInAll(first.worlds);
+  if (rows.every(({ kind }) => kind === 'dialect')) return { ...base, expected: paid };
+  const again = paidInAll((await calm()).worlds);
+  const expected = paidInBoth(paid, again);
+  const count = (table: readonly ExpectedPayout[]): number =>
+    table.reduce((sum, { times }) => sum + times, 0);
+  return { ...base, expected, isUnsteady: count(expected) < Math.max(count(paid), count(again)) };
+}
+
+/**
+ * Runs the command once as its service is known to be, and then once with every row.
+ *
+ * @returns the cells that were run, in the order of the rows
+ * @throws MatrixError when the command fails without any of the rows, or sends nothing
+ */
+export async function runMatrix<R extends Row>(parts: MatrixParts<R>): Promise<readonly Cell[]> {
+  const { rows, run, again, workers, failOn, onBaseline, onCell, stop } = parts;
+  const baseline = await baselineOf(parts);
+  if (stop.aborted) return [];
+  onBaseline(baseline);
+  const limitMs = parts.limitMs ?? baseline.durationMs * TIMES_AS_LONG + LONGER_BY_MS;
+  const waiting = [...rows.entries()];
+  const cells = new Map<number, Cell>();
+  let shown = 0;
+  const work = async (): Promise<void> => {
+    for (let next = waiting.shift(); next !== undefined && !stop.aborted; next = waiting.shift()) {
+      const [index, row] = next;
+      const done = await run(row, limitMs);
+      if (stop.aborted) return;
+      const verdict = verdictOn(row, done, { expected: baseline.expected, failOn });
+      const { kind, name, choices } = row;
+      cells.set(index, { kind, name, choices, ...verdict, durationMs: done.durationMs, again: again(row) });
+      for (; cells.has(shown); shown += 1) onCell(cells.get(shown)!);
+    }
+  };
+  await Promise.all(Array.from({ length: workers }, work));
+  return [...cells.entries()].toSorted(([a], [b]) => a - b).map(([, cell]) => cell);
+}

@@ -1,0 +1,50 @@
+import { counted } from '../referee/reports/summary.ts';
+import { seconds, VERDICTS, type Cell, type Row, type Verdict } from './cells.ts';
+import type { Baseline } from './matrix.ts';
+
+/** The matrix as lines for people. */
+
+const COLOURS: Readonly<Record<Verdict, number>> = {
+  survives: 32,
+  'tests fail': 31,
+  conduct: 31,
+  money: 31,
+  hangs: 31,
+};
+const VERDICT_WIDTH = Math.max(...VERDICTS.map(({ length }) => length));
+const INDENT = ' '.repeat(4);
+
+export const hasFailed = ({ verdict }: Cell): boolean => verdict !== 'survives';
+
+export function baselineLines({ durationMs, requests, expected, isUnsteady }: Baseline): readonly string[] {
+  const payouts = expected.reduce((sum, { times }) => sum + times, 0);
+  const first = `baseline: ${counted(requests, 'request')}, ${counted(payouts, 'payout')} expected, ${seconds(durationMs)}`;
+  if (!isUnsteady) return [first];
+  return [first, 'two baseline runs did not pay the same: only what both paid is compared'];
+}
+
+/**
+ * A cell: one line, and below a failing one the reason and the command that runs it once more.
+ *
+ * @param rows all rows of the table, whose names share a column
+ * @param isColoured only for a terminal
+ */
+export function cellLines(cell: Cell, rows: readonly Row[], isColoured: boolean): readonly string[] {
+  const { name, verdict, why, durationMs, again } = cell;
+  const width = Math.max(...rows.map((row) => row.name.length));
+  const word = verdict.padEnd(VERDICT_WIDTH);
+  const shown = isColoured ? `\u001B[${COLOURS[verdict]}m${word}\u001B[0m` : word;
+  const line = `${name.padEnd(width)}  ${shown}  ${seconds(durationMs).padStart(7)}`;
+  if (!hasFailed(cell)) return [why.length === 0 ? line : `${line}  ${why[0]}`];
+  return [line, ...why.map((text) => INDENT + text), `${INDENT}once more: ${again}`];
+}
+
+/** `57 cells: 54 survive, 2 tests fail, 1 money` */
+export function countLine(cells: readonly Cell[]): string {
+  const counts = VERDICTS.map(
+    (verdict) => [verdict, cells.filter((cell) => cell.verdict === verdict).length] as const,
+  )
+    .filter(([, count]) => count > 0)
+    .map(([verdict, count]) => `${count} ${verdict === 'survives' && count !== 1 ? 'survive' : verdict}`);
+  return `${counted(cells.length, 'cell')}: ${counts.join(', ')}`;
+}
