@@ -1,7 +1,7 @@
 import type { ExpectedPayout } from '../contract/conduct.ts';
 import { failureText } from '../hunt/goals.ts';
 import type { FailOn } from '../referee/reports/summary.ts';
-import { verdictOn, type Cell, type CommandRun, type Row } from './cells.ts';
+import { seconds, verdictOn, type Cell, type CommandRun, type Row } from './cells.ts';
 import { MatrixError } from './dialect-rows.ts';
 import { paidInAll, paidInBoth } from './money-faults.ts';
 
@@ -46,7 +46,8 @@ const requestsIn = ({ worlds }: CommandRun): number =>
 function checkBaseline(run: CommandRun): void {
   const { ending } = run;
   if (ending.kind !== 'success') {
-    const why = ending.kind === 'failure' ? failureText(ending) : 'it did not end';
+    const why =
+      ending.kind === 'failure' ? failureText(ending) : `it had not ended after ${seconds(ending.afterMs)}`;
     throw new MatrixError(`the command fails before any dialect or scenario is tried: ${why}`);
   }
   if (requestsIn(run) === 0) {

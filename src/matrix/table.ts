@@ -36,15 +36,23 @@ export function cellLines(cell: Cell, rows: readonly Row[], isColoured: boolean)
   const shown = isColoured ? `\u001B[${COLOURS[verdict]}m${word}\u001B[0m` : word;
   const line = `${name.padEnd(width)}  ${shown}  ${seconds(durationMs).padStart(7)}`;
   if (!hasFailed(cell)) return [why.length === 0 ? line : `${line}  ${why[0]}`];
-  return [line, ...why.map((text) => INDENT + text), `${INDENT}once more: ${again}`];
+  return [line, ...why.map((text) => (INDENT + text).trimEnd()), `${INDENT}once more: ${again}`];
 }
 
-/** `57 cells: 54 survive, 2 tests fail, 1 money` */
+const COUNTED: Readonly<Record<Verdict, string>> = {
+  survives: 'survive',
+  'tests fail': 'with failing tests',
+  conduct: 'with bad conduct',
+  money: 'with wrong money',
+  hangs: 'hang',
+};
+
+/** `57 cells: 54 survive, 2 with failing tests, 1 with wrong money` */
 export function countLine(cells: readonly Cell[]): string {
   const counts = VERDICTS.map(
     (verdict) => [verdict, cells.filter((cell) => cell.verdict === verdict).length] as const,
   )
     .filter(([, count]) => count > 0)
-    .map(([verdict, count]) => `${count} ${verdict === 'survives' && count !== 1 ? 'survive' : verdict}`);
+    .map(([verdict, count]) => `${count} ${COUNTED[verdict]}`);
   return `${counted(cells.length, 'cell')}: ${counts.join(', ')}`;
 }

@@ -101,12 +101,20 @@ export function reportOf<W>(text: string, writers: Readonly<Record<string, W>>):
   throw new SettingsError(`--report ${format} needs a file: --report ${format}=FILE`);
 }
 
-/** Writes a report. */
+/** Writes a report. @throws SettingsError for a file that cannot be written */
 export function writeReport(text: string, file: string | null, environment: NodeJS.ProcessEnv): void {
-  if (file === null) process.stdout.write(text);
-  else if (file === environment['GITHUB_STEP_SUMMARY'])
-    appendFileSync(file, text); // others write there too
-  else writeFileSync(file, text);
+  if (file === null) {
+    process.stdout.write(text);
+    return;
+  }
+  try {
+    if (file === environment['GITHUB_STEP_SUMMARY'])
+      appendFileSync(file, text); // others write there too
+    else writeFileSync(file, text);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new SettingsError(`--report: ${file} cannot be written (${code})`, { cause: error });
+  }
 }
 
 /** @throws SettingsError for a flag that cannot be used */

@@ -1,0 +1,144 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished, test } from 'vitest';
+import { MAIN, Program, runInProcess, runProgram, type Ended } from '../support/program.ts';
+import { isLong } from '../support/size.ts';
+
+const PAGE = readFileSync(new URL('../../docs/matrix.md', import.meta.url), 'utf8');
+const EXAMPLES = fileURLToPath(new URL('../../docs/examples/', import.meta.url));
+
+/** The first block of docs/matrix.md in a language. */
+const blockOf = (language: string): string =>
+  [...PAGE.matchAll(/^```(\w*)\n(.*?)\n```$/gms)].find(([, name]) => name === language)![2]!;
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), 'matrix-'));
+  onTestFinished(() => rmSync(path, { recursive: true }));
+  return path;
+}
+
+/** Runs a command line that begins with payout-sandbox, as it is pasted into a shell. */
+const paste = (line: string, inFolder = EXAMPLES): Promise<Ended> => {
+  const shell = line.replace(/^payout-sandbox/, `"${process.execPath}" "${MAIN}"`);
+  return new Program('sh', ['-c', shell], {}, inFolder).ended;
+};
+
+const withoutTimes = (text: string): string => text.replaceAll(/ +[\d.]+ s\b/g, ' N s').trimEnd();
+const againIn = (text: string): readonly string[] =>
+  [...text.matchAll(/once more: (.*)/g)].map(([, line]) => line!);
+
+test(
+  'the run of docs/matrix.md shows what the page says, and writes reports',
+  { timeout: 60_000 },
+  async () => {
+    const [markdown, junit] = [join(folder(), 'matrix.md'), join(folder(), 'matrix.xml')];
+    const reports = ` matrix --report markdown=${markdown} --report junit=${junit}`;
+    const { code, stdout, stderr } = await paste(blockOf('sh').replace(' matrix', reports));
+    expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
+    expect(withoutTimes(stdout)).toBe(withoutTimes(blockOf('')));
+    const text = readFileSync(markdown, 'utf8');
+    expect(text).toContain('| strict | ❌ tests fail |');
+    expect(text).toContain('| errors.body=message | ✅ survives |');
+    expect(text).toContain(againIn(stdout)[0]);
+    expect(readFileSync(junit, 'utf8')).toContain('<testsuites name="payout matrix" tests="5" failures="3"');
+  },
+);
+
+const AGAIN = againIn(blockOf(''));
+
+test.each(isLong ? AGAIN : AGAIN.slice(-1))(
+  'the command below a failing cell repeats it: %s',
+  async (line) => {
+    const { code, stdout } = await paste(line);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringMatching(/^1 cell: 1 with /m) });
+    expect(againIn(stdout)).toEqual([line]);
+  },
+);
+
+test.runIf(isLong)('after the cure of docs/matrix.md, the cell survives', async () => {
+  const cured = folder();
+  const [before, after] = blockOf('diff')
+    .split('\n')
+    .map((line) => line.slice(1));
+  const source = readFileSync(join(EXAMPLES, 'salary-checks.mjs'), 'utf8');
+  expect(source).toContain(before);
+  writeFileSync(join(cured, 'salary-checks.mjs'), source.replace(before!, after!));
+  writeFileSync(join(cured, 'payout-client.mjs'), readFileSync(join(EXAMPLES, 'payout-client.mjs')));
+  expect(await paste(AGAIN.at(-1)!, cured)).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('1 cell: 1 survive'),
+  });
+});
+
+const ASK = `fetch(process.env.U + '/client/fetchbalance', { headers: { authorization: 'Bearer ' + process.env.K } })
+  .then((answer) => answer.ok ? undefined : setInterval(() => undefined, 1000))`;
+
+/** It takes as long as the command may take. */
+test.runIf(isLong)(
+  'a command that does not end is ended, with all that it has started',
+  { timeout: 30_000 },
+  async () => {
+    const sleep = 'sleep 4712';
+    const file = join(folder(), 'refused.yaml');
+    writeFileSync(
+      file,
+      'rules: [{ name: refused, match: { route: balance }, effect: { respond: { status: 500 } } }]',
+    );
+    const flags = [
+      '--dialects',
+      'none',
+      '--scenarios',
+      file,
+      '--limit',
+      '3s',
+      '--env',
+      'U={url}',
+      '--env',
+      'K={key}',
+    ];
+    const command = ['sh', '-c', `${sleep} & exec "$0" "$@"`, process.execPath, '-e', ASK];
+    const { code, stdout } = await runProgram(['matrix', ...flags, '--', ...command]);
+    expect({ code, stdout }).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(
+        /^refused +hangs .*\n +it was ended, since it had not ended after 3\.0 s\n/m,
+      ),
+    });
+    expect(spawnSync('pgrep', ['-fx', sleep], { encoding: 'utf8' }).stdout).toBe('');
+  },
+);
+
+test.each([
+  [[], 'matrix needs a command: payout-sandbox matrix'],
+  [['--dialects', 'stict', '--', 'true'], '--dialects: there is no stict (did you mean strict?)'],
+  [['--scenarios', 'slow-bnk', '--', 'true'], 'there is no scenario slow-bnk (did you mean slow-bank?)'],
+  [['--scenarios', './none.yaml', '--', 'true'], 'none.yaml cannot be read'],
+  [['--dialects', 'none', '--scenarios', 'none', '--', 'true'], 'there is nothing to run'],
+  [['--workers', '0', '--', 'true'], '--workers must be a whole number from 1 to 64, not 0'],
+  [['--limit', 'long', '--', 'true'], '--limit must be a duration such as 30s or 5m, not long'],
+  [['--report', 'html=x', '--', 'true'], '--report must be one of markdown, junit, json, not html'],
+  [['--report', 'json=/no/such/x', '--', 'true'], '--report: /no/such/x cannot be written (ENOENT)'],
+  [['--port', '3000', '--', 'true'], "unknown option '--port'"],
+])('matrix %j ends with 2 and says what is wrong', async (args, message) => {
+  const { code, stderr } = await runInProcess(['matrix', ...args]);
+  expect([code, stderr.trimEnd().split('\n').length]).toEqual([2, 1]);
+  expect(stderr).toContain(message);
+});
+
+test.each([
+  [['/no/such/program'], '/no/such/program cannot be run (ENOENT)'],
+  [
+    ['sh', '-c', 'echo no key; exit 3'],
+    'fails before any dialect or scenario is tried: exit code 3, and it wrote: no key',
+  ],
+])('matrix ends with 2 when its command fails anyway: %j', async (command, message) => {
+  const { code, stdout, stderr } = await runProgram(['matrix', '--', ...command]);
+  expect({ code, stdout, stderr: stderr.trimEnd().split('\n') }).toEqual({
+    code: 2,
+    stdout: '',
+    stderr: [expect.stringContaining(message)],
+  });
+});

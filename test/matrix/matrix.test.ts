@@ -1,0 +1,194 @@
+import { expect, test } from 'vitest';
+import type { RefereeSettings } from '../../src/contract/conduct.ts';
+import { DEFAULT_DIALECT } from '../../src/contract/dialect.ts';
+import type { Ending } from '../../src/hunt/goals.ts';
+import { startSandbox, type ScenarioInput, type World } from '../../src/index.ts';
+import type { Cell, CommandRun, Row } from '../../src/matrix/cells.ts';
+import { dialectRows, MatrixError } from '../../src/matrix/dialect-rows.ts';
+import { runMatrix, type Baseline, type MatrixParts } from '../../src/matrix/matrix.ts';
+import { judge } from '../../src/referee/judge.ts';
+import { reportsOf } from '../../src/referee/reports/summary.ts';
+import { shippedDialects } from '../../src/scenario/scenario-file.ts';
+import { CORRECT } from '../referee/clients/correct.ts';
+import { FAULTY } from '../referee/clients/faulty.ts';
+import { order, PayoutApi } from '../referee/clients/payout-api.ts';
+import { isLong } from '../support/size.ts';
+import { START } from '../support/ways-in.ts';
+
+interface WorldRow extends Row {
+  /** Prepares the world of the row. */
+  readonly use: (world: World) => Promise<unknown>;
+}
+
+const scenario = (name: string, scenario: ScenarioInput | string = name): WorldRow => ({
+  kind: 'scenario',
+  name,
+  choices: name,
+  use: (world) => world.use(scenario),
+});
+
+type Client = (api: PayoutApi) => Promise<Ending | void>;
+type Options = Partial<Omit<MatrixParts<WorldRow>, 'rows' | 'run'>> & { readonly conduct?: RefereeSettings };
+
+/** Runs a client of this process, each time in a world of its own. It succeeds unless it says otherwise. */
+async function matrixOf(
+  rows: readonly WorldRow[],
+  client: Client,
+  { conduct = {}, ...options }: Options = {},
+) {
+  await using sandbox = await startSandbox({ clock: START, rateLimit: 'off', settlement: 'instant' });
+  const shown: Cell[] = [];
+  let baseline: Baseline | undefined;
+  const run = async (row: WorldRow | null): Promise<CommandRun> => {
+    const world = sandbox.world();
+    await row?.use(world);
+    let ending: Ending = { kind: 'success' };
+    await PayoutApi.run(world, async (api) => void (ending = (await client(api)) ?? ending));
+    const [requests, payouts, entries] = await Promise.all([
+      world.requests(),
+      world.transactions(),
+      world.entries(),
+    ]);
+    const evidence = { requests, evicted: 0, ledger: { payouts, entries }, wall_now: null };
+    return {
+      ending,
+      durationMs: 10,
+      conduct: reportsOf([judge('world', evidence, conduct)]),
+      worlds: [evidence],
+    };
+  };
+  const cells = await runMatrix<WorldRow>({
+    rows,
+    run,
+    workers: 4,
+    again: ({ choices }) => `again ${choices}`,
+    failOn: 'error',
+    expect: null,
+    limitMs: null,
+    stop: new AbortController().signal,
+    onBaseline: (known) => (baseline = known),
+    onCell: (cell) => shown.push(cell),
+    ...options,
+  });
+  expect(shown).toEqual(cells);
+  return { cells, baseline: baseline! };
+}
+
+const ORDERS: RefereeSettings = { intent: { client_ref_id: '^(order-\\d+)' } };
+/** Rows in which the money and the referee decide, since the clients of the referee's tests have no exit code. */
+const DIALECTS = dialectRows(isLong ? ['one-row', 'pairwise'] : ['one-row'], {
+  base: DEFAULT_DIALECT,
+  presets: shippedDialects(),
+  seed: '1',
+})
+  .filter((_, index) => isLong || index % 10 === 4)
+  .map(({ name, dialect }) => scenario(name, { dialect }));
+
+test.each(isLong ? CORRECT : CORRECT.slice(0, 3))(
+  'a client that $name survives every dialect',
+  { timeout: 120_000 },
+  async ({ run }) => {
+    const { cells } = await matrixOf(DIALECTS, run, { conduct: ORDERS });
+    expect(cells.filter(({ verdict }) => verdict !== 'survives')).toEqual([]);
+    expect(cells.map(({ name }) => name)).toEqual(DIALECTS.map(({ name }) => name));
+  },
+);
+
+const ERRORS = FAULTY.filter(({ severity, scenario, rule }) => severity === 'error' && (scenario ?? rule));
+
+test.each(isLong ? ERRORS : ERRORS.slice(0, 3))(
+  'a client that loses money does not survive the scenario that shows it: $habit',
+  async ({ run, settings = {}, scenario: name, rule }) => {
+    const { expect: _, ...conduct } = settings as RefereeSettings;
+    const row = scenario('shows it', name);
+    const use = async (world: World): Promise<void> => {
+      if (name !== undefined) await world.use(name);
+      if (rule !== undefined) await world.rule(rule);
+    };
+    const { cells } = await matrixOf([{ ...row, use }], run, { conduct });
+    expect(cells).toMatchObject([{ verdict: expect.stringMatching(/^(?:conduct|money)$/) }]);
+  },
+);
+
+const SUCCESS: Ending = { kind: 'success' };
+const FAILED: Ending = { kind: 'failure', why: 'exit code 1', output: 'no payout' };
+const dialect: WorldRow = { ...scenario('terse', { dialect: 'terse' }), kind: 'dialect' };
+const isTerse = async (api: PayoutApi): Promise<boolean> =>
+  ((await api.world.scenario()).document as ScenarioInput).dialect === 'terse';
+
+test('the exit code decides for a dialect, and not for a scenario', async () => {
+  const client: Client = async (api) => {
+    await api.initiate(order(1));
+    return (await isTerse(api)) ? FAILED : SUCCESS;
+  };
+  const { cells } = await matrixOf([dialect, scenario('terse', { dialect: 'terse' })], client);
+  expect(cells).toMatchObject([
+    { kind: 'dialect', verdict: 'tests fail', why: ['exit code 1', 'no payout'], again: 'again terse' },
+    { kind: 'scenario', verdict: 'survives' },
+  ]);
+});
+
+test('a client that takes a refused payout for paid loses it; one that fails, or was told so, does not', async () => {
+  const lost: ScenarioInput = {
+    rules: [{ name: 'lost', effect: { fault: 'connection-reset', commit: false } }],
+  };
+  const refused: ScenarioInput = { wallet: { opening_balance: 1 } };
+  const rows = [scenario('lost', lost), scenario('refused', refused)];
+  const send: Client = async (api) => void (await api.initiate(order(1)));
+  expect((await matrixOf(rows, send)).cells).toMatchObject([
+    { verdict: 'money', why: ['the command ends with success, but 000123451001 was not paid ₹101.00'] },
+    { verdict: 'survives' },
+  ]);
+  const sendOrFail: Client = async (api) => ((await api.initiate(order(1))).http === 200 ? SUCCESS : FAILED);
+  expect((await matrixOf(rows, sendOrFail)).cells.map(({ verdict }) => verdict)).toEqual([
+    'survives',
+    'survives',
+  ]);
+});
+
+test('a payout that is made twice is wrong money, whatever the exit code says', async () => {
+  const client: Client = async (api) => {
+    const { http } = await api.initiate(order(1));
+    if (http !== 0) return SUCCESS;
+    await api.initiate({ ...order(1), client_ref_id: 'again' });
+    return FAILED;
+  };
+  const { cells } = await matrixOf([scenario('reset-after-commit')], client);
+  expect(cells).toMatchObject([
+    { verdict: 'money', why: ['000123451001 was paid ₹101.00 twice, and once was expected'] },
+  ]);
+});
+
+test('a run that takes too long hangs', async () => {
+  const client: Client = async (api) => {
+    await api.initiate(order(1));
+    return (await isTerse(api)) ? { kind: 'stuck', afterMs: 1500 } : SUCCESS;
+  };
+  expect((await matrixOf([dialect], client)).cells).toMatchObject([
+    { verdict: 'hangs', why: ['it was ended, since it had not ended after 1.5 s'] },
+  ]);
+});
+
+test('accounts that differ from run to run are not compared, and the baseline says so', async () => {
+  let runs = 0;
+  const client: Client = async (api) => {
+    runs += 1;
+    await api.initiate(order(1));
+    await api.initiate(order(100 + runs));
+  };
+  const { cells, baseline } = await matrixOf([scenario('happy-fast')], client);
+  expect(baseline).toMatchObject({ requests: 2, isUnsteady: true, expected: [{ account: '000123451001' }] });
+  expect(cells).toMatchObject([{ verdict: 'survives' }]);
+});
+
+test.each<[string, Client, string]>([
+  ['fails', async (api) => (await api.initiate(order(1)), FAILED), 'exit code 1, and it wrote: no payout'],
+  ['sends nothing', () => Promise.resolve(), 'no request came to the sandbox'],
+  ['does not end', () => Promise.resolve({ kind: 'stuck', afterMs: 500 }), 'it had not ended after 0.5 s'],
+])('a client that %s without any failure cannot be compared', async (_what, client, message) => {
+  const error: unknown = await matrixOf([scenario('happy-fast')], client).catch(
+    (failure: unknown) => failure,
+  );
+  expect(error).toBeInstanceOf(MatrixError);
+  expect((error as Error).message).toContain(message);
+});
