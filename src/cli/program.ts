@@ -7,31 +7,10 @@ import type { JudgeFlags } from './referee/judge-command.ts';
 import type { MatrixFlags } from './matrix/matrix-command.ts';
 import type { ProbeFlags } from './probe-command.ts';
 import type { RuleFromFlags } from './rule-from.ts';
+import { EXAMPLES, EXIT_CODES, SERVE_EXAMPLES } from './help-texts.ts';
 import { complain, EXIT_OK, say } from './output.ts';
 import { packageVersion } from '../package-files.ts';
 import { suggestion } from '../contract/suggestion.ts';
-
-const SERVE_EXAMPLES = `
-Examples:
-  $ payout-sandbox                                    every key that begins with sk_test_ is a world of its own
-  $ payout-sandbox --port 0 --settlement instant      a free port, payouts that settle at the next request
-  $ payout-sandbox --scenario timeout-after-commit    one of the scenarios that come with it
-  $ payout-sandbox --scenario ./my.yaml               a scenario of your own`;
-
-const EXIT_CODES = `
-Exit codes: 0 stopped by a signal, or done; 1 a scenario file is not valid (validate), nothing is ready there
-(health), a client misbehaved (referee, examine, hunt, matrix), or a service could not be probed (probe); 2 a flag,
-setting, scenario or address cannot be used.`;
-
-const EXAMPLES = `${SERVE_EXAMPLES}
-  $ payout-sandbox scenarios                          what there is to choose from
-  $ payout-sandbox validate ./scenarios/*.yaml        check scenario files before a test run
-  $ payout-sandbox validate my.yaml --explain pay.json    which rule would this request take, and why no other?
-  $ payout-sandbox health --wait 30s && npm test      as soon as it is ready
-  $ payout-sandbox referee --env PAYOUT_URL={url} -- npm test    how does the client behave?
-  $ payout-sandbox hunt --env PAYOUT_URL={url} -- npm run pay-once    which failures make it pay twice?
-  $ payout-sandbox matrix --env PAYOUT_URL={url} -- npm test     does it survive other services, and bad days?
-${EXIT_CODES}`;
 
 const INTENT = 'a field that is unique for each intended payout, or FIELD=PATTERN with a group';
 const EXPECT = 'the payouts that should end up paid: CSV or JSON with account, amount, times';
@@ -59,6 +38,7 @@ const WORLD_SETTINGS: readonly SettingName[] = [
 /** Those of a matrix, whose own flag --scenarios says which are run. */
 const MATRIX_SETTINGS: readonly SettingName[] = [
   ...WORLD_SETTINGS.filter((name) => name !== 'scenarios'),
+  'dialect',
   'rateLimit',
 ];
 

@@ -66,7 +66,6 @@ test.runIf(isLong)('after the cure of docs/matrix.md, the cell survives', async 
   const source = readFileSync(join(EXAMPLES, 'salary-checks.mjs'), 'utf8');
   expect(source).toContain(before);
   writeFileSync(join(cured, 'salary-checks.mjs'), source.replace(before!, after!));
-  writeFileSync(join(cured, 'payout-client.mjs'), readFileSync(join(EXAMPLES, 'payout-client.mjs')));
   expect(await paste(AGAIN.at(-1)!, cured)).toMatchObject({
     code: 0,
     stdout: expect.stringContaining('1 cell: 1 survive'),

@@ -4,7 +4,8 @@ import type { Row } from '../../matrix/cells.ts';
 import { isScenarioFile, nameOf, shippedDialects } from '../../scenario/scenario-file.ts';
 import { ScenarioLibrary } from '../../scenario/scenario-library.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
-import { scenarioSettings, type Settings } from '../../settings.ts';
+import { scenarioSettings } from '../../scenario/scenario-settings.ts';
+import type { Settings } from '../../settings.ts';
 
 /** A row with the scenario of its sandbox. */
 export interface SandboxRow extends Row {

@@ -1,0 +1,23 @@
+/** What --help prints below the flags. */
+
+export const SERVE_EXAMPLES = `
+Examples:
+  $ payout-sandbox                                    every key that begins with sk_test_ is a world of its own
+  $ payout-sandbox --port 0 --settlement instant      a free port, payouts that settle at the next request
+  $ payout-sandbox --scenario timeout-after-commit    one of the scenarios that come with it
+  $ payout-sandbox --scenario ./my.yaml               a scenario of your own`;
+
+export const EXIT_CODES = `
+Exit codes: 0 stopped by a signal, or done; 1 a scenario file is not valid (validate), nothing is ready there
+(health), a client misbehaved (referee, examine, hunt, matrix), or a service could not be probed (probe); 2 a flag,
+setting, scenario or address cannot be used.`;
+
+export const EXAMPLES = `${SERVE_EXAMPLES}
+  $ payout-sandbox scenarios                          what there is to choose from
+  $ payout-sandbox validate ./scenarios/*.yaml        check scenario files before a test run
+  $ payout-sandbox validate my.yaml --explain pay.json    which rule would this request take, and why no other?
+  $ payout-sandbox health --wait 30s && npm test      as soon as it is ready
+  $ payout-sandbox referee --env PAYOUT_URL={url} -- npm test    how does the client behave?
+  $ payout-sandbox hunt --env PAYOUT_URL={url} -- npm run pay-once    which failures make it pay twice?
+  $ payout-sandbox matrix --env PAYOUT_URL={url} -- npm test     does it survive other services, and bad days?
+${EXIT_CODES}`;
