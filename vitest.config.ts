@@ -26,7 +26,7 @@ const isLong = process.env['TESTS'] === 'long';
 
 export default defineConfig({
   test: {
-    testTimeout: 30_000, // a slow machine is no failure
+    testTimeout: isLong ? 300_000 : 30_000, // a slow machine is no failure
     hookTimeout: 30_000,
     sequence: { shuffle: true },
     maxWorkers: '100%', // the default leaves one core idle, which is half of a machine with two

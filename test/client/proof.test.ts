@@ -107,8 +107,9 @@ test('pay makes a payout as a client does, and fills in what is not given', asyn
 test('pay gives each payout without a reference one of its own, also after those of another connection', async () => {
   const { client } = await sandboxFor();
   const { world } = client('sk_test_shared');
-  const answers = await Promise.all([world.pay(), world.pay(), world.pay({ client_ref_id: 'mine' })]);
-  expect(answers.map(({ client_ref_id: reference }) => reference)).toEqual(['payout-1', 'payout-2', 'mine']);
+  const answers = await Promise.all([world.pay(), world.pay()]);
+  expect(answers.map(({ client_ref_id: reference }) => reference)).toEqual(['payout-1', 'payout-2']);
+  await world.pay({ client_ref_id: 'mine' });
   const again = await client('sk_test_shared').world.pay();
   expect(again).toMatchObject({ client_ref_id: 'payout-4', status: 200 });
   expect(again.headers.has('idempotent-replayed')).toBe(false);
