@@ -1,15 +1,13 @@
 import { hash, timingSafeEqual } from 'node:crypto';
-import rateLimitPlugin from '@fastify/rate-limit';
-import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
-import { durationText } from '../contract/duration.ts';
+import type { FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
 import { Refusal } from '../contract/errors.ts';
 import { suggestion } from '../contract/suggestion.ts';
 import type { WallClock } from '../log/wall-clock.ts';
 import type { WorldLog } from '../log/world-log.ts';
 import { worldIdOf } from '../payout/identity.ts';
 import type { ScenarioLibrary } from '../scenario/scenario-library.ts';
-import type { RateLimit } from '../contract/snapshot-lines.ts';
 import { journalRequest } from './exchange-record.ts';
+import type { LimitStore, RateLimiter } from './limits/rate-limit.ts';
 import { invalidRequest } from './route-schemas.ts';
 
 /** The prefix of every key that is accepted when no list of keys is set. */
@@ -68,12 +66,6 @@ export const adminOnly =
     throw unauthorized(`This is not the admin token: send ${ADMIN_HEADER}`);
   };
 
-/** Where the counters are that several servers share. */
-export interface LimitStore {
-  /** With the interface of ioredis. */
-  readonly client: unknown;
-}
-
 export interface AdmissionOptions {
   readonly log: WorldLog;
   readonly scenarios: ScenarioLibrary;
@@ -91,78 +83,32 @@ const needsNoKey = ({ routeOptions, dialect, headers }: FastifyRequest): boolean
   dialect.status.without_key === 'answered';
 
 /**
- * A hook that finds the world of a request by its key, and its scenario by the header X-Sandbox-Scenario or else its world.
- * It throws Refusal UNAUTHORIZED or INVALID_REQUEST. From then on the request is in the journal of its world.
+ * A hook that finds the world of a request by its key, and its scenario by the header X-Sandbox-Scenario or else its world. From
+ * then on the request is in the journal of its world. It counts against the rate limit of the server while a store is asked what is new in the world.
+ * It throws Refusal UNAUTHORIZED, INVALID_REQUEST or RATE_LIMITED.
  */
 export const admission =
-  ({ log, scenarios, keyOf, defaultKey, wallClock }: AdmissionOptions): onRequestAsyncHookHandler =>
+  (
+    { log, scenarios, keyOf, defaultKey, wallClock }: AdmissionOptions,
+    limiter: RateLimiter,
+  ): onRequestAsyncHookHandler =>
   async (request, reply) => {
     const { 'x-sandbox-scenario': wanted, authorization } = request.headers;
     const chosen = typeof wanted === 'string' ? scenarios.get(wanted) : undefined;
     if (chosen !== undefined) request.dialect = chosen.dialect; // a key that is refused is refused in it
     const worldId = worldIdOf(needsNoKey(request) ? defaultKey : keyOf(authorization));
+    const isUnknown = wanted !== undefined && chosen === undefined;
+    const known = isUnknown ? undefined : log.known(worldId);
+    if (known !== undefined) {
+      const { generation, index } = known;
+      limiter.count(request, { worldId, generation, scenario: chosen ?? index.base });
+    }
     const world = await log.use(worldId, true);
     journalRequest(reply, world, wallClock.nowMs());
     if (chosen !== undefined) request.chosenScenario = chosen;
     request.scenario = chosen ?? world.latest.index.base;
     request.dialect = request.scenario.dialect;
-    if (wanted === undefined || chosen !== undefined) return;
+    if (!isUnknown) return limiter.check(request);
     const message = `X-Sandbox-Scenario must be one of ${scenarios.names.join(', ')}${suggestion(String(wanted), scenarios.names)}`;
     throw invalidRequest([{ field: 'X-Sandbox-Scenario', message }]);
   };
-
-/** The limit of a request that is not free of it. */
-const limitOf = ({ scenario }: FastifyRequest): RateLimit => scenario.rateLimit as RateLimit;
-
-function refusal(request: FastifyRequest, ttlMs: number): Refusal {
-  const { max, windowMs } = limitOf(request);
-  const { routes, retry_after } = request.dialect.rate_limit;
-  const per = durationText(windowMs);
-  return new Refusal('RATE_LIMITED', {
-    message:
-      `Too many requests: this sandbox takes ${max} ${routes === 'all' ? 'requests' : 'initiates'} per ${per} ` +
-      `for each key. SANDBOX_RATE_LIMIT or --rate-limit changes that (${max * 10}/${per}, or off)`,
-    headers: retry_after === 'absent' ? {} : { 'retry-after': String(Math.ceil(ttlMs / 1000)) },
-    limit: 'SANDBOX_RATE_LIMIT',
-  });
-}
-
-const NO_HEADERS = { 'x-ratelimit-limit': false, 'x-ratelimit-remaining': false, 'x-ratelimit-reset': false };
-
-/** True for a request that the limit does not hold for: a scenario may have its own, which counts in its world. */
-const isFree = ({ scenario, routeOptions }: FastifyRequest): boolean =>
-  scenario.hasOwnRateLimit ||
-  scenario.rateLimit === 'off' ||
-  (scenario.dialect.rate_limit.routes === 'initiate' && routeOptions.config.name !== 'initiate');
-
-/**
- * The server's rate limit of each key, in wall time, which protects it: a hook that refuses a request past it with RATE_LIMITED. Its counters are as many
- * as there may be worlds. The interface shows no rate limit headers, so only Retry-After is sent.
- */
-export async function limitRates(
-  app: FastifyInstance,
-  maxWorlds: number,
-  store: LimitStore | undefined,
-): Promise<(request: FastifyRequest, reply: FastifyReply) => Promise<void>> {
-  await app.register(rateLimitPlugin, {
-    global: false,
-    allowList: isFree,
-    max: (request: FastifyRequest) => limitOf(request).max,
-    timeWindow: (request: FastifyRequest) => limitOf(request).windowMs,
-    cache: maxWorlds,
-    ...(store && { redis: store.client, nameSpace: 'payout-sandbox:1:limit:' }),
-    keyGenerator: ({ world, scenario }) => `${world.id} ${world.latest.generation} ${scenario.name}`, // a reset begins anew
-    errorResponseBuilder: (request, { ttl }) => refusal(request, ttl), // what it returns is thrown
-    addHeadersOnExceeding: NO_HEADERS,
-    addHeaders: { ...NO_HEADERS, 'retry-after': false }, // the refusal has it, where the dialect does
-  });
-  const count = app.rateLimit();
-  return async (request, reply) => {
-    try {
-      await count.call(app, request, reply);
-    } catch (error) {
-      if (store === undefined || error instanceof Refusal) throw error;
-      throw new Refusal('STORE_UNAVAILABLE', { headers: { 'retry-after': '1' } });
-    }
-  };
-}

@@ -1,3 +1,4 @@
+import type { WorldState } from '../world/state.ts';
 import { MemoryWorld, type WorldParts } from './memory-world.ts';
 import { Totals, type TotalLimits } from './totals.ts';
 import type { Draft, DropReason, WorldLog, WorldRow } from './world-log.ts';
@@ -48,6 +49,10 @@ export class MemoryLog implements WorldLog {
     this.#worlds.set(worldId, world);
     if (this.#cancelSweep === null) this.#scheduleSweep();
     return world;
+  }
+
+  known(worldId: string): Readonly<WorldState> | undefined {
+    return this.#worlds.get(worldId)?.latest;
   }
 
   list(): readonly WorldRow[] {

@@ -27,6 +27,8 @@ export interface WorldLog {
    * @param begins whether a request of the service begins, which then takes its place in the journal
    */
   use(worldId: string, begins?: boolean): WorldHandle | Promise<WorldHandle>;
+  /** The state of a world as this server knows it, which others may have changed; undefined where it knows none. Not a use. */
+  known(worldId: string): Readonly<WorldState> | undefined;
   /** All worlds, the one that was idle longest first. */
   list(): readonly WorldRow[] | Promise<readonly WorldRow[]>;
   /** Ends a world. @returns whether there was one */

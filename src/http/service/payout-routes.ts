@@ -17,8 +17,9 @@ import { invariant, toInr } from '../../payout/money.ts';
 import { checkRailRules } from '../../payout/rails.ts';
 import type { RequestCommand } from '../../world/request/request-commands.ts';
 import type { Answer, RequestResult } from '../../world/request/request-result.ts';
-import { admission, limitRates, type AdmissionOptions } from '../admission.ts';
+import { admission, type AdmissionOptions } from '../admission.ts';
 import { setSandboxHeader } from '../exchange-record.ts';
+import { rateLimiter } from '../limits/rate-limit.ts';
 import type { Waiting } from '../limits/unread-answers.ts';
 import { invalidRequest, operation } from '../route-schemas.ts';
 import { applyEffect } from './apply-effect.ts';
@@ -109,9 +110,9 @@ const asked = ({ arrival, chosenScenario }: FastifyRequest) => ({
 
 /** The three routes of the payout service. */
 export const payoutRoutes: FastifyPluginAsyncZod<AdmissionOptions & Waiting> = async (app, options) => {
-  app.addHook('onRequest', admission(options));
   // the server's limit protects it, so it comes before the body; that of a scenario is counted by its world
-  app.addHook('onRequest', await limitRates(app, options.log.maxWorlds, options.limitStore));
+  const limiter = await rateLimiter(app, options.log.maxWorlds, options.limitStore);
+  app.addHook('onRequest', admission(options, limiter));
 
   /**
    * Submits a request to its world, and answers what became of it: normally, or as a rule orders.

@@ -141,6 +141,10 @@ export class ValkeyLog implements WorldLog {
     }
   }
 
+  known(worldId: string): Readonly<WorldState> | undefined {
+    return this.#residents.get(worldId)?.world.latest;
+  }
+
   async list(): Promise<readonly WorldRow[]> {
     const rows: WorldRow[] = [];
     const worlds = await this.#directory.list();

@@ -1,0 +1,109 @@
+import rateLimitPlugin from '@fastify/rate-limit';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { durationText } from '../../contract/duration.ts';
+import { Refusal } from '../../contract/errors.ts';
+import type { RateLimit } from '../../contract/snapshot-lines.ts';
+import type { Scenario } from '../../scenario/scenario.ts';
+
+/** Where the counters are that several servers share. */
+export interface LimitStore {
+  /** With the interface of ioredis. */
+  readonly client: unknown;
+}
+
+/** What a request is counted by: a reset of its world begins anew. */
+interface Counter {
+  readonly worldId: string;
+  readonly generation: number;
+  readonly scenario: Scenario;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What it is counted by; set when it is counted. */
+    counter?: Counter;
+    /** For how long its client has to wait, in ms; null where it need not. */
+    waitMs?: Promise<number | null>;
+  }
+}
+
+/** The limit of a request that is not free of it. */
+const limitOf = ({ counter }: FastifyRequest): RateLimit => counter!.scenario.rateLimit as RateLimit;
+
+/** True for a request that the limit does not hold for: a scenario may have its own, which counts in its world. */
+const isFree = ({ routeOptions }: FastifyRequest, scenario: Scenario): boolean =>
+  scenario.hasOwnRateLimit ||
+  scenario.rateLimit === 'off' ||
+  (scenario.dialect.rate_limit.routes === 'initiate' && routeOptions.config.name !== 'initiate');
+
+function refusal(request: FastifyRequest, waitMs: number): Refusal {
+  const { max, windowMs } = limitOf(request);
+  const { routes, retry_after } = request.dialect.rate_limit;
+  const per = durationText(windowMs);
+  return new Refusal('RATE_LIMITED', {
+    message:
+      `Too many requests: this sandbox takes ${max} ${routes === 'all' ? 'requests' : 'initiates'} per ${per} ` +
+      `for each key. SANDBOX_RATE_LIMIT or --rate-limit changes that (${max * 10}/${per}, or off)`,
+    headers: retry_after === 'absent' ? {} : { 'retry-after': String(Math.ceil(waitMs / 1000)) },
+    limit: 'SANDBOX_RATE_LIMIT',
+  });
+}
+
+export interface RateLimiter {
+  /** Counts a request. Its world need not be up to date: `check` counts again where that has made a difference. */
+  readonly count: (request: FastifyRequest, counter: Counter) => void;
+  /** @throws Refusal RATE_LIMITED for a request past the limit; STORE_UNAVAILABLE where it cannot be counted */
+  readonly check: (request: FastifyRequest) => Promise<void>;
+}
+
+/**
+ * The server's rate limit of each key, in wall time, which protects it. Its counters are as many as there may be worlds. The
+ * interface shows no rate limit headers, so only Retry-After is sent.
+ */
+export async function rateLimiter(
+  app: FastifyInstance,
+  maxWorlds: number,
+  store: LimitStore | undefined,
+): Promise<RateLimiter> {
+  await app.register(rateLimitPlugin, {
+    global: false,
+    max: (request: FastifyRequest) => limitOf(request).max,
+    timeWindow: (request: FastifyRequest) => limitOf(request).windowMs,
+    cache: maxWorlds,
+    ...(store && { redis: store.client, nameSpace: 'payout-sandbox:1:limit:' }),
+    keyGenerator: ({ counter }) => `${counter!.worldId} ${counter!.generation} ${counter!.scenario.name}`,
+  });
+  const countInStore = app.createRateLimit();
+
+  const waitMsOf = async (request: FastifyRequest): Promise<number | null> => {
+    const counted = await countInStore(request);
+    return !counted.isAllowed && counted.isExceeded ? counted.ttl : null;
+  };
+
+  const count = (request: FastifyRequest, counter: Counter): void => {
+    request.counter = counter;
+    if (isFree(request, counter.scenario)) return;
+    request.waitMs = waitMsOf(request);
+    request.waitMs.catch(() => undefined); // `check` finds it, unless the request has ended before
+  };
+
+  return {
+    count,
+    check: async (request) => {
+      const { world, scenario, counter } = request;
+      const { generation } = world.latest;
+      if (counter?.generation !== generation || counter.scenario !== scenario) {
+        delete request.waitMs;
+        count(request, { worldId: world.id, generation, scenario });
+      }
+      let waitMs;
+      try {
+        waitMs = await request.waitMs;
+      } catch (error) {
+        if (store === undefined) throw error;
+        throw new Refusal('STORE_UNAVAILABLE', { headers: { 'retry-after': '1' } });
+      }
+      if (typeof waitMs === 'number') throw refusal(request, waitMs);
+    },
+  };
+}
