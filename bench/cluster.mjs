@@ -1,55 +1,16 @@
 // npm run bench:cluster: what worlds in a store cost, against worlds in memory in the same run. Needs redis-server.
 // `-- --quick` measures one server only.
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { Agent, request } from 'node:http';
-import { connect, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { atLeast, figure, printTable } from './figures.mjs';
-import { PayoutLoad } from './payout-load.mjs';
-import { control, startProcess } from './sandbox-process.mjs';
+import { startProcess } from './sandbox-process.mjs';
+import { startStore } from './store-process.mjs';
 
 const REQUESTS = 6000;
 const CONNECTIONS = 20;
-const PAYOUTS = 10_000;
 const WARM_UP = 3000;
 // counted in the store as well, and never reached
 const SETTINGS = { 'rate-limit': '1000000/1s', settlement: 'manual', 'opening-balance': 1e11 };
-
-async function startStore() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  server.close();
-  const folder = mkdtempSync(join(tmpdir(), 'payout-sandbox-bench-'));
-  const flags = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', folder];
-  const child = spawn('redis-server', flags);
-  process.once('exit', () => {
-    child.kill('SIGKILL');
-    rmSync(folder, { recursive: true, force: true });
-  });
-  for await (const text of child.stdout.setEncoding('utf8')) if (text.includes('Ready')) break;
-  child.stdout.resume();
-  /** What the store says of itself under this name. */
-  const info = async (section, name) => {
-    const socket = connect(port, '127.0.0.1').setEncoding('utf8');
-    socket.write(`INFO ${section}\r\n`);
-    let text = '';
-    for await (const piece of socket) {
-      text += piece;
-      if (text.includes(`${name}:`) && text.endsWith('\r\n\r\n')) break;
-      if (new RegExp(`${name}:\\S+\r\n`).test(text)) break;
-    }
-    return Number(new RegExp(`${name}:([\\d.]+)`).exec(text)[1]);
-  };
-  return {
-    url: `redis://127.0.0.1:${port}`,
-    cpuMs: async () => 1000 * ((await info('cpu', 'used_cpu_user')) + (await info('cpu', 'used_cpu_sys'))),
-    memory: () => info('memory', 'used_memory'),
-  };
-}
 
 const print = (text) => process.stdout.write(`${text}\n`);
 const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
@@ -167,16 +128,5 @@ for (const [kind, target] of Object.entries({ initiate: 0.75, status: 0.65, bala
   figure(`${kind}: how much longer one connection waits`, more, 'ms', 0.4);
 }
 
-const settings = { ...SETTINGS, store: store.url };
-const [first] = await start(1, settings);
-const emptyBytes = await store.memory();
-const load = await PayoutLoad.connectTo(first.url);
-await load.pay(['sk_test_cold'], PAYOUTS);
-load.close();
-figure('store for each payout', ((await store.memory()) - emptyBytes) / PAYOUTS, 'B');
-const [second] = await start(1, settings);
-const { ms } = await control(second.url, 'sk_test_cold', 'GET', '/world');
-figure(`first answer of a server that does not know a world of ${PAYOUTS} payouts`, ms, 'ms');
-await Promise.all([first.stop(), second.stop()]);
 printTable();
 process.exit();
