@@ -1,0 +1,76 @@
+import { describe, expect, inject, test } from 'vitest';
+import { keysOf } from '../../../src/log/valkey/scripts/scripts.ts';
+import type { Client } from '../../support/sandbox.ts';
+import { serversFor } from '../../support/shared-servers.ts';
+import { isLong } from '../../support/size.ts';
+import { allReplicated, clusterNodes, clusterUrl, nodeOf, replicaOf } from '../../support/store-cluster.ts';
+
+const OPENING = 100_000;
+const CLIENTS = 4;
+
+/** Pays at all servers until `work` is done. A payout that was answered 503 is sent again. @returns what was acknowledged */
+async function payDuring(worlds: readonly Client[], name: string, work: () => Promise<void>) {
+  const acknowledged: string[] = [];
+  const done = new AbortController();
+  const payOn = async (client: number): Promise<void> => {
+    for (let nth = 0; !done.signal.aborted; nth += 1) {
+      const reference = `${name}-${client}-${nth}`;
+      for (let tried = 0; ; tried += 1) {
+        const { status } = await worlds[(client + tried) % worlds.length]!.pay({
+          client_ref_id: reference,
+          amount: 1,
+        });
+        if (status === 200) break;
+        expect(status).toBe(503);
+      }
+      acknowledged.push(reference);
+    }
+  };
+  const paying = Array.from({ length: CLIENTS }, (_, client) => payOn(client));
+  await Promise.all([work().finally(() => done.abort()), ...paying]);
+  return acknowledged;
+}
+
+/** Waits until all servers can use the store again. */
+async function expectPaidOnce(worlds: readonly Client[], acknowledged: readonly string[]): Promise<void> {
+  for (const { world } of worlds) {
+    const summary = () => world.summary().catch((error: Error) => error);
+    await expect.poll(summary, { timeout: 10_000 }).toMatchObject({
+      balance: OPENING - acknowledged.length,
+      transactions: { PENDING: acknowledged.length },
+      invariants: 'hold',
+    });
+  }
+}
+
+const SETTINGS = { openingBalance: OPENING, settlement: 'manual' } as const;
+
+describe.skipIf(inject('storeUrl') === '')('a cluster of stores', () => {
+  test.each(isLong ? ['node'] : [])(
+    'goes on by itself when the replica of a %s takes over, as asked or since it was killed',
+    async () => {
+      const nodes = await clusterNodes();
+      const { clients } = await serversFor(2, { ...SETTINGS, store: clusterUrl(nodes) });
+      const worlds = clients();
+      const { id } = await worlds[0]!.world.summary();
+      const slot = String(await nodes[0]!.command('CLUSTER', 'KEYSLOT', keysOf(id).head));
+      const master = await nodeOf(nodes, slot);
+      const replica = await replicaOf(master);
+      const isMaster = async (): Promise<boolean> => (await nodeOf([replica, ...nodes], slot)) === replica;
+
+      const asked = await payDuring(worlds, 'asked', async () => {
+        await replica.command('CLUSTER', 'FAILOVER');
+        await expect.poll(isMaster, { timeout: 10_000 }).toBe(true);
+      });
+      await expectPaidOnce(worlds, asked);
+
+      await allReplicated(replica); // what the new replica has not received would be lost
+      await replica.kill();
+      const killed = await payDuring(worlds, 'killed', async () => {
+        await expect.poll(async () => (await worlds[0]!.balance()).status, { timeout: 20_000 }).toBe(200);
+      });
+      await expectPaidOnce(worlds, [...asked, ...killed]);
+    },
+    60_000,
+  );
+});
