@@ -10,7 +10,7 @@ async function worldWith(rules: readonly RuleRequest[], more: ScenarioInput = {}
   const scenario = { ...more, rules: rules.map((rule, nth) => ({ name: `rule-${nth}`, ...rule })) };
   const { client } = await sandboxFor({ clock: START, magic: 'off', settlement: 'manual' });
   const { world } = client();
-  await world.use(scenario as ScenarioInput);
+  await world.use(scenario);
   return clientOf(world);
 }
 
