@@ -43,6 +43,12 @@ function settled({ isNot = false }: Asked, pass: boolean, message: string, frame
   return { pass, message: () => message };
 }
 
+/** @throws TypeError for anything but a world */
+function checkWorld(world: Partial<TestWorld> | null | undefined): void {
+  if (typeof world?.verify === 'function') return;
+  throw new TypeError('this matcher takes a world of the sandbox: expect(sandbox.world())');
+}
+
 async function toHaveReceived(
   this: Asked,
   world: TestWorld,
@@ -50,6 +56,7 @@ async function toHaveReceived(
   { times }: ReceivedOptions = {},
 ): Promise<Verdict> {
   const frames = callerFrames();
+  checkWorld(world);
   if (times !== undefined) {
     const { passed, message } = await world.verify({ match, count: { exactly: times } });
     const unwanted = message.replace('expected ', 'expected any other number of requests than ');
@@ -67,6 +74,7 @@ async function toHavePayout(
   expected: ExpectedPayout = {},
 ): Promise<Verdict> {
   const frames = callerFrames();
+  checkWorld(world);
   let payout: TransactionAnswer;
   try {
     payout = await world.payout(reference);
@@ -98,6 +106,7 @@ async function toHaveGoodConduct(
   settings: ConductSettings = {},
 ): Promise<Verdict> {
   const frames = callerFrames();
+  checkWorld(world);
   try {
     await world.expectGoodConduct(settings);
   } catch (error) {

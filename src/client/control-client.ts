@@ -33,7 +33,20 @@ function queryText(query: Query): string {
   return text === '' ? '' : `?${text}`;
 }
 
-async function refusalOf(response: Response): Promise<SandboxError> {
+/** The folder of a frame of a stack, which is written `at file:///folder/file.ts:1:2` or `at name (/folder/file.ts:1:2)`. */
+const FOLDER = /[^ (]*[\\/](?=[^\\/]+$)/;
+
+/**
+ * The stack without this library. Taken before a request is sent, it begins with the line of the test; the stack of an error
+ * that is made after it would begin here.
+ */
+function framesOutside(): string {
+  const frames = new Error('').stack!.split('\n').slice(1);
+  const [own] = FOLDER.exec(frames[0] ?? '') ?? [];
+  return frames.filter((frame) => own === undefined || !frame.includes(own)).join('\n');
+}
+
+async function refusalOf(response: Response, frames: string): Promise<SandboxError> {
   const text = await response.text();
   let body: Partial<SandboxError> = {};
   try {
@@ -41,7 +54,10 @@ async function refusalOf(response: Response): Promise<SandboxError> {
   } catch {
     // not an answer of a sandbox: the message is its text
   }
-  return new SandboxError(response.status, body.code ?? 'UNKNOWN', body.message ?? text, body.errors);
+  const message = body.message ?? text;
+  const refusal = new SandboxError(response.status, body.code ?? 'UNKNOWN', message, body.errors);
+  refusal.stack = `${refusal.name}: ${message}\n${frames}`;
+  return refusal;
 }
 
 /** A client of the control API with one token: the key of a world, or the admin token. */
@@ -81,6 +97,7 @@ export class ControlClient {
       readonly signal?: AbortSignal;
     } = {},
   ): Promise<Response> {
+    const frames = framesOutside();
     const headers = { authorization: this.#authorization, ...init.headers };
     let response: Response;
     try {
@@ -89,7 +106,7 @@ export class ControlClient {
       if (init.signal?.aborted) throw error;
       throw new Error(`no sandbox answers at ${this.url}`, { cause: error });
     }
-    if (!response.ok) throw await refusalOf(response);
+    if (!response.ok) throw await refusalOf(response, frames);
     return response;
   }
 

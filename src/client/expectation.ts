@@ -55,9 +55,13 @@ export class Expectation {
   }
 
   /** Requests arrived in this order; others may lie between them. Each must meet its own match and that of `expect`. */
-  sequence(steps: readonly ExpectedRequest[]): Promise<void> {
+  async sequence(steps: readonly ExpectedRequest[]): Promise<void> {
+    const frames = callerFrames();
+    if (!Array.isArray(steps)) {
+      throw new TypeError("sequence takes a list: [{ route: 'initiate' }, { route: 'status' }]");
+    }
     const sequence = steps.map((step) => ({ ...this.#match, ...step }));
-    return this.#check({ sequence }, callerFrames());
+    await this.#check({ sequence }, frames);
   }
 
   #count(count: NonNullable<VerifyRequest['count']>, frames: string): Promise<void> {

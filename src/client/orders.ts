@@ -91,6 +91,9 @@ export async function runOrders(
   if (!Number.isInteger(count) || count < 1 || count > MOST_IN_FLIGHT) {
     throw new RangeError(`orders takes 1 to ${MOST_IN_FLIGHT} requests in flight, not ${count}`);
   }
+  if (typeof run !== 'function') {
+    throw new TypeError(`orders takes the test as a function: orders(${count}, async (order) => { … })`);
+  }
   const numbers = Array.from({ length: count }, (_, index) => index + 1);
   const sequences = permutations(numbers);
   for (const [index, sequence] of sequences.entries()) {

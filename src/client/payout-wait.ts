@@ -11,8 +11,29 @@ export interface WaitOptions {
   readonly timeoutMs?: number;
 }
 
+/** How many references an error lists. */
+const LISTED = 10;
+
 type Status = TransactionAnswer['status'];
+const STATES = ['PENDING', 'SUCCESS', 'FAILED', 'REVERSED'] as const satisfies readonly Status[];
+
 type Step = TransactionAnswer['timeline'][number];
+
+/** Why there is no payout with this reference: which others there are. */
+export async function unknownReference(
+  world: Pick<World, 'transactions'>,
+  reference: string,
+): Promise<string> {
+  const known = (await world.transactions()).map(({ client_ref_id: other }) => other);
+  const others = known.slice(-LISTED).join(', ');
+  const there =
+    known.length === 0
+      ? 'this world has no payouts'
+      : known.length > LISTED
+        ? `the latest of ${known.length} are ${others}`
+        : `there are ${others}`;
+  return `no payout has the reference ${reference}: ${there}`;
+}
 
 function stepText({ to, at, polls, done }: Step): string {
   const what = to ?? 'its UTR';
@@ -70,6 +91,7 @@ export async function waitForPayout(
   { timeoutMs = DEFAULT_TIMEOUT_MS }: WaitOptions,
   fail: (reason: string) => ExpectationError,
 ): Promise<TransactionAnswer> {
+  if (!STATES.includes(state)) throw fail(`${state} is no state: ${STATES.join(', ')}`);
   const latest = async (): Promise<TransactionAnswer | undefined> =>
     (await world.transactions({ client_ref_id: reference })).at(-1);
 
@@ -77,7 +99,7 @@ export async function waitForPayout(
   const look = async (): Promise<TransactionAnswer | null> => {
     const [payout, { frozen }] = [await latest(), await world.clock.read()];
     if (payout === undefined) {
-      if (frozen) throw fail(`no payout has the reference ${reference}, and the clock is frozen`);
+      if (frozen) throw fail(`${await unknownReference(world, reference)}; and the clock is frozen`);
       return null;
     }
     if (payout.status === state) return payout;
@@ -108,7 +130,7 @@ export async function waitForPayout(
   if (payout?.status === state) return payout;
   const standing =
     payout === undefined
-      ? `no payout has the reference ${reference}`
+      ? await unknownReference(world, reference)
       : `${reference} is ${payout.status}; ${timelineText(payout)}. Freeze the clock, and waitFor moves it there`;
   throw fail(`after ${timeoutMs} ms, ${standing}`);
 }

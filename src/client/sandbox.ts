@@ -30,8 +30,14 @@ export interface ConnectOptions {
 
 /**
  * Connects to a running sandbox: `npm start`, a container, a shared server. No request is sent before the first world is used.
+ *
+ * @throws TypeError without an address
  */
 export function connectSandbox(options: ConnectOptions): Sandbox {
+  const { url } = (options ?? {}) as Partial<ConnectOptions>;
+  if (typeof url !== 'string' || !/^https?:/.test(url) || !URL.canParse(url)) {
+    throw new TypeError("connectSandbox takes the address: connectSandbox({ url: 'http://127.0.0.1:3000' })");
+  }
   const freshKey = (): string => `sk_test_${crypto.randomUUID()}`; // unique among all tests, processes and machines
   return sandboxAt(options, freshKey, () => Promise.resolve());
 }

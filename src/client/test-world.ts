@@ -3,7 +3,7 @@ import type { InitiateRequest } from '../contract/service.ts';
 import { callerFrames, Expectation, ExpectationError, type ExpectedRequest } from './expectation.ts';
 import { httpArchive, type HttpArchive } from './http-archive.ts';
 import { journalText } from './journal-text.ts';
-import { waitForPayout, type WaitOptions } from './payout-wait.ts';
+import { unknownReference, waitForPayout, type WaitOptions } from './payout-wait.ts';
 import { repeatingRule, type NamedRule } from './repeating-rule.ts';
 import { World } from './world.ts';
 
@@ -31,11 +31,30 @@ const SOME_PAYOUT = {
   transfer_mode: 'IMPS',
 } as const satisfies PayoutInput;
 
-/** How many references an error lists. */
-const LISTED = 10;
+const PAYOUT_FIELDS: Readonly<Record<keyof InitiateRequest, true>> = {
+  client_ref_id: true,
+  amount: true,
+  transfer_mode: true,
+  beneficiary_name: true,
+  beneficiary_account: true,
+  beneficiary_ifsc: true,
+  remarks: true,
+};
 
 /** How many requests `journalText` shows. */
 const SHOWN_REQUESTS = 100;
+
+/** @throws TypeError for anything but fields of a payout: a default in the place of a misspelt field would be paid instead */
+function checkPayout(payout: unknown): void {
+  if (typeof payout !== 'object' || payout === null || Array.isArray(payout)) {
+    throw new TypeError(
+      `pay takes the fields of a payout, such as { client_ref_id: 'order-1' }, not ${JSON.stringify(payout)}`,
+    );
+  }
+  const unknown = Object.keys(payout).find((field) => !Object.hasOwn(PAYOUT_FIELDS, field));
+  if (unknown === undefined) return;
+  throw new TypeError(`a payout has no field ${unknown}: it has ${Object.keys(PAYOUT_FIELDS).join(', ')}`);
+}
 
 /** A world with what a test needs beside control: payouts of its own, waits, and proof of what the client did. */
 export class TestWorld extends World {
@@ -46,11 +65,13 @@ export class TestWorld extends World {
    * other. Where a fault breaks the connection, it rejects as `fetch` does.
    *
    * @param payout fields that are not given are filled in; a reference is `payout-1`, `payout-2` …
+   * @throws TypeError for a field that a payout does not have
    */
   async pay(
     payout: PayoutInput = {},
     init: { readonly headers?: Readonly<Record<string, string>>; readonly signal?: AbortSignal } = {},
   ): Promise<PayAnswer> {
+    checkPayout(payout);
     const client_ref_id = payout.client_ref_id ?? (await this.#newReference());
     const response = await fetch(`${this.url}/payout/initiate`, {
       ...init,
@@ -83,15 +104,7 @@ export class TestWorld extends World {
     const frames = callerFrames();
     const payout = (await this.transactions({ client_ref_id: reference })).at(-1);
     if (payout !== undefined) return payout;
-    const known = (await this.transactions()).map(({ client_ref_id: other }) => other);
-    const others = known.slice(-LISTED).join(', ');
-    const there =
-      known.length === 0
-        ? 'this world has no payouts'
-        : known.length > LISTED
-          ? `the latest of ${known.length} are ${others}`
-          : `there are ${others}`;
-    throw new ExpectationError(`no payout has the reference ${reference}: ${there}`, frames);
+    throw new ExpectationError(await unknownReference(this, reference), frames);
   }
 
   /**

@@ -76,8 +76,7 @@ export const ScenarioRequest = z.union([ChooseRequest, ScenarioDocument]).meta({
   description: 'The name of a scenario, or a scenario document',
 });
 
-/** A rule whose name is optional. */
-export const RuleRequest = RuleDocument.partial({ name: true }).meta({
+export const RuleRequest = RuleDocument.meta({
   id: 'RuleRequest',
   description: 'A rule to put before all others; without a name it is called rule-1, rule-2 …',
 });

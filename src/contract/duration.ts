@@ -25,7 +25,9 @@ export function durationMs(text: string): number | undefined {
 /** Tells whoever writes a bare number which unit is missing. */
 function missingUnit(input: unknown): string {
   const text = String(input);
-  return /^\d{1,15}(\.\d+)?$/.test(text) ? `: ${text} has no unit, write ${text}s for seconds` : '';
+  return /^\d{1,15}(\.\d+)?$/.test(text)
+    ? `: ${text} has no unit, write ${text}s for seconds or ${text}ms for milliseconds`
+    : '';
 }
 
 /** A duration as text; parsed to whole milliseconds. @param like examples of it, for its message */

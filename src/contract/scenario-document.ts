@@ -210,7 +210,7 @@ export type Effect = z.infer<typeof Effect>;
 
 export const RuleDocument = z
   .strictObject({
-    name: Name,
+    name: Name.optional().describe('By default rule-1, rule-2 …'),
     description: z.string().optional(),
     match: Match.optional(),
     during: During.optional(),
@@ -226,6 +226,10 @@ export const RuleDocument = z
   })
   .meta({ id: 'Rule', description: 'The first rule that matches a request is applied' });
 export type RuleDocument = z.infer<typeof RuleDocument>;
+
+/** A rule that was given its name. */
+export const NamedRuleDocument = RuleDocument.extend({ name: Name });
+export type NamedRuleDocument = z.infer<typeof NamedRuleDocument>;
 
 const LARGEST_WEIGHT = 1_000_000;
 

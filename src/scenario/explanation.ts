@@ -134,11 +134,17 @@ export function explainRules(
   });
 }
 
-/** Which outcome a payout gets, and why it gets no other. @param rule the rule that its initiate takes */
+/**
+ * Which outcome a payout gets, and why it gets no other.
+ *
+ * @param rule the rule that its initiate takes
+ * @param draw the draws of the payout; null where none is made
+ */
 export function explainOutcomes(
   outcomes: readonly Outcome[],
   facts: RequestFacts,
   rule: Rule | null,
+  draw: Draw | null,
 ): readonly Verdict[] {
   const taken = outcomes.find(({ matches }) => matches(facts));
   return outcomes.map((outcome) => {
@@ -150,6 +156,8 @@ export function explainOutcomes(
       return { id, taken: false, reason };
     }
     const instead = hasSteps && rule?.effect.timeline ? `, but ${rule.id} has a timeline of its own` : '';
-    return { id, taken: true, reason: `is the first that matches${instead}` };
+    const choice = draw === null || rule?.effect.timeline ? null : outcome.choice(draw);
+    const drawn = choice === null ? '' : `; drawn: ${choice}`;
+    return { id, taken: true, reason: `is the first that matches${instead}${drawn}` };
   });
 }

@@ -24,15 +24,19 @@ export interface Outcome {
   readonly hasSteps: boolean;
   /** The steps of the payout. @param settled those of the settlement, for an outcome without a timeline of its own */
   readonly steps: (settled: () => readonly PlannedStep[], draw: Draw) => readonly PlannedStep[];
+  /** Which of its weighted timelines a payout gets: `1 of 2, weight 9 of 10`; null where it has none. */
+  readonly choice: (draw: Draw) => string | null;
   readonly notFound: NotFound | null;
 }
 
+const totalOf = (timelines: readonly WeightedTimeline[]): number =>
+  timelines.reduce((sum, { weight }) => sum + weight, 0);
+
 /** One of the timelines, each as often as its weight says. */
-function drawn(timelines: readonly WeightedTimeline[], draw: number): readonly PlannedStep[] {
-  const total = timelines.reduce((sum, { weight }) => sum + weight, 0);
-  let left = draw * total;
+function drawn(timelines: readonly WeightedTimeline[], draw: number): WeightedTimeline {
+  let left = draw * totalOf(timelines);
   const chosen = timelines.find(({ weight }) => (left -= weight) < 0);
-  return (chosen ?? timelines.at(-1)!).steps; // the last, where a sum of fractions was rounded up
+  return chosen ?? timelines.at(-1)!; // the last, where a sum of fractions was rounded up
 }
 
 /** Steps whose own UTR, where they set one, gives way to that of an outcome. A payout that has failed gets none. */
@@ -83,8 +87,14 @@ export function compileOutcome(document: OutcomeDocument, id: string, report: Re
     matches: (facts) => tests.every((test) => test(facts)),
     hasSteps: timelines.length > 0 || finished !== null,
     steps(settled, draw) {
-      const steps = timelines.length === 0 ? settled() : drawn(timelines, draw('timeline'));
+      const steps = timelines.length === 0 ? settled() : drawn(timelines, draw('timeline')).steps;
       return finished === null ? steps : finished(steps);
+    },
+    choice(draw) {
+      if (weighted === undefined) return null;
+      const chosen = drawn(timelines, draw('timeline'));
+      const place = timelines.indexOf(chosen) + 1;
+      return `${place} of ${timelines.length}, weight ${chosen.weight} of ${totalOf(timelines)}`;
     },
     notFound,
   };

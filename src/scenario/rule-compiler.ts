@@ -1,6 +1,10 @@
 import { durationText } from '../contract/duration.ts';
 import { ROUTE_NAMES, type During, type Match, type RouteName } from '../contract/match.ts';
-import type { Effect as EffectDocument, RuleDocument } from '../contract/scenario-document.ts';
+import type {
+  Effect as EffectDocument,
+  NamedRuleDocument,
+  RuleDocument,
+} from '../contract/scenario-document.ts';
 import { plannedTimeline, reportIn, type Report } from './planned-timeline.ts';
 import {
   boundedPattern,
@@ -221,9 +225,12 @@ export function duringTests(during: During | undefined): readonly FactsTest[] {
   return [({ ageMs }) => ageMs >= from && ageMs < until];
 }
 
+/** The names of the rules of a scenario: their own, or by their places. */
+export const ruleName = ({ name }: RuleDocument, index: number): string => name ?? `rule-${index + 1}`;
+
 /** Compiles a rule. @param source the rule as written */
 export function compileRule(
-  document: RuleDocument,
+  document: NamedRuleDocument,
   source: unknown,
   scenarioName: string,
   report: Report,

@@ -8,7 +8,7 @@ import {
   type Dialect,
   type DialectChange,
 } from '../contract/dialect.ts';
-import { RuleDocument } from '../contract/scenario-document.ts';
+import { NamedRuleDocument } from '../contract/scenario-document.ts';
 import { reported } from '../contract/shape-issues.ts';
 import type { ScenarioSettings } from '../contract/snapshot-lines.ts';
 import { compileScenario, type Scenario } from './scenario.ts';
@@ -189,7 +189,7 @@ function ruleOf(source: unknown): Rule {
   const known = compiledRules.get(source as object);
   if (known !== undefined) return known;
   const read = readValue(source);
-  const { value, problems } = checkedShape(read, RuleDocument);
+  const { value, problems } = checkedShape(read, NamedRuleDocument);
   if (value === null) throw refusal('rule', problems);
   // patterns that are too large together are not compiled, which would hold up the server
   refuseLargePatterns(matchPatternSize(value.match ?? {}));

@@ -6,7 +6,7 @@ import type { ClockState, RateLimit, ScenarioSettings, ScenarioSource } from '..
 import { toPaise } from '../payout/money.ts';
 import { matchPatternSize, MAX_SCENARIO_PATTERN_SIZE, tooLarge } from './pattern.ts';
 import { compileOutcome, outcomeName, type Outcome } from './outcome.ts';
-import { compileRule } from './rule-compiler.ts';
+import { compileRule, ruleName } from './rule-compiler.ts';
 import { documentBytes, type Rule } from './rule.ts';
 import type { Steps } from './scenario-shape.ts';
 import { plannedTimeline, reportIn, type Report } from './planned-timeline.ts';
@@ -119,9 +119,10 @@ export function compileScenario(
   const sources = (source as { rules?: readonly unknown[] } | null)?.rules ?? [];
   const ownRules = (document.rules ?? []).map((rule, index) => {
     const reportRule = reportIn(report, 'rules', index);
-    reportTaken(rule.name, 'rules', reportRule);
+    const of = ruleName(rule, index);
+    reportTaken(of, 'rules', reportRule);
     const part = compilable(rule.match, reportRule) ? rule : { ...rule, match: {} };
-    return compileRule(part, sources[index], name, reportRule);
+    return compileRule({ ...part, name: of }, sources[index], name, reportRule);
   });
   const rateLimit = document.rate_limit;
   let outcomes: readonly Outcome[] | undefined;

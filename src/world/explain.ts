@@ -2,6 +2,7 @@ import { durationText } from '../contract/duration.ts';
 import type { ExplainAnswer, ExplainRequest } from '../contract/control/explain-call.ts';
 import type { InitiateRequest } from '../contract/service.ts';
 import type { Payout, ScenarioSource } from '../contract/snapshot-lines.ts';
+import { payoutDraw } from '../payout/identity.ts';
 import { covers, toInr, toPaise } from '../payout/money.ts';
 import { explainOutcomes, explainRules } from '../scenario/explanation.ts';
 import type { Scenario, ScenarioCompiler } from '../scenario/scenario.ts';
@@ -51,6 +52,10 @@ function whyNoPayout(state: WorldState, body: InitiateRequest, { dialect }: Scen
   return `the balance of INR ${toInr(wallet.balancePaise)} does not cover INR ${body.amount}`;
 }
 
+/** Which payout of its reference the next one is. */
+const nextNth = (state: WorldState, { client_ref_id: clientRefId }: InitiateRequest): number =>
+  (findPayout(state, { clientRefId })?.nth ?? 0) + 1;
+
 /** What a request would make, and what keeps it from that. */
 function made(
   state: WorldState,
@@ -62,8 +67,7 @@ function made(
   if (rule?.effect.commit === false) return { payout: null, note: `${rule.id} makes no payout` };
   const note = whyNoPayout(state, command.body, scenario);
   if (note !== null) return { payout: null, note };
-  const nth = (findPayout(state, { clientRefId: command.body.client_ref_id })?.nth ?? 0) + 1;
-  const { plannedBy, timeline } = newPayout(state, command.body, plan, nth);
+  const { plannedBy, timeline } = newPayout(state, command.body, plan, nextNth(state, command.body));
   return { payout: { planned_by: plannedBy, timeline: timeline.map(stepOf) }, note: null };
 }
 
@@ -92,11 +96,17 @@ export function explainRequest(
     return { ...asked, rule: null, payout: null, note: limited.message, rules, outcomes: [] };
   }
   const outcomes = command.kind === 'initiate' ? scenario.outcomes : [];
+  const { payout, note } = made(copy, command, plan);
+  const payoutDraws =
+    payout === null || command.kind !== 'initiate'
+      ? null
+      : payoutDraw(scenario.seed, command.body.client_ref_id, nextNth(copy, command.body));
   return {
     ...asked,
     rule: rule?.id ?? null,
-    ...made(copy, command, plan),
+    payout,
+    note,
     rules: [...explainRules(scenario.rules, facts, copyOfCounts(state), draw)],
-    outcomes: [...explainOutcomes(outcomes, facts, rule)],
+    outcomes: [...explainOutcomes(outcomes, facts, rule, payoutDraws)],
   };
 }

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { progressLines } from '../../src/cli/hunt/hunt-report.ts';
 import { runInProcess, runProgram } from '../support/program.ts';
 import { isLong } from '../support/size.ts';
 
@@ -103,4 +104,22 @@ test.each([
     code: 2,
     stderr: [expect.stringContaining(message)],
   });
+});
+
+test('a hunt without a terminal says every half minute how far it is', () => {
+  const lines: string[] = [];
+  const say = progressLines((line) => lines.push(line));
+  const round = { depth: 2, tried: 26, of: 118 };
+  for (const [runs, elapsedMs] of [
+    [10, 5000],
+    [60, 30_000],
+    [61, 31_000],
+    [120, 60_000],
+  ] as const) {
+    say({ runs, elapsedMs, round, finds: [] });
+  }
+  expect(lines).toEqual([
+    '60 runs, 2 a second; 26 of 118 sequences of 2 failures',
+    '120 runs, 2 a second; 26 of 118 sequences of 2 failures',
+  ]);
 });

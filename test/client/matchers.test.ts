@@ -97,6 +97,14 @@ test.each<[string, (world: World) => Promise<void>, RegExp]>([
   ]);
 });
 
+test('a matcher says what it takes where it is given no world', async () => {
+  for (const given of [{}, undefined]) {
+    await expect(expect(given).toHaveReceived()).rejects.toThrow('takes a world of the sandbox');
+    await expect(expect(given).not.toHavePayout('order-1')).rejects.toThrow('takes a world of the sandbox');
+    await expect(expect(given).toHaveGoodConduct()).rejects.toThrow('takes a world of the sandbox');
+  }
+});
+
 test('a matcher fails with the refusal for a match or a setting that is not valid', async () => {
   const world = await worldWithPayouts();
   const refusal = { name: 'SandboxError', code: 'INVALID_REQUEST' };

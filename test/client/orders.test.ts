@@ -106,6 +106,11 @@ test.each<[what: string, run: (world: World) => Promise<void>, message: string]>
     'order 1 (1 of 1) failed: Wanted 1 held, and after 1ms there were none',
   ],
   [
+    'a test that is no function',
+    (world) => (world.orders as (count: number) => Promise<void>).call(world, 2),
+    'takes the test as a function: orders(2, async (order) => { … })',
+  ],
+  [
     'too many orders',
     (world) => world.orders(6, async () => undefined),
     'takes 1 to 5 requests in flight, not 6',

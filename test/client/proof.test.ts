@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
-import { ExpectationError, type World } from '../../src/index.ts';
+import { connectSandbox, ExpectationError, type RuleRequest, type World } from '../../src/index.ts';
 import { sandboxFor } from '../support/sandbox.ts';
 
 const FROZEN = { clock: '2026-01-15T10:30:00Z' } as const;
@@ -81,6 +81,15 @@ test('an error of an expectation points at the line of the test, and prints unde
   }
 });
 
+test('an error of the sandbox begins with the line of the test', async () => {
+  const world = await worldFor();
+  const wrong: RuleRequest = { effect: { respond: { status: 99 } } };
+  for (const call of [() => world.fund(-1), () => world.rule(wrong), () => world.requests({ since: -1 })]) {
+    const error = await errorOf(call());
+    expect(error.stack).toMatch(/^SandboxError: .+\n +at .*proof\.test\.ts/);
+  }
+});
+
 test('a match that no request can meet is refused, also by an expectation', async () => {
   const world = await worldFor();
   const refused = await errorOf(world.expect({ route: 'balance', amount: 5 }).never());
@@ -102,6 +111,32 @@ test('pay makes a payout as a client does, and fills in what is not given', asyn
     status: 402,
     txn_id: null,
   });
+});
+
+test.each<[string, unknown, string]>([
+  ['a misspelt field', { ammount: 5 }, 'a payout has no field ammount: it has client_ref_id, amount, '],
+  [
+    'a reference alone',
+    'order-1',
+    `pay takes the fields of a payout, such as { client_ref_id: 'order-1' }, not "order-1"`,
+  ],
+])('pay refuses %s, and pays nothing', async (_what, payout, message) => {
+  const world = await worldFor();
+  await expect(world.pay(payout as never)).rejects.toThrow(message);
+  expect(await world.transactions()).toEqual([]);
+});
+
+test.each<[string, (world: World) => unknown, string]>([
+  [
+    'an address alone',
+    () => connectSandbox('http://127.0.0.1:3000' as never),
+    'connectSandbox takes the address',
+  ],
+  ['no address', () => (connectSandbox as () => unknown)(), 'connectSandbox takes the address'],
+  ['a sequence that is no list', (world) => world.expect().sequence('x' as never), 'sequence takes a list'],
+])('%s is refused in a sentence', async (_what, call, message) => {
+  const world = await worldFor();
+  await expect((async () => call(world))()).rejects.toThrow(message);
 });
 
 test('pay gives each payout without a reference one of its own, also after those of another connection', async () => {
@@ -190,10 +225,16 @@ test.each<[string, object, Parameters<World['waitFor']>, string]>([
     'order-1 is PENDING and becomes SUCCESS only when a client reads its status; its timeline (inline): its UTR at 2026-01-15T10:30:01.000Z, SUCCESS at status read 3',
   ],
   [
+    'there is no such state',
+    {},
+    ['order-1', 'PAID' as never],
+    'PAID is no state: PENDING, SUCCESS, FAILED, REVERSED',
+  ],
+  [
     'there is no payout',
     {},
     ['order-2', 'SUCCESS'],
-    'no payout has the reference order-2, and the clock is frozen',
+    'no payout has the reference order-2: there are order-1; and the clock is frozen',
   ],
 ])('waitFor says so at once where %s', async (_why, scenario, given, message) => {
   const world = await worldFor(FROZEN);
@@ -214,7 +255,11 @@ test('waitFor says what was before, where a payout has left the state', async ()
 });
 
 test.each([
-  ['a payout that is made too late', 'nothing', /^after 20 ms, no payout has the reference nothing$/],
+  [
+    'a payout that is made too late',
+    'nothing',
+    /^after 20 ms, no payout has the reference nothing: there are order-1$/,
+  ],
   [
     'a state that comes too late',
     'order-1',

@@ -185,11 +185,11 @@ test('docs/magic.md lists exactly the magic beneficiaries of the rules', () => {
   }));
   expect(ROWS.map(({ account, what }) => ({ account, what }))).toEqual(ofRules);
   expect(new Set(ROWS.map(({ account }) => account)).size).toBe(ROWS.length);
-  const names = RULES.map(({ name }) => kindOf(name));
+  const names = RULES.map(({ name }) => kindOf(name!));
   expect(names).toEqual(expect.arrayContaining([...Object.keys(ANSWERS), ...Object.keys(LATER)]));
 });
 
-test.each(ROWS.map(({ account, what, happens }, nth) => [account, what, happens, RULES[nth]!.name]))(
+test.each(ROWS.map(({ account, what, happens }, nth) => [account, what, happens, RULES[nth]!.name!]))(
   'a payout to %s: %s; payout made: %s, and never twice by a retry',
   async (account, _what, happens, rule) => {
     const isMade = happens === 'yes';

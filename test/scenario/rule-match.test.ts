@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Match } from '../../src/contract/match.ts';
-import type { Effect as EffectDocument, RuleDocument } from '../../src/contract/scenario-document.ts';
+import type { Effect as EffectDocument, NamedRuleDocument } from '../../src/contract/scenario-document.ts';
 import { reportIn } from '../../src/scenario/planned-timeline.ts';
 import { compileRule } from '../../src/scenario/rule-compiler.ts';
 import { delayMs, takeRule, type Effect, type RequestFacts, type RuleUse } from '../../src/scenario/rule.ts';
@@ -22,7 +22,7 @@ const FACTS: RequestFacts = {
 };
 
 /** A compile rule, and its problems as `path: message`. */
-function compile(document: Partial<RuleDocument>) {
+function compile(document: Partial<NamedRuleDocument>) {
   const problems: string[] = [];
   const whole = { name: 'mine', effect: {}, ...document };
   const report = (path: readonly PropertyKey[], message: string) =>
@@ -101,7 +101,7 @@ test.each<[holds: boolean, match: Match, change?: Partial<RequestFacts>]>([
 
 const NEVER = 'can never match';
 
-test.each<[document: Partial<RuleDocument>, problem: string]>([
+test.each<[document: Partial<NamedRuleDocument>, problem: string]>([
   [
     { match: { client_ref_id: { matches: '(' } } },
     'match.client_ref_id.matches: is not a regular expression: error parsing regexp: missing closing ): `(`',
@@ -125,7 +125,7 @@ test.each<[document: Partial<RuleDocument>, problem: string]>([
       'remarks',
       'amount',
     ] as const
-  ).map((field): [Partial<RuleDocument>, string] => [
+  ).map((field): [Partial<NamedRuleDocument>, string] => [
     { match: { route: ['status', 'balance'], [field]: field === 'amount' ? 1 : 'IMPS' } },
     `match.${field}: ${NEVER}: only initiate requests have it`,
   ]),
@@ -147,14 +147,19 @@ test.each<[document: Partial<RuleDocument>, problem: string]>([
     { effect: { respond: { status: 299, message: 'x' } } },
     'effect.respond.message: has no effect with a status below 300: use body instead',
   ],
-  ...(['commit', 'timeline', 'not_found', 'stale'] as const).map((part): [Partial<RuleDocument>, string] => {
-    const route = part === 'stale' ? 'status' : 'initiate';
-    const effect = { commit: true, timeline: [], not_found: { reads: 1 }, stale: 5 }[part];
-    return [
-      { match: { route: ['balance', part === 'stale' ? 'initiate' : 'status'] }, effect: { [part]: effect } },
-      `effect.${part}: has an effect on the route ${route} only, which this rule does not match`,
-    ];
-  }),
+  ...(['commit', 'timeline', 'not_found', 'stale'] as const).map(
+    (part): [Partial<NamedRuleDocument>, string] => {
+      const route = part === 'stale' ? 'status' : 'initiate';
+      const effect = { commit: true, timeline: [], not_found: { reads: 1 }, stale: 5 }[part];
+      return [
+        {
+          match: { route: ['balance', part === 'stale' ? 'initiate' : 'status'] },
+          effect: { [part]: effect },
+        },
+        `effect.${part}: has an effect on the route ${route} only, which this rule does not match`,
+      ];
+    },
+  ),
   [
     {
       effect: {
@@ -192,7 +197,7 @@ test.each<[document: Partial<RuleDocument>, problem: string]>([
   expect(compile(document).problems).toEqual([`rules.0.${problem}`]);
 });
 
-test.each<Partial<RuleDocument>>([
+test.each<Partial<NamedRuleDocument>>([
   { match: { client_ref_id: 'a', txn_id: 'b' } },
   { match: { route: ['status', 'balance'], txn_id: 'a' } },
   { match: { amount: { gte: 5, lte: 5 } } },
@@ -328,7 +333,7 @@ test('a compiled rule has the id of its scenario and rule, the original document
   });
 });
 
-test.each<[counts: boolean, document: Partial<RuleDocument>]>([
+test.each<[counts: boolean, document: Partial<NamedRuleDocument>]>([
   [true, { match: { attempt: 1 } }],
   [true, { probability: 0 }],
   [true, { effect: { delay: { min: 0, max: 1 } } }],

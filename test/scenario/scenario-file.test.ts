@@ -158,7 +158,6 @@ test.each([
     'dialect: { errors: { body: htlm } }',
     '1:28 dialect.errors.body must be one of envelope, message, problem, empty',
   ],
-  ['a rule without a name', 'rules: [{ effect: { fault: hang } }]', '1:9 rules[0].name is required'],
   [
     'two rules with the same name',
     'rules: [{ name: a, effect: { fault: hang } }, { name: a, effect: { fault: hang } }]',
@@ -269,7 +268,7 @@ test.each([
   [
     'a delay without a unit',
     'rules: [{ name: a, effect: { delay: 2 } }]',
-    '1:37 rules[0].effect.delay must be a duration such as 300ms, 90s, 40m, 2h, 3d or PT90S: 2 has no unit, write 2s for seconds',
+    '1:37 rules[0].effect.delay must be a duration such as 300ms, 90s, 40m, 2h, 3d or PT90S: 2 has no unit, write 2s for seconds or 2ms for milliseconds',
   ],
   [
     'an answer that is no status',
@@ -336,6 +335,11 @@ test.each([
     'a rule with the name that an outcome has by its place',
     'outcomes: [{ utr: none }]\nrules: [{ name: outcome-1, effect: { delay: 1s } }]',
     'rules[0].name must differ from the names of the outcomes: outcome-1 is taken',
+  ],
+  [
+    'a name that another rule has by its place',
+    'rules: [{ name: rule-2, effect: { delay: 1s } }, { effect: { delay: 1s } }]',
+    'rules[1].name must differ from the names of the other rules: rule-2 is taken',
   ],
   [
     'a window of nothing',
@@ -514,6 +518,20 @@ test('a regular expression with nested repetition is matched in linear time', as
   const world = client();
   expect((await world.pay({ remarks: `${'a'.repeat(199)}!` })).status).toBe(200);
   expect((await world.pay({ client_ref_id: 'order-2', remarks: 'a'.repeat(200) })).status).toBe(418);
+});
+
+test('a rule without a name is called by its place, also in warnings', async () => {
+  const rules = [{ match: { attempt: 1 }, effect: { respond: 503 } }, { effect: { respond: 500 } }];
+  const { client } = await sandboxFor({ scenario: { rules } });
+  const world = client();
+  const named = [await world.pay(), await world.pay()].map(({ headers }) => headers.get('x-sandbox-rule'));
+  expect(named).toEqual(['inline/rule-1', 'inline/rule-2']);
+  const file = writeFiles({ 'my.yaml': 'rules: [{ effect: { delay: 1s } }, { effect: { delay: 2s } }]' })(
+    'my.yaml',
+  );
+  const lines: string[] = [];
+  expect(validate([file], (line) => lines.push(line))).toBe(0);
+  expect(lines[0]).toContain('rules[1] never applies: rule-1 before it takes every request that it matches');
 });
 
 test('a rule may answer with a status alone', async () => {

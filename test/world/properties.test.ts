@@ -101,7 +101,7 @@ test('one long wait equals the same wait cut anywhere, whether time passes or a 
 const COUNTS_ARRIVALS: ReadonlySet<string> = new Set(['busy', 'twice', 'stale', 'third']);
 
 test('requests on a frozen clock end the same in whatever order they come, when the balance covers all', () => {
-  const rules = ENTANGLED.rules!.filter(({ name }) => !COUNTS_ARRIVALS.has(name));
+  const rules = ENTANGLED.rules!.filter(({ name }) => !COUNTS_ARRIVALS.has(name!));
   const outcomes = ENTANGLED.outcomes!.filter(({ name }) => !COUNTS_ARRIVALS.has(name!));
   const document = { ...ENTANGLED, outcomes, rules, wallet: { opening_balance: 1_000_000 } };
   const requests = fc.array(

@@ -10,7 +10,14 @@ import { readSettings, SettingsError, type Settings } from '../../settings.ts';
 import { conductOptions, type ConductFlags } from '../referee/conduct-options.ts';
 import { complain, EXIT_OK } from '../output.ts';
 import { startComplaints } from '../serve.ts';
-import { clearProgress, makeFolder, showFind, showProgress, showResult } from './hunt-report.ts';
+import {
+  clearProgress,
+  makeFolder,
+  progressLines,
+  showFind,
+  showProgress,
+  showResult,
+} from './hunt-report.ts';
 import { huntedCommand } from './hunted-command.ts';
 
 export interface HuntFlags extends Pick<ConductFlags, 'intent' | 'expect' | 'settings' | 'patience'> {
@@ -142,7 +149,7 @@ async function hunt(
         if (isTerminal) clearProgress();
         onFind(find);
       },
-      ...(isTerminal && { onRun: showProgress }),
+      onRun: isTerminal ? showProgress : progressLines((line) => void process.stderr.write(`${line}\n`)),
     });
     if (isTerminal) clearProgress();
     showResult(result, stop.signal.aborted);

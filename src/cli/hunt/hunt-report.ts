@@ -8,6 +8,7 @@ import { quoted, say } from '../output.ts';
 /** What a hunt shows and writes. */
 
 const CLEAR_LINE = '\r\u001B[K';
+const LINE_EVERY_MS = 30_000;
 
 const perSecond = (runs: number, elapsedMs: number): number =>
   Math.round((runs * 1000) / Math.max(elapsedMs, 1));
@@ -17,11 +18,23 @@ const roundText = ({ depth, tried, of }: HuntResult['rounds'][number]): string =
   return tried === of ? `all ${of} ${what}` : `${tried} of ${of} ${what}`;
 };
 
-/** Shows how far the hunt is, on one line of a terminal. */
-export function showProgress({ runs, elapsedMs, round, finds }: Progress): void {
+function progressText({ runs, elapsedMs, round, finds }: Progress): string {
   const found = finds.length === 0 ? '' : `; found ${finds.map(({ goal }) => goal).join(', ')}`;
-  const line = `${runs} runs, ${perSecond(runs, elapsedMs)} a second; ${roundText(round)}${found}`;
-  process.stderr.write(CLEAR_LINE + line);
+  return `${runs} runs, ${perSecond(runs, elapsedMs)} a second; ${roundText(round)}${found}`;
+}
+
+/** Shows how far the hunt is, on one line of a terminal. */
+export const showProgress = (progress: Progress): void =>
+  void process.stderr.write(CLEAR_LINE + progressText(progress));
+
+/** Says every half minute how far the hunt is, in whole lines, for a log. @param write writes a line */
+export function progressLines(write: (line: string) => void): (progress: Progress) => void {
+  let nextMs = LINE_EVERY_MS;
+  return (progress) => {
+    if (progress.elapsedMs < nextMs) return;
+    nextMs = progress.elapsedMs + LINE_EVERY_MS;
+    write(progressText(progress));
+  };
 }
 
 export const clearProgress = (): void => void process.stderr.write(CLEAR_LINE);

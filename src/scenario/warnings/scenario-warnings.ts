@@ -4,7 +4,7 @@ import { HIDDEN_KEY, SECRET_HEADERS } from '../../contract/service.ts';
 import { outcomeName } from '../outcome.ts';
 import { reportIn, type Report } from '../planned-timeline.ts';
 import { linearPattern } from '../pattern.ts';
-import { textTest } from '../rule-compiler.ts';
+import { ruleName, textTest } from '../rule-compiler.ts';
 import { isWithin, takesAllOf } from './implication.ts';
 import { mostRequests, warnOfNumbers } from './request-counts.ts';
 import { warnOfEffect } from './effect-warnings.ts';
@@ -16,8 +16,9 @@ interface Choice extends Pick<RuleDocument, 'match' | 'during'> {
   readonly takesAll: boolean;
 }
 
-const ruleChoice = (rule: RuleDocument): Choice => ({
+const ruleChoice = (rule: RuleDocument, index: number): Choice => ({
   ...rule,
+  name: ruleName(rule, index),
   takesAll:
     (rule.skip ?? 0) === 0 &&
     rule.times === undefined &&

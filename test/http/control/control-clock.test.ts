@@ -175,7 +175,7 @@ test.each([
   [
     'a number',
     { by: 5 },
-    'by must be a duration such as 90s, 2h, 3d or PT90S: 5 has no unit, write 5s for seconds',
+    'by must be a duration such as 90s, 2h, 3d or PT90S: 5 has no unit, write 5s for seconds or 5ms for milliseconds',
     ['by'],
   ],
   ['a negative duration', { by: '-2h' }, 'by must be a duration such as 90s, 2h, 3d or PT90S', ['by']],

@@ -10,7 +10,7 @@ async function worldWith(rules: readonly RuleRequest[], more: ScenarioInput = {}
   const scenario = { ...more, rules: rules.map((rule, nth) => ({ name: `rule-${nth}`, ...rule })) };
   const { client } = await sandboxFor({ clock: START, magic: 'off', settlement: 'manual' });
   const { world } = client();
-  await world.use(scenario as ScenarioInput);
+  await world.use(scenario);
   return clientOf(world);
 }
 
@@ -126,7 +126,7 @@ const OUTCOMES: ScenarioInput = {
     {
       name: 'mostly',
       weighted: [
-        { weight: 1, timeline: [{ to: 'SUCCESS', after: '2s' }] },
+        { weight: 9, timeline: [{ to: 'SUCCESS', after: '2s' }] },
         { weight: 1, timeline: [{ to: 'REVERSED', after: '3d' }] },
       ],
     },
@@ -135,12 +135,19 @@ const OUTCOMES: ScenarioInput = {
 
 test('the payout of an explanation is the one that the request makes, to its draw', async () => {
   const { world, pay } = await worldWith([], OUTCOMES);
-  for (let nth = 1; nth <= 6; nth += 1) {
+  const drawn = new Set<boolean>();
+  for (let nth = 1; nth <= 20; nth += 1) {
     const change = { client_ref_id: `order-${nth}` };
     const { payout, outcomes } = await world.explain(initiate(change));
+    const isPaid = payout!.timeline[0]!.to === 'SUCCESS';
+    drawn.add(isPaid);
     expect(outcomes).toEqual([
       { id: 'inline/neft', taken: false, reason: 'transfer_mode must be "NEFT", and it is "IMPS"' },
-      { id: 'inline/mostly', taken: true, reason: 'is the first that matches' },
+      {
+        id: 'inline/mostly',
+        taken: true,
+        reason: `is the first that matches; drawn: ${isPaid ? 1 : 2} of 2, weight ${isPaid ? 9 : 1} of 10`,
+      },
     ]);
     await pay(change);
     const [made] = await world.transactions({ client_ref_id: change.client_ref_id });
@@ -153,6 +160,7 @@ test('the payout of an explanation is the one that the request makes, to its dra
       })),
     });
   }
+  expect(drawn).toEqual(new Set([true, false])); // both were seen
 });
 
 test('an explanation says where the timeline of a rule is used instead of that of an outcome', async () => {
