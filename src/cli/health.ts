@@ -1,6 +1,8 @@
-import { get } from 'node:http';
+import { get as getOverHttp } from 'node:http';
+import { get as getOverHttps } from 'node:https';
 import type { Settings } from '../settings.ts';
 import { stopwatchMs } from '../platform/system-clock.ts';
+import { checkAddress } from './flag-checks.ts';
 import { complain, EXIT_OK, say } from './output.ts';
 
 const EXIT_NOT_READY = 1;
@@ -20,6 +22,7 @@ const notReady = (url: string): Promise<string | null> =>
   new Promise((resolve) => {
     const failed = ({ code, name, message }: NodeJS.ErrnoException): void =>
       resolve(name === 'AbortError' ? 'no answer comes' : (code ?? message));
+    const get = url.startsWith('https:') ? getOverHttps : getOverHttp;
     get(url, { agent: false, signal: AbortSignal.timeout(PATIENCE_MS) }, (response) => {
       const { statusCode } = response.resume().once('error', failed);
       response.once('end', () => resolve(statusCode === 200 ? null : `it answers ${statusCode}`));
@@ -35,10 +38,8 @@ export async function askHealth(
     return complain('port 0 is no port to ask at: say where it is with --port or --url');
   }
   const base = typeof at === 'string' ? at.replace(/\/$/, '') : urlOf(at);
+  if (typeof at === 'string') checkAddress('--url', base);
   const url = `${base}/_sandbox/health`;
-  if (!URL.canParse(url) || !url.startsWith('http://')) {
-    return complain(`--url must be an address that begins with http://, not ${JSON.stringify(base)}`);
-  }
   const untilMs = stopwatchMs() + waitMs;
   for (;;) {
     const wrong = await notReady(url);

@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 import { systemClock } from '../platform/system-clock.ts';
 import { dialectText } from '../probe/dialect-text.ts';
@@ -12,7 +11,10 @@ import {
   type Send,
 } from '../probe/probe-exchange.ts';
 import { LEVELS, probe, type Level, type ProbeResult } from '../probe/probe.ts';
+import { accountDoubt, ifscDoubt } from '../payout/rails.ts';
+import { SettingsError } from '../settings.ts';
 import { complain, EXIT_OK, say } from './output.ts';
+import { checkAddress, checkWritable, writeText } from './flag-checks.ts';
 
 /** The flags of `probe`, beside the address. */
 export interface ProbeFlags {
@@ -121,10 +123,12 @@ export async function probeCommand(
   const level = LEVELS.find((known) => known === flags.level);
   if (level === undefined) return complain(`--level must be one of ${LEVELS.join(', ')}, not ${flags.level}`);
   const base = url.replace(/\/+$/, '');
-  if (!URL.canParse(base) || !/^https?:/.test(base)) {
-    return complain(`the address must begin with http:// or https://, not ${JSON.stringify(url)}`);
-  }
+  checkAddress('the address', base);
   const { account = NOBODY.account, ifsc = NOBODY.ifsc } = flags;
+  const doubts = { '--account': accountDoubt(account), '--ifsc': ifscDoubt(ifsc) };
+  for (const [flag, doubt] of Object.entries(doubts)) {
+    if (doubt !== undefined) return complain(`${flag} ${doubt}`);
+  }
   const beneficiary = { name, account, ifsc, upi };
   if (dryRun) return listRequests(level, beneficiary);
   if (keyEnv === undefined) return complain('--key-env must name the variable that has the API key');
@@ -133,6 +137,7 @@ export async function probeCommand(
   if (level === 'pay' && (flags.account === undefined || flags.ifsc === undefined)) {
     return complain('--level pay makes payouts: --account and --ifsc must name who gets them');
   }
+  if (write !== undefined) checkWritable('--write', write);
   if (level === 'pay' && !yes) {
     if (!process.stdin.isTTY) return complain('--level pay makes payouts: --yes says that it may');
     if (!(await isAgreed(base, beneficiary))) return complain('nothing was sent');
@@ -156,9 +161,10 @@ export async function probeCommand(
   if (write === undefined) say(`\n${text}`);
   else {
     try {
-      writeFileSync(write, text);
+      writeText('--write', write, text);
     } catch (error) {
-      return complain(`--write: ${write} cannot be written (${(error as NodeJS.ErrnoException).code})`);
+      if (error instanceof SettingsError) say(`\n${text}`); // it may have cost money to learn
+      throw error;
     }
     say(`wrote ${write}: payout-sandbox serve --dialect ${write}`);
   }

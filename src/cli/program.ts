@@ -76,8 +76,8 @@ function buildCommand(environment: NodeJS.ProcessEnv, ended: (exitCode: number) 
 
   const root = new Command('payout-sandbox')
     .description('A payout service to test against. Everything stays on this machine.')
-    .version(packageVersion(), '--version', 'print the version')
-    .helpOption('--help', 'print this; with a command, what it takes')
+    .version(packageVersion(), '-v, --version', 'print the version')
+    .helpOption('-h, --help', 'print this; with a command, what it takes')
     .helpCommand(false)
     .enablePositionalOptions()
     .allowExcessArguments(true) // a word that is no command: `action` says so
@@ -259,7 +259,7 @@ function buildCommand(environment: NodeJS.ProcessEnv, ended: (exitCode: number) 
       ended(examine(file, flags as unknown as ConductFlags, environment));
     },
   );
-  command('rule-from <words...>', 'print a rule that repeats what a request of a journal or a HAR file got')
+  command('rule-from [words...]', 'print a rule that repeats what a request of a journal or a HAR file got')
     .usage('[options] [file] <request>')
     .option('--url <url>', 'the journal of a sandbox that runs, instead of a file')
     .option('--key <key>', 'the key whose world has the request, with --url')
@@ -278,7 +278,8 @@ export async function runCommand(args: readonly string[], environment: NodeJS.Pr
   let exitCode = EXIT_OK;
   const command = buildCommand(environment, (code) => (exitCode = code));
   try {
-    await command.parseAsync(args, { from: 'user' });
+    const [word, ...rest] = args;
+    await command.parseAsync(word === 'help' ? [...rest, '--help'] : args, { from: 'user' });
     return exitCode;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;

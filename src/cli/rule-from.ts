@@ -6,6 +6,7 @@ import { TrafficError } from '../referee/har.ts';
 import { savedTraffic } from '../referee/saved-traffic.ts';
 import { scenarioText } from '../scenario/scenario-text.ts';
 import { SettingsError } from '../settings.ts';
+import { checkAddress } from './flag-checks.ts';
 import { EXIT_OK, say } from './output.ts';
 import { textOfFile } from './referee/project-settings.ts';
 
@@ -25,9 +26,7 @@ function savedEntries(file: string): readonly JournalEntry[] {
 
 /** The journal of the world of a key, in a sandbox that runs. */
 async function entriesAt(url: string, key: string): Promise<readonly JournalEntry[]> {
-  if (!URL.canParse(url) || !/^https?:/.test(url)) {
-    throw new SettingsError(`--url must be an address that begins with http://, not ${JSON.stringify(url)}`);
-  }
+  checkAddress('--url', url);
   try {
     return await new World(url, key).requests();
   } catch (error) {
@@ -45,7 +44,7 @@ async function entriesAt(url: string, key: string): Promise<readonly JournalEntr
  */
 export async function ruleFrom(words: readonly string[], { url, key }: RuleFromFlags): Promise<number> {
   const [request, file, ...more] = words.toReversed();
-  if (more.length > 0 || (url === undefined) === (file === undefined)) {
+  if (request === undefined || more.length > 0 || (url === undefined) === (file === undefined)) {
     throw new SettingsError(
       'rule-from needs a file and the id of a request, such as rule-from journal.json 3, or --url and --key and the id',
     );
@@ -54,7 +53,7 @@ export async function ruleFrom(words: readonly string[], { url, key }: RuleFromF
     throw new SettingsError('rule-from --url needs --key: the key whose world has the request');
   }
   const entries = url === undefined ? savedEntries(file!) : await entriesAt(url, key!);
-  const rule = repeatingRule(entries, request!, (reason) => new SettingsError(reason));
+  const rule = repeatingRule(entries, request, (reason) => new SettingsError(reason));
   say(scenarioText({ rules: [rule] }).trimEnd());
   return EXIT_OK;
 }

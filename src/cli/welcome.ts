@@ -40,7 +40,7 @@ export function welcome(
   log: Logger,
   isTerminal: boolean,
 ): void {
-  const { apiKeys, state, store, port, magic } = settings;
+  const { apiKeys, dialect, state, store, port, magic } = settings;
   // a key that works, for people to copy; keys that were set are secrets, and never shown
   const key = apiKeys === undefined ? 'sk_test_demo' : '$SANDBOX_KEY';
   const settlement = typeof scenario.settlement === 'string' ? scenario.settlement : 'timelines';
@@ -55,6 +55,7 @@ export function welcome(
       key,
       scenario: scenario.name,
       settlement,
+      ...(dialect !== undefined && { dialect }),
       ...(restored !== null && {
         restored: restored.worlds,
         restored_payouts: restored.payouts,
@@ -80,7 +81,7 @@ export function welcome(
     `
   Payout sandbox ready on ${url}
   Key: ${key} (${note}; each is a world of its own)
-  Scenario: ${scenario.name} (settlement ${settlement}${magic === 'off' ? ', no magic beneficiaries' : ''})
+  Scenario: ${scenario.name} (settlement ${settlement}${dialect === undefined ? '' : `, dialect ${dialect}`}${magic === 'off' ? ', no magic beneficiaries' : ''})
 ${restoredLine}${store === undefined ? '' : `  Store: ${withoutPassword(store)}\n`}
   Pay:    curl ${url}/payout/initiate ${authorization} -H 'Content-Type: application/json' -d '${payoutBody}'
   Watch:  curl "${url}/payout/status?client_ref_id=order-1" ${authorization}

@@ -44,15 +44,15 @@ const HuntSettings = z.strictObject({
 export type HuntSettings = z.output<typeof HuntSettings>;
 export type HuntSettingsInput = z.input<typeof HuntSettings>;
 
-/** @throws HuntError for what cannot be used: it names the setting */
-export function huntSettings(given: unknown): HuntSettings {
+/** @param calledBy what the user calls a setting @throws HuntError for what cannot be used: it names the setting */
+export function huntSettings(given: unknown, calledBy = (name: string): string => name): HuntSettings {
   const checked = HuntSettings.safeParse(given);
   if (!checked.success) {
     const { path, message } = checked.error.issues[0]!;
-    throw new HuntError(`${String(path[0] ?? 'an option')} ${message}`);
+    throw new HuntError(`${calledBy(String(path[0] ?? 'an option'))} ${message}`);
   }
   const { intent } = checked.data;
   const fault = intent === undefined ? null : intentFault(intent);
-  if (fault !== null) throw new HuntError(`intent ${fault}`);
+  if (fault !== null) throw new HuntError(`${calledBy('intent')} ${fault}`);
   return checked.data;
 }

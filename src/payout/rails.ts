@@ -18,10 +18,10 @@ const MODE_LIMITS_INR: Record<TransferMode, { readonly min?: number; readonly ma
 /** Formatted when it is needed: to have a format ready takes longer than all else here. */
 const inr = (amount: number): string => `INR ${amount.toLocaleString('en-IN')}`;
 
-const ifscDoubt = (ifsc: string): string | undefined =>
+export const ifscDoubt = (ifsc: string): string | undefined =>
   IFSC.test(ifsc) ? undefined : 'is not an IFSC (4 capital letters, 0, 6 capital letters or digits)';
 
-function accountDoubt(account: string, mayBeUpiId: boolean): string | undefined {
+export function accountDoubt(account: string, mayBeUpiId = false): string | undefined {
   if (ACCOUNT.test(account)) return undefined;
   if (!mayBeUpiId) return 'is not 9 to 18 digits';
   if (UPI_ID.test(account) && account.length <= UPI_ID_MAX_LENGTH) return undefined;

@@ -1,5 +1,5 @@
-import { z } from 'zod';
 import { ExpectedPayout } from '../contract/conduct.ts';
+import { parseShape } from '../contract/shape-issues.ts';
 
 /** A table of expected payouts that cannot be used. */
 export class ExpectedTableError extends Error {
@@ -15,9 +15,30 @@ function cellsOf(line: string): readonly string[] {
   return line.endsWith(',') ? texts : texts.slice(0, -1); // the expression also matches the empty end
 }
 
-function fromCsv(text: string): readonly unknown[] {
-  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '');
-  const [header = '', ...rows] = lines;
+/** A row of a table, with the words for its place. */
+interface Row {
+  readonly place: string;
+  readonly value: unknown;
+  /** As it was written, by column. */
+  readonly written: Readonly<Record<string, unknown>>;
+}
+
+const NUMBER = /^\d+(\.\d+)?$/;
+/** `1,000.00` and `1,00,000.00` */
+const GROUPED_NUMBER = /^\d{1,3}(,\d{2,3})*,\d{3}(\.\d+)?$/;
+
+/** A number; any other text stays as it is, to be refused. */
+function numberOf(text: string): unknown {
+  const digits = GROUPED_NUMBER.test(text) ? text.replaceAll(',', '') : text;
+  return NUMBER.test(digits) ? Number(digits) : text;
+}
+
+function fromCsv(text: string): readonly Row[] {
+  const lines = text
+    .split(/\r?\n/)
+    .map((line, index) => ({ line, place: `line ${index + 1}` }))
+    .filter(({ line }) => line.trim() !== '');
+  const [{ line: header } = { line: '' }, ...rows] = lines;
   const columns = cellsOf(header.toLowerCase());
   const unknown = columns.filter((column) => !COLUMNS.has(column));
   if (unknown.length > 0 || !columns.includes('account') || !columns.includes('amount')) {
@@ -25,29 +46,49 @@ function fromCsv(text: string): readonly unknown[] {
       `the first line must name the columns account, amount and (if you like) times, not ${header}`,
     );
   }
-  return rows.map((row) => {
-    const cells = cellsOf(row);
-    const named = Object.fromEntries(columns.map((column, index) => [column, cells[index] ?? '']));
-    const { account, amount, times = '' } = named;
-    return { account, amount: Number(amount), times: times === '' ? undefined : Number(times) };
+  return rows.map(({ line, place }) => {
+    const cells = cellsOf(line);
+    if (cells.length !== columns.length) {
+      throw new ExpectedTableError(
+        `${place} must have ${columns.length} cells, as the first line has, not ${cells.length}: ${line}`,
+      );
+    }
+    const written = Object.fromEntries(columns.map((column, index) => [column, cells[index]!]));
+    const { account, amount = '', times = '' } = written;
+    const value = { account, amount: numberOf(amount), times: times === '' ? undefined : numberOf(times) };
+    return { place, value, written };
   });
+}
+
+function fromJson(text: string): readonly Row[] {
+  let rows: readonly unknown[];
+  try {
+    rows = JSON.parse(text) as readonly unknown[]; // it begins as a list does
+  } catch (error) {
+    throw new ExpectedTableError('it is not JSON', { cause: error });
+  }
+  return rows.map((value, index) => ({
+    place: `payout ${index + 1}`,
+    value,
+    written: (value ?? {}) as Row['written'],
+  }));
+}
+
+/** @throws ExpectedTableError with the place, and the value as it was written */
+function payoutOf({ place, value, written }: Row): ExpectedPayout {
+  const { value: payout, issues } = parseShape(ExpectedPayout, value);
+  if (issues === undefined) return payout;
+  const [{ path, message, isUnknownKey }] = issues as [(typeof issues)[number]];
+  const [field] = path.map(String);
+  const cell = field === undefined || isUnknownKey ? undefined : written[field];
+  const not = cell === undefined || cell === '' ? '' : `, not ${JSON.stringify(cell)}`;
+  throw new ExpectedTableError(`${place}: ${field ?? 'it'} ${message}${not}`);
 }
 
 /** Reads a table of expected payouts: a JSON list, or CSV with the columns account, amount and times. @throws ExpectedTableError */
 export function expectedTable(text: string): readonly ExpectedPayout[] {
-  let rows: unknown;
-  const isJson = /^\s*\[/.test(text);
-  try {
-    rows = isJson ? JSON.parse(text) : fromCsv(text.replace(/^\ufeff/, ''));
-  } catch (error) {
-    if (error instanceof ExpectedTableError) throw error;
-    throw new ExpectedTableError('it is not JSON', { cause: error });
-  }
-  const table = z.array(ExpectedPayout).safeParse(rows);
-  if (table.success) return table.data;
-  const [{ path, message }] = table.error.issues as [z.core.$ZodIssue];
-  const [row, field] = path as [number?, string?];
-  throw new ExpectedTableError(
-    `${row === undefined ? '' : `payout ${row + 1}: `}${field ?? 'it'}: ${message}`,
-  );
+  if (/[\0\ufffd]/.test(text)) throw new ExpectedTableError('it is not a text file in UTF-8');
+  const table = text.replace(/^\ufeff/, '');
+  if (table.trim() === '') throw new ExpectedTableError('it is empty');
+  return (/^\s*\[/.test(table) ? fromJson(table) : fromCsv(table)).map(payoutOf);
 }

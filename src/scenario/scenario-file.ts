@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, extname, join } from 'node:path';
 import { parse } from 'yaml';
 import {
@@ -11,6 +11,7 @@ import {
 import { RuleDocument } from '../contract/scenario-document.ts';
 import { reported } from '../contract/shape-issues.ts';
 import type { ScenarioSettings } from '../contract/snapshot-lines.ts';
+import { suggestion } from '../contract/suggestion.ts';
 import { compileScenario, type Scenario } from './scenario.ts';
 import type { Rule } from './rule.ts';
 import { compileRule } from './rule-compiler.ts';
@@ -102,15 +103,30 @@ function textOf(file: string): string {
   throw new ScenarioError([`${file} is not a text file: it must be YAML or JSON in UTF-8`]);
 }
 
+/** The error for a choice that is neither a known name nor the path of a YAML or JSON file. */
+export function unknownChoice(
+  what: 'scenario' | 'dialect',
+  choice: string,
+  names: readonly string[],
+): ScenarioError {
+  if (existsSync(choice)) {
+    const kind = statSync(choice).isDirectory() ? 'a folder' : 'a file with another ending';
+    return new ScenarioError([
+      `${choice} is ${kind}: a ${what} is a file that ends in .yaml, .yml or .json, or one of ${names.join(', ')}`,
+    ]);
+  }
+  return new ScenarioError([
+    `there is no ${what} ${choice}${suggestion(choice, names)}: there are ${names.join(', ')}, or the path of a file`,
+  ]);
+}
+
 /** Reads a dialect: a preset by its name, or a file with changes to one. @throws ScenarioError with what is wrong with it */
 export function readDialect(nameOrFile: string): Dialect {
   const presets = shippedDialects();
   const preset = presets.get(nameOrFile);
   if (preset !== undefined) return preset;
   if (!isScenarioFile(nameOrFile)) {
-    throw new ScenarioError([
-      `there is no dialect ${nameOrFile}: there are ${[...presets.keys()].join(', ')}, or the path of a file`,
-    ]);
+    throw unknownChoice('dialect', nameOrFile, [...presets.keys()]);
   }
   const read = readText(textOf(nameOrFile));
   const { value, problems } = checkedShape(read, DialectFile);

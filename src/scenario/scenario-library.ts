@@ -13,9 +13,9 @@ import {
   rulesOf,
   ScenarioError,
   SHIPPED,
+  unknownChoice,
 } from './scenario-file.ts';
 import { atOnce, type Steps } from './scenario-shape.ts';
-import { suggestion } from '../contract/suggestion.ts';
 
 interface LibraryOptions {
   readonly settings: ScenarioSettings;
@@ -208,9 +208,7 @@ export class ScenarioLibrary implements ScenarioCompiler {
       return this.#load(file).name;
     }
     if (this.get(choice) === undefined) {
-      throw new ScenarioError([
-        `there is no scenario ${choice}${suggestion(choice, this.names)}: there are ${this.names.join(', ')}, or the path of a file`,
-      ]);
+      throw unknownChoice('scenario', choice, this.names);
     }
     return choice;
   }

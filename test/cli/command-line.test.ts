@@ -40,6 +40,14 @@ test('--help and serve --help show examples and explain each exit code', async (
   }
 });
 
+test('-h, help and -v are short for --help and --version', async () => {
+  const output = async (...args: string[]) => (await runInProcess(args)).stdout;
+  expect(await output('-h')).toBe(await output('--help'));
+  expect(await output('help')).toBe(await output('--help'));
+  expect(await output('help', 'hunt')).toBe(await output('hunt', '--help'));
+  expect(await output('-v')).toBe(await output('--version'));
+});
+
 test('--version prints the version of the package', async () => {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
   expect(await runProgram(['--version'])).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: '' });
@@ -74,12 +82,22 @@ test.each([
   [
     'health with an invalid address',
     ['health', '--url', 'localhost:3000'],
-    '--url must be an address that begins with http://, not "localhost:3000"',
+    '--url must begin with http:// or https://, not "localhost:3000"',
+  ],
+  [
+    'health with a port that no server has',
+    ['health', '--url', 'http://127.0.0.1:99999'],
+    '--url must have a host, and a port of at most 65535, not "http://127.0.0.1:99999"',
   ],
   [
     'scenarios with a missing folder',
     ['scenarios', '--scenarios', '/nowhere'],
     '/nowhere cannot be read: it must be a folder of scenario files',
+  ],
+  [
+    'a dialect with another ending',
+    ['--dialect', 'LICENSE'],
+    'LICENSE is a file with another ending: a dialect is a file that ends in .yaml, .yml or .json, or one of default, lenient, strict, terse',
   ],
   ['an unknown flag with a key in it', ['--api-key=sk_secret'], "unknown option '--api-key' (see --help)"],
 ])('%s stops the program with exit code 2 and one line', async (_what, args, complaint) => {
@@ -88,6 +106,16 @@ test.each([
     signal: null,
     stdout: '',
     stderr: `payout-sandbox: ${complaint}\n`,
+  });
+});
+
+test('a folder for a scenario stops the program with exit code 2 and says that it is one', async () => {
+  expect(await runInProcess(['--scenario', 'fixtures'])).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringMatching(
+      /^payout-sandbox: fixtures is a folder: a scenario is a file .*happy-fast.*\n$/,
+    ),
   });
 });
 
@@ -137,12 +165,12 @@ test('port 0 picks a free port and logs it, so that two sandboxes can run side b
   }
 });
 
-test('flags of the program override the environment', async () => {
+test('flags of the program override the environment, and the ready line names the dialect', async () => {
   const { url, ready } = await startProgram(
     { SANDBOX_OPENING_BALANCE: '1', SANDBOX_SETTLEMENT: 'manual', LOG_LEVEL: '' },
-    ['--opening-balance', '70.5'],
+    ['--opening-balance', '70.5', '--dialect', 'lenient'],
   );
-  expect(ready).toMatchObject({ settlement: 'manual' });
+  expect(ready).toMatchObject({ settlement: 'manual', dialect: 'lenient' });
   const balance = await ask(`${url}/client/fetchbalance`, 'sk_test_a');
   expect(await balance.json()).toMatchObject({ data: { balance: 70.5 } });
 });
@@ -150,6 +178,7 @@ test('flags of the program override the environment', async () => {
 test('serve accepts the flags of the program, before and after the command', async () => {
   const { ready } = await startProgram({}, ['--settlement', 'manual', 'serve', '--scenario', 'strict']);
   expect(ready).toMatchObject({ settlement: 'manual', scenario: 'strict', msg: 'payout sandbox ready' });
+  expect(ready).not.toHaveProperty('dialect');
 });
 
 /** A server that answers /_sandbox/health with this status, and everything else with 404. @returns its port */
@@ -175,6 +204,14 @@ test.each([
     signal: null,
     stdout: `http://127.0.0.1:${port} is ready\n`,
     stderr: '',
+  });
+});
+
+test('health speaks TLS to an address that begins with https', async () => {
+  const port = await standIn(200);
+  expect(await runInProcess(['health', '--url', `https://127.0.0.1:${port}`])).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/is not ready: EPROTO/),
   });
 });
 

@@ -78,12 +78,14 @@ test.each(isLong ? ['does not end'] : [])(
 
 test.each([
   [['hunt'], 'hunt needs a command: payout-sandbox hunt'],
-  [['hunt', '--runs', 'many', '--', 'true'], 'runs must be a whole number from 1 to 1000000'],
-  [['hunt', '--time', 'long', '--', 'true'], 'time must be a duration such as'],
+  [['hunt', '--runs', 'many', '--', 'true'], '--runs must be a whole number from 1 to 1000000'],
+  [['hunt', '--time', 'long', '--', 'true'], '--time must be a duration such as'],
   [
     ['hunt', '--goal', 'paid-twice,riches', '--', 'true'],
-    'goals must be one of paid-twice, lost, stuck, conduct',
+    '--goal must be one of paid-twice, lost, stuck, conduct',
   ],
+  [['hunt', '--patience', '0s', '--', 'true'], '--patience must be longer than nothing'],
+  [['hunt', '--intent', 'foo', '--', 'true'], '--intent must be one of client_ref_id, beneficiary_name'],
   [['hunt', '--write', '/dev/null/found', '--', 'true'], '--write: /dev/null/found cannot be made (ENOTDIR)'],
   [['hunt', '--scenario', 'no-such', '--', 'true'], 'there is no scenario no-such'],
   [['hunt', '--port', '3000', '--', 'true'], "unknown option '--port'"],

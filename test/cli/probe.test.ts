@@ -1,6 +1,9 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runInProcess } from '../support/program.ts';
 import { otherService, WAYS } from '../support/other-service.ts';
+import { stateFolder } from '../support/state-folder.ts';
 
 test('a dry run shows every request of its level and sends none', async () => {
   const { code, stdout } = await runInProcess(['probe', 'http://127.0.0.1:1', '--level', 'pay', '--dry-run']);
@@ -25,14 +28,34 @@ test('a probe shows the key nowhere, and ends with 1 when it had to stop', async
   expect(nobody).toMatchObject({ code: 1, stdout: expect.stringContaining('stopped: no answer to GET') });
 });
 
+test('a dialect that cannot be written at the end is printed', async () => {
+  const folder = join(stateFolder(), 'folder');
+  mkdirSync(folder);
+  const errorBody: typeof WAYS.errorBody = (status, message) => {
+    rmSync(folder, { recursive: true, force: true }); // once the probe has begun
+    return WAYS.errorBody(status, message);
+  };
+  const service = await otherService({ ...WAYS, errorBody });
+  const args = ['probe', service.url, '--key-env', 'KEY', '--write', join(folder, 'real.yaml')];
+  expect(await runInProcess(args, { KEY: service.key })).toMatchObject({
+    code: 2,
+    stdout: expect.stringContaining('without_key: 401'),
+    stderr: expect.stringContaining('real.yaml cannot be written (ENOENT)'),
+  });
+});
+
 test.each([
   [['http://x', '--level', 'all'], '--level must be one of read, refused, pay, not all'],
   [['ftp://x'], 'the address must begin with http:// or https://, not "ftp://x"'],
+  [['http://x:99999'], 'the address must have a host, and a port of at most 65535'],
+  [['http://x', '--account', '12345678'], '--account is not 9 to 18 digits'],
+  [['http://x', '--ifsc', 'SBIN1000001'], '--ifsc is not an IFSC'],
+  [['http://x', '--key-env', 'KEY', '--write', '/no/such.yaml'], '--write: /no/such.yaml cannot be written'],
   [['http://x'], '--key-env must name the variable that has the API key'],
   [['http://x', '--key-env', 'NOPE'], '--key-env: the variable NOPE is not set'],
   [['http://x', '--key-env', 'KEY', '--level', 'pay'], '--account and --ifsc must name who gets them'],
   [
-    ['http://x', '--key-env', 'KEY', '--level', 'pay', '--account', '1', '--ifsc', '2'],
+    ['http://x', '--key-env', 'KEY', '--level', 'pay', '--account', '000123456789', '--ifsc', 'SBIN0000001'],
     '--yes says that it may',
   ],
 ])('probe refuses %j', async (args, message) => {

@@ -55,7 +55,11 @@ test('referee ends with 0 for a client of good conduct', async () => {
 
 test('referee ends as the command did when that failed', async () => {
   const ended = await runProgram(['referee', ...LOST, ...TARGET, '--env', 'EXIT=7', ...COMMAND]);
-  expect(ended).toMatchObject({ code: 7, stdout: expect.stringContaining('paid-twice') });
+  expect(ended).toMatchObject({
+    code: 7,
+    stdout: expect.stringContaining('paid-twice'),
+    stderr: 'payout-sandbox: the command ended with exit code 7\n',
+  });
 });
 
 test('which findings make referee fail is chosen', async () => {
@@ -115,6 +119,11 @@ test('referee judges the clients of a sandbox that runs', async () => {
   expect(all).toMatchObject({ code: 1, stderr: '' });
   const own = await runProgram(['referee', ...where, '--key', 'sk_test_shop', ...TARGET, ...COMMAND]);
   expect(own).toMatchObject({ code: 1, stdout: expect.stringContaining('paid-twice') });
+  const nobody = await runProgram(['referee', '--url', url, '--key', 'sk_test_nobody']);
+  expect(nobody).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('no request came to the sandbox'),
+  });
   const looking = await runProgram(['referee', ...where, '--key', 'sk_test_shop']);
   expect(looking).toMatchObject({ code: 1, stdout: expect.stringContaining('paid-twice') });
 });
@@ -186,7 +195,40 @@ test('everything that is wrong in the settings of a project is reported, with it
   });
 });
 
+test('examine refuses a file without a request, which proves nothing', async () => {
+  const file = join(folder(), 'journal.json');
+  writeFileSync(file, '{"requests":[]}');
+  expect(await runInProcess(['examine', file])).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: `payout-sandbox: ${file} cannot be examined: there is no request in it\n`,
+  });
+});
+
+/** What no sandbox is needed to see. */
 test.each([
+  [['--report', 'junit=/nonexistent/x.xml'], '--report: /nonexistent/x.xml cannot be written (ENOENT)'],
+  [['--report', 'json=src'], '--report: src cannot be written (EISDIR)'],
+  [['--report', 'json=package.json/x'], '--report: package.json/x cannot be written (ENOTDIR)'],
+  [['--url', 'http://127.0.0.1:9'], '--url needs --key or --admin-token'],
+  [['--url', 'foo', '--key', 'k'], '--url must begin with http:// or https://, not "foo"'],
+  [
+    ['--url', 'http://127.0.0.1:9', '--key', 'k', '--scenario', 'strict'],
+    '--scenario cannot be set with --url: that sandbox has its settings already',
+  ],
+  [['--env', 'A={uurl}'], '--env: {uurl} in A={uurl} is not known: known are {url} and {key}'],
+  [['--intent', 'foo'], '--intent must be one of client_ref_id, beneficiary_name, beneficiary_account'],
+  [['--intent', ''], '--intent must be one of client_ref_id, beneficiary_name, beneficiary_account'],
+  [['--intent', 'foo=x'], '--intent foo is not known here: known are client_ref_id'],
+  [['--patience', 'forever'], '--patience must be a duration such as 10s'],
+])('referee %j is refused before its command runs', async (flags, message) => {
+  const ended = await runInProcess(['referee', ...flags, '--', '/no/such/program']);
+  expect(ended).toMatchObject({ code: 2, stdout: '' });
+  expect(ended.stderr).toContain(`payout-sandbox: ${message}`);
+});
+
+test.each([
+  [['referee', '--', 'true'], 'no request came to the sandbox: does the client use its url?'],
   [['referee'], 'referee needs a command: payout-sandbox referee -- npm test'],
   [['referee', '--', '/no/such/program'], '/no/such/program cannot be run (ENOENT)'],
   [
@@ -210,7 +252,10 @@ test.each([
     '--intent must be a regular expression with one group: it needs exactly one group',
   ],
   [['referee', '--scenario', 'no-such', '--', 'true'], 'no-such'],
-  [['referee', '--url', 'http://127.0.0.1:9', '--', 'true'], 'no sandbox answers at http://127.0.0.1:9'],
+  [
+    ['referee', '--url', 'http://127.0.0.1:9', '--key', 'k', '--', 'true'],
+    'no sandbox answers at http://127.0.0.1:9',
+  ],
   [['examine', 'package.json'], 'package.json cannot be examined: it is neither a journal'],
 ])('%j ends with 2 and says what is wrong', async (args, message) => {
   const { code, stderr } = await runProgram(args);

@@ -47,7 +47,7 @@ test('rule-from prints a scenario that repeats a request of a running sandbox', 
 });
 
 test.each<[string, readonly string[], RegExp]>([
-  ['nothing', [], /missing required argument/],
+  ['nothing', [], /^rule-from needs a file and the id of a request/],
   ['no request', ['FILE'], /^rule-from needs a file and the id of a request/],
   ['too much', ['FILE', '1', '2'], /^rule-from needs a file and the id of a request/],
   [
@@ -56,7 +56,11 @@ test.each<[string, readonly string[], RegExp]>([
     /^rule-from needs a file/,
   ],
   ['an address without a key', ['--url', 'http://127.0.0.1:9', '1'], /^rule-from --url needs --key/],
-  ['no address', ['--url', 'localhost', '--key', 'k', '1'], /^--url must be an address .*, not "localhost"$/],
+  [
+    'no address',
+    ['--url', 'localhost', '--key', 'k', '1'],
+    /^--url must begin with http.*, not "localhost"$/,
+  ],
   [
     'an address where nothing is',
     ['--url', 'http://127.0.0.1:9', '--key', 'k', '1'],

@@ -14,6 +14,10 @@ test('a table of expected payouts is CSV or JSON', () => {
   expect(expectedTable(JSON.stringify([{ account: '000123456789', amount: 100.5 }, table[1]]))).toEqual(
     table,
   );
+  expect(expectedTable('account,amount\nx,"1,000.00"\ny,"1,00,000.50"\n')).toMatchObject([
+    { amount: 1000 },
+    { amount: 100_000.5 },
+  ]);
   expect(expectedTable('[]')).toEqual([]);
 });
 
@@ -23,9 +27,19 @@ test.each([
     'the first line must name the columns account, amount and (if you like) times, not name,amount',
   ],
   ['account\nx', 'the first line must name the columns'],
-  ['account,amount\nx,ten', 'payout 1: amount'],
-  ['account,amount\nx,1\ny,1.005', 'payout 2: amount: must have at most 2 decimals'],
-  ['[{"account":"x"}]', 'payout 1: amount'],
+  ['account,amount\nx,ten', 'line 2: amount must be a number, not "ten"'],
+  ['account,amount\nx,"10,0"', 'line 2: amount must be a number, not "10,0"'],
+  [
+    'account,amount\n\nx,1\ny,1.005',
+    'line 4: amount must have at most 2 decimals (INR, whole paise), not "1.005"',
+  ],
+  ['account,amount,times\nx,1,1.5', 'line 2: times must be a whole number, not "1.5"'],
+  ['account,amount\nx,1,000.00', 'line 2 must have 2 cells, as the first line has, not 3: x,1,000.00'],
+  ['account,amount,times\nx,1', 'line 2 must have 3 cells, as the first line has, not 2: x,1'],
+  ['', 'it is empty'],
+  ['account,amount\n\0,1', 'it is not a text file'],
+  ['[{"account":"x"}]', 'payout 1: amount is required'],
+  ['[{"account":"x","amount":"ten"}]', 'payout 1: amount must be a number, not "ten"'],
   ['[1', 'it is not JSON'],
 ])('the table %j is refused with the reason', (text, reason) => {
   expect(() => expectedTable(text)).toThrow(reason);

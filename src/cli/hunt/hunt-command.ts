@@ -46,7 +46,7 @@ function huntSettingsOf(flags: HuntFlags, { seed }: Settings): HuntSettings {
   const { goal, runs, depth, time, workers } = flags;
   const options = conductOptions({ ...flags, off: [], report: [], failOn: 'error', require: [] });
   const { intent, expect, off, limits } = options.settings;
-  return huntSettings({
+  const given = {
     intent,
     expect,
     off,
@@ -57,7 +57,8 @@ function huntSettingsOf(flags: HuntFlags, { seed }: Settings): HuntSettings {
     depth: numberOf(depth),
     workers: numberOf(workers) ?? Math.min(availableParallelism(), MOST_WORKERS),
     goals: goal.length === 0 ? undefined : goal.flatMap((names) => names.split(',')),
-  });
+  };
+  return huntSettings(given, (name) => (name === 'goals' ? '--goal' : `--${name}`));
 }
 
 /** The flags and the command with which `referee` runs the same again. */

@@ -1,6 +1,4 @@
-import { accessSync, constants } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { dirname } from 'node:path';
 import { z } from 'zod';
 import { ExpectedPayout } from '../../contract/conduct.ts';
 import { durationMs } from '../../contract/duration.ts';
@@ -51,17 +49,6 @@ function limitOf(text: string | undefined): number | null {
   const ms = durationMs(text);
   if (ms) return ms;
   throw new SettingsError(`--limit must be a duration such as 30s or 5m, not ${text}`);
-}
-
-/** Refuses a report that could not be written in the end. */
-function checkFolder(file: string | null): void {
-  if (file === null) return;
-  try {
-    accessSync(dirname(file), constants.W_OK);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new SettingsError(`--report: ${file} cannot be written (${code})`, { cause: error });
-  }
 }
 
 /** The command that runs one cell once more, in words. */
@@ -147,7 +134,6 @@ export async function matrixCommand(
     );
   }
   const reports = flags.report.map((text) => reportOf(text, WRITERS));
-  for (const { file } of reports) checkFolder(file);
   const { settings: conduct, failOn } = conductOptions({ ...flags, report: [], require: [] });
   const { expect, ...others } = conduct;
   const workers = workersOf(flags.workers);

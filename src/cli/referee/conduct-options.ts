@@ -1,4 +1,3 @@
-import { appendFileSync, writeFileSync } from 'node:fs';
 import {
   CHECK_IDS,
   RefereeSettings,
@@ -6,6 +5,7 @@ import {
   type ConductReports,
   type RefereeSettingsInput,
 } from '../../contract/conduct.ts';
+import { parseShape } from '../../contract/shape-issues.ts';
 import { suggestion } from '../../contract/suggestion.ts';
 import { expectedTable, ExpectedTableError } from '../../referee/expected-table.ts';
 import { intentFault } from '../../referee/intents.ts';
@@ -15,7 +15,8 @@ import { markdownText } from '../../referee/reports/markdown.ts';
 import { hasFailed, type FailOn } from '../../referee/reports/summary.ts';
 import { terminalText } from '../../referee/reports/terminal.ts';
 import { SettingsError } from '../../settings.ts';
-import { complain, EXIT_OK, say } from '../output.ts';
+import { complain, EXIT_OK } from '../output.ts';
+import { checkWritable, writeText } from '../flag-checks.ts';
 import { projectSettings, textOfFile } from './project-settings.ts';
 
 /** The flags that `referee` and `examine` share. */
@@ -53,7 +54,10 @@ const FAIL_ON: ReadonlySet<string> = new Set(['error', 'warning', 'notice', 'nev
 /** `beneficiary_account`, or `client_ref_id=^order-(\d+)`. */
 function intentOf(text: string): unknown {
   const at = text.indexOf('=');
-  return at === -1 ? text : { [text.slice(0, at)]: text.slice(at + 1) };
+  const intent = at < 1 ? text : { [text.slice(0, at)]: text.slice(at + 1) };
+  const [issue] = parseShape(RefereeSettings.shape.intent, intent).issues ?? [];
+  if (issue === undefined) return intent;
+  throw new SettingsError(`--intent ${[...issue.path, issue.message].join(' ')}`);
 }
 
 function tableOf(file: string): unknown {
@@ -96,25 +100,19 @@ export function reportOf<W>(text: string, writers: Readonly<Record<string, W>>):
   if (write === undefined) {
     throw new SettingsError(`--report must be one of ${Object.keys(writers).join(', ')}, not ${format}`);
   }
-  if (file !== '') return { write, file };
+  if (file !== '') {
+    checkWritable('--report', file);
+    return { write, file };
+  }
   if (format === 'github') return { write, file: null };
   throw new SettingsError(`--report ${format} needs a file: --report ${format}=FILE`);
 }
 
 /** Writes a report. @throws SettingsError for a file that cannot be written */
 export function writeReport(text: string, file: string | null, environment: NodeJS.ProcessEnv): void {
-  if (file === null) {
-    process.stdout.write(text);
-    return;
-  }
-  try {
-    if (file === environment['GITHUB_STEP_SUMMARY'])
-      appendFileSync(file, text); // others write there too
-    else writeFileSync(file, text);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new SettingsError(`--report: ${file} cannot be written (${code})`, { cause: error });
-  }
+  if (file === null) process.stdout.write(text);
+  // others write to the summary of a job too
+  else writeText('--report', file, text, { append: file === environment['GITHUB_STEP_SUMMARY'] });
 }
 
 /** @throws SettingsError for a flag that cannot be used */
@@ -131,7 +129,7 @@ export function conductOptions(flags: ConductFlags): ConductOptions {
   const checked = RefereeSettings.safeParse(given);
   if (!checked.success) {
     const { path, message } = checked.error.issues[0]!;
-    throw new SettingsError(`${path.map(String).join('.')}: ${message}`);
+    throw new SettingsError(`--${String(path.at(-1))} ${message}`); // the file of the project was checked before
   }
   const fault = checked.data.intent === undefined ? null : intentFault(checked.data.intent);
   if (fault !== null) throw new SettingsError(`--intent ${fault}`);
@@ -170,6 +168,5 @@ export function publish(
   for (const id of untested) {
     complain(`${id} is required, and had no occasion in any world: no request of the client tested it`);
   }
-  if (reports.worlds.length === 0) say('no request came to the sandbox: does the client use its url?');
   return hasFailed(reports, failOn) || untested.length > 0 ? EXIT_FOUND : EXIT_OK;
 }

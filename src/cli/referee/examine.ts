@@ -15,11 +15,9 @@ import { textOfFile } from './project-settings.ts';
 export function examine(file: string, flags: ConductFlags, environment: NodeJS.ProcessEnv): number {
   const options = conductOptions(flags);
   try {
-    const report = judge(
-      file,
-      savedTraffic(textOfFile('examine', file)),
-      RefereeSettings.parse(options.settings),
-    );
+    const evidence = savedTraffic(textOfFile('examine', file));
+    if (evidence.requests.length === 0) throw new TrafficError('there is no request in it');
+    const report = judge(file, evidence, RefereeSettings.parse(options.settings));
     return publish(reportsOf([report]), options, environment);
   } catch (error) {
     if (!(error instanceof TrafficError)) throw error;

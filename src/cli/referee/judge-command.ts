@@ -3,11 +3,13 @@ import { constants } from 'node:os';
 import { pino } from 'pino';
 import { ControlClient, SandboxError } from '../../client/control-client.ts';
 import type { ConductReports, WorldReport } from '../../contract/conduct.ts';
+import type { RequestsAnswer } from '../../contract/control-answers.ts';
 import { logOptions } from '../../platform/logging.ts';
 import { systemClock } from '../../platform/system-clock.ts';
 import { reportsOf } from '../../referee/reports/summary.ts';
 import { startServer, type Server } from '../../server.ts';
-import { readSettings, SettingsError, type Settings } from '../../settings.ts';
+import { readSettings, SETTINGS, SettingsError, type Settings } from '../../settings.ts';
+import { checkAddress } from '../flag-checks.ts';
 import { conductOptions, publish, type ConductFlags } from './conduct-options.ts';
 import { complain } from '../output.ts';
 import { showProgress } from '../progress.ts';
@@ -76,13 +78,33 @@ export const filledIn = (text: string, { url, key }: Target): string =>
 export function variableOf(text: string, target: Target): readonly [string, string] {
   const at = text.indexOf('=');
   if (at < 1) throw new SettingsError(`--env must be NAME=VALUE, such as PAYOUT_URL={url}, not ${text}`);
-  return [text.slice(0, at), filledIn(text.slice(at + 1), target)];
+  const value = text.slice(at + 1);
+  const [unknown] = /\{(?!(url|key)\})\w+\}/.exec(value) ?? [];
+  if (unknown !== undefined) {
+    throw new SettingsError(`--env: ${unknown} in ${text} is not known: known are {url} and {key}`);
+  }
+  return [text.slice(0, at), filledIn(value, target)];
 }
 
-/** The reports on all worlds, or on that of the key where there is no admin token. */
+/** @throws SettingsError for flags that a sandbox which runs elsewhere cannot follow, or that name no world to judge */
+function checkElsewhere(url: string, key: string | undefined, settings: Settings, settingFlags: Flags): void {
+  checkAddress('--url', url);
+  const ours = SETTINGS.find(({ name }) => name !== 'adminToken' && settingFlags[name] !== undefined);
+  if (ours !== undefined) {
+    throw new SettingsError(`${ours.flag} cannot be set with --url: that sandbox has its settings already`);
+  }
+  if (key === undefined && settings.adminToken === undefined) {
+    throw new SettingsError('--url needs --key or --admin-token');
+  }
+}
+
+/** The reports on all worlds with requests, or on that of the key where there is no admin token. */
 async function reportsOn({ url, key, adminToken }: Judged): Promise<ConductReports> {
   if (adminToken !== null) return new ControlClient(url, adminToken).get('/worlds/referee');
-  return reportsOf([await new ControlClient(url, key).get<WorldReport>('/referee')]);
+  const control = new ControlClient(url, key);
+  const { requests, evicted } = await control.get<RequestsAnswer>('/requests', { limit: 1 });
+  if (requests.length + evicted === 0) return reportsOf([]);
+  return reportsOf([await control.get<WorldReport>('/referee')]);
 }
 
 async function tell({ url, key, adminToken }: Judged, settings: object): Promise<void> {
@@ -94,7 +116,7 @@ async function tell({ url, key, adminToken }: Judged, settings: object): Promise
  * `payout-sandbox referee -- COMMAND`: runs a command against a sandbox, and judges how it behaved.
  *
  * @param settingFlags the flags of the sandbox's own settings
- * @returns the exit code of the command if it failed; otherwise 1 for bad conduct, 2 for what cannot be used
+ * @returns the exit code of the command if it failed; otherwise 1 for bad conduct, 2 for what cannot be used or sent no request
  */
 export async function judgeCommand(
   command: readonly string[],
@@ -111,6 +133,8 @@ export async function judgeCommand(
     { port: '0', logLevel: 'silent', ...JOURNAL, ...settingFlags },
     { ...environment, PORT: '' }, // a free port, whatever the command itself listens on
   );
+  if (url !== undefined) checkElsewhere(url, flags.key, settings, settingFlags);
+  flags.env.forEach((text) => variableOf(text, { url: '', key })); // refused before anything starts
   let judged: Judged;
   try {
     judged =
@@ -136,8 +160,14 @@ export async function judgeCommand(
       judged.worlds !== null && process.stderr.isTTY ? showProgress(judged.worlds, complain) : undefined;
     const exitCode = words.length === 0 ? 0 : await run(words, { ...environment, ...variables });
     endProgress?.();
-    const verdict = publish(await reportsOn(judged), options, environment);
-    return exitCode === 0 ? verdict : exitCode;
+    const reports = await reportsOn(judged);
+    const verdict = publish(reports, options, environment);
+    if (exitCode !== 0) complain(`the command ended with exit code ${exitCode}`);
+    const tested =
+      reports.worlds.length > 0
+        ? verdict
+        : complain('no request came to the sandbox: does the client use its url?');
+    return exitCode === 0 ? tested : exitCode;
   } catch (error) {
     if (!(error instanceof SandboxError) && !(error as Error).message.startsWith('no sandbox answers'))
       throw error;
