@@ -143,6 +143,7 @@ describe.skipIf(!hasBrowser)(`the dashboard${needsBrowser}`, { timeout: 60_000 }
   test('shows a scenario, a rule and a reset that somebody else orders', async () => {
     const { payer, section } = await worldPage();
     const chosen = section('Scenario').getByLabel('How this world behaves').locator('option:checked');
+    await expect.poll(() => chosen.textContent()).not.toContain('…'); // it has been read
     const first = await chosen.textContent();
     await payer.world.use('server-error');
     await section('Scenario').getByText('server-error/').first().waitFor();
