@@ -60,7 +60,7 @@ const heldBytes = ({ heapUsed, external }) => heapUsed + external;
 /** What each of `count` transactions takes, of what two measurements differ by. */
 function bytesEach(what, before, after, count) {
   const each = (key) => (after[key] - before[key]) / count;
-  figure(`${what}: heap and external memory each`, (heldBytes(after) - heldBytes(before)) / count, 'B', 700);
+  figure(`${what}: heap and external memory each`, (heldBytes(after) - heldBytes(before)) / count, 'B', 800);
   figure(`${what}: of that, heap`, each('heapUsed'), 'B');
   figure(`${what}: of that, array buffers`, each('arrayBuffers'), 'B');
 }
@@ -115,7 +115,7 @@ async function oneWorld(folder) {
       `${what}: until its last byte (${(bytes / 1e6).toFixed(0)} MB)`,
       ms,
       'ms',
-      Math.round(3_000 * (made / 1e6)),
+      Math.round(10_000 * (made / 1e6)),
     );
     figure(`${what}: computing, the other world's answers included`, (await server.cpuMs()) - beforeMs, 'ms');
   };
@@ -163,7 +163,7 @@ async function restores(server, asker, load) {
   figure('restore of 100k (median of 5)', median(took.put), 'ms');
   figure("restore of 100k: other world's longest answer, median of 5", median(worst.put), 'ms', 50);
   figure("restore of 100k: other world's longest answer, worst of 5", Math.max(...worst.put), 'ms');
-  figure('advance over 100k steps (median of 5)', median(took.advance), 'ms', 300);
+  figure('advance over 100k steps (median of 5)', median(took.advance), 'ms', 1000);
   figure("advance over 100k: other world's longest answer, median of 5", median(worst.advance), 'ms', 50);
   figure("advance over 100k: other world's longest answer, worst of 5", Math.max(...worst.advance), 'ms');
 }
