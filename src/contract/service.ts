@@ -79,7 +79,7 @@ export const SECRET_HEADERS: ReadonlySet<string> = new Set([
   'x-api-key',
 ]);
 
-/** What stands in the place of a key. */
+/** Shown instead of a key. */
 export const HIDDEN_KEY = '***';
 
 /** The header that chooses a scenario for one request. */

@@ -19,7 +19,7 @@ export function toPaise(amountInr: number): number {
 /** INR on the wire. The quotient is the number closest to it, so it prints with two decimals at most. */
 export const toInr = (paise: number): number => paise / 100;
 
-/** The money of one world. What was put in is either in the balance or in payouts that are PENDING or SUCCESS. */
+/** The money of one world. Everything ever added is either in the balance or in payouts that are PENDING or SUCCESS. */
 export interface Wallet {
   readonly balancePaise: number;
   readonly putInPaise: number;

@@ -19,8 +19,8 @@ import { handleRequest, releaseRequest } from './request/request-handler.ts';
 import type { WorldState } from './state.ts';
 
 /**
- * How many due steps one command applies at most: some milliseconds of work, and some tens of them while many readers are told
- * of each. Commands in a store are applied again later, so all servers must agree on it.
+ * How many due steps one command applies at most: a few milliseconds of work, or a few tens while many readers get an event
+ * for each. Commands in a store are applied again later, so all servers must agree on it.
  */
 export const MAX_STEPS = 1000;
 

@@ -33,7 +33,7 @@ async function evidenceOfAll(worlds: WorldLog, wallNowMs: number): Promise<reado
 /**
  * Runs a client once against a sandbox of its own, so that every world behaves alike, whichever keys the client uses.
  *
- * @param conduct what the referee is told
+ * @param conduct the settings of the referee
  * @param limitMs a client that runs for longer is ended, and is stuck
  */
 export async function runOnce(

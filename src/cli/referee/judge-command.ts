@@ -68,7 +68,7 @@ async function run(command: readonly string[], environment: NodeJS.ProcessEnv): 
   }
 }
 
-/** What a command is told: the address of the sandbox, and the key of its world. */
+/** What a command gets: the address of the sandbox, and the key of its world. */
 type Target = Pick<Judged, 'url' | 'key'>;
 
 export const filledIn = (text: string, { url, key }: Target): string =>

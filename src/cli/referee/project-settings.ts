@@ -9,7 +9,7 @@ import { SettingsError } from '../../settings.ts';
 /** The file in which a project keeps what its referee needs to know. */
 
 const ProjectSettings = z.strictObject({
-  conduct: RefereeSettings.describe('What the referee is told, by the command line too'),
+  conduct: RefereeSettings.describe('The settings of the referee, as on the command line'),
 });
 
 /** Names that are looked for in the working folder. */

@@ -12,7 +12,7 @@ export class BatchedCalls<Item> {
   #isRunning = false;
   #cancelLater: (() => void) | null = null;
 
-  /** @param call never fails: it tells each item what became of it */
+  /** @param call never fails: it settles the promise of each item */
   constructor(wallClock: WallClock, call: (items: readonly Item[]) => Promise<void>) {
     this.#wallClock = wallClock;
     this.#call = call;

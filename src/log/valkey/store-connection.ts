@@ -129,7 +129,7 @@ export class StoreConnection {
     if (!this.isAway) await this.#checkSettings();
   }
 
-  /** Tells the operator. */
+  /** Writes a warning for the operator. */
   warn(what: string): void {
     this.#options.observer.warning(what);
   }
@@ -189,7 +189,7 @@ export class StoreConnection {
       await this.#subscriber.subscribe(channel);
       callback(false); // what happened before is found by looking now
     } catch {
-      // the store is away: once it is back, everybody is told
+      // the store is away: the listeners are called once it is back
     }
   }
 

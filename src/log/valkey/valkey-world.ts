@@ -230,7 +230,7 @@ export class ValkeyWorld implements WorldHandle {
       await this.#events.pull();
       if (!isOwn) await this.#log.look();
     } catch {
-      // the store is away, or the world was dropped: who waits is told so
+      // the store is away, or the world was dropped: whoever waits gets that refusal
     }
     if (!this.held.isEmpty || this.#events.hasReaders) return;
     this.#stopFollowing?.();
