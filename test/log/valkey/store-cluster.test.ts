@@ -5,7 +5,11 @@ import { clusterFor } from '../../support/store-cluster.ts';
 
 describe.skipIf(inject('storeUrl') === '')('a store of three nodes', () => {
   test('holds worlds as one node does: nothing twice, nothing lost, and all servers know it', async () => {
-    const { clients, servers } = await serversFor(2, { store: await clusterFor(), openingBalance: 70 });
+    const { clients, servers } = await serversFor(2, {
+      store: await clusterFor(),
+      openingBalance: 70,
+      settlement: 'manual', // so that the event below is the only one
+    });
     for (const key of ['sk_test_one', 'sk_test_two', 'sk_test_three']) {
       const worlds = clients(key);
       const paid = await Promise.all(
