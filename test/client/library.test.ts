@@ -325,7 +325,7 @@ describe.each(WAYS_IN)('$name', ({ start }) => {
     });
   });
 
-  test('a test can expect good conduct of its client, and is told what was wrong', async () => {
+  test('a test can expect good conduct of its client, and its error says what was wrong', async () => {
     const world = sandbox.world();
     await world.rule({
       match: { route: 'initiate', attempt: 1 },

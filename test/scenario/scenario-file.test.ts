@@ -393,7 +393,7 @@ test.each([
     'must be a header name',
   ],
   [
-    'a header of ours',
+    'a header of the sandbox',
     'rules: [{ name: a, effect: { respond: { status: 200, headers: { X-Sandbox-Rule: lie } } } }]',
     'must not be a header of the connection or of the sandbox itself',
   ],

@@ -493,7 +493,7 @@ test('a request that chooses an unknown scenario gets the names of all scenarios
   ]);
 });
 
-test('a request that misspells a scenario is told the nearest name', async () => {
+test('a request that misspells a scenario is refused with the nearest name', async () => {
   const { body } = await choosing((await sandboxFor()).client(), 'rate-limted').pay();
   expect(body.message).toMatch(/\(did you mean rate-limited\?\)$/);
 });

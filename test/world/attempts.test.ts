@@ -9,7 +9,7 @@ const counter = (isFull = () => false) => {
   return { attempts, count, sizes };
 };
 
-test('each reference is counted by itself, and by route', () => {
+test('each reference is counted separately on each route', () => {
   const { count } = counter();
   expect([count('a'), count('a'), count('b'), count('a', 'status'), count('a')]).toEqual([1, 2, 1, 1, 3]);
 });

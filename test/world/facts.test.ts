@@ -314,7 +314,7 @@ test('each mode takes the steps of its own', () => {
   );
 });
 
-test('a dialect extends a preset, by its name alone or with changes; one that there is not is told', () => {
+test('a dialect extends a preset, by its name alone or with changes; an unknown one is refused', () => {
   const dialects = [
     { dialect: 'strict' },
     { dialect: { extends: 'strict', status: { both: 400 } } },

@@ -219,7 +219,7 @@ test.each(['2026-02-30T00:00:00', '2026-12-01T00:00:00+25:00', '2026-12-01 00:00
   },
 );
 
-test('an advance by a number is told which unit is missing', async () => {
+test('an advance by a number is refused with the unit that is missing', async () => {
   const { clock } = (await sandboxFor(FROZEN)).client();
   await expect(clock.advance(7200 as never)).rejects.toThrow('7200 has no unit, write 7200s for seconds');
 });

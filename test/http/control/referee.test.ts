@@ -142,20 +142,17 @@ test('with the admin token, the clients of all worlds are judged, also of those 
 });
 
 // a store drops such a world by itself, and its verdict is lost
-test.each(isStored ? [] : ['kept'])(
-  'the verdict on a world that had to make room for another is %s',
-  async () => {
-    const { client } = await sandboxFor({ adminToken: ADMIN, maxWorlds: '1' });
-    const [one, other] = [client(), client()];
-    await put(one, { intent: 'beneficiary_account' }, '/_sandbox/worlds/referee', ADMIN);
-    await payTwice(one);
-    await other.balance();
-    const { body } = await other.send('GET', '/_sandbox/worlds/referee', {
-      headers: { authorization: `Bearer ${ADMIN}` },
-    });
-    expect(body.worlds.map(({ passed }: { passed: boolean }) => passed).toSorted()).toEqual([false, true]);
-  },
-);
+test.each(isStored ? [] : ['kept'])('the verdict on a world that was dropped for another is %s', async () => {
+  const { client } = await sandboxFor({ adminToken: ADMIN, maxWorlds: '1' });
+  const [one, other] = [client(), client()];
+  await put(one, { intent: 'beneficiary_account' }, '/_sandbox/worlds/referee', ADMIN);
+  await payTwice(one);
+  await other.balance();
+  const { body } = await other.send('GET', '/_sandbox/worlds/referee', {
+    headers: { authorization: `Bearer ${ADMIN}` },
+  });
+  expect(body.worlds.map(({ passed }: { passed: boolean }) => passed).toSorted()).toEqual([false, true]);
+});
 
 test('without the admin token, nobody reads the report on all worlds', async () => {
   const { client } = await sandboxFor();
