@@ -1,0 +1,58 @@
+import type { Command } from 'commander';
+import { readSettings, SETTINGS, type SettingName, type Settings } from '../../settings.ts';
+
+/** What commander parsed, by the names of the flags in camel case. */
+export type Flags = Readonly<Record<string, unknown>>;
+
+export const ALL_SETTINGS: readonly SettingName[] = SETTINGS.map(({ name }) => name);
+
+/** Gives a command the flags of these settings. */
+export function takeSettings(command: Command, names: readonly SettingName[]): Command {
+  for (const { name, flag, value, description, env, defaultText } of SETTINGS) {
+    if (!names.includes(name)) continue;
+    command.option(`${flag} ${value}`, `${description} [${env}; default ${defaultText}]`);
+  }
+  return command;
+}
+
+/** Collects a flag that may be given several times. */
+export const collected = (value: string, before: readonly string[]): readonly string[] => [...before, value];
+
+/** What a family of commands is made with. Each command loads only what it needs. */
+export class CommandBuilder {
+  readonly root: Command;
+  readonly environment: NodeJS.ProcessEnv;
+  /** Called by a command that has an exit code of its own. */
+  readonly ended: (exitCode: number) => void;
+
+  constructor(root: Command, environment: NodeJS.ProcessEnv, ended: (exitCode: number) => void) {
+    this.root = root;
+    this.environment = environment;
+    this.ended = ended;
+  }
+
+  /** Adds a command. @param settings those whose flags it takes */
+  command(usage: string, description: string, settings: readonly SettingName[] = []): Command {
+    return takeSettings(this.root.command(usage), settings)
+      .description(description)
+      .allowExcessArguments(false);
+  }
+
+  /** The settings of the sandbox. Flags may stand before a command as well as behind it. */
+  settingsOf(flags: Flags): Settings {
+    return readSettings(this.#withRoot(flags), this.environment);
+  }
+
+  /** The flags that are settings of the sandbox, as they were written. */
+  settingsAmong(flags: Flags): Readonly<Record<string, string>> {
+    return Object.fromEntries(
+      Object.entries(this.#withRoot(flags)).filter((flag): flag is [string, string] =>
+        ALL_SETTINGS.includes(flag[0] as SettingName),
+      ),
+    );
+  }
+
+  #withRoot(flags: Flags): Flags {
+    return { ...this.root.opts<Flags>(), ...flags };
+  }
+}

@@ -1,0 +1,48 @@
+import { complain, EXIT_OK, say } from '../output.ts';
+import type { RuleFromFlags } from '../rule-from.ts';
+import type { CommandBuilder, Flags } from './command-builder.ts';
+
+/** The commands about scenario files. */
+export function addScenarioCommands(builder: CommandBuilder): void {
+  builder
+    .command(
+      'validate <files...>',
+      'check scenario files: every error and warning of every file, with its line; exit code 1 for errors',
+      ['clock', 'seed'],
+    )
+    .option(
+      '--explain <request>',
+      'a JSON file: which outcome and rule this request would take, and why no other',
+    )
+    .action(
+      async (files: string[], { explain: request, ...flags }: Flags & { readonly explain?: string }) => {
+        const { explain, validate } = await import('../validate.ts');
+        const exitCode = validate(files, say);
+        if (request === undefined || exitCode !== EXIT_OK) return builder.ended(exitCode);
+        if (files.length > 1) return builder.ended(complain('--explain takes one scenario file'));
+        builder.ended(explain(files[0]!, request, builder.settingsOf(flags), say));
+      },
+    );
+  builder
+    .command('scenarios', 'list the scenarios by name, with what each is for', ['scenarios'])
+    .action(async (flags: Flags) => {
+      const { listScenarios } = await import('../scenarios.ts');
+      builder.ended(listScenarios(builder.settingsOf(flags), builder.environment));
+    });
+  builder.command('schema', 'print the JSON Schema of a scenario file').action(async () => {
+    const { scenarioSchema } = await import('../documents.ts');
+    say(scenarioSchema());
+  });
+  builder
+    .command(
+      'rule-from [words...]',
+      'print a rule that repeats what a request of a journal or a HAR file got',
+    )
+    .usage('[options] [file] <request>')
+    .option('--url <url>', 'the journal of a sandbox that runs, instead of a file')
+    .option('--key <key>', 'the key whose world has the request, with --url')
+    .action(async (words: string[], flags: RuleFromFlags) => {
+      const { ruleFrom } = await import('../rule-from.ts');
+      builder.ended(await ruleFrom(words, flags));
+    });
+}

@@ -1,0 +1,39 @@
+import { durationMs } from '../../contract/duration.ts';
+import { EXIT_CODES, SERVE_EXAMPLES } from '../help-texts.ts';
+import { complain, say } from '../output.ts';
+import { ALL_SETTINGS, type CommandBuilder, type Flags } from './command-builder.ts';
+
+/** Serves the sandbox until a signal stops it. */
+export async function serveSandbox(builder: CommandBuilder, flags: Flags): Promise<void> {
+  const settings = builder.settingsOf(flags);
+  const { serve } = await import('../serve.ts');
+  builder.ended(await serve(settings));
+}
+
+/** The commands that serve a sandbox, and say what it serves. */
+export function addServerCommands(builder: CommandBuilder): void {
+  builder
+    .command('serve', 'serve the sandbox until a signal stops it, as without a command', ALL_SETTINGS)
+    .addHelpText('after', `${SERVE_EXAMPLES}\n${EXIT_CODES}`)
+    .action((flags: Flags) => serveSandbox(builder, flags));
+  builder
+    .command('health', 'ask whether a sandbox is ready: exit code 0 if it is, 1 if not', ['host', 'port'])
+    .option('--url <url>', 'where it is [default: at HOST and PORT of this machine]')
+    .option('--wait <time>', 'ask again for so long while it is not ready, such as 30s [default: ask once]')
+    .action(
+      async ({ url, wait = '0s', ...flags }: Flags & { readonly url?: string; readonly wait?: string }) => {
+        const waitMs = durationMs(wait);
+        if (waitMs === undefined) {
+          return builder.ended(complain(`--wait must be a duration such as 30s, not ${wait}`));
+        }
+        const { askHealth } = await import('../health.ts');
+        builder.ended(await askHealth(url === undefined ? builder.settingsOf(flags) : url, waitMs));
+      },
+    );
+  builder
+    .command('openapi', 'print the OpenAPI document of the service and of the control API')
+    .action(async () => {
+      const { openapiDocument } = await import('../documents.ts');
+      say(await openapiDocument());
+    });
+}

@@ -1,0 +1,174 @@
+import type { Command } from 'commander';
+import type { SettingName } from '../../settings.ts';
+import type { HuntFlags } from '../hunt/hunt-command.ts';
+import type { MatrixFlags } from '../matrix/matrix-command.ts';
+import type { ProbeFlags } from '../probe-command.ts';
+import type { ConductFlags } from '../referee/conduct-options.ts';
+import type { JudgeFlags } from '../referee/judge-command.ts';
+import { ALL_SETTINGS, collected, type CommandBuilder, type Flags } from './command-builder.ts';
+
+const INTENT = 'a field that is unique for each intended payout, or FIELD=PATTERN with a group';
+const EXPECT = 'the payouts that should end up paid: CSV or JSON with account, amount, times';
+const PROJECT_SETTINGS =
+  'the settings of a project [default payout-sandbox.config.yaml or .json, if it is here]';
+
+const OFF = 'a check that is off, with the reason';
+const PATIENCE = 'the longest that a client may wait for an answer [default 10s]';
+const FAIL_ON = 'error, warning, notice or never';
+const WORKERS = 'how many runs may be under way together [default one for each processor, at most 4]';
+
+/** The settings that decide how the worlds of a hunt behave. */
+const WORLD_SETTINGS: readonly SettingName[] = [
+  'openingBalance',
+  'settlement',
+  'scenario',
+  'scenarios',
+  'magic',
+  'seed',
+  'clock',
+];
+
+/** Those of a matrix, whose own flag --scenarios says which are run. */
+const MATRIX_SETTINGS: readonly SettingName[] = [
+  ...WORLD_SETTINGS.filter((name) => name !== 'scenarios'),
+  'dialect',
+  'rateLimit',
+];
+
+/** The commands that test a client, or a service. */
+export function addTestCommands(builder: CommandBuilder): void {
+  builder
+    .command('probe <url>', 'ask a service harmless questions, and write its dialect for serve --dialect')
+    .option(
+      '--level <level>',
+      'read (3 GETs), refused (6 POSTs above the balance too) or pay (at most ₹6)',
+      'read',
+    )
+    .option('--key-env <name>', 'the variable that has the API key')
+    .option('--write <file>', 'where to write the dialect [default: standard output]')
+    .option('--dry-run', 'show every request that it would send, and send none')
+    .option('--yes', 'do not ask before level pay')
+    .option('--name <name>', 'the beneficiary', 'Probe')
+    .option('--account <number>', 'the account that gets the payouts of level pay')
+    .option('--ifsc <code>', 'the IFSC of that account')
+    .option('--upi <id>', 'a UPI ID of the same person', 'probe@upi')
+    .action(async (url: string, flags: Flags) => {
+      const { probeCommand } = await import('../probe-command.ts');
+      builder.ended(await probeCommand(url, flags as unknown as ProbeFlags, builder.environment));
+    });
+  const judging = (judges: Command): Command =>
+    judges
+      .option('--intent <field>', INTENT)
+      .option('--expect <file>', EXPECT)
+      .option('--settings <file>', PROJECT_SETTINGS)
+      .option('--off <check=reason>', OFF, collected, [])
+      .option('--patience <time>', PATIENCE)
+      .option('--report <format=file>', 'junit, markdown, json, text or github, to a file', collected, [])
+      .option('--fail-on <severity>', FAIL_ON, 'error')
+      .option(
+        '--require <checks>',
+        'checks that must have had an occasion, separated by commas',
+        collected,
+        [],
+      );
+  judging(
+    builder.command(
+      'referee [command...]',
+      'run a command against a sandbox of its own, and judge how it behaved: referee [flags] -- npm test',
+      ALL_SETTINGS,
+    ),
+  )
+    .option('--env <name=value>', 'a variable of the command, with {url} and {key} filled in', collected, [])
+    .option('--url <url>', 'a sandbox that runs, instead of one of its own')
+    .option('--key <key>', 'the key for {key} [default sk_test_referee]')
+    .passThroughOptions()
+    .action(async (words: string[], flags: Flags) => {
+      const { judgeCommand } = await import('../referee/judge-command.ts');
+      builder.ended(
+        await judgeCommand(
+          words,
+          flags as unknown as JudgeFlags,
+          builder.settingsAmong(flags),
+          builder.environment,
+        ),
+      );
+    });
+  builder
+    .command(
+      'hunt [command...]',
+      'run a command again and again, and search for the fewest failures that make it pay twice, lose a payout or get stuck',
+      WORLD_SETTINGS,
+    )
+    .option('--env <name=value>', 'a variable of the command, with {url} and {key} filled in', collected, [])
+    .option(
+      '--goal <goals>',
+      'paid-twice, lost, stuck or conduct, separated by commas [default all]',
+      collected,
+      [],
+    )
+    .option('--depth <number>', 'the most failures in one run [default 3]')
+    .option('--runs <number>', 'the most runs [default 500]')
+    .option('--time <time>', 'how long to search [default 5m]')
+    .option('--workers <number>', WORKERS)
+    .option('--patience <time>', PATIENCE)
+    .option('--intent <field>', INTENT)
+    .option('--expect <file>', EXPECT)
+    .option('--settings <file>', PROJECT_SETTINGS)
+    .option('--write <folder>', 'where to write each find as a scenario')
+    .passThroughOptions()
+    .action(async (words: string[], flags: Flags) => {
+      const { huntCommand } = await import('../hunt/hunt-command.ts');
+      builder.ended(
+        await huntCommand(
+          words,
+          flags as unknown as HuntFlags,
+          builder.settingsAmong(flags),
+          builder.environment,
+        ),
+      );
+    });
+  builder
+    .command(
+      'matrix [command...]',
+      'run a command once with every dialect and once with every scenario, and say with which its tests or its conduct fail',
+      MATRIX_SETTINGS,
+    )
+    .option('--env <name=value>', 'a variable of the command, with {url} and {key} filled in', collected, [])
+    .option(
+      '--dialects <names>',
+      'one-row, presets, pairwise, none, a preset, or choices: see docs/matrix.md',
+      'one-row',
+    )
+    .option('--scenarios <names>', 'all, none, or scenarios by name or file', 'all')
+    .option('--workers <number>', WORKERS)
+    .option(
+      '--limit <time>',
+      'how long one run may take [default 5 times as long as without failures, and 60 s]',
+    )
+    .option('--report <format=file>', 'markdown, junit or json, to a file', collected, [])
+    .option('--intent <field>', INTENT)
+    .option('--expect <file>', EXPECT)
+    .option('--settings <file>', PROJECT_SETTINGS)
+    .option('--off <check=reason>', OFF, collected, [])
+    .option('--patience <time>', PATIENCE)
+    .option('--fail-on <severity>', FAIL_ON, 'error')
+    .passThroughOptions()
+    .action(async (words: string[], flags: Flags) => {
+      const { matrixCommand } = await import('../matrix/matrix-command.ts');
+      const { scenarios: _names, ...settings } = flags;
+      builder.ended(
+        await matrixCommand(
+          words,
+          flags as unknown as MatrixFlags,
+          builder.settingsAmong(settings),
+          builder.environment,
+        ),
+      );
+    });
+  judging(builder.command('examine <file>', 'judge a saved journal or a HAR file')).action(
+    async (file: string, flags: Flags) => {
+      const { examine } = await import('../referee/examine.ts');
+      builder.ended(examine(file, flags as unknown as ConductFlags, builder.environment));
+    },
+  );
+}
