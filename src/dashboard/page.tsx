@@ -1,13 +1,15 @@
 import { useEffect, useState } from 'preact/hooks';
+import { address, amend, go } from './live/navigation.ts';
 import { ClockSection } from './sections/clock-section.tsx';
 import { ConductSection } from './sections/conduct-section.tsx';
 import { LiveWorld } from './live/live-world.ts';
 import { PayoutsSection } from './sections/payouts-section.tsx';
 import { RequestsSection } from './sections/requests-section.tsx';
 import { ScenarioSection } from './sections/scenario-section.tsx';
-import { KeyQuestion } from './sections/key-question.tsx';
-import { apiKey } from './live/session.ts';
-import { SignIn } from './sections/sign-in.tsx';
+import { KeyQuestion } from './keys/key-question.tsx';
+import { apiKey, nameWorld, wantedWorld } from './live/session.ts';
+import { SignIn } from './keys/sign-in.tsx';
+import { UnlockWorld } from './keys/unlock-world.tsx';
 import { AwayNote, SECTIONS, TopBar, type SectionName } from './sections/top-bar.tsx';
 import { TrySection } from './sections/try-section.tsx';
 import { WalletSection } from './sections/wallet-section.tsx';
@@ -17,36 +19,26 @@ const UNAUTHORIZED = 401;
 /** The URL of the sandbox, which is the parent of the page, also below a path of a proxy. */
 const sandboxUrl = (): string => new URL('..', location.href.split('#')[0]).href.replace(/\/$/, '');
 
-const sectionOfAddress = (): SectionName | undefined =>
-  (Object.keys(SECTIONS) as SectionName[]).find((name) => location.hash === `#${name}`);
+/** The section that the address names; on a phone, the only one that is shown. */
+const currentSection = (): SectionName =>
+  (Object.keys(SECTIONS) as SectionName[]).find((name) => name === address.value.section) ?? 'wallet';
 
-/** The section that the URL names; on a phone, the only one that is shown. */
-function useSection(): [SectionName, (name: SectionName) => void, (name: SectionName) => void] {
-  const [section, setSection] = useState<SectionName>(sectionOfAddress() ?? 'wallet');
-  useEffect(() => {
-    const follow = (): void => setSection((was) => sectionOfAddress() ?? was);
-    addEventListener('hashchange', follow);
-    return () => removeEventListener('hashchange', follow);
-  }, []);
-  const go = (name: SectionName): void => {
-    if (sectionOfAddress() === name) document.getElementById(name)?.scrollIntoView();
-    else location.hash = name;
-  };
-  return [section, go, setSection];
-}
+const scrollTo = (section: string): void => document.getElementById(section)?.scrollIntoView();
 
 function WorldPage({ live }: { readonly live: LiveWorld }) {
-  const [section, go, setSection] = useSection();
-  const [payout, setPayout] = useState<string | null>(null);
-  const [request, setRequest] = useState<number | null>(null);
-  const openPayout = (txnId: string): void => {
-    setPayout(txnId);
-    go('payouts');
+  const section = currentSection();
+  const { payout, request } = address.value;
+  const id = live.summary.value?.id;
+  useEffect(() => (id === undefined ? undefined : nameWorld(id)), [id]);
+  useEffect(() => {
+    if (address.value.section !== null) scrollTo(section);
+  }, []);
+  const visit = (to: { section: SectionName; payout?: string; request?: number }): void => {
+    go(to);
+    requestAnimationFrame(() => scrollTo(to.section)); // a phone shows it only then
   };
-  const openRequest = (id: number): void => {
-    setRequest(id);
-    go('requests');
-  };
+  const openPayout = (txnId: string): void => visit({ section: 'payouts', payout: txnId });
+  const openRequest = (opened: number): void => visit({ section: 'requests', request: opened });
   return (
     <div class="page" data-section={section}>
       <TopBar live={live} current={section} />
@@ -54,13 +46,23 @@ function WorldPage({ live }: { readonly live: LiveWorld }) {
       <main
         onFocusIn={({ target }) => {
           const within = (target as Element).closest('section')?.id;
-          if (within !== undefined) setSection(within as SectionName);
+          if (within !== undefined && within !== section) amend({ section: within });
         }}
       >
         <div class="column">
           <WalletSection live={live} />
-          <PayoutsSection live={live} opened={payout} onOpen={setPayout} onOpenRequest={openRequest} />
-          <RequestsSection live={live} opened={request} onOpen={setRequest} onOpenPayout={openPayout} />
+          <PayoutsSection
+            live={live}
+            opened={payout}
+            onOpen={(opened) => go({ section: 'payouts', payout: opened })}
+            onOpenRequest={openRequest}
+          />
+          <RequestsSection
+            live={live}
+            opened={request}
+            onOpen={(opened) => go({ section: 'requests', request: opened })}
+            onOpenPayout={openPayout}
+          />
         </div>
         <div class="column">
           <ClockSection live={live} onOpenPayout={openPayout} />
@@ -96,6 +98,7 @@ function KeyedPage({ apiKey }: { readonly apiKey: string }) {
 /** The whole page. */
 export function Page() {
   const key = apiKey.value;
+  if (wantedWorld.value !== null) return <UnlockWorld name={wantedWorld.value} url={sandboxUrl()} />;
   if (key === null) return <SignIn given={null} refusal={null} />;
   return (
     <>

@@ -7,6 +7,7 @@ import { CopyButton } from '../detail/copy-button.tsx';
 import { DetailPane } from '../detail/detail-pane.tsx';
 import { counted, istShortDay, istTime, rupees, utcMoment } from '../lists/formats.ts';
 import type { LiveWorld } from '../live/live-world.ts';
+import { useFilter } from '../live/navigation.ts';
 import { PayoutDetail } from '../detail/payout-detail.tsx';
 import { NO_FILTER, wantedPayouts } from '../lists/payout-filter.ts';
 import { curlOfPayout, MODES, SAMPLE_PAYOUT } from './sample-payout.ts';
@@ -69,7 +70,7 @@ interface Props {
 
 /** All payouts of the world, live. */
 export function PayoutsSection({ live, opened, onOpen, onOpenRequest }: Props) {
-  const [filter, setFilter] = useState(NO_FILTER);
+  const [filter, setFilter] = useFilter('payouts', NO_FILTER);
   const older = useAction();
   const version = live.payoutsVersion.value;
   const { rows, before } = live.payouts;

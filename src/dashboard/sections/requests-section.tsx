@@ -1,10 +1,11 @@
 import { HeldList } from './held-list.tsx';
-import { useMemo, useState } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import type { JournalEntry } from '../../contract/control-answers.ts';
 import { AnswerBadge } from '../detail/badges.tsx';
 import { DetailPane } from '../detail/detail-pane.tsx';
 import { counted, istTime, plural, utcMoment } from '../lists/formats.ts';
 import type { LiveWorld } from '../live/live-world.ts';
+import { useFilter } from '../live/navigation.ts';
 import { RequestDetail } from '../detail/request-detail.tsx';
 import { REQUEST_KINDS, wantedRequests, type RequestKind } from '../lists/request-filter.ts';
 import { VirtualTable } from '../lists/virtual-table.tsx';
@@ -53,8 +54,8 @@ interface Props {
 
 /** The journal, live: requests, their answers, and what decided them. */
 export function RequestsSection({ live, opened, onOpen, onOpenPayout }: Props) {
-  const [kind, setKind] = useState<RequestKind>('all');
-  const [text, setText] = useState('');
+  const [{ kind: wanted, text }, setFilter] = useFilter('requests', { kind: 'all', text: '' });
+  const kind = Object.hasOwn(REQUEST_KINDS, wanted) ? (wanted as RequestKind) : 'all';
   const version = live.requestsVersion.value;
   const { rows, evicted } = live.requests;
   const shown = useMemo(() => wantedRequests(rows, kind, text), [rows, kind, text, version]);
@@ -72,7 +73,11 @@ export function RequestsSection({ live, opened, onOpen, onOpenPayout }: Props) {
           {evicted > 0 && `, ${counted(evicted)} older entries dropped`}
         </p>
         {hanging > 0 && (
-          <button type="button" class="badge state-pending" onClick={() => setKind('hanging')}>
+          <button
+            type="button"
+            class="badge state-pending"
+            onClick={() => setFilter({ kind: 'hanging', text })}
+          >
             {counted(hanging)} hanging
           </button>
         )}
@@ -84,13 +89,13 @@ export function RequestsSection({ live, opened, onOpen, onOpenPayout }: Props) {
           aria-label="Search reference, id, path, rule or code"
           placeholder="Search reference, id, path, rule, code"
           value={text}
-          onInput={(event) => setText(event.currentTarget.value)}
+          onInput={(event) => setFilter({ kind, text: event.currentTarget.value })}
         />
         <select
           class="wide"
           aria-label="What went wrong"
           value={kind}
-          onChange={(event) => setKind(event.currentTarget.value as RequestKind)}
+          onChange={(event) => setFilter({ kind: event.currentTarget.value, text })}
         >
           {Object.entries(REQUEST_KINDS).map(([name, { name: label }]) => (
             <option key={name} value={name}>

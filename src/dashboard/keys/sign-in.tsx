@@ -1,5 +1,34 @@
 import { useState } from 'preact/hooks';
-import { chooseKey, DEMO_KEY } from '../live/session.ts';
+import { chooseKey, DEMO_KEY, forgetWorlds, knownWorlds } from '../live/session.ts';
+
+/** The worlds that this browser has shown before. */
+function KnownWorlds() {
+  const [worlds, setWorlds] = useState(knownWorlds);
+  if (worlds.length === 0) return null;
+  const forget = (): void => {
+    forgetWorlds();
+    setWorlds([]);
+  };
+  return (
+    <>
+      <h2>Shown before in this browser</h2>
+      <ul class="rules" aria-label="Known worlds">
+        {worlds.map(([name, key]) => (
+          <li key={name}>
+            <button type="button" class="link" onClick={() => chooseKey(key)}>
+              {key}
+            </button>
+          </li>
+        ))}
+      </ul>
+      <div class="buttons">
+        <button type="button" class="button small" onClick={forget}>
+          Forget these keys
+        </button>
+      </div>
+    </>
+  );
+}
 
 /** Asks for the key of a world. @param refusal why the last key was not accepted */
 export function SignIn({
@@ -57,6 +86,7 @@ export function SignIn({
           Use the key that your client sends. It stays in this browser. A link can contain it:{' '}
           <code>#key={DEMO_KEY}</code>
         </p>
+        <KnownWorlds />
       </div>
     </main>
   );

@@ -1,0 +1,64 @@
+import { useState } from 'preact/hooks';
+import { World } from '../../client/world.ts';
+import { useAction } from '../live/action.ts';
+import { worldName } from '../live/address.ts';
+import { apiKey, chooseKey, unlockWorld } from '../live/session.ts';
+
+/** Asks for the key of the world that a link names, since a link does not contain it. */
+export function UnlockWorld({ name, url }: { readonly name: string; readonly url: string }) {
+  const [key, setKey] = useState('');
+  const { isBusy, refusal, run } = useAction();
+  const own = apiKey.value;
+  const unlock = (): void =>
+    run(async () => {
+      const { id } = await new World(url, key.trim()).summary();
+      if (worldName(id) !== name) {
+        throw new Error(`This key opens the world ${worldName(id)}, and the link shows ${name}.`);
+      }
+      unlockWorld(key.trim());
+    });
+  return (
+    <main class="sign-in">
+      <div class="card">
+        <h1>Payout sandbox</h1>
+        <p>
+          This link shows the world <strong>{name}</strong>. Links contain no keys: enter the key of this
+          world, which whoever sent you the link has.
+        </p>
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            unlock();
+          }}
+        >
+          <label class="field">
+            <span>API key</span>
+            <input
+              name="key"
+              autoComplete="off"
+              spellcheck={false}
+              required
+              value={key}
+              aria-invalid={refusal !== null}
+              aria-describedby={refusal === null ? undefined : 'refusal'}
+              onInput={(event) => setKey(event.currentTarget.value)}
+            />
+          </label>
+          {refusal !== null && (
+            <p class="refusal" role="alert" id="refusal">
+              {refusal}
+            </p>
+          )}
+          <div class="buttons">
+            <button type="submit" class="button primary" disabled={isBusy}>
+              Show this world
+            </button>
+            <button type="button" class="button" onClick={() => chooseKey(own)}>
+              {own === null ? 'Show another world' : 'Back to my world'}
+            </button>
+          </div>
+        </form>
+      </div>
+    </main>
+  );
+}

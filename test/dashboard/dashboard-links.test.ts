@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'vitest';
+import type { TransactionAnswer } from '../../src/contract/control-answers.ts';
+import { hasBrowser, live, needsBrowser, useBrowser } from '../support/browser.ts';
+import { sandboxFor } from '../support/sandbox.ts';
+
+describe.skipIf(!hasBrowser)(`links to what the dashboard shows${needsBrowser}`, { timeout: 60_000 }, () => {
+  const open = useBrowser();
+
+  test('the address names what is open, so that reload, back and forward return to it', async () => {
+    const { url, client } = await sandboxFor();
+    const payer = client();
+    for (const ref of ['one', 'two']) await payer.pay({ client_ref_id: ref });
+    const [{ txn_id: one }] = (await payer.world.transactions()) as [TransactionAnswer];
+    const seen = await open(url, { apiKey: payer.apiKey });
+    const { page, section } = seen;
+    const detail = (name: string) => page.getByRole('region', { name, exact: true });
+    await section('Transactions').getByRole('button', { name: 'Open one' }).click();
+    await detail('one').waitFor();
+    await section('Requests').getByLabel('What went wrong').selectOption('Refused (4xx)');
+    await section('Transactions').getByRole('button', { name: 'Open two' }).click();
+    await detail('two').waitFor();
+    const { id } = await payer.world.summary();
+    await expect.poll(() => page.url()).toContain(`#payouts?world=${id.slice(0, 8)}&payout=TXN`);
+
+    await page.reload();
+    await live(seen);
+    await detail('two').waitFor();
+    expect(await section('Requests').getByLabel('What went wrong').inputValue()).toBe('refused');
+    await page.goBack();
+    await detail('one').waitFor();
+    expect(page.url()).toContain(one);
+    await page.goForward();
+    await detail('two').waitFor();
+    expect(page.url()).not.toContain(payer.apiKey);
+  });
+
+  test('a link to a world asks for its key, which it does not contain, and shows what the link names', async () => {
+    const { url, client } = await sandboxFor();
+    const [mine, theirs] = [client(), client()];
+    await theirs.pay({ client_ref_id: 'theirs' });
+    const [{ txn_id: txnId }] = (await theirs.world.transactions()) as [TransactionAnswer];
+    const { id } = await theirs.world.summary();
+    const seen = await open(url, { apiKey: mine.apiKey });
+    await live(seen);
+    const { page } = seen;
+    const link = `#payouts?world=${id.slice(0, 8)}&payout=${txnId}`;
+    const follow = (hash: string): Promise<void> => page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
+
+    await follow(link);
+    await page.getByLabel('API key').fill(mine.apiKey);
+    await page.getByRole('button', { name: 'Show this world' }).click();
+    await page
+      .getByRole('alert')
+      .getByText(`the link shows ${id.slice(0, 8)}`)
+      .waitFor();
+    await page.getByRole('button', { name: 'Back to my world' }).click();
+    await live(seen);
+    expect(page.url()).not.toContain(txnId);
+
+    await follow(link);
+    await page.getByLabel('API key').fill(theirs.apiKey);
+    await page.getByRole('button', { name: 'Show this world' }).click();
+    await page.getByRole('region', { name: 'theirs' }).waitFor();
+
+    // now the browser has both keys, and neither link asks
+    await follow(`#wallet?world=${(await mine.world.summary()).id.slice(0, 8)}`);
+    const key = page.getByTitle('Show another world').locator('code');
+    await expect.poll(() => key.textContent()).toBe(mine.apiKey);
+    await follow(link);
+    await page.getByRole('region', { name: 'theirs' }).waitFor();
+  });
+});
