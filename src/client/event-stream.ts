@@ -1,10 +1,6 @@
 import { createParser } from 'eventsource-parser';
-import type {
-  ChangeAnswer,
-  HeldRequestAnswer,
-  JournalEntry,
-  MoneyAnswer,
-} from '../contract/control-answers.ts';
+import type { ChangeAnswer, JournalEntry, MoneyAnswer } from '../contract/control-answers.ts';
+import type { HeldRequestAnswer } from '../contract/control/held-answers.ts';
 import type { ControlClient } from './control-client.ts';
 
 interface EventData {

@@ -1,5 +1,5 @@
 import type { ReleaseRequest, RuleRequest } from '../contract/control.ts';
-import type { HeldRequestAnswer } from '../contract/control-answers.ts';
+import type { HeldRequestAnswer } from '../contract/control/held-answers.ts';
 import type { ControlClient } from './control-client.ts';
 
 /** What the client sees of a released request: nothing given is the normal answer. */

@@ -119,9 +119,14 @@ export const TransactionAnswer = z
     created_at: Time,
     completed_at: Time.nullable(),
     nth: z.int().describe('Which payout of its reference this is, counted from 1'),
-    planned_by: z.string().describe('What decided the timeline: a rule, a settlement preset or a scenario'),
+    planned_by: z
+      .string()
+      .describe('What decided the timeline: an outcome, a rule, a settlement preset or a scenario'),
     reason: z.string().describe('Why the payout is in its state'),
-    hidden_by: z.string().nullable().describe('The rule that currently hides this payout from status reads'),
+    hidden_by: z
+      .string()
+      .nullable()
+      .describe('The outcome or the rule that currently hides this payout from status reads'),
     legal: z.array(State).describe('The states that a transition can force'),
     timeline: z.array(TimelineStep),
   })
@@ -144,6 +149,17 @@ export const RuleAnswer = z
   .meta({ id: 'RuleInForce' });
 export type RuleAnswer = z.infer<typeof RuleAnswer>;
 
+export const OutcomeAnswer = z
+  .object({
+    id: z.string().describe('scenario/outcome, as in planned_by of a payout'),
+    name: z.string(),
+    from: z.enum(['scenario', 'magic']),
+    description: z.string(),
+    outcome: z.unknown().describe('The outcome as written'),
+  })
+  .meta({ id: 'OutcomeInForce' });
+export type OutcomeAnswer = z.infer<typeof OutcomeAnswer>;
+
 export const RulesAnswer = z.object({ rules: z.array(RuleAnswer) });
 
 export const ScenarioAnswer = z
@@ -153,6 +169,7 @@ export const ScenarioAnswer = z
     chosen: z.boolean().describe('False when the world uses the active scenario of the server'),
     document: z.unknown().describe('The scenario as written'),
     rules: z.array(RuleAnswer),
+    outcomes: z.array(OutcomeAnswer).describe('In the order in which they are tried'),
   })
   .meta({ id: 'ScenarioInForce' });
 export type ScenarioAnswer = z.infer<typeof ScenarioAnswer>;
@@ -198,6 +215,10 @@ export const JournalEntry = z
       .boolean()
       .nullable()
       .describe('Whether the request made a payout; null for a request that cannot make one'),
+    planned_by: z
+      .string()
+      .nullable()
+      .describe('What decided the timeline of the payout that the request made; null where it made none'),
     replayed: z.boolean(),
     warnings: z.array(z.string()),
     balance_before: Inr.nullable().describe('INR; null when the request did not reach the ledger'),
@@ -211,30 +232,6 @@ export const RequestsAnswer = z.object({
   evicted: z.int().describe('How many older entries were dropped'),
 });
 export type RequestsAnswer = z.infer<typeof RequestsAnswer>;
-
-export const HeldRequestAnswer = z
-  .object({
-    id: z.int().describe('Which held request of this world it is, counted from 1'),
-    at: z
-      .enum(['arrived', 'committed'])
-      .describe('arrived: nothing has happened yet; committed: only the answer waits'),
-    route: RouteName,
-    client_ref_id: z.string().nullable(),
-    txn_id: z.string().nullable(),
-    attempt: z.int().nullable().describe('Which attempt of its reference it is, counted from 1'),
-    rule: z.string().describe('The rule that holds it: scenario/rule'),
-    until: z.iso.datetime().describe('Wall time at which it expires'),
-  })
-  .meta({ id: 'HeldRequest', description: 'A request that waits to be released' });
-export type HeldRequestAnswer = z.infer<typeof HeldRequestAnswer>;
-
-export const HeldAnswer = z.object({
-  held: z.array(HeldRequestAnswer).describe('In the order in which they arrived'),
-  expired: z
-    .array(HeldRequestAnswer)
-    .describe('The latest 10 that nobody released in time, since the world was reset'),
-});
-export type HeldAnswer = z.infer<typeof HeldAnswer>;
 
 export const VerifyAnswer = z
   .object({

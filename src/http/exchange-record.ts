@@ -96,6 +96,7 @@ function exchangeOf(
     limit: refusal?.details.limit,
     rule: result?.effect?.rule ?? refusal?.details.rule,
     committed: result?.effect && isInitiate ? result.committed : undefined,
+    plannedBy: result?.committed ? payout?.plannedBy : undefined,
     delayMs: ordered?.delayMs,
     fault: ordered?.fault,
   };

@@ -109,6 +109,7 @@ function entryOf(entry: HarEntry, id: number): JournalEntry {
     fault: null,
     delay_ms: null,
     committed: route !== 'initiate' || mayHavePaid ? null : isPaid,
+    planned_by: null,
     replayed: false,
     warnings: [],
     balance_before: null,

@@ -10,7 +10,11 @@ const Saved = z.union([
   z.array(z.unknown()).transform((requests) => ({ requests, evicted: 0 })),
 ]);
 
-const OldEntry = JournalEntry.extend({ ended_after: z.int().nullable().default(null) });
+/** A journal as older versions saved it. */
+const OldEntry = JournalEntry.extend({
+  ended_after: z.int().nullable().default(null),
+  planned_by: z.string().nullable().default(null),
+});
 
 function entriesIn(document: unknown): {
   readonly requests: readonly JournalEntry[];

@@ -15,6 +15,8 @@ interface WeightedTimeline {
 export interface Outcome {
   /** `scenario/outcome` */
   readonly id: string;
+  /** The outcome as written. */
+  readonly document: unknown;
   /** The size of its regular expressions (pattern.ts). */
   readonly patternSize: number;
   readonly match: Match;
@@ -62,8 +64,13 @@ function onceEach<T extends object, R>(make: (value: T) => R): (value: T) => R {
 export const outcomeName = ({ name }: OutcomeDocument, index: number): string =>
   name ?? `outcome-${index + 1}`;
 
-/** Compiles an outcome. @param id `scenario/outcome` */
-export function compileOutcome(document: OutcomeDocument, id: string, report: Report): Outcome {
+/** Compiles an outcome. @param source the outcome as written @param id `scenario/outcome` */
+export function compileOutcome(
+  document: OutcomeDocument,
+  source: unknown,
+  id: string,
+  report: Report,
+): Outcome {
   const { match = {}, during, timeline, weighted, utr, not_found: notFound = null } = document;
   const tests = [
     ...compileMatch({ ...match, route: 'initiate' }, linearPattern, reportIn(report, 'match')),
@@ -81,6 +88,7 @@ export function compileOutcome(document: OutcomeDocument, id: string, report: Re
     utr === undefined ? null : onceEach((steps: readonly PlannedStep[]) => withUtr(steps, utr));
   return {
     id,
+    document: source,
     patternSize: matchPatternSize(match),
     match,
     during,

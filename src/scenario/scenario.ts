@@ -109,20 +109,20 @@ export function compileScenario(
       reportPart(['match'], tooLarge('this scenario', patterns, MAX_SCENARIO_PATTERN_SIZE));
     return stillFits;
   };
+  const sources = (source ?? {}) as Partial<Record<'outcomes' | 'rules', readonly unknown[]>>;
   const ownOutcomes = (document.outcomes ?? []).map((outcome, index) => {
     const reportOutcome = reportIn(report, 'outcomes', index);
     const of = outcomeName(outcome, index);
     reportTaken(of, 'outcomes', reportOutcome);
     const part = compilable(outcome.match, reportOutcome) ? outcome : { ...outcome, match: {} };
-    return compileOutcome(part, `${name}/${of}`, reportOutcome);
+    return compileOutcome(part, sources.outcomes?.[index], `${name}/${of}`, reportOutcome);
   });
-  const sources = (source as { rules?: readonly unknown[] } | null)?.rules ?? [];
   const ownRules = (document.rules ?? []).map((rule, index) => {
     const reportRule = reportIn(report, 'rules', index);
     const of = ruleName(rule, index);
     reportTaken(of, 'rules', reportRule);
     const part = compilable(rule.match, reportRule) ? rule : { ...rule, match: {} };
-    return compileRule({ ...part, name: of }, sources[index], name, reportRule);
+    return compileRule({ ...part, name: of }, sources.rules?.[index], name, reportRule);
   });
   const rateLimit = document.rate_limit;
   let outcomes: readonly Outcome[] | undefined;

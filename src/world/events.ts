@@ -1,9 +1,5 @@
-import type {
-  ChangeAnswer,
-  EntryAnswer,
-  HeldRequestAnswer,
-  MoneyAnswer,
-} from '../contract/control-answers.ts';
+import type { ChangeAnswer, EntryAnswer, MoneyAnswer } from '../contract/control-answers.ts';
+import type { HeldRequestAnswer } from '../contract/control/held-answers.ts';
 import type { Entry } from '../contract/snapshot-lines.ts';
 import { toInr } from '../payout/money.ts';
 import type { Change } from '../payout/payout.ts';

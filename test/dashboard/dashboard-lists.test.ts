@@ -4,7 +4,7 @@ import { BalanceLine } from '../../src/dashboard/lists/balance-line.ts';
 import { PayoutList } from '../../src/dashboard/lists/payout-list.ts';
 import { wantedPayouts, NO_FILTER } from '../../src/dashboard/lists/payout-filter.ts';
 import { Together } from '../../src/dashboard/live/together.ts';
-import { magicAccount, onTop } from '../../src/dashboard/sections/failure-switches.ts';
+import { magicBeneficiaries } from '../../src/dashboard/sections/failure-switches.ts';
 import { WorldPages } from '../../src/dashboard/live/world-pages.ts';
 import { sandboxFor } from '../support/sandbox.ts';
 
@@ -159,12 +159,31 @@ test('what is ordered while a task runs is done by one more run', async () => {
   finish();
 });
 
-test('a magic failure that is switched on for every payout matches every account', async () => {
+test('a magic failure or outcome that is switched on for every payout applies to every account', async () => {
   const { client } = await sandboxFor({ settlement: 'manual' });
-  const { world, pay } = client();
-  const magic = (await world.rules('magic')).find(
-    (rule) => magicAccount(rule) !== null && rule.name === 'status-429',
-  );
-  await world.rule(onTop(magic!));
+  const { world, pay, status } = client();
+  const magic = magicBeneficiaries(await world.scenario());
+  const switchOn = (called: string) => world.rule(magic.find(({ name }) => name === called)!.forEveryPayout);
+  await switchOn('status-429');
   expect((await pay()).status).toBe(429);
+  await world.removeRule('status-429');
+  await switchOn('failed');
+  await switchOn('pending-for-ever');
+  await pay();
+  expect((await world.payout('order-1')).planned_by).toBe('world/pending-for-ever');
+  await world.removeRule('pending-for-ever');
+  await switchOn('not-found-at-first');
+  await pay({ client_ref_id: 'order-2' });
+  expect((await status({ client_ref_id: 'order-2' })).status).toBe(404);
+});
+
+test('the menu of magic beneficiaries says of each whether it is paid and what the client sees', async () => {
+  const { client } = await sandboxFor();
+  const magic = magicBeneficiaries(await client().world.scenario());
+  const kindOf = (wanted: string) => magic.find(({ account }) => account === wanted)?.kind;
+  expect(kindOf('9999000402')).toBe('Not paid, the client sees');
+  expect(kindOf('9999100500')).toBe('Paid, but the client sees');
+  expect(kindOf('9999100007')).toBe('Paid, but the client sees');
+  expect(kindOf('9999200001')).toBe('Normal answer, then');
+  expect(magic.filter(({ account }) => /^9999[012]00\d{3}$/.test(account))).toHaveLength(magic.length);
 });

@@ -61,6 +61,7 @@ export const journalOf = (lines: readonly Line[]): JournalEntry[] =>
       fault: null,
       delay_ms: null,
       committed: route === 'initiate' ? isMade : null,
+      planned_by: null,
       replayed: false,
       warnings: [],
       balance_before: null,

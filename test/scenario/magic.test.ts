@@ -7,7 +7,8 @@ import { PAYOUT, sandboxFor, type Client } from '../support/sandbox.ts';
 
 const fileOf = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
-const RULES = ScenarioDocument.parse(parse(fileOf('fixtures/magic.yaml'))).rules!;
+const { rules, outcomes } = ScenarioDocument.parse(parse(fileOf('fixtures/magic.yaml')));
+const BENEFICIARIES = [...rules!, ...outcomes!];
 
 /** The rows of the table of magic beneficiaries: account, what happens, yes or no. */
 const ROWS = fileOf('docs/magic.md')
@@ -90,7 +91,7 @@ const acceptedSlowly =
     expect(performance.now() - startMs).toBeGreaterThan(leastMs(text));
   };
 
-/** What a client sees of an initiate, by rule. Other rules give the normal answer. */
+/** What a client sees of an initiate, by rule. Outcomes leave the normal answer. */
 const ANSWERS: Record<string, Check> = {
   'status-400': answers(400, 'INVALID_REQUEST'),
   'status-401': answers(401, 'UNAUTHORIZED', ['www-authenticate', 'Bearer']),
@@ -127,7 +128,7 @@ async function currentState(world: Client) {
 
 const UTR = expect.stringMatching(/^\d{12}$/);
 
-/** How a payout proceeds, by rule: waits, and the state after each. The payouts of other rules do not change. */
+/** How a payout proceeds, by outcome: waits, and the state after each. The payouts of rules settle as usual. */
 const LATER: Record<string, readonly (readonly [wait: string, found: object])[]> = {
   failed: [
     ['1999ms', { state: 'PENDING', balance: PAID }],
@@ -178,18 +179,18 @@ const kindOf = (rule: string): string => rule.replace('-after-commit', '');
 
 const isHiddenAtFirst = (name: string): boolean => name.startsWith('not-found');
 
-test('docs/magic.md lists exactly the magic beneficiaries of the rules', () => {
-  const ofRules = RULES.map(({ match, description }) => ({
+test('docs/magic.md lists exactly the magic beneficiaries', () => {
+  const shipped = BENEFICIARIES.map(({ match, description }) => ({
     account: match?.beneficiary_account,
     what: description,
   }));
-  expect(ROWS.map(({ account, what }) => ({ account, what }))).toEqual(ofRules);
+  expect(ROWS.map(({ account, what }) => ({ account, what }))).toEqual(shipped);
   expect(new Set(ROWS.map(({ account }) => account)).size).toBe(ROWS.length);
-  const names = RULES.map(({ name }) => kindOf(name!));
+  const names = BENEFICIARIES.map(({ name }) => kindOf(name!));
   expect(names).toEqual(expect.arrayContaining([...Object.keys(ANSWERS), ...Object.keys(LATER)]));
 });
 
-test.each(ROWS.map(({ account, what, happens }, nth) => [account, what, happens, RULES[nth]!.name!]))(
+test.each(ROWS.map(({ account, what, happens }, nth) => [account, what, happens, BENEFICIARIES[nth]!.name!]))(
   'a payout to %s: %s; payout made: %s, and never twice by a retry',
   async (account, _what, happens, rule) => {
     const isMade = happens === 'yes';
@@ -231,6 +232,45 @@ test('rules of a scenario apply before magic beneficiaries', async () => {
   expect((await world.pay({ beneficiary_account: '9999000402' })).status).toBe(200);
   const other = await world.pay({ beneficiary_account: '9999000500', client_ref_id: 'order-2' });
   expect(other.headers.get('x-sandbox-rule')).toBe('magic/status-500');
+});
+
+test('a magic outcome combines with what a rule shows the client, and gives way to the outcomes of the scenario', async () => {
+  const { client } = await sandboxFor({
+    clock: '2026-01-15T10:30:00Z',
+    scenario: {
+      outcomes: [
+        { name: 'own', match: { transfer_mode: 'NEFT' }, timeline: [{ to: 'SUCCESS', after: '1h' }] },
+      ],
+      rules: [
+        { name: 'lost', match: { route: 'initiate', attempt: 1 }, effect: { commit: true, respond: 500 } },
+      ],
+    },
+  });
+  const world = client();
+  expect((await world.pay({ beneficiary_account: '9999200001' })).status).toBe(500);
+  await world.pay({ client_ref_id: 'order-2', beneficiary_account: '9999200001', transfer_mode: 'NEFT' });
+  await world.clock.advance('2s');
+  expect(await currentState(world)).toMatchObject({ state: 'FAILED', balance: OPENING - PAYOUT.amount });
+  const [first, second] = await world.world.requests({ route: 'initiate' });
+  expect(first).toMatchObject({ rule: 'inline/lost', committed: true, planned_by: 'magic/failed' });
+  expect(second).toMatchObject({ planned_by: 'inline/own' });
+});
+
+test('the journal says what planned a payout, once, and an explanation says why', async () => {
+  const world = (await sandboxFor({ settlement: 'demo' })).client();
+  const explained = await world.world.explain({
+    route: 'initiate',
+    body: { ...PAYOUT, transfer_mode: 'IMPS', beneficiary_account: '9999200003' },
+  });
+  expect(explained.payout?.planned_by).toBe('magic/reversed');
+  expect(explained.outcomes.filter(({ taken }) => taken)).toEqual([
+    { id: 'magic/reversed', taken: true, reason: 'is the first that matches' },
+  ]);
+  for (let nth = 0; nth < 2; nth += 1) await world.pay({ beneficiary_account: '9999200003' });
+  await world.pay({ client_ref_id: 'order-2' });
+  await world.pay({ client_ref_id: 'order-3', beneficiary_account: '9999000500' });
+  const entries = await world.world.requests();
+  expect(entries.map(({ planned_by }) => planned_by)).toEqual(['magic/reversed', null, 'demo', null]);
 });
 
 test('with magic off, a magic beneficiary is an ordinary account', async () => {

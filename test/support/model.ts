@@ -109,8 +109,7 @@ export class Model {
     const rule = this.overrides.find(({ times }) => times > 0);
     if (rule !== undefined) rule.times -= 1;
     const { seen, pays } = rule ?? MAGIC_FAULTS[account] ?? NORMAL;
-    const isMagic = rule === undefined; // only the first rule that matches applies
-    const status = pays ? this.make(reference, amount, mode, account, isMagic) : 200;
+    const status = pays ? this.make(reference, amount, mode, account) : 200;
     return seen === 'normal' ? status : seen;
   }
 
@@ -160,13 +159,7 @@ export class Model {
     });
   }
 
-  private make(
-    reference: string,
-    amount: number,
-    mode: TransferMode,
-    account: string,
-    isMagic: boolean,
-  ): number {
+  private make(reference: string, amount: number, mode: TransferMode, account: string): number {
     const known = this.payouts.get(reference);
     if (known && !this.behaviour.paysAgain) {
       return known.amount === amount && known.mode === mode && known.account === account ? 200 : 400;
@@ -174,13 +167,13 @@ export class Model {
     if (amount > this.balance) return 402;
     this.balance -= amount;
     if (known) this.earlier.push([reference, known]);
-    const timeline = (isMagic ? MAGIC_TIMELINES[account] : undefined) ?? this.behaviour.settlement[mode];
+    const timeline = MAGIC_TIMELINES[account] ?? this.behaviour.settlement[mode];
     const plan = timeline.map(([wait, to]) => ({
       dueMs: 'afterMs' in wait ? this.now + wait.afterMs : null,
       polls: 'polls' in wait ? wait.polls : null,
       to,
     }));
-    const hiddenReads = (isMagic ? MAGIC_HIDDEN[account] : undefined) ?? 0;
+    const hiddenReads = MAGIC_HIDDEN[account] ?? 0;
     this.payouts.set(reference, { amount, account, mode, state: 'PENDING', plan, reads: 0, hiddenReads });
     return 200;
   }

@@ -1,5 +1,5 @@
 import type { RuleRequest } from '../../contract/control.ts';
-import type { RuleAnswer } from '../../contract/control-answers.ts';
+import type { RuleAnswer, ScenarioAnswer } from '../../contract/control-answers.ts';
 
 /** A failure that can be switched on for every payout. */
 interface FailureSwitch {
@@ -28,36 +28,55 @@ export const FAILURE_SWITCHES: readonly FailureSwitch[] = [
   },
 ];
 
-/** The parts of a rule document that the page reads. */
-interface RuleText {
+/** The parts of a rule and of an outcome that the page reads. */
+interface Written {
   readonly match?: Readonly<Record<string, unknown>>;
-  readonly effect?: Readonly<Record<string, unknown>>;
+  readonly effect?: NonNullable<RuleRequest['effect']>;
+  readonly timeline?: RuleRequest['effect']['timeline'];
+  readonly not_found?: RuleRequest['effect']['not_found'];
 }
 
-const textOf = ({ rule }: RuleAnswer): RuleText => rule as RuleText;
-
-/** The account that a magic rule matches; null for every other rule. */
-export function magicAccount(rule: RuleAnswer): string | null {
-  const account = textOf(rule).match?.['beneficiary_account'];
-  return rule.from === 'magic' && typeof account === 'string' ? account : null;
-}
-
-/** Whether a magic rule makes the payout, as headings of the menu. */
+/** What magic beneficiaries do, as headings of the menu. */
 export const MAGIC_KINDS = [
   'Normal answer, then',
   'Paid, but the client sees',
   'Not paid, the client sees',
 ] as const;
 
-export function magicKind(rule: RuleAnswer): (typeof MAGIC_KINDS)[number] {
-  const { commit, respond, fault, delay } = textOf(rule).effect ?? {};
-  if (respond === undefined && fault === undefined)
-    return delay === undefined ? MAGIC_KINDS[0] : MAGIC_KINDS[1];
-  return commit === true ? MAGIC_KINDS[1] : MAGIC_KINDS[2];
+/** An account that forces an answer or an outcome. */
+export interface MagicBeneficiary {
+  readonly id: string;
+  readonly name: string;
+  readonly account: string;
+  readonly kind: (typeof MAGIC_KINDS)[number];
+  readonly description: string;
+  /** Does the same for every payout, whatever its account. */
+  readonly forEveryPayout: RuleRequest;
 }
 
-/** A magic rule as a rule on top for every payout: without the account that it matches. */
-export function onTop(rule: RuleAnswer): RuleRequest {
-  const { beneficiary_account: _account, ...rest } = textOf(rule).match ?? {};
-  return { ...(rule.rule as RuleRequest), name: rule.name, match: rest };
+const isPaid = ({ commit, respond, fault }: RuleRequest['effect']): boolean =>
+  commit === true || (respond === undefined && fault === undefined);
+
+/** The magic beneficiaries of a world: its magic outcomes, and its magic rules. */
+export function magicBeneficiaries(scenario: ScenarioAnswer | null): readonly MagicBeneficiary[] {
+  const { outcomes = [], rules = [] } = scenario ?? {};
+  const beneficiary = (
+    { id, name, description }: Pick<RuleAnswer, 'id' | 'name' | 'description'>,
+    { match: { beneficiary_account: account, ...match } = {}, effect, timeline, not_found }: Written,
+  ): MagicBeneficiary => ({
+    id,
+    name,
+    account: String(account),
+    kind: MAGIC_KINDS[effect === undefined ? 0 : isPaid(effect) ? 1 : 2],
+    description: description === '' ? name : description,
+    forEveryPayout: {
+      name,
+      match: { ...match, route: 'initiate' },
+      effect: effect ?? { ...(timeline && { timeline }), ...(not_found && { not_found }) },
+    },
+  });
+  return [
+    ...outcomes.filter(({ from }) => from === 'magic').map((one) => beneficiary(one, one.outcome as Written)),
+    ...rules.filter(({ from }) => from === 'magic').map((one) => beneficiary(one, one.rule as Written)),
+  ];
 }

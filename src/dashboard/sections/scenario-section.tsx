@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { RuleAnswer } from '../../contract/control-answers.ts';
 import type { RuleRequest } from '../../contract/control.ts';
 import { useAction } from '../live/action.ts';
-import { FAILURE_SWITCHES, onTop } from './failure-switches.ts';
+import { FAILURE_SWITCHES, magicBeneficiaries } from './failure-switches.ts';
 import { counted } from '../lists/formats.ts';
 import type { LiveWorld } from '../live/live-world.ts';
 
@@ -36,7 +36,7 @@ export function ScenarioSection({ live }: { readonly live: LiveWorld }) {
   const rules = scenario?.rules ?? [];
   const top = rules.filter(({ from }) => from === 'world');
   const own = rules.filter(({ from }) => from === 'scenario');
-  const magic = rules.filter(({ from }) => from === 'magic');
+  const magic = magicBeneficiaries(scenario);
   const isNormal = top.length === 0 && scenario?.chosen === false;
 
   const order = (said: string, act: () => Promise<unknown>) => (): void =>
@@ -153,18 +153,22 @@ export function ScenarioSection({ live }: { readonly live: LiveWorld }) {
         <details>
           <summary>Magic beneficiaries ({magic.length})</summary>
           <ul class="rules">
-            {magic.map((rule) => (
-              <RuleLine key={rule.id} rule={rule}>
+            {magic.map(({ id, account, description, forEveryPayout, name }) => (
+              <li key={id} class="rule">
+                <span>
+                  <code>{account}</code>
+                  <span class="note">{description}</span>
+                </span>
                 <button
                   type="button"
                   class="button small"
                   disabled={isBusy}
                   title="For every payout, whatever its account"
-                  onClick={switchOn(onTop(rule))}
+                  onClick={switchOn(forEveryPayout)}
                 >
-                  On<span class="unseen"> for every payout: {rule.name}</span>
+                  On<span class="unseen"> for every payout: {name}</span>
                 </button>
-              </RuleLine>
+              </li>
             ))}
           </ul>
         </details>

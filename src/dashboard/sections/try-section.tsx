@@ -1,7 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { RuleAnswer } from '../../contract/control-answers.ts';
 import { CopyButton } from '../detail/copy-button.tsx';
-import { MAGIC_KINDS, magicAccount, magicKind } from './failure-switches.ts';
+import { MAGIC_KINDS, magicBeneficiaries, type MagicBeneficiary } from './failure-switches.ts';
 import { duration, readable } from '../lists/formats.ts';
 import type { LiveWorld } from '../live/live-world.ts';
 import { curlOfPayout, INITIATE_PATH, MODES, SAMPLE_PAYOUT } from './sample-payout.ts';
@@ -50,16 +49,16 @@ async function pay(url: string, apiKey: string, body: string, signal: AbortSigna
   }
 }
 
-/** The menu of magic accounts, from the active rules. */
-const MagicMenu = ({ rules }: { readonly rules: readonly RuleAnswer[] }) => (
+/** The menu of magic accounts. */
+const MagicMenu = ({ magic }: { readonly magic: readonly MagicBeneficiary[] }) => (
   <>
     {MAGIC_KINDS.map((kind) => (
       <optgroup key={kind} label={kind}>
-        {rules
-          .filter((rule) => magicAccount(rule) !== null && magicKind(rule) === kind)
-          .map((rule) => (
-            <option key={rule.id} value={magicAccount(rule)!}>
-              {rule.description === '' ? rule.name : rule.description} ({magicAccount(rule)})
+        {magic
+          .filter((one) => one.kind === kind)
+          .map(({ id, account, description }) => (
+            <option key={id} value={account}>
+              {description} ({account})
             </option>
           ))}
       </optgroup>
@@ -86,7 +85,7 @@ export function TrySection({ live }: { readonly live: LiveWorld }) {
   current.current = waiting;
   useEffect(() => () => current.current?.abort(), []);
 
-  const rules = live.scenario.value?.rules ?? [];
+  const magic = magicBeneficiaries(live.scenario.value);
   const amount = form.amount.trim() === '' ? Number.NaN : Number(form.amount.replaceAll(',', ''));
   const { remarks, ...fields } = form;
   const body = JSON.stringify({
@@ -96,7 +95,7 @@ export function TrySection({ live }: { readonly live: LiveWorld }) {
   });
   const curl = curlOfPayout(url, apiKey, JSON.parse(body) as object);
   const change = (part: Partial<typeof form>): void => setForm({ ...form, ...part });
-  const isMagic = rules.some((rule) => magicAccount(rule) === form.beneficiary_account);
+  const isMagic = magic.some(({ account }) => account === form.beneficiary_account);
 
   const submit = async (): Promise<void> => {
     const leaving = new AbortController();
@@ -153,7 +152,7 @@ export function TrySection({ live }: { readonly live: LiveWorld }) {
             }
           >
             <option value="">As the scenario decides</option>
-            <MagicMenu rules={rules} />
+            <MagicMenu magic={magic} />
           </select>
         </label>
         {text('amount', 'Amount, ₹')}

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { HeldId, HeldQuery, MAX_HELD, ReleaseRequest } from '../../contract/control.ts';
-import { HeldAnswer, HeldRequestAnswer } from '../../contract/control-answers.ts';
+import { HeldAnswer, HeldRequestAnswer } from '../../contract/control/held-answers.ts';
 import { durationText } from '../../contract/duration.ts';
 import { Refusal } from '../../contract/errors.ts';
 import { faultOf } from '../../scenario/rule-compiler.ts';

@@ -1,5 +1,6 @@
 import type {
   ClockAnswer,
+  OutcomeAnswer,
   RuleAnswer,
   ScenarioAnswer,
   TransactionAnswer,
@@ -9,6 +10,7 @@ import type {
 import { toInr } from '../../payout/money.ts';
 import { isHidden, legalNext, nextStep } from '../../payout/payout.ts';
 import type { Payout } from '../../contract/snapshot-lines.ts';
+import type { Outcome } from '../../scenario/outcome.ts';
 import type { Rule } from '../../scenario/rule.ts';
 import { iso } from '../../world/events.ts';
 import { brokenInvariants } from '../../world/ledger.ts';
@@ -105,19 +107,27 @@ export const transactionAnswer = (payout: Payout, nowMs: number): TransactionAns
 const OF_WORLD = 'world/';
 const OF_MAGIC = 'magic/';
 
-export function ruleAnswer({ id, document }: Rule, uses: WorldState['uses']): RuleAnswer {
+const originOf = (id: string): 'scenario' | 'magic' => (id.startsWith(OF_MAGIC) ? 'magic' : 'scenario');
+
+/** What a rule and an outcome have in common. */
+const named = ({ id, document }: { readonly id: string; readonly document: unknown }) => ({
+  id,
+  name: id.slice(id.indexOf('/') + 1),
+  description: (document as { readonly description?: string }).description ?? '',
+});
+
+export function ruleAnswer(rule: Rule, uses: WorldState['uses']): RuleAnswer {
+  const { id, document } = rule;
   const { matched, taken } = uses.get(id) ?? { matched: 0, taken: 0 };
-  const { description } = document as { readonly description?: string };
-  return {
-    id,
-    name: id.slice(id.indexOf('/') + 1),
-    from: id.startsWith(OF_WORLD) ? 'world' : id.startsWith(OF_MAGIC) ? 'magic' : 'scenario',
-    description: description ?? '',
-    matched,
-    taken,
-    rule: document,
-  };
+  const from = id.startsWith(OF_WORLD) ? 'world' : originOf(id);
+  return { ...named(rule), from, matched, taken, rule: document };
 }
+
+const outcomeAnswer = (outcome: Outcome): OutcomeAnswer => ({
+  ...named(outcome),
+  from: originOf(outcome.id),
+  outcome: outcome.document,
+});
 
 /** All rules of a world, in the order in which they are asked. */
 export const rulesAnswer = ({ index, uses }: WorldState): RuleAnswer[] =>
@@ -131,5 +141,6 @@ export function scenarioAnswer(state: WorldState): ScenarioAnswer {
     chosen: state.scenario.isChosen,
     document: source.document,
     rules: rulesAnswer(state),
+    outcomes: state.index.active.outcomes.map(outcomeAnswer),
   };
 }

@@ -58,6 +58,8 @@ export interface Exchange {
   readonly rule: string | undefined;
   /** Whether the payout happened, for a request that met a rule. */
   readonly committed: boolean | undefined;
+  /** What decided the timeline of the payout that it made. */
+  readonly plannedBy: string | undefined;
   readonly delayMs: number | undefined;
   readonly fault: string | undefined;
 }
@@ -154,6 +156,7 @@ export const journalEntry = (exchange: Exchange): JournalEntry => ({
   fault: exchange.fault ?? null,
   delay_ms: exchange.delayMs ?? null,
   committed: committed(exchange),
+  planned_by: exchange.plannedBy ?? null,
   replayed: exchange.replayed === true,
   warnings: [...(exchange.warnings ?? [])],
   balance_before: inr(exchange.balanceBeforePaise),

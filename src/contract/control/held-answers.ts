@@ -1,0 +1,26 @@
+import { z } from 'zod';
+import { RouteName } from '../match.ts';
+
+export const HeldRequestAnswer = z
+  .object({
+    id: z.int().describe('Which held request of this world it is, counted from 1'),
+    at: z
+      .enum(['arrived', 'committed'])
+      .describe('arrived: nothing has happened yet; committed: only the answer waits'),
+    route: RouteName,
+    client_ref_id: z.string().nullable(),
+    txn_id: z.string().nullable(),
+    attempt: z.int().nullable().describe('Which attempt of its reference it is, counted from 1'),
+    rule: z.string().describe('The rule that holds it: scenario/rule'),
+    until: z.iso.datetime().describe('Wall time at which it expires'),
+  })
+  .meta({ id: 'HeldRequest', description: 'A request that waits to be released' });
+export type HeldRequestAnswer = z.infer<typeof HeldRequestAnswer>;
+
+export const HeldAnswer = z.object({
+  held: z.array(HeldRequestAnswer).describe('In the order in which they arrived'),
+  expired: z
+    .array(HeldRequestAnswer)
+    .describe('The latest 10 that nobody released in time, since the world was reset'),
+});
+export type HeldAnswer = z.infer<typeof HeldAnswer>;
