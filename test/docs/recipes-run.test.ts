@@ -1,5 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -222,3 +231,25 @@ test.skipIf(!hasCurl)(
     expect(await balanceOf(second.url, red)).toBe(998_499.5);
   },
 );
+
+test('backoff.md: the suite passes in milliseconds, and fails for a client that ignores Retry-After', async () => {
+  const folder = temporaryFolder();
+  cpSync(fileOf('backoff'), folder, { recursive: true });
+  mkdirSync(join(folder, 'node_modules'));
+  const rootOf = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+  symlinkSync(rootOf('.'), join(folder, 'node_modules/payout-sandbox'));
+  symlinkSync(rootOf('node_modules/p-retry'), join(folder, 'node_modules/p-retry'));
+  const client = join(folder, 'retrying-client.mjs');
+  const source = readFileSync(client, 'utf8');
+  const run = async () => {
+    const { code, stdout } = await new Program(process.execPath, ['--test', folder], {}).ended;
+    return { code, stdout };
+  };
+  expect(await run()).toMatchObject({ code: 0, stdout: expect.stringMatching(/pass 3\b/) });
+  const hasty = source.replace('error.retryAfterMs ?? ', '');
+  expect(hasty).not.toBe(source);
+  writeFileSync(client, hasty);
+  const failed = await run();
+  expect(failed).toMatchObject({ code: 1, stdout: expect.stringMatching(/fail 2\b/) });
+  expect(failed.stdout).toContain('the service answered 429 to salary-3');
+});
