@@ -1,7 +1,9 @@
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
+import { parse } from 'yaml';
 import { connectSandbox } from '../../../src/index.ts';
 import { startServer } from '../../../src/server.ts';
+import { readTextInSteps } from '../../../src/scenario/scenario-text.ts';
 import { readSettings } from '../../../src/settings.ts';
 import { ask } from '../../support/control.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
@@ -103,6 +105,16 @@ test.each<[string, (client: Client) => Promise<() => Promise<Seen>>, number, num
   const before = clock.turns;
   expect((await send()).status).toBe(status);
   expect(clock.turns - before).toBeGreaterThanOrEqual(turns);
+});
+
+test('others have their turn while 64 KiB of YAML are read', () => {
+  const text = `rules:\n${many(1000, (nth) => `  - { name: r${nth}, match: { route: status }, effect: { delay: 1ms } }\n`).join('')}`;
+  const steps = readTextInSteps(text);
+  let turns = 0;
+  let step = steps.next();
+  for (; step.done !== true; turns += 1) step = steps.next();
+  expect(step.value.input).toEqual(parse(text));
+  expect(turns).toBeGreaterThanOrEqual(10);
 });
 
 test.each([
