@@ -7,7 +7,7 @@ import { readTextInSteps } from '../../../src/scenario/scenario-text.ts';
 import { readSettings } from '../../../src/settings.ts';
 import { ask } from '../../support/control.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { clientOf, sandboxFor, type Client, type Seen } from '../../support/sandbox.ts';
+import { clientOf, PAYOUT, sandboxFor, type Client, type Seen } from '../../support/sandbox.ts';
 import { linesOf, resealed } from '../../support/snapshot-lines.ts';
 
 /** How long single requests may keep all others waiting, in work and not in time. `npm run bench:holds` measures the time. */
@@ -81,6 +81,15 @@ test.each<[string, (client: Client) => Promise<() => Promise<Seen>>, number, num
     },
     200,
     2,
+  ],
+  [
+    'an explanation of 200 rules',
+    async (client) => {
+      await client.world.use({ rules: many(200, rule) });
+      return () => ask(client, 'POST', '/rules/explain', { route: 'initiate', body: PAYOUT });
+    },
+    200,
+    10,
   ],
   [
     'a list of 250 worlds',
