@@ -1,6 +1,6 @@
 // How long single requests of the control API keep every other client waiting: the longest turn of the event loop while each is
 // handled, in processor time.
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { figure, printTable } from './figures.mjs';
+import { startStore } from './store-process.mjs';
 
 const MAX_MS = 100;
 const path = (name) => fileURLToPath(new URL(name, import.meta.url));
@@ -85,6 +86,17 @@ const many = (length, item) => Array.from({ length }, (_, nth) => item(nth));
 const shortRules = (count) => many(count, (nth) => ({ name: `r${nth}`, effect }));
 /** A rule whose answer holds nearly as many values as a rule may. */
 const longRule = (name) => ({ name, effect: { respond: { status: 200, body: many(4900, () => []) } } });
+/** Rules of which none matches, each for a reason of its own, with as many patterns as a scenario may have. */
+const differentRules = (count) =>
+  many(count, (nth) => ({
+    name: `r${nth}`,
+    match: {
+      route: 'initiate',
+      transfer_mode: 'IMPS',
+      client_ref_id: nth < 800 ? { matches: `x${nth}` } : { suffix: `-${nth}x` },
+    },
+    effect,
+  }));
 const longRules = (count) => many(count, (nth) => longRule(`r${nth}`));
 const wrongMatch = (count) => ({ client_ref_id: many(count, () => 1) });
 const wrongSteps = (count) => ({ rules: [{ name: 'r', effect: { timeline: many(count, () => ({})) } }] });
@@ -110,21 +122,17 @@ const withScenario =
   ];
 const withRules = (rules) => (lines) => [...lines, ...rules.map((rule) => ({ rule }))];
 
+const payout = (nth) => ({
+  client_ref_id: `order-${nth}`,
+  beneficiary_name: 'Asha Rao',
+  beneficiary_account: '000123456789',
+  beneficiary_ifsc: 'SBIN0000001',
+  amount: 1,
+  transfer_mode: 'IMPS',
+});
+
 async function payMany(sandbox, count) {
-  const pay = (nth) =>
-    ask(
-      sandbox,
-      'POST',
-      '/payout/initiate',
-      JSON.stringify({
-        client_ref_id: `order-${nth}`,
-        beneficiary_name: 'Asha Rao',
-        beneficiary_account: '000123456789',
-        beneficiary_ifsc: 'SBIN0000001',
-        amount: 1,
-        transfer_mode: 'IMPS',
-      }),
-    );
+  const pay = (nth) => ask(sandbox, 'POST', '/payout/initiate', JSON.stringify(payout(nth)));
   for (let nth = 0; nth < count; nth += 50)
     await Promise.all(Array.from({ length: 50 }, (_, more) => pay(nth + more)));
 }
@@ -150,6 +158,10 @@ const post = (route, document, options) => (sandbox) =>
   ask(sandbox, 'POST', route, JSON.stringify(document), options);
 const restore = (sandbox, text) =>
   ask(sandbox, 'PUT', '/_sandbox/state', text, { type: 'application/x-ndjson' });
+
+let store;
+/** One store for all that need one. */
+const storeOfAll = () => (store ??= startStore());
 
 /** By what is asked: what prepares it, and the request. */
 const CASES = {
@@ -213,6 +225,11 @@ const CASES = {
       restore(sandbox, await changedSnapshot(sandbox, withScenario({ rules: shortRules(5000) }))),
     run: (sandbox) => ask(sandbox, 'GET', '/_sandbox/scenario'),
   },
+  'the first POST rules/explain with 5,000 rules': {
+    prepare: async (sandbox) =>
+      restore(sandbox, await changedSnapshot(sandbox, withScenario({ rules: differentRules(5000) }))),
+    run: post('/_sandbox/rules/explain', { route: 'initiate', body: payout(1) }),
+  },
   'POST requests/verify: a sequence of 100 over 1,000 requests': {
     prepare: (sandbox) => payMany(sandbox, 1000),
     run: post('/_sandbox/requests/verify', {
@@ -238,8 +255,18 @@ const CASES = {
     },
     run: (sandbox) => ask(sandbox, 'GET', '/_sandbox/worlds', undefined, { key: ADMIN }),
   },
+  'a world of a store whose scenario of 1,400 rules another server chose': {
+    needs: 'redis-server',
+    flags: async () => ['--store', (await storeOfAll()).url],
+    prepare: async (_sandbox, flags) => {
+      const other = await start(flags);
+      await put('/_sandbox/scenario', { rules: shortRules(1400) })(other);
+      other.child.kill('SIGKILL');
+    },
+    run: (sandbox) => ask(sandbox, 'GET', '/_sandbox/world'),
+  },
   'a reload of 64 KiB of YAML': {
-    flags: ['--scenarios', folder],
+    flags: () => ['--scenarios', folder],
     run: async (sandbox) => {
       writeFileSync(join(folder, 'mine.yaml'), yaml(1000));
       await sandbox.line(/scenario reloaded/);
@@ -247,7 +274,7 @@ const CASES = {
     },
   },
   'a reload of 64 KiB of wrong YAML': {
-    flags: ['--scenarios', folder],
+    flags: () => ['--scenarios', folder],
     run: async (sandbox) => {
       writeFileSync(join(folder, 'mine.yaml'), yaml(1000).replaceAll('delay', 'dely'));
       await sandbox.line(/scenario refused/);
@@ -257,13 +284,18 @@ const CASES = {
 };
 
 const wanted = process.argv[2] ?? '';
-for (const [what, { flags = [], prepare, run, end }] of Object.entries(CASES)) {
+for (const [what, { needs, flags: flagsOf = () => [], prepare, run, end }] of Object.entries(CASES)) {
   if (!what.includes(wanted)) continue;
+  if (needs !== undefined && spawnSync(needs, ['--version']).status !== 0) {
+    process.stderr.write(`${needs} is not installed: ${what} is not measured\n`);
+    continue;
+  }
   const times = [];
   for (let round = 0; round < ROUNDS; round += 1) {
+    const flags = await flagsOf();
     const sandbox = await start(flags);
     try {
-      const prepared = await prepare?.(sandbox);
+      const prepared = await prepare?.(sandbox, flags);
       times.push(await longestDuring(sandbox, () => run(sandbox, prepared)));
       end?.(prepared);
     } finally {
@@ -276,3 +308,4 @@ for (const [what, { flags = [], prepare, run, end }] of Object.entries(CASES)) {
 }
 rmSync(folder, { recursive: true });
 printTable();
+process.exit(); // the store still runs

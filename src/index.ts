@@ -112,6 +112,7 @@ export type {
   EntryAnswer as Entry,
   JournalEntry,
   MoneyAnswer,
+  OutcomeAnswer,
   RuleAnswer,
   ScenarioAnswer,
   ScenariosAnswer,

@@ -100,7 +100,7 @@ export function explain(file: string, requestFile: string, settings: Settings, s
   const scenario = atOnce(read());
   const compiler = { scenario: () => scenario, prepare: read, rules: rulesOf };
   const world = openWorld('explained', scenario.source, systemClock().nowMs(), compiler);
-  const answer = explainRequest(world, request, compiler);
+  const answer = atOnce(explainRequest(world, request, compiler));
   const lines = [
     requestLine(request, answer),
     ...verdictLines('rules', answer.rules, 'none: the normal answer'),

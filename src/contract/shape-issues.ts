@@ -166,6 +166,9 @@ const expanded = (issues: readonly z.core.$ZodIssue[], above: Path): readonly Is
     return [{ path, message: issue.message, isUnknownKey: false }];
   });
 
+/** zod compiles a schema at its first use. That pays for requests, but not for files. */
+export const READ_ONCE = { jitless: true };
+
 /** Parses a document. What is wrong is said of the branch of a union that was meant, and of unknown keys one by one. */
 export function parseShape<T extends z.ZodType>(
   schema: T,

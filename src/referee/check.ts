@@ -49,6 +49,9 @@ export const finding = ({
   amount: amountPaise === null ? null : toInr(amountPaise),
 });
 
+/** Said of requests that count as one intended payout although nobody declared it. */
+export const GUESSED = ' (judged by their identical bodies)';
+
 /** ₹2,50,000.00. Formatted with no formatter kept: to make one at the start would delay it by a sixth. */
 export const rupees = (amountPaise: number): string =>
   toInr(amountPaise).toLocaleString('en-IN', { style: 'currency', currency: 'INR' });

@@ -37,7 +37,7 @@ function fieldReader(intent: Intent): (call: Call) => string | null {
 }
 
 /** The body of an initiate without its reference. */
-const withoutReference = ({ body: { client_ref_id: _reference, ...others } }: Call): string =>
+export const withoutReference = ({ body: { client_ref_id: _reference, ...others } }: Call): string =>
   JSON.stringify(Object.entries(others).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 
 export function intentsOf(initiates: readonly Call[], intent: Intent | undefined): Intents {

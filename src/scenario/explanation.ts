@@ -6,6 +6,7 @@ import type { Draw } from '../payout/settlement.ts';
 import type { Outcome } from './outcome.ts';
 import { linearPattern } from './pattern.ts';
 import { compileMatch, possibleRoutes } from './rule-compiler.ts';
+import type { Steps } from './scenario-shape.ts';
 import { passOver, type Counts, type PassedOver, type RequestFacts, type Rule } from './rule.ts';
 import { windowOf } from './warnings/implication.ts';
 
@@ -108,6 +109,18 @@ function passedOverText({ skip, times, probability, limit }: Rule, passed: Passe
   }
 }
 
+/** So many rules or outcomes are explained in one step. Each may have hundreds of conditions. */
+const EXPLAINED_AT_ONCE = 20;
+
+function* eachInSteps<T>(items: readonly T[], explain: (item: T) => Verdict): Steps<Verdict[]> {
+  const verdicts: Verdict[] = [];
+  for (const item of items) {
+    verdicts.push(explain(item));
+    if (verdicts.length % EXPLAINED_AT_ONCE === 0) yield;
+  }
+  return verdicts;
+}
+
 /**
  * Which rule is taken for a request, and why the others are not.
  *
@@ -118,7 +131,7 @@ export function explainRules(
   facts: RequestFacts,
   counts: Counts,
   draw: Draw,
-): readonly Verdict[] {
+): Steps<Verdict[]> {
   let taken: Rule | null = null;
   const reasonFor = (rule: Rule): string => {
     if (!rule.matches(facts)) return failureOf(rule, facts);
@@ -128,11 +141,19 @@ export function explainRules(
     taken = rule;
     return 'is the first that matches';
   };
-  return rules.map((rule) => {
+  return eachInSteps(rules, (rule) => {
     const reason = reasonFor(rule);
     return { id: rule.id, taken: taken === rule, reason };
   });
 }
+
+/** Rules that a request past the rate limit of its scenario does not reach. */
+export const untriedRules = (rules: readonly Rule[]): Steps<Verdict[]> =>
+  eachInSteps(rules, ({ id }) => ({
+    id,
+    taken: false,
+    reason: 'is not tried: the request is past the rate limit of the scenario',
+  }));
 
 /**
  * Which outcome a payout gets, and why it gets no other.
@@ -145,9 +166,9 @@ export function explainOutcomes(
   facts: RequestFacts,
   rule: Rule | null,
   draw: Draw | null,
-): readonly Verdict[] {
+): Steps<Verdict[]> {
   const taken = outcomes.find(({ matches }) => matches(facts));
-  return outcomes.map((outcome) => {
+  return eachInSteps(outcomes, (outcome) => {
     const { id, hasSteps } = outcome;
     if (outcome !== taken) {
       const reason = outcome.matches(facts)

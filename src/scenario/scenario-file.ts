@@ -22,6 +22,7 @@ import {
   checkedShape,
   problemText,
   readText,
+  readTextInSteps,
   readValue,
   type Problem,
   type TextRead,
@@ -250,9 +251,9 @@ function checkName(name: string, whose: string): void {
 }
 
 /** Reads a scenario file. @throws ScenarioError with what is wrong with it */
-export function readScenario(file: string, settings: ScenarioSettings): Steps<Scenario> {
+export function* readScenario(file: string, settings: ScenarioSettings): Steps<Scenario> {
   if (!file.startsWith(SHIPPED)) checkName(nameOf(file), file);
-  return scenarioOf(readText(textOf(file)), file, settings);
+  return yield* scenarioOf(yield* readTextInSteps(textOf(file)), file, settings);
 }
 
 /** Makes a scenario of a copy of a document. @throws ScenarioError with what is wrong with it, or with its name */

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { OutcomeDocument, RuleDocument, ScenarioDocument } from '../contract/scenario-document.ts';
-import { MAX_REPORTED, parseShape, valuesIn, type Issue } from '../contract/shape-issues.ts';
-import { READ_ONCE } from './scenario-text.ts';
+import { MAX_REPORTED, parseShape, READ_ONCE, valuesIn, type Issue } from '../contract/shape-issues.ts';
 
 /** Work in steps: whoever runs it may let others have their turn where it yields. */
 export type Steps<T> = Generator<void, T, void>;

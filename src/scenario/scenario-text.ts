@@ -1,13 +1,16 @@
 import {
   type Alias,
+  Composer,
   isMap,
   isNode,
   isScalar,
   isSeq,
+  Lexer,
   LineCounter,
-  parseDocument,
+  Parser,
   stringify,
   visit,
+  type CST,
   type Document,
   type Pair,
   type ParsedNode,
@@ -16,7 +19,8 @@ import {
 import type { z } from 'zod';
 import type { ScenarioInput } from '../contract/control.ts';
 import { isTooNested, MAX_NESTING } from '../contract/nesting.ts';
-import { parseShape, pathText, type Path } from '../contract/shape-issues.ts';
+import { parseShape, pathText, READ_ONCE, type Path } from '../contract/shape-issues.ts';
+import { atOnce, type Steps } from './scenario-shape.ts';
 
 /** One thing that is wrong in a scenario, and where. */
 export interface Problem {
@@ -35,9 +39,6 @@ export interface TextRead {
   /** Makes a problem of what is wrong with the document. @param isKey whether the last part of the path is a wrong key */
   readonly problemAt: (path: Path, message: string, isKey?: boolean) => Problem;
 }
-
-/** zod compiles a schema at its first use. That pays for requests, but not for files. */
-export const READ_ONCE = { jitless: true };
 
 type PlaceOf = (path: Path, isKey?: boolean) => Problem['place'];
 
@@ -109,12 +110,11 @@ function entriesOf(document: Document) {
   return { entries, faults };
 }
 
+const SECOND_DOCUMENT = 'must be one document: here a second one begins';
 const TOO_NESTED = `must not be nested deeper than ${MAX_NESTING} levels`;
 
-function messageOf({ code, message }: YAMLParseError): string {
-  if (message.startsWith('Maximum call stack')) return TOO_NESTED;
-  return code === 'MULTIPLE_DOCS' ? 'must be one document: here a second one begins' : message;
-}
+const messageOf = ({ message }: YAMLParseError): string =>
+  message.startsWith('Maximum call stack') ? TOO_NESTED : message;
 
 /** The parser's words for broken JSON are about YAML. @returns the first thing that is wrong, since the rest follows from it */
 function jsonFault(text: string, errors: readonly YAMLParseError[]): Fault {
@@ -132,16 +132,37 @@ function jsonFault(text: string, errors: readonly YAMLParseError[]): Fault {
   return [offset, `is not valid JSON: ${words()}`];
 }
 
+/** So many lexemes are read in one step: some milliseconds of work. */
+const LEXEMES_AT_ONCE = 5000;
+
+/** What `parseDocument` of the library does, in steps. @returns the first document, and the second if there is one */
+function* parsed(text: string, lines: LineCounter): Steps<readonly Document.Parsed[]> {
+  const parser = new Parser(lines.addNewLine);
+  lines.addNewLine(0);
+  const tokens: CST.Token[] = [];
+  let lexemes = 0;
+  for (const lexeme of new Lexer().lex(text)) {
+    tokens.push(...parser.next(lexeme));
+    lexemes += 1;
+    if (lexemes % LEXEMES_AT_ONCE === 0) yield;
+  }
+  tokens.push(...parser.end());
+  yield;
+  const composer = new Composer({ lineCounter: lines, prettyErrors: false, uniqueKeys: false, merge: true });
+  const [first, second] = composer.compose(tokens, true, text.length);
+  return second === undefined ? [first!] : [first!, second];
+}
+
 /** Reads YAML or JSON. */
-export function readText(text: string): TextRead {
+export const readText = (text: string): TextRead => atOnce(readTextInSteps(text));
+
+/** Reads YAML or JSON in steps, each of which takes a part of the time that the whole takes. */
+export function* readTextInSteps(text: string): Steps<TextRead> {
   const lines = new LineCounter();
-  const document = parseDocument(text, {
-    lineCounter: lines,
-    prettyErrors: false,
-    uniqueKeys: false,
-    merge: true,
-  });
+  const [document, second] = (yield* parsed(text, lines)) as [Document.Parsed, Document.Parsed?];
+  yield;
   const { entries, faults } = entriesOf(document);
+  yield;
   const placeAt = (offset: number): Problem['place'] => {
     const { line, col } = lines.linePos(offset);
     return { line: Math.max(line, 1), column: Math.max(col, 1) };
@@ -165,12 +186,11 @@ export function readText(text: string): TextRead {
     problems: unreadableFor.map(([offset, message]) => ({ place: placeAt(offset), path: '', message })),
   });
   const { errors } = document;
-  if (errors.length > 0) {
-    return unreadable(
-      /^\s*[[{]/.test(text)
-        ? [jsonFault(text, errors)]
-        : errors.map((error) => [error.pos[0], messageOf(error)]),
-    );
+  if (errors.length > 0 || second !== undefined) {
+    if (/^\s*[[{]/.test(text) && errors.length > 0) return unreadable([jsonFault(text, errors)]);
+    const wrong = errors.map((error): Fault => [error.pos[0], messageOf(error)]);
+    const more: Fault[] = second === undefined ? [] : [[second.range[0], SECOND_DOCUMENT]];
+    return unreadable([...wrong, ...more]);
   }
   if (faults.length > 0) return unreadable(faults);
   try {

@@ -1,10 +1,11 @@
 import { durationText } from '../contract/duration.ts';
-import type { ExplainAnswer, ExplainRequest } from '../contract/control/explain-call.ts';
+import type { ExplainAnswer, ExplainRequest, Verdict } from '../contract/control/explain-call.ts';
 import type { InitiateRequest } from '../contract/service.ts';
 import type { Payout, ScenarioSource } from '../contract/snapshot-lines.ts';
 import { payoutDraw } from '../payout/identity.ts';
 import { covers, toInr, toPaise } from '../payout/money.ts';
-import { explainOutcomes, explainRules } from '../scenario/explanation.ts';
+import { explainOutcomes, explainRules, untriedRules } from '../scenario/explanation.ts';
+import type { Steps } from '../scenario/scenario-shape.ts';
 import type { Scenario, ScenarioCompiler } from '../scenario/scenario.ts';
 import { copyOfAttempts } from './attempts.ts';
 import type { RequestCommand } from './request/request-commands.ts';
@@ -71,16 +72,24 @@ function made(
   return { payout: { planned_by: plannedBy, timeline: timeline.map(stepOf) }, note: null };
 }
 
+function* answerInSteps(
+  known: Omit<ExplainAnswer, 'rules' | 'outcomes'>,
+  rules: Steps<Verdict[]>,
+  outcomes: Steps<Verdict[]>,
+): Steps<ExplainAnswer> {
+  return { ...known, rules: yield* rules, outcomes: yield* outcomes };
+}
+
 /**
  * Says which rule and which outcome a request would take in a world as it is now, and why it would take no other. It is counted
- * in copies only.
+ * in copies only. The state is looked at when this is called; the steps of the answer need it no more.
  */
 export function explainRequest(
   state: Readonly<WorldState>,
   request: ExplainRequest,
   compiler: ScenarioCompiler,
   chosen: ScenarioSource | null = null,
-): ExplainAnswer {
+): Steps<ExplainAnswer> {
   const command = commandOf(request, chosen);
   const scenario = scenarioFor(state, command, compiler);
   const attempts = copyOfAttempts(state.attempts, command.kind, idOf(command), request.attempt);
@@ -90,10 +99,8 @@ export function explainRequest(
   const { facts, draw, attempt, rule } = plan;
   const asked = { scenario: scenario.name, now: iso(facts.nowMs), attempt: attempt === 0 ? null : attempt };
   if (limited !== null) {
-    const reason = 'is not tried: the request is past the rate limit of the scenario';
-    const untried = ({ id }: { readonly id: string }) => ({ id, taken: false, reason });
-    const rules = scenario.rules.map(untried);
-    return { ...asked, rule: null, payout: null, note: limited.message, rules, outcomes: [] };
+    const known = { ...asked, rule: null, payout: null, note: limited.message };
+    return answerInSteps(known, untriedRules(scenario.rules), explainOutcomes([], facts, null, null));
   }
   const outcomes = command.kind === 'initiate' ? scenario.outcomes : [];
   const { payout, note } = made(copy, command, plan);
@@ -101,12 +108,9 @@ export function explainRequest(
     payout === null || command.kind !== 'initiate'
       ? null
       : payoutDraw(scenario.seed, command.body.client_ref_id, nextNth(copy, command.body));
-  return {
-    ...asked,
-    rule: rule?.id ?? null,
-    payout,
-    note,
-    rules: [...explainRules(scenario.rules, facts, copyOfCounts(state), draw)],
-    outcomes: [...explainOutcomes(outcomes, facts, rule, payoutDraws)],
-  };
+  return answerInSteps(
+    { ...asked, rule: rule?.id ?? null, payout, note },
+    explainRules(scenario.rules, facts, copyOfCounts(state), draw),
+    explainOutcomes(outcomes, facts, rule, payoutDraws),
+  );
 }

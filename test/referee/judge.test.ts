@@ -24,6 +24,7 @@ function verdictOf(id: string, evidence: Evidence, settings: RefereeSettingsInpu
 const FAILED = { state: 'FAILED' };
 const unknown: Line = { http: 500 };
 const status = (line: Line = {}): Line => ({ route: 'status', ...line });
+const NAMES_REFERENCE = { status: 400, headers: {}, body: { errors: [{ field: 'client_ref_id' }] } };
 const again = (reference: string, line: Line = {}): Line => ({ reference, ...line });
 
 test('a report has every check once, in the order of the table', () => {
@@ -165,6 +166,13 @@ test.each<[check: string, verdict: string, lines: readonly Line[], settings?: Re
     [{ http }, { http }],
   ]),
   ['refusal-repeated', 'passed', [{ http: 400, body: { amount: -1 } }, {}]],
+  ['refusal-repeated', 'found notice', [{ http: 400 }, again('another', { http: 400 })]],
+  ['refusal-repeated', 'found warning', [{ http: 400 }, again('order-1-b', { http: 400 })], ORDERS],
+  ['refusal-repeated', 'passed', [{ http: 400 }, again('order-2', { http: 400 })], ORDERS],
+  ['refusal-repeated', 'passed', [{ http: 400, endedAfter: 2 }, again('another', { http: 400 })]],
+  ['refusal-repeated', 'passed', [{ http: 400 }, again('another', { body: { amount: 5 } })]],
+  // the reference was what was wrong
+  ['refusal-repeated', 'passed', [{ http: 400, change: { answer: NAMES_REFERENCE } }, again('another')]],
   ['refusal-repeated', 'no_occasion', [{ http: 409 }, { http: 409 }]],
   ['refusal-repeated', 'no_occasion', [unknown, { http: 400 }, { http: 400 }]],
   [

@@ -69,6 +69,7 @@ interface Props {
 /** One request with its answer, what decided the answer, and whether money moved. */
 export function RequestDetail({ live, entry, onOpenPayout }: Props) {
   const { rule, limit, code, delay_ms: delay, attempt, txn_id: txnId, warnings, answer, request } = entry;
+  const { planned_by: plannedBy } = entry;
   const made =
     rule !== null ? `the rule ${rule}` : limit !== null ? `the limit ${limit}` : 'no rule: the normal answer';
   return (
@@ -96,6 +97,12 @@ export function RequestDetail({ live, entry, onOpenPayout }: Props) {
           <dt>Money</dt>
           <dd>{moneyText(entry)}</dd>
         </div>
+        {plannedBy !== null && (
+          <div>
+            <dt>Payout planned by</dt>
+            <dd>{plannedBy}</dd>
+          </div>
+        )}
         <div>
           <dt>World time</dt>
           <dd>{istMoment(entry.at)}</dd>

@@ -135,12 +135,13 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios, wallClock 
       errors: ['SCENARIO_NOT_FOUND'],
       body: ExplainRequest,
     }),
-    ({ body, world }) => {
+    async ({ body, world }) => {
       const wanted = Object.entries(body.headers).find(
         ([name]) => name.toLowerCase() === 'x-sandbox-scenario',
       );
       const chosen = wanted === undefined ? null : named(wanted[1]).source;
-      return world.read((state) => explainRequest(state, body, scenarios, chosen));
+      const steps = await world.read((state) => explainRequest(state, body, scenarios, chosen));
+      return inTurns(steps, yieldToEventLoop);
     },
   );
 

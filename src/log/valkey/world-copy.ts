@@ -1,5 +1,6 @@
 import type { ScenarioSource } from '../../contract/snapshot-lines.ts';
 import { invariant } from '../../payout/money.ts';
+import { inTurns } from '../../scenario/scenario-library.ts';
 import type { ScenarioCompiler } from '../../scenario/scenario.ts';
 import { apply, type Applied } from '../../world/apply.ts';
 import type { Command, RestoreCommand } from '../../world/commands.ts';
@@ -12,6 +13,7 @@ import {
   stampOf,
   type LogEntry,
   type Room,
+  type StoredCommand,
   type StoredRestore,
 } from './log-entry.ts';
 import { FORMAT, type WorldKeys } from './scripts/scripts.ts';
@@ -111,6 +113,7 @@ export class WorldCopy {
    */
   async applyEntry({ position, name, wallMs, text }: LogEntry): Promise<AppliedEntry | null> {
     const [room, stored] = readCommand(text);
+    await this.#prepare(stored);
     if (stored.kind === 'open') {
       this.#state = openWorld(this.#id, stored.source, wallMs, this.#parts.compiler);
       this.place = { position, name };
@@ -126,6 +129,14 @@ export class WorldCopy {
     invariant(state !== null, 'a log begins with the command that opens its world');
     this.place = place;
     return apply(state, command, stampOf(state, wallMs, room), this.#parts.compiler);
+  }
+
+  /** Compiles the scenario of a command in steps, so that nobody waits for it: what is wrong with it, `apply` says. */
+  async #prepare(command: StoredCommand): Promise<void> {
+    const source = 'source' in command ? command.source : 'scenario' in command ? command.scenario : null;
+    if (source === null) return;
+    const { compiler, wallClock } = this.#parts;
+    await inTurns(compiler.prepare(source), () => wallClock.yieldToEventLoop()).catch(() => undefined);
   }
 
   async #restored({ key, clock }: StoredRestore): Promise<RestoreCommand> {

@@ -2,7 +2,7 @@ import type { Finding } from '../../contract/conduct.ts';
 import type { Call } from '../call.ts';
 import { overlaps } from '../call.ts';
 import type { Case } from '../case.ts';
-import { finding, rupees, type Check } from '../check.ts';
+import { finding, GUESSED, rupees, type Check } from '../check.ts';
 import { knownBefore, mayBePaid, type Knowledge } from '../knowledge.ts';
 import { paidTooOften } from './expected-payments.ts';
 
@@ -20,8 +20,6 @@ function* firstSends({ sends, intents }: Case): Generator<{ readonly first: Call
     if (intent !== null) yield { first, intent };
   }
 }
-
-const GUESSED = ' (judged by their identical bodies)';
 
 const committedCall = (calls: readonly Call[]): Call | undefined => calls.find(({ committed }) => committed);
 

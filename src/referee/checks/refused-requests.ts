@@ -2,7 +2,8 @@ import type { Finding } from '../../contract/conduct.ts';
 import { isWholePaise } from '../../contract/service.ts';
 import { overlaps, type Call } from '../call.ts';
 import type { Case } from '../case.ts';
-import { finding, rupees, type Check } from '../check.ts';
+import { finding, GUESSED, rupees, type Check } from '../check.ts';
+import { withoutReference } from '../intents.ts';
 import { knownBefore } from '../knowledge.ts';
 
 /** Checks of requests that the service refuses. */
@@ -16,16 +17,38 @@ const DUPLICATE: ReadonlySet<string | null> = new Set(['DUPLICATE_REFERENCE', 'R
 const bodyText = ({ entry: { request } }: Call): string =>
   JSON.stringify([request.headers['content-type'] ?? null, request.body]);
 
+/** Whether a refusal may be about the reference, so that another one is a correction. */
+const isAboutReference = ({ entry: { answer } }: Call): boolean =>
+  JSON.stringify(answer?.body ?? null).includes('client_ref_id');
+
+const instead = (status: number | null): string =>
+  `do not repeat what is refused with ${status}: correct the request, or report it`;
+
 export const refusalRepeated: Check = {
   id: 'refusal-repeated',
   severity: 'warning',
-  look({ initiates, byReference }) {
+  look({ initiates, byReference, intents }) {
     const findings: Finding[] = [];
     const refused = new Map<string, Call>();
+    /** The same without their references, in which every one of them may be a payout of its own. */
+    const refusedPayouts = new Map<string, Call>();
     const reported = new Set<string>();
     let hadOccasion = false;
     for (const call of initiates) {
       const body = bodyText(call);
+      const payout = `${intents.isDeclared ? intents.of(call) : ''} ${withoutReference(call)}`;
+      const earlier = refusedPayouts.get(payout);
+      if (earlier !== undefined && earlier.reference !== call.reference && !overlaps(earlier, call)) {
+        refusedPayouts.delete(payout);
+        findings.push(
+          finding({
+            severity: intents.isDeclared ? 'warning' : 'notice',
+            message: `${call.reference ?? 'a request'} asks again for what was refused as ${earlier.reference ?? 'a request'} with ${earlier.status}${intents.isDeclared ? '' : GUESSED}`,
+            instead: instead(earlier.status),
+            calls: [earlier, call],
+          }),
+        );
+      }
       const before = refused.get(body);
       if (before !== undefined && !overlaps(before, call) && !reported.has(body)) {
         reported.add(body);
@@ -33,7 +56,7 @@ export const refusalRepeated: Check = {
           finding({
             severity: 'warning',
             message: `${call.reference ?? 'a request'} was sent again unchanged after a ${before.status}`,
-            instead: `do not repeat what is refused with ${before.status}: correct the request, or report it`,
+            instead: instead(before.status),
             calls: [before, call],
           }),
         );
@@ -43,6 +66,7 @@ export const refusalRepeated: Check = {
       if (known !== null && known.of !== 'nothing' && known.of !== 'refused') continue; // it may refuse the duplicate
       hadOccasion = true;
       if (!refused.has(body)) refused.set(body, call);
+      if (!isAboutReference(call)) refusedPayouts.set(payout, call);
     }
     return { hadOccasion, findings };
   },

@@ -1,11 +1,13 @@
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
+import { parse } from 'yaml';
 import { connectSandbox } from '../../../src/index.ts';
 import { startServer } from '../../../src/server.ts';
+import { readTextInSteps } from '../../../src/scenario/scenario-text.ts';
 import { readSettings } from '../../../src/settings.ts';
 import { ask } from '../../support/control.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { clientOf, sandboxFor, type Client, type Seen } from '../../support/sandbox.ts';
+import { clientOf, PAYOUT, sandboxFor, type Client, type Seen } from '../../support/sandbox.ts';
 import { linesOf, resealed } from '../../support/snapshot-lines.ts';
 
 /** How long single requests may keep all others waiting, in work and not in time. `npm run bench:holds` measures the time. */
@@ -81,6 +83,15 @@ test.each<[string, (client: Client) => Promise<() => Promise<Seen>>, number, num
     2,
   ],
   [
+    'an explanation of 200 rules',
+    async (client) => {
+      await client.world.use({ rules: many(200, rule) });
+      return () => ask(client, 'POST', '/rules/explain', { route: 'initiate', body: PAYOUT });
+    },
+    200,
+    10,
+  ],
+  [
     'a list of 250 worlds',
     async ({ world }) => {
       const sandbox = connectSandbox({ url: world.url, adminToken: ADMIN_TOKEN });
@@ -103,6 +114,16 @@ test.each<[string, (client: Client) => Promise<() => Promise<Seen>>, number, num
   const before = clock.turns;
   expect((await send()).status).toBe(status);
   expect(clock.turns - before).toBeGreaterThanOrEqual(turns);
+});
+
+test('others have their turn while 64 KiB of YAML are read', () => {
+  const text = `rules:\n${many(1000, (nth) => `  - { name: r${nth}, match: { route: status }, effect: { delay: 1ms } }\n`).join('')}`;
+  const steps = readTextInSteps(text);
+  let turns = 0;
+  let step = steps.next();
+  for (; step.done !== true; turns += 1) step = steps.next();
+  expect(step.value.input).toEqual(parse(text));
+  expect(turns).toBeGreaterThanOrEqual(10);
 });
 
 test.each([
