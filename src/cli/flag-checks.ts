@@ -44,4 +44,7 @@ export function checkAddress(calledBy: string, url: string): void {
   if (!URL.canParse(url)) {
     throw new SettingsError(`${calledBy} must have a host, and a port of at most 65535, not ${written}`);
   }
+  if (new URL(url).username !== '') {
+    throw new SettingsError(`${calledBy} must not have a user in it: requests are sent with a key alone`);
+  }
 }

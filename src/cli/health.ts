@@ -12,7 +12,8 @@ const AGAIN_MS = 100;
 /** What a sandbox that listens on every address is reached at. */
 const LOOPBACK: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
-function urlOf({ host, port }: Pick<Settings, 'host' | 'port'>): string {
+/** The address of a sandbox on this machine. */
+export function addressOf({ host, port }: Pick<Settings, 'host' | 'port'>): string {
   const address = LOOPBACK[host] ?? host;
   return `http://${address.includes(':') ? `[${address}]` : address}:${port}`;
 }
@@ -37,7 +38,7 @@ export async function askHealth(
   if (typeof at === 'object' && at.port === 0) {
     return complain('port 0 is no port to ask at: say where it is with --port or --url');
   }
-  const base = typeof at === 'string' ? at.replace(/\/$/, '') : urlOf(at);
+  const base = typeof at === 'string' ? at.replace(/\/$/, '') : addressOf(at);
   if (typeof at === 'string') checkAddress('--url', base);
   const url = `${base}/_sandbox/health`;
   const untilMs = stopwatchMs() + waitMs;

@@ -5,6 +5,7 @@ import { ALL_SETTINGS, CommandBuilder, takeSettings, type Flags } from './comman
 import { addScenarioCommands } from './commands/scenario-commands.ts';
 import { addServerCommands, serveSandbox } from './commands/server-commands.ts';
 import { addTestCommands } from './commands/test-commands.ts';
+import { addWorldCommands } from './commands/world-commands.ts';
 import { EXAMPLES } from './help-texts.ts';
 import { complain, EXIT_OK } from './output.ts';
 
@@ -37,6 +38,7 @@ function buildProgram(environment: NodeJS.ProcessEnv, ended: (exitCode: number) 
     );
   });
   addServerCommands(builder);
+  addWorldCommands(builder);
   addScenarioCommands(builder);
   addTestCommands(builder);
   return root;

@@ -21,6 +21,22 @@ export class SandboxError extends Error {
   }
 }
 
+/** Nothing answers at the address of the sandbox. */
+export class NoSandboxError extends Error {
+  override readonly name = 'NoSandboxError';
+
+  constructor(url: string, cause: unknown) {
+    super(`no sandbox answers at ${url} (${reasonOf(cause)})`, { cause });
+  }
+}
+
+/** Why `fetch` failed: a code such as ECONNREFUSED, which it hides in the cause of its error. */
+export function reasonOf(error: unknown): string {
+  const { cause, message } = error as Error;
+  const { code, message: innermost } = (cause ?? {}) as { readonly code?: string; readonly message?: string };
+  return code ?? innermost ?? message;
+}
+
 type Query = Readonly<Record<string, string | number | undefined>>;
 
 /** The query of a URL, without undefined parameters. */
@@ -46,16 +62,25 @@ function framesOutside(): string {
   return frames.filter((frame) => own === undefined || !frame.includes(own)).join('\n');
 }
 
-async function refusalOf(response: Response, frames: string): Promise<SandboxError> {
-  const text = await response.text();
-  let body: Partial<SandboxError> = {};
+/** The body of an answer as JSON; undefined for any other. */
+async function jsonOf(response: Response): Promise<unknown> {
   try {
-    body = JSON.parse(text) as Partial<SandboxError>;
+    return await response.json();
   } catch {
-    // not an answer of a sandbox: the message is its text
+    return undefined;
   }
-  const message = body.message ?? text;
-  const refusal = new SandboxError(response.status, body.code ?? 'UNKNOWN', message, body.errors);
+}
+
+/** What a proxy or another server answers in the place of a sandbox. */
+function foreignAnswer({ status, headers, url }: Response): string {
+  const type = headers.get('content-type')?.split(';', 1)[0] ?? 'no content type';
+  return `${url} answers ${status} (${type}), which is no answer of a sandbox: is there a proxy or another server?`;
+}
+
+async function refusalOf(response: Response, frames: string): Promise<SandboxError> {
+  const body = (await jsonOf(response)) as Partial<SandboxError> | null | undefined;
+  const message = typeof body?.message === 'string' ? body.message : foreignAnswer(response);
+  const refusal = new SandboxError(response.status, body?.code ?? 'UNKNOWN', message, body?.errors);
   refusal.stack = `${refusal.name}: ${message}\n${frames}`;
   return refusal;
 }
@@ -104,7 +129,7 @@ export class ControlClient {
       response = await fetch(`${this.url}/_sandbox${path}`, { ...init, method, headers });
     } catch (error) {
       if (init.signal?.aborted) throw error;
-      throw new Error(`no sandbox answers at ${this.url}`, { cause: error });
+      throw new NoSandboxError(this.url, error);
     }
     if (!response.ok) throw await refusalOf(response, frames);
     return response;
@@ -113,6 +138,10 @@ export class ControlClient {
   async #json<T>(method: string, path: string, body?: unknown): Promise<T> {
     const json = { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
     const response = await this.open(method, path, body === undefined ? {} : json);
-    return (await response.json()) as T;
+    const answer = await jsonOf(response);
+    if (answer === undefined) {
+      throw new SandboxError(response.status, 'UNKNOWN', foreignAnswer(response));
+    }
+    return answer as T;
   }
 }

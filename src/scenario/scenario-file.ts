@@ -84,12 +84,17 @@ export function filesIn(folder: string): Map<string, string> {
   return files;
 }
 
+/** Why a file cannot be read, in the words of every command. */
+export function unreadable(file: string, error: unknown): string {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === 'EISDIR' ? `${file} is a folder, not a file` : `${file} cannot be read (${code})`;
+}
+
 function bytesOf(file: string): Buffer {
   try {
     return readFileSync(file);
   } catch (error) {
-    const isFolder = (error as NodeJS.ErrnoException).code === 'EISDIR';
-    throw new ScenarioError([`${file} ${isFolder ? 'is a folder, not a file' : 'cannot be read'}`]);
+    throw new ScenarioError([unreadable(file, error)]);
   }
 }
 

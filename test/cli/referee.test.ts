@@ -201,7 +201,7 @@ test('examine refuses a file without a request, which proves nothing', async () 
   expect(await runInProcess(['examine', file])).toMatchObject({
     code: 2,
     stdout: '',
-    stderr: `payout-sandbox: ${file} cannot be examined: there is no request in it\n`,
+    stderr: `payout-sandbox: examine: ${file} cannot be used: there is no request in it\n`,
   });
 });
 
@@ -256,7 +256,7 @@ test.each([
     ['referee', '--url', 'http://127.0.0.1:9', '--key', 'k', '--', 'true'],
     'no sandbox answers at http://127.0.0.1:9',
   ],
-  [['examine', 'package.json'], 'package.json cannot be examined: it is neither a journal'],
+  [['examine', 'package.json'], 'examine: package.json cannot be used: it is neither a journal'],
 ])('%j ends with 2 and says what is wrong', async (args, message) => {
   const { code, stderr } = await runInProcess(args);
   expect([code, stderr.trimEnd().split('\n').length]).toEqual([2, 1]);

@@ -71,7 +71,7 @@ test.each<[string, readonly string[], RegExp]>([
   [
     'a file that is no journal',
     ['package.json', '1'],
-    /^package.json cannot be used: it is neither a journal/,
+    /^rule-from: package.json cannot be used: it is neither a journal/,
   ],
 ])('rule-from refuses %s with one line', async (_what, words, complaint) => {
   const file = await savedJournal();

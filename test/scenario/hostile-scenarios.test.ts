@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { validate } from '../../src/cli/validate.ts';
+import { validate } from '../../src/cli/scenario-files/validate.ts';
 import { ask } from '../support/control.ts';
 import { sandboxFor } from '../support/sandbox.ts';
 

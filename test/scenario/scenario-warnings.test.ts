@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
-import { validate } from '../../src/cli/validate.ts';
+import { validate } from '../../src/cli/scenario-files/validate.ts';
 import type { RequestFacts } from '../../src/scenario/rule.ts';
 import { documentScenario, SHIPPED } from '../../src/scenario/scenario-file.ts';
 import { atOnce } from '../../src/scenario/scenario-shape.ts';

@@ -1,5 +1,5 @@
 import { complain, EXIT_OK, say } from '../output.ts';
-import type { RuleFromFlags } from '../rule-from.ts';
+import type { RuleFromFlags } from '../scenario-files/rule-from.ts';
 import type { CommandBuilder, Flags } from './command-builder.ts';
 
 /** The commands about scenario files. */
@@ -16,7 +16,7 @@ export function addScenarioCommands(builder: CommandBuilder): void {
     )
     .action(
       async (files: string[], { explain: request, ...flags }: Flags & { readonly explain?: string }) => {
-        const { explain, validate } = await import('../validate.ts');
+        const { explain, validate } = await import('../scenario-files/validate.ts');
         const exitCode = validate(files, say);
         if (request === undefined || exitCode !== EXIT_OK) return builder.ended(exitCode);
         if (files.length > 1) return builder.ended(complain('--explain takes one scenario file'));
@@ -26,11 +26,11 @@ export function addScenarioCommands(builder: CommandBuilder): void {
   builder
     .command('scenarios', 'list the scenarios by name, with what each is for', ['scenarios'])
     .action(async (flags: Flags) => {
-      const { listScenarios } = await import('../scenarios.ts');
+      const { listScenarios } = await import('../scenario-files/scenarios.ts');
       builder.ended(listScenarios(builder.settingsOf(flags), builder.environment));
     });
   builder.command('schema', 'print the JSON Schema of a scenario file').action(async () => {
-    const { scenarioSchema } = await import('../documents.ts');
+    const { scenarioSchema } = await import('../scenario-files/documents.ts');
     say(scenarioSchema());
   });
   builder
@@ -42,7 +42,7 @@ export function addScenarioCommands(builder: CommandBuilder): void {
     .option('--url <url>', 'the journal of a sandbox that runs, instead of a file')
     .option('--key <key>', 'the key whose world has the request, with --url')
     .action(async (words: string[], flags: RuleFromFlags) => {
-      const { ruleFrom } = await import('../rule-from.ts');
+      const { ruleFrom } = await import('../scenario-files/rule-from.ts');
       builder.ended(await ruleFrom(words, flags));
     });
 }

@@ -33,7 +33,7 @@ export function addServerCommands(builder: CommandBuilder): void {
   builder
     .command('openapi', 'print the OpenAPI document of the service and of the control API')
     .action(async () => {
-      const { openapiDocument } = await import('../documents.ts');
+      const { openapiDocument } = await import('../scenario-files/documents.ts');
       say(await openapiDocument());
     });
 }

@@ -17,7 +17,8 @@ import { terminalText } from '../../referee/reports/terminal.ts';
 import { SettingsError } from '../../settings.ts';
 import { complain, EXIT_OK } from '../output.ts';
 import { checkWritable, writeText } from '../flag-checks.ts';
-import { projectSettings, textOfFile } from './project-settings.ts';
+import { textOfFile, unusableFile } from '../input-files.ts';
+import { projectSettings } from './project-settings.ts';
 
 /** The flags that `referee` and `examine` share. */
 export interface ConductFlags {
@@ -65,9 +66,7 @@ function tableOf(file: string): unknown {
     return expectedTable(textOfFile('--expect', file));
   } catch (error) {
     if (!(error instanceof ExpectedTableError)) throw error;
-    throw new SettingsError(`--expect: ${file} is no table of expected payouts: ${error.message}`, {
-      cause: error,
-    });
+    throw unusableFile('--expect', file, error);
   }
 }
 

@@ -3,9 +3,8 @@ import { TrafficError } from '../../referee/har.ts';
 import { judge } from '../../referee/judge.ts';
 import { reportsOf } from '../../referee/reports/summary.ts';
 import { savedTraffic } from '../../referee/saved-traffic.ts';
-import { SettingsError } from '../../settings.ts';
+import { textOfFile, unusableFile } from '../input-files.ts';
 import { conductOptions, publish, type ConductFlags } from './conduct-options.ts';
-import { textOfFile } from './project-settings.ts';
 
 /**
  * `payout-sandbox examine FILE`: judges traffic that was saved, from this sandbox or from anywhere.
@@ -21,6 +20,6 @@ export function examine(file: string, flags: ConductFlags, environment: NodeJS.P
     return publish(reportsOf([report]), options, environment);
   } catch (error) {
     if (!(error instanceof TrafficError)) throw error;
-    throw new SettingsError(`${file} cannot be examined: ${error.message}`, { cause: error });
+    throw unusableFile('examine', file, error);
   }
 }

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { pino } from 'pino';
-import { ControlClient, SandboxError } from '../../client/control-client.ts';
+import { ControlClient, NoSandboxError, SandboxError } from '../../client/control-client.ts';
 import type { ConductReports, WorldReport } from '../../contract/conduct.ts';
 import type { RequestsAnswer } from '../../contract/control-answers.ts';
 import { logOptions } from '../../platform/logging.ts';
@@ -169,9 +169,8 @@ export async function judgeCommand(
         : complain('no request came to the sandbox: does the client use its url?');
     return exitCode === 0 ? tested : exitCode;
   } catch (error) {
-    if (!(error instanceof SandboxError) && !(error as Error).message.startsWith('no sandbox answers'))
-      throw error;
-    return complain((error as Error).message);
+    if (!(error instanceof SandboxError) && !(error instanceof NoSandboxError)) throw error;
+    return complain(error.message);
   } finally {
     await judged.close();
   }

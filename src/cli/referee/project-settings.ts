@@ -1,10 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { z } from 'zod';
 import { RefereeSettings, type RefereeSettingsInput } from '../../contract/conduct.ts';
-import { reported } from '../../contract/shape-issues.ts';
 import { intentFault } from '../../referee/intents.ts';
-import { checkedShape, problemText, readText } from '../../scenario/scenario-text.ts';
+import { checkedShape, readText } from '../../scenario/scenario-text.ts';
 import { SettingsError } from '../../settings.ts';
+import { problemsIn, textOfFile } from '../input-files.ts';
 
 /** The file in which a project keeps what its referee needs to know. */
 
@@ -14,16 +14,6 @@ const ProjectSettings = z.strictObject({
 
 /** Names that are looked for in the working folder. */
 const FILES = ['payout-sandbox.config.yaml', 'payout-sandbox.config.yml', 'payout-sandbox.config.json'];
-
-/** @throws SettingsError when the file that a flag names cannot be read */
-export function textOfFile(flag: string, file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new SettingsError(`${flag}: ${file} cannot be read (${code})`, { cause: error });
-  }
-}
 
 /** The file that is there; undefined for none. */
 function fileHere(): string | undefined {
@@ -46,7 +36,5 @@ export function projectSettings(named: string | undefined): RefereeSettingsInput
   const fault = value?.conduct.intent === undefined ? null : intentFault(value.conduct.intent);
   const all = fault === null ? problems : [...problems, read.problemAt(['conduct', 'intent'], fault)];
   if (all.length === 0) return (read.input as z.input<typeof ProjectSettings>).conduct;
-  const { shown, more } = reported(all);
-  const lines = shown.map((problem) => problemText(file, problem));
-  throw new SettingsError([...lines, ...(more > 0 ? [`and ${more} more`] : [])].join('\n'));
+  throw problemsIn(file, all);
 }

@@ -19,7 +19,7 @@ function requestText({
 }
 
 /** What it got: `500 INTERNAL_ERROR`, `200 PENDING`, `hang`. */
-function answerText({ outcome, answer, fault, code }: JournalEntry): string {
+export function answerText({ outcome, answer, fault, code }: JournalEntry): string {
   if (fault !== null) return fault;
   if (outcome === 'pending') return 'not answered yet';
   if (outcome === 'client_gone' || answer === null) return 'the client left before the answer';
@@ -31,7 +31,15 @@ function answerText({ outcome, answer, fault, code }: JournalEntry): string {
 }
 
 /** Why, and what became of it: `attempt 2; rule world/busy; payout made; 12 ms` */
-function reasonText({ attempt, rule, limit, committed, replayed, duration_ms, route }: JournalEntry): string {
+export function reasonText({
+  attempt,
+  rule,
+  limit,
+  committed,
+  replayed,
+  duration_ms,
+  route,
+}: JournalEntry): string {
   const facts = [
     attempt !== null && attempt > 1 && `attempt ${attempt}`,
     rule !== null && `rule ${rule}`,

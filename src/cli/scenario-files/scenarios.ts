@@ -1,8 +1,8 @@
-import { ScenarioError } from '../scenario/scenario-file.ts';
-import { ScenarioLibrary } from '../scenario/scenario-library.ts';
-import { scenarioSettings } from '../scenario/scenario-settings.ts';
-import type { Settings } from '../settings.ts';
-import { complain, EXIT_OK, say } from './output.ts';
+import { ScenarioError } from '../../scenario/scenario-file.ts';
+import { ScenarioLibrary } from '../../scenario/scenario-library.ts';
+import { scenarioSettings } from '../../scenario/scenario-settings.ts';
+import type { Settings } from '../../settings.ts';
+import { complain, EXIT_OK, say } from '../output.ts';
 
 const bold = (text: string): string => `\u001b[1m${text}\u001b[22m`;
 

@@ -1,14 +1,14 @@
-import { SandboxError } from '../client/control-client.ts';
-import { repeatingRule } from '../client/repeating-rule.ts';
-import { World } from '../client/world.ts';
-import type { JournalEntry } from '../contract/control-answers.ts';
-import { TrafficError } from '../referee/har.ts';
-import { savedTraffic } from '../referee/saved-traffic.ts';
-import { scenarioText } from '../scenario/scenario-text.ts';
-import { SettingsError } from '../settings.ts';
-import { checkAddress } from './flag-checks.ts';
-import { EXIT_OK, say } from './output.ts';
-import { textOfFile } from './referee/project-settings.ts';
+import { SandboxError } from '../../client/control-client.ts';
+import { repeatingRule } from '../../client/repeating-rule.ts';
+import { World } from '../../client/world.ts';
+import type { JournalEntry } from '../../contract/control-answers.ts';
+import { TrafficError } from '../../referee/har.ts';
+import { savedTraffic } from '../../referee/saved-traffic.ts';
+import { scenarioText } from '../../scenario/scenario-text.ts';
+import { SettingsError } from '../../settings.ts';
+import { checkAddress } from '../flag-checks.ts';
+import { textOfFile, unusableFile } from '../input-files.ts';
+import { EXIT_OK, say } from '../output.ts';
 
 export interface RuleFromFlags {
   readonly url?: string;
@@ -20,7 +20,7 @@ function savedEntries(file: string): readonly JournalEntry[] {
     return savedTraffic(textOfFile('rule-from', file)).requests;
   } catch (error) {
     if (!(error instanceof TrafficError)) throw error;
-    throw new SettingsError(`${file} cannot be used: ${error.message}`, { cause: error });
+    throw unusableFile('rule-from', file, error);
   }
 }
 

@@ -1,17 +1,17 @@
-import { ExplainRequest, type ExplainAnswer, type Verdict } from '../contract/control/explain-call.ts';
-import { InitiateRequest } from '../contract/service.ts';
-import { systemClock } from '../platform/system-clock.ts';
-import { istMinute } from '../payout/settlement.ts';
-import { timeOfDay } from '../scenario/explanation.ts';
-import { checkScenario, readScenario, rulesOf, ScenarioError } from '../scenario/scenario-file.ts';
-import { atOnce } from '../scenario/scenario-shape.ts';
-import { checkedShape, problemText, readText } from '../scenario/scenario-text.ts';
-import { scenarioSettings } from '../scenario/scenario-settings.ts';
-import { readSettings, SettingsError, type Settings } from '../settings.ts';
-import { explainRequest } from '../world/explain.ts';
-import { openWorld } from '../world/state.ts';
-import { EXIT_OK } from './output.ts';
-import { textOfFile } from './referee/project-settings.ts';
+import { ExplainRequest, type ExplainAnswer, type Verdict } from '../../contract/control/explain-call.ts';
+import { InitiateRequest } from '../../contract/service.ts';
+import { systemClock } from '../../platform/system-clock.ts';
+import { istMinute } from '../../payout/settlement.ts';
+import { timeOfDay } from '../../scenario/explanation.ts';
+import { checkScenario, readScenario, rulesOf, ScenarioError } from '../../scenario/scenario-file.ts';
+import { atOnce } from '../../scenario/scenario-shape.ts';
+import { checkedShape, problemText, readText } from '../../scenario/scenario-text.ts';
+import { scenarioSettings } from '../../scenario/scenario-settings.ts';
+import { readSettings, SettingsError, type Settings } from '../../settings.ts';
+import { explainRequest } from '../../world/explain.ts';
+import { openWorld } from '../../world/state.ts';
+import { EXIT_OK } from '../output.ts';
+import { textOfFile } from '../input-files.ts';
 
 type Say = (line: string) => void;
 

@@ -1,0 +1,200 @@
+import type { Command } from 'commander';
+import { suggestion } from '../../contract/suggestion.ts';
+import { complain } from '../output.ts';
+import type { Session, SessionFlags } from '../world/world-session.ts';
+import type { CommandBuilder, Flags } from './command-builder.ts';
+
+type Ask = (session: Session, words: readonly string[], flags: Flags) => Promise<number | void>;
+
+/** Makes a command one that asks a running sandbox. */
+function asks({ environment, ended }: CommandBuilder, command: Command, ask: Ask): void {
+  command
+    .option('--url <url>', 'where the sandbox is [SANDBOX_URL; default at HOST and PORT of this machine]')
+    .option('--key <key>', 'the key whose world it is [SANDBOX_KEY; default sk_test_demo]')
+    .option('--json', 'print the answer as JSON')
+    .action(async () => {
+      const { askSandbox, sessionOf } = await import('../world/world-session.ts');
+      const flags = command.opts<SessionFlags & Flags>();
+      const session = sessionOf(flags, environment);
+      ended(await askSandbox(session, () => ask(session, command.args, flags)));
+    });
+}
+
+/** A command that only groups others. Its action says which there are. */
+function group(builder: CommandBuilder, name: string, description: string): Command {
+  const command = builder.command(`${name} [command]`, description).helpCommand(false);
+  return command.allowExcessArguments(true).action(() => {
+    const [word] = command.args;
+    const names = command.commands.map((known) => known.name());
+    const wrong = word === undefined ? '' : `, not ${word}${suggestion(word, names)}`;
+    builder.ended(complain(`${name} takes one of ${names.join(', ')}${wrong} (see ${name} --help)`));
+  });
+}
+
+/** A command of a group. */
+const within = (parent: Command, usage: string, description: string): Command =>
+  parent.command(usage).description(description).allowExcessArguments(false);
+
+const LIMIT = ['--limit <count>', 'the most to show, up to 1000', '20'] as const;
+
+/** The commands that look at a world of a running sandbox, and pay in it. */
+function addLooks(builder: CommandBuilder): void {
+  const status = builder.command(
+    'status',
+    'show the clock, the balance, the payouts and the scenario of a world',
+  );
+  asks(builder, status, async (session) => {
+    const { showStatus } = await import('../world/world-status.ts');
+    return showStatus(session);
+  });
+  const tail = builder.command(
+    'tail',
+    'follow the requests, settlements and findings of a world until Ctrl-C',
+  );
+  asks(builder, tail, async (session) => {
+    const { tailUntilSignal } = await import('../world/tail.ts');
+    return tailUntilSignal(session);
+  });
+  const pay = builder
+    .command('pay [amount]', 'initiate a payout, as a client would [default 1000 by IMPS to an account]')
+    .option('--reference <text>', 'its client_ref_id [default payout-1, payout-2 and so on]')
+    .option('--mode <mode>', 'IMPS, NEFT, RTGS or UPI')
+    .option('--account <number>', 'the account; a magic one forces an answer')
+    .option('--ifsc <code>', 'the IFSC of that account')
+    .option('--name <name>', 'the name of the beneficiary')
+    .option('--remarks <text>', 'the remarks');
+  asks(builder, pay, async (session, [amount], flags) => {
+    const payouts = await import('../world/payout-table.ts');
+    return payouts.pay(session, amount, flags);
+  });
+  const payouts = builder
+    .command('payouts', 'list the payouts of a world with their states and next steps')
+    .option('--status <state>', 'only those in this state: PENDING, SUCCESS, FAILED or REVERSED')
+    .option('--reference <text>', 'only those with this client_ref_id')
+    .option(...LIMIT);
+  asks(builder, payouts, async (session, _words, { status: state, reference, limit }) => {
+    const { showPayouts } = await import('../world/payout-table.ts');
+    return showPayouts(session, { status: state, client_ref_id: reference, limit } as object);
+  });
+  const journal = builder
+    .command('journal', 'list the requests of a world, what each got and why')
+    .option('--route <route>', 'only initiate, status or balance')
+    .option('--status <number>', 'only those answered with this HTTP status')
+    .option('--reference <text>', 'only those with this client_ref_id')
+    .option('--txn <id>', 'only those with this txn_id')
+    .option('--since <id or time>', 'only those after this number, or since this world time')
+    .option(...LIMIT);
+  asks(builder, journal, async (session, _words, flags) => {
+    const { route, status: answered, reference, txn, since, limit } = flags;
+    const query = { route, status: answered, client_ref_id: reference, txn_id: txn, since, limit };
+    const { showJournal } = await import('../world/request-lines.ts');
+    return showJournal(session, query as object);
+  });
+}
+
+/** The commands that change a world of a running sandbox. */
+function addChanges(builder: CommandBuilder): void {
+  asks(
+    builder,
+    builder.command('fund <amount>', 'put money into the wallet, in INR'),
+    async (session, [amount]) => {
+      const { fund } = await import('../world/world-status.ts');
+      return fund(session, amount!);
+    },
+  );
+  const advance = builder
+    .command('advance [time]', 'move the clock by a duration such as 2h, or to a time; what is due happens')
+    .option('--until-idle', 'until nothing is scheduled');
+  asks(builder, advance, async (session, [time], flags) => {
+    const clock = await import('../world/world-status.ts');
+    return clock.advance(session, time, flags['untilIdle'] === true);
+  });
+  for (const [move, description] of [
+    ['freeze', 'stop the clock at its time'],
+    ['resume', 'let the clock run on'],
+  ] as const) {
+    const command = builder.command(move, description);
+    if (move === 'resume') command.alias('unfreeze');
+    asks(builder, command, async (session) => {
+      const { setClock } = await import('../world/world-status.ts');
+      return setClock(session, move);
+    });
+  }
+  const use = builder.command(
+    'use [scenario]',
+    'choose a scenario, by name or file [default the active scenario of the server]',
+  );
+  asks(builder, use, async (session, [choice]) => {
+    const { chooseScenario } = await import('../world/world-status.ts');
+    return chooseScenario(session, choice);
+  });
+  asks(
+    builder,
+    builder.command('reset', 'start a world again: wallet, payouts, clock, journal'),
+    async (session) => {
+      const { resetWorld } = await import('../world/world-status.ts');
+      return resetWorld(session);
+    },
+  );
+}
+
+function addRuleCommands(builder: CommandBuilder): void {
+  const rule = group(builder, 'rule', 'list, add and remove the rules on top of a world');
+  const list = within(
+    rule,
+    'list',
+    'list the rules in the order in which they are tried, with how often each was applied',
+  ).option('--from <origin>', 'only those on top of the world, of its scenario, or magic');
+  asks(builder, list, async (session, _words, { from }) => {
+    const { listRules } = await import('../world/rules-on-top.ts');
+    return listRules(session, from as string | undefined);
+  });
+  const add = within(
+    rule,
+    'add <file>',
+    'put the rules of a YAML or JSON file on top; - reads standard input',
+  );
+  asks(builder, add, async (session, [file]) => {
+    const { addRules } = await import('../world/rules-on-top.ts');
+    return addRules(session, file!);
+  });
+  const remove = within(rule, 'remove [name]', 'remove one rule on top').option(
+    '--all',
+    'remove all of them',
+  );
+  asks(builder, remove, async (session, [name], { all }) => {
+    const { removeRules } = await import('../world/rules-on-top.ts');
+    return removeRules(session, name, all === true);
+  });
+  const from = within(
+    rule,
+    'from <request>',
+    'print a rule that repeats what a request of the journal got, for rule add and for scenarios',
+  );
+  asks(builder, from, async (session, [request]) => {
+    const { printRule } = await import('../world/rules-on-top.ts');
+    return printRule(session, request!);
+  });
+}
+
+function addSnapshotCommands(builder: CommandBuilder): void {
+  const snapshot = group(builder, 'snapshot', 'save a world to a file, and load it again');
+  const save = within(snapshot, 'save <file>', 'write the state of a world to a file');
+  asks(builder, save, async (session, [file]) => {
+    const { saveSnapshot } = await import('../world/snapshot-files.ts');
+    return saveSnapshot(session, file!);
+  });
+  const load = within(snapshot, 'load <file>', 'replace a world with the state of a file');
+  asks(builder, load, async (session, [file]) => {
+    const { loadSnapshot } = await import('../world/snapshot-files.ts');
+    return loadSnapshot(session, file!);
+  });
+}
+
+/** The commands that ask a running sandbox, over its control API. */
+export function addWorldCommands(builder: CommandBuilder): void {
+  addLooks(builder);
+  addChanges(builder);
+  addRuleCommands(builder);
+  addSnapshotCommands(builder);
+}

@@ -1,0 +1,199 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { NoSandboxError, SandboxError } from '../../client/control-client.ts';
+import type { WorldEvent } from '../../client/event-stream.ts';
+import type { CheckId, Finding } from '../../contract/conduct.ts';
+import { complain, EXIT_OK, say } from '../output.ts';
+import { istSecond, istTime, printable, rupees, signedRupees, stateColour, type Paint } from './readable.ts';
+import { requestCells } from './request-lines.ts';
+import type { Session } from './world-session.ts';
+
+const AGAIN_MS = 500;
+
+const COLOURS = { error: 'red', warning: 'yellow', notice: 'cyan' } as const;
+
+/** The time of a line, for what has none in its event. */
+const NO_TIME = ' '.repeat(12);
+
+/** An event as a line; null for what another event says too. */
+export function eventLine(event: WorldEvent, paint: Paint): string | null {
+  const line = (at: string | null, kind: string, ...words: readonly string[]): string =>
+    [paint(at === null ? NO_TIME : istTime(at), 'dim'), paint(kind.padEnd(8), 'bold'), ...words]
+      .filter((word) => word !== '')
+      .join('  ')
+      .trimEnd();
+  switch (event.type) {
+    case 'request': {
+      const [route, ...cells] = requestCells(event.data).map((cell) => {
+        const { text, colour } = typeof cell === 'string' ? { text: cell } : cell;
+        return colour === undefined || text === '' ? printable(text) : paint(printable(text), colour);
+      });
+      return line(event.data.at, route!, ...cells);
+    }
+    case 'settlement': {
+      const { at, client_ref_id: reference, from, to, utr } = event.data;
+      const became = from === to ? 'has its UTR' : paint(to, stateColour(to));
+      return line(at, 'settled', printable(reference), became, utr === null ? '' : `UTR ${utr}`);
+    }
+    case 'wallet': {
+      const { entry, balance } = event.data;
+      return line(entry.at, 'wallet', signedRupees(entry.amount), `balance ${rupees(balance)}`);
+    }
+    case 'clock': {
+      const { now, frozen } = event.data;
+      return line(now, 'clock', `${istSecond(now)} IST, ${frozen ? 'frozen' : 'running'}`);
+    }
+    case 'scenario': {
+      const { scenario, rule } = event.data;
+      return line(null, 'scenario', scenario, rule === undefined ? '' : `rule ${rule}`);
+    }
+    case 'held': {
+      const { id, route, client_ref_id: reference, rule } = event.data;
+      return line(null, 'held', `${route} ${printable(reference ?? '')}`.trim(), `as ${id} by ${rule}`);
+    }
+    case 'released':
+      return line(null, 'released', `request held as ${event.data.id}: ${event.data.how}`);
+    case 'reset':
+    case 'restore':
+      return line(event.data.now, event.type, 'the world begins again');
+    case 'missed': {
+      const { missed } = event.data;
+      return line(null, 'missed', `${missed === null ? 'some' : missed} events are no longer available`);
+    }
+    case 'rule':
+      return null; // the request says which rule it took
+  }
+}
+
+/** The checks of what a client did not do in the end: here it may still do it. */
+const FOR_THE_END: ReadonlySet<CheckId> = new Set([
+  'never-asked',
+  'not-found-believed',
+  'pending-left',
+  'reversal-unseen',
+  'expectation-missed',
+]);
+
+interface NamedFinding extends Finding {
+  readonly check: CheckId;
+}
+
+/** What the referee finds, each finding once. */
+class NewFindings {
+  readonly #session: Session;
+  readonly #known = new Set<string>();
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  async next(): Promise<readonly NamedFinding[]> {
+    const { checks } = await this.#session.world.referee();
+    const all = checks
+      .filter(({ id }) => !FOR_THE_END.has(id))
+      .flatMap(({ id: check, findings }) => findings.map((found) => ({ check, ...found })));
+    return all.filter(({ check, references, requests }) => {
+      const key = JSON.stringify([check, references, requests[0]]); // its message changes with each retry
+      const isNew = !this.#known.has(key);
+      this.#known.add(key);
+      return isNew;
+    });
+  }
+
+  /** After a reset, the same finding is another one. */
+  forget(): void {
+    this.#known.clear();
+  }
+}
+
+function findingLines(found: NamedFinding, { isJson, paint }: Session): readonly string[] {
+  if (isJson) return [JSON.stringify({ type: 'finding', data: found })];
+  const { check, severity, message, instead } = found;
+  return [
+    `${NO_TIME}  ${paint(severity.padEnd(8), COLOURS[severity])}  ${check}: ${printable(message)}`,
+    `${NO_TIME}            instead: ${printable(instead)}`,
+  ];
+}
+
+/** Where the lines go, and the notes about the connection. */
+export interface TailOutput {
+  readonly say: (line: string) => void;
+  readonly note: (line: string) => void;
+}
+
+/**
+ * `payout-sandbox tail`: prints what happens in a world from now on, and waits for a sandbox that goes away. Findings of the
+ * referee that are there already are not repeated.
+ *
+ * @param signal ends it
+ */
+export async function tail(
+  session: Session,
+  { say, note }: TailOutput,
+  signal: AbortSignal,
+): Promise<number> {
+  const { world, isJson, paint } = session;
+  const findings = new NewFindings(session);
+  const { id } = await world.summary(); // also refuses a wrong address or key at once
+  await findings.next();
+  note(`what happens in world ${id} at ${world.url}; Ctrl-C ends it`);
+
+  let isLooking = false;
+  let isDue = false;
+  /** Asks the referee after requests: one question at a time, however many there are. */
+  const look = async (): Promise<void> => {
+    isDue = true;
+    if (isLooking) return;
+    isLooking = true;
+    while (isDue && !signal.aborted) {
+      isDue = false;
+      try {
+        for (const found of await findings.next()) findingLines(found, session).forEach(say);
+        await pause(AGAIN_MS, undefined, { signal });
+      } catch {
+        break; // the sandbox went away, or the end has come: the reader of the events sees it too
+      }
+    }
+    isLooking = false;
+  };
+
+  let after: string | undefined;
+  let isAway = false;
+  while (!signal.aborted) {
+    try {
+      const events = await world.events({ signal, ...(after !== undefined && { after }) });
+      if (isAway) note(`${world.url} is there again`);
+      isAway = false;
+      for await (const event of events) {
+        after = event.id;
+        const text = isJson ? JSON.stringify(event) : eventLine(event, paint);
+        if (text !== null) say(text);
+        if (event.type === 'reset' || event.type === 'restore' || event.type === 'missed') findings.forget();
+        if (event.type === 'request' || event.type === 'settlement') void look();
+      }
+    } catch (error) {
+      if (signal.aborted) break;
+      if (error instanceof SandboxError && error.status < 500) throw error;
+      if (!(error instanceof SandboxError || error instanceof NoSandboxError || error instanceof TypeError))
+        throw error;
+    }
+    if (signal.aborted) break;
+    if (!isAway) note(`${world.url} went away: waiting for it`);
+    isAway = true;
+    await pause(AGAIN_MS, undefined, { signal }).catch(() => undefined);
+  }
+  return EXIT_OK;
+}
+
+/** Ends at Ctrl-C, and when nobody reads on, as after `| head`. */
+export async function tailUntilSignal(session: Session): Promise<number> {
+  const stop = new AbortController();
+  const abort = (): void => stop.abort();
+  process.once('SIGINT', abort).once('SIGTERM', abort);
+  process.stdout.once('error', abort);
+  try {
+    return await tail(session, { say, note: complain }, stop.signal);
+  } finally {
+    process.off('SIGINT', abort).off('SIGTERM', abort);
+    process.stdout.off('error', abort);
+  }
+}

@@ -1,0 +1,97 @@
+import { ControlClient, NoSandboxError, SandboxError } from '../../client/control-client.ts';
+import { TestWorld } from '../../client/test-world.ts';
+import { readSettings, SettingsError } from '../../settings.ts';
+import { checkAddress } from '../flag-checks.ts';
+import { addressOf } from '../health.ts';
+import { complain, EXIT_OK, say } from '../output.ts';
+import { inColour, plain, type Paint } from './readable.ts';
+
+/** The flags of every command that asks a running sandbox. */
+export interface SessionFlags {
+  readonly url?: string;
+  readonly key?: string;
+  readonly json?: true;
+}
+
+/** A command that asks one world of a running sandbox. */
+export interface Session {
+  readonly world: TestWorld;
+  /** For what the world cannot be asked: a part of a list, the version. */
+  readonly control: ControlClient;
+  /** Names the key. One that was chosen may be a secret, so it is not shown. */
+  readonly keyText: string;
+  readonly isJson: boolean;
+  readonly paint: Paint;
+}
+
+/** The sandbox is not there, or does not let the command do its work. */
+export const EXIT_REFUSED = 1;
+
+const DEFAULT_KEY = 'sk_test_demo';
+
+function keyOf(flag: string | undefined, environment: NodeJS.ProcessEnv): string {
+  const key = flag ?? (environment['SANDBOX_KEY'] || DEFAULT_KEY);
+  if (/^[\x21-\x7e]{1,256}$/.test(key)) return key;
+  throw new SettingsError(
+    `${flag === undefined ? 'SANDBOX_KEY' : '--key'} must be a key of visible ASCII characters`,
+  );
+}
+
+/** @throws SettingsError for what is no address */
+function urlOf(flag: string | undefined, environment: NodeJS.ProcessEnv): string {
+  const given = flag ?? environment['SANDBOX_URL'];
+  if (given) {
+    checkAddress(flag === undefined ? 'SANDBOX_URL' : '--url', given);
+    return given.replace(/\/_sandbox\/?$/, ''); // the address of its page
+  }
+  const settings = readSettings({}, environment);
+  if (settings.port > 0) return addressOf(settings);
+  throw new SettingsError('port 0 is no port to ask at: say where the sandbox is with --url');
+}
+
+/** Opens a world. No request is sent. @throws SettingsError for an address or a key that cannot be used */
+export function sessionOf({ url, key, json }: SessionFlags, environment: NodeJS.ProcessEnv): Session {
+  const at = urlOf(url, environment);
+  const apiKey = keyOf(key, environment);
+  return {
+    world: new TestWorld(at, apiKey),
+    control: new ControlClient(at, apiKey),
+    keyText: apiKey === DEFAULT_KEY ? `the key ${DEFAULT_KEY}` : 'your key',
+    isJson: json === true,
+    paint: process.stdout.isTTY && !environment['NO_COLOR'] ? inColour : plain,
+  };
+}
+
+/** What to do about a sandbox that is not there, or that refuses. */
+function advice(error: NoSandboxError | SandboxError): string {
+  if (error instanceof NoSandboxError) {
+    return '; payout-sandbox starts one, and --url or SANDBOX_URL says where another is';
+  }
+  return error.status === 401 ? '; --key or SANDBOX_KEY names another key' : '';
+}
+
+/** The statuses with which a sandbox refuses what was typed: an amount, a name, a file. */
+const ABOUT_WHAT_WAS_TYPED: ReadonlySet<number> = new Set([400, 404, 422]);
+
+/**
+ * Asks a running sandbox.
+ *
+ * @returns the exit code: that of `ask`; 2 for what was typed wrong, 1 where the sandbox is not there or refuses otherwise
+ */
+export async function askSandbox(session: Session, ask: () => Promise<number | void>): Promise<number> {
+  try {
+    return (await ask()) ?? EXIT_OK;
+  } catch (error) {
+    if (!(error instanceof NoSandboxError) && !(error instanceof SandboxError)) throw error;
+    const misuse = complain(error.message + advice(error));
+    const isTyped =
+      error instanceof SandboxError && error.code !== 'UNKNOWN' && ABOUT_WHAT_WAS_TYPED.has(error.status);
+    return isTyped ? misuse : EXIT_REFUSED;
+  }
+}
+
+/** Prints an answer: as JSON, or as lines for people. */
+export function show({ isJson }: Session, answer: unknown, lines: () => readonly string[]): void {
+  if (isJson) say(JSON.stringify(answer, null, 2));
+  else lines().forEach(say);
+}

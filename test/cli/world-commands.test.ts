@@ -1,0 +1,220 @@
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { runInProcess } from '../support/program.ts';
+import { PAYOUT, sandboxFor } from '../support/sandbox.ts';
+import { stateFolder } from '../support/state-folder.ts';
+
+const CLOCK = '2026-01-15T10:30:00Z'; // 16:00 in India
+
+/** A world, and the program with its address and key. */
+async function companion() {
+  const { client, url } = await sandboxFor({ clock: CLOCK });
+  const { world, apiKey, pay } = client();
+  const at = { SANDBOX_URL: url, SANDBOX_KEY: apiKey };
+  const run = (...args: string[]) => runInProcess(args, at);
+  /** Its output, when it succeeds. */
+  const output = async (...args: string[]): Promise<string> => {
+    const { code, stdout, stderr } = await run(...args);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    return stdout;
+  };
+  return { world, pay, url, apiKey, run, output };
+}
+
+test('status shows the clock in Indian time and the balance in Indian grouping', async () => {
+  const { output, url } = await companion();
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+  const shown = await output('status');
+  expect(shown).toContain(`Sandbox   ${url}, version ${version}\n`);
+  expect(shown).toContain('Clock     2026-01-15 16:00:00 IST, frozen; nothing is scheduled\n');
+  expect(shown).toContain('Balance   ₹10,00,000.00, of ₹10,00,000.00 at the start\n');
+  expect(shown).toContain('Scenario  default\nPayouts   none\n');
+});
+
+test('a payout made with pay is listed, and settles when the clock is advanced', async () => {
+  const { output, world } = await companion();
+  const paid = await output('pay', '1500.50', '--reference', 'order-1', '--mode', 'NEFT');
+  const { txn_id: txnId } = await world.payout('order-1');
+  expect(paid).toBe(`200  PENDING  order-1  ₹1,500.50  ${txnId}\n`);
+  expect(await output('payouts')).toBe(
+    [
+      `created (IST)        reference     amount  mode  state    UTR  next                         txn_id`,
+      `2026-01-15 16:00:00  order-1    ₹1,500.50  NEFT  PENDING       SUCCESS 2026-01-15 16:00:20  ${txnId}`,
+      '',
+    ].join('\n'),
+  );
+  const [clock, , step] = (await output('advance', '2h')).split('\n');
+  expect(clock).toBe('2026-01-15 18:00:00 IST, frozen; 1 step applied');
+  expect(step).toMatch(/^2026-01-15 16:00:20 {2}order-1 {4}SUCCESS {2}\w+$/);
+  expect(await output('status')).toContain('Payouts   1 SUCCESS\n');
+});
+
+test('journal shows what each request got and why, with amounts and times as people in India write them', async () => {
+  const { output, world, pay } = await companion();
+  await world.rule({ name: 'lost', times: 1, effect: { commit: true, respond: { status: 500 } } });
+  await pay({ amount: 250_000 });
+  await pay({ client_ref_id: 'two\u001b[2J' });
+  const [headings, first, second] = (await output('journal')).split('\n');
+  expect(headings).toMatch(/^ +at \(IST\) +request +reference +amount +answer +why$/);
+  expect(first).toMatch(
+    /^#1 {2}16:00:00\.000 {2}initiate {2}order-1 +₹2,50,000\.00 IMPS {2}500 INTERNAL_ERROR {2}rule world\/lost; payout made/,
+  );
+  expect(second).toMatch(/ two\ufffd\[2J +₹1,500\.50 IMPS {2}200 PENDING +payout made/);
+  expect(await output('journal', '--status', '500')).not.toContain('#2');
+  expect(await output('journal', '--since', '1')).not.toContain('#1');
+  expect(JSON.parse(await output('journal', '--json', '--limit', '1'))).toMatchObject({
+    requests: [{ id: 2 }],
+  });
+});
+
+test('pay says which rule answered, and fails unless the payout is accepted', async () => {
+  const { run } = await companion();
+  const lost = await run('pay', '500', '--account', '9999100500');
+  expect(lost).toMatchObject({ code: 1, stderr: '' });
+  expect(lost.stdout).toBe(
+    '500  INTERNAL_ERROR  payout-1  Internal server error\n  rule: magic/status-500-after-commit\n',
+  );
+  const broken = await run('pay', '--account', '9999000002');
+  expect(broken).toMatchObject({ code: 1, stdout: '' });
+  expect(broken.stderr).toMatch(/^payout-sandbox: the connection broke before the answer \(.+\); .*\n$/);
+});
+
+test('advance moves the clock to a time in India, and until nothing is scheduled', async () => {
+  const { output } = await companion();
+  expect(await output('advance', '2026-01-15T17:00')).toBe(
+    '2026-01-15 17:00:00 IST, frozen; nothing was due\n',
+  );
+  await output('pay', '--mode', 'NEFT');
+  expect(await output('advance', '--until-idle')).toContain(
+    '2026-01-15 17:00:20 IST, frozen; 1 step applied\n',
+  );
+});
+
+test('fund, freeze, resume and reset change the world', async () => {
+  const { output, world } = await companion();
+  expect(await output('fund', '100000')).toBe('+₹1,00,000.00: the balance is ₹11,00,000.00\n');
+  expect(await output('unfreeze')).toContain(' IST, running; ');
+  expect((await world.clock.read()).frozen).toBe(false);
+  expect(await output('freeze')).toContain(' IST, frozen; ');
+  expect(await output('reset')).toContain('₹10,00,000.00, of ');
+  expect(await world.balance()).toBe(1_000_000);
+});
+
+test('use takes a scenario by its name and from a file, and goes back to the one of the server', async () => {
+  const { output, run, world } = await companion();
+  expect(await output('use', 'strict')).toMatch(/^strict: .+\n$/);
+  const file = `${stateFolder()}/mine.yaml`;
+  writeFileSync(file, 'rules:\n  - name: busy\n    effect: { respond: { status: 503 } }\n');
+  expect(await output('use', file)).toBe(`${file} (1 rule)\n`);
+  expect((await world.rules('scenario')).map(({ name }) => name)).toEqual(['busy']);
+  expect(await output('use')).toMatch(/^default: /);
+  writeFileSync(file, 'rules: 5\n');
+  expect(await run('use', file)).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/mine\.yaml:1:8 rules /),
+  });
+  expect(await run('use', 'strct')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('There is no scenario strct (did you mean strict?)'),
+  });
+});
+
+test('a request of the journal becomes a rule in a file, which is put on top, listed and removed', async () => {
+  const { output, world, pay } = await companion();
+  await pay({ beneficiary_account: '9999100500' });
+  const file = `${stateFolder()}/rules.yaml`;
+  const text = await output('rule', 'from', '1');
+  writeFileSync(file, `${text}  - name: second\n    effect: { respond: { status: 503 } }\n`);
+  expect(await output('rule', 'add', file)).toBe('world/request-1 is on top\nworld/second is on top\n');
+  expect((await world.rules('world')).map(({ name }) => name)).toEqual(['request-1', 'second']);
+  const listed = await output('rule', 'list');
+  expect(listed).toMatch(/^rule +matched +applied +description\nworld\/request-1 +0 +0 +Repeats what/);
+  expect(listed).toContain('rules of the magic beneficiaries: --from magic lists them');
+  expect(await output('rule', 'remove', 'world/second')).toBe('world/second is removed; 1 rule on top\n');
+  expect(await output('rule', 'remove', '--all')).toBe('every rule is removed; no rule on top\n');
+  expect(await world.rules('world')).toEqual([]);
+});
+
+test('snapshot load brings back the world that snapshot save wrote', async () => {
+  const { output, world } = await companion();
+  const file = `${stateFolder()}/world.ndjson`;
+  await output('pay', '1000');
+  expect(await output('snapshot', 'save', file)).toBe(`${file} has the world: 1 payout, ₹9,99,000.00\n`);
+  await world.reset();
+  expect(await output('snapshot', 'load', file)).toContain('Payouts   1 PENDING\n');
+  expect(await world.balance()).toBe(999_000);
+});
+
+/** A server that answers everything with a page. @returns its address */
+async function proxyAt(status: number): Promise<string> {
+  const server = createServer((_request, response) => {
+    response.writeHead(status, { 'content-type': 'text/html' }).end('<html>Bad Gateway</html>');
+  }).listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+test.each([200, 502])('the page of a proxy with status %i is one clear line', async (status) => {
+  const url = await proxyAt(status);
+  const { code, stdout, stderr } = await runInProcess(['status', '--url', url]);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toBe(
+    `payout-sandbox: ${url}/_sandbox/world answers ${status} (text/html), which is no answer of a sandbox: is there a proxy or another server?\n`,
+  );
+});
+
+test.each<[readonly string[], number, RegExp]>([
+  [
+    ['status', '--url', 'http://127.0.0.1:9'],
+    1,
+    /^no sandbox answers at http:\/\/127\.0\.0\.1:9 \(.+\); payout-sandbox starts one/,
+  ],
+  [['tail', '--url', 'http://127.0.0.1:9'], 1, /^no sandbox answers at /],
+  [['status', '--url', 'localhost:3000'], 2, /^--url must begin with http/],
+  [['status', '--url', 'http://me@localhost:3000'], 2, /^--url must not have a user in it/],
+  [
+    ['status', '--key', 'wrong'],
+    1,
+    /^The API key is not accepted: .*; --key or SANDBOX_KEY names another key$/,
+  ],
+  [['status', '--key', 'a b'], 2, /^--key must be a key of visible ASCII characters$/],
+  [['fund', 'much'], 2, /^the amount must be INR such as 1500\.50, not "much"$/],
+  [['fund', '0'], 2, /^amount must be greater than 0$/],
+  [['advance', '2x'], 2, /^advance takes a duration such as 90s.*, not "2x"$/],
+  [['advance'], 2, /^advance takes a duration .*--until-idle$/],
+  [['advance', '2h', '--until-idle'], 2, /^advance takes a time or --until-idle, not both$/],
+  [['payouts', '--status', 'DONE'], 2, /^status must be one of PENDING, SUCCESS, FAILED, REVERSED/],
+  [['journal', '--limit', '0'], 2, /^limit must be a whole number from 1 to 1000$/],
+  [['rule'], 2, /^rule takes one of list, add, remove, from \(see rule --help\)$/],
+  [['rule', 'ad', 'x'], 2, /^rule takes one of .*, not ad \(did you mean add\?\)/],
+  [['rule', 'add', '/nowhere'], 2, /^rule add: \/nowhere cannot be read \(ENOENT\)$/],
+  [['rule', 'add', 'package.json'], 2, /^package\.json:2:3 name |^package\.json:/],
+  [['rule', 'remove'], 2, /^rule remove takes the name of one rule, or --all$/],
+  [['rule', 'remove', 'nope'], 2, /^No rule nope /],
+  [['rule', 'list', '--from', 'here'], 2, /^--from must be one of world, scenario, magic, not "here"$/],
+  [['rule', 'from', '7'], 2, /^request 7 is not in the journal/],
+  [
+    ['snapshot', 'save', '/nowhere/world'],
+    2,
+    /^snapshot save: \/nowhere\/world cannot be written \(ENOENT\)$/,
+  ],
+  [['snapshot', 'load', 'LICENSE'], 2, /^This is no snapshot/],
+])('%j is refused with exit code %i and says why', async (args, exitCode, complaint) => {
+  const { run } = await companion();
+  const { code, stdout, stderr } = await run(...args);
+  expect({ code, stdout }).toEqual({ code: exitCode, stdout: '' });
+  expect(stderr).toMatch(/^payout-sandbox: .+\n$/s);
+  expect(stderr.slice('payout-sandbox: '.length, -1)).toMatch(complaint);
+});
+
+test('a flag comes before the variable, and the address of the page will do', async () => {
+  const { url, apiKey, pay } = await companion();
+  await pay(PAYOUT);
+  const other = { SANDBOX_URL: 'http://127.0.0.1:9', SANDBOX_KEY: 'sk_test_other' };
+  const { stdout } = await runInProcess(['payouts', '--url', `${url}/_sandbox/`, '--key', apiKey], other);
+  expect(stdout).toContain('order-1');
+});
