@@ -2,7 +2,6 @@ import type { JournalEntry, TransactionAnswer } from '../contract/control-answer
 import type { InitiateRequest } from '../contract/service.ts';
 import { callerFrames, Expectation, ExpectationError, type ExpectedRequest } from './expectation.ts';
 import { httpArchive, type HttpArchive } from './http-archive.ts';
-import { journalText } from './journal-text.ts';
 import { unknownReference, waitForPayout, type WaitOptions } from './payout-wait.ts';
 import { repeatingRule, type NamedRule } from './repeating-rule.ts';
 import { World } from './world.ts';
@@ -40,9 +39,6 @@ const PAYOUT_FIELDS: Readonly<Record<keyof InitiateRequest, true>> = {
   beneficiary_ifsc: true,
   remarks: true,
 };
-
-/** How many requests `journalText` shows. */
-const SHOWN_REQUESTS = 100;
 
 /** @throws TypeError for anything but fields of a payout: a default in the place of a misspelt field would be paid instead */
 function checkPayout(payout: unknown): void {
@@ -125,11 +121,6 @@ export class TestWorld extends World {
   /** What to expect of the requests to this world: `await world.expect({ route: 'initiate' }).exactly(1)`. */
   expect(match: ExpectedRequest = {}): Expectation {
     return new Expectation(this, match);
-  }
-
-  /** The journal as a person reads it: a line for each request. @param last how many of the latest to show */
-  async journalText(last: number = SHOWN_REQUESTS): Promise<string> {
-    return journalText(await this.requests(), last);
   }
 
   /** The journal as an HTTP Archive (HAR 1.2), for the network panel of a browser and for `payout-sandbox examine`. */

@@ -38,6 +38,9 @@ export type WorldSnapshot = string;
 
 const LONGEST_PAGE = 1000;
 
+/** How many requests `journalText` shows. */
+const SHOWN_REQUESTS = 100;
+
 /**
  * The world of one API key. Give the key to the client under test; the test controls and inspects the world here.
  * Every method throws SandboxError for an error of the sandbox. Amounts are INR, times ISO 8601.
@@ -148,7 +151,9 @@ export class World implements AsyncDisposable {
   }
 
   /** The requests to this world, oldest first. */
-  async requests(query: Omit<RequestsQuery, 'order' | 'limit'> = {}): Promise<readonly JournalEntry[]> {
+  async requests(
+    query: Omit<RequestsQuery, 'order' | 'limit' | 'format'> = {},
+  ): Promise<readonly JournalEntry[]> {
     const known: JournalEntry[] = [];
     for (let since = query.since; ; since = known.at(-1)!.id) {
       const { requests } = await this.#control.get<RequestsAnswer>('/requests', {
@@ -160,6 +165,12 @@ export class World implements AsyncDisposable {
       known.push(...requests);
       if (requests.length < LONGEST_PAGE) return known;
     }
+  }
+
+  /** The journal as a person reads it: a line for each request. @param last how many of the latest to show, at most 1,000 */
+  async journalText(last: number = SHOWN_REQUESTS): Promise<string> {
+    const response = await this.#control.open('GET', `/requests?format=text&limit=${last}`);
+    return (await response.text()).trimEnd();
   }
 
   /** Clears the journal of requests. */

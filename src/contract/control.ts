@@ -159,6 +159,10 @@ export const RequestsQuery = z.strictObject({
     ),
   order: Order,
   limit: Limit,
+  format: z
+    .enum(['json', 'text'])
+    .default('json')
+    .describe('text: a line for each request, for people, always the oldest first'),
 });
 export type RequestsQuery = z.input<typeof RequestsQuery>;
 

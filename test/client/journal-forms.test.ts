@@ -54,6 +54,17 @@ test('the journal as text has a line for each request, with what it got and why'
   ]);
 });
 
+test('curl gets the journal as the same text, filtered and from either end', async () => {
+  const { world, status, send } = await clientFor();
+  for (const client_ref_id of ['a', 'b', 'c']) await world.pay({ client_ref_id });
+  await status({ client_ref_id: 'b' });
+  const textOf = async (query: string) => (await send('GET', `/_sandbox/requests?format=text${query}`)).text;
+  expect(await textOf('')).toBe(`${await world.journalText()}\n`);
+  expect(await textOf('&client_ref_id=b')).toMatch(/time:\n {2}#2 .*\n {2}#4 .*\n$/);
+  expect(await textOf('&order=oldest&limit=2')).toMatch(/, the first 2 of 4:\n {2}#1 .*\n {2}#2 .*\n$/);
+  expect(await textOf('&limit=2')).toMatch(/, the latest 2 of 4:\n {2}#3 .*\n {2}#4 .*\n$/);
+});
+
 test('the journal as HAR has what went over the wire, and examine judges it like the journal itself', async () => {
   const { world, url, status } = await clientFor();
   const lost = { commit: true, fault: 'connection-reset' } as const;

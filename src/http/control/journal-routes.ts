@@ -4,12 +4,15 @@ import { ClearedAnswer, RequestsAnswer, VerifyAnswer } from '../../contract/cont
 import type { FieldError } from '../../contract/errors.ts';
 import { pathText } from '../../contract/shape-issues.ts';
 import { type Exchange, journalEntry, seenStatus } from '../../world/journal/exchange.ts';
+import { journalLines, type ShownRequests } from '../../world/journal/journal-text.ts';
 import { verify } from '../../world/journal/verification.ts';
 import { keepingVerdict } from '../referee/evidence.ts';
 import { invalidRequest, operation } from '../route-schemas.ts';
 import type { ControlRoutes } from './control-options.ts';
 import { JSON_TYPE } from '../limits/json-body.ts';
 import { sendInPieces } from '../limits/unread-answers.ts';
+
+const TEXT_TYPE = 'text/plain; charset=utf-8';
 
 /** About how many characters of a list of requests are written at once. */
 const PIECE_CHARACTERS = 64 * 1024;
@@ -31,6 +34,18 @@ function* requestsInPieces(shown: readonly Exchange[], evicted: number): Generat
   yield `${piece}],"evicted":${evicted}}`;
 }
 
+/** Some of the journal as text, in pieces. */
+function* textInPieces(requests: ShownRequests): Generator<string> {
+  let piece = '';
+  for (const line of journalLines(requests)) {
+    piece += `${line}\n`;
+    if (piece.length < PIECE_CHARACTERS) continue;
+    yield piece;
+    piece = '';
+  }
+  yield piece;
+}
+
 /** Whether a list shows an exchange. */
 const isWanted =
   ({ route, status, client_ref_id, txn_id, since }: z.output<typeof RequestsQuery>) =>
@@ -49,15 +64,22 @@ export const journalRoutes: ControlRoutes = async (app, options) => {
       querystring: RequestsQuery,
     }),
     async ({ query, world: { journal } }, reply) => {
-      const { order, limit } = query;
+      const { order, limit, format } = query;
       const { exchanges, evicted } = await journal.read();
       const wanted = exchanges.filter(isWanted(query));
-      const shown = order === 'oldest' ? wanted.slice(0, limit) : wanted.slice(-limit).toReversed();
-      const characters = shown.reduce((sum, exchange) => sum + charactersOf(exchange), 0);
+      const isOldest = order === 'oldest';
+      const chosen = isOldest ? wanted.slice(0, limit) : wanted.slice(-limit);
+      const characters = chosen.reduce((sum, exchange) => sum + charactersOf(exchange), 0);
+      if (format === 'text') {
+        const which = isOldest ? 'first' : 'latest';
+        const pieces = textInPieces({ shown: chosen, wanted: wanted.length, which });
+        return sendInPieces(reply.type(TEXT_TYPE), pieces, characters, options) as never;
+      }
+      const shown = isOldest ? chosen : chosen.toReversed();
       if (characters < PIECE_CHARACTERS) return { requests: shown.map(journalEntry), evicted };
       // made as it is read: one that nobody reads costs no more than what it still refers to
       const pieces = requestsInPieces(shown, evicted);
-      return sendInPieces(reply.type(JSON_TYPE), pieces, characters, options) as unknown as RequestsAnswer;
+      return sendInPieces(reply.type(JSON_TYPE), pieces, characters, options) as never;
     },
   );
 

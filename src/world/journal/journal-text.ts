@@ -1,4 +1,5 @@
-import type { JournalEntry } from '../contract/control-answers.ts';
+import type { JournalEntry } from '../../contract/control-answers.ts';
+import { journalEntry, type Exchange } from './exchange.ts';
 
 const fieldOf = (body: unknown, name: string): unknown =>
   typeof body === 'object' && body !== null ? (body as Readonly<Record<string, unknown>>)[name] : undefined;
@@ -43,17 +44,25 @@ function reasonText({ attempt, rule, limit, committed, replayed, duration_ms, ro
   return facts.filter((fact) => fact !== false).join('; ');
 }
 
-/** The journal as a person reads it: a line for each request, oldest first. @param last how many of the latest to show */
-export function journalText(entries: readonly JournalEntry[], last: number): string {
-  if (entries.length === 0) return 'No requests in the journal of this world.';
-  const shown = entries.slice(-last);
-  const left = entries.length - shown.length;
-  const lines = shown.map(
-    (entry) =>
-      `#${entry.id} ${entry.at.slice(11, 23)} ${requestText(entry)} → ${answerText(entry)} (${reasonText(entry)})`,
-  );
-  const title = `Requests to this world, at world time${left === 0 ? '' : `, the latest ${last} of ${entries.length}`}:`;
-  return [title, ...lines.map((line) => `  ${line}`)]
-    .map((line) => line.replaceAll(/\p{C}/gu, '\ufffd'))
-    .join('\n');
+/** Which requests a text shows, oldest first, and of how many it says so. */
+export interface ShownRequests {
+  readonly shown: readonly Exchange[];
+  readonly wanted: number;
+  /** Which of the wanted requests are shown where not all are. */
+  readonly which: 'latest' | 'first';
+}
+
+/** The journal as a person reads it, line by line: a title, and a line for each request. */
+export function* journalLines({ shown, wanted, which }: ShownRequests): Generator<string> {
+  if (shown.length === 0) {
+    yield 'No requests in the journal of this world.';
+    return;
+  }
+  const part = shown.length < wanted ? `, the ${which} ${shown.length} of ${wanted}` : '';
+  yield `Requests to this world, at world time${part}:`;
+  for (const exchange of shown) {
+    const entry = journalEntry(exchange);
+    const line = `  #${entry.id} ${entry.at.slice(11, 23)} ${requestText(entry)} → ${answerText(entry)} (${reasonText(entry)})`;
+    yield line.replaceAll(/\p{C}/gu, '\ufffd');
+  }
 }
