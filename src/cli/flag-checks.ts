@@ -1,6 +1,6 @@
 import { accessSync, appendFileSync, constants, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { SettingsError } from '../settings.ts';
+import { SETTINGS, SettingsError } from '../settings.ts';
 
 /** Flags that several commands share: addresses, and files to write. */
 
@@ -44,4 +44,11 @@ export function checkAddress(calledBy: string, url: string): void {
   if (!URL.canParse(url)) {
     throw new SettingsError(`${calledBy} must have a host, and a port of at most 65535, not ${written}`);
   }
+}
+
+/** @throws SettingsError for flags that a sandbox which runs elsewhere cannot follow */
+export function refuseOwnSettings(settingFlags: Readonly<Record<string, unknown>>): void {
+  const ours = SETTINGS.find(({ name }) => name !== 'adminToken' && settingFlags[name] !== undefined);
+  if (ours === undefined) return;
+  throw new SettingsError(`${ours.flag} cannot be set with --url: that sandbox has its settings already`);
 }

@@ -4,6 +4,7 @@ import { readSettings, SETTINGS, type SettingName } from '../settings.ts';
 import type { ConductFlags } from './referee/conduct-options.ts';
 import type { HuntFlags } from './hunt/hunt-command.ts';
 import type { JudgeFlags } from './referee/judge-command.ts';
+import type { McpFlags } from './mcp/mcp-command.ts';
 import type { MatrixFlags } from './matrix/matrix-command.ts';
 import type { ProbeFlags } from './probe-command.ts';
 import type { RuleFromFlags } from './rule-from.ts';
@@ -252,6 +253,14 @@ function buildCommand(environment: NodeJS.ProcessEnv, ended: (exitCode: number) 
       ended(
         await matrixCommand(words, flags as unknown as MatrixFlags, settingsAmong(settings), environment),
       );
+    });
+  command('mcp', 'give a coding agent tools for a sandbox: the Model Context Protocol', ALL_SETTINGS)
+    .option('--url <url>', 'a sandbox that runs, instead of one of its own')
+    .option('--key <key>', 'the key of the world that the tools work on [default sk_test_demo]')
+    .option('--allow-commands', 'let the tool hunt run commands')
+    .action(async (flags: McpFlags & Flags) => {
+      const { mcpCommand } = await import('./mcp/mcp-command.ts');
+      ended(await mcpCommand(flags, settingsAmong(flags), environment));
     });
   judging(command('examine <file>', 'judge a saved journal or a HAR file')).action(
     async (file: string, flags: Flags) => {

@@ -24,7 +24,7 @@ export class SandboxError extends Error {
 type Query = Readonly<Record<string, string | number | undefined>>;
 
 /** The query of a URL, without undefined parameters. */
-function queryText(query: Query): string {
+export function queryText(query: Query): string {
   const given = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined) given.set(name, String(value));
