@@ -17,6 +17,8 @@ LABEL org.opencontainers.image.title="payout-sandbox" \
 WORKDIR /app
 COPY package.json LICENSE ./
 COPY fixtures fixtures
+# what the tool scenario_reference of the command mcp shows
+COPY docs/scenarios.md docs/
 COPY --from=build /build/dist dist
 # only Node.js is needed from here on; links to what is gone go with it
 RUN rm -rf /usr/local/lib/node_modules /opt/yarn* /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack \

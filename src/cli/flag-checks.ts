@@ -1,6 +1,6 @@
 import { accessSync, appendFileSync, constants, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { SettingsError } from '../settings.ts';
+import { SETTINGS, SettingsError } from '../settings.ts';
 
 /** Flags that several commands share: addresses, and files to write. */
 
@@ -47,4 +47,11 @@ export function checkAddress(calledBy: string, url: string): void {
   if (new URL(url).username !== '') {
     throw new SettingsError(`${calledBy} must not have a user in it: requests are sent with a key alone`);
   }
+}
+
+/** @throws SettingsError for flags that a sandbox which runs elsewhere cannot follow */
+export function refuseOwnSettings(settingFlags: Readonly<Record<string, unknown>>): void {
+  const ours = SETTINGS.find(({ name }) => name !== 'adminToken' && settingFlags[name] !== undefined);
+  if (ours === undefined) return;
+  throw new SettingsError(`${ours.flag} cannot be set with --url: that sandbox has its settings already`);
 }

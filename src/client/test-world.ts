@@ -22,7 +22,8 @@ export interface PayAnswer {
   readonly body: unknown;
 }
 
-const SOME_PAYOUT = {
+/** The fields of a payout that are not given. */
+export const SOME_PAYOUT = {
   beneficiary_name: 'Asha Rao',
   beneficiary_account: '000123456789',
   beneficiary_ifsc: 'SBIN0000001',

@@ -272,13 +272,21 @@ export function documentScenario(
   return scenarioOf(readValue(copy), name, settings);
 }
 
+interface CheckedScenario {
+  readonly scenario: Scenario;
+  readonly warnings: readonly string[];
+}
+
 /** Reads a scenario file, and warns of what is never used in it. @throws ScenarioError with what is wrong with it */
-export function checkScenario(
-  file: string,
-  settings: ScenarioSettings,
-): { readonly scenario: Scenario; readonly warnings: readonly string[] } {
-  const scenario = atOnce(readScenario(file, settings));
-  const read = readText(textOf(file));
+export function checkScenario(file: string, settings: ScenarioSettings): CheckedScenario {
+  checkName(nameOf(file), file);
+  return checkScenarioText(textOf(file), file, settings);
+}
+
+/** The same for a text. @param file what messages call it @throws ScenarioError */
+export function checkScenarioText(text: string, file: string, settings: ScenarioSettings): CheckedScenario {
+  const read = readText(text);
+  const scenario = atOnce(scenarioOf(read, file, settings));
   const found: Problem[] = [];
   const { document } = atOnce(scenarioShape(read.input));
   warnOfScenario(document, (path, message) => found.push(read.problemAt(path, message)));

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { SettingName } from '../../settings.ts';
 import type { HuntFlags } from '../hunt/hunt-command.ts';
 import type { MatrixFlags } from '../matrix/matrix-command.ts';
+import type { McpFlags } from '../mcp/mcp-command.ts';
 import type { ProbeFlags } from '../probe-command.ts';
 import type { ConductFlags } from '../referee/conduct-options.ts';
 import type { JudgeFlags } from '../referee/judge-command.ts';
@@ -164,6 +165,15 @@ export function addTestCommands(builder: CommandBuilder): void {
           builder.environment,
         ),
       );
+    });
+  builder
+    .command('mcp', 'give a coding agent tools for a sandbox: the Model Context Protocol', ALL_SETTINGS)
+    .option('--url <url>', 'a sandbox that runs, instead of one of its own')
+    .option('--key <key>', 'the key of the world that the tools work on [default sk_test_demo]')
+    .option('--allow-commands', 'let the tool hunt run commands')
+    .action(async (flags: McpFlags & Flags) => {
+      const { mcpCommand } = await import('../mcp/mcp-command.ts');
+      builder.ended(await mcpCommand(flags, builder.settingsAmong(flags), builder.environment));
     });
   judging(builder.command('examine <file>', 'judge a saved journal or a HAR file')).action(
     async (file: string, flags: Flags) => {

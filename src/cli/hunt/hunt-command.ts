@@ -1,23 +1,18 @@
-import { availableParallelism } from 'node:os';
-import { pino } from 'pino';
-import { sandboxAt } from '../../client/sandbox.ts';
-import { runHunt } from '../../hunt/hunt.ts';
+import type { HuntParts } from '../../hunt/hunt.ts';
 import { HuntError, huntSettings, type HuntSettings } from '../../hunt/options.ts';
-import { logOptions } from '../../platform/logging.ts';
-import { systemClock } from '../../platform/system-clock.ts';
-import { startServer } from '../../server.ts';
-import { readSettings, SettingsError, type Settings } from '../../settings.ts';
+import { SettingsError, type Settings } from '../../settings.ts';
 import { conductOptions, type ConductFlags } from '../referee/conduct-options.ts';
-import { complain, EXIT_OK } from '../output.ts';
+import { complain, EXIT_OK, say } from '../output.ts';
 import { startComplaints } from '../serve.ts';
 import {
   clearProgress,
   makeFolder,
   progressLines,
+  resultLines,
   showFind,
   showProgress,
-  showResult,
 } from './hunt-report.ts';
+import { huntInOwnSandbox, huntingSettings, usualWorkers } from './hunt-sandbox.ts';
 import { huntedCommand } from './hunted-command.ts';
 
 export interface HuntFlags extends Pick<ConductFlags, 'intent' | 'expect' | 'settings' | 'patience'> {
@@ -37,10 +32,6 @@ type Flags = Readonly<Record<string, string | undefined>>;
 const EXIT_FOUND = 1;
 /** As a shell tells of a command that Ctrl-C has ended. */
 const EXIT_STOPPED = 130;
-/** What a hunt needs of its sandbox where nothing else is asked for. */
-const FOR_HUNTING = { settlement: 'instant', rateLimit: 'off', journalEntries: '10000', logLevel: 'silent' };
-/** More commands at once get in each other's way. */
-const MOST_WORKERS = 4;
 /** The settings of the sandbox that a scenario cannot hold. */
 const BESIDE_SCENARIO = ['magic', 'clock'] as const;
 
@@ -62,7 +53,7 @@ function huntSettingsOf(flags: HuntFlags, { seed }: Settings): HuntSettings {
     time,
     runs: numberOf(runs),
     depth: numberOf(depth),
-    workers: numberOf(workers) ?? Math.min(availableParallelism(), MOST_WORKERS),
+    workers: numberOf(workers) ?? usualWorkers(),
     goals: goal.length === 0 ? undefined : goal.flatMap((names) => names.split(',')),
   };
   return huntSettings(given, (name) => (name === 'goals' ? '--goal' : `--${name}`));
@@ -99,10 +90,7 @@ export async function huntCommand(
       'hunt needs a command: payout-sandbox hunt --env PAYOUT_URL={url} --env PAYOUT_KEY={key} -- npm run pay-once',
     );
   }
-  const sandboxSettings = readSettings(
-    { port: '0', ...FOR_HUNTING, ...settingFlags },
-    { ...environment, PORT: '', SANDBOX_API_KEYS: '', SANDBOX_STATE: '', SANDBOX_STORE: '' }, // keys and worlds of its own
-  );
+  const sandboxSettings = huntingSettings(settingFlags, environment);
   try {
     const settings = huntSettingsOf(flags, sandboxSettings);
     const client = huntedCommand(command, flags.env, environment);
@@ -118,33 +106,21 @@ export async function huntCommand(
   }
 }
 
-type Parts = Parameters<typeof runHunt>[1];
-
-/** Hunts with a sandbox of its own, until it is done or a signal stops it. */
+/** Hunts until it is done or a signal stops it, and shows the progress. */
 async function hunt(
   settings: HuntSettings,
   sandboxSettings: Settings,
-  client: Parts['client'],
-  onFind: NonNullable<Parts['onFind']>,
+  client: HuntParts['client'],
+  onFind: NonNullable<HuntParts['onFind']>,
 ): Promise<number> {
-  const wallClock = systemClock();
-  const server = await startServer(sandboxSettings, wallClock, pino(logOptions(sandboxSettings)));
-  const sandbox = sandboxAt(
-    server,
-    () => '',
-    () => server.close(),
-  ); // every run names its key
   const stop = new AbortController();
   const onSignal = (): void => stop.abort();
   const isTerminal = process.stderr.isTTY;
   process.on('SIGINT', onSignal);
   process.on('SIGTERM', onSignal);
   try {
-    const result = await runHunt(settings, {
-      sandbox,
-      settlement: sandboxSettings.settlement,
+    const result = await huntInOwnSandbox(settings, sandboxSettings, {
       client,
-      wallClock,
       stop: stop.signal,
       onFind(find) {
         if (isTerminal) clearProgress();
@@ -153,12 +129,11 @@ async function hunt(
       onRun: isTerminal ? showProgress : progressLines((line) => void process.stderr.write(`${line}\n`)),
     });
     if (isTerminal) clearProgress();
-    showResult(result, stop.signal.aborted);
+    resultLines(result, stop.signal.aborted).forEach(say);
     if (result.finds.length > 0) return EXIT_FOUND;
     return stop.signal.aborted ? EXIT_STOPPED : EXIT_OK;
   } finally {
     process.off('SIGINT', onSignal);
     process.off('SIGTERM', onSignal);
-    await server.close();
   }
 }

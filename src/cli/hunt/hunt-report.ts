@@ -18,7 +18,7 @@ const roundText = ({ depth, tried, of }: HuntResult['rounds'][number]): string =
   return tried === of ? `all ${of} ${what}` : `${tried} of ${of} ${what}`;
 };
 
-function progressText({ runs, elapsedMs, round, finds }: Progress): string {
+export function progressText({ runs, elapsedMs, round, finds }: Progress): string {
   const found = finds.length === 0 ? '' : `; found ${finds.map(({ goal }) => goal).join(', ')}`;
   return `${runs} runs, ${perSecond(runs, elapsedMs)} a second; ${roundText(round)}${found}`;
 }
@@ -68,18 +68,19 @@ export function showFind(find: Find, folder: string | undefined, rest: readonly 
   say(`Once more:\n  ${words.map(quoted).join(' ')}\n`);
 }
 
-/** The last line: what was found, and how much of the search was done. */
-export function showResult(
+/** The last lines: what was found, and how much of the search was done. */
+export function resultLines(
   { finds, unsteady, rounds, runs, elapsedMs }: HuntResult,
   wasStopped: boolean,
-): void {
-  for (const { goal, message } of unsteady) {
-    say(`not counted, since it did not happen again under the same failures: ${goal}: ${message}`);
-  }
+): readonly string[] {
   const found = finds.length === 0 ? 'nothing' : finds.map(({ goal }) => goal).join(', ');
   const tried = rounds.map((round) => `; ${roundText(round)}`).join('');
   const seconds = (elapsedMs / 1000).toFixed(1);
-  say(
+  return [
+    ...unsteady.map(
+      ({ goal, message }) =>
+        `not counted, since it did not happen again under the same failures: ${goal}: ${message}`,
+    ),
     `found ${found}: ${runs} runs in ${seconds} s, ${perSecond(runs, elapsedMs)} a second${tried}${wasStopped ? '; stopped' : ''}`,
-  );
+  ];
 }

@@ -8,8 +8,8 @@ import { logOptions } from '../../platform/logging.ts';
 import { systemClock } from '../../platform/system-clock.ts';
 import { reportsOf } from '../../referee/reports/summary.ts';
 import { startServer, type Server } from '../../server.ts';
-import { readSettings, SETTINGS, SettingsError, type Settings } from '../../settings.ts';
-import { checkAddress } from '../flag-checks.ts';
+import { readSettings, SettingsError, type Settings } from '../../settings.ts';
+import { checkAddress, refuseOwnSettings } from '../flag-checks.ts';
 import { conductOptions, publish, type ConductFlags } from './conduct-options.ts';
 import { complain } from '../output.ts';
 import { showProgress } from '../progress.ts';
@@ -89,10 +89,7 @@ export function variableOf(text: string, target: Target): readonly [string, stri
 /** @throws SettingsError for flags that a sandbox which runs elsewhere cannot follow, or that name no world to judge */
 function checkElsewhere(url: string, key: string | undefined, settings: Settings, settingFlags: Flags): void {
   checkAddress('--url', url);
-  const ours = SETTINGS.find(({ name }) => name !== 'adminToken' && settingFlags[name] !== undefined);
-  if (ours !== undefined) {
-    throw new SettingsError(`${ours.flag} cannot be set with --url: that sandbox has its settings already`);
-  }
+  refuseOwnSettings(settingFlags);
   if (key === undefined && settings.adminToken === undefined) {
     throw new SettingsError('--url needs --key or --admin-token');
   }

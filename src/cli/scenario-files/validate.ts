@@ -3,7 +3,13 @@ import { InitiateRequest } from '../../contract/service.ts';
 import { systemClock } from '../../platform/system-clock.ts';
 import { istMinute } from '../../payout/settlement.ts';
 import { timeOfDay } from '../../scenario/explanation.ts';
-import { checkScenario, readScenario, rulesOf, ScenarioError } from '../../scenario/scenario-file.ts';
+import {
+  checkScenario,
+  checkScenarioText,
+  readScenario,
+  rulesOf,
+  ScenarioError,
+} from '../../scenario/scenario-file.ts';
 import { atOnce } from '../../scenario/scenario-shape.ts';
 import { checkedShape, problemText, readText } from '../../scenario/scenario-text.ts';
 import { scenarioSettings } from '../../scenario/scenario-settings.ts';
@@ -23,21 +29,26 @@ const withoutMagic = (settings: Settings): Settings => ({ ...settings, magic: 'o
 
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
+const checkingSettings = () => scenarioSettings(withoutMagic(readSettings({}, {})));
+
+/** What is said of a scenario that can be used. */
+function okLines(file: string, { scenario, warnings }: ReturnType<typeof checkScenario>): readonly string[] {
+  const { rules, outcomes } = scenario;
+  const ofOutcomes = outcomes.length > 0 ? `, ${counted(outcomes.length, 'outcome')}` : '';
+  return [...warnings, `${file}: ok, ${counted(rules.length, 'rule')}${ofOutcomes}`];
+}
+
 /**
  * `payout-sandbox validate FILE…`: reports every problem of every file, and what is never used in it.
  *
  * @returns the exit code: 1 when there is a problem; a warning is none
  */
 export function validate(files: readonly string[], say: Say): number {
-  const settings = scenarioSettings(withoutMagic(readSettings({}, {})));
+  const settings = checkingSettings();
   let exitCode = EXIT_OK;
   for (const file of files) {
     try {
-      const { scenario, warnings } = checkScenario(file, settings);
-      warnings.forEach(say);
-      const { rules, outcomes } = scenario;
-      const ofOutcomes = outcomes.length > 0 ? `, ${counted(outcomes.length, 'outcome')}` : '';
-      say(`${file}: ok, ${counted(rules.length, 'rule')}${ofOutcomes}`);
+      okLines(file, checkScenario(file, settings)).forEach(say);
     } catch (error) {
       if (!(error instanceof ScenarioError)) throw error;
       error.lines.forEach(say);
@@ -46,6 +57,10 @@ export function validate(files: readonly string[], say: Say): number {
   }
   return exitCode;
 }
+
+/** The same for the text of a scenario. @param file what messages call it @throws ScenarioError with every problem */
+export const validateText = (text: string, file: string): string =>
+  okLines(file, checkScenarioText(text, file, checkingSettings())).join('\n');
 
 /** Reads a request to explain; a mapping without a route is the body of an initiate. @throws SettingsError */
 function requestIn(file: string): ExplainRequest {

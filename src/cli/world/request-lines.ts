@@ -1,4 +1,4 @@
-import { answerText, reasonText } from '../../client/journal-text.ts';
+import { answerText, reasonText } from '../../world/journal/journal-text.ts';
 import type { JournalEntry, RequestsAnswer } from '../../contract/control-answers.ts';
 import type { RequestsQuery } from '../../contract/control.ts';
 import { counted, istTime, rupees, table, type Cell, type Colour } from './readable.ts';

@@ -1,0 +1,90 @@
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import { pino } from 'pino';
+import { sandboxAt, type Sandbox } from '../../client/sandbox.ts';
+import { logOptions } from '../../platform/logging.ts';
+import { systemClock } from '../../platform/system-clock.ts';
+import { startServer } from '../../server.ts';
+import { readSettings, type Settings } from '../../settings.ts';
+import { checkAddress, refuseOwnSettings } from '../flag-checks.ts';
+import { complain, EXIT_OK } from '../output.ts';
+import { startComplaints } from '../serve.ts';
+import { mcpServer } from './mcp-server.ts';
+import { Session } from './tool.ts';
+
+export interface McpFlags {
+  readonly url?: string;
+  readonly key?: string;
+  readonly allowCommands?: boolean;
+}
+
+/** The key of the world that the first page of the documentation uses too. */
+const KEY = 'sk_test_demo';
+
+/** What holds where nothing else is set: no line of the log for each request. */
+const QUIET = { SANDBOX_LOG_LEVEL: 'warn' };
+
+const STANDARD_ERROR = 2;
+
+/** The sandbox of `--url`, or one in this process, which logs to standard error. */
+async function sandboxOf(url: string | undefined, settings: Settings): Promise<Sandbox> {
+  const { adminToken, apiKeys } = settings;
+  const noNewKeys = (): string => KEY;
+  if (url !== undefined) {
+    return sandboxAt({ url, adminToken }, noNewKeys, () => Promise.resolve());
+  }
+  const log = pino(logOptions(settings), pino.destination(STANDARD_ERROR));
+  const server = await startServer(settings, systemClock(), log);
+  return sandboxAt({ url: server.url, adminToken: server.adminToken, apiKeys }, noNewKeys, () =>
+    server.close(),
+  );
+}
+
+/** Resolves when the host closes standard input, or ends this process. */
+const hostGone = (): Promise<void> =>
+  new Promise((resolve) => {
+    process.stdin.once('end', resolve).once('close', resolve);
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve());
+  });
+
+/**
+ * `payout-sandbox mcp`: tools for a coding agent, by the Model Context Protocol on standard input and output. Nothing else is
+ * written to standard output.
+ *
+ * @param settingFlags the flags of the sandbox's own settings
+ * @returns the exit code
+ */
+export async function mcpCommand(
+  { url, key, allowCommands = false }: McpFlags,
+  settingFlags: Readonly<Record<string, string>>,
+  environment: NodeJS.ProcessEnv,
+): Promise<number> {
+  if (url !== undefined) {
+    checkAddress('--url', url);
+    refuseOwnSettings(settingFlags);
+  }
+  const settings = readSettings(settingFlags, { ...QUIET, ...environment, PORT: '0' }); // editors start several
+  let sandbox: Sandbox;
+  try {
+    sandbox = await sandboxOf(url, settings);
+  } catch (error) {
+    const complaints = startComplaints(error, settings);
+    if (complaints === null) throw error;
+    return complain(...complaints);
+  }
+  const session = new Session({
+    sandbox,
+    key: key ?? settings.apiKeys?.[0] ?? KEY,
+    isAdmin: url === undefined || settings.adminToken !== undefined,
+    mayRunCommands: allowCommands,
+  });
+  const gone = hostGone();
+  const server = mcpServer(session);
+  await server.connect(new StdioServerTransport());
+  if (process.stdin.isTTY) {
+    complain('mcp speaks the Model Context Protocol on standard input and output: let an editor start it');
+  }
+  await gone;
+  await server.close();
+  await sandbox.close();
+  return EXIT_OK;
+}

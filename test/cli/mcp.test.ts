@@ -1,0 +1,265 @@
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { expect, onTestFinished, test } from 'vitest';
+import { mcpServer } from '../../src/cli/mcp/mcp-server.ts';
+import { Session } from '../../src/cli/mcp/tool.ts';
+import { connectSandbox } from '../../src/index.ts';
+import { Program, MAIN, runInProcess } from '../support/program.ts';
+import { sandboxFor } from '../support/sandbox.ts';
+
+const ADMIN = 'admin-of-the-agents';
+const KEY = 'sk_test_agent';
+
+/** What an agent reads of an answer. */
+interface Told {
+  readonly text: string;
+  readonly isError: boolean;
+}
+
+/** A coding agent that is connected to a sandbox of its own. */
+async function agentFor({ adminToken = ADMIN, mayRunCommands = false, url = '' } = {}) {
+  const sandbox =
+    url === '' ? await sandboxFor({ clock: '2026-01-15T10:30:00Z', adminToken: ADMIN }) : { url };
+  const session = new Session({
+    sandbox: connectSandbox({ url: sandbox.url, adminToken }),
+    key: KEY,
+    isAdmin: adminToken !== '',
+    mayRunCommands,
+  });
+  const [here, there] = InMemoryTransport.createLinkedPair();
+  const server = mcpServer(session);
+  const agent = new Client({ name: 'agent', version: '1.0.0' });
+  await Promise.all([server.connect(there), agent.connect(here)]);
+  onTestFinished(() => agent.close());
+  const tell = async (name: string, args: object = {}): Promise<Told> => {
+    const result = (await agent.callTool({ name, arguments: { ...args } })) as CallToolResult;
+    const [content] = result.content;
+    return { text: content?.type === 'text' ? content.text : '', isError: result.isError === true };
+  };
+  /** The answer of a call that must succeed. */
+  const ask = async (name: string, args: object = {}) => {
+    const { text, isError } = await tell(name, args);
+    expect({ text, isError }).toMatchObject({ isError: false });
+    return JSON.parse(text) as Record<string, any>; // oxlint-disable-line typescript/no-explicit-any -- as `Seen.body`
+  };
+  return { agent, url: sandbox.url, tell, ask };
+}
+
+test('an agent learns where the client under test has to send its payouts', async () => {
+  const { agent, url, ask } = await agentFor();
+  expect(agent.getInstructions()).toContain(`base address ${url} and the bearer key ${KEY}`);
+  expect(await ask('status')).toMatchObject({ url, key: KEY, balance: 1_000_000, payouts: { PENDING: 0 } });
+});
+
+test('an agent orders a lost answer, pays twice because of it, and is told so by journal, payouts and verdict', async () => {
+  const { tell, ask } = await agentFor();
+  const lost = { match: { attempt: 1 }, times: 1, effect: { commit: true, respond: { status: 500 } } };
+  expect(await ask('add_rule', { name: 'lost', ...lost })).toEqual({ added: 'world/lost' });
+  expect(await ask('pay', { client_ref_id: 'a' })).toMatchObject({
+    http_status: 500,
+    headers: { 'x-sandbox-rule': 'world/lost' },
+  });
+  expect(await ask('pay', { client_ref_id: 'b' })).toMatchObject({ body: { data: { status: 'PENDING' } } });
+  expect(await ask('advance_clock', { until: 'idle' })).toMatchObject({ settled: 2 });
+  const { payouts } = await ask('payouts');
+  expect(payouts).toMatchObject([
+    { client_ref_id: 'a', status: 'SUCCESS', next: null },
+    { client_ref_id: 'b', status: 'SUCCESS' },
+  ]);
+  const { text: journal } = await tell('journal', { status: 500 });
+  expect(journal).toMatch(
+    /#1 .* a 1000 IMPS → 500 INTERNAL_ERROR \(rule world\/lost; payout made; \d+ ms\)\n$/,
+  );
+  expect(await ask('request', { number: 2 })).toMatchObject({ request: { body: { client_ref_id: 'b' } } });
+  const { text: verdict } = await tell('verdict', { intent: 'beneficiary_account' });
+  expect(verdict).toContain('paid-twice   b pays again what a paid: ₹1,000.00');
+});
+
+test('a broken connection and a hang are told as what a client sees', async () => {
+  const { tell } = await agentFor();
+  await tell('add_rule', { times: 1, effect: { fault: 'connection-reset' } });
+  expect((await tell('pay')).text).toMatch(/^The connection broke: \w+\. See the journal/);
+  await tell('add_rule', { effect: { fault: 'hang' } });
+  expect((await tell('pay', { patience: '20ms' })).text).toMatch(/^No answer within 20 ms\. See the journal/);
+});
+
+test('an agent checks, explains and uses a scenario of its own', async () => {
+  const { tell, ask } = await agentFor();
+  const scenario =
+    'description: no RTGS\nrules:\n  - name: no-rtgs\n    match: { transfer_mode: RTGS }\n    effect: { respond: 402 }\n';
+  expect(await tell('validate_scenario', { scenario })).toEqual({
+    text: 'scenario.yaml: ok, 1 rule',
+    isError: false,
+  });
+  expect(await ask('use_scenario', { scenario })).toEqual({ name: 'inline', description: 'no RTGS' });
+  const fields = { transfer_mode: 'RTGS' };
+  expect(await ask('explain', { route: 'initiate', fields })).toMatchObject({
+    rule: 'inline/no-rtgs',
+    payout: null,
+  });
+  expect(await ask('pay', { ...fields, amount: 300_000 })).toMatchObject({ http_status: 402 });
+  expect(await ask('show_scenario')).toMatchObject({
+    rules: [{ id: 'inline/no-rtgs', matched: 1, taken: 1 }],
+  });
+  expect(await ask('use_scenario')).toMatchObject({ name: 'default' });
+  const { scenarios } = await ask('list_scenarios');
+  expect(scenarios).toContainEqual({ name: 'strict', description: expect.any(String) });
+  expect((await tell('scenario_reference')).text).toMatch(/^# Scenarios\n/);
+});
+
+test('an agent returns to a snapshot, also in another world, and starts a world again', async () => {
+  const { ask, tell } = await agentFor();
+  await ask('fund', { amount: 500 });
+  await ask('save_snapshot', { name: 'rich' });
+  await ask('fund', { amount: -1_000_500 });
+  expect(await ask('restore_snapshot', { name: 'rich' })).toMatchObject({ balance: 1_000_500 });
+  expect(await ask('restore_snapshot', { name: 'rich', key: 'sk_test_fork' })).toMatchObject({
+    balance: 1_000_500,
+  });
+  expect(await ask('worlds')).toMatchObject({ count: 2, worlds: [{}, { balance: 1_000_500 }] });
+  expect(await ask('reset')).toMatchObject({ balance: 1_000_000, clock: { frozen: true } });
+  for (let nth = 1; nth < 10; nth += 1) await ask('save_snapshot', { name: `other-${nth}` });
+  expect((await tell('save_snapshot', { name: 'one-more' })).text).toMatch(
+    /^at most 10 snapshots .* rich, other-1/,
+  );
+});
+
+test('an agent forces a payout, and lets the clock of its world run and stand still', async () => {
+  const { ask } = await agentFor();
+  await ask('pay', { client_ref_id: 'a' });
+  expect(await ask('force_payout', { client_ref_id: 'a', to: 'FAILED' })).toMatchObject({ status: 'FAILED' });
+  expect(await ask('payouts', { client_ref_id: 'a' })).toMatchObject({
+    payouts: [{ timeline: [{ forced: true }] }],
+  });
+  expect(await ask('resume_clock')).toMatchObject({ frozen: false });
+  expect(await ask('freeze_clock')).toMatchObject({ frozen: true });
+});
+
+test.each([
+  ['pay', { amout: 5 }, 'amout is not known here (did you mean amount?)'],
+  ['pay', { amount: '5' }, 'amount must be a number'],
+  ['pay', { patience: '5' }, 'patience must be a duration such as 500ms, 10s or PT90S: 5 has no unit'],
+  ['payouts', { status: 'DONE' }, 'status must be one of PENDING, SUCCESS, FAILED, REVERSED'],
+  ['journal', { limit: 0 }, 'limit must be at least 1'],
+  ['request', { number: 7 }, 'the journal of this world has no request 7'],
+  ['status', { key: 'live' }, 'The API key is not accepted: send Authorization: Bearer KEY'],
+  ['advance_clock', {}, 'give exactly one of by, to and until'],
+  ['advance_clock', { by: '2' }, 'by must be a duration such as 90s, 2h, 3d or PT90S: 2 has no unit'],
+  [
+    'add_rule',
+    { match: { atempt: 1 }, effect: {} },
+    'match.atempt is not known here (did you mean attempt?)',
+  ],
+  ['use_scenario', { name: 'strictt' }, 'There is no scenario strictt (did you mean strict?)'],
+  ['use_scenario', { name: 'strict', scenario: 'rules: []' }, 'give name or scenario, not both'],
+  ['use_scenario', { scenario: 'rules: [' }, 'scenario.yaml:1:9 '],
+  ['validate_scenario', { scenario: 'a: 1\nrules:\n  - efect: 1' }, 'scenario.yaml:1:1 a is not known here'],
+  ['restore_snapshot', { name: 'x' }, 'there is no snapshot x: none was saved yet'],
+  ['force_payout', { client_ref_id: 'x', to: 'FAILED' }, 'no payout has the reference x'],
+  ['fund', { amount: 5.001 }, 'amount must have at most 2 decimals'],
+  ['staus', {}, 'there is no tool staus (did you mean status?)'],
+])('%s with %j is a tool error that says what would be right', async (name, args, words) => {
+  const { tell } = await agentFor();
+  const { text, isError } = await tell(name, args);
+  expect({ isError, text }).toEqual({ isError: true, text: expect.stringContaining(words) });
+  expect(text).not.toMatch(/\n\s+at /); // no stack
+});
+
+test('an agent without the admin token, or of a sandbox that is gone, is told so', async () => {
+  const { url, tell } = await agentFor({ adminToken: '' });
+  expect((await tell('worlds')).text).toMatch(/^only the admin of that sandbox .* --admin-token/);
+  expect((await tell('status')).isError).toBe(false);
+  const gone = url.replace(/\d+$/, '1');
+  const other = await agentFor({ url: gone });
+  expect(await other.tell('status')).toEqual({ isError: true, text: `no sandbox answers at ${gone}` });
+});
+
+/** A client that pays again under a new reference when the first answer is not 200. */
+const PAYS_AGAIN = `
+const pay = (client_ref_id) => fetch(process.env.PAYOUT_URL + '/payout/initiate', {
+  method: 'POST',
+  headers: { authorization: 'Bearer ' + process.env.PAYOUT_KEY, 'content-type': 'application/json' },
+  body: JSON.stringify({ client_ref_id, beneficiary_name: 'Asha Rao', beneficiary_account: '000123456789',
+    beneficiary_ifsc: 'SBIN0000001', amount: 250, transfer_mode: 'IMPS' }),
+}).then(({ status }) => status, () => 0);
+if ((await pay('order-7')) !== 200) await pay('order-7-again');
+`;
+
+const HUNT = {
+  command: [process.execPath, '--input-type=module', '-e', PAYS_AGAIN],
+  env: { PAYOUT_URL: '{url}', PAYOUT_KEY: '{key}' },
+  goals: ['paid-twice'],
+  depth: 1,
+};
+
+test('a hunt runs a command only where the user allowed it, and otherwise says how', async () => {
+  const { tell } = await agentFor();
+  const { text, isError } = await tell('hunt', { command: ['node', 'pay once.mjs'], env: { URL: '{url}' } });
+  expect(isError).toBe(true);
+  expect(text).toContain("payout-sandbox hunt --env URL={url} -- node 'pay once.mjs'");
+  expect(text).toContain('--allow-commands');
+});
+
+test('a hunt finds the failure that makes a command pay twice, and says how far it is', async () => {
+  const { agent, tell } = await agentFor({ mayRunCommands: true });
+  const progress: string[] = [];
+  const onprogress = ({ message = '' }): void => void progress.push(message);
+  const result = await agent.callTool({ name: 'hunt', arguments: HUNT }, undefined, { onprogress });
+  const [{ text }] = result.content as [{ text: string }];
+  expect(text).toMatch(
+    /^paid-twice: 000123456789 was paid ₹250.00 twice, and once was expected\nWhat fails:/,
+  );
+  expect(text).toMatch(/A scenario that repeats it:\n\ndescription: \|\n {2}paid-twice/);
+  expect(text).toMatch(/found paid-twice: \d+ runs in /);
+  expect(progress[0]).toMatch(/^\d+ runs, \d+ a second; \d+ of \d+ single failures/);
+  expect(await tell('hunt', { command: ['no-such-program'] })).toEqual({
+    isError: true,
+    text: 'no-such-program cannot be run (ENOENT)',
+  });
+});
+
+test('what an agent is told of all tools is short', async () => {
+  const { agent } = await agentFor();
+  const { tools } = await agent.listTools();
+  expect(JSON.stringify(tools).length).toBeLessThan(20_000);
+  const unsaid = tools.filter(({ description = '' }) => description.length < 40 || description.length > 450);
+  expect(unsaid.map(({ name }) => name)).toEqual([]);
+  const readers = tools.filter(({ annotations }) => annotations?.readOnlyHint).map(({ name }) => name);
+  expect(readers).toContain('journal');
+  expect(readers).not.toContain('reset');
+});
+
+test('the program writes nothing but the protocol to standard output, and ends with its host', async () => {
+  const program = new Program(process.execPath, [MAIN, 'mcp', '--log-level', 'info'], {});
+  const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'a', version: '1' } };
+  const calls = [
+    { id: 1, method: 'initialize', params },
+    { method: 'notifications/initialized' },
+    { id: 2, method: 'tools/call', params: { name: 'pay', arguments: {} } },
+  ];
+  for (const call of calls) program.child.stdin!.write(`${JSON.stringify({ jsonrpc: '2.0', ...call })}\n`);
+  await program.says(/"id":2/);
+  program.child.stdin!.end();
+  const { code, stdout, stderr } = await program.ended;
+  expect(code).toBe(0);
+  expect(
+    stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as object),
+  ).toMatchObject([
+    { jsonrpc: '2.0', id: 1 },
+    { jsonrpc: '2.0', id: 2, result: { content: [{ text: expect.stringContaining('PENDING') }] } },
+  ]);
+  expect(stderr).toContain('"route":"initiate"');
+});
+
+test.each([
+  [['--url', 'localhost:3000'], '--url must begin with http:// or https://, not "localhost:3000"'],
+  [['--url', 'http://127.0.0.1:1', '--port', '0'], '--port cannot be set with --url'],
+  [['--scenario', 'strictt'], 'there is no scenario strictt (did you mean strict?)'],
+])('mcp %j is refused in a sentence', async (args, words) => {
+  const { code, stderr } = await runInProcess(['mcp', ...args]);
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(words) });
+});
