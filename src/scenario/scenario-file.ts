@@ -26,7 +26,6 @@ import {
   type Problem,
   type TextRead,
 } from './scenario-text.ts';
-import { warnOfScenario } from './warnings/scenario-warnings.ts';
 
 /** The scenarios, dialects and rules that ship with the sandbox. */
 export const SHIPPED = packageFile('fixtures/');
@@ -93,7 +92,7 @@ function bytesOf(file: string): Buffer {
 }
 
 /** @throws ScenarioError for a file that is not text: replacing its broken bytes would change what it says */
-function textOf(file: string): string {
+export function textOf(file: string): string {
   const bytes = bytesOf(file);
   try {
     if (!bytes.includes(0)) return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -184,7 +183,8 @@ function* scenarioOf(
   return scenario;
 }
 
-const inOrder = (problems: readonly Problem[]): readonly Problem[] =>
+/** In the order of a text. */
+export const inOrder = (problems: readonly Problem[]): readonly Problem[] =>
   problems.toSorted(
     ({ place: a }, { place: b }) => (a && b && (a.line - b.line || a.column - b.column)) || 0,
   );
@@ -255,6 +255,10 @@ export function readScenario(file: string, settings: ScenarioSettings): Steps<Sc
   return scenarioOf(readText(textOf(file)), file, settings);
 }
 
+/** Makes a scenario of the text of a file. @throws ScenarioError with what is wrong with it */
+export const textScenario = (text: string, settings: ScenarioSettings): Steps<Scenario> =>
+  scenarioOf(readText(text), 'scenario', settings);
+
 /** Makes a scenario of a copy of a document. @throws ScenarioError with what is wrong with it, or with its name */
 export function documentScenario(
   document: unknown,
@@ -264,21 +268,4 @@ export function documentScenario(
   checkName(nameOf(name), 'a scenario');
   const copy: unknown = JSON.parse(JSON.stringify(document));
   return scenarioOf(readValue(copy), name, settings);
-}
-
-/** Reads a scenario file, and warns of what is never used in it. @throws ScenarioError with what is wrong with it */
-export function checkScenario(
-  file: string,
-  settings: ScenarioSettings,
-): { readonly scenario: Scenario; readonly warnings: readonly string[] } {
-  const scenario = atOnce(readScenario(file, settings));
-  const read = readText(textOf(file));
-  const found: Problem[] = [];
-  const { document } = atOnce(scenarioShape(read.input));
-  warnOfScenario(document, (path, message) => found.push(read.problemAt(path, message)));
-  const { shown, more } = reported(inOrder(found));
-  const warnings = shown.map(
-    ({ place, path, message }) => `${file}:${place!.line}: warning: ${path} ${message}`,
-  );
-  return { scenario, warnings: more > 0 ? [...warnings, `${file}: and ${more} more warnings`] : warnings };
 }
