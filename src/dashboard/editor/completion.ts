@@ -33,13 +33,11 @@ export interface Completion {
 const DEFS = '#/$defs/';
 
 /** A schema and all that it refers to or chooses from. */
-function* variantsOf(schema: Schema, root: Schema): Generator<Schema> {
-  yield schema;
+function variantsOf(schema: Schema, root: Schema): readonly Schema[] {
   const { $ref, anyOf = [], oneOf = [], allOf = [] } = schema;
   const named = $ref?.startsWith(DEFS) === true ? root.$defs?.[$ref.slice(DEFS.length)] : undefined;
-  for (const part of [...(named === undefined ? [] : [named]), ...anyOf, ...oneOf, ...allOf]) {
-    yield* variantsOf(part, root);
-  }
+  const parts = [...(named === undefined ? [] : [named]), ...anyOf, ...oneOf, ...allOf];
+  return [schema, ...parts.flatMap((part) => variantsOf(part, root))];
 }
 
 function stepInto({ properties, additionalProperties, items }: Schema, part: string | 0): readonly Schema[] {
@@ -53,14 +51,12 @@ function stepInto({ properties, additionalProperties, items }: Schema, part: str
 const schemasAt = (root: Schema, path: readonly (string | 0)[]): readonly Schema[] =>
   path.reduce<readonly Schema[]>(
     (schemas, part) =>
-      schemas.flatMap((schema) => stepInto(schema, part)).flatMap((next) => [...variantsOf(next, root)]),
-    [...variantsOf(root, root)],
+      schemas.flatMap((schema) => stepInto(schema, part)).flatMap((next) => variantsOf(next, root)),
+    variantsOf(root, root),
   );
 
-const noteOf = (schema: Schema, root: Schema): string => {
-  for (const { description } of variantsOf(schema, root)) if (description !== undefined) return description;
-  return '';
-};
+const noteOf = (schema: Schema, root: Schema): string =>
+  variantsOf(schema, root).find(({ description }) => description !== undefined)?.description ?? '';
 
 const valuesOf = (schema: Schema): readonly unknown[] =>
   schema.type === 'boolean'

@@ -1,10 +1,33 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { CheckScenarioAnswer } from '../../contract/control/check-call.ts';
 import { useAction } from '../live/action.ts';
 import { plural } from '../lists/formats.ts';
 import type { LiveWorld } from '../live/live-world.ts';
 import { download } from '../world/download.ts';
 import { useCheck } from './text-check.ts';
 import { YamlEditor } from './yaml-editor.tsx';
+
+type Finding = CheckScenarioAnswer['problems'][number];
+
+interface FindingsProps {
+  readonly kind: 'problem' | 'warning';
+  readonly all: readonly Finding[];
+  readonly goTo: (place: Finding) => void;
+}
+
+const Findings = ({ kind, all, goTo }: FindingsProps) => (
+  <>
+    {all.map((found, index) => (
+      <li key={index} class={`is-${kind}`}>
+        <button type="button" class="link" onClick={() => goTo({ ...found })}>
+          Line {found.line}
+        </button>{' '}
+        {kind === 'warning' && 'Warning: '}
+        {found.path} {found.message}
+      </li>
+    ))}
+  </>
+);
 
 interface Props {
   readonly live: LiveWorld;
@@ -69,15 +92,8 @@ export function EditorDialog({ live, title, note, start, use, onClose }: Props) 
       </header>
       <YamlEditor label={title} text={text} onText={setText} marks={marks} goTo={goTo} />
       <ul class="editor-findings" aria-label="Problems">
-        {[...problems.map((one) => ({ ...one, isProblem: true })), ...warnings].map((found, index) => (
-          <li key={index} class={'isProblem' in found ? 'problem' : 'warned'}>
-            <button type="button" class="link" onClick={() => setGoTo({ ...found })}>
-              Line {found.line}
-            </button>{' '}
-            {'isProblem' in found ? '' : 'Warning: '}
-            {found.path} {found.message}
-          </li>
-        ))}
+        <Findings kind="problem" all={problems} goTo={setGoTo} />
+        <Findings kind="warning" all={warnings} goTo={setGoTo} />
       </ul>
       {refusal !== null && (
         <p class="refusal" role="alert">

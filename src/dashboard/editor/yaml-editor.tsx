@@ -7,7 +7,7 @@ const INDENT = '  ';
 
 /** The JSON Schema of scenario files, loaded with the first editor. */
 const loadSchema = async (): Promise<Schema> =>
-  (await import('../../../fixtures/scenario.schema.json')).default as unknown as Schema;
+  (await import('../../../fixtures/scenario.schema.json')).default;
 
 /** Writes like the keyboard does, so that undo works; `execCommand` is the only way to, and every browser has it. */
 function write(area: HTMLTextAreaElement, from: number, text: string): void {

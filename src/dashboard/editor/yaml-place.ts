@@ -43,11 +43,11 @@ class Reader {
   #block(start: number, line: string): void {
     let indent = start;
     let content = line;
-    const isItem = DASH.test(content);
     // the items of a list may begin where its key does
-    while (this.top.indent > indent || (this.top.indent === indent && !(isItem && this.top.part !== 0))) {
-      this.levels.pop();
-    }
+    const keepsKey = DASH.test(content);
+    const isOutside = ({ indent: of, part }: Level): boolean =>
+      of > start || (of === start && (part === 0 || !keepsKey));
+    while (isOutside(this.top)) this.levels.pop();
     for (let dash = DASH.exec(content); dash !== null; dash = DASH.exec(content)) {
       this.#push(indent, 0);
       indent += Math.max(2, dash[0].length);
