@@ -13,6 +13,7 @@ import { UnlockWorld } from './keys/unlock-world.tsx';
 import { AwayNote, SECTIONS, TopBar, type SectionName } from './sections/top-bar.tsx';
 import { TrySection } from './sections/try-section.tsx';
 import { WalletSection } from './sections/wallet-section.tsx';
+import { WorldSection } from './world/world-section.tsx';
 
 const UNAUTHORIZED = 401;
 
@@ -69,6 +70,7 @@ function WorldPage({ live }: { readonly live: LiveWorld }) {
           <TrySection live={live} />
           <ScenarioSection live={live} />
           <ConductSection live={live} onOpenRequest={openRequest} />
+          <WorldSection live={live} />
         </div>
       </main>
       <p class="unseen" aria-live="polite" data-testid="news">

@@ -27,7 +27,6 @@ import {
   type Problem,
   type TextRead,
 } from './scenario-text.ts';
-import { warnOfScenario } from './warnings/scenario-warnings.ts';
 
 /** The scenarios, dialects and rules that ship with the sandbox. */
 export const SHIPPED = packageFile('fixtures/');
@@ -99,7 +98,7 @@ function bytesOf(file: string): Buffer {
 }
 
 /** @throws ScenarioError for a file that is not text: replacing its broken bytes would change what it says */
-function textOf(file: string): string {
+export function textOf(file: string): string {
   const bytes = bytesOf(file);
   try {
     if (!bytes.includes(0)) return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -190,7 +189,8 @@ function* scenarioOf(
   return scenario;
 }
 
-const inOrder = (problems: readonly Problem[]): readonly Problem[] =>
+/** In the order of a text. */
+export const inOrder = (problems: readonly Problem[]): readonly Problem[] =>
   problems.toSorted(
     ({ place: a }, { place: b }) => (a && b && (a.line - b.line || a.column - b.column)) || 0,
   );
@@ -258,7 +258,12 @@ function checkName(name: string, whose: string): void {
 /** Reads a scenario file. @throws ScenarioError with what is wrong with it */
 export function* readScenario(file: string, settings: ScenarioSettings): Steps<Scenario> {
   if (!file.startsWith(SHIPPED)) checkName(nameOf(file), file);
-  return yield* scenarioOf(yield* readTextInSteps(textOf(file)), file, settings);
+  return yield* textScenario(textOf(file), file, settings);
+}
+
+/** Makes a scenario of the text of a file. @param file what messages call it @throws ScenarioError with what is wrong with it */
+export function* textScenario(text: string, file: string, settings: ScenarioSettings): Steps<Scenario> {
+  return yield* scenarioOf(yield* readTextInSteps(text), file, settings);
 }
 
 /** Makes a scenario of a copy of a document. @throws ScenarioError with what is wrong with it, or with its name */
@@ -270,29 +275,4 @@ export function documentScenario(
   checkName(nameOf(name), 'a scenario');
   const copy: unknown = JSON.parse(JSON.stringify(document));
   return scenarioOf(readValue(copy), name, settings);
-}
-
-interface CheckedScenario {
-  readonly scenario: Scenario;
-  readonly warnings: readonly string[];
-}
-
-/** Reads a scenario file, and warns of what is never used in it. @throws ScenarioError with what is wrong with it */
-export function checkScenario(file: string, settings: ScenarioSettings): CheckedScenario {
-  checkName(nameOf(file), file);
-  return checkScenarioText(textOf(file), file, settings);
-}
-
-/** The same for a text. @param file what messages call it @throws ScenarioError */
-export function checkScenarioText(text: string, file: string, settings: ScenarioSettings): CheckedScenario {
-  const read = readText(text);
-  const scenario = atOnce(scenarioOf(read, file, settings));
-  const found: Problem[] = [];
-  const { document } = atOnce(scenarioShape(read.input));
-  warnOfScenario(document, (path, message) => found.push(read.problemAt(path, message)));
-  const { shown, more } = reported(inOrder(found));
-  const warnings = shown.map(
-    ({ place, path, message }) => `${file}:${place!.line}: warning: ${path} ${message}`,
-  );
-  return { scenario, warnings: more > 0 ? [...warnings, `${file}: and ${more} more warnings`] : warnings };
 }

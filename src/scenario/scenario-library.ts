@@ -16,6 +16,7 @@ import {
   unknownChoice,
 } from './scenario-file.ts';
 import { atOnce, type Steps } from './scenario-shape.ts';
+import { checkText, type CheckedText } from './warnings/scenario-check.ts';
 
 interface LibraryOptions {
   readonly settings: ScenarioSettings;
@@ -124,6 +125,11 @@ export class ScenarioLibrary implements ScenarioCompiler {
   *compile(document: unknown): Steps<Scenario> {
     const scenario = yield* documentScenario(document, INLINE, this.#options.settings);
     return this.#keepSource(scenario.source, scenario);
+  }
+
+  /** Checks the text of a scenario, which the library does not keep. */
+  check(text: string): Steps<CheckedText> {
+    return checkText(text, this.#options.settings);
   }
 
   /** Watches the user's files and reads them again when they change. */

@@ -25,7 +25,7 @@ export interface Seen {
   readonly page: Page;
   /** A section by its heading. */
   readonly section: (
-    name: 'Wallet' | 'Transactions' | 'Requests' | 'Clock' | 'Scenario' | 'Try it' | 'Conduct',
+    name: 'Wallet' | 'Transactions' | 'Requests' | 'Clock' | 'Scenario' | 'Try it' | 'Conduct' | 'World',
   ) => Locator;
 }
 

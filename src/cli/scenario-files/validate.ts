@@ -3,13 +3,8 @@ import { InitiateRequest } from '../../contract/service.ts';
 import { systemClock } from '../../platform/system-clock.ts';
 import { istMinute } from '../../payout/settlement.ts';
 import { timeOfDay } from '../../scenario/explanation.ts';
-import {
-  checkScenario,
-  checkScenarioText,
-  readScenario,
-  rulesOf,
-  ScenarioError,
-} from '../../scenario/scenario-file.ts';
+import { readScenario, rulesOf, ScenarioError } from '../../scenario/scenario-file.ts';
+import { checkScenario, checkScenarioText } from '../../scenario/warnings/scenario-check.ts';
 import { atOnce } from '../../scenario/scenario-shape.ts';
 import { checkedShape, problemText, readText } from '../../scenario/scenario-text.ts';
 import { scenarioSettings } from '../../scenario/scenario-settings.ts';

@@ -5,8 +5,8 @@ import type { World } from '../../client/world.ts';
 import { messageOf } from '../lists/formats.ts';
 
 type Connection =
-  /** gone: the server does not answer, and the page keeps trying. */
-  | { readonly state: 'connecting' | 'live' | 'gone' }
+  /** reconnecting, later gone: no server answers, and the page keeps trying. */
+  | { readonly state: 'connecting' | 'live' | 'reconnecting' | 'gone' }
   /** The server answers, but refuses this key or this reader. */
   | { readonly state: 'refused'; readonly status: number; readonly message: string };
 
@@ -16,9 +16,21 @@ interface FeedReader {
   readonly opened: (isFirst: boolean) => void;
 }
 
-const FIRST_WAIT_MS = 500;
+const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 8000;
+/** A connection that breaks sooner than this counts as one that was not made. */
+const STEADY_MS = 1000;
+/** A lost connection is said after this time in a word, and later in a sentence: a replica that goes away has others beside it. */
+const QUIET_MS = 1000;
+const GONE_MS = 3000;
 const UNAUTHORIZED = 401;
+
+/** The answers of a server that stops, or of a proxy that has no server: another one may answer. */
+const NO_SERVER: ReadonlySet<number> = new Set([502, 503, 504]);
+
+/** Whether an error means that no server answered, rather than that one refused. */
+export const isUnreachable = (error: unknown): boolean =>
+  !(error instanceof SandboxError) || NO_SERVER.has(error.status);
 
 /** Reads the events of a world. After a broken connection it reconnects and continues after the last event. */
 export class EventFeed {
@@ -28,6 +40,7 @@ export class EventFeed {
   #lastId: string | undefined;
   #broken = new AbortController();
   #isOver = false;
+  #patience: ReturnType<typeof setTimeout>[] = [];
   #wake = (): void => undefined;
 
   constructor(world: World, reader: FeedReader) {
@@ -37,33 +50,36 @@ export class EventFeed {
 
   /** Reads until it is closed. */
   async read(): Promise<void> {
-    let waitMs = FIRST_WAIT_MS;
+    let waitMs = 0;
     while (!this.#isOver) {
+      let openedMs = Infinity;
       try {
         this.#broken = new AbortController();
         const events = await this.#world.events({
           ...(this.#lastId === undefined ? {} : { after: this.#lastId }),
           signal: this.#broken.signal,
         });
-        waitMs = FIRST_WAIT_MS;
-        this.connection.value = { state: 'live' };
+        openedMs = performance.now();
+        this.#say('live');
         this.#reader.opened(this.#lastId === undefined);
         for await (const event of events) {
           this.#lastId = event.id;
           this.#reader.take(event);
         }
-        this.connection.value = { state: 'gone' };
+        this.#lose();
       } catch (error) {
-        if (error instanceof SandboxError) {
-          this.connection.value = { state: 'refused', status: error.status, message: messageOf(error) };
-          if (error.status === UNAUTHORIZED) return;
-        } else {
-          this.connection.value = { state: 'gone' };
+        if (isUnreachable(error)) this.#lose();
+        else {
+          const { status } = error as SandboxError;
+          this.#stopWaiting();
+          this.connection.value = { state: 'refused', status, message: messageOf(error) };
+          if (status === UNAUTHORIZED) return;
         }
       }
       if (this.#isOver) return;
+      const wasSteady = performance.now() - openedMs > STEADY_MS;
+      waitMs = wasSteady ? 0 : Math.min(Math.max(waitMs * 2, FIRST_WAIT_MS), LONGEST_WAIT_MS);
       await this.#wait(waitMs);
-      waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS);
     }
   }
 
@@ -79,8 +95,27 @@ export class EventFeed {
 
   close(): void {
     this.#isOver = true;
+    this.#stopWaiting();
     this.break();
     this.retry();
+  }
+
+  #say(state: 'live' | 'reconnecting' | 'gone'): void {
+    if (state === 'live') this.#stopWaiting();
+    this.connection.value = { state };
+  }
+
+  /** The connection is lost. Nothing is said of it at first. */
+  #lose(): void {
+    if (this.#isOver || this.#patience.length > 0) return;
+    this.#patience = [
+      setTimeout(() => this.#say('reconnecting'), QUIET_MS),
+      setTimeout(() => this.#say('gone'), GONE_MS),
+    ];
+  }
+
+  #stopWaiting(): void {
+    for (const timer of this.#patience.splice(0)) clearTimeout(timer);
   }
 
   #wait(ms: number): Promise<void> {

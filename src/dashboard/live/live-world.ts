@@ -9,12 +9,11 @@ import type {
   WalletAnswer,
   WorldAnswer,
 } from '../../contract/control-answers.ts';
-import { SandboxError } from '../../client/control-client.ts';
 import type { WorldEvent } from '../../client/event-stream.ts';
 import { World } from '../../client/world.ts';
 import { Announcements } from './announcements.ts';
 import { BalanceLine } from '../lists/balance-line.ts';
-import { EventFeed } from './event-feed.ts';
+import { EventFeed, isUnreachable } from './event-feed.ts';
 import { messageOf } from '../lists/formats.ts';
 import { PayoutList, type Edges } from '../lists/payout-list.ts';
 import { RequestList } from '../lists/request-list.ts';
@@ -192,8 +191,9 @@ export class LiveWorld {
       this.isLoaded.value = true;
       this.trouble.value = null;
     } catch (error) {
-      this.trouble.value = messageOf(error);
-      if (!(error instanceof SandboxError)) this.feed.break(); // it reconnects and continues
+      if (isUnreachable(error))
+        this.feed.break(); // it reconnects, and says so if that takes long
+      else this.trouble.value = messageOf(error);
     }
   }
 

@@ -6,6 +6,7 @@ import { StateBadge } from '../detail/badges.tsx';
 import { duration, istDay, istMoment, istTime, plural, utcMoment } from '../lists/formats.ts';
 import type { LiveWorld } from '../live/live-world.ts';
 import { useWorldNow } from '../live/world-time.ts';
+import { AdvanceForm } from '../world/advance-form.tsx';
 
 /** At most this many changes are listed; the rest is counted. */
 const MOST_SHOWN = 50;
@@ -119,6 +120,7 @@ export function ClockSection({ live, onOpenPayout }: Props) {
           Until idle
         </button>
       </div>
+      {nowMs !== null && <AdvanceForm nowMs={nowMs} nextDue={nextDue} isBusy={isBusy} advance={advance} />}
       {refusal !== null && (
         <p class="refusal" role="alert">
           {refusal}

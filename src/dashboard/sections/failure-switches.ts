@@ -26,6 +26,9 @@ export const FAILURE_SWITCHES: readonly FailureSwitch[] = [
     label: 'Reset after commit',
     rule: { name: 'reset-after-commit', match, effect: { commit: true, fault: 'connection-reset' } },
   },
+  { label: 'Delay by 5 s', rule: { name: 'delay-5s', match, effect: { delay: '5s' } } },
+  { label: 'Hold before commit', rule: { name: 'hold-arrived', match, effect: { hold: 'arrived' } } },
+  { label: 'Hold after commit', rule: { name: 'hold-committed', match, effect: { hold: 'committed' } } },
 ];
 
 /** The parts of a rule and of an outcome that the page reads. */

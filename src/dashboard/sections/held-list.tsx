@@ -1,14 +1,26 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { HeldRequest } from '../../client/orders.ts';
+import type { HeldRequest, ReleaseOrder } from '../../client/orders.ts';
 import { useAction } from '../live/action.ts';
 import type { LiveWorld } from '../live/live-world.ts';
+import { istTime } from '../lists/formats.ts';
 import { Together } from '../live/together.ts';
 
 const READ_EVERY_MS = 300;
 
+/** What the client of a released request can see. */
+const ANSWERS: readonly (readonly [string, ReleaseOrder | undefined])[] = [
+  ['the answer that its rule orders', undefined],
+  ['500', { respond: { status: 500 } }],
+  ['503', { respond: { status: 503 } }],
+  ['a connection reset', { fault: 'connection-reset' }],
+  ['an empty response', { fault: 'empty-response' }],
+  ['a body that is cut off', { fault: 'truncated-body' }],
+];
+
 /** The requests that rules hold, each with a button that releases it. Empty while there is none. */
 export function HeldList({ live }: { readonly live: LiveWorld }) {
   const [held, setHeld] = useState<readonly HeldRequest[]>([]);
+  const [nth, setNth] = useState(0);
   const { isBusy, refusal, run } = useAction();
   const [reading] = useState(
     () =>
@@ -22,7 +34,7 @@ export function HeldList({ live }: { readonly live: LiveWorld }) {
   useEffect(() => () => reading.close(), []);
   const release = (request: HeldRequest) => (): void =>
     run(async () => {
-      await request.release();
+      await request.release(ANSWERS[nth]![1]);
       live.news.say('The request is released');
       reading.order();
     });
@@ -30,6 +42,16 @@ export function HeldList({ live }: { readonly live: LiveWorld }) {
   return (
     <>
       <h3>Held until they are released</h3>
+      <label class="field inline">
+        <span>Release with</span>
+        <select value={nth} onChange={(event) => setNth(Number(event.currentTarget.value))}>
+          {ANSWERS.map(([label], index) => (
+            <option key={label} value={index}>
+              {label}
+            </option>
+          ))}
+        </select>
+      </label>
       <ul class="rules" aria-label="Held requests">
         {held.map((request) => (
           <li key={request.id} class="rule">
@@ -38,7 +60,8 @@ export function HeldList({ live }: { readonly live: LiveWorld }) {
               <span class="note">{request.rule}</span>
             </span>
             <span class="note">
-              {request.at === 'arrived' ? 'nothing has happened yet' : 'only the answer waits'}
+              {request.at === 'arrived' ? 'nothing has happened yet' : 'only the answer waits'}, expires at{' '}
+              {istTime(request.until)}
             </span>
             <button type="button" class="button small" disabled={isBusy} onClick={release(request)}>
               Release

@@ -1,10 +1,13 @@
 import { useState } from 'preact/hooks';
 import type { RuleAnswer } from '../../contract/control-answers.ts';
-import type { RuleRequest } from '../../contract/control.ts';
+import type { RuleRequest, ScenarioInput } from '../../contract/control.ts';
 import { useAction } from '../live/action.ts';
 import { FAILURE_SWITCHES, magicBeneficiaries } from './failure-switches.ts';
 import { counted } from '../lists/formats.ts';
+import { EditorDialog } from '../editor/editor-dialog.tsx';
+import { checkScenario } from '../editor/text-check.ts';
 import type { LiveWorld } from '../live/live-world.ts';
+import { putRules, rulesDocument } from '../editor/rules-on-top.ts';
 
 const TIMES = { always: 'for every payout', '1': 'for the next one', '3': 'for the next 3' } as const;
 
@@ -33,6 +36,9 @@ export function ScenarioSection({ live }: { readonly live: LiveWorld }) {
   const scenarios = live.scenarios.value;
   const [times, setTimes] = useState<keyof typeof TIMES>('always');
   const { isBusy, refusal, run } = useAction();
+  const [edited, setEdited] = useState<{ readonly what: 'scenario' | 'rules'; readonly text: string } | null>(
+    null,
+  );
   const rules = scenario?.rules ?? [];
   const top = rules.filter(({ from }) => from === 'world');
   const own = rules.filter(({ from }) => from === 'scenario');
@@ -58,6 +64,18 @@ export function ScenarioSection({ live }: { readonly live: LiveWorld }) {
     await world.removeRule();
     await world.use(null);
   });
+
+  const edit = (what: 'scenario' | 'rules') => (): void =>
+    run(async () => {
+      const shown = what === 'scenario' ? scenario?.document : rulesDocument(top);
+      setEdited({ what, text: (await checkScenario(live, { document: shown })).text });
+    });
+  const use = async (document: unknown): Promise<void> => {
+    if (edited?.what === 'rules') await putRules(world, document);
+    else await world.use(document as ScenarioInput);
+    live.takeScenario(await world.scenario());
+    news.say('The world behaves as written');
+  };
 
   return (
     <section id="scenario" class="card" aria-labelledby="scenario-title">
@@ -86,6 +104,33 @@ export function ScenarioSection({ live }: { readonly live: LiveWorld }) {
         </select>
       </label>
       {scenario !== null && scenario.description !== '' && <p class="note">{scenario.description}</p>}
+      <div class="buttons edits">
+        <button
+          type="button"
+          class="button"
+          disabled={isBusy || scenario === null}
+          onClick={edit('scenario')}
+        >
+          Edit as YAML
+        </button>
+        <button type="button" class="button" disabled={isBusy || scenario === null} onClick={edit('rules')}>
+          {top.length === 0 ? 'Add a rule' : 'Edit rules on top'}
+        </button>
+      </div>
+      {edited !== null && (
+        <EditorDialog
+          live={live}
+          title={edited.what === 'rules' ? 'Rules on top of this world' : `Scenario ${scenario?.name ?? ''}`}
+          note={
+            edited.what === 'rules'
+              ? 'They are tried before those of the scenario.'
+              : 'Its rules and outcomes, for this world only. No file changes.'
+          }
+          start={edited.text}
+          use={use}
+          onClose={() => setEdited(null)}
+        />
+      )}
 
       <fieldset>
         <legend>Answer payouts with</legend>
@@ -128,7 +173,7 @@ export function ScenarioSection({ live }: { readonly live: LiveWorld }) {
 
       {top.length > 0 && (
         <>
-          <h3>Switched on for this world</h3>
+          <h3>On top of this world</h3>
           <ul class="rules">
             {top.map((rule) => (
               <RuleLine key={rule.id} rule={rule}>

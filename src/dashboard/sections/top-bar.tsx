@@ -11,15 +11,20 @@ export const SECTIONS = {
   scenario: 'Scenario',
   try: 'Try it',
   conduct: 'Conduct',
+  world: 'World',
 } as const;
 export type SectionName = keyof typeof SECTIONS;
 
 /** Whether the page is live, in words. */
 function Connection({ live }: { readonly live: LiveWorld }) {
   const connection = live.feed.connection.value;
-  const words = { connecting: 'Connecting', live: 'Live', gone: 'Disconnected', refused: 'Refused' }[
-    connection.state
-  ];
+  const words = {
+    connecting: 'Connecting',
+    live: 'Live',
+    reconnecting: 'Reconnecting',
+    gone: 'Disconnected',
+    refused: 'Refused',
+  }[connection.state];
   return (
     <span class={`connection ${connection.state}`} role="status">
       <span class="dot" aria-hidden="true" />

@@ -1,8 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { InitiateRequest } from '../../contract/service.ts';
 import { CopyButton } from '../detail/copy-button.tsx';
 import { MAGIC_KINDS, magicBeneficiaries, type MagicBeneficiary } from './failure-switches.ts';
 import { duration, readable } from '../lists/formats.ts';
 import type { LiveWorld } from '../live/live-world.ts';
+import { ExplainPanel } from '../world/explain-panel.tsx';
 import { curlOfPayout, INITIATE_PATH, MODES, SAMPLE_PAYOUT } from './sample-payout.ts';
 
 /** The answer to the page's own payout. */
@@ -209,6 +211,7 @@ export function TrySection({ live }: { readonly live: LiveWorld }) {
           </pre>
         </div>
       )}
+      <ExplainPanel live={live} payout={JSON.parse(body) as InitiateRequest} />
       <div class="curl">
         <h3>As a curl command</h3>
         <CopyButton label="Copy" text={() => curl} />

@@ -1,12 +1,20 @@
 import { z } from 'zod';
-import { ChooseRequest, RuleRequest, RulesQuery, ScenarioRequest } from '../../contract/control.ts';
+import {
+  ChooseRequest,
+  RuleRequest,
+  RulesQuery,
+  ScenarioRequest,
+  type ScenarioInput,
+} from '../../contract/control.ts';
 import { RuleAnswer, RulesAnswer, ScenarioAnswer, ScenariosAnswer } from '../../contract/control-answers.ts';
 import { Refusal } from '../../contract/errors.ts';
 import { ExplainAnswer, ExplainRequest } from '../../contract/control/explain-call.ts';
+import { CheckScenarioAnswer, CheckScenarioRequest } from '../../contract/control/check-call.ts';
 import { suggestion } from '../../contract/suggestion.ts';
 import type { Rule } from '../../scenario/rule.ts';
 import { ScenarioError } from '../../scenario/scenario-file.ts';
 import { inTurns } from '../../scenario/scenario-library.ts';
+import { scenarioText, type Problem } from '../../scenario/scenario-text.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import type { CommandOf } from '../../world/commands.ts';
 import { explainRequest } from '../../world/explain.ts';
@@ -14,6 +22,9 @@ import type { WorldHandle } from '../../log/world-log.ts';
 import type { ControlRoutes } from './control-options.ts';
 import { checked, invalidRequest, operation } from '../route-schemas.ts';
 import { ruleAnswer, rulesAnswer, scenarioAnswer } from './world-answers.ts';
+
+/** Where a text begins. */
+const START = { line: 1, column: 1 };
 
 /** Compiles a document that a client sent. @throws Refusal INVALID_REQUEST with everything that is wrong with it */
 async function compiled<T>(compile: () => T): Promise<Awaited<T>> {
@@ -28,6 +39,8 @@ async function compiled<T>(compile: () => T): Promise<Awaited<T>> {
     throw invalidRequest(errors, error.more);
   }
 }
+
+const findingOf = ({ place, path, message }: Problem) => ({ ...(place ?? START), path, message });
 
 const isNaming = (body: unknown): boolean => typeof body === 'object' && body !== null && 'use' in body;
 
@@ -96,6 +109,20 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios, wallClock 
     '/scenario',
     operation('Scenario', 'leaveScenario', 'Back to the scenario in force', ScenarioAnswer),
     ({ world }) => choose(world, scenarios.active, false),
+  );
+
+  app.post(
+    '/scenario/check',
+    operation('Scenario', 'checkScenario', 'Check the text of a scenario', CheckScenarioAnswer, {
+      description: 'Whether a scenario can be used, and its text as JSON or its JSON as text.',
+      body: CheckScenarioRequest,
+    }),
+    async ({ body }) => {
+      const text = body.text ?? scenarioText(body.document as ScenarioInput);
+      const found = await inTurns(scenarios.check(text), yieldToEventLoop);
+      const { problems, warnings } = found;
+      return { text, ...found, problems: problems.map(findingOf), warnings: warnings.map(findingOf) };
+    },
   );
 
   app.get(

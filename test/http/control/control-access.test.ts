@@ -63,6 +63,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
   'GET /_sandbox/scenario': undefined,
   'PUT /_sandbox/scenario': { use: 'server-error' },
   'DELETE /_sandbox/scenario': undefined,
+  'POST /_sandbox/scenario/check': { text: 'seed: 1' },
   'GET /_sandbox/rules': undefined,
   'POST /_sandbox/rules': { effect: { respond: { status: 500 } } },
   'DELETE /_sandbox/rules': undefined,

@@ -38,6 +38,15 @@ const STORY: readonly Turn[] = [
     }),
     firstRule,
   ],
+  [
+    'checkScenario',
+    () => ({
+      bodies: {
+        text: { text: 'rules:\n  - match: { route: payout }\n    effect: { respond: 500 }\n' },
+        document: { document: { seed: 7, rate_limit: '20/1s' } },
+      },
+    }),
+  ],
   ['leaveScenario', undefined, firstRule],
   [
     'putRule',

@@ -1,0 +1,41 @@
+import { z } from 'zod';
+
+/** What POST /_sandbox/scenario/check takes and answers. */
+
+export const CheckScenarioRequest = z
+  .strictObject({
+    text: z.string().optional().describe('A scenario as the text of a file, in YAML or JSON'),
+    document: z.record(z.string(), z.unknown()).optional().describe('A scenario as JSON, to write as YAML'),
+  })
+  .refine(({ text, document }) => (text === undefined) !== (document === undefined), {
+    error: 'must have either text or document',
+  })
+  .meta({
+    id: 'CheckScenarioRequest',
+    description: 'A scenario to check. No world changes',
+    examples: [{ text: 'rate_limit: 20/1s' }],
+  });
+
+const Finding = z
+  .object({
+    line: z.int().describe('The line of the text, counted from 1'),
+    column: z.int().describe('The column of the line, counted from 1'),
+    path: z.string().describe('rules[0].match.amount; empty for the scenario as a whole'),
+    message: z.string(),
+  })
+  .meta({ id: 'ScenarioFinding', description: 'Something in the text of a scenario' });
+
+export const CheckScenarioAnswer = z
+  .object({
+    text: z.string().describe('The scenario as text: as it was sent, or written as YAML'),
+    document: z
+      .unknown()
+      .describe('The scenario as JSON, to send with PUT /_sandbox/scenario; null if it has problems'),
+    problems: z.array(Finding).describe('Why the scenario cannot be used, at most 50'),
+    more: z.int().describe('How many more problems there are'),
+    warnings: z
+      .array(Finding)
+      .describe('What is never used; not looked for among more than 200 rules and outcomes'),
+  })
+  .meta({ id: 'CheckedScenario' });
+export type CheckScenarioAnswer = z.output<typeof CheckScenarioAnswer>;

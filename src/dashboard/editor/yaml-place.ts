@@ -1,0 +1,113 @@
+/** Where in a YAML text a cursor is: enough of the language to complete keys and values, in block and in flow style. */
+export interface YamlPlace {
+  /** The keys from the top of the document; 0 stands for an item of a list. */
+  readonly path: readonly (string | 0)[];
+  /** The keys that the mapping at `path` has before the cursor. */
+  readonly siblings: ReadonlySet<string>;
+  /** What is written of the word at the cursor. */
+  readonly word: string;
+  /** Whether the cursor is behind a key and its colon, where no key can be. */
+  readonly isValue: boolean;
+}
+
+interface Level {
+  /** Where its line begins; -1 for what is inside of braces or brackets. */
+  readonly indent: number;
+  readonly part: string | 0 | null;
+  readonly keys: Set<string>;
+}
+
+const KEY = /^(?:"([^"]*)"|'([^']*)'|([^\s#:,{}[\]'"][^#:,{}[\]]*?))\s*:(?=\s|$)/;
+const DASH = /^-(?:\s+|$)/;
+const LAST_WORD = /[\w.$-]*$/;
+
+/** Follows a text to its end. */
+class Reader {
+  levels: Level[] = [{ indent: -2, part: null, keys: new Set() }];
+  isValue = false;
+  /** How many braces and brackets are open. */
+  #depth = 0;
+
+  get top(): Level {
+    return this.levels.at(-1)!;
+  }
+
+  line(line: string, isLast: boolean): void {
+    const content = line.trimStart();
+    if (this.#depth > 0) return this.#flow(content);
+    if (!isLast && (content === '' || content.startsWith('#'))) return;
+    this.isValue = false;
+    this.#block(line.length - content.length, content);
+  }
+
+  #block(start: number, line: string): void {
+    let indent = start;
+    let content = line;
+    // the items of a list may begin where its key does
+    const keepsKey = DASH.test(content);
+    const isOutside = ({ indent: of, part }: Level): boolean =>
+      of > start || (of === start && (part === 0 || !keepsKey));
+    while (isOutside(this.top)) this.levels.pop();
+    for (let dash = DASH.exec(content); dash !== null; dash = DASH.exec(content)) {
+      this.#push(indent, 0);
+      indent += Math.max(2, dash[0].length);
+      content = content.slice(dash[0].length);
+    }
+    const key = KEY.exec(content);
+    if (key === null) return this.#flow(content);
+    this.#push(indent, key[1] ?? key[2] ?? key[3]!);
+    this.isValue = true;
+    this.#flow(content.slice(key[0].length));
+  }
+
+  #push(indent: number, part: string | 0): void {
+    if (part !== 0) this.top.keys.add(part);
+    this.levels.push({ indent, part, keys: new Set() });
+  }
+
+  /** Reads what stands behind a key, which may be a mapping in braces or a list in brackets. */
+  #flow(text: string): void {
+    for (let rest = text.trimStart(); rest !== ''; rest = rest.trimStart()) {
+      if (rest.startsWith('#')) return;
+      const quoted = /^(?:"(?:[^"\\]|\\.)*"|'[^']*')(?!\s*:)/.exec(rest);
+      const key = this.#depth > 0 && quoted === null ? KEY.exec(rest) : null;
+      if (key !== null) {
+        this.#push(-1, key[1] ?? key[2] ?? key[3]!);
+        this.isValue = true;
+      } else if (rest.startsWith('{') || rest.startsWith('[')) {
+        this.#depth += 1;
+        this.levels.push({ indent: -1, part: rest.startsWith('[') ? 0 : null, keys: new Set() });
+        this.isValue = false;
+      } else if (this.#depth > 0 && (rest.startsWith('}') || rest.startsWith(']'))) {
+        this.#leaveKey();
+        this.levels.pop();
+        this.#depth -= 1;
+        this.isValue = true;
+      } else if (this.#depth > 0 && rest.startsWith(',')) {
+        this.#leaveKey();
+        this.isValue = false;
+      }
+      const length = key?.[0].length ?? quoted?.[0].length ?? /^[\w.$-]+/.exec(rest)?.[0].length;
+      rest = rest.slice(length ?? 1);
+    }
+  }
+
+  /** Ends the value of a key in braces. */
+  #leaveKey(): void {
+    if (this.top.indent === -1 && typeof this.top.part === 'string') this.levels.pop();
+  }
+}
+
+export function placeAt(text: string, offset: number): YamlPlace {
+  const before = text.slice(0, offset);
+  const [word = ''] = LAST_WORD.exec(before) ?? [];
+  const reader = new Reader();
+  const lines = before.slice(0, before.length - word.length).split('\n');
+  for (const [index, line] of lines.entries()) reader.line(line, index === lines.length - 1);
+  return {
+    path: reader.levels.map(({ part }) => part).filter((part) => part !== null),
+    siblings: reader.top.keys,
+    word,
+    isValue: reader.isValue,
+  };
+}

@@ -1,0 +1,111 @@
+import { useState } from 'preact/hooks';
+import type { ExplainAnswer, ExplainInput, Verdict } from '../../contract/control/explain-call.ts';
+import type { InitiateRequest } from '../../contract/service.ts';
+import { useAction } from '../live/action.ts';
+import type { LiveWorld } from '../live/live-world.ts';
+
+const ROUTES = {
+  initiate: 'this payout',
+  status: 'a status read of it',
+  balance: 'a balance read',
+} as const;
+type Route = keyof typeof ROUTES;
+
+const requestOf = (route: Route, payout: InitiateRequest): ExplainInput => {
+  if (route === 'initiate') return { route, body: payout };
+  return route === 'status' ? { route, query: { client_ref_id: payout.client_ref_id } } : { route };
+};
+
+const Verdicts = ({ title, all }: { readonly title: string; readonly all: readonly Verdict[] }) =>
+  all.length === 0 ? null : (
+    <details>
+      <summary>
+        {title} ({all.length})
+      </summary>
+      <ul class="verdicts">
+        {all.map(({ id, taken, reason }) => (
+          <li key={id}>
+            <code>{id}</code> {taken && <span class="badge state-success">taken</span>}{' '}
+            <span class="note">{reason}</span>
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+
+const isMagic = ({ id }: Verdict): boolean => id.startsWith('magic/');
+
+const Explanation = ({
+  answer: { rule, payout, note, rules, outcomes },
+}: {
+  readonly answer: ExplainAnswer;
+}) => (
+  <>
+    <p>
+      {rule === null ? (
+        'No rule: the normal answer.'
+      ) : (
+        <>
+          The rule <code>{rule}</code>.
+        </>
+      )}{' '}
+      {payout === null
+        ? 'No payout is made.'
+        : `A payout is made: ${[
+            'PENDING',
+            ...payout.timeline.map(({ to, utr, when }) => `${to ?? (utr ? 'UTR set' : 'a step')} ${when}`),
+          ].join(', ')}, as planned by ${payout.planned_by}.`}
+    </p>
+    {note !== null && <p class="note">{note}</p>}
+    <Verdicts title="Rules, as they are tried" all={rules.filter((one) => !isMagic(one))} />
+    <Verdicts title="Magic beneficiaries" all={rules.filter(isMagic)} />
+    <Verdicts title="Outcomes, as they are tried" all={outcomes} />
+  </>
+);
+
+interface Props {
+  readonly live: LiveWorld;
+  /** The payout of the form; its amount may be no number. */
+  readonly payout: InitiateRequest;
+}
+
+/** What a request would get from this world now, and why. Nothing is sent. */
+export function ExplainPanel({ live, payout }: Props) {
+  const [route, setRoute] = useState<Route>('initiate');
+  const [answer, setAnswer] = useState<ExplainAnswer | null>(null);
+  const { isBusy, refusal, run } = useAction();
+  const explain = (): void =>
+    run(async () => {
+      setAnswer(null);
+      setAnswer(await live.world.explain(requestOf(route, payout)));
+    });
+  return (
+    <div class="explain">
+      <div class="world-form">
+        <label class="field">
+          <span>What would happen to</span>
+          <select value={route} onChange={(event) => setRoute(event.currentTarget.value as Route)}>
+            {Object.entries(ROUTES).map(([value, label]) => (
+              <option key={value} value={value}>
+                {label}
+              </option>
+            ))}
+          </select>
+        </label>
+        <button type="button" class="button" disabled={isBusy} onClick={explain}>
+          Explain
+        </button>
+      </div>
+      {refusal !== null && (
+        <p class="refusal" role="alert">
+          {refusal}
+        </p>
+      )}
+      {answer !== null && (
+        <div role="status" aria-label="Explanation">
+          <Explanation answer={answer} />
+        </div>
+      )}
+    </div>
+  );
+}

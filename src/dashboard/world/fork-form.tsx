@@ -1,0 +1,93 @@
+import { useState } from 'preact/hooks';
+import { World } from '../../client/world.ts';
+import { useAction } from '../live/action.ts';
+import type { LiveWorld } from '../live/live-world.ts';
+import { chooseKey } from '../live/session.ts';
+import { Question } from './question.tsx';
+import { lossText } from './losses.ts';
+
+/** What the world of a key would lose if it became a fork. */
+async function lossIn(world: World): Promise<string | null> {
+  const { transactions, balance, opening_balance: opening } = await world.summary();
+  const { chosen, rules } = await world.scenario();
+  return lossText({
+    payouts: Object.values(transactions).reduce((sum, count) => sum + count, 0),
+    requests: (await world.requests()).length,
+    rulesOnTop: rules.filter(({ from }) => from === 'world').length,
+    isScenarioChosen: chosen,
+    isMoneyMoved: balance !== opening,
+  });
+}
+
+/** Copies this world to another key: from here on, each goes its own way. */
+export function ForkForm({ live }: { readonly live: LiveWorld }) {
+  const { url, apiKey } = live.world;
+  const [key, setKey] = useState(`${apiKey}-fork`);
+  const [loss, setLoss] = useState<string | null>(null);
+  const [made, setMade] = useState<string | null>(null);
+  const { isBusy, refusal, run } = useAction();
+  const target = key.trim();
+  const fork = async (): Promise<void> => {
+    await new World(url, target).restore(await live.world.snapshot());
+    setLoss(null);
+    setMade(target);
+    live.news.say(`The fork has the key ${target}`);
+  };
+  const ask = (): void =>
+    run(async () => {
+      if (target === apiKey) throw new Error('This is the key of this world: enter another one.');
+      const lost = await lossIn(new World(url, target));
+      if (lost === null) await fork();
+      else setLoss(lost);
+    });
+  return (
+    <form
+      class="world-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        ask();
+      }}
+    >
+      <label class="field">
+        <span>Fork to another key</span>
+        <input
+          name="fork"
+          autoComplete="off"
+          spellcheck={false}
+          required
+          value={key}
+          onInput={(event) => {
+            setKey(event.currentTarget.value);
+            setLoss(null);
+            setMade(null);
+          }}
+        />
+      </label>
+      <button type="submit" class="button" disabled={isBusy}>
+        Fork
+      </button>
+      {loss !== null && (
+        <Question
+          text={`The world of ${target} would lose ${loss}.`}
+          verb="Replace it"
+          isBusy={isBusy}
+          onYes={() => run(fork)}
+          onNo={() => setLoss(null)}
+        />
+      )}
+      {made !== null && (
+        <p class="note" role="status">
+          The fork is made.{' '}
+          <button type="button" class="link" onClick={() => chooseKey(made)}>
+            Show {made}
+          </button>
+        </p>
+      )}
+      {refusal !== null && (
+        <p class="refusal" role="alert">
+          {refusal}
+        </p>
+      )}
+    </form>
+  );
+}

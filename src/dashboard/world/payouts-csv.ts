@@ -1,0 +1,31 @@
+import type { TransactionAnswer } from '../../contract/control-answers.ts';
+
+const COLUMNS = [
+  'txn_id',
+  'client_ref_id',
+  'status',
+  'amount',
+  'transfer_mode',
+  'beneficiary_name',
+  'beneficiary_account',
+  'beneficiary_ifsc',
+  'utr',
+  'created_at',
+  'completed_at',
+  'planned_by',
+] as const satisfies readonly (keyof TransactionAnswer)[];
+
+/** A spreadsheet calculates what begins like this, and a client chooses the texts of its payouts. */
+const FORMULA = /^[=+\-@\t\r]/;
+
+function cellText(value: string | number | null): string {
+  const text = value === null ? '' : String(value);
+  const plain = FORMULA.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
+}
+
+/** Payouts as CSV (RFC 4180): amounts in INR, times in UTC. */
+export const payoutsCsv = (payouts: readonly TransactionAnswer[]): string =>
+  [COLUMNS, ...payouts.map((payout) => COLUMNS.map((column) => payout[column]))]
+    .map((cells) => `${cells.map(cellText).join(',')}\r\n`)
+    .join('');

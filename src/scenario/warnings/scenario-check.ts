@@ -1,0 +1,64 @@
+import { reported } from '../../contract/shape-issues.ts';
+import { inOrder, readScenario, ScenarioError, textOf, textScenario } from '../scenario-file.ts';
+import type { ScenarioSettings } from '../../contract/snapshot-lines.ts';
+import { atOnce, scenarioShape, type Steps } from '../scenario-shape.ts';
+import { readText, type Problem } from '../scenario-text.ts';
+import type { Scenario } from '../scenario.ts';
+import { warnOfScenario } from './scenario-warnings.ts';
+
+/** Each rule is compared with those before it, so the time that it takes grows with the square of their number. */
+const MOST_COMPARED = 200;
+
+/** What a text says, and what is wrong with it. */
+export interface CheckedText {
+  /** null for a text with problems. */
+  readonly document: unknown;
+  readonly problems: readonly Problem[];
+  /** How many more problems there are. */
+  readonly more: number;
+  readonly warnings: readonly Problem[];
+}
+
+/** What is never used in a correct scenario. @param most how many rules and outcomes are looked at; none of more */
+function warningsOf(text: string, most = Infinity): readonly Problem[] {
+  const read = readText(text);
+  const found: Problem[] = [];
+  const { document } = atOnce(scenarioShape(read.input));
+  if ((document.rules?.length ?? 0) + (document.outcomes?.length ?? 0) > most) return [];
+  warnOfScenario(document, (path, message) => found.push(read.problemAt(path, message)));
+  return inOrder(found);
+}
+
+/** Checks the text of a scenario, and warns of what is never used in it. */
+export function* checkText(text: string, settings: ScenarioSettings): Steps<CheckedText> {
+  try {
+    const scenario = yield* textScenario(text, 'scenario', settings);
+    const warnings = reported(warningsOf(text, MOST_COMPARED)).shown;
+    return { document: scenario.source.document, problems: [], more: 0, warnings };
+  } catch (error) {
+    if (!(error instanceof ScenarioError)) throw error;
+    const { problems, more } = error;
+    return { document: null, problems, more, warnings: [] };
+  }
+}
+
+interface CheckedScenario {
+  readonly scenario: Scenario;
+  readonly warnings: readonly string[];
+}
+
+function withWarnings(scenario: Scenario, text: string, file: string): CheckedScenario {
+  const { shown, more } = reported(warningsOf(text));
+  const warnings = shown.map(
+    ({ place, path, message }) => `${file}:${place!.line}: warning: ${path} ${message}`,
+  );
+  return { scenario, warnings: more > 0 ? [...warnings, `${file}: and ${more} more warnings`] : warnings };
+}
+
+/** Reads a scenario file, and warns of what is never used in it. @throws ScenarioError with what is wrong with it */
+export const checkScenario = (file: string, settings: ScenarioSettings): CheckedScenario =>
+  withWarnings(atOnce(readScenario(file, settings)), textOf(file), file);
+
+/** The same for a text. @param file what messages call it @throws ScenarioError */
+export const checkScenarioText = (text: string, file: string, settings: ScenarioSettings): CheckedScenario =>
+  withWarnings(atOnce(textScenario(text, file, settings)), text, file);

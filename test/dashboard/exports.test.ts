@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest';
+import type { TransactionAnswer } from '../../src/contract/control-answers.ts';
+import { lossText } from '../../src/dashboard/world/losses.ts';
+import { payoutsCsv } from '../../src/dashboard/world/payouts-csv.ts';
+
+const payout = (change: Partial<TransactionAnswer>): TransactionAnswer => ({
+  txn_id: 'TXN1',
+  client_ref_id: 'order-1',
+  status: 'SUCCESS',
+  amount: 1500.5,
+  transfer_mode: 'IMPS',
+  beneficiary_name: 'Asha Rao',
+  beneficiary_account: '000123456789',
+  beneficiary_ifsc: 'SBIN0000001',
+  utr: null,
+  created_at: '2026-01-15T10:30:00.000Z',
+  completed_at: null,
+  nth: 1,
+  planned_by: 'default',
+  reason: '',
+  hidden_by: null,
+  legal: [],
+  timeline: [],
+  ...change,
+});
+
+test('payouts are exported as CSV, with a line for each', () => {
+  expect(payoutsCsv([payout({})])).toBe(
+    'txn_id,client_ref_id,status,amount,transfer_mode,beneficiary_name,beneficiary_account,beneficiary_ifsc,utr,created_at,completed_at,planned_by\r\n' +
+      'TXN1,order-1,SUCCESS,1500.5,IMPS,Asha Rao,000123456789,SBIN0000001,,2026-01-15T10:30:00.000Z,,default\r\n',
+  );
+});
+
+test.each([
+  ['Rao, Asha', '"Rao, Asha"'],
+  ['the "boss"', '"the ""boss"""'],
+  ['two\nlines', '"two\nlines"'],
+  ['=1+1', "'=1+1"], // a spreadsheet would calculate it
+  ['@SUM(A1,A2)', `"'@SUM(A1,A2)"`],
+])('%j in a payout stays one cell, and text', (name, cell) => {
+  expect(payoutsCsv([payout({ beneficiary_name: name })])).toContain(`,IMPS,${cell},000123456789,`);
+});
+
+const NOTHING = { payouts: 0, requests: 0, rulesOnTop: 0, isScenarioChosen: false, isMoneyMoved: false };
+
+test.each([
+  [{}, null],
+  [{ payouts: 1 }, '1 payout'],
+  [{ payouts: 1200, requests: 3, rulesOnTop: 1 }, '1,200 payouts, 3 requests and 1 rule on top'],
+  [{ isScenarioChosen: true }, 'the chosen scenario'],
+  [{ isMoneyMoved: true }, 'the changes of the balance'],
+])('a question says what a world with %j would lose', (change, text) => {
+  expect(lossText({ ...NOTHING, ...change })).toBe(text);
+});
