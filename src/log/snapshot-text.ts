@@ -197,7 +197,7 @@ export async function* readWorlds(
   let nth = 0;
   let worlds = 0;
   let isWhole = false;
-  let unyielded = 0;
+  let sinceYield = 0;
   for await (const text of linesIn(pieces, maxLine)) {
     nth += 1;
     if (nth === 1) {
@@ -205,10 +205,10 @@ export async function* readWorlds(
       continue;
     }
     if (isWhole) throw damagedAt(nth, 'it goes on after its end');
-    unyielded += CHARACTERS_OF_A_LINE + text.length;
-    if (unyielded >= CHUNK_CHARACTERS) {
+    sinceYield += CHARACTERS_OF_A_LINE + text.length;
+    if (sinceYield >= CHUNK_CHARACTERS) {
       await wallClock.yieldToEventLoop();
-      unyielded = 0;
+      sinceYield = 0;
     }
     const value = parsed(text);
     if (value === undefined ? reading === null : 'world' in value) {

@@ -22,13 +22,13 @@ export class Referee {
   readonly #kept = new Map<string, WorldReport>();
 
   tell(worldId: string, settings: RefereeSettings): void {
-    this.#untell(worldId);
+    this.#dropWhatWasTold(worldId);
     const { length: characters } = JSON.stringify(settings);
     this.#told.set(worldId, { settings, characters });
     this.#toldCharacters += characters;
     for (const oldest of this.#told.keys()) {
       if (this.#toldCharacters <= MOST_TOLD_CHARACTERS) break;
-      this.#untell(oldest);
+      this.#dropWhatWasTold(oldest);
     }
   }
 
@@ -86,11 +86,11 @@ export class Referee {
 
   /** Forgets a world that is gone, but for its verdict where somebody asks for all worlds. */
   forget(worldId: string): void {
-    this.#untell(worldId);
+    this.#dropWhatWasTold(worldId);
     if (this.#ofAll === null) this.#kept.delete(worldId);
   }
 
-  #untell(worldId: string): void {
+  #dropWhatWasTold(worldId: string): void {
     this.#toldCharacters -= this.#told.get(worldId)?.characters ?? 0;
     this.#told.delete(worldId);
   }
