@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { CONTROL_REFUSALS } from '../../src/contract/errors.ts';
-import { hunt, type World } from '../../src/index.ts';
+import { hunt, startSandbox, type World } from '../../src/index.ts';
 import { judge } from '../../src/referee/judge.ts';
 import { commandsOf, tableUnder } from '../support/markdown.ts';
 import { Program, runProgram, startProgram } from '../support/program.ts';
@@ -64,6 +64,35 @@ test('the snippets of docs/library.md run unchanged, and the error that it shows
   const { code, stderr } = await run(proof!).ended;
   expect({ code, shown: stderr.slice(0, shown!.length) }).toEqual({ code: 0, shown });
   expect(stderr.slice(shown!.length)).toMatch(/^ {4}at file:.*\[eval1\]:12:\d+/);
+});
+
+/** The names of what an object offers: its own properties and the methods of its classes. */
+function membersOf(value: object): string[] {
+  const names = Object.keys(value);
+  for (let at = value; at !== Object.prototype; at = Object.getPrototypeOf(at) as object) {
+    names.push(...Object.getOwnPropertyNames(at));
+  }
+  return [...new Set(names)].filter((name) => name !== 'constructor');
+}
+
+test('docs/library.md lists exactly the members of a sandbox, a world and its clock', async () => {
+  const sandbox = await startSandbox();
+  onTestFinished(() => sandbox.close());
+  const world = sandbox.world();
+  const listed = (heading: string): string[] =>
+    tableUnder(page('library.md'), heading).flatMap(([members]) =>
+      members!
+        .replaceAll(/\(.*?\)/g, '')
+        .split(', ')
+        .filter((name) => !name.includes(' ')) // functions of the package, and `await using`
+        .map((name) => name.replace(/^(clock)?\./, '')),
+    );
+  expect(listed('World').toSorted()).toEqual(
+    [...membersOf(world).filter((name) => name !== 'clock'), ...membersOf(world.clock)].toSorted(),
+  );
+  expect(listed('Sandbox').toSorted()).toEqual(
+    [...membersOf(sandbox), 'connectSandbox', 'startSandbox'].toSorted(),
+  );
 });
 
 const VITEST = fileURLToPath(new URL('../../node_modules/vitest/vitest.mjs', import.meta.url));
