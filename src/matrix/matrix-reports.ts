@@ -1,7 +1,7 @@
 import { xml } from '../referee/reports/junit.ts';
 import { fenced, literal } from '../referee/reports/markdown.ts';
 import { seconds, type Cell } from './cells.ts';
-import { countLine, hasFailed } from './table.ts';
+import { countLine, hasFailed, suspectLines } from './table.ts';
 
 /** The matrix as files. */
 
@@ -34,6 +34,7 @@ export function matrixMarkdown(cells: readonly Cell[]): string {
   return [
     `## Payout matrix: ${failed.length === 0 ? 'passed' : 'failed'}`,
     '',
+    ...suspectLines(cells).flatMap((line) => [literal(line), '']),
     countLine(cells),
     '',
     ...groupsOf(cells).flatMap(([kind, own]) => tableOf(kind, own)),

@@ -56,3 +56,28 @@ export function countLine(cells: readonly Cell[]): string {
     .map(([verdict, count]) => `${count} ${COUNTED[verdict]}`);
   return `${counted(cells.length, 'cell')}: ${counts.join(', ')}`;
 }
+
+/**
+ * The choices that only failing dialects make, such as `status.unknown=400 (3 rows)`, and the failing rows that have none
+ * of them. One row alone says nothing about which of its choices is to blame.
+ */
+export function suspectLines(cells: readonly Cell[]): readonly string[] {
+  const dialects = cells.filter(({ kind }) => kind === 'dialect');
+  const failed = dialects.filter(hasFailed);
+  const choicesOf = ({ choices }: Cell): readonly string[] => choices.split('+');
+  const survived = new Set(dialects.filter((cell) => !hasFailed(cell)).flatMap(choicesOf));
+  const counts = new Map<string, number>();
+  for (const choice of failed.flatMap(choicesOf)) {
+    if (!survived.has(choice)) counts.set(choice, (counts.get(choice) ?? 0) + 1);
+  }
+  const suspects = [...counts].filter(([, count]) => count > 1).toSorted(([, a], [, b]) => b - a);
+  if (suspects.length === 0) return [];
+  const names = new Set(suspects.map(([choice]) => choice));
+  const others = failed.filter((cell) => !choicesOf(cell).some((choice) => names.has(choice)));
+  return [
+    `only failing dialects have: ${suspects.map(([choice, count]) => `${choice} (${count} rows)`).join(', ')}`,
+    ...(others.length === 0
+      ? []
+      : [`without any of these fail: ${others.map(({ name }) => name).join(', ')}`]),
+  ];
+}

@@ -5,6 +5,7 @@ import type { Ending } from '../../src/hunt/goals.ts';
 import { startSandbox, type ScenarioInput, type World } from '../../src/index.ts';
 import type { Cell, CommandRun, Row } from '../../src/matrix/cells.ts';
 import { dialectRows, MatrixError } from '../../src/matrix/dialect-rows.ts';
+import { suspectLines } from '../../src/matrix/table.ts';
 import { runMatrix, type Baseline, type MatrixParts } from '../../src/matrix/matrix.ts';
 import { judge } from '../../src/referee/judge.ts';
 import { reportsOf } from '../../src/referee/reports/summary.ts';
@@ -191,4 +192,27 @@ test.each<[string, Client, string]>([
   );
   expect(error).toBeInstanceOf(MatrixError);
   expect((error as Error).message).toContain(message);
+});
+
+test('among dialects of many choices, the one that only failing rows have is named', () => {
+  const cell = (choices: string, verdict: Cell['verdict']): Cell => ({
+    kind: 'dialect',
+    name: choices,
+    choices,
+    verdict,
+    why: [],
+    durationMs: 1,
+    again: '',
+  });
+  const cells = [
+    cell('status.unknown=400+errors.body=message', 'tests fail'),
+    cell('errors.body=message', 'survives'),
+    cell('status.unknown=400+errors.body=problem', 'hangs'),
+    cell('errors.body=empty', 'tests fail'), // one row alone proves nothing
+  ];
+  expect(suspectLines(cells)).toEqual([
+    'only failing dialects have: status.unknown=400 (2 rows)',
+    'without any of these fail: errors.body=empty',
+  ]);
+  expect(suspectLines(cells.slice(0, 2))).toEqual([]);
 });

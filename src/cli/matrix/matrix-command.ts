@@ -6,7 +6,7 @@ import type { Cell, Row } from '../../matrix/cells.ts';
 import { MatrixError } from '../../matrix/dialect-rows.ts';
 import { runMatrix } from '../../matrix/matrix.ts';
 import { matrixJson, matrixJunit, matrixMarkdown } from '../../matrix/matrix-reports.ts';
-import { baselineLines, cellLines, countLine, hasFailed } from '../../matrix/table.ts';
+import { baselineLines, cellLines, countLine, hasFailed, suspectLines } from '../../matrix/table.ts';
 import { readSettings, SETTINGS, SettingsError } from '../../settings.ts';
 import { conductOptions, reportOf, writeReport, type ConductFlags } from '../referee/conduct-options.ts';
 import { huntedCommand } from '../hunt/hunted-command.ts';
@@ -109,8 +109,8 @@ function display(rows: readonly Row[], environment: NodeJS.ProcessEnv) {
       show([...(isFirst ? ['', `${cell.kind}s`] : []), ...cellLines(cell, rows, isColoured)]);
       progress();
     },
-    end(line: string): void {
-      show(['', line]);
+    end(lines: readonly string[]): void {
+      show(['', ...lines]);
     },
   };
 }
@@ -169,10 +169,8 @@ export async function matrixCommand(
       onBaseline: (baseline) => shown.note(baselineLines(baseline)),
       onCell: (cell) => shown.cell(cell),
     });
-    shown.end(
-      countLine(cells) +
-        (stop.signal.aborted ? `; stopped before the other ${rows.length - cells.length}` : ''),
-    );
+    const left = stop.signal.aborted ? `; stopped before the other ${rows.length - cells.length}` : '';
+    shown.end([...suspectLines(cells), countLine(cells) + left]);
     for (const { write, file } of reports) writeReport(write(cells), file, environment);
     if (cells.some(hasFailed)) return EXIT_FAILED;
     return stop.signal.aborted ? EXIT_STOPPED : EXIT_OK;
