@@ -2,7 +2,7 @@ import { defineConfig, type UserConfig } from 'tsdown';
 import { licenses } from './build/licenses.ts';
 
 /** In `dist` without tsdown: what vite puts into the dashboard, and the page that shows the OpenAPI document. */
-const BUNDLED_ELSEWHERE = ['@preact/signals', '@preact/signals-core', 'preact', 'swagger-ui-dist', 'uplot'];
+const BUNDLED_ELSEWHERE = ['@preact/signals', '@preact/signals-core', 'preact', 'swagger-ui-dist'];
 
 const common = {
   platform: 'node',

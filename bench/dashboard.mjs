@@ -1,12 +1,19 @@
-// How the page fares while a world is busy: `npm run bench:dashboard`, or with other figures
-// `node bench/dashboard.mjs <minutes> <payouts a second>`. Prints what each half minute was like: rows seen, how long the page
-// takes from a key to what it shows (median and worst), and what it holds in memory.
+// How the page fares while a world is busy: `npm run bench:dashboard`, or `node bench/dashboard.mjs --minutes 1 --per-second 20`.
+// Prints for each part of the run how many rows the page shows, how long it takes from a key press to what it shows (median and
+// worst), and what it holds in memory. At the end, whether every payout is there.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
 import { chromium } from 'playwright-core';
 import { startSandbox } from '../dist/index.js';
 
-const [minutes = 10, perSecond = 20] = process.argv.slice(2).map(Number);
-const REPORT_EVERY_S = 30;
+const { values } = parseArgs({
+  options: { minutes: { type: 'string', default: '10' }, 'per-second': { type: 'string', default: '20' } },
+});
+const [minutes, perSecond] = [Number(values.minutes), Number(values['per-second'])];
+const REPORTS = 6;
+const paid = Math.round(minutes * 60 * perSecond);
+const reportEvery = Math.ceil(paid / REPORTS);
+
 const sandbox = await startSandbox({ rateLimit: 'off' });
 const { url, apiKey } = sandbox.world();
 const browser = await chromium.launch({
@@ -17,6 +24,7 @@ const page = await browser.newPage();
 await page.goto(`${url}/_sandbox/#key=${apiKey}`);
 await page.locator('.connection.live').waitFor();
 const session = await page.context().newCDPSession(page);
+const shown = page.locator('#payouts .card-head [role=status]');
 
 const pay = (nth) =>
   fetch(`${url}/payout/initiate`, {
@@ -32,6 +40,7 @@ const pay = (nth) =>
     }),
   });
 
+/** Changes the search text, and waits until the page has drawn what it finds. */
 const answerMs = () =>
   page.evaluate(`new Promise((resolve) => {
     const search = document.querySelector('#payouts input[type=search]');
@@ -41,21 +50,28 @@ const answerMs = () =>
     requestAnimationFrame(() => setTimeout(() => resolve(performance.now() - start)));
   })`);
 
+async function heapMegabytes() {
+  await session.send('HeapProfiler.collectGarbage');
+  return (await session.send('Runtime.getHeapUsage')).usedSize / 1e6;
+}
+
 let answers = [];
-for (let nth = 0; nth < minutes * 60 * perSecond; nth += 1) {
-  void pay(nth);
+for (let nth = 1; nth <= paid; nth += 1) {
+  await pay(nth);
   if (nth % perSecond === 0) answers.push(await answerMs());
-  if (nth > 0 && nth % (REPORT_EVERY_S * perSecond) === 0) {
-    await session.send('HeapProfiler.collectGarbage');
-    const { usedSize } = await session.send('Runtime.getHeapUsage');
+  if (nth % reportEvery === 0 || nth === paid) {
     const sorted = answers.toSorted((a, b) => a - b);
-    const shown = await page.locator('#payouts .card-head [role=status]').textContent();
+    const [median, worst] = [sorted[sorted.length >> 1], sorted.at(-1)].map((ms) => ms.toFixed(0));
+    const heap = (await heapMegabytes()).toFixed(1);
     process.stdout.write(
-      `${nth} paid, shown: ${shown}, answers ${sorted[sorted.length >> 1].toFixed(0)} ms (worst ${sorted.at(-1).toFixed(0)}), heap ${(usedSize / 1e6).toFixed(1)} MB\n`,
+      `${nth} paid, shown: ${await shown.textContent()}, answers ${median} ms (worst ${worst}), heap ${heap} MB\n`,
     );
     answers = [];
   }
   await sleep(1000 / perSecond);
 }
+await page.locator('#payouts input[type=search]').fill('');
+await shown.getByText(paid.toLocaleString('en-IN'), { exact: true }).waitFor();
+process.stdout.write(`every payout is there: ${await shown.textContent()}\n`);
 await browser.close();
 await sandbox.close();

@@ -100,7 +100,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   'settings.ts': ['zod', 'node:v8'],
   client: ['eventsource-parser'],
   hunt: ['zod', 'yaml'],
-  dashboard: ['preact', 'preact/hooks', '@preact/signals', 'uplot'],
+  dashboard: ['preact', 'preact/hooks', '@preact/signals'],
 };
 
 /** The files of scenario/ that read the disk, and the one that watches it. The others are pure. */

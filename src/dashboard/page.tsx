@@ -1,7 +1,9 @@
 import { useEffect, useState } from 'preact/hooks';
 import { address, amend, go } from './live/navigation.ts';
+import type { Address } from './live/address.ts';
 import { ClockSection } from './sections/clock-section.tsx';
 import { ConductSection } from './sections/conduct-section.tsx';
+import { useConductReport } from './live/conduct-report.ts';
 import { LiveWorld } from './live/live-world.ts';
 import { PayoutsSection } from './sections/payouts-section.tsx';
 import { RequestsSection } from './sections/requests-section.tsx';
@@ -10,7 +12,7 @@ import { KeyQuestion } from './keys/key-question.tsx';
 import { apiKey, nameWorld, wantedWorld } from './live/session.ts';
 import { SignIn } from './keys/sign-in.tsx';
 import { UnlockWorld } from './keys/unlock-world.tsx';
-import { AwayNote, SECTIONS, TopBar, type SectionName } from './sections/top-bar.tsx';
+import { AwayNote, SECTIONS, TopBar, type SectionName } from './header/top-bar.tsx';
 import { TrySection } from './sections/try-section.tsx';
 import { WalletSection } from './sections/wallet-section.tsx';
 import { WorldSection } from './world/world-section.tsx';
@@ -29,20 +31,22 @@ const scrollTo = (section: string): void => document.getElementById(section)?.sc
 function WorldPage({ live }: { readonly live: LiveWorld }) {
   const section = currentSection();
   const { payout, request } = address.value;
+  const report = useConductReport(live);
   const id = live.summary.value?.id;
   useEffect(() => (id === undefined ? undefined : nameWorld(id)), [id]);
   useEffect(() => {
     if (address.value.section !== null) scrollTo(section);
   }, []);
-  const visit = (to: { section: SectionName; payout?: string; request?: number }): void => {
+  const visit = (to: Partial<Address> & { section: SectionName }): void => {
     go(to);
     requestAnimationFrame(() => scrollTo(to.section)); // a phone shows it only then
   };
   const openPayout = (txnId: string): void => visit({ section: 'payouts', payout: txnId });
+  const showRisk = (): void => visit({ section: 'payouts', payouts: { state: 'at-risk' } });
   const openRequest = (opened: number): void => visit({ section: 'requests', request: opened });
   return (
-    <div class="page" data-section={section}>
-      <TopBar live={live} current={section} />
+    <div class="page" data-section={section} data-loaded={live.isLoaded.value ? '' : undefined}>
+      <TopBar live={live} current={section} report={report} onShowRisk={showRisk} />
       <AwayNote live={live} />
       <main
         onFocusIn={({ target }) => {
@@ -51,7 +55,8 @@ function WorldPage({ live }: { readonly live: LiveWorld }) {
         }}
       >
         <div class="column">
-          <WalletSection live={live} />
+          <WalletSection live={live} onOpenPayout={openPayout} />
+          <ConductSection report={report} onOpenRequest={openRequest} />
           <PayoutsSection
             live={live}
             opened={payout}
@@ -65,11 +70,10 @@ function WorldPage({ live }: { readonly live: LiveWorld }) {
             onOpenPayout={openPayout}
           />
         </div>
-        <div class="column">
+        <div class="column side">
           <ClockSection live={live} onOpenPayout={openPayout} />
           <TrySection live={live} />
           <ScenarioSection live={live} />
-          <ConductSection live={live} onOpenRequest={openRequest} />
           <WorldSection live={live} />
         </div>
       </main>

@@ -7,7 +7,7 @@ import { sandboxFor } from '../support/sandbox.ts';
 
 const BUILT = fileURLToPath(new URL('../../dist/dashboard/', import.meta.url));
 const FILES = readdirSync(BUILT, { recursive: true, encoding: 'utf8' }).filter((name) => name.includes('.'));
-const MOST_BYTES = 120 * 1024;
+const MOST_BYTES = 80 * 1024;
 
 test('the dashboard is served without a key, and loads its own files only', async () => {
   const { url } = await sandboxFor();
@@ -68,7 +68,7 @@ test.each([
 test.each([
   ['brotli', brotliCompressSync],
   ['gzip', gzipSync],
-])('the whole dashboard is below 120 KiB when compressed with %s', (_name, compress) => {
+])('the whole dashboard is below 80 KiB when compressed with %s', (_name, compress) => {
   const bytes = FILES.map((name) => compress(readFileSync(join(BUILT, name))).length);
   const sum = bytes.reduce((total, size) => total + size, 0);
   expect(sum).toBeGreaterThan(10_000);

@@ -1,6 +1,6 @@
 import type { JournalEntry } from '../../contract/control-answers.ts';
 import type { State } from '../../contract/service.ts';
-import { wentWrong } from '../lists/request-filter.ts';
+import { seenText, wentWrong } from '../lists/request-filter.ts';
 
 export const StateBadge = ({ state }: { readonly state: State }) => (
   <span class={`badge state-${state.toLowerCase()}`}>{state}</span>
@@ -25,3 +25,17 @@ export function AnswerBadge({ entry }: { readonly entry: JournalEntry }) {
     </span>
   );
 }
+
+/** On a request: it made a payout, although its client saw a failure. */
+export const PaidBadge = () => (
+  <span class="badge risk" title="Paid, but the client saw a failure">
+    paid
+  </span>
+);
+
+/** On a payout: it was made although its client saw a failure. @param entry the request that made it */
+export const RiskBadge = ({ entry }: { readonly entry: JournalEntry }) => (
+  <span class="badge risk" title={`Paid, but the ${seenText(entry)}`}>
+    {seenText(entry)}
+  </span>
+);

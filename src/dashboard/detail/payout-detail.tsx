@@ -1,11 +1,14 @@
+import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { EntryAnswer, JournalEntry, TransactionAnswer } from '../../contract/control-answers.ts';
 import { useAction } from '../live/action.ts';
-import { AnswerBadge, StateBadge } from './badges.tsx';
+import { AnswerBadge, RiskBadge, StateBadge } from './badges.tsx';
 import { CopyButton } from './copy-button.tsx';
 import { curlOf } from './curl.ts';
-import { istMoment, istTime, rupees, signedRupees, utcMoment } from '../lists/formats.ts';
+import { rupees, signedRupees } from '../lists/formats.ts';
+import { seenText, wentWrong } from '../lists/request-filter.ts';
 import type { LiveWorld } from '../live/live-world.ts';
+import { Moment } from './moment.tsx';
 import { PayoutTimeline } from './payout-timeline.tsx';
 import { useWorldNow } from '../live/world-time.ts';
 
@@ -38,7 +41,14 @@ function usePast(
   return { entries, requests };
 }
 
-const Fact = ({ name, children }: { readonly name: string; readonly children: string }) => (
+/** Whether the client has been told of the payout since the request that failed, in words. */
+function sinceText({ id }: JournalEntry, requests: readonly JournalEntry[]): string {
+  const told = requests.find((later) => later.id > id && !wentWrong(later));
+  if (told === undefined) return 'It has not been told of this payout since.';
+  return `It has been told of this payout since, by request #${told.id}.`;
+}
+
+const Fact = ({ name, children }: { readonly name: string; readonly children: ComponentChildren }) => (
   <div>
     <dt>{name}</dt>
     <dd>{children}</dd>
@@ -54,6 +64,7 @@ export function PayoutDetail({ live, payout, onOpenRequest }: Props) {
       ? 0
       : live.requests.rows.filter((row) => row.txn_id === payout.txn_id).length;
   const { entries, requests } = usePast(live, payout, mine);
+  const risk = live.requests.atRisk.get(payout.txn_id);
   const force = (to: 'SUCCESS' | 'FAILED' | 'REVERSED') => (): void =>
     run(async () => {
       live.takePayout(await live.world.transition(payout.txn_id, to));
@@ -67,7 +78,17 @@ export function PayoutDetail({ live, payout, onOpenRequest }: Props) {
     <>
       <p class="headline">
         <span class="amount">{rupees(payout.amount)}</span> <StateBadge state={payout.status} />
+        {risk !== undefined && <RiskBadge entry={risk} />}
       </p>
+      {risk !== undefined && (
+        <p class="refusal">
+          This payout was made, but the {seenText(risk)} to{' '}
+          <button type="button" class="link" onClick={() => onOpenRequest(risk.id)}>
+            request #{risk.id}
+          </button>
+          . {sinceText(risk, requests)}
+        </p>
+      )}
       <p class="note">{payout.reason}</p>
       {payout.hidden_by !== null && <p class="warning">Hidden from status reads by {payout.hidden_by}</p>}
       <PayoutTimeline payout={payout} nowMs={nowMs} />
@@ -99,7 +120,9 @@ export function PayoutDetail({ live, payout, onOpenRequest }: Props) {
         <Fact name="Mode">{payout.transfer_mode}</Fact>
         <Fact name="UTR">{payout.utr ?? 'none yet'}</Fact>
         <Fact name="Planned by">{payout.planned_by}</Fact>
-        <Fact name="Created">{`${istMoment(payout.created_at)} · ${utcMoment(payout.created_at)}`}</Fact>
+        <Fact name="Created">
+          <Moment at={payout.created_at} />
+        </Fact>
       </dl>
       <h3>Ledger</h3>
       <ul class="lines">
@@ -108,7 +131,9 @@ export function PayoutDetail({ live, payout, onOpenRequest }: Props) {
             <span>{entry.kind}</span>
             <span class={entry.amount < 0 ? 'number' : 'number in'}>{signedRupees(entry.amount)}</span>
             <span class="number note">{rupees(entry.balance)} after</span>
-            <span class="note">{istTime(entry.at)}</span>
+            <span class="note">
+              <Moment at={entry.at} as="short" />
+            </span>
           </li>
         ))}
       </ul>
@@ -122,7 +147,9 @@ export function PayoutDetail({ live, payout, onOpenRequest }: Props) {
             </button>
             <AnswerBadge entry={entry} />
             <span class="note">{entry.rule ?? ''}</span>
-            <span class="note">{istTime(entry.at)}</span>
+            <span class="note">
+              <Moment at={entry.at} as="short" />
+            </span>
           </li>
         ))}
       </ul>

@@ -1,5 +1,6 @@
 import type { TransactionAnswer } from '../../contract/control-answers.ts';
-import { duration, istMoment, utcMoment } from '../lists/formats.ts';
+import { duration, utcMoment, istMoment } from '../lists/formats.ts';
+import { Moment } from './moment.tsx';
 
 type Step = TransactionAnswer['timeline'][number];
 
@@ -28,7 +29,9 @@ export function PayoutTimeline({
     <ol class="timeline" aria-label="Timeline">
       <li class="done state-pending">
         <strong>Created, PENDING</strong>
-        <span title={utcMoment(payout.created_at)}>{istMoment(payout.created_at)}</span>
+        <span>
+          <Moment at={payout.created_at} />
+        </span>
       </li>
       {payout.timeline.map((step, index) => (
         <li

@@ -1,9 +1,11 @@
 import type { JournalEntry } from '../../contract/control-answers.ts';
-import { AnswerBadge } from './badges.tsx';
+import { AnswerBadge, PaidBadge } from './badges.tsx';
 import { CopyButton } from './copy-button.tsx';
 import { curlOfRequest } from './curl.ts';
-import { duration, istMoment, readable, rupees } from '../lists/formats.ts';
+import { duration, readable, rupees } from '../lists/formats.ts';
+import { isPaidUnseen } from '../lists/request-filter.ts';
 import type { LiveWorld } from '../live/live-world.ts';
+import { Moment } from './moment.tsx';
 
 interface BlockProps {
   readonly title: string;
@@ -78,7 +80,7 @@ export function RequestDetail({ live, entry, onOpenPayout }: Props) {
         <code>
           {request.method} {request.path}
         </code>{' '}
-        <AnswerBadge entry={entry} />
+        <AnswerBadge entry={entry} /> {isPaidUnseen(entry) && <PaidBadge />}
       </p>
       <dl class="facts">
         <div>
@@ -105,7 +107,9 @@ export function RequestDetail({ live, entry, onOpenPayout }: Props) {
         )}
         <div>
           <dt>World time</dt>
-          <dd>{istMoment(entry.at)}</dd>
+          <dd>
+            <Moment at={entry.at} />
+          </dd>
         </div>
         {attempt !== null && (
           <div>

@@ -1,144 +1,207 @@
-import { useEffect, useRef } from 'preact/hooks';
-import uPlot from 'uplot';
-import { IST, istMoment, istShortDay, istTime, rupees, shortRupees } from './formats.ts';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { BalancePoint } from './balance-line.ts';
+import { balanceAxis, stepPath, type BalanceAxis } from './balance-scale.ts';
+import { duration, istMoment, istShortDay, plural, rupees, signedRupees } from './formats.ts';
 import type { LiveWorld } from '../live/live-world.ts';
-import { theme } from '../live/session.ts';
-import { worldNowMs } from '../live/world-time.ts';
+import { timeTicks } from './time-ticks.ts';
 
-const HEIGHT = 190;
-const DAY_S = 86_400;
-const REDRAW_MS = 1000;
+const HEIGHT = 168;
+const TOP = 8;
+const LEFT = 74;
+/** The least distance between two times in px. */
+const TIME_WIDTH = 84;
+const NOW_WIDTH = 76;
+/** Up to this many changes, each has a dot. */
+const MOST_DOTS = 60;
 
-const colorOf = (element: Element, name: string): string => {
-  const probe = element.querySelector(`.ink-${name}`)!;
-  return getComputedStyle(probe).color;
-};
-
-/** Times of day, with the date where it changes. */
-function axisTimes(_plot: uPlot, seconds: number[], _axis: number, _space: number, step: number): string[] {
-  let shown = '';
-  return seconds.map((at) => {
-    const day = istShortDay(at * 1000);
-    if (step >= DAY_S) return day;
-    const isSame = day === shown;
-    shown = day;
-    const time = istTime(at * 1000).slice(0, step < 60 ? 8 : 5);
-    return isSame ? time : `${time}\n${day}`;
-  });
+/** One change, in words. */
+function changeText({ kind, amount, balance, atMs }: BalancePoint, before: BalancePoint | undefined): string {
+  const what = before === undefined && kind === 'opening' ? 'opened' : `${kind} ${signedRupees(amount)}`;
+  const sinceMs = before === undefined ? 0 : atMs - before.atMs;
+  const later = sinceMs > 0 ? `, ${duration(sinceMs)} after the change before` : '';
+  return `${rupees(balance)} after ${what} · ${istMoment(atMs)}${later}`;
 }
 
-function optionsFor(element: HTMLElement): uPlot.Options {
-  const line = colorOf(element, 'line');
-  const axis = {
-    stroke: colorOf(element, 'text'),
-    grid: { stroke: colorOf(element, 'grid'), width: 1 },
-    ticks: { show: false },
-  };
-  const font = '11px system-ui, sans-serif';
-  return {
-    width: element.clientWidth,
-    height: HEIGHT,
-    tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), IST),
-    legend: { show: false },
-    cursor: { y: false, drag: { x: true, y: false } },
-    padding: [10, 8, 0, 0],
-    scales: {
-      y: {
-        range: (_plot, min, max) =>
-          min === max ? [min * 0.9, max * 1.1 + 1] : uPlot.rangeNum(min, max, 0.15, true),
-      },
-    },
-    axes: [
-      { ...axis, font, size: 40, space: 70, grid: { show: false }, values: axisTimes },
-      { ...axis, font, size: 64, values: (_plot, values) => values.map(shortRupees) },
-    ],
-    series: [
-      {},
-      {
-        label: 'Balance',
-        stroke: line,
-        fill: colorOf(element, 'fill'),
-        width: 1.75,
-        points: { show: false },
-        paths: uPlot.paths.stepped!({ align: 1 }),
-      },
-    ],
-  };
+/** What the chart shows, in words. */
+function rangeText(points: readonly BalancePoint[], older: number, isFromZero: boolean): string {
+  const changes = points.length - (points[0]!.kind === 'opening' ? 1 : 0);
+  const parts = [
+    changes === 0
+      ? `No change since ${istMoment(points[0]!.atMs)}`
+      : `${plural(changes, 'change')} from ${istMoment(points[0]!.atMs)} to now${changes > 1 ? ', all of the same width' : ''}`,
+    ...(older > 0 ? [`${plural(older, 'older one', 'older ones')} not shown`] : []),
+    ...(isFromZero ? [] : ['the axis does not start at ₹0']),
+  ];
+  return parts.join(' · ');
 }
 
-/** The balance over world time, with a step at each ledger entry. */
-export function BalanceChart({ live }: { readonly live: LiveWorld }) {
+interface PlotProps {
+  readonly points: readonly BalancePoint[];
+  readonly axis: BalanceAxis;
+  /** The date now. */
+  readonly today: string;
+  readonly width: number;
+  readonly pointed: number | null;
+  readonly atRisk: ReadonlyMap<string, unknown>;
+}
+
+function Plot({ points, axis, today, width, pointed, atRisk }: PlotProps) {
+  const inner = width - LEFT;
+  const slot = inner / points.length;
+  const y = (balance: number): number => TOP + (HEIGHT * (axis.to - balance)) / (axis.to - axis.from);
+  const balances = points.map(({ balance }) => balance);
+  const path = useMemo(() => stepPath(balances, inner, y), [axis, inner]);
+  const times = useMemo(() => {
+    const atMs = points.map((point) => point.atMs);
+    const last = Math.min(points.length - 1, Math.floor((inner - NOW_WIDTH) / slot));
+    return timeTicks(atMs, Math.ceil(TIME_WIDTH / slot), last);
+  }, [points, slot]);
+  const bottom = TOP + HEIGHT;
+  const risky = points.flatMap(({ txnId, kind }, index) =>
+    kind === 'payout' && txnId !== null && atRisk.has(txnId) ? [index] : [],
+  );
+  const dots = points.length <= MOST_DOTS ? points.keys() : risky;
+  const riskAt = new Set(risky);
+  return (
+    <svg width={width} height={bottom + 36} aria-hidden="true">
+      {axis.ticks.map(({ value, label }) => (
+        <g key={label}>
+          <line class="grid" x1={LEFT} x2={width} y1={y(value)} y2={y(value)} />
+          <text class="balances" x={LEFT - 10} y={y(value) + 4}>
+            {label}
+          </text>
+        </g>
+      ))}
+      {times.map(({ index, time, day }) => (
+        <g key={index} transform={`translate(${LEFT + index * slot} ${bottom})`}>
+          <line
+            class={day !== null && index > 0 ? 'day' : 'tick'}
+            y1={day !== null && index > 0 ? -HEIGHT : 0}
+            y2={4}
+          />
+          <text class={index === 0 ? 'time first' : 'time'} y={18}>
+            {time}
+          </text>
+          {day !== null && (
+            <text class={index === 0 ? 'time first' : 'time'} y={32}>
+              {day}
+            </text>
+          )}
+        </g>
+      ))}
+      <text class="time last" x={width} y={bottom + 18}>
+        now
+      </text>
+      {today !== times.findLast(({ day }) => day !== null)?.day && (
+        <text class="time last" x={width} y={bottom + 32}>
+          {today}
+        </text>
+      )}
+      <g transform={`translate(${LEFT} 0)`}>
+        {axis.from === 0 && <path class="fill" d={`${path}V${bottom}H0Z`} />}
+        <path class="line" d={path} />
+        {[...dots].map((index) => (
+          <circle
+            key={index}
+            class={riskAt.has(index) ? 'dot risk' : 'dot'}
+            cx={index * slot}
+            cy={y(points[index]!.balance)}
+            r={riskAt.has(index) ? 4 : 2.5}
+          />
+        ))}
+        {pointed !== null && points[pointed] !== undefined && (
+          <g class="pointed" transform={`translate(${pointed * slot} 0)`}>
+            <rect y={TOP} width={Math.max(1, slot)} height={HEIGHT} />
+            <circle cy={y(points[pointed].balance)} r={4} />
+          </g>
+        )}
+      </g>
+    </svg>
+  );
+}
+
+interface Props {
+  readonly live: LiveWorld;
+  readonly onOpenPayout: (txnId: string) => void;
+}
+
+/**
+ * The balance after each change. The changes have the same width, whatever time passed between them, since a world's clock may stand
+ * still or leap by days. Mouse, touch and arrow keys point at a change; a click or Enter opens its payout.
+ */
+export function BalanceChart({ live, onOpenPayout }: Props) {
   const box = useRef<HTMLDivElement>(null);
-  const plot = useRef<uPlot | null>(null);
-  const readout = useRef<HTMLParagraphElement>(null);
-  const version = live.balancesVersion.value;
-  const chosen = theme.value;
-  const { points } = live.balances;
+  const [width, setWidth] = useState(0);
+  const [pointed, setPointed] = useState<number | null>(null);
+  useEffect(() => {
+    const resized = new ResizeObserver(() => setWidth(box.current!.clientWidth));
+    resized.observe(box.current!);
+    return () => resized.disconnect();
+  }, []);
 
-  const draw = (): void => {
-    const nowMs = worldNowMs(live);
-    const known = live.balances.points;
-    const last = known.at(-1);
-    const end = last === undefined || nowMs === null || nowMs <= last.atMs ? [] : [{ ...last, atMs: nowMs }];
-    const all = [...known, ...end];
-    plot.current?.setData([all.map(({ atMs }) => atMs / 1000), all.map(({ balance }) => balance)]);
+  const isLoaded = live.balancesVersion.value > 0;
+  const { points, before } = live.balances;
+  const atRisk = live.requestsVersion.value > 0 ? live.requests.atRisk : new Map<string, never>();
+  const last = points.length - 1;
+  const at = pointed === null ? null : Math.min(pointed, last);
+  const open = (): void => {
+    const txnId = at === null ? null : points[at]!.txnId;
+    if (txnId !== null) onOpenPayout(txnId);
+  };
+  const point = ({ offsetX }: PointerEvent): void => {
+    const index = Math.floor(((offsetX - LEFT) * points.length) / (width - LEFT));
+    setPointed(Math.max(0, Math.min(index, last)));
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key === 'Enter') return open();
+    if (event.key === 'Escape') return setPointed(null);
+    const from = at ?? last + 1;
+    const to = { ArrowLeft: from - 1, ArrowRight: from + 1, Home: 0, End: last }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    setPointed(Math.max(0, Math.min(to, last)));
   };
 
-  useEffect(() => {
-    const element = box.current!;
-    const make = (): void => {
-      plot.current?.destroy();
-      plot.current = new uPlot(
-        {
-          ...optionsFor(element),
-          hooks: {
-            setCursor: [
-              ({ cursor: { idx }, data }) => {
-                const [at, balance] = typeof idx === 'number' ? [data[0][idx], data[1]![idx]] : [];
-                readout.current!.textContent =
-                  at === undefined || balance == null ? '' : `${rupees(balance)} at ${istMoment(at * 1000)}`;
-              },
-            ],
-          },
-        },
-        [[], []],
-        element,
-      );
-      draw();
-    };
-    make();
-    const resized = new ResizeObserver(() =>
-      plot.current?.setSize({ width: element.clientWidth, height: HEIGHT }),
-    );
-    resized.observe(element);
-    const dark = matchMedia('(prefers-color-scheme: dark)');
-    dark.addEventListener('change', make);
-    const timer = setInterval(draw, REDRAW_MS);
-    return () => {
-      clearInterval(timer);
-      resized.disconnect();
-      dark.removeEventListener('change', make);
-      plot.current?.destroy();
-      plot.current = null;
-    };
-  }, [live, chosen]);
-  useEffect(draw, [version]);
-
-  const last = points.at(-1);
-  const lowest = points.reduce((least, { balance }) => Math.min(least, balance), Infinity);
-  const label =
-    last === undefined
-      ? 'No balance loaded yet'
-      : `The balance over world time: ${rupees(last.balance)} now, ${rupees(lowest)} at its lowest, ${points.length - 1} changes shown`;
+  const axis = useMemo(() => {
+    const balances = points.map(({ balance }) => balance);
+    return balanceAxis(Math.min(...balances), Math.max(...balances));
+  }, [points]);
+  const isDrawn = isLoaded && last >= 0 && width > LEFT;
+  const range = isDrawn ? rangeText(points, before, axis.from === 0) : '';
+  const text = at === null || !isDrawn ? range : changeText(points[at]!, points[at - 1]);
   return (
     <figure class="chart">
-      <div ref={box} role="img" aria-label={label}>
-        <span class="ink-line" />
-        <span class="ink-fill" />
-        <span class="ink-text" />
-        <span class="ink-grid" />
+      <div
+        ref={box}
+        class="plot"
+        role="slider"
+        tabIndex={0}
+        aria-label="Balance after each change"
+        aria-valuemin={0}
+        aria-valuemax={Math.max(0, last)}
+        aria-valuenow={at ?? Math.max(0, last)}
+        aria-valuetext={text}
+        onPointerMove={point}
+        onPointerDown={point}
+        onPointerLeave={() => setPointed(null)}
+        onBlur={() => setPointed(null)}
+        onClick={open}
+        onKeyDown={onKeyDown}
+      >
+        {isDrawn && (
+          <Plot
+            points={points}
+            axis={axis}
+            today={istShortDay(live.clock.value?.now ?? points[last]!.atMs)}
+            width={width}
+            pointed={at}
+            atRisk={atRisk}
+          />
+        )}
       </div>
-      <p class="readout" ref={readout} aria-hidden="true" />
+      <figcaption class="note" aria-hidden="true">
+        {text}
+      </figcaption>
     </figure>
   );
 }

@@ -1,13 +1,22 @@
 import type { EntryAnswer } from '../../contract/control-answers.ts';
 
-/** A balance at a moment of world time. */
-interface BalancePoint {
+/** A change of the balance. */
+export interface BalancePoint extends Pick<EntryAnswer, 'kind' | 'amount' | 'balance'> {
   readonly atMs: number;
-  readonly balance: number;
+  readonly txnId: string | null;
 }
 
-/** The balance over world time, as far back as the page has loaded it. */
+const pointOf = ({ at, kind, amount, balance, txn_id: txnId }: EntryAnswer): BalancePoint => ({
+  atMs: Date.parse(at),
+  kind,
+  amount,
+  balance,
+  txnId,
+});
+
+/** The changes of the balance, as far back as the page has loaded them. */
 export class BalanceLine {
+  /** Oldest first. */
   points: readonly BalancePoint[] = [];
   /** The position of the entry that follows the newest point. */
   next = 0;
@@ -15,6 +24,15 @@ export class BalanceLine {
 
   constructor(most: number) {
     this.#most = most;
+  }
+
+  /** How many older changes are not loaded. */
+  get before(): number {
+    return this.next - this.points.length;
+  }
+
+  get isFull(): boolean {
+    return this.points.length >= this.#most;
   }
 
   /** Starts again with the newest entries, newest first. @param before how many older entries there are */
@@ -27,8 +45,12 @@ export class BalanceLine {
   /** Adds the entries that follow, oldest first. */
   take(entries: readonly EntryAnswer[]): void {
     if (entries.length === 0) return;
-    const fresh = entries.map(({ at, balance }) => ({ atMs: Date.parse(at), balance }));
-    this.points = [...this.points, ...fresh].slice(-this.#most);
+    this.points = [...this.points, ...entries.map(pointOf)].slice(-this.#most);
     this.next += entries.length;
+  }
+
+  /** Adds the entries before the oldest point, newest first. */
+  takeOlder(entries: readonly EntryAnswer[]): void {
+    this.points = [...entries.toReversed().map(pointOf), ...this.points].slice(-this.#most);
   }
 }

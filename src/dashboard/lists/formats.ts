@@ -39,6 +39,9 @@ type Moment = string | number;
 export const istTime = (at: Moment): string => IST_TIME.format(new Date(at));
 export const istDay = (at: Moment): string => IST_DAY.format(new Date(at));
 export const istShortDay = (at: Moment): string => IST_SHORT_DAY.format(new Date(at));
+const IST_AHEAD_MS = 19_800_000;
+/** The day in IST as a number, much faster than a text: India has no summer time. */
+export const istDayNumber = (atMs: number): number => Math.floor((atMs + IST_AHEAD_MS) / 86_400_000);
 /** 20 Nov 2026, 22:36:05 IST */
 export const istMoment = (at: Moment): string => `${istDay(at)}, ${istTime(at)} IST`;
 /** 20 Nov 2026, 17:06:05 UTC */

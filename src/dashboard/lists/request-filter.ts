@@ -8,13 +8,23 @@ const statusOf = ({ answer }: JournalEntry): number => answer?.status ?? 0;
 export const wentWrong = (entry: JournalEntry): boolean =>
   entry.outcome !== 'answered' || statusOf(entry) >= FIRST_REFUSAL;
 
+/** Whether it made a payout, and its client saw a failure: money at risk. */
+export const isPaidUnseen = (entry: JournalEntry): boolean => entry.committed === true && wentWrong(entry);
+
+/** What the client of a request that went wrong saw, in words: `client saw 500`. */
+export function seenText({ outcome, answer, fault }: JournalEntry): string {
+  if (outcome === 'answered') return `client saw ${answer?.status ?? 'no status'}`;
+  if (outcome === 'fault' && fault !== 'hang') return `client saw ${fault ?? 'a broken connection'}`;
+  return outcome === 'pending' ? 'client still waits' : 'client saw no answer';
+}
+
 /** The choices of the filter “What went wrong”. */
 export const REQUEST_KINDS = {
   all: { name: 'All requests', isOne: () => true },
   wrong: { name: 'Everything that went wrong', isOne: wentWrong },
   paid: {
     name: 'Paid, but the client saw a failure',
-    isOne: (entry: JournalEntry) => entry.committed === true && wentWrong(entry),
+    isOne: isPaidUnseen,
   },
   hanging: { name: 'Still hanging', isOne: ({ outcome }: JournalEntry) => outcome === 'pending' },
   refused: {

@@ -1,10 +1,13 @@
 import type { JournalEntry } from '../../contract/control-answers.ts';
+import { isPaidUnseen } from './request-filter.ts';
 
 /** The newest requests of a world, newest first. A request that hangs is replaced when it ends. */
 export class RequestList {
   rows: readonly JournalEntry[] = [];
   /** How many older requests were dropped, here or in the sandbox. */
   evicted = 0;
+  /** The payouts that were made although their client saw a failure, by txn_id, with the request that made each. */
+  readonly atRisk = new Map<string, JournalEntry>();
   readonly #most: number;
 
   constructor(most: number) {
@@ -19,6 +22,7 @@ export class RequestList {
   begin(requests: readonly JournalEntry[], evicted: number): void {
     this.rows = [];
     this.evicted = evicted;
+    this.atRisk.clear();
     this.take(requests);
   }
 
@@ -26,10 +30,19 @@ export class RequestList {
     const byId = new Map(this.rows.map((row) => [row.id, row]));
     for (const request of requests) {
       const known = byId.get(request.id);
-      if (known === undefined || known.outcome === 'pending') byId.set(request.id, request);
+      if (known !== undefined && known.outcome !== 'pending') continue;
+      byId.set(request.id, request);
+      this.#judge(request);
     }
     const rows = [...byId.values()].toSorted((a, b) => b.id - a.id);
     this.evicted += Math.max(0, rows.length - this.#most);
     this.rows = rows.slice(0, this.#most);
+  }
+
+  #judge(request: JournalEntry): void {
+    const { txn_id: txnId, id } = request;
+    if (txnId === null) return;
+    if (isPaidUnseen(request)) this.atRisk.set(txnId, request);
+    else if (this.atRisk.get(txnId)?.id === id) this.atRisk.delete(txnId); // it hung, and was answered in the end
   }
 }

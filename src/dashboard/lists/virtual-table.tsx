@@ -5,6 +5,8 @@ interface Column<T> {
   readonly name: string;
   readonly className: string;
   readonly cell: (row: T) => ComponentChildren;
+  /** What the first column shows beside the name that opens the row. */
+  readonly beside?: (row: T) => ComponentChildren;
 }
 
 interface Props<T> {
@@ -14,14 +16,19 @@ interface Props<T> {
   readonly keyOf: (row: T) => string;
   /** The accessible name of a row. */
   readonly nameOf: (row: T) => string;
+  /** Whether a row is highlighted because money is at risk. */
+  readonly isAtRisk: (row: T) => boolean;
   readonly opened: string | null;
   readonly onOpen: (key: string) => void;
 }
 
 /** Below this width in px, a row has two lines. */
 const NARROW = 620;
-const ROW = 37;
-const NARROW_ROW = 57;
+const ROW = 38;
+const NARROW_ROW = 58;
+/** A finger needs more room than a mouse. */
+const TOUCH_ROW = 44;
+const isTouched = matchMedia('(pointer: coarse)');
 /** How many rows are rendered beyond the visible ones, so that scrolling shows no gaps. */
 const BEYOND = 8;
 
@@ -29,14 +36,14 @@ const focusActive = (element: HTMLElement): void =>
   element.querySelector<HTMLElement>('[data-active] button')?.focus({ preventScroll: true });
 
 /** A table of any length that renders only its visible rows. It is one tab stop; the arrow keys move between rows. */
-export function VirtualTable<T>({ label, rows, columns, keyOf, nameOf, opened, onOpen }: Props<T>) {
+export function VirtualTable<T>({ label, rows, columns, keyOf, nameOf, isAtRisk, opened, onOpen }: Props<T>) {
   const scroller = useRef<HTMLDivElement>(null);
   const [seen, setSeen] = useState({ top: 0, height: 400, width: 1000 });
   const [active, setActive] = useState<string | null>(null);
   const topRow = useRef<string | null>(null);
   const isFocusWanted = useRef(false);
   const isNarrow = seen.width < NARROW;
-  const height = isNarrow ? NARROW_ROW : ROW;
+  const height = isNarrow ? NARROW_ROW : isTouched.matches ? TOUCH_ROW : ROW;
 
   const look = (): void => {
     const { scrollTop, clientHeight, clientWidth } = scroller.current!;
@@ -134,7 +141,14 @@ export function VirtualTable<T>({ label, rows, columns, keyOf, nameOf, opened, o
           ))}
         </div>
       </div>
-      <div class="table-body" ref={scroller} role="rowgroup" onScroll={look} onKeyDown={onKeyDown}>
+      <div
+        class="table-body"
+        ref={scroller}
+        role="rowgroup"
+        style={{ height: `min(${rows.length * height}px, var(--longest-list))` }}
+        onScroll={look}
+        onKeyDown={onKeyDown}
+      >
         <div role="presentation" style={{ height: `${rows.length * height}px` }}>
           {shown.map((row, offset) => {
             const index = from + offset;
@@ -142,28 +156,31 @@ export function VirtualTable<T>({ label, rows, columns, keyOf, nameOf, opened, o
             return (
               <div
                 key={key}
-                class={key === opened ? 'row opened' : 'row'}
+                class={`row${key === opened ? ' opened' : ''}${isAtRisk(row) ? ' at-risk' : ''}`}
                 role="row"
                 aria-rowindex={index + 2}
                 data-active={index === stop ? '' : undefined}
                 style={{ transform: `translateY(${index * height}px)`, height: `${height}px` }}
               >
-                {columns.map(({ name, className, cell }, nth) => (
+                {columns.map(({ name, className, cell, beside }, nth) => (
                   <span key={name} role="cell" class={className}>
                     {nth === 0 ? (
-                      <button
-                        type="button"
-                        class="row-open"
-                        tabIndex={index === stop ? 0 : -1}
-                        aria-label={`Open ${nameOf(row)}`}
-                        aria-pressed={key === opened}
-                        onClick={() => {
-                          setActive(key);
-                          onOpen(key);
-                        }}
-                      >
-                        {cell(row)}
-                      </button>
+                      <>
+                        <button
+                          type="button"
+                          class="row-open"
+                          tabIndex={index === stop ? 0 : -1}
+                          aria-label={`Open ${nameOf(row)}`}
+                          aria-pressed={key === opened}
+                          onClick={() => {
+                            setActive(key);
+                            onOpen(key);
+                          }}
+                        >
+                          {cell(row)}
+                        </button>
+                        {beside?.(row)}
+                      </>
                     ) : (
                       cell(row)
                     )}

@@ -2,7 +2,6 @@ import { signal } from '@preact/signals';
 import type {
   AdvanceAnswer,
   ClockAnswer,
-  RuleAnswer,
   ScenarioAnswer,
   ScenariosAnswer,
   TransactionAnswer,
@@ -17,13 +16,14 @@ import { EventFeed, isUnreachable } from './event-feed.ts';
 import { messageOf } from '../lists/formats.ts';
 import { PayoutList, type Edges } from '../lists/payout-list.ts';
 import { RequestList } from '../lists/request-list.ts';
+import { afterUses } from './rule-uses.ts';
 import { Together } from './together.ts';
 import { inTime, WorldPages } from './world-pages.ts';
 
 const FIRST_PAYOUTS = 10_000;
 const MOST_PAYOUTS = 20_000;
 const MOST_REQUESTS = 1000;
-const MOST_POINTS = 5000;
+const MOST_POINTS = 10_000;
 const MOST_ASKED_AGAIN = 20;
 /** How often events are applied together, and how often the page requests what they do not contain. */
 const TAKE_EVERY_MS = 100;
@@ -163,25 +163,14 @@ export class LiveWorld {
       for (const id of this.payouts.takeChanges(changes, this.#edges)) this.#stale.add(id);
       this.payoutsVersion.value += 1;
     }
-    this.#takeRules(dataOf('rule'));
+    const uses = dataOf('rule');
+    if (uses.length > 0 && this.scenario.value !== null)
+      this.scenario.value = afterUses(this.scenario.value, uses);
     if (dataOf('scenario').length > 0) this.#isScenarioOld = true;
     const clock = dataOf('clock').at(-1);
     if (clock !== undefined) this.takeClock({ ...clock, next_due: this.clock.value?.next_due ?? null });
     this.news.takeEvents(events);
     this.#asking.order();
-  }
-
-  #takeRules(
-    used: readonly { readonly rule: string; readonly matched: number; readonly taken: number }[],
-  ): void {
-    const scenario = this.scenario.value;
-    if (used.length === 0 || scenario === null) return;
-    const byId = new Map(used.map((use) => [use.rule, use]));
-    const rules = scenario.rules.map((rule): RuleAnswer => {
-      const use = byId.get(rule.id);
-      return use === undefined ? rule : { ...rule, matched: use.matched, taken: use.taken };
-    });
-    this.scenario.value = { ...scenario, rules };
   }
 
   /** Requests what events do not contain. It never throws: the page shows what failed. */
@@ -238,7 +227,7 @@ export class LiveWorld {
     }
   }
 
-  /** Loads the rest of the first payouts in the background, page by page. */
+  /** Loads the rest of the first payouts and entries in the background, page by page. */
   async #readOn(): Promise<void> {
     try {
       while (this.payouts.before > 0 && this.payouts.rows.length < FIRST_PAYOUTS) {
@@ -248,8 +237,15 @@ export class LiveWorld {
         this.payouts.takeOlder(older, this.#edges);
         this.payoutsVersion.value += 1;
       }
+      while (this.balances.before > 0 && !this.balances.isFull) {
+        const { before } = this.balances;
+        const older = await this.#pages.entriesBefore(before);
+        if (before !== this.balances.before) return;
+        this.balances.takeOlder(older.entries);
+        this.balancesVersion.value += 1;
+      }
     } catch {
-      // the button “Load older” loads what is missing
+      // the button “Load older” loads the missing payouts, and the chart says how many entries are missing
     }
   }
 

@@ -66,6 +66,11 @@ export class WorldPages {
     return this.#control.get('/wallet/entries', { limit: PAGE });
   }
 
+  /** Older entries, newest first. @param position of the entry after the first of them */
+  entriesBefore(position: number): Promise<EntriesAnswer> {
+    return this.#control.get('/wallet/entries', { limit: PAGE, cursor: position - 1 });
+  }
+
   /** All entries from a position on, oldest first. */
   async entriesFrom(position: number): Promise<readonly EntryAnswer[]> {
     const found: EntryAnswer[] = [];

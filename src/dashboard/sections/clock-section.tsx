@@ -3,6 +3,7 @@ import type { AdvanceRequest } from '../../contract/control.ts';
 import type { AdvanceAnswer } from '../../contract/control-answers.ts';
 import { useAction } from '../live/action.ts';
 import { StateBadge } from '../detail/badges.tsx';
+import { Moment } from '../detail/moment.tsx';
 import { duration, istDay, istMoment, istTime, plural, utcMoment } from '../lists/formats.ts';
 import type { LiveWorld } from '../live/live-world.ts';
 import { useWorldNow } from '../live/world-time.ts';
@@ -27,7 +28,7 @@ interface ChangesProps {
 const Changes = ({ answer: { changes, now }, onOpen }: ChangesProps) => (
   <div class="changes">
     <h3>
-      {changes.length === 0 ? 'No change' : plural(changes.length, 'change')} up to {istTime(now)} IST
+      {changes.length === 0 ? 'No change' : plural(changes.length, 'change')} up to <Moment at={now} />
     </h3>
     <ul>
       {changes.slice(0, MOST_SHOWN).map((change, index) => (
@@ -88,11 +89,10 @@ export function ClockSection({ live, onOpenPayout }: Props) {
         <span class={isFrozen ? 'badge frozen' : 'badge running'}>{isFrozen ? 'frozen' : 'running'}</span>
       </header>
       <div class="now" role="timer" aria-label="World time">
-        <p class="time">
+        <p class="time" title={nowMs === null ? undefined : utcMoment(nowMs)}>
           {nowMs === null ? '…' : istTime(nowMs)} <small>IST</small>
         </p>
         <p class="note">{nowMs === null ? '' : istDay(nowMs)}</p>
-        <p class="note">{nowMs === null ? '' : utcMoment(nowMs)}</p>
       </div>
       <p class="note due">
         {nextDue === null || nowMs === null
@@ -100,7 +100,7 @@ export function ClockSection({ live, onOpenPayout }: Props) {
           : `Next step in ${duration(Math.max(0, Date.parse(nextDue) - nowMs))}, ${istMoment(nextDue)}`}
       </p>
       <div class="buttons">
-        <button type="button" class="button primary" disabled={isBusy} onClick={toggle}>
+        <button type="button" class="button" disabled={isBusy} onClick={toggle}>
           {isFrozen ? 'Resume' : 'Freeze'}
         </button>
         {MOVES.map(([name, move]) => (

@@ -1,75 +1,98 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { Finding, WorldReport } from '../../contract/conduct.ts';
-import { plural } from '../lists/formats.ts';
-import type { LiveWorld } from '../live/live-world.ts';
-import { Together } from '../live/together.ts';
+import { plural, rupees } from '../lists/formats.ts';
 
-/** How often the world is judged while requests come: that takes the server longer than most calls. */
-const JUDGE_EVERY_MS = 2000;
-const MOST_SHOWN = 20;
+/** This many errors and warnings are shown at first; a button shows everything. */
+const FIRST_SHOWN = 3;
 
+/** The severities, the gravest first, and how they look. */
 const BADGES = { error: 'state-failed', warning: 'state-pending', notice: '' } as const;
+const SEVERITIES = Object.keys(BADGES);
 
-interface ItemProps {
+interface Found {
   readonly id: string;
   readonly finding: Finding;
+}
+
+/** All findings of a report, the gravest first. */
+const foundIn = (report: WorldReport | null): readonly Found[] =>
+  (report?.checks ?? [])
+    .flatMap(({ id, findings }) => findings.map((finding) => ({ id, finding })))
+    .toSorted((a, b) => SEVERITIES.indexOf(a.finding.severity) - SEVERITIES.indexOf(b.finding.severity));
+
+const countsText = ({ counts }: WorldReport): string =>
+  SEVERITIES.flatMap((severity) => {
+    const count = counts[severity as keyof typeof BADGES];
+    return count === 0 ? [] : [plural(count, severity)];
+  }).join(', ') || 'no findings';
+
+interface ItemProps extends Found {
   readonly onOpenRequest: (id: number) => void;
 }
 
-const Item = ({ id, finding: { severity, message, instead, requests }, onOpenRequest }: ItemProps) => (
-  <li>
-    <span class={`badge ${BADGES[severity]}`}>{severity}</span> <strong>{id}</strong> {message}
-    <p class="note">
-      {requests.map((request) => (
-        <button key={request} type="button" class="link" onClick={() => onOpenRequest(request)}>
-          #{request}
-        </button>
-      ))}{' '}
-      Instead: {instead}
-    </p>
-  </li>
-);
+const Item = ({ id, finding, onOpenRequest }: ItemProps) => {
+  const { severity, message, instead, requests, amount } = finding;
+  return (
+    <li class={`finding of-${severity}`}>
+      <p>
+        <span class={`badge ${BADGES[severity]}`}>{severity}</span> <strong>{id}</strong>
+        {amount !== null && <span class="amount number">{rupees(amount)}</span>}
+      </p>
+      <p>{message}</p>
+      <p class="note">Instead: {instead}</p>
+      <p class="requests">
+        {requests.map((request) => (
+          <button
+            key={request}
+            type="button"
+            class="button small"
+            aria-label={`Request #${request}`}
+            onClick={() => onOpenRequest(request)}
+          >
+            #{request}
+          </button>
+        ))}
+      </p>
+    </li>
+  );
+};
 
 interface Props {
-  readonly live: LiveWorld;
+  readonly report: WorldReport | null;
   readonly onOpenRequest: (id: number) => void;
 }
 
 /** What the referee finds in the requests of this world, as they come. */
-export function ConductSection({ live, onOpenRequest }: Props) {
-  const [report, setReport] = useState<WorldReport | null>(null);
-  const [judging] = useState(
-    () =>
-      new Together(async () => {
-        // a page that is cut off says so elsewhere, and judges again with the next request
-        setReport(await live.world.referee().catch(() => null));
-      }, JUDGE_EVERY_MS),
-  );
-  const version = live.requestsVersion.value;
-  useEffect(() => judging.order(), [version]);
-  useEffect(() => () => judging.close(), []);
-
-  const found =
-    report?.checks.flatMap(({ id, findings }) => findings.map((finding) => ({ id, finding }))) ?? [];
-  const counts = report?.counts;
+export function ConductSection({ report, onOpenRequest }: Props) {
+  const [isAll, setAll] = useState(false);
+  const found = foundIn(report);
+  const grave = found.filter(({ finding: { severity } }) => severity !== 'notice');
+  const shown = isAll ? found : grave.slice(0, FIRST_SHOWN);
   return (
     <section id="conduct" class="card" aria-labelledby="conduct-title">
       <header class="card-head">
         <h2 id="conduct-title">Conduct</h2>
         <p class="note" role="status">
-          {counts === undefined
-            ? ''
-            : found.length === 0
-              ? 'no findings'
-              : `${plural(counts.error, 'error')}, ${plural(counts.warning, 'warning')}, ${plural(counts.notice, 'notice')}`}
+          {report === null ? '' : countsText(report)}
         </p>
+        {(isAll || found.length > shown.length) && (
+          <button type="button" class="button small" aria-expanded={isAll} onClick={() => setAll(!isAll)}>
+            {isAll ? 'Show fewer' : `Show ${plural(found.length, 'finding')}`}
+          </button>
+        )}
       </header>
-      {found.length === 0 ? (
-        <p class="teach">What your client does wrong with the money appears here, with what to do instead.</p>
-      ) : (
+      {found.length === 0 && (
+        <p class="note">What your client does wrong with the money appears here, with what to do instead.</p>
+      )}
+      {shown.length > 0 && (
         <ul class="findings" aria-label="Findings">
-          {found.slice(0, MOST_SHOWN).map(({ id, finding }, index) => (
-            <Item key={index} id={id} finding={finding} onOpenRequest={onOpenRequest} />
+          {shown.map(({ id, finding }) => (
+            <Item
+              key={`${id} ${finding.requests.join()}`}
+              id={id}
+              finding={finding}
+              onOpenRequest={onOpenRequest}
+            />
           ))}
         </ul>
       )}

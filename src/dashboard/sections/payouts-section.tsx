@@ -1,34 +1,40 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import type { TransactionAnswer } from '../../contract/control-answers.ts';
+import type { JournalEntry, TransactionAnswer } from '../../contract/control-answers.ts';
 import type { State, TransferMode } from '../../contract/service.ts';
 import { useAction } from '../live/action.ts';
-import { StateBadge } from '../detail/badges.tsx';
+import { RiskBadge, StateBadge } from '../detail/badges.tsx';
 import { CopyButton } from '../detail/copy-button.tsx';
 import { DetailPane } from '../detail/detail-pane.tsx';
-import { counted, istShortDay, istTime, rupees, utcMoment } from '../lists/formats.ts';
+import { Moment } from '../detail/moment.tsx';
+import { counted, rupees } from '../lists/formats.ts';
 import type { LiveWorld } from '../live/live-world.ts';
 import { useFilter } from '../live/navigation.ts';
 import { PayoutDetail } from '../detail/payout-detail.tsx';
-import { NO_FILTER, wantedPayouts } from '../lists/payout-filter.ts';
+import { isNoAmount, NO_FILTER, wantedPayouts, type PayoutFilter } from '../lists/payout-filter.ts';
 import { curlOfPayout, MODES, SAMPLE_PAYOUT } from './sample-payout.ts';
 import { VirtualTable } from '../lists/virtual-table.tsx';
 
 const STATES = ['PENDING', 'SUCCESS', 'FAILED', 'REVERSED'] as const satisfies readonly State[];
 
-const COLUMNS = [
-  { name: 'Reference', className: 'main', cell: (row: TransactionAnswer) => row.client_ref_id },
+const columnsFor = (atRisk: ReadonlyMap<string, JournalEntry>) => [
+  {
+    name: 'Reference',
+    className: 'main',
+    cell: (row: TransactionAnswer) => row.client_ref_id,
+    beside: ({ txn_id: id }: TransactionAnswer) => {
+      const entry = atRisk.get(id);
+      return entry === undefined ? null : <RiskBadge entry={entry} />;
+    },
+  },
   { name: 'Beneficiary', className: 'second', cell: (row: TransactionAnswer) => row.beneficiary_name },
   { name: 'Mode', className: 'mode', cell: (row: TransactionAnswer) => row.transfer_mode },
   { name: 'Amount', className: 'amount number', cell: (row: TransactionAnswer) => rupees(row.amount) },
   { name: 'State', className: 'state', cell: (row: TransactionAnswer) => <StateBadge state={row.status} /> },
+  { name: 'UTR', className: 'utr number', cell: (row: TransactionAnswer) => row.utr ?? '–' },
   {
     name: 'Created, IST',
     className: 'when number',
-    cell: (row: TransactionAnswer) => (
-      <time dateTime={row.created_at} title={utcMoment(row.created_at)}>
-        {istShortDay(row.created_at)} {istTime(row.created_at)}
-      </time>
-    ),
+    cell: (row: TransactionAnswer) => <Moment at={row.created_at} as="short" />,
   },
 ];
 
@@ -74,7 +80,10 @@ export function PayoutsSection({ live, opened, onOpen, onOpenRequest }: Props) {
   const older = useAction();
   const version = live.payoutsVersion.value;
   const { rows, before } = live.payouts;
-  const shown = useMemo(() => wantedPayouts(rows, filter), [rows, filter, version]);
+  const { atRisk } = live.requests;
+  const risks = live.requestsVersion.value;
+  const shown = useMemo(() => wantedPayouts(rows, filter, atRisk), [rows, filter, version, risks]);
+  const columns = useMemo(() => columnsFor(atRisk), [atRisk]);
   const payout = useOpened(live, opened);
   const change = (part: Partial<typeof NO_FILTER>): void => setFilter({ ...filter, ...part });
   const isEmpty = live.isLoaded.value && rows.length === 0;
@@ -111,9 +120,10 @@ export function PayoutsSection({ live, opened, onOpen, onOpenRequest }: Props) {
         <select
           aria-label="State"
           value={filter.state}
-          onChange={(event) => change({ state: event.currentTarget.value as State | '' })}
+          onChange={(event) => change({ state: event.currentTarget.value as PayoutFilter['state'] })}
         >
           <option value="">Any state</option>
+          <option value="at-risk">At risk: paid, but the client saw a failure</option>
           {STATES.map((state) => (
             <option key={state}>{state}</option>
           ))}
@@ -132,6 +142,7 @@ export function PayoutsSection({ live, opened, onOpen, onOpenRequest }: Props) {
           class="bound"
           inputMode="decimal"
           aria-label="Amount from, rupees"
+          aria-invalid={isNoAmount(filter.atLeast)}
           placeholder="₹ from"
           value={filter.atLeast}
           onInput={(event) => change({ atLeast: event.currentTarget.value })}
@@ -140,6 +151,7 @@ export function PayoutsSection({ live, opened, onOpen, onOpenRequest }: Props) {
           class="bound"
           inputMode="decimal"
           aria-label="Amount to, rupees"
+          aria-invalid={isNoAmount(filter.atMost)}
           placeholder="₹ to"
           value={filter.atMost}
           onInput={(event) => change({ atMost: event.currentTarget.value })}
@@ -150,17 +162,23 @@ export function PayoutsSection({ live, opened, onOpen, onOpenRequest }: Props) {
       ) : (
         <div class={payout === undefined ? 'split' : 'split open'}>
           {shown.length === 0 && live.isLoaded.value ? (
-            <p class="teach">
-              Nothing matches.{' '}
-              <button type="button" class="link" onClick={() => setFilter(NO_FILTER)}>
+            <div class="nothing">
+              <p>
+                <strong>Nothing matches.</strong>{' '}
+                {filter.state === 'at-risk'
+                  ? 'No payout was made while its client saw a failure.'
+                  : 'No transaction fits this search and these filters.'}
+              </p>
+              <button type="button" class="button" onClick={() => setFilter(NO_FILTER)}>
                 Show all
               </button>
-            </p>
+            </div>
           ) : (
             <VirtualTable
               label="Transactions, newest first"
               rows={shown}
-              columns={COLUMNS}
+              columns={columns}
+              isAtRisk={(row) => atRisk.has(row.txn_id)}
               keyOf={(row) => row.txn_id}
               nameOf={(row) => row.client_ref_id}
               opened={opened}

@@ -1,13 +1,14 @@
 import { HeldList } from './held-list.tsx';
 import { useMemo } from 'preact/hooks';
 import type { JournalEntry } from '../../contract/control-answers.ts';
-import { AnswerBadge } from '../detail/badges.tsx';
+import { AnswerBadge, PaidBadge } from '../detail/badges.tsx';
 import { DetailPane } from '../detail/detail-pane.tsx';
-import { counted, istTime, plural, utcMoment } from '../lists/formats.ts';
+import { Moment } from '../detail/moment.tsx';
+import { counted, plural } from '../lists/formats.ts';
 import type { LiveWorld } from '../live/live-world.ts';
 import { useFilter } from '../live/navigation.ts';
 import { RequestDetail } from '../detail/request-detail.tsx';
-import { REQUEST_KINDS, wantedRequests, type RequestKind } from '../lists/request-filter.ts';
+import { isPaidUnseen, REQUEST_KINDS, wantedRequests, type RequestKind } from '../lists/request-filter.ts';
 import { VirtualTable } from '../lists/virtual-table.tsx';
 
 const moneyWord = ({ committed, replayed }: JournalEntry): string => {
@@ -32,16 +33,16 @@ const COLUMNS = [
     cell: ({ rule, limit, warnings }: JournalEntry) =>
       rule ?? limit ?? (warnings.length > 0 ? plural(warnings.length, 'warning') : ''),
   },
-  { name: 'Money', className: 'money', cell: moneyWord },
+  {
+    name: 'Money',
+    className: 'money',
+    cell: (entry: JournalEntry) => (isPaidUnseen(entry) ? <PaidBadge /> : moneyWord(entry)),
+  },
   { name: 'Answer', className: 'state', cell: (entry: JournalEntry) => <AnswerBadge entry={entry} /> },
   {
     name: 'Time, IST',
     className: 'when number',
-    cell: ({ at }: JournalEntry) => (
-      <time dateTime={at} title={utcMoment(at)}>
-        {istTime(at)}
-      </time>
-    ),
+    cell: ({ at }: JournalEntry) => <Moment at={at} as="short" />,
   },
 ];
 
@@ -105,17 +106,30 @@ export function RequestsSection({ live, opened, onOpen, onOpenPayout }: Props) {
         </select>
       </div>
       {shown.length === 0 ? (
-        <p class="teach">
-          {rows.length > 0
-            ? 'No request matches.'
-            : 'No requests yet. The requests of your client with this key appear here, with the answer, the rule that decided it, and whether money moved.'}
-        </p>
+        <div class="nothing">
+          {rows.length > 0 ? (
+            <>
+              <p>
+                <strong>No request matches.</strong> None of those that are loaded fits this search.
+              </p>
+              <button type="button" class="button" onClick={() => setFilter({ kind: 'all', text: '' })}>
+                Show all
+              </button>
+            </>
+          ) : (
+            <p>
+              <strong>No requests yet.</strong> The requests of your client with this key appear here, with
+              the answer, the rule that decided it, and whether money moved.
+            </p>
+          )}
+        </div>
       ) : (
         <div class={entry === undefined ? 'split' : 'split open'}>
           <VirtualTable
             label="Requests, newest first"
             rows={shown}
             columns={COLUMNS}
+            isAtRisk={isPaidUnseen}
             keyOf={({ id }) => String(id)}
             nameOf={({ id, route, client_ref_id: ref }) =>
               `request ${id}, ${route ?? 'another route'} ${ref ?? ''}`

@@ -26,6 +26,18 @@ const parsed = (text: string): unknown => {
   }
 };
 
+/** The message of each field that the sandbox refused, unless the dialect of the world has no list of them. */
+function fieldErrors(body: unknown): Readonly<Record<string, string>> {
+  const { errors } = Object(body) as { errors?: unknown };
+  const listed = Array.isArray(errors) ? (errors as readonly unknown[]) : [];
+  return Object.fromEntries(
+    listed.flatMap((error): [string, string][] => {
+      const { field, message } = Object(error) as { field?: unknown; message?: unknown };
+      return typeof field === 'string' && typeof message === 'string' ? [[field, message]] : [];
+    }),
+  );
+}
+
 /** Sends a payout like any other client. */
 async function pay(url: string, apiKey: string, body: string, signal: AbortSignal): Promise<Outcome> {
   const startMs = performance.now();
@@ -68,6 +80,9 @@ const MagicMenu = ({ magic }: { readonly magic: readonly MagicBeneficiary[] }) =
   </>
 );
 
+/** The fields that are folded away, unless one of them was refused. */
+const FOLDED = ['client_ref_id', 'beneficiary_ifsc', 'remarks'];
+
 /** A reference that this browser has not used before. */
 const freshReference = (): string => `try-${Date.now().toString(36)}`;
 
@@ -77,7 +92,7 @@ export function TrySection({ live }: { readonly live: LiveWorld }) {
   const [form, setForm] = useState({
     ...SAMPLE_PAYOUT,
     client_ref_id: freshReference(),
-    amount: '1500.50',
+    amount: '1,500.50',
     remarks: '',
   });
   const [isNewEachTime, setNewEachTime] = useState(true);
@@ -98,6 +113,8 @@ export function TrySection({ live }: { readonly live: LiveWorld }) {
   const curl = curlOfPayout(url, apiKey, JSON.parse(body) as object);
   const change = (part: Partial<typeof form>): void => setForm({ ...form, ...part });
   const isMagic = magic.some(({ account }) => account === form.beneficiary_account);
+
+  const invalid = fieldErrors(outcome?.body);
 
   const submit = async (): Promise<void> => {
     const leaving = new AbortController();
@@ -128,8 +145,10 @@ export function TrySection({ live }: { readonly live: LiveWorld }) {
         spellcheck={false}
         inputMode={name === 'amount' ? 'decimal' : 'text'}
         value={form[name]}
+        aria-invalid={invalid[name] !== undefined}
         onInput={(event) => change({ [name]: event.currentTarget.value })}
       />
+      {invalid[name] !== undefined && <span class="field-error">{invalid[name]}</span>}
     </label>
   );
 
@@ -173,7 +192,7 @@ export function TrySection({ live }: { readonly live: LiveWorld }) {
         </label>
         {text('beneficiary_account', 'Account or UPI ID')}
         {text('beneficiary_name', 'Beneficiary')}
-        <details class="whole">
+        <details class="whole" open={FOLDED.some((name) => invalid[name] !== undefined)}>
           <summary>Reference, IFSC, remarks</summary>
           <div class="try">
             {text('client_ref_id', 'Reference')}

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { useAction } from '../live/action.ts';
 import { BalanceChart } from '../lists/balance-chart.tsx';
 import { counted, rupees } from '../lists/formats.ts';
+import { isNoAmount } from '../lists/payout-filter.ts';
 import type { LiveWorld } from '../live/live-world.ts';
 
 interface FigureProps {
@@ -22,10 +23,11 @@ const Figure = ({ name, amount, note }: FigureProps) => (
 
 /** Credits or debits the wallet. */
 function MoneyForm({ live }: { readonly live: LiveWorld }) {
-  const [amount, setAmount] = useState('10000');
+  const [amount, setAmount] = useState('10,000');
   const { isBusy, refusal, run } = useAction();
   const move = (what: 'fund' | 'withdraw') => () =>
     run(async () => {
+      if (isNoAmount(amount)) throw new Error(`“${amount}” is not an amount`);
       const { balance } = await live.world[what](Number(amount.replaceAll(',', '')));
       live.news.say(`The balance is ${rupees(balance)}`);
     });
@@ -37,6 +39,7 @@ function MoneyForm({ live }: { readonly live: LiveWorld }) {
         inputMode="decimal"
         autoComplete="off"
         value={amount}
+        aria-invalid={refusal !== null}
         onInput={(event) => setAmount(event.currentTarget.value)}
       />
       <button type="button" class="button" disabled={isBusy} onClick={move('fund')}>
@@ -54,8 +57,13 @@ function MoneyForm({ live }: { readonly live: LiveWorld }) {
   );
 }
 
+interface Props {
+  readonly live: LiveWorld;
+  readonly onOpenPayout: (txnId: string) => void;
+}
+
 /** The money of the world: the balance, and what is in flight, paid out and returned. */
-export function WalletSection({ live }: { readonly live: LiveWorld }) {
+export function WalletSection({ live, onOpenPayout }: Props) {
   const wallet = live.wallet.value;
   const counts = live.summary.value?.transactions;
   const invariants = live.summary.value?.invariants;
@@ -85,7 +93,7 @@ export function WalletSection({ live }: { readonly live: LiveWorld }) {
           Broken invariants, which is a bug of the sandbox: {invariants.join('; ')}
         </p>
       )}
-      <BalanceChart live={live} />
+      <BalanceChart live={live} onOpenPayout={onOpenPayout} />
     </section>
   );
 }
