@@ -39,6 +39,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'memory',
+          sequence: { groupOrder: 1 }, // a group for each project: a worker is ended when its next file is of another project
           include: ['test/**/*.test.ts'],
           exclude: ['test/trials/**', STORE_TESTS, ...(isLong ? [] : [LONG_STORY])],
           globalSetup: ['test/support/build.ts'],
@@ -48,6 +49,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'json', // commands, results and states of worlds pass through JSON
+          sequence: { groupOrder: 2 },
           include: isLong ? [...QUICK_STORIES, ...OTHER_STORIES] : QUICK_STORIES,
           setupFiles: ['test/support/json-passage.ts'],
           testTimeout: isLong ? 300_000 : 60_000,
@@ -57,6 +59,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'valkey', // worlds are in a store that the tests start
+          sequence: { groupOrder: 3 },
           include: [STORE_TESTS, ...(isLong ? STORED_STORIES : [])],
           exclude: [...NOT_STORED, ...(isLong ? [] : [FAILOVER])],
           setupFiles: ['test/support/store-passage.ts'],
