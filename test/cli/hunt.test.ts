@@ -43,7 +43,7 @@ test('hunt finds the failure that makes a command pay twice, and writes a scenar
   const [scenario, expected] = [join(found, 'paid-twice.yaml'), join(found, 'expected.json')];
   expect(stdout).toContain(`payout-sandbox referee --scenario ${scenario} --expect ${expected}`);
   expect(readFileSync(scenario, 'utf8')).toMatch(/^description: \|\n {2}paid-twice: 000123456789/);
-  const again = await runProgram([
+  const again = await runInProcess([
     'referee',
     '--scenario',
     scenario,
@@ -57,7 +57,7 @@ test('hunt finds the failure that makes a command pay twice, and writes a scenar
 
 test('hunt ends with 0 when it finds nothing', async () => {
   const few = ['--goal', 'conduct', '--runs', '4', '--workers', '2'];
-  const nothing = await runProgram(['hunt', ...few, ...TARGET, ...COMMAND]);
+  const nothing = await runInProcess(['hunt', ...few, ...TARGET, ...COMMAND]);
   expect(nothing).toMatchObject({ code: 0, stdout: expect.stringMatching(/^found nothing: 4 runs/) });
 });
 
@@ -101,7 +101,7 @@ test.each([
   [['--env', 'X', '--', 'true'], '--env must be NAME=VALUE, such as PAYOUT_URL={url}, not X'],
   [['--', 'sh', '-c', 'echo no key; exit 3'], 'but it failed: exit code 3, and it wrote: no key'],
 ])('hunt ends with 2 when its command cannot be run: %j', async (args, message) => {
-  const { code, stderr } = await runProgram(['hunt', ...args]);
+  const { code, stderr } = await runInProcess(['hunt', ...args]);
   expect({ code, stderr: stderr.trimEnd().split('\n') }).toEqual({
     code: 2,
     stderr: [expect.stringContaining(message)],

@@ -134,7 +134,7 @@ test.each([
     'fails before any dialect or scenario is tried: exit code 3, and it wrote: no key',
   ],
 ])('matrix ends with 2 when its command fails anyway: %j', async (command, message) => {
-  const { code, stdout, stderr } = await runProgram(['matrix', '--', ...command]);
+  const { code, stdout, stderr } = await runInProcess(['matrix', '--', ...command]);
   expect({ code, stdout, stderr: stderr.trimEnd().split('\n') }).toEqual({
     code: 2,
     stdout: '',

@@ -45,7 +45,7 @@ test('referee runs a command against a sandbox of its own, and fails for a clien
 });
 
 test('referee ends with 0 for a client of good conduct', async () => {
-  const ended = await runProgram(['referee', '--intent', 'beneficiary_account', ...TARGET, ...COMMAND]);
+  const ended = await runInProcess(['referee', '--intent', 'beneficiary_account', ...TARGET, ...COMMAND]);
   expect(ended).toMatchObject({
     code: 0,
     stderr: '',
@@ -54,7 +54,7 @@ test('referee ends with 0 for a client of good conduct', async () => {
 });
 
 test('referee ends as the command did when that failed', async () => {
-  const ended = await runProgram(['referee', ...LOST, ...TARGET, '--env', 'EXIT=7', ...COMMAND]);
+  const ended = await runInProcess(['referee', ...LOST, ...TARGET, '--env', 'EXIT=7', ...COMMAND]);
   expect(ended).toMatchObject({
     code: 7,
     stdout: expect.stringContaining('paid-twice'),
@@ -63,7 +63,7 @@ test('referee ends as the command did when that failed', async () => {
 });
 
 test('which findings make referee fail is chosen', async () => {
-  const with_ = (...flags: string[]) => runProgram(['referee', ...LOST, ...flags, ...TARGET, ...COMMAND]);
+  const with_ = (...flags: string[]) => runInProcess(['referee', ...LOST, ...flags, ...TARGET, ...COMMAND]);
   expect((await with_('--fail-on', 'never')).code).toBe(0);
   const off = await with_('--off', 'paid-twice=another job does that');
   expect(off).toMatchObject({
@@ -73,7 +73,7 @@ test('which findings make referee fail is chosen', async () => {
 });
 
 test('referee fails when a required check had no occasion', async () => {
-  const { code, stderr } = await runProgram([
+  const { code, stderr } = await runInProcess([
     'referee',
     '--require',
     'amount-not-paise,poll-storm',
@@ -95,7 +95,7 @@ test('referee writes reports in every format', async () => {
     `${format}=${at(format)}`,
   ]);
   writeFileSync(at('markdown'), '# Tests\n');
-  const { stdout } = await runProgram(
+  const { stdout } = await runInProcess(
     ['referee', ...LOST, ...reports, '--report', 'github', ...TARGET, ...COMMAND],
     { GITHUB_STEP_SUMMARY: at('markdown') },
   );
@@ -115,16 +115,16 @@ test('referee judges the clients of a sandbox that runs', async () => {
     SANDBOX_SCENARIO: 'server-error-after-commit',
   });
   const where = ['--url', url, '--intent', 'beneficiary_account'];
-  const all = await runProgram(['referee', ...where, '--admin-token', ADMIN, ...TARGET, ...COMMAND]);
+  const all = await runInProcess(['referee', ...where, '--admin-token', ADMIN, ...TARGET, ...COMMAND]);
   expect(all).toMatchObject({ code: 1, stderr: '' });
-  const own = await runProgram(['referee', ...where, '--key', 'sk_test_shop', ...TARGET, ...COMMAND]);
+  const own = await runInProcess(['referee', ...where, '--key', 'sk_test_shop', ...TARGET, ...COMMAND]);
   expect(own).toMatchObject({ code: 1, stdout: expect.stringContaining('paid-twice') });
-  const nobody = await runProgram(['referee', '--url', url, '--key', 'sk_test_nobody']);
+  const nobody = await runInProcess(['referee', '--url', url, '--key', 'sk_test_nobody']);
   expect(nobody).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('no request came to the sandbox'),
   });
-  const looking = await runProgram(['referee', ...where, '--key', 'sk_test_shop']);
+  const looking = await runInProcess(['referee', ...where, '--key', 'sk_test_shop']);
   expect(looking).toMatchObject({ code: 1, stdout: expect.stringContaining('paid-twice') });
 });
 
@@ -139,12 +139,12 @@ test('examine judges a saved journal, and errors are warnings', async () => {
   const file = join(folder(), 'journal.json');
   writeFileSync(file, JSON.stringify({ requests: journalOf([{ http: 500 }, { reference: 'order-1-b' }]) }));
   const intent = ['--intent', 'beneficiary_account'];
-  const { code, stdout } = await runProgram(['examine', ...intent, file]);
+  const { code, stdout } = await runInProcess(['examine', ...intent, file]);
   expect([code, stdout.split('\n')[1]]).toEqual([
     0,
     '  warning  paid-twice   order-1-b could pay again what order-1 may have paid: ₹100.00',
   ]);
-  expect((await runProgram(['examine', ...intent, '--fail-on', 'warning', file])).code).toBe(1);
+  expect((await runInProcess(['examine', ...intent, '--fail-on', 'warning', file])).code).toBe(1);
 });
 
 test('the expected payouts and the settings of the project are read from files, and flags add to them', async () => {
@@ -258,7 +258,7 @@ test.each([
   ],
   [['examine', 'package.json'], 'package.json cannot be examined: it is neither a journal'],
 ])('%j ends with 2 and says what is wrong', async (args, message) => {
-  const { code, stderr } = await runProgram(args);
+  const { code, stderr } = await runInProcess(args);
   expect([code, stderr.trimEnd().split('\n').length]).toEqual([2, 1]);
   expect(stderr).toContain(message);
 });

@@ -71,8 +71,8 @@ export const runProgram = (
 ): Promise<Ended> => new Program(process.execPath, [MAIN, ...args], environment, folder).ended;
 
 /**
- * The same in this process, which takes a tenth of the time of a start. For one command at a time, and only where no sandbox
- * is served. That a process ends with this exit code, some tests show with `runProgram`.
+ * The same in this process, which takes a tenth of the time of a start. For one command at a time, and not for `serve`, which
+ * ends with a signal. That a process ends with this exit code, some tests show with `runProgram`.
  */
 export async function runInProcess(args: readonly string[], environment: Environment = {}): Promise<Ended> {
   const outputs = ['stdout', 'stderr'] as const;
