@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CHECK_IDS } from '../../src/contract/conduct.ts';
 import { startSandbox, type Sandbox, type World } from '../../src/index.ts';
-import { isLong } from '../support/size.ts';
+import { isLong, sized } from '../support/size.ts';
 import { START } from '../support/ways-in.ts';
 import { CORRECT } from './clients/correct.ts';
 import { FAULTY } from './clients/faulty.ts';
@@ -54,20 +54,24 @@ const pairs = SCENARIOS.map((scenario, row) => {
 });
 
 describe.concurrent.each(pairs)('in the scenario $scenario', ({ scenario, clients }) => {
-  test('no client of good conduct has an error or a warning', { timeout: 120_000 }, async () => {
-    const complaints = await Promise.all(
-      clients.map(async ({ name, run }) => {
-        const world = sandbox.world();
-        await world.use(scenario);
-        await PayoutApi.run(world, run);
-        const { checks } = await world.referee({ intent: { client_ref_id: '^(order-\\d+)' } });
-        return checks
-          .flatMap(({ id, findings }) => findings.map((found) => ({ name, id, ...found })))
-          .filter(({ severity }) => severity !== 'notice');
-      }),
-    );
-    expect(complaints.flat()).toEqual([]);
-  });
+  test(
+    'no client of good conduct has an error or a warning',
+    { timeout: sized(120_000, 300_000) },
+    async () => {
+      const complaints = await Promise.all(
+        clients.map(async ({ name, run }) => {
+          const world = sandbox.world();
+          await world.use(scenario);
+          await PayoutApi.run(world, run);
+          const { checks } = await world.referee({ intent: { client_ref_id: '^(order-\\d+)' } });
+          return checks
+            .flatMap(({ id, findings }) => findings.map((found) => ({ name, id, ...found })))
+            .filter(({ severity }) => severity !== 'notice');
+        }),
+      );
+      expect(complaints.flat()).toEqual([]);
+    },
+  );
 });
 
 test('the client of the documentation has no error and no warning in any scenario', async () => {
