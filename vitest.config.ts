@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 /** The stories that speak to a world, and are quick: `npm test` tells them twice. */
@@ -34,7 +35,7 @@ export default defineConfig({
     testTimeout: isLong ? 300_000 : 30_000, // a slow machine is no failure
     hookTimeout: 30_000,
     sequence: { shuffle: true },
-    maxWorkers: '100%', // the default leaves one core idle, which is half of a machine with two
+    maxWorkers: Math.max(4, availableParallelism()), // tests wait a third of their time, for programs, timers and the browser
     isolate: false, // files share the modules of their worker: loading them anew for each took 40 s of processor time
     server: { deps: { external: [/\/dist\//] } }, // what the build wrote is run as it is
     projects: [

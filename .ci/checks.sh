@@ -6,20 +6,28 @@ failed=0
 report=$(mktemp)
 trap 'rm -f "$report"' EXIT
 
+verdicts=()
+
+verdict() { # verdict TEXT START: one line now, and again at the end
+  verdicts+=("$1 ($((SECONDS - $2)) s)")
+  echo "--- ${verdicts[-1]}"
+}
+
 check() { # check NAME COMMAND...: counts as one
   local name=$1 start=$SECONDS
   shift
   echo "--- $name"
   if "$@"; then
     passed=$((passed + 1))
-    echo "--- $name: passed ($((SECONDS - start)) s)"
+    verdict "$name: passed" "$start"
   else
     failed=$((failed + 1))
-    echo "--- $name: FAILED ($((SECONDS - start)) s)"
+    verdict "$name: FAILED" "$start"
   fi
 }
 
 finish() {
+  printf '%s\n' '--- all checks' "${verdicts[@]}" "$SECONDS s in all"
   echo "$passed passed, $failed failed"
   [ "$failed" -eq 0 ]
   exit
@@ -41,7 +49,7 @@ suite() {
   read -r ok bad <<<"$counts"
   passed=$((passed + ok))
   failed=$((failed + bad))
-  echo "--- tests: $ok passed, $bad failed ($((SECONDS - start)) s)"
+  verdict "tests: $ok passed, $bad failed" "$start"
 }
 
 # What the tests use beside Node: curl for the README's commands, util-linux's script for a terminal, Python for its recipe,

@@ -137,7 +137,7 @@ test('a port in use stops the program with exit code 2 and one line that suggest
   onTestFinished(() => void other.close());
   await once(other, 'listening');
   const { port } = other.address() as AddressInfo;
-  expect(await runProgram([], { PORT: String(port) })).toEqual({
+  expect(await runInProcess([], { PORT: String(port) })).toEqual({
     code: 2,
     signal: null,
     stdout: '',
@@ -217,7 +217,10 @@ test('health speaks TLS to an address that begins with https', async () => {
 
 test('health reports a started sandbox as ready', async () => {
   const { url } = await startProgram();
-  expect(await runProgram(['health', '--url', url])).toMatchObject({ code: 0, stdout: `${url} is ready\n` });
+  expect(await runInProcess(['health', '--url', url])).toMatchObject({
+    code: 0,
+    stdout: `${url} is ready\n`,
+  });
 });
 
 test('health --wait waits for a sandbox to start, at most for the given time', async () => {

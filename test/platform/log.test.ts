@@ -353,7 +353,7 @@ test('a generated admin token is logged once, at the start, and a set one never'
 });
 
 test('a control call that changes something is logged, and one that only reads is not', async () => {
-  const { program, url } = await startProgram();
+  const { stop, url } = await startLogged();
   const calls = [
     ['PUT', '/_sandbox/scenario', { use: 'happy-fast' }],
     ['GET', '/_sandbox/scenario'],
@@ -365,8 +365,7 @@ test('a control call that changes something is logged, and one that only reads i
     const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' };
     await fetch(url + path, { method, headers, ...(body && { body: JSON.stringify(body) }) });
   }
-  const { stdout } = await program.stop();
-  expect(linesOf(stdout, 'request').map(({ method, path, status }) => [method, path, status])).toEqual([
+  expect(linesOf(await stop(), 'request').map(({ method, path, status }) => [method, path, status])).toEqual([
     ['PUT', '/_sandbox/scenario', 200],
     ['POST', '/_sandbox/clock/freeze', 200],
     ['DELETE', '/_sandbox/requests', 200],

@@ -15,7 +15,7 @@ import {
   logLines,
   MAIN,
   Program,
-  runProgram,
+  runInProcess,
   startProgram,
 } from '../support/program.ts';
 import { answersOn, rawRequest, rawSocket } from '../support/raw-socket.ts';
@@ -461,7 +461,7 @@ test.each<[string, string, (file: string) => void]>([
 ])('a state file %s stops the program with exit code 2 and one line', async (_what, name, prepare) => {
   const file = join(stateFolder(), name);
   prepare(file);
-  const { code, stdout, stderr } = await runProgram(['--state', file]);
+  const { code, stdout, stderr } = await runInProcess(['--state', file]);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr).toMatch(
     /^payout-sandbox: the state file \S+sandbox\.state cannot be (read|written) \(\w+\).*\n$/,
