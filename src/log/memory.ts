@@ -1,7 +1,14 @@
 import type { WorldState } from '../world/state.ts';
 import { MemoryWorld, type WorldParts } from './memory-world.ts';
 import { Totals, type TotalLimits } from './totals.ts';
-import type { Draft, DropReason, WorldLog, WorldRow } from './world-log.ts';
+import {
+  readUnlessDropped,
+  worldRow,
+  type Draft,
+  type DropReason,
+  type WorldLog,
+  type WorldRow,
+} from './world-log.ts';
 
 interface MemoryLogOptions extends WorldParts, TotalLimits {
   /** One more drops the world that was idle longest. */
@@ -55,11 +62,23 @@ export class MemoryLog implements WorldLog {
     return this.#worlds.get(worldId)?.latest;
   }
 
-  list(): readonly WorldRow[] {
-    return [...this.#worlds.values()].map((world) => {
-      const { openedAtMs, usedAtMs } = world;
-      return { world, openedAtMs, usedAtMs };
-    });
+  ids(): readonly string[] {
+    return [...this.#worlds.keys()];
+  }
+
+  async rows(worldIds: readonly string[]): Promise<readonly WorldRow[]> {
+    const rows = worldIds.map((worldId) =>
+      this.visit(worldId, (world) => {
+        const { openedAtMs, usedAtMs } = world;
+        return readUnlessDropped(world, (state) => worldRow(state, openedAtMs, usedAtMs));
+      }),
+    );
+    return (await Promise.all(rows)).filter((row) => row !== null);
+  }
+
+  async visit<T>(worldId: string, look: (world: MemoryWorld) => Promise<T>): Promise<T | null> {
+    const world = this.#worlds.get(worldId);
+    return world === undefined ? null : look(world);
   }
 
   drop(worldId: string): boolean {

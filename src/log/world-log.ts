@@ -29,20 +29,41 @@ export interface WorldLog {
   use(worldId: string, begins?: boolean): WorldHandle | Promise<WorldHandle>;
   /** The state of a world as this server knows it, which others may have changed; undefined where it knows none. Not a use. */
   known(worldId: string): Readonly<WorldState> | undefined;
-  /** All worlds, the one that was idle longest first. */
-  list(): readonly WorldRow[] | Promise<readonly WorldRow[]>;
+  /** The ids of all worlds, the one that was idle longest first. */
+  ids(): readonly string[] | Promise<readonly string[]>;
+  /** What a list shows of some worlds, without those that are gone. Not a use. */
+  rows(worldIds: readonly string[]): Promise<readonly WorldRow[]>;
+  /** Looks at a world that it does not open. Not a use. @returns null where there is none */
+  visit<T>(worldId: string, look: (world: WorldHandle) => Promise<T>): Promise<T | null>;
   /** Ends a world. @returns whether there was one */
   drop(worldId: string): boolean | Promise<boolean>;
   /** Counts a state that is being read beside its world. */
   draft(): Draft;
 }
 
+/** What a list shows of a world. */
 export interface WorldRow {
-  readonly world: WorldHandle;
+  readonly id: string;
   /** Wall time of its first and its latest use, ms since the epoch. */
   readonly openedAtMs: number;
   readonly usedAtMs: number;
+  readonly balancePaise: number;
+  readonly transactions: number;
+  readonly scenario: string;
 }
+
+export const worldRow = (
+  { id, wallet, payouts, index }: Readonly<WorldState>,
+  openedAtMs: number,
+  usedAtMs: number,
+): WorldRow => ({
+  id,
+  openedAtMs,
+  usedAtMs,
+  balancePaise: wallet.balancePaise,
+  transactions: payouts.length,
+  scenario: index.base.name,
+});
 
 /** Room for a state that is being read. */
 export interface Draft {

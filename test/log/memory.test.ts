@@ -21,12 +21,14 @@ describe('worlds', () => {
     const [a, b] = [world('a'), world('b')];
     await wallClock.pass(10);
     world('a');
-    const rows = log
-      .list()
-      .map(({ world, openedAtMs, usedAtMs }) => [world, openedAtMs - start, usedAtMs - start]);
+    const rows = (await log.rows(log.ids())).map(({ id, openedAtMs, usedAtMs }) => [
+      id,
+      openedAtMs - start,
+      usedAtMs - start,
+    ]);
     expect(rows).toEqual([
-      [b, 0, 0],
-      [a, 0, 10],
+      [b.id, 0, 0],
+      [a.id, 0, 10],
     ]);
   });
 

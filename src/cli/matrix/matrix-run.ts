@@ -20,11 +20,11 @@ const ALL_PAYOUTS = { expect: [] };
 
 async function evidenceOfAll(worlds: WorldLog, wallNowMs: number): Promise<readonly Evidence[]> {
   const all: Evidence[] = [];
-  for (const { world } of await worlds.list()) {
-    const journal = await world.journal.read();
-    const evidence = await readUnlessDropped(world, (state) =>
-      evidenceOf(state, journal, ALL_PAYOUTS, wallNowMs),
-    );
+  for (const worldId of await worlds.ids()) {
+    const evidence = await worlds.visit(worldId, async (world) => {
+      const journal = await world.journal.read();
+      return readUnlessDropped(world, (state) => evidenceOf(state, journal, ALL_PAYOUTS, wallNowMs));
+    });
     if (evidence !== null) all.push(evidence);
   }
   return all;

@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { DroppedAnswer, HealthAnswer, LiveAnswer, WorldsAnswer } from '../../contract/control-answers.ts';
 import { Refusal } from '../../contract/errors.ts';
-import { readUnlessDropped, type WorldRow } from '../../log/world-log.ts';
+import type { WorldLog, WorldRow } from '../../log/world-log.ts';
 import { toInr } from '../../payout/money.ts';
 import { iso } from '../../world/events.ts';
 import { JSON_TYPE } from '../limits/json-body.ts';
@@ -109,35 +109,28 @@ export const serverRoutes: ControlRoutes = async (app, options) => {
   );
 };
 
-/** A world in a list of them; null for one that was dropped meanwhile. */
-const rowOf = ({ world, openedAtMs, usedAtMs }: WorldRow) =>
-  readUnlessDropped(world, ({ id, wallet, payouts, index }) => ({
-    id,
-    made_at: iso(openedAtMs),
-    used_at: iso(usedAtMs),
-    balance: toInr(wallet.balancePaise),
-    transactions: payouts.length,
-    scenario: index.base.name,
-  }));
+const rowAnswer = ({ id, openedAtMs, usedAtMs, balancePaise, transactions, scenario }: WorldRow) => ({
+  id,
+  made_at: iso(openedAtMs),
+  used_at: iso(usedAtMs),
+  balance: toInr(balancePaise),
+  transactions,
+  scenario,
+});
 
 /** How many worlds are looked at before others have their turn. */
 const ROWS_AT_ONCE = 100;
 /** What a list that waits for its reader keeps in memory for each of its worlds. */
 const BYTES_EACH = 100;
 
-async function rowsOf(worlds: readonly WorldRow[]) {
-  const rows = await Promise.all(worlds.map(rowOf));
-  return rows.filter((row) => row !== null);
-}
-
 /** A long list of worlds as JSON, made as it is read. */
-async function* worldsText(worlds: readonly WorldRow[]): AsyncGenerator<string> {
+async function* worldsText(log: WorldLog, worldIds: readonly string[]): AsyncGenerator<string> {
   yield '{"worlds":[';
   let separator = '';
-  for (let from = 0; from < worlds.length; from += ROWS_AT_ONCE) {
-    const rows = await rowsOf(worlds.slice(from, from + ROWS_AT_ONCE));
+  for (let from = 0; from < worldIds.length; from += ROWS_AT_ONCE) {
+    const rows = await log.rows(worldIds.slice(from, from + ROWS_AT_ONCE));
     if (rows.length === 0) continue;
-    yield separator + JSON.stringify(rows).slice(1, -1);
+    yield separator + JSON.stringify(rows.map(rowAnswer)).slice(1, -1);
     separator = ',';
   }
   yield ']}';
@@ -155,10 +148,10 @@ export const adminRoutes: ControlRoutes = async (app, options) => {
     '/worlds',
     operation('Server', 'listWorlds', 'All worlds', WorldsAnswer, { access: 'admin' }),
     async (_request, reply) => {
-      const worlds = await log.list();
-      if (worlds.length <= ROWS_AT_ONCE) return { worlds: await rowsOf(worlds) };
-      const bytes = worlds.length * BYTES_EACH;
-      return sendInPieces(reply.type(JSON_TYPE), worldsText(worlds), bytes, options) as never;
+      const worldIds = await log.ids();
+      if (worldIds.length <= ROWS_AT_ONCE) return { worlds: (await log.rows(worldIds)).map(rowAnswer) };
+      const bytes = worldIds.length * BYTES_EACH;
+      return sendInPieces(reply.type(JSON_TYPE), worldsText(log, worldIds), bytes, options) as never;
     },
   );
 
@@ -173,9 +166,10 @@ export const adminRoutes: ControlRoutes = async (app, options) => {
     }),
     async ({ params: { id } }) => {
       const drop = async (): Promise<boolean> => log.drop(id);
-      const judged = referee.keeps(id) ? (await log.list()).find(({ world }) => world.id === id) : undefined;
-      const wasThere = await (judged ? keepingVerdict(judged.world, options, true, drop) : drop());
-      if (!wasThere) throw new Refusal('WORLD_NOT_FOUND', { message: `There is no world ${id}` });
+      const wasThere = referee.keeps(id)
+        ? await log.visit(id, (world) => keepingVerdict(world, options, true, drop))
+        : await drop();
+      if (wasThere !== true) throw new Refusal('WORLD_NOT_FOUND', { message: `There is no world ${id}` });
       referee.forget(id);
       return { dropped: id };
     },

@@ -84,13 +84,15 @@ export const allWorldsRefereeRoutes: ControlRoutes = async (app, options) => {
   const { referee, log, wallClock } = options;
   const reportOnAll = async (): Promise<ConductReports> => {
     const living = new Map<string, WorldReport>();
-    for (const { world } of await log.list()) {
-      const journal = await world.journal.read();
-      const settings = referee.settingsOf(world.id);
-      const report = await readUnlessDropped(world, (state) =>
-        referee.shortReport(world.id, evidenceOf(state, journal, settings, wallClock.nowMs())),
-      );
-      if (report !== null) living.set(world.id, report);
+    for (const worldId of await log.ids()) {
+      const settings = referee.settingsOf(worldId);
+      const report = await log.visit(worldId, async (world) => {
+        const journal = await world.journal.read();
+        return readUnlessDropped(world, (state) =>
+          referee.shortReport(worldId, evidenceOf(state, journal, settings, wallClock.nowMs())),
+        );
+      });
+      if (report !== null) living.set(worldId, report);
       await wallClock.yieldToEventLoop(); // a world takes milliseconds, and others wait
     }
     return referee.reports(living);

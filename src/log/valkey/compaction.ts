@@ -3,7 +3,7 @@ import type { WorldState } from '../../world/state.ts';
 import type { WorldObserver } from '../world-log.ts';
 import { FORMAT, type WorldKeys } from './scripts/scripts.ts';
 import type { StoreConnection } from './store-connection.ts';
-import { writeState } from './stored-snapshot.ts';
+import { writeState } from './stored/stored-snapshot.ts';
 import type { WorldCopy } from './world-copy.ts';
 
 interface Parts {

@@ -107,6 +107,11 @@ export class LogFollower {
     return this.#copy?.openedAtMs ?? 0;
   }
 
+  /** The name of the latest command that this server has applied. */
+  get latestCommand(): string {
+    return this.#copy?.place.name ?? '';
+  }
+
   get isNew(): boolean {
     return this.#copy?.isNew === true;
   }

@@ -1,15 +1,25 @@
 import type { ScenarioSource } from '../../contract/snapshot-lines.ts';
 import type { ScenarioCompiler } from '../../scenario/scenario.ts';
 import type { Command } from '../../world/commands.ts';
-import { full, noRoomForDocument, type WorldState } from '../../world/state.ts';
-import { heldBy, NOTHING, Totals, type Held, type TotalLimits } from '../totals.ts';
+import { nextDueMsOf } from '../../world/ledger.ts';
+import { full, noRoomForDocument, wallTimeMs, type WorldState } from '../../world/state.ts';
+import { heldBy, Totals, type TotalLimits } from '../totals.ts';
 import type { WallClock } from '../wall-clock.ts';
-import type { Draft, DropReason, WorldLog, WorldObserver, WorldRow } from '../world-log.ts';
+import {
+  readUnlessDropped,
+  worldRow,
+  type Draft,
+  type DropReason,
+  type WorldLog,
+  type WorldObserver,
+  type WorldRow,
+} from '../world-log.ts';
+import { LocalWorlds, type LocalWorld } from './local-worlds.ts';
 import type { Room } from './log-entry.ts';
 import { KEY_PREFIX, keysOf } from './scripts/scripts.ts';
 import { StoreConnection, type StoreObserver } from './store-connection.ts';
 import { ValkeyWorld, type WorldParts } from './valkey-world.ts';
-import { WorldDirectory } from './world-directory.ts';
+import { WorldDirectory, type DirectoryEntry } from './world-directory.ts';
 
 export interface ValkeyLogOptions extends TotalLimits {
   /** `redis://`, `rediss://` or `redis+cluster://`. */
@@ -29,17 +39,6 @@ export interface ValkeyLogOptions extends TotalLimits {
   readonly journalBytes: number;
 }
 
-interface Resident {
-  readonly world: ValkeyWorld;
-  usedAtMs: number;
-  held: Held;
-}
-
-const MAX_RESIDENTS = 10_000;
-/** Only a world that was not used for so long is forgotten: a request may be on its way to it. */
-const FORGOTTEN_AFTER_MS = 60_000;
-const LISTED_AT_ONCE = 16;
-
 /** The worlds of a store that many servers share. What this server knows of them is a bounded cache. */
 export class ValkeyLog implements WorldLog {
   readonly maxWorlds: number;
@@ -48,9 +47,8 @@ export class ValkeyLog implements WorldLog {
   readonly #directory: WorldDirectory;
   readonly #totals: Totals;
   readonly #parts: WorldParts;
-  /** By id, in order of last use, the one that was idle longest first. */
-  readonly #residents = new Map<string, Resident>();
-  readonly #opening = new Map<string, Promise<Resident | null>>();
+  readonly #local: LocalWorlds;
+  readonly #opening = new Map<string, Promise<LocalWorld | null>>();
   /** The scenarios that this server had before, by their text. */
   readonly #formerSources = new Set<string>();
   #activeSource: ScenarioSource;
@@ -62,10 +60,16 @@ export class ValkeyLog implements WorldLog {
     this.#options = options;
     this.maxWorlds = options.maxWorlds;
     this.#totals = new Totals(options);
+    this.#local = new LocalWorlds(this.#totals, wallClock);
     this.#activeSource = options.activeSource();
     this.#store = new StoreConnection({ ...options, observer: options.storeObserver });
-    const isKnown = (worldId: string): boolean => this.#residents.has(worldId);
-    this.#directory = new WorldDirectory({ store: this.#store, wallClock, idleMs, isKnown });
+    this.#directory = new WorldDirectory({
+      store: this.#store,
+      wallClock,
+      idleMs,
+      isKnown: (worldId) => this.#local.has(worldId),
+      entryOf: (worldId) => this.#entryOf(worldId),
+    });
     this.#parts = {
       store: this.#store,
       compiler,
@@ -75,7 +79,10 @@ export class ValkeyLog implements WorldLog {
       journalLimits: () => this.#journalLimits,
       nextNumber: () => (this.#numbers += 1),
       roomFor: (world, command) => this.#roomFor(world, command),
-      changed: (world) => this.#countKnown(world.id),
+      changed: (world) => {
+        this.#local.count(world);
+        this.#directory.touch(world.id);
+      },
       successorOf: (state) => this.#successorOf(state),
     };
   }
@@ -110,7 +117,7 @@ export class ValkeyLog implements WorldLog {
   }
 
   get size(): number {
-    return Math.max(this.#residents.size, this.#directory.elsewhere.worlds);
+    return Math.max(this.#local.size, this.#directory.elsewhere.worlds);
   }
 
   get recordsHeld(): number {
@@ -125,38 +132,49 @@ export class ValkeyLog implements WorldLog {
     if (this.#isClosed) throw new Error('the sandbox is closed');
     this.#totals.uses += 1;
     for (;;) {
-      const resident = (await this.#resident(worldId, this.#options.activeSource()))!;
-      const { world } = resident;
-      resident.usedAtMs = this.#options.wallClock.nowMs();
-      this.#directory.touch(worldId, { ...resident.held, usedAtMs: resident.usedAtMs });
-      this.#residents.delete(worldId);
-      this.#residents.set(worldId, resident);
+      const local = (await this.#localWorld(worldId, this.#options.activeSource()))!;
+      const { world } = local;
+      this.#local.use(local);
+      this.#directory.touch(worldId);
       try {
         await world.catchUp(begins);
         return world;
       } catch (error) {
         if (!world.isClosed || this.#isClosed) throw error;
-        this.#forget(worldId, resident); // it is gone from the store: a new one takes its place
+        this.#local.forget(local); // it is gone from the store: a new one takes its place
       }
     }
   }
 
   known(worldId: string): Readonly<WorldState> | undefined {
-    return this.#residents.get(worldId)?.world.latest;
+    return this.#local.get(worldId)?.world.latest;
   }
 
-  async list(): Promise<readonly WorldRow[]> {
+  ids(): Promise<readonly string[]> {
+    return this.#directory.ids();
+  }
+
+  async rows(worldIds: readonly string[]): Promise<readonly WorldRow[]> {
     const rows: WorldRow[] = [];
-    const worlds = await this.#directory.list();
-    for (let from = 0; from < worlds.length; from += LISTED_AT_ONCE) {
-      const opened = worlds.slice(from, from + LISTED_AT_ONCE).map(async ([worldId, usedAtMs]) => {
-        const resident = await this.#resident(worldId, null);
-        if (resident === null) await this.#directory.remove(worldId);
-        else rows.push({ world: resident.world, openedAtMs: resident.world.openedAtMs, usedAtMs });
-      });
-      await Promise.all(opened);
+    for (const [nth, known] of (await this.#directory.rows(worldIds)).entries()) {
+      const worldId = worldIds[nth]!;
+      const row = known === undefined ? await this.visit(worldId, (world) => this.#newRow(world)) : known;
+      if (row === null) await this.#directory.remove(worldId);
+      else rows.push(row);
     }
-    return rows.toSorted((a, b) => a.usedAtMs - b.usedAtMs);
+    return rows;
+  }
+
+  async visit<T>(worldId: string, look: (world: ValkeyWorld) => Promise<T>): Promise<T | null> {
+    const local = await this.#localWorld(worldId, null);
+    if (local === null) return null;
+    local.visitors += 1;
+    try {
+      return await look(local.world);
+    } finally {
+      local.visitors -= 1;
+      if (local.isVisitOnly && local.visitors === 0) this.#local.forget(local);
+    }
   }
 
   async drop(worldId: string): Promise<boolean> {
@@ -168,16 +186,16 @@ export class ValkeyLog implements WorldLog {
   }
 
   release(): void {
-    for (const { world } of this.#residents.values()) world.release();
+    for (const { world } of this.#local.values()) world.release();
   }
 
   /** Ends all worlds on this server, once what was sent is in the store. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#directory.close();
-    await Promise.allSettled([...this.#residents.values()].map(({ world }) => world.flush()));
-    for (const { world } of this.#residents.values()) world.close('stop');
-    this.#residents.clear();
+    await Promise.allSettled(this.#local.values().map(({ world }) => world.flush()));
+    for (const { world } of this.#local.values()) world.close('stop');
+    this.#local.clear();
     this.#store.close();
   }
 
@@ -188,13 +206,13 @@ export class ValkeyLog implements WorldLog {
   }
 
   /** The world on this server. @param source what a new one stands on; null to make none */
-  #resident(worldId: string, source: ScenarioSource | null): Promise<Resident | null> | Resident {
-    const known = this.#residents.get(worldId);
+  #localWorld(worldId: string, source: ScenarioSource | null): Promise<LocalWorld | null> | LocalWorld {
+    const known = this.#local.get(worldId);
     if (known !== undefined) return known;
     const opening = this.#opening.get(worldId);
     if (opening !== undefined && source === null) return opening;
     const opened = (opening ?? Promise.resolve(null))
-      .then((resident) => resident ?? this.#open(worldId, source))
+      .then((local) => local ?? this.#open(worldId, source))
       .finally(() => {
         if (this.#opening.get(worldId) === opened) this.#opening.delete(worldId);
       });
@@ -202,20 +220,21 @@ export class ValkeyLog implements WorldLog {
     return opened;
   }
 
-  async #open(worldId: string, source: ScenarioSource | null): Promise<Resident | null> {
+  async #open(worldId: string, source: ScenarioSource | null): Promise<LocalWorld | null> {
     const { wallClock, maxWorlds } = this.#options;
     const world = new ValkeyWorld(worldId, this.#parts);
     if (!(await world.open(source))) return null;
-    const resident: Resident = { world, usedAtMs: wallClock.nowMs(), held: NOTHING };
-    this.#residents.set(worldId, resident);
-    this.#count(resident);
+    const nowMs = wallClock.nowMs();
+    const isVisitOnly = source === null;
+    const usedAtMs = isVisitOnly ? await this.#directory.usedAtMs(worldId) : nowMs;
+    const local = this.#local.add(world, usedAtMs ?? nowMs, isVisitOnly);
     if (world.isNew) {
-      const worlds = await this.#directory.add(worldId, resident.usedAtMs);
+      const worlds = await this.#directory.add(worldId, nowMs);
       const idlest = worlds > maxWorlds ? await this.#directory.idlest() : undefined;
       if (idlest !== undefined && idlest !== worldId) await this.#drop(idlest, 'cap');
     }
-    this.#makeRoom();
-    return resident;
+    if (!isVisitOnly) this.#local.makeRoom();
+    return local;
   }
 
   async #drop(worldId: string, reason: DropReason): Promise<boolean> {
@@ -225,48 +244,28 @@ export class ValkeyLog implements WorldLog {
         ...(['drop', head, log, journal, order, events, snapshot, dropped, reason, news] as const),
       ),
     );
-    const resident = this.#residents.get(worldId);
-    if (resident !== undefined) this.#forget(worldId, resident, reason);
+    const local = this.#local.get(worldId);
+    if (local !== undefined) this.#local.forget(local, reason);
     await this.#directory.remove(worldId);
     if (existed === 1) this.#options.observer.dropped(worldId, reason);
     return existed === 1;
   }
 
-  /** @param reason why it has ended; undefined when only this server forgets it */
-  #forget(worldId: string, resident: Resident, reason?: DropReason): void {
-    if (this.#residents.get(worldId) === resident) this.#residents.delete(worldId);
-    this.#hold(resident, NOTHING);
-    if (reason === undefined) resident.world.forget();
-    else resident.world.close(reason);
+  /** Writes down how a world stands now. */
+  async #newRow(world: ValkeyWorld): Promise<WorldRow | null> {
+    if ((await readUnlessDropped(world, () => true)) === null) return null;
+    await this.#store.reliably(() => this.#directory.write());
+    return this.#entryOf(world.id)?.row ?? null;
   }
 
-  /** Forgets the worlds that were idle longest, past what this server may know. */
-  #makeRoom(): void {
-    const { wallClock, maxRecords } = this.#options;
-    const latestUseMs = wallClock.nowMs() - FORGOTTEN_AFTER_MS;
-    for (const [worldId, resident] of this.#residents) {
-      const isTooMuch = this.#residents.size > MAX_RESIDENTS || this.#totals.records > maxRecords;
-      if (!isTooMuch || resident.usedAtMs > latestUseMs) return;
-      if (resident.world.isIdle) this.#forget(worldId, resident);
-    }
-  }
-
-  #hold(resident: Resident, held: Held): void {
-    this.#totals.replace(resident.held, held);
-    resident.held = held;
-  }
-
-  #countKnown(worldId: string): void {
-    const resident = this.#residents.get(worldId);
-    if (resident !== undefined) this.#count(resident);
-  }
-
-  /** Counts what a world holds, as far as this server knows it. */
-  #count(resident: Resident): void {
-    const { latest, id } = resident.world;
-    const held = heldBy(latest);
-    this.#hold(resident, held);
-    this.#directory.touch(id, { ...held, usedAtMs: resident.usedAtMs });
+  #entryOf(worldId: string): DirectoryEntry | undefined {
+    const local = this.#local.get(worldId);
+    if (local === undefined || local.world.isClosed) return undefined;
+    const { world, usedAtMs, held } = local;
+    const { latest, latestCommand, openedAtMs } = world;
+    const dueMs = nextDueMsOf(latest);
+    const dueAtMs = dueMs === null ? null : wallTimeMs(latest.clock, dueMs);
+    return { row: worldRow(latest, openedAtMs, usedAtMs), held, latestCommand, dueAtMs };
   }
 
   #roomFor(world: ValkeyWorld, command: Command): Room {

@@ -19,9 +19,9 @@ import { keptMs } from './compaction.ts';
 import { commandText, stampOf, type Room, type StoredCommand } from './log-entry.ts';
 import { LogFollower, type FollowerParts } from './log-follower.ts';
 import { keysOf } from './scripts/scripts.ts';
-import { StoredEvents } from './stored-events.ts';
-import { StoredJournal } from './stored-journal.ts';
-import { writeState } from './stored-snapshot.ts';
+import { StoredEvents } from './stored/stored-events.ts';
+import { StoredJournal } from './stored/stored-journal.ts';
+import { writeState } from './stored/stored-snapshot.ts';
 
 /** What all worlds of a log share. */
 export interface WorldParts extends FollowerParts {
@@ -101,6 +101,11 @@ export class ValkeyWorld implements WorldHandle {
 
   get openedAtMs(): number {
     return this.#log.openedAtMs;
+  }
+
+  /** The name of the latest command that this server has applied. */
+  get latestCommand(): string {
+    return this.#log.latestCommand;
   }
 
   get isNew(): boolean {

@@ -16,7 +16,7 @@ import {
 } from './log-entry.ts';
 import { FORMAT, type WorldKeys } from './scripts/scripts.ts';
 import { storeUnavailable, type StoreConnection } from './store-connection.ts';
-import { readState, type Place } from './stored-snapshot.ts';
+import { readState, type Place } from './stored/stored-snapshot.ts';
 
 export interface CopyParts {
   readonly store: StoreConnection;

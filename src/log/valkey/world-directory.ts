@@ -1,32 +1,49 @@
 import type { WallClock } from '../wall-clock.ts';
+import type { WorldRow } from '../world-log.ts';
 import { NOTHING, type Held } from '../totals.ts';
-import { KEY_PREFIX } from './scripts/scripts.ts';
+import { KEY_PREFIX, keysOf } from './scripts/scripts.ts';
 import type { StoreConnection } from './store-connection.ts';
 
-export interface Touched extends Held {
-  /** When it was used last, in ms of wall time. */
-  readonly usedAtMs: number;
+/** What a server that uses a world writes down of it. */
+export interface DirectoryEntry {
+  readonly held: Held;
+  readonly row: WorldRow;
+  /** The name of the latest command in it. */
+  readonly latestCommand: string;
+  /** The wall time at which the next step is due; null when none is. */
+  readonly dueAtMs: number | null;
 }
+
+/** The part of it that the list of worlds reads. */
+type StoredRow = Pick<DirectoryEntry, 'row' | 'latestCommand' | 'dueAtMs'>;
+
+const heldText = ({ records, attempts, documentBytes }: Held): string =>
+  `${records} ${attempts} ${documentBytes}`;
+const rowText = ({ row, latestCommand, dueAtMs }: StoredRow): string =>
+  JSON.stringify({ row, latestCommand, dueAtMs });
 
 interface Options {
   readonly store: StoreConnection;
   readonly wallClock: WallClock;
   readonly idleMs: number;
-  /** What this server knows better: its own worlds are counted by itself. */
+  /** What this server counts by itself, since it knows it better. */
   readonly isKnown: (worldId: string) => boolean;
+  /** What to write down of a world; undefined where this server does not know it any more. */
+  readonly entryOf: (worldId: string) => DirectoryEntry | undefined;
 }
 
 const EVERY_MS = 1000;
 const USED = `${KEY_PREFIX}worlds`;
 const HELD = `${KEY_PREFIX}held`;
+const ROWS = `${KEY_PREFIX}rows`;
 
 /**
- * The worlds of all servers: when each was used last, and how much it holds. It is written and read once a second, so the caps
- * over all worlds are approximate.
+ * The worlds of all servers: when each was used last, how much it holds, and what a list shows of it. It is written and read
+ * once a second, so the caps over all worlds are approximate.
  */
 export class WorldDirectory {
   readonly #options: Options;
-  readonly #changed = new Map<string, Touched>();
+  readonly #changed = new Set<string>();
   /** What the worlds hold that this server does not know, and how many worlds there are in all. */
   elsewhere: Held & { readonly worlds: number } = { ...NOTHING, worlds: 0 };
   #cancel: () => void = () => undefined;
@@ -40,16 +57,36 @@ export class WorldDirectory {
     await this.exchange();
   }
 
-  touch(worldId: string, touched: Touched): void {
-    this.#changed.set(worldId, touched);
+  /** A world was used, or has changed. */
+  touch(worldId: string): void {
+    this.#changed.add(worldId);
   }
 
-  /** All worlds with the wall time of their latest use, the one that was idle longest first. */
-  async list(): Promise<readonly (readonly [worldId: string, usedAtMs: number])[]> {
+  /** The ids of all worlds, the one that was idle longest first. */
+  async ids(): Promise<readonly string[]> {
     const { store } = this.#options;
-    await this.#write();
-    const list = await store.reliably(() => store.client.zrange(USED, 0, -1, 'WITHSCORES'));
-    return Array.from({ length: list.length / 2 }, (_, nth) => [list[2 * nth]!, Number(list[2 * nth + 1])]);
+    await store.reliably(() => this.write());
+    return store.reliably(() => store.client.zrange(USED, 0, -1));
+  }
+
+  /** What a list shows of some worlds: null for one that is gone, undefined where what is written down is not up to date. */
+  async rows(worldIds: readonly string[]): Promise<readonly (WorldRow | null | undefined)[]> {
+    const { store, wallClock } = this.#options;
+    const { client } = store;
+    if (worldIds.length === 0) return [];
+    await store.reliably(() => this.write());
+    const latest = await store.reliably(() =>
+      Promise.all(worldIds.map((worldId) => client.hget(keysOf(worldId).head, 'last'))),
+    );
+    const texts = await store.reliably(() => client.hmget(ROWS, ...worldIds));
+    const nowMs = wallClock.nowMs();
+    return texts.map((text, nth) => {
+      if (latest[nth] === null) return null;
+      if (text === null) return undefined;
+      const { row, latestCommand, dueAtMs } = JSON.parse(text) as StoredRow;
+      const isUpToDate = latestCommand === latest[nth] && (dueAtMs === null || dueAtMs > nowMs);
+      return isUpToDate ? row : undefined;
+    });
   }
 
   /** The world that was idle longest. */
@@ -57,6 +94,13 @@ export class WorldDirectory {
     const { store } = this.#options;
     const [idlest] = await store.reliably(() => store.client.zrange(USED, 0, 0));
     return idlest;
+  }
+
+  /** When a world was used last, in ms of wall time; null for a world that is not listed. */
+  async usedAtMs(worldId: string): Promise<number | null> {
+    const { store } = this.#options;
+    const score = await store.reliably(() => store.client.zscore(USED, worldId));
+    return score === null ? null : Number(score);
   }
 
   async add(worldId: string, usedAtMs: number): Promise<number> {
@@ -69,7 +113,24 @@ export class WorldDirectory {
     const { store } = this.#options;
     this.#changed.delete(worldId);
     await store.reliably(() => store.client.zrem(USED, worldId));
-    await store.reliably(() => store.client.hdel(HELD, worldId));
+    for (const key of [HELD, ROWS]) await store.reliably(() => store.client.hdel(key, worldId));
+  }
+
+  /** Writes what this server knows. @throws Error where the store cannot be used */
+  async write(): Promise<void> {
+    const { store, entryOf } = this.#options;
+    const { client } = store;
+    const entries = [...this.#changed].flatMap((worldId) => entryOf(worldId) ?? []);
+    this.#changed.clear();
+    if (entries.length === 0) return;
+    try {
+      await client.zadd(USED, 'GT', ...entries.flatMap(({ row }) => [row.usedAtMs, row.id]));
+      await client.hset(HELD, ...entries.flatMap(({ row, held }) => [row.id, heldText(held)]));
+      await client.hset(ROWS, ...entries.flatMap((entry) => [entry.row.id, rowText(entry)]));
+    } catch (error) {
+      for (const { row } of entries) this.#changed.add(row.id);
+      throw error;
+    }
   }
 
   close(): void {
@@ -82,7 +143,7 @@ export class WorldDirectory {
     const { wallClock, store } = this.#options;
     try {
       if (!store.isAway) {
-        await this.#write();
+        await this.write();
         await this.#read();
       }
     } catch {
@@ -92,28 +153,13 @@ export class WorldDirectory {
     this.#cancel = wallClock.schedule(wallClock.nowMs() + EVERY_MS, () => void this.exchange());
   }
 
-  async #write(): Promise<void> {
-    const { store } = this.#options;
-    if (this.#changed.size === 0) return;
-    const changed = [...this.#changed];
-    this.#changed.clear();
-    await store.client.zadd(USED, ...changed.flatMap(([worldId, { usedAtMs }]) => [usedAtMs, worldId]));
-    await store.client.hset(
-      HELD,
-      ...changed.flatMap(([worldId, { records, attempts, documentBytes }]) => [
-        worldId,
-        `${records} ${attempts} ${documentBytes}`,
-      ]),
-    );
-  }
-
   async #read(): Promise<void> {
     const { store, wallClock, idleMs, isKnown } = this.#options;
     const { client } = store;
     const over = await client.zrangebyscore(USED, '-inf', wallClock.nowMs() - idleMs, 'LIMIT', 0, 1000);
     if (over.length > 0) {
       await client.zrem(USED, ...over);
-      await client.hdel(HELD, ...over);
+      for (const key of [HELD, ROWS]) await client.hdel(key, ...over);
     }
     const worlds = await client.zcard(USED);
     let [records, attempts, documentBytes] = [0, 0, 0];

@@ -125,8 +125,8 @@ export class KeptState {
 
   async *#snapshots(counted: { worlds: number }): AsyncGenerator<Snapshot> {
     const { worlds, wallClock } = this.#options;
-    for (const { world } of await worlds.list()) {
-      const snapshot = await readUnlessDropped(world, takeSnapshot);
+    for (const worldId of await worlds.ids()) {
+      const snapshot = await worlds.visit(worldId, (world) => readUnlessDropped(world, takeSnapshot));
       if (snapshot !== null) {
         counted.worlds += 1;
         yield snapshot;

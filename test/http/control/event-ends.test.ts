@@ -82,7 +82,7 @@ test.each<[string, SettingsInput, (sandbox: ManualSandbox) => Promise<unknown>]>
     await expect.poll(() => clock.timers, EVENTUALLY).toBe(idleTimers + 1);
     const { id } = await worlds.use(worldIdOf(WATCHED));
     await drop(sandbox);
-    expect((await worlds.list()).map(({ world }) => world.id)).not.toContain(id);
+    expect(await worlds.ids()).not.toContain(id);
     expect(clock.timers).toBe(idleTimers);
     expect(socket.destroyed).toBe(false);
     await clock.pass(2 * HEARTBEAT_MS);

@@ -1,10 +1,10 @@
-import type { ScenarioCompiler } from '../../scenario/scenario.ts';
-import type { Snapshot } from '../../world/snapshot.ts';
-import type { HeldRequests } from '../../world/request/request-result.ts';
-import type { WorldState } from '../../world/state.ts';
-import { readWorlds, snapshotText } from '../snapshot-text.ts';
-import type { WallClock } from '../wall-clock.ts';
-import type { StoreConnection } from './store-connection.ts';
+import type { ScenarioCompiler } from '../../../scenario/scenario.ts';
+import type { Snapshot } from '../../../world/snapshot.ts';
+import type { HeldRequests } from '../../../world/request/request-result.ts';
+import type { WorldState } from '../../../world/state.ts';
+import { readWorlds, snapshotText } from '../../snapshot-text.ts';
+import type { WallClock } from '../../wall-clock.ts';
+import type { StoreConnection } from '../store-connection.ts';
 
 /** Where in its log a state stands. */
 export interface Place {

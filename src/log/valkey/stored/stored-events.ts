@@ -1,11 +1,11 @@
-import { Refusal } from '../../contract/errors.ts';
-import type { EventReader, PublishedEvent } from '../event-log.ts';
-import type { WallClock } from '../wall-clock.ts';
-import type { StateEvent } from '../../world/events.ts';
-import { BatchedCalls } from './batched-calls.ts';
-import type { StreamEntry } from './log-entry.ts';
-import type { WorldKeys } from './scripts/scripts.ts';
-import { storeUnavailable, type StoreConnection } from './store-connection.ts';
+import { Refusal } from '../../../contract/errors.ts';
+import type { EventReader, PublishedEvent } from '../../event-log.ts';
+import type { WallClock } from '../../wall-clock.ts';
+import type { StateEvent } from '../../../world/events.ts';
+import { BatchedCalls } from '../batched-calls.ts';
+import type { StreamEntry } from '../log-entry.ts';
+import type { WorldKeys } from '../scripts/scripts.ts';
+import { storeUnavailable, type StoreConnection } from '../store-connection.ts';
 
 const MAX_READERS = 32; // of one world on one server
 const WATCHED_MS = 300_000; // so long events are kept for a reader who may come back

@@ -1,0 +1,98 @@
+import { heldBy, NOTHING, type Held, type Totals } from '../totals.ts';
+import type { WallClock } from '../wall-clock.ts';
+import type { DropReason } from '../world-log.ts';
+import type { ValkeyWorld } from './valkey-world.ts';
+
+/** A world that this server has a copy of. */
+export interface LocalWorld {
+  readonly world: ValkeyWorld;
+  usedAtMs: number;
+  held: Held;
+  /** How many look at it who do not use it. */
+  visitors: number;
+  /** Whether it is there only since somebody looks at it: it is forgotten with the last of them. */
+  isVisitOnly: boolean;
+}
+
+const MOST = 10_000;
+/** Only a world that was not used for so long is forgotten: a request may be on its way to it. */
+const FORGOTTEN_AFTER_MS = 60_000;
+
+/** The worlds of a store that this server has copies of: a bounded cache. */
+export class LocalWorlds {
+  readonly #totals: Totals;
+  readonly #wallClock: WallClock;
+  /** By id, in order of last use, the one that was idle longest first. */
+  readonly #byId = new Map<string, LocalWorld>();
+
+  constructor(totals: Totals, wallClock: WallClock) {
+    this.#totals = totals;
+    this.#wallClock = wallClock;
+  }
+
+  get size(): number {
+    return this.#byId.size;
+  }
+
+  has(worldId: string): boolean {
+    return this.#byId.has(worldId);
+  }
+
+  get(worldId: string): LocalWorld | undefined {
+    return this.#byId.get(worldId);
+  }
+
+  values(): readonly LocalWorld[] {
+    return [...this.#byId.values()];
+  }
+
+  add(world: ValkeyWorld, usedAtMs: number, isVisitOnly: boolean): LocalWorld {
+    const local: LocalWorld = { world, usedAtMs, held: NOTHING, visitors: 0, isVisitOnly };
+    this.#byId.set(world.id, local);
+    this.count(world);
+    return local;
+  }
+
+  use(local: LocalWorld): void {
+    const { world } = local;
+    local.usedAtMs = this.#wallClock.nowMs();
+    local.isVisitOnly = false;
+    this.#byId.delete(world.id);
+    this.#byId.set(world.id, local);
+  }
+
+  /** Counts what a world holds, as far as this server knows it. */
+  count(world: ValkeyWorld): void {
+    const local = this.#byId.get(world.id);
+    if (local !== undefined) this.#hold(local, heldBy(world.latest));
+  }
+
+  /** @param reason why the world has ended; undefined when only this server forgets it */
+  forget(local: LocalWorld, reason?: DropReason): void {
+    const { world } = local;
+    if (this.#byId.get(world.id) === local) this.#byId.delete(world.id);
+    this.#hold(local, NOTHING);
+    if (reason === undefined) world.forget();
+    else world.close(reason);
+  }
+
+  /** Forgets the worlds that were idle longest, past what this server may know. */
+  makeRoom(): void {
+    const latestUseMs = this.#wallClock.nowMs() - FORGOTTEN_AFTER_MS;
+    const { limits } = this.#totals;
+    for (const local of this.#byId.values()) {
+      const isTooMuch = this.size > MOST || this.#totals.records > limits.maxRecords;
+      if (!isTooMuch || local.usedAtMs > latestUseMs) return;
+      if (local.visitors === 0 && local.world.isIdle) this.forget(local);
+    }
+  }
+
+  clear(): void {
+    this.#byId.clear();
+  }
+
+  #hold(local: LocalWorld, held: Held): void {
+    this.#totals.replace(local.held, held);
+    local.held = held;
+  }
+}
