@@ -1,9 +1,8 @@
 import { takeSnapshot } from '../../world/snapshot.ts';
-import type { WorldState } from '../../world/state.ts';
 import type { WorldObserver } from '../world-log.ts';
-import { FORMAT, type WorldKeys } from './scripts/scripts.ts';
+import { FORMAT, keysOf, restoredKeyOf, type WorldKeys } from './scripts/scripts.ts';
 import type { StoreConnection } from './store-connection.ts';
-import { writeState } from './stored/stored-snapshot.ts';
+import { writeState, type Place } from './stored/stored-snapshot.ts';
 import type { WorldCopy } from './world-copy.ts';
 
 interface Parts {
@@ -13,6 +12,8 @@ interface Parts {
 }
 
 const AFTER_COMMANDS = 2000;
+/** How long the state of a restore is kept after a snapshot has it, for servers that are about to apply it. */
+const SUPERSEDED_MS = 60_000;
 const RENEWED_AFTER = 0.05; // of the time that the keys are kept
 
 /** How long the keys of a world are kept: somewhat longer than it may be idle, since not every call renews that. */
@@ -21,14 +22,16 @@ export const renewedMs = (idleMs: number): number => idleMs * RENEWED_AFTER;
 
 /** Writes a snapshot of a world now and then, so that its log does not grow for ever. */
 export class Compaction {
+  readonly #worldId: string;
   readonly #keys: WorldKeys;
   readonly #parts: Parts;
   #running: Promise<void> | null = null;
-  /** Whether there was a restore, which takes its state from beside the log: a snapshot makes that superfluous. */
-  #isNeeded = false;
+  /** The restores that the snapshot does not have: they take their states from beside the log. */
+  #restores: Place[] = [];
 
-  constructor(keys: WorldKeys, parts: Parts) {
-    this.#keys = keys;
+  constructor(worldId: string, parts: Parts) {
+    this.#worldId = worldId;
+    this.#keys = keysOf(worldId);
     this.#parts = parts;
   }
 
@@ -37,40 +40,43 @@ export class Compaction {
   }
 
   /** Writes a snapshot after a restore, and when the log since the latest one is long compared to the state. */
-  consider(copy: WorldCopy, hasRestored: boolean): void {
-    this.#isNeeded ||= hasRestored;
-    const { place, snapshotPosition, state } = copy;
-    if (state === null || this.isRunning) return;
-    const isLong = place.position - snapshotPosition > Math.max(AFTER_COMMANDS, 2 * state.payouts.length);
-    if (!isLong && !this.#isNeeded) return;
-    this.#running = this.#write(copy, state).finally(() => (this.#running = null));
+  consider(copy: WorldCopy, restores: readonly Place[]): void {
+    this.#restores.push(...restores);
+    if (!this.isRunning && this.#isNeeded(copy)) {
+      this.#running = this.#write(copy).finally(() => (this.#running = null));
+    }
   }
 
-  async #write(copy: WorldCopy, state: WorldState): Promise<void> {
+  #isNeeded({ place, snapshotPosition, state }: WorldCopy): boolean {
+    if (state === null) return false;
+    this.#restores = this.#restores.filter(({ position }) => position > snapshotPosition);
+    const isLong = place.position - snapshotPosition > Math.max(AFTER_COMMANDS, 2 * state.payouts.length);
+    return isLong || this.#restores.length > 0;
+  }
+
+  async #write(copy: WorldCopy): Promise<void> {
     const { store, idleMs, observer } = this.#parts;
-    const { place, epoch, snapshotPosition } = copy;
+    const { client } = store;
     const { head, log, snapshot } = this.#keys;
-    const key = `${snapshot}:${store.server}:${place.position}`;
-    const isNeeded = this.#isNeeded;
-    this.#isNeeded = false;
     try {
+      copy.snapshotPosition = Number(await store.reliably(() => client.hget(head, 'snapshot')));
+      const { place, epoch, snapshotPosition, state } = copy;
+      if (state === null || !this.#isNeeded(copy)) return; // another server was first
+      const restores = [...this.#restores];
+      const key = `${snapshot}:${store.server}:${place.position}`;
       const stateHead = { ...place, epoch, generation: state.generation, held: state.held };
       await writeState(store, key, stateHead, takeSnapshot(state), keptMs(idleMs));
-      const args = [
-        head,
-        log,
-        snapshot,
-        key,
-        epoch,
-        snapshotPosition,
-        place.position,
-        FORMAT,
-        keptMs(idleMs),
-      ];
-      copy.snapshotPosition = await store.reliably(() => store.script<number>('compact', ...args));
+      const positions = [snapshotPosition, place.position, FORMAT, keptMs(idleMs)];
+      copy.snapshotPosition = await store.reliably(() =>
+        store.script<number>('compact', head, log, snapshot, key, epoch, ...positions),
+      );
+      if (copy.snapshotPosition < place.position) return; // another server was quicker
+      for (const { name } of restores) {
+        const restored = restoredKeyOf(this.#keys, name);
+        await store.reliably(() => client.pexpire(restored, SUPERSEDED_MS));
+      }
     } catch (error) {
-      this.#isNeeded ||= isNeeded;
-      if (!store.isAway) observer.failed(state.id, error);
+      if (!store.isAway) observer.failed(this.#worldId, error);
     }
   }
 }

@@ -8,6 +8,7 @@ import type { WorldObserver } from '../world-log.ts';
 import { isReplacing, type OwnCommand } from './append-call.ts';
 import { fingerprintOf, logEntry, type LogEntry, type StreamEntry } from './log-entry.ts';
 import type { StoreConnection } from './store-connection.ts';
+import type { Place } from './stored/stored-snapshot.ts';
 import { LogMoved, type WorldCopy } from './world-copy.ts';
 
 /** Told what the commands of a log do. */
@@ -37,7 +38,7 @@ export class LogApplier {
   readonly #parts: Parts;
   readonly #listener: Listener;
   readonly #collectors = new Set<Collector>();
-  #hasRestored = false;
+  readonly #restores: Place[] = [];
   /** The last command whose events were told: a copy that begins again applies older ones once more. */
   #toldUpTo = 0;
   /** The command whose submitter had another state than this server, for which the copy was rebuilt. */
@@ -51,11 +52,9 @@ export class LogApplier {
     this.#listener = listener;
   }
 
-  /** Whether a restore was applied since this was last asked. */
-  takeRestored(): boolean {
-    const hasRestored = this.#hasRestored;
-    this.#hasRestored = false;
-    return hasRestored;
+  /** The restores that were applied since this was last asked. */
+  takeRestores(): readonly Place[] {
+    return this.#restores.splice(0);
   }
 
   stopCollecting(collect: Collector): void {
@@ -113,7 +112,7 @@ export class LogApplier {
     const isOwn = entry.name.startsWith(`${this.#parts.store.server}:`);
     try {
       const applied = await copy.applyEntry(entry);
-      if (applied !== null) this.#tell(entry.position, applied.command, applied.outcome, isOwn);
+      if (applied !== null) this.#tell(entry, applied.command, applied.outcome, isOwn);
     } catch (error) {
       if (error instanceof LogMoved || error instanceof Refusal) throw error; // it has not been applied
       this.#parts.observer.failed(this.#worldId, error); // its submitter gets the error too
@@ -126,7 +125,7 @@ export class LogApplier {
     try {
       const outcome = copy.applyCommand({ position, name }, wallMs, command, room);
       if (collect !== undefined) this.#collectors.add(collect);
-      this.#tell(position, command, outcome, true);
+      this.#tell({ position, name }, command, outcome, true);
       if (collect !== undefined && outcome.kind !== 'unfinished') this.#collectors.delete(collect);
       own.applied(outcome);
     } catch (error) {
@@ -134,11 +133,11 @@ export class LogApplier {
     }
   }
 
-  #tell(position: number, command: Command, { kind, events }: Applied, isOwn: boolean): void {
+  #tell({ position, name }: Place, command: Command, { kind, events }: Applied, isOwn: boolean): void {
     if (position <= this.#toldUpTo) return;
     this.#toldUpTo = position;
     if (kind === 'done' && isReplacing(command)) this.#listener.replaced();
-    if (command.kind === 'restore') this.#hasRestored = true;
+    if (command.kind === 'restore') this.#restores.push({ position, name });
     const changes = this.#collectors.size === 0 ? [] : changesIn(events);
     for (const collect of this.#collectors) collect(changes);
     for (const event of events) this.#listener.applied(event, isOwn);

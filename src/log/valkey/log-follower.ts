@@ -75,7 +75,7 @@ export class LogFollower {
       },
       yieldToEventLoop: () => wallClock.yieldToEventLoop(),
     };
-    this.#compaction = new Compaction(this.#keys, parts);
+    this.#compaction = new Compaction(id, parts);
     this.#applier = new LogApplier(id, parts, told);
     this.#calls = new BatchedCalls(wallClock, (items) => this.#callAll(items));
     this.#timer = new SettlementTimer(storeClock, () => told.due());
@@ -227,7 +227,7 @@ export class LogFollower {
       this.#renew();
       this.#timer.set(nextDueMsOf(this.state), this.state.clock);
       this.#told.changed();
-      if (all.length > 0) this.#compaction.consider(this.#copy!, this.#applier.takeRestored());
+      if (all.length > 0) this.#compaction.consider(this.#copy!, this.#applier.takeRestores());
       return;
     }
   }

@@ -18,7 +18,7 @@ import { isReplacing, type OwnCommand } from './append-call.ts';
 import { keptMs } from './compaction.ts';
 import { commandText, stampOf, type Room, type StoredCommand } from './log-entry.ts';
 import { LogFollower, type FollowerParts } from './log-follower.ts';
-import { keysOf } from './scripts/scripts.ts';
+import { keysOf, restoredKeyOf } from './scripts/scripts.ts';
 import { StoredEvents } from './stored/stored-events.ts';
 import { StoredJournal } from './stored/stored-journal.ts';
 import { writeState } from './stored/stored-snapshot.ts';
@@ -207,18 +207,18 @@ export class ValkeyWorld implements WorldHandle {
     const { roomFor, nextNumber } = this.#parts;
     const room = roomFor(this, command);
     if (isReplacing(command)) await this.journal.flush(); // what is written later would be in the new journal
-    const stored = command.kind === 'restore' ? await this.#storeRestore(command) : command;
-    const text = commandText(stored, room);
     const number = nextNumber();
+    const stored = command.kind === 'restore' ? await this.#storeRestore(command, number) : command;
+    const text = commandText(stored, room);
     return new Promise((applied, failed) =>
       this.#log.submit({ number, command, text, room, collect, applied, failed }),
     );
   }
 
   /** Puts the state of a restore beside the log, where the other servers find it. */
-  async #storeRestore({ kind, state, clock }: RestoreCommand): Promise<StoredCommand> {
-    const { store, nextNumber, idleMs } = this.#parts;
-    const key = `${keysOf(this.id).snapshot}:${store.server}:${nextNumber()}`;
+  async #storeRestore({ kind, state, clock }: RestoreCommand, number: number): Promise<StoredCommand> {
+    const { store, idleMs } = this.#parts;
+    const key = restoredKeyOf(keysOf(this.id), `${store.server}:${number}`);
     const head = { epoch: '', generation: 1, held: noneHeld(0), position: 0, name: '' };
     await writeState(store, key, head, takeSnapshot(state), idleMs);
     return { kind, clock, key };

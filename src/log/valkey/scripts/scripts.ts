@@ -26,6 +26,10 @@ export interface WorldKeys {
   readonly news: string;
 }
 
+/** Where the state of a restore is, until a snapshot takes its place. @param name that of the command */
+export const restoredKeyOf = ({ snapshot }: WorldKeys, name: string): string =>
+  `${snapshot}:restored:${name}`;
+
 export function keysOf(worldId: string): WorldKeys {
   const tag = `${KEY_PREFIX}{${worldId}}:`;
   return {
