@@ -95,8 +95,8 @@ export async function runInProcess(args: readonly string[], environment: Environ
 }
 
 /** Starts the program on a free port, and waits until it is ready. */
-export async function startProgram(environment: Environment = {}, args: readonly string[] = []) {
-  const program = new Program(process.execPath, [MAIN, ...args], environment);
+export async function startProgram(environment: Environment = {}, args: readonly string[] = [], main = MAIN) {
+  const program = new Program(process.execPath, [main, ...args], environment);
   const [ready] = logLines(await program.says(/.*"msg":"payout sandbox ready"\}\n/)) as [LogLine];
   return { program, ready, url: String(ready['url']) };
 }
