@@ -8,6 +8,9 @@ import { Redis } from 'iovalkey';
 
 export const hasRedisServer = spawnSync('redis-server', ['--version']).status === 0;
 
+const ASKED_AGAIN_MS = 2000;
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
 /** A port that is free now. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
@@ -45,12 +48,25 @@ export class RedisServer {
       const last = Math.min(SLOTS, (nth + 1) * share) - 1;
       await node.command('CLUSTER', 'ADDSLOTSRANGE', String(nth * share), String(last));
       await node.command('CLUSTER', 'SET-CONFIG-EPOCH', String(nth + 1));
-      if (nth > 0) await node.command('CLUSTER', 'MEET', '127.0.0.1', String(nodes[0]!.port));
+      if (nth > 0) await node.meet(nodes[0]!);
     }
     for (const node of nodes) {
-      while (!String(await node.command('CLUSTER', 'INFO')).includes('cluster_state:ok')) {
-        await new Promise((resolve) => setImmediate(resolve));
+      while (!String(await node.command('CLUSTER', 'INFO')).includes('cluster_state:ok')) await nextTurn();
+    }
+  }
+
+  /** Makes two nodes of a cluster know each other. What was asked once is forgotten by a node that stands still for a second. */
+  async meet(other: RedisServer): Promise<void> {
+    const [id, otherId] = [await this.command('CLUSTER', 'MYID'), await other.command('CLUSTER', 'MYID')];
+    const knows = async (node: RedisServer, known: unknown): Promise<boolean> =>
+      String(await node.command('CLUSTER', 'NODES')).includes(String(known));
+    let askedMs = -Infinity;
+    while (!(await knows(this, otherId)) || !(await knows(other, id))) {
+      if (performance.now() - askedMs > ASKED_AGAIN_MS) {
+        await this.command('CLUSTER', 'MEET', '127.0.0.1', String(other.port));
+        askedMs = performance.now();
       }
+      await nextTurn();
     }
   }
 

@@ -27,10 +27,8 @@ const idOf = async (server: RedisServer): Promise<string> => String(await server
 /** A node that takes over from another when that is gone. */
 export async function replicaOf(master: RedisServer): Promise<RedisServer> {
   const replica = await node();
-  await replica.command('CLUSTER', 'MEET', '127.0.0.1', String(master.port));
-  const id = await idOf(master);
-  while (!String(await replica.command('CLUSTER', 'NODES')).includes(id)) await nextTurn();
-  await replica.command('CLUSTER', 'REPLICATE', id);
+  await replica.meet(master);
+  await replica.command('CLUSTER', 'REPLICATE', await idOf(master));
   while (!String(await master.command('INFO', 'replication')).includes('state=online')) await nextTurn();
   return replica;
 }
@@ -46,6 +44,24 @@ export async function allReplicated(master: RedisServer): Promise<void> {
 }
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** Moves a slot with all its keys, as `redis-cli --cluster reshard` does, and waits until all nodes know. */
+export async function moveSlot(nodes: readonly RedisServer[], slot: string, to: RedisServer): Promise<void> {
+  const from = await nodeOf(nodes, slot);
+  const [fromId, toId] = [await idOf(from), await idOf(to)];
+  await to.command('CLUSTER', 'SETSLOT', slot, 'IMPORTING', fromId);
+  await from.command('CLUSTER', 'SETSLOT', slot, 'MIGRATING', toId);
+  for (;;) {
+    const keys = (await from.command('CLUSTER', 'GETKEYSINSLOT', slot, '1')) as string[];
+    if (keys.length === 0) break;
+    await from.command('MIGRATE', '127.0.0.1', String(to.port), '', '0', '5000', 'KEYS', ...keys);
+  }
+  for (const server of [to, from]) await server.command('CLUSTER', 'SETSLOT', slot, 'NODE', toId);
+  for (const server of nodes) {
+    const others = nodes.filter((one) => one !== server);
+    while ((await nodeOf([server, ...others], slot)) !== to) await nextTurn();
+  }
+}
 
 /** The node that has a slot, as the first node knows. */
 export async function nodeOf(nodes: readonly RedisServer[], slot: string): Promise<RedisServer> {

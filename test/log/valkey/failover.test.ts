@@ -3,7 +3,14 @@ import { keysOf } from '../../../src/log/valkey/scripts/scripts.ts';
 import type { Client } from '../../support/sandbox.ts';
 import { serversFor } from '../../support/shared-servers.ts';
 import { isLong } from '../../support/size.ts';
-import { allReplicated, clusterNodes, clusterUrl, nodeOf, replicaOf } from '../../support/store-cluster.ts';
+import {
+  allReplicated,
+  clusterNodes,
+  clusterUrl,
+  moveSlot,
+  nodeOf,
+  replicaOf,
+} from '../../support/store-cluster.ts';
 
 const OPENING = 100_000;
 const CLIENTS = 4;
@@ -46,6 +53,26 @@ async function expectPaidOnce(worlds: readonly Client[], acknowledged: readonly 
 const SETTINGS = { openingBalance: OPENING, settlement: 'manual' } as const;
 
 describe.skipIf(inject('storeUrl') === '')('a cluster of stores', () => {
+  test.each(isLong ? ['moves'] : [])(
+    'loses nothing and pays nothing twice while the slot of a world %s from node to node',
+    async () => {
+      const nodes = await clusterNodes();
+      const { clients } = await serversFor(2, { ...SETTINGS, store: clusterUrl(nodes) });
+      const worlds = clients();
+      const { id } = await worlds[0]!.world.summary();
+      const slot = String(await nodes[0]!.command('CLUSTER', 'KEYSLOT', keysOf(id).head));
+      const acknowledged = await payDuring(worlds, 'order', async () => {
+        const first = nodes.indexOf(await nodeOf(nodes, slot));
+        for (let nth = first; nth < first + 6; nth += 1) {
+          await moveSlot(nodes, slot, nodes[(nth + 1) % 3]!);
+        }
+      });
+      expect(acknowledged.length).toBeGreaterThan(0);
+      await expectPaidOnce(worlds, acknowledged);
+    },
+    60_000,
+  );
+
   test.each(isLong ? ['node'] : [])(
     'goes on by itself when the replica of a %s takes over, as asked or since it was killed',
     async () => {
