@@ -16,14 +16,8 @@ const OTHER_STORIES = [
 const LONG_STORY = 'test/http/openapi/typed-client.test.ts';
 /** The stories that speak to a sandbox over HTTP: with TESTS=long they are told once more with worlds in a store. */
 const STORED_STORIES = ['test/http/{control,service}/*.test.ts', 'test/client/*.test.ts'];
-/**
- * Not told with a store: `journal-bounds` measures a budget of bytes that only a journal in memory has, `fault-leaks` counts the
- * timers of one process, and `bad-input` sends requests ahead on one connection, which may overtake each other in a store.
- */
-const NOT_STORED = [
-  'test/http/control/journal-bounds.test.ts',
-  'test/http/service/{bad-input,fault-leaks}.test.ts',
-];
+/** Counts the timers of one process. */
+const NOT_STORED = 'test/http/service/fault-leaks.test.ts';
 /** The tests of the log in a store, which start a store of their own. */
 const STORE_TESTS = 'test/log/valkey/**/*.test.ts';
 /** Ends nodes of a cluster and moves its slots, and builds another version of the program: only with TESTS=long. */
@@ -65,7 +59,7 @@ export default defineConfig({
           name: 'valkey', // worlds are in a store that the tests start
           sequence: { groupOrder: 3 },
           include: [STORE_TESTS, ...(isLong ? STORED_STORIES : [])],
-          exclude: [...NOT_STORED, ...(isLong ? [] : [LONG_STORE_TESTS])],
+          exclude: [NOT_STORED, ...(isLong ? [] : [LONG_STORE_TESTS])],
           setupFiles: ['test/support/store-passage.ts'],
           globalSetup: ['test/support/build.ts', 'test/support/shared-store.ts'],
           testTimeout: isLong ? 300_000 : 60_000,

@@ -73,6 +73,7 @@ export class WorldDirectory {
   async rows(worldIds: readonly string[]): Promise<readonly (WorldRow | null | undefined)[]> {
     const { store, wallClock } = this.#options;
     const { client } = store;
+    if (worldIds.length === 0) return [];
     await store.reliably(() => this.write());
     const latest = await store.reliably(() =>
       Promise.all(worldIds.map((worldId) => client.hget(keysOf(worldId).head, 'last'))),

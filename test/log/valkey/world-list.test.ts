@@ -34,6 +34,11 @@ async function twoServers() {
 }
 
 describe.skipIf(inject('storeUrl') === '')('all worlds of a store', () => {
+  test('are an empty list as long as there are none', async () => {
+    const { servers } = await serversFor(1);
+    expect(await servers[0]!.worlds()).toEqual([]);
+  });
+
   test('are listed by a server that reads none of them', async () => {
     const { server, other, client } = await twoServers();
     const listed = await server.worlds();
