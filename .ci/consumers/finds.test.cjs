@@ -15,7 +15,7 @@ async function payCarelessly(world) {
         amount: 5,
         transfer_mode: 'IMPS',
       }),
-      signal: AbortSignal.timeout(300),
+      signal: AbortSignal.timeout(2000),
     }).then(
       ({ status }) => status,
       () => 0,
