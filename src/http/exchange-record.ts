@@ -134,6 +134,14 @@ const maskAccount = (account: string): string =>
 /** The path without its query, which may hold anything. */
 export const pathOf = (request: FastifyRequest): string => request.url.split('?', 1)[0]!;
 
+const TRACEPARENT = /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/;
+
+/** The trace that a request belongs to, by the W3C's Trace Context; undefined for what is no such header. */
+function traceOf({ headers }: FastifyRequest): string | undefined {
+  const { traceparent } = headers;
+  return typeof traceparent === 'string' && TRACEPARENT.test(traceparent) ? traceparent : undefined;
+}
+
 /** The log line of an exchange that is over. */
 const lineOf = (exchange: Exchange, { raw, request }: FastifyReply): object => ({
   world: exchange.worldId?.slice(0, 8),
@@ -155,6 +163,7 @@ const lineOf = (exchange: Exchange, { raw, request }: FastifyReply): object => (
   delay_ms: exchange.delayMs,
   fault: exchange.fault,
   client_gone: exchange.outcome === 'client_gone' ? true : undefined,
+  traceparent: traceOf(request),
 });
 
 /** Begins the exchange of a request: chooses its scenario, and writes its log line once it is over, whatever became of it. */

@@ -7,6 +7,7 @@ import { Writable } from 'node:stream';
 import { promisify } from 'node:util';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
+import { connectSandbox } from '../../src/index.ts';
 import { logOptions } from '../../src/platform/logging.ts';
 import { systemClock } from '../../src/platform/system-clock.ts';
 import { startServer } from '../../src/server.ts';
@@ -116,6 +117,22 @@ test('every request is logged as one line of JSON with its route, status, payout
   const perLine = lines.map((line) => [line['level'], typeof line['time'], typeof line['duration_ms']]);
   expect(perLine).toEqual(lines.map(() => [30, 'number', 'number']));
   expect(new Set(lines.map((line) => line['request_id'])).size).toBe(lines.length);
+});
+
+test('the trace of a request is in the log, the journal and the findings of the referee, by its traceparent', async () => {
+  const { stop, url } = await startLogged();
+  const traced = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+  const world = connectSandbox({ url }).world(KEY);
+  await world.rule({ name: 'lost', times: 1, effect: { commit: true, respond: { status: 500 } } });
+  await world.pay({ client_ref_id: 'a' }, { headers: { traceparent: traced } });
+  await world.pay({ client_ref_id: 'b' }, { headers: { traceparent: 'my own' } });
+  const [entry] = await world.requests();
+  expect(entry!.request.headers).toMatchObject({ traceparent: traced });
+  const { checks } = await world.referee({ intent: 'beneficiary_account' });
+  const lines = checks.flatMap(({ findings }) => findings).flatMap((finding) => finding.lines);
+  expect(lines).toContainEqual(expect.stringMatching(new RegExp(`^#1 .*; traceparent ${traced}$`)));
+  const logged = logLines(await stop()).filter(({ route }) => route === 'initiate');
+  expect(logged.map(({ traceparent }) => traceparent)).toEqual([traced, undefined]); // only what is one
 });
 
 test('every settlement is logged as one line', async () => {

@@ -1,6 +1,6 @@
 import { pay, salary, statusOf } from '../../examples/payout-client.mjs'; // the client under test: yours
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { startSandbox } from 'payout-sandbox';
+import { hunt, startSandbox } from 'payout-sandbox';
 import { matchers } from 'payout-sandbox/matchers';
 
 expect.extend(matchers);
@@ -52,3 +52,8 @@ test(
     await expect(world).toHaveReceived({ route: 'status' }, { times: 2 });
   }),
 );
+
+test('no single failure of the service makes the client pay twice', async () => {
+  const { finds } = await hunt({ run: (world) => pay(world, salary), goals: ['paid-twice'], depth: 1 });
+  expect(finds).toEqual([]);
+}, 60_000);

@@ -21,7 +21,7 @@ export interface McpFlags {
 const KEY = 'sk_test_demo';
 
 /** What holds where nothing else is set: no line of the log for each request. */
-const QUIET = { SANDBOX_LOG_LEVEL: 'warn' };
+const QUIET = { LOG_LEVEL: 'warn' };
 
 const STANDARD_ERROR = 2;
 

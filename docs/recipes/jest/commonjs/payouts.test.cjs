@@ -1,4 +1,4 @@
-const { startSandbox } = require('payout-sandbox');
+const { hunt, startSandbox } = require('payout-sandbox');
 
 let sandbox, world;
 beforeAll(async () => {
@@ -19,6 +19,7 @@ async function pay({ url, apiKey }, payout) {
     method: 'POST',
     headers,
     body: JSON.stringify(payout),
+    signal: AbortSignal.timeout(2000), // a request that hangs would hang for ever
   });
   return response.json();
 }
@@ -38,3 +39,8 @@ test('a payout settles when the clock is advanced', async () => {
   expect(changes).toMatchObject([{ from: 'PENDING', to: 'SUCCESS' }]);
   expect(await world.balance()).toBe(998_499.5);
 });
+
+test('no single failure of the service makes the client pay twice', async () => {
+  const { finds } = await hunt({ run: (world) => pay(world, order), goals: ['paid-twice'], depth: 1 });
+  expect(finds).toEqual([]);
+}, 60_000);
