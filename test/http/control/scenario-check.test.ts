@@ -29,7 +29,11 @@ test('the scenario of a world can be shown as YAML', async () => {
 
 test.each([
   ['a wrong value', lines('seed: 7', 'rate_limit: often'), [2, 13, 'rate_limit']],
-  ['an unknown field', lines('rules:', '  - efect: {}', '    effect: { respond: 500 }'), [2, 5, 'rules[0].efect']],
+  [
+    'an unknown field',
+    lines('rules:', '  - efect: {}', '    effect: { respond: 500 }'),
+    [2, 5, 'rules[0].efect'],
+  ],
   ['broken YAML', lines('seed: 7', 'rules: ['), [3, 1, '']],
   [
     'an unknown dialect',
