@@ -57,8 +57,8 @@ export async function probe({
       answer = await send(request);
     } catch (error) {
       const { message, cause } = error as Error;
-      const { code } = (cause ?? {}) as { readonly code?: string }; // where fetch says why it failed
-      const why = code ?? message;
+      const inner = (cause ?? {}) as { readonly code?: string; readonly message?: string }; // fetch says there why it failed
+      const why = inner.code ?? inner.message ?? message;
       const doubt = request.method === 'POST' ? ', and it is unknown whether it paid' : '';
       throw new ProbeStopped(`no answer to ${requestText(request)} (${why})${doubt}`, { cause: error });
     }

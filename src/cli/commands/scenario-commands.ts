@@ -21,7 +21,7 @@ export function addScenarioCommands(builder: CommandBuilder): void {
         if (request === undefined && unused !== undefined) {
           return builder.ended(complain(`--${unused} does nothing without --explain`));
         }
-        const exitCode = validate(files, say, complain);
+        const exitCode = validate(files, say, (line) => void complain(line));
         if (request === undefined || exitCode !== EXIT_OK) return builder.ended(exitCode);
         if (files.length > 1) return builder.ended(complain('--explain takes one scenario file'));
         builder.ended(explain(files[0]!, request, builder.settingsOf(flags), say));
