@@ -6,7 +6,7 @@ import { SETTINGS } from '../../src/settings.ts';
 import { tableIn } from '../support/markdown.ts';
 
 const PAGE = readFileSync(new URL('../../docs/cli.md', import.meta.url), 'utf8');
-const SETTING_FLAGS = new Set(SETTINGS.map(({ flag }) => flag));
+const SETTING_FLAGS = new Set(SETTINGS.map(({ flag, value }) => `${flag} ${value}`));
 
 /** Every command with its path: `rule add`. */
 const commandsBelow = (command: Command, path = ''): readonly (readonly [string, Command])[] =>
@@ -18,7 +18,7 @@ const commandsBelow = (command: Command, path = ''): readonly (readonly [string,
 /** The options of a command that are no settings, as --help shows them. */
 const optionsOf = (command: Command): string[][] =>
   command.options
-    .filter(({ long }) => !SETTING_FLAGS.has(long!))
+    .filter(({ flags }) => !SETTING_FLAGS.has(flags))
     .map((option) => [option.flags, command.createHelp().optionDescription(option)]);
 
 test('docs/cli.md has the options of every command, as --help shows them', () => {
