@@ -17,9 +17,11 @@ const FILES: Readonly<Record<string, string>> = {
 
 type Runner = 'vitest' | 'node';
 
-/** The import of the test, for the runner of a project. */
-const NODE_IMPORT = "import { after, before, test } from 'node:test';";
-const VITEST_IMPORT = "import { afterAll as after, beforeAll as before, test } from 'vitest';";
+/** The test is written for Node.js; vitest has the same functions under other names. */
+const forVitest = (text: string): string =>
+  text
+    .replace('{ after, before, test }', '{ afterAll as after, beforeAll as before, test }')
+    .replace('node:test', 'vitest');
 
 const COMMANDS: Readonly<Record<Runner, (folder: string) => string>> = {
   vitest: (folder) => `npx vitest run ${quoted(folder)}`,
@@ -60,10 +62,7 @@ export function initProject(folder: string, runnerName: string | undefined): num
   const width = Math.max(...Object.keys(FILES).map((name) => name.length));
   for (const [name, purpose] of Object.entries(FILES)) {
     const text = packageText(`fixtures/init/${name}`);
-    const isNew = writeNew(
-      join(folder, FOLDER, name),
-      runner === 'vitest' ? text.replace(NODE_IMPORT, VITEST_IMPORT) : text,
-    );
+    const isNew = writeNew(join(folder, FOLDER, name), runner === 'vitest' ? forVitest(text) : text);
     say(
       `${isNew ? 'wrote' : 'kept '}  ${FOLDER}/${name.padEnd(width)}  ${isNew ? purpose : 'it was there already'}`,
     );
