@@ -108,7 +108,7 @@ const BESIDE_EFFECT: ReadonlySet<string> = new Set(['match', 'skip', 'times', 'p
 /** Where a key belongs that is known in another place: `times` is of the rule, `delay` of its effect. */
 function rightPlace(key: string, { path, inst }: z.core.$ZodRawIssue): string {
   if (path?.at(-1) === 'effect' && BESIDE_EFFECT.has(key)) return ': write it beside effect, not inside it';
-  const parts = Object.entries((inst as z.ZodObject).shape as Readonly<Record<string, z.ZodType>>);
+  const parts = Object.entries((inst as z.ZodObject).shape);
   const part = parts.find(([, schema]) => {
     const inner = schema instanceof z.ZodOptional ? schema.unwrap() : schema;
     return inner instanceof z.ZodObject && Object.hasOwn(inner.shape, key);
