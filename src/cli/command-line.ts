@@ -1,9 +1,11 @@
 import { readSettings, SettingsError } from '../settings.ts';
 import { complain } from './output.ts';
+import { warnOfUnknownVariables } from './variables.ts';
 
 /** The command `payout-sandbox`. @param args what follows its name @returns the exit code; `--help` explains it */
 export async function commandLine(args: readonly string[], environment: NodeJS.ProcessEnv): Promise<number> {
   process.stdout.on('error', () => undefined); // a reader that has seen enough, as `head`
+  warnOfUnknownVariables(environment);
   try {
     if (args.length > 0) {
       const { runCommand } = await import('./program.ts'); // only where there is something to parse

@@ -42,6 +42,9 @@ const stopSignal = (): Promise<void> =>
 
 /** Runs the sandbox until a signal ends it, also as process 1 of a container. @returns the exit code */
 export async function serve(settings: Settings): Promise<number> {
+  if (settings.stateEvery !== 'off' && settings.state === undefined) {
+    return complain('--state-every (SANDBOX_STATE_EVERY) does nothing without --state (SANDBOX_STATE)');
+  }
   try {
     const isTerminal = process.stdout.isTTY;
     const { log, end } = await standardLog(settings, isTerminal);

@@ -87,6 +87,10 @@ export interface RefusalDetails {
   readonly rule?: string;
 }
 
+/** What is wrong with all fields, in a line. */
+const errorsText = (errors: readonly FieldError[] = []): string =>
+  [...new Set(errors.map(({ message }) => message))].join('; ');
+
 /** A refusal as plain data. */
 export interface RefusalData {
   readonly code: RefusalCode;
@@ -100,7 +104,7 @@ export class Refusal extends Error {
   readonly details: RefusalDetails;
 
   constructor(code: RefusalCode, details: RefusalDetails = {}) {
-    super(details.message ?? REFUSALS[code].message);
+    super(details.message ?? (errorsText(details.errors) || REFUSALS[code].message));
     this.code = code;
     this.details = details;
   }

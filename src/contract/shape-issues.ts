@@ -102,8 +102,24 @@ export function fieldErrors({ issues }: z.core.$ZodError, whole: string): readon
 const NO_MAPPING = 'must be a mapping: keys, each with its value';
 const NO_TEXT = 'must be a text: write it in quotes, or it is a number';
 
-function unknownKeyMessage(key: string, known: readonly string[]): string {
-  const hint = suggestion(key, known);
+/** What a rule has beside its effect, and is often written inside it. */
+const BESIDE_EFFECT: ReadonlySet<string> = new Set(['match', 'skip', 'times', 'probability']);
+
+/** Where a key belongs that is known in another place: `times` is of the rule, `delay` of its effect. */
+function rightPlace(key: string, { path, inst }: z.core.$ZodRawIssue): string {
+  if (path?.at(-1) === 'effect' && BESIDE_EFFECT.has(key)) return ': write it beside effect, not inside it';
+  const parts = Object.entries((inst as z.ZodObject).shape);
+  const part = parts.find(([, schema]) => {
+    const inner = schema instanceof z.ZodOptional ? schema.unwrap() : schema;
+    return inner instanceof z.ZodObject && Object.hasOwn(inner.shape, key);
+  });
+  return part === undefined ? '' : `: write it inside ${part[0]}`;
+}
+
+function unknownKeyMessage(key: string, known: readonly string[], issue: z.core.$ZodRawIssue): string {
+  const whole = known.find((name) => name.endsWith(`_${key}`)); // ifsc for beneficiary_ifsc
+  const near = whole === undefined ? suggestion(key, known) : ` (did you mean ${whole}?)`;
+  const hint = near || rightPlace(key, issue);
   return `is not known here${hint || (known.length > 0 ? `: known are ${known.join(', ')}` : '')}`;
 }
 
@@ -126,7 +142,7 @@ function documentMessage(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'unrecognized_keys': {
       const known = Object.keys((issue.inst as z.ZodObject).shape);
-      return issue.keys.map((key) => unknownKeyMessage(key, known)).join('\n');
+      return issue.keys.map((key) => unknownKeyMessage(key, known, issue)).join('\n');
     }
     case 'invalid_key':
       return issue.issues[0]?.message;

@@ -56,7 +56,9 @@ export async function probe({
     try {
       answer = await send(request);
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
+      const { message, cause } = error as Error;
+      const inner = (cause ?? {}) as { readonly code?: string; readonly message?: string }; // fetch says there why it failed
+      const why = inner.code ?? inner.message ?? message;
       const doubt = request.method === 'POST' ? ', and it is unknown whether it paid' : '';
       throw new ProbeStopped(`no answer to ${requestText(request)} (${why})${doubt}`, { cause: error });
     }

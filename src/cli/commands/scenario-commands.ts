@@ -17,7 +17,11 @@ export function addScenarioCommands(builder: CommandBuilder): void {
     .action(
       async (files: string[], { explain: request, ...flags }: Flags & { readonly explain?: string }) => {
         const { explain, validate } = await import('../scenario-files/validate.ts');
-        const exitCode = validate(files, say);
+        const unused = ['clock', 'seed'].find((name) => flags[name] !== undefined);
+        if (request === undefined && unused !== undefined) {
+          return builder.ended(complain(`--${unused} does nothing without --explain`));
+        }
+        const exitCode = validate(files, say, (line) => void complain(line));
         if (request === undefined || exitCode !== EXIT_OK) return builder.ended(exitCode);
         if (files.length > 1) return builder.ended(complain('--explain takes one scenario file'));
         builder.ended(explain(files[0]!, request, builder.settingsOf(flags), say));

@@ -26,6 +26,10 @@ export function addServerCommands(builder: CommandBuilder): void {
         if (waitMs === undefined) {
           return builder.ended(complain(`--wait must be a duration such as 30s, not ${wait}`));
         }
+        const unused = ['host', 'port'].find((name) => flags[name] !== undefined);
+        if (url !== undefined && unused !== undefined) {
+          return builder.ended(complain(`--${unused} does nothing with --url`));
+        }
         const { askHealth } = await import('../health.ts');
         builder.ended(await askHealth(url === undefined ? builder.settingsOf(flags) : url, waitMs));
       },

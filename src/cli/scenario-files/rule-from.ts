@@ -53,6 +53,9 @@ export async function ruleFrom(words: readonly string[], { url, key }: RuleFromF
     throw new SettingsError('rule-from --url needs --key: the key whose world has the request');
   }
   const entries = url === undefined ? savedEntries(file!) : await entriesAt(url, key!);
+  if (url === undefined && key !== undefined) {
+    throw new SettingsError('--key does nothing without --url');
+  }
   const rule = repeatingRule(entries, request, (reason) => new SettingsError(reason));
   say(scenarioText({ rules: [rule] }).trimEnd());
   return EXIT_OK;

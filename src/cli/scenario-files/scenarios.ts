@@ -6,18 +6,22 @@ import { complain, EXIT_OK, say } from '../output.ts';
 
 const bold = (text: string): string => `\u001b[1m${text}\u001b[22m`;
 
+/** The scenarios to choose from. @throws ScenarioError for a folder or a file that cannot be used */
+export const libraryFor = (settings: Settings): ScenarioLibrary =>
+  new ScenarioLibrary({
+    settings: scenarioSettings(settings),
+    active: undefined,
+    folder: settings.scenarios,
+    reloaded: () => undefined,
+    refused: () => undefined,
+  });
+
 /** `payout-sandbox scenarios`: each scenario with its description, in columns on a terminal, else separated by a tab. */
 export function listScenarios(settings: Settings, environment: NodeJS.ProcessEnv): number {
   const { isTTY: isTerminal } = process.stdout;
   const isColoured = isTerminal && !environment['NO_COLOR'];
   try {
-    const library = new ScenarioLibrary({
-      settings: scenarioSettings(settings),
-      active: undefined,
-      folder: settings.scenarios,
-      reloaded: () => undefined,
-      refused: () => undefined,
-    });
+    const library = libraryFor(settings);
     const width = Math.max(...library.names.map((name) => name.length));
     for (const { name, description } of library.all()) {
       const gap = isTerminal ? ' '.repeat(width - name.length + 2) : '\t';

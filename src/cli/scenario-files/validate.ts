@@ -36,9 +36,10 @@ function okLines(file: string, { scenario, warnings }: ReturnType<typeof checkSc
 /**
  * `payout-sandbox validate FILE…`: reports every problem of every file, and what is never used in it.
  *
+ * @param sayUnreadable is told of files that there is nothing to report on
  * @returns the exit code: 1 when there is a problem; a warning is none
  */
-export function validate(files: readonly string[], say: Say): number {
+export function validate(files: readonly string[], say: Say, sayUnreadable: Say = say): number {
   const settings = checkingSettings();
   let exitCode = EXIT_OK;
   for (const file of files) {
@@ -46,7 +47,7 @@ export function validate(files: readonly string[], say: Say): number {
       okLines(file, checkScenario(file, settings)).forEach(say);
     } catch (error) {
       if (!(error instanceof ScenarioError)) throw error;
-      error.lines.forEach(say);
+      error.lines.forEach(error.problems.length > 0 ? say : sayUnreadable);
       exitCode = EXIT_INVALID;
     }
   }

@@ -1,0 +1,75 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { packageText } from '../package-files.ts';
+import { SettingsError } from '../settings.ts';
+import { EXIT_OK, quoted, say } from './output.ts';
+
+/** Where everything is written, so that nothing of the project is in its way. */
+const FOLDER = 'payout-sandbox';
+const TEST = 'payouts.test.mjs';
+
+/** What is written, with what each file is for. */
+const FILES: Readonly<Record<string, string>> = {
+  'scenarios/lost-answer.yaml': 'a scenario: the first answer to each payout is lost',
+  'compose.yaml': 'a sandbox in a container, with that scenario',
+  [TEST]: 'a first test, with a client to replace by yours',
+};
+
+type Runner = 'vitest' | 'node';
+
+/** The test is written for Node.js; vitest has the same functions under other names. */
+const forVitest = (text: string): string =>
+  text
+    .replace('{ after, before, test }', '{ afterAll as after, beforeAll as before, test }')
+    .replace('node:test', 'vitest');
+
+const COMMANDS: Readonly<Record<Runner, (folder: string) => string>> = {
+  vitest: (folder) => `npx vitest run ${quoted(folder)}`,
+  node: (folder) => `node --test ${quoted(`${folder}/${TEST}`)}`,
+};
+
+/** Whether the package of a project names vitest. */
+function hasVitest(folder: string): boolean {
+  try {
+    return /"vitest"\s*:/.test(readFileSync(join(folder, 'package.json'), 'utf8'));
+  } catch {
+    return false; // no package, so Node.js runs the test
+  }
+}
+
+function runnerOf(folder: string, named: string | undefined): Runner {
+  if (named === undefined) return hasVitest(folder) ? 'vitest' : 'node';
+  if (named === 'vitest' || named === 'node') return named;
+  throw new SettingsError(`--runner must be one of vitest, node, not ${JSON.stringify(named)}`);
+}
+
+/** @returns whether it was written: a file that is there is kept */
+function writeNew(file: string, text: string): boolean {
+  try {
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text, { flag: 'wx' });
+    return true;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST' && existsSync(file)) return false;
+    throw new SettingsError(`init: ${file} cannot be written (${code})`, { cause: error });
+  }
+}
+
+/** `payout-sandbox init FOLDER`: writes a scenario, a compose file and a first test. @returns the exit code */
+export function initProject(folder: string, runnerName: string | undefined): number {
+  const runner = runnerOf(folder, runnerName);
+  const width = Math.max(...Object.keys(FILES).map((name) => name.length));
+  for (const [name, purpose] of Object.entries(FILES)) {
+    const text = packageText(`fixtures/init/${name}`);
+    const isNew = writeNew(join(folder, FOLDER, name), runner === 'vitest' ? forVitest(text) : text);
+    say(
+      `${isNew ? 'wrote' : 'kept '}  ${FOLDER}/${name.padEnd(width)}  ${isNew ? purpose : 'it was there already'}`,
+    );
+  }
+  if (!existsSync(join(folder, 'node_modules/payout-sandbox'))) {
+    say('first  npm install --save-dev payout-sandbox');
+  }
+  say(`next   ${folder === '.' ? '' : `cd ${quoted(folder)} && `}${COMMANDS[runner](FOLDER)}`);
+  return EXIT_OK;
+}

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { tail } from '../../src/cli/world/tail.ts';
+import { sessionOf } from '../../src/cli/world/world-session.ts';
+import { startSandbox } from '../../src/index.ts';
+
+test('tail shows requests, settlements and findings, and follows a sandbox that goes away and comes back', async () => {
+  const options = { clock: '2026-01-15T10:30:00Z', rateLimit: 'off' };
+  const first = await startSandbox(options);
+  const session = sessionOf({ url: first.url, key: 'sk_test_tail' }, {});
+  const lines: string[] = [];
+  const notes: string[] = [];
+  const stop = new AbortController();
+  const ended = tail(
+    session,
+    { say: (line) => lines.push(line), note: (line) => notes.push(line) },
+    stop.signal,
+  );
+  await expect.poll(() => notes.length).toBe(1);
+  await session.world.events().then((events) => events.return()); // the world is watched
+  await expect
+    .poll(async () => {
+      await session.world.pay({ client_ref_id: 'order-1', amount: 1500.5 });
+      return lines.join('\n');
+    })
+    .toMatch(/16:00:00\.000 {2}initiate {2}order-1 {2}₹1,500\.50 IMPS {2}200 PENDING/);
+  await session.world.pay({ client_ref_id: 'order-1', amount: 9 });
+  await expect
+    .poll(() => lines.join('\n'))
+    .toContain('reference-reused: order-1 was sent again with another amount');
+  await session.world.clock.advance('1h');
+  await expect
+    .poll(() => lines.join('\n'))
+    .toMatch(/16:00:02\.000 {2}settled {3}order-1 {2}SUCCESS {2}UTR \d+/);
+  await first.close();
+  await expect.poll(() => notes.at(-1), { timeout: 5000 }).toMatch(/went away: waiting for it$/);
+  const again = await startSandbox({ ...options, port: Number(new URL(first.url).port) });
+  await expect.poll(() => notes.at(-1), { timeout: 5000 }).toMatch(/is there again$/);
+  stop.abort();
+  expect(await ended).toBe(0);
+  await again.close();
+});
