@@ -29,7 +29,11 @@ test('the scenario of a world can be shown as YAML', async () => {
 
 test.each([
   ['a wrong value', lines('seed: 7', 'rate_limit: often'), [2, 13, 'rate_limit']],
-  ['an unknown field', lines('rules:', '  - efect: {}', '    effect: { respond: 500 }'), [2, 5, 'rules[0].efect']],
+  [
+    'an unknown field',
+    lines('rules:', '  - efect: {}', '    effect: { respond: 500 }'),
+    [2, 5, 'rules[0].efect'],
+  ],
   ['broken YAML', lines('seed: 7', 'rules: ['), [3, 1, '']],
   [
     'an unknown dialect',
@@ -47,6 +51,19 @@ test('a rule that is never reached is a warning at its line', async () => {
   const text = lines('rules:', '  - effect: { respond: 500 }', '  - effect: { respond: 503 }');
   const { body } = await ask(client(), 'POST', '/scenario/check', { text });
   expect(body).toMatchObject({ problems: [], warnings: [{ line: 3, path: 'rules[1]' }] });
+});
+
+test('refuses to check a scenario that is too long to be parsed between two requests of others', async () => {
+  const { client } = await sandboxFor();
+  const document = { description: 'x'.repeat(33_000) };
+  const [asText, asJson] = [
+    await ask(client(), 'POST', '/scenario/check', { text: JSON.stringify(document) }),
+    await ask(client(), 'POST', '/scenario/check', { document }),
+  ];
+  expect(asText).toMatchObject(refusal(400, 'INVALID_REQUEST', expect.stringMatching(/text .*32768 char/)));
+  expect(asJson).toMatchObject(
+    refusal(400, 'INVALID_REQUEST', expect.stringMatching(/document .*32768 char/)),
+  );
 });
 
 test.each([{}, { text: 'seed: 1', document: {} }, { text: 7 }])('refuses to check %j', async (body) => {
