@@ -2,9 +2,16 @@ import { z } from 'zod';
 
 /** What POST /_sandbox/scenario/check takes and answers. */
 
+/** A text is parsed in one go, which keeps all other requests waiting. */
+export const MAX_CHECKED_TEXT = 32 * 1024;
+
 export const CheckScenarioRequest = z
   .strictObject({
-    text: z.string().optional().describe('A scenario as the text of a file, in YAML or JSON'),
+    text: z
+      .string()
+      .max(MAX_CHECKED_TEXT)
+      .optional()
+      .describe('A scenario as the text of a file, in YAML or JSON'),
     document: z.record(z.string(), z.unknown()).optional().describe('A scenario as JSON, to write as YAML'),
   })
   .refine(({ text, document }) => (text === undefined) !== (document === undefined), {

@@ -22,8 +22,8 @@ export function UnlockWorld({ name, url }: { readonly name: string; readonly url
       <div class="card">
         <h1>Payout sandbox</h1>
         <p>
-          This link shows the world <strong>{name}</strong>. Links contain no keys: enter the key of this
-          world, which whoever sent you the link has.
+          This link shows the world <strong>{name}</strong>. Links contain no keys: ask whoever sent it for
+          the key of this world.
         </p>
         <form
           onSubmit={(event) => {

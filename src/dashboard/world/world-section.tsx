@@ -101,7 +101,8 @@ export function WorldSection({ live }: { readonly live: LiveWorld }) {
         {button('Payouts (CSV)', () => run(savePayouts))}
       </div>
       <p class="note">
-        <a href="./docs">API reference</a> · <a href="./openapi.json">OpenAPI document</a>
+        <a href="./docs">API reference</a> · <a href="./openapi.json">OpenAPI document</a> · guides: the
+        folder <code>docs</code> of the package
       </p>
     </section>
   );

@@ -9,7 +9,11 @@ import {
 import { RuleAnswer, RulesAnswer, ScenarioAnswer, ScenariosAnswer } from '../../contract/control-answers.ts';
 import { Refusal } from '../../contract/errors.ts';
 import { ExplainAnswer, ExplainRequest } from '../../contract/control/explain-call.ts';
-import { CheckScenarioAnswer, CheckScenarioRequest } from '../../contract/control/check-call.ts';
+import {
+  CheckScenarioAnswer,
+  CheckScenarioRequest,
+  MAX_CHECKED_TEXT,
+} from '../../contract/control/check-call.ts';
 import { suggestion } from '../../contract/suggestion.ts';
 import type { Rule } from '../../scenario/rule.ts';
 import { ScenarioError } from '../../scenario/scenario-file.ts';
@@ -119,6 +123,10 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios, wallClock 
     }),
     async ({ body }) => {
       const text = body.text ?? scenarioText(body.document as ScenarioInput);
+      if (text.length > MAX_CHECKED_TEXT) {
+        const message = `document must be at most ${MAX_CHECKED_TEXT} characters as YAML`;
+        throw invalidRequest([{ field: 'document', message }]);
+      }
       const found = await inTurns(scenarios.check(text), yieldToEventLoop);
       const { problems, warnings } = found;
       return { text, ...found, problems: problems.map(findingOf), warnings: warnings.map(findingOf) };

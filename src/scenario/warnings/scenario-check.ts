@@ -1,3 +1,4 @@
+import type { ScenarioInput } from '../../contract/control.ts';
 import { reported } from '../../contract/shape-issues.ts';
 import { inOrder, readScenario, ScenarioError, textOf, textScenario } from '../scenario-file.ts';
 import type { ScenarioSettings } from '../../contract/snapshot-lines.ts';
@@ -19,12 +20,11 @@ export interface CheckedText {
   readonly warnings: readonly Problem[];
 }
 
-/** What is never used in a correct scenario. @param most how many rules and outcomes are looked at; none of more */
-function warningsOf(text: string, most = Infinity): readonly Problem[] {
+/** What is never used in a correct scenario. */
+function warningsOf(text: string): readonly Problem[] {
   const read = readText(text);
   const found: Problem[] = [];
   const { document } = atOnce(scenarioShape(read.input));
-  if ((document.rules?.length ?? 0) + (document.outcomes?.length ?? 0) > most) return [];
   warnOfScenario(document, (path, message) => found.push(read.problemAt(path, message)));
   return inOrder(found);
 }
@@ -32,9 +32,11 @@ function warningsOf(text: string, most = Infinity): readonly Problem[] {
 /** Checks the text of a scenario, and warns of what is never used in it. */
 export function* checkText(text: string, settings: ScenarioSettings): Steps<CheckedText> {
   try {
-    const scenario = yield* textScenario(text, 'scenario', settings);
-    const warnings = reported(warningsOf(text, MOST_COMPARED)).shown;
-    return { document: scenario.source.document, problems: [], more: 0, warnings };
+    const { document } = (yield* textScenario(text, 'scenario', settings)).source;
+    const { rules = [], outcomes = [] } = document as ScenarioInput;
+    const isCompared = rules.length + outcomes.length <= MOST_COMPARED;
+    const warnings = isCompared ? reported(warningsOf(text)).shown : [];
+    return { document, problems: [], more: 0, warnings };
   } catch (error) {
     if (!(error instanceof ScenarioError)) throw error;
     const { problems, more } = error;

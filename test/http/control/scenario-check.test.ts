@@ -53,6 +53,19 @@ test('a rule that is never reached is a warning at its line', async () => {
   expect(body).toMatchObject({ problems: [], warnings: [{ line: 3, path: 'rules[1]' }] });
 });
 
+test('refuses to check a scenario that is too long to be parsed between two requests of others', async () => {
+  const { client } = await sandboxFor();
+  const document = { description: 'x'.repeat(33_000) };
+  const [asText, asJson] = [
+    await ask(client(), 'POST', '/scenario/check', { text: JSON.stringify(document) }),
+    await ask(client(), 'POST', '/scenario/check', { document }),
+  ];
+  expect(asText).toMatchObject(refusal(400, 'INVALID_REQUEST', expect.stringMatching(/text .*32768 char/)));
+  expect(asJson).toMatchObject(
+    refusal(400, 'INVALID_REQUEST', expect.stringMatching(/document .*32768 char/)),
+  );
+});
+
 test.each([{}, { text: 'seed: 1', document: {} }, { text: 7 }])('refuses to check %j', async (body) => {
   const { client } = await sandboxFor();
   const refused = await ask(client(), 'POST', '/scenario/check', body);
