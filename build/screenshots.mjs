@@ -10,8 +10,9 @@ const IMAGES = new URL('../docs/images/', import.meta.url).pathname;
 const WIDE = { width: 1400, height: 900 };
 const NARROW = { width: 360, height: 780 };
 
-/** Opens the details of the first payout at risk. */
+/** Opens a payout at risk from the counter in the header. */
 const openRisk = async (page) => {
+  await page.getByRole('button', { name: 'at risk' }).click();
   await page.getByRole('button', { name: 'Open salary-007', exact: true }).click();
   await page.getByRole('region', { name: 'salary-007' }).getByText('Requests').waitFor();
 };
