@@ -164,7 +164,16 @@ describe.skipIf(!hasBrowser)(`the look of the dashboard${needsBrowser}`, { timeo
     expect(tabs.filter((tab, nth) => nth > 0 && tab!.x < tabs[nth - 1]!.x + tabs[nth - 1]!.width)).toEqual(
       [],
     );
-    for (const name of ['Wallet', 'Conduct', 'Transactions', 'Requests', 'Clock', 'Try it', 'Scenario']) {
+    for (const name of [
+      'Wallet',
+      'Conduct',
+      'Transactions',
+      'Requests',
+      'Clock',
+      'Try it',
+      'Scenario',
+      'World',
+    ]) {
       await page.getByRole('link', { name }).click();
       await page.getByRole('heading', { name, level: 2, exact: true }).waitFor();
       small.push(
