@@ -50,6 +50,7 @@ for (const { name, world: prepare, act, theme = 'light', view = WIDE, inDocs } o
   await page.goto(`${world.url}/_sandbox/#key=${world.apiKey}`);
   await page.locator('.connection.live').waitFor();
   await page.locator('.page[data-loaded]').waitFor();
+  await page.getByText('not shown').waitFor({ state: 'detached' }); // until older changes of the balance are loaded
   await act?.(page);
   await page.screenshot({ path: join(folder, `${folder === IMAGES ? inDocs : name}.png`) });
   await page.close();

@@ -124,7 +124,7 @@ export function PayoutsSection({ live, opened, onOpen, onOpenRequest }: Props) {
           onChange={(event) => change({ state: event.currentTarget.value as PayoutFilter['state'] })}
         >
           <option value="">Any state</option>
-          <option value="at-risk">At risk: paid, but the client saw a failure</option>
+          <option value="at-risk">At risk</option>
           {STATES.map((state) => (
             <option key={state}>{state}</option>
           ))}
