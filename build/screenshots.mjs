@@ -10,8 +10,9 @@ const IMAGES = new URL('../docs/images/', import.meta.url).pathname;
 const WIDE = { width: 1400, height: 900 };
 const NARROW = { width: 360, height: 780 };
 
-/** Opens the details of the first payout at risk. */
+/** Opens a payout at risk from the counter in the header. */
 const openRisk = async (page) => {
+  await page.getByRole('button', { name: 'at risk' }).click();
   await page.getByRole('button', { name: 'Open salary-007', exact: true }).click();
   await page.getByRole('region', { name: 'salary-007' }).getByText('Requests').waitFor();
 };
@@ -49,6 +50,7 @@ for (const { name, world: prepare, act, theme = 'light', view = WIDE, inDocs } o
   await page.goto(`${world.url}/_sandbox/#key=${world.apiKey}`);
   await page.locator('.connection.live').waitFor();
   await page.locator('.page[data-loaded]').waitFor();
+  await page.getByText('not shown').waitFor({ state: 'detached' }); // until older changes of the balance are loaded
   await act?.(page);
   await page.screenshot({ path: join(folder, `${folder === IMAGES ? inDocs : name}.png`) });
   await page.close();

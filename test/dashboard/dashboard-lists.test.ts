@@ -142,7 +142,17 @@ test('the chart shows the balance in the order of time, whichever way its entrie
   line.begin([entry(3), entry(2), entry(1)], 7); // the newest first
   line.take([entry(4), entry(5)]); // and then those that follow
   expect(line.points.map(({ balance }) => balance)).toEqual([2, 3, 4, 5]);
-  expect(line.next).toBe(12);
+  expect([line.next, line.before]).toEqual([12, 8]);
+});
+
+test('the chart begins where the world began, once the older entries are loaded', () => {
+  const entry = (balance: number): EntryAnswer =>
+    ({ at: '2026-01-15T10:00:00.000Z', balance }) as EntryAnswer;
+  const line = new BalanceLine(4);
+  line.begin([entry(5), entry(4)], 3);
+  line.takeOlder([entry(3), entry(2)]); // the newest first
+  expect(line.points.map(({ balance }) => balance)).toEqual([2, 3, 4, 5]);
+  expect([line.before, line.isFull]).toEqual([1, true]);
 });
 
 test('what is ordered while a task runs is done by one more run', async () => {

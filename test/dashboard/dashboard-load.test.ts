@@ -28,6 +28,7 @@ describe.skipIf(!hasBrowser)(`the dashboard under load${needsBrowser}`, { timeou
     const list = seen.section('Transactions');
     await list.getByText(inAll, { exact: true }).waitFor();
     expect(await list.getByRole('row').count()).toBeLessThan(60);
+    await seen.section('Wallet').getByText(`${inAll} changes from`).waitFor(); // also those older than a page
 
     await list.getByRole('searchbox').fill('order-1234');
     await list.getByText(`1 of ${inAll}`).waitFor();

@@ -158,7 +158,22 @@ describe.skipIf(!hasBrowser)(`the look of the dashboard${needsBrowser}`, { timeo
     await payer.pay({ client_ref_id: 'lost', beneficiary_account: LOST_ANSWER });
     const { page } = await show();
     const small: unknown[] = [];
-    for (const name of ['Wallet', 'Conduct', 'Transactions', 'Requests', 'Clock', 'Try it', 'Scenario']) {
+    const tabs = await Promise.all(
+      (await page.getByRole('navigation').getByRole('link').all()).map((link) => link.boundingBox()),
+    );
+    expect(tabs.filter((tab, nth) => nth > 0 && tab!.x < tabs[nth - 1]!.x + tabs[nth - 1]!.width)).toEqual(
+      [],
+    );
+    for (const name of [
+      'Wallet',
+      'Conduct',
+      'Transactions',
+      'Requests',
+      'Clock',
+      'Try it',
+      'Scenario',
+      'World',
+    ]) {
       await page.getByRole('link', { name }).click();
       await page.getByRole('heading', { name, level: 2, exact: true }).waitFor();
       small.push(

@@ -324,7 +324,16 @@ describe.skipIf(!hasBrowser)(`the dashboard${needsBrowser}`, { timeout: 60_000 }
       const { page } = await open(url, { apiKey: payer.apiKey, theme, width });
       await page.evaluate(axe.source); // evaluated by the debugger, since the page blocks other scripts
       const problems: unknown[] = [];
-      for (const name of ['Wallet', 'Conduct', 'Transactions', 'Requests', 'Clock', 'Try it', 'Scenario']) {
+      for (const name of [
+        'Wallet',
+        'Conduct',
+        'Transactions',
+        'Requests',
+        'Clock',
+        'Try it',
+        'Scenario',
+        'World',
+      ]) {
         await page.getByRole('link', { name }).click();
         await page.getByRole('heading', { name, level: 2, exact: true }).waitFor();
         if (name === 'Transactions')

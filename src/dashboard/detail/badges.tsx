@@ -1,6 +1,7 @@
 import type { JournalEntry } from '../../contract/control-answers.ts';
 import type { State } from '../../contract/service.ts';
-import { seenText, wentWrong } from '../lists/request-filter.ts';
+import { wentWrong } from '../lists/request-filter.ts';
+import type { Risk } from '../lists/request-list.ts';
 
 export const StateBadge = ({ state }: { readonly state: State }) => (
   <span class={`badge state-${state.toLowerCase()}`}>{state}</span>
@@ -33,9 +34,9 @@ export const PaidBadge = () => (
   </span>
 );
 
-/** On a payout: it was made although its client saw a failure. @param entry the request that made it */
-export const RiskBadge = ({ entry }: { readonly entry: JournalEntry }) => (
-  <span class="badge risk" title={`Paid, but the ${seenText(entry)}`}>
-    {seenText(entry)}
+/** On a payout: it was made, although its client saw a failure. */
+export const RiskBadge = ({ risk: { seen } }: { readonly risk: Risk }) => (
+  <span class="badge risk" title={`Paid, but the ${seen}`}>
+    {seen}
   </span>
 );

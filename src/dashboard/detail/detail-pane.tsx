@@ -10,7 +10,10 @@ interface Props {
 /** The details of a row, beside the list or, on a narrow page, in its place. Escape closes them. */
 export function DetailPane({ title, onClose, children }: Props) {
   const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => heading.current?.focus({ preventScroll: true }), [title]);
+  useEffect(() => {
+    heading.current?.focus({ preventScroll: true });
+    heading.current?.scrollIntoView({ block: 'nearest' }); // and no further than it is out of sight
+  }, [title]);
   return (
     <div
       class="detail"

@@ -6,7 +6,8 @@ import { AnswerBadge, RiskBadge, StateBadge } from './badges.tsx';
 import { CopyButton } from './copy-button.tsx';
 import { curlOf } from './curl.ts';
 import { rupees, signedRupees } from '../lists/formats.ts';
-import { seenText, wentWrong } from '../lists/request-filter.ts';
+import { wentWrong } from '../lists/request-filter.ts';
+import type { Risk } from '../lists/request-list.ts';
 import type { LiveWorld } from '../live/live-world.ts';
 import { Moment } from './moment.tsx';
 import { PayoutTimeline } from './payout-timeline.tsx';
@@ -42,8 +43,8 @@ function usePast(
 }
 
 /** Whether the client has been told of the payout since the request that failed, in words. */
-function sinceText({ id }: JournalEntry, requests: readonly JournalEntry[]): string {
-  const told = requests.find((later) => later.id > id && !wentWrong(later));
+function sinceText({ requestId }: Risk, requests: readonly JournalEntry[]): string {
+  const told = requests.find((later) => later.id > requestId && !wentWrong(later));
   if (told === undefined) return 'It has not been told of this payout since.';
   return `It has been told of this payout since, by request #${told.id}.`;
 }
@@ -78,13 +79,13 @@ export function PayoutDetail({ live, payout, onOpenRequest }: Props) {
     <>
       <p class="headline">
         <span class="amount">{rupees(payout.amount)}</span> <StateBadge state={payout.status} />
-        {risk !== undefined && <RiskBadge entry={risk} />}
+        {risk !== undefined && <RiskBadge risk={risk} />}
       </p>
       {risk !== undefined && (
         <p class="refusal">
-          This payout was made, but the {seenText(risk)} to{' '}
-          <button type="button" class="link" onClick={() => onOpenRequest(risk.id)}>
-            request #{risk.id}
+          This payout was made, but the {risk.seen} to{' '}
+          <button type="button" class="link" onClick={() => onOpenRequest(risk.requestId)}>
+            request #{risk.requestId}
           </button>
           . {sinceText(risk, requests)}
         </p>

@@ -1,7 +1,7 @@
 import type { RuleAnswer } from '../../contract/control-answers.ts';
 
 /** A rule that makes every payout look failed to its client. */
-export interface OrderedFailure {
+interface OrderedFailure {
   readonly rule: RuleAnswer;
   /** What the client sees, in words: `answered 500` */
   readonly seen: string;

@@ -15,7 +15,7 @@ export function UnlockWorld({ name, url }: { readonly name: string; readonly url
       if (worldName(id) !== name) {
         throw new Error(`This key opens the world ${worldName(id)}, and the link shows ${name}.`);
       }
-      unlockWorld(key.trim());
+      unlockWorld(key.trim(), id);
     });
   return (
     <main class="sign-in">

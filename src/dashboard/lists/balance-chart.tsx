@@ -5,14 +5,20 @@ import { duration, istMoment, istShortDay, plural, rupees, signedRupees } from '
 import type { LiveWorld } from '../live/live-world.ts';
 import { timeTicks } from './time-ticks.ts';
 
-const HEIGHT = 168;
+const HEIGHT = 140;
 const TOP = 8;
-const LEFT = 74;
+/** The width of a digit of a label, and the room beside it. */
+const DIGIT = 6.5;
+const BESIDE = 12;
 /** The least distance between two times in px. */
 const TIME_WIDTH = 84;
 const NOW_WIDTH = 76;
 /** Up to this many changes, each has a dot. */
 const MOST_DOTS = 60;
+
+/** Where the line begins: beside the longest label. */
+const leftOf = ({ ticks }: BalanceAxis): number =>
+  BESIDE + Math.ceil(DIGIT * Math.max(...ticks.map(({ label }) => label.length)));
 
 /** One change, in words. */
 function changeText({ kind, amount, balance, atMs }: BalancePoint, before: BalancePoint | undefined): string {
@@ -46,7 +52,8 @@ interface PlotProps {
 }
 
 function Plot({ points, axis, today, width, pointed, atRisk }: PlotProps) {
-  const inner = width - LEFT;
+  const left = leftOf(axis);
+  const inner = width - left;
   const slot = inner / points.length;
   const y = (balance: number): number => TOP + (HEIGHT * (axis.to - balance)) / (axis.to - axis.from);
   const balances = points.map(({ balance }) => balance);
@@ -66,14 +73,14 @@ function Plot({ points, axis, today, width, pointed, atRisk }: PlotProps) {
     <svg width={width} height={bottom + 36} aria-hidden="true">
       {axis.ticks.map(({ value, label }) => (
         <g key={label}>
-          <line class="grid" x1={LEFT} x2={width} y1={y(value)} y2={y(value)} />
-          <text class="balances" x={LEFT - 10} y={y(value) + 4}>
+          <line class="grid" x1={left} x2={width} y1={y(value)} y2={y(value)} />
+          <text class="balances" x={left - 10} y={y(value) + 4}>
             {label}
           </text>
         </g>
       ))}
       {times.map(({ index, time, day }) => (
-        <g key={index} transform={`translate(${LEFT + index * slot} ${bottom})`}>
+        <g key={index} transform={`translate(${left + index * slot} ${bottom})`}>
           <line
             class={day !== null && index > 0 ? 'day' : 'tick'}
             y1={day !== null && index > 0 ? -HEIGHT : 0}
@@ -97,7 +104,7 @@ function Plot({ points, axis, today, width, pointed, atRisk }: PlotProps) {
           {today}
         </text>
       )}
-      <g transform={`translate(${LEFT} 0)`}>
+      <g transform={`translate(${left} 0)`}>
         {axis.from === 0 && <path class="fill" d={`${path}V${bottom}H0Z`} />}
         <path class="line" d={path} />
         {[...dots].map((index) => (
@@ -134,8 +141,9 @@ export function BalanceChart({ live, onOpenPayout }: Props) {
   const [width, setWidth] = useState(0);
   const [pointed, setPointed] = useState<number | null>(null);
   useEffect(() => {
-    const resized = new ResizeObserver(() => setWidth(box.current!.clientWidth));
-    resized.observe(box.current!);
+    const element = box.current!;
+    const resized = new ResizeObserver(() => setWidth(element.clientWidth));
+    resized.observe(element);
     return () => resized.disconnect();
   }, []);
 
@@ -143,13 +151,20 @@ export function BalanceChart({ live, onOpenPayout }: Props) {
   const { points, before } = live.balances;
   const atRisk = live.requestsVersion.value > 0 ? live.requests.atRisk : new Map<string, never>();
   const last = points.length - 1;
+  const axis = useMemo(() => {
+    const balances = points.length === 0 ? [0] : points.map(({ balance }) => balance);
+    return balanceAxis(Math.min(...balances), Math.max(...balances));
+  }, [points]);
   const at = pointed === null ? null : Math.min(pointed, last);
   const open = (): void => {
     const txnId = at === null ? null : points[at]!.txnId;
     if (txnId !== null) onOpenPayout(txnId);
   };
-  const point = ({ offsetX }: PointerEvent): void => {
-    const index = Math.floor(((offsetX - LEFT) * points.length) / (width - LEFT));
+  const point = ({ clientX }: PointerEvent): void => {
+    const left = leftOf(axis);
+    const index = Math.floor(
+      ((clientX - box.current!.getBoundingClientRect().left - left) * points.length) / (width - left),
+    );
     setPointed(Math.max(0, Math.min(index, last)));
   };
   const onKeyDown = (event: KeyboardEvent): void => {
@@ -162,11 +177,7 @@ export function BalanceChart({ live, onOpenPayout }: Props) {
     setPointed(Math.max(0, Math.min(to, last)));
   };
 
-  const axis = useMemo(() => {
-    const balances = points.map(({ balance }) => balance);
-    return balanceAxis(Math.min(...balances), Math.max(...balances));
-  }, [points]);
-  const isDrawn = isLoaded && last >= 0 && width > LEFT;
+  const isDrawn = isLoaded && last >= 0 && width > leftOf(axis);
   const range = isDrawn ? rangeText(points, before, axis.from === 0) : '';
   const text = at === null || !isDrawn ? range : changeText(points[at]!, points[at - 1]);
   return (

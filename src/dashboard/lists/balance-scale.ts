@@ -4,6 +4,7 @@ const COUNT_OF_TICKS = 4;
 /** From this share of the highest balance on, the changes are large enough to be seen above an axis that starts at ₹0. */
 const VISIBLE_FROM_ZERO = 0.4;
 const ROOM_ABOVE = 1.1;
+const PAISA = 0.01;
 const LAKH = 1e5;
 const CRORE = 1e7;
 
@@ -19,9 +20,12 @@ function roundStep(atLeast: number): number {
   return power * [1, 2, 2.5, 5, 10].find((factor) => factor * power >= atLeast * (1 - 1e-9))!;
 }
 
-/** How many decimals show each multiple of a step. */
+/** How many decimals show each multiple of a step; 3 stands for more than 2. */
 const decimalsOf = (step: number): number =>
-  [0, 1, 2].find((decimals) => Number.isInteger(Number((step * 10 ** decimals).toFixed(6)))) ?? 3;
+  [0, 1, 2].find((decimals) => {
+    const shown = step * 10 ** decimals;
+    return Math.round(shown) > 0 && Math.abs(shown - Math.round(shown)) < 1e-6;
+  }) ?? 3;
 
 /** Labels that differ from each other: in lakh or crore where two decimals are enough, otherwise in full. */
 function labelsOf(values: readonly number[], step: number): readonly string[] {
@@ -43,7 +47,7 @@ export function balanceAxis(lowest: number, highest: number): BalanceAxis {
   const isFromZero = isFlat || highest - lowest >= highest * VISIBLE_FROM_ZERO;
   const bottom = isFromZero ? 0 : lowest;
   const top = isFlat ? Math.max(1, highest * ROOM_ABOVE) : highest; // a flat line at the very top looks cut off
-  const step = roundStep((top - bottom) / COUNT_OF_TICKS);
+  const step = Math.max(PAISA, roundStep((top - bottom) / COUNT_OF_TICKS));
   const first = Math.floor(bottom / step);
   const last = Math.ceil(top / step);
   const values = Array.from({ length: last - first + 1 }, (_, nth) => (first + nth) * step);

@@ -1,13 +1,21 @@
 import type { JournalEntry } from '../../contract/control-answers.ts';
-import { isPaidUnseen } from './request-filter.ts';
+import { isPaidUnseen, seenText } from './request-filter.ts';
+
+/** A payout that was made although its client saw a failure. */
+export interface Risk {
+  /** The request that made it. */
+  readonly requestId: number;
+  /** `client saw 500` */
+  readonly seen: string;
+}
 
 /** The newest requests of a world, newest first. A request that hangs is replaced when it ends. */
 export class RequestList {
   rows: readonly JournalEntry[] = [];
   /** How many older requests were dropped, here or in the sandbox. */
   evicted = 0;
-  /** The payouts that were made although their client saw a failure, by txn_id, with the request that made each. */
-  readonly atRisk = new Map<string, JournalEntry>();
+  /** By txn_id. They stay when their requests are dropped. */
+  readonly atRisk = new Map<string, Risk>();
   readonly #most: number;
 
   constructor(most: number) {
@@ -40,9 +48,9 @@ export class RequestList {
   }
 
   #judge(request: JournalEntry): void {
-    const { txn_id: txnId, id } = request;
+    const { txn_id: txnId, id: requestId } = request;
     if (txnId === null) return;
-    if (isPaidUnseen(request)) this.atRisk.set(txnId, request);
-    else if (this.atRisk.get(txnId)?.id === id) this.atRisk.delete(txnId); // it hung, and was answered in the end
+    if (isPaidUnseen(request)) this.atRisk.set(txnId, { requestId, seen: seenText(request) });
+    else if (this.atRisk.get(txnId)?.requestId === requestId) this.atRisk.delete(txnId); // it hung, and was answered in the end
   }
 }

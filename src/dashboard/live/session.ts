@@ -74,8 +74,11 @@ export function chooseKey(key: string | null): void {
   showWorld(key);
 }
 
-/** Shows the world that a link names, with the key that the user has entered for it. */
-export const unlockWorld = showWorld;
+/** Shows the world that a link names, with the key that the user has entered for it. @param id of that world */
+export function unlockWorld(key: string, id: string): void {
+  showWorld(key);
+  nameWorld(id); // at once: the user may follow another link before the world is loaded
+}
 
 /** Names the world in the address, and remembers its key. @param id of the world that the current key opens */
 export function nameWorld(id: string): void {

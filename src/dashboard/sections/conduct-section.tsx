@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 import type { Finding, WorldReport } from '../../contract/conduct.ts';
-import { plural, rupees } from '../lists/formats.ts';
+import { plural } from '../lists/formats.ts';
 
 /** This many errors and warnings are shown at first; a button shows everything. */
-const FIRST_SHOWN = 3;
+const FIRST_SHOWN = 2;
 
 /** The severities, the gravest first, and how they look. */
 const BADGES = { error: 'state-failed', warning: 'state-pending', notice: '' } as const;
@@ -31,12 +31,11 @@ interface ItemProps extends Found {
 }
 
 const Item = ({ id, finding, onOpenRequest }: ItemProps) => {
-  const { severity, message, instead, requests, amount } = finding;
+  const { severity, message, instead, requests } = finding;
   return (
     <li class={`finding of-${severity}`}>
       <p>
         <span class={`badge ${BADGES[severity]}`}>{severity}</span> <strong>{id}</strong>
-        {amount !== null && <span class="amount number">{rupees(amount)}</span>}
       </p>
       <p>{message}</p>
       <p class="note">Instead: {instead}</p>

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import type { JournalEntry, TransactionAnswer } from '../../contract/control-answers.ts';
+import type { TransactionAnswer } from '../../contract/control-answers.ts';
 import type { State, TransferMode } from '../../contract/service.ts';
 import { useAction } from '../live/action.ts';
 import { RiskBadge, StateBadge } from '../detail/badges.tsx';
@@ -12,18 +12,19 @@ import { useFilter } from '../live/navigation.ts';
 import { PayoutDetail } from '../detail/payout-detail.tsx';
 import { isNoAmount, NO_FILTER, wantedPayouts, type PayoutFilter } from '../lists/payout-filter.ts';
 import { curlOfPayout, MODES, SAMPLE_PAYOUT } from './sample-payout.ts';
+import type { Risk } from '../lists/request-list.ts';
 import { VirtualTable } from '../lists/virtual-table.tsx';
 
 const STATES = ['PENDING', 'SUCCESS', 'FAILED', 'REVERSED'] as const satisfies readonly State[];
 
-const columnsFor = (atRisk: ReadonlyMap<string, JournalEntry>) => [
+const columnsFor = (atRisk: ReadonlyMap<string, Risk>) => [
   {
     name: 'Reference',
     className: 'main',
     cell: (row: TransactionAnswer) => row.client_ref_id,
     beside: ({ txn_id: id }: TransactionAnswer) => {
-      const entry = atRisk.get(id);
-      return entry === undefined ? null : <RiskBadge entry={entry} />;
+      const risk = atRisk.get(id);
+      return risk === undefined ? null : <RiskBadge risk={risk} />;
     },
   },
   { name: 'Beneficiary', className: 'second', cell: (row: TransactionAnswer) => row.beneficiary_name },
@@ -123,7 +124,7 @@ export function PayoutsSection({ live, opened, onOpen, onOpenRequest }: Props) {
           onChange={(event) => change({ state: event.currentTarget.value as PayoutFilter['state'] })}
         >
           <option value="">Any state</option>
-          <option value="at-risk">At risk: paid, but the client saw a failure</option>
+          <option value="at-risk">At risk</option>
           {STATES.map((state) => (
             <option key={state}>{state}</option>
           ))}

@@ -231,13 +231,13 @@ export function TrySection({ live }: { readonly live: LiveWorld }) {
         </div>
       )}
       <ExplainPanel live={live} payout={JSON.parse(body) as InitiateRequest} />
-      <div class="curl">
-        <h3>As a curl command</h3>
-        <CopyButton label="Copy" text={() => curl} />
+      <details class="curl">
+        <summary>As a curl command</summary>
         <pre tabIndex={0} aria-label="The payout as curl">
           {curl}
         </pre>
-      </div>
+        <CopyButton label="Copy" text={() => curl} />
+      </details>
     </section>
   );
 }
