@@ -15,7 +15,7 @@ const COLOURS = { error: 'red', warning: 'yellow', notice: 'cyan' } as const;
 const NO_TIME = ' '.repeat(12);
 
 /** An event as a line; null for what another event says too. */
-export function eventLine(event: WorldEvent, paint: Paint): string | null {
+function eventLine(event: WorldEvent, paint: Paint): string | null {
   const line = (at: string | null, kind: string, ...words: readonly string[]): string =>
     [paint(at === null ? NO_TIME : istTime(at), 'dim'), paint(kind.padEnd(8), 'bold'), ...words]
       .filter((word) => word !== '')

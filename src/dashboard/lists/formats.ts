@@ -1,15 +1,9 @@
 /** Formats of amounts and times: rupees in Indian grouping, world time in IST and UTC. */
 
 const RUPEES = new Intl.NumberFormat('en-IN', { style: 'currency', currency: 'INR' });
-const SHORT_RUPEES = new Intl.NumberFormat('en-IN', {
-  style: 'currency',
-  currency: 'INR',
-  notation: 'compact',
-  maximumFractionDigits: 2,
-});
 const COUNT = new Intl.NumberFormat('en-IN');
 
-export const IST = 'Asia/Kolkata';
+const IST = 'Asia/Kolkata';
 
 const timeFormat = (timeZone: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat =>
   new Intl.DateTimeFormat('en-GB', { timeZone, ...options });
@@ -24,8 +18,6 @@ const UTC_DAY = timeFormat('UTC', DAY);
 
 /** ₹10,00,000.00 */
 export const rupees = (inr: number): string => RUPEES.format(inr);
-/** ₹10L */
-export const shortRupees = (inr: number): string => SHORT_RUPEES.format(inr);
 /** With + for money that enters the wallet and − for money that leaves it. */
 export const signedRupees = (inr: number): string => `${inr < 0 ? '−' : '+'}${RUPEES.format(Math.abs(inr))}`;
 export const counted = (count: number): string => COUNT.format(count);

@@ -4,7 +4,7 @@ import type { LiveWorld } from './live-world.ts';
 const TICK_MS = 500;
 
 /** World time, extrapolated from the last reading; null before the first. */
-export function worldNowMs({ clock }: LiveWorld): number | null {
+function worldNowMs({ clock }: LiveWorld): number | null {
   const reading = clock.value;
   if (reading === null) return null;
   const sinceMs = reading.frozen ? 0 : performance.now() - reading.readAtMs;

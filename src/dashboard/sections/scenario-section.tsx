@@ -7,7 +7,7 @@ import { counted } from '../lists/formats.ts';
 import { EditorDialog } from '../editor/editor-dialog.tsx';
 import { checkScenario } from '../editor/text-check.ts';
 import type { LiveWorld } from '../live/live-world.ts';
-import { putRules, rulesDocument } from '../editor/rules-on-top.ts';
+import { putRules, rulesDocument } from '../editor/edited-rules.ts';
 
 const TIMES = { always: 'for every payout', '1': 'for the next one', '3': 'for the next 3' } as const;
 
