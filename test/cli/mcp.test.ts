@@ -172,7 +172,10 @@ test('an agent without the admin token, or of a sandbox that is gone, is told so
   expect((await tell('status')).isError).toBe(false);
   const gone = url.replace(/\d+$/, '1');
   const other = await agentFor({ url: gone });
-  expect(await other.tell('status')).toEqual({ isError: true, text: `no sandbox answers at ${gone}` });
+  expect(await other.tell('status')).toEqual({
+    isError: true,
+    text: expect.stringContaining(`no sandbox answers at ${gone}`),
+  });
 });
 
 /** A client that pays again under a new reference when the first answer is not 200. */

@@ -34,7 +34,11 @@ function installPackage(): { readonly folder: string; readonly main: string } {
 test('the package ships the program, the library, its types, the scenarios and the documentation, and nothing else', () => {
   const known = shipped.map((path) => {
     if (/^fixtures\/scenarios\/[\w-]+\.yaml$/.test(path)) return 'fixtures/scenarios/';
-    if (/^dist\/dashboard\/(index\.html|assets\/index-[\w-]+\.(js|css)|assets\/[\w-]+\.svg)$/.test(path))
+    if (
+      /^dist\/dashboard\/(index\.html|assets\/(index|scenario\.schema)-[\w-]+\.(js|css)|assets\/[\w-]+\.svg)$/.test(
+        path,
+      )
+    )
       return 'the page';
     if (/^dist\/[\w-]+\.c?js$/.test(path)) return 'code';
     if (path.startsWith('dist/docs/')) return 'the page that shows the calls';
@@ -60,6 +64,9 @@ test('the package ships the program, the library, its types, the scenarios and t
     'fixtures/dialects/lenient.yaml',
     'fixtures/dialects/strict.yaml',
     'fixtures/dialects/terse.yaml',
+    'fixtures/init/compose.yaml',
+    'fixtures/init/payouts.test.mjs',
+    'fixtures/init/scenarios/lost-answer.yaml',
     'fixtures/magic.yaml',
     'fixtures/openapi-examples.json',
     'fixtures/scenario.schema.json',

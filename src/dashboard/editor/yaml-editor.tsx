@@ -1,5 +1,5 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { completionAt, type Completion, type Option, type Schema } from './completion.ts';
+import { completionAt, type Completion, type Option, type Schema } from './suggestions.ts';
 
 const LINE_PX = 20;
 const MOST_SHOWN = 8;

@@ -65,6 +65,7 @@ test('a journal entry has the request, the answer, the times, the reason and the
       expect.stringMatching(/^amount is below INR 2,00,000/),
     ],
     balance_before: 10_000,
+    planned_by: 'manual',
     balance_after: 8499.5,
   });
   expect(Date.parse(entry.wall_at)).toBeGreaterThanOrEqual(before);
