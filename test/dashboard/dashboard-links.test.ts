@@ -40,9 +40,10 @@ describe.skipIf(!hasBrowser)(`links to what the dashboard shows${needsBrowser}`,
     await theirs.pay({ client_ref_id: 'theirs' });
     const [{ txn_id: txnId }] = (await theirs.world.transactions()) as [TransactionAnswer];
     const { id } = await theirs.world.summary();
+    const { id: myId } = await mine.world.summary();
     const seen = await open(url, { apiKey: mine.apiKey });
-    await live(seen);
     const { page } = seen;
+    await expect.poll(() => page.url()).toContain(`world=${myId.slice(0, 8)}`); // the page knows its world
     const link = `#payouts?world=${id.slice(0, 8)}&payout=${txnId}`;
     const follow = (hash: string): Promise<void> => page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
 
@@ -63,7 +64,7 @@ describe.skipIf(!hasBrowser)(`links to what the dashboard shows${needsBrowser}`,
     await page.getByRole('region', { name: 'theirs' }).waitFor();
 
     // now the browser has both keys, and neither link asks
-    await follow(`#wallet?world=${(await mine.world.summary()).id.slice(0, 8)}`);
+    await follow(`#wallet?world=${myId.slice(0, 8)}`);
     const key = page.getByTitle('Show another world').locator('code');
     await expect.poll(() => key.textContent()).toBe(mine.apiKey);
     await follow(link);
