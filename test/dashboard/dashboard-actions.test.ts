@@ -118,6 +118,14 @@ describe.skipIf(!hasBrowser)(`what the dashboard can do${needsBrowser}`, { timeo
     await tried.getByRole('button', { name: 'Explain' }).click();
     const explanation = tried.getByRole('status', { name: 'Explanation' });
     await explanation.getByText('The rule world/hold-committed. A payout is made: PENDING').waitFor();
+    const note = explanation.getByText('has changed since');
+    expect(await note.count()).toBe(0);
+    await payer.world.rule({ match: { route: 'balance' }, effect: { respond: { status: 500 } } });
+    await note.waitFor();
+    await tried.getByRole('button', { name: 'Explain' }).click();
+    await note.waitFor({ state: 'detached' });
+    await tried.getByLabel('Beneficiary', { exact: true }).fill('Ravi Kumar');
+    await note.waitFor();
     expect(await payer.world.transactions()).toEqual([]);
 
     await tried.getByRole('button', { name: 'Pay' }).click();

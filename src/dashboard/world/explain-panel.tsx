@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import type { ExplainAnswer, ExplainInput, Verdict } from '../../contract/control/explain-call.ts';
 import type { InitiateRequest } from '../../contract/service.ts';
 import { useAction } from '../live/action.ts';
@@ -63,6 +63,12 @@ const Explanation = ({
   </>
 );
 
+/** An answer, and the request and the scenario that it is about, as JSON. */
+interface Explained {
+  readonly answer: ExplainAnswer;
+  readonly about: string;
+}
+
 interface Props {
   readonly live: LiveWorld;
   /** The payout of the form; its amount may be no number. */
@@ -72,12 +78,16 @@ interface Props {
 /** What a request would get from this world now, and why. Nothing is sent. */
 export function ExplainPanel({ live, payout }: Props) {
   const [route, setRoute] = useState<Route>('initiate');
-  const [answer, setAnswer] = useState<ExplainAnswer | null>(null);
+  const [explained, setExplained] = useState<Explained | null>(null);
   const { isBusy, refusal, run } = useAction();
+  const input = requestOf(route, payout);
+  const scenario = live.scenario.value;
+  const scenarioText = useMemo(() => JSON.stringify(scenario), [scenario]);
+  const about = JSON.stringify(input) + scenarioText;
   const explain = (): void =>
     run(async () => {
-      setAnswer(null);
-      setAnswer(await live.world.explain(requestOf(route, payout)));
+      setExplained(null);
+      setExplained({ answer: await live.world.explain(input), about });
     });
   return (
     <div class="explain">
@@ -101,9 +111,12 @@ export function ExplainPanel({ live, payout }: Props) {
           {refusal}
         </p>
       )}
-      {answer !== null && (
+      {explained !== null && (
         <div role="status" aria-label="Explanation">
-          <Explanation answer={answer} />
+          {explained.about !== about && (
+            <p class="note">The request or the scenario has changed since. Explain it again.</p>
+          )}
+          <Explanation answer={explained.answer} />
         </div>
       )}
     </div>
