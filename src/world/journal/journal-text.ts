@@ -67,7 +67,7 @@ export function* journalLines({ shown, wanted, which }: ShownRequests): Generato
     return;
   }
   const part = shown.length < wanted ? `, the ${which} ${shown.length} of ${wanted}` : '';
-  yield `Requests to this world, at world time${part}:`;
+  yield `Requests to this world, at world time in UTC${part}:`;
   for (const exchange of shown) {
     const entry = journalEntry(exchange);
     const line = `  #${entry.id} ${entry.at.slice(11, 23)} ${requestText(entry)} → ${answerText(entry)} (${reasonText(entry)})`;
