@@ -1,6 +1,6 @@
 import type { Argument, Command, Option } from 'commander';
-import { SETTLEMENTS } from '../contract/scenario-document.ts';
-import { SettingsError } from '../settings.ts';
+import { SETTLEMENTS } from '../../contract/scenario-document.ts';
+import { SettingsError } from '../../settings.ts';
 
 /** What may follow a flag, or stand in the place of an argument. */
 interface Values {
