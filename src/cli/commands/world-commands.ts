@@ -94,7 +94,7 @@ function addChanges(builder: CommandBuilder): void {
     builder,
     builder.command('fund <amount>', 'put money into the wallet, in INR'),
     async (session, [amount]) => {
-      const { fund } = await import('../world/world-status.ts');
+      const { fund } = await import('../world/world-changes.ts');
       return fund(session, amount!);
     },
   );
@@ -102,7 +102,7 @@ function addChanges(builder: CommandBuilder): void {
     .command('advance [time]', 'move the clock by a duration such as 2h, or to a time; what is due happens')
     .option('--until-idle', 'until nothing is scheduled');
   asks(builder, advance, async (session, [time], flags) => {
-    const clock = await import('../world/world-status.ts');
+    const clock = await import('../world/world-changes.ts');
     return clock.advance(session, time, flags['untilIdle'] === true);
   });
   for (const [move, description] of [
@@ -112,7 +112,7 @@ function addChanges(builder: CommandBuilder): void {
     const command = builder.command(move, description);
     if (move === 'resume') command.alias('unfreeze');
     asks(builder, command, async (session) => {
-      const { setClock } = await import('../world/world-status.ts');
+      const { setClock } = await import('../world/world-changes.ts');
       return setClock(session, move);
     });
   }
@@ -121,7 +121,7 @@ function addChanges(builder: CommandBuilder): void {
     'choose a scenario, by name or file [default the active scenario of the server]',
   );
   asks(builder, use, async (session, [choice]) => {
-    const { chooseScenario } = await import('../world/world-status.ts');
+    const { chooseScenario } = await import('../world/world-changes.ts');
     return chooseScenario(session, choice);
   });
   asks(
