@@ -23,6 +23,7 @@ const TYPED: readonly (readonly [words: readonly string[], offered: readonly str
   ],
   [['tail', '--j'], ['--json']],
   [['pay', '1500', '--reference', ''], []],
+  [['unfreeze', '--ur'], ['--url']],
 ];
 
 /** How a shell is asked what it offers for these words: one line, in which words are separated by spaces. */

@@ -1,6 +1,7 @@
 import type { Argument, Command, Option } from 'commander';
 import { SETTLEMENTS } from '../../contract/scenario-document.ts';
 import { SettingsError } from '../../settings.ts';
+import { namesOf } from '../commands/command-builder.ts';
 
 /** What may follow a flag, or stand in the place of an argument. */
 interface Values {
@@ -71,7 +72,7 @@ function completedCommands(
   scenarios: readonly string[],
 ): readonly CompletedCommand[] {
   const below = command.commands.flatMap((sub) =>
-    completedCommands(sub, `${path} ${sub.name()}`.trim(), scenarios),
+    namesOf(sub).flatMap((name) => completedCommands(sub, `${path} ${name}`.trim(), scenarios)),
   );
   const own = {
     path,
@@ -79,10 +80,9 @@ function completedCommands(
       .createHelp()
       .visibleOptions(command)
       .map((option) => flagOf(option, scenarios)),
-    commands: command.commands.map((sub) => ({
-      name: sub.name(),
-      description: firstLine(sub.description()),
-    })),
+    commands: command.commands.flatMap((sub) =>
+      namesOf(sub).map((name) => ({ name, description: firstLine(sub.description()) })),
+    ),
     argument:
       path === '' ? { words: [], isFile: true } : argumentOf(command.registeredArguments[0], scenarios),
   };
