@@ -1,39 +1,6 @@
-import { accessSync, appendFileSync, constants, statSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { SETTINGS, SettingsError } from '../settings.ts';
 
-/** Flags that several commands share: addresses, and files to write. */
-
-const refusal = (flag: string, file: string, error: unknown): SettingsError =>
-  new SettingsError(`${flag}: ${file} cannot be written (${(error as NodeJS.ErrnoException).code})`, {
-    cause: error,
-  });
-
-/**
- * Checks before a command begins that what it finds can be kept, without making the file.
- *
- * @throws SettingsError for a file that cannot be written
- */
-export function checkWritable(flag: string, file: string): void {
-  try {
-    const found = statSync(file, { throwIfNoEntry: false });
-    if (found?.isDirectory()) throw Object.assign(new Error('a folder'), { code: 'EISDIR' });
-    // the dot makes sure that what holds the file is a folder
-    accessSync(found === undefined ? `${dirname(file)}/.` : file, constants.W_OK);
-  } catch (error) {
-    throw refusal(flag, file, error);
-  }
-}
-
-/** @throws SettingsError for a file that cannot be written */
-export function writeText(flag: string, file: string, text: string, { append = false } = {}): void {
-  try {
-    if (append) appendFileSync(file, text);
-    else writeFileSync(file, text);
-  } catch (error) {
-    throw refusal(flag, file, error);
-  }
-}
+/** What several commands refuse in the same words: addresses, requests of a journal, settings of another sandbox. */
 
 /** @param calledBy the flag that names the address @throws SettingsError for what is no address of a server */
 export function checkAddress(calledBy: string, url: string): void {
@@ -54,4 +21,10 @@ export function refuseOwnSettings(settingFlags: Readonly<Record<string, unknown>
   const ours = SETTINGS.find(({ name }) => name !== 'adminToken' && settingFlags[name] !== undefined);
   if (ours === undefined) return;
   throw new SettingsError(`${ours.flag} cannot be set with --url: that sandbox has its settings already`);
+}
+
+/** @param calledBy the command @throws SettingsError for what can be neither the number nor the id of a request */
+export function checkRequest(calledBy: string, request: string): void {
+  if (!request.startsWith('-')) return;
+  throw new SettingsError(`${calledBy} takes the number of a request, such as 3, not ${request}`);
 }

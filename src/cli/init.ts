@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { packageText } from '../package-files.ts';
 import { SettingsError } from '../settings.ts';
+import { makeFolder, writeText } from './output-files.ts';
 import { EXIT_OK, quoted, say } from './output.ts';
 
 /** Where everything is written, so that nothing of the project is in its way. */
@@ -43,26 +44,15 @@ function runnerOf(folder: string, named: string | undefined): Runner {
   throw new SettingsError(`--runner must be one of vitest, node, not ${JSON.stringify(named)}`);
 }
 
-/** @returns whether it was written: a file that is there is kept */
-function writeNew(file: string, text: string): boolean {
-  try {
-    mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, text, { flag: 'wx' });
-    return true;
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST' && existsSync(file)) return false;
-    throw new SettingsError(`init: ${file} cannot be written (${code})`, { cause: error });
-  }
-}
-
 /** `payout-sandbox init FOLDER`: writes a scenario, a compose file and a first test. @returns the exit code */
 export function initProject(folder: string, runnerName: string | undefined): number {
   const runner = runnerOf(folder, runnerName);
   const width = Math.max(...Object.keys(FILES).map((name) => name.length));
   for (const [name, purpose] of Object.entries(FILES)) {
     const text = packageText(`fixtures/init/${name}`);
-    const isNew = writeNew(join(folder, FOLDER, name), runner === 'vitest' ? forVitest(text) : text);
+    const file = join(folder, FOLDER, name);
+    makeFolder('init', dirname(file));
+    const isNew = writeText('init', file, runner === 'vitest' ? forVitest(text) : text, 'wx');
     say(
       `${isNew ? 'wrote' : 'kept '}  ${FOLDER}/${name.padEnd(width)}  ${isNew ? purpose : 'it was there already'}`,
     );

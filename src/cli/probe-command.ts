@@ -14,7 +14,8 @@ import { LEVELS, probe, type Level, type ProbeResult } from '../probe/probe.ts';
 import { accountDoubt, ifscDoubt } from '../payout/rails.ts';
 import { SettingsError } from '../settings.ts';
 import { complain, EXIT_OK, say } from './output.ts';
-import { checkAddress, checkWritable, writeText } from './flag-checks.ts';
+import { checkAddress } from './flag-checks.ts';
+import { checkWritable, writeText } from './output-files.ts';
 
 /** The flags of `probe`, beside the address. */
 export interface ProbeFlags {

@@ -1,11 +1,17 @@
 import { Command, CommanderError } from 'commander';
-import { suggestion } from '../contract/suggestion.ts';
 import { packageVersion } from '../package-files.ts';
 import { SettingsError } from '../settings.ts';
-import { ALL_SETTINGS, CommandBuilder, takeSettings, type Flags } from './commands/command-builder.ts';
+import {
+  ALL_SETTINGS,
+  CommandBuilder,
+  namesOf,
+  noSuchCommand,
+  takeSettings,
+  type Flags,
+} from './commands/command-builder.ts';
+import { addDocumentCommands } from './commands/document-commands.ts';
 import { addScenarioCommands } from './commands/scenario-commands.ts';
 import { addServerCommands, serveSandbox } from './commands/server-commands.ts';
-import { addSetupCommands } from './commands/setup-commands.ts';
 import { addTestCommands } from './commands/test-commands.ts';
 import { addWorldCommands } from './commands/world-commands.ts';
 import { EXAMPLES } from './help-texts.ts';
@@ -13,12 +19,6 @@ import { complain, EXIT_OK } from './output.ts';
 
 /** A word that is no command, but a scenario to serve. */
 const SCENARIO_FILE = /\.(?:ya?ml|json)$/i;
-
-/** How a command may be called. */
-const namesOf = (command: Command): readonly string[] => [command.name(), ...command.aliases()];
-
-const noCommand = (word: string, { commands }: Command): string =>
-  `there is no command ${word}${suggestion(word, commands.flatMap(namesOf))}: without one, the sandbox is served (see --help)`;
 
 /** Refuses a flag of `serve` before a command that does not have it. @throws SettingsError */
 function refuseIgnoredFlags(root: Command, command: Command): void {
@@ -30,15 +30,16 @@ function refuseIgnoredFlags(root: Command, command: Command): void {
   if (ignored !== undefined) throw new SettingsError(`${command.name()} has no flag ${ignored.long}`);
 }
 
-/** The command that `help` is asked for; a word that is none otherwise. */
-function helpFor(words: readonly string[], root: Command): Command | string {
+/** `payout-sandbox help COMMAND`. @returns the exit code */
+function showHelp(words: readonly string[], root: Command): number {
   let command = root;
   for (const word of words) {
     const next = command.commands.find((known) => namesOf(known).includes(word));
-    if (next === undefined) return word;
+    if (next === undefined) return complain(noSuchCommand(command, word));
     command = next;
   }
-  return command;
+  command.outputHelp();
+  return EXIT_OK;
 }
 
 /**
@@ -65,7 +66,7 @@ export function buildProgram(
   takeSettings(root, ALL_SETTINGS).action(async (flags: Flags) => {
     const [word, extra] = root.args;
     if (word === undefined) return serveSandbox(builder, flags);
-    if (!SCENARIO_FILE.test(word)) return ended(complain(noCommand(word, root)));
+    if (!SCENARIO_FILE.test(word)) return ended(complain(noSuchCommand(root, word)));
     if (extra !== undefined || flags['scenario'] !== undefined) {
       return ended(complain(`${word} is the scenario to serve: ${extra ?? '--scenario'} is one too many`));
     }
@@ -76,7 +77,7 @@ export function buildProgram(
   addWorldCommands(builder);
   addScenarioCommands(builder);
   addTestCommands(builder);
-  addSetupCommands(builder);
+  addDocumentCommands(builder);
   return root;
 }
 
@@ -86,12 +87,7 @@ export async function runCommand(args: readonly string[], environment: NodeJS.Pr
   const program = buildProgram(environment, (code) => (exitCode = code));
   try {
     const [word, ...rest] = args;
-    if (word === 'help') {
-      const asked = helpFor(rest, program);
-      if (typeof asked === 'string') return complain(noCommand(asked, program));
-      asked.outputHelp();
-      return EXIT_OK;
-    }
+    if (word === 'help') return showHelp(rest, program);
     await program.parseAsync(word === '-V' ? ['--version'] : args, { from: 'user' });
     return exitCode;
   } catch (error) {

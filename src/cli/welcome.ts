@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Server } from '../server.ts';
 import type { Settings } from '../settings.ts';
+import { counted } from './world/readable.ts';
 
 const READY = 'payout sandbox ready';
 
@@ -12,8 +13,6 @@ const payoutBody = JSON.stringify({
   amount: 1500.5,
   transfer_mode: 'IMPS',
 });
-
-const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
 const UNITS = [
   ['d', 86_400_000],

@@ -40,12 +40,15 @@ test('--help and serve --help show examples and explain each exit code', async (
   }
 });
 
-test('-h, help and -v are short for --help and --version', async () => {
+test('-h, help, -v and -V are short for --help and --version', async () => {
   const output = async (...args: string[]) => (await runInProcess(args)).stdout;
   expect(await output('-h')).toBe(await output('--help'));
   expect(await output('help')).toBe(await output('--help'));
   expect(await output('help', 'hunt')).toBe(await output('hunt', '--help'));
+  expect(await output('help', 'rule', 'add')).toBe(await output('rule', 'add', '--help'));
+  expect(await output('help', 'unfreeze')).toBe(await output('resume', '--help'));
   expect(await output('-v')).toBe(await output('--version'));
+  expect(await output('-V')).toBe(await output('--version'));
 });
 
 test('--version prints the version of the package', async () => {
@@ -99,6 +102,58 @@ test.each([
     ['--dialect', 'LICENSE'],
     'LICENSE is a file with another ending: a dialect is a file that ends in .yaml, .yml or .json, or one of default, lenient, strict, terse',
   ],
+  [
+    'help for a command of a group that is none',
+    ['help', 'rule', 'ad'],
+    'rule takes one of list, add, remove, from, not ad (did you mean add?) (see rule --help)',
+  ],
+  ['help for more than a command', ['help', 'hunt', 'now'], 'there is no command hunt now (see hunt --help)'],
+  [
+    'help for no command',
+    ['help', 'hunted'],
+    'there is no command hunted (did you mean hunt?): without one, the sandbox is served (see --help)',
+  ],
+  ['a flag of serve before a command without it', ['--seed', '1', 'status'], 'status has no flag --seed'],
+  [
+    'a scenario as the only word that is not there',
+    ['/nowhere/my.yaml'],
+    '/nowhere/my.yaml cannot be read (ENOENT)',
+  ],
+  [
+    'two scenarios',
+    ['my.yaml', 'other.yaml'],
+    'my.yaml is the scenario to serve: other.yaml is one too many',
+  ],
+  [
+    'a scenario by word and by flag',
+    ['my.yaml', '--scenario', 'strict'],
+    'my.yaml is the scenario to serve: --scenario is one too many',
+  ],
+  [
+    'validate with a clock and no request to explain',
+    ['validate', 'my.yaml', '--clock', 'running'],
+    '--clock does nothing without --explain',
+  ],
+  [
+    'health with an address and a port',
+    ['health', '--url', 'http://127.0.0.1:9', '--port', '9'],
+    '--port does nothing with --url',
+  ],
+  [
+    'rule-from with a key and a file',
+    ['rule-from', 'LICENSE', '1', '--key', 'sk_test_a'],
+    '--key does nothing without --url',
+  ],
+  [
+    'rule-from with a request that no journal has',
+    ['rule-from', 'nowhere.json', '-1'],
+    'rule-from takes the number of a request, such as 3, not -1',
+  ],
+  [
+    'how often to write a state that is written nowhere',
+    ['--state-every', '1m'],
+    '--state-every (SANDBOX_STATE_EVERY) does nothing without --state (SANDBOX_STATE)',
+  ],
   ['an unknown flag with a key in it', ['--api-key=sk_secret'], "unknown option '--api-key' (see --help)"],
 ])('%s stops the program with exit code 2 and one line', async (_what, args, complaint) => {
   expect(await runInProcess(args)).toEqual({
@@ -107,6 +162,29 @@ test.each([
     stdout: '',
     stderr: `payout-sandbox: ${complaint}\n`,
   });
+});
+
+test('a scenario file as the only word is served', async () => {
+  const { ready } = await startProgram({}, ['fixtures/init/scenarios/lost-answer.yaml']);
+  expect(ready).toMatchObject({ scenario: 'lost-answer' });
+});
+
+test('a variable that looks like a setting and is none is named in a warning, with the nearest name', async () => {
+  const warning = (name: string, hint = '') =>
+    `payout-sandbox: warning: there is no variable ${name}${hint}: it changes nothing\n`;
+  const variables = {
+    SANDBOX_SEEED: '1',
+    SANDBOX_PORT: '3000',
+    SANDBOX_KEY: 'sk_test_a',
+    SANDBOX_SERVICE_HOST: '10.0.0.1', // Kubernetes sets these for a service that is called sandbox
+    SANDBOX_PORT_3000_TCP: 'tcp://10.0.0.1:3000',
+  };
+  const { code, stderr } = await runInProcess(['schema'], variables);
+  expect(code).toBe(0);
+  expect(stderr).toBe(
+    warning('SANDBOX_SEEED', ' (did you mean SANDBOX_SEED?)') +
+      warning('SANDBOX_PORT', ' (did you mean PORT?)'),
+  );
 });
 
 test('a folder for a scenario stops the program with exit code 2 and says that it is one', async () => {

@@ -1,12 +1,23 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { tail } from '../../src/cli/world/tail.ts';
 import { sessionOf } from '../../src/cli/world/world-session.ts';
 import { startSandbox } from '../../src/index.ts';
+import { MAIN, Program } from '../support/program.ts';
+import { sandboxFor } from '../support/sandbox.ts';
+
+/** A line without its time, the day in a UTR, and how long the answer took. */
+const timeless = (line: string): string =>
+  line
+    .replace(/^[\d:.]+/, '<time>')
+    .replace(/UTR \d{4}/, 'UTR <day>')
+    .replace(/\d+ ms/, '<ms>');
 
 test('tail shows requests, settlements and findings, and follows a sandbox that goes away and comes back', async () => {
   const options = { clock: '2026-01-15T10:30:00Z', rateLimit: 'off' };
   const first = await startSandbox(options);
-  const session = sessionOf({ url: first.url, key: 'sk_test_tail' }, {});
+  const session = sessionOf({ url: first.url, key: 'sk_test_demo' }, {});
   const lines: string[] = [];
   const notes: string[] = [];
   const stop = new AbortController();
@@ -37,5 +48,21 @@ test('tail shows requests, settlements and findings, and follows a sandbox that 
   await expect.poll(() => notes.at(-1), { timeout: 5000 }).toMatch(/is there again$/);
   stop.abort();
   expect(await ended).toBe(0);
+  for (const page of ['README.md', 'docs/cli.md']) {
+    const [, shown] = /```\n(\d\d:.*?)```/s.exec(readFileSync(page, 'utf8'))!;
+    const expected = shown!.trim().split('\n').map(timeless);
+    expect(lines.map(timeless)).toEqual(expect.arrayContaining(expected));
+  }
   await again.close();
+});
+
+test('Ctrl-C ends tail with exit code 0', async () => {
+  const { url } = await sandboxFor();
+  const program = new Program(process.execPath, [MAIN, 'tail', '--url', url], {});
+  await once(program.child.stderr!, 'data'); // it says what it follows
+  expect(await program.stop('SIGINT')).toMatchObject({
+    code: 0,
+    stdout: '',
+    stderr: expect.stringMatching(/^payout-sandbox: what happens in world \w+ at .*; Ctrl-C ends it\n$/),
+  });
 });

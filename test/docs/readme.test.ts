@@ -101,16 +101,6 @@ test('the README has the number of built-in scenarios', () => {
   expect(README).toContain(`${files.length} come with the sandbox`);
 });
 
-test('docs/cli.md lists the commands of --help', async () => {
-  const { stdout } = await runInProcess(['--help']);
-  const commands = stdout
-    .split('\nCommands:\n')[1]!
-    .split('\n\n')[0]!
-    .matchAll(/^ {2}([\w-]+)/gm);
-  const listed = tableUnder(fileOf('docs/cli.md'), 'Commands').map(([command]) => command!.split(' ')[0]);
-  expect(new Set(listed)).toEqual(new Set([...commands].map(([, name]) => name)));
-});
-
 test('the README has the number of magic beneficiaries', () => {
   expect(README).toContain(`has all ${tableIn(fileOf('docs/magic.md')).length}: `);
 });

@@ -398,6 +398,21 @@ test.each([
     'must not be a header of the connection or of the sandbox itself',
   ],
   [
+    'a field without its prefix',
+    'rules: [{ name: a, match: { ifsc: SBIN0000001 }, effect: { commit: true } }]',
+    'rules[0].match.ifsc is not known here (did you mean beneficiary_ifsc?)',
+  ],
+  [
+    'a key of the rule inside its effect',
+    'rules: [{ name: a, effect: { times: 2, commit: true } }]',
+    'rules[0].effect.times is not known here: write it beside effect, not inside it',
+  ],
+  [
+    'a key of the effect beside it',
+    'rules: [{ name: a, delay: 2s, effect: { commit: true } }]',
+    'rules[0].delay is not known here: write it inside effect',
+  ],
+  [
     'an invalid status',
     'rules: [{ name: a, effect: { respond: { status: 99 } } }]',
     '1:49 rules[0].effect.respond.status must be at least 200',

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { suggestion } from '../../contract/suggestion.ts';
 import { readSettings, SETTINGS, type SettingName, type Settings } from '../../settings.ts';
 
 /** What commander parsed, by the names of the flags in camel case. */
@@ -18,6 +19,22 @@ export function takeSettings(command: Command, names: readonly SettingName[]): C
 /** Collects a flag that may be given several times. */
 export const collected = (value: string, before: readonly string[]): readonly string[] => [...before, value];
 
+/** How a command may be called. */
+export const namesOf = (command: Command): readonly string[] => [command.name(), ...command.aliases()];
+
+/** What is said of a word that is no command below this one, or of no word. */
+export function noSuchCommand(command: Command, word?: string): string {
+  const names = command.commands.flatMap(namesOf);
+  const hint = word === undefined ? '' : suggestion(word, names);
+  if (command.parent === null) {
+    return `there is no command ${word}${hint}: without one, the sandbox is served (see --help)`;
+  }
+  const name = command.name();
+  if (names.length === 0) return `there is no command ${name} ${word} (see ${name} --help)`;
+  const wrong = word === undefined ? '' : `, not ${word}${hint}`;
+  return `${name} takes one of ${names.join(', ')}${wrong} (see ${name} --help)`;
+}
+
 /** What a family of commands is made with. Each command loads only what it needs. */
 export class CommandBuilder {
   readonly root: Command;
@@ -29,6 +46,11 @@ export class CommandBuilder {
     this.root = root;
     this.environment = environment;
     this.ended = ended;
+  }
+
+  /** The heading in --help of the commands that follow. */
+  group(heading: string): void {
+    this.root.commandsGroup(heading);
   }
 
   /** Adds a command. @param settings those whose flags it takes */

@@ -1,9 +1,11 @@
 import { complain, EXIT_OK, say } from '../output.ts';
+import type { ProbeFlags } from '../probe-command.ts';
 import type { RuleFromFlags } from '../scenario-files/rule-from.ts';
 import type { CommandBuilder, Flags } from './command-builder.ts';
 
-/** The commands about scenario files. */
+/** The commands about scenario files, and the one that writes a dialect. */
 export function addScenarioCommands(builder: CommandBuilder): void {
+  builder.group('Scenarios and dialects:');
   builder
     .command(
       'validate <files...>',
@@ -33,10 +35,6 @@ export function addScenarioCommands(builder: CommandBuilder): void {
       const { listScenarios } = await import('../scenario-files/scenarios.ts');
       builder.ended(listScenarios(builder.settingsOf(flags), builder.environment));
     });
-  builder.command('schema', 'print the JSON Schema of a scenario file').action(async () => {
-    const { scenarioSchema } = await import('../scenario-files/documents.ts');
-    say(scenarioSchema());
-  });
   builder
     .command(
       'rule-from [words...]',
@@ -48,5 +46,24 @@ export function addScenarioCommands(builder: CommandBuilder): void {
     .action(async (words: string[], flags: RuleFromFlags) => {
       const { ruleFrom } = await import('../scenario-files/rule-from.ts');
       builder.ended(await ruleFrom(words, flags));
+    });
+  builder
+    .command('probe <url>', 'ask a service harmless questions, and write its dialect for serve --dialect')
+    .option(
+      '--level <level>',
+      'read (3 GETs), refused (6 POSTs above the balance too) or pay (at most ₹6)',
+      'read',
+    )
+    .option('--key-env <name>', 'the variable that has the API key')
+    .option('--write <file>', 'where to write the dialect [default: standard output]')
+    .option('--dry-run', 'show every request that it would send, and send none')
+    .option('--yes', 'do not ask before level pay')
+    .option('--name <name>', 'the beneficiary', 'Probe')
+    .option('--account <number>', 'the account that gets the payouts of level pay')
+    .option('--ifsc <code>', 'the IFSC of that account')
+    .option('--upi <id>', 'a UPI ID of the same person', 'probe@upi')
+    .action(async (url: string, flags: Flags) => {
+      const { probeCommand } = await import('../probe-command.ts');
+      builder.ended(await probeCommand(url, flags as unknown as ProbeFlags, builder.environment));
     });
 }

@@ -1,6 +1,6 @@
 import { durationMs } from '../../contract/duration.ts';
 import { EXIT_CODES, SERVE_EXAMPLES } from '../help-texts.ts';
-import { complain, say } from '../output.ts';
+import { complain } from '../output.ts';
 import { ALL_SETTINGS, type CommandBuilder, type Flags } from './command-builder.ts';
 
 /** Serves the sandbox until a signal stops it. */
@@ -10,8 +10,9 @@ export async function serveSandbox(builder: CommandBuilder, flags: Flags): Promi
   builder.ended(await serve(settings));
 }
 
-/** The commands that serve a sandbox, and say what it serves. */
+/** The commands that serve a sandbox, and ask whether it is ready. */
 export function addServerCommands(builder: CommandBuilder): void {
+  builder.group('The sandbox:');
   builder
     .command('serve', 'serve the sandbox until a signal stops it, as without a command', ALL_SETTINGS)
     .addHelpText('after', `${SERVE_EXAMPLES}\n${EXIT_CODES}`)
@@ -34,10 +35,4 @@ export function addServerCommands(builder: CommandBuilder): void {
         builder.ended(await askHealth(url === undefined ? builder.settingsOf(flags) : url, waitMs));
       },
     );
-  builder
-    .command('openapi', 'print the OpenAPI document of the service and of the control API')
-    .action(async () => {
-      const { openapiDocument } = await import('../scenario-files/documents.ts');
-      say(await openapiDocument());
-    });
 }

@@ -3,7 +3,6 @@ import type { SettingName } from '../../settings.ts';
 import type { HuntFlags } from '../hunt/hunt-command.ts';
 import type { MatrixFlags } from '../matrix/matrix-command.ts';
 import type { McpFlags } from '../mcp/mcp-command.ts';
-import type { ProbeFlags } from '../probe-command.ts';
 import type { ConductFlags } from '../referee/conduct-options.ts';
 import type { JudgeFlags } from '../referee/judge-command.ts';
 import { ALL_SETTINGS, collected, type CommandBuilder, type Flags } from './command-builder.ts';
@@ -36,26 +35,18 @@ const MATRIX_SETTINGS: readonly SettingName[] = [
   'rateLimit',
 ];
 
-/** The commands that test a client, or a service. */
+/** The commands that test a client. */
 export function addTestCommands(builder: CommandBuilder): void {
+  builder.group('Testing a client:');
   builder
-    .command('probe <url>', 'ask a service harmless questions, and write its dialect for serve --dialect')
-    .option(
-      '--level <level>',
-      'read (3 GETs), refused (6 POSTs above the balance too) or pay (at most ₹6)',
-      'read',
+    .command(
+      'init [folder]',
+      'write a scenario, a compose file and a first test into a project; overwrites nothing',
     )
-    .option('--key-env <name>', 'the variable that has the API key')
-    .option('--write <file>', 'where to write the dialect [default: standard output]')
-    .option('--dry-run', 'show every request that it would send, and send none')
-    .option('--yes', 'do not ask before level pay')
-    .option('--name <name>', 'the beneficiary', 'Probe')
-    .option('--account <number>', 'the account that gets the payouts of level pay')
-    .option('--ifsc <code>', 'the IFSC of that account')
-    .option('--upi <id>', 'a UPI ID of the same person', 'probe@upi')
-    .action(async (url: string, flags: Flags) => {
-      const { probeCommand } = await import('../probe-command.ts');
-      builder.ended(await probeCommand(url, flags as unknown as ProbeFlags, builder.environment));
+    .option('--runner <name>', 'vitest or node [default vitest if package.json has it, else node]')
+    .action(async (folder: string | undefined, { runner }: { readonly runner?: string }) => {
+      const { initProject } = await import('../init.ts');
+      builder.ended(initProject(folder ?? '.', runner));
     });
   const judging = (judges: Command): Command =>
     judges
@@ -166,6 +157,12 @@ export function addTestCommands(builder: CommandBuilder): void {
         ),
       );
     });
+  judging(builder.command('examine <file>', 'judge a saved journal or a HAR file')).action(
+    async (file: string, flags: Flags) => {
+      const { examine } = await import('../referee/examine.ts');
+      builder.ended(examine(file, flags as unknown as ConductFlags, builder.environment));
+    },
+  );
   builder
     .command('mcp', 'give a coding agent tools for a sandbox: the Model Context Protocol', ALL_SETTINGS)
     .option('--url <url>', 'a sandbox that runs, instead of one of its own')
@@ -175,10 +172,4 @@ export function addTestCommands(builder: CommandBuilder): void {
       const { mcpCommand } = await import('../mcp/mcp-command.ts');
       builder.ended(await mcpCommand(flags, builder.settingsAmong(flags), builder.environment));
     });
-  judging(builder.command('examine <file>', 'judge a saved journal or a HAR file')).action(
-    async (file: string, flags: Flags) => {
-      const { examine } = await import('../referee/examine.ts');
-      builder.ended(examine(file, flags as unknown as ConductFlags, builder.environment));
-    },
-  );
 }

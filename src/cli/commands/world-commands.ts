@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
-import { suggestion } from '../../contract/suggestion.ts';
 import { complain } from '../output.ts';
 import type { Session, SessionFlags } from '../world/world-session.ts';
-import type { CommandBuilder, Flags } from './command-builder.ts';
+import { noSuchCommand, type CommandBuilder, type Flags } from './command-builder.ts';
 
 type Ask = (session: Session, words: readonly string[], flags: Flags) => Promise<number | void>;
 
@@ -20,18 +19,15 @@ function asks({ environment, ended }: CommandBuilder, command: Command, ask: Ask
     });
 }
 
-/** A command that only groups others. Its action says which there are. */
-function group(builder: CommandBuilder, name: string, description: string): Command {
-  const command = builder.command(`${name} [command]`, description).helpCommand(false);
+/** A command that only has others below it. Its action says which there are. */
+function parentOf(builder: CommandBuilder, name: string, description: string): Command {
+  const command = builder.command(`${name} [command]`, description).usage('<command>').helpCommand(false);
   return command.allowExcessArguments(true).action(() => {
-    const [word] = command.args;
-    const names = command.commands.map((known) => known.name());
-    const wrong = word === undefined ? '' : `, not ${word}${suggestion(word, names)}`;
-    builder.ended(complain(`${name} takes one of ${names.join(', ')}${wrong} (see ${name} --help)`));
+    builder.ended(complain(noSuchCommand(command, command.args[0])));
   });
 }
 
-/** A command of a group. */
+/** A command below another. */
 const within = (parent: Command, usage: string, description: string): Command =>
   parent.command(usage).description(description).allowExcessArguments(false);
 
@@ -98,7 +94,7 @@ function addChanges(builder: CommandBuilder): void {
     builder,
     builder.command('fund <amount>', 'put money into the wallet, in INR'),
     async (session, [amount]) => {
-      const { fund } = await import('../world/world-status.ts');
+      const { fund } = await import('../world/world-changes.ts');
       return fund(session, amount!);
     },
   );
@@ -106,7 +102,7 @@ function addChanges(builder: CommandBuilder): void {
     .command('advance [time]', 'move the clock by a duration such as 2h, or to a time; what is due happens')
     .option('--until-idle', 'until nothing is scheduled');
   asks(builder, advance, async (session, [time], flags) => {
-    const clock = await import('../world/world-status.ts');
+    const clock = await import('../world/world-changes.ts');
     return clock.advance(session, time, flags['untilIdle'] === true);
   });
   for (const [move, description] of [
@@ -116,7 +112,7 @@ function addChanges(builder: CommandBuilder): void {
     const command = builder.command(move, description);
     if (move === 'resume') command.alias('unfreeze');
     asks(builder, command, async (session) => {
-      const { setClock } = await import('../world/world-status.ts');
+      const { setClock } = await import('../world/world-changes.ts');
       return setClock(session, move);
     });
   }
@@ -125,7 +121,7 @@ function addChanges(builder: CommandBuilder): void {
     'choose a scenario, by name or file [default the active scenario of the server]',
   );
   asks(builder, use, async (session, [choice]) => {
-    const { chooseScenario } = await import('../world/world-status.ts');
+    const { chooseScenario } = await import('../world/world-changes.ts');
     return chooseScenario(session, choice);
   });
   asks(
@@ -139,7 +135,7 @@ function addChanges(builder: CommandBuilder): void {
 }
 
 function addRuleCommands(builder: CommandBuilder): void {
-  const rule = group(builder, 'rule', 'list, add and remove the rules on top of a world');
+  const rule = parentOf(builder, 'rule', 'list, add and remove the rules on top of a world');
   const list = within(
     rule,
     'list',
@@ -178,7 +174,7 @@ function addRuleCommands(builder: CommandBuilder): void {
 }
 
 function addSnapshotCommands(builder: CommandBuilder): void {
-  const snapshot = group(builder, 'snapshot', 'save a world to a file, and load it again');
+  const snapshot = parentOf(builder, 'snapshot', 'save a world to a file, and load it again');
   const save = within(snapshot, 'save <file>', 'write the state of a world to a file');
   asks(builder, save, async (session, [file]) => {
     const { saveSnapshot } = await import('../world/snapshot-files.ts');
@@ -193,6 +189,7 @@ function addSnapshotCommands(builder: CommandBuilder): void {
 
 /** The commands that ask a running sandbox, over its control API. */
 export function addWorldCommands(builder: CommandBuilder): void {
+  builder.group('A running sandbox:');
   addLooks(builder);
   addChanges(builder);
   addRuleCommands(builder);

@@ -2,16 +2,10 @@ import type { HuntParts } from '../../hunt/hunt.ts';
 import { HuntError, huntSettings, type HuntSettings } from '../../hunt/options.ts';
 import { SettingsError, type Settings } from '../../settings.ts';
 import { conductOptions, type ConductFlags } from '../referee/conduct-options.ts';
+import { makeFolder } from '../output-files.ts';
 import { complain, EXIT_OK, say } from '../output.ts';
 import { startComplaints } from '../serve.ts';
-import {
-  clearProgress,
-  makeFolder,
-  progressLines,
-  resultLines,
-  showFind,
-  showProgress,
-} from './hunt-report.ts';
+import { clearProgress, progressLines, resultLines, showFind, showProgress } from './hunt-report.ts';
 import { huntInOwnSandbox, huntingSettings, usualWorkers } from './hunt-sandbox.ts';
 import { huntedCommand } from './hunted-command.ts';
 
@@ -94,7 +88,7 @@ export async function huntCommand(
   try {
     const settings = huntSettingsOf(flags, sandboxSettings);
     const client = huntedCommand(command, flags.env, environment);
-    if (flags.write !== undefined) makeFolder(flags.write);
+    if (flags.write !== undefined) makeFolder('--write', flags.write);
     return await hunt(settings, sandboxSettings, client, (find) =>
       showFind(find, flags.write, onceMore(command, flags, settingFlags)),
     );

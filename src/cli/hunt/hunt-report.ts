@@ -1,8 +1,7 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { HuntResult, Progress } from '../../hunt/hunt.ts';
 import type { Find } from '../../hunt/story.ts';
-import { SettingsError } from '../../settings.ts';
 import { quoted, say } from '../output.ts';
 
 /** What a hunt shows and writes. */
@@ -38,16 +37,6 @@ export function progressLines(write: (line: string) => void): (progress: Progres
 }
 
 export const clearProgress = (): void => void process.stderr.write(CLEAR_LINE);
-
-/** @throws SettingsError when there cannot be such a folder */
-export function makeFolder(folder: string): void {
-  try {
-    mkdirSync(folder, { recursive: true });
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new SettingsError(`--write: ${folder} cannot be made (${code})`, { cause: error });
-  }
-}
 
 /** Writes a find as a scenario, with what should have been paid. @returns the flags of `referee` that read both */
 function writeFind({ goal, yaml, expected }: Find, folder: string): readonly string[] {

@@ -16,8 +16,8 @@ import { hasFailed, type FailOn } from '../../referee/reports/summary.ts';
 import { terminalText } from '../../referee/reports/terminal.ts';
 import { SettingsError } from '../../settings.ts';
 import { complain, EXIT_OK } from '../output.ts';
-import { checkWritable, writeText } from '../flag-checks.ts';
 import { textOfFile, unusableFile } from '../input-files.ts';
+import { checkWritable, writeText } from '../output-files.ts';
 import { projectSettings } from './project-settings.ts';
 
 /** The flags that `referee` and `examine` share. */
@@ -111,7 +111,7 @@ export function reportOf<W>(text: string, writers: Readonly<Record<string, W>>):
 export function writeReport(text: string, file: string | null, environment: NodeJS.ProcessEnv): void {
   if (file === null) process.stdout.write(text);
   // others write to the summary of a job too
-  else writeText('--report', file, text, { append: file === environment['GITHUB_STEP_SUMMARY'] });
+  else writeText('--report', file, text, file === environment['GITHUB_STEP_SUMMARY'] ? 'a' : 'w');
 }
 
 /** @throws SettingsError for a flag that cannot be used */

@@ -6,7 +6,7 @@ import { TrafficError } from '../../referee/har.ts';
 import { savedTraffic } from '../../referee/saved-traffic.ts';
 import { scenarioText } from '../../scenario/scenario-text.ts';
 import { SettingsError } from '../../settings.ts';
-import { checkAddress } from '../flag-checks.ts';
+import { checkAddress, checkRequest } from '../flag-checks.ts';
 import { textOfFile, unusableFile } from '../input-files.ts';
 import { EXIT_OK, say } from '../output.ts';
 
@@ -49,13 +49,14 @@ export async function ruleFrom(words: readonly string[], { url, key }: RuleFromF
       'rule-from needs a file and the id of a request, such as rule-from journal.json 3, or --url and --key and the id',
     );
   }
-  if (url !== undefined && key === undefined) {
-    throw new SettingsError('rule-from --url needs --key: the key whose world has the request');
-  }
-  const entries = url === undefined ? savedEntries(file!) : await entriesAt(url, key!);
   if (url === undefined && key !== undefined) {
     throw new SettingsError('--key does nothing without --url');
   }
+  if (url !== undefined && key === undefined) {
+    throw new SettingsError('rule-from --url needs --key: the key whose world has the request');
+  }
+  checkRequest('rule-from', request);
+  const entries = url === undefined ? savedEntries(file!) : await entriesAt(url, key!);
   const rule = repeatingRule(entries, request, (reason) => new SettingsError(reason));
   say(scenarioText({ rules: [rule] }).trimEnd());
   return EXIT_OK;

@@ -13,6 +13,7 @@ import { explainRequest } from '../../world/explain.ts';
 import { openWorld } from '../../world/state.ts';
 import { EXIT_OK } from '../output.ts';
 import { textOfFile } from '../input-files.ts';
+import { counted } from '../world/readable.ts';
 
 type Say = (line: string) => void;
 
@@ -21,8 +22,6 @@ const EXIT_INVALID = 1;
 
 /** Without the magic beneficiaries, so that only a file's own rules and outcomes count. */
 const withoutMagic = (settings: Settings): Settings => ({ ...settings, magic: 'off' });
-
-const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
 const checkingSettings = () => scenarioSettings(withoutMagic(readSettings({}, {})));
 

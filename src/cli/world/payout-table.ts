@@ -6,7 +6,7 @@ import type { TransferMode } from '../../contract/service.ts';
 import { complain, EXIT_OK } from '../output.ts';
 import { istSecond, printable, rupees, stateColour, table } from './readable.ts';
 import { EXIT_REFUSED, show, type Session } from './world-session.ts';
-import { amountOf } from './world-status.ts';
+import { amountOf } from './world-changes.ts';
 
 /** What happens next to a payout: its next step, or why nothing does. */
 function nextText({ timeline, hidden_by: hiddenBy }: TransactionAnswer): string {

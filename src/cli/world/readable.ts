@@ -8,8 +8,13 @@ export type Colour = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
 /** Colours a text, on a terminal. */
 export type Paint = (text: string, colour: Colour) => string;
 
-export const inColour: Paint = (text, colour) => styleText(colour, text);
-export const plain: Paint = (text) => text;
+// Node.js would look at the terminal again, and find no colours where TERM is missing
+const inColour: Paint = (text, colour) => styleText(colour, text, { validateStream: false });
+const plain: Paint = (text) => text;
+
+/** Colours on a terminal, unless NO_COLOR is set. */
+export const paintFor = (environment: NodeJS.ProcessEnv): Paint =>
+  process.stdout.isTTY && !environment['NO_COLOR'] ? inColour : plain;
 
 /** ₹10,00,000.00 */
 export const rupees = (inr: number): string =>

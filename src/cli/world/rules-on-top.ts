@@ -4,6 +4,7 @@ import { RuleRequest } from '../../contract/control.ts';
 import type { RuleAnswer } from '../../contract/control-answers.ts';
 import { checkedShape, readText, scenarioText } from '../../scenario/scenario-text.ts';
 import { SettingsError } from '../../settings.ts';
+import { checkRequest } from '../flag-checks.ts';
 import { problemsIn, textOfFile } from '../input-files.ts';
 import { say } from '../output.ts';
 import { counted, table } from './readable.ts';
@@ -76,6 +77,7 @@ export async function removeRules(session: Session, name: string | undefined, is
 
 /** `payout-sandbox rule from REQUEST`: prints a rule that repeats what a request got, as a scenario. */
 export async function printRule({ world, isJson }: Session, request: string): Promise<void> {
+  checkRequest('rule from', request);
   const rule = repeatingRule(await world.requests(), request, (reason) => new SettingsError(reason));
   const scenario = { rules: [rule] };
   say(isJson ? JSON.stringify(scenario, null, 2) : scenarioText(scenario).trimEnd());

@@ -1,4 +1,4 @@
-import { checkWritable, writeText } from '../flag-checks.ts';
+import { checkWritable, writeText } from '../output-files.ts';
 import { textOfFile } from '../input-files.ts';
 import { counted, rupees } from './readable.ts';
 import { show, type Session } from './world-session.ts';

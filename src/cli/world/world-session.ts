@@ -4,7 +4,7 @@ import { readSettings, SettingsError } from '../../settings.ts';
 import { checkAddress } from '../flag-checks.ts';
 import { addressOf } from '../health.ts';
 import { complain, EXIT_OK, say } from '../output.ts';
-import { inColour, plain, type Paint } from './readable.ts';
+import { paintFor, type Paint } from './readable.ts';
 
 /** The flags of every command that asks a running sandbox. */
 export interface SessionFlags {
@@ -58,7 +58,7 @@ export function sessionOf({ url, key, json }: SessionFlags, environment: NodeJS.
     control: new ControlClient(at, apiKey),
     keyText: apiKey === DEFAULT_KEY ? `the key ${DEFAULT_KEY}` : 'your key',
     isJson: json === true,
-    paint: process.stdout.isTTY && !environment['NO_COLOR'] ? inColour : plain,
+    paint: paintFor(environment),
   };
 }
 

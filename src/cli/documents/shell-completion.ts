@@ -1,6 +1,7 @@
 import type { Argument, Command, Option } from 'commander';
-import { SETTLEMENTS } from '../contract/scenario-document.ts';
-import { SettingsError } from '../settings.ts';
+import { SETTLEMENTS } from '../../contract/scenario-document.ts';
+import { SettingsError } from '../../settings.ts';
+import { namesOf } from '../commands/command-builder.ts';
 
 /** What may follow a flag, or stand in the place of an argument. */
 interface Values {
@@ -71,7 +72,7 @@ function completedCommands(
   scenarios: readonly string[],
 ): readonly CompletedCommand[] {
   const below = command.commands.flatMap((sub) =>
-    completedCommands(sub, `${path} ${sub.name()}`.trim(), scenarios),
+    namesOf(sub).flatMap((name) => completedCommands(sub, `${path} ${name}`.trim(), scenarios)),
   );
   const own = {
     path,
@@ -79,10 +80,9 @@ function completedCommands(
       .createHelp()
       .visibleOptions(command)
       .map((option) => flagOf(option, scenarios)),
-    commands: command.commands.map((sub) => ({
-      name: sub.name(),
-      description: firstLine(sub.description()),
-    })),
+    commands: command.commands.flatMap((sub) =>
+      namesOf(sub).map((name) => ({ name, description: firstLine(sub.description()) })),
+    ),
     argument:
       path === '' ? { words: [], isFile: true } : argumentOf(command.registeredArguments[0], scenarios),
   };
@@ -94,42 +94,42 @@ const wordsOf = ({ commands, argument }: CompletedCommand): readonly string[] =>
   ...argument.words,
 ];
 
-/** The functions in which the scripts for bash and zsh differ. */
-interface ShellWords {
+/** In what the scripts for bash and zsh differ. */
+interface Shell {
   /** How the words that were typed are read. */
   readonly begin: string;
-  readonly offer: (words: readonly string[], isFile: boolean) => string;
+  readonly offerWords: (words: readonly string[]) => string;
+  readonly offerFiles: string;
   readonly end: string;
 }
 
-const BASH: ShellWords = {
+const BASH: Shell = {
   begin: `_payout_sandbox() {
   local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}"
-  local typed=("\${COMP_WORDS[@]:1:COMP_CWORD-1}")`,
-  offer: (words, isFile) =>
-    [
-      `COMPREPLY=($(compgen -W "${words.join(' ')}" -- "$current"))`,
-      ...(isFile ? ['COMPREPLY+=($(compgen -f -- "$current"))'] : []),
-    ].join('; '),
+  local typed=("\${COMP_WORDS[@]:1:COMP_CWORD-1}")
+  COMPREPLY=()`,
+  offerWords: (words) => `COMPREPLY+=($(compgen -W "${words.join(' ')}" -- "$current"))`,
+  offerFiles: 'COMPREPLY+=($(compgen -f -- "$current"))',
   end: `}
 complete -o filenames -F _payout_sandbox payout-sandbox`,
 };
 
-const ZSH: ShellWords = {
+const ZSH: Shell = {
   begin: `#compdef payout-sandbox
 _payout_sandbox() {
   local current="\${words[CURRENT]}" previous="\${words[CURRENT-1]}"
   local -a typed=("\${(@)words[2,CURRENT-1]}")`,
-  offer: (words, isFile) =>
-    [...(words.length > 0 ? [`compadd -- ${words.join(' ')}`] : []), ...(isFile ? ['_files'] : [])].join(
-      '; ',
-    ) || ':',
+  offerWords: (words) => `compadd -- ${words.join(' ')}`,
+  offerFiles: '_files',
   end: `}
 if [ "$funcstack[1]" = "_payout_sandbox" ]; then _payout_sandbox "$@"; else compdef _payout_sandbox payout-sandbox; fi`,
 };
 
 /** The script for bash or zsh: it finds the command among the words, then offers what can follow. */
-function caseScript(commands: readonly CompletedCommand[], { begin, offer, end }: ShellWords): string {
+function caseScript(commands: readonly CompletedCommand[], shell: Shell): string {
+  const { begin, offerWords, offerFiles, end } = shell;
+  const offer = (words: readonly string[], isFile: boolean): string =>
+    [...(words.length > 0 ? [offerWords(words)] : []), ...(isFile ? [offerFiles] : [])].join('; ') || ':';
   const paths = commands.slice(1).map(({ path }) => `'${path}'`);
   const values = commands.flatMap(({ path, flags }) =>
     flags

@@ -1,0 +1,63 @@
+import { accessSync, constants, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { SettingsError } from '../settings.ts';
+
+/** Files that commands write. What is wrong with one is said in the same words everywhere. */
+
+/** @param calledBy the flag or the command that names the file */
+const refusal = (calledBy: string, file: string, error: unknown, done = 'written'): SettingsError =>
+  new SettingsError(`${calledBy}: ${file} cannot be ${done} (${(error as NodeJS.ErrnoException).code})`, {
+    cause: error,
+  });
+
+/**
+ * Checks before a command begins that what it finds can be kept, without making the file.
+ *
+ * @throws SettingsError for a file that cannot be written
+ */
+export function checkWritable(calledBy: string, file: string): void {
+  try {
+    const found = statSync(file, { throwIfNoEntry: false });
+    if (found?.isDirectory()) throw Object.assign(new Error('a folder'), { code: 'EISDIR' });
+    // the dot makes sure that what holds the file is a folder
+    accessSync(found === undefined ? `${dirname(file)}/.` : file, constants.W_OK);
+  } catch (error) {
+    throw refusal(calledBy, file, error);
+  }
+}
+
+/**
+ * @param how `a` appends, and `wx` keeps a file that is there
+ * @returns whether it was written
+ * @throws SettingsError for a file that cannot be written
+ */
+export function writeText(
+  calledBy: string,
+  file: string,
+  text: string,
+  how: 'w' | 'a' | 'wx' = 'w',
+): boolean {
+  try {
+    writeFileSync(file, text, { flag: how });
+    return true;
+  } catch (error) {
+    if (how === 'wx' && (error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw refusal(calledBy, file, error);
+  }
+}
+
+/** Not mkdir's own `recursive`, which never ends below /proc: there, a folder that exists says that it does not. */
+function makeWithParents(folder: string): void {
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return;
+  if (dirname(folder) !== folder) makeWithParents(dirname(folder));
+  mkdirSync(folder);
+}
+
+/** Makes a folder, and those above it, unless it is there. @throws SettingsError when there cannot be such a folder */
+export function makeFolder(calledBy: string, folder: string): void {
+  try {
+    makeWithParents(folder);
+  } catch (error) {
+    throw refusal(calledBy, folder, error, 'made');
+  }
+}

@@ -1,0 +1,97 @@
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { Program, runInProcess } from '../support/program.ts';
+import { isLong } from '../support/size.ts';
+import { stateFolder } from '../support/state-folder.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/** A project in which the package is installed. */
+function projectWith(packageJson: object): string {
+  const folder = stateFolder();
+  mkdirSync(join(folder, 'node_modules'));
+  symlinkSync(ROOT, join(folder, 'node_modules/payout-sandbox'));
+  writeFileSync(join(folder, 'package.json'), JSON.stringify(packageJson));
+  return folder;
+}
+
+test('init writes a scenario, a compose file and a test that passes, and says how to run it', async () => {
+  const folder = projectWith({ name: 'payments' });
+  const { code, stdout, stderr } = await runInProcess(['init', folder]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toBe(
+    [
+      'wrote  payout-sandbox/scenarios/lost-answer.yaml  a scenario: the first answer to each payout is lost',
+      'wrote  payout-sandbox/compose.yaml                a sandbox in a container, with that scenario',
+      'wrote  payout-sandbox/payouts.test.mjs            a first test, with a client to replace by yours',
+      `next   cd ${folder} && node --test payout-sandbox/payouts.test.mjs`,
+      '',
+    ].join('\n'),
+  );
+  const written = await new Program(
+    process.execPath,
+    ['--test', 'payout-sandbox/payouts.test.mjs'],
+    {},
+    folder,
+  ).ended;
+  expect(written).toMatchObject({ code: 0, stdout: expect.stringContaining('pass 1') });
+  const scenario = join(folder, 'payout-sandbox/scenarios/lost-answer.yaml');
+  expect(await runInProcess(['validate', scenario])).toMatchObject({ code: 0, stderr: '' });
+});
+
+test('init keeps the files that are there, and names what to install first', async () => {
+  const folder = stateFolder();
+  const file = join(folder, 'payout-sandbox/compose.yaml');
+  mkdirSync(dirname(file));
+  writeFileSync(file, 'mine');
+  const { stdout } = await runInProcess(['init', folder]);
+  expect(stdout).toContain('kept   payout-sandbox/compose.yaml                it was there already\n');
+  expect(stdout).toContain('first  npm install --save-dev payout-sandbox\n');
+  expect(readFileSync(file, 'utf8')).toBe('mine');
+});
+
+test('init writes its test for vitest where a project has it, unless --runner says node', async () => {
+  const project = { devDependencies: { vitest: '^4.0.0' } };
+  const folder = projectWith(project);
+  const testFile = 'payout-sandbox/payouts.test.mjs';
+  expect((await runInProcess(['init', folder])).stdout).toContain('npx vitest run payout-sandbox\n');
+  const text = readFileSync(join(folder, testFile), 'utf8');
+  expect(text).toContain("from 'vitest'");
+  expect(text).not.toContain('node:test');
+  const other = projectWith(project);
+  await runInProcess(['init', other, '--runner', 'node']);
+  expect(readFileSync(join(other, testFile), 'utf8')).toContain("from 'node:test'");
+  if (!isLong) return;
+  symlinkSync(join(ROOT, 'node_modules/vitest'), join(folder, 'node_modules/vitest'));
+  const vitest = join(ROOT, 'node_modules/vitest/vitest.mjs');
+  const written = await new Program(process.execPath, [vitest, 'run', 'payout-sandbox'], {}, folder).ended;
+  expect(written).toMatchObject({ code: 0, stdout: expect.stringContaining('1 passed') });
+});
+
+test.each([
+  ['a folder below a file', ['LICENSE'], 'init: LICENSE/payout-sandbox/scenarios cannot be made (ENOTDIR)'],
+  ['another runner', ['.', '--runner', 'jest'], '--runner must be one of vitest, node, not "jest"'],
+])('init refuses %s with one line', async (_what, words, complaint) => {
+  expect(await runInProcess(['init', ...words])).toEqual({
+    code: 2,
+    signal: null,
+    stdout: '',
+    stderr: `payout-sandbox: ${complaint}\n`,
+  });
+});
+
+test.runIf(process.platform === 'linux')(
+  'init and hunt refuse a folder below /proc, and do not hang',
+  async () => {
+    expect(await runInProcess(['init', '/proc/project'])).toMatchObject({
+      code: 2,
+      stderr: 'payout-sandbox: init: /proc/project/payout-sandbox/scenarios cannot be made (ENOENT)\n',
+    });
+    expect(await runInProcess(['hunt', '--write', '/proc/found', '--', 'true'])).toMatchObject({
+      code: 2,
+      stderr: 'payout-sandbox: --write: /proc/found cannot be made (ENOENT)\n',
+    });
+  },
+);

@@ -1,0 +1,73 @@
+import { spawnSync } from 'node:child_process';
+import { expect, test } from 'vitest';
+import { runInProcess } from '../support/program.ts';
+
+/** What is typed, the last word unfinished, and what can stand there. */
+const TYPED: readonly (readonly [words: readonly string[], offered: readonly string[]])[] = [
+  [['rul'], ['rule', 'rule-from']],
+  [
+    ['rule', ''],
+    ['list', 'add', 'remove', 'from'],
+  ],
+  [
+    ['rule', 'list', '--from', ''],
+    ['world', 'scenario', 'magic'],
+  ],
+  [
+    ['pay', '--mode', ''],
+    ['IMPS', 'NEFT', 'RTGS', 'UPI'],
+  ],
+  [
+    ['use', 'timeout'],
+    ['timeout-after-commit', 'timeout-before-commit'],
+  ],
+  [['tail', '--j'], ['--json']],
+  [['pay', '1500', '--reference', ''], []],
+  [['unfreeze', '--ur'], ['--url']],
+];
+
+/** How a shell is asked what it offers for these words: one line, in which words are separated by spaces. */
+const QUESTIONS: Readonly<Record<string, (words: readonly string[]) => string>> = {
+  bash: (words) =>
+    `COMP_WORDS=(payout-sandbox ${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length}; _payout_sandbox; echo "\${COMPREPLY[*]}"`,
+  // zsh itself leaves out the words that do not begin with what is typed
+  zsh: (words) =>
+    `words=(payout-sandbox ${words.map((word) => `'${word}'`).join(' ')}); CURRENT=${words.length + 1}; offered=(); _payout_sandbox; print -r -- \${(M)offered:#${words.at(-1)}*}`,
+  fish: (words) => `echo (complete -C 'payout-sandbox ${words.join(' ')}' | string replace -r '\\t.*' '')`,
+};
+
+/** How a shell starts without the files of its user, and what stands for the functions that zsh has only in a completion. */
+const SHELLS: Readonly<Record<string, { readonly flags: readonly string[]; readonly before: string }>> = {
+  bash: { flags: ['--norc'], before: '' },
+  zsh: {
+    flags: ['-f'],
+    before: 'compdef() { : }; _files() { : }; compadd() { shift; offered+=($@) };',
+  },
+  fish: { flags: ['--no-config'], before: '' },
+};
+
+test.each(Object.keys(SHELLS).filter((shell) => spawnSync(shell, ['-c', 'true']).status === 0))(
+  'completion %s offers commands, flags, their words and the names of scenarios',
+  async (shell) => {
+    const { code, stdout: script } = await runInProcess(['completion', shell]);
+    expect(code).toBe(0);
+    const questions = TYPED.map(([words]) => QUESTIONS[shell]!(words));
+    const { flags, before } = SHELLS[shell]!;
+    const commands = [before, script, ...questions].join('\n');
+    const { stdout, stderr } = spawnSync(shell, [...flags, '-c', commands], { encoding: 'utf8' });
+    expect(stderr).toBe('');
+    const offered = stdout.split('\n').map((line) => line.split(' ').filter((word) => word !== ''));
+    expect(offered.slice(0, -1).map((words) => new Set(words))).toEqual(
+      TYPED.map(([, words]) => new Set(words)),
+    );
+  },
+);
+
+test('completion has the scenarios of a folder, and knows three shells', async () => {
+  const own = await runInProcess(['completion', 'bash', '--scenarios', 'fixtures/init/scenarios']);
+  expect(own.stdout).toContain(' lost-answer ');
+  expect(await runInProcess(['completion', 'tcsh'])).toMatchObject({
+    code: 2,
+    stderr: 'payout-sandbox: completion is there for bash, zsh, fish, not for tcsh\n',
+  });
+});
