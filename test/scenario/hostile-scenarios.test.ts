@@ -90,6 +90,6 @@ test('a very long key is shortened in the message', () => {
 test('a scenario has at most 5,000 rules', () => {
   const rules = (count: number) =>
     `rules: [${listOf(count, (nth) => `{name: r${nth}, match: {client_ref_id: r${nth}}, effect: {stale: 1s}}`).join(', ')}]`;
-  expect(linesOf(rules(5000))).toEqual(['/my.yaml: ok, 5000 rules']);
+  expect(linesOf(rules(5000))).toEqual(['/my.yaml: ok, 5,000 rules']);
   expect(linesOf(rules(5001))).toEqual(['/my.yaml:1:8 rules must be at most 5000 rules']);
 });
