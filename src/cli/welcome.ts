@@ -83,10 +83,10 @@ export function welcome(
   Scenario: ${scenario.name} (settlement ${settlement}${dialect === undefined ? '' : `, dialect ${dialect}`}${magic === 'off' ? ', no magic beneficiaries' : ''})
 ${restoredLine}${store === undefined ? '' : `  Store: ${withoutPassword(store)}\n`}
   Pay:    curl ${url}/payout/initiate ${authorization} -H 'Content-Type: application/json' -d '${payoutBody}'
-  Watch:  curl "${url}/payout/status?client_ref_id=order-1" ${authorization}
+  Status: curl "${url}/payout/status?client_ref_id=order-1" ${authorization}
   Wallet: curl ${url}/client/fetchbalance ${authorization}
-  Steer:  curl ${url}/_sandbox/world ${authorization}
-  Look:   ${url}/_sandbox/
+  World:  curl ${url}/_sandbox/world ${authorization}
+  Page:   ${url}/_sandbox/
 ${madeToken === undefined ? '' : `  Admin:  ${madeToken} (for /_sandbox/worlds; SANDBOX_ADMIN_TOKEN sets another)\n`}
 `,
   );

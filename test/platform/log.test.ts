@@ -313,7 +313,7 @@ test.skipIf(!hasTerminal)(`on a terminal the welcome shows what was restored${no
   expect((await first.program.ended).stdout).not.toContain('Restored');
   utimesSync(state, 0, Date.now() / 1000 - 7201);
   const { program } = await startOnTerminal({ SANDBOX_STATE: state });
-  await program.says(/Look: /);
+  await program.says(/Page: /);
   expect(await program.says(/Restored: .*(?=\r)/)).toBe(
     `Restored: 2 worlds with 1 payout, written 2 h ago, from ${state}`,
   );
@@ -321,7 +321,7 @@ test.skipIf(!hasTerminal)(`on a terminal the welcome shows what was restored${no
 
 test.skipIf(!hasTerminal || !hasCurl)(`the curl commands of the welcome work${noTerminal}`, async () => {
   const { program } = await startOnTerminal({ SANDBOX_SETTLEMENT: 'instant' });
-  const said = await program.says(/Pay: [^]*Look: .*\r\n/);
+  const said = await program.says(/Pay: [^]*Page: .*\r\n/);
   const [pay, watch, wallet, steer] = [...said.matchAll(/curl .*/g)].map(([curl]) => curl) as [
     string,
     string,

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { suggestion } from '../../contract/suggestion.ts';
 import { readSettings, SETTINGS, type SettingName, type Settings } from '../../settings.ts';
 
@@ -16,8 +16,11 @@ export function takeSettings(command: Command, names: readonly SettingName[]): C
   return command;
 }
 
-/** Collects a flag that may be given several times. */
-export const collected = (value: string, before: readonly string[]): readonly string[] => [...before, value];
+/** A flag that may be given several times. @param none what holds where it is not given */
+export const list = (flags: string, description: string, none = 'none'): Option =>
+  new Option(flags, description)
+    .argParser((value: string, before: readonly string[]) => [...before, value])
+    .default([], none);
 
 /** How a command may be called. */
 export const namesOf = (command: Command): readonly string[] => [command.name(), ...command.aliases()];

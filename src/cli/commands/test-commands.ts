@@ -5,7 +5,7 @@ import type { MatrixFlags } from '../matrix/matrix-command.ts';
 import type { McpFlags } from '../mcp/mcp-command.ts';
 import type { ConductFlags } from '../referee/conduct-options.ts';
 import type { JudgeFlags } from '../referee/judge-command.ts';
-import { ALL_SETTINGS, collected, type CommandBuilder, type Flags } from './command-builder.ts';
+import { ALL_SETTINGS, list, type CommandBuilder, type Flags } from './command-builder.ts';
 
 const INTENT = 'a field that is unique for each intended payout, or FIELD=PATTERN with a group';
 const EXPECT = 'the payouts that should end up paid: CSV or JSON with account, amount, times';
@@ -53,16 +53,11 @@ export function addTestCommands(builder: CommandBuilder): void {
       .option('--intent <field>', INTENT)
       .option('--expect <file>', EXPECT)
       .option('--settings <file>', PROJECT_SETTINGS)
-      .option('--off <check=reason>', OFF, collected, [])
+      .addOption(list('--off <check=reason>', OFF))
       .option('--patience <time>', PATIENCE)
-      .option('--report <format=file>', 'junit, markdown, json, text or github, to a file', collected, [])
+      .addOption(list('--report <format=file>', 'junit, markdown, json, text or github, to a file'))
       .option('--fail-on <severity>', FAIL_ON, 'error')
-      .option(
-        '--require <checks>',
-        'checks that must have had an occasion, separated by commas',
-        collected,
-        [],
-      );
+      .addOption(list('--require <checks>', 'checks that must have had an occasion, separated by commas'));
   judging(
     builder.command(
       'referee [command...]',
@@ -70,7 +65,7 @@ export function addTestCommands(builder: CommandBuilder): void {
       ALL_SETTINGS,
     ),
   )
-    .option('--env <name=value>', 'a variable of the command, with {url} and {key} filled in', collected, [])
+    .addOption(list('--env <name=value>', 'a variable of the command, with {url} and {key} filled in'))
     .option('--url <url>', 'a sandbox that runs, instead of one of its own')
     .option('--key <key>', 'the key for {key} [default sk_test_referee]')
     .passThroughOptions()
@@ -91,13 +86,8 @@ export function addTestCommands(builder: CommandBuilder): void {
       'run a command again and again, and search for the fewest failures that make it pay twice, lose a payout or get stuck',
       WORLD_SETTINGS,
     )
-    .option('--env <name=value>', 'a variable of the command, with {url} and {key} filled in', collected, [])
-    .option(
-      '--goal <goals>',
-      'paid-twice, lost, stuck or conduct, separated by commas [default all]',
-      collected,
-      [],
-    )
+    .addOption(list('--env <name=value>', 'a variable of the command, with {url} and {key} filled in'))
+    .addOption(list('--goal <goals>', 'paid-twice, lost, stuck or conduct, separated by commas', 'all'))
     .option('--depth <number>', 'the most failures in one run [default 3]')
     .option('--runs <number>', 'the most runs [default 500]')
     .option('--time <time>', 'how long to search [default 5m]')
@@ -125,7 +115,7 @@ export function addTestCommands(builder: CommandBuilder): void {
       'run a command once with every dialect and once with every scenario, and say with which its tests or its conduct fail',
       MATRIX_SETTINGS,
     )
-    .option('--env <name=value>', 'a variable of the command, with {url} and {key} filled in', collected, [])
+    .addOption(list('--env <name=value>', 'a variable of the command, with {url} and {key} filled in'))
     .option(
       '--dialects <names>',
       'one-row, presets, pairwise, none, a preset, or choices: see docs/matrix.md',
@@ -137,11 +127,11 @@ export function addTestCommands(builder: CommandBuilder): void {
       '--limit <time>',
       'how long one run may take [default 5 times as long as without failures, and 60 s]',
     )
-    .option('--report <format=file>', 'markdown, junit or json, to a file', collected, [])
+    .addOption(list('--report <format=file>', 'markdown, junit or json, to a file'))
     .option('--intent <field>', INTENT)
     .option('--expect <file>', EXPECT)
     .option('--settings <file>', PROJECT_SETTINGS)
-    .option('--off <check=reason>', OFF, collected, [])
+    .addOption(list('--off <check=reason>', OFF))
     .option('--patience <time>', PATIENCE)
     .option('--fail-on <severity>', FAIL_ON, 'error')
     .passThroughOptions()

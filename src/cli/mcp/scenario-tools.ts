@@ -114,13 +114,14 @@ export const scenarioTools = [
   tool({
     name: 'show_scenario',
     description:
-      'Shows the scenario of a world as it is written, and its rules with how many requests matched each and how many it was applied to.',
+      'Shows the scenario of a world as it is written, and its rules with how many requests matched each and how many it was applied to. Magic beneficiaries that no request met are left out.',
     effect: 'reads',
     input: z.strictObject(ofWorld),
     async run({ key }, session) {
-      const { rules, ...scenario } = await session.world(key).scenario();
+      const { rules, outcomes, ...scenario } = await session.world(key).scenario();
       const own = rules.filter(({ from, matched }) => from !== 'magic' || matched > 0);
-      return { ...scenario, rules: own.map(shortRule) };
+      const ofScenario = outcomes.filter(({ from }) => from === 'scenario');
+      return { ...scenario, rules: own.map(shortRule), outcomes: ofScenario };
     },
   }),
   useScenario,

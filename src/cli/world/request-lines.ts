@@ -14,7 +14,8 @@ const routeText = ({ route, request: { method, path } }: JournalEntry): string =
 function sumText({ route, request: { body } }: JournalEntry): string {
   if (route !== 'initiate' || typeof body !== 'object' || body === null) return '';
   const { amount, transfer_mode: mode } = body as Readonly<Record<string, unknown>>;
-  const parts = [typeof amount === 'number' ? rupees(amount) : JSON.stringify(amount), mode];
+  const isInr = typeof amount === 'number' && Number(amount.toFixed(2)) === amount;
+  const parts = [isInr ? rupees(amount) : JSON.stringify(amount), mode];
   return parts.filter((part) => typeof part === 'string').join(' ');
 }
 
