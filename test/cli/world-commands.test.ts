@@ -63,10 +63,12 @@ test('journal shows what each request got and why, with amounts and times as peo
     /^#1 {2}16:00:00\.000 {2}initiate {2}order-1 +₹2,50,000\.00 IMPS {2}500 INTERNAL_ERROR {2}rule world\/lost; payout made/,
   );
   expect(second).toMatch(/ two\ufffd\[2J +₹1,500\.50 IMPS {2}200 PENDING +payout made/);
+  await pay({ client_ref_id: 'three', amount: 12.505 }); // refused: no rupees and paise
+  expect(await output('journal', '--status', '400')).toMatch(/ three +12\.505 IMPS {2}400 /);
   expect(await output('journal', '--status', '500')).not.toContain('#2');
   expect(await output('journal', '--since', '1')).not.toContain('#1');
   expect(JSON.parse(await output('journal', '--json', '--limit', '1'))).toMatchObject({
-    requests: [{ id: 2 }],
+    requests: [{ id: 3 }],
   });
 });
 
