@@ -28,6 +28,7 @@ export default defineConfig({
   test: {
     testTimeout: isLong ? 300_000 : 30_000, // a slow machine is no failure
     hookTimeout: 30_000,
+    expect: { poll: { timeout: 30_000 } },
     sequence: { shuffle: true },
     maxWorkers: Math.max(4, availableParallelism()), // tests wait a third of their time, for programs, timers and the browser
     isolate: false, // files share the modules of their worker: loading them anew for each took 40 s of processor time

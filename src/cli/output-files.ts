@@ -48,7 +48,9 @@ export function writeText(
 
 /** Not mkdir's own `recursive`, which never ends below /proc: there, a folder that exists says that it does not. */
 function makeWithParents(folder: string): void {
-  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return;
+  const found = statSync(folder, { throwIfNoEntry: false });
+  if (found?.isDirectory()) return;
+  if (found !== undefined) throw Object.assign(new Error('a file'), { code: 'ENOTDIR' });
   if (dirname(folder) !== folder) makeWithParents(dirname(folder));
   mkdirSync(folder);
 }

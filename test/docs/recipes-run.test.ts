@@ -243,7 +243,11 @@ test('backoff.md: the suite passes in milliseconds, and fails for a client that 
   const client = join(folder, 'retrying-client.mjs');
   const source = readFileSync(client, 'utf8');
   const run = async () => {
-    const { code, stdout } = await new Program(process.execPath, ['--test', folder], {}).ended;
+    const { code, stdout } = await new Program(
+      process.execPath,
+      ['--test', join(folder, 'backoff.test.mjs')],
+      {},
+    ).ended;
     return { code, stdout };
   };
   expect(await run()).toMatchObject({ code: 0, stdout: expect.stringMatching(/pass 3\b/) });

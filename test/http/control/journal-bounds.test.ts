@@ -58,8 +58,8 @@ test('the journal of a world has a share of the journal memory, which few large 
 });
 
 // in a store, each journal has its part of the memory, and its entries are counted as they are stored
-test.skipIf(isStored)(
-  'the journals of all worlds share the journal memory: past it the oldest entry of any world is dropped',
+test.each(isStored ? [] : ['memory'])(
+  'in %s, the journals of all worlds share the journal memory: past it the oldest entry of any world is dropped',
   async () => {
     const { client } = await sandboxFor({ journalMemory: '1600KiB' });
     const idle = client();
@@ -99,8 +99,8 @@ test('an answer still arrives when its journal entry is dropped while it is dela
   expect(await journalOf(world)).toEqual({ ids: [], evicted: 0 });
 });
 
-test.skipIf(isStored)(
-  'headers count against the memory of a journal, those of the request and those of a rule',
+test.each(isStored ? [] : ['memory'])(
+  'in %s, headers count against the memory of a journal, those of the request and those of a rule',
   async () => {
     const { client } = await sandboxFor({ journalMemory: '256KiB' }); // 16 KiB for one world
     const world = client();
