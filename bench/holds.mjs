@@ -152,6 +152,9 @@ async function readEvents({ url }) {
 const folder = mkdtempSync(join(tmpdir(), 'payout-holds-'));
 const yaml = (count) =>
   `rules:\n${Array.from({ length: count }, (_, nth) => `  - { name: r${nth}, match: { route: status }, effect: { delay: 1ms } }\n`).join('')}`;
+/** As much text as is checked: rules with different patterns, each of which is compared with those before it. */
+const checkedText = (value = 'delay: 1ms') =>
+  `rules:\n${Array.from({ length: 200 }, (_, nth) => `  - { name: rule-${nth}, match: { route: initiate, client_ref_id: { matches: '^order-${nth}-[a-z0-9]+(-again)?$' } }, times: 3, effect: { ${value} } }\n`).join('')}`;
 const put = (route, document, options) => (sandbox) =>
   ask(sandbox, 'PUT', route, JSON.stringify(document), options);
 const post = (route, document, options) => (sandbox) =>
@@ -219,6 +222,12 @@ const CASES = {
     },
     run: (sandbox) => ask(sandbox, 'POST', '/_sandbox/clock/advance', '{"until":"idle"}'),
     end: (sockets) => sockets.forEach((socket) => socket.destroy()),
+  },
+  'POST scenario/check: 200 rules in 30 KiB of YAML': {
+    run: post('/_sandbox/scenario/check', { text: checkedText() }),
+  },
+  'POST scenario/check: the same with 200 errors': {
+    run: post('/_sandbox/scenario/check', { text: checkedText('dely: 1ms') }),
   },
   'GET scenario with 5,000 rules': {
     prepare: async (sandbox) =>

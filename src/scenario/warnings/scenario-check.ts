@@ -3,7 +3,7 @@ import { reported } from '../../contract/shape-issues.ts';
 import { inOrder, readScenario, ScenarioError, textOf, textScenario } from '../scenario-file.ts';
 import type { ScenarioSettings } from '../../contract/snapshot-lines.ts';
 import { atOnce, scenarioShape, type Steps } from '../scenario-shape.ts';
-import { readText, type Problem } from '../scenario-text.ts';
+import { readTextInSteps, type Problem } from '../scenario-text.ts';
 import type { Scenario } from '../scenario.ts';
 import { warnOfScenario } from './scenario-warnings.ts';
 
@@ -21,10 +21,10 @@ export interface CheckedText {
 }
 
 /** What is never used in a correct scenario. */
-function warningsOf(text: string): readonly Problem[] {
-  const read = readText(text);
+function* warningsOf(text: string): Steps<readonly Problem[]> {
+  const read = yield* readTextInSteps(text);
   const found: Problem[] = [];
-  const { document } = atOnce(scenarioShape(read.input));
+  const { document } = yield* scenarioShape(read.input);
   warnOfScenario(document, (path, message) => found.push(read.problemAt(path, message)));
   return inOrder(found);
 }
@@ -35,7 +35,7 @@ export function* checkText(text: string, settings: ScenarioSettings): Steps<Chec
     const { document } = (yield* textScenario(text, 'scenario', settings)).source;
     const { rules = [], outcomes = [] } = document as ScenarioInput;
     const isCompared = rules.length + outcomes.length <= MOST_COMPARED;
-    const warnings = isCompared ? reported(warningsOf(text)).shown : [];
+    const warnings = isCompared ? reported(yield* warningsOf(text)).shown : [];
     return { document, problems: [], more: 0, warnings };
   } catch (error) {
     if (!(error instanceof ScenarioError)) throw error;
@@ -50,7 +50,7 @@ interface CheckedScenario {
 }
 
 function withWarnings(scenario: Scenario, text: string, file: string): CheckedScenario {
-  const { shown, more } = reported(warningsOf(text));
+  const { shown, more } = reported(atOnce(warningsOf(text)));
   const warnings = shown.map(
     ({ place, path, message }) => `${file}:${place!.line}: warning: ${path} ${message}`,
   );
