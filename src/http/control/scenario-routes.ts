@@ -153,6 +153,7 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios, wallClock 
     }),
     async ({ body, world }, reply) => {
       checked(RuleRequest, body ?? undefined, 'body');
+      await yieldToEventLoop(); // a large rule is checked and compiled in two turns
       const document = body as CommandOf<'putRule'>['rule'];
       const named = (name: string): Promise<Rule> =>
         compiled(() => scenarios.rules([{ name, ...document }])[0]!);
