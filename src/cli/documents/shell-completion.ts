@@ -3,7 +3,7 @@ import { SETTLEMENTS } from '../../contract/scenario-document.ts';
 import { SettingsError } from '../../settings.ts';
 import { namesOf } from '../commands/command-builder.ts';
 
-/** What may follow a flag, or stand in the place of an argument. */
+/** What may follow a flag, or be an argument. */
 interface Values {
   readonly words: readonly string[];
   readonly isFile: boolean;

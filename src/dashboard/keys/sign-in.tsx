@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { chooseKey, DEMO_KEY, forgetWorlds, knownWorlds } from '../live/session.ts';
+import { KeyField } from './key-field.tsx';
 
 /** The worlds that this browser has shown before. */
 function KnownWorlds() {
@@ -53,24 +54,7 @@ export function SignIn({
             chooseKey(key.trim());
           }}
         >
-          <label class="field">
-            <span>API key</span>
-            <input
-              name="key"
-              autoComplete="off"
-              spellcheck={false}
-              required
-              value={key}
-              aria-invalid={refusal !== null}
-              aria-describedby={refusal === null ? undefined : 'refusal'}
-              onInput={(event) => setKey(event.currentTarget.value)}
-            />
-          </label>
-          {refusal !== null && (
-            <p class="refusal" role="alert" id="refusal">
-              {refusal}
-            </p>
-          )}
+          <KeyField value={key} refusal={refusal} onInput={setKey} />
           <div class="buttons">
             <button type="submit" class="button primary">
               Show this world

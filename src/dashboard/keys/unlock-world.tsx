@@ -3,6 +3,7 @@ import { World } from '../../client/world.ts';
 import { useAction } from '../live/action.ts';
 import { worldName } from '../live/address.ts';
 import { apiKey, chooseKey, unlockWorld } from '../live/session.ts';
+import { KeyField } from './key-field.tsx';
 
 /** Asks for the key of the world that a link names, since a link does not contain it. */
 export function UnlockWorld({ name, url }: { readonly name: string; readonly url: string }) {
@@ -31,24 +32,7 @@ export function UnlockWorld({ name, url }: { readonly name: string; readonly url
             unlock();
           }}
         >
-          <label class="field">
-            <span>API key</span>
-            <input
-              name="key"
-              autoComplete="off"
-              spellcheck={false}
-              required
-              value={key}
-              aria-invalid={refusal !== null}
-              aria-describedby={refusal === null ? undefined : 'refusal'}
-              onInput={(event) => setKey(event.currentTarget.value)}
-            />
-          </label>
-          {refusal !== null && (
-            <p class="refusal" role="alert" id="refusal">
-              {refusal}
-            </p>
-          )}
+          <KeyField value={key} refusal={refusal} onInput={setKey} />
           <div class="buttons">
             <button type="submit" class="button primary" disabled={isBusy}>
               Show this world
