@@ -113,8 +113,15 @@ function entriesOf(document: Document) {
 const SECOND_DOCUMENT = 'must be one document: here a second one begins';
 const TOO_NESTED = `must not be nested deeper than ${MAX_NESTING} levels`;
 
-const messageOf = ({ message }: YAMLParseError): string =>
-  message.startsWith('Maximum call stack') ? TOO_NESTED : message;
+/** Where a value begins that is nested too deep, if there is one: the composer would overflow the stack on its way there. */
+function tooNestedAt(tokens: readonly CST.Token[]): number | undefined {
+  let level = tokens.flatMap((token) => (token.type === 'document' && token.value) || []);
+  for (let depth = 0; depth < MAX_NESTING; depth += 1) {
+    const items = level.flatMap((token) => ('items' in token ? token.items : []));
+    level = items.flatMap(({ key, value }) => [key ?? [], value ?? []].flat());
+  }
+  return level.find((token) => 'items' in token)?.offset;
+}
 
 /** The parser's words for broken JSON are about YAML. @returns the first thing that is wrong, since the rest follows from it */
 function jsonFault(text: string, errors: readonly YAMLParseError[]): Fault {
@@ -127,7 +134,7 @@ function jsonFault(text: string, errors: readonly YAMLParseError[]): Fault {
     if (message.endsWith('quote')) return 'a closing quote is missing';
     if (message.startsWith('Missing ,')) return 'a comma or a colon is missing before this';
     if (code === 'MULTILINE_IMPLICIT_KEY' || code === 'BLOCK_IN_FLOW') return 'a comma is missing after this';
-    return code === 'UNEXPECTED_TOKEN' ? `${text[offset]} is not expected here` : messageOf(first);
+    return code === 'UNEXPECTED_TOKEN' ? `${text[offset]} is not expected here` : message;
   };
   return [offset, `is not valid JSON: ${words()}`];
 }
@@ -135,8 +142,8 @@ function jsonFault(text: string, errors: readonly YAMLParseError[]): Fault {
 /** So many lexemes are read in one step: some milliseconds of work. */
 const LEXEMES_AT_ONCE = 5000;
 
-/** What `parseDocument` of the library does, in steps. @returns the first document, and the second if there is one */
-function* parsed(text: string, lines: LineCounter): Steps<readonly Document.Parsed[]> {
+/** The first half of what `parseDocument` of the library does, in steps. */
+function* tokensOf(text: string, lines: LineCounter): Steps<readonly CST.Token[]> {
   const parser = new Parser(lines.addNewLine);
   lines.addNewLine(0);
   const tokens: CST.Token[] = [];
@@ -147,10 +154,7 @@ function* parsed(text: string, lines: LineCounter): Steps<readonly Document.Pars
     if (lexemes % LEXEMES_AT_ONCE === 0) yield;
   }
   tokens.push(...parser.end());
-  yield;
-  const composer = new Composer({ lineCounter: lines, prettyErrors: false, uniqueKeys: false, merge: true });
-  const [first, second] = composer.compose(tokens, true, text.length);
-  return second === undefined ? [first!] : [first!, second];
+  return tokens;
 }
 
 /** Reads YAML or JSON. */
@@ -159,14 +163,26 @@ export const readText = (text: string): TextRead => atOnce(readTextInSteps(text)
 /** Reads YAML or JSON in steps, each of which takes a part of the time that the whole takes. */
 export function* readTextInSteps(text: string): Steps<TextRead> {
   const lines = new LineCounter();
-  const [document, second] = (yield* parsed(text, lines)) as [Document.Parsed, Document.Parsed?];
-  yield;
-  const { entries, faults } = entriesOf(document);
-  yield;
   const placeAt = (offset: number): Problem['place'] => {
     const { line, col } = lines.linePos(offset);
     return { line: Math.max(line, 1), column: Math.max(col, 1) };
   };
+  const unreadable = (unreadableFor: readonly Fault[]): TextRead => ({
+    ...readValue(null),
+    problems: unreadableFor.map(([offset, message]) => ({ place: placeAt(offset), path: '', message })),
+  });
+  const tokens = yield* tokensOf(text, lines);
+  yield;
+  const deepAt = tooNestedAt(tokens);
+  if (deepAt !== undefined) return unreadable([[deepAt, TOO_NESTED]]);
+  const composer = new Composer({ lineCounter: lines, prettyErrors: false, uniqueKeys: false, merge: true });
+  const [document, second] = [...composer.compose(tokens, true, text.length)] as [
+    Document.Parsed,
+    Document.Parsed?,
+  ];
+  yield;
+  const { entries, faults } = entriesOf(document);
+  yield;
   // where the value at a path begins, or its key, or the nearest value above it that there is
   const placeOf: PlaceOf = (path, isKey = false) => {
     let node: unknown = document.contents;
@@ -181,14 +197,10 @@ export function* readTextInSteps(text: string): Steps<TextRead> {
     }
     return placeAt(offset);
   };
-  const unreadable = (unreadableFor: readonly Fault[]): TextRead => ({
-    ...written(null, placeOf),
-    problems: unreadableFor.map(([offset, message]) => ({ place: placeAt(offset), path: '', message })),
-  });
   const { errors } = document;
   if (errors.length > 0 || second !== undefined) {
     if (/^\s*[[{]/.test(text) && errors.length > 0) return unreadable([jsonFault(text, errors)]);
-    const wrong = errors.map((error): Fault => [error.pos[0], messageOf(error)]);
+    const wrong = errors.map(({ pos, message }): Fault => [pos[0], message]);
     const more: Fault[] = second === undefined ? [] : [[second.range[0], SECOND_DOCUMENT]];
     return unreadable([...wrong, ...more]);
   }
