@@ -4,6 +4,7 @@ import { Refusal } from '../../src/contract/errors.ts';
 import { readWorlds, snapshotText, type ReadWorld } from '../../src/log/snapshot-text.ts';
 import { takeSnapshot } from '../../src/world/snapshot.ts';
 import { compiler, Core, logFor, save, timelines, type Saved } from '../support/core.ts';
+import { growth, LINEAR } from '../support/growth.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
 const utf8 = new TextEncoder();
@@ -104,17 +105,13 @@ describe('worlds as text', () => {
   });
 
   test('read in time that grows with the length of a line, not with its square, however small its pieces', async () => {
-    const cpuMs = async (length: number): Promise<number> => {
+    const readLine = async (length: number): Promise<void> => {
       const { log, wallClock } = logFor();
       const options = { compiler, wallClock, maxLine: length, draft: log.draft() };
-      const before = process.cpuUsage();
       const worlds = readWorlds(inPieces(utf8.encode('x'.repeat(length)), 4), options);
       await expect(worlds.next()).rejects.toThrow('This is no snapshot');
-      return process.cpuUsage(before).user / 1000;
     };
-    await cpuMs(20_000); // compiles the code
-    const [short, long] = [await cpuMs(100_000), await cpuMs(400_000)];
-    expect(long / short).toBeLessThan(9); // 16 when it is quadratic
+    expect(await growth(25_000, readLine)).toBeLessThan(LINEAR);
   });
 
   test('read without a line end behind the last line, too', async () => {
