@@ -359,6 +359,6 @@ test('sixteen times as many requests take about sixteen times as long to judge',
         return index % 3 === 2 ? status({ reference, state: 'SUCCESS' }) : { reference, state: 'PENDING' };
       }),
     );
-  const sizes = new Map([60, 960].map((references) => [references, evidenceFor(references)]));
-  expect(await growth(60, (references) => verdicts(sizes.get(references)!, ORDERS))).toBeLessThan(LINEAR);
+  const sizes = new Map([120, 1920].map((references) => [references, evidenceFor(references)]));
+  expect(await growth(120, (references) => verdicts(sizes.get(references)!, ORDERS))).toBeLessThan(LINEAR);
 });

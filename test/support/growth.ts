@@ -3,7 +3,7 @@ const TIMES = 16;
 const ROUNDS = 3;
 
 /** Between linear and quadratic, and so far from both that no busy machine makes one look like the other. */
-export const LINEAR = 64;
+export const LINEAR = 100;
 
 /** How many times as long work takes when it is sixteen times as large: the quickest of some rounds, in processor time. */
 export async function growth(size: number, work: (size: number) => unknown): Promise<number> {
