@@ -17,7 +17,7 @@ import { observeStore, observeWorlds } from './platform/logging.ts';
 import { dashboardFiles, docsFile } from './platform/page-files.ts';
 import { KeptState, type Restored } from './platform/state/kept-state.ts';
 import { stopwatchMs } from './platform/system-clock.ts';
-import { keepVerdict } from './http/referee/evidence.ts';
+import { keepLastVerdict, keepVerdict } from './http/referee/evidence.ts';
 import { Referee } from './referee/referee.ts';
 import { ScenarioLibrary } from './scenario/scenario-library.ts';
 import { scenarioSettings } from './scenario/scenario-settings.ts';
@@ -31,6 +31,9 @@ const WORST_REQUEST_BYTES = 48 * 1024; // with its headers at their largest
 const MAX_REQUESTS_AHEAD = atMost(10_000, 1 / 8, WORST_REQUEST_BYTES);
 const JOURNAL_SHARE = 16; // one world may take this part of what all journals may hold
 const MAX_ATTEMPTS = 200_000; // of all worlds together
+const MAX_TOLD_CHARACTERS = 16 * MIB; // of what the referee was told about single worlds
+const MAX_VERDICTS = 1000; // on worlds that have lost their journal
+const MAX_VERDICT_CHARACTERS = atMost(64 * MIB, 1 / 16);
 
 /** The key whose world answers a status request without one, in a dialect that answers it. */
 const DEFAULT_KEY = 'sk_test_demo';
@@ -113,9 +116,11 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
       bytes: Math.ceil(settings.journalMemory / JOURNAL_SHARE),
     },
   };
-  const referee = new Referee();
+  const losing = (worldId: string): Promise<void> => keepLastVerdict(worldId, worlds, { referee, wallClock });
   const stored =
-    settings.store === undefined ? null : await storedLog(settings.store, options, settings, log);
+    settings.store === undefined
+      ? null
+      : await storedLog(settings.store, { ...options, losing }, settings, log);
   const worlds: MemoryLog | ValkeyLog =
     stored ??
     new MemoryLog({
@@ -123,6 +128,11 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
       journalBudget: new MemoryBudget(settings.journalMemory),
       losing: (world) => keepVerdict(world, { referee, wallClock }),
     });
+  const referee = new Referee({
+    told: worlds.notes('referee', { notes: settings.maxWorlds, characters: MAX_TOLD_CHARACTERS }),
+    toldOfAll: worlds.notes('referee-of-all', { notes: 1, characters: MAX_TOLD_CHARACTERS }),
+    kept: worlds.notes('verdicts', { notes: MAX_VERDICTS, characters: MAX_VERDICT_CHARACTERS }),
+  });
   const { state: file, stateEvery: everyMs } = settings;
   const keptState =
     file === undefined ? null : new KeptState({ file, everyMs, worlds, compiler: scenarios, wallClock, log });

@@ -1,5 +1,6 @@
 import type { WorldState } from '../world/state.ts';
 import { MemoryWorld, type WorldParts } from './memory-world.ts';
+import { MemoryNotes, type NoteLimits, type Notes } from './notes.ts';
 import { Totals, type TotalLimits } from './totals.ts';
 import {
   readUnlessDropped,
@@ -16,7 +17,7 @@ interface MemoryLogOptions extends WorldParts, TotalLimits {
   /** A world without a request for this long, in ms of wall time, is dropped. */
   readonly idleMs: number;
   /** Called before a world is dropped that nobody asked to drop: it was idle, or others needed its place. */
-  readonly losing?: (world: MemoryWorld) => void;
+  readonly losing?: (world: MemoryWorld) => Promise<void>;
 }
 
 /** The worlds of one process, applied at once and kept in its memory. */
@@ -91,6 +92,10 @@ export class MemoryLog implements WorldLog {
     return this.#totals.draft();
   }
 
+  notes(_kind: string, limits: NoteLimits): Notes {
+    return new MemoryNotes(limits);
+  }
+
   /** Ends all answers that are held back and all readers, in every world. */
   release(): void {
     for (const world of this.#worlds.values()) world.release();
@@ -116,11 +121,16 @@ export class MemoryLog implements WorldLog {
   }
 
   #drop(world: MemoryWorld, reason: DropReason): void {
-    if (reason !== 'admin') this.#options.losing?.(world); // who asks for it has looked at it before
+    if (reason !== 'admin') this.#lose(world); // who asks for it has looked at it before
     this.#worlds.delete(world.id);
     this.#totals.uses += 1; // so that a state file that is written every so often is written without it
     world.close(reason);
     this.#options.observer.dropped(world.id, reason);
+  }
+
+  #lose(world: MemoryWorld): void {
+    const { losing, observer } = this.#options;
+    losing?.(world).catch((error: unknown) => observer.failed(world.id, error));
   }
 
   /** One timer, for the world that was idle longest; none while there is no world. */

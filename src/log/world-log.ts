@@ -6,6 +6,7 @@ import type { Exchange } from '../world/journal/exchange.ts';
 import type { JournalRead } from '../world/journal/journal.ts';
 import type { WorldState } from '../world/state.ts';
 import type { EventReader } from './event-log.ts';
+import type { NoteLimits, Notes } from './notes.ts';
 import type { Releases } from './releases.ts';
 
 /**
@@ -39,6 +40,8 @@ export interface WorldLog {
   drop(worldId: string): boolean | Promise<boolean>;
   /** Counts a state that is being read beside its world. */
   draft(): Draft;
+  /** Texts that are kept beside the worlds. @param kind what they are notes of; each kind is asked for once */
+  notes(kind: string, limits: NoteLimits): Notes;
 }
 
 /** What a list shows of a world. */

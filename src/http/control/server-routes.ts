@@ -166,11 +166,12 @@ export const adminRoutes: ControlRoutes = async (app, options) => {
     }),
     async ({ params: { id } }) => {
       const drop = async (): Promise<boolean> => log.drop(id);
-      const wasThere = referee.keeps(id)
+      const isWanted = (await referee.settingsToKeep(id)) !== null;
+      const wasThere = isWanted
         ? await log.visit(id, (world) => keepingVerdict(world, options, true, drop))
         : await drop();
       if (wasThere !== true) throw new Refusal('WORLD_NOT_FOUND', { message: `There is no world ${id}` });
-      referee.forget(id);
+      await referee.forget(id);
       return { dropped: id };
     },
   );

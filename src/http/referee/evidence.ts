@@ -1,6 +1,6 @@
 import type { RefereeSettings } from '../../contract/conduct.ts';
 import type { WallClock } from '../../log/wall-clock.ts';
-import type { WorldHandle } from '../../log/world-log.ts';
+import type { WorldHandle, WorldLog } from '../../log/world-log.ts';
 import type { Evidence } from '../../referee/case.ts';
 import type { Referee } from '../../referee/referee.ts';
 import { entryAnswer, iso } from '../../world/events.ts';
@@ -44,14 +44,16 @@ interface JudgedBy {
   readonly wallClock: WallClock;
 }
 
-/** Keeps the verdict on a world that is about to be dropped, where somebody wants to know it. */
-export function keepVerdict(
+/** Keeps the verdict on a world that is dropped, where somebody wants to know it: as it stands now, before the drop. */
+export async function keepVerdict(
   world: Pick<WorldHandle, 'id' | 'latest'> & { journalNow(): JournalRead },
   { referee, wallClock }: JudgedBy,
-): void {
-  if (!referee.keeps(world.id)) return;
-  const settings = referee.settingsOf(world.id);
-  referee.keep(world.id, evidenceOf(world.latest, world.journalNow(), settings, wallClock.nowMs()), true);
+): Promise<void> {
+  const { id, latest } = world;
+  const [journal, wallNowMs] = [world.journalNow(), wallClock.nowMs()];
+  const settings = await referee.settingsToKeep(id);
+  if (settings === null) return;
+  await referee.keep(id, evidenceOf(latest, journal, settings, wallNowMs), settings, true);
 }
 
 /**
@@ -65,11 +67,17 @@ export async function keepingVerdict<T>(
   isOver: boolean,
   lose: () => Promise<T>,
 ): Promise<T> {
-  if (!referee.keeps(world.id)) return lose();
+  const settings = await referee.settingsToKeep(world.id);
+  if (settings === null) return lose();
   const journal = await world.journal.read();
-  const settings = referee.settingsOf(world.id);
   const evidence = await world.read((state) => evidenceOf(state, journal, settings, wallClock.nowMs()));
   const result = await lose();
-  referee.keep(world.id, evidence, isOver);
+  await referee.keep(world.id, evidence, settings, isOver);
   return result;
+}
+
+/** The same for a world that others may share, which this server may not know. */
+export async function keepLastVerdict(worldId: string, log: WorldLog, judgedBy: JudgedBy): Promise<void> {
+  if ((await judgedBy.referee.settingsToKeep(worldId)) === null) return; // opening a world takes a while
+  await log.visit(worldId, (world) => keepingVerdict(world, judgedBy, true, () => Promise.resolve()));
 }

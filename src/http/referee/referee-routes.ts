@@ -45,10 +45,10 @@ const DESCRIPTION = 'As JSON, or as text for people, JUnit XML, Markdown or anno
 export const refereeRoutes: ControlRoutes = async (app, options) => {
   const { referee } = options;
   const reportOn = async (world: WorldHandle): Promise<WorldReport> => {
-    const journal = await world.journal.read();
-    const settings = referee.settingsOf(world.id);
+    const [journal, settings] = await Promise.all([world.journal.read(), referee.settingsOf(world.id)]);
     const nowMs = options.wallClock.nowMs();
-    return world.read((state) => referee.report(world.id, evidenceOf(state, journal, settings, nowMs)));
+    const evidence = await world.read((state) => evidenceOf(state, journal, settings, nowMs));
+    return referee.report(world.id, evidence, settings);
   };
 
   app.get(
@@ -73,7 +73,7 @@ export const refereeRoutes: ControlRoutes = async (app, options) => {
     }),
     async ({ world, body }) => {
       checkIntent(body);
-      referee.tell(world.id, body);
+      await referee.tell(world.id, body);
       return reportOn(world);
     },
   );
@@ -85,12 +85,13 @@ export const allWorldsRefereeRoutes: ControlRoutes = async (app, options) => {
   const reportOnAll = async (): Promise<ConductReports> => {
     const living = new Map<string, WorldReport>();
     for (const worldId of await log.ids()) {
-      const settings = referee.settingsOf(worldId);
+      const settings = await referee.settingsOf(worldId);
       const report = await log.visit(worldId, async (world) => {
         const journal = await world.journal.read();
-        return readUnlessDropped(world, (state) =>
-          referee.shortReport(worldId, evidenceOf(state, journal, settings, wallClock.nowMs())),
+        const evidence = await readUnlessDropped(world, (state) =>
+          evidenceOf(state, journal, settings, wallClock.nowMs()),
         );
+        return evidence === null ? null : referee.shortReport(worldId, evidence, settings);
       });
       if (report !== null) living.set(worldId, report);
       await wallClock.yieldToEventLoop(); // a world takes milliseconds, and others wait
@@ -127,9 +128,9 @@ export const allWorldsRefereeRoutes: ControlRoutes = async (app, options) => {
         body: RefereeSettings,
       },
     ),
-    ({ body }) => {
+    async ({ body }) => {
       checkIntent(body);
-      referee.tellOfAll(body);
+      await referee.tellOfAll(body);
       return reportOnAll();
     },
   );

@@ -14,10 +14,14 @@ interface Parts {
 const AFTER_COMMANDS = 2000;
 /** How long the state of a restore is kept after a snapshot has it, for servers that are about to apply it. */
 const SUPERSEDED_MS = 60_000;
+const LOOKED_AT_MS = 60_000;
 const RENEWED_AFTER = 0.05; // of the time that the keys are kept
 
-/** How long the keys of a world are kept: somewhat longer than it may be idle, since not every call renews that. */
-export const keptMs = (idleMs: number): number => Math.ceil(idleMs * (1 + 2 * RENEWED_AFTER));
+/**
+ * How long the keys of a world are kept: longer than it may be idle, since not every call renews that, and since a server that
+ * drops the world looks at it before.
+ */
+export const keptMs = (idleMs: number): number => Math.ceil(idleMs * (1 + 2 * RENEWED_AFTER)) + LOOKED_AT_MS;
 export const renewedMs = (idleMs: number): number => idleMs * RENEWED_AFTER;
 
 /** Writes a snapshot of a world now and then, so that its log does not grow for ever. */

@@ -4,6 +4,7 @@ import type { Command } from '../../world/commands.ts';
 import { nextDueMsOf } from '../../world/ledger.ts';
 import { full, noRoomForDocument, wallTimeMs, type WorldState } from '../../world/state.ts';
 import { heldBy, Totals, type TotalLimits } from '../totals.ts';
+import type { NoteLimits, Notes } from '../notes.ts';
 import type { WallClock } from '../wall-clock.ts';
 import {
   readUnlessDropped,
@@ -16,8 +17,10 @@ import {
 } from '../world-log.ts';
 import { LocalWorlds, type LocalWorld } from './local-worlds.ts';
 import type { Room } from './log-entry.ts';
-import { KEY_PREFIX, keysOf } from './scripts/scripts.ts';
+import { keysOf } from './scripts/scripts.ts';
+import { ServerScenario } from './server-scenario.ts';
 import { StoreConnection, type StoreObserver } from './store-connection.ts';
+import { StoredNotes } from './stored/stored-notes.ts';
 import { ValkeyWorld, type WorldParts } from './valkey-world.ts';
 import { WorldDirectory, type DirectoryEntry } from './world-directory.ts';
 
@@ -37,6 +40,8 @@ export interface ValkeyLogOptions extends TotalLimits {
   /** How much the journal of one world, and those of all, may hold. */
   readonly journalLimits: { readonly items: number; readonly bytes: number };
   readonly journalBytes: number;
+  /** Called before a world is dropped that nobody asked to drop: it was idle, or others needed its place. */
+  readonly losing?: (worldId: string) => Promise<void>;
 }
 
 /** The worlds of a store that many servers share. What this server knows of them is a bounded cache. */
@@ -49,9 +54,7 @@ export class ValkeyLog implements WorldLog {
   readonly #parts: WorldParts;
   readonly #local: LocalWorlds;
   readonly #opening = new Map<string, Promise<LocalWorld | null>>();
-  /** The scenarios that this server had before, by their text. */
-  readonly #formerSources = new Set<string>();
-  #activeSource: ScenarioSource;
+  readonly #scenario: ServerScenario;
   #numbers = 0;
   #isClosed = false;
 
@@ -61,13 +64,14 @@ export class ValkeyLog implements WorldLog {
     this.maxWorlds = options.maxWorlds;
     this.#totals = new Totals(options);
     this.#local = new LocalWorlds(this.#totals, wallClock);
-    this.#activeSource = options.activeSource();
+    this.#scenario = new ServerScenario(options.activeSource);
     this.#store = new StoreConnection({ ...options, observer: options.storeObserver });
     this.#directory = new WorldDirectory({
       store: this.#store,
       wallClock,
       idleMs,
       isKnown: (worldId) => this.#local.has(worldId),
+      endIdle: (worldId) => this.#endIdle(worldId),
       entryOf: (worldId) => this.#entryOf(worldId),
     });
     this.#parts = {
@@ -83,7 +87,7 @@ export class ValkeyLog implements WorldLog {
         this.#local.count(world);
         this.#directory.touch(world.id);
       },
-      successorOf: (state) => this.#successorOf(state),
+      successorOf: (state) => this.#scenario.successorOf(state),
     };
   }
 
@@ -91,24 +95,9 @@ export class ValkeyLog implements WorldLog {
   static async open(options: ValkeyLogOptions): Promise<ValkeyLog> {
     const log = new ValkeyLog(options);
     await log.#store.start();
-    await log.#compareSettings();
+    await log.#scenario.compare(log.#store);
     await log.#directory.exchange();
     return log;
-  }
-
-  /** Says so where the server that started before this one had another scenario or other settings: worlds keep theirs. */
-  async #compareSettings(): Promise<void> {
-    const { activeSource, storeObserver } = this.#options;
-    const text = JSON.stringify(activeSource());
-    try {
-      const before = await this.#store.client.set(`${KEY_PREFIX}scenario`, text, 'GET');
-      if (before === null || before === text) return;
-      storeObserver.warning(
-        'another server had another scenario or other settings: each world stands on those of the server that opened or reset it',
-      );
-    } catch {
-      // the store is away, and its worlds will say what they stand on
-    }
   }
 
   /** The client, for the server's own rate limit. */
@@ -177,8 +166,12 @@ export class ValkeyLog implements WorldLog {
     }
   }
 
-  async drop(worldId: string): Promise<boolean> {
+  drop(worldId: string): Promise<boolean> {
     return this.#drop(worldId, 'admin');
+  }
+
+  notes(kind: string, limits: NoteLimits): Notes {
+    return new StoredNotes(this.#store, kind, limits);
   }
 
   draft(): Draft {
@@ -231,24 +224,41 @@ export class ValkeyLog implements WorldLog {
     if (world.isNew) {
       const worlds = await this.#directory.add(worldId, nowMs);
       const idlest = worlds > maxWorlds ? await this.#directory.idlest() : undefined;
-      if (idlest !== undefined && idlest !== worldId) await this.#drop(idlest, 'cap');
+      if (idlest !== undefined && idlest !== worldId) {
+        await this.#options.losing?.(idlest);
+        await this.#drop(idlest, 'cap');
+      }
     }
     if (!isVisitOnly) this.#local.makeRoom();
     return local;
   }
 
-  async #drop(worldId: string, reason: DropReason): Promise<boolean> {
+  /** @returns false for one that was used meanwhile */
+  async #endIdle(worldId: string): Promise<boolean> {
+    const { head } = keysOf(worldId);
+    const standing = await this.#store.reliably(() => this.#store.client.hmget(head, 'last', 'asked'));
+    if (standing.includes(null)) {
+      await this.#directory.remove(worldId); // it has expired
+      return true;
+    }
+    await this.#options.losing?.(worldId);
+    return this.#drop(worldId, 'idle', standing as string[]);
+  }
+
+  /** @param standing its latest command and the number of its requests, for one that ends only if nobody has used it since */
+  async #drop(worldId: string, reason: DropReason, standing: readonly string[] = []): Promise<boolean> {
     const { head, log, journal, order, events, snapshot, dropped, news } = keysOf(worldId);
-    const existed = await this.#store.reliably(() =>
-      this.#store.script<number>(
-        ...(['drop', head, log, journal, order, events, snapshot, dropped, reason, news] as const),
-      ),
-    );
+    const keys = [head, log, journal, order, events, snapshot, dropped];
+    const isDropped =
+      (await this.#store.reliably(() =>
+        this.#store.script<number>('drop', ...keys, reason, news, ...standing),
+      )) === 1;
+    if (!isDropped && standing.length > 0) return false;
     const local = this.#local.get(worldId);
     if (local !== undefined) this.#local.forget(local, reason);
     await this.#directory.remove(worldId);
-    if (existed === 1) this.#options.observer.dropped(worldId, reason);
-    return existed === 1;
+    if (isDropped) this.#options.observer.dropped(worldId, reason);
+    return isDropped;
   }
 
   /** Writes down how a world stands now. */
@@ -282,16 +292,5 @@ export class ValkeyLog implements WorldLog {
       if (restored.documentBytes > documentBytes) throw noRoomForDocument();
     }
     return { maxRecords, records, attempts, documentBytes };
-  }
-
-  #successorOf({ scenario }: WorldState): ScenarioSource | null {
-    const active = this.#options.activeSource();
-    if (active !== this.#activeSource) {
-      this.#formerSources.add(JSON.stringify(this.#activeSource));
-      this.#formerSources.delete(JSON.stringify(active));
-      this.#activeSource = active;
-    }
-    if (scenario.isChosen || this.#formerSources.size === 0) return null;
-    return this.#formerSources.has(JSON.stringify(scenario.source)) ? active : null;
   }
 }

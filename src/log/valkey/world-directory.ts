@@ -28,11 +28,14 @@ interface Options {
   readonly idleMs: number;
   /** What this server counts by itself, since it knows it better. */
   readonly isKnown: (worldId: string) => boolean;
+  /** Ends a world that was idle for too long. @returns false where somebody has used it meanwhile */
+  readonly endIdle: (worldId: string) => Promise<boolean>;
   /** What to write down of a world; undefined where this server does not know it any more. */
   readonly entryOf: (worldId: string) => DirectoryEntry | undefined;
 }
 
 const EVERY_MS = 1000;
+const MOST_AT_ONCE = 1000;
 const USED = `${KEY_PREFIX}worlds`;
 const HELD = `${KEY_PREFIX}held`;
 const ROWS = `${KEY_PREFIX}rows`;
@@ -154,12 +157,13 @@ export class WorldDirectory {
   }
 
   async #read(): Promise<void> {
-    const { store, wallClock, idleMs, isKnown } = this.#options;
+    const { store, wallClock, idleMs, isKnown, endIdle } = this.#options;
     const { client } = store;
-    const over = await client.zrangebyscore(USED, '-inf', wallClock.nowMs() - idleMs, 'LIMIT', 0, 1000);
-    if (over.length > 0) {
-      await client.zrem(USED, ...over);
-      for (const key of [HELD, ROWS]) await client.hdel(key, ...over);
+    const latestUseMs = wallClock.nowMs() - idleMs;
+    for (const worldId of await client.zrangebyscore(USED, '-inf', latestUseMs, 'LIMIT', 0, MOST_AT_ONCE)) {
+      const isMine = (await client.zrem(USED, worldId)) === 1; // the others have found it as well
+      const isOver = isMine && (await endIdle(worldId).catch(() => false));
+      if (isMine && !isOver) await client.zadd(USED, 'NX', latestUseMs, worldId);
     }
     const worlds = await client.zcard(USED);
     let [records, attempts, documentBytes] = [0, 0, 0];

@@ -1,43 +1,11 @@
-import { describe, expect, inject, onTestFinished, test } from 'vitest';
-import { ValkeyLog } from '../../../src/log/valkey/valkey-log.ts';
-import { systemClock } from '../../../src/platform/system-clock.ts';
+import { describe, expect, inject, test } from 'vitest';
+import type { ValkeyLog } from '../../../src/log/valkey/valkey-log.ts';
 import type { WorldState } from '../../../src/world/state.ts';
-import { compiler, DAY_MS, initiate, sourceOf } from '../../support/core.ts';
+import { initiate } from '../../support/core.ts';
 import { freshStore } from '../../support/fresh-store.ts';
+import { storedLogFor } from '../../support/stored-log.ts';
 
 const WORLD = 'b'.repeat(32);
-
-/** A server's log of worlds, and what it warns of. */
-async function serverFor(url: string, server: string) {
-  const warnings: string[] = [];
-  const source = sourceOf({});
-  const log = await ValkeyLog.open({
-    url,
-    server,
-    compiler,
-    activeSource: () => source,
-    wallClock: systemClock(),
-    observer: {
-      settled: () => undefined,
-      failed: (_worldId, error) => expect.unreachable(String(error)),
-      dropped: () => undefined,
-    },
-    storeObserver: {
-      away: (reason) => expect.unreachable(reason),
-      back: () => undefined,
-      warning: (what) => void warnings.push(what),
-    },
-    maxWorlds: 10,
-    idleMs: DAY_MS,
-    maxRecords: 1000,
-    maxAttempts: 1000,
-    maxDocumentBytes: 1_000_000,
-    journalLimits: { items: 10, bytes: 100_000 },
-    journalBytes: 1_000_000,
-  });
-  onTestFinished(() => log.close());
-  return { log, warnings };
-}
 
 /** The world as a server has it, which a bug or a broken machine might change. */
 const copyAt = async ({ log }: { readonly log: ValkeyLog }) => (await log.use(WORLD)).latest as WorldState;
@@ -45,7 +13,7 @@ const copyAt = async ({ log }: { readonly log: ValkeyLog }) => (await log.use(WO
 describe.skipIf(inject('storeUrl') === '')('a server whose copy of a world is wrong', () => {
   test('reads the world again from the store when another server has done something, and says so once', async () => {
     const url = await freshStore();
-    const [one, other] = [await serverFor(url, 'one'), await serverFor(url, 'other')] as const;
+    const [one, other] = [await storedLogFor(url, 'one'), await storedLogFor(url, 'other')] as const;
     await (await one.log.use(WORLD)).submit(initiate({ client_ref_id: 'a' }));
     const copy = await copyAt(other);
     copy.wallet = { ...copy.wallet, balancePaise: 1_000_000 };
@@ -63,7 +31,7 @@ describe.skipIf(inject('storeUrl') === '')('a server whose copy of a world is wr
 
   test('is found out by the others, who keep theirs, and by itself when they go on', async () => {
     const url = await freshStore();
-    const [one, other] = [await serverFor(url, 'one'), await serverFor(url, 'other')] as const;
+    const [one, other] = [await storedLogFor(url, 'one'), await storedLogFor(url, 'other')] as const;
     await (await one.log.use(WORLD)).submit(initiate({ client_ref_id: 'a' }));
     const world = await other.log.use(WORLD);
     (await copyAt(other)).generation = 7;

@@ -107,13 +107,17 @@ redis.call('HSET', KEYS[1], 'snapshot', ARGV[3], 'trimmed', ARGV[2], 'format', A
 return tonumber(ARGV[3])
 `;
 
-/** Ends a world. KEYS: head log journal order events snapshot dropped. ARGV: reason, channel. @returns 1 if there was one */
+/**
+ * Ends a world. KEYS: head log journal order events snapshot dropped. ARGV: reason, channel; and, for a world that ends only if
+ * nobody has used it meanwhile, the name of its latest command and how many requests have begun.
+ *
+ * @returns 1 if there was one
+ */
 export const DROP = `
-local existed = redis.call('EXISTS', KEYS[1])
+local head = redis.call('HMGET', KEYS[1], 'last', 'asked')
+if not head[1] or ARGV[3] and (head[1] ~= ARGV[3] or head[2] ~= ARGV[4]) then return 0 end
 redis.call('DEL', unpack(KEYS, 1, 6))
-if existed == 1 then
-  redis.call('SET', KEYS[7], ARGV[1], 'PX', 60000)
-  redis.call('PUBLISH', ARGV[2], '')
-end
-return existed
+redis.call('SET', KEYS[7], ARGV[1], 'PX', 60000)
+redis.call('PUBLISH', ARGV[2], '')
+return 1
 `;

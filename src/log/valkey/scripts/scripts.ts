@@ -1,5 +1,5 @@
 import { APPEND, COMPACT, DROP, OPEN, RENEW } from './log-scripts.ts';
-import { CLEAR_JOURNAL, PUBLISH, READ_JOURNAL, WATCH, WRITE_JOURNAL } from './side-scripts.ts';
+import { CHANGE_NOTE, CLEAR_JOURNAL, PUBLISH, READ_JOURNAL, WATCH, WRITE_JOURNAL } from './side-scripts.ts';
 
 /** What the keys of this layout begin with. A layout that older servers cannot read gets another number. */
 export const KEY_PREFIX = 'payout-sandbox:1:';
@@ -46,7 +46,7 @@ export function keysOf(worldId: string): WorldKeys {
 
 /**
  * The scripts that run in the store, where each is one atomic step, with the number of their keys. All keys of a world are in one
- * hash slot, and each script names those that it uses.
+ * hash slot, as are those of notes of one kind, and each script names those that it uses.
  */
 export const SCRIPTS = {
   open: { lua: OPEN, numberOfKeys: 6 },
@@ -59,5 +59,6 @@ export const SCRIPTS = {
   clearJournal: { lua: CLEAR_JOURNAL, numberOfKeys: 3 },
   publish: { lua: PUBLISH, numberOfKeys: 3 },
   watch: { lua: WATCH, numberOfKeys: 2 },
+  changeNote: { lua: CHANGE_NOTE, numberOfKeys: 3 },
 } as const;
 export type ScriptName = keyof typeof SCRIPTS;

@@ -100,3 +100,35 @@ if redis.call('EXISTS', KEYS[2]) == 1 then
 end
 return {epoch, last}
 `;
+
+/**
+ * Puts a text in the place of another, and drops those past the limits that were changed longest ago. The new text may be there
+ * already, where the reply to an earlier call was lost.
+ *
+ * KEYS: texts order bytes. ARGV: name, the text before, the new one (empty for none), most texts, their most bytes.
+ *
+ * @returns 0 when the text before is another one
+ */
+export const CHANGE_NOTE = `
+local name, text = ARGV[1], ARGV[3]
+local before = redis.call('HGET', KEYS[1], name) or ''
+if before == text then return 1 end
+if before ~= ARGV[2] then return 0 end
+local bytes = redis.call('INCRBY', KEYS[3], #text - #before)
+if text == '' then
+  redis.call('HDEL', KEYS[1], name)
+  redis.call('ZREM', KEYS[2], name)
+else
+  local time = redis.call('TIME')
+  redis.call('HSET', KEYS[1], name, text)
+  redis.call('ZADD', KEYS[2], time[1] * 1000000 + time[2], name)
+end
+while redis.call('ZCARD', KEYS[2]) > tonumber(ARGV[4]) or bytes > tonumber(ARGV[5]) do
+  local oldest = redis.call('ZRANGE', KEYS[2], 0, 0)[1]
+  if not oldest or oldest == name then break end
+  bytes = redis.call('DECRBY', KEYS[3], redis.call('HSTRLEN', KEYS[1], oldest))
+  redis.call('HDEL', KEYS[1], oldest)
+  redis.call('ZREM', KEYS[2], oldest)
+end
+return 1
+`;

@@ -1,0 +1,75 @@
+import { describe, expect, inject, test } from 'vitest';
+import { MemoryNotes, type NoteLimits, type Notes } from '../../../src/log/notes.ts';
+import { freshStore } from '../../support/fresh-store.ts';
+import { serversFor } from '../../support/shared-servers.ts';
+import { storedLogFor } from '../../support/stored-log.ts';
+
+const AMPLE: NoteLimits = { notes: 100, characters: 1000 };
+const put = (notes: Notes, name: string, text: string) => notes.change(name, () => text);
+
+describe
+  .skipIf(inject('storeUrl') === '')
+  .each<[string, (limits: NoteLimits) => Promise<readonly [Notes, Notes]>]>([
+    [
+      'in memory',
+      async (limits) => {
+        const notes = new MemoryNotes(limits);
+        return [notes, notes];
+      },
+    ],
+    [
+      'in a store, at two servers',
+      async (limits) => {
+        const url = await freshStore();
+        const [one, other] = [await storedLogFor(url, 'one'), await storedLogFor(url, 'other')] as const;
+        return [one.log.notes('tests', limits), other.log.notes('tests', limits)];
+      },
+    ],
+  ])('notes %s', (_where, notesFor) => {
+  test('are what was put there last, until they are removed', async () => {
+    const [one, other] = await notesFor(AMPLE);
+    expect(await one.get('a')).toBeNull();
+    await put(one, 'a', '1');
+    await put(other, 'b', '2');
+    await put(one, 'a', '3');
+    expect(Object.fromEntries(await other.all())).toEqual({ a: '3', b: '2' });
+    await other.change('a', () => null);
+    expect([await one.get('a'), await one.get('b')]).toEqual([null, '2']);
+  });
+
+  test('lose no change of many at once', async () => {
+    const both = await notesFor(AMPLE);
+    const add = (notes: Notes) => notes.change('sum', (before) => String(Number(before) + 1));
+    await Promise.all(Array.from({ length: 20 }, (_, nth) => add(both[nth % 2]!)));
+    expect(await both[0].get('sum')).toBe('20');
+  });
+
+  test.each<[string, NoteLimits]>([
+    ['notes', { notes: 2, characters: 1000 }],
+    ['characters', { notes: 100, characters: 290 }],
+  ])('are dropped past the most %s, the one changed longest ago first', async (_what, limits) => {
+    const [one, other] = await notesFor(limits);
+    await put(one, 'a', '1'.repeat(100));
+    await put(other, 'b', '1'.repeat(100));
+    await put(one, 'a', '4'.repeat(100));
+    await put(other, 'c', '1'.repeat(100));
+    expect([...(await one.all()).keys()].toSorted()).toEqual(['a', 'c']);
+    await put(one, 'long', '1'.repeat(700));
+    expect((await other.get('long'))?.length).toBe(700); // the newest is always kept
+  });
+});
+
+test.skipIf(inject('storeUrl') === '')(
+  'what one server was told about a client, and the verdicts that it kept, are known at all servers',
+  async () => {
+    const { clients } = await serversFor(2);
+    const [one, other] = clients();
+    const headers = { 'content-type': 'application/json' };
+    await one!.send('PUT', '/_sandbox/referee', { headers, body: JSON.stringify({ name: 'shop' }) });
+    await other!.pay({ amount: 0.001 });
+    expect(await other!.world.referee()).toMatchObject({ name: 'shop', counts: { error: 1 } });
+    await other!.world.reset();
+    await one!.pay({ amount: 0.001 });
+    expect(await one!.world.referee()).toMatchObject({ name: 'shop', counts: { error: 2 } });
+  },
+);
