@@ -421,9 +421,12 @@ test('a payout takes its timeline from the rule that planned it, or else from th
   expect(hidden({ for: '7ms' })).toEqual({ untilMs: START_MS + 7, by: 'test/r' });
 });
 
-test('payouts with the same settlement share their timeline', () => {
+test('payouts with the same settlement share their timeline, also once it is over', () => {
   const world = new Core({ settlement: 'demo' });
   for (const reference of ['a', 'b']) world.pay(reference);
+  expect(world.payout('a').timeline).toBe(world.payout('b').timeline);
+  world.balance(2000); // settles both
+  expect(world.payout('a')).toMatchObject({ state: 'SUCCESS', timeline: [{ afterMs: 2000 }] });
   expect(world.payout('a').timeline).toBe(world.payout('b').timeline);
   const read = load(save(world.state));
   expect(read.payouts[0]!.timeline).toBe(read.payouts[1]!.timeline);
