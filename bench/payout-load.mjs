@@ -36,7 +36,7 @@ async function drive(socket, take) {
     return open > 0;
   };
   if (!fill()) return;
-  for await (const piece of socket.iterator({ destroyOnReturn: false })) {
+  for await (const piece of socket) {
     text += piece;
     for (let head; (head = text.indexOf('\r\n\r\n')) !== -1;) {
       if (!text.startsWith('HTTP/1.1 200')) throw new Error(text);
@@ -51,41 +51,39 @@ async function drive(socket, take) {
 }
 
 export class PayoutLoad {
-  #sockets;
+  #target;
   #sent = 0;
 
-  static async connectTo(url) {
-    const load = new PayoutLoad();
+  constructor(url) {
     const { hostname, port } = new URL(url);
-    load.#sockets = await Promise.all(
-      Array.from({ length: CONNECTIONS }, async () => {
-        const socket = connect(Number(port), hostname).setEncoding('latin1').setNoDelay(true);
-        await once(socket, 'connect');
-        return socket;
-      }),
-    );
-    return load;
+    this.#target = { host: hostname, port: Number(port) };
   }
 
   /**
-   * Makes `count` payouts, in the worlds of these keys in turn.
+   * Makes `count` payouts, in the worlds of these keys in turn. The connections are new each time, since the sandbox closes
+   * those that are idle.
    *
    * @returns how many a second
    */
   async pay(keys, count) {
     const endAt = this.#sent + count;
-    const startMs = performance.now();
     const take = () => {
       if (this.#sent === endAt) return null;
       const nth = this.#sent;
       this.#sent += 1;
       return requestOf(keys[nth % keys.length], `order-${nth}`, nth);
     };
-    await Promise.all(this.#sockets.map((socket) => drive(socket, take)));
-    return (count / (performance.now() - startMs)) * 1000;
+    const sockets = await Promise.all(Array.from({ length: CONNECTIONS }, () => this.#connect()));
+    const startMs = performance.now();
+    await Promise.all(sockets.map((socket) => drive(socket, take)));
+    const perSecond = (count / (performance.now() - startMs)) * 1000;
+    for (const socket of sockets) socket.destroy();
+    return perSecond;
   }
 
-  close() {
-    for (const socket of this.#sockets) socket.destroy();
+  async #connect() {
+    const socket = connect(this.#target).setEncoding('latin1').setNoDelay(true);
+    await once(socket, 'connect');
+    return socket;
   }
 }

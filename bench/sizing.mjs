@@ -20,7 +20,7 @@ const settings = {
 };
 const server = await startProcess(settings);
 const emptyInStore = await store.memory();
-const load = await PayoutLoad.connectTo(server.url);
+const load = new PayoutLoad(server.url);
 const settle = () =>
   control(server.url, KEY, 'POST', '/clock/advance', { body: Buffer.from('{"until":"idle"}') });
 const sizes = async () => ({ inStore: await store.memory(), inServer: (await server.memory()).heapUsed });
@@ -55,7 +55,6 @@ await load.pay(worlds, WORLDS);
 const filled = await sizes();
 figure('world with one payout: memory of the store', (filled.inStore - emptyBytes.inStore) / WORLDS, 'B');
 figure('world with one payout: memory of a server', (filled.inServer - emptyBytes.inServer) / WORLDS, 'B');
-load.close();
 
 const times = [];
 for (let nth = 0; nth < COLD_STARTS; nth += 1) {
