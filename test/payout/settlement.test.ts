@@ -164,11 +164,17 @@ test('a step at a minute of the day waits for the next such minute in IST', () =
 });
 
 test('payouts that settle at a minute of the day each wait for it from their own creation', () => {
-  const planned = [{ to: 'SUCCESS', when: { atMinute: 0 }, utr: null }] as const;
-  const waits = ['2026-01-15T18:29:00Z', '2026-01-15T17:30:00Z'].map(
-    (created) => timelineOf(planned, Date.parse(created), false)[0]!.afterMs,
+  const planned = [
+    { to: null, when: { afterMs: 1 }, utr: true },
+    { to: 'SUCCESS', when: { atMinute: 0 }, utr: null },
+  ] as const;
+  const waits = ['2026-01-15T18:29:00Z', '2026-01-15T17:30:00Z'].map((created) =>
+    timelineOf(planned, Date.parse(created), false).map(({ afterMs }) => afterMs),
   );
-  expect(waits).toEqual([MINUTE, HOUR]);
+  expect(waits).toEqual([
+    [1, MINUTE],
+    [1, HOUR],
+  ]);
 });
 
 test('steps keep their order, wait for their time or for reads, and have a UTR if money reached the rail', () => {
