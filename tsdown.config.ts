@@ -11,7 +11,7 @@ const common = {
     mangle: { keepNames: { class: true, function: false } },
     compress: true,
     codegen: { removeWhitespace: false },
-  }, // errors print under their class
+  }, // errors print under their class, and with a line of the source that can be read
   fixedExtension: false, // `index.js` is ESM, as package.json says
   hash: false,
   noExternal: /./, // whoever installs the package installs nothing else
