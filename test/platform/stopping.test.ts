@@ -5,9 +5,10 @@ import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { ask, linesOf, logLines, nobodyListens, startProgram } from '../support/program.ts';
+import { ask, linesOf, nobodyListens, serveInProcess, startProgram } from '../support/program.ts';
 import { answersOn, rawRequest, rawSocket } from '../support/raw-socket.ts';
 import { PAYOUT } from '../support/sandbox.ts';
+import { isLong } from '../support/size.ts';
 
 const KEY = 'sk_test_a';
 const BODY = JSON.stringify(PAYOUT);
@@ -63,7 +64,7 @@ test.each(SIGNALS)('%s stops the program with exit code 0', STOP_TIMEOUT, async 
   expect(linesOf(stdout, 'stopped')).toHaveLength(1);
 });
 
-test.each(SIGNALS)(
+test.each(isLong ? SIGNALS : SIGNALS.slice(0, 1))(
   'a request in progress at %s is still answered',
   { ...STOP_TIMEOUT, retry: 3 },
   async (signal) => {
@@ -86,18 +87,18 @@ test(
   'a stop closes idle connections at once, and answers requests in progress',
   { ...STOP_TIMEOUT, retry: 3 },
   async () => {
-    const { program, url } = await startProgram();
+    const { stop, url } = await serveInProcess();
     const [one, other] = [await beginRequest(url), await beginRequest(url)];
     const answers = [answersOn(one), answersOn(other)];
     const idle = [await keepAlive(url), await silent(url)];
     const closed = idle.map((socket) => once(socket.resume(), 'close'));
-    program.child.kill();
+    const stopped = stop();
     await Promise.all(closed);
     for (const [i, socket] of [one, other].entries()) {
       socket.write(BODY);
       expect(await answers[i]).toMatch(/^HTTP\/1\.1 200 OK\r\n/); // answersOn resolves when the connection closes
     }
-    expect(await program.ended).toMatchObject({ code: 0, stderr: '' });
+    await stopped;
   },
 );
 
@@ -109,13 +110,11 @@ test.each<[string, number, (url: string) => Promise<Socket>]>([
   '%s does not delay a stop, and is logged in %i lines',
   STOP_TIMEOUT,
   async (_what, requests, connected) => {
-    const { program, url } = await startProgram();
+    const { stop, url } = await serveInProcess();
     const socket = await connected(url);
     socket.resume();
-    const [{ code, stdout, stderr }] = await Promise.all([program.stop(), once(socket, 'close')]);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(linesOf(stdout, 'request')).toHaveLength(requests);
-    expect(logLines(stdout).at(-1)).toMatchObject({ msg: 'stopped' });
+    const [log] = await Promise.all([stop(), once(socket, 'close')]);
+    expect(linesOf(log, 'request')).toHaveLength(requests);
   },
 );
 
@@ -123,7 +122,7 @@ test('an unread log does not delay a stop', STOP_TIMEOUT, async () => {
   const { program, url } = await startProgram();
   program.child.stdout!.pause();
   const socket = rawSocket(url);
-  const count = 5000; // some 300 bytes each: more than the pipe buffers hold
+  const count = 2000; // some 300 bytes each: more than the pipe buffers hold
   const answers = answersOn(socket);
   const path = `/${'x'.repeat(127)}`;
   socket.write(rawRequest(`GET ${path}`, {}).toString().repeat(count));
@@ -132,11 +131,11 @@ test('an unread log does not delay a stop', STOP_TIMEOUT, async () => {
   expect(await program.stop()).toMatchObject({ code: 0, stderr: '' });
 });
 
-test('the program can restart on the same port at once', STOP_TIMEOUT, async () => {
-  const { program, url } = await startProgram();
-  await ask(`${url}/client/fetchbalance`, KEY);
-  await program.stop();
-  const again = await startProgram({ PORT: new URL(url).port });
+test('a sandbox can restart on the same port at once', STOP_TIMEOUT, async () => {
+  const { stop, url } = await serveInProcess();
+  await keepAlive(url);
+  await stop();
+  const again = await serveInProcess({ PORT: new URL(url).port });
   expect(again.url).toBe(url);
   expect((await ask(`${url}/client/fetchbalance`, KEY)).status).toBe(200);
 });
@@ -151,7 +150,7 @@ test('a delayed answer is sent at once when the sandbox stops', async () => {
   const status = async (): Promise<number> =>
     (await ask(`${url}/payout/status?client_ref_id=ref-1`, 'sk_test_stopping')).status;
   await expect.poll(status, { timeout: 20_000 }).toBe(200);
-  const ended = program.stop();
+  const ended = program.stop(); // a timer that is left would delay its end
   const response = await paid;
   expect(response.status).toBe(200);
   expect(await response.json()).toMatchObject({ status: 'success', data: { client_ref_id: 'ref-1' } });
