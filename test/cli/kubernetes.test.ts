@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { SETTINGS } from '../../src/settings.ts';
 import type { Json } from '../support/openapi.ts';
-import { ask, nobodyListens, startProgram } from '../support/program.ts';
+import { ask, nobodyListens, serveInProcess, startProgram } from '../support/program.ts';
 import { answersOn, rawRequest, rawSocket } from '../support/raw-socket.ts';
 
 const page = readFileSync(new URL('../../docs/kubernetes.md', import.meta.url), 'utf8');
@@ -21,10 +21,10 @@ test('the pod of docs/kubernetes.md starts with settings that exist, and keeps i
   const environment = Object.fromEntries(
     container.env.map(({ name, value }: Json) => [name, value.replace('/state/', `${folder}/`)]),
   );
-  for (const name of Object.keys(environment)) {
-    expect(['NODE_OPTIONS', ...SETTINGS.map(({ env }) => env)]).toContain(name);
-  }
-  const { program, url } = await startProgram(environment);
+  const { NODE_OPTIONS, ...settings } = environment;
+  expect(process.allowedNodeEnvironmentFlags.has(NODE_OPTIONS!)).toBe(true);
+  expect(SETTINGS.map(({ env }): string => env)).toEqual(expect.arrayContaining(Object.keys(settings)));
+  const { stop, url } = await serveInProcess(environment);
   for (const probe of ['startupProbe', 'readinessProbe', 'livenessProbe']) {
     const { path, port } = container[probe].httpGet;
     expect(port).toBe(container.ports[0].name);
@@ -32,11 +32,10 @@ test('the pod of docs/kubernetes.md starts with settings that exist, and keeps i
   }
   expect((await fetch(url + metadata.annotations['prometheus.io/path'])).status).toBe(200);
   await ask(`${url}/payout/initiate`, 'sk_test_pod', {});
-  expect(await program.stop()).toMatchObject({ code: 0, stderr: '' });
+  await stop();
 
-  const { program: again } = await startProgram(environment);
-  const [, readyAt] = /"url":"([^"]+)"/.exec(await again.says(/"url":"[^"]+"/))!; // after the fields about the restore
-  const known = await ask(`${readyAt}/payout/status?client_ref_id=order-1`, 'sk_test_pod');
+  const again = await serveInProcess(environment);
+  const known = await ask(`${again.url}/payout/status?client_ref_id=order-1`, 'sk_test_pod');
   expect(known.status).toBe(200); // the state is restored before the first answer
 });
 

@@ -8,9 +8,9 @@ import { CONTROL_REFUSALS } from '../../src/contract/errors.ts';
 import { hunt, startSandbox, type World } from '../../src/index.ts';
 import { judge } from '../../src/referee/judge.ts';
 import { commandsOf, tableUnder } from '../support/markdown.ts';
-import { Program, runProgram, startProgram } from '../support/program.ts';
+import { paste, Program, runProgram, serveInProcess } from '../support/program.ts';
 import { sandboxFor } from '../support/sandbox.ts';
-import { isLong } from '../support/size.ts';
+import { isLong, sized } from '../support/size.ts';
 
 const page = (name: string): string => readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8');
 const fileOf = (name: string): string => fileURLToPath(new URL(`../../docs/${name}`, import.meta.url));
@@ -38,13 +38,10 @@ test('docs/control-api.md lists exactly the refusals of the control API', () => 
 });
 
 test.skipIf(!hasCurl)('the curl commands of docs/control-api.md work in their order', async () => {
-  const { url } = await startProgram();
-  const answers = commandsOf(page('control-api.md'), 'curl').map(({ shell }) => {
-    const { stdout } = spawnSync('sh', ['-c', shell.replaceAll('http://127.0.0.1:3000', url)], {
-      encoding: 'utf8',
-    });
-    return JSON.parse(stdout) as Record<string, unknown>;
-  });
+  const { url } = await serveInProcess();
+  const answers = [];
+  for (const { shell } of commandsOf(page('control-api.md'), 'curl'))
+    answers.push(JSON.parse(await paste(shell, url)) as Record<string, unknown>);
   expect(answers).toMatchObject([
     { frozen: true },
     { id: 'world/lost-answer' },
@@ -136,21 +133,28 @@ const blockOf = (language: string): string => {
   const blocks = [...page('hunt.md').matchAll(/^```(\w*)\n(.*?)\n```$/gms)];
   return blocks.find(([, name]) => name === language)![2]!;
 };
-const huntExample = async (file: string) => {
-  const { pay } = (await import(pathToFileURL(file).href)) as PayingOnce;
-  return hunt({ run: (world) => pay(world), goals: ['paid-twice'], runs: 60, workers: 4 });
-};
+const exampleIn = async (file: string) => (await import(pathToFileURL(file).href)) as PayingOnce;
+const huntExample = ({ pay }: PayingOnce, runs: number) =>
+  hunt({ run: (world) => pay(world), goals: ['paid-twice'], runs, workers: 4 });
 
 test('the run of docs/hunt.md finds what the page shows, and nothing after its cure', async () => {
-  const { finds } = await huntExample(fileOf('examples/pay-once.mjs'));
-  expect(blockOf('').split('\n\n')[0]).toBe(finds[0]!.story.trimEnd());
+  const { finds } = await huntExample(await exampleIn(fileOf('examples/pay-once.mjs')), 60);
+  const { story, yaml, expected } = finds[0]!;
+  expect(blockOf('').split('\n\n')[0]).toBe(story.trimEnd());
   const folder = mkdtempSync(join(tmpdir(), 'hunt-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const source = page('examples/pay-once.mjs');
   const line = blockOf('diff').slice(1);
   expect(source).toContain(line);
   writeFileSync(join(folder, 'cured.mjs'), source.replace(line, ''));
-  expect((await huntExample(join(folder, 'cured.mjs'))).finds).toEqual([]);
+  const cured = await exampleIn(join(folder, 'cured.mjs'));
+  writeFileSync(join(folder, 'found.yaml'), yaml);
+  await using sandbox = await startSandbox({ scenario: join(folder, 'found.yaml') });
+  const world = sandbox.world();
+  await cured.pay(world);
+  expect((await world.requests()).length).toBeGreaterThan(2); // what was found happened again
+  expect((await world.referee({ expect: [...expected] })).passed).toBe(true);
+  expect((await huntExample(cured, sized(10, 60))).finds).toEqual([]);
 });
 
 const withoutNumbers = (text: string): string => text.replaceAll(/[\d.]+/g, 'N');

@@ -172,21 +172,18 @@ test('the program works without any other package installed', async () => {
   expect(await program.stop()).toMatchObject({ code: 0, stderr: '' });
 });
 
-test('the library works without any other package installed, with import and with require', async () => {
-  const { folder } = installPackage();
-  const use = `const sandbox = await startSandbox();
-    const answer = await fetch(sandbox.url + '/client/fetchbalance', { headers: { authorization: 'Bearer sk_test_a' } });
-    console.log(answer.status);
-    await sandbox.close();`;
-  writeFileSync(join(folder, 'a.js'), `import { startSandbox } from 'payout-sandbox'; ${use}`);
-  writeFileSync(
-    join(folder, 'b.cjs'),
-    `const { startSandbox } = require('payout-sandbox'); (async () => { ${use} })();`,
-  );
-  for (const file of ['a.js', 'b.cjs']) {
-    const program = new Program(process.execPath, [join(folder, file)], {});
-    expect(await program.ended).toEqual({ code: 0, signal: null, stdout: '200\n', stderr: '' });
-  }
+test('older resolution finds the same types of matchers and schema as `require` does', () => {
+  const { exports: entries, typesVersions } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+    readonly exports: Readonly<Record<string, string | { readonly require: { readonly types: string } }>>;
+    readonly typesVersions: Readonly<Record<'*', Readonly<Record<string, readonly string[]>>>>;
+  };
+  const resolved = Object.entries(typesVersions['*']).map(([name, [file]]) => [`./${name}`, file]);
+  const required = Object.entries(entries).map(([name, entry]) => [
+    name,
+    typeof entry === 'string' ? entry : entry.require.types,
+  ]);
+  expect(required).toEqual(expect.arrayContaining(resolved));
+  expect(resolved.map(([name]) => name)).toEqual(['./matchers', './schema']);
 });
 
 const COMPILERS = { 'TypeScript 7': 'typescript', 'TypeScript 5': 'typescript-5' } as const;
@@ -194,41 +191,43 @@ const COMPILERS = { 'TypeScript 7': 'typescript', 'TypeScript 5': 'typescript-5'
 /** A compiler, the type of the package, and its options. */
 type Project = readonly [compiler: keyof typeof COMPILERS, type: 'commonjs' | 'module', options: object];
 
-/** One for each file of types and each kind of resolution; TypeScript 5 resolves `commonjs` without the `exports`. */
+/** One for each file of types. */
 const PROJECTS: readonly Project[] = [
-  ['TypeScript 5', 'commonjs', { module: 'commonjs' }],
   ['TypeScript 7', 'commonjs', { module: 'nodenext' }],
   ['TypeScript 7', 'module', { module: 'nodenext' }],
-  ['TypeScript 7', 'module', { module: 'esnext', moduleResolution: 'bundler' }],
 ];
 
-/** With TESTS=long also these, which resolve the package as one of the above does. */
+/** With TESTS=long also these; TypeScript 5 resolves `commonjs` without the `exports`, all others as one of the above does. */
 const OTHER_PROJECTS: readonly Project[] = [
+  ['TypeScript 5', 'commonjs', { module: 'commonjs' }],
+  ['TypeScript 5', 'commonjs', { module: 'nodenext' }],
+  ['TypeScript 5', 'module', { module: 'esnext', moduleResolution: 'bundler' }],
   ['TypeScript 7', 'commonjs', { module: 'commonjs' }],
   ['TypeScript 7', 'commonjs', { module: 'node16' }],
   ['TypeScript 7', 'module', { module: 'node16' }],
-  ['TypeScript 5', 'commonjs', { module: 'nodenext' }],
-  ['TypeScript 5', 'module', { module: 'esnext', moduleResolution: 'bundler' }],
+  ['TypeScript 7', 'module', { module: 'esnext', moduleResolution: 'bundler' }],
 ];
 
 const projects = isLong ? [...PROJECTS, ...OTHER_PROJECTS] : PROJECTS;
 
-test.each(projects)('%s in a %s project with %o accepts the types, and its output runs', async (...row) => {
-  const [compiler, type, modules] = row;
-  const { folder } = installPackage();
-  const compilerOptions = {
-    ...modules,
-    strict: true,
-    target: 'es2022',
-    types: [],
-    skipDefaultLibCheck: true,
-  };
-  const write = (file: string, text: string): void => writeFileSync(join(folder, file), text);
-  write('package.json', JSON.stringify({ type }));
-  write('tsconfig.json', JSON.stringify({ compilerOptions, files: ['right.ts', 'wrong.ts'] }));
-  write(
-    'right.ts',
-    `import { startSandbox, SandboxError, type Change, type Sandbox } from 'payout-sandbox';
+test.each(projects)(
+  '%s in a %s project with %o accepts the types, and its output runs without any other package',
+  async (...row) => {
+    const [compiler, type, modules] = row;
+    const { folder } = installPackage();
+    const compilerOptions = {
+      ...modules,
+      strict: true,
+      target: 'es2022',
+      types: [],
+      skipDefaultLibCheck: true,
+    };
+    const write = (file: string, text: string): void => writeFileSync(join(folder, file), text);
+    write('package.json', JSON.stringify({ type }));
+    write('tsconfig.json', JSON.stringify({ compilerOptions, files: ['right.ts', 'wrong.ts'] }));
+    write(
+      'right.ts',
+      `import { startSandbox, SandboxError, type Change, type Sandbox } from 'payout-sandbox';
     import { matchers, printJournalOnFailure } from 'payout-sandbox/matchers';
     async function main(): Promise<void> {
       const sandbox: Sandbox = await startSandbox({ settlement: 'manual', scenario: { rules: [] } });
@@ -245,25 +244,26 @@ test.each(projects)('%s in a %s project with %o accepts the types, and its outpu
       await sandbox.close();
     }
     void main();`,
-  );
-  write(
-    'wrong.ts',
-    `import { startSandbox } from 'payout-sandbox';
+    );
+    write(
+      'wrong.ts',
+      `import { startSandbox } from 'payout-sandbox';
     void startSandbox({ settlement: 'never' });
     void startSandbox({ setlement: 'manual' });
     export const world = async (): Promise<string> => (await startSandbox()).world();
     export const paid = async () => (await startSandbox()).world().waitFor('order-1', 'DONE');`,
-  );
-  const tsc = new Program(
-    process.execPath,
-    [resolve('node_modules', COMPILERS[compiler], 'bin/tsc'), '-p', folder],
-    {},
-  );
-  const { stdout } = await tsc.ended;
-  const errors = [...stdout.matchAll(/^(.*)\((\d+),\d+\): error/gm)].map(
-    ([, file, line]) => `${basename(file!)}:${line}`,
-  );
-  expect(errors).toEqual(['wrong.ts:2', 'wrong.ts:3', 'wrong.ts:4', 'wrong.ts:5']);
-  const right = new Program(process.execPath, [join(folder, 'right.js')], {});
-  expect(await right.ended).toEqual({ code: 0, signal: null, stdout: '0 false UPI 3\n', stderr: '' });
-});
+    );
+    const tsc = new Program(
+      process.execPath,
+      [resolve('node_modules', COMPILERS[compiler], 'bin/tsc'), '-p', folder],
+      {},
+    );
+    const { stdout } = await tsc.ended;
+    const errors = [...stdout.matchAll(/^(.*)\((\d+),\d+\): error/gm)].map(
+      ([, file, line]) => `${basename(file!)}:${line}`,
+    );
+    expect(errors).toEqual(['wrong.ts:2', 'wrong.ts:3', 'wrong.ts:4', 'wrong.ts:5']);
+    const right = new Program(process.execPath, [join(folder, 'right.js')], {});
+    expect(await right.ended).toEqual({ code: 0, signal: null, stdout: '0 false UPI 3\n', stderr: '' });
+  },
+);

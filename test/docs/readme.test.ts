@@ -7,7 +7,7 @@ import { SERVICE_REFUSALS } from '../../src/contract/errors.ts';
 import { TEMPLATE_NAMES } from '../../src/scenario/template.ts';
 import { SETTINGS } from '../../src/settings.ts';
 import { commandsOf, tableIn, tableUnder } from '../support/markdown.ts';
-import { Program, runInProcess, startProgram } from '../support/program.ts';
+import { paste, Program, runInProcess, serveInProcess } from '../support/program.ts';
 
 const fileOf = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
@@ -37,13 +37,12 @@ const timeless = (answer: string): string =>
   answer.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>').replaceAll(/"utr":"\d{4}/g, '"utr":"<day>');
 
 test.skipIf(!hasCurl)('the curl commands of the README print the answers of the README', async () => {
-  const { url } = await startProgram();
+  const { url } = await serveInProcess();
   const curls = commandsOf(README, 'curl');
   expect(curls).toHaveLength(4);
   for (const { shell, answer } of curls) {
-    const paste = (): string =>
-      spawnSync('sh', ['-c', shell.replaceAll('http://127.0.0.1:3000', url)], { encoding: 'utf8' }).stdout;
-    await expect.poll(() => timeless(paste()), { timeout: 20_000 }).toBe(timeless(answer!));
+    const answered = async (): Promise<string> => timeless(await paste(shell, url));
+    await expect.poll(answered, { interval: 250, timeout: 20_000 }).toBe(timeless(answer!));
   }
 });
 

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import { Program, startProgram } from '../support/program.ts';
+import { Program, serveInProcess } from '../support/program.ts';
+import { isLong } from '../support/size.ts';
 
 /**
  * Runs unchanged recipes for tools that are not installed, with stand-ins. The one for Testcontainers starts the program where the library would
@@ -91,8 +92,9 @@ def wait_for_logs(container, text, timeout):
     assert text in container.line
 `;
 
-test.skipIf(!hasPython)(
-  'the suite for Testcontainers in Python passes with a stand-in for the library',
+/** Only with TESTS=long: `npm test` has that for Node.js, and python.md. */
+test.skipIf(!hasPython).each(isLong ? ['Python'] : [])(
+  'the suite for Testcontainers in %s passes with a stand-in for the library',
   async () => {
     const folder = suite('testcontainers/python', {
       'testcontainers/core/container.py': CONTAINER_FOR_PYTHON,
@@ -131,7 +133,7 @@ const MODULES_OF_K6 = {
 test.skipIf(spawnSync('curl', ['--version']).status !== 0)(
   'an iteration of the k6 script makes a payout, and finds it',
   async () => {
-    const { url } = await startProgram();
+    const { url } = await serveInProcess();
     const folder = suite('load', MODULES_OF_K6);
     const script = `globalThis.__ENV = { PAYOUT_URL: '${url}' }; (await import('${join(folder, 'k6.js')}')).default();`;
     const program = new Program(process.execPath, ['--input-type=module', '-e', script], {});

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { Program, startProgram } from '../support/program.ts';
+import { Program, serveInProcess } from '../support/program.ts';
 
 /** The blocks of the page from its client on; what is above them installs the package. */
 const [, PAGE] = readFileSync('docs/tutorial.md', 'utf8').split('\n## 2. ');
@@ -23,7 +23,7 @@ function newProject(): string {
 
 test('the tutorial works: its files are written, its commands run, and they print what it shows', async () => {
   const folder = newProject();
-  const { url } = await startProgram({ SANDBOX_SETTLEMENT: 'instant' }); // a reader waits for two seconds
+  const { url } = await serveInProcess({ SANDBOX_SETTLEMENT: 'instant' }); // a reader waits for two seconds
   let printed = '';
   const codes: (number | null)[] = [];
   for (const { above, kind, text } of BLOCKS) {

@@ -1,9 +1,8 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, utimesSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { connectSandbox } from '../../src/index.ts';
 import {
@@ -12,6 +11,7 @@ import {
   linesOf,
   logLines,
   MAIN,
+  paste,
   Program,
   runInProcess,
   serveInProcess,
@@ -37,12 +37,9 @@ interface Payout {
 const dataOf = async (response: Response): Promise<Payout> =>
   ((await response.json()) as { readonly data: Payout }).data;
 
-/** Runs a command line like a user who pastes it. */
-async function paste(commandLine: string, environment: NodeJS.ProcessEnv = {}): Promise<unknown> {
-  const env = { PATH: process.env['PATH'], ...environment };
-  const { stdout } = await promisify(execFile)('sh', ['-c', commandLine], { env });
-  return JSON.parse(stdout) as unknown;
-}
+/** What a command line prints, as JSON. */
+const answerTo = async (commandLine: string, environment: Readonly<Record<string, string>> = {}) =>
+  JSON.parse(await paste(commandLine, '', environment)) as unknown;
 
 test('every request is logged as one line of JSON with its route, status, payout and refusal code', async () => {
   const { stop, url } = await serveInProcess({ SANDBOX_SETTLEMENT: 'manual' });
@@ -207,7 +204,7 @@ test.skipIf(!hasCurl)(`the ready line has a curl command that works${unless(hasC
     settlement: 'instant',
     msg: 'payout sandbox ready',
   });
-  expect(await paste(String(ready['try']))).toMatchObject({
+  expect(await answerTo(String(ready['try']))).toMatchObject({
     status: 'success',
     data: { balance: 1_000_000 },
   });
@@ -219,7 +216,7 @@ test.skipIf(!hasCurl)(
     const { ready } = await serveInProcess({ SANDBOX_API_KEYS: KEY });
     const curl = JSON.stringify(ready['try']).slice(1, -1); // as in the log
     expect(curl).toContain('$SANDBOX_KEY');
-    expect(await paste(curl, { SANDBOX_KEY: KEY })).toMatchObject({ status: 'success' });
+    expect(await answerTo(curl, { SANDBOX_KEY: KEY })).toMatchObject({ status: 'success' });
   },
 );
 
@@ -301,10 +298,10 @@ test.skipIf(!hasCurl)(`the curl commands of the welcome work${unless(hasCurl, 'c
     string,
     string,
   ];
-  expect(await paste(pay)).toMatchObject({ status: 'success', data: { client_ref_id: 'order-1' } });
-  expect(await paste(watch)).toMatchObject({ data: { status: 'SUCCESS', utr: expect.any(String) } });
-  expect(await paste(wallet)).toMatchObject({ data: { balance: 998_499.5 } });
-  expect(await paste(steer)).toMatchObject({ transactions: { SUCCESS: 1 }, invariants: 'hold' });
+  expect(await answerTo(pay)).toMatchObject({ status: 'success', data: { client_ref_id: 'order-1' } });
+  expect(await answerTo(watch)).toMatchObject({ data: { status: 'SUCCESS', utr: expect.any(String) } });
+  expect(await answerTo(wallet)).toMatchObject({ data: { balance: 998_499.5 } });
+  expect(await answerTo(steer)).toMatchObject({ transactions: { SUCCESS: 1 }, invariants: 'hold' });
   const [page] = /http\S+\/_sandbox\/(?=\n)/.exec(said)!;
   expect(await (await fetch(page)).text()).toContain('<title>');
 });

@@ -1,8 +1,9 @@
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { execFile, spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { pino } from 'pino';
 import { onTestFinished, vi } from 'vitest';
 import { commandLine } from '../../src/cli/command-line.ts';
@@ -134,6 +135,13 @@ export async function serveInProcess(environment: Environment = {}, isTerminal =
   };
   const ready = isTerminal ? {} : logLines(written || said).at(-1)!;
   return { url: server.url, ready, said, stop, log: () => written };
+}
+
+/** What a command of a page prints, run like by a user who pastes it, with the sandbox at `url` in the place of that at port 3000. */
+export async function paste(shell: string, url: string, environment: Environment = {}): Promise<string> {
+  const env = { PATH: process.env['PATH'], ...environment };
+  const command = shell.replaceAll('http://127.0.0.1:3000', url);
+  return (await promisify(execFile)('sh', ['-c', command], { env })).stdout;
 }
 
 /** `script` of util-linux runs a command on a terminal. Other versions have other flags. */
