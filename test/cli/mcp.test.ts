@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { mcpServer } from '../../src/cli/mcp/mcp-server.ts';
 import { Session } from '../../src/cli/mcp/tool.ts';
 import { connectSandbox } from '../../src/index.ts';
+import { hasCurl, PAYING_COMMAND } from '../support/paying-command.ts';
 import { Program, MAIN, runInProcess } from '../support/program.ts';
 import { sandboxFor } from '../support/sandbox.ts';
 
@@ -178,19 +179,8 @@ test('an agent without the admin token, or of a sandbox that is gone, is told so
   });
 });
 
-/** A client that pays again under a new reference when the first answer is not 200. */
-const PAYS_AGAIN = `
-const pay = (client_ref_id) => fetch(process.env.PAYOUT_URL + '/payout/initiate', {
-  method: 'POST',
-  headers: { authorization: 'Bearer ' + process.env.PAYOUT_KEY, 'content-type': 'application/json' },
-  body: JSON.stringify({ client_ref_id, beneficiary_name: 'Asha Rao', beneficiary_account: '000123456789',
-    beneficiary_ifsc: 'SBIN0000001', amount: 250, transfer_mode: 'IMPS' }),
-}).then(({ status }) => status, () => 0);
-if ((await pay('order-7')) !== 200) await pay('order-7-again');
-`;
-
 const HUNT = {
-  command: [process.execPath, '--input-type=module', '-e', PAYS_AGAIN],
+  command: PAYING_COMMAND,
   env: { PAYOUT_URL: '{url}', PAYOUT_KEY: '{key}' },
   goals: ['paid-twice'],
   depth: 1,
@@ -204,23 +194,26 @@ test('a hunt runs a command only where the user allowed it, and otherwise says h
   expect(text).toContain('--allow-commands');
 });
 
-test('a hunt finds the failure that makes a command pay twice, and says how far it is', async () => {
-  const { agent, tell } = await agentFor({ mayRunCommands: true });
-  const progress: string[] = [];
-  const onprogress = ({ message = '' }): void => void progress.push(message);
-  const result = await agent.callTool({ name: 'hunt', arguments: HUNT }, undefined, { onprogress });
-  const [{ text }] = result.content as [{ text: string }];
-  expect(text).toMatch(
-    /^paid-twice: 000123456789 was paid ₹250.00 twice, and once was expected\nWhat fails:/,
-  );
-  expect(text).toMatch(/A scenario that repeats it:\n\ndescription: \|\n {2}paid-twice/);
-  expect(text).toMatch(/found paid-twice: \d+ runs in /);
-  expect(progress[0]).toMatch(/^\d+ runs, \d+ a second; \d+ of \d+ single failures/);
-  expect(await tell('hunt', { command: ['no-such-program'] })).toEqual({
-    isError: true,
-    text: 'no-such-program cannot be run (ENOENT)',
-  });
-});
+test.skipIf(!hasCurl)(
+  'a hunt finds the failure that makes a command pay twice, and says how far it is',
+  async () => {
+    const { agent, tell } = await agentFor({ mayRunCommands: true });
+    const progress: string[] = [];
+    const onprogress = ({ message = '' }): void => void progress.push(message);
+    const result = await agent.callTool({ name: 'hunt', arguments: HUNT }, undefined, { onprogress });
+    const [{ text }] = result.content as [{ text: string }];
+    expect(text).toMatch(
+      /^paid-twice: 000123456789 was paid ₹250.00 twice, and once was expected\nWhat fails:/,
+    );
+    expect(text).toMatch(/A scenario that repeats it:\n\ndescription: \|\n {2}paid-twice/);
+    expect(text).toMatch(/found paid-twice: \d+ runs in /);
+    expect(progress[0]).toMatch(/^\d+ runs, \d+ a second; \d+ of \d+ single failures/);
+    expect(await tell('hunt', { command: ['no-such-program'] })).toEqual({
+      isError: true,
+      text: 'no-such-program cannot be run (ENOENT)',
+    });
+  },
+);
 
 test('what an agent is told of all tools is short', async () => {
   const { agent } = await agentFor();
