@@ -6,7 +6,15 @@ import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { SETTINGS } from '../../src/settings.ts';
-import { ask, hasTerminal, onTerminal, runInProcess, runProgram, startProgram } from '../support/program.ts';
+import {
+  ask,
+  hasTerminal,
+  onTerminal,
+  runInProcess,
+  runProgram,
+  serveInProcess,
+  startProgram,
+} from '../support/program.ts';
 
 const hasIpv6 = Object.values(networkInterfaces())
   .flat()
@@ -235,7 +243,7 @@ test.each([
 });
 
 test('port 0 picks a free port and logs it, so that two sandboxes can run side by side', async () => {
-  const [one, other] = await Promise.all([startProgram(), startProgram()]);
+  const [one, other] = [await startProgram(), await serveInProcess()];
   expect(one.url).toMatch(/^http:\/\/127\.0\.0\.1:[1-9]\d*$/);
   expect(other.url).not.toBe(one.url);
   for (const { url } of [one, other]) {
@@ -294,7 +302,7 @@ test('health speaks TLS to an address that begins with https', async () => {
 });
 
 test('health reports a started sandbox as ready', async () => {
-  const { url } = await startProgram();
+  const { url } = await serveInProcess();
   expect(await runInProcess(['health', '--url', url])).toMatchObject({
     code: 0,
     stdout: `${url} is ready\n`,
@@ -302,11 +310,11 @@ test('health reports a started sandbox as ready', async () => {
 });
 
 test('health --wait waits for a sandbox to start, at most for the given time', async () => {
-  const { url, program } = await startProgram();
+  const { url, stop } = await serveInProcess();
   const { port } = new URL(url);
-  await program.stop();
+  await stop();
   const waiting = runProgram(['health', '--url', url, '--wait', '30s']);
-  await startProgram({ PORT: port });
+  await serveInProcess({ PORT: port });
   expect(await waiting).toMatchObject({ code: 0, stdout: `${url} is ready\n` });
   const nowhere = ['health', '--url', 'http://127.0.0.1:1', '--wait', '150ms'];
   expect(await runInProcess(nowhere)).toMatchObject({
@@ -388,14 +396,14 @@ test.skipIf(!hasTerminal)(
 );
 
 test('a sandbox on every address logs a URL that works on this machine', async () => {
-  const { url } = await startProgram({ HOST: '0.0.0.0' });
+  const { url } = await serveInProcess({ HOST: '0.0.0.0' });
   expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   expect((await ask(`${url}/client/fetchbalance`, 'sk_test_a')).status).toBe(200);
 });
 
 test('an IPv6 address is written in brackets, even on a machine without IPv6', async () => {
   const output = hasIpv6
-    ? (await startProgram({ HOST: '::1' })).url
-    : (await runProgram([], { HOST: '::1' })).stderr;
+    ? (await serveInProcess({ HOST: '::1' })).url
+    : (await runInProcess([], { HOST: '::1' })).stderr;
   expect(output).toMatch(hasIpv6 ? /^http:\/\/\[::1\]:[1-9]\d*$/ : /^payout-sandbox: \[::1\]:0 .+\n$/);
 });

@@ -22,7 +22,7 @@ test('the pod of docs/kubernetes.md starts with settings that exist, and keeps i
     container.env.map(({ name, value }: Json) => [name, value.replace('/state/', `${folder}/`)]),
   );
   const { NODE_OPTIONS, ...settings } = environment;
-  expect(process.allowedNodeEnvironmentFlags.has(NODE_OPTIONS!)).toBe(true);
+  expect(process.allowedNodeEnvironmentFlags.has(NODE_OPTIONS)).toBe(true);
   expect(SETTINGS.map(({ env }): string => env)).toEqual(expect.arrayContaining(Object.keys(settings)));
   const { stop, url } = await serveInProcess(environment);
   for (const probe of ['startupProbe', 'readinessProbe', 'livenessProbe']) {

@@ -25,7 +25,8 @@ function scenarioFile(yaml: string): string {
   return join(folder, 'found.yaml');
 }
 
-test.each(PLANTED.filter(({ failures }) => isLong || failures < 3))(
+/** `npm test` leaves out those that need many runs; the run of docs/hunt.md finds a bug like the one that believes "not found". */
+test.each(isLong ? PLANTED : PLANTED.slice(0, 3))(
   'a client that $name: $goal is found with $failures failures, and its scenario shows it every time',
   async ({ failures, goal, story, run }) => {
     const { finds, runs, unsteady } = await huntFor(run, { goals: [goal] });
@@ -53,8 +54,8 @@ test.each(CORRECT.filter(({ name }) => HUNTED.has(name)))(
   'nothing is found in a client that $name',
   { timeout: sized(120_000, 300_000) },
   async ({ run }) => {
-    const result = await huntFor(run, { runs: sized(15, 500), intent: { client_ref_id: '^(order-\\d+)' } });
-    expect(result).toMatchObject({ finds: [], unsteady: [], runs: sized(15, 500) });
+    const result = await huntFor(run, { runs: sized(8, 500), intent: { client_ref_id: '^(order-\\d+)' } });
+    expect(result).toMatchObject({ finds: [], unsteady: [], runs: sized(8, 500) });
   },
 );
 

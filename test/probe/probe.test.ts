@@ -98,7 +98,7 @@ test('a probe of a sandbox in any dialect learns no row wrongly, and all that ca
         }
       },
     ),
-    { numRuns: sized(20, 500) },
+    { numRuns: sized(12, 500) },
   );
 });
 
