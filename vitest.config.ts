@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** The stories that speak to a world, and are quick: `npm test` tells them twice. */
 const QUICK_STORIES = [
@@ -24,12 +26,29 @@ const STORE_TESTS = 'test/log/valkey/**/*.test.ts';
 const LONG_STORE_TESTS = 'test/log/valkey/{failover,rolling-upgrade}.test.ts';
 const isLong = process.env['TESTS'] === 'long';
 
+/** One project after the other, since a worker is ended when its next file is of another one. */
+const PROJECTS = ['valkey', 'json', 'memory'];
+/** These take longest, so they begin first: none of them is left alone at the end. */
+const SLOWEST =
+  /\/(outages|chaos|properties|dashboard(-\w+)?|refusals|faults|magic|clients|state-file|log|recipes-run|world-model)\.test\.ts$/;
+
+/** Files in a random order within their project, the slowest first. */
+class SlowestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const { seed } = this.ctx.config.sequence;
+    const random = (name: string): string => createHash('sha256').update(`${seed} ${name}`).digest('hex');
+    const rank = ({ moduleId, project }: TestSpecification): string =>
+      `${PROJECTS.indexOf(project.name)} ${SLOWEST.test(moduleId) ? 0 : 1} ${random(moduleId)}`;
+    return files.toSorted((one, other) => (rank(one) < rank(other) ? -1 : 1));
+  }
+}
+
 export default defineConfig({
   test: {
     testTimeout: isLong ? 300_000 : 30_000, // a slow machine is no failure
     hookTimeout: 30_000,
     expect: { poll: { timeout: 30_000 } },
-    sequence: { shuffle: true },
+    sequence: { shuffle: true, sequencer: SlowestFirst },
     maxWorkers: Math.max(4, availableParallelism()), // tests wait a third of their time, for programs, timers and the browser
     isolate: false, // files share the modules of their worker: loading them anew for each took 40 s of processor time
     server: { deps: { external: [/\/dist\//] } }, // what the build wrote is run as it is
@@ -38,7 +57,6 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'memory',
-          sequence: { groupOrder: 1 }, // a group for each project: a worker is ended when its next file is of another project
           include: ['test/**/*.test.ts'],
           exclude: ['test/trials/**', STORE_TESTS, ...(isLong ? [] : [LONG_STORY])],
           globalSetup: ['test/support/build.ts'],
@@ -48,7 +66,6 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'json', // commands, results and states of worlds pass through JSON
-          sequence: { groupOrder: 2 },
           include: isLong ? [...QUICK_STORIES, ...OTHER_STORIES] : QUICK_STORIES,
           setupFiles: ['test/support/json-passage.ts'],
           testTimeout: isLong ? 300_000 : 60_000,
@@ -58,7 +75,6 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'valkey', // worlds are in a store that the tests start
-          sequence: { groupOrder: 3 },
           include: [STORE_TESTS, ...(isLong ? STORED_STORIES : [])],
           exclude: [NOT_STORED, ...(isLong ? [] : [LONG_STORE_TESTS])],
           setupFiles: ['test/support/store-passage.ts'],

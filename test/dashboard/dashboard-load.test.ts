@@ -4,7 +4,7 @@ import { sandboxFor } from '../support/sandbox.ts';
 import { payMany } from '../support/many-payouts.ts';
 import { sized } from '../support/size.ts';
 
-const MANY = sized(1500, 5000);
+const MANY = sized(1250, 5000);
 const AMOUNTS = 50; // from ₹1 up, repeated
 const A_BURST = 20;
 const BURSTS = sized(3, 10);

@@ -4,6 +4,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { linearPattern, patternSize } from '../../src/scenario/pattern.ts';
 import { ask, refusal } from '../support/control.ts';
 import { sandboxFor, type Client } from '../support/sandbox.ts';
+import { sized } from '../support/size.ts';
 
 const atom = fc.constantFrom('a', '.', '\\d', '\\.', '[a-z]', '[^)(]', '\\p{L}', '^', '\\b', '|', '(?i)');
 const repeated = fc.constantFrom('', '*', '+?', '?', '{3}', '{2,}', '{0,9}', '{4,7}');
@@ -29,7 +30,7 @@ test('the size of a regular expression is at least the number of its compiled in
       }
       expect(patternSize(text) + 3).toBeGreaterThanOrEqual(instructions); // each program has a start and an end
     }),
-    { numRuns: 2000 },
+    { numRuns: sized(500, 2000) },
   );
 });
 

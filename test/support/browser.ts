@@ -35,24 +35,28 @@ const UNREACHABLE =
 /** The console error that a browser writes for each refused request. */
 const REFUSED = /Failed to load resource: the server responded with a status of (4|5)\d\d/;
 
+/** One browser for all files of a worker. It ends with the worker's process. */
+let browser: Promise<Browser> | undefined;
+
+const sharedBrowser = (): Promise<Browser> =>
+  (browser ??= chromium.launch({
+    executablePath: CHROMIUM,
+    args: ['--no-sandbox', '--disable-dev-shm-usage', '--in-process-gpu'], // one process less to start
+  }));
+
 /**
- * One browser and one page for all tests of a file: a new page for each took longer than most tests. Each test finds the
+ * One page for all tests of a file: a new page for each took longer than most tests. Each test finds the
  * page empty and its storage cleared. A page that logs an error, violates its own policy, or requests anything from
  * another origin fails its test.
  */
 export function useBrowser(): (url: string, view: View) => Promise<Seen> {
-  let browser: Browser;
   let page: Page;
   beforeAll(async () => {
     if (!hasBrowser) return;
-    browser = await chromium.launch({
-      executablePath: CHROMIUM,
-      args: ['--no-sandbox', '--disable-dev-shm-usage', '--in-process-gpu'], // one process less to start
-    });
-    page = await browser.newPage();
+    page = await (await sharedBrowser()).newPage();
     page.setDefaultTimeout(30_000); // a slow machine is no failure
   }, 60_000);
-  afterAll(() => browser?.close());
+  afterAll(() => page?.close());
 
   return async (url, { apiKey, width = 1280, height = 900, theme = 'light' }) => {
     const complaints: string[] = [];

@@ -13,7 +13,7 @@ import { SnapshotReader, takeSnapshot } from '../../src/world/snapshot.ts';
 import type { WorldState } from '../../src/world/state.ts';
 import { sized } from './size.ts';
 
-fc.configureGlobal({ numRuns: sized(15, 100) });
+fc.configureGlobal({ numRuns: sized(10, 100) });
 
 const LARGE = 100;
 let larges = 0;

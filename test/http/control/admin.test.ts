@@ -121,7 +121,7 @@ test('the list of worlds leaves out a world that is dropped in the middle of an 
   onTestFinished(() => server.close());
   const sandbox = connectSandbox({ url: server.url, adminToken: ADMIN_TOKEN });
   const [client, other] = [clientOf(sandbox.world()), clientOf(sandbox.world())];
-  await payMany(client, 2100);
+  await payMany(client, 1100);
   const [{ id }, { id: left }] = [await client.world.summary(), await other.world.summary()];
   const advanced = client.clock.advance('1h').catch((error: SandboxError) => error.code);
   await expect.poll(() => moving).toBe(true); // more steps than one command applies

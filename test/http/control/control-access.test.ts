@@ -5,6 +5,7 @@ import { readSettings } from '../../../src/settings.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { answersOn, rawRequest, rawSocket } from '../../support/raw-socket.ts';
 import { PAYOUT, sandboxFor, seen, type Client, type Seen } from '../../support/sandbox.ts';
+import { isLong } from '../../support/size.ts';
 import { futureIn } from '../../support/snapshot-lines.ts';
 
 const ADMIN_TOKEN = 'the-token-of-control-access';
@@ -164,8 +165,10 @@ test.each(KEYED)('%s requires an accepted key', async (route) => {
   const world = await usedWorld(client());
   const before = await stateOf(world);
   const key = world.apiKey;
-  for (const authorization of [
+  const wrong = [
     undefined,
+    `Bearer ${ADMIN_TOKEN}`,
+    'Bearer none',
     '',
     'Bearer',
     'Bearer ',
@@ -173,10 +176,10 @@ test.each(KEYED)('%s requires an accepted key', async (route) => {
     `Basic ${key}`,
     `Bearer ${key} ${key}`,
     `Bearer ${key},`.replace('sk_test_', 'sk_live_'),
-    'Bearer none',
-    `Bearer ${ADMIN_TOKEN}`,
     `Bearer sk_test_${'x'.repeat(300)}`,
-  ]) {
+  ];
+  const isWhole = isLong || route === KEYED[0]; // all routes read the key at one place
+  for (const authorization of isWhole ? wrong : wrong.slice(0, 3)) {
     const answer = await send(url, route, { ...validRequest(route), authorization });
     expectRefused(answer, [401]);
     expect(answer.body.code).toBe('UNAUTHORIZED');

@@ -306,7 +306,7 @@ test('money is conserved whatever rules, faults and retries do', async () => {
       expect(paise(end.balance)).toBe(expectedBalance(opening, end));
       expect(end.balance).toBeGreaterThanOrEqual(0);
     }),
-    { numRuns: sized(12, 60) },
+    { numRuns: sized(6, 60) },
   );
 });
 
@@ -319,6 +319,6 @@ test('a parallel run ends like a serial one with the same seed', async () => {
       expect(await run(scenario, references, 'parallel')).toEqual(serial);
       expect(paise(serial.balance)).toBe(expectedBalance(OPENING, serial));
     }),
-    { numRuns: sized(8, 40) },
+    { numRuns: sized(5, 40) },
   );
 });

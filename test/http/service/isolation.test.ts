@@ -4,7 +4,7 @@ import { startProgram } from '../../support/program.ts';
 import { clientOf, type Client } from '../../support/sandbox.ts';
 import { sized } from '../../support/size.ts';
 
-const WORLDS = sized(40, 200); // each of the eight stories several times
+const WORLDS = sized(16, 200); // each of the eight stories twice, or several times
 const OPENING = 1_000_000;
 const DAY_MS = 86_400_000;
 

@@ -4,6 +4,7 @@ import { connectSandbox, startSandbox, type SettingsInput } from '../../../src/i
 import { systemClock } from '../../../src/platform/system-clock.ts';
 import { startServer } from '../../../src/server.ts';
 import { readSettings } from '../../../src/settings.ts';
+import { payMany } from '../../support/many-payouts.ts';
 import { clientOf, PAYOUT, type Client, type Seen } from '../../support/sandbox.ts';
 import { serversFor } from '../../support/shared-servers.ts';
 import { sized } from '../../support/size.ts';
@@ -181,13 +182,7 @@ describe.skipIf(inject('storeUrl') === '')('servers that share a store', () => {
   test('take a world over that another has left, however long its log was', async () => {
     const { clients, store } = await serversFor(1, { clock: START });
     const [world] = clients() as [Client];
-    for (let from = 0; from < 2400; from += 200) {
-      await Promise.all(
-        Array.from({ length: 200 }, (_, nth) =>
-          world.pay({ client_ref_id: `order-${from + nth}`, amount: 1 }),
-        ),
-      );
-    }
+    await payMany(world, 2100); // more than a log keeps before a snapshot replaces them
     await world.clock.advance('1s');
     const withoutWallTime = (text: string): string => text.replace(/"wallMs":\d+|"checksum".*/g, '');
     const snapshot = await world.world.snapshot();
