@@ -98,10 +98,11 @@ export function httpServer(options: Options) {
       unread.wait(reply.raw, text.length);
       done(null, Buffer.from(text)); // Node would set three times its length aside to write a text
     };
-    // an answer outside the journal is sent at once: bytes that are no HTTP may follow its request, and end the connection
-    if (request.journalPlace === undefined) return send();
+    const noted = request.journalPlace && noteAnswer(reply, text); // no other answer is kept beside its bytes
+    // what waits for no store is sent at once: bytes that are no HTTP may follow the request, and end the connection
+    if (noted === undefined) return send();
     // oxlint-disable-next-line promise/no-callback-in-promise -- Fastify catches what comes after it
-    noteAnswer(reply, text).then(send, done);
+    noted.then(send, done);
   });
   app.setErrorHandler(answerError);
   takeJsonBodies(app);

@@ -1,6 +1,6 @@
-import { pino, type DestinationStream, type Logger, type LoggerOptions } from 'pino';
-import { lineRedaction } from './log-redaction.ts';
-import { escapeControls, readableLine } from './readable-line.ts';
+import { pino, type DestinationStream, type Logger } from 'pino';
+import { logOptions } from './log-line.ts';
+import { readableLine } from './readable-line.ts';
 import type { WorldObserver } from '../log/world-log.ts';
 import type { Change } from '../payout/payout.ts';
 import type { Settings } from '../settings.ts';
@@ -8,8 +8,8 @@ import type { Settings } from '../settings.ts';
 /** The most that the log keeps in memory for a reader that does not read. More is dropped. */
 const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
 
-/** Lines are gathered until they are this long, or this old: a write costs more than the line. */
-const GATHERED_BYTES = 4096;
+/** Lines are gathered until they are this long, or this old: a write costs more than ten lines. pino writes 16 KiB at most. */
+const GATHERED_BYTES = 15 * 1024;
 const GATHERED_MS = 50;
 
 /** How long the stop waits for such a reader. */
@@ -20,18 +20,6 @@ interface Log {
   /** Writes what is still buffered, unless nobody reads it. Nothing is logged afterwards. */
   readonly end: () => Promise<void>;
 }
-
-/** How every line is written: without secrets, and without control characters that a terminal would obey. */
-export const logOptions = ({
-  logLevel,
-  apiKeys = [],
-  adminToken,
-}: Pick<Settings, 'logLevel' | 'apiKeys' | 'adminToken'>): LoggerOptions => ({
-  level: logLevel,
-  base: null,
-  formatters: { log: lineRedaction(adminToken === undefined ? apiKeys : [...apiKeys, adminToken]) },
-  hooks: { streamWrite: (line) => `${escapeControls(line.trimEnd())}\n` }, // JSON has the same escapes
-});
 
 /**
  * The log on standard output: readable on a terminal, JSON lines elsewhere. JSON lines are gathered, and
@@ -58,6 +46,7 @@ export async function standardLog(settings: Settings, pretty: boolean): Promise<
     periodicFlush: GATHERED_MS,
     maxLength: MAX_BUFFERED_BYTES,
     retryEAGAIN: () => waitsForReader,
+    contentMode: 'buffer',
   });
   destination.on('error', () => undefined); // a reader that is gone, a full disk: the sandbox outlives its log
   const end = async (): Promise<void> => {
@@ -74,7 +63,9 @@ export async function standardLog(settings: Settings, pretty: boolean): Promise<
     });
     waitsForReader = false;
   };
-  const log = pino(options, destination);
+  // bytes are gathered in a list; of texts, the destination would copy all that it has gathered for each line
+  const write = (line: string): boolean => destination.write(Buffer.from(line) as unknown as string);
+  const log = pino(options, { write });
   return { log, end };
 }
 
