@@ -33,7 +33,7 @@ describe.skipIf(inject('storeUrl') === '')('a store', () => {
     }
   });
 
-  test.runIf(isLong)('reads them at once as a node of a cluster too', async () => {
+  test.each(isLong ? ['a node of a cluster'] : [])('reads them at once as %s too', async () => {
     const store = await RedisServer.start(
       '--cluster-enabled',
       'yes',
