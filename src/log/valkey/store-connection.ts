@@ -1,6 +1,7 @@
 import { Cluster, Redis, type RedisOptions } from 'iovalkey';
 import { Refusal } from '../../contract/errors.ts';
 import type { WallClock } from '../wall-clock.ts';
+import { joinCommands } from './joined-writes.ts';
 import { FORMAT, KEY_PREFIX, SCRIPTS, type ScriptName } from './scripts/scripts.ts';
 
 /** Told when the store cannot be used any more, and when it can again. */
@@ -106,6 +107,7 @@ export class StoreConnection {
     this.#subscriber = clientFor(options.url);
     this.#subscriber.on('error', () => undefined); // the other connection says it
     this.client.on('error', (error: Error) => (this.#connectionError = error.message));
+    joinCommands(this.client, options.wallClock);
     for (const [name, script] of Object.entries(SCRIPTS)) this.client.defineCommand(name, script);
     this.#calls = this.client as unknown as Calls;
     this.#subscriber.on('message', (channel: string, by: string) => this.#tell(channel, by === this.server));
