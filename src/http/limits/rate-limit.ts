@@ -4,11 +4,11 @@ import { durationText } from '../../contract/duration.ts';
 import { Refusal } from '../../contract/errors.ts';
 import type { RateLimit } from '../../contract/snapshot-lines.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
+import { sharedCounters, type CounterClient } from './shared-counters.ts';
 
 /** Where the counters are that several servers share. */
 export interface LimitStore {
-  /** With the interface of ioredis. */
-  readonly client: unknown;
+  readonly client: CounterClient;
 }
 
 /** What a request is counted by: a reset of its world begins anew. */
@@ -70,7 +70,7 @@ export async function rateLimiter(
     max: (request: FastifyRequest) => limitOf(request).max,
     timeWindow: (request: FastifyRequest) => limitOf(request).windowMs,
     cache: maxWorlds,
-    ...(store && { redis: store.client, nameSpace: 'payout-sandbox:1:limit:' }),
+    ...(store && { store: sharedCounters(store.client, 'payout-sandbox:1:limit:') }),
     keyGenerator: ({ counter }) => `${counter!.worldId} ${counter!.generation} ${counter!.scenario.name}`,
   });
   const countInStore = app.createRateLimit();

@@ -1,4 +1,5 @@
-import { describe, expect, inject, test } from 'vitest';
+import { Redis } from 'iovalkey';
+import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import type { Client } from '../../support/sandbox.ts';
 import { serversFor } from '../../support/shared-servers.ts';
 
@@ -31,6 +32,21 @@ describe.skipIf(inject('storeUrl') === '')('limits of servers that share a store
       expect(statusesOf(await pay())).toEqual([200, 200, 200, 200, 429, 429]);
     },
   );
+
+  test('the rate limit ends even where the server died that was to say when', async () => {
+    const { clients, store } = await serversFor(1, { rateLimit: '1/1h' });
+    const [client] = clients() as [Client];
+    const redis = new Redis(store);
+    onTestFinished(() => redis.disconnect());
+    await client.pay();
+    const [counter] = (await redis.keys('payout-sandbox:1:limit:*')) as [string];
+    expect(await redis.pttl(counter)).toBeGreaterThan(3_500_000);
+    await redis.pexpire(counter, 90_000);
+    expect((await client.pay()).headers.get('retry-after')).toBe('90');
+    await redis.persist(counter);
+    expect((await client.pay()).headers.get('retry-after')).toBe('3600');
+    expect(await redis.pttl(counter)).toBeGreaterThan(3_500_000);
+  });
 
   test('a wallet that is full of transactions is full at every server', async () => {
     const { clients } = await serversFor(2, { maxTransactions: 3 });

@@ -1,0 +1,40 @@
+import type { FastifyRateLimitStore, FastifyRateLimitStoreCtor } from '@fastify/rate-limit';
+
+/** A client of the store that several servers share, with the interface of ioredis. */
+export interface CounterClient {
+  incr(key: string): Promise<number>;
+  pexpire(key: string, ms: number): Promise<number>;
+  pttl(key: string): Promise<number>;
+}
+
+/**
+ * Counters in a shared store, for @fastify/rate-limit. Its own store for Redis runs a script for each request. This one sends one
+ * command, and a second one with the first request of a window and with those past the limit, which are told how long to wait.
+ *
+ * @param prefix what the keys of the counters begin with
+ */
+export function sharedCounters(client: CounterClient, prefix: string): FastifyRateLimitStoreCtor {
+  const count = async (key: string, windowMs: number, max: number) => {
+    const current = await client.incr(key);
+    if (current > 1 && current <= max) return { current, ttl: windowMs }; // which nobody asks for below the limit
+    const ttl = current > 1 ? await client.pttl(key) : -1;
+    if (ttl >= 0) return { current, ttl };
+    await client.pexpire(key, windowMs); // also where a server has died after it sent the first command
+    return { current, ttl: windowMs };
+  };
+
+  return class SharedCounters implements FastifyRateLimitStore {
+    incr(
+      key: string,
+      callback: Parameters<FastifyRateLimitStore['incr']>[1],
+      windowMs: number,
+      max: number,
+    ): void {
+      count(prefix + key, windowMs, max).then((counted) => callback(null, counted), callback);
+    }
+
+    child(): FastifyRateLimitStore {
+      return this; // no route has counters of its own
+    }
+  };
+}
