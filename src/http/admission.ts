@@ -7,7 +7,8 @@ import type { WorldLog } from '../log/world-log.ts';
 import { worldIdOf } from '../payout/identity.ts';
 import type { ScenarioLibrary } from '../scenario/scenario-library.ts';
 import { journalRequest } from './exchange-record.ts';
-import type { LimitStore, RateLimiter } from './limits/rate-limit.ts';
+import type { RateLimiter } from './limits/rate-limit.ts';
+import type { LimitStore } from './limits/shared-counters.ts';
 import { invalidRequest } from './route-schemas.ts';
 
 /** The prefix of every key that is accepted when no list of keys is set. */

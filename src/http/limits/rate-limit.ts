@@ -4,12 +4,7 @@ import { durationText } from '../../contract/duration.ts';
 import { Refusal } from '../../contract/errors.ts';
 import type { RateLimit } from '../../contract/snapshot-lines.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
-import { sharedCounters, type CounterClient } from './shared-counters.ts';
-
-/** Where the counters are that several servers share. */
-export interface LimitStore {
-  readonly client: CounterClient;
-}
+import { sharedCounters, type LimitStore } from './shared-counters.ts';
 
 /** What a request is counted by: a reset of its world begins anew. */
 interface Counter {
@@ -70,7 +65,7 @@ export async function rateLimiter(
     max: (request: FastifyRequest) => limitOf(request).max,
     timeWindow: (request: FastifyRequest) => limitOf(request).windowMs,
     cache: maxWorlds,
-    ...(store && { store: sharedCounters(store.client, 'payout-sandbox:1:limit:') }),
+    ...(store && { store: sharedCounters(store) }),
     keyGenerator: ({ counter }) => `${counter!.worldId} ${counter!.generation} ${counter!.scenario.name}`,
   });
   const countInStore = app.createRateLimit();

@@ -1,19 +1,22 @@
 import type { FastifyRateLimitStore, FastifyRateLimitStoreCtor } from '@fastify/rate-limit';
 
-/** A client of the store that several servers share, with the interface of ioredis. */
-export interface CounterClient {
-  incr(key: string): Promise<number>;
-  pexpire(key: string, ms: number): Promise<number>;
-  pttl(key: string): Promise<number>;
+/** A store that several servers share. */
+export interface LimitStore {
+  /** With the interface of ioredis. */
+  readonly client: {
+    incr(key: string): Promise<number>;
+    pexpire(key: string, ms: number): Promise<number>;
+    pttl(key: string): Promise<number>;
+  };
+  /** What the keys of the counters begin with. */
+  readonly counterPrefix: string;
 }
 
 /**
  * Counters in a shared store, for @fastify/rate-limit. Its own store for Redis runs a script for each request. This one sends one
  * command, and a second one with the first request of a window and with those past the limit, which are told how long to wait.
- *
- * @param prefix what the keys of the counters begin with
  */
-export function sharedCounters(client: CounterClient, prefix: string): FastifyRateLimitStoreCtor {
+export function sharedCounters({ client, counterPrefix }: LimitStore): FastifyRateLimitStoreCtor {
   const count = async (key: string, windowMs: number, max: number) => {
     const current = await client.incr(key);
     if (current > 1 && current <= max) return { current, ttl: windowMs }; // which nobody asks for below the limit
@@ -30,7 +33,9 @@ export function sharedCounters(client: CounterClient, prefix: string): FastifyRa
       windowMs: number,
       max: number,
     ): void {
-      count(prefix + key, windowMs, max).then((counted) => callback(null, counted), callback);
+      count(counterPrefix + key, windowMs, max)
+        .then((counted) => callback(null, counted))
+        .catch(callback);
     }
 
     child(): FastifyRateLimitStore {

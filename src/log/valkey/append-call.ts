@@ -58,9 +58,9 @@ export function appendArguments(
   { keys, epoch, place, fingerprint, server, number, begins }: Call,
   commands: readonly OwnCommand[],
 ): readonly (string | number)[] {
-  const { head, log, journal, order, news } = keys;
-  const args: (string | number)[] = [head, log, journal, order, `${head}:${server}`];
-  args.push(epoch, FORMAT, place.position, place.name, server, news, fingerprint, number, begins);
+  const { head, log, journal, news } = keys;
+  const args: (string | number)[] = [head, log, journal, epoch, FORMAT, place.position, place.name];
+  args.push(server, news, fingerprint, `${server}:${number}`, begins);
   for (const { number, command, text } of commands) args.push(number, isReplacing(command) ? 1 : 0, text);
   return args;
 }

@@ -243,11 +243,11 @@ export class LogFollower {
   /** Keeps the world in the store for longer, now and then. */
   #renew(): void {
     const { store, idleMs } = this.#parts;
-    const { head, log, journal, order, events, snapshot } = this.#keys;
+    const { head, log, journal, events, snapshot } = this.#keys;
     if (this.#latestMs - this.#renewedMs <= renewedMs(idleMs)) return;
     this.#renewedMs = this.#latestMs;
     store
-      .script('renew', head, log, journal, order, events, snapshot, keptMs(idleMs))
+      .script('renew', head, log, journal, events, snapshot, keptMs(idleMs))
       .catch(() => (this.#renewedMs = -Infinity)); // the next call does it
   }
 

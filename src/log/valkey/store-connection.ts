@@ -86,8 +86,9 @@ function clusterAddress(text: string) {
 /** The connection to the store: its scripts, whether it can be used, and what is new. */
 export class StoreConnection {
   readonly server: string;
-  /** For the server's rate limit. */
   readonly client: Client;
+  /** What the keys of the server's rate limit begin with. */
+  readonly counterPrefix = `${KEY_PREFIX}limit:`;
   readonly #options: Options;
   readonly #subscriber: Client;
   readonly #calls: Calls;

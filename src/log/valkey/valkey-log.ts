@@ -247,8 +247,8 @@ export class ValkeyLog implements WorldLog {
 
   /** @param standing its latest command and the number of its requests, for one that ends only if nobody has used it since */
   async #drop(worldId: string, reason: DropReason, standing: readonly string[] = []): Promise<boolean> {
-    const { head, log, journal, order, events, snapshot, dropped, news } = keysOf(worldId);
-    const keys = [head, log, journal, order, events, snapshot, dropped];
+    const { head, log, journal, events, snapshot, dropped, news } = keysOf(worldId);
+    const keys = [head, log, journal, events, snapshot, dropped];
     const isDropped =
       (await this.#store.reliably(() =>
         this.#store.script<number>('drop', ...keys, reason, news, ...standing),

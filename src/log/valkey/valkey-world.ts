@@ -67,8 +67,9 @@ export class ValkeyWorld implements WorldHandle {
     this.id = id;
     this.#parts = parts;
     this.held = new FollowedAnswers(() => this.#follow());
-    const beside = { keys, store, wallClock, epoch: () => this.#log.epoch, keptMs: keptMs(parts.idleMs) };
-    this.#events = new StoredEvents({ ...beside, nextNumber });
+    const epoch = () => this.#log.epoch;
+    const beside = { keys, store, wallClock, epoch, nextNumber, keptMs: keptMs(parts.idleMs) };
+    this.#events = new StoredEvents(beside);
     this.#commandParts = new CommandParts(wallClock);
     this.#log = new LogFollower(id, parts, {
       applied: (event, isOwn) => this.#publish(event, isOwn),

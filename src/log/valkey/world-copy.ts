@@ -78,11 +78,11 @@ export class WorldCopy {
   ): Promise<WorldCopy | null> {
     const { store } = parts;
     const opening = source === null ? '' : commandText({ kind: 'open', source }, ANYTHING);
-    const { head, log, journal, order, events, snapshot } = keys;
+    const { head, log, journal, events, snapshot } = keys;
     for (let tried = 0; tried < TRIES; tried += 1) {
       const opened = await store.reliably(() =>
         store.script<Opened | []>(
-          ...(['open', head, log, journal, order, events, snapshot] as const),
+          ...(['open', head, log, journal, events, snapshot] as const),
           ...([FORMAT, keptMs, store.server, opening] as const),
         ),
       );

@@ -35,7 +35,12 @@ describe.skipIf(inject('storeUrl') === '')('a store', () => {
 
   test.runIf(isLong)('reads them at once as a node of a cluster too', async () => {
     const store = await RedisServer.start(
-      ...['--cluster-enabled', 'yes', '--databases', '1', '--cluster-announce-ip', '127.0.0.1'],
+      '--cluster-enabled',
+      'yes',
+      '--databases',
+      '1',
+      '--cluster-announce-ip',
+      '127.0.0.1',
     );
     onTestFinished(() => store.end());
     await RedisServer.makeCluster([store]);

@@ -39,7 +39,7 @@ describe.skipIf(inject('storeUrl') === '')('limits of servers that share a store
     const redis = new Redis(store);
     onTestFinished(() => redis.disconnect());
     await client.pay();
-    const [counter] = (await redis.keys('payout-sandbox:1:limit:*')) as [string];
+    const [counter] = (await redis.keys('payout-sandbox:2:limit:*')) as [string];
     expect(await redis.pttl(counter)).toBeGreaterThan(3_500_000);
     await redis.pexpire(counter, 90_000);
     expect((await client.pay()).headers.get('retry-after')).toBe('90');

@@ -50,7 +50,7 @@ describe.skipIf(inject('storeUrl') === '')('all worlds of a store', () => {
   test('are listed as they are after a server died before it wrote down how they stand', async () => {
     const { server, other, client, known } = await twoServers();
     const listed = await server.worlds();
-    await client.del('payout-sandbox:1:rows');
+    await client.del('payout-sandbox:2:rows');
     expect(await other.worlds()).toEqual(listed);
     expect(known(listed)).toEqual([]);
   });

@@ -7,7 +7,7 @@ local function nowMs()
 end`;
 
 /**
- * Opens a world, and makes it where there is none. KEYS: head log journal order events snapshot.
+ * Opens a world, and makes it where there is none. KEYS: head log journal events snapshot.
  * ARGV: format, time to live in ms, server, the command that opens it.
  *
  * @returns {epoch, format, position of the snapshot, ms when it was made, 1 if it was made now}
@@ -21,7 +21,8 @@ local now = nowMs()
 local epoch = string.format('%.0f', now) .. '-' .. ARGV[3]
 redis.call('XADD', KEYS[2], '0-*', 'p', '', 's', ARGV[3], 'n', '0', 't', string.format('%.0f', now), 'c', ARGV[4])
 redis.call('HSET', KEYS[1], 'epoch', epoch, 'format', ARGV[1], 'opened', string.format('%.0f', now),
-  'snapshot', 0, 'trimmed', 0, 'last', ARGV[3] .. ':0', 'asked', 0, 'bytes', 0, 'evicted', 0, 'watched', 0)
+  'snapshot', 0, 'trimmed', 0, 'last', ARGV[3] .. ':0', 'asked', 0, 'begun', '', 'watched', 0,
+  'entries', 0, 'bytes', 0, 'evicted', 0, 'journaled', '')
 for nth = 1, 2 do redis.call('PEXPIRE', KEYS[nth], ARGV[2]) end
 return {epoch, tonumber(ARGV[1]), 0, now, 1}
 `;
@@ -31,9 +32,10 @@ return {epoch, tonumber(ARGV[1]), 0, now, 1}
  * the reply to an earlier call was lost, is not appended again. Without commands it is a look at what is new, which a store that
  * is full or only reads refuses too (`#!lua` without the flag `no-writes`): a replica may be behind.
  *
- * KEYS: head log journal order mark. ARGV: epoch, format, position and name of the last command seen, server, channel, fingerprint
- * of the state at that position, number of the call, how many requests begin, which take their numbers in the journal; for each
- * command its number, 1 if it clears the journal, its text.
+ * KEYS: head log journal. ARGV: epoch, format, position and name of the last command seen, server, channel, fingerprint of the
+ * state at that position, name of the call, how many requests begin, which take their numbers in the journal; for each command its
+ * number, 1 if it clears the journal, its text. The same call takes no numbers twice, unless another server's came between: then
+ * some numbers are left out.
  *
  * @returns {'done', ms, ms until which events are read, commands not seen before, number of the last request that has begun}; {'more', ms, 0, commands} when there are more
  * to see first; {'behind'} when the log does not continue what was seen; {'newer', format} when only a newer program can read
@@ -42,7 +44,7 @@ return {epoch, tonumber(ARGV[1]), 0, now, 1}
 export const APPEND = `#!lua
 ${NOW}
 local PAGE = 500
-local head = redis.call('HMGET', KEYS[1], 'epoch', 'format', 'last', 'watched', 'trimmed', 'asked')
+local head = redis.call('HMGET', KEYS[1], 'epoch', 'format', 'last', 'watched', 'trimmed', 'asked', 'begun')
 if head[1] ~= ARGV[1] then return {'gone'} end
 if tonumber(head[2]) > tonumber(ARGV[2]) then return {'newer', tonumber(head[2])} end
 local now, last, server, news, known = nowMs(), head[3], ARGV[5], {}, {}
@@ -54,13 +56,9 @@ if last ~= ARGV[4] then
   for _, entry in ipairs(news) do known[entry[2][4] .. ':' .. entry[2][6]] = true end
 end
 local asked = tonumber(head[6])
-if ARGV[9] ~= '0' then
-  local call, before = string.match(redis.call('GET', KEYS[5]) or '', '^(%d+) (%d+)$')
-  asked = (call == ARGV[8] and tonumber(before) or asked) + tonumber(ARGV[9])
-  if call ~= ARGV[8] then
-    redis.call('SET', KEYS[5], ARGV[8] .. ' ' .. head[6], 'PX', 60000)
-    redis.call('HSET', KEYS[1], 'asked', string.format('%.0f', asked))
-  end
+if ARGV[9] ~= '0' and head[7] ~= ARGV[8] then
+  asked = asked + ARGV[9]
+  redis.call('HSET', KEYS[1], 'asked', string.format('%.0f', asked), 'begun', ARGV[8])
 end
 for nth = 10, #ARGV, 3 do
   local number, clears, text = ARGV[nth], ARGV[nth + 1], ARGV[nth + 2]
@@ -69,8 +67,8 @@ for nth = 10, #ARGV, 3 do
     local state = last == ARGV[4] and ARGV[7] or ''
     redis.call('XADD', KEYS[2], '0-*', 'p', last, 's', server, 'n', number, 't', string.format('%.0f', now), 'c', text, 'f', state)
     if clears == '1' then
-      redis.call('DEL', KEYS[3], KEYS[4])
-      redis.call('HSET', KEYS[1], 'bytes', 0, 'evicted', 0)
+      redis.call('DEL', KEYS[3])
+      redis.call('HSET', KEYS[1], 'entries', 0, 'bytes', 0, 'evicted', 0)
     end
     last = name
   end
@@ -108,7 +106,7 @@ return tonumber(ARGV[3])
 `;
 
 /**
- * Ends a world. KEYS: head log journal order events snapshot dropped. ARGV: reason, channel; and, for a world that ends only if
+ * Ends a world. KEYS: head log journal events snapshot dropped. ARGV: reason, channel; and, for a world that ends only if
  * nobody has used it meanwhile, the name of its latest command and how many requests have begun.
  *
  * @returns 1 if there was one
@@ -116,8 +114,8 @@ return tonumber(ARGV[3])
 export const DROP = `
 local head = redis.call('HMGET', KEYS[1], 'last', 'asked')
 if not head[1] or ARGV[3] and (head[1] ~= ARGV[3] or head[2] ~= ARGV[4]) then return 0 end
-redis.call('DEL', unpack(KEYS, 1, 6))
-redis.call('SET', KEYS[7], ARGV[1], 'PX', 60000)
+redis.call('DEL', unpack(KEYS, 1, 5))
+redis.call('SET', KEYS[6], ARGV[1], 'PX', 60000)
 redis.call('PUBLISH', ARGV[2], '')
 return 1
 `;

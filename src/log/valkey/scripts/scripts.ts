@@ -2,7 +2,7 @@ import { APPEND, COMPACT, DROP, OPEN, RENEW } from './log-scripts.ts';
 import { CHANGE_NOTE, CLEAR_JOURNAL, PUBLISH, READ_JOURNAL, WATCH, WRITE_JOURNAL } from './side-scripts.ts';
 
 /** What the keys of this layout begin with. A layout that older servers cannot read gets another number. */
-export const KEY_PREFIX = 'payout-sandbox:1:';
+export const KEY_PREFIX = 'payout-sandbox:2:';
 
 /** The number of the newest format of commands and snapshots that this program reads and writes. */
 export const FORMAT = 1;
@@ -12,10 +12,8 @@ export interface WorldKeys {
   readonly head: string;
   /** The commands, a stream whose ids are `0-POSITION`. */
   readonly log: string;
-  /** The text of each exchange, by its number. */
+  /** The records of exchanges, the oldest first. */
   readonly journal: string;
-  /** The numbers in the journal, the oldest first. */
-  readonly order: string;
   /** What happened while somebody watched, a stream whose ids are `EPOCH-NTH`, from 0. */
   readonly events: string;
   /** The state at one position, as pieces of text. */
@@ -36,7 +34,6 @@ export function keysOf(worldId: string): WorldKeys {
     head: `${tag}head`,
     log: `${tag}log`,
     journal: `${tag}journal`,
-    order: `${tag}order`,
     events: `${tag}events`,
     snapshot: `${tag}snapshot`,
     dropped: `${tag}dropped`,
@@ -49,14 +46,14 @@ export function keysOf(worldId: string): WorldKeys {
  * hash slot, as are those of notes of one kind, and each script names those that it uses.
  */
 export const SCRIPTS = {
-  open: { lua: OPEN, numberOfKeys: 6 },
-  append: { lua: APPEND, numberOfKeys: 5 },
-  renew: { lua: RENEW, numberOfKeys: 6 },
+  open: { lua: OPEN, numberOfKeys: 5 },
+  append: { lua: APPEND, numberOfKeys: 3 },
+  renew: { lua: RENEW, numberOfKeys: 5 },
   compact: { lua: COMPACT, numberOfKeys: 4 },
-  drop: { lua: DROP, numberOfKeys: 7 },
-  writeJournal: { lua: WRITE_JOURNAL, numberOfKeys: 3 },
+  drop: { lua: DROP, numberOfKeys: 6 },
+  writeJournal: { lua: WRITE_JOURNAL, numberOfKeys: 2 },
   readJournal: { lua: READ_JOURNAL, numberOfKeys: 2 },
-  clearJournal: { lua: CLEAR_JOURNAL, numberOfKeys: 3 },
+  clearJournal: { lua: CLEAR_JOURNAL, numberOfKeys: 2 },
   publish: { lua: PUBLISH, numberOfKeys: 3 },
   watch: { lua: WATCH, numberOfKeys: 2 },
   changeNote: { lua: CHANGE_NOTE, numberOfKeys: 3 },

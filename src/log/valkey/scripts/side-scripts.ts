@@ -3,51 +3,43 @@ import { NOW } from './log-scripts.ts';
 /** The scripts that keep what is beside the log of a world: its journal and its events. */
 
 /**
- * Writes entries of the journal, and drops the oldest past its limits.
+ * Adds records to the journal, unless this call has done so before, and drops the oldest past its limits. A record is `+` and an
+ * exchange that is new, or `=` and what has changed of one: `READ_JOURNAL` leaves it to the reader to put them together.
  *
- * KEYS: head journal order. ARGV: epoch, most entries, their most bytes, time to live in ms; for each entry its number, 1 if it
- * is new, its text.
+ * KEYS: head journal. ARGV: epoch, name of the call, most exchanges, most bytes, time to live in ms; the records.
  */
 export const WRITE_JOURNAL = `
-local head = redis.call('HMGET', KEYS[1], 'epoch', 'bytes', 'evicted')
-if head[1] ~= ARGV[1] then return end
-local bytes, evicted = tonumber(head[2]), tonumber(head[3])
-local isFirst = false
-for nth = 5, #ARGV, 3 do
-  local number, isNew, text = ARGV[nth], ARGV[nth + 1] == '1', ARGV[nth + 2]
-  local length = redis.call('HSTRLEN', KEYS[2], number)
-  if isNew and length == 0 then isFirst = redis.call('RPUSH', KEYS[3], number) == 1 or isFirst end
-  if isNew or length > 0 then
-    redis.call('HSET', KEYS[2], number, text)
-    bytes = bytes + #text - length
-  end
+local FIRST, NEW = 6, string.byte('+')
+local head = redis.call('HMGET', KEYS[1], 'epoch', 'journaled', 'entries', 'bytes', 'evicted')
+if head[1] ~= ARGV[1] or head[2] == ARGV[2] then return end
+local entries, bytes, evicted = tonumber(head[3]), tonumber(head[4]), tonumber(head[5])
+for nth = FIRST, #ARGV do
+  if string.byte(ARGV[nth]) == NEW then entries = entries + 1 end
+  bytes = bytes + #ARGV[nth]
 end
-if isFirst then
-  for nth = 2, 3 do redis.call('PEXPIRE', KEYS[nth], ARGV[4]) end
-end
-local count = redis.call('HLEN', KEYS[2])
-while count > tonumber(ARGV[2]) or bytes > tonumber(ARGV[3]) do
-  local oldest = redis.call('LPOP', KEYS[3])
+local length = redis.call('RPUSH', KEYS[2], unpack(ARGV, FIRST))
+if length == #ARGV - FIRST + 1 then redis.call('PEXPIRE', KEYS[2], ARGV[5]) end
+while entries > tonumber(ARGV[3]) or bytes > tonumber(ARGV[4]) do
+  local oldest = redis.call('LPOP', KEYS[2])
   if not oldest then break end
-  bytes = bytes - redis.call('HSTRLEN', KEYS[2], oldest)
-  redis.call('HDEL', KEYS[2], oldest)
-  count = count - 1
-  evicted = evicted + 1
+  bytes = bytes - #oldest
+  if string.byte(oldest) == NEW then entries, evicted = entries - 1, evicted + 1 end
 end
-redis.call('HSET', KEYS[1], 'bytes', bytes, 'evicted', evicted)
+redis.call('HSET', KEYS[1], 'journaled', ARGV[2], 'entries', entries, 'bytes', bytes, 'evicted', evicted)
 `;
 
-/** The journal. KEYS: head journal. @returns {how many older entries were dropped, their texts} */
+/** The journal. KEYS: head journal. @returns {how many older exchanges were dropped, the records} */
 export const READ_JOURNAL = `
-return {tonumber(redis.call('HGET', KEYS[1], 'evicted') or '0'), redis.call('HVALS', KEYS[2])}
+return {tonumber(redis.call('HGET', KEYS[1], 'evicted') or '0'), redis.call('LRANGE', KEYS[2], 0, -1)}
 `;
 
-/** Clears the journal. KEYS: head journal order. @returns how many entries it had */
+/** Clears the journal. KEYS: head journal. @returns how many exchanges it had */
 export const CLEAR_JOURNAL = `
-local count = redis.call('HLEN', KEYS[2])
-redis.call('DEL', KEYS[2], KEYS[3])
-if redis.call('EXISTS', KEYS[1]) == 1 then redis.call('HSET', KEYS[1], 'bytes', 0, 'evicted', 0) end
-return count
+local entries = redis.call('HGET', KEYS[1], 'entries')
+if not entries then return 0 end
+redis.call('DEL', KEYS[2])
+redis.call('HSET', KEYS[1], 'entries', 0, 'bytes', 0, 'evicted', 0)
+return tonumber(entries)
 `;
 
 /**

@@ -20,16 +20,37 @@ interface Options {
   readonly asked: () => number;
   /** Resolves once that is up to date. */
   readonly look: () => Promise<unknown>;
+  /** Numbers that this server has not given before. */
+  readonly nextNumber: () => number;
   readonly limits: () => { readonly items: number; readonly bytes: number };
   readonly keptMs: number;
 }
 
-/** An entry that waits to be written. */
+/** A record that waits to be written. */
 interface Write {
-  readonly nth: number;
-  readonly isNew: boolean;
-  readonly text: string;
+  readonly record: string;
   readonly written: () => void;
+}
+
+/** A record in the store: `+` and an exchange that is new, or `=` and what has changed of one. */
+const recordOf = (exchange: Partial<Exchange>, isNew: boolean): string =>
+  (isNew ? '+' : '=') + JSON.stringify(exchange);
+
+/** What is known of an exchange now and was not before. */
+const changesOf = (exchange: Exchange, before: Exchange): Partial<Exchange> =>
+  Object.fromEntries(
+    Object.entries(exchange).filter(([name, value]) => value !== before[name as keyof Exchange]),
+  );
+
+/** Puts records together, the oldest first. What has changed of an exchange that is not there any more is left out. */
+function exchangesOf(records: readonly string[]): readonly Exchange[] {
+  const exchanges = new Map<number, Exchange>();
+  for (const record of records) {
+    const read = JSON.parse(record.slice(1)) as Exchange;
+    const known = exchanges.get(read.nth);
+    if (record.startsWith('+') || known !== undefined) exchanges.set(read.nth, { ...known, ...read });
+  }
+  return [...exchanges.values()].toSorted((a, b) => a.nth - b.nth);
 }
 
 /** The journal of a world in the store. An exchange gets its number when it begins, and is written when it is first answered or held back. */
@@ -67,24 +88,24 @@ export class StoredJournal implements WorldJournal {
   async read(): Promise<JournalRead> {
     const { store, keys } = this.#options;
     await this.flush();
-    const [evicted, entries] = await store.reliably(() =>
+    const [evicted, records] = await store.reliably(() =>
       store.script<[number, string[]]>('readJournal', keys.head, keys.journal),
     );
-    const exchanges = entries.map((text) => JSON.parse(text) as Exchange);
-    return { exchanges: exchanges.toSorted((a, b) => a.nth - b.nth), evicted };
+    return { exchanges: exchangesOf(records), evicted };
   }
 
   async clear(): Promise<number> {
     const { store, keys } = this.#options;
     await this.flush();
-    return store.reliably(() => store.script<number>('clearJournal', keys.head, keys.journal, keys.order));
+    return store.reliably(() => store.script<number>('clearJournal', keys.head, keys.journal));
   }
 
   async #writeAll(writes: readonly Write[]): Promise<void> {
-    const { store, keys, epoch, limits, keptMs } = this.#options;
+    const { store, keys, epoch, nextNumber, limits, keptMs } = this.#options;
     const { items, bytes } = limits();
-    const args = [keys.head, keys.journal, keys.order, epoch(), items, bytes, keptMs];
-    for (const { nth, isNew, text } of writes) args.push(nth, isNew ? 1 : 0, text);
+    const call = `${store.server}:${nextNumber()}`;
+    const args = [keys.head, keys.journal, epoch(), call, items, bytes, keptMs];
+    for (const { record } of writes) args.push(record);
     // where the store is away: an answer that is ready is not taken back
     await store.reliably(() => store.script('writeJournal', ...args)).catch(() => undefined);
     for (const { written } of writes) written();
@@ -96,7 +117,8 @@ class StoredPlace implements ExchangePlace {
   readonly #options: Options;
   readonly #writes: BatchedCalls<Write>;
   readonly #generation: number;
-  #isNew = true;
+  /** What was written of it last. */
+  #latest: Exchange | null = null;
   /** Whether it was written before its answer left, since the answer is held back. */
   #wasHeld = false;
 
@@ -111,14 +133,16 @@ class StoredPlace implements ExchangePlace {
     const { isKept, generation, asked, look } = this.#options;
     const isOver = exchange.outcome !== 'pending';
     if (isOver && this.#wasHeld) await look().catch(() => undefined);
-    if (!isKept() || (this.#isNew && generation() !== this.#generation)) return;
-    const text = JSON.stringify({ ...exchange, nth: this.nth, ...(isOver && { endedAfter: asked() }) });
-    const isNew = this.#isNew;
-    this.#isNew = false;
+    const latest = this.#latest;
+    if (!isKept() || (latest === null && generation() !== this.#generation)) return;
+    this.#latest = exchange;
     this.#wasHeld ||= exchange.answer === undefined;
+    const known = latest === null ? exchange : changesOf(exchange, latest);
+    const end = isOver ? { endedAfter: asked() } : {};
+    const record = recordOf({ ...known, nth: this.nth, ...end }, latest === null);
     await new Promise<void>((written) => {
-      const write = { nth: this.nth, isNew, text, written };
-      if (isOver && !isNew) this.#writes.addLater(write);
+      const write = { record, written };
+      if (isOver && latest !== null) this.#writes.addLater(write);
       else this.#writes.add(write);
     });
   }
