@@ -1,3 +1,4 @@
+import { callbackify } from 'node:util';
 import type { FastifyRateLimitStore, FastifyRateLimitStoreCtor } from '@fastify/rate-limit';
 
 /** A store that several servers share. */
@@ -17,14 +18,14 @@ export interface LimitStore {
  * command, and a second one with the first request of a window and with those past the limit, which are told how long to wait.
  */
 export function sharedCounters({ client, counterPrefix }: LimitStore): FastifyRateLimitStoreCtor {
-  const count = async (key: string, windowMs: number, max: number) => {
+  const count = callbackify(async (key: string, windowMs: number, max: number) => {
     const current = await client.incr(key);
     if (current > 1 && current <= max) return { current, ttl: windowMs }; // which nobody asks for below the limit
     const ttl = current > 1 ? await client.pttl(key) : -1;
     if (ttl >= 0) return { current, ttl };
     await client.pexpire(key, windowMs); // also where a server has died after it sent the first command
     return { current, ttl: windowMs };
-  };
+  });
 
   return class SharedCounters implements FastifyRateLimitStore {
     incr(
@@ -33,9 +34,7 @@ export function sharedCounters({ client, counterPrefix }: LimitStore): FastifyRa
       windowMs: number,
       max: number,
     ): void {
-      count(counterPrefix + key, windowMs, max)
-        .then((counted) => callback(null, counted))
-        .catch(callback);
+      count(counterPrefix + key, windowMs, max, callback);
     }
 
     child(): FastifyRateLimitStore {
