@@ -3,6 +3,7 @@ import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../../src/platform/system-clock.ts';
 import { startServer } from '../../../src/server.ts';
 import { readSettings } from '../../../src/settings.ts';
+import { ask } from '../../support/control.ts';
 import { RedisServer } from '../../support/redis-server.ts';
 import { clientOf, type Client } from '../../support/sandbox.ts';
 import { connectSandbox } from '../../../src/index.ts';
@@ -121,6 +122,7 @@ describe.skipIf(inject('storeUrl') === '')('a connection to the store', () => {
       [1, null],
       ...Array.from({ length: 20 }, (_, nth) => [nth + 2, `order-${nth}`]),
     ]);
+    expect((await ask(client, 'DELETE', '/requests')).body).toEqual({ cleared: 21 });
   });
 
   test('that carries nothing for a while makes no payout twice', async () => {

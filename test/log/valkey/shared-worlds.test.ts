@@ -4,6 +4,7 @@ import { connectSandbox, startSandbox, type SettingsInput } from '../../../src/i
 import { systemClock } from '../../../src/platform/system-clock.ts';
 import { startServer } from '../../../src/server.ts';
 import { readSettings } from '../../../src/settings.ts';
+import { ask } from '../../support/control.ts';
 import { clientOf, PAYOUT, type Client, type Seen } from '../../support/sandbox.ts';
 import { serversFor } from '../../support/shared-servers.ts';
 import { sized } from '../../support/size.ts';
@@ -123,6 +124,26 @@ describe.skipIf(inject('storeUrl') === '')('servers that share a store', () => {
     }
     await worlds[0]!.world.reset();
     expect(await worlds[2]!.world.requests()).toEqual([]);
+  });
+
+  test('drop the oldest entries of a full journal, count them, and know what became of the others', async () => {
+    const { clients } = await serversFor(2, { journalEntries: 2 });
+    const worlds = clients();
+    for (let nth = 0; nth < 5; nth += 1) await nthOf(worlds, nth).balance();
+    for (const world of worlds) {
+      await expect
+        .poll(async () => (await ask(world, 'GET', '/requests?order=oldest')).body, EVENTUALLY)
+        .toMatchObject({
+          requests: [4, 5].map((id) => ({
+            id,
+            outcome: 'answered',
+            answer: { status: 200 },
+            ended_after: id,
+          })),
+          evicted: 3,
+        });
+    }
+    expect((await ask(worlds[1]!, 'DELETE', '/requests')).body).toEqual({ cleared: 2 });
   });
 
   test('end the answers that each holds when the world is reset at one of them', async () => {
