@@ -3,7 +3,7 @@ import { sandboxAt, type Sandbox } from './client/sandbox.ts';
 import type { TestWorld } from './client/test-world.ts';
 import { runHunt, type HuntResult, type Progress } from './hunt/hunt.ts';
 import { huntSettings, type HuntSettingsInput } from './hunt/options.ts';
-import { logOptions } from './platform/logging.ts';
+import { logOptions } from './platform/log-line.ts';
 import { systemClock } from './platform/system-clock.ts';
 import { startServer } from './server.ts';
 import { readOptions, type SettingsInput } from './settings.ts';

@@ -1,6 +1,6 @@
-import { pino, type DestinationStream, type Logger, type LoggerOptions } from 'pino';
-import { lineRedaction } from './log-redaction.ts';
-import { escapeControls, readableLine } from './readable-line.ts';
+import { pino, type DestinationStream, type Logger } from 'pino';
+import { logOptions } from './log-line.ts';
+import { readableLine } from './readable-line.ts';
 import type { WorldObserver } from '../log/world-log.ts';
 import type { Change } from '../payout/payout.ts';
 import type { Settings } from '../settings.ts';
@@ -20,18 +20,6 @@ interface Log {
   /** Writes what is still buffered, unless nobody reads it. Nothing is logged afterwards. */
   readonly end: () => Promise<void>;
 }
-
-/** How every line is written: without secrets, and without control characters that a terminal would obey. */
-export const logOptions = ({
-  logLevel,
-  apiKeys = [],
-  adminToken,
-}: Pick<Settings, 'logLevel' | 'apiKeys' | 'adminToken'>): LoggerOptions => ({
-  level: logLevel,
-  base: null,
-  formatters: { log: lineRedaction(adminToken === undefined ? apiKeys : [...apiKeys, adminToken]) },
-  hooks: { streamWrite: (line) => `${escapeControls(line.trimEnd())}\n` }, // JSON has the same escapes
-});
 
 /**
  * The log on standard output: readable on a terminal, JSON lines elsewhere. JSON lines are gathered, and

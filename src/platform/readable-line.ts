@@ -1,3 +1,5 @@
+import { escapeControls } from './log-line.ts';
+
 /** A line of the log, as pino has it. */
 type Line = Readonly<Record<string, unknown>>;
 
@@ -53,9 +55,3 @@ export function readableLine(line: Line): string {
   if (stack === undefined || line['msg'] === 'request') return text;
   return `${text}  ${stack.split('\n').map(escapeControls).join('\n')}`;
 }
-
-/** Escapes what would end the line, move a terminal or turn the direction of a text: a reference may hold anything. */
-export const escapeControls = (text: string): string =>
-  text.replace(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu, (character) => {
-    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  });

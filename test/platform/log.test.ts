@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { connectSandbox } from '../../src/index.ts';
-import { logOptions } from '../../src/platform/logging.ts';
+import { logOptions } from '../../src/platform/log-line.ts';
 import { systemClock } from '../../src/platform/system-clock.ts';
 import { startServer } from '../../src/server.ts';
 import { readSettings } from '../../src/settings.ts';

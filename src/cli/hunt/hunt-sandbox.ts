@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { sandboxAt } from '../../client/sandbox.ts';
 import { runHunt, type HuntParts, type HuntResult } from '../../hunt/hunt.ts';
 import type { HuntSettings } from '../../hunt/options.ts';
-import { logOptions } from '../../platform/logging.ts';
+import { logOptions } from '../../platform/log-line.ts';
 import { systemClock } from '../../platform/system-clock.ts';
 import { startServer } from '../../server.ts';
 import { readSettings, type Settings } from '../../settings.ts';

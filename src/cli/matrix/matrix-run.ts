@@ -7,7 +7,7 @@ import type { Client } from '../../hunt/world-runs.ts';
 import { evidenceOf } from '../../http/referee/evidence.ts';
 import { readUnlessDropped, type WorldLog } from '../../log/world-log.ts';
 import type { CommandRun } from '../../matrix/cells.ts';
-import { logOptions } from '../../platform/logging.ts';
+import { logOptions } from '../../platform/log-line.ts';
 import { stopwatchMs, systemClock } from '../../platform/system-clock.ts';
 import type { Evidence } from '../../referee/case.ts';
 import { startServer } from '../../server.ts';

@@ -1,7 +1,7 @@
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { pino } from 'pino';
 import { sandboxAt, type Sandbox } from '../../client/sandbox.ts';
-import { logOptions } from '../../platform/logging.ts';
+import { logOptions } from '../../platform/log-line.ts';
 import { systemClock } from '../../platform/system-clock.ts';
 import { startServer } from '../../server.ts';
 import { readSettings, type Settings } from '../../settings.ts';

@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { ControlClient, NoSandboxError, SandboxError } from '../../client/control-client.ts';
 import type { ConductReports, WorldReport } from '../../contract/conduct.ts';
 import type { RequestsAnswer } from '../../contract/control-answers.ts';
-import { logOptions } from '../../platform/logging.ts';
+import { logOptions } from '../../platform/log-line.ts';
 import { systemClock } from '../../platform/system-clock.ts';
 import { reportsOf } from '../../referee/reports/summary.ts';
 import { startServer, type Server } from '../../server.ts';
