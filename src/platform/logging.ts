@@ -8,8 +8,8 @@ import type { Settings } from '../settings.ts';
 /** The most that the log keeps in memory for a reader that does not read. More is dropped. */
 const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
 
-/** Lines are gathered until they are this long, or this old: a write costs more than the line. */
-const GATHERED_BYTES = 4096;
+/** Lines are gathered until they are this long, or this old: a write costs more than ten lines. pino writes 16 KiB at most. */
+const GATHERED_BYTES = 15 * 1024;
 const GATHERED_MS = 50;
 
 /** How long the stop waits for such a reader. */
