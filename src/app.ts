@@ -103,7 +103,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
 
   const options = {
     compiler: scenarios,
-    activeSource: () => scenarios.active.source,
+    activeSource: scenarios.activeSource,
     wallClock,
     observer: observeWorlds(log, metrics?.settled),
     maxWorlds: settings.maxWorlds,

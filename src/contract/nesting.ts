@@ -3,8 +3,8 @@ export const MAX_NESTING = 100;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
-const OPENS: ReadonlySet<number> = new Set([0x5b, 0x7b]);
-const CLOSES: ReadonlySet<number> = new Set([0x5d, 0x7d]);
+const [LIST, LIST_END] = [0x5b, 0x5d];
+const [OBJECT, OBJECT_END] = [0x7b, 0x7d];
 
 /** Whether the lists and objects of a JSON text are nested deeper than `MAX_NESTING`. Linear in the text. */
 export function isTooNested(text: string): boolean {
@@ -14,8 +14,8 @@ export function isTooNested(text: string): boolean {
     const code = text.charCodeAt(index);
     if (code === QUOTE) isText = !isText;
     else if (isText) index += code === BACKSLASH ? 1 : 0;
-    else if (OPENS.has(code)) depth += 1;
-    else if (CLOSES.has(code)) depth -= 1;
+    else if (code === LIST || code === OBJECT) depth += 1;
+    else if (code === LIST_END || code === OBJECT_END) depth -= 1;
     if (depth > MAX_NESTING) return true;
   }
   return false;

@@ -71,6 +71,9 @@ export const StatusQuery = z
   .meta({ id: 'StatusQuery', description: 'Query of GET /payout/status: at least one of the two' });
 export type StatusQuery = z.infer<typeof StatusQuery>;
 
+/** The headers of a request, as Node gives them. */
+export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
+
 /** Headers that hold a key. No rule, journal or log sees what is in them. */
 export const SECRET_HEADERS: ReadonlySet<string> = new Set([
   'authorization',
@@ -81,6 +84,13 @@ export const SECRET_HEADERS: ReadonlySet<string> = new Set([
 
 /** Shown instead of a key. */
 export const HIDDEN_KEY = '***';
+
+/** The headers of a request without the keys in them. */
+export function withoutKeys(headers: RequestHeaders): RequestHeaders {
+  const shown = { ...headers };
+  for (const name of SECRET_HEADERS) if (shown[name] !== undefined) shown[name] = HIDDEN_KEY;
+  return shown;
+}
 
 /** The header that chooses a scenario for one request. */
 export const ScenarioHeader = z.object({

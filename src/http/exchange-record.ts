@@ -3,15 +3,10 @@ import type { Logger } from 'pino';
 import type { Dialect } from '../contract/dialect.ts';
 import type { RefusalData } from '../contract/errors.ts';
 import type { RouteName } from '../contract/match.ts';
-import { MAX_TEXT_LENGTH, type InitiateRequest } from '../contract/service.ts';
+import { MAX_TEXT_LENGTH, withoutKeys, type InitiateRequest } from '../contract/service.ts';
 import type { ExchangePlace, WorldHandle } from '../log/world-log.ts';
 import type { Scenario } from '../scenario/scenario.ts';
-import {
-  type Answered,
-  type Exchange,
-  type ExchangeOutcome,
-  withoutKeys,
-} from '../world/journal/exchange.ts';
+import type { Answered, Exchange, ExchangeOutcome } from '../world/journal/exchange.ts';
 import type { RequestResult } from '../world/request/request-result.ts';
 import type { Connections } from './limits/connections.ts';
 import type { UnreadAnswers } from './limits/unread-answers.ts';
@@ -121,10 +116,14 @@ export async function updateJournal(reply: FastifyReply): Promise<Exchange> {
   return exchange;
 }
 
-/** Notes an answer before its first byte leaves: so that a client which has the answer finds it in the journal. */
-export async function noteAnswer(reply: FastifyReply, body: string): Promise<void> {
+/**
+ * Notes an answer before its first byte leaves: so that a client which has the answer finds it in the journal.
+ *
+ * @returns a promise where the journal is in a store
+ */
+export function noteAnswer(reply: FastifyReply, body: string): void | Promise<void> {
   reply.answered = { status: reply.statusCode, headers: reply.getHeaders(), body };
-  await updateJournal(reply);
+  return reply.request.journalPlace?.update(exchangeOf(reply));
 }
 
 /** The last four characters of an account; nothing of one that has no more than that. */

@@ -91,17 +91,18 @@ export function httpServer(options: Options) {
     setRequestId(reply); // late, since a request may choose the dialect that leaves it out
     done();
   });
-  app.addHook('onSend', (request, reply, payload, done) => {
+  app.addHook('onSend', (_request, reply, payload, done) => {
     const text = typeof payload === 'string' ? payload : '';
     const send = (): void => {
       if (text.length < LONG_CHARACTERS) return done(null, payload);
       unread.wait(reply.raw, text.length);
       done(null, Buffer.from(text)); // Node would set three times its length aside to write a text
     };
-    // an answer outside the journal is sent at once: bytes that are no HTTP may follow its request, and end the connection
-    if (request.journalPlace === undefined) return send();
+    const noted = noteAnswer(reply, text);
+    // an answer that waits for no store is sent at once: bytes that are no HTTP may follow its request, and end the connection
+    if (noted === undefined) return send();
     // oxlint-disable-next-line promise/no-callback-in-promise -- Fastify catches what comes after it
-    noteAnswer(reply, text).then(send, done);
+    noted.then(send, done);
   });
   app.setErrorHandler(answerError);
   takeJsonBodies(app);

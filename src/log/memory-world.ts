@@ -92,7 +92,7 @@ export class MemoryWorld implements WorldHandle {
     return this.#closed !== null;
   }
 
-  async submit<C extends Command>(command: C, onChanges?: OnChanges): Promise<ResultOf<C>> {
+  submit<C extends Command>(command: C, onChanges?: OnChanges): Promise<ResultOf<C>> {
     return this.#commandParts.submit(command, (part) => this.#apply(part, onChanges));
   }
 

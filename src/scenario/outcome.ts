@@ -1,9 +1,9 @@
 import type { During, Match } from '../contract/match.ts';
 import type { NotFound, OutcomeDocument } from '../contract/scenario-document.ts';
 import type { Draw, PlannedStep } from '../payout/settlement.ts';
-import { matchPatternSize, linearPattern } from './pattern.ts';
+import { matchPatternSize } from './pattern.ts';
 import { plannedTimeline, reportIn, type Report } from './planned-timeline.ts';
-import { compileMatch, duringTests } from './rule-compiler.ts';
+import { compileCondition } from './rule-compiler.ts';
 import type { RequestFacts } from './rule.ts';
 
 interface WeightedTimeline {
@@ -72,10 +72,7 @@ export function compileOutcome(
   report: Report,
 ): Outcome {
   const { match = {}, during, timeline, weighted, utr, not_found: notFound = null } = document;
-  const tests = [
-    ...compileMatch({ ...match, route: 'initiate' }, linearPattern, reportIn(report, 'match')),
-    ...duringTests(during),
-  ];
+  const matches = compileCondition({ ...match, route: 'initiate' }, during, reportIn(report, 'match'));
   const own = timeline !== undefined ? [{ weight: 1, timeline }] : (weighted ?? []);
   const timelines = own.map(({ weight, timeline: steps }, index): WeightedTimeline => {
     const place = timeline !== undefined ? ['timeline'] : ['weighted', index, 'timeline'];
@@ -92,7 +89,7 @@ export function compileOutcome(
     patternSize: matchPatternSize(match),
     match,
     during,
-    matches: (facts) => tests.every((test) => test(facts)),
+    matches,
     hasSteps: timelines.length > 0 || finished !== null,
     steps(settled, draw) {
       const steps = timelines.length === 0 ? settled() : drawn(timelines, draw('timeline')).steps;

@@ -219,10 +219,16 @@ export function compileMatch(match: Match, patternOf: PatternOf, report: Report)
 }
 
 /** The test of a window of world time, if there is one. */
-export function duringTests(during: During | undefined): readonly FactsTest[] {
+function duringTests(during: During | undefined): readonly FactsTest[] {
   if (during === undefined) return [];
   const { from = 0, for: length = Infinity, until = from + length } = during;
   return [({ ageMs }) => ageMs >= from && ageMs < until];
+}
+
+/** Compiles a match, and the window of world time in which it holds, to one test. Reports as `compileMatch` does. */
+export function compileCondition(match: Match, during: During | undefined, report: Report): FactsTest {
+  const tests = [...compileMatch(match, linearPattern, report), ...duringTests(during)];
+  return (facts) => tests.every((test) => test(facts));
 }
 
 /** The names of the rules of a scenario: their own, or by their places. */
@@ -243,10 +249,7 @@ export function compileRule(
       reportEffect([part], `has an effect on the route ${route} only, which this rule does not match`);
     }
   }
-  const tests = [
-    ...compileMatch(match, linearPattern, reportIn(report, 'match')),
-    ...duringTests(document.during),
-  ];
+  const matches = compileCondition(match, document.during, reportIn(report, 'match'));
   reportUnseen(effect, reportEffect);
   if (effect.respond !== undefined) reportUnknownNames(effect.respond, reportIn(reportEffect, 'respond'));
   const patternSize = matchPatternSize(match);
@@ -258,7 +261,7 @@ export function compileRule(
     bytes: documentBytes(source, patternSize),
     match,
     during: document.during,
-    matches: (facts) => tests.every((test) => test(facts)),
+    matches,
     skip: document.skip ?? 0,
     times: document.times ?? null,
     probability: document.probability ?? null,

@@ -86,6 +86,8 @@ export class ScenarioLibrary implements ScenarioCompiler {
     return this.get(this.#activeName)!;
   }
 
+  readonly activeSource = (): ScenarioSource => this.active.source;
+
   /** The scenario that changes none of the settings, in the default dialect. */
   get base(): Scenario {
     return this.get(BASE)!;

@@ -15,7 +15,7 @@ import {
   resetWorld,
   restoreWorld,
 } from './operations.ts';
-import { handleRequest, releaseRequest } from './request/request-handler.ts';
+import { handleRequest, releaseRequest } from './request/serve-request.ts';
 import type { WorldState } from './state.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { durationText } from '../contract/duration.ts';
 import type { ExplainAnswer, ExplainRequest, Verdict } from '../contract/control/explain-call.ts';
-import type { InitiateRequest } from '../contract/service.ts';
+import { withoutKeys, type InitiateRequest } from '../contract/service.ts';
 import type { Payout, ScenarioSource } from '../contract/snapshot-lines.ts';
 import { payoutDraw } from '../payout/identity.ts';
 import { covers, toInr, toPaise } from '../payout/money.ts';
@@ -10,7 +10,6 @@ import type { Scenario, ScenarioCompiler } from '../scenario/scenario.ts';
 import { copyOfAttempts } from './attempts.ts';
 import type { RequestCommand } from './request/request-commands.ts';
 import { iso } from './events.ts';
-import { withoutKeys } from './journal/exchange.ts';
 import { findPayout } from './ledger.ts';
 import { fingerprint, newPayout } from './request/new-payout.ts';
 import { idOf, pastRateLimit, planRequest, scenarioFor, type Plan } from './request/request-plan.ts';

@@ -8,9 +8,9 @@ import {
   journalEntry,
   readBody,
   seenStatus,
-  withoutKeys,
 } from '../../src/world/journal/exchange.ts';
 import { digest, fingerprintOf, payoutDraw, payoutIds, requestDraw } from '../../src/payout/identity.ts';
+import { withoutKeys } from '../../src/contract/service.ts';
 import { isTooNested, MAX_NESTING } from '../../src/contract/nesting.ts';
 import type { Rule } from '../../src/scenario/rule.ts';
 import { compileScenario } from '../../src/scenario/scenario.ts';

@@ -4,13 +4,12 @@ import type { Dialect } from '../../contract/dialect.ts';
 import { Refusal } from '../../contract/errors.ts';
 import { retryAfterSeconds } from '../../scenario/rate-window.ts';
 import { replacesBody, type Respond } from '../../scenario/rule.ts';
-import { asItIs, filled, filledBody, filledHeaders } from '../../scenario/template.ts';
+import { asItIs, filled, filledBody, filledHeaders, type TemplateValues } from '../../scenario/template.ts';
 import type { Answer, SeenEffect } from '../../world/request/request-result.ts';
 import { noteAnswer, setSandboxHeader, updateJournal } from '../exchange-record.ts';
 import { JSON_TYPE } from '../limits/json-body.ts';
 import type { Waiting } from '../limits/unread-answers.ts';
 import { errorBody, refuse, sendText } from '../refusals.ts';
-import { requestValues } from './request-values.ts';
 import { breakWire, heldBack } from './wire-faults.ts';
 
 /** What the interface calls the statuses that it lists, and the code that our catalogue has for them. */
@@ -37,18 +36,22 @@ function usualHeaders(
     : {};
 }
 
-/**
- * Answers a request of the service as a rule orders. The money has moved already; only the answer waits.
- *
- * @param normalBody makes the body of the route's 200
- */
+interface OrderedAnswer {
+  readonly effect: SeenEffect;
+  readonly answer: Answer;
+  /** Makes the body of the route's 200. */
+  readonly normalBody: () => object;
+  /** What a rule's own texts can say of the request. */
+  readonly values: () => TemplateValues;
+}
+
+/** Answers a request of the service as a rule orders. The money has moved already; only the answer waits. */
 export async function applyEffect(
-  effect: SeenEffect,
-  answer: Answer,
-  normalBody: () => object,
+  ordered: OrderedAnswer,
   reply: FastifyReply,
   { wallClock, unread }: Waiting,
 ): Promise<FastifyReply> {
+  const { effect } = ordered;
   const { fault, delayMs, garbage } = effect;
   let announced: FastifyReply['ordered'];
   const wait = async (ms: number | null) => {
@@ -60,7 +63,7 @@ export async function applyEffect(
     return until;
   };
   setSandboxHeader(reply, 'x-sandbox-rule', effect.rule);
-  const body = writeAnswer(effect, answer, normalBody, reply);
+  const body = writeAnswer(ordered, reply);
   confineScripts(reply);
 
   if (delayMs > 0) {
@@ -91,34 +94,27 @@ function confineScripts(reply: FastifyReply): void {
 }
 
 /** Writes status and headers into the reply. @returns the body */
-function writeAnswer(
-  effect: SeenEffect,
-  answer: Answer,
-  normalBody: () => object,
-  reply: FastifyReply,
-): string {
-  const { respond: ordered } = effect;
-  if (ordered !== null && replacesBody(ordered)) return writeOrdered(ordered, effect, answer, reply);
+function writeAnswer({ effect, answer, normalBody, values }: OrderedAnswer, reply: FastifyReply): string {
+  const { respond } = effect;
+  if (respond !== null && replacesBody(respond)) return writeOwn(respond, effect, values(), reply);
   if (answer.kind === 'refused') {
     return refuse(new Refusal(answer.refusal.code, answer.refusal.details), reply); // 402 and the like are answers too
   }
   const text = answer.kind === 'none' ? '' : (reply.serialize(normalBody()) as string);
   void reply.type(JSON_TYPE);
-  if (ordered === null) return text;
-  const values = requestValues(reply, answer, effect);
-  void reply.code(ordered.status).headers(filledHeaders(ordered.headers ?? {}, values));
+  if (respond === null) return text;
+  void reply.code(respond.status).headers(filledHeaders(respond.headers ?? {}, values()));
   return text;
 }
 
 /** Writes the answer that a rule orders in the place of the normal one. @returns its body */
-function writeOrdered(
+function writeOwn(
   { status, body, headers = {}, code: orderedCode, message: orderedMessage }: Respond,
   effect: SeenEffect,
-  answer: Answer,
+  values: TemplateValues,
   reply: FastifyReply,
 ): string {
   const { dialect } = reply.request;
-  const values = requestValues(reply, answer, effect);
   void reply.code(status);
   void reply.headers({ ...usualHeaders(status, dialect, effect), ...filledHeaders(headers, values) });
   if (body !== undefined) {

@@ -15,8 +15,9 @@ import {
 import type { Payout } from '../../contract/snapshot-lines.ts';
 import { invariant, toInr } from '../../payout/money.ts';
 import { checkRailRules } from '../../payout/rails.ts';
+import type { TemplateValues } from '../../scenario/template.ts';
 import type { RequestCommand } from '../../world/request/request-commands.ts';
-import type { Answer, RequestResult } from '../../world/request/request-result.ts';
+import type { Answer, RequestResult, SeenEffect } from '../../world/request/request-result.ts';
 import { admission, type AdmissionOptions } from '../admission.ts';
 import { setSandboxHeader } from '../exchange-record.ts';
 import { rateLimiter } from '../limits/rate-limit.ts';
@@ -24,7 +25,6 @@ import type { Waiting } from '../limits/unread-answers.ts';
 import { invalidRequest, operation } from '../route-schemas.ts';
 import { applyEffect } from './apply-effect.ts';
 import { untilReleased } from './held-request.ts';
-import { timestamp } from './request-values.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -60,6 +60,12 @@ function checkRails(body: InitiateRequest, reply: FastifyReply): void {
 function payoutOf(answer: Answer): Payout {
   invariant(answer.kind === 'payout', 'an initiate and a status are answered with a payout');
   return answer.payout;
+}
+
+/** ISO 8601 in UTC, with milliseconds or whole seconds. */
+function timestamp(atMs: number, { answers }: Dialect): string {
+  const text = new Date(atMs).toISOString();
+  return answers.timestamps === 'seconds' ? text.replace(/\.\d+/, '') : text;
 }
 
 /** What initiate and status both answer. */
@@ -102,6 +108,19 @@ function statusAnswer(answer: Answer, dialect: Dialect): StatusAnswer {
   };
 }
 
+/** What an answer of a rule can say of its request, and of the payout that it made or found. */
+function templateValues({ request }: FastifyReply, { nowMs }: SeenEffect, answer: Answer): TemplateValues {
+  const { body, query, id, dialect, result, routeOptions } = request;
+  const fields = routeOptions.config.name === 'status' ? query : body;
+  return {
+    ...(fields as TemplateValues | undefined),
+    ...(answer.kind === 'payout' && inBoth(answer.payout)),
+    attempt: result!.attempt === 0 ? null : result!.attempt, // 0 where attempts are not counted
+    now: timestamp(nowMs, dialect),
+    request_id: id,
+  };
+}
+
 /** What every command of the service takes along of its request. */
 const asked = ({ arrival, chosenScenario }: FastifyRequest) => ({
   headers: arrival!.headers as RequestCommand['headers'],
@@ -141,7 +160,10 @@ export const payoutRoutes: FastifyPluginAsyncZod<AdmissionOptions & Waiting> = a
       if (answer.kind === 'payout' && answer.replayed) setSandboxHeader(reply, 'idempotent-replayed', 'true');
       return bodyOf(answer, dialect);
     };
-    if (effect !== null) return applyEffect(effect, answer, normalBody, reply, options) as Promise<never>;
+    if (effect !== null) {
+      const values = (): TemplateValues => templateValues(reply, effect, answer);
+      return applyEffect({ effect, answer, normalBody, values }, reply, options) as Promise<never>;
+    }
     if (answer.kind === 'refused') throw new Refusal(answer.refusal.code, answer.refusal.details);
     return normalBody();
   }
@@ -168,7 +190,7 @@ export const payoutRoutes: FastifyPluginAsyncZod<AdmissionOptions & Waiting> = a
       }),
       preValidation: [refuseUnknownFields],
     },
-    async (request, reply) => {
+    (request, reply) => {
       const { body } = request;
       checkRails(body, reply);
       return respond({ kind: 'initiate', body, ...asked(request) }, initiateAnswer, reply);

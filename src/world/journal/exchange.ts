@@ -1,4 +1,4 @@
-import { HIDDEN_KEY, SECRET_HEADERS } from '../../contract/service.ts';
+import { withoutKeys, type RequestHeaders } from '../../contract/service.ts';
 import type { JournalEntry } from '../../contract/control-answers.ts';
 import { isTooNested } from '../../contract/nesting.ts';
 import type { RouteName } from '../../contract/match.ts';
@@ -8,8 +8,6 @@ import { iso } from '../events.ts';
 
 /** How an exchange stands: not answered so far, answered, broken by a fault that a rule ordered, or left by the client. */
 export type ExchangeOutcome = 'pending' | 'answered' | 'fault' | 'client_gone';
-
-export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** What was answered, or would have been but for a fault. */
 export interface Answered {
@@ -62,13 +60,6 @@ export interface Exchange {
   readonly plannedBy: string | undefined;
   readonly delayMs: number | undefined;
   readonly fault: string | undefined;
-}
-
-/** The headers of a request without the keys in them. */
-export function withoutKeys(headers: RequestHeaders): RequestHeaders {
-  const shown: Record<string, RequestHeaders[string]> = {};
-  for (const name in headers) shown[name] = SECRET_HEADERS.has(name) ? HIDDEN_KEY : headers[name];
-  return shown;
 }
 
 /** A text as what it says where it is JSON that can be written again, else as it is; null for none. */
