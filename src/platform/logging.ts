@@ -46,6 +46,7 @@ export async function standardLog(settings: Settings, pretty: boolean): Promise<
     periodicFlush: GATHERED_MS,
     maxLength: MAX_BUFFERED_BYTES,
     retryEAGAIN: () => waitsForReader,
+    contentMode: 'buffer',
   });
   destination.on('error', () => undefined); // a reader that is gone, a full disk: the sandbox outlives its log
   const end = async (): Promise<void> => {
@@ -62,7 +63,9 @@ export async function standardLog(settings: Settings, pretty: boolean): Promise<
     });
     waitsForReader = false;
   };
-  const log = pino(options, destination);
+  // bytes are gathered in a list; of texts, the destination would copy all that it has gathered for each line
+  const write = (line: string): boolean => destination.write(Buffer.from(line) as unknown as string);
+  const log = pino(options, { write });
   return { log, end };
 }
 

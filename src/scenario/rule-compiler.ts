@@ -228,7 +228,10 @@ function duringTests(during: During | undefined): readonly FactsTest[] {
 /** Compiles a match, and the window of world time in which it holds, to one test. Reports as `compileMatch` does. */
 export function compileCondition(match: Match, during: During | undefined, report: Report): FactsTest {
   const tests = [...compileMatch(match, linearPattern, report), ...duringTests(during)];
-  return (facts) => tests.every((test) => test(facts));
+  return (facts) => {
+    for (const test of tests) if (!test(facts)) return false; // not `every`: it makes a function for each rule and request
+    return true;
+  };
 }
 
 /** The names of the rules of a scenario: their own, or by their places. */
