@@ -1,6 +1,8 @@
 import type { SETTLEMENTS } from '../contract/scenario-document.ts';
 import type { State, TransferMode } from '../contract/service.ts';
 import type { Step } from '../contract/snapshot-lines.ts';
+import { invariant } from './money.ts';
+import { timelineFault } from './payout.ts';
 
 export type SettlementPreset = (typeof SETTLEMENTS)[number];
 
@@ -121,6 +123,8 @@ export function timelineOf(
       forced: false,
     };
   });
+  const fault = timelineFault(timeline);
+  invariant(fault === null, fault ?? '');
   if (!steps.some(({ when }) => 'atMinute' in when)) shared.set(steps, timeline);
   return timeline;
 }

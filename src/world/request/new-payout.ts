@@ -2,8 +2,7 @@ import type { NotFound } from '../../contract/scenario-document.ts';
 import type { InitiateRequest } from '../../contract/service.ts';
 import type { Hidden, Payout } from '../../contract/snapshot-lines.ts';
 import { fingerprintOf, payoutDraw, payoutIds } from '../../payout/identity.ts';
-import { invariant, toPaise } from '../../payout/money.ts';
-import { timelineFault } from '../../payout/payout.ts';
+import { toPaise } from '../../payout/money.ts';
 import { plannedSteps, settlementName, timelineOf } from '../../payout/settlement.ts';
 import type { Plan } from './request-plan.ts';
 import { nowMs, type WorldState } from '../state.ts';
@@ -30,8 +29,6 @@ export function newPayout(
   const planner = rule?.effect.timeline ? rule : outcome?.hasSteps ? outcome : undefined;
   const hider = rule?.effect.notFound ? { id: rule.id, notFound: rule.effect.notFound } : outcome;
   const timeline = timelineOf(steps, createdAtMs, dialect.status.utr_of_failed === 'set');
-  const fault = timelineFault(timeline);
-  invariant(fault === null, fault ?? '');
   const { txnId, utrSerial } = payoutIds(seed, state.identity, clientRefId, nth);
   return {
     txnId,
