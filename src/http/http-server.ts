@@ -91,15 +91,15 @@ export function httpServer(options: Options) {
     setRequestId(reply); // late, since a request may choose the dialect that leaves it out
     done();
   });
-  app.addHook('onSend', (_request, reply, payload, done) => {
+  app.addHook('onSend', (request, reply, payload, done) => {
     const text = typeof payload === 'string' ? payload : '';
     const send = (): void => {
       if (text.length < LONG_CHARACTERS) return done(null, payload);
       unread.wait(reply.raw, text.length);
       done(null, Buffer.from(text)); // Node would set three times its length aside to write a text
     };
-    const noted = noteAnswer(reply, text);
-    // an answer that waits for no store is sent at once: bytes that are no HTTP may follow its request, and end the connection
+    const noted = request.journalPlace && noteAnswer(reply, text); // no other answer is kept beside its bytes
+    // what waits for no store is sent at once: bytes that are no HTTP may follow the request, and end the connection
     if (noted === undefined) return send();
     // oxlint-disable-next-line promise/no-callback-in-promise -- Fastify catches what comes after it
     noted.then(send, done);
