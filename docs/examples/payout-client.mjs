@@ -2,11 +2,14 @@
 // again, which cannot pay twice; when that does not help, it asks.
 import { setTimeout as pause } from 'node:timers/promises';
 
+/** For every request: one that hangs would hang for ever. */
+const TIMEOUT_MS = Number(process.env.PAYOUT_TIMEOUT_MS ?? 300);
+
 /** @returns the HTTP status and the body; http is 0 when nobody knows what became of the request */
 async function send({ url, apiKey }, path, payout) {
   const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
   const method = payout === undefined ? 'GET' : 'POST';
-  const signal = AbortSignal.timeout(300); // for every request: one that hangs would hang for ever
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
   try {
     const response = await fetch(url + path, { method, headers, body: JSON.stringify(payout), signal });
     if (response.status >= 500) return { http: 0, mustWait: response.headers.has('retry-after') };
