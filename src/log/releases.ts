@@ -1,45 +1,41 @@
 import type { StateEvent } from '../world/events.ts';
 import type { Released } from '../world/request/request-result.ts';
 
-/** What became of the held requests of one world, for those on this server who wait for it. */
+/** What became of the held requests of one world, for those on this server who wait for it. There are a hundred at the most. */
 export class Releases {
   /** The requests whose connections this server has; null while they wait. */
-  readonly #own = new Map<number, Released | null>();
-  #next = nextChange();
+  #own: { readonly id: number; readonly released: Released | null }[] = [];
+  /** Those who wait for the next change. */
+  #waiting: (() => void)[] = [];
 
   /** @param isOwn whether a command of this server made it happen */
   take(event: StateEvent, isOwn: boolean): void {
     if (event.type === 'held') {
-      if (isOwn) this.#own.set(event.request.id, null);
+      if (isOwn) this.#own.push({ id: event.request.id, released: null });
     } else if (event.type === 'released') {
       const { id } = event.request;
-      if (this.#own.has(id)) this.#own.set(id, event.released);
+      this.#own = this.#own.map((one) => (one.id === id ? { id, released: event.released } : one));
     } else return;
-    this.#next.happen();
-    this.#next = nextChange();
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const happen of waiting) happen();
   }
 
   /** Resolves at the next change of what is held. Ask for it before you look. */
   get changed(): Promise<void> {
-    return this.#next.happened;
+    return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
   /** How the wait of a request of this server ended; null while it waits, and where that is not known. */
   of(id: number): Released | null {
-    return this.#own.get(id) ?? null;
+    return this.#own.find((one) => one.id === id)?.released ?? null;
   }
 
   forget(id: number): void {
-    this.#own.delete(id);
+    this.#own = this.#own.filter((one) => one.id !== id);
   }
 
   clear(): void {
-    this.#own.clear();
+    this.#own = [];
   }
-}
-
-function nextChange() {
-  let happen = (): void => undefined;
-  const happened = new Promise<void>((resolve) => (happen = resolve));
-  return { happened, happen: () => happen() };
 }

@@ -172,7 +172,8 @@ export function dropped(reason: DropReason): Refusal {
 
 /** The answers that one world holds back, as functions that end them. */
 export class HeldAnswers {
-  readonly #ends = new Set<() => void>();
+  /** Null until the first is held: most worlds hold none back. */
+  #ends: Set<() => void> | null = null;
   #isOver = false;
   #isForGood = false;
 
@@ -186,12 +187,13 @@ export class HeldAnswers {
       end();
       return () => undefined;
     }
-    this.#ends.add(end);
-    return () => this.#ends.delete(end);
+    const ends = (this.#ends ??= new Set());
+    ends.add(end);
+    return () => ends.delete(end);
   }
 
   get isEmpty(): boolean {
-    return this.#ends.size === 0;
+    return this.#ends === null || this.#ends.size === 0;
   }
 
   /** Whether the world, or the sandbox, ends with its answers: a reset ends only them. */
@@ -202,8 +204,8 @@ export class HeldAnswers {
   /** Ends all of them. @param forGood when the world or the sandbox ends */
   release(forGood = false): void {
     this.#isForGood ||= forGood;
-    for (const end of this.#ends) end();
-    this.#ends.clear();
+    for (const end of this.#ends ?? []) end();
+    this.#ends?.clear();
   }
 
   /** Ends all of them, and every later one at once. */
