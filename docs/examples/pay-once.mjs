@@ -9,6 +9,8 @@ const salary = {
   transfer_mode: 'IMPS',
 };
 
+const TIMEOUT_MS = Number(process.env.PAYOUT_TIMEOUT_MS ?? 300);
+
 /** Sends a request. `status` is 0 when no whole answer came. */
 async function send({ url, apiKey }, path, body) {
   try {
@@ -16,7 +18,7 @@ async function send({ url, apiKey }, path, body) {
       method: body === undefined ? 'GET' : 'POST',
       headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
       body: body && JSON.stringify(body),
-      signal: AbortSignal.timeout(300),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
     });
     return { status: response.status, data: (await response.json()).data };
   } catch {
