@@ -55,8 +55,7 @@ test.skipIf(!hasCurl)('the curl commands of docs/control-api.md work in their or
 test('the snippets of docs/library.md run unchanged, and the error that it shows is the one that is thrown', async () => {
   const text = page('library.md');
   const [start, proof] = [...text.matchAll(/```js\n(.*?)```/gs)].map(([, snippet]) => snippet!);
-  const run = (snippet: string) =>
-    new Program(process.execPath, ['--input-type=module', '-e', snippet], {});
+  const run = (snippet: string) => new Program(process.execPath, ['--input-type=module', '-e', snippet], {});
   expect(await run(start!).ended).toMatchObject({ code: 0, stdout: '0 1000500\n', stderr: '' });
   const [, shown] = /```\n(ExpectationError: .*?)```/s.exec(text)!;
   const { code, stderr } = await run(proof!).ended;
