@@ -5,8 +5,8 @@ import type { Released } from '../world/request/request-result.ts';
 export class Releases {
   /** The requests whose connections this server has; null while they wait. */
   #own: { readonly id: number; readonly released: Released | null }[] = [];
-  /** Those who wait for the next change. */
-  #waiting: (() => void)[] = [];
+  /** The next change, once somebody waits for it. */
+  #next: { readonly happened: Promise<void>; readonly happen: () => void } | null = null;
 
   /** @param isOwn whether a command of this server made it happen */
   take(event: StateEvent, isOwn: boolean): void {
@@ -16,14 +16,14 @@ export class Releases {
       const { id } = event.request;
       this.#own = this.#own.map((one) => (one.id === id ? { id, released: event.released } : one));
     } else return;
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const happen of waiting) happen();
+    this.#next?.happen();
+    this.#next = null;
   }
 
   /** Resolves at the next change of what is held. Ask for it before you look. */
   get changed(): Promise<void> {
-    return new Promise((resolve) => this.#waiting.push(resolve));
+    this.#next ??= nextChange();
+    return this.#next.happened;
   }
 
   /** How the wait of a request of this server ended; null while it waits, and where that is not known. */
@@ -38,4 +38,10 @@ export class Releases {
   clear(): void {
     this.#own = [];
   }
+}
+
+function nextChange() {
+  let happen = (): void => undefined;
+  const happened = new Promise<void>((resolve) => (happen = resolve));
+  return { happened, happen: () => happen() };
 }

@@ -176,10 +176,8 @@ export function* readTextInSteps(text: string): Steps<TextRead> {
   const deepAt = tooNestedAt(tokens);
   if (deepAt !== undefined) return unreadable([[deepAt, TOO_NESTED]]);
   const composer = new Composer({ lineCounter: lines, prettyErrors: false, uniqueKeys: false, merge: true });
-  const [document, second] = [...composer.compose(tokens, true, text.length)] as [
-    Document.Parsed,
-    Document.Parsed?,
-  ];
+  const documents: Iterable<Document.Parsed> = composer.compose(tokens, true, text.length);
+  const [document, second] = documents as unknown as [Document.Parsed, Document.Parsed?]; // no more of them are composed
   yield;
   const { entries, faults } = entriesOf(document);
   yield;
