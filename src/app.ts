@@ -116,7 +116,8 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
       bytes: Math.ceil(settings.journalMemory / JOURNAL_SHARE),
     },
   };
-  const losing = (worldId: string): Promise<void> => keepLastVerdict(worldId, worlds, { referee, wallClock });
+  const losing = (worldId: string, drop: () => Promise<boolean>): Promise<void> =>
+    keepLastVerdict(worldId, worlds, { referee, wallClock }, drop);
   const stored =
     settings.store === undefined
       ? null

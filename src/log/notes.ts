@@ -13,7 +13,7 @@ export interface Notes {
   change(name: string, change: (before: string | null) => string | null): Promise<void>;
 }
 
-/** How much notes may hold. The newest is always kept. */
+/** About how much notes may hold. The newest is always kept. */
 export interface NoteLimits {
   readonly notes: number;
   readonly characters: number;

@@ -1,3 +1,4 @@
+import { Refusal } from '../../contract/errors.ts';
 import type { RefereeSettings } from '../../contract/conduct.ts';
 import type { WallClock } from '../../log/wall-clock.ts';
 import type { WorldHandle, WorldLog } from '../../log/world-log.ts';
@@ -56,6 +57,20 @@ export async function keepVerdict(
   await referee.keep(id, evidenceOf(latest, journal, settings, wallNowMs), settings, true);
 }
 
+/** A store that is away says so itself. */
+function ignoreRefusal(error: unknown): void {
+  if (!(error instanceof Refusal)) throw error;
+}
+
+const evidenceOn = async (
+  world: WorldHandle,
+  settings: RefereeSettings,
+  wallClock: WallClock,
+): Promise<Evidence> => {
+  const journal = await world.journal.read();
+  return world.read((state) => evidenceOf(state, journal, settings, wallClock.nowMs()));
+};
+
 /**
  * Does what takes the journal of a world away, and keeps the verdict on what it had, where somebody wants to know it.
  *
@@ -69,15 +84,23 @@ export async function keepingVerdict<T>(
 ): Promise<T> {
   const settings = await referee.settingsToKeep(world.id);
   if (settings === null) return lose();
-  const journal = await world.journal.read();
-  const evidence = await world.read((state) => evidenceOf(state, journal, settings, wallClock.nowMs()));
+  const evidence = await evidenceOn(world, settings, wallClock);
   const result = await lose();
-  await referee.keep(world.id, evidence, settings, isOver);
+  await referee.keep(world.id, evidence, settings, isOver).catch(ignoreRefusal); // what was asked for is done
   return result;
 }
 
-/** The same for a world that others may share, which this server may not know. */
-export async function keepLastVerdict(worldId: string, log: WorldLog, judgedBy: JudgedBy): Promise<void> {
-  if ((await judgedBy.referee.settingsToKeep(worldId)) === null) return; // opening a world takes a while
-  await log.visit(worldId, (world) => keepingVerdict(world, judgedBy, true, () => Promise.resolve()));
+/** The same for a world that this server may not know, and that is dropped only if nobody uses it meanwhile. */
+export async function keepLastVerdict(
+  worldId: string,
+  log: WorldLog,
+  { referee, wallClock }: JudgedBy,
+  drop: () => Promise<boolean>,
+): Promise<void> {
+  const settings = await referee.settingsToKeep(worldId);
+  const evidence =
+    settings === null ? null : await log.visit(worldId, (world) => evidenceOn(world, settings, wallClock));
+  const isDropped = await drop();
+  if (isDropped && settings !== null && evidence !== null)
+    await referee.keep(worldId, evidence, settings, true);
 }

@@ -53,6 +53,9 @@ interface Call {
 /** Whether a command ends what the world was, its journal too. */
 export const isReplacing = ({ kind }: Command): boolean => kind === 'reset' || kind === 'restore';
 
+/** What a server does by itself, or to look at a world. */
+const NO_USE: ReadonlySet<Command['kind']> = new Set(['settle', 'follow']);
+
 /** The keys and arguments of the script `append`. */
 export function appendArguments(
   { keys, epoch, place, fingerprint, server, number, begins }: Call,
@@ -61,6 +64,8 @@ export function appendArguments(
   const { head, log, journal, news } = keys;
   const args: (string | number)[] = [head, log, journal, epoch, FORMAT, place.position, place.name];
   args.push(server, news, fingerprint, `${server}:${number}`, begins);
+  const isUse = begins > 0 || commands.some(({ command }) => !NO_USE.has(command.kind));
+  args.push(isUse ? 1 : 0);
   for (const { number, command, text } of commands) args.push(number, isReplacing(command) ? 1 : 0, text);
   return args;
 }

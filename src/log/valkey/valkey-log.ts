@@ -1,3 +1,4 @@
+import { Refusal } from '../../contract/errors.ts';
 import type { ScenarioSource } from '../../contract/snapshot-lines.ts';
 import type { ScenarioCompiler } from '../../scenario/scenario.ts';
 import type { Command } from '../../world/commands.ts';
@@ -40,8 +41,8 @@ export interface ValkeyLogOptions extends TotalLimits {
   /** How much the journal of one world, and those of all, may hold. */
   readonly journalLimits: { readonly items: number; readonly bytes: number };
   readonly journalBytes: number;
-  /** Called before a world is dropped that nobody asked to drop: it was idle, or others needed its place. */
-  readonly losing?: (worldId: string) => Promise<void>;
+  /** Drops a world that nobody asked to drop: it was idle, or others needed its place. `drop` tells whether it did. */
+  readonly losing?: (worldId: string, drop: () => Promise<boolean>) => Promise<unknown>;
 }
 
 /** The worlds of a store that many servers share. What this server knows of them is a bounded cache. */
@@ -71,7 +72,7 @@ export class ValkeyLog implements WorldLog {
       wallClock,
       idleMs,
       isKnown: (worldId) => this.#local.has(worldId),
-      endIdle: (worldId) => this.#endIdle(worldId),
+      endIdle: (worldId) => this.#lose(worldId, 'idle', idleMs),
       entryOf: (worldId) => this.#entryOf(worldId),
     });
     this.#parts = {
@@ -224,36 +225,33 @@ export class ValkeyLog implements WorldLog {
     if (world.isNew) {
       const worlds = await this.#directory.add(worldId, nowMs);
       const idlest = worlds > maxWorlds ? await this.#directory.idlest() : undefined;
-      if (idlest !== undefined && idlest !== worldId) {
-        await this.#options.losing?.(idlest);
-        await this.#drop(idlest, 'cap');
-      }
+      if (idlest !== undefined && idlest !== worldId) await this.#lose(idlest, 'cap');
     }
     if (!isVisitOnly) this.#local.makeRoom();
     return local;
   }
 
-  /** @returns false for one that was used meanwhile */
-  async #endIdle(worldId: string): Promise<boolean> {
-    const { head } = keysOf(worldId);
-    const standing = await this.#store.reliably(() => this.#store.client.hmget(head, 'last', 'asked'));
-    if (standing.includes(null)) {
-      await this.#directory.remove(worldId); // it has expired
-      return true;
+  /** Ends a world that nobody asked to end. @param idleMs only if it was not used for so long */
+  async #lose(worldId: string, reason: DropReason, idleMs?: number): Promise<void> {
+    const { losing, observer } = this.#options;
+    const drop = (): Promise<boolean> => this.#drop(worldId, reason, idleMs);
+    try {
+      await (losing === undefined ? drop() : losing(worldId, drop));
+    } catch (error) {
+      if (!(error instanceof Refusal)) observer.failed(worldId, error); // others may end it, or the store is away
     }
-    await this.#options.losing?.(worldId);
-    return this.#drop(worldId, 'idle', standing as string[]);
   }
 
-  /** @param standing its latest command and the number of its requests, for one that ends only if nobody has used it since */
-  async #drop(worldId: string, reason: DropReason, standing: readonly string[] = []): Promise<boolean> {
+  async #drop(worldId: string, reason: DropReason, idleMs?: number): Promise<boolean> {
     const { head, log, journal, events, snapshot, dropped, news } = keysOf(worldId);
     const keys = [head, log, journal, events, snapshot, dropped];
+    const onlyIf = idleMs === undefined ? [] : [idleMs];
     const isDropped =
       (await this.#store.reliably(() =>
-        this.#store.script<number>('drop', ...keys, reason, news, ...standing),
+        this.#store.script<number>('drop', ...keys, reason, news, ...onlyIf),
       )) === 1;
-    if (!isDropped && standing.length > 0) return false;
+    const isThere = !isDropped && (await this.#store.reliably(() => this.#store.client.exists(head))) === 1;
+    if (isThere) return false; // used meanwhile
     const local = this.#local.get(worldId);
     if (local !== undefined) this.#local.forget(local, reason);
     await this.#directory.remove(worldId);

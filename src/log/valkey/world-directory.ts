@@ -28,14 +28,15 @@ interface Options {
   readonly idleMs: number;
   /** What this server counts by itself, since it knows it better. */
   readonly isKnown: (worldId: string) => boolean;
-  /** Ends a world that was idle for too long. @returns false where somebody has used it meanwhile */
-  readonly endIdle: (worldId: string) => Promise<boolean>;
+  /** Ends a world that was idle for too long, unless somebody has used it meanwhile. */
+  readonly endIdle: (worldId: string) => Promise<void>;
   /** What to write down of a world; undefined where this server does not know it any more. */
   readonly entryOf: (worldId: string) => DirectoryEntry | undefined;
 }
 
 const EVERY_MS = 1000;
 const MOST_AT_ONCE = 1000;
+const AGAIN_AFTER_MS = 5000;
 const USED = `${KEY_PREFIX}worlds`;
 const HELD = `${KEY_PREFIX}held`;
 const ROWS = `${KEY_PREFIX}rows`;
@@ -50,6 +51,7 @@ export class WorldDirectory {
   /** What the worlds hold that this server does not know, and how many worlds there are in all. */
   elsewhere: Held & { readonly worlds: number } = { ...NOTHING, worlds: 0 };
   #cancel: () => void = () => undefined;
+  #isEnding = false;
   #isClosed = false;
 
   constructor(options: Options) {
@@ -153,18 +155,35 @@ export class WorldDirectory {
       // the store is away: the heartbeat says so
     }
     if (this.#isClosed) return;
-    this.#cancel = wallClock.schedule(wallClock.nowMs() + EVERY_MS, () => void this.exchange());
+    this.#cancel = wallClock.schedule(wallClock.nowMs() + EVERY_MS, () => {
+      void this.exchange();
+      void this.#endIdle();
+    });
+  }
+
+  /** Ends the worlds that were idle for too long. Others that find them as well leave them alone for a while. */
+  async #endIdle(): Promise<void> {
+    const { store, wallClock, idleMs, endIdle } = this.#options;
+    const { client } = store;
+    if (this.#isEnding) return; // many take longer than it is to the next time
+    this.#isEnding = true;
+    try {
+      const latestUseMs = wallClock.nowMs() - idleMs;
+      for (const worldId of await client.zrangebyscore(USED, '-inf', latestUseMs, 'LIMIT', 0, MOST_AT_ONCE)) {
+        if (this.#isClosed || store.isAway) return;
+        const againMs = latestUseMs + AGAIN_AFTER_MS; // where this server ends, or the world does not
+        if ((await client.zadd(USED, 'XX', 'GT', 'CH', againMs, worldId)) === 1) await endIdle(worldId);
+      }
+    } catch {
+      // the store is away: the heartbeat says so
+    } finally {
+      this.#isEnding = false;
+    }
   }
 
   async #read(): Promise<void> {
-    const { store, wallClock, idleMs, isKnown, endIdle } = this.#options;
+    const { store, isKnown } = this.#options;
     const { client } = store;
-    const latestUseMs = wallClock.nowMs() - idleMs;
-    for (const worldId of await client.zrangebyscore(USED, '-inf', latestUseMs, 'LIMIT', 0, MOST_AT_ONCE)) {
-      const isMine = (await client.zrem(USED, worldId)) === 1; // the others have found it as well
-      const isOver = isMine && (await endIdle(worldId).catch(() => false));
-      if (isMine && !isOver) await client.zadd(USED, 'NX', latestUseMs, worldId);
-    }
     const worlds = await client.zcard(USED);
     let [records, attempts, documentBytes] = [0, 0, 0];
     for (const [worldId, held] of Object.entries(await client.hgetall(HELD))) {

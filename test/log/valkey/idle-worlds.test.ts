@@ -17,7 +17,10 @@ describe.skipIf(inject('storeUrl') === '')('a world of a store that was idle for
     const ended: string[] = [];
     const servers = await Promise.all(
       ['one', 'two', 'three'].map((name) =>
-        storedLogFor(url, name, { idleMs: 1000, losing: async () => void ended.push(name) }),
+        storedLogFor(url, name, {
+          idleMs: 1000,
+          losing: async (_worldId, drop) => void ((await drop()) && ended.push(name)),
+        }),
       ),
     );
     await servers[0]!.log.use(WORLD);
@@ -30,10 +33,10 @@ describe.skipIf(inject('storeUrl') === '')('a world of a store that was idle for
     const url = await freshStore();
     const { log: other } = await storedLogFor(url, 'other');
     const balances: (number | null)[] = [];
-    const losing = async (): Promise<void> => {
+    const losing = async (_worldId: string, drop: () => Promise<boolean>): Promise<void> => {
       balances.push(await balanceOf(other));
-      if (balances.length > 1) return;
-      await (await other.use(WORLD)).submit({ kind: 'credit', amountPaise: 500 });
+      if (balances.length === 1) await (await other.use(WORLD)).submit({ kind: 'credit', amountPaise: 500 });
+      await drop();
     };
     const { log } = await storedLogFor(url, 'one', { idleMs: 1000, losing });
     await log.use(WORLD);
@@ -51,6 +54,7 @@ describe.skipIf(inject('storeUrl') === '')('a world of a store that was idle for
     };
     await ofAll(one, 'PUT');
     await one!.pay({ amount: 0.001 });
+    await one!.pay(); // its settlement is due when the world ends
     await expect.poll(() => servers[0]!.worlds()).toEqual([]);
     const before = await ofAll(one, 'GET');
     expect(before).toMatchObject({ passed: false, worlds: [{ counts: { error: 1 } }] });

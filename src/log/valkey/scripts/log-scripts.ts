@@ -21,7 +21,7 @@ local now = nowMs()
 local epoch = string.format('%.0f', now) .. '-' .. ARGV[3]
 redis.call('XADD', KEYS[2], '0-*', 'p', '', 's', ARGV[3], 'n', '0', 't', string.format('%.0f', now), 'c', ARGV[4])
 redis.call('HSET', KEYS[1], 'epoch', epoch, 'format', ARGV[1], 'opened', string.format('%.0f', now),
-  'snapshot', 0, 'trimmed', 0, 'last', ARGV[3] .. ':0', 'asked', 0, 'begun', '', 'watched', 0,
+  'snapshot', 0, 'trimmed', 0, 'last', ARGV[3] .. ':0', 'asked', 0, 'begun', '', 'used', string.format('%.0f', now), 'watched', 0,
   'entries', 0, 'bytes', 0, 'evicted', 0, 'journaled', '')
 for nth = 1, 2 do redis.call('PEXPIRE', KEYS[nth], ARGV[2]) end
 return {epoch, tonumber(ARGV[1]), 0, now, 1}
@@ -37,8 +37,8 @@ return {epoch, tonumber(ARGV[1]), 0, now, 1}
  * number, 1 if it clears the journal, its text. The same call takes no numbers twice, unless another server's came between: then
  * some numbers are left out.
  *
- * @returns {'done', ms, ms until which events are read, commands not seen before, number of the last request that has begun}; {'more', ms, 0, commands} when there are more
- * to see first; {'behind'} when the log does not continue what was seen; {'newer', format} when only a newer program can read
+ * @returns {'done', ms, ms until which events are read, commands not seen before, number of the last request that has begun};
+ * {'more', ms, 0, commands} when there are more to see first; {'behind'} when the log does not continue what was seen; {'newer', format} when only a newer program can read
  * it; {'gone'}
  */
 export const APPEND = `#!lua
@@ -60,7 +60,8 @@ if ARGV[9] ~= '0' and head[7] ~= ARGV[8] then
   asked = asked + ARGV[9]
   redis.call('HSET', KEYS[1], 'asked', string.format('%.0f', asked), 'begun', ARGV[8])
 end
-for nth = 10, #ARGV, 3 do
+if ARGV[10] == '1' then redis.call('HSET', KEYS[1], 'used', string.format('%.0f', now)) end
+for nth = 11, #ARGV, 3 do
   local number, clears, text = ARGV[nth], ARGV[nth + 1], ARGV[nth + 2]
   local name = server .. ':' .. number
   if not known[name] then
@@ -106,14 +107,14 @@ return tonumber(ARGV[3])
 `;
 
 /**
- * Ends a world. KEYS: head log journal events snapshot dropped. ARGV: reason, channel; and, for a world that ends only if
- * nobody has used it meanwhile, the name of its latest command and how many requests have begun.
+ * Ends a world. KEYS: head log journal events snapshot dropped. ARGV: reason, channel; and, for a world that ends only if it was
+ * not used for so long, in ms of the store's own time.
  *
  * @returns 1 if there was one
  */
-export const DROP = `
-local head = redis.call('HMGET', KEYS[1], 'last', 'asked')
-if not head[1] or ARGV[3] and (head[1] ~= ARGV[3] or head[2] ~= ARGV[4]) then return 0 end
+export const DROP = `${NOW}
+local head = redis.call('HMGET', KEYS[1], 'epoch', 'used')
+if not head[1] or ARGV[3] and tonumber(head[2] or '0') > nowMs() - ARGV[3] then return 0 end
 redis.call('DEL', unpack(KEYS, 1, 5))
 redis.call('SET', KEYS[6], ARGV[1], 'PX', 60000)
 redis.call('PUBLISH', ARGV[2], '')
