@@ -26,7 +26,7 @@ describe
       },
     ],
   ])('notes %s', (_where, notesFor) => {
-  test('are what was put there last, until they are removed', async () => {
+  test('hold what was put there last, until it is removed', async () => {
     const [one, other] = await notesFor(AMPLE);
     expect(await one.get('a')).toBeNull();
     await put(one, 'a', '1');

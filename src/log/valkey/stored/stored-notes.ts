@@ -2,7 +2,7 @@ import type { NoteLimits, Notes } from '../../notes.ts';
 import { KEY_PREFIX } from '../scripts/scripts.ts';
 import type { StoreConnection } from '../store-connection.ts';
 
-/** Without the name of its change, by which a change that was sent twice is told from two that are alike. */
+/** Without the name of its change: two changes to the same text have two names, and one that is sent twice has one. */
 const textOf = (stored: string | null): string | null =>
   stored === null ? null : stored.slice(stored.indexOf(' ') + 1);
 
