@@ -53,7 +53,7 @@ test('an agent learns where the client under test has to send its payouts', asyn
   expect(await ask('status')).toMatchObject({ url, key: KEY, balance: 1_000_000, payouts: { PENDING: 0 } });
 });
 
-test('an agent orders a lost answer, pays twice because of it, and is told so by journal, payouts and verdict', async () => {
+test('an agent orders a lost answer, pays twice because of it, and sees that in the journal, the payouts and the verdict', async () => {
   const { tell, ask } = await agentFor();
   const lost = { match: { attempt: 1 }, times: 1, effect: { commit: true, respond: { status: 500 } } };
   expect(await ask('add_rule', { name: 'lost', ...lost })).toEqual({ added: 'world/lost' });
@@ -77,7 +77,7 @@ test('an agent orders a lost answer, pays twice because of it, and is told so by
   expect(verdict).toContain('paid-twice   b pays again what a paid: ₹1,000.00');
 });
 
-test('a broken connection and a hang are told as what a client sees', async () => {
+test('a broken connection and a hang are described as a client sees them', async () => {
   const { tell } = await agentFor();
   await tell('add_rule', { times: 1, effect: { fault: 'connection-reset' } });
   expect((await tell('pay')).text).toMatch(/^The connection broke: \w+\. See the journal/);
@@ -167,7 +167,7 @@ test.each([
   expect(text).not.toMatch(/\n\s+at /); // no stack
 });
 
-test('an agent without the admin token, or of a sandbox that is gone, is told so', async () => {
+test('an agent learns that it has no admin token, or that its sandbox is gone', async () => {
   const { url, tell } = await agentFor({ adminToken: '' });
   expect((await tell('worlds')).text).toMatch(/^only the admin of that sandbox .* --admin-token/);
   expect((await tell('status')).isError).toBe(false);
@@ -215,7 +215,7 @@ test.skipIf(!hasCurl)(
   },
 );
 
-test('what an agent is told of all tools is short', async () => {
+test('the description of all tools is short', async () => {
   const { agent } = await agentFor();
   const { tools } = await agent.listTools();
   expect(JSON.stringify(tools).length).toBeLessThan(20_000);

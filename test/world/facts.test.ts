@@ -333,7 +333,7 @@ test('a dialect extends a preset, by its name alone or with changes; an unknown 
   ]);
 });
 
-test('two rules of one name, and wrong timelines, are told with their place', () => {
+test('two rules of one name, and wrong timelines, are reported with their place', () => {
   const effect = {
     timeline: [
       { to: 'REVERSED', after: 1 },

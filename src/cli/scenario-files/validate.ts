@@ -35,7 +35,7 @@ function okLines(file: string, { scenario, warnings }: ReturnType<typeof checkSc
 /**
  * `payout-sandbox validate FILE…`: reports every problem of every file, and what is never used in it.
  *
- * @param sayUnreadable is told of files that there is nothing to report on
+ * @param sayUnreadable says which files could not be read
  * @returns the exit code: 1 when there is a problem; a warning is none
  */
 export function validate(files: readonly string[], say: Say, sayUnreadable: Say = say): number {

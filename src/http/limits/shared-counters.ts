@@ -15,8 +15,8 @@ export interface LimitStore {
 
 /**
  * Counters in a shared store, for @fastify/rate-limit. Its own store for Redis runs a script for each request. This one sends one
- * command, and a second one with the first request of a window and with those past the limit, whose
- * answer says how long to wait.
+ * command, and a second one with the first request of a window and with those past the
+ * limit, whose answer says how long to wait.
  */
 export function sharedCounters({ client, counterPrefix }: LimitStore): FastifyRateLimitStoreCtor {
   const count = callbackify(async (key: string, windowMs: number, max: number) => {

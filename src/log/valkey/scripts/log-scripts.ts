@@ -33,13 +33,13 @@ return {epoch, tonumber(ARGV[1]), 0, now, 1}
  * is full or only reads refuses too (`#!lua` without the flag `no-writes`): a replica may be behind.
  *
  * KEYS: head log journal. ARGV: epoch, format, position and name of the last command seen, server, channel, fingerprint of the
- * state at that position, name of the call, how many requests begin, which take their numbers in the journal; for each command its
- * number, 1 if it clears the journal, its text. The same call takes no numbers twice, unless another server's came between: then
- * some numbers are left out.
+ * state at that position, name of the call, how many requests begin, which take their numbers in the journal, 1 if the call is a
+ * use of the world; for each command its number, 1 if it clears the journal, its text. The same call takes no numbers twice,
+ * unless another server's came between: then some numbers are left out.
  *
  * @returns {'done', ms, ms until which events are read, commands not seen before, number of the last request that has begun};
- * {'more', ms, 0, commands} when there are more to see first; {'behind'} when the log does not continue what was seen; {'newer', format} when only a newer program can read
- * it; {'gone'}
+ * {'more', ms, 0, commands} when there are more to see first; {'behind'} when the log does not continue what was seen;
+ * {'newer', format} when only a newer program can read it; {'gone'}
  */
 export const APPEND = `#!lua
 ${NOW}
