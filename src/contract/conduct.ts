@@ -33,6 +33,10 @@ export const SEVERITIES = ['error', 'warning', 'notice'] as const;
 export const Severity = z.enum(SEVERITIES);
 export type Severity = z.infer<typeof Severity>;
 
+/** Sorts the gravest first. */
+export const byGravity = (a: { readonly severity: Severity }, b: { readonly severity: Severity }): number =>
+  SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity);
+
 export const Verdict = z
   .enum(['found', 'passed', 'no_occasion', 'inconclusive', 'off'])
   .describe(

@@ -9,44 +9,39 @@ import { requestLine, withoutControls } from './request-line.ts';
 interface Looked {
   /** False when the situation never arose, so that the client could not do it wrong. */
   readonly hadOccasion: boolean;
-  readonly findings: readonly Finding[];
+  readonly findings: readonly Found[];
   /** Why no findings prove nothing here; null when they do. */
   readonly unproven?: string | null;
 }
 
 export interface Check {
   readonly id: CheckId;
-  /** The gravest that it can find. */
+  /** That of its findings, unless they have a lesser one. */
   readonly severity: Severity;
   readonly look: (facts: Case) => Looked;
 }
 
-interface Found {
-  readonly severity: Severity;
+/** One thing that the client did wrong. */
+export interface Found {
+  /** That of the check when absent. */
+  readonly severity?: Severity;
   readonly message: string;
   readonly instead: string;
   readonly calls: readonly Call[];
-  readonly knew?: readonly [reference: string, known: Knowledge] | null;
+  readonly knew?: readonly [reference: string, known: Knowledge];
   readonly amountPaise?: number | null;
 }
 
 /** A finding as the report shows it. */
-export const finding = ({
-  severity,
-  message,
-  instead,
-  calls,
-  knew = null,
-  amountPaise = null,
-}: Found): Finding => ({
-  severity,
-  message: withoutControls(message),
-  knew: knew === null ? null : withoutControls(knowledgeText(...knew)),
-  instead: withoutControls(instead),
-  requests: calls.map(({ id }) => id),
-  lines: calls.map(requestLine),
-  references: [...new Set(calls.map(({ reference }) => reference).filter((reference) => reference !== null))],
-  amount: amountPaise === null ? null : toInr(amountPaise),
+export const findingOf = (found: Found, severity: Severity): Finding => ({
+  severity: found.severity ?? severity,
+  message: withoutControls(found.message),
+  knew: found.knew ? withoutControls(knowledgeText(...found.knew)) : null,
+  instead: withoutControls(found.instead),
+  requests: found.calls.map(({ id }) => id),
+  lines: found.calls.map(requestLine),
+  references: [...new Set(found.calls.flatMap(({ reference }) => reference ?? []))],
+  amount: typeof found.amountPaise === 'number' ? toInr(found.amountPaise) : null,
 });
 
 /** Said of requests that count as one intended payout although nobody declared it. */

@@ -6,9 +6,9 @@ import type {
   Verdict,
   WorldReport,
 } from '../contract/conduct.ts';
-import { SEVERITIES } from '../contract/conduct.ts';
+import { byGravity } from '../contract/conduct.ts';
 import { caseOf, type Case, type Evidence } from './case.ts';
-import type { Check } from './check.ts';
+import { findingOf, type Check } from './check.ts';
 import { expectationMissed } from './checks/expected-payments.ts';
 import { referenceReused, resentAfterSuccess, sameReferenceAtOnce } from './checks/one-reference.ts';
 import { neverAsked, notFoundBelieved, pendingLeft, reversalUnseen } from './checks/outcomes.ts';
@@ -43,9 +43,6 @@ const CHECKS: readonly Check[] = [
 /** Findings of each check that a report has; the others are counted. */
 const MOST_FINDINGS = 100;
 
-const byGravity = (a: Finding, b: Finding): number =>
-  SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity);
-
 /** Without a ledger nobody can be sure that money moved, so an error is a warning. */
 const withoutErrors = (found: Finding): Finding => ({
   ...found,
@@ -64,8 +61,9 @@ const without = ({ id, severity }: Check, verdict: Verdict, reason: string | nul
 /** The report of one check, with all of its findings. */
 function checkReport(check: Check, facts: Case, whyOff: string | undefined, evicted: number): CheckReport {
   if (whyOff !== undefined) return without(check, 'off', whyOff);
-  const { hadOccasion, findings, unproven = null } = check.look(facts);
-  if (findings.length > 0) {
+  const { hadOccasion, findings: found, unproven = null } = check.look(facts);
+  if (found.length > 0) {
+    const findings = found.map((one) => findingOf(one, check.severity));
     const sorted = (facts.ledger === null ? findings.map(withoutErrors) : findings).toSorted(byGravity);
     const { severity } = sorted[0]!;
     return { id: check.id, verdict: 'found', severity, reason: null, findings: sorted, more: 0 };

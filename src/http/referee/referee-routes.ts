@@ -27,10 +27,17 @@ const TEXTS: Readonly<
   github: ['text/plain', githubAnnotations],
 };
 
-/** Answers with a report as text. */
-function sendAs(format: Exclude<ReportFormat, 'json'>, reports: ConductReports, reply: FastifyReply): void {
+/** Answers with a report: as JSON, or as text. */
+function sendAs<Report extends WorldReport | ConductReports>(
+  format: ReportFormat,
+  report: Report,
+  reply: FastifyReply,
+): Report {
+  if (format === 'json') return report;
   const [type, write] = TEXTS[format];
-  void reply.type(`${type}; charset=utf-8`).send(write(reports));
+  const reports: WorldReport | ConductReports = report;
+  const text = write('worlds' in reports ? reports : reportsOf([reports]));
+  return reply.type(`${type}; charset=utf-8`).send(text) as never;
 }
 
 /** Refuses a pattern that cannot be used. */
@@ -57,12 +64,7 @@ export const refereeRoutes: ControlRoutes = async (app, options) => {
       description: DESCRIPTION,
       querystring: RefereeQuery,
     }),
-    async ({ world, query: { format = 'json' } }, reply) => {
-      const report = await reportOn(world);
-      if (format === 'json') return report;
-      sendAs(format, reportsOf([report]), reply);
-      return reply as never;
-    },
+    async ({ world, query: { format = 'json' } }, reply) => sendAs(format, await reportOn(world), reply),
   );
 
   app.put(
@@ -106,12 +108,7 @@ export const allWorldsRefereeRoutes: ControlRoutes = async (app, options) => {
       access: 'admin',
       querystring: RefereeQuery,
     }),
-    async ({ query: { format = 'json' } }, reply) => {
-      const reports = await reportOnAll();
-      if (format === 'json') return reports;
-      sendAs(format, reports, reply);
-      return reply as never;
-    },
+    async ({ query: { format = 'json' } }, reply) => sendAs(format, await reportOnAll(), reply),
   );
 
   app.put(

@@ -1,9 +1,9 @@
-import type { ExpectedPayout, Finding } from '../../contract/conduct.ts';
+import type { ExpectedPayout } from '../../contract/conduct.ts';
 import type { TransactionAnswer } from '../../contract/control-answers.ts';
 import { toPaise } from '../../payout/money.ts';
 import type { Call } from '../call.ts';
 import type { Case } from '../case.ts';
-import { finding, rupees, type Check } from '../check.ts';
+import { type Check, type Found, rupees } from '../check.ts';
 
 /** Checks of the payouts that are expected: how often each account is paid each amount. */
 
@@ -51,8 +51,9 @@ function compare(facts: Case, expect: readonly ExpectedPayout[]) {
   return { wanted, paid };
 }
 
-const sendsOf = ({ sends }: Case, references: readonly string[]): readonly Call[] =>
-  references.flatMap((reference) => {
+/** The send that made each payout, or the first of its reference. */
+const sendsOf = ({ sends }: Case, payouts: readonly Paid[]): readonly Call[] =>
+  payouts.flatMap(({ reference }) => {
     const calls = sends.get(reference) ?? [];
     return calls.find(({ committed }) => committed) ?? calls[0] ?? [];
   });
@@ -60,29 +61,23 @@ const sendsOf = ({ sends }: Case, references: readonly string[]): readonly Call[
 const often = (times: number): string =>
   times === 1 ? 'once' : times === 2 ? 'twice' : times === 0 ? 'never' : `${times} times`;
 
-/** What was paid more often than expected. @param known requests that are found already */
-export function paidTooOften(facts: Case, known: ReadonlySet<number>): readonly Finding[] {
+/** What was paid more often than expected. @param known requests that were found already */
+export function paidTooOften(facts: Case, known: ReadonlySet<Call>): readonly Found[] {
   if (facts.expect === undefined) return [];
   const { wanted, paid } = compare(facts, facts.expect);
-  const findings: Finding[] = [];
+  const findings: Found[] = [];
   for (const [key, { account, amountPaise, times }] of wanted) {
     const payouts = paid.get(key) ?? [];
-    const calls = sendsOf(
-      facts,
-      payouts.map(({ reference }) => reference),
-    );
+    const calls = sendsOf(facts, payouts);
     if (payouts.length <= times || times === 0) continue;
     const again = calls.slice(times);
-    if (again.length > 0 && again.every(({ id }) => known.has(id))) continue;
-    findings.push(
-      finding({
-        severity: 'error',
-        message: `${account} was paid ${rupees(amountPaise)} ${often(payouts.length)}, and ${often(times)} was expected`,
-        instead: 'keep one reference for each payout, and use it for every send of that payout',
-        calls,
-        amountPaise: amountPaise * (payouts.length - times),
-      }),
-    );
+    if (again.length > 0 && again.every((call) => known.has(call))) continue;
+    findings.push({
+      message: `${account} was paid ${rupees(amountPaise)} ${often(payouts.length)}, and ${often(times)} was expected`,
+      instead: 'keep one reference for each payout, and use it for every send of that payout',
+      calls,
+      amountPaise: amountPaise * (payouts.length - times),
+    });
   }
   return findings;
 }
@@ -94,41 +89,32 @@ export const expectationMissed: Check = {
     const { expect } = facts;
     if (expect === undefined) return { hadOccasion: false, findings: [] };
     const { wanted, paid } = compare(facts, expect);
-    const findings: Finding[] = [];
+    const findings: Found[] = [];
     for (const [key, { account, amountPaise, times }] of wanted) {
       const count = paid.get(key)?.length ?? 0;
       if (count >= times) continue;
       const sends = facts.initiates.filter(
         ({ body, amountPaise: sent }) => body['beneficiary_account'] === account && sent === amountPaise,
       );
-      findings.push(
-        finding({
-          severity: 'error',
-          message: `${account} was paid ${rupees(amountPaise)} ${often(count)}, and ${often(times)} was expected`,
-          instead:
-            'follow each payout until its outcome is known, and send it again when it was refused or failed',
-          calls: sends.slice(0, 5),
-          amountPaise: amountPaise * (times - count),
-        }),
-      );
+      findings.push({
+        message: `${account} was paid ${rupees(amountPaise)} ${often(count)}, and ${often(times)} was expected`,
+        instead:
+          'follow each payout until its outcome is known, and send it again when it was refused or failed',
+        calls: sends.slice(0, 5),
+        amountPaise: amountPaise * (times - count),
+      });
     }
     for (const [key, payouts] of paid) {
       const times = wanted.get(key)?.times ?? 0;
       if (times > 0) continue;
       const [{ account, amountPaise }] = payouts as [Paid];
-      const calls = sendsOf(
-        facts,
-        payouts.map(({ reference }) => reference),
-      );
-      findings.push(
-        finding({
-          severity: 'error',
-          message: `${account} was paid ${rupees(amountPaise)}, which was not expected`,
-          instead: 'pay only what the table has, to that account and in that amount',
-          calls: calls.slice(0, 5),
-          amountPaise: amountPaise * payouts.length,
-        }),
-      );
+      const calls = sendsOf(facts, payouts);
+      findings.push({
+        message: `${account} was paid ${rupees(amountPaise)}, which was not expected`,
+        instead: 'pay only what the table has, to that account and in that amount',
+        calls: calls.slice(0, 5),
+        amountPaise: amountPaise * payouts.length,
+      });
     }
     return { hadOccasion: true, findings };
   },

@@ -1,6 +1,5 @@
-import type { Finding } from '../../contract/conduct.ts';
 import { overlaps, type Call } from '../call.ts';
-import { finding, type Check } from '../check.ts';
+import { type Check, type Found } from '../check.ts';
 import { knownBefore } from '../knowledge.ts';
 
 /** Checks of one reference that is sent more than once. */
@@ -27,7 +26,7 @@ export const sameReferenceAtOnce: Check = {
   id: 'same-reference-at-once',
   severity: 'error',
   look({ sends }) {
-    const findings: Finding[] = [];
+    const findings: Found[] = [];
     for (const [reference, calls] of sends) {
       const pair = calls.flatMap((later, index) => {
         const earlier = calls.slice(Math.max(index - 50, 0), index).find((call) => overlaps(call, later));
@@ -36,17 +35,15 @@ export const sameReferenceAtOnce: Check = {
       if (pair === undefined) continue;
       const paid = calls.filter(({ committed }) => committed === true);
       const isPaidTwice = paid.length > 1;
-      findings.push(
-        finding({
-          severity: isPaidTwice ? 'error' : 'warning',
-          message: `${reference} was sent while it was still under way${isPaidTwice ? ', and was paid more than once' : ''}`,
-          instead: 'wait until the request has ended, or abort it, before the same reference is sent again',
-          calls: isPaidTwice ? paid : pair,
-          amountPaise: isPaidTwice
-            ? paid.slice(1).reduce((sum, call) => sum + (call.amountPaise ?? 0), 0)
-            : null,
-        }),
-      );
+      findings.push({
+        severity: isPaidTwice ? 'error' : 'warning',
+        message: `${reference} was sent while it was still under way${isPaidTwice ? ', and was paid more than once' : ''}`,
+        instead: 'wait until the request has ended, or abort it, before the same reference is sent again',
+        calls: isPaidTwice ? paid : pair,
+        amountPaise: isPaidTwice
+          ? paid.slice(1).reduce((sum, call) => sum + (call.amountPaise ?? 0), 0)
+          : null,
+      });
     }
     return { hadOccasion: [...sends.values()].some(wasSentAgain), findings };
   },
@@ -56,7 +53,7 @@ export const referenceReused: Check = {
   id: 'reference-reused',
   severity: 'error',
   look({ sends, byReference }) {
-    const findings: Finding[] = [];
+    const findings: Found[] = [];
     for (const [reference, calls] of sends) {
       for (const [index, call] of calls.entries()) {
         const before = calls[index - 1];
@@ -66,16 +63,13 @@ export const referenceReused: Check = {
         const known = knownBefore(byReference.get(reference)!, call);
         const wasUnderWay = calls.slice(0, index).some((earlier) => overlaps(earlier, call));
         if (known.of === 'refused' && !wasUnderWay) continue; // a request that was corrected
-        findings.push(
-          finding({
-            severity: 'error',
-            message: `${reference} was sent again with another ${changed.join(', ')}`,
-            instead: 'use a new reference for each new payout, and the same body whenever one is sent again',
-            calls: [before, call],
-            knew: [reference, known],
-            amountPaise: call.amountPaise,
-          }),
-        );
+        findings.push({
+          message: `${reference} was sent again with another ${changed.join(', ')}`,
+          instead: 'use a new reference for each new payout, and the same body whenever one is sent again',
+          calls: [before, call],
+          knew: [reference, known],
+          amountPaise: call.amountPaise,
+        });
         break;
       }
     }
@@ -87,7 +81,7 @@ export const resentAfterSuccess: Check = {
   id: 'resent-after-success',
   severity: 'warning',
   look({ sends, byReference }) {
-    const findings: Finding[] = [];
+    const findings: Found[] = [];
     let hadOccasion = false;
     for (const [reference, calls] of byReference) {
       const success = calls.find(({ seen }) => seen.kind === 'state' && seen.state === 'SUCCESS');
@@ -101,15 +95,12 @@ export const resentAfterSuccess: Check = {
           (index === 0 || changedFields(ofReference[index - 1]!, call).length === 0),
       );
       if (again === undefined) continue;
-      findings.push(
-        finding({
-          severity: 'warning',
-          message: `${reference} was sent again after its SUCCESS was seen`,
-          instead: 'store the outcome of a payout with its reference, and look there before it is sent',
-          calls: [success, again],
-          knew: [reference, knownBefore(calls, again)],
-        }),
-      );
+      findings.push({
+        message: `${reference} was sent again after its SUCCESS was seen`,
+        instead: 'store the outcome of a payout with its reference, and look there before it is sent',
+        calls: [success, again],
+        knew: [reference, knownBefore(calls, again)],
+      });
     }
     return { hadOccasion, findings };
   },

@@ -1,8 +1,7 @@
-import type { Finding } from '../../contract/conduct.ts';
 import type { TransactionAnswer } from '../../contract/control-answers.ts';
 import type { Call } from '../call.ts';
 import type { Case } from '../case.ts';
-import { finding, rupees, type Check } from '../check.ts';
+import { type Check, type Found, rupees } from '../check.ts';
 import { knownAtEnd, type Knowledge } from '../knowledge.ts';
 
 /** Checks of what the client knows in the end about payouts that it sent. */
@@ -20,7 +19,7 @@ export const neverAsked: Check = {
   id: 'never-asked',
   severity: 'warning',
   look({ sends, byReference, payouts }) {
-    const findings: Finding[] = [];
+    const findings: Found[] = [];
     let hadOccasion = false;
     for (const [reference, initiates] of sends) {
       const calls = byReference.get(reference)!;
@@ -34,18 +33,15 @@ export const neverAsked: Check = {
       if (payouts.get(reference)?.status === 'PENDING') continue; // there is still time to ask
       const isCommitted = wasCommitted(initiates);
       const amountPaise = isCommitted ? amountOf(initiates) : null;
-      findings.push(
-        finding({
-          severity: 'warning',
-          message: isCommitted
-            ? `${reference} was paid${worth(amountPaise)}, and the client never found out`
-            : `the outcome of ${reference} was unknown, and the client never asked for it`,
-          instead: `read the status of ${reference}, or send ${reference} again, until the outcome is known`,
-          calls: [last],
-          knew: [reference, known],
-          amountPaise,
-        }),
-      );
+      findings.push({
+        message: isCommitted
+          ? `${reference} was paid${worth(amountPaise)}, and the client never found out`
+          : `the outcome of ${reference} was unknown, and the client never asked for it`,
+        instead: `read the status of ${reference}, or send ${reference} again, until the outcome is known`,
+        calls: [last],
+        knew: [reference, known],
+        amountPaise,
+      });
     }
     return { hadOccasion, findings };
   },
@@ -55,7 +51,7 @@ export const notFoundBelieved: Check = {
   id: 'not-found-believed',
   severity: 'warning',
   look({ sends, byReference }) {
-    const findings: Finding[] = [];
+    const findings: Found[] = [];
     let hadOccasion = false;
     for (const [reference, initiates] of sends) {
       if (!wasCommitted(initiates)) continue;
@@ -67,16 +63,13 @@ export const notFoundBelieved: Check = {
       const last = calls.at(-1)!;
       if (known.of !== 'not-found' || last.seen.kind !== 'not-found') continue;
       const amountPaise = amountOf(initiates);
-      findings.push(
-        finding({
-          severity: 'warning',
-          message: `the client believed that ${reference} does not exist, although it was paid${worth(amountPaise)}`,
-          instead: `keep asking for a while after "not found", or send ${reference} again: never a new reference`,
-          calls: [made, last],
-          knew: [reference, known],
-          amountPaise,
-        }),
-      );
+      findings.push({
+        message: `the client believed that ${reference} does not exist, although it was paid${worth(amountPaise)}`,
+        instead: `keep asking for a while after "not found", or send ${reference} again: never a new reference`,
+        calls: [made, last],
+        knew: [reference, known],
+        amountPaise,
+      });
     }
     return { hadOccasion, findings };
   },
@@ -121,15 +114,12 @@ export const pendingLeft: Check = {
     const settled = [...followed(facts)];
     const findings = settled
       .filter(({ known, later }) => known.of === 'PENDING' && later() !== undefined)
-      .map(({ reference, payout, known }) =>
-        finding({
-          severity: 'notice',
-          message: `${reference} is ${payout.status}, and the client last saw it PENDING`,
-          instead: `read the status of a PENDING payout until it is SUCCESS, FAILED or REVERSED`,
-          calls: [known.from!],
-          knew: [reference, known],
-        }),
-      );
+      .map(({ reference, payout, known }): Found => ({
+        message: `${reference} is ${payout.status}, and the client last saw it PENDING`,
+        instead: `read the status of a PENDING payout until it is SUCCESS, FAILED or REVERSED`,
+        calls: [known.from!],
+        knew: [reference, known],
+      }));
     return { hadOccasion: settled.length > 0, findings, unproven: unprovenWithout(facts) };
   },
 };
@@ -142,18 +132,17 @@ export const reversalUnseen: Check = {
       ({ payout, known }) =>
         payout.status === 'REVERSED' && (known.of === 'SUCCESS' || known.of === 'REVERSED'),
     );
-    const findings = reversed.flatMap(({ reference, known, later }) => {
+    const findings = reversed.flatMap(({ reference, known, later }): Found | [] => {
       const next = known.of === 'SUCCESS' ? later() : undefined;
       if (next === undefined) return [];
       const amountPaise = amountOf(facts.sends.get(reference)!);
-      return finding({
-        severity: 'warning',
+      return {
         message: `${reference} was reversed${worth(amountPaise)}, and the client still takes it for paid`,
         instead: 'read the status of paid payouts again for some days: a SUCCESS can be REVERSED',
         calls: [known.from!, next],
         knew: [reference, known],
         amountPaise,
-      });
+      };
     });
     return { hadOccasion: reversed.length > 0, findings, unproven: unprovenWithout(facts) };
   },

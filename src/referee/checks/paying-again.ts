@@ -1,8 +1,7 @@
-import type { Finding } from '../../contract/conduct.ts';
 import type { Call } from '../call.ts';
 import { overlaps } from '../call.ts';
 import type { Case } from '../case.ts';
-import { finding, GUESSED, rupees, type Check } from '../check.ts';
+import { type Check, type Found, GUESSED, rupees } from '../check.ts';
 import { knownBefore, mayBePaid, type Knowledge } from '../knowledge.ts';
 import { paidTooOften } from './expected-payments.ts';
 
@@ -27,10 +26,10 @@ const committedCall = (calls: readonly Call[]): Call | undefined => calls.find((
 const isSuspect = (known: Knowledge, isDeclared: boolean): boolean =>
   isDeclared ? mayBePaid(known) : known.of === 'unknown' || known.of === 'not-found';
 
-function paidAgain(facts: Case): readonly Finding[] {
+function paidAgain(facts: Case): readonly Found[] {
   const { byReference, sends, intents } = facts;
   const earlierOf = new Map<string, Call[]>();
-  const findings: Finding[] = [];
+  const findings: Found[] = [];
   for (const { first, intent } of firstSends(facts)) {
     const earlier = earlierOf.get(intent) ?? [];
     earlierOf.set(intent, [...earlier.slice(-50), first]); // the latest references are enough to judge by
@@ -45,16 +44,14 @@ function paidAgain(facts: Case): readonly Finding[] {
       const isPaidTwice = one !== undefined && other !== undefined;
       const what = isPaidTwice ? 'pays again what' : 'could pay again what';
       const guessed = intents.isDeclared ? '' : GUESSED;
-      findings.push(
-        finding({
-          severity: intents.isDeclared ? (isPaidTwice ? 'error' : 'warning') : 'notice',
-          message: `${first.reference} ${what} ${reference} ${isPaidTwice ? 'paid' : 'may have paid'}${amountText(first)}${guessed}`,
-          instead: `read the status of ${reference}, or send ${reference} again`,
-          calls: [known.from!, first],
-          knew: [reference!, known],
-          amountPaise: first.amountPaise,
-        }),
-      );
+      findings.push({
+        severity: intents.isDeclared ? (isPaidTwice ? 'error' : 'warning') : 'notice',
+        message: `${first.reference} ${what} ${reference} ${isPaidTwice ? 'paid' : 'may have paid'}${amountText(first)}${guessed}`,
+        instead: `read the status of ${reference}, or send ${reference} again`,
+        calls: [known.from!, first],
+        knew: [reference!, known],
+        amountPaise: first.amountPaise,
+      });
       break;
     }
   }
@@ -74,7 +71,7 @@ export const paidTwice: Check = {
     const { initiates, calls, intents, expect } = facts;
     const isKnown = intents.isDeclared || expect !== undefined;
     const again = intents.isDeclared || !isKnown ? paidAgain(facts) : []; // a table is better than a guess
-    const findings = [...again, ...paidTooOften(facts, new Set(again.flatMap(({ requests }) => requests)))];
+    const findings = [...again, ...paidTooOften(facts, new Set(again.flatMap(({ calls }) => calls)))];
     return {
       hadOccasion: findings.length > 0 || initiates.some(isTempting) || calls.some(isNotFound),
       findings,
@@ -100,7 +97,7 @@ export const samePayoutAtOnce: Check = {
   id: 'same-payout-at-once',
   severity: 'error',
   look({ initiates, intents }) {
-    const findings: Finding[] = [];
+    const findings: Found[] = [];
     let hadOccasion = false;
     for (const [earlier, later] of pairsAtOnce(initiates)) {
       if (earlier.reference === later.reference) continue;
@@ -108,15 +105,13 @@ export const samePayoutAtOnce: Check = {
       const intent = intents.of(later);
       if (intent === null || intents.of(earlier) !== intent) continue;
       const guessed = intents.isDeclared ? '' : GUESSED;
-      findings.push(
-        finding({
-          severity: intents.isDeclared ? 'error' : 'notice',
-          message: `${later.reference} was sent for the payout of ${earlier.reference} while that was under way${amountText(later)}${guessed}`,
-          instead: `let one worker send one reference for each payout, and store it before the first send`,
-          calls: [earlier, later],
-          amountPaise: later.amountPaise,
-        }),
-      );
+      findings.push({
+        severity: intents.isDeclared ? 'error' : 'notice',
+        message: `${later.reference} was sent for the payout of ${earlier.reference} while that was under way${amountText(later)}${guessed}`,
+        instead: `let one worker send one reference for each payout, and store it before the first send`,
+        calls: [earlier, later],
+        amountPaise: later.amountPaise,
+      });
     }
     return { hadOccasion, findings, unproven: intents.isDeclared ? null : NO_INTENT };
   },

@@ -1,8 +1,7 @@
-import type { Finding } from '../../contract/conduct.ts';
 import { isWholePaise } from '../../contract/service.ts';
 import { overlaps, type Call } from '../call.ts';
 import type { Case } from '../case.ts';
-import { finding, GUESSED, rupees, type Check } from '../check.ts';
+import { type Check, type Found, GUESSED, rupees } from '../check.ts';
 import { withoutReference } from '../intents.ts';
 import { knownBefore } from '../knowledge.ts';
 
@@ -28,7 +27,7 @@ export const refusalRepeated: Check = {
   id: 'refusal-repeated',
   severity: 'warning',
   look({ initiates, byReference, intents }) {
-    const findings: Finding[] = [];
+    const findings: Found[] = [];
     const refused = new Map<string, Call>();
     /** The same without their references, in which every one of them may be a payout of its own. */
     const refusedPayouts = new Map<string, Call>();
@@ -40,26 +39,21 @@ export const refusalRepeated: Check = {
       const earlier = refusedPayouts.get(payout);
       if (earlier !== undefined && earlier.reference !== call.reference && !overlaps(earlier, call)) {
         refusedPayouts.delete(payout);
-        findings.push(
-          finding({
-            severity: intents.isDeclared ? 'warning' : 'notice',
-            message: `${call.reference ?? 'a request'} asks again for what was refused as ${earlier.reference ?? 'a request'} with ${earlier.status}${intents.isDeclared ? '' : GUESSED}`,
-            instead: instead(earlier.status),
-            calls: [earlier, call],
-          }),
-        );
+        findings.push({
+          severity: intents.isDeclared ? 'warning' : 'notice',
+          message: `${call.reference ?? 'a request'} asks again for what was refused as ${earlier.reference ?? 'a request'} with ${earlier.status}${intents.isDeclared ? '' : GUESSED}`,
+          instead: instead(earlier.status),
+          calls: [earlier, call],
+        });
       }
       const before = refused.get(body);
       if (before !== undefined && !overlaps(before, call) && !reported.has(body)) {
         reported.add(body);
-        findings.push(
-          finding({
-            severity: 'warning',
-            message: `${call.reference ?? 'a request'} was sent again unchanged after a ${before.status}`,
-            instead: instead(before.status),
-            calls: [before, call],
-          }),
-        );
+        findings.push({
+          message: `${call.reference ?? 'a request'} was sent again unchanged after a ${before.status}`,
+          instead: instead(before.status),
+          calls: [before, call],
+        });
       }
       if (!PERMANENT.has(call.status) || DUPLICATE.has(call.entry.code)) continue;
       const known = call.reference === null ? null : knownBefore(byReference.get(call.reference)!, call);
@@ -94,7 +88,7 @@ export const unfundedRetry: Check = {
   id: 'unfunded-retry',
   severity: 'warning',
   look(facts) {
-    const findings: Finding[] = [];
+    const findings: Found[] = [];
     let hadOccasion = false;
     for (const [reference, calls] of facts.sends) {
       for (const [index, refused] of calls.entries()) {
@@ -107,14 +101,11 @@ export const unfundedRetry: Check = {
           ({ route, place }) => route === 'balance' && place > refused.place && place < again.place,
         );
         if (waitedMs >= WITHIN_MS || looked || wasFunded(facts, refused, again)) continue;
-        findings.push(
-          finding({
-            severity: 'warning',
-            message: `${reference} was sent again after a 402, with no money added and no look at the balance`,
-            instead: 'after a 402 read the balance, and send again only when it covers the payout',
-            calls: [refused, again],
-          }),
-        );
+        findings.push({
+          message: `${reference} was sent again after a 402, with no money added and no look at the balance`,
+          instead: 'after a 402 read the balance, and send again only when it covers the payout',
+          calls: [refused, again],
+        });
         break;
       }
     }
@@ -126,7 +117,7 @@ export const balanceRace: Check = {
   id: 'balance-race',
   severity: 'notice',
   look({ calls }) {
-    const findings: Finding[] = [];
+    const findings: Found[] = [];
     let hadOccasion = false;
     const looks = calls.filter(({ seen }) => seen.kind === 'balance');
     for (const call of calls) {
@@ -135,15 +126,12 @@ export const balanceRace: Check = {
       const look = looks.findLast((earlier) => earlier.place < call.place && !overlaps(earlier, call));
       if (look?.seen.kind !== 'balance' || call.amountPaise === null || look.seen.paise < call.amountPaise)
         continue;
-      findings.push(
-        finding({
-          severity: 'notice',
-          message: `${call.reference} was refused with 402, although the client had seen ${rupees(look.seen.paise)}`,
-          instead: 'take a balance for a hint: send the payout, and be ready for a 402',
-          calls: [look, call],
-          amountPaise: call.amountPaise,
-        }),
-      );
+      findings.push({
+        message: `${call.reference} was refused with 402, although the client had seen ${rupees(look.seen.paise)}`,
+        instead: 'take a balance for a hint: send the payout, and be ready for a 402',
+        calls: [look, call],
+        amountPaise: call.amountPaise,
+      });
     }
     return { hadOccasion, findings };
   },
@@ -153,19 +141,16 @@ export const amountNotPaise: Check = {
   id: 'amount-not-paise',
   severity: 'error',
   look({ initiates }) {
-    const findings: Finding[] = [];
+    const findings: Found[] = [];
     for (const call of initiates) {
       const { amount } = call.body;
       const isText = typeof amount === 'string';
       if (!isText && (typeof amount !== 'number' || isWholePaise(amount))) continue;
-      findings.push(
-        finding({
-          severity: 'error',
-          message: `${call.reference ?? 'a payout'} has the amount ${JSON.stringify(amount)}, which is ${isText ? 'a text' : 'not whole paise'}`,
-          instead: 'count in whole paise, and write the amount as a JSON number with at most two decimals',
-          calls: [call],
-        }),
-      );
+      findings.push({
+        message: `${call.reference ?? 'a payout'} has the amount ${JSON.stringify(amount)}, which is ${isText ? 'a text' : 'not whole paise'}`,
+        instead: 'count in whole paise, and write the amount as a JSON number with at most two decimals',
+        calls: [call],
+      });
     }
     return { hadOccasion: initiates.some(({ body }) => body['amount'] !== undefined), findings };
   },

@@ -1,7 +1,6 @@
-import type { Finding } from '../../contract/conduct.ts';
 import { durationText } from '../../contract/duration.ts';
 import { overlaps, type Call } from '../call.ts';
-import { finding, type Check } from '../check.ts';
+import { type Check, type Found } from '../check.ts';
 
 /** Checks of how often and how fast a reference is sent again. */
 
@@ -16,7 +15,7 @@ export const retryAfterIgnored: Check = {
   id: 'retry-after-ignored',
   severity: 'warning',
   look({ byReference }) {
-    const findings: Finding[] = [];
+    const findings: Found[] = [];
     let hadOccasion = false;
     for (const [reference, calls] of byReference) {
       let tooSoon: readonly [Call, Call] | undefined;
@@ -33,14 +32,11 @@ export const retryAfterIgnored: Check = {
       if (tooSoon === undefined) continue;
       const [asked, again] = tooSoon;
       const waited = durationText(Math.max(Math.round(gapMs(asked, again)), 0));
-      findings.push(
-        finding({
-          severity: 'warning',
-          message: `${reference} was sent again after ${waited}, and the answer ${asked.status} asked for ${durationText(asked.retryAfterMs!)}`,
-          instead: 'wait as long as Retry-After says before the same reference is sent again',
-          calls: [asked, again],
-        }),
-      );
+      findings.push({
+        message: `${reference} was sent again after ${waited}, and the answer ${asked.status} asked for ${durationText(asked.retryAfterMs!)}`,
+        instead: 'wait as long as Retry-After says before the same reference is sent again',
+        calls: [asked, again],
+      });
     }
     return { hadOccasion, findings };
   },
@@ -76,21 +72,18 @@ export const noBackoff: Check = {
   id: 'no-backoff',
   severity: 'notice',
   look({ sends }) {
-    const findings: Finding[] = [];
+    const findings: Found[] = [];
     let hadOccasion = false;
     for (const [reference, all] of sends) {
       const calls = repeats(all);
       if (calls.length < FEWEST_SENDS) continue;
       hadOccasion = true;
       if (isGrowing(gapsBetween(calls))) continue;
-      findings.push(
-        finding({
-          severity: 'notice',
-          message: `${reference} was sent ${calls.length} times without a growing pause`,
-          instead: 'double the pause after each send, and add some randomness',
-          calls: calls.slice(0, FEWEST_SENDS),
-        }),
-      );
+      findings.push({
+        message: `${reference} was sent ${calls.length} times without a growing pause`,
+        instead: 'double the pause after each send, and add some randomness',
+        calls: calls.slice(0, FEWEST_SENDS),
+      });
     }
     return { hadOccasion, findings };
   },
@@ -100,18 +93,14 @@ export const endlessRetry: Check = {
   id: 'endless-retry',
   severity: 'warning',
   look({ sends, limits }) {
-    const findings: Finding[] = [];
+    const findings: Found[] = [];
     for (const [reference, calls] of sends) {
       if (calls.length <= limits.sends) continue;
-      findings.push(
-        finding({
-          severity: 'warning',
-          message: `${reference} was sent ${calls.length} times; at most ${limits.sends} are allowed`,
-          instead:
-            'stop after some sends, keep the reference, and leave the payout to a later run or a person',
-          calls: [calls[0]!, calls.at(-1)!],
-        }),
-      );
+      findings.push({
+        message: `${reference} was sent ${calls.length} times; at most ${limits.sends} are allowed`,
+        instead: 'stop after some sends, keep the reference, and leave the payout to a later run or a person',
+        calls: [calls[0]!, calls.at(-1)!],
+      });
     }
     return { hadOccasion: [...sends.values()].some((calls) => calls.length > 1), findings };
   },

@@ -1,8 +1,7 @@
-import type { Finding } from '../../contract/conduct.ts';
 import { durationText } from '../../contract/duration.ts';
 import type { Call } from '../call.ts';
 import type { Case } from '../case.ts';
-import { finding, type Check } from '../check.ts';
+import { type Check, type Found } from '../check.ts';
 
 /** Checks of how a client asks and waits. */
 
@@ -46,7 +45,7 @@ export const pollStorm: Check = {
   id: 'poll-storm',
   severity: 'warning',
   look({ byReference, sends, limits }) {
-    const findings: Finding[] = [];
+    const findings: Found[] = [];
     let hadOccasion = false;
     for (const [reference, calls] of byReference) {
       const reads = calls.filter(({ route }) => route === 'status');
@@ -58,15 +57,11 @@ export const pollStorm: Check = {
         storm === undefined
           ? advice!
           : ([`was asked for ${storm.length} times with the same answer`, storm[0]!, storm.at(-1)!] as const);
-      findings.push(
-        finding({
-          severity: 'warning',
-          message: `${reference} ${message}`,
-          instead:
-            'ask less and less often while nothing changes, and stop after some reads until a later run',
-          calls: evidence,
-        }),
-      );
+      findings.push({
+        message: `${reference} ${message}`,
+        instead: 'ask less and less often while nothing changes, and stop after some reads until a later run',
+        calls: evidence,
+      });
     }
     return { hadOccasion, findings };
   },
@@ -82,7 +77,7 @@ export const noTimeout: Check = {
   id: 'no-timeout',
   severity: 'warning',
   look({ calls, limits: { patience }, wallNowMs }) {
-    const findings: Finding[] = [];
+    const findings: Found[] = [];
     let hadOccasion = false;
     for (const call of calls) {
       const { fault, delay_ms, outcome } = call.entry;
@@ -93,14 +88,11 @@ export const noTimeout: Check = {
       const hung = fault === 'hang' || fault === 'slow-body' || (delay_ms ?? 0) > patience;
       if (isTooLong || (hung && (fault === 'hang' || outcome === 'client_gone'))) hadOccasion = true;
       if (!isTooLong) continue;
-      findings.push(
-        finding({
-          severity: 'warning',
-          message: `the client waited ${durationText(Math.round(waited))} for an answer; ${durationText(patience)} are allowed`,
-          instead: 'give every request a timeout, and treat what it cuts off as an unknown outcome',
-          calls: [call],
-        }),
-      );
+      findings.push({
+        message: `the client waited ${durationText(Math.round(waited))} for an answer; ${durationText(patience)} are allowed`,
+        instead: 'give every request a timeout, and treat what it cuts off as an unknown outcome',
+        calls: [call],
+      });
     }
     return { hadOccasion, findings };
   },

@@ -1,5 +1,5 @@
 import type { CheckId, ConductReports, Finding, Severity } from '../../contract/conduct.ts';
-import { SEVERITIES } from '../../contract/conduct.ts';
+import { byGravity } from '../../contract/conduct.ts';
 import { counted } from './summary.ts';
 
 /** GitHub keeps this many annotations of each step. */
@@ -25,13 +25,12 @@ export function githubAnnotations({ worlds }: ConductReports): string {
       if (first === undefined) continue;
       const known = groups.get(id);
       const count = (known?.count ?? 0) + findings.length + more;
-      const isGraver =
-        known === undefined || SEVERITIES.indexOf(severity) < SEVERITIES.indexOf(known.severity);
+      const isGraver = known === undefined || byGravity({ severity }, known) < 0;
       groups.set(id, isGraver ? { id, severity, world: name, first, count } : { ...known, count });
     }
   }
   return [...groups.values()]
-    .toSorted((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity))
+    .toSorted(byGravity)
     .slice(0, MOST)
     .map(({ id, severity, world, first, count }) => {
       const text = [

@@ -1,16 +1,13 @@
 import type { CheckId, CheckReport, ConductReports, Severity, WorldReport } from '../../contract/conduct.ts';
-import { CHECK_IDS, SEVERITIES } from '../../contract/conduct.ts';
+import { byGravity, CHECK_IDS } from '../../contract/conduct.ts';
 
 /** What the reports in text have in common. */
 
 /** Findings at or above this severity are failures; never means that none are. */
 export type FailOn = Severity | 'never';
 
-const isAtLeast = (severity: Severity, failOn: FailOn): boolean =>
-  failOn !== 'never' && SEVERITIES.indexOf(severity) <= SEVERITIES.indexOf(failOn);
-
-export const isFailure = ({ verdict, severity }: CheckReport, failOn: FailOn): boolean =>
-  verdict === 'found' && isAtLeast(severity, failOn);
+export const isFailure = (check: CheckReport, failOn: FailOn): boolean =>
+  check.verdict === 'found' && failOn !== 'never' && byGravity(check, { severity: failOn }) <= 0;
 
 /** Whether any finding is at or above this severity. */
 export const hasFailed = ({ worlds }: ConductReports, failOn: FailOn): boolean =>
@@ -25,22 +22,15 @@ export const reportsOf = (worlds: readonly WorldReport[]): ConductReports => ({
 
 /** The gravest findings first, then in the order of the checks. */
 export const foundChecks = ({ checks }: WorldReport): readonly CheckReport[] =>
-  checks
-    .filter(({ verdict }) => verdict === 'found')
-    .toSorted((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity));
-
-const hasFindings = ({ counts }: WorldReport): boolean => counts.error + counts.warning + counts.notice > 0;
-
-const gravest = ({ checks }: WorldReport): number =>
-  Math.min(
-    ...checks
-      .filter(({ verdict }) => verdict === 'found')
-      .map(({ severity }) => SEVERITIES.indexOf(severity)),
-  );
+  checks.filter(({ verdict }) => verdict === 'found').toSorted(byGravity);
 
 /** The worlds with findings, those with the gravest first. */
 export const foundWorlds = (worlds: readonly WorldReport[]): readonly WorldReport[] =>
-  worlds.filter(hasFindings).toSorted((a, b) => gravest(a) - gravest(b));
+  worlds
+    .map((world) => ({ world, gravest: foundChecks(world)[0] }))
+    .filter(({ gravest }) => gravest !== undefined)
+    .toSorted((a, b) => byGravity(a.gravest!, b.gravest!))
+    .map(({ world }) => world);
 
 /** One check in several worlds. */
 interface CheckTally {
@@ -59,15 +49,14 @@ export function tallyOf(worlds: readonly WorldReport[]): {
   const untested = new Set<CheckId>(CHECK_IDS);
   for (const world of worlds) {
     for (const { id, verdict } of world.checks) if (verdict !== 'no_occasion') untested.delete(id);
-    for (const { id, severity } of foundChecks(world)) {
-      const before = tallies.get(id) ?? { id, severity, worlds: 0 };
-      const isGraver = SEVERITIES.indexOf(severity) < SEVERITIES.indexOf(before.severity);
-      tallies.set(id, { id, severity: isGraver ? severity : before.severity, worlds: before.worlds + 1 });
+    for (const check of foundChecks(world)) {
+      const { id } = check;
+      const before = tallies.get(id) ?? { severity: check.severity, worlds: 0 };
+      const { severity } = byGravity(check, before) < 0 ? check : before;
+      tallies.set(id, { id, severity, worlds: before.worlds + 1 });
     }
   }
-  const found = [...tallies.values()].toSorted(
-    (a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity) || b.worlds - a.worlds,
-  );
+  const found = [...tallies.values()].toSorted((a, b) => byGravity(a, b) || b.worlds - a.worlds);
   return { found, untested: [...untested] };
 }
 

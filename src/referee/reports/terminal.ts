@@ -42,9 +42,8 @@ function checkLines({ id, findings, more }: CheckReport, paint: Paint): readonly
 
 /** Why checks prove nothing, and which are off. */
 function reasonLines({ checks }: WorldReport): readonly string[] {
-  const texts = { inconclusive: 'inconclusive', off: 'off' } as const;
   return checks.flatMap(({ id, verdict, reason }) =>
-    verdict === 'inconclusive' || verdict === 'off' ? [`  ${texts[verdict]}  ${id}: ${reason}`] : [],
+    verdict === 'inconclusive' || verdict === 'off' ? [`  ${verdict}  ${id}: ${reason}`] : [],
   );
 }
 
