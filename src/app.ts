@@ -63,21 +63,10 @@ async function documentOf(routes: readonly RouteOptions[], wallClock: WallClock)
 }
 
 /** Worlds that several servers share. The client of the store is loaded only for it. */
-async function storedLog(
-  url: string,
-  options: Omit<ValkeyLogOptions, 'url' | 'server' | 'storeObserver' | 'journalBytes'>,
-  { journalMemory }: Settings,
-  log: Logger,
-): Promise<ValkeyLog> {
+async function storedLog(options: Omit<ValkeyLogOptions, 'server'>): Promise<ValkeyLog> {
   const { ValkeyLog } = await import('./log/valkey/valkey-log.ts');
   const server = randomBytes(8).toString('hex'); // tells it from all others that ever use the store
-  return ValkeyLog.open({
-    ...options,
-    url,
-    server,
-    storeObserver: observeStore(log),
-    journalBytes: journalMemory,
-  });
+  return ValkeyLog.open({ ...options, server });
 }
 
 /**
@@ -116,12 +105,16 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
       bytes: Math.ceil(settings.journalMemory / JOURNAL_SHARE),
     },
   };
-  const losing = (worldId: string, drop: () => Promise<boolean>): Promise<void> =>
-    keepLastVerdict(worldId, worlds, { referee, wallClock }, drop);
   const stored =
     settings.store === undefined
       ? null
-      : await storedLog(settings.store, { ...options, losing }, settings, log);
+      : await storedLog({
+          ...options,
+          url: settings.store,
+          storeObserver: observeStore(log),
+          journalBytes: settings.journalMemory,
+          losing: (worldId, drop) => keepLastVerdict(worldId, worlds, { referee, wallClock }, drop),
+        });
   const worlds: MemoryLog | ValkeyLog =
     stored ??
     new MemoryLog({

@@ -1,17 +1,7 @@
+import type { StateEvent } from '../world/events.ts';
 import { BoundedLog, type MemoryBudget } from '../world/journal/journal.ts';
 
-type EventType =
-  | 'request'
-  | 'settlement'
-  | 'wallet'
-  | 'clock'
-  | 'scenario'
-  | 'rule'
-  | 'held'
-  | 'released'
-  | 'reset'
-  | 'restore'
-  | 'missed';
+type EventType = StateEvent['type'] | 'request' | 'missed';
 
 /** Something that happened in a world. */
 export interface PublishedEvent {

@@ -1,38 +1,22 @@
 import { Refusal } from '../contract/errors.ts';
-import type { ScenarioSource } from '../contract/snapshot-lines.ts';
 import type { Change } from '../payout/payout.ts';
-import type { ScenarioCompiler } from '../scenario/scenario.ts';
 import { apply, type Applied, type ResultOf } from '../world/apply.ts';
 import type { Command, Stamp } from '../world/commands.ts';
 import { eventData } from '../world/events.ts';
 import { journalEntry, type Exchange } from '../world/journal/exchange.ts';
-import { Journal, type JournalRead, type MemoryBudget } from '../world/journal/journal.ts';
+import { Journal, type MemoryBudget } from '../world/journal/journal.ts';
 import { nextDueMsOf } from '../world/ledger.ts';
-import { full, noRoomForDocument, openWorld, worldTimeMs, type WorldState } from '../world/state.ts';
+import { openWorld, worldTimeMs, type WorldState } from '../world/state.ts';
 import { CommandParts } from './command-parts.ts';
 import { EventLog, type EventReader } from './event-log.ts';
 import { Releases } from './releases.ts';
-import { heldBy, NOTHING, type Held, type Totals } from './totals.ts';
-import { SettlementTimer, type WallClock } from './wall-clock.ts';
-import {
-  dropped,
-  HeldAnswers,
-  type DropReason,
-  type WorldHandle,
-  type WorldJournal,
-  type WorldObserver,
-} from './world-log.ts';
+import { demandRoom, heldBy, NOTHING, type Held, type Totals } from './totals.ts';
+import { SettlementTimer } from './wall-clock.ts';
+import { dropped, HeldAnswers, type DropReason, type LogOptions, type WorldHandle } from './world-log.ts';
 
-/** What all worlds of a log share. */
-export interface WorldParts {
-  readonly compiler: ScenarioCompiler;
-  /** The scenario of every world that has not chosen another. A reload of its file changes it. */
-  readonly activeSource: () => ScenarioSource;
-  readonly wallClock: WallClock;
-  readonly observer: WorldObserver;
+/** What the worlds of a log in memory share. */
+export interface MemoryWorldOptions extends LogOptions {
   readonly journalBudget: MemoryBudget;
-  /** How much the journal of one world may hold. */
-  readonly journalLimits: { readonly items: number; readonly bytes: number };
 }
 
 type OnChanges = (changes: readonly Change[]) => void;
@@ -44,11 +28,11 @@ export class MemoryWorld implements WorldHandle {
   usedAtMs: number;
   readonly held = new HeldAnswers();
   readonly releases = new Releases();
-  readonly #journal: Journal;
+  readonly journal: Journal;
   /** Null until the first reader comes, so that a world without readers keeps no events. */
   #events: EventLog | null = null;
   readonly #state: WorldState;
-  readonly #parts: WorldParts;
+  readonly #options: MemoryWorldOptions;
   readonly #totals: Totals;
   /** What it counts for in the totals. */
   #held = NOTHING;
@@ -56,17 +40,17 @@ export class MemoryWorld implements WorldHandle {
   readonly #commandParts: CommandParts;
   #closed: DropReason | null = null;
 
-  constructor(id: string, parts: WorldParts, totals: Totals) {
-    const { wallClock, compiler, activeSource, journalBudget, journalLimits } = parts;
+  constructor(id: string, options: MemoryWorldOptions, totals: Totals) {
+    const { wallClock, compiler, activeSource, journalBudget, journalLimits } = options;
     this.id = id;
-    this.#parts = parts;
+    this.#options = options;
     this.#totals = totals;
     this.openedAtMs = wallClock.nowMs();
     this.usedAtMs = this.openedAtMs;
     this.#state = openWorld(id, activeSource(), this.openedAtMs, compiler);
     this.#timer = new SettlementTimer(wallClock, () => this.#settle());
     this.#commandParts = new CommandParts(wallClock);
-    this.#journal = new Journal(journalLimits, journalBudget);
+    this.journal = new Journal(journalLimits, journalBudget);
   }
 
   get latest(): Readonly<WorldState> {
@@ -76,16 +60,7 @@ export class MemoryWorld implements WorldHandle {
 
   get nowMs(): number {
     const { clock, wallMs } = this.#state;
-    return worldTimeMs(clock, Math.max(wallMs, this.#parts.wallClock.nowMs()));
-  }
-
-  get journal(): WorldJournal {
-    return this.#journal;
-  }
-
-  /** The journal as it is now, without waiting for anything. */
-  journalNow(): JournalRead {
-    return this.#journal.read();
+    return worldTimeMs(clock, Math.max(wallMs, this.#options.wallClock.nowMs()));
   }
 
   get isClosed(): boolean {
@@ -102,7 +77,7 @@ export class MemoryWorld implements WorldHandle {
   }
 
   watch(afterId: string | undefined, reader: EventReader): () => void {
-    const { wallClock, journalBudget } = this.#parts;
+    const { wallClock, journalBudget } = this.#options;
     this.#events ??= new EventLog(wallClock.nowMs(), journalBudget);
     if (this.#events.isFull) throw new Refusal('TOO_MANY_READERS');
     return this.#events.read(afterId, reader);
@@ -119,7 +94,7 @@ export class MemoryWorld implements WorldHandle {
     this.#timer.set(null, this.#state.clock);
     this.held.close();
     this.#events?.close();
-    this.#journal.clear();
+    this.journal.clear();
   }
 
   /** Ends the answers that are held back and the readers, when the sandbox stops. */
@@ -131,18 +106,18 @@ export class MemoryWorld implements WorldHandle {
   #apply(command: Command, onChanges?: OnChanges): Applied {
     if (this.#closed !== null) throw dropped(this.#closed);
     this.#follow();
-    const outcome = apply(this.#state, command, this.#stamp(command), this.#parts.compiler);
+    const outcome = apply(this.#state, command, this.#stamp(command), this.#options.compiler);
     if (outcome.kind === 'done' && (command.kind === 'reset' || command.kind === 'restore')) {
       this.held.release();
       this.releases.clear();
-      this.#journal.clear();
+      this.journal.clear();
     }
     this.#count(heldBy(this.#state));
     const changes: Change[] = [];
     for (const event of outcome.events) {
       if (event.type === 'settlement') {
         changes.push(event.change);
-        this.#parts.observer.settled(this.id, event.change);
+        this.#options.observer.settled(this.id, event.change);
       }
       this.releases.take(event, true);
       this.#events?.publish(event.type, () => eventData(event));
@@ -159,11 +134,13 @@ export class MemoryWorld implements WorldHandle {
     // a body may come long after its key; a settlement follows from what was known before
     if (command.kind !== 'settle' && command.kind !== 'follow') this.#totals.uses += 1;
     if (command.kind === 'restore') {
-      const { records, documentBytes } = heldBy(command.state);
-      if (records > recordsFree + this.#held.records) throw full(maxRecords);
-      if (documentBytes > documentBytesFree + this.#held.documentBytes) throw noRoomForDocument();
+      const room = {
+        records: recordsFree + this.#held.records,
+        documentBytes: documentBytesFree + this.#held.documentBytes,
+      };
+      demandRoom(heldBy(command.state), room, maxRecords);
     }
-    const wallMs = this.#parts.wallClock.nowMs();
+    const wallMs = this.#options.wallClock.nowMs();
     return { wallMs, maxRecords, recordsFree, attemptsFree, documentBytesFree };
   }
 
@@ -175,15 +152,15 @@ export class MemoryWorld implements WorldHandle {
   /** Takes over the scenario of the server where it has changed, in a world that follows it. */
   #follow(): void {
     const { scenario } = this.#state;
-    const source = this.#parts.activeSource();
+    const source = this.#options.activeSource();
     if (scenario.isChosen || scenario.source === source) return;
     const follow = { kind: 'follow', source } as const;
-    apply(this.#state, follow, this.#stamp(follow), this.#parts.compiler);
+    apply(this.#state, follow, this.#stamp(follow), this.#options.compiler);
   }
 
   #settle(): void {
     this.submit({ kind: 'settle' }).catch((error: unknown) => {
-      if (!this.isClosed) this.#parts.observer.failed(this.id, error);
+      if (!this.isClosed) this.#options.observer.failed(this.id, error);
     });
   }
 }

@@ -1,7 +1,7 @@
 import type { WorldState } from '../world/state.ts';
-import { MemoryWorld, type WorldParts } from './memory-world.ts';
+import { MemoryWorld, type MemoryWorldOptions } from './memory-world.ts';
 import { MemoryNotes, type NoteLimits, type Notes } from './notes.ts';
-import { Totals, type TotalLimits } from './totals.ts';
+import { Totals } from './totals.ts';
 import {
   readUnlessDropped,
   worldRow,
@@ -11,11 +11,7 @@ import {
   type WorldRow,
 } from './world-log.ts';
 
-interface MemoryLogOptions extends WorldParts, TotalLimits {
-  /** One more drops the world that was idle longest. */
-  readonly maxWorlds: number;
-  /** A world without a request for this long, in ms of wall time, is dropped. */
-  readonly idleMs: number;
+interface MemoryLogOptions extends MemoryWorldOptions {
   /** Called before a world is dropped that nobody asked to drop: it was idle, or others needed its place. */
   readonly losing?: (world: MemoryWorld) => Promise<void>;
 }
@@ -116,8 +112,7 @@ export class MemoryLog implements WorldLog {
   }
 
   #idlest(): MemoryWorld | undefined {
-    for (const world of this.#worlds.values()) return world;
-    return undefined;
+    return this.#worlds.values().next().value;
   }
 
   #drop(world: MemoryWorld, reason: DropReason): void {

@@ -1,14 +1,6 @@
 import { attemptsHeld } from '../world/attempts.ts';
 import { documentBytesHeld, full, noRoomForDocument, recordsHeld, type WorldState } from '../world/state.ts';
-import type { Draft } from './world-log.ts';
-
-/** What all worlds of a log may hold together. */
-export interface TotalLimits {
-  readonly maxRecords: number;
-  readonly maxAttempts: number;
-  /** In the scenarios and rules that worlds choose. */
-  readonly maxDocumentBytes: number;
-}
+import type { Draft, TotalLimits } from './world-log.ts';
 
 /** What one world holds, as the bounds over all worlds count it. */
 export interface Held {
@@ -24,6 +16,14 @@ export const heldBy = (state: Readonly<WorldState>): Held => ({
   attempts: attemptsHeld(state.attempts),
   documentBytes: documentBytesHeld(state),
 });
+
+type Needs = Pick<Held, 'records' | 'documentBytes'>;
+
+/** @throws Refusal SANDBOX_FULL when more is needed than there is room for */
+export function demandRoom(needed: Needs, room: Needs, maxRecords: number): void {
+  if (needed.records > room.records) throw full(maxRecords);
+  if (needed.documentBytes > room.documentBytes) throw noRoomForDocument();
+}
 
 /** What all worlds of a log hold together, and may hold. */
 export class Totals {
@@ -66,8 +66,8 @@ export class Totals {
     return {
       grow: (records, documentBytes) => {
         const whole = Math.floor(takenRecords + records) - Math.floor(takenRecords); // some items are a part of one
-        if (this.recordsFree < whole) throw full(this.limits.maxRecords);
-        if (this.documentBytesFree < documentBytes) throw noRoomForDocument();
+        const room = { records: this.recordsFree, documentBytes: this.documentBytesFree };
+        demandRoom({ records: whole, documentBytes }, room, this.limits.maxRecords);
         takenRecords += records;
         takenBytes += documentBytes;
         this.#draftedRecords += whole;

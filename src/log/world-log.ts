@@ -1,5 +1,7 @@
 import { Refusal } from '../contract/errors.ts';
+import type { ScenarioSource } from '../contract/snapshot-lines.ts';
 import type { Change } from '../payout/payout.ts';
+import type { ScenarioCompiler } from '../scenario/scenario.ts';
 import type { ResultOf } from '../world/apply.ts';
 import type { Command } from '../world/commands.ts';
 import type { Exchange } from '../world/journal/exchange.ts';
@@ -8,6 +10,7 @@ import type { WorldState } from '../world/state.ts';
 import type { EventReader } from './event-log.ts';
 import type { NoteLimits, Notes } from './notes.ts';
 import type { Releases } from './releases.ts';
+import type { WallClock } from './wall-clock.ts';
 
 /**
  * The seam to storage: it orders the commands of each world, and applies them with `world/apply.ts`. Whatever stands behind
@@ -74,6 +77,29 @@ export interface Draft {
   grow(records: number, documentBytes: number): void;
   /** Gives all of it back. */
   end(): void;
+}
+
+/** What all worlds of a log may hold together. */
+export interface TotalLimits {
+  readonly maxRecords: number;
+  readonly maxAttempts: number;
+  /** In the scenarios and rules that worlds choose. */
+  readonly maxDocumentBytes: number;
+}
+
+/** What every log is made with. */
+export interface LogOptions extends TotalLimits {
+  readonly compiler: ScenarioCompiler;
+  /** The scenario of every world that has not chosen another. A reload of its file changes it. */
+  readonly activeSource: () => ScenarioSource;
+  readonly wallClock: WallClock;
+  readonly observer: WorldObserver;
+  /** One more drops the world that was idle longest. */
+  readonly maxWorlds: number;
+  /** A world without a request for this long, in ms of wall time, is dropped. */
+  readonly idleMs: number;
+  /** How much the journal of one world may hold. */
+  readonly journalLimits: { readonly items: number; readonly bytes: number };
 }
 
 /** One world, as a server uses it. */

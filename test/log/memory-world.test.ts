@@ -345,7 +345,7 @@ describe('a reset or a restore', () => {
     const { ends } = watching(a);
     await a.submit(command());
     expect([ended, a.held.isForGood, ends()]).toEqual([1, false, 0]);
-    expect(await a.journal.read()).toEqual({ exchanges: [], evicted: 0 });
+    expect(a.journal.read()).toEqual({ exchanges: [], evicted: 0 });
     expect(a.latest.generation).toBe(2);
   });
 

@@ -6,7 +6,7 @@ import type { Evidence } from '../../referee/case.ts';
 import type { Referee } from '../../referee/referee.ts';
 import { entryAnswer, iso } from '../../world/events.ts';
 import { journalEntry } from '../../world/journal/exchange.ts';
-import type { JournalRead } from '../../world/journal/journal.ts';
+import type { Journal, JournalRead } from '../../world/journal/journal.ts';
 import { findPayout } from '../../world/ledger.ts';
 import { nowMs, type WorldState } from '../../world/state.ts';
 import { transactionAnswer } from '../control/world-answers.ts';
@@ -47,11 +47,11 @@ interface JudgedBy {
 
 /** Keeps the verdict on a world that is dropped, where somebody wants to know it: as it stands now, before the drop. */
 export async function keepVerdict(
-  world: Pick<WorldHandle, 'id' | 'latest'> & { journalNow(): JournalRead },
+  world: Pick<WorldHandle, 'id' | 'latest'> & { readonly journal: Journal },
   { referee, wallClock }: JudgedBy,
 ): Promise<void> {
   const { id, latest } = world;
-  const [journal, wallNowMs] = [world.journalNow(), wallClock.nowMs()];
+  const [journal, wallNowMs] = [world.journal.read(), wallClock.nowMs()];
   const settings = await referee.settingsToKeep(id);
   if (settings === null) return;
   await referee.keep(id, evidenceOf(latest, journal, settings, wallNowMs), settings, true);

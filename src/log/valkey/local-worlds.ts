@@ -67,13 +67,12 @@ export class LocalWorlds {
     if (local !== undefined) this.#hold(local, heldBy(world.latest));
   }
 
-  /** @param reason why the world has ended; undefined when only this server forgets it */
-  forget(local: LocalWorld, reason?: DropReason): void {
+  /** @param reason why the world has ended; stop when only this server forgets it, and the world stays in the store */
+  forget(local: LocalWorld, reason: DropReason = 'stop'): void {
     const { world } = local;
     if (this.#byId.get(world.id) === local) this.#byId.delete(world.id);
     this.#hold(local, NOTHING);
-    if (reason === undefined) world.forget();
-    else world.close(reason);
+    world.close(reason);
   }
 
   /** Forgets the worlds that were idle longest, past what this server may know. */

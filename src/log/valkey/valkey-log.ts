@@ -1,19 +1,17 @@
 import { Refusal } from '../../contract/errors.ts';
 import type { ScenarioSource } from '../../contract/snapshot-lines.ts';
-import type { ScenarioCompiler } from '../../scenario/scenario.ts';
 import type { Command } from '../../world/commands.ts';
 import { nextDueMsOf } from '../../world/ledger.ts';
-import { full, noRoomForDocument, wallTimeMs, type WorldState } from '../../world/state.ts';
-import { heldBy, Totals, type TotalLimits } from '../totals.ts';
+import { wallTimeMs, type WorldState } from '../../world/state.ts';
+import { demandRoom, heldBy, Totals } from '../totals.ts';
 import type { NoteLimits, Notes } from '../notes.ts';
-import type { WallClock } from '../wall-clock.ts';
 import {
   readUnlessDropped,
   worldRow,
   type Draft,
   type DropReason,
+  type LogOptions,
   type WorldLog,
-  type WorldObserver,
   type WorldRow,
 } from '../world-log.ts';
 import { LocalWorlds, type LocalWorld } from './local-worlds.ts';
@@ -25,21 +23,13 @@ import { StoredNotes } from './stored/stored-notes.ts';
 import { ValkeyWorld, type WorldParts } from './valkey-world.ts';
 import { WorldDirectory, type DirectoryEntry } from './world-directory.ts';
 
-export interface ValkeyLogOptions extends TotalLimits {
+export interface ValkeyLogOptions extends LogOptions {
   /** `redis://`, `rediss://` or `redis+cluster://`. */
   readonly url: string;
   /** Tells this server from all others that ever use the store. */
   readonly server: string;
   readonly storeObserver: StoreObserver;
-  readonly compiler: ScenarioCompiler;
-  /** The scenario of every world that has not chosen another. A reload of its file changes it. */
-  readonly activeSource: () => ScenarioSource;
-  readonly wallClock: WallClock;
-  readonly observer: WorldObserver;
-  readonly maxWorlds: number;
-  readonly idleMs: number;
-  /** How much the journal of one world, and those of all, may hold. */
-  readonly journalLimits: { readonly items: number; readonly bytes: number };
+  /** How much the journals of all worlds may hold. */
   readonly journalBytes: number;
   /** Drops a world that nobody asked to drop: it was idle, or others needed its place. `drop` tells whether it did. */
   readonly losing?: (worldId: string, drop: () => Promise<boolean>) => Promise<unknown>;
@@ -284,11 +274,8 @@ export class ValkeyLog implements WorldLog {
     const records = held.records + recordsFree - elsewhere.records;
     const attempts = held.attempts + attemptsFree - elsewhere.attempts;
     const documentBytes = held.documentBytes + documentBytesFree - elsewhere.documentBytes;
-    if (command.kind === 'restore') {
-      const restored = heldBy(command.state);
-      if (restored.records > records) throw full(maxRecords);
-      if (restored.documentBytes > documentBytes) throw noRoomForDocument();
-    }
-    return { maxRecords, records, attempts, documentBytes };
+    const room = { maxRecords, records, attempts, documentBytes };
+    if (command.kind === 'restore') demandRoom(heldBy(command.state), room, maxRecords);
+    return room;
   }
 }

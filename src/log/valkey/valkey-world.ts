@@ -170,11 +170,6 @@ export class ValkeyWorld implements WorldHandle {
     this.#log.close(reason);
   }
 
-  /** Forgets the world, which stays in the store. */
-  forget(): void {
-    this.#log.close('stop');
-  }
-
   /** Ends the answers that are held back and the readers, when the sandbox stops. */
   release(): void {
     this.held.release(true);

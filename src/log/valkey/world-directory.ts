@@ -58,10 +58,6 @@ export class WorldDirectory {
     this.#options = options;
   }
 
-  async start(): Promise<void> {
-    await this.exchange();
-  }
-
   /** A world was used, or has changed. */
   touch(worldId: string): void {
     this.#changed.add(worldId);

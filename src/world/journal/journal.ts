@@ -133,14 +133,6 @@ const bytesOf = ({ url, body = '', answer }: Exchange): number =>
   body.length +
   (answer === undefined ? 0 : answer.body.length + BYTES_EACH_HEADER * Object.keys(answer.headers).length);
 
-/** The place of one exchange in a journal. */
-export interface JournalPlace {
-  /** Which request of its world it is, counted from 1. */
-  readonly nth: number;
-  /** Puts what is now known of the exchange in the place of what was known. */
-  readonly update: (exchange: Exchange) => void;
-}
-
 /** What is known of a journal. */
 export interface JournalRead {
   /** The oldest first. */
@@ -167,14 +159,14 @@ export class Journal {
    *
    * @param headersLength how many characters its headers have
    */
-  begin(exchange: Exchange, headersLength: number): JournalPlace {
+  begin(exchange: Exchange, headersLength: number) {
     this.#asked += 1;
     const nth = this.#asked;
     const first = { ...exchange, nth };
     const item = this.#log.add(first, bytesOf(first) + headersLength);
     return {
       nth,
-      update: (exchange) => {
+      update: (exchange: Exchange): void => {
         const isOver = exchange.outcome !== 'pending';
         const known = isOver ? { ...exchange, endedAfter: this.#asked } : exchange;
         this.#log.replace(item, known, bytesOf(exchange) + headersLength);
