@@ -72,7 +72,7 @@ async function storedLog(options: Omit<ValkeyLogOptions, 'server'>): Promise<Val
 /**
  * Builds the sandbox: what is made of what, and in which order a request meets it.
  *
- * @throws ScenarioError when a scenario that the settings name cannot be used; StateFileError
+ * @throws ScenarioError when a scenario that the settings name cannot be used; SettingsError for its state file
  */
 export async function buildApp({ settings, wallClock, log }: AppParts): Promise<App> {
   const scenarios = new ScenarioLibrary({

@@ -4,7 +4,6 @@ import { warnOfUnknownVariables } from './variables.ts';
 
 /** The command `payout-sandbox`. @param args what follows its name @returns the exit code; `--help` explains it */
 export async function commandLine(args: readonly string[], environment: NodeJS.ProcessEnv): Promise<number> {
-  process.stdout.on('error', () => undefined); // a reader that has seen enough, as `head`
   warnOfUnknownVariables(environment);
   try {
     if (args.length > 0) {
@@ -15,7 +14,9 @@ export async function commandLine(args: readonly string[], environment: NodeJS.P
     const { serve } = await import('./serve.ts');
     return await serve(settings);
   } catch (error) {
-    if (error instanceof SettingsError) return complain(...error.message.split('\n'));
+    const { ScenarioError } = await import('../scenario/scenario-file.ts'); // many commands read no scenario
+    const isUnusable = error instanceof SettingsError || error instanceof ScenarioError;
+    if (isUnusable) return complain(...error.message.split('\n'));
     throw error;
   }
 }

@@ -3,9 +3,8 @@ import { get as getOverHttps } from 'node:https';
 import type { Settings } from '../settings.ts';
 import { stopwatchMs } from '../platform/system-clock.ts';
 import { checkAddress } from './flag-checks.ts';
-import { complain, EXIT_OK, say } from './output.ts';
+import { complain, EXIT_FAILED, EXIT_OK, say } from './output.ts';
 
-const EXIT_NOT_READY = 1;
 const PATIENCE_MS = 3000;
 const AGAIN_MS = 100;
 
@@ -50,7 +49,7 @@ export async function askHealth(
     }
     if (stopwatchMs() + AGAIN_MS > untilMs) {
       complain(`${base} is not ready: ${wrong}`);
-      return EXIT_NOT_READY;
+      return EXIT_FAILED;
     }
     await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
   }

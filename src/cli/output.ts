@@ -1,11 +1,17 @@
+// Exit codes.
+
 export const EXIT_OK = 0;
-/** A flag, a setting, a scenario or an address that cannot be used. */
+/** The command did its work, and the answer is no: something was found, refused, or is not there. */
+export const EXIT_FAILED = 1;
+/** A flag, a setting, a scenario, a file or an address cannot be used. */
 const EXIT_USAGE = 2;
+/** Ctrl-C ended it, as a shell says of a command. */
+export const EXIT_STOPPED = 130;
 
 /** Writes a line to standard output. */
 export const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
-/** Writes one line for each message to standard error. @returns the exit code that goes with it */
+/** Writes one line for each message to standard error. @returns the exit code for what cannot be used */
 export function complain(...messages: readonly string[]): number {
   for (const message of messages) {
     const line = message

@@ -13,7 +13,7 @@ import {
 import { LEVELS, probe, type Level, type ProbeResult } from '../probe/probe.ts';
 import { accountDoubt, ifscDoubt } from '../payout/rails.ts';
 import { SettingsError } from '../settings.ts';
-import { complain, EXIT_OK, say } from './output.ts';
+import { complain, EXIT_FAILED, EXIT_OK, say } from './output.ts';
 import { checkAddress } from './flag-checks.ts';
 import { checkWritable, writeText } from './output-files.ts';
 
@@ -30,7 +30,6 @@ export interface ProbeFlags {
   readonly upi: string;
 }
 
-const EXIT_STOPPED = 1;
 const PATIENCE_MS = 30_000;
 const PAUSE_MS = 2000;
 
@@ -156,7 +155,7 @@ export async function probeCommand(
   });
   show(result);
   const isEmpty = result.findings.all.every(([, { value }]) => value === null);
-  if (isEmpty) return EXIT_STOPPED;
+  if (isEmpty) return EXIT_FAILED;
   const at = new Date(clock.nowMs()).toISOString().slice(0, 10);
   const text = dialectText(result.findings, `What a probe of level ${level} saw at ${base} on ${at}`);
   if (write === undefined) say(`\n${text}`);
@@ -169,5 +168,5 @@ export async function probeCommand(
     }
     say(`wrote ${write}: payout-sandbox serve --dialect ${write}`);
   }
-  return result.stopped === null ? EXIT_OK : EXIT_STOPPED;
+  return result.stopped === null ? EXIT_OK : EXIT_FAILED;
 }

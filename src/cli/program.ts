@@ -13,8 +13,8 @@ import { addDocumentCommands } from './commands/document-commands.ts';
 import { addScenarioCommands } from './commands/scenario-commands.ts';
 import { addServerCommands, serveSandbox } from './commands/server-commands.ts';
 import { addTestCommands } from './commands/test-commands.ts';
+import { EXAMPLES } from './commands/help-texts.ts';
 import { addWorldCommands } from './commands/world-commands.ts';
-import { EXAMPLES } from './help-texts.ts';
 import { complain, EXIT_OK } from './output.ts';
 
 /** A word that is no command, but a scenario to serve. */

@@ -9,7 +9,9 @@ import { SETTINGS } from '../../src/settings.ts';
 import {
   ask,
   hasTerminal,
+  MAIN,
   onTerminal,
+  Program,
   runInProcess,
   runProgram,
   serveInProcess,
@@ -406,4 +408,10 @@ test('an IPv6 address is written in brackets, even on a machine without IPv6', a
     ? (await serveInProcess({ HOST: '::1' })).url
     : (await runInProcess([], { HOST: '::1' })).stderr;
   expect(output).toMatch(hasIpv6 ? /^http:\/\/\[::1\]:[1-9]\d*$/ : /^payout-sandbox: \[::1\]:0 .+\n$/);
+});
+
+test('a command whose errors nobody reads ends with its own exit code', async () => {
+  const program = new Program(process.execPath, [MAIN, 'serve', '--port', 'abc'], {});
+  program.child.stderr!.destroy();
+  expect((await program.ended).code).toBe(2);
 });

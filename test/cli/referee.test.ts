@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { showProgress } from '../../src/cli/progress.ts';
+import { showRequestCount } from '../../src/cli/referee/request-count.ts';
 import { hasCurl, PAYING_COMMAND, PAYING_TARGET } from '../support/paying-command.ts';
 import { runInProcess, runProgram, serveInProcess } from '../support/program.ts';
 import { journalOf } from '../referee/journal-of.ts';
@@ -134,7 +134,7 @@ test.skipIf(!hasCurl)('referee judges the clients of a sandbox that runs', async
 
 test('while a long command runs, its requests and worlds are counted', async () => {
   const line = await new Promise<string>((resolve) => {
-    const end = showProgress({ uses: 1204, size: 31 }, (text) => resolve((end(), text)), 1);
+    const end = showRequestCount({ uses: 1204, size: 31 }, (text) => resolve((end(), text)), 1);
   });
   expect(line).toBe('after 0ms: 1,204 requests, 31 worlds');
 });

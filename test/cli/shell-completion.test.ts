@@ -71,3 +71,9 @@ test('completion has the scenarios of a folder, and knows three shells', async (
     stderr: 'payout-sandbox: completion is there for bash, zsh, fish, not for tcsh\n',
   });
 });
+
+test('completion with a folder of scenarios that is not there is refused in one line', async () => {
+  const { code, stderr } = await runInProcess(['completion', 'bash', '--scenarios', '/not/there']);
+  expect(stderr).toBe('payout-sandbox: /not/there cannot be read: it must be a folder of scenario files\n');
+  expect(code).toBe(2);
+});

@@ -4,7 +4,8 @@ import { dirname, join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { connectSandbox, startSandbox } from '../../src/index.ts';
 import { snapshotText } from '../../src/log/snapshot-text.ts';
-import { readStateFile, StateFileError, writeStateFile } from '../../src/platform/state/state-file.ts';
+import { readStateFile, writeStateFile } from '../../src/platform/state/state-file.ts';
+import { SettingsError } from '../../src/settings.ts';
 import { ScenarioLibrary } from '../../src/scenario/scenario-library.ts';
 import { runningClock } from '../support/core.ts';
 import { takeSnapshot } from '../../src/world/snapshot.ts';
@@ -79,7 +80,7 @@ const UNNOTICED = 'nothing is wrong with it';
  */
 async function worldsLeft(bytes: Buffer | string): Promise<number | null | typeof UNNOTICED> {
   const result = await read(bytes).catch((error: unknown) => error);
-  if (result instanceof StateFileError) return null;
+  if (result instanceof SettingsError) return null;
   if (result instanceof Error) throw result;
   const { states, faults } = result as Awaited<ReturnType<typeof read>>;
   for (const state of states) {

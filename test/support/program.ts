@@ -91,14 +91,11 @@ export async function runInProcess(args: readonly string[], environment: Environ
       return true;
     }),
   );
-  const others = process.stdout.listeners('error');
   try {
     const code = await commandLine(args, { PORT: '0', ...environment });
     return { code, signal: null, ...written };
   } finally {
     for (const spy of spies) spy.mockRestore();
-    for (const listener of process.stdout.listeners('error'))
-      if (!others.includes(listener)) process.stdout.off('error', listener as () => void);
   }
 }
 

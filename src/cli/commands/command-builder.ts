@@ -1,6 +1,7 @@
 import { Option, type Command } from 'commander';
 import { suggestion } from '../../contract/suggestion.ts';
 import { readSettings, SETTINGS, type SettingName, type Settings } from '../../settings.ts';
+import type { SettingFlags } from '../own-server.ts';
 
 /** What commander parsed, by the names of the flags in camel case. */
 export type Flags = Readonly<Record<string, unknown>>;
@@ -69,11 +70,9 @@ export class CommandBuilder {
   }
 
   /** The flags that are settings of the sandbox, as they were written. */
-  settingsAmong(flags: Flags): Readonly<Record<string, string>> {
+  settingsAmong(flags: Flags): SettingFlags {
     return Object.fromEntries(
-      Object.entries(this.#withRoot(flags)).filter((flag): flag is [string, string] =>
-        ALL_SETTINGS.includes(flag[0] as SettingName),
-      ),
+      Object.entries(this.#withRoot(flags)).filter(([name]) => ALL_SETTINGS.includes(name as SettingName)),
     );
   }
 

@@ -1,4 +1,4 @@
-import { EXIT_OK, say } from '../output.ts';
+import { say } from '../output.ts';
 import type { CommandBuilder, Flags } from './command-builder.ts';
 
 /** The commands that print a document about the sandbox. */
@@ -22,6 +22,5 @@ export function addDocumentCommands(builder: CommandBuilder): void {
       const { completionScript } = await import('../documents/shell-completion.ts');
       const { libraryFor } = await import('../scenario-files/scenarios.ts');
       say(completionScript(shell, builder.root, libraryFor(builder.settingsOf(flags)).names));
-      builder.ended(EXIT_OK);
     });
 }

@@ -33,7 +33,7 @@ export function addScenarioCommands(builder: CommandBuilder): void {
     .command('scenarios', 'list the scenarios by name, with what each is for', ['scenarios'])
     .action(async (flags: Flags) => {
       const { listScenarios } = await import('../scenario-files/scenarios.ts');
-      builder.ended(listScenarios(builder.settingsOf(flags), builder.environment));
+      listScenarios(builder.settingsOf(flags), builder.environment);
     });
   builder
     .command(

@@ -1,5 +1,5 @@
 import { durationMs } from '../../contract/duration.ts';
-import { EXIT_CODES, SERVE_EXAMPLES } from '../help-texts.ts';
+import { EXIT_CODES, SERVE_EXAMPLES } from './help-texts.ts';
 import { complain } from '../output.ts';
 import { ALL_SETTINGS, type CommandBuilder, type Flags } from './command-builder.ts';
 

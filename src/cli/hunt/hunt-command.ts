@@ -3,10 +3,11 @@ import { HuntError, huntSettings, type HuntSettings } from '../../hunt/options.t
 import { SettingsError, type Settings } from '../../settings.ts';
 import { conductOptions, type ConductFlags } from '../referee/conduct-options.ts';
 import { makeFolder } from '../output-files.ts';
-import { complain, EXIT_OK, say } from '../output.ts';
-import { startComplaints } from '../serve.ts';
+import { complain, EXIT_FAILED, EXIT_OK, EXIT_STOPPED, say } from '../output.ts';
+import { usualWorkers, type SettingFlags } from '../own-server.ts';
+import { untilStopped } from '../stop-signal.ts';
 import { clearProgress, progressLines, resultLines, showFind, showProgress } from './hunt-report.ts';
-import { huntInOwnSandbox, huntingSettings, usualWorkers } from './hunt-sandbox.ts';
+import { huntInOwnSandbox, huntingSettings } from './hunt-sandbox.ts';
 import { huntedCommand } from './hunted-command.ts';
 
 export interface HuntFlags extends Pick<ConductFlags, 'intent' | 'expect' | 'settings' | 'patience'> {
@@ -20,12 +21,6 @@ export interface HuntFlags extends Pick<ConductFlags, 'intent' | 'expect' | 'set
   readonly write?: string;
 }
 
-/** Flags of settings, by their names. */
-type Flags = Readonly<Record<string, string | undefined>>;
-
-const EXIT_FOUND = 1;
-/** As a shell tells of a command that Ctrl-C has ended. */
-const EXIT_STOPPED = 130;
 /** The settings of the sandbox that a scenario cannot hold. */
 const BESIDE_SCENARIO = ['magic', 'clock'] as const;
 
@@ -54,7 +49,11 @@ function huntSettingsOf(flags: HuntFlags, { seed }: Settings): HuntSettings {
 }
 
 /** The flags and the command with which `referee` runs the same again. */
-const onceMore = (command: readonly string[], flags: HuntFlags, settingFlags: Flags): readonly string[] => [
+const onceMore = (
+  command: readonly string[],
+  flags: HuntFlags,
+  settingFlags: SettingFlags,
+): readonly string[] => [
   ...(flags.intent === undefined ? [] : ['--intent', flags.intent]),
   ...(flags.settings === undefined ? [] : ['--settings', flags.settings]),
   ...(flags.patience === undefined ? [] : ['--patience', flags.patience]),
@@ -76,7 +75,7 @@ const onceMore = (command: readonly string[], flags: HuntFlags, settingFlags: Fl
 export async function huntCommand(
   command: readonly string[],
   flags: HuntFlags,
-  settingFlags: Flags,
+  settingFlags: SettingFlags,
   environment: NodeJS.ProcessEnv,
 ): Promise<number> {
   if (command.length === 0) {
@@ -94,28 +93,22 @@ export async function huntCommand(
     );
   } catch (error) {
     if (error instanceof HuntError) return complain(error.message);
-    const complaints = startComplaints(error, sandboxSettings);
-    if (complaints === null) throw error;
-    return complain(...complaints);
+    throw error;
   }
 }
 
 /** Hunts until it is done or a signal stops it, and shows the progress. */
-async function hunt(
+const hunt = (
   settings: HuntSettings,
   sandboxSettings: Settings,
   client: HuntParts['client'],
   onFind: NonNullable<HuntParts['onFind']>,
-): Promise<number> {
-  const stop = new AbortController();
-  const onSignal = (): void => stop.abort();
-  const isTerminal = process.stderr.isTTY;
-  process.on('SIGINT', onSignal);
-  process.on('SIGTERM', onSignal);
-  try {
+): Promise<number> =>
+  untilStopped(async (stop) => {
+    const isTerminal = process.stderr.isTTY;
     const result = await huntInOwnSandbox(settings, sandboxSettings, {
       client,
-      stop: stop.signal,
+      stop,
       onFind(find) {
         if (isTerminal) clearProgress();
         onFind(find);
@@ -123,11 +116,7 @@ async function hunt(
       onRun: isTerminal ? showProgress : progressLines((line) => void process.stderr.write(`${line}\n`)),
     });
     if (isTerminal) clearProgress();
-    resultLines(result, stop.signal.aborted).forEach(say);
-    if (result.finds.length > 0) return EXIT_FOUND;
-    return stop.signal.aborted ? EXIT_STOPPED : EXIT_OK;
-  } finally {
-    process.off('SIGINT', onSignal);
-    process.off('SIGTERM', onSignal);
-  }
-}
+    resultLines(result, stop.aborted).forEach(say);
+    if (result.finds.length > 0) return EXIT_FAILED;
+    return stop.aborted ? EXIT_STOPPED : EXIT_OK;
+  });

@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os';
 import { z } from 'zod';
 import { ExpectedPayout } from '../../contract/conduct.ts';
 import { durationMs } from '../../contract/duration.ts';
@@ -7,12 +6,12 @@ import { MatrixError } from '../../matrix/dialect-rows.ts';
 import { runMatrix } from '../../matrix/matrix.ts';
 import { matrixJson, matrixJunit, matrixMarkdown } from '../../matrix/matrix-reports.ts';
 import { baselineLines, cellLines, countLine, hasFailed, suspectLines } from '../../matrix/table.ts';
-import { readSettings, SETTINGS, SettingsError } from '../../settings.ts';
+import { SETTINGS, SettingsError } from '../../settings.ts';
 import { conductOptions, reportOf, writeReport, type ConductFlags } from '../referee/conduct-options.ts';
 import { huntedCommand } from '../hunt/hunted-command.ts';
-import { JOURNAL } from '../referee/judge-command.ts';
-import { complain, EXIT_OK, quoted, say } from '../output.ts';
-import { startComplaints } from '../serve.ts';
+import { complain, EXIT_FAILED, EXIT_OK, EXIT_STOPPED, quoted, say } from '../output.ts';
+import { isolatedSettings, LONG_JOURNAL, usualWorkers, type SettingFlags } from '../own-server.ts';
+import { untilStopped } from '../stop-signal.ts';
 import { sandboxRows } from './matrix-rows.ts';
 import { runOnce } from './matrix-run.ts';
 
@@ -25,21 +24,13 @@ export interface MatrixFlags extends Omit<ConductFlags, 'require'> {
   readonly limit?: string;
 }
 
-/** Flags of settings, by their names. */
-type Flags = Readonly<Record<string, string | undefined>>;
-
-const EXIT_FAILED = 1;
-/** As a shell tells of a command that Ctrl-C has ended. */
-const EXIT_STOPPED = 130;
 const CLEAR_LINE = '\r\u001B[K';
-/** More commands at once get in each other's way. */
-const MOST_WORKERS = 4;
 const WRITERS = { markdown: matrixMarkdown, junit: matrixJunit, json: matrixJson };
 
 const namesIn = (list: string): readonly string[] => list.split(',').map((name) => name.trim());
 
 function workersOf(text: string | undefined): number {
-  if (text === undefined) return Math.min(availableParallelism(), MOST_WORKERS);
+  if (text === undefined) return usualWorkers();
   if (/^[1-9]\d?$/.test(text) && Number(text) <= 64) return Number(text);
   throw new SettingsError(`--workers must be a whole number from 1 to 64, not ${text}`);
 }
@@ -56,15 +47,14 @@ function onceMore(
   { kind, choices }: Row,
   command: readonly string[],
   flags: MatrixFlags,
-  settingFlags: Flags,
+  settingFlags: SettingFlags,
 ): string {
   const given = (flag: string, value: string | undefined): readonly string[] =>
     value === undefined ? [] : [flag, value];
-  const { scenarios: folder, ...settings } = settingFlags;
   const named = (of: Row['kind']): string => (kind === of ? choices : 'none');
   return [
     'payout-sandbox',
-    ...given('--scenarios', folder), // the setting, which has the same name
+    ...given('--scenarios', settingFlags.scenarios), // the setting, which has the same name
     'matrix',
     '--dialects',
     named('dialect'),
@@ -77,7 +67,7 @@ function onceMore(
     ...given('--limit', flags.limit),
     ...given('--fail-on', flags.failOn === 'error' ? undefined : flags.failOn),
     ...flags.off.flatMap((off) => ['--off', off]),
-    ...SETTINGS.flatMap(({ name, flag }) => given(flag, settings[name])),
+    ...SETTINGS.flatMap(({ name, flag }) => (name === 'scenarios' ? [] : given(flag, settingFlags[name]))),
     ...flags.env.flatMap((text) => ['--env', text]),
     '--',
     ...command,
@@ -125,7 +115,7 @@ function display(rows: readonly Row[], environment: NodeJS.ProcessEnv) {
 export async function matrixCommand(
   command: readonly string[],
   flags: MatrixFlags,
-  settingFlags: Flags,
+  settingFlags: SettingFlags,
   environment: NodeJS.ProcessEnv,
 ): Promise<number> {
   if (command.length === 0) {
@@ -138,50 +128,36 @@ export async function matrixCommand(
   const { expect, ...others } = conduct;
   const workers = workersOf(flags.workers);
   const limitMs = limitOf(flags.limit);
-  const settings = readSettings(
-    { port: '0', settlement: 'instant', logLevel: 'silent', ...JOURNAL, ...settingFlags },
-    { ...environment, PORT: '', SANDBOX_API_KEYS: '', SANDBOX_STATE: '', SANDBOX_STORE: '' }, // keys and worlds of its own
-  );
-  const stop = new AbortController();
-  const onSignal = (): void => stop.abort();
-  process.on('SIGINT', onSignal);
-  process.on('SIGTERM', onSignal);
-  try {
-    const rows = sandboxRows(namesIn(flags.dialects), namesIn(flags.scenarios), settings);
-    const client = huntedCommand(command, flags.env, environment);
-    const shown = display(rows, environment);
-    const cells = await runMatrix({
-      rows,
-      workers,
-      failOn,
-      limitMs,
-      expect: expect === undefined ? null : z.array(ExpectedPayout).parse(expect),
-      stop: stop.signal,
-      run: (row, limit) =>
-        runOnce(
-          row === null ? settings : { ...settings, scenario: row.scenario },
-          others,
-          client,
-          limit,
-          stop.signal,
-        ),
-      again: (row) => onceMore(row, command, flags, settingFlags),
-      onBaseline: (baseline) => shown.note(baselineLines(baseline)),
-      onCell: (cell) => shown.cell(cell),
-    });
-    const left = stop.signal.aborted ? `; stopped before the other ${rows.length - cells.length}` : '';
-    shown.end([...suspectLines(cells), countLine(cells) + left]);
-    for (const { write, file } of reports) writeReport(write(cells), file, environment);
-    if (cells.some(hasFailed)) return EXIT_FAILED;
-    return stop.signal.aborted ? EXIT_STOPPED : EXIT_OK;
-  } catch (error) {
-    if (stop.signal.aborted) return EXIT_STOPPED;
-    if (error instanceof MatrixError) return complain(error.message);
-    const complaints = startComplaints(error, settings);
-    if (complaints === null) throw error;
-    return complain(...complaints);
-  } finally {
-    process.off('SIGINT', onSignal);
-    process.off('SIGTERM', onSignal);
-  }
+  const settings = isolatedSettings({ settlement: 'instant', ...LONG_JOURNAL }, settingFlags, environment);
+  const client = huntedCommand(command, flags.env, environment);
+  return untilStopped(async (stop) => {
+    try {
+      const rows = sandboxRows(namesIn(flags.dialects), namesIn(flags.scenarios), settings);
+      const shown = display(rows, environment);
+      const cells = await runMatrix({
+        rows,
+        workers,
+        failOn,
+        limitMs,
+        expect: expect === undefined ? null : z.array(ExpectedPayout).parse(expect),
+        stop,
+        run: (row, limit) => {
+          const ofRow = row === null ? settings : { ...settings, scenario: row.scenario };
+          return runOnce(ofRow, others, client, limit, stop);
+        },
+        again: (row) => onceMore(row, command, flags, settingFlags),
+        onBaseline: (baseline) => shown.note(baselineLines(baseline)),
+        onCell: (cell) => shown.cell(cell),
+      });
+      const left = stop.aborted ? `; stopped before the other ${rows.length - cells.length}` : '';
+      shown.end([...suspectLines(cells), countLine(cells) + left]);
+      for (const { write, file } of reports) writeReport(write(cells), file, environment);
+      if (cells.some(hasFailed)) return EXIT_FAILED;
+      return stop.aborted ? EXIT_STOPPED : EXIT_OK;
+    } catch (error) {
+      if (stop.aborted) return EXIT_STOPPED;
+      if (error instanceof MatrixError) return complain(error.message);
+      throw error;
+    }
+  });
 }

@@ -2,26 +2,15 @@ import type { ScenarioInput } from '../../contract/control.ts';
 import { dialectRows, MatrixError } from '../../matrix/dialect-rows.ts';
 import type { Row } from '../../matrix/cells.ts';
 import { isScenarioFile, nameOf, shippedDialects } from '../../scenario/scenario-file.ts';
-import { ScenarioLibrary } from '../../scenario/scenario-library.ts';
+import type { ScenarioLibrary } from '../../scenario/scenario-library.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
-import { scenarioSettings } from '../../scenario/scenario-settings.ts';
 import type { Settings } from '../../settings.ts';
+import { libraryFor } from '../scenario-files/scenarios.ts';
 
 /** A row with the scenario of its sandbox. */
 export interface SandboxRow extends Row {
   readonly scenario: string | ScenarioInput;
 }
-
-const nothing = (): void => undefined;
-
-const libraryOf = (settings: Settings): ScenarioLibrary =>
-  new ScenarioLibrary({
-    settings: scenarioSettings(settings),
-    active: settings.scenario,
-    folder: settings.scenarios,
-    reloaded: nothing,
-    refused: nothing,
-  });
 
 /** A request that a rule holds waits for a test that releases it: nobody does. */
 const isHeld = ({ rules }: Scenario): boolean => rules.some(({ effect }) => effect.hold !== null);
@@ -39,7 +28,7 @@ function scenarioRows(names: readonly string[], settings: Settings, library: Sce
       const all = library.names.filter((one) => one !== 'default' && !isHeld(library.get(one)!));
       return all.map(rowOf);
     }
-    libraryOf({ ...settings, scenario: name }); // refuses a scenario that cannot be used
+    libraryFor(settings, name); // refuses a scenario that cannot be used
     return [rowOf(name)];
   });
 }
@@ -54,7 +43,7 @@ export function sandboxRows(
   scenarios: readonly string[],
   settings: Settings,
 ): readonly SandboxRow[] {
-  const library = libraryOf(settings);
+  const library = libraryFor(settings, settings.scenario);
   const { dialect: base, source } = library.active;
   const document = source.document as ScenarioInput;
   const dialectSource = { base, presets: shippedDialects(), seed: settings.seed };

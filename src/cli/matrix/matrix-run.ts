@@ -1,4 +1,3 @@
-import { pino } from 'pino';
 import { ControlClient } from '../../client/control-client.ts';
 import { sandboxAt } from '../../client/sandbox.ts';
 import type { ConductReports, RefereeSettingsInput } from '../../contract/conduct.ts';
@@ -7,11 +6,10 @@ import type { Client } from '../../hunt/world-runs.ts';
 import { evidenceOf } from '../../http/referee/evidence.ts';
 import { readUnlessDropped, type WorldLog } from '../../log/world-log.ts';
 import type { CommandRun } from '../../matrix/cells.ts';
-import { logOptions } from '../../platform/log-line.ts';
 import { stopwatchMs, systemClock } from '../../platform/system-clock.ts';
 import type { Evidence } from '../../referee/case.ts';
-import { startServer } from '../../server.ts';
 import type { Settings } from '../../settings.ts';
+import { startOwnServer } from '../own-server.ts';
 
 /** The key of a client that uses no other. */
 const KEY = 'sk_test_matrix';
@@ -43,8 +41,7 @@ export async function runOnce(
   limitMs: number,
   stop: AbortSignal,
 ): Promise<CommandRun> {
-  const wallClock = systemClock();
-  const server = await startServer(settings, wallClock, pino(logOptions(settings)));
+  const server = await startOwnServer(settings);
   try {
     const sandbox = sandboxAt(
       server,
@@ -61,7 +58,7 @@ export async function runOnce(
     const ending = await Promise.race([aborted, client(sandbox.world(KEY), signal)]);
     const durationMs = Math.round(stopwatchMs() - beganMs);
     const reports = await admin.get<ConductReports>('/worlds/referee');
-    const worlds = await evidenceOfAll(server.worlds, wallClock.nowMs());
+    const worlds = await evidenceOfAll(server.worlds, systemClock().nowMs());
     return { ending, durationMs, conduct: reports, worlds };
   } finally {
     await server.close();

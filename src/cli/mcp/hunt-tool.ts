@@ -2,9 +2,10 @@ import { z } from 'zod';
 import { GOALS } from '../../hunt/goals.ts';
 import { huntSettings } from '../../hunt/options.ts';
 import { progressText, resultLines } from '../hunt/hunt-report.ts';
-import { huntInOwnSandbox, huntingSettings, usualWorkers } from '../hunt/hunt-sandbox.ts';
+import { huntInOwnSandbox, huntingSettings } from '../hunt/hunt-sandbox.ts';
 import { huntedCommand } from '../hunt/hunted-command.ts';
 import { quoted } from '../output.ts';
+import { usualWorkers } from '../own-server.ts';
 import { tool, ToolError } from './tool.ts';
 
 /** Hosts wait for a minute where they do not say otherwise. */

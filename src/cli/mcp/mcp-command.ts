@@ -2,12 +2,10 @@ import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import { pino } from 'pino';
 import { sandboxAt, type Sandbox } from '../../client/sandbox.ts';
 import { logOptions } from '../../platform/log-line.ts';
-import { systemClock } from '../../platform/system-clock.ts';
-import { startServer } from '../../server.ts';
 import { readSettings, type Settings } from '../../settings.ts';
 import { checkAddress, refuseOwnSettings } from '../flag-checks.ts';
 import { complain, EXIT_OK } from '../output.ts';
-import { startComplaints } from '../serve.ts';
+import { startOwnServer, type SettingFlags } from '../own-server.ts';
 import { mcpServer } from './mcp-server.ts';
 import { Session } from './tool.ts';
 
@@ -33,10 +31,8 @@ async function sandboxOf(url: string | undefined, settings: Settings): Promise<S
     return sandboxAt({ url, adminToken }, noNewKeys, () => Promise.resolve());
   }
   const log = pino(logOptions(settings), pino.destination(STANDARD_ERROR));
-  const server = await startServer(settings, systemClock(), log);
-  return sandboxAt({ url: server.url, adminToken: server.adminToken, apiKeys }, noNewKeys, () =>
-    server.close(),
-  );
+  const server = await startOwnServer(settings, log);
+  return sandboxAt({ ...server, apiKeys }, noNewKeys, () => server.close());
 }
 
 /** Resolves when the host closes standard input, or ends this process. */
@@ -55,7 +51,7 @@ const hostGone = (): Promise<void> =>
  */
 export async function mcpCommand(
   { url, key, allowCommands = false }: McpFlags,
-  settingFlags: Readonly<Record<string, string>>,
+  settingFlags: SettingFlags,
   environment: NodeJS.ProcessEnv,
 ): Promise<number> {
   if (url !== undefined) {
@@ -63,14 +59,7 @@ export async function mcpCommand(
     refuseOwnSettings(settingFlags);
   }
   const settings = readSettings(settingFlags, { ...QUIET, ...environment, PORT: '0' }); // editors start several
-  let sandbox: Sandbox;
-  try {
-    sandbox = await sandboxOf(url, settings);
-  } catch (error) {
-    const complaints = startComplaints(error, settings);
-    if (complaints === null) throw error;
-    return complain(...complaints);
-  }
+  const sandbox = await sandboxOf(url, settings);
   const session = new Session({
     sandbox,
     key: key ?? settings.apiKeys?.[0] ?? KEY,

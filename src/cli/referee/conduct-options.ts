@@ -15,7 +15,7 @@ import { markdownText } from '../../referee/reports/markdown.ts';
 import { hasFailed, type FailOn } from '../../referee/reports/summary.ts';
 import { terminalText } from '../../referee/reports/terminal.ts';
 import { SettingsError } from '../../settings.ts';
-import { complain, EXIT_OK } from '../output.ts';
+import { complain, EXIT_FAILED, EXIT_OK } from '../output.ts';
 import { textOfFile, unusableFile } from '../input-files.ts';
 import { checkWritable, writeText } from '../output-files.ts';
 import { projectSettings } from './project-settings.ts';
@@ -143,8 +143,6 @@ export function conductOptions(flags: ConductFlags): ConductOptions {
   };
 }
 
-const EXIT_FOUND = 1;
-
 /**
  * Shows the report on standard output, and writes the files that were asked for.
  *
@@ -167,5 +165,5 @@ export function publish(
   for (const id of untested) {
     complain(`${id} is required, and had no occasion in any world: no request of the client tested it`);
   }
-  return hasFailed(reports, failOn) || untested.length > 0 ? EXIT_FOUND : EXIT_OK;
+  return hasFailed(reports, failOn) || untested.length > 0 ? EXIT_FAILED : EXIT_OK;
 }

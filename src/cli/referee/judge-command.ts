@@ -1,19 +1,16 @@
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
-import { pino } from 'pino';
 import { ControlClient, NoSandboxError, SandboxError } from '../../client/control-client.ts';
 import type { ConductReports, WorldReport } from '../../contract/conduct.ts';
 import type { RequestsAnswer } from '../../contract/control-answers.ts';
-import { logOptions } from '../../platform/log-line.ts';
-import { systemClock } from '../../platform/system-clock.ts';
 import { reportsOf } from '../../referee/reports/summary.ts';
-import { startServer, type Server } from '../../server.ts';
+import type { Server } from '../../server.ts';
 import { readSettings, SettingsError, type Settings } from '../../settings.ts';
 import { checkAddress, refuseOwnSettings } from '../flag-checks.ts';
 import { conductOptions, publish, type ConductFlags } from './conduct-options.ts';
+import { showRequestCount } from './request-count.ts';
 import { complain } from '../output.ts';
-import { showProgress } from '../progress.ts';
-import { startComplaints } from '../serve.ts';
+import { LONG_JOURNAL, startOwnServer, type SettingFlags } from '../own-server.ts';
 
 export interface JudgeFlags extends ConductFlags {
   /** NAME=VALUE, in which {url} and {key} are filled in. */
@@ -21,8 +18,6 @@ export interface JudgeFlags extends ConductFlags {
   readonly url?: string;
   readonly key?: string;
 }
-
-type Flags = Readonly<Record<string, unknown>>;
 
 /** A sandbox whose clients are judged. */
 interface Judged {
@@ -37,14 +32,15 @@ interface Judged {
 
 /** The key of a client that uses no other. */
 const KEY = 'sk_test_referee';
-/** A journal that holds a long test run. */
-export const JOURNAL = { journalEntries: '100000', journalMemory: '512MiB' };
 
-/** Starts a sandbox on a free port, without a log unless the settings say otherwise. */
-async function ownSandbox(settings: Settings, key: string): Promise<Judged> {
-  const server = await startServer(settings, systemClock(), pino(logOptions(settings)));
-  const { url, adminToken, worlds } = server;
-  return { url, key: settings.apiKeys?.[0] ?? key, adminToken, worlds, close: () => server.close() };
+/** The sandbox of `--url`, or one of its own. */
+async function judgedSandbox(url: string | undefined, key: string, settings: Settings): Promise<Judged> {
+  if (url !== undefined) {
+    const { adminToken = null } = settings;
+    return { url, key, adminToken, worlds: null, close: () => Promise.resolve() };
+  }
+  const server = await startOwnServer(settings);
+  return { ...server, key: settings.apiKeys?.[0] ?? key, close: () => server.close() };
 }
 
 /** The command in its own process, with the terminal of this one. @returns its exit code, or as a shell tells a signal */
@@ -87,7 +83,12 @@ export function variableOf(text: string, target: Target): readonly [string, stri
 }
 
 /** @throws SettingsError for flags that a sandbox which runs elsewhere cannot follow, or that name no world to judge */
-function checkElsewhere(url: string, key: string | undefined, settings: Settings, settingFlags: Flags): void {
+function checkElsewhere(
+  url: string,
+  key: string | undefined,
+  settings: Settings,
+  settingFlags: SettingFlags,
+): void {
   checkAddress('--url', url);
   refuseOwnSettings(settingFlags);
   if (key === undefined && settings.adminToken === undefined) {
@@ -118,7 +119,7 @@ async function tell({ url, key, adminToken }: Judged, settings: object): Promise
 export async function judgeCommand(
   command: readonly string[],
   flags: JudgeFlags,
-  settingFlags: Flags,
+  settingFlags: SettingFlags,
   environment: NodeJS.ProcessEnv,
 ): Promise<number> {
   const options = conductOptions(flags);
@@ -127,34 +128,18 @@ export async function judgeCommand(
     throw new SettingsError('referee needs a command: payout-sandbox referee -- npm test');
   }
   const settings = readSettings(
-    { port: '0', logLevel: 'silent', ...JOURNAL, ...settingFlags },
+    { port: '0', logLevel: 'silent', ...LONG_JOURNAL, ...settingFlags },
     { ...environment, PORT: '' }, // a free port, whatever the command itself listens on
   );
   if (url !== undefined) checkElsewhere(url, flags.key, settings, settingFlags);
   flags.env.forEach((text) => variableOf(text, { url: '', key })); // refused before anything starts
-  let judged: Judged;
-  try {
-    judged =
-      url === undefined
-        ? await ownSandbox(settings, key)
-        : {
-            url,
-            key,
-            adminToken: settings.adminToken ?? null,
-            worlds: null,
-            close: () => Promise.resolve(),
-          };
-  } catch (error) {
-    const complaints = startComplaints(error, settings);
-    if (complaints === null) throw error;
-    return complain(...complaints);
-  }
+  const judged = await judgedSandbox(url, key, settings);
   try {
     const variables = Object.fromEntries(flags.env.map((text) => variableOf(text, judged)));
     await tell(judged, options.settings);
     const words = command.map((word) => filledIn(word, judged));
     const endProgress =
-      judged.worlds !== null && process.stderr.isTTY ? showProgress(judged.worlds, complain) : undefined;
+      judged.worlds !== null && process.stderr.isTTY ? showRequestCount(judged.worlds, complain) : undefined;
     const exitCode = words.length === 0 ? 0 : await run(words, { ...environment, ...variables });
     endProgress?.();
     const reports = await reportsOn(judged);

@@ -11,14 +11,11 @@ import { scenarioSettings } from '../../scenario/scenario-settings.ts';
 import { readSettings, SettingsError, type Settings } from '../../settings.ts';
 import { explainRequest } from '../../world/explain.ts';
 import { openWorld } from '../../world/state.ts';
-import { EXIT_OK } from '../output.ts';
+import { EXIT_FAILED, EXIT_OK } from '../output.ts';
 import { textOfFile } from '../input-files.ts';
 import { counted } from '../world/readable.ts';
 
 type Say = (line: string) => void;
-
-/** A scenario file that cannot be used. */
-const EXIT_INVALID = 1;
 
 /** Without the magic beneficiaries, so that only a file's own rules and outcomes count. */
 const withoutMagic = (settings: Settings): Settings => ({ ...settings, magic: 'off' });
@@ -47,7 +44,7 @@ export function validate(files: readonly string[], say: Say, sayUnreadable: Say 
     } catch (error) {
       if (!(error instanceof ScenarioError)) throw error;
       error.lines.forEach(error.problems.length > 0 ? say : sayUnreadable);
-      exitCode = EXIT_INVALID;
+      exitCode = EXIT_FAILED;
     }
   }
   return exitCode;

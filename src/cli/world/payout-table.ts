@@ -3,9 +3,9 @@ import type { PayoutInput } from '../../client/test-world.ts';
 import type { TransactionAnswer, TransactionsAnswer } from '../../contract/control-answers.ts';
 import type { TransactionsQuery } from '../../contract/control.ts';
 import type { TransferMode } from '../../contract/service.ts';
-import { complain, EXIT_OK } from '../output.ts';
+import { complain, EXIT_FAILED, EXIT_OK } from '../output.ts';
 import { istSecond, printable, rupees, stateColour, table } from './readable.ts';
-import { EXIT_REFUSED, show, type Session } from './world-session.ts';
+import { show, type Session } from './world-session.ts';
 import { amountOf } from './world-changes.ts';
 
 /** What happens next to a payout: its next step, or why nothing does. */
@@ -95,7 +95,7 @@ export async function pay(session: Session, amount: string | undefined, flags: P
         ? `no answer came within ${PATIENCE_MS / 1000} s`
         : `the connection broke before the answer (${reasonOf(error)})`;
     complain(`${why}; payout-sandbox journal says why, and payouts whether the payout was made`);
-    return EXIT_REFUSED;
+    return EXIT_FAILED;
   }
   const { status, headers, body, client_ref_id: reference, txn_id: txnId } = answer;
   const isAccepted = status === 200 && txnId !== null;
@@ -119,5 +119,5 @@ export async function pay(session: Session, amount: string | undefined, flags: P
       ...notes.map(([name, value]) => paint(`  ${name}: ${value}`, 'dim')),
     ];
   });
-  return isAccepted ? EXIT_OK : EXIT_REFUSED;
+  return isAccepted ? EXIT_OK : EXIT_FAILED;
 }

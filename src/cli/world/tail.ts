@@ -5,6 +5,7 @@ import type { CheckId, Finding } from '../../contract/conduct.ts';
 import { complain, EXIT_OK, say } from '../output.ts';
 import { istSecond, istTime, printable, rupees, signedRupees, stateColour, type Paint } from './readable.ts';
 import { requestCells } from './request-lines.ts';
+import { untilStopped } from '../stop-signal.ts';
 import type { Session } from './world-session.ts';
 
 const AGAIN_MS = 500;
@@ -185,15 +186,10 @@ export async function tail(
 }
 
 /** Ends at Ctrl-C, and when nobody reads on, as after `| head`. */
-export async function tailUntilSignal(session: Session): Promise<number> {
-  const stop = new AbortController();
-  const abort = (): void => stop.abort();
-  process.once('SIGINT', abort).once('SIGTERM', abort);
-  process.stdout.once('error', abort);
-  try {
-    return await tail(session, { say, note: complain }, stop.signal);
-  } finally {
-    process.off('SIGINT', abort).off('SIGTERM', abort);
-    process.stdout.off('error', abort);
-  }
+export function tailUntilSignal(session: Session): Promise<number> {
+  const unread = new AbortController();
+  process.stdout.once('error', () => unread.abort());
+  return untilStopped((stop) =>
+    tail(session, { say, note: complain }, AbortSignal.any([stop, unread.signal])),
+  );
 }

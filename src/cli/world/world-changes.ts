@@ -8,7 +8,7 @@ import type { ScenarioInput } from '../../contract/control.ts';
 import { durationMs } from '../../contract/duration.ts';
 import { instantMs } from '../../contract/instant.ts';
 import { atOnce } from '../../scenario/scenario-shape.ts';
-import { isScenarioFile, readScenario, ScenarioError } from '../../scenario/scenario-file.ts';
+import { isScenarioFile, readScenario } from '../../scenario/scenario-file.ts';
 import { scenarioSettings } from '../../scenario/scenario-settings.ts';
 import { readSettings, SettingsError } from '../../settings.ts';
 import { counted, istSecond, rupees, signedRupees, stateColour, table } from './readable.ts';
@@ -70,15 +70,10 @@ export async function advance(session: Session, by: string | undefined, isUntilI
   });
 }
 
-/** The scenario of a file, as it is written. @throws SettingsError with a line for each problem */
+/** The scenario of a file, as it is written. @throws ScenarioError */
 function scenarioIn(file: string): ScenarioInput {
-  try {
-    const { source } = atOnce(readScenario(file, scenarioSettings(readSettings({}, {}))));
-    return source.document as ScenarioInput;
-  } catch (error) {
-    if (error instanceof ScenarioError) throw new SettingsError(error.lines.join('\n'), { cause: error });
-    throw error;
-  }
+  const { source } = atOnce(readScenario(file, scenarioSettings(readSettings({}, {}))));
+  return source.document as ScenarioInput;
 }
 
 /** `payout-sandbox use SCENARIO` @param choice a name or a file; undefined for the active scenario of the server */

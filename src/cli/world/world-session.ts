@@ -3,7 +3,7 @@ import { TestWorld } from '../../client/test-world.ts';
 import { readSettings, SettingsError } from '../../settings.ts';
 import { checkAddress } from '../flag-checks.ts';
 import { addressOf } from '../health.ts';
-import { complain, EXIT_OK, say } from '../output.ts';
+import { complain, EXIT_FAILED, EXIT_OK, say } from '../output.ts';
 import { paintFor, type Paint } from './readable.ts';
 
 /** The flags of every command that asks a running sandbox. */
@@ -23,9 +23,6 @@ export interface Session {
   readonly isJson: boolean;
   readonly paint: Paint;
 }
-
-/** The sandbox is not there, or does not let the command do its work. */
-export const EXIT_REFUSED = 1;
 
 const DEFAULT_KEY = 'sk_test_demo';
 
@@ -86,7 +83,7 @@ export async function askSandbox(session: Session, ask: () => Promise<number | v
     const misuse = complain(error.message + advice(error));
     const isTyped =
       error instanceof SandboxError && error.code !== 'UNKNOWN' && ABOUT_WHAT_WAS_TYPED.has(error.status);
-    return isTyped ? misuse : EXIT_REFUSED;
+    return isTyped ? misuse : EXIT_FAILED;
   }
 }
 

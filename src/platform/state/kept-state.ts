@@ -3,15 +3,9 @@ import { snapshotText } from '../../log/snapshot-text.ts';
 import type { WallClock } from '../../log/wall-clock.ts';
 import { readUnlessDropped, type WorldLog } from '../../log/world-log.ts';
 import type { ScenarioCompiler } from '../../scenario/scenario.ts';
+import { SettingsError } from '../../settings.ts';
 import { takeSnapshot, type Snapshot } from '../../world/snapshot.ts';
-import {
-  keepDamaged,
-  prepareStateFolder,
-  readStateFile,
-  StateFileError,
-  writeStateFile,
-  writtenAtMs,
-} from './state-file.ts';
+import { keepDamaged, prepareStateFolder, readStateFile, writeStateFile, writtenAtMs } from './state-file.ts';
 
 interface KeptStateOptions {
   readonly file: string;
@@ -47,11 +41,11 @@ export class KeptState {
    * Restores the worlds of the file, if there is one. Clocks that were running have run on. Of a file with damaged worlds,
    * the others are restored and a copy is kept.
    *
-   * @throws StateFileError when the file is there and cannot be used, or could not be written
+   * @throws SettingsError when the file is there and cannot be used, or could not be written
    */
   async restore(): Promise<Restored | null> {
     const { file, worlds, compiler, wallClock, log } = this.#options;
-    const unusable = (why: string) => new StateFileError(`the state file ${file} cannot be used: ${why}`);
+    const unusable = (why: string) => new SettingsError(`the state file ${file} cannot be used: ${why}`);
     await prepareStateFolder(file);
     const atMs = await writtenAtMs(file);
     if (atMs === null) return null;

@@ -4,11 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { Refusal } from '../../contract/errors.ts';
 import { SNAPSHOT_FORMAT, SNAPSHOT_VERSION } from '../../contract/snapshot-lines.ts';
 import { MAX_LINE, readWorlds, type ReadWorld } from '../../log/snapshot-text.ts';
-
-/** A state file that cannot be used. The message is one line and names the file. */
-export class StateFileError extends Error {
-  override readonly name = 'StateFileError';
-}
+import { SettingsError } from '../../settings.ts';
 
 /** A world holds its scenario in one line, and a scenario file may be long. */
 const LONGEST_LINE = 64 * MAX_LINE;
@@ -18,13 +14,13 @@ const FIRST_FORMAT = 'payout-sandbox/state';
 
 const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
 
-const unwritable = (file: string, error: unknown): StateFileError =>
-  new StateFileError(`the state file ${file} cannot be written (${codeOf(error)})`);
+const unwritable = (file: string, error: unknown): SettingsError =>
+  new SettingsError(`the state file ${file} cannot be written (${codeOf(error)})`);
 
-const unusable = (file: string, why: string): StateFileError =>
-  new StateFileError(`the state file ${file} ${why}: move it away to start without its worlds`);
+const unusable = (file: string, why: string): SettingsError =>
+  new SettingsError(`the state file ${file} ${why}: move it away to start without its worlds`);
 
-/** Writes a state file. It replaces the old one only when it is whole. @throws StateFileError */
+/** Writes a state file. It replaces the old one only when it is whole. @throws SettingsError */
 export async function writeStateFile(file: string, text: AsyncIterable<string>): Promise<void> {
   try {
     await writeWhole(file, unfinishedOf(file), text);
@@ -72,7 +68,7 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** Removes what a crash left behind. @throws StateFileError at the start when nothing could be written at the stop */
+/** Removes what a crash left behind. @throws SettingsError at the start when nothing could be written at the stop */
 export async function prepareStateFolder(file: string): Promise<void> {
   try {
     await access(dirname(file), constants.W_OK);
@@ -103,7 +99,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** When the file was written, ms since the epoch; null when there is none. @throws StateFileError */
+/** When the file was written, ms since the epoch; null when there is none. @throws SettingsError */
 export async function writtenAtMs(file: string): Promise<number | null> {
   try {
     return (await stat(file)).mtimeMs;
@@ -116,7 +112,7 @@ export async function writtenAtMs(file: string): Promise<number | null> {
 /**
  * Reads a state file, world by world. A damaged world is a fault with its id; a missing end of the file is one without.
  *
- * @throws StateFileError for a file of another format or version, and for one that cannot be read
+ * @throws SettingsError for a file of another format or version, and for one that cannot be read
  */
 export async function* readStateFile(
   file: string,
@@ -130,7 +126,7 @@ export async function* readStateFile(
   }
 }
 
-/** @throws StateFileError */
+/** @throws SettingsError */
 async function* bytesOf(file: string): AsyncGenerator<Uint8Array> {
   let isFirst = true;
   try {
@@ -140,12 +136,12 @@ async function* bytesOf(file: string): AsyncGenerator<Uint8Array> {
       yield bytes;
     }
   } catch (error) {
-    throw error instanceof StateFileError ? error : unusable(file, `cannot be read (${codeOf(error)})`);
+    throw error instanceof SettingsError ? error : unusable(file, `cannot be read (${codeOf(error)})`);
   }
   if (isFirst) throw unusable(file, 'is empty');
 }
 
-/** @throws StateFileError for a text that does not begin like a state file of this version */
+/** @throws SettingsError for a text that does not begin like a state file of this version */
 function checkFormat(file: string, text: string): void {
   const { format, version } = headOf(text);
   if (format === FIRST_FORMAT) {

@@ -1,6 +1,6 @@
-import { durationText } from '../contract/duration.ts';
-import type { WorldLog } from '../log/world-log.ts';
-import { stopwatchMs } from '../platform/system-clock.ts';
+import { durationText } from '../../contract/duration.ts';
+import type { WorldLog } from '../../log/world-log.ts';
+import { stopwatchMs } from '../../platform/system-clock.ts';
 
 const EVERY_MS = 30_000;
 
@@ -11,7 +11,7 @@ const EVERY_MS = 30_000;
  * @param write writes a line
  * @returns a function that ends it
  */
-export function showProgress(
+export function showRequestCount(
   worlds: Pick<WorldLog, 'uses' | 'size'>,
   write: (line: string) => void,
   everyMs = EVERY_MS,

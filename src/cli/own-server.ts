@@ -1,0 +1,63 @@
+import { availableParallelism } from 'node:os';
+import { pino } from 'pino';
+import { logOptions } from '../platform/log-line.ts';
+import { systemClock } from '../platform/system-clock.ts';
+import { startServer, type Server } from '../server.ts';
+import { readSettings, SettingsError, type Settings, type SettingName } from '../settings.ts';
+
+/** The sandbox that a command starts in its own process. */
+
+const ADDRESS_CALLS: ReadonlySet<string> = new Set(['getaddrinfo', 'bind', 'listen']);
+
+const LISTEN_ERRORS: Readonly<Record<string, (at: string) => string>> = {
+  EADDRINUSE: (at) => `${at} is already in use: choose another port with --port (0 picks a free one)`,
+  EACCES: (at) => `${at} needs rights that this user does not have: choose a port above 1023`,
+  EADDRNOTAVAIL: (at) => `${at} is no address of this machine: choose another with --host`,
+  ENOTFOUND: (at) => `${at}: there is no such host`,
+};
+
+/** What is wrong with the address, when that is what an error is about. */
+function listenComplaint(error: unknown, { host, port }: Settings): string | undefined {
+  const { code = '', syscall = '' } = error as NodeJS.ErrnoException;
+  const at = `${host.includes(':') ? `[${host}]` : host}:${port}`;
+  if (LISTEN_ERRORS[code] !== undefined) return LISTEN_ERRORS[code](at);
+  return ADDRESS_CALLS.has(syscall) ? `${at} cannot be listened on: ${code}` : undefined;
+}
+
+/** @throws SettingsError, ScenarioError when the settings are to blame */
+export async function startOwnServer(settings: Settings, log = pino(logOptions(settings))): Promise<Server> {
+  try {
+    return await startServer(settings, systemClock(), log);
+  } catch (error) {
+    const complaint = listenComplaint(error, settings);
+    throw complaint === undefined ? error : new SettingsError(complaint, { cause: error });
+  }
+}
+
+/** Flags of settings, as they were written. */
+export type SettingFlags = { readonly [name in SettingName]?: string | undefined };
+
+/** A journal that holds a long test run. */
+export const LONG_JOURNAL: SettingFlags = { journalEntries: '100000', journalMemory: '512MiB' };
+
+/**
+ * Settings of a sandbox that nobody else uses: on a free port, without a log, and with keys and worlds of its own.
+ *
+ * @param usual what holds where no flag says otherwise
+ * @throws SettingsError
+ */
+export const isolatedSettings = (
+  usual: SettingFlags,
+  flags: SettingFlags,
+  environment: NodeJS.ProcessEnv,
+): Settings =>
+  readSettings(
+    { port: '0', logLevel: 'silent', ...usual, ...flags },
+    { ...environment, PORT: '', SANDBOX_API_KEYS: '', SANDBOX_STATE: '', SANDBOX_STORE: '' },
+  );
+
+/** More commands at once get in each other's way. */
+const MOST_WORKERS = 4;
+
+/** How many commands run at once where nobody says. */
+export const usualWorkers = (): number => Math.min(availableParallelism(), MOST_WORKERS);
