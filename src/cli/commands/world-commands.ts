@@ -3,6 +3,14 @@ import { complain } from '../output.ts';
 import type { Session, SessionFlags } from '../world/world-session.ts';
 import { noSuchCommand, type CommandBuilder, type Flags } from './command-builder.ts';
 
+// Each command loads only what it needs.
+const payouts = () => import('../world/payout-table.ts');
+const requests = () => import('../world/request-lines.ts');
+const rules = () => import('../world/rules-on-top.ts');
+const snapshots = () => import('../world/snapshot-files.ts');
+const world = () => import('../world/world-status.ts');
+const changes = () => import('../world/world-changes.ts');
+
 type Ask = (session: Session, words: readonly string[], flags: Flags) => Promise<number | void>;
 
 /** Makes a command one that asks a running sandbox. */
@@ -39,18 +47,12 @@ function addLooks(builder: CommandBuilder): void {
     'status',
     'show the clock, the balance, the payouts and the scenario of a world',
   );
-  asks(builder, status, async (session) => {
-    const { showStatus } = await import('../world/world-status.ts');
-    return showStatus(session);
-  });
+  asks(builder, status, async (session) => (await world()).showStatus(session));
   const tail = builder.command(
     'tail',
     'follow the requests, settlements and findings of a world until Ctrl-C',
   );
-  asks(builder, tail, async (session) => {
-    const { tailUntilSignal } = await import('../world/tail.ts');
-    return tailUntilSignal(session);
-  });
+  asks(builder, tail, async (session) => (await import('../world/tail.ts')).tailUntilSignal(session));
   const pay = builder
     .command('pay [amount]', 'initiate a payout, as a client would [default 1000 by IMPS to an account]')
     .option('--reference <text>', 'its client_ref_id [default payout-1, payout-2 and so on]')
@@ -59,19 +61,15 @@ function addLooks(builder: CommandBuilder): void {
     .option('--ifsc <code>', 'the IFSC of that account')
     .option('--name <name>', 'the name of the beneficiary')
     .option('--remarks <text>', 'the remarks');
-  asks(builder, pay, async (session, [amount], flags) => {
-    const payouts = await import('../world/payout-table.ts');
-    return payouts.pay(session, amount, flags);
-  });
-  const payouts = builder
+  asks(builder, pay, async (session, [amount], flags) => (await payouts()).pay(session, amount, flags));
+  const list = builder
     .command('payouts', 'list the payouts of a world with their states and next steps')
     .option('--status <state>', 'only those in this state: PENDING, SUCCESS, FAILED or REVERSED')
     .option('--reference <text>', 'only those with this client_ref_id')
     .option(...LIMIT);
-  asks(builder, payouts, async (session, _words, { status: state, reference, limit }) => {
-    const { showPayouts } = await import('../world/payout-table.ts');
-    return showPayouts(session, { status: state, client_ref_id: reference, limit } as object);
-  });
+  asks(builder, list, async (session, _words, { status: state, reference, limit }) =>
+    (await payouts()).showPayouts(session, { status: state, client_ref_id: reference, limit } as object),
+  );
   const journal = builder
     .command('journal', 'list the requests of a world, what each got and why')
     .option('--route <route>', 'only initiate, status or balance')
@@ -83,55 +81,35 @@ function addLooks(builder: CommandBuilder): void {
   asks(builder, journal, async (session, _words, flags) => {
     const { route, status: answered, reference, txn, since, limit } = flags;
     const query = { route, status: answered, client_ref_id: reference, txn_id: txn, since, limit };
-    const { showJournal } = await import('../world/request-lines.ts');
-    return showJournal(session, query as object);
+    return (await requests()).showJournal(session, query as object);
   });
 }
 
 /** The commands that change a world of a running sandbox. */
 function addChanges(builder: CommandBuilder): void {
-  asks(
-    builder,
-    builder.command('fund <amount>', 'put money into the wallet, in INR'),
-    async (session, [amount]) => {
-      const { fund } = await import('../world/world-changes.ts');
-      return fund(session, amount!);
-    },
-  );
+  const fund = builder.command('fund <amount>', 'put money into the wallet, in INR');
+  asks(builder, fund, async (session, [amount]) => (await changes()).fund(session, amount!));
   const advance = builder
     .command('advance [time]', 'move the clock by a duration such as 2h, or to a time; what is due happens')
     .option('--until-idle', 'until nothing is scheduled');
-  asks(builder, advance, async (session, [time], flags) => {
-    const clock = await import('../world/world-changes.ts');
-    return clock.advance(session, time, flags['untilIdle'] === true);
-  });
+  asks(builder, advance, async (session, [time], flags) =>
+    (await changes()).advance(session, time, flags['untilIdle'] === true),
+  );
   for (const [move, description] of [
     ['freeze', 'stop the clock at its time'],
     ['resume', 'let the clock run on'],
   ] as const) {
     const command = builder.command(move, description);
     if (move === 'resume') command.alias('unfreeze');
-    asks(builder, command, async (session) => {
-      const { setClock } = await import('../world/world-changes.ts');
-      return setClock(session, move);
-    });
+    asks(builder, command, async (session) => (await changes()).setClock(session, move));
   }
   const use = builder.command(
     'use [scenario]',
     'choose a scenario, by name or file [default the active scenario of the server]',
   );
-  asks(builder, use, async (session, [choice]) => {
-    const { chooseScenario } = await import('../world/world-changes.ts');
-    return chooseScenario(session, choice);
-  });
-  asks(
-    builder,
-    builder.command('reset', 'start a world again: wallet, payouts, clock, journal'),
-    async (session) => {
-      const { resetWorld } = await import('../world/world-status.ts');
-      return resetWorld(session);
-    },
-  );
+  asks(builder, use, async (session, [choice]) => (await changes()).chooseScenario(session, choice));
+  const reset = builder.command('reset', 'start a world again: wallet, payouts, clock, journal');
+  asks(builder, reset, async (session) => (await world()).resetWorld(session));
 }
 
 function addRuleCommands(builder: CommandBuilder): void {
@@ -141,50 +119,36 @@ function addRuleCommands(builder: CommandBuilder): void {
     'list',
     'list the rules in the order in which they are tried, with how often each was applied',
   ).option('--from <origin>', 'only those on top of the world, of its scenario, or magic');
-  asks(builder, list, async (session, _words, { from }) => {
-    const { listRules } = await import('../world/rules-on-top.ts');
-    return listRules(session, from as string | undefined);
-  });
+  asks(builder, list, async (session, _words, { from }) =>
+    (await rules()).listRules(session, from as string | undefined),
+  );
   const add = within(
     rule,
     'add <file>',
     'put the rules of a YAML or JSON file on top; - reads standard input',
   );
-  asks(builder, add, async (session, [file]) => {
-    const { addRules } = await import('../world/rules-on-top.ts');
-    return addRules(session, file!);
-  });
+  asks(builder, add, async (session, [file]) => (await rules()).addRules(session, file!));
   const remove = within(rule, 'remove [name]', 'remove one rule on top').option(
     '--all',
     'remove all of them',
   );
-  asks(builder, remove, async (session, [name], { all }) => {
-    const { removeRules } = await import('../world/rules-on-top.ts');
-    return removeRules(session, name, all === true);
-  });
+  asks(builder, remove, async (session, [name], { all }) =>
+    (await rules()).removeRules(session, name, all === true),
+  );
   const from = within(
     rule,
     'from <request>',
     'print a rule that repeats what a request of the journal got, for rule add and for scenarios',
   );
-  asks(builder, from, async (session, [request]) => {
-    const { printRule } = await import('../world/rules-on-top.ts');
-    return printRule(session, request!);
-  });
+  asks(builder, from, async (session, [request]) => (await rules()).printRule(session, request!));
 }
 
 function addSnapshotCommands(builder: CommandBuilder): void {
   const snapshot = parentOf(builder, 'snapshot', 'save a world to a file, and load it again');
   const save = within(snapshot, 'save <file>', 'write the state of a world to a file');
-  asks(builder, save, async (session, [file]) => {
-    const { saveSnapshot } = await import('../world/snapshot-files.ts');
-    return saveSnapshot(session, file!);
-  });
+  asks(builder, save, async (session, [file]) => (await snapshots()).saveSnapshot(session, file!));
   const load = within(snapshot, 'load <file>', 'replace a world with the state of a file');
-  asks(builder, load, async (session, [file]) => {
-    const { loadSnapshot } = await import('../world/snapshot-files.ts');
-    return loadSnapshot(session, file!);
-  });
+  asks(builder, load, async (session, [file]) => (await snapshots()).loadSnapshot(session, file!));
 }
 
 /** The commands that ask a running sandbox, over its control API. */
