@@ -1,4 +1,5 @@
 import type { JournalEntry } from '../contract/control-answers.ts';
+import { WITHOUT_ANSWER } from './repeating-rule.ts';
 
 interface NameValue {
   readonly name: string;
@@ -46,14 +47,6 @@ export interface HttpArchive {
   };
 }
 
-/** The faults after which the client has no status. */
-const WITHOUT_STATUS: ReadonlySet<string> = new Set([
-  'connection-reset',
-  'empty-response',
-  'garbage',
-  'hang',
-]);
-
 const MESSAGE = { httpVersion: 'HTTP/1.1', cookies: [], headersSize: -1 };
 
 const textOf = (body: unknown): string =>
@@ -97,7 +90,7 @@ function commentOf({ id, at, outcome, rule, limit, fault, committed }: JournalEn
 function entryOf(entry: JournalEntry, url: string): ArchiveEntry {
   const { outcome, answer, fault, duration_ms: time, wall_at: startedDateTime } = entry;
   const isSeen =
-    outcome !== 'pending' && outcome !== 'client_gone' && !(fault !== null && WITHOUT_STATUS.has(fault));
+    outcome !== 'pending' && outcome !== 'client_gone' && !(fault !== null && WITHOUT_ANSWER.has(fault));
   const seen = isSeen ? answer : null;
   const headers = headersOf(seen?.headers ?? {});
   const text = textOf(seen?.body ?? null);

@@ -8,8 +8,8 @@ type Effect = RuleRequest['effect'];
 type Respond = Exclude<NonNullable<Effect['respond']>, number>;
 type Fault = Extract<Effect['fault'], string>;
 
-/** The faults that leave nothing of an answer to repeat. */
-const WITHOUT_ANSWER: ReadonlySet<string> = new Set([
+/** The faults after which the client has nothing of an answer, not even a status. */
+export const WITHOUT_ANSWER: ReadonlySet<string> = new Set([
   'connection-reset',
   'empty-response',
   'garbage',

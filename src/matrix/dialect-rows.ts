@@ -1,4 +1,4 @@
-import { Dialect } from '../contract/dialect.ts';
+import { SWITCHES, type Dialect } from '../contract/dialect.ts';
 import { suggestion } from '../contract/suggestion.ts';
 import { pairwise } from './pairwise.ts';
 
@@ -27,13 +27,6 @@ export interface DialectSource {
 
 type Value = string | number | null;
 type Choice = readonly [name: string, value: Value];
-
-/** Every switch by its name, such as `status.unknown`, with its choices. */
-const SWITCHES: ReadonlyMap<string, readonly Value[]> = new Map(
-  Object.entries(Dialect.shape).flatMap(([part, { shape }]) =>
-    Object.entries(shape).map(([row, { values }]) => [`${part}.${row}`, [...values]] as const),
-  ),
-);
 
 const partsOf = (name: string) => name.split('.') as [string, string];
 

@@ -1,4 +1,4 @@
-import { Dialect } from '../contract/dialect.ts';
+import { SWITCHES } from '../contract/dialect.ts';
 
 type Choice = string | number;
 
@@ -6,35 +6,24 @@ type Choice = string | number;
 export type Finding =
   { readonly value: Choice; readonly evidence: string } | { readonly value: null; readonly why: string };
 
-/** `errors.body`, with its choices. */
-const ROWS = new Map<string, readonly unknown[]>(
-  Object.entries(Dialect.shape).flatMap(([part, rows]) =>
-    Object.entries(rows.shape).map(([row, { values }]) => [`${part}.${row}`, [...values]] as const),
-  ),
-);
-
-/** Rows that no level learns by asking. */
-const BY_LUCK: Readonly<Record<string, string>> = {
-  'status.utr_of_failed': 'no payout of this probe FAILED',
-  'rate_limit.routes': 'the probe does not provoke a rate limit',
-  'rate_limit.retry_after': 'the probe does not provoke a rate limit',
-};
-
 const NEEDS_REFUSED = 'needs --level refused';
 const NEEDS_PAY = 'needs --level pay';
+const NO_RATE_LIMIT = 'the probe does not provoke a rate limit';
 
 /** What a row needs at least, where it was not learned. */
 const NEEDS: Readonly<Record<string, string>> = {
-  ...BY_LUCK,
   'client_ref_id.same_body': NEEDS_PAY,
   'client_ref_id.changed_body': NEEDS_PAY,
   'client_ref_id.after_402': NEEDS_PAY,
   'status.both': NEEDS_PAY,
   'status.completed_at_while_pending': NEEDS_PAY,
+  'status.utr_of_failed': 'no payout of this probe FAILED',
   'requests.formats': NEEDS_REFUSED,
   'requests.mode_limits': NEEDS_REFUSED,
   'requests.unknown_fields': NEEDS_REFUSED,
   'requests.upi_beneficiary': NEEDS_REFUSED,
+  'rate_limit.routes': NO_RATE_LIMIT,
+  'rate_limit.retry_after': NO_RATE_LIMIT,
 };
 
 /** What a probe has learned, row by row. What two answers contradict is not known. */
@@ -44,7 +33,7 @@ export class Findings {
 
   /** Takes a value that an answer shows. A value that the dialect has no choice for is not known. */
   learn(row: string, value: Choice, evidence: string): void {
-    const choices = ROWS.get(row) ?? [];
+    const choices = SWITCHES.get(row) ?? [];
     const known = this.#rows.get(row);
     if (!choices.includes(value)) {
       this.#contradict(row, `${evidence}; the dialect has only ${choices.join(', ')}`);
@@ -71,7 +60,7 @@ export class Findings {
 
   /** Every row of the dialect. */
   get all(): readonly (readonly [row: string, finding: Finding])[] {
-    return [...ROWS.keys()].map((row) => [
+    return [...SWITCHES.keys()].map((row) => [
       row,
       this.#rows.get(row) ?? { value: null, why: NEEDS[row] ?? 'no answer showed it' },
     ]);

@@ -1,14 +1,12 @@
 import { isNotFound } from './answer-shape.ts';
 import {
-  answerText,
   dataOf,
   initiateRequest,
   ProbeStopped,
-  requestText,
   statusRequest,
   textIn,
+  type Asked,
   type PayoutFields,
-  type ProbeAnswer,
 } from './probe-exchange.ts';
 import type { ProbeRun } from './probe-run.ts';
 import { warningOf } from './refused-level.ts';
@@ -21,12 +19,7 @@ const MOST_READS = 10;
 const NOT_AN_IFSC = 'PROBE';
 
 /** A POST that may make a payout. Null when it was not sent, since the most that may move would be passed. */
-type Paid = {
-  readonly answer: ProbeAnswer;
-  readonly txnId: string | null;
-  readonly isNew: boolean;
-  readonly evidence: string;
-} | null;
+type Paid = (Asked & { readonly txnId: string | null; readonly isNew: boolean }) | null;
 
 const UNSENT = `not asked: ₹${MOST_INR} is the most that this level moves`;
 const ALIKE = 'accepted; warn and ignore look the same without the headers of a sandbox';
@@ -41,9 +34,7 @@ export async function payLevel(run: ProbeRun, balance: number, refusedReference:
   const pay = async (fields: PayoutFields, why: string): Promise<Paid> => {
     const moved = payouts.reduce((sum, { amount }) => sum + amount, 0);
     if (moved + fields.amount > MOST_INR) return null;
-    const request = initiateRequest(beneficiary, fields, why);
-    const answer = await ask(request);
-    const evidence = `${requestText(request)}: ${answerText(answer)}`;
+    const { answer, evidence } = await ask(initiateRequest(beneficiary, fields, why));
     if (answer.status >= 500) {
       throw new ProbeStopped(
         `it is unknown whether this paid: ${evidence}. Look at the status of ${fields.reference}`,
@@ -80,9 +71,8 @@ export async function payLevel(run: ProbeRun, balance: number, refusedReference:
   const { txnId } = first;
 
   const readStatus = async (why: string) => {
-    const request = statusRequest({ client_ref_id: own.reference }, why);
-    const answer = await ask(request);
-    return { data: dataOf(answer), evidence: `${requestText(request)}: ${answerText(answer)}` };
+    const { answer, evidence } = await ask(statusRequest({ client_ref_id: own.reference }, why));
+    return { data: dataOf(answer), evidence };
   };
   const early = await readStatus('completed_at of a PENDING payout');
   if (textIn(early.data, 'status') !== 'PENDING') {
@@ -150,11 +140,8 @@ export async function payLevel(run: ProbeRun, balance: number, refusedReference:
 /** Which parameter of status counts, asked with one that is never used. */
 async function learnBoth({ ask, findings, reference }: ProbeRun, own: string, txnId: string): Promise<void> {
   const row = 'status.both';
-  const readBoth = async (clientRefId: string, id: string, why: string) => {
-    const request = statusRequest({ client_ref_id: clientRefId, txn_id: id }, why);
-    const answer = await ask(request);
-    return { answer, evidence: `${requestText(request)}: ${answerText(answer)}` };
-  };
+  const readBoth = (clientRefId: string, id: string, why: string): Promise<Asked> =>
+    ask(statusRequest({ client_ref_id: clientRefId, txn_id: id }, why));
   const agreeing = await readBoth(own, txnId, 'both parameters, of one payout');
   if (agreeing.answer.status !== 200) {
     if (agreeing.answer.status === 400) findings.learn(row, 400, agreeing.evidence);

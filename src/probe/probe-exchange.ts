@@ -20,6 +20,12 @@ export interface ProbeAnswer {
   readonly json: unknown;
 }
 
+/** An answer, and what was asked for it, in a line for people. */
+export interface Asked {
+  readonly answer: ProbeAnswer;
+  readonly evidence: string;
+}
+
 /** Sends a request. @throws Error when no answer comes */
 export type Send = (request: ProbeRequest) => Promise<ProbeAnswer>;
 

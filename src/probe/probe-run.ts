@@ -1,5 +1,5 @@
 import type { Findings } from './findings.ts';
-import type { Beneficiary, ProbeAnswer, ProbeRequest } from './probe-exchange.ts';
+import type { Asked, Beneficiary, ProbeRequest } from './probe-exchange.ts';
 
 /** A payout that a probe has made. */
 export interface ProbePayout {
@@ -11,7 +11,7 @@ export interface ProbePayout {
 /** What the levels of a probe share. */
 export interface ProbeRun {
   /** Sends a request, and learns what every answer shows. @throws ProbeStopped when no answer comes, and at a rate limit */
-  readonly ask: (request: ProbeRequest) => Promise<ProbeAnswer>;
+  readonly ask: (request: ProbeRequest) => Promise<Asked>;
   readonly findings: Findings;
   /** A reference of this probe that no other uses. */
   readonly reference: (kind: string) => string;

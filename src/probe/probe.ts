@@ -5,6 +5,7 @@ import {
   answerText,
   ProbeStopped,
   requestText,
+  type Asked,
   type Beneficiary,
   type ProbeAnswer,
   type ProbeRequest,
@@ -50,7 +51,7 @@ export async function probe({
   const findings = new Findings();
   const payouts: ProbePayout[] = [];
   let requests = 0;
-  const ask = async (request: ProbeRequest): Promise<ProbeAnswer> => {
+  const ask = async (request: ProbeRequest): Promise<Asked> => {
     requests += 1;
     let answer: ProbeAnswer;
     try {
@@ -66,7 +67,7 @@ export async function probe({
     const evidence = `${requestText(request)}: ${answerText(answer)}`;
     learnShape(answer, findings, evidence);
     if (answer.status === TOO_MANY_REQUESTS) throw new ProbeStopped(`a rate limit was reached: ${evidence}`);
-    return answer;
+    return { answer, evidence };
   };
   const run = {
     ask,

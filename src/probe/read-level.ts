@@ -1,4 +1,4 @@
-import { answerText, dataOf, ProbeStopped, requestText, statusRequest } from './probe-exchange.ts';
+import { answerText, dataOf, ProbeStopped, statusRequest } from './probe-exchange.ts';
 import type { ProbeRun } from './probe-run.ts';
 
 /** The status of a request that names a key which is not accepted. */
@@ -11,7 +11,7 @@ const isKeyRefused = (status: number): boolean => status === 401 || status === 4
  * @returns the balance in INR
  */
 export async function readLevel({ ask, findings, reference }: ProbeRun): Promise<number> {
-  const balance = await ask({
+  const { answer: balance } = await ask({
     method: 'GET',
     path: '/client/fetchbalance',
     withKey: true,
@@ -28,19 +28,15 @@ export async function readLevel({ ask, findings, reference }: ProbeRun): Promise
   }
 
   const unused = { client_ref_id: reference('unused') };
-  const asked = statusRequest(unused, 'what is said of an unknown reference');
-  const unknown = await ask(asked);
-  if (unknown.status === 200) {
-    findings.unknown('status.unknown', `${requestText(asked)}: ${answerText(unknown)}`);
-  } else if (unknown.status < 500) {
-    findings.learn('status.unknown', unknown.status, `${requestText(asked)}: ${answerText(unknown)}`);
-  }
+  const unknown = await ask(statusRequest(unused, 'what is said of an unknown reference'));
+  const { status } = unknown.answer;
+  if (status === 200) findings.unknown('status.unknown', unknown.evidence);
+  else if (status < 500) findings.learn('status.unknown', status, unknown.evidence);
 
   const withoutKey = { ...statusRequest(unused, 'does status need a key'), withKey: false };
-  const answer = await ask(withoutKey);
-  const evidence = `${requestText(withoutKey)}: ${answerText(answer)}`;
+  const { answer, evidence } = await ask(withoutKey);
   if (answer.status === 401) findings.learn('status.without_key', 401, evidence);
-  else if (answer.status === unknown.status) findings.learn('status.without_key', 'answered', evidence);
+  else if (answer.status === status) findings.learn('status.without_key', 'answered', evidence);
   else findings.unknown('status.without_key', evidence);
   return amount;
 }

@@ -1,9 +1,8 @@
 import { sendsSandboxHeaders } from './answer-shape.ts';
 import {
-  answerText,
   initiateRequest,
   ProbeStopped,
-  requestText,
+  type Asked,
   type PayoutFields,
   type ProbeAnswer,
 } from './probe-exchange.ts';
@@ -27,15 +26,12 @@ export const warningOf = ({ headers }: ProbeAnswer): string => headers['x-sandbo
 export async function refusedLevel(run: ProbeRun, balance: number): Promise<string> {
   const { ask, findings, reference, beneficiary } = run;
   const amount = Math.max(ABOVE_LIMITS_INR, Math.ceil(balance) + ABOVE_BALANCE_INR);
-  const post = async (change: Omit<PayoutFields, 'amount'>, why: string) => {
-    const request = initiateRequest(beneficiary, { ...change, amount }, why);
-    const answer = await ask(request);
-    if (answer.status === 200) {
-      throw new ProbeStopped(
-        `a payout above the balance was accepted, so this service is not safe to probe: ${requestText(request)}: ${answerText(answer)}`,
-      );
-    }
-    return { answer, evidence: `${requestText(request)}: ${answerText(answer)}` };
+  const post = async (change: Omit<PayoutFields, 'amount'>, why: string): Promise<Asked> => {
+    const asked = await ask(initiateRequest(beneficiary, { ...change, amount }, why));
+    if (asked.answer.status !== 200) return asked;
+    throw new ProbeStopped(
+      `a payout above the balance was accepted, so this service is not safe to probe: ${asked.evidence}`,
+    );
   };
   const first = reference('first');
   const baseline = await post(
@@ -48,7 +44,7 @@ export async function refusedLevel(run: ProbeRun, balance: number): Promise<stri
   const NEEDS_PAY = 'answered 402, which a service may do before it looks at the request: needs --level pay';
 
   /** Learns a row whose choices are warn, refuse and ignore. */
-  const learnSeverity = (row: string, { answer, evidence }: Awaited<ReturnType<typeof post>>): void => {
+  const learnSeverity = (row: string, { answer, evidence }: Asked): void => {
     if (answer.status === 400) findings.learn(row, 'refuse', evidence);
     else if (answer.status !== 402) findings.unknown(row, evidence);
     else if (warningOf(answer) !== warningOf(baseline.answer))
