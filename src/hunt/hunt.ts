@@ -48,17 +48,19 @@ export interface HuntParts {
 const limitMs = (calmMs: number, failures: number, patienceMs: number): number =>
   3 * calmMs + (failures + 1) * patienceMs;
 
+const NO_REQUEST = 'no request came with the key of the run: does the client use its url and its key?';
+
 /** @throws HuntError for a client that cannot be hunted */
 function checkCalm({ ending, evidence: { requests, evicted } }: Run): void {
+  const isSilent = requests.length === 0;
   if (ending.kind === 'failure') {
-    throw new HuntError(`without any failure the client must succeed, but it failed: ${failureText(ending)}`);
+    const why = `${failureText(ending)}${isSilent ? `; ${NO_REQUEST}` : ''}`;
+    throw new HuntError(`without any failure the client must succeed, but it failed: ${why}`);
   }
   if (ending.kind === 'stuck') {
     throw new HuntError('without any failure the client must end in time, and it did not');
   }
-  if (requests.length === 0) {
-    throw new HuntError('no request came with the key of the run: does the client use its url and its key?');
-  }
+  if (isSilent) throw new HuntError(NO_REQUEST);
   if (evicted > 0) throw new HuntError('the client sends more requests in one run than the journal holds');
 }
 

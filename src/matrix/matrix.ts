@@ -42,19 +42,21 @@ const LONGER_BY_MS = 60_000;
 const requestsIn = ({ worlds }: CommandRun): number =>
   worlds.reduce((sum, { requests, evicted }) => sum + requests.length + evicted, 0);
 
+const NO_REQUEST =
+  'no request with a valid key came to the sandbox: give the command its address and a key, such as --env PAYOUT_URL={url} --env PAYOUT_KEY={key}';
+
 /** @throws MatrixError for a command with which nothing can be compared */
 function checkBaseline(run: CommandRun): void {
   const { ending } = run;
+  const isSilent = requestsIn(run) === 0;
   if (ending.kind !== 'success') {
     const why =
       ending.kind === 'failure' ? failureText(ending) : `it had not ended after ${seconds(ending.afterMs)}`;
-    throw new MatrixError(`the command fails before any dialect or scenario is tried: ${why}`);
-  }
-  if (requestsIn(run) === 0) {
     throw new MatrixError(
-      'no request came to the sandbox: give the command its address and a key, such as --env PAYOUT_URL={url} --env PAYOUT_KEY={key}',
+      `the command fails before any dialect or scenario is tried: ${why}${isSilent ? `; ${NO_REQUEST}` : ''}`,
     );
   }
+  if (isSilent) throw new MatrixError(NO_REQUEST);
 }
 
 /** Runs the command as its service is known to be: twice where the money will be compared and nothing says what is paid. */

@@ -45,7 +45,7 @@ export const findingOf = (found: Found, severity: Severity): Finding => ({
 });
 
 /** Said of requests that count as one intended payout although nobody declared it. */
-export const GUESSED = ' (judged by their identical bodies)';
+export const GUESSED = ' (a guess from identical bodies: name an intent to be sure)';
 
 /** ₹2,50,000.00. Formatted with no formatter kept: to make one at the start would delay it by a sixth. */
 export const rupees = (amountPaise: number): string =>

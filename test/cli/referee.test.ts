@@ -126,7 +126,7 @@ test.skipIf(!hasCurl)('referee judges the clients of a sandbox that runs', async
   const nobody = await runInProcess(['referee', '--url', url, '--key', 'sk_test_nobody']);
   expect(nobody).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('no request came to the sandbox'),
+    stderr: expect.stringContaining('no request came to the sandbox with this key'),
   });
   const looking = await runInProcess(['referee', ...where, '--key', 'sk_test_shop']);
   expect(looking).toMatchObject({ code: 1, stdout: expect.stringContaining('paid-twice') });
@@ -239,7 +239,10 @@ test.each([
 });
 
 test.each([
-  [['referee', '--', 'true'], 'no request came to the sandbox: does the client use its url?'],
+  [
+    ['referee', '--', 'true'],
+    'no request with a valid key came to the sandbox: give the command its address and a key',
+  ],
   [['referee'], 'referee needs a command: payout-sandbox referee -- npm test'],
   [['referee', '--', '/no/such/program'], '/no/such/program cannot be run (ENOENT)'],
   [

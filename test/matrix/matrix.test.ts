@@ -184,7 +184,8 @@ test('accounts that differ from run to run are not compared, and the baseline sa
 
 test.each<[string, Client, string]>([
   ['fails', async (api) => (await api.initiate(order(1)), FAILED), 'exit code 1, and it wrote: no payout'],
-  ['sends nothing', () => Promise.resolve(), 'no request came to the sandbox'],
+  ['sends nothing', () => Promise.resolve(), 'no request with a valid key came to the sandbox: give the'],
+  ['fails unheard', () => Promise.resolve(FAILED), 'no payout; no request with a valid key came to the'],
   ['does not end', () => Promise.resolve({ kind: 'stuck', afterMs: 500 }), 'it had not ended after 0.5 s'],
 ])('a client that %s without any failure cannot be compared', async (_what, client, message) => {
   const error: unknown = await matrixOf([scenario('happy-fast')], client).catch(

@@ -286,6 +286,9 @@ test('the expected payouts are compared with what the ledger shows as paid', () 
   expect(verdictOf('paid-twice', ledger(paid, failed), expected)).toBe('no_occasion');
   expect(verdictOf('paid-twice', ledger(paid, second), expected)).toBe('found error');
   expect(verdictOf('expectation-missed', ledger(failed), expected)).toBe('found error');
+  expect(JSON.stringify(verdicts(ledger(failed), expected))).toContain(
+    '000123456789 was not paid ₹100.00, and once was expected',
+  );
   expect(verdictOf('expectation-missed', ledger(paid, wrong), expected)).toBe('found error');
   expect(verdictOf('expectation-missed', ledger(wrong), expected)).toBe('found error error');
   const forgotten = { ...evidenceOf([], { payouts: [paid, second] }), evicted: 2 };

@@ -148,7 +148,11 @@ export async function judgeCommand(
     const tested =
       reports.worlds.length > 0
         ? verdict
-        : complain('no request came to the sandbox: does the client use its url?');
+        : complain(
+            words.length > 0
+              ? 'no request with a valid key came to the sandbox: give the command its address and a key, such as --env PAYOUT_URL={url} --env PAYOUT_KEY={key}'
+              : `no request came to the sandbox${judged.adminToken === null ? ' with this key' : ''}`,
+          );
     return exitCode === 0 ? tested : exitCode;
   } catch (error) {
     if (!(error instanceof SandboxError) && !(error instanceof NoSandboxError)) throw error;
