@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { packageText } from '../package-files.ts';
+import { packageFile, packageText } from '../package-files.ts';
 import { SettingsError } from '../settings.ts';
 import { makeFolder, writeText } from './output-files.ts';
 import { EXIT_OK, quoted, say } from './output.ts';
@@ -57,9 +57,13 @@ export function initProject(folder: string, runnerName: string | undefined): num
       `${isNew ? 'wrote' : 'kept '}  ${FOLDER}/${name.padEnd(width)}  ${isNew ? purpose : 'it was there already'}`,
     );
   }
-  if (!existsSync(join(folder, 'node_modules/payout-sandbox'))) {
-    say('first  npm install --save-dev payout-sandbox');
+  const change = folder === '.' ? '' : `cd ${quoted(folder)} && `;
+  const test = COMMANDS[runner](FOLDER);
+  if (existsSync(join(folder, 'node_modules/payout-sandbox'))) {
+    say(`next   ${change}${test}`);
+  } else {
+    say(`first  ${change}npm install --save-dev ${quoted(packageFile('.'))}`); // the package is in no registry
+    say(`next   ${test}`);
   }
-  say(`next   ${folder === '.' ? '' : `cd ${quoted(folder)} && `}${COMMANDS[runner](FOLDER)}`);
   return EXIT_OK;
 }

@@ -48,7 +48,9 @@ test('init keeps the files that are there, and names what to install first', asy
   writeFileSync(file, 'mine');
   const { stdout } = await runInProcess(['init', folder]);
   expect(stdout).toContain('kept   payout-sandbox/compose.yaml                it was there already\n');
-  expect(stdout).toContain('first  npm install --save-dev payout-sandbox\n');
+  expect(stdout).toContain(
+    `first  cd ${folder} && npm install --save-dev ${join(ROOT, '.')}\nnext   node --test`,
+  );
   expect(readFileSync(file, 'utf8')).toBe('mine');
 });
 
