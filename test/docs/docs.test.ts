@@ -5,9 +5,17 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { CONTROL_REFUSALS } from '../../src/contract/errors.ts';
+import {
+  BalanceAnswer,
+  InitiateAnswer,
+  InitiateRequest,
+  STATES,
+  StatusAnswer,
+} from '../../src/contract/service.ts';
 import { hunt, startSandbox, type World } from '../../src/index.ts';
+import { legalNext } from '../../src/payout/payout.ts';
 import { judge } from '../../src/referee/judge.ts';
-import { commandsOf, tableUnder } from '../support/markdown.ts';
+import { commandsOf, tableIn, tableUnder } from '../support/markdown.ts';
 import { paste, Program, runProgram, serveInProcess } from '../support/program.ts';
 import { sandboxFor } from '../support/sandbox.ts';
 import { isLong, sized } from '../support/size.ts';
@@ -25,6 +33,21 @@ async function controlRoutes(): Promise<string[]> {
     return methods.split(' and ').map((method) => `${method} ${path}`);
   });
 }
+
+test('docs/service.md lists exactly the fields of each route, which are required, and what can follow each state', () => {
+  const fields = (heading: string) => tableUnder(page('service.md'), heading).map(([field]) => field);
+  const request = Object.entries(InitiateRequest.shape).map(([field, schema]) => [
+    field,
+    schema.isOptional() ? 'no' : 'yes',
+  ]);
+  const [sent, got] = page('service.md').split('The answer is');
+  expect(tableIn(sent!).map(([field, _type, required]) => [field, required])).toEqual(request);
+  expect(tableIn(got!).map(([field]) => field)).toEqual(Object.keys(InitiateAnswer.shape.data.shape));
+  expect(fields('GET /payout/status')).toEqual(Object.keys(StatusAnswer.shape.data.shape));
+  expect(fields('GET /client/fetchbalance')).toEqual(Object.keys(BalanceAnswer.shape.data.shape));
+  const states = tableUnder(page('service.md'), 'States').map(([state, , next]) => [state, next]);
+  expect(states).toEqual(STATES.map((state) => [state, legalNext(state).join(', ') || '–']));
+});
 
 test('docs/control-api.md lists exactly the calls of the control API', async () => {
   const listed = tableUnder(page('control-api.md'), 'Calls').map(([call]) => call!);
