@@ -1,3 +1,7 @@
+import type { Dialect } from '../contract/dialect.ts';
+import { durationText } from '../contract/duration.ts';
+import { Refusal } from '../contract/errors.ts';
+import type { RouteName } from '../contract/match.ts';
 import type { RateLimit, RateWindow } from '../contract/snapshot-lines.ts';
 
 /** The window of each limit that was asked: that of a rule by the rule's id, that of a scenario by its name. */
@@ -30,3 +34,34 @@ export const windowLeftMs = ({ beganMs }: RateWindow, { windowMs }: RateLimit, n
 
 /** What Retry-After says: whole seconds, rounded up, so that a client that waits for so long is not too early. */
 export const retryAfterSeconds = (leftMs: number): string => String(Math.ceil(leftMs / 1000));
+
+/** The rate limit of a scenario that holds for a route; null for none. */
+export const rateLimitOn = (
+  { rateLimit, dialect }: { readonly rateLimit: RateLimit | 'off'; readonly dialect: Dialect },
+  route: RouteName | undefined,
+): RateLimit | null =>
+  rateLimit === 'off' || (dialect.rate_limit.routes === 'initiate' && route !== 'initiate')
+    ? null
+    : rateLimit;
+
+/**
+ * The refusal of a request past a rate limit.
+ *
+ * @param waitMs until the next request is allowed
+ * @param limit the setting that sets the limit
+ * @param change how to change it
+ */
+export function rateLimited(
+  { max, windowMs }: RateLimit,
+  { rate_limit: { routes, retry_after } }: Dialect,
+  waitMs: number,
+  limit: string,
+  change: string,
+): Refusal {
+  const what = routes === 'all' ? 'requests' : 'initiates';
+  return new Refusal('RATE_LIMITED', {
+    message: `Too many requests: this sandbox takes ${max} ${what} per ${durationText(windowMs)} for each key. ${change}`,
+    headers: retry_after === 'absent' ? {} : { 'retry-after': retryAfterSeconds(waitMs) },
+    limit,
+  });
+}

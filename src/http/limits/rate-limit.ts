@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { durationText } from '../../contract/duration.ts';
 import { Refusal } from '../../contract/errors.ts';
 import type { RateLimit } from '../../contract/snapshot-lines.ts';
+import { rateLimited, rateLimitOn } from '../../scenario/rate-window.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import { sharedCounters, type LimitStore } from './shared-counters.ts';
 
@@ -27,21 +28,13 @@ const limitOf = ({ counter }: FastifyRequest): RateLimit => counter!.scenario.ra
 
 /** True for a request that the limit does not hold for: a scenario may have its own, which counts in its world. */
 const isFree = ({ routeOptions }: FastifyRequest, scenario: Scenario): boolean =>
-  scenario.hasOwnRateLimit ||
-  scenario.rateLimit === 'off' ||
-  (scenario.dialect.rate_limit.routes === 'initiate' && routeOptions.config.name !== 'initiate');
+  scenario.hasOwnRateLimit || rateLimitOn(scenario, routeOptions.config.name) === null;
 
 function refusal(request: FastifyRequest, waitMs: number): Refusal {
-  const { max, windowMs } = limitOf(request);
-  const { routes, retry_after } = request.dialect.rate_limit;
-  const per = durationText(windowMs);
-  return new Refusal('RATE_LIMITED', {
-    message:
-      `Too many requests: this sandbox takes ${max} ${routes === 'all' ? 'requests' : 'initiates'} per ${per} ` +
-      `for each key. SANDBOX_RATE_LIMIT or --rate-limit changes that (${max * 10}/${per}, or off)`,
-    headers: retry_after === 'absent' ? {} : { 'retry-after': String(Math.ceil(waitMs / 1000)) },
-    limit: 'SANDBOX_RATE_LIMIT',
-  });
+  const limit = limitOf(request);
+  const more = `${limit.max * 10}/${durationText(limit.windowMs)}`;
+  const change = `SANDBOX_RATE_LIMIT or --rate-limit changes that (${more}, or off)`;
+  return rateLimited(limit, request.dialect, waitMs, 'SANDBOX_RATE_LIMIT', change);
 }
 
 export interface RateLimiter {

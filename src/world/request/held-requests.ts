@@ -4,6 +4,7 @@ import type { Hold } from '../../scenario/rule.ts';
 import type { CommandOf, Context } from '../commands.ts';
 import type { StateEvent } from '../events.ts';
 import type { RequestCommand } from './request-commands.ts';
+import { fieldsOf } from './request-plan.ts';
 import type { HeldRequest, Released } from './request-result.ts';
 import type { WorldState } from '../state.ts';
 
@@ -27,13 +28,13 @@ export function holdRequest(
   events: StateEvent[],
 ): HeldRequest {
   const { made, waiting, expired } = state.held;
-  const fields = command.kind === 'initiate' ? command.body : command.kind === 'status' ? command.query : {};
+  const { client_ref_id: reference } = fieldsOf(command);
   const request: HeldRequest = {
     ...hold,
     ...facts,
     id: made + 1,
     route: command.kind,
-    clientRefId: ('client_ref_id' in fields && fields.client_ref_id) || null,
+    clientRefId: reference === undefined ? null : String(reference),
     untilMs: state.wallMs + hold.forMs,
     command: hold.at === 'arrived' ? command : null,
   };

@@ -1,6 +1,7 @@
 import type { Dialect } from '../../contract/dialect.ts';
 import type { StatusQuery } from '../../contract/service.ts';
 import { countsReads } from '../../payout/payout.ts';
+import { rateLimitOn } from '../../scenario/rate-window.ts';
 import type { ScenarioCompiler } from '../../scenario/scenario.ts';
 import type { Command } from '../commands.ts';
 import { isMoreDue, positionOf } from '../ledger.ts';
@@ -22,14 +23,14 @@ export function positionAsked(
 
 /**
  * Whether a command would leave everything as it is, so that a log need not hold it: nothing is due, and it is a status or a
- * balance that no rule matches, whose attempt is not counted, whose scenario has no rate limit, and whose payout does not count its
+ * balance that no rule matches, whose attempt is not counted, for which its scenario has no rate limit, and whose payout does not count its
  * reads.
  */
 export function isPureRead(state: WorldState, command: Command, compiler: ScenarioCompiler): boolean {
   if ((command.kind !== 'status' && command.kind !== 'balance') || isMoreDue(state)) return false;
   if (state.held.waiting.length > 0) return false; // one of them may expire
   const scenario = scenarioFor(state, command, compiler);
-  const isLimited = scenario.hasOwnRateLimit && scenario.rateLimit !== 'off';
+  const isLimited = scenario.hasOwnRateLimit && rateLimitOn(scenario, command.kind) !== null;
   if (scenario.countsAttempts || isLimited) return false;
   const facts = factsOf(state, command, 0);
   if (scenario.rules.some((rule) => rule.matches(facts))) return false;

@@ -1,15 +1,9 @@
-import { durationText } from '../../contract/duration.ts';
-import { Refusal } from '../../contract/errors.ts';
+import type { Refusal } from '../../contract/errors.ts';
 import type { RouteName } from '../../contract/match.ts';
 import { LONGEST_WAIT_MS } from '../../contract/scenario-document.ts';
 import { requestDraw } from '../../payout/identity.ts';
 import type { Draw } from '../../payout/settlement.ts';
-import {
-  countInWindow,
-  retryAfterSeconds,
-  windowLeftMs,
-  type RateWindows,
-} from '../../scenario/rate-window.ts';
+import { countInWindow, rateLimited, rateLimitOn, windowLeftMs } from '../../scenario/rate-window.ts';
 import { delayMs, takeRule, type RequestFacts, type Rule } from '../../scenario/rule.ts';
 import { withOverrides, type Scenario, type ScenarioCompiler } from '../../scenario/scenario.ts';
 import { countAttempt, referenceNumber } from '../attempts.ts';
@@ -45,19 +39,13 @@ export const scenarioFor = (
 
 /** Counts a request against the rate limit of its scenario. @returns the refusal of a request past it */
 export function pastRateLimit(state: WorldState, route: RouteName, scenario: Scenario): Refusal | null {
-  const { name, rateLimit, hasOwnRateLimit, dialect } = scenario;
-  const { routes, retry_after } = dialect.rate_limit;
-  if (!hasOwnRateLimit || rateLimit === 'off' || (routes === 'initiate' && route !== 'initiate')) return null;
-  const leftMs = countInWindow(state.windows, name, rateLimit, nowMs(state));
+  const { name, hasOwnRateLimit, dialect } = scenario;
+  const limit = hasOwnRateLimit ? rateLimitOn(scenario, route) : null;
+  if (limit === null) return null;
+  const leftMs = countInWindow(state.windows, name, limit, nowMs(state));
   if (leftMs === null) return null;
-  const { max, windowMs } = rateLimit;
-  return new Refusal('RATE_LIMITED', {
-    message:
-      `Too many requests: this sandbox takes ${max} ${routes === 'all' ? 'requests' : 'initiates'} per ` +
-      `${durationText(windowMs)} for each key. rate_limit in the scenario ${name} changes that`,
-    headers: retry_after === 'absent' ? {} : { 'retry-after': retryAfterSeconds(leftMs) },
-    limit: `rate_limit of ${name}`,
-  });
+  const change = `rate_limit in the scenario ${name} changes that`;
+  return rateLimited(limit, dialect, leftMs, `rate_limit of ${name}`, change);
 }
 
 /** The reference that a request names, itself or by the txn_id of a payout. */
@@ -89,7 +77,7 @@ export function planRequest(
     draw,
     attempt,
     delayMs: Math.min(delayMs(rule?.effect.delay ?? 0, draw), LONGEST_WAIT_MS),
-    limitLeftMs: rule === null ? null : limitLeftMs(rule, windows, facts.nowMs),
+    limitLeftMs: rule?.limit ? windowLeftMs(windows.get(rule.id)!, rule.limit, facts.nowMs) : null,
   };
 }
 
@@ -107,7 +95,7 @@ export function resumedPlan(
   return { scenario, rule, facts, draw, attempt, delayMs: 0, limitLeftMs: null }; // the client sees what was decided when it arrived
 }
 
-const fieldsOf = (command: RequestCommand): RequestFacts['fields'] =>
+export const fieldsOf = (command: RequestCommand): RequestFacts['fields'] =>
   command.kind === 'initiate' ? command.body : command.kind === 'status' ? command.query : {};
 
 export function idOf(command: RequestCommand): string {
@@ -131,9 +119,4 @@ export function factsOf(state: WorldState, command: RequestCommand, attempt: num
     nowMs: nowMs(state),
     ageMs: ageMs(state),
   };
-}
-
-/** How long the limit of a rule still refuses requests, in ms of world time. */
-function limitLeftMs({ id, limit }: Rule, windows: RateWindows, atMs: number): number | null {
-  return limit === null ? null : windowLeftMs(windows.get(id)!, limit, atMs);
 }
