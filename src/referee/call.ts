@@ -1,6 +1,7 @@
 import type { JournalEntry } from '../contract/control-answers.ts';
 import { isWholePaise, MAX_AMOUNT_INR, State } from '../contract/service.ts';
 import { toPaise } from '../payout/money.ts';
+import { showsAnswer } from '../scenario/rule.ts';
 
 /** What a client could take from the answer to one request. */
 type Seen =
@@ -50,16 +51,8 @@ const isObject = (value: unknown): value is Fields =>
 
 const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
-/** The faults that leave a client with no status. */
-const WITHOUT_STATUS: ReadonlySet<string> = new Set([
-  'connection-reset',
-  'empty-response',
-  'garbage',
-  'hang',
-]);
-
 function statusOf({ answer, fault, outcome }: JournalEntry): number | null {
-  if (outcome === 'client_gone' || (fault !== null && WITHOUT_STATUS.has(fault))) return null;
+  if (outcome === 'client_gone' || !showsAnswer(fault)) return null;
   return answer === null || answer.status < 100 ? null : answer.status;
 }
 

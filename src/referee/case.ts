@@ -19,6 +19,9 @@ export interface Evidence {
   readonly wall_now: string | null;
 }
 
+/** Whether an entry of this kind brings money into the wallet. */
+export const isMoneyIn = (kind: EntryAnswer['kind']): boolean => kind === 'credit' || kind === 'refund';
+
 /** The evidence, indexed for the checks. */
 export interface Case {
   /** In the order in which they began. */

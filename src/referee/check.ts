@@ -1,9 +1,10 @@
 import type { CheckId, Finding, Severity } from '../contract/conduct.ts';
 import { toInr } from '../payout/money.ts';
+import { withoutControls } from '../world/journal/journal-text.ts';
 import type { Call } from './call.ts';
 import type { Case } from './case.ts';
 import { knowledgeText, type Knowledge } from './knowledge.ts';
-import { requestLine, withoutControls } from './request-line.ts';
+import { requestLine } from './request-line.ts';
 
 /** What a check makes of a case. */
 interface Looked {

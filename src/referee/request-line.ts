@@ -1,3 +1,4 @@
+import { withoutControls } from '../world/journal/journal-text.ts';
 import type { Call } from './call.ts';
 
 const METHODS = { initiate: 'POST initiate', status: 'GET status', balance: 'GET balance' } as const;
@@ -26,6 +27,3 @@ export function requestLine(call: Call): string {
   if (typeof traceparent === 'string') text += `; traceparent ${traceparent}`;
   return withoutControls(text);
 }
-
-/** References and headers are the client's own text: a report shows no control characters of theirs. */
-export const withoutControls = (text: string): string => text.replaceAll(/\p{C}/gu, '\ufffd');

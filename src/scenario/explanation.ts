@@ -1,24 +1,19 @@
 import { durationText } from '../contract/duration.ts';
 import type { Verdict } from '../contract/control/explain-call.ts';
 import type { During, Match } from '../contract/match.ts';
-import { istMinute } from '../payout/settlement.ts';
+import { istMinute, timeOfDay } from '../payout/settlement.ts';
 import type { Draw } from '../payout/settlement.ts';
 import type { Outcome } from './outcome.ts';
 import { linearPattern } from './pattern.ts';
-import { compileMatch, possibleRoutes } from './rule-compiler.ts';
+import { compileMatch, possibleRoutes, windowOf } from './rule-compiler.ts';
 import type { Steps } from './scenario-shape.ts';
 import { passOver, type Counts, type PassedOver, type RequestFacts, type Rule } from './rule.ts';
-import { windowOf } from './warnings/implication.ts';
 
 /** What a rule or an outcome asks of a request. */
 type Asking = Pick<Rule, 'matches' | 'match' | 'during'>;
 
 const quoted = (value: unknown): string =>
   typeof value === 'string' ? JSON.stringify(value) : String(value);
-
-/** `07:00` @param minute of the day */
-export const timeOfDay = (minute: number): string =>
-  `${String(Math.floor(minute / 60)).padStart(2, '0')}:${String(minute % 60).padStart(2, '0')}`;
 
 const BOUNDS: Readonly<Record<string, string>> = {
   prefix: 'begin with',

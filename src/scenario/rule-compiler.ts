@@ -46,9 +46,6 @@ const NUMBER_FIELDS = { amount: ['initiate'], payout: ['initiate', 'status'] } a
 
 const FIELD_ROUTES = Object.entries({ ...TEXT_FIELDS, ...NUMBER_FIELDS });
 
-const listed = <T>(values: T | readonly T[]): readonly T[] =>
-  Array.isArray(values) ? (values as readonly T[]) : [values as T];
-
 /** Tests a text. Reports a pattern that cannot be compiled. */
 export function textTest(match: TextMatch, patternOf: PatternOf, report: Report): Test<string> {
   if (typeof match === 'string') return (text) => text === match;
@@ -76,6 +73,13 @@ export function numberTest(match: NumberMatch): Test<number> {
   }
   const { gt = -Infinity, gte = -Infinity, lt = Infinity, lte = Infinity } = match;
   return (value) => value > gt && value >= gte && value < lt && value <= lte;
+}
+
+/** The tightest bound of each side, and whether it is taken itself. */
+export function boundsOf({ gt, gte, lt, lte }: Exclude<NumberMatch, number | number[]>) {
+  const low = Math.max(gt ?? -Infinity, gte ?? -Infinity);
+  const high = Math.min(lt ?? Infinity, lte ?? Infinity);
+  return { low, takesLow: gt !== low, high, takesHigh: lt !== high };
 }
 
 const hoursTest = ({ from, to }: NonNullable<Match['hours']>): Test<number> =>
@@ -136,9 +140,8 @@ function reportImpossible(match: Match, routes: readonly RouteName[], report: Re
   for (const field of ['amount', 'attempt', 'payout'] as const) {
     const bounds = match[field];
     if (typeof bounds !== 'object' || Array.isArray(bounds)) continue;
-    const low = Math.max(bounds.gt ?? -Infinity, bounds.gte ?? -Infinity);
-    const high = Math.min(bounds.lt ?? Infinity, bounds.lte ?? Infinity);
-    if (low > high || (low === high && (bounds.gt === low || bounds.lt === high))) {
+    const { low, takesLow, high, takesHigh } = boundsOf(bounds);
+    if (low > high || (low === high && !(takesLow && takesHigh))) {
       report([field], 'can never match: no number is within these bounds');
     }
   }
@@ -175,7 +178,7 @@ const dependsOnAttempt = ({ match, probability, effect }: RuleDocument): boolean
 
 /** The routes that a match can match. */
 const routesOf = ({ route }: Match): readonly RouteName[] =>
-  route === undefined ? ROUTE_NAMES : listed(route);
+  route === undefined ? ROUTE_NAMES : [route].flat();
 
 /** Compiles a match to tests that must all hold, roughly the cheapest first. Reports conditions that can never hold. */
 export function compileMatch(match: Match, patternOf: PatternOf, report: Report): readonly FactsTest[] {
@@ -210,7 +213,7 @@ export function compileMatch(match: Match, patternOf: PatternOf, report: Report)
     const isPattern = typeof wanted === 'object' && 'matches' in wanted;
     const key = name.toLowerCase();
     tests.push(({ headers }) => {
-      const values = Object.hasOwn(headers, key) ? listed(headers[key] ?? []) : []; // `constructor` is none
+      const values = Object.hasOwn(headers, key) ? [headers[key] ?? []].flat() : []; // `constructor` is none
       const length = values.reduce((sum, value) => sum + value.length + 1, -1);
       return (!isPattern || length <= MAX_PATTERN_TEXT_LENGTH) && values.some((value) => test(value));
     });
@@ -218,16 +221,17 @@ export function compileMatch(match: Match, patternOf: PatternOf, report: Report)
   return tests;
 }
 
-/** The test of a window of world time, if there is one. */
-function duringTests(during: During | undefined): readonly FactsTest[] {
-  if (during === undefined) return [];
-  const { from = 0, for: length = Infinity, until = from + length } = during;
-  return [({ ageMs }) => ageMs >= from && ageMs < until];
-}
+/** The world times in which a window is open, in ms since the world began. */
+export const windowOf = ({ from = 0, for: length = Infinity, until = from + length }: During = {}) => ({
+  from,
+  until,
+});
 
 /** Compiles a match, and the window of world time in which it holds, to one test. Reports as `compileMatch` does. */
 export function compileCondition(match: Match, during: During | undefined, report: Report): FactsTest {
-  const tests = [...compileMatch(match, linearPattern, report), ...duringTests(during)];
+  const tests = [...compileMatch(match, linearPattern, report)];
+  const { from, until } = windowOf(during);
+  if (during !== undefined) tests.push(({ ageMs }) => ageMs >= from && ageMs < until);
   return (facts) => {
     for (const test of tests) if (!test(facts)) return false; // not `every`: it makes a function for each rule and request
     return true;

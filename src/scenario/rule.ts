@@ -161,12 +161,12 @@ export function delayMs(delay: Delay, draw: Draw): number {
   return Math.round(delay.median * Math.exp(delay.sigma * normal(draw('delay'), draw('delay again'))));
 }
 
-/** The faults that leave a body to be seen, whole or in part. */
-const SHOWS_BODY: ReadonlySet<Fault['kind']> = new Set(['truncated-body', 'malformed-json', 'slow-body']);
+/** The faults that leave the status and some of the body to be seen. */
+const SHOWS_ANSWER: ReadonlySet<string> = new Set(['truncated-body', 'malformed-json', 'slow-body']);
 
-/** Whether the client sees anything of the body. */
-export const showsBody = (fault: Pick<Fault, 'kind'> | null): boolean =>
-  fault === null || SHOWS_BODY.has(fault.kind);
+/** Whether the client sees a status, and anything of the body. @param fault its kind, if there is one */
+export const showsAnswer = (fault: string | null | undefined): boolean =>
+  fault === null || fault === undefined || SHOWS_ANSWER.has(fault);
 
 /** Whether an answer takes the place of the normal one with a body of its own. */
 export const replacesBody = (respond: Respond | null): boolean =>

@@ -1,8 +1,7 @@
 import { ExplainRequest, type ExplainAnswer, type Verdict } from '../../contract/control/explain-call.ts';
 import { InitiateRequest } from '../../contract/service.ts';
 import { systemClock } from '../../platform/system-clock.ts';
-import { istMinute } from '../../payout/settlement.ts';
-import { timeOfDay } from '../../scenario/explanation.ts';
+import { istMinute, timeOfDay } from '../../payout/settlement.ts';
 import { readScenario, rulesOf, ScenarioError } from '../../scenario/scenario-file.ts';
 import { checkScenario, checkScenarioText } from '../../scenario/warnings/scenario-check.ts';
 import { atOnce } from '../../scenario/scenario-shape.ts';

@@ -2,7 +2,7 @@ import { Refusal } from '../../contract/errors.ts';
 import type { RefereeSettings } from '../../contract/conduct.ts';
 import type { WallClock } from '../../log/wall-clock.ts';
 import type { WorldHandle, WorldLog } from '../../log/world-log.ts';
-import type { Evidence } from '../../referee/case.ts';
+import { isMoneyIn, type Evidence } from '../../referee/case.ts';
 import type { Referee } from '../../referee/referee.ts';
 import { entryAnswer, iso } from '../../world/events.ts';
 import { journalEntry } from '../../world/journal/exchange.ts';
@@ -10,8 +10,6 @@ import type { Journal, JournalRead } from '../../world/journal/journal.ts';
 import { findPayout } from '../../world/ledger.ts';
 import { nowMs, type WorldState } from '../../world/state.ts';
 import { transactionAnswer } from '../control/world-answers.ts';
-
-const isMoneyIn = (kind: string): boolean => kind === 'credit' || kind === 'refund';
 
 /**
  * What the referee judges a world by: its journal, and what its ledger has on the references in it. Only a table of expected

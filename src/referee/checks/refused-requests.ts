@@ -1,6 +1,6 @@
 import { isWholePaise } from '../../contract/service.ts';
 import { overlaps, type Call } from '../call.ts';
-import type { Case } from '../case.ts';
+import { isMoneyIn, type Case } from '../case.ts';
 import { type Check, type Found, GUESSED, rupees } from '../check.ts';
 import { withoutReference } from '../intents.ts';
 import { knownBefore } from '../knowledge.ts';
@@ -67,8 +67,6 @@ export const refusalRepeated: Check = {
 };
 
 const WITHIN_MS = 60_000;
-
-const isMoneyIn = (kind: string): boolean => kind === 'credit' || kind === 'refund';
 
 /**
  * Whether money came into the wallet between two requests. The balances that they met say so. Where they met none, or other

@@ -1,6 +1,6 @@
 import type { Effect } from '../../contract/scenario-document.ts';
 import type { Report } from '../planned-timeline.ts';
-import { replacesBody, showsBody } from '../rule.ts';
+import { replacesBody, showsAnswer } from '../rule.ts';
 
 /** Why an effect makes no payout; null where it makes one. */
 function whyNoPayout({ commit, respond, fault, limit }: Effect, faultKind: string): string | null {
@@ -18,8 +18,7 @@ export function warnOfEffect(effect: Effect, warn: Report): void {
   for (const [part, value] of Object.entries({ timeline, not_found })) {
     if (value !== undefined && noPayout !== null) warn([part], `is never used: ${noPayout}`);
   }
-  const isHidden = kind !== undefined && !showsBody({ kind });
-  const unseen = isHidden ? `the fault ${kind} shows no answer` : null;
+  const unseen = showsAnswer(kind) ? null : `the fault ${kind} shows no answer`;
   if (respond !== null && unseen !== null) warn(['respond'], `is never seen by a client: ${unseen}`);
   if (stale === undefined) return;
   const isReplaced = respond === null ? limit !== undefined : replacesBody(respond);

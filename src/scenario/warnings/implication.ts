@@ -1,14 +1,11 @@
 import type { During, Match } from '../../contract/match.ts';
 import { linearPattern } from '../pattern.ts';
-import { numberTest, possibleRoutes, textTest } from '../rule-compiler.ts';
+import { boundsOf, numberTest, possibleRoutes, textTest, windowOf } from '../rule-compiler.ts';
 
 type TextMatch = NonNullable<Match['client_ref_id']>;
 type NumberMatch = NonNullable<Match['amount']>;
 type Hours = NonNullable<Match['hours']>;
 type Headers = NonNullable<Match['header']>;
-
-const listed = <T>(values: T | readonly T[]): readonly T[] =>
-  Array.isArray(values) ? (values as readonly T[]) : [values as T];
 
 /** A condition on a text that names the texts it takes. */
 const isTexts = (match: TextMatch): match is string | string[] =>
@@ -19,7 +16,7 @@ type Implied<T> = (later: T) => boolean;
 function impliesText(earlier: TextMatch): Implied<TextMatch> {
   const test = textTest(earlier, linearPattern, () => undefined);
   return (later) => {
-    if (isTexts(later)) return listed(later).every(test);
+    if (isTexts(later)) return [later].flat().every(test);
     if (isTexts(earlier)) return false;
     const { prefix = '', suffix = '', matches } = earlier;
     return (
@@ -30,17 +27,10 @@ function impliesText(earlier: TextMatch): Implied<TextMatch> {
   };
 }
 
-/** The tightest bound of each side, and whether it is taken itself. */
-function boundsOf({ gt, gte, lt, lte }: Exclude<NumberMatch, number | number[]>) {
-  const low = Math.max(gt ?? -Infinity, gte ?? -Infinity);
-  const high = Math.min(lt ?? Infinity, lte ?? Infinity);
-  return { low, takesLow: gt !== low, high, takesHigh: lt !== high };
-}
-
 function impliesNumber(earlier: NumberMatch): Implied<NumberMatch> {
   const test = numberTest(earlier);
   return (later) => {
-    if (typeof later === 'number' || Array.isArray(later)) return listed(later).every(test);
+    if (typeof later === 'number' || Array.isArray(later)) return [later].flat().every(test);
     if (typeof earlier === 'number' || Array.isArray(earlier)) return false;
     const inner = boundsOf(later);
     const outer = boundsOf(earlier);
@@ -98,12 +88,6 @@ export function takesAllOf(earlier: Match): Implied<Match> {
     fields.every(([field, isImplied]) => later[field] !== undefined && isImplied(later[field] as never)) &&
     possibleRoutes(later).every((route) => routes.includes(route));
 }
-
-/** The world times in which a window is open, in ms since the world began. */
-export const windowOf = ({ from = 0, for: length = Infinity, until = from + length }: During = {}) => ({
-  from,
-  until,
-});
 
 /** Whether a window is open only while another is. */
 export function isWithin(later: During | undefined, earlier: During | undefined): boolean {

@@ -3,7 +3,7 @@ import type { JournalEntry } from '../../contract/control-answers.ts';
 import { isTooNested } from '../../contract/nesting.ts';
 import type { RouteName } from '../../contract/match.ts';
 import { toInr } from '../../payout/money.ts';
-import type { RequestFacts } from '../../scenario/rule.ts';
+import { showsAnswer, type RequestFacts } from '../../scenario/rule.ts';
 import { iso } from '../events.ts';
 
 /** How an exchange stands: not answered so far, answered, broken by a fault that a rule ordered, or left by the client. */
@@ -106,18 +106,9 @@ export function committed({
   return answer === undefined ? null : txnId !== undefined && replayed !== true && answer.status === 200;
 }
 
-/** The faults that leave the client without a status. */
-const WITHOUT_STATUS: ReadonlySet<string> = new Set([
-  'connection-reset',
-  'empty-response',
-  'garbage',
-  'hang',
-]);
-
 /** The HTTP status that the client was sent; undefined for none. */
-export function seenStatus({ answer, fault }: Exchange): number | undefined {
-  return fault !== undefined && WITHOUT_STATUS.has(fault) ? undefined : answer?.status;
-}
+export const seenStatus = ({ answer, fault }: Exchange): number | undefined =>
+  showsAnswer(fault) ? answer?.status : undefined;
 
 const inr = (paise: number | undefined): number | null => (paise === undefined ? null : toInr(paise));
 

@@ -1,6 +1,9 @@
 import type { JournalEntry } from '../../contract/control-answers.ts';
 import { journalEntry, type Exchange } from './exchange.ts';
 
+/** References and headers are the client's own text: what people read shows no control characters of theirs. */
+export const withoutControls = (text: string): string => text.replaceAll(/\p{C}/gu, '\ufffd');
+
 const fieldOf = (body: unknown, name: string): unknown =>
   typeof body === 'object' && body !== null ? (body as Readonly<Record<string, unknown>>)[name] : undefined;
 
@@ -71,6 +74,6 @@ export function* journalLines({ shown, wanted, which }: ShownRequests): Generato
   for (const exchange of shown) {
     const entry = journalEntry(exchange);
     const line = `  #${entry.id} ${entry.at.slice(11, 23)} ${requestText(entry)} → ${answerText(entry)} (${reasonText(entry)})`;
-    yield line.replaceAll(/\p{C}/gu, '\ufffd');
+    yield withoutControls(line);
   }
 }

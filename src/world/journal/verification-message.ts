@@ -1,5 +1,7 @@
 import type { Verification } from '../../contract/control.ts';
 import type { VerifyAnswer } from '../../contract/control-answers.ts';
+import { timeOfDay } from '../../payout/settlement.ts';
+import { withoutControls } from './journal-text.ts';
 
 /** What a verification says: the first line is the result; a failure also says what was expected and what came closest. */
 
@@ -43,10 +45,6 @@ export const sequenceMessage = (found: number, steps: number, evicted: number): 
     ? `The whole sequence of ${requests(steps)} was seen`
     : `${found} of the sequence of ${requests(steps)} were seen: nothing after them matches sequence[${found}]${dropped(evicted)}`;
 
-/** A minute of the day as in a scenario file: `06:30`. */
-const timeOfDay = (minute: number): string =>
-  [Math.trunc(minute / 60), minute % 60].map((part) => String(part).padStart(2, '0')).join(':');
-
 function valueText(field: string, value: unknown): string {
   const isRange = field === 'hours' && typeof value === 'object' && value !== null;
   const { from, to } = value as { readonly from: number; readonly to: number };
@@ -79,9 +77,6 @@ export const matchText = (conditions: readonly Expected[]): string =>
 /** One request in a line, with the first field that differs. */
 const requestText = ({ request, misses }: Shown): string =>
   misses.length === 0 ? request : `${request}: ${missText(misses)}`;
-
-/** References and headers are the client's own text: a message shows no control characters of theirs. */
-const withoutControls = (line: string): string => line.replaceAll(/\p{C}/gu, '\ufffd');
 
 /** Lines below the first line of a message. @param title says what the requests are, if there are any */
 export function withRequests(

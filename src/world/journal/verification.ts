@@ -82,8 +82,6 @@ const BECAME: Readonly<Record<string, (exchange: Exchange) => unknown>> = {
   replayed: ({ replayed }) => replayed === true,
 };
 
-const listed = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [value]);
-
 function seenAt(field: string, { facts }: Witness): unknown {
   if (field === 'route') return facts.route;
   if (field === 'attempt') return facts.attempt;
@@ -100,7 +98,7 @@ function conditionsOf(match: RequestMatch, patternOf: PatternOf, report: Report)
       const became = BECAME[field];
       if (became !== undefined) {
         const actual = ({ exchange }: Witness): unknown => became(exchange);
-        const wanted = new Set(listed(expected));
+        const wanted = new Set<unknown>([expected].flat());
         return { field, expected, actual, holds: (witness) => wanted.has(actual(witness)) };
       }
       const tests = compileMatch({ [field]: expected }, patternOf, () => undefined);
