@@ -32,16 +32,15 @@ export class Totals {
   attempts = 0;
   documentBytes = 0;
   uses = 0;
-  /** What states hold that are being read beside their worlds. */
-  #draftedRecords = 0;
-  #draftedBytes = 0;
+  /** What states hold that are being read beside their worlds. Some of their items are a part of a record. */
+  readonly #drafted = { records: 0, documentBytes: 0 };
 
   constructor(limits: TotalLimits) {
     this.limits = limits;
   }
 
   get recordsFree(): number {
-    return this.limits.maxRecords - this.records - this.#draftedRecords;
+    return this.limits.maxRecords - this.records - Math.floor(this.#drafted.records);
   }
 
   get attemptsFree(): number {
@@ -49,7 +48,7 @@ export class Totals {
   }
 
   get documentBytesFree(): number {
-    return this.limits.maxDocumentBytes - this.documentBytes - this.#draftedBytes;
+    return this.limits.maxDocumentBytes - this.documentBytes - this.#drafted.documentBytes;
   }
 
   /** Counts what a world holds now in the place of what it held. */
@@ -61,24 +60,22 @@ export class Totals {
 
   /** Counts a state that is being read beside its world. */
   draft(): Draft {
-    let takenRecords = 0;
-    let takenBytes = 0;
+    const drafted = this.#drafted;
+    const own = { records: 0, documentBytes: 0 };
+    const take = (records: number, documentBytes: number): void => {
+      for (const sum of [own, drafted]) {
+        sum.records += records;
+        sum.documentBytes += documentBytes;
+      }
+    };
     return {
       grow: (records, documentBytes) => {
-        const whole = Math.floor(takenRecords + records) - Math.floor(takenRecords); // some items are a part of one
+        const more = Math.floor(drafted.records + records) - Math.floor(drafted.records);
         const room = { records: this.recordsFree, documentBytes: this.documentBytesFree };
-        demandRoom({ records: whole, documentBytes }, room, this.limits.maxRecords);
-        takenRecords += records;
-        takenBytes += documentBytes;
-        this.#draftedRecords += whole;
-        this.#draftedBytes += documentBytes;
+        demandRoom({ records: more, documentBytes }, room, this.limits.maxRecords);
+        take(records, documentBytes);
       },
-      end: () => {
-        this.#draftedRecords -= Math.floor(takenRecords);
-        this.#draftedBytes -= takenBytes;
-        takenRecords = 0;
-        takenBytes = 0;
-      },
+      end: () => take(-own.records, -own.documentBytes),
     };
   }
 }

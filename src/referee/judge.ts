@@ -90,9 +90,7 @@ function reportOf(name: string, checks: readonly CheckReport[], found: Found): W
     name,
     passed: found.error === 0,
     counts: {
-      error: found.error,
-      warning: found.warning,
-      notice: found.notice,
+      ...found,
       passed: judged('passed'),
       no_occasion: judged('no_occasion'),
       inconclusive: judged('inconclusive'),

@@ -55,25 +55,3 @@ export function countAttempt(attempts: Attempts, route: RouteName, id: string, i
 /** Which new reference of its world this is, counted from 1; 0 for one that no initiate has brought, or that is forgotten. */
 export const referenceNumber = (attempts: Attempts, reference: string): number =>
   known(attempts, keyOf('initiate', reference))?.payout ?? 0;
-
-/**
- * A copy, in which an attempt can be counted without changing the world.
- *
- * @param attempt which one of its reference the next is to be; by default it follows those that were counted
- */
-export function copyOfAttempts(
-  { recent, older, references }: Attempts,
-  route: RouteName,
-  id: string,
-  attempt: number | undefined,
-): Attempts {
-  const copy = { recent: new Map(recent), older: new Map(older), references };
-  if (attempt === undefined) return copy;
-  const key = keyOf(route, id);
-  const earlier = known(copy, key);
-  if (earlier === undefined && attempt === 1) return copy;
-  if (earlier === undefined && route === 'initiate') copy.references = oneMore(references);
-  const payout = earlier?.payout ?? (route === 'initiate' ? copy.references : 0);
-  copy.recent.set(key, { count: attempt - 1, payout });
-  return copy;
-}

@@ -7,12 +7,11 @@ import { covers, toInr, toPaise } from '../payout/money.ts';
 import { explainOutcomes, explainRules, untriedRules } from '../scenario/explanation.ts';
 import type { Steps } from '../scenario/scenario-shape.ts';
 import type { Scenario, ScenarioCompiler } from '../scenario/scenario.ts';
-import { copyOfAttempts } from './attempts.ts';
 import type { RequestCommand } from './request/request-commands.ts';
 import { iso } from './events.ts';
 import { findPayout } from './ledger.ts';
 import { fingerprint, newPayout } from './request/new-payout.ts';
-import { idOf, pastRateLimit, planRequest, scenarioFor, type Plan } from './request/request-plan.ts';
+import { pastRateLimit, planRequest, scenarioFor, type Plan } from './request/request-plan.ts';
 import type { WorldState } from './state.ts';
 
 /** The command that the request would be. @param chosen the scenario that it chooses by a header */
@@ -28,9 +27,10 @@ function commandOf(
 }
 
 /** A copy of what a world counts, in which a request can be counted without changing the world. */
-const copyOfCounts = ({ uses, windows }: Readonly<WorldState>) => ({
+const copyOfCounts = ({ uses, windows, attempts }: Readonly<WorldState>) => ({
   uses: new Map([...uses].map(([id, use]) => [id, { ...use }])),
   windows: new Map(windows),
+  attempts: { ...attempts, recent: new Map(attempts.recent), older: new Map(attempts.older) },
 });
 
 /** A step as a scenario writes it: `SUCCESS after 40m`. */
@@ -91,10 +91,9 @@ export function explainRequest(
 ): Steps<ExplainAnswer> {
   const command = commandOf(request, chosen);
   const scenario = scenarioFor(state, command, compiler);
-  const attempts = copyOfAttempts(state.attempts, command.kind, idOf(command), request.attempt);
-  const copy: WorldState = { ...state, attempts, ...copyOfCounts(state) };
+  const copy: WorldState = { ...state, ...copyOfCounts(state) };
   const limited = pastRateLimit(copy, command.kind, scenario);
-  const plan = planRequest(copy, command, scenario, { attemptsFree: Infinity });
+  const plan = planRequest(copy, command, scenario, { attemptsFree: Infinity }, request.attempt);
   const { facts, draw, attempt, rule } = plan;
   const asked = { scenario: scenario.name, now: iso(facts.nowMs), attempt: attempt === 0 ? null : attempt };
   if (limited !== null) {

@@ -37,7 +37,12 @@ test.each<[string, ScenarioInput, boolean]>([
   ['a rule that matches, and is counted', rule({ route: 'status' }, { delay: '1s' }), false],
   ['attempts that are counted', rule({ route: 'status', attempt: 5 }, { delay: '1s' }), false],
   ['no rate limit, as its scenario says', { rate_limit: 'off' }, true],
-  ['a rate limit of its scenario', { rate_limit: { max: 9, per: '1s' } }, false],
+  ['a rate limit of its scenario for initiates', { rate_limit: { max: 9, per: '1s' } }, true],
+  [
+    'a rate limit of its scenario for all routes',
+    { rate_limit: { max: 9, per: '1s' }, dialect: { rate_limit: { routes: 'all' } } },
+    false,
+  ],
   ['a step that waits for reads', { settlement: { IMPS: [{ to: 'SUCCESS', polls: 3 }] } }, false],
   ['a payout that is hidden for some reads', rule({ route: 'initiate' }, { not_found: { reads: 2 } }), false],
   ['a step that is due', { settlement: { IMPS: [{ to: 'SUCCESS', after: '1s' }] } }, false],

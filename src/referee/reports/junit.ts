@@ -1,5 +1,5 @@
 import type { CheckReport, ConductReports, WorldReport } from '../../contract/conduct.ts';
-import { isFailure, type FailOn } from './summary.ts';
+import { detailLines, isFailure, type FailOn } from './summary.ts';
 
 const ESCAPES: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -16,14 +16,7 @@ export const xml = (text: string): string =>
 
 const details = ({ findings, more }: CheckReport): string =>
   [
-    ...findings.map(({ severity, message, lines, knew, instead }) =>
-      [
-        `${severity}: ${message}`,
-        ...lines,
-        ...(knew === null ? [] : [`the client knew of ${knew}`]),
-        `instead: ${instead}`,
-      ].join('\n'),
-    ),
+    ...findings.map((found) => [`${found.severity}: ${found.message}`, ...detailLines(found)].join('\n')),
     ...(more === 0 ? [] : [`and ${more} more`]),
   ].join('\n\n');
 

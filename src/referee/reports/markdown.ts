@@ -1,5 +1,5 @@
 import type { CheckReport, ConductReports, Finding, WorldReport } from '../../contract/conduct.ts';
-import { counted, countTexts, foundChecks, foundWorlds, tallyOf } from './summary.ts';
+import { counted, countTexts, detailLines, foundChecks, foundWorlds, tallyOf } from './summary.ts';
 
 /** A step summary of GitHub may have 1 MiB. */
 const MOST_BYTES = 1_000_000;
@@ -14,11 +14,11 @@ export const literal = (text: string): string => text.replaceAll(/[\\`*_{}[\]<>(
 export const fenced = (lines: readonly string[]): string =>
   ['```', ...lines.map((line) => line.replaceAll('```', "'''")), '```'].join('\n');
 
-const findingText = (id: string, { severity, message, lines, knew, instead }: Finding): string =>
+const findingText = (id: string, found: Finding): string =>
   [
-    `- ${ICONS[severity]} **${id}** ${literal(message)}`,
+    `- ${ICONS[found.severity]} **${id}** ${literal(found.message)}`,
     '',
-    ...fenced([...lines, ...(knew === null ? [] : [`the client knew of ${knew}`]), `instead: ${instead}`])
+    ...fenced(detailLines(found))
       .split('\n')
       .map((line) => `  ${line}`),
   ].join('\n');

@@ -1,5 +1,5 @@
-import type { CheckId, CheckReport, ConductReports, Severity, WorldReport } from '../../contract/conduct.ts';
-import { byGravity, CHECK_IDS } from '../../contract/conduct.ts';
+import type { CheckId, CheckReport, ConductReports, Finding, WorldReport } from '../../contract/conduct.ts';
+import { byGravity, CHECK_IDS, Severity } from '../../contract/conduct.ts';
 
 /** What the reports in text have in common. */
 
@@ -23,6 +23,13 @@ export const reportsOf = (worlds: readonly WorldReport[]): ConductReports => ({
 /** The gravest findings first, then in the order of the checks. */
 export const foundChecks = ({ checks }: WorldReport): readonly CheckReport[] =>
   checks.filter(({ verdict }) => verdict === 'found').toSorted(byGravity);
+
+/** What a finding rests on, line by line, and what to do instead. */
+export const detailLines = ({ lines, knew, instead }: Finding): readonly string[] => [
+  ...lines,
+  ...(knew === null ? [] : [`the client knew of ${knew}`]),
+  `instead: ${instead}`,
+];
 
 /** The worlds with findings, those with the gravest first. */
 export const foundWorlds = (worlds: readonly WorldReport[]): readonly WorldReport[] =>
@@ -61,16 +68,10 @@ export function tallyOf(worlds: readonly WorldReport[]): {
 }
 
 /** `1 error`, `2 warnings`, `11 passed`, `6 no occasion`, without what is 0. */
-export function countTexts({ counts }: WorldReport): readonly string[] {
-  const { error, warning, notice, passed, no_occasion, inconclusive, off } = counts;
-  const texts: readonly (readonly [number, string])[] = [
-    [error, counted(error, 'error')],
-    [warning, counted(warning, 'warning')],
-    [notice, counted(notice, 'notice')],
-    [passed, `${passed} passed`],
-    [no_occasion, `${no_occasion} no occasion`],
-    [inconclusive, `${inconclusive} inconclusive`],
-    [off, `${off} off`],
-  ];
-  return texts.filter(([count]) => count > 0).map(([, text]) => text);
-}
+export const countTexts = ({ counts }: WorldReport): readonly string[] =>
+  Object.entries(counts)
+    .filter(([, count]) => count > 0)
+    .map(([what, count]) => {
+      const isSeverity = Severity.safeParse(what).success;
+      return isSeverity ? counted(count, what) : `${count} ${what.replace('_', ' ')}`;
+    });

@@ -54,19 +54,24 @@ function referenceOf(state: WorldState, { client_ref_id: reference, txn_id: txnI
   return txnId === undefined ? undefined : findPayout(state, { txnId: String(txnId) })?.clientRefId;
 }
 
-/** Finds the rule to apply to a request, and counts the request. */
+/**
+ * Finds the rule to apply to a request, and counts the request.
+ *
+ * @param asAttempt which attempt to take it for, where that is not the next
+ */
 export function planRequest(
   state: WorldState,
   command: RequestCommand,
   scenario: Scenario,
   { attemptsFree }: Pick<Stamp, 'attemptsFree'>,
+  asAttempt?: number,
 ): Plan {
   const { attempts, windows } = state;
   const { kind: route } = command;
-  const id = idOf(command);
   // initiates are always counted, since a scenario that a header chooses later may depend on the attempt
   const isCounted = route === 'initiate' || scenario.countsAttempts;
-  const attempt = isCounted ? countAttempt(attempts, route, id, attemptsFree <= 0) : 0;
+  const counted = isCounted ? countAttempt(attempts, route, idOf(command), attemptsFree <= 0) : 0;
+  const attempt = isCounted ? (asAttempt ?? counted) : 0;
   const facts = factsOf(state, command, attempt);
   const draw = drawOf(command, scenario, attempt);
   const rule = takeRule(scenario.rules, facts, state, draw);
@@ -98,7 +103,7 @@ export function resumedPlan(
 export const fieldsOf = (command: RequestCommand): RequestFacts['fields'] =>
   command.kind === 'initiate' ? command.body : command.kind === 'status' ? command.query : {};
 
-export function idOf(command: RequestCommand): string {
+function idOf(command: RequestCommand): string {
   const { client_ref_id: reference, txn_id: txnId } = fieldsOf(command);
   return String(reference ?? txnId ?? '');
 }
