@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { TransactionAnswer } from '../../src/contract/control-answers.ts';
+import type { RuleAnswer, TransactionAnswer } from '../../src/contract/control-answers.ts';
 import { lossText } from '../../src/dashboard/world/losses.ts';
 import { payoutsCsv } from '../../src/dashboard/world/payouts-csv.ts';
 
@@ -41,14 +41,28 @@ test.each([
   expect(payoutsCsv([payout({ beneficiary_name: name })])).toContain(`,IMPS,${cell},000123456789,`);
 });
 
-const NOTHING = { payouts: 0, requests: 0, rulesOnTop: 0, isScenarioChosen: false, isMoneyMoved: false };
+const lossOf = ({ payouts = 0, requests = 0, rulesOnTop = 0, isScenarioChosen = false, balance = 0 }) =>
+  lossText(
+    {
+      summary: {
+        transactions: { PENDING: 0, SUCCESS: payouts, FAILED: 0, REVERSED: 0 },
+        balance,
+        opening_balance: 0,
+      },
+      scenario: {
+        chosen: isScenarioChosen,
+        rules: Array.from({ length: rulesOnTop }, () => ({ from: 'world' }) as RuleAnswer),
+      },
+    },
+    requests,
+  );
 
 test.each([
   [{}, null],
   [{ payouts: 1 }, '1 payout'],
   [{ payouts: 1200, requests: 3, rulesOnTop: 1 }, '1,200 payouts, 3 requests and 1 rule on top'],
   [{ isScenarioChosen: true }, 'the chosen scenario'],
-  [{ isMoneyMoved: true }, 'the changes of the balance'],
+  [{ balance: 1 }, 'the changes of the balance'],
 ])('a question says what a world with %j would lose', (change, text) => {
-  expect(lossText({ ...NOTHING, ...change })).toBe(text);
+  expect(lossOf(change)).toBe(text);
 });

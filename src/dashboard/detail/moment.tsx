@@ -1,20 +1,14 @@
 import { istMoment, istShortDay, istTime, utcMoment } from '../lists/formats.ts';
 
-const FORMATS = {
-  full: istMoment,
-  short: (at: string | number) => `${istShortDay(at)}, ${istTime(at)}`,
-  time: istTime,
-} as const;
-
 interface Props {
   readonly at: string | number;
-  /** `15 Jan 2026, 10:00:00 IST`, `15 Jan, 10:00:00` or `10:00:00` */
-  readonly as?: keyof typeof FORMATS;
+  /** `15 Jan, 10:00:00` instead of `15 Jan 2026, 10:00:00 IST` */
+  readonly isShort?: boolean;
 }
 
 /** A moment of world time in IST, with UTC on hover. */
-export const Moment = ({ at, as = 'full' }: Props) => (
+export const Moment = ({ at, isShort = false }: Props) => (
   <time dateTime={new Date(at).toISOString()} title={utcMoment(at)}>
-    {FORMATS[as](at)}
+    {isShort ? `${istShortDay(at)}, ${istTime(at)}` : istMoment(at)}
   </time>
 );

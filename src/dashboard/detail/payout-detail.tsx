@@ -1,4 +1,3 @@
-import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { EntryAnswer, JournalEntry, TransactionAnswer } from '../../contract/control-answers.ts';
 import { useAction } from '../live/action.ts';
@@ -12,6 +11,8 @@ import type { LiveWorld } from '../live/live-world.ts';
 import { Moment } from './moment.tsx';
 import { PayoutTimeline } from './payout-timeline.tsx';
 import { useWorldNow } from '../live/world-time.ts';
+import { Refusal } from './refusal.tsx';
+import { Fact } from './fact.tsx';
 
 interface Props {
   readonly live: LiveWorld;
@@ -48,13 +49,6 @@ function sinceText({ requestId }: Risk, requests: readonly JournalEntry[]): stri
   if (told === undefined) return 'It has not been told of this payout since.';
   return `It has been told of this payout since, by request #${told.id}.`;
 }
-
-const Fact = ({ name, children }: { readonly name: string; readonly children: ComponentChildren }) => (
-  <div>
-    <dt>{name}</dt>
-    <dd>{children}</dd>
-  </div>
-);
 
 /** One payout: its timeline, ledger entries and requests, and its legal transitions. */
 export function PayoutDetail({ live, payout, onOpenRequest }: Props) {
@@ -104,11 +98,7 @@ export function PayoutDetail({ live, payout, onOpenRequest }: Props) {
         )}
         <CopyButton label="Copy status as curl" text={curl} />
       </div>
-      {refusal !== null && (
-        <p class="refusal" role="alert">
-          {refusal}
-        </p>
-      )}
+      <Refusal text={refusal} />
       <dl class="facts">
         <Fact name="Reference">
           {payout.nth === 1
@@ -133,7 +123,7 @@ export function PayoutDetail({ live, payout, onOpenRequest }: Props) {
             <span class={entry.amount < 0 ? 'number' : 'number in'}>{signedRupees(entry.amount)}</span>
             <span class="number note">{rupees(entry.balance)} after</span>
             <span class="note">
-              <Moment at={entry.at} as="short" />
+              <Moment at={entry.at} isShort />
             </span>
           </li>
         ))}
@@ -149,7 +139,7 @@ export function PayoutDetail({ live, payout, onOpenRequest }: Props) {
             <AnswerBadge entry={entry} />
             <span class="note">{entry.rule ?? ''}</span>
             <span class="note">
-              <Moment at={entry.at} as="short" />
+              <Moment at={entry.at} isShort />
             </span>
           </li>
         ))}

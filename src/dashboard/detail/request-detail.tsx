@@ -5,6 +5,7 @@ import { curlOfRequest } from './curl.ts';
 import { duration, readable, rupees } from '../lists/formats.ts';
 import { isPaidUnseen } from '../lists/request-filter.ts';
 import type { LiveWorld } from '../live/live-world.ts';
+import { Fact } from './fact.tsx';
 import { Moment } from './moment.tsx';
 
 interface BlockProps {
@@ -83,40 +84,18 @@ export function RequestDetail({ live, entry, onOpenPayout }: Props) {
         <AnswerBadge entry={entry} /> {isPaidUnseen(entry) && <PaidBadge />}
       </p>
       <dl class="facts">
-        <div>
-          <dt>What happened</dt>
-          <dd>{happened(entry)}</dd>
-        </div>
-        <div>
-          <dt>Answer decided by</dt>
-          <dd>
-            {made}
-            {delay !== null && `, delayed by ${duration(delay)}`}
-            {code !== null && ` (${code})`}
-          </dd>
-        </div>
-        <div>
-          <dt>Money</dt>
-          <dd>{moneyText(entry)}</dd>
-        </div>
-        {plannedBy !== null && (
-          <div>
-            <dt>Payout planned by</dt>
-            <dd>{plannedBy}</dd>
-          </div>
-        )}
-        <div>
-          <dt>World time</dt>
-          <dd>
-            <Moment at={entry.at} />
-          </dd>
-        </div>
-        {attempt !== null && (
-          <div>
-            <dt>Attempt</dt>
-            <dd>{attempt} of this reference</dd>
-          </div>
-        )}
+        <Fact name="What happened">{happened(entry)}</Fact>
+        <Fact name="Answer decided by">
+          {made}
+          {delay !== null && `, delayed by ${duration(delay)}`}
+          {code !== null && ` (${code})`}
+        </Fact>
+        <Fact name="Money">{moneyText(entry)}</Fact>
+        {plannedBy !== null && <Fact name="Payout planned by">{plannedBy}</Fact>}
+        <Fact name="World time">
+          <Moment at={entry.at} />
+        </Fact>
+        {attempt !== null && <Fact name="Attempt">{attempt} of this reference</Fact>}
       </dl>
       {warnings.map((warning) => (
         <p key={warning} class="warning">

@@ -6,6 +6,7 @@ import type { LiveWorld } from '../live/live-world.ts';
 import { download } from '../world/download.ts';
 import { useCheck } from './text-check.ts';
 import { YamlEditor } from './yaml-editor.tsx';
+import { Refusal } from '../detail/refusal.tsx';
 
 type Finding = CheckScenarioAnswer['problems'][number];
 
@@ -95,11 +96,7 @@ export function EditorDialog({ live, title, note, start, use, onClose }: Props) 
         <Findings kind="problem" all={problems} goTo={setGoTo} />
         <Findings kind="warning" all={warnings} goTo={setGoTo} />
       </ul>
-      {refusal !== null && (
-        <p class="refusal" role="alert">
-          {refusal}
-        </p>
-      )}
+      <Refusal text={refusal} />
       <footer class="buttons">
         {isLeaving ? (
           <>

@@ -1,3 +1,5 @@
+import { Refusal } from '../detail/refusal.tsx';
+
 interface Props {
   readonly value: string;
   /** Why the last key was not accepted. */
@@ -22,11 +24,7 @@ export function KeyField({ value, refusal, onInput }: Props) {
           onInput={(event) => onInput(event.currentTarget.value)}
         />
       </label>
-      {refusal !== null && (
-        <p class="refusal" role="alert" id="refusal">
-          {refusal}
-        </p>
-      )}
+      <Refusal text={refusal} id="refusal" />
     </>
   );
 }

@@ -22,6 +22,10 @@ export const rupees = (inr: number): string => RUPEES.format(inr);
 export const signedRupees = (inr: number): string => `${inr < 0 ? '−' : '+'}${RUPEES.format(Math.abs(inr))}`;
 export const counted = (count: number): string => COUNT.format(count);
 
+/** `1,200`; `3 of 1,200` where some are left out. */
+export const countedOf = (shown: number, all: number): string =>
+  shown === all ? counted(all) : `${counted(shown)} of ${counted(all)}`;
+
 /** `1 payout`, `2 payouts` */
 export const plural = (count: number, one: string, many = `${one}s`): string =>
   `${counted(count)} ${count === 1 ? one : many}`;

@@ -1,7 +1,7 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { WorldReport } from '../../contract/conduct.ts';
 import type { LiveWorld } from './live-world.ts';
-import { Together } from './together.ts';
+import { useTogether } from './together.ts';
 
 /** How often the world is judged while requests come: that takes the server longer than most calls. */
 const JUDGE_EVERY_MS = 2000;
@@ -9,16 +9,9 @@ const JUDGE_EVERY_MS = 2000;
 /** What the referee finds in the requests of this world, as they come; null before the first report. */
 export function useConductReport(live: LiveWorld): WorldReport | null {
   const [report, setReport] = useState<WorldReport | null>(null);
-  const [judging] = useState(
-    () =>
-      new Together(async () => {
-        // a page that is cut off says so elsewhere, and judges again with the next request
-        setReport(await live.world.referee().catch(() => null));
-      }, JUDGE_EVERY_MS),
-  );
-  const requests = live.requestsVersion.value;
+  // a page that is cut off says so elsewhere, and judges again with the next request
+  const judge = async (): Promise<void> => setReport(await live.world.referee().catch(() => null));
   const states = Object.values(live.summary.value?.transactions ?? {}).join(); // an unseen reversal is a finding too
-  useEffect(() => judging.order(), [requests, states]);
-  useEffect(() => () => judging.close(), []);
+  useTogether(judge, JUDGE_EVERY_MS, [live.requestsVersion.value, states]);
   return report;
 }

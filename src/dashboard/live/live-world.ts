@@ -9,7 +9,7 @@ import type {
   WorldAnswer,
 } from '../../contract/control-answers.ts';
 import type { WorldEvent } from '../../client/event-stream.ts';
-import { World } from '../../client/world.ts';
+import { TestWorld } from '../../client/test-world.ts';
 import { Announcements } from './announcements.ts';
 import { BalanceLine } from '../lists/balance-line.ts';
 import { EventFeed, isUnreachable } from './event-feed.ts';
@@ -38,7 +38,7 @@ interface ClockReading extends ClockAnswer {
 
 /** One world as the page shows it: read once, then updated by its events. */
 export class LiveWorld {
-  readonly world: World;
+  readonly world: TestWorld;
   readonly feed: EventFeed;
   readonly news = new Announcements();
   readonly summary = signal<WorldAnswer | null>(null);
@@ -68,7 +68,7 @@ export class LiveWorld {
   #stale = new Set<string>();
 
   constructor(url: string, apiKey: string) {
-    this.world = new World(url, apiKey);
+    this.world = new TestWorld(url, apiKey);
     this.#pages = new WorldPages(url, apiKey);
     this.feed = new EventFeed(this.world, {
       take: (event) => this.#queue(event),

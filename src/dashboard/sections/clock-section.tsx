@@ -8,6 +8,7 @@ import { duration, istDay, istMoment, istTime, plural, utcMoment } from '../list
 import type { LiveWorld } from '../live/live-world.ts';
 import { useWorldNow } from '../live/world-time.ts';
 import { AdvanceForm } from '../world/advance-form.tsx';
+import { Refusal } from '../detail/refusal.tsx';
 
 /** At most this many changes are listed; the rest is counted. */
 const MOST_SHOWN = 50;
@@ -121,11 +122,7 @@ export function ClockSection({ live, onOpenPayout }: Props) {
         </button>
       </div>
       {nowMs !== null && <AdvanceForm nowMs={nowMs} nextDue={nextDue} isBusy={isBusy} advance={advance} />}
-      {refusal !== null && (
-        <p class="refusal" role="alert">
-          {refusal}
-        </p>
-      )}
+      <Refusal text={refusal} />
       {answer !== null && <Changes answer={answer} onOpen={onOpenPayout} />}
     </section>
   );

@@ -1,9 +1,10 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { HeldRequest, ReleaseOrder } from '../../client/orders.ts';
 import { useAction } from '../live/action.ts';
 import type { LiveWorld } from '../live/live-world.ts';
 import { istTime } from '../lists/formats.ts';
-import { Together } from '../live/together.ts';
+import { useTogether } from '../live/together.ts';
+import { Refusal } from '../detail/refusal.tsx';
 
 const READ_EVERY_MS = 300;
 
@@ -22,16 +23,10 @@ export function HeldList({ live }: { readonly live: LiveWorld }) {
   const [held, setHeld] = useState<readonly HeldRequest[]>([]);
   const [nth, setNth] = useState(0);
   const { isBusy, refusal, run } = useAction();
-  const [reading] = useState(
-    () =>
-      new Together(async () => {
-        // a page that is cut off says so elsewhere, and reads again with the next request
-        setHeld(await live.world.held().catch(() => []));
-      }, READ_EVERY_MS),
-  );
-  const version = live.requestsVersion.value; // a held request is an event when its wait begins and when it ends
-  useEffect(() => reading.order(), [version]);
-  useEffect(() => () => reading.close(), []);
+  // a page that is cut off says so elsewhere, and reads again with the next request
+  const read = async (): Promise<void> => setHeld(await live.world.held().catch(() => []));
+  // a held request is an event when its wait begins and when it ends
+  const reading = useTogether(read, READ_EVERY_MS, [live.requestsVersion.value]);
   const release = (request: HeldRequest) => (): void =>
     run(async () => {
       await request.release(ANSWERS[nth]![1]);
@@ -69,11 +64,7 @@ export function HeldList({ live }: { readonly live: LiveWorld }) {
           </li>
         ))}
       </ul>
-      {refusal !== null && (
-        <p class="refusal" role="alert">
-          {refusal}
-        </p>
-      )}
+      <Refusal text={refusal} />
     </>
   );
 }

@@ -6,7 +6,7 @@ import { RiskBadge, StateBadge } from '../detail/badges.tsx';
 import { CopyButton } from '../detail/copy-button.tsx';
 import { DetailPane } from '../detail/detail-pane.tsx';
 import { Moment } from '../detail/moment.tsx';
-import { counted, rupees } from '../lists/formats.ts';
+import { counted, countedOf, rupees } from '../lists/formats.ts';
 import type { LiveWorld } from '../live/live-world.ts';
 import { useFilter } from '../live/navigation.ts';
 import { PayoutDetail } from '../detail/payout-detail.tsx';
@@ -35,7 +35,7 @@ const columnsFor = (atRisk: ReadonlyMap<string, Risk>) => [
   {
     name: 'Created, IST',
     className: 'when number',
-    cell: (row: TransactionAnswer) => <Moment at={row.created_at} as="short" />,
+    cell: (row: TransactionAnswer) => <Moment at={row.created_at} isShort />,
   },
 ];
 
@@ -94,9 +94,7 @@ export function PayoutsSection({ live, opened, onOpen, onOpenRequest }: Props) {
       <header class="card-head">
         <h2 id="payouts-title">Transactions</h2>
         <p class="note" role="status">
-          {shown.length === rows.length
-            ? counted(rows.length)
-            : `${counted(shown.length)} of ${counted(rows.length)}`}
+          {countedOf(shown.length, rows.length)}
           {before > 0 && `, ${counted(before)} older not loaded`}
         </p>
         {before > 0 && (

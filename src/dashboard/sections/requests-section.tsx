@@ -4,7 +4,7 @@ import type { JournalEntry } from '../../contract/control-answers.ts';
 import { AnswerBadge, PaidBadge } from '../detail/badges.tsx';
 import { DetailPane } from '../detail/detail-pane.tsx';
 import { Moment } from '../detail/moment.tsx';
-import { counted, plural } from '../lists/formats.ts';
+import { counted, countedOf, plural } from '../lists/formats.ts';
 import type { LiveWorld } from '../live/live-world.ts';
 import { useFilter } from '../live/navigation.ts';
 import { RequestDetail } from '../detail/request-detail.tsx';
@@ -42,7 +42,7 @@ const COLUMNS = [
   {
     name: 'Time, IST',
     className: 'when number',
-    cell: ({ at }: JournalEntry) => <Moment at={at} as="short" />,
+    cell: ({ at }: JournalEntry) => <Moment at={at} isShort />,
   },
 ];
 
@@ -68,9 +68,7 @@ export function RequestsSection({ live, opened, onOpen, onOpenPayout }: Props) {
       <header class="card-head">
         <h2 id="requests-title">Requests</h2>
         <p class="note" role="status">
-          {shown.length === rows.length
-            ? counted(rows.length)
-            : `${counted(shown.length)} of ${counted(rows.length)}`}
+          {countedOf(shown.length, rows.length)}
           {evicted > 0 && `, ${counted(evicted)} older entries dropped`}
         </p>
         {hanging > 0 && (

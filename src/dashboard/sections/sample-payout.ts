@@ -1,3 +1,4 @@
+import { SOME_PAYOUT } from '../../client/test-world.ts';
 import type { InitiateRequest, TransferMode } from '../../contract/service.ts';
 import { curlOf } from '../detail/curl.ts';
 
@@ -5,22 +6,13 @@ import { curlOf } from '../detail/curl.ts';
 export const MODES = ['IMPS', 'NEFT', 'RTGS', 'UPI'] as const satisfies readonly TransferMode[];
 
 /** A payout that every scenario without rules accepts. */
-export const SAMPLE_PAYOUT: InitiateRequest = {
-  client_ref_id: 'order-1',
-  beneficiary_name: 'Asha Rao',
-  beneficiary_account: '000123456789',
-  beneficiary_ifsc: 'SBIN0000001',
-  amount: 1500.5,
-  transfer_mode: 'IMPS',
-};
-
-export const INITIATE_PATH = '/payout/initiate';
+export const SAMPLE_PAYOUT: InitiateRequest = { client_ref_id: 'order-1', ...SOME_PAYOUT, amount: 1500.5 };
 
 /** A payout as a curl command. */
 export const curlOfPayout = (url: string, apiKey: string, payout: object): string =>
   curlOf({
     method: 'POST',
-    url: url + INITIATE_PATH,
+    url: `${url}/payout/initiate`,
     apiKey,
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify(payout),

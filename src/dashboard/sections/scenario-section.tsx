@@ -8,6 +8,7 @@ import { EditorDialog } from '../editor/editor-dialog.tsx';
 import { checkScenario } from '../editor/text-check.ts';
 import type { LiveWorld } from '../live/live-world.ts';
 import { putRules, rulesDocument } from '../editor/edited-rules.ts';
+import { Refusal } from '../detail/refusal.tsx';
 
 const TIMES = { always: 'for every payout', '1': 'for the next one', '3': 'for the next 3' } as const;
 
@@ -165,11 +166,7 @@ export function ScenarioSection({ live }: { readonly live: LiveWorld }) {
           </select>
         </label>
       </fieldset>
-      {refusal !== null && (
-        <p class="refusal" role="alert">
-          {refusal}
-        </p>
-      )}
+      <Refusal text={refusal} />
 
       {top.length > 0 && (
         <>

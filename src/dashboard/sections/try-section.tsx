@@ -1,11 +1,12 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { PayoutInput, TestWorld } from '../../client/test-world.ts';
 import type { InitiateRequest } from '../../contract/service.ts';
 import { CopyButton } from '../detail/copy-button.tsx';
 import { MAGIC_KINDS, magicBeneficiaries, type MagicBeneficiary } from './failure-switches.ts';
 import { duration, readable } from '../lists/formats.ts';
 import type { LiveWorld } from '../live/live-world.ts';
 import { ExplainPanel } from '../world/explain-panel.tsx';
-import { curlOfPayout, INITIATE_PATH, MODES, SAMPLE_PAYOUT } from './sample-payout.ts';
+import { curlOfPayout, MODES, SAMPLE_PAYOUT } from './sample-payout.ts';
 
 /** The answer to the page's own payout. */
 interface Outcome {
@@ -17,14 +18,6 @@ interface Outcome {
 
 const isShown = (name: string): boolean =>
   name.startsWith('x-sandbox-') || name === 'retry-after' || name === 'idempotent-replayed';
-
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return text;
-  }
-};
 
 /** The message of each field that the sandbox refused, unless the dialect of the world has no list of them. */
 function fieldErrors(body: unknown): Readonly<Record<string, string>> {
@@ -39,20 +32,16 @@ function fieldErrors(body: unknown): Readonly<Record<string, string>> {
 }
 
 /** Sends a payout like any other client. */
-async function pay(url: string, apiKey: string, body: string, signal: AbortSignal): Promise<Outcome> {
+async function pay(world: TestWorld, payout: PayoutInput, signal: AbortSignal): Promise<Outcome> {
   const startMs = performance.now();
   const took = (): string => duration(performance.now() - startMs);
   try {
-    const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
-    const response = await fetch(url + INITIATE_PATH, { method: 'POST', headers, body, signal });
-    const text = await response.text();
+    const { status, headers, body } = await world.pay(payout, { signal });
     return {
-      title: `${response.status} after ${took()}`,
-      isGood: response.ok,
-      headers: [...response.headers]
-        .filter(([name]) => isShown(name))
-        .map(([name, value]) => `${name}: ${value}`),
-      body: parsed(text),
+      title: `${status} after ${took()}`,
+      isGood: status < 300,
+      headers: [...headers].filter(([name]) => isShown(name)).map(([name, value]) => `${name}: ${value}`),
+      body,
     };
   } catch {
     const title = signal.aborted
@@ -88,7 +77,6 @@ const freshReference = (): string => `try-${Date.now().toString(36)}`;
 
 /** Makes a payout from the page, and shows the request and the answer. */
 export function TrySection({ live }: { readonly live: LiveWorld }) {
-  const { url, apiKey } = live.world;
   const [form, setForm] = useState({
     ...SAMPLE_PAYOUT,
     client_ref_id: freshReference(),
@@ -105,12 +93,12 @@ export function TrySection({ live }: { readonly live: LiveWorld }) {
   const magic = magicBeneficiaries(live.scenario.value);
   const amount = form.amount.trim() === '' ? Number.NaN : Number(form.amount.replaceAll(',', ''));
   const { remarks, ...fields } = form;
-  const body = JSON.stringify({
+  const payout = {
     ...fields,
     amount: Number.isNaN(amount) ? form.amount : amount, // not a number: the sandbox explains the error
     ...(remarks === '' ? {} : { remarks }),
-  });
-  const curl = curlOfPayout(url, apiKey, JSON.parse(body) as object);
+  } as InitiateRequest;
+  const curl = curlOfPayout(live.world.url, live.world.apiKey, payout);
   const change = (part: Partial<typeof form>): void => setForm({ ...form, ...part });
   const isMagic = magic.some(({ account }) => account === form.beneficiary_account);
 
@@ -120,7 +108,7 @@ export function TrySection({ live }: { readonly live: LiveWorld }) {
     const leaving = new AbortController();
     setWaiting(leaving);
     setOutcome(null);
-    const answered = await pay(url, apiKey, body, leaving.signal);
+    const answered = await pay(live.world, payout, leaving.signal);
     setOutcome(answered);
     setWaiting(null);
     live.news.say(`Answer to the payout: ${answered.title}`);
@@ -230,7 +218,7 @@ export function TrySection({ live }: { readonly live: LiveWorld }) {
           </pre>
         </div>
       )}
-      <ExplainPanel live={live} payout={JSON.parse(body) as InitiateRequest} />
+      <ExplainPanel live={live} payout={payout} />
       <details class="curl">
         <summary>As a curl command</summary>
         <pre tabIndex={0} aria-label="The payout as curl">

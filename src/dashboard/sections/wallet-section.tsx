@@ -4,6 +4,7 @@ import { BalanceChart } from '../lists/balance-chart.tsx';
 import { counted, rupees } from '../lists/formats.ts';
 import { isNoAmount } from '../lists/payout-filter.ts';
 import type { LiveWorld } from '../live/live-world.ts';
+import { Refusal } from '../detail/refusal.tsx';
 
 interface FigureProps {
   readonly name: string;
@@ -48,11 +49,7 @@ function MoneyForm({ live }: { readonly live: LiveWorld }) {
       <button type="button" class="button" disabled={isBusy} onClick={move('withdraw')}>
         Debit
       </button>
-      {refusal !== null && (
-        <p class="refusal" role="alert">
-          {refusal}
-        </p>
-      )}
+      <Refusal text={refusal} />
     </form>
   );
 }
@@ -89,9 +86,7 @@ export function WalletSection({ live, onOpenPayout }: Props) {
         <Figure name="Returned" amount={wallet?.came_back} note={`${counted(back)} FAILED or REVERSED`} />
       </dl>
       {Array.isArray(invariants) && (
-        <p class="refusal" role="alert">
-          Broken invariants, which is a bug of the sandbox: {invariants.join('; ')}
-        </p>
+        <Refusal text={`Broken invariants, which is a bug of the sandbox: ${invariants.join('; ')}`} />
       )}
       <BalanceChart live={live} onOpenPayout={onOpenPayout} />
     </section>

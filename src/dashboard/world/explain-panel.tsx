@@ -3,6 +3,7 @@ import type { ExplainAnswer, ExplainInput, Verdict } from '../../contract/contro
 import type { InitiateRequest } from '../../contract/service.ts';
 import { useAction } from '../live/action.ts';
 import type { LiveWorld } from '../live/live-world.ts';
+import { Refusal } from '../detail/refusal.tsx';
 
 const ROUTES = {
   initiate: 'this payout',
@@ -106,11 +107,7 @@ export function ExplainPanel({ live, payout }: Props) {
           Explain
         </button>
       </div>
-      {refusal !== null && (
-        <p class="refusal" role="alert">
-          {refusal}
-        </p>
-      )}
+      <Refusal text={refusal} />
       {explained !== null && (
         <div role="status" aria-label="Explanation">
           {explained.about !== about && (

@@ -5,18 +5,12 @@ import type { LiveWorld } from '../live/live-world.ts';
 import { chooseKey } from '../live/session.ts';
 import { Question } from './question.tsx';
 import { lossText } from './losses.ts';
+import { Refusal } from '../detail/refusal.tsx';
 
 /** What the world of a key would lose if it became a fork. */
 async function lossIn(world: World): Promise<string | null> {
-  const { transactions, balance, opening_balance: opening } = await world.summary();
-  const { chosen, rules } = await world.scenario();
-  return lossText({
-    payouts: Object.values(transactions).reduce((sum, count) => sum + count, 0),
-    requests: (await world.requests()).length,
-    rulesOnTop: rules.filter(({ from }) => from === 'world').length,
-    isScenarioChosen: chosen,
-    isMoneyMoved: balance !== opening,
-  });
+  const [summary, scenario] = [await world.summary(), await world.scenario()];
+  return lossText({ summary, scenario }, (await world.requests()).length);
 }
 
 /** Copies this world to another key: from here on, each goes its own way. */
@@ -83,11 +77,7 @@ export function ForkForm({ live }: { readonly live: LiveWorld }) {
           </button>
         </p>
       )}
-      {refusal !== null && (
-        <p class="refusal" role="alert">
-          {refusal}
-        </p>
-      )}
+      <Refusal text={refusal} />
     </form>
   );
 }

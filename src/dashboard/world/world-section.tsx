@@ -1,14 +1,13 @@
 import { useRef, useState } from 'preact/hooks';
-import { ControlClient } from '../../client/control-client.ts';
-import { httpArchive } from '../../client/http-archive.ts';
 import { useAction } from '../live/action.ts';
 import { worldName } from '../live/address.ts';
 import type { LiveWorld } from '../live/live-world.ts';
 import { download } from './download.ts';
 import { ForkForm } from './fork-form.tsx';
-import { lossOf } from './losses.ts';
+import { lossText } from './losses.ts';
 import { payoutsCsv } from './payouts-csv.ts';
 import { Question } from './question.tsx';
+import { Refusal } from '../detail/refusal.tsx';
 
 /** Something that replaces the world, until the user agrees to what is lost. */
 interface Replacement {
@@ -31,7 +30,8 @@ export function WorldSection({ live }: { readonly live: LiveWorld }) {
       setAsked(null);
       news.say(said);
     };
-    const loss = lossOf(live);
+    const contents = { summary: live.summary.value, scenario: live.scenario.value };
+    const loss = lossText(contents, live.requests.rows.length + live.requests.evicted);
     if (loss === null) run(acting);
     else setAsked({ loss, verb, act: acting });
   };
@@ -45,11 +45,8 @@ export function WorldSection({ live }: { readonly live: LiveWorld }) {
   };
   const saveSnapshot = async (): Promise<void> =>
     download(`world-${name}.ndjson`, 'application/x-ndjson', await world.snapshot());
-  const saveRequests = async (): Promise<void> => {
-    const { version } = await new ControlClient(world.url, world.apiKey).get<{ version: string }>('/health');
-    const archive = httpArchive(await world.requests(), world.url, version);
-    download(`requests-${name}.har`, 'application/json', JSON.stringify(archive, null, 2));
-  };
+  const saveRequests = async (): Promise<void> =>
+    download(`requests-${name}.har`, 'application/json', JSON.stringify(await world.toHar(), null, 2));
   const savePayouts = async (): Promise<void> =>
     download(`payouts-${name}.csv`, 'text/csv', payoutsCsv(await world.transactions()));
 
@@ -76,11 +73,7 @@ export function WorldSection({ live }: { readonly live: LiveWorld }) {
           onNo={() => setAsked(null)}
         />
       )}
-      {refusal !== null && (
-        <p class="refusal" role="alert">
-          {refusal}
-        </p>
-      )}
+      <Refusal text={refusal} />
       <h3>Snapshot</h3>
       <div class="buttons">
         {button('Save', () => run(saveSnapshot))}

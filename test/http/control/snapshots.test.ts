@@ -99,7 +99,7 @@ function twice(text: string): string {
 const REFUSED = { status: 422, body: { code: 'STATE_REFUSED' } };
 const refused = (message: unknown) => ({ ...REFUSED, body: { ...REFUSED.body, message } });
 
-test.each<[string, (text: string) => string | Buffer, object, Record<string, string>?]>([
+test.each<[string, (text: string) => string | Buffer<ArrayBuffer>, object, Record<string, string>?]>([
   ['that is empty', () => '', { status: 400, body: { code: 'INVALID_REQUEST' } }],
   ['that is other JSON', () => '{"a":1}', refused(expect.stringContaining('This is no snapshot'))],
   ['that is not JSON', () => 'hello', refused(expect.stringContaining('This is no snapshot'))],
