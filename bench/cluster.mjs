@@ -3,6 +3,7 @@
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import { atLeast, figure, median, printTable } from './figures.mjs';
+import { payoutOf } from './payout.mjs';
 import { startProcess } from './sandbox-process.mjs';
 import { startStore } from './store-process.mjs';
 
@@ -25,19 +26,10 @@ async function ask(url, key, method, path, body) {
   if (answer.statusCode !== 200) throw new Error(`${method} ${path}: ${answer.statusCode}`);
 }
 
-const payout = () => {
-  sent += 1;
-  return JSON.stringify({
-    client_ref_id: `r${sent}`,
-    beneficiary_name: 'Asha Rao',
-    beneficiary_account: '000123456789',
-    beneficiary_ifsc: 'SBIN0000001',
-    amount: 1,
-    transfer_mode: 'IMPS',
-  });
-};
+const pay = (url, key, reference) =>
+  ask(url, key, 'POST', '/payout/initiate', JSON.stringify(payoutOf(reference)));
 const KINDS = {
-  initiate: (url, key) => ask(url, key, 'POST', '/payout/initiate', payout()),
+  initiate: (url, key) => pay(url, key, `r${(sent += 1)}`),
   status: (url, key) => ask(url, key, 'GET', '/payout/status?client_ref_id=known'),
   balance: (url, key) => ask(url, key, 'GET', '/client/fetchbalance'),
 };
@@ -82,7 +74,6 @@ const line = (name, { perSecond, ms, server, store }) =>
       ` ${server.toFixed(0).padStart(6)} µs server ${store.toFixed(1).padStart(6)} µs store`,
   );
 
-const known = (url, key) => ask(url, key, 'POST', '/payout/initiate', payout().replace(/"r\d+"/, '"known"'));
 const start = (count, settings) => Promise.all(Array.from({ length: count }, () => startProcess(settings)));
 
 /** A kind of request, in so many worlds, over so many connections. */
@@ -96,7 +87,7 @@ const nameOf = ({ kind, worlds, connections }) => `${worlds} worlds, ${connectio
 async function ready(name, count, settings) {
   const servers = await start(count, settings);
   const keys = Array.from({ length: CONNECTIONS }, (_, nth) => `sk_test_${name}_${nth}`);
-  for (const key of keys) await known(servers[0].url, key);
+  for (const key of keys) await pay(servers[0].url, key, 'known');
   await warmUp(servers, keys);
   return { servers, keys, stop: () => Promise.all(servers.map((server) => server.stop())) };
 }

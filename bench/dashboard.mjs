@@ -5,6 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { chromium } from 'playwright-core';
 import { startSandbox } from '../dist/index.js';
+import { median } from './figures.mjs';
+import { payoutOf } from './payout.mjs';
 
 const { values } = parseArgs({
   options: { minutes: { type: 'string', default: '10' }, 'per-second': { type: 'string', default: '20' } },
@@ -30,14 +32,7 @@ const pay = (nth) =>
   fetch(`${url}/payout/initiate`, {
     method: 'POST',
     headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
-    body: JSON.stringify({
-      client_ref_id: `bench-${nth}`,
-      beneficiary_name: 'Asha Rao',
-      beneficiary_account: '000123456789',
-      beneficiary_ifsc: 'SBIN0000001',
-      amount: 1,
-      transfer_mode: 'IMPS',
-    }),
+    body: JSON.stringify(payoutOf(`bench-${nth}`)),
   });
 
 /** Changes the search text, and waits until the page has drawn what it finds. */
@@ -62,11 +57,10 @@ for (let nth = 1; nth <= paid; nth += 1) {
   pays.push(pay(nth));
   if (nth % perSecond === 0) answers.push(await answerMs());
   if (nth % reportEvery === 0 || nth === paid) {
-    const sorted = answers.toSorted((a, b) => a - b);
-    const [median, worst] = [sorted[sorted.length >> 1], sorted.at(-1)].map((ms) => ms.toFixed(0));
+    const [usual, worst] = [median(answers), Math.max(...answers)].map((ms) => ms.toFixed(0));
     const heap = (await heapMegabytes()).toFixed(1);
     process.stdout.write(
-      `${nth} paid, shown: ${await shown.textContent()}, answers ${median} ms (worst ${worst}), heap ${heap} MB\n`,
+      `${nth} paid, shown: ${await shown.textContent()}, answers ${usual} ms (worst ${worst}), heap ${heap} MB\n`,
     );
     answers = [];
   }

@@ -3,10 +3,11 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { cpus, tmpdir, totalmem } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import autocannon from 'autocannon';
+import { payoutOf } from './payout.mjs';
 
 const CONNECTIONS = 20;
 const SEEDS = 500;
@@ -19,7 +20,7 @@ const payout = (reference) => ({
   method: 'POST',
   path: '/payout/initiate',
   headers: { ...headers }, // a copy, since autocannon writes the length of the body into it
-  body: `{"client_ref_id":"${reference}","beneficiary_name":"Asha Rao","beneficiary_account":"000123456789","beneficiary_ifsc":"SBIN0000001","amount":1500.5,"transfer_mode":"IMPS"}`,
+  body: JSON.stringify(payoutOf(reference, 1500.5)),
 });
 const status = (reference) => ({
   method: 'GET',
@@ -151,10 +152,3 @@ export async function load({ url, pid, created }, kind, seconds) {
     wrong,
   };
 }
-
-export const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
-
-/** The machine, in a line. */
-export const machine = () =>
-  `Node.js ${process.version} on ${process.platform} ${process.arch}, ${cpus().length} x ${cpus()[0]?.model.trim()}, ` +
-  `${Math.round(totalmem() / 2 ** 30)} GiB`;

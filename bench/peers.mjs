@@ -6,7 +6,8 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { KINDS, load, machine, median, start } from './load.mjs';
+import { machine, median } from './figures.mjs';
+import { KINDS, load, start } from './load.mjs';
 import { peers } from './peers/programs.mjs';
 
 const ROUNDS = Number(process.argv[2] ?? 5);

@@ -10,11 +10,11 @@ const path = (name) => fileURLToPath(new URL(name, import.meta.url));
 const MAIN = process.env.BENCH_MAIN ?? path('../dist/main.cjs');
 
 /** Starts the program, with a probe of its memory in it. @param settings flags, by name */
-export async function startProcess(settings, nodeFlags = []) {
+export async function startProcess(settings) {
   const flags = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]);
   const child = spawn(
     process.execPath,
-    ['--expose-gc', ...nodeFlags, '--import', path('heap-probe.mjs'), MAIN, '--port', '0', ...flags],
+    ['--expose-gc', '--import', path('heap-probe.mjs'), MAIN, '--port', '0', ...flags],
     { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] },
   );
   process.once('exit', () => child.kill('SIGKILL')); // a bench that fails leaves nothing behind

@@ -7,7 +7,8 @@ import * as module from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { machine, median } from './load.mjs';
+import { machine, median } from './figures.mjs';
+import { payoutOf } from './payout.mjs';
 
 const ROUNDS = Number(process.argv[2] ?? 15);
 const BOUND_RATIO = 4;
@@ -33,14 +34,7 @@ const environment = (name) => ({
 const payout = {
   method: 'POST',
   headers: { authorization: 'Bearer sk_test_bench', 'content-type': 'application/json' },
-  body: JSON.stringify({
-    client_ref_id: 'order-1',
-    beneficiary_name: 'Asha Rao',
-    beneficiary_account: '000123456789',
-    beneficiary_ifsc: 'SBIN0000001',
-    amount: 1500.5,
-    transfer_mode: 'IMPS',
-  }),
+  body: JSON.stringify(payoutOf('order-1', 1500.5)),
 };
 
 /** Starts a program. @returns when it was ready, when its first payout was answered, and what it holds when idle */
