@@ -20,6 +20,10 @@ const Time = durationLike('10s, 5m', { examples: ['10s', '5m'] }).refine((ms) =>
   error: 'must be longer than nothing',
 });
 
+/** A hang lasts a little longer, and no rule may order one of more than an hour. */
+const MOST_PATIENCE_MS = 50 * 60_000;
+const Patience = Time.refine((ms) => ms <= MOST_PATIENCE_MS, { error: 'must be at most 50m' });
+
 const HuntSettings = z.strictObject({
   goals: z
     .array(z.enum(GOALS, { error: `must be one of ${GOALS.join(', ')}` }))
@@ -39,7 +43,7 @@ const HuntSettings = z.strictObject({
   depth: wholeNumber(1, 10).default(3).describe('The most failures in one run'),
   time: Time.default(300_000).describe('How long to search, in wall time'),
   workers: wholeNumber(1, 64).default(1).describe('How many runs may be under way together'),
-  patience: Time.default(10_000).describe('How long the client may wait for an answer'),
+  patience: Patience.default(10_000).describe('How long the client may wait for an answer'),
 });
 export type HuntSettings = z.output<typeof HuntSettings>;
 export type HuntSettingsInput = z.input<typeof HuntSettings>;

@@ -11,6 +11,22 @@ import type { Ending, Run } from './goals.ts';
  */
 export type Client = (world: TestWorld, signal: AbortSignal) => Promise<Exclude<Ending, { kind: 'stuck' }>>;
 
+const LONGEST_MS = 2 ** 31 - 1; // what a timer can hold: 24.8 days
+
+/** @param limitMs a client that runs for longer is ended, as at `stop`, and counts as stuck */
+export function runClient(
+  client: Client,
+  world: TestWorld,
+  limitMs: number,
+  stop: AbortSignal,
+): Promise<Ending> {
+  const signal = AbortSignal.any([AbortSignal.timeout(Math.min(limitMs, LONGEST_MS)), stop]);
+  const aborted = new Promise<Ending>((resolve) => {
+    signal.addEventListener('abort', () => resolve({ kind: 'stuck', afterMs: limitMs }), { once: true });
+  });
+  return Promise.race([client(world, signal), aborted]);
+}
+
 const KEY = 'sk_test_hunt';
 
 /** Runs a client again and again, each time in a world of its own. */
@@ -46,13 +62,15 @@ export class WorldRuns {
     };
   }
 
+  LONGEST_MS = 2 ** 31 - 1; // what a timer can hold: 24.8 days
+
   /** @param limitMs a client that runs for longer is ended, and counts as stuck */
   async run(scenario: ScenarioInput, limitMs: number): Promise<Run> {
     this.#count += 1;
     await using world = this.#sandbox.world(`${KEY}_${this.#count}`); // the same keys in every hunt
     await world.use(scenario);
     const beganMs = this.#wallClock.nowMs();
-    const ending = await this.#runClient(world, limitMs);
+    const ending = await runClient(this.#client, world, limitMs, this.#stop);
     const durationMs = this.#wallClock.nowMs() - beganMs;
     const [requests, payouts, entries] = await Promise.all([
       world.requests(),
@@ -65,20 +83,5 @@ export class WorldRuns {
       durationMs,
       evidence: { requests, evicted, ledger: { payouts, entries }, wall_now: null },
     };
-  }
-
-  async #runClient(world: TestWorld, limitMs: number): Promise<Ending> {
-    const tooLate = new AbortController();
-    const signal = AbortSignal.any([tooLate.signal, this.#stop]);
-    const aborted = new Promise<Ending>((resolve) => {
-      signal.addEventListener('abort', () => resolve({ kind: 'stuck', afterMs: limitMs }), { once: true });
-    });
-    const atMs = this.#wallClock.nowMs() + limitMs;
-    const cancel = this.#wallClock.schedule(atMs, () => tooLate.abort());
-    try {
-      return await Promise.race([this.#client(world, signal), aborted]);
-    } finally {
-      cancel();
-    }
   }
 }

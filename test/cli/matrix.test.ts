@@ -140,6 +140,12 @@ test.each([
   expect(stderr).toContain(message);
 });
 
+test('matrix takes a limit that is longer than a timer can be', async () => {
+  const { code, stderr } = await runInProcess(['matrix', '--limit', '60d', '--', 'sh', '-c', 'exit 3']);
+  expect(stderr).toContain('exit code 3');
+  expect(code).toBe(2);
+});
+
 test.each([
   [['/no/such/program'], '/no/such/program cannot be run (ENOENT)'],
   [

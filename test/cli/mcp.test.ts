@@ -141,6 +141,7 @@ test.each([
   ['pay', { amout: 5 }, 'amout is not known here (did you mean amount?)'],
   ['pay', { amount: '5' }, 'amount must be a number'],
   ['pay', { patience: '5' }, 'patience must be a duration such as 500ms, 10s or PT90S: 5 has no unit'],
+  ['pay', { patience: '60d' }, 'patience must be at most 1h'],
   ['payouts', { status: 'DONE' }, 'status must be one of PENDING, SUCCESS, FAILED, REVERSED'],
   ['journal', { limit: 0 }, 'limit must be at least 1'],
   ['request', { number: 7 }, 'the journal of this world has no request 7'],

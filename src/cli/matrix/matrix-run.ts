@@ -1,8 +1,7 @@
 import { ControlClient } from '../../client/control-client.ts';
-import { sandboxAt } from '../../client/sandbox.ts';
+import { TestWorld } from '../../client/test-world.ts';
 import type { ConductReports, RefereeSettingsInput } from '../../contract/conduct.ts';
-import type { Ending } from '../../hunt/goals.ts';
-import type { Client } from '../../hunt/world-runs.ts';
+import { runClient, type Client } from '../../hunt/world-runs.ts';
 import { evidenceOf } from '../../http/referee/evidence.ts';
 import { readUnlessDropped, type WorldLog } from '../../log/world-log.ts';
 import type { CommandRun } from '../../matrix/cells.ts';
@@ -43,19 +42,10 @@ export async function runOnce(
 ): Promise<CommandRun> {
   const server = await startOwnServer(settings);
   try {
-    const sandbox = sandboxAt(
-      server,
-      () => KEY,
-      () => Promise.resolve(),
-    );
     const admin = new ControlClient(server.url, server.adminToken);
     await admin.put('/worlds/referee', conduct);
-    const signal = AbortSignal.any([AbortSignal.timeout(limitMs), stop]);
-    const aborted = new Promise<Ending>((resolve) => {
-      signal.addEventListener('abort', () => resolve({ kind: 'stuck', afterMs: limitMs }), { once: true });
-    });
     const beganMs = stopwatchMs();
-    const ending = await Promise.race([aborted, client(sandbox.world(KEY), signal)]);
+    const ending = await runClient(client, new TestWorld(server.url, KEY), limitMs, stop);
     const durationMs = Math.round(stopwatchMs() - beganMs);
     const reports = await admin.get<ConductReports>('/worlds/referee');
     const worlds = await evidenceOfAll(server.worlds, systemClock().nowMs());

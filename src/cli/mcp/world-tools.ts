@@ -7,6 +7,7 @@ import { atMost, ofWorld, tool, ToolError } from './tool.ts';
 /** Tools for worlds, their money and their payouts. */
 
 const MOST_WORLDS = 50;
+const MOST_PATIENCE_MS = 3_600_000;
 const MOST_SNAPSHOTS = 10;
 
 /** The headers that say why an answer is as it is. */
@@ -38,6 +39,7 @@ const pay = tool({
     remarks: z.string().optional(),
     headers: z.record(z.string(), z.string()).optional().describe('Headers to send in addition'),
     patience: durationLike('500ms, 10s', { examples: ['10s'] })
+      .refine((ms) => ms <= MOST_PATIENCE_MS, { error: 'must be at most 1h' })
       .prefault('10s')
       .describe('How long to wait for the answer'),
   }),
