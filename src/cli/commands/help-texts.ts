@@ -28,8 +28,8 @@ For a project:
   $ payout-sandbox validate ./scenarios/*.yaml        check scenario files before a test run
   $ payout-sandbox validate my.yaml --explain pay.json    which rule would this request take, and why no other?
   $ payout-sandbox health --wait 30s && npm test      as soon as it is ready
-  $ payout-sandbox referee --env PAYOUT_URL={url} -- npm test    how does the client behave?
-  $ payout-sandbox hunt --env PAYOUT_URL={url} -- npm run pay-once    which failures make it pay twice?
-  $ payout-sandbox matrix --env PAYOUT_URL={url} -- npm test     does it survive other services, and bad days?
+  $ payout-sandbox referee --env PAYOUT_URL={url} --env PAYOUT_KEY={key} -- npm test    how does the client behave?
+  $ payout-sandbox hunt --env PAYOUT_URL={url} --env PAYOUT_KEY={key} -- npm run pay-once    which failures make it pay twice?
+  $ payout-sandbox matrix --env PAYOUT_URL={url} --env PAYOUT_KEY={key} -- npm test    does it survive other services, and bad days?
   $ source <(payout-sandbox completion bash)          complete commands, flags and scenarios
 ${EXIT_CODES}`;
