@@ -41,7 +41,7 @@ test('docs/service.md lists exactly the fields of each route, which are required
     schema.isOptional() ? 'no' : 'yes',
   ]);
   const [sent, got] = page('service.md').split('The answer is');
-  expect(tableIn(sent!).map(([field, _type, required]) => [field, required])).toEqual(request);
+  expect(tableIn(sent!).map(([field, , required]) => [field, required])).toEqual(request);
   expect(tableIn(got!).map(([field]) => field)).toEqual(Object.keys(InitiateAnswer.shape.data.shape));
   expect(fields('GET /payout/status')).toEqual(Object.keys(StatusAnswer.shape.data.shape));
   expect(fields('GET /client/fetchbalance')).toEqual(Object.keys(BalanceAnswer.shape.data.shape));
