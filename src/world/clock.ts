@@ -6,26 +6,14 @@ import { iso, type StateEvent } from './events.ts';
 import { isMoreDue, nextDueMsOf, settleDue } from './ledger.ts';
 import { isFrozen, isUntouched, nowMs, openLedger, worldTimeMs, type WorldState } from './state.ts';
 
-/** A clock that is frozen at `atMs`. */
-export const frozenClock = (atMs: number): ClockState => ({ frozenAtMs: atMs });
-
 /** The clock at another world time, frozen or running as it was. */
 export const clockAt = (clock: ClockState, worldMs: number, wallMs: number): ClockState =>
-  clock.frozenAtMs === null ? { frozenAtMs: null, aheadMs: worldMs - wallMs } : frozenClock(worldMs);
+  clock.frozenAtMs === null ? runningAt(worldMs, wallMs) : { frozenAtMs: worldMs };
 
-/** Lets a clock run on. @throws Refusal INVALID_REQUEST at the end of the year 9999 */
-export function resumedClock(nowMs: number, wallMs: number): ClockState {
-  if (nowMs >= LATEST_MS) throw pastTheEnd();
-  return { frozenAtMs: null, aheadMs: nowMs - wallMs };
-}
-
-/** Moves a clock forward, frozen or running as it was. @throws Refusal INVALID_REQUEST beyond the year 9999 */
-export function advancedClock(clock: ClockState, byMs: number, wallMs: number): ClockState {
-  invariant(Number.isSafeInteger(byMs) && byMs >= 0, 'a clock moves forward by whole ms');
-  const toMs = worldTimeMs(clock, wallMs) + byMs;
-  if (toMs > LATEST_MS) throw pastTheEnd();
-  return clockAt(clock, toMs, wallMs);
-}
+const runningAt = (worldMs: number, wallMs: number): ClockState => ({
+  frozenAtMs: null,
+  aheadMs: worldMs - wallMs,
+});
 
 const pastTheEnd = (): Refusal =>
   new Refusal('INVALID_REQUEST', { message: 'The clock of a world ends with the year 9999' });
@@ -56,7 +44,9 @@ export function holdClock(
   { events }: Context,
 ): ClockResult {
   const atMs = nowMs(state);
-  return setClock(state, kind === 'freeze' ? frozenClock(atMs) : resumedClock(atMs, state.wallMs), events);
+  if (kind === 'freeze') return setClock(state, { frozenAtMs: atMs }, events);
+  if (atMs >= LATEST_MS) throw pastTheEnd();
+  return setClock(state, runningAt(atMs, state.wallMs), events);
 }
 
 /** Moves the clock forward, and applies what comes due. @throws Refusal INVALID_REQUEST for a time in the past */
@@ -130,6 +120,10 @@ function setClock(state: WorldState, clock: ClockState, events: StateEvent[]): C
   return result;
 }
 
+/** Moves the clock forward, frozen or running as it was. @throws Refusal INVALID_REQUEST beyond the year 9999 */
 function moveBy(state: WorldState, byMs: number): void {
-  state.clock = advancedClock(state.clock, byMs, state.wallMs);
+  invariant(Number.isSafeInteger(byMs) && byMs >= 0, 'a clock moves forward by whole ms');
+  const toMs = nowMs(state) + byMs;
+  if (toMs > LATEST_MS) throw pastTheEnd();
+  state.clock = clockAt(state.clock, toMs, state.wallMs);
 }

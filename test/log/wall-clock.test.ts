@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { SettlementTimer } from '../../src/log/wall-clock.ts';
-import { frozenClock } from '../../src/world/clock.ts';
+import { frozenClock } from '../support/core.ts';
 import { runningClock } from '../support/core.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 

@@ -28,6 +28,9 @@ export const START_MS = Date.UTC(2026, 0, 15, 10, 30);
 export const DAY_MS = 86_400_000;
 const WORLD_ID = 'a'.repeat(32);
 
+/** A clock that is frozen at a world time. */
+export const frozenClock = (atMs: number): ClockState => ({ frozenAtMs: atMs });
+
 /** A clock that runs with wall time. */
 export const runningClock: ClockState = { frozenAtMs: null, aheadMs: 0 };
 

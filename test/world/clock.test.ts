@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { LATEST_MS } from '../../src/contract/snapshot-lines.ts';
-import { advancedClock, frozenClock, resumedClock } from '../../src/world/clock.ts';
 import { nowMs, wallTimeMs, worldTimeMs } from '../../src/world/state.ts';
 import {
   advance,
   Core,
   DAY_MS,
+  frozenClock,
   refusalOf,
   runningClock,
   sourceOf,
@@ -31,21 +31,26 @@ const told = ({ changes }: Core) => changes.map(({ clientRefId, atMs }) => [clie
 
 test('a clock moves forward by whole milliseconds', () => {
   for (const clock of [runningClock, frozenClock(5)]) {
+    const world = new Core({}, { clock });
     for (const byMs of [-1, 0.5, NaN]) {
-      expect(() => advancedClock(clock, byMs, 0)).toThrow('a clock moves forward by whole ms');
+      expect(() => world.submit(advance({ byMs }))).toThrow('a clock moves forward by whole ms');
     }
-    expect(advancedClock(clock, 0, 0)).toEqual(clock);
+    world.submit(advance({ byMs: 0 }));
+    expect(world.state.clock).toEqual(clock);
   }
 });
 
 test('a clock ends with the last instant of the year 9999', () => {
-  expect(advancedClock(frozenClock(LATEST_MS - 1), 1, 0)).toEqual(frozenClock(LATEST_MS));
-  expect(advancedClock(runningClock, 1, LATEST_MS - 1)).toEqual({ frozenAtMs: null, aheadMs: 1 });
-  const ended = expect.objectContaining({ code: 'INVALID_REQUEST' });
-  for (const clock of [frozenClock(LATEST_MS), { frozenAtMs: null, aheadMs: LATEST_MS }])
-    expect(() => advancedClock(clock, 1, 0)).toThrow(ended);
-  expect(() => resumedClock(LATEST_MS, 0)).toThrow(ended);
-  expect(resumedClock(LATEST_MS - 1, 0)).toEqual({ frozenAtMs: null, aheadMs: LATEST_MS - 1 });
+  const toTheEnd = advance({ toMs: LATEST_MS });
+  for (const clock of [runningClock, frozenClock(5)]) {
+    const world = new Core({}, { clock });
+    expect(world.submit(toTheEnd)).toMatchObject({ nowMs: LATEST_MS, isFrozen: clock !== runningClock });
+    expect(refusalOf(() => world.submit(advance({ byMs: 1 }))).code).toBe('INVALID_REQUEST');
+    expect(refusalOf(() => world.submit(RESUME)).code).toBe('INVALID_REQUEST');
+    expect(nowMs(world.state)).toBe(LATEST_MS);
+  }
+  const almost = new Core({}, { clock: frozenClock(LATEST_MS - 1) });
+  expect(almost.submit(RESUME)).toMatchObject({ nowMs: LATEST_MS - 1, isFrozen: false });
   expect(worldTimeMs({ frozenAtMs: null, aheadMs: LATEST_MS }, 5)).toBe(LATEST_MS);
 });
 
