@@ -17,7 +17,7 @@ import { observeStore, observeWorlds } from './platform/logging.ts';
 import { dashboardFiles, docsFile } from './platform/page-files.ts';
 import { KeptState, type Restored } from './platform/state/kept-state.ts';
 import { stopwatchMs } from './platform/system-clock.ts';
-import { keepLastVerdict, keepVerdict } from './http/referee/evidence.ts';
+import { dropKeepingVerdict, keepVerdict } from './http/referee/evidence.ts';
 import { Referee } from './referee/referee.ts';
 import { ScenarioLibrary } from './scenario/scenario-library.ts';
 import { scenarioSettings } from './scenario/scenario-settings.ts';
@@ -113,7 +113,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
           url: settings.store,
           storeObserver: observeStore(log),
           journalBytes: settings.journalMemory,
-          losing: (worldId, drop) => keepLastVerdict(worldId, worlds, { referee, wallClock }, drop),
+          losing: (worldId, drop) => dropKeepingVerdict(worldId, worlds, { referee, wallClock }, drop),
         });
   const worlds: MemoryLog | ValkeyLog =
     stored ??

@@ -7,7 +7,7 @@ import { toInr } from '../../payout/money.ts';
 import { iso } from '../../world/events.ts';
 import { JSON_TYPE } from '../limits/json-body.ts';
 import { sendInPieces } from '../limits/unread-answers.ts';
-import { keepingVerdict } from '../referee/evidence.ts';
+import { dropKeepingVerdict } from '../referee/evidence.ts';
 import { allWorldsRefereeRoutes } from '../referee/referee-routes.ts';
 import { operation } from '../route-schemas.ts';
 import type { ControlRoutes } from './control-options.ts';
@@ -165,12 +165,8 @@ export const adminRoutes: ControlRoutes = async (app, options) => {
       params: z.object({ id: z.string().meta({ description: 'The id that a list of worlds shows' }) }),
     }),
     async ({ params: { id } }) => {
-      const drop = async (): Promise<boolean> => log.drop(id);
-      const isWanted = (await referee.settingsToKeep(id)) !== null;
-      const wasThere = isWanted
-        ? await log.visit(id, (world) => keepingVerdict(world, options, true, drop))
-        : await drop();
-      if (wasThere !== true) throw new Refusal('WORLD_NOT_FOUND', { message: `There is no world ${id}` });
+      const wasThere = await dropKeepingVerdict(id, log, options, async () => log.drop(id));
+      if (!wasThere) throw new Refusal('WORLD_NOT_FOUND', { message: `There is no world ${id}` });
       await referee.forget(id);
       return { dropped: id };
     },

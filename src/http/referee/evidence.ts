@@ -88,17 +88,18 @@ export async function keepingVerdict<T>(
   return result;
 }
 
-/** The same for a world that this server may not know, and that is dropped only if nobody uses it meanwhile. */
-export async function keepLastVerdict(
+/** Drops a world that this server may not know, and keeps the last verdict on it. @returns whether it was dropped */
+export async function dropKeepingVerdict(
   worldId: string,
   log: WorldLog,
   { referee, wallClock }: JudgedBy,
   drop: () => Promise<boolean>,
-): Promise<void> {
+): Promise<boolean> {
   const settings = await referee.settingsToKeep(worldId);
-  const evidence =
-    settings === null ? null : await log.visit(worldId, (world) => evidenceOn(world, settings, wallClock));
+  if (settings === null) return drop();
+  const evidence = await log.visit(worldId, (world) => evidenceOn(world, settings, wallClock));
   const isDropped = await drop();
-  if (isDropped && settings !== null && evidence !== null)
-    await referee.keep(worldId, evidence, settings, true);
+  if (isDropped && evidence !== null)
+    await referee.keep(worldId, evidence, settings, true).catch(ignoreRefusal);
+  return isDropped;
 }
