@@ -19,10 +19,7 @@ export function instantMs(text: string): number | undefined {
   return CANONICAL.safeParse(time).success ? Date.parse(time) : undefined;
 }
 
-/** How a message describes a time. */
-const INSTANT_FORM = 'an ISO 8601 time such as 2026-12-01T00:00:00Z or 2026-12-01T05:30:00+05:30';
-
-const NO_INSTANT = `must be ${INSTANT_FORM}`;
+const NO_INSTANT = 'must be an ISO 8601 time such as 2026-12-01T00:00:00Z or 2026-12-01T05:30:00+05:30';
 
 /** An ISO 8601 time as text; parsed to ms since the epoch. */
 export const Instant = requiredText(NO_INSTANT)

@@ -21,7 +21,8 @@ export interface EventReader {
 
 const LIMITS = { items: 1000, bytes: 1024 * 1024 };
 const BYTES_EACH = 200;
-const MAX_READERS = 32;
+/** How many may read the events of one world, on one server. */
+export const MAX_READERS = 32;
 
 /**
  * The events of one world. They are kept from the first reader on, so that one whose connection broke can go on where it
@@ -72,7 +73,7 @@ export class EventLog {
     if (this.#last === 0) this.#last = 1;
     this.#unread = 0;
     const kept = this.#log.items();
-    const after = afterId === undefined ? this.#last : this.#positionOf(afterId);
+    const after = afterId === undefined ? this.#last : eventNumber(afterId, this.#epoch, this.#last);
     const first = this.#last - kept.length + 1;
     if (after === null || after + 1 < first) {
       const missed = after === null ? null : first - after - 1;
@@ -89,10 +90,10 @@ export class EventLog {
     this.#readers.clear();
     this.#log.clear();
   }
+}
 
-  /** The position that an id stands for; null for one of another life. */
-  #positionOf(id: string): number | null {
-    const [, epoch, position] = /^([a-z0-9]+)-(\d{1,15})$/.exec(id) ?? [];
-    return epoch === this.#epoch && Number(position) <= this.#last ? Number(position) : null;
-  }
+/** The number of an event, counted from the first of its world; null for the id of another world, or of none so far. */
+export function eventNumber(id: string, ofEpoch: string, last: number): number | null {
+  const [, epoch, number] = /^([a-z0-9]+)-(\d{1,15})$/.exec(id) ?? [];
+  return epoch === ofEpoch && Number(number) <= last ? Number(number) : null;
 }

@@ -4,7 +4,7 @@ import { ClearedAnswer, RequestsAnswer, VerifyAnswer } from '../../contract/cont
 import type { FieldError } from '../../contract/errors.ts';
 import { pathText } from '../../contract/shape-issues.ts';
 import { type Exchange, journalEntry, seenStatus } from '../../world/journal/exchange.ts';
-import { journalLines, type ShownRequests } from '../../world/journal/journal-text.ts';
+import { journalText } from '../../world/journal/journal-text.ts';
 import { verify } from '../../world/journal/verification.ts';
 import { keepingVerdict } from '../referee/evidence.ts';
 import { invalidRequest, operation } from '../route-schemas.ts';
@@ -22,28 +22,25 @@ const ENTRY_CHARACTERS = 1000; // beside its texts
 const charactersOf = ({ url, body = '', answer }: Exchange): number =>
   ENTRY_CHARACTERS + url.length + body.length + (answer?.body.length ?? 0);
 
-/** A list of requests, in pieces. */
-function* requestsInPieces(shown: readonly Exchange[], evicted: number): Generator<string> {
-  let piece = '{"requests":[';
-  for (const [index, exchange] of shown.entries()) {
-    piece += (index === 0 ? '' : ',') + JSON.stringify(journalEntry(exchange));
-    if (piece.length < PIECE_CHARACTERS) continue;
-    yield piece;
-    piece = '';
-  }
-  yield `${piece}],"evicted":${evicted}}`;
-}
-
-/** Some of the journal as text, in pieces. */
-function* textInPieces(requests: ShownRequests): Generator<string> {
+/** Joins short texts to pieces. */
+function* inPieces(texts: Iterable<string>): Generator<string> {
   let piece = '';
-  for (const line of journalLines(requests)) {
-    piece += `${line}\n`;
+  for (const text of texts) {
+    piece += text;
     if (piece.length < PIECE_CHARACTERS) continue;
     yield piece;
     piece = '';
   }
   yield piece;
+}
+
+/** A list of requests as JSON. */
+function* requestTexts(shown: readonly Exchange[], evicted: number): Generator<string> {
+  yield '{"requests":[';
+  for (const [index, exchange] of shown.entries()) {
+    yield (index === 0 ? '' : ',') + JSON.stringify(journalEntry(exchange));
+  }
+  yield `],"evicted":${evicted}}`;
 }
 
 /** Whether a list shows an exchange. */
@@ -72,13 +69,13 @@ export const journalRoutes: ControlRoutes = async (app, options) => {
       const characters = chosen.reduce((sum, exchange) => sum + charactersOf(exchange), 0);
       if (format === 'text') {
         const which = isOldest ? 'first' : 'latest';
-        const pieces = textInPieces({ shown: chosen, wanted: wanted.length, which });
+        const pieces = inPieces(journalText(chosen, wanted.length, which));
         return sendInPieces(reply.type(TEXT_TYPE), pieces, characters, options) as never;
       }
       const shown = isOldest ? chosen : chosen.toReversed();
       if (characters < PIECE_CHARACTERS) return { requests: shown.map(journalEntry), evicted };
       // made as it is read: one that nobody reads costs no more than what it still refers to
-      const pieces = requestsInPieces(shown, evicted);
+      const pieces = inPieces(requestTexts(shown, evicted));
       return sendInPieces(reply.type(JSON_TYPE), pieces, characters, options) as never;
     },
   );

@@ -127,6 +127,11 @@ const asked = ({ arrival, chosenScenario }: FastifyRequest) => ({
   scenario: chosenScenario?.source ?? null,
 });
 
+function setResult(request: FastifyRequest, result: RequestResult): void {
+  request.result = result;
+  request.dialect = result.dialect;
+}
+
 /** The three routes of the payout service. */
 export const payoutRoutes: FastifyPluginAsyncZod<AdmissionOptions & Waiting> = async (app, options) => {
   // the server's limit protects it, so it comes before the body; that of a scenario is counted by its world
@@ -144,17 +149,13 @@ export const payoutRoutes: FastifyPluginAsyncZod<AdmissionOptions & Waiting> = a
     reply: FastifyReply,
   ): Promise<Body> {
     const { request } = reply;
-    let result: RequestResult = await request.world.submit(command);
-    request.result = result;
-    request.dialect = result.dialect;
-    const { hold } = result;
-    if (hold !== undefined) {
-      const released = await untilReleased({ ...result, hold }, reply, options.wallClock);
-      if (released === null) return reply.hijack() as never; // the client has left
-      result = released;
-      request.result = result;
-      request.dialect = result.dialect;
-    }
+    const first: RequestResult = await request.world.submit(command);
+    const { hold } = first;
+    setResult(request, first);
+    const result =
+      hold === undefined ? first : await untilReleased({ ...first, hold }, reply, options.wallClock);
+    if (result === null) return reply.hijack() as never; // the client has left
+    setResult(request, result);
     const { answer, effect, dialect } = result;
     const normalBody = (): Body => {
       if (answer.kind === 'payout' && answer.replayed) setSandboxHeader(reply, 'idempotent-replayed', 'true');

@@ -55,25 +55,24 @@ export function reasonText({
   return facts.filter((fact) => fact !== false).join('; ');
 }
 
-/** Which requests a text shows, oldest first, and of how many it says so. */
-export interface ShownRequests {
-  readonly shown: readonly Exchange[];
-  readonly wanted: number;
-  /** Which of the wanted requests are shown where not all are. */
-  readonly which: 'latest' | 'first';
-}
-
-/** The journal as a person reads it, line by line: a title, and a line for each request. */
-export function* journalLines({ shown, wanted, which }: ShownRequests): Generator<string> {
-  if (shown.length === 0) {
-    yield 'No requests in the journal of this world.';
-    return;
-  }
+/**
+ * The journal as a person reads it, line by line: a title, and a line for each request.
+ *
+ * @param shown the oldest first
+ * @param wanted of how many requests these are shown
+ * @param which of them, where not all are
+ */
+export function* journalText(
+  shown: readonly Exchange[],
+  wanted: number,
+  which: 'latest' | 'first',
+): Generator<string> {
+  if (shown.length === 0) return yield 'No requests in the journal of this world.\n';
   const part = shown.length < wanted ? `, the ${which} ${shown.length} of ${wanted}` : '';
-  yield `Requests to this world, at world time in UTC${part}:`;
+  yield `Requests to this world, at world time in UTC${part}:\n`;
   for (const exchange of shown) {
     const entry = journalEntry(exchange);
     const line = `  #${entry.id} ${entry.at.slice(11, 23)} ${requestText(entry)} → ${answerText(entry)} (${reasonText(entry)})`;
-    yield withoutControls(line);
+    yield `${withoutControls(line)}\n`;
   }
 }

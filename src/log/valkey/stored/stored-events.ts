@@ -1,5 +1,5 @@
 import { Refusal } from '../../../contract/errors.ts';
-import type { EventReader, PublishedEvent } from '../../event-log.ts';
+import { eventNumber, MAX_READERS, type EventReader, type PublishedEvent } from '../../event-log.ts';
 import type { WallClock } from '../../wall-clock.ts';
 import type { StateEvent } from '../../../world/events.ts';
 import { BatchedCalls } from '../batched-calls.ts';
@@ -7,7 +7,6 @@ import type { StreamEntry } from '../log-entry.ts';
 import type { WorldKeys } from '../scripts/scripts.ts';
 import { storeUnavailable, type StoreConnection } from '../store-connection.ts';
 
-const MAX_READERS = 32; // of one world on one server
 const WATCHED_MS = 300_000; // so long events are kept for a reader who may come back
 const RENEWED_MS = 60_000;
 const FIRST = 2; // the number of the first event, as in memory
@@ -72,7 +71,7 @@ export class StoredEvents {
     this.#readings.add(reading);
     try {
       const last = await this.#watch();
-      const after = afterId === undefined ? last : this.#numberOf(afterId, last);
+      const after = afterId === undefined ? last : eventNumber(afterId, this.#prefix, last);
       if (after === null) reader.take({ id: this.#idOf(FIRST - 1), type: 'missed', data: '{"missed":null}' });
       reading.last = after ?? FIRST - 1;
       await this.pull();
@@ -164,11 +163,12 @@ export class StoredEvents {
     }
   }
 
-  #idOf = (number: number): string => `${Number(this.#epoch).toString(36)}-${number}`;
+  /** The epoch as ids have it. */
+  get #prefix(): string {
+    return Number(this.#epoch).toString(36);
+  }
 
-  /** The number that an id stands for; null for one of another epoch. */
-  #numberOf(id: string, last: number): number | null {
-    const [, epoch, number] = /^([a-z0-9]+)-(\d{1,15})$/.exec(id) ?? [];
-    return epoch === Number(this.#epoch).toString(36) && Number(number) <= last ? Number(number) : null;
+  #idOf(number: number): string {
+    return `${this.#prefix}-${number}`;
   }
 }
