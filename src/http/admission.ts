@@ -59,12 +59,14 @@ export function bearerKeys(accepted: readonly string[] | undefined): KeyReader {
 const ADMIN_HEADER =
   'Authorization: Bearer TOKEN, with SANDBOX_ADMIN_TOKEN or the token printed at the start';
 
-/** Reads the admin token, which is no key of a world. */
+/** Refuses an Authorization header without the admin token, which is no key of a world. @throws Refusal UNAUTHORIZED */
+export type AdminCheck = (authorization: string | undefined) => void;
+
 export const adminOnly =
-  (adminToken: string): KeyReader =>
+  (adminToken: string): AdminCheck =>
   (authorization) => {
-    if (sameText(tokenOf(authorization, ADMIN_HEADER), adminToken)) return adminToken;
-    throw unauthorized(`This is not the admin token: send ${ADMIN_HEADER}`);
+    if (!sameText(tokenOf(authorization, ADMIN_HEADER), adminToken))
+      throw unauthorized(`This is not the admin token: send ${ADMIN_HEADER}`);
   };
 
 export interface AdmissionOptions {

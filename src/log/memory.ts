@@ -116,16 +116,12 @@ export class MemoryLog implements WorldLog {
   }
 
   #drop(world: MemoryWorld, reason: DropReason): void {
-    if (reason !== 'admin') this.#lose(world); // who asks for it has looked at it before
+    const { losing, observer } = this.#options;
+    if (reason !== 'admin') losing?.(world).catch((error: unknown) => observer.failed(world.id, error));
     this.#worlds.delete(world.id);
     this.#totals.uses += 1; // so that a state file that is written every so often is written without it
     world.close(reason);
-    this.#options.observer.dropped(world.id, reason);
-  }
-
-  #lose(world: MemoryWorld): void {
-    const { losing, observer } = this.#options;
-    losing?.(world).catch((error: unknown) => observer.failed(world.id, error));
+    observer.dropped(world.id, reason);
   }
 
   /** One timer, for the world that was idle longest; none while there is no world. */

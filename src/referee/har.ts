@@ -56,8 +56,7 @@ function contentOf({ text, encoding, size }: HarEntry['response']['content']): u
     if (size > 0) throw new TrafficError('its answers have no bodies: record it with their content');
     return null;
   }
-  if (encoding !== 'base64') return json(text);
-  return json(new TextDecoder().decode(Uint8Array.from(atob(text), (byte) => byte.codePointAt(0)!)));
+  return json(encoding === 'base64' ? Buffer.from(text, 'base64').toString() : text);
 }
 
 const headersOf = (headers: HarEntry['request']['headers']): Record<string, string> =>

@@ -112,9 +112,6 @@ export type PassedOver =
   | { readonly by: 'times' | 'limit' }
   | { readonly by: 'probability'; readonly drawn: number };
 
-const BY_TIMES: PassedOver = { by: 'times' };
-const BY_LIMIT: PassedOver = { by: 'limit' };
-
 /** Counts a request that a rule matches. @returns why the rule does not apply to it; null when it does */
 export function passOver(
   rule: Rule,
@@ -127,12 +124,12 @@ export function passOver(
   uses.set(id, use);
   use.matched = oneMore(use.matched);
   if (use.matched <= skip) return { by: 'skip', matched: use.matched };
-  if (times !== null && use.taken >= times) return BY_TIMES;
+  if (times !== null && use.taken >= times) return { by: 'times' };
   if (probability !== null) {
     const drawn = draw(`rule ${id}`);
     if (drawn >= probability) return { by: 'probability', drawn };
   }
-  if (limit !== null && countInWindow(windows, id, limit, nowMs) === null) return BY_LIMIT;
+  if (limit !== null && countInWindow(windows, id, limit, nowMs) === null) return { by: 'limit' };
   use.taken = oneMore(use.taken);
   return null;
 }

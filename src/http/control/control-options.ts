@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { WorldLog } from '../../log/world-log.ts';
 import type { Referee } from '../../referee/referee.ts';
 import type { ScenarioLibrary } from '../../scenario/scenario-library.ts';
-import type { KeyReader } from '../admission.ts';
+import type { AdminCheck, KeyReader } from '../admission.ts';
 import type { Waiting } from '../limits/unread-answers.ts';
 
 interface DashboardFile {
@@ -23,7 +23,7 @@ export interface ControlOptions extends Waiting {
   readonly scenarios: ScenarioLibrary;
   readonly referee: Referee;
   readonly keyOf: KeyReader;
-  readonly requireAdmin: KeyReader;
+  readonly requireAdmin: AdminCheck;
   readonly version: string;
   readonly isStopping: () => boolean;
   /** Whether the worlds are in a store that cannot be used now. */

@@ -34,10 +34,6 @@ export class LocalWorlds {
     return this.#byId.size;
   }
 
-  has(worldId: string): boolean {
-    return this.#byId.has(worldId);
-  }
-
   get(worldId: string): LocalWorld | undefined {
     return this.#byId.get(worldId);
   }

@@ -61,7 +61,7 @@ export class ValkeyLog implements WorldLog {
       store: this.#store,
       wallClock,
       idleMs,
-      isKnown: (worldId) => this.#local.has(worldId),
+      isKnown: (worldId) => this.#local.get(worldId) !== undefined,
       endIdle: (worldId) => this.#lose(worldId, 'idle', idleMs),
       entryOf: (worldId) => this.#entryOf(worldId),
     });

@@ -57,8 +57,6 @@ const tallyTable = (worlds: readonly WorldReport[]): readonly string[] => [
   ),
 ];
 
-const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
-
 /** The report as Markdown of less than 1 MiB: worlds with findings in full while there is room, then their number. */
 export function markdownText({ passed, worlds }: ConductReports): string {
   const found = foundWorlds(worlds);
@@ -70,10 +68,10 @@ export function markdownText({ passed, worlds }: ConductReports): string {
     ...(found.length > 1 ? tallyTable(worlds) : []),
     '\n',
   ].join('\n');
-  let bytes = bytesOf(text);
+  let bytes = Buffer.byteLength(text);
   for (const [index, world] of shown.entries()) {
     const section = worldText(world);
-    bytes += bytesOf(section) + 1;
+    bytes += Buffer.byteLength(section) + 1;
     if (bytes > MOST_BYTES) return `${text}${counted(shown.length - index, 'world')} more with findings.\n`;
     text += `${section}\n`;
   }
