@@ -29,7 +29,7 @@ export const CheckId = z.enum(CHECK_IDS);
 export type CheckId = z.infer<typeof CheckId>;
 
 /** The gravest first. */
-export const SEVERITIES = ['error', 'warning', 'notice'] as const;
+const SEVERITIES = ['error', 'warning', 'notice'] as const;
 export const Severity = z.enum(SEVERITIES);
 export type Severity = z.infer<typeof Severity>;
 
