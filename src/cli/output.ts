@@ -8,6 +8,13 @@ const EXIT_USAGE = 2;
 /** Ctrl-C ended it, as a shell says of a command. */
 export const EXIT_STOPPED = 130;
 
+/** Whether output has colours: on a terminal, unless NO_COLOR is set. */
+export const isColoured = (environment: NodeJS.ProcessEnv): boolean =>
+  process.stdout.isTTY && !environment['NO_COLOR'];
+
+/** Goes back to the beginning of a line of a terminal, and clears it. */
+export const CLEAR_LINE = '\r\u001B[K';
+
 /** Writes a line to standard output. */
 export const say = (line: string): void => void process.stdout.write(`${line}\n`);
 

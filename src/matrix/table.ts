@@ -4,13 +4,8 @@ import type { Baseline } from './matrix.ts';
 
 /** The matrix as lines for people. */
 
-const COLOURS: Readonly<Record<Verdict, number>> = {
-  survives: 32,
-  'tests fail': 31,
-  conduct: 31,
-  money: 31,
-  hangs: 31,
-};
+const RED = 31;
+const GREEN = 32;
 const VERDICT_WIDTH = Math.max(...VERDICTS.map(({ length }) => length));
 const INDENT = ' '.repeat(4);
 
@@ -33,7 +28,7 @@ export function cellLines(cell: Cell, rows: readonly Row[], isColoured: boolean)
   const { name, verdict, why, durationMs, again } = cell;
   const width = Math.max(...rows.map((row) => row.name.length));
   const word = verdict.padEnd(VERDICT_WIDTH);
-  const shown = isColoured ? `\u001B[${COLOURS[verdict]}m${word}\u001B[0m` : word;
+  const shown = isColoured ? `\u001B[${hasFailed(cell) ? RED : GREEN}m${word}\u001B[0m` : word;
   const line = `${name.padEnd(width)}  ${shown}  ${seconds(durationMs).padStart(7)}`;
   if (!hasFailed(cell)) return [why.length === 0 ? line : `${line}  ${why[0]}`];
   return [line, ...why.map((text) => (INDENT + text).trimEnd()), `${INDENT}once more: ${again}`];

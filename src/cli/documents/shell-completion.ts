@@ -1,5 +1,7 @@
 import type { Argument, Command, Option } from 'commander';
+import { RouteName } from '../../contract/match.ts';
 import { SETTLEMENTS } from '../../contract/scenario-document.ts';
+import { STATES, TRANSFER_MODES } from '../../contract/service.ts';
 import { SettingsError } from '../../settings.ts';
 import { namesOf } from '../commands/command-builder.ts';
 
@@ -24,15 +26,13 @@ interface CompletedCommand {
   readonly argument: Values;
 }
 
-const STATES = ['PENDING', 'SUCCESS', 'FAILED', 'REVERSED'];
-
 /** The words that a placeholder of `--help` stands for. */
 const WORDS: Readonly<Record<string, readonly string[]>> = {
   'on or off': ['on', 'off'],
   preset: SETTLEMENTS,
-  mode: ['IMPS', 'NEFT', 'RTGS', 'UPI'],
+  mode: TRANSFER_MODES,
   state: STATES,
-  route: ['initiate', 'status', 'balance'],
+  route: RouteName.options,
   origin: ['world', 'scenario', 'magic'],
   severity: ['error', 'warning', 'notice', 'never'],
   shell: ['bash', 'zsh', 'fish'],

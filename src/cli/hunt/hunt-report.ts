@@ -2,11 +2,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { HuntResult, Progress } from '../../hunt/hunt.ts';
 import type { Find } from '../../hunt/story.ts';
-import { quoted, say } from '../output.ts';
+import { CLEAR_LINE, quoted, say } from '../output.ts';
 
 /** What a hunt shows and writes. */
 
-const CLEAR_LINE = '\r\u001B[K';
 const LINE_EVERY_MS = 30_000;
 
 const perSecond = (runs: number, elapsedMs: number): number =>

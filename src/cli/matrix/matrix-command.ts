@@ -9,7 +9,16 @@ import { baselineLines, cellLines, countLine, hasFailed, suspectLines } from '..
 import { SETTINGS, SettingsError } from '../../settings.ts';
 import { conductOptions, reportOf, writeReport, type ConductFlags } from '../referee/conduct-options.ts';
 import { huntedCommand } from '../hunt/hunted-command.ts';
-import { complain, EXIT_FAILED, EXIT_OK, EXIT_STOPPED, quoted, say } from '../output.ts';
+import {
+  CLEAR_LINE,
+  complain,
+  EXIT_FAILED,
+  EXIT_OK,
+  EXIT_STOPPED,
+  isColoured,
+  quoted,
+  say,
+} from '../output.ts';
 import { isolatedSettings, LONG_JOURNAL, usualWorkers, type SettingFlags } from '../own-server.ts';
 import { untilStopped } from '../stop-signal.ts';
 import { sandboxRows } from './matrix-rows.ts';
@@ -24,7 +33,6 @@ export interface MatrixFlags extends Omit<ConductFlags, 'require'> {
   readonly limit?: string;
 }
 
-const CLEAR_LINE = '\r\u001B[K';
 const WRITERS = { markdown: matrixMarkdown, junit: matrixJunit, json: matrixJson };
 
 const namesIn = (list: string): readonly string[] => list.split(',').map((name) => name.trim());
@@ -79,7 +87,6 @@ function onceMore(
 /** Shows cells as they come, and on a terminal how many are left. */
 function display(rows: readonly Row[], environment: NodeJS.ProcessEnv) {
   const isTerminal = process.stdout.isTTY;
-  const isColoured = isTerminal && !environment['NO_COLOR'];
   let shown = 0;
   const progress = (): void => {
     if (isTerminal) process.stdout.write(`${shown} of ${rows.length} cells`);
@@ -96,7 +103,7 @@ function display(rows: readonly Row[], environment: NodeJS.ProcessEnv) {
     cell(cell: Cell): void {
       const isFirst = rows.find(({ kind }) => kind === cell.kind)?.name === cell.name;
       shown += 1;
-      show([...(isFirst ? ['', `${cell.kind}s`] : []), ...cellLines(cell, rows, isColoured)]);
+      show([...(isFirst ? ['', `${cell.kind}s`] : []), ...cellLines(cell, rows, isColoured(environment))]);
       progress();
     },
     end(lines: readonly string[]): void {

@@ -15,7 +15,7 @@ import { markdownText } from '../../referee/reports/markdown.ts';
 import { hasFailed, type FailOn } from '../../referee/reports/summary.ts';
 import { terminalText } from '../../referee/reports/terminal.ts';
 import { SettingsError } from '../../settings.ts';
-import { complain, EXIT_FAILED, EXIT_OK } from '../output.ts';
+import { complain, EXIT_FAILED, EXIT_OK, isColoured } from '../output.ts';
 import { textOfFile, unusableFile } from '../input-files.ts';
 import { checkWritable, writeText } from '../output-files.ts';
 import { projectSettings } from './project-settings.ts';
@@ -153,8 +153,7 @@ export function publish(
   { failOn, required, reports: files }: ConductOptions,
   environment: NodeJS.ProcessEnv,
 ): number {
-  const isColoured = process.stdout.isTTY && !environment['NO_COLOR'];
-  process.stdout.write(terminalText(reports, isColoured));
+  process.stdout.write(terminalText(reports, isColoured(environment)));
   for (const { write, file } of files) writeReport(write(reports, failOn), file, environment);
   const untested = required.filter(
     (id) =>

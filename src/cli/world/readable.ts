@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
 import type { TransactionAnswer } from '../../contract/control-answers.ts';
+import { isColoured } from '../output.ts';
 
 /** How answers of a sandbox are written for people: rupees, Indian time, aligned columns, colours. */
 
@@ -12,9 +13,8 @@ export type Paint = (text: string, colour: Colour) => string;
 const inColour: Paint = (text, colour) => styleText(colour, text, { validateStream: false });
 const plain: Paint = (text) => text;
 
-/** Colours on a terminal, unless NO_COLOR is set. */
 export const paintFor = (environment: NodeJS.ProcessEnv): Paint =>
-  process.stdout.isTTY && !environment['NO_COLOR'] ? inColour : plain;
+  isColoured(environment) ? inColour : plain;
 
 /** ₹10,00,000.00 */
 export const rupees = (inr: number): string =>
