@@ -49,7 +49,8 @@ export function countLine(cells: readonly Cell[]): string {
   )
     .filter(([, count]) => count > 0)
     .map(([verdict, count]) => `${count} ${COUNTED[verdict]}`);
-  return `${counted(cells.length, 'cell')}: ${counts.join(', ')}`;
+  const all = counted(cells.length, 'cell');
+  return counts.length === 0 ? all : `${all}: ${counts.join(', ')}`;
 }
 
 /**

@@ -5,7 +5,7 @@ import type { Ending } from '../../src/hunt/goals.ts';
 import { startSandbox, type ScenarioInput, type World } from '../../src/index.ts';
 import type { Cell, CommandRun, Row } from '../../src/matrix/cells.ts';
 import { dialectRows, MatrixError } from '../../src/matrix/dialect-rows.ts';
-import { suspectLines } from '../../src/matrix/table.ts';
+import { countLine, suspectLines } from '../../src/matrix/table.ts';
 import { runMatrix, type Baseline, type MatrixParts } from '../../src/matrix/matrix.ts';
 import { judge } from '../../src/referee/judge.ts';
 import { reportsOf } from '../../src/referee/reports/summary.ts';
@@ -216,4 +216,8 @@ test('among dialects of many choices, the one that only failing rows have is nam
     'without any of these fail: errors.body=empty',
   ]);
   expect(suspectLines(cells.slice(0, 2))).toEqual([]);
+});
+
+test('a matrix that is stopped before its first cell counts none', () => {
+  expect(countLine([])).toBe('0 cells');
 });

@@ -5,13 +5,13 @@ import { istMinute, timeOfDay } from '../../payout/settlement.ts';
 import { readScenario, rulesOf, ScenarioError } from '../../scenario/scenario-file.ts';
 import { checkScenario, checkScenarioText } from '../../scenario/warnings/scenario-check.ts';
 import { atOnce } from '../../scenario/scenario-shape.ts';
-import { checkedShape, problemText, readText } from '../../scenario/scenario-text.ts';
+import { checkedShape, readText } from '../../scenario/scenario-text.ts';
 import { scenarioSettings } from '../../scenario/scenario-settings.ts';
 import { readSettings, SettingsError, type Settings } from '../../settings.ts';
 import { explainRequest } from '../../world/explain.ts';
 import { openWorld } from '../../world/state.ts';
 import { EXIT_FAILED, EXIT_OK } from '../output.ts';
-import { textOfFile } from '../input-files.ts';
+import { problemsIn, textOfFile } from '../input-files.ts';
 import { counted } from '../world/readable.ts';
 
 type Say = (line: string) => void;
@@ -63,8 +63,8 @@ function requestIn(file: string): ExplainRequest {
   if (isBody && body !== null) return { route: 'initiate', body, headers: {} };
   const { value, problems } = checkedShape(read, ExplainRequest);
   if (value !== null) return value;
-  const lines = (isBody ? ofBody : problems).map((problem) => problemText(file, problem));
-  throw new SettingsError(`--explain: ${lines.join('; ')}`);
+  const { message } = problemsIn(file, isBody ? ofBody : problems);
+  throw new SettingsError(`--explain: ${message.replaceAll('\n', '; ')}`);
 }
 
 /** `initiate order-1, attempt 1, 2026-01-15T10:30:00.000Z (16:00 IST)` */
