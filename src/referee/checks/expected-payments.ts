@@ -60,9 +60,6 @@ const sendsOf = ({ sends }: Case, payouts: readonly Paid[]): readonly Call[] =>
 
 const often = (times: number): string => (times === 1 ? 'once' : times === 2 ? 'twice' : `${times} times`);
 
-const paidHowOften = (amountPaise: number, times: number): string =>
-  times === 0 ? `not paid ${rupees(amountPaise)}` : `paid ${rupees(amountPaise)} ${often(times)}`;
-
 /** What was paid more often than expected. @param known requests that were found already */
 export function paidTooOften(facts: Case, known: ReadonlySet<Call>): readonly Found[] {
   if (facts.expect === undefined) return [];
@@ -75,7 +72,7 @@ export function paidTooOften(facts: Case, known: ReadonlySet<Call>): readonly Fo
     const again = calls.slice(times);
     if (again.length > 0 && again.every((call) => known.has(call))) continue;
     findings.push({
-      message: `${account} was ${paidHowOften(amountPaise, payouts.length)}, and ${often(times)} was expected`,
+      message: `${account} was paid ${rupees(amountPaise)} ${often(payouts.length)}, and ${often(times)} was expected`,
       instead: 'keep one reference for each payout, and use it for every send of that payout',
       calls,
       amountPaise: amountPaise * (payouts.length - times),
@@ -95,11 +92,13 @@ export const expectationMissed: Check = {
     for (const [key, { account, amountPaise, times }] of wanted) {
       const count = paid.get(key)?.length ?? 0;
       if (count >= times) continue;
+      const paidSoFar =
+        count === 0 ? `not paid ${rupees(amountPaise)}` : `paid ${rupees(amountPaise)} ${often(count)}`;
       const sends = facts.initiates.filter(
         ({ body, amountPaise: sent }) => body['beneficiary_account'] === account && sent === amountPaise,
       );
       findings.push({
-        message: `${account} was ${paidHowOften(amountPaise, count)}, and ${often(times)} was expected`,
+        message: `${account} was ${paidSoFar}, and ${often(times)} was expected`,
         instead:
           'follow each payout until its outcome is known, and send it again when it was refused or failed',
         calls: sends.slice(0, 5),
