@@ -67,14 +67,27 @@ export function clientOf(world: World): Client {
 }
 
 /** Settings of new worlds. A sandbox with only these settings can be used again once all its worlds are dropped. */
-const OF_WORLDS = new Set(['clock', 'openingBalance', 'settlement', 'seed', 'magic', 'adminToken']);
+const OF_WORLDS = new Set([
+  'clock',
+  'openingBalance',
+  'settlement',
+  'seed',
+  'magic',
+  'adminToken',
+  'scenario',
+  'rateLimit',
+]);
+
+/** A scenario that is named may be a file that changes, and a rate limit counts the requests of keys, whose worlds may be gone. */
+const leavesNothing = ({ scenario, rateLimit = 'off' }: SettingsInput): boolean =>
+  typeof scenario !== 'string' && rateLimit === 'off';
 
 /** Sandboxes that no test is using, by their settings: starting one takes longer than most tests. */
 const idle = new Map<string, Sandbox[]>();
 
 /** Takes an idle sandbox with these settings, or starts one. After the test it is idle again, without worlds. */
 async function lend(settings: SettingsInput): Promise<Sandbox> {
-  const key = JSON.stringify(settings);
+  const key = JSON.stringify({ rateLimit: 'off', ...settings });
   const sandbox = idle.get(key)?.pop() ?? (await startSandbox({ rateLimit: 'off', ...settings }));
   onTestFinished(async () => {
     for (const { id } of await sandbox.worlds()) await sandbox.dropWorld(id);
@@ -85,7 +98,7 @@ async function lend(settings: SettingsInput): Promise<Sandbox> {
 
 /** A sandbox that nobody else uses during this test, without a rate limit unless asked for. */
 export async function sandboxFor(options: SettingsInput = {}) {
-  const isLent = Object.keys(options).every((name) => OF_WORLDS.has(name));
+  const isLent = leavesNothing(options) && Object.keys(options).every((name) => OF_WORLDS.has(name));
   const sandbox = isLent ? await lend(options) : await startSandbox({ rateLimit: 'off', ...options });
   if (!isLent) onTestFinished(() => sandbox.close());
   let worldsMade = 0;
