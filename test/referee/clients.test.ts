@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { CHECK_IDS } from '../../src/contract/conduct.ts';
 import { startSandbox, type Sandbox, type World } from '../../src/index.ts';
-import { isLong, sized } from '../support/size.ts';
+import { sized } from '../support/size.ts';
 import { START } from '../support/ways-in.ts';
 import { CORRECT } from './clients/correct.ts';
 import { FAULTY } from './clients/faulty.ts';
@@ -47,9 +47,9 @@ interface ExampleClient {
 }
 const EXAMPLE = new URL('../../docs/examples/payout-client.mjs', import.meta.url).href;
 
-/** Each client runs in every fifth scenario, and in all of them with TESTS=long. */
+/** Each client runs in every tenth scenario, and in all of them with TESTS=long. */
 const pairs = SCENARIOS.map((scenario, row) => {
-  const clients = CORRECT.filter((_client, column) => isLong || (row + column) % 5 === 0);
+  const clients = CORRECT.filter((_client, column) => (row + column) % sized(10, 1) === 0);
   return { scenario, clients };
 });
 
