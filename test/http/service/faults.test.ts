@@ -6,13 +6,15 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { HeldAnswers } from '../../../src/log/world-log.ts';
 import { startServer } from '../../../src/server.ts';
 import { readSettings, type SettingsInput } from '../../../src/settings.ts';
-import { HTTP_CLIENTS } from '../../support/http-clients.ts';
+import { HTTP_CLIENTS, type HttpClient } from '../../support/http-clients.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { logLines, type LogLine } from '../../support/program.ts';
 import { answersOn, rawRequest, rawSocket } from '../../support/raw-socket.ts';
 import { PAYOUT, sandboxFor, type Client } from '../../support/sandbox.ts';
 import { isLong } from '../../support/size.ts';
 
+/** `npm test` leaves node:http without keep-alive to the tests of magic beneficiaries. */
+const [FETCH, , KEPT_ALIVE] = HTTP_CLIENTS as [HttpClient, HttpClient, HttpClient];
 const KEY = 'sk_test_faults';
 const JSON_HEADER = 'Content-Type: application/json';
 const OPENING = 1_000_000;
@@ -79,7 +81,7 @@ describe.each([
   ['when the payout does not happen', false],
 ])('%s', (_what, commit) => {
   // without a payout, no client behaves differently: the rule that answers is the same
-  describe.each(commit || isLong ? HTTP_CLIENTS : HTTP_CLIENTS.slice(0, 1))('$name', (http) => {
+  describe.each(isLong ? HTTP_CLIENTS : commit ? [FETCH, KEPT_ALIVE] : [FETCH])('$name', (http) => {
     const isFetch = http.name === 'fetch';
 
     test.each(BROKEN)('reports an error for %s', async (_fault, effect, fetchError, nodeError) => {
