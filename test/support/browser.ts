@@ -17,7 +17,6 @@ interface View {
   readonly apiKey: string | null;
   readonly width?: number;
   readonly height?: number;
-  readonly theme?: 'light' | 'dark';
 }
 
 /** The page, as a test uses it. */
@@ -58,7 +57,7 @@ export function useBrowser(): (url: string, view: View) => Promise<Seen> {
   }, 60_000);
   afterAll(() => page?.close());
 
-  return async (url, { apiKey, width = 1280, height = 900, theme = 'light' }) => {
+  return async (url, { apiKey, width = 1280, height = 900 }) => {
     const complaints: string[] = [];
     const onError = (error: Error): number => complaints.push(error.message);
     const onConsole = (message: ConsoleMessage): void => {
@@ -86,7 +85,7 @@ export function useBrowser(): (url: string, view: View) => Promise<Seen> {
       expect(complaints).toEqual([]);
     });
     await page.setViewportSize({ width, height });
-    await page.emulateMedia({ colorScheme: theme });
+    await page.emulateMedia({ colorScheme: 'light' });
     await page.goto(`${url}/_sandbox/${apiKey === null ? '' : `#key=${apiKey}`}`);
     return {
       page,
