@@ -331,7 +331,7 @@ test('health --wait waits for a sandbox to start, at most for the given time', a
 
 test('health exits with 1 and one line when the sandbox is not ready or not running', async () => {
   const stopping = await standIn(503);
-  expect(await runProgram(['health'], { PORT: stopping })).toMatchObject({
+  expect(await runInProcess(['health'], { PORT: stopping })).toMatchObject({
     code: 1,
     stdout: '',
     stderr: `payout-sandbox: http://127.0.0.1:${stopping} is not ready: it answers 503\n`,

@@ -21,7 +21,7 @@ test.skipIf(!hasCurl)(
   async () => {
     const found = join(folder(), 'found');
     const flags = ['--goal', 'paid-twice', '--depth', '1', '--write', found];
-    const { code, stdout, stderr } = await runProgram(['hunt', ...flags, ...PAYING_TARGET, ...COMMAND]);
+    const { code, stdout, stderr } = await runInProcess(['hunt', ...flags, ...PAYING_TARGET, ...COMMAND]);
     expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
     expect(stdout).toMatch(
       /^paid-twice: 000123456789 was paid ₹250.00 twice, and once was expected\nWhat fails:\n {2}1\. initiate/,
