@@ -154,7 +154,7 @@ export function callOf(
 }
 
 /** How much later than the next request of a client a busy server may notice that the client left the one before. */
-const NOTICED_LATE_MS = 100;
+const NOTICED_LATE_MS = 1000;
 
 /**
  * Whether a request was still under way when a later one began. A client that waits no longer sends its next request at once, and
