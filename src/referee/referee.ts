@@ -36,8 +36,10 @@ export class Referee {
     this.#notes = notes;
   }
 
-  tell(worldId: string, settings: RefereeSettings): Promise<void> {
-    return this.#notes.told.change(worldId, () => JSON.stringify(settings));
+  /** The verdict begins anew, so that a world which was reset can pass. Not where somebody asks for all worlds: they want all of it. */
+  async tell(worldId: string, settings: RefereeSettings): Promise<void> {
+    await this.#notes.told.change(worldId, () => JSON.stringify(settings));
+    await this.#forgetVerdict(worldId);
   }
 
   /** From now on the verdicts on all worlds are kept. */
@@ -100,8 +102,12 @@ export class Referee {
 
   /** Forgets a world that is gone, but for its verdict where somebody asks for all worlds. */
   async forget(worldId: string): Promise<void> {
-    const { told, toldOfAll, kept } = this.#notes;
-    await told.change(worldId, () => null);
+    await this.#notes.told.change(worldId, () => null);
+    await this.#forgetVerdict(worldId);
+  }
+
+  async #forgetVerdict(worldId: string): Promise<void> {
+    const { toldOfAll, kept } = this.#notes;
     if ((await toldOfAll.get(ALL)) === null) await kept.change(worldId, () => null);
   }
 }

@@ -70,7 +70,8 @@ export const refereeRoutes: ControlRoutes = async (app, options) => {
   app.put(
     '/referee',
     operation('Journal', 'instructReferee', 'Tell the referee about the client of this world', WorldReport, {
-      description: 'It holds until another takes its place. From now on, a reset keeps the verdict.',
+      description:
+        'It holds until another takes its place, which begins a new verdict. Until then, a reset keeps the verdict.',
       body: RefereeSettings,
     }),
     async ({ world, body }) => {

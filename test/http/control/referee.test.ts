@@ -90,6 +90,20 @@ test('once the referee was told of a client, its findings outlive a reset and a 
   expect((await one.world.referee()).counts).toMatchObject({ error: 2 });
 });
 
+test('a client that is mended passes in a world that was reset, unless the verdicts on all worlds are wanted', async () => {
+  const adminToken = 'the-token-of-another-admin'; // a sandbox of its own
+  const one = (await sandboxFor({ adminToken })).client();
+  await payTwice(one);
+  expect((await put(one, BY_REFERENCE)).body.passed).toBe(false);
+  await one.world.reset();
+  await one.pay();
+  expect((await put(one, BY_REFERENCE)).body).toMatchObject({ passed: true, counts: { error: 0 } });
+  await put(one, {}, '/_sandbox/worlds/referee', adminToken);
+  await payTwice(one);
+  await one.world.reset();
+  expect((await put(one, BY_REFERENCE)).body.passed).toBe(false);
+});
+
 test('a payout that is expected may still come after the journal was cleared', async () => {
   const { client } = await sandboxFor({ settlement: 'instant' });
   const one = client();
