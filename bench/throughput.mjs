@@ -1,5 +1,5 @@
-// How many requests a second the sandbox answers, against a bare node:http server of the same interface: `npm run bench
-// [rounds] [seconds]`. All programs run at once and are loaded in turns, so that a slow moment of the machine meets all.
+// How many requests a second the sandbox answers, against a bare node:http server of the same interface:
+// `node bench/throughput.mjs [rounds] [seconds]`. All programs run at once and are loaded in turns, so that a slow moment of the machine meets all.
 // BENCH_BEFORE=other/dist/main.cjs measures another build of the sandbox beside this one.
 import { machine, median } from './figures.mjs';
 import { KINDS, load, start } from './load.mjs';

@@ -13,7 +13,7 @@ import { readOptions, type SettingsInput } from './settings.ts';
  * options say otherwise. The environment is not read.
  *
  * @param options any setting of docs/settings.md, by its name in camel case
- * @throws SettingsError for a wrong option; the error of `listen` when the port is taken
+ * @throws SettingsError for a wrong option or a state file that cannot be used; the error of `listen` when the port is taken
  */
 export async function startSandbox(options: SettingsInput = {}): Promise<Sandbox> {
   const settings = readOptions({ port: 0, logLevel: 'silent', ...options });

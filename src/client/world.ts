@@ -205,7 +205,7 @@ export class World implements AsyncDisposable {
   /**
    * Judges how the client of this world has behaved so far.
    *
-   * @param settings of the referee for this world; they hold until others are set
+   * @param settings of the referee for this world; they hold until others are set. With them a new verdict begins: findings from before the last reset are dropped
    */
   referee(settings?: RefereeSettingsInput): Promise<WorldReport> {
     return settings === undefined ? this.#control.get('/referee') : this.#control.put('/referee', settings);

@@ -11,20 +11,25 @@ import type { Ending, Run } from './goals.ts';
  */
 export type Client = (world: TestWorld, signal: AbortSignal) => Promise<Exclude<Ending, { kind: 'stuck' }>>;
 
-const LONGEST_MS = 2 ** 31 - 1; // what a timer can hold: 24.8 days
-
 /** @param limitMs a client that runs for longer is ended, as at `stop`, and counts as stuck */
-export function runClient(
+export async function runClient(
   client: Client,
   world: TestWorld,
   limitMs: number,
   stop: AbortSignal,
+  wallClock: WallClock,
 ): Promise<Ending> {
-  const signal = AbortSignal.any([AbortSignal.timeout(Math.min(limitMs, LONGEST_MS)), stop]);
+  const tooLong = new AbortController();
+  const cancel = wallClock.schedule(wallClock.nowMs() + limitMs, () => tooLong.abort());
+  const signal = AbortSignal.any([tooLong.signal, stop]);
   const aborted = new Promise<Ending>((resolve) => {
     signal.addEventListener('abort', () => resolve({ kind: 'stuck', afterMs: limitMs }), { once: true });
   });
-  return Promise.race([client(world, signal), aborted]);
+  try {
+    return await Promise.race([client(world, signal), aborted]);
+  } finally {
+    cancel(); // a run that has ended is not aborted later
+  }
 }
 
 const KEY = 'sk_test_hunt';
@@ -62,15 +67,13 @@ export class WorldRuns {
     };
   }
 
-  LONGEST_MS = 2 ** 31 - 1; // what a timer can hold: 24.8 days
-
   /** @param limitMs a client that runs for longer is ended, and counts as stuck */
   async run(scenario: ScenarioInput, limitMs: number): Promise<Run> {
     this.#count += 1;
     await using world = this.#sandbox.world(`${KEY}_${this.#count}`); // the same keys in every hunt
     await world.use(scenario);
     const beganMs = this.#wallClock.nowMs();
-    const ending = await runClient(this.#client, world, limitMs, this.#stop);
+    const ending = await runClient(this.#client, world, limitMs, this.#stop, this.#wallClock);
     const durationMs = this.#wallClock.nowMs() - beganMs;
     const [requests, payouts, entries] = await Promise.all([
       world.requests(),

@@ -56,7 +56,7 @@ function contentOf({ text, encoding, size }: HarEntry['response']['content']): u
     if (size > 0) throw new TrafficError('its answers have no bodies: record it with their content');
     return null;
   }
-  return json(encoding === 'base64' ? Buffer.from(text, 'base64').toString() : text);
+  return json(encoding === 'base64' ? new TextDecoder().decode(Buffer.from(text, 'base64')) : text);
 }
 
 const headersOf = (headers: HarEntry['request']['headers']): Record<string, string> =>

@@ -1,6 +1,6 @@
 import { durationText } from '../contract/duration.ts';
 import type { ExplainAnswer, ExplainRequest, Verdict } from '../contract/control/explain-call.ts';
-import { withoutKeys, type InitiateRequest } from '../contract/service.ts';
+import { MAX_TEXT_LENGTH, withoutKeys, type InitiateRequest } from '../contract/service.ts';
 import type { Payout, ScenarioSource } from '../contract/snapshot-lines.ts';
 import { payoutDraw } from '../payout/identity.ts';
 import { covers, toInr, toPaise } from '../payout/money.ts';
@@ -11,7 +11,7 @@ import type { RequestCommand } from './request/request-commands.ts';
 import { iso } from './events.ts';
 import { findPayout } from './ledger.ts';
 import { fingerprint, newPayout } from './request/new-payout.ts';
-import { pastRateLimit, planRequest, scenarioFor, type Plan } from './request/request-plan.ts';
+import { idOf, pastRateLimit, planRequest, scenarioFor, type Plan } from './request/request-plan.ts';
 import type { WorldState } from './state.ts';
 
 /** The command that the request would be. @param chosen the scenario that it chooses by a header */
@@ -93,7 +93,9 @@ export function explainRequest(
   const scenario = scenarioFor(state, command, compiler);
   const copy: WorldState = { ...state, ...copyOfCounts(state) };
   const limited = pastRateLimit(copy, command.kind, scenario);
-  const plan = planRequest(copy, command, scenario, { attemptsFree: Infinity }, request.attempt);
+  // a reference that no payout can have is never counted: each time is the first
+  const asAttempt = idOf(command).length > MAX_TEXT_LENGTH ? 1 : request.attempt;
+  const plan = planRequest(copy, command, scenario, { attemptsFree: Infinity }, asAttempt);
   const { facts, draw, attempt, rule } = plan;
   const asked = { scenario: scenario.name, now: iso(facts.nowMs), attempt: attempt === 0 ? null : attempt };
   if (limited !== null) {

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { connectSandbox } from '../../src/index.ts';
 import { showRequestCount } from '../../src/cli/referee/request-count.ts';
 import { hasCurl, PAYING_COMMAND, PAYING_TARGET } from '../support/paying-command.ts';
 import { runInProcess, runProgram, serveInProcess } from '../support/program.ts';
@@ -130,6 +131,21 @@ test.skipIf(!hasCurl)('referee judges the clients of a sandbox that runs', async
   });
   const looking = await runInProcess(['referee', ...where, '--key', 'sk_test_shop']);
   expect(looking).toMatchObject({ code: 1, stdout: expect.stringContaining('paid-twice') });
+});
+
+test('referee without a command and without settings only looks: the verdict from before a reset stays', async () => {
+  const { url } = await serveInProcess({ SANDBOX_SCENARIO: 'server-error-after-commit' });
+  const key = 'sk_test_shop';
+  const world = connectSandbox({ url }).world(key);
+  await world.referee({ intent: 'beneficiary_account' });
+  await world.pay({ client_ref_id: 'order-1' }).catch(() => undefined); // paid, and answered with a 500
+  await world.pay({ client_ref_id: 'order-1-again' });
+  await world.reset();
+  const looking = await runInProcess(['referee', '--url', url, '--key', key]);
+  expect(looking).toMatchObject({ code: 2 });
+  await world.pay({ client_ref_id: 'order-2' }).catch(() => undefined);
+  const after = await runInProcess(['referee', '--url', url, '--key', key]);
+  expect(after).toMatchObject({ code: 1, stdout: expect.stringContaining('paid-twice') });
 });
 
 test('while a long command runs, its requests and worlds are counted', async () => {

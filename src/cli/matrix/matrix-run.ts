@@ -45,7 +45,7 @@ export async function runOnce(
     const admin = new ControlClient(server.url, server.adminToken);
     await admin.put('/worlds/referee', conduct);
     const beganMs = stopwatchMs();
-    const ending = await runClient(client, new TestWorld(server.url, KEY), limitMs, stop);
+    const ending = await runClient(client, new TestWorld(server.url, KEY), limitMs, stop, systemClock());
     const durationMs = Math.round(stopwatchMs() - beganMs);
     const reports = await admin.get<ConductReports>('/worlds/referee');
     const worlds = await evidenceOfAll(server.worlds, systemClock().nowMs());

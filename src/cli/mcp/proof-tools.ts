@@ -41,8 +41,8 @@ export const proofTools = [
   tool({
     name: 'verdict',
     description:
-      'Judges how the client of a world behaved so far, from its requests and the ledger: paid twice, gave up on an unknown outcome, retried too fast, and more. Each finding says what to do instead.',
-    effect: 'reads',
+      'Judges how the client of a world behaved, from its requests and the ledger: paid twice, gave up on an unknown outcome, retried too fast, and more. Each finding says what to do instead. With intent or expect, what happened before the last reset is left out.',
+    effect: 'changes',
     input: z.strictObject({
       ...ofWorld,
       intent: RefereeSettings.shape.intent.describe(

@@ -136,7 +136,8 @@ export async function judgeCommand(
   const judged = await judgedSandbox(url, key, settings);
   try {
     const variables = Object.fromEntries(flags.env.map((text) => variableOf(text, judged)));
-    await tell(judged, options.settings);
+    // who only looks does not begin a new verdict
+    if (command.length > 0 || Object.keys(options.settings).length > 0) await tell(judged, options.settings);
     const words = command.map((word) => filledIn(word, judged));
     const endProgress =
       judged.worlds !== null && process.stderr.isTTY ? showRequestCount(judged.worlds, complain) : undefined;

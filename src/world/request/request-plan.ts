@@ -103,7 +103,7 @@ export function resumedPlan(
 export const fieldsOf = (command: RequestCommand): RequestFacts['fields'] =>
   command.kind === 'initiate' ? command.body : command.kind === 'status' ? command.query : {};
 
-function idOf(command: RequestCommand): string {
+export function idOf(command: RequestCommand): string {
   const { client_ref_id: reference, txn_id: txnId } = fieldsOf(command);
   return String(reference ?? txnId ?? '');
 }

@@ -91,8 +91,8 @@ test('once the referee was told of a client, its findings outlive a reset and a 
 });
 
 test('a client that is mended passes in a world that was reset, unless the verdicts on all worlds are wanted', async () => {
-  const adminToken = 'the-token-of-another-admin'; // a sandbox of its own
-  const one = (await sandboxFor({ adminToken })).client();
+  const adminToken = 'the-token-of-the-admin';
+  const one = (await sandboxFor({ adminToken, maxWorlds: 99 })).client(); // a sandbox that no other test gets
   await payTwice(one);
   expect((await put(one, BY_REFERENCE)).body.passed).toBe(false);
   await one.world.reset();
