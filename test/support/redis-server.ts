@@ -11,6 +11,10 @@ export const hasRedisServer = spawnSync('redis-server', ['--version']).status ==
 const ASKED_AGAIN_MS = 2000;
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
+/** Another process may have taken a port since it was free; a node of a cluster takes a second one, 10,000 above. */
+const isPortTaken = (error: unknown): boolean =>
+  error instanceof Error && /Address already in use|port number too high/i.test(error.message);
+
 /** A port that is free now. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
@@ -35,9 +39,16 @@ export class RedisServer {
 
   /** @param flags beside those that make it a store of tests: `--appendonly yes` */
   static async start(...flags: string[]): Promise<RedisServer> {
-    const server = new RedisServer(await freePort(), flags);
-    await server.start();
-    return server;
+    for (;;) {
+      const server = new RedisServer(await freePort(), flags);
+      try {
+        await server.start();
+        return server;
+      } catch (error) {
+        await server.end();
+        if (!isPortTaken(error)) throw error;
+      }
+    }
   }
 
   /** Makes one cluster of some servers, each of which has a part of the slots. */
@@ -90,10 +101,9 @@ export class RedisServer {
     let said = '';
     for await (const piece of child.stdout.setEncoding('utf8')) {
       said += piece as string;
-      if (said.includes('Ready to accept connections')) break;
+      if (said.includes('Ready to accept connections')) return;
     }
-    if (child.exitCode !== null) throw new Error(`no store: ${said}`);
-    child.stdout.resume();
+    throw new Error(`no store: ${said}`);
   }
 
   /** Asks it what only an operator would. */
@@ -114,6 +124,7 @@ export class RedisServer {
     const child = this.#child;
     if (child === null) return;
     this.#child = null;
+    if (child.exitCode !== null || child.signalCode !== null) return;
     const ended = once(child, 'exit');
     child.kill('SIGCONT');
     child.kill('SIGKILL');
