@@ -26,7 +26,7 @@ describe
       },
     ],
   ])('notes %s', (_where, notesFor) => {
-  test('hold what was put there last, until it is removed', async () => {
+  test('keep the latest text until it is removed', async () => {
     const [one, other] = await notesFor(AMPLE);
     expect(await one.get('a')).toBeNull();
     await put(one, 'a', '1');
