@@ -1,11 +1,18 @@
 import type { WallClock } from '../wall-clock.ts';
+import type { JoinedCalls } from './joined-calls.ts';
 
 const MOST_AT_ONCE = 200;
 const LATER_MS = 50;
 
+interface Parts {
+  readonly wallClock: WallClock;
+  readonly store: { readonly joined: JoinedCalls };
+}
+
 /** One call after the other. What comes while a call is under way goes along with the next. */
 export class BatchedCalls<Item> {
   readonly #wallClock: WallClock;
+  readonly #joined: JoinedCalls;
   readonly #call: (items: readonly Item[]) => Promise<void>;
   #waiting: Item[] = [];
   #flushed: (() => void)[] = [];
@@ -13,8 +20,9 @@ export class BatchedCalls<Item> {
   #cancelLater: (() => void) | null = null;
 
   /** @param call never fails: it settles the promise of each item */
-  constructor(wallClock: WallClock, call: (items: readonly Item[]) => Promise<void>) {
+  constructor({ wallClock, store }: Parts, call: (items: readonly Item[]) => Promise<void>) {
     this.#wallClock = wallClock;
+    this.#joined = store.joined;
     this.#call = call;
   }
 
@@ -47,18 +55,18 @@ export class BatchedCalls<Item> {
   #start(): void {
     this.#cancelLater?.();
     this.#cancelLater = null;
-    if (!this.#isRunning && this.#waiting.length > 0) void this.#callAll();
+    if (this.#isRunning || this.#waiting.length === 0) return;
+    this.#isRunning = true;
+    this.#joined.add(() => void this.#callOnce());
   }
 
-  async #callAll(): Promise<void> {
-    this.#isRunning = true;
-    while (this.#waiting.length > 0) {
-      const items = this.#waiting.splice(0, MOST_AT_ONCE);
-      const flushed = this.#waiting.length === 0 ? this.#flushed.splice(0) : [];
-      await this.#call(items);
-      for (const resolve of flushed) resolve();
-    }
+  async #callOnce(): Promise<void> {
+    const items = this.#waiting.splice(0, MOST_AT_ONCE);
+    const flushed = this.#waiting.length === 0 ? this.#flushed.splice(0) : [];
+    await this.#call(items);
     this.#isRunning = false;
-    for (const resolve of this.#flushed.splice(0)) resolve();
+    if (this.#waiting.length === 0) flushed.push(...this.#flushed.splice(0));
+    for (const resolve of flushed) resolve();
+    this.#start();
   }
 }

@@ -77,7 +77,7 @@ export class LogFollower {
     };
     this.#compaction = new Compaction(id, parts);
     this.#applier = new LogApplier(id, parts, told);
-    this.#calls = new BatchedCalls(wallClock, (items) => this.#callAll(items));
+    this.#calls = new BatchedCalls(parts, (items) => this.#callAll(items));
     this.#timer = new SettlementTimer(storeClock, () => told.due());
   }
 

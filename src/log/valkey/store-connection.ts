@@ -1,7 +1,7 @@
 import { Cluster, Redis, type RedisOptions } from 'iovalkey';
 import { Refusal } from '../../contract/errors.ts';
 import type { WallClock } from '../wall-clock.ts';
-import { joinCommands } from './joined-writes.ts';
+import { JoinedCalls } from './joined-calls.ts';
 import { FORMAT, KEY_PREFIX, SCRIPTS, type ScriptName } from './scripts/scripts.ts';
 
 /** Told when the store cannot be used any more, and when it can again. */
@@ -89,6 +89,8 @@ export class StoreConnection {
   readonly client: Client;
   /** What the keys of the server's rate limit begin with. */
   readonly counterPrefix = `${KEY_PREFIX}limit:`;
+  /** The calls that leave together. */
+  readonly joined: JoinedCalls;
   readonly #options: Options;
   readonly #subscriber: Client;
   readonly #calls: Calls;
@@ -108,7 +110,7 @@ export class StoreConnection {
     this.#subscriber = clientFor(options.url);
     this.#subscriber.on('error', () => undefined); // the other connection says it
     this.client.on('error', (error: Error) => (this.#connectionError = error.message));
-    joinCommands(this.client, options.wallClock);
+    this.joined = new JoinedCalls(this.client, options.wallClock);
     for (const [name, script] of Object.entries(SCRIPTS)) this.client.defineCommand(name, script);
     this.#calls = this.client as unknown as Calls;
     this.#subscriber.on('message', (channel: string, by: string) => this.#tell(channel, by === this.server));

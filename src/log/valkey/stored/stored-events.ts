@@ -43,7 +43,7 @@ export class StoredEvents {
 
   constructor(options: Options) {
     this.#options = options;
-    this.#writes = new BatchedCalls(options.wallClock, (events) => this.#writeAll(events));
+    this.#writes = new BatchedCalls(options, (events) => this.#writeAll(events));
   }
 
   get isIdle(): boolean {

@@ -62,7 +62,7 @@ export class StoredJournal implements WorldJournal {
 
   constructor(options: Options) {
     this.#options = options;
-    this.#writes = new BatchedCalls(options.wallClock, (writes) => this.#writeAll(writes));
+    this.#writes = new BatchedCalls(options, (writes) => this.#writeAll(writes));
   }
 
   get isIdle(): boolean {

@@ -1,0 +1,33 @@
+import type { Cluster, Redis } from 'iovalkey';
+import type { WallClock } from '../wall-clock.ts';
+
+/**
+ * Makes the calls of one turn of the event loop at its end, in one write to each server. The store then reads them at once and
+ * answers them at once, which takes less time on both sides than a write for each.
+ */
+export class JoinedCalls {
+  readonly #client: Redis | Cluster;
+  readonly #wallClock: WallClock;
+  #calls: (() => void)[] = [];
+
+  constructor(client: Redis | Cluster, wallClock: WallClock) {
+    this.#client = client;
+    this.#wallClock = wallClock;
+  }
+
+  /** @param call sends its commands before it waits for anything */
+  add(call: () => void): void {
+    this.#calls.push(call);
+    if (this.#calls.length === 1) void this.#end();
+  }
+
+  async #end(): Promise<void> {
+    await this.#wallClock.yieldToEventLoop();
+    const client = this.#client;
+    const nodes = client.isCluster ? (client as Cluster).nodes() : [client as Redis];
+    const streams = nodes.map(({ stream }) => stream).filter((stream) => stream !== undefined); // where it is connected
+    for (const stream of streams) stream.cork();
+    for (const call of this.#calls.splice(0)) call();
+    for (const stream of streams) stream.uncork();
+  }
+}
