@@ -30,13 +30,21 @@ test('a request of which only the answer is held has paid, and its release chang
   expect(core.state.payouts).toHaveLength(1);
 });
 
-test('a request whose rule was removed while it was held is served normally', () => {
+test('a request keeps the rule that held it, even if that is replaced or removed before its release', () => {
   const core = new Core();
-  core.submit({ kind: 'putRule', rule: HOLD('arrived') });
+  const pays = HOLD('arrived');
+  const refuses: RuleInput = { ...pays, effect: { hold: 'arrived', respond: { status: 402 } } };
+  core.submit({ kind: 'putRule', rule: refuses });
   core.pay('a');
+  core.submit({ kind: 'putRule', rule: pays });
+  core.pay('b');
+  core.submit({ kind: 'putRule', rule: refuses });
+  core.pay('c');
   core.submit({ kind: 'removeRule', name: null });
-  release(core, 1);
-  expect(core.payout('a').plannedBy).toBe('manual');
+  for (const id of [1, 2, 3]) release(core, id);
+  expect(core.state.payouts.map(({ clientRefId, plannedBy }) => [clientRefId, plannedBy])).toEqual([
+    ['b', 'world/held'],
+  ]);
 });
 
 test('what nobody has released in time cannot be released any more', () => {

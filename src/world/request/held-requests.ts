@@ -24,7 +24,7 @@ export function holdRequest(
   state: WorldState,
   command: RequestCommand,
   hold: Hold,
-  facts: Pick<HeldRequest, 'rule' | 'attempt' | 'txnId'>,
+  facts: Pick<HeldRequest, 'rule' | 'effect' | 'attempt' | 'txnId'>,
   events: StateEvent[],
 ): HeldRequest {
   const { made, waiting, expired } = state.held;

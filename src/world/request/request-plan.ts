@@ -13,11 +13,14 @@ import type { RequestCommand } from './request-commands.ts';
 import type { HeldRequest } from './request-result.ts';
 import { ageMs, nowMs, type WorldState } from '../state.ts';
 
+/** What is left of a rule once it was taken. */
+export type TakenRule = Pick<Rule, 'id' | 'effect'>;
+
 /** The decisions about one request, made before anything is done. */
 export interface Plan {
   readonly scenario: Scenario;
   /** The rule to apply; null when the request is served normally. */
-  readonly rule: Rule | null;
+  readonly rule: TakenRule | null;
   /** How long the answer is delayed, in ms of wall time. */
   readonly delayMs: number;
   /** The random draws of this request. */
@@ -65,7 +68,7 @@ export function planRequest(
   scenario: Scenario,
   { attemptsFree }: Pick<Stamp, 'attemptsFree'>,
   asAttempt?: number,
-): Plan {
+): Plan & { readonly rule: Rule | null } {
   const { attempts, windows } = state;
   const { kind: route } = command;
   // initiates are always counted, since a scenario that a header chooses later may depend on the attempt
@@ -86,15 +89,15 @@ export function planRequest(
   };
 }
 
-/** The plan of a request that was counted when it arrived. Its rule may have been removed since. */
+/** The plan of a request that was counted when it arrived, with the rule that it met then. */
 export function resumedPlan(
   state: WorldState,
   command: RequestCommand,
-  { rule: ruleId, attempt }: HeldRequest,
+  { rule: id, effect, attempt }: HeldRequest,
   compiler: ScenarioCompiler,
 ): Plan {
   const scenario = scenarioFor(state, command, compiler);
-  const rule = scenario.rules.find(({ id }) => id === ruleId) ?? null;
+  const rule = { id, effect };
   const facts = factsOf(state, command, attempt);
   const draw = drawOf(command, scenario, attempt);
   return { scenario, rule, facts, draw, attempt, delayMs: 0, limitLeftMs: null }; // the client sees what was decided when it arrived

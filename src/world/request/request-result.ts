@@ -50,6 +50,8 @@ export interface HeldRequest extends Hold {
   readonly id: number;
   /** The rule that holds it: `scenario/rule`. */
   readonly rule: string;
+  /** What that rule does: it may be gone when the request is released. */
+  readonly effect: Effect;
   readonly route: RouteName;
   readonly clientRefId: string | null;
   readonly txnId: string | null;

@@ -3,12 +3,19 @@ import type { StatusQuery } from '../../contract/service.ts';
 import { covers, toInr, toPaise } from '../../payout/money.ts';
 import { asOf, countsReads, isHidden } from '../../payout/payout.ts';
 import type { Payout } from '../../contract/snapshot-lines.ts';
-import { replacesBody, showsAnswer, type Rule } from '../../scenario/rule.ts';
+import { replacesBody, showsAnswer } from '../../scenario/rule.ts';
 import type { CommandOf, Context } from '../commands.ts';
 import { addPayout, countRead, findPayout, settleDue } from '../ledger.ts';
 import { fingerprint, newPayout } from './new-payout.ts';
 import { demandRoomToHold, endWait, findHeld, holdRequest } from './held-requests.ts';
-import { pastRateLimit, planRequest, resumedPlan, scenarioFor, type Plan } from './request-plan.ts';
+import {
+  pastRateLimit,
+  planRequest,
+  resumedPlan,
+  scenarioFor,
+  type Plan,
+  type TakenRule,
+} from './request-plan.ts';
 import { positionAsked } from './pure-read.ts';
 import type { RequestCommand } from './request-commands.ts';
 import type { Answer, HeldRequest, RequestResult, SeenEffect } from './request-result.ts';
@@ -44,7 +51,7 @@ export function handleRequest(state: WorldState, command: RequestCommand, contex
   const { answer } = result;
   const asked = command.kind === 'status' ? command.query.txn_id : undefined;
   const txnId = (answer.kind === 'payout' ? answer.payout.txnId : asked) ?? null;
-  const facts = { rule: rule.id, attempt: plan.attempt, txnId };
+  const facts = { rule: rule.id, effect: rule.effect, attempt: plan.attempt, txnId };
   return { ...result, hold: holdRequest(state, command, hold, facts, context.events) };
 }
 
@@ -81,10 +88,10 @@ function serve(state: WorldState, command: RequestCommand, plan: Plan, context: 
 }
 
 /** Whether a rule changes what the client sees: not where it leaves a refusal as it is. */
-const isApplied = ({ effect: { respond, fault, delay } }: Rule, answer: Answer): boolean =>
+const isApplied = ({ effect: { respond, fault, delay } }: TakenRule, answer: Answer): boolean =>
   answer.kind !== 'refused' || replacesBody(respond) || fault !== null || delay !== null;
 
-const seenEffect = ({ id, effect: { respond, fault, hold } }: Rule, plan: Plan): SeenEffect => ({
+const seenEffect = ({ id, effect: { respond, fault, hold } }: TakenRule, plan: Plan): SeenEffect => ({
   rule: id,
   respond,
   fault,
