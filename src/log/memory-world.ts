@@ -10,9 +10,9 @@ import { openWorld, worldTimeMs, type WorldState } from '../world/state.ts';
 import { CommandParts } from './command-parts.ts';
 import { EventLog, type EventReader } from './event-log.ts';
 import { Releases } from './releases.ts';
-import { demandRoom, heldBy, NOTHING, type Held, type Totals } from './totals.ts';
+import { demandRoom, sizeOf, NOTHING, type WorldSize, type Totals } from './totals.ts';
 import { SettlementTimer } from './wall-clock.ts';
-import { dropped, HeldAnswers, type DropReason, type LogOptions, type WorldHandle } from './world-log.ts';
+import { dropped, DelayedAnswers, type DropReason, type LogOptions, type WorldHandle } from './world-log.ts';
 
 /** What the worlds of a log in memory share. */
 export interface MemoryWorldOptions extends LogOptions {
@@ -26,7 +26,7 @@ export class MemoryWorld implements WorldHandle {
   readonly id: string;
   readonly openedAtMs: number;
   usedAtMs: number;
-  readonly held = new HeldAnswers();
+  readonly delayed = new DelayedAnswers();
   readonly releases = new Releases();
   readonly journal: Journal;
   /** Null until the first reader comes, so that a world without readers keeps no events. */
@@ -35,7 +35,7 @@ export class MemoryWorld implements WorldHandle {
   readonly #options: MemoryWorldOptions;
   readonly #totals: Totals;
   /** What it counts for in the totals. */
-  #held = NOTHING;
+  #size = NOTHING;
   readonly #timer: SettlementTimer;
   readonly #commandParts: CommandParts;
   #closed: DropReason | null = null;
@@ -90,16 +90,16 @@ export class MemoryWorld implements WorldHandle {
   /** Ends the world: its timer, the answers it holds back, its readers, its journal. */
   close(reason: DropReason): void {
     this.#closed = reason;
-    this.#count(NOTHING);
+    this.#setSize(NOTHING);
     this.#timer.set(null, this.#state.clock);
-    this.held.close();
+    this.delayed.close();
     this.#events?.close();
     this.journal.clear();
   }
 
   /** Ends the answers that are held back and the readers, when the sandbox stops. */
   release(): void {
-    this.held.release(true);
+    this.delayed.release(true);
     this.#events?.close();
   }
 
@@ -108,11 +108,11 @@ export class MemoryWorld implements WorldHandle {
     this.#follow();
     const outcome = apply(this.#state, command, this.#stamp(command), this.#options.compiler);
     if (outcome.kind === 'done' && (command.kind === 'reset' || command.kind === 'restore')) {
-      this.held.release();
+      this.delayed.release();
       this.releases.clear();
       this.journal.clear();
     }
-    this.#count(heldBy(this.#state));
+    this.#setSize(sizeOf(this.#state));
     const changes: Change[] = [];
     for (const event of outcome.events) {
       if (event.type === 'settlement') {
@@ -135,18 +135,18 @@ export class MemoryWorld implements WorldHandle {
     if (command.kind !== 'settle' && command.kind !== 'follow') this.#totals.uses += 1;
     if (command.kind === 'restore') {
       const room = {
-        records: recordsFree + this.#held.records,
-        documentBytes: documentBytesFree + this.#held.documentBytes,
+        records: recordsFree + this.#size.records,
+        documentBytes: documentBytesFree + this.#size.documentBytes,
       };
-      demandRoom(heldBy(command.state), room, maxRecords);
+      demandRoom(sizeOf(command.state), room, maxRecords);
     }
     const wallMs = this.#options.wallClock.nowMs();
     return { wallMs, maxRecords, recordsFree, attemptsFree, documentBytesFree };
   }
 
-  #count(held: Held): void {
-    this.#totals.replace(this.#held, held);
-    this.#held = held;
+  #setSize(size: WorldSize): void {
+    this.#totals.replace(this.#size, size);
+    this.#size = size;
   }
 
   /** Takes over the scenario of the server where it has changed, in a world that follows it. */

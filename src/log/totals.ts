@@ -3,21 +3,21 @@ import { documentBytesHeld, full, noRoomForDocument, recordsHeld, type WorldStat
 import type { Draft, TotalLimits } from './world-log.ts';
 
 /** What one world holds, as the bounds over all worlds count it. */
-export interface Held {
+export interface WorldSize {
   readonly records: number;
   readonly attempts: number;
   readonly documentBytes: number;
 }
 
-export const NOTHING: Held = { records: 0, attempts: 0, documentBytes: 0 };
+export const NOTHING: WorldSize = { records: 0, attempts: 0, documentBytes: 0 };
 
-export const heldBy = (state: Readonly<WorldState>): Held => ({
+export const sizeOf = (state: Readonly<WorldState>): WorldSize => ({
   records: recordsHeld(state),
   attempts: attemptsHeld(state.attempts),
   documentBytes: documentBytesHeld(state),
 });
 
-type Needs = Pick<Held, 'records' | 'documentBytes'>;
+type Needs = Pick<WorldSize, 'records' | 'documentBytes'>;
 
 /** @throws Refusal SANDBOX_FULL when more is needed than there is room for */
 export function demandRoom(needed: Needs, room: Needs, maxRecords: number): void {
@@ -52,7 +52,7 @@ export class Totals {
   }
 
   /** Counts what a world holds now in the place of what it held. */
-  replace(before: Held, now: Held): void {
+  replace(before: WorldSize, now: WorldSize): void {
     this.records += now.records - before.records;
     this.attempts += now.attempts - before.attempts;
     this.documentBytes += now.documentBytes - before.documentBytes;

@@ -110,7 +110,7 @@ export interface WorldHandle {
   /** The state as this server knows it, for what need not be newer than the use of its world. Read it, never keep it. */
   readonly latest: Readonly<WorldState>;
   /** The answers that rules hold back on this server. */
-  readonly held: HeldAnswers;
+  readonly delayed: DelayedAnswers;
   /** How the requests ended that rules hold until somebody releases them. */
   readonly releases: Releases;
   /** The journal is beside the log, since it holds wall times and what became of connections. */
@@ -197,8 +197,8 @@ export function dropped(reason: DropReason): Refusal {
 }
 
 /** The answers that one world holds back, as functions that end them. */
-export class HeldAnswers {
-  /** Null until the first is held: most worlds hold none back. */
+export class DelayedAnswers {
+  /** Null until the first is held back: most worlds hold none back. */
   #ends: Set<() => void> | null = null;
   #isOver = false;
   #isForGood = false;

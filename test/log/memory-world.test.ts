@@ -340,11 +340,11 @@ describe('a reset or a restore', () => {
   ])('ends the answers that are held back and clears the journal: %s', async (_what, command) => {
     const a = logFor().world('a');
     let ended = 0;
-    a.held.hold(() => (ended += 1));
+    a.delayed.hold(() => (ended += 1));
     a.journal.begin(asked, 0);
     const { ends } = watching(a);
     await a.submit(command());
-    expect([ended, a.held.isForGood, ends()]).toEqual([1, false, 0]);
+    expect([ended, a.delayed.isForGood, ends()]).toEqual([1, false, 0]);
     expect(a.journal.read()).toEqual({ exchanges: [], evicted: 0 });
     expect(a.latest.generation).toBe(2);
   });
@@ -353,7 +353,7 @@ describe('a reset or a restore', () => {
     const { world } = logFor({ maxRecords: 0 });
     const a = world('a');
     let ended = 0;
-    a.held.hold(() => (ended += 1));
+    a.delayed.hold(() => (ended += 1));
     await expect(
       a.submit({ kind: 'restore', state: manyDue(), clock: 'from-snapshot' }),
     ).rejects.toMatchObject({ code: 'SANDBOX_FULL' });
@@ -365,12 +365,12 @@ test('a dropped world ends its answers and its readers, and gives the memory of 
   const { log, world, journalBudget } = logFor();
   const a = world('a');
   let ended = 0;
-  a.held.hold(() => (ended += 1));
+  a.delayed.hold(() => (ended += 1));
   a.journal.begin({ nth: 0, method: 'GET', url: '/', headers: {} } as Exchange, 0);
   const { ends } = watching(a);
   log.drop(a.id);
-  a.held.hold(() => (ended += 1));
-  expect([ended, ends(), journalBudget.bytes, a.held.isForGood]).toEqual([2, 1, 0, true]);
+  a.delayed.hold(() => (ended += 1));
+  expect([ended, ends(), journalBudget.bytes, a.delayed.isForGood]).toEqual([2, 1, 0, true]);
 });
 
 test('the time of a world is known without a command, and never goes back', async () => {

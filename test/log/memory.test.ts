@@ -72,10 +72,10 @@ describe('worlds', () => {
     const a = world('a');
     await a.submit(initiate());
     let ended = 0;
-    a.held.hold(() => (ended += 1));
+    a.delayed.hold(() => (ended += 1));
     a.watch(undefined, { take: () => undefined, end: () => (ended += 10) });
     log.release();
-    expect([ended, a.held.isForGood, a.isClosed]).toEqual([11, true, false]);
+    expect([ended, a.delayed.isForGood, a.isClosed]).toEqual([11, true, false]);
     log.close();
     log.close();
     expect([log.size, wallClock.timers, a.isClosed, drops]).toEqual([0, 0, true, []]);

@@ -34,7 +34,7 @@ export const heldBack = (
     socket.on('close', left);
     if (ms !== null) cancelAlarm = wallClock.schedule(wallClock.nowMs() + ms, over('due'));
     void changed?.then(over('changed'));
-    letGo = world.held.hold(() => over(world.held.isForGood ? 'ended' : 'reset')());
+    letGo = world.delayed.hold(() => over(world.delayed.isForGood ? 'ended' : 'reset')());
   });
 
 interface FaultContext {

@@ -1,4 +1,4 @@
-import { heldBy, NOTHING, type Held, type Totals } from '../totals.ts';
+import { sizeOf, NOTHING, type WorldSize, type Totals } from '../totals.ts';
 import type { WallClock } from '../wall-clock.ts';
 import type { DropReason } from '../world-log.ts';
 import type { ValkeyWorld } from './valkey-world.ts';
@@ -7,7 +7,7 @@ import type { ValkeyWorld } from './valkey-world.ts';
 export interface LocalWorld {
   readonly world: ValkeyWorld;
   usedAtMs: number;
-  held: Held;
+  size: WorldSize;
   /** How many look at it who do not use it. */
   visitors: number;
   /** Whether it is there only since somebody looks at it: it is forgotten with the last of them. */
@@ -43,7 +43,7 @@ export class LocalWorlds {
   }
 
   add(world: ValkeyWorld, usedAtMs: number, isVisitOnly: boolean): LocalWorld {
-    const local: LocalWorld = { world, usedAtMs, held: NOTHING, visitors: 0, isVisitOnly };
+    const local: LocalWorld = { world, usedAtMs, size: NOTHING, visitors: 0, isVisitOnly };
     this.#byId.set(world.id, local);
     this.count(world);
     return local;
@@ -60,14 +60,14 @@ export class LocalWorlds {
   /** Counts what a world holds, as far as this server knows it. */
   count(world: ValkeyWorld): void {
     const local = this.#byId.get(world.id);
-    if (local !== undefined) this.#hold(local, heldBy(world.latest));
+    if (local !== undefined) this.#setSize(local, sizeOf(world.latest));
   }
 
   /** @param reason why the world has ended; stop when only this server forgets it, and the world stays in the store */
   forget(local: LocalWorld, reason: DropReason = 'stop'): void {
     const { world } = local;
     if (this.#byId.get(world.id) === local) this.#byId.delete(world.id);
-    this.#hold(local, NOTHING);
+    this.#setSize(local, NOTHING);
     world.close(reason);
   }
 
@@ -86,8 +86,8 @@ export class LocalWorlds {
     this.#byId.clear();
   }
 
-  #hold(local: LocalWorld, held: Held): void {
-    this.#totals.replace(local.held, held);
-    local.held = held;
+  #setSize(local: LocalWorld, size: WorldSize): void {
+    this.#totals.replace(local.size, size);
+    local.size = size;
   }
 }

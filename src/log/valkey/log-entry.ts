@@ -2,7 +2,7 @@ import type { ScenarioSource } from '../../contract/snapshot-lines.ts';
 import type { Command, RestoreCommand, Stamp } from '../../world/commands.ts';
 import { attemptsHeld } from '../../world/attempts.ts';
 import { documentBytesHeld, recordsHeld, type WorldState } from '../../world/state.ts';
-import type { Held } from '../totals.ts';
+import type { WorldSize } from '../totals.ts';
 
 /** What a log begins with: the scenario that the world stands on, whatever server reads it. */
 interface Opening {
@@ -18,7 +18,7 @@ export interface StoredRestore extends Pick<RestoreCommand, 'kind' | 'clock'> {
 export type StoredCommand = Opening | Exclude<Command, RestoreCommand> | StoredRestore;
 
 /** How much the world may hold after the command, as the server that submitted it counted it: caps over all worlds are approximate. */
-export interface Room extends Held {
+export interface Room extends WorldSize {
   readonly maxRecords: number;
 }
 

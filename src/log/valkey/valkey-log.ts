@@ -3,7 +3,7 @@ import type { ScenarioSource } from '../../contract/snapshot-lines.ts';
 import type { Command } from '../../world/commands.ts';
 import { nextDueMsOf } from '../../world/ledger.ts';
 import { wallTimeMs, type WorldState } from '../../world/state.ts';
-import { demandRoom, heldBy, Totals } from '../totals.ts';
+import { demandRoom, sizeOf, Totals } from '../totals.ts';
 import type { NoteLimits, Notes } from '../notes.ts';
 import {
   readUnlessDropped,
@@ -259,23 +259,23 @@ export class ValkeyLog implements WorldLog {
   #entryOf(worldId: string): DirectoryEntry | undefined {
     const local = this.#local.get(worldId);
     if (local === undefined || local.world.isClosed) return undefined;
-    const { world, usedAtMs, held } = local;
+    const { world, usedAtMs, size } = local;
     const { latest, latestCommand, openedAtMs } = world;
     const dueMs = nextDueMsOf(latest);
     const dueAtMs = dueMs === null ? null : wallTimeMs(latest.clock, dueMs);
-    return { row: worldRow(latest, openedAtMs, usedAtMs), held, latestCommand, dueAtMs };
+    return { row: worldRow(latest, openedAtMs, usedAtMs), size, latestCommand, dueAtMs };
   }
 
   #roomFor(world: ValkeyWorld, command: Command): Room {
     const { recordsFree, attemptsFree, documentBytesFree, limits } = this.#totals;
     const { maxRecords } = limits;
-    const held = heldBy(world.latest);
+    const size = sizeOf(world.latest);
     const { elsewhere } = this.#directory;
-    const records = held.records + recordsFree - elsewhere.records;
-    const attempts = held.attempts + attemptsFree - elsewhere.attempts;
-    const documentBytes = held.documentBytes + documentBytesFree - elsewhere.documentBytes;
+    const records = size.records + recordsFree - elsewhere.records;
+    const attempts = size.attempts + attemptsFree - elsewhere.attempts;
+    const documentBytes = size.documentBytes + documentBytesFree - elsewhere.documentBytes;
     const room = { maxRecords, records, attempts, documentBytes };
-    if (command.kind === 'restore') demandRoom(heldBy(command.state), room, maxRecords);
+    if (command.kind === 'restore') demandRoom(sizeOf(command.state), room, maxRecords);
     return room;
   }
 }

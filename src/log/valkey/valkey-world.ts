@@ -13,7 +13,7 @@ import { worldTimeMs, type WorldState } from '../../world/state.ts';
 import { CommandParts } from '../command-parts.ts';
 import type { EventReader } from '../event-log.ts';
 import { Releases } from '../releases.ts';
-import { HeldAnswers, type DropReason, type WorldHandle } from '../world-log.ts';
+import { DelayedAnswers, type DropReason, type WorldHandle } from '../world-log.ts';
 import { isReplacing, type OwnCommand } from './append-call.ts';
 import { keptMs } from './compaction.ts';
 import { commandText, stampOf, type Room, type StoredCommand } from './log-entry.ts';
@@ -35,7 +35,7 @@ export interface WorldParts extends FollowerParts {
 }
 
 /** Calls back when the first answer is held. */
-class FollowedAnswers extends HeldAnswers {
+class FollowedAnswers extends DelayedAnswers {
   readonly #begin: () => void;
 
   constructor(begin: () => void) {
@@ -52,7 +52,7 @@ class FollowedAnswers extends HeldAnswers {
 /** A world whose log is in a store that many servers share. */
 export class ValkeyWorld implements WorldHandle {
   readonly id: string;
-  readonly held: HeldAnswers;
+  readonly delayed: DelayedAnswers;
   readonly releases = new Releases();
   readonly journal: StoredJournal;
   readonly #parts: WorldParts;
@@ -66,7 +66,7 @@ export class ValkeyWorld implements WorldHandle {
     const keys = keysOf(id);
     this.id = id;
     this.#parts = parts;
-    this.held = new FollowedAnswers(() => this.#follow());
+    this.delayed = new FollowedAnswers(() => this.#follow());
     const epoch = () => this.#log.epoch;
     const beside = { keys, store, wallClock, epoch, nextNumber, keptMs: keptMs(parts.idleMs) };
     this.#events = new StoredEvents(beside);
@@ -74,7 +74,7 @@ export class ValkeyWorld implements WorldHandle {
     this.#log = new LogFollower(id, parts, {
       applied: (event, isOwn) => this.#publish(event, isOwn),
       replaced: () => {
-        this.held.release();
+        this.delayed.release();
         this.releases.clear();
       },
       due: () => this.#settle(),
@@ -119,7 +119,7 @@ export class ValkeyWorld implements WorldHandle {
 
   /** Whether nothing here would be missed if this server forgot the world, which stays in the store. */
   get isIdle(): boolean {
-    return this.#log.isIdle && this.journal.isIdle && this.#events.isIdle && this.held.isEmpty;
+    return this.#log.isIdle && this.journal.isIdle && this.#events.isIdle && this.delayed.isEmpty;
   }
 
   /** Opens the world. @param source what a new one stands on; null to make none. @returns whether it is there */
@@ -172,7 +172,7 @@ export class ValkeyWorld implements WorldHandle {
 
   /** Ends the answers that are held back and the readers, when the sandbox stops. */
   release(): void {
-    this.held.release(true);
+    this.delayed.release(true);
     this.#events.end();
   }
 
@@ -233,7 +233,7 @@ export class ValkeyWorld implements WorldHandle {
     } catch {
       // the store is away, or the world was dropped: whoever waits gets that refusal
     }
-    if (!this.held.isEmpty || this.#events.hasReaders) return;
+    if (!this.delayed.isEmpty || this.#events.hasReaders) return;
     this.#stopFollowing?.();
     this.#stopFollowing = null;
   }
@@ -253,7 +253,7 @@ export class ValkeyWorld implements WorldHandle {
 
   #end(): void {
     this.#stopFollowing?.();
-    this.held.close();
+    this.delayed.close();
     this.#events.end();
   }
 }

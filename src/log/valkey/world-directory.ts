@@ -1,12 +1,12 @@
 import type { WallClock } from '../wall-clock.ts';
 import type { WorldRow } from '../world-log.ts';
-import { NOTHING, type Held } from '../totals.ts';
+import { NOTHING, type WorldSize } from '../totals.ts';
 import { KEY_PREFIX, keysOf } from './scripts/scripts.ts';
 import type { StoreConnection } from './store-connection.ts';
 
 /** What a server that uses a world writes down of it. */
 export interface DirectoryEntry {
-  readonly held: Held;
+  readonly size: WorldSize;
   readonly row: WorldRow;
   /** The name of the latest command in it. */
   readonly latestCommand: string;
@@ -17,7 +17,7 @@ export interface DirectoryEntry {
 /** The part of it that the list of worlds reads. */
 type StoredRow = Pick<DirectoryEntry, 'row' | 'latestCommand' | 'dueAtMs'>;
 
-const heldText = ({ records, attempts, documentBytes }: Held): string =>
+const sizeText = ({ records, attempts, documentBytes }: WorldSize): string =>
   `${records} ${attempts} ${documentBytes}`;
 const rowText = ({ row, latestCommand, dueAtMs }: StoredRow): string =>
   JSON.stringify({ row, latestCommand, dueAtMs });
@@ -49,7 +49,7 @@ export class WorldDirectory {
   readonly #options: Options;
   readonly #changed = new Set<string>();
   /** What the worlds hold that this server does not know, and how many worlds there are in all. */
-  elsewhere: Held & { readonly worlds: number } = { ...NOTHING, worlds: 0 };
+  elsewhere: WorldSize & { readonly worlds: number } = { ...NOTHING, worlds: 0 };
   #cancel: () => void = () => undefined;
   #isEnding = false;
   #isClosed = false;
@@ -126,7 +126,7 @@ export class WorldDirectory {
     if (entries.length === 0) return;
     try {
       await client.zadd(USED, 'GT', ...entries.flatMap(({ row }) => [row.usedAtMs, row.id]));
-      await client.hset(HELD, ...entries.flatMap(({ row, held }) => [row.id, heldText(held)]));
+      await client.hset(HELD, ...entries.flatMap(({ row, size }) => [row.id, sizeText(size)]));
       await client.hset(ROWS, ...entries.flatMap((entry) => [entry.row.id, rowText(entry)]));
     } catch (error) {
       for (const { row } of entries) this.#changed.add(row.id);
@@ -182,9 +182,9 @@ export class WorldDirectory {
     const { client } = store;
     const worlds = await client.zcard(USED);
     let [records, attempts, documentBytes] = [0, 0, 0];
-    for (const [worldId, held] of Object.entries(await client.hgetall(HELD))) {
+    for (const [worldId, size] of Object.entries(await client.hgetall(HELD))) {
       if (isKnown(worldId)) continue;
-      const ofWorld = held.split(' ').map(Number);
+      const ofWorld = size.split(' ').map(Number);
       records += ofWorld[0] ?? 0;
       attempts += ofWorld[1] ?? 0;
       documentBytes += ofWorld[2] ?? 0;

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { worldIdOf } from '../../../src/payout/identity.ts';
 import { buildApp } from '../../../src/app.ts';
 import type { WallClock } from '../../../src/log/wall-clock.ts';
-import { HeldAnswers } from '../../../src/log/world-log.ts';
+import { DelayedAnswers } from '../../../src/log/world-log.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
 import { readSettings, type SettingsInput } from '../../../src/settings.ts';
 import { rawRequest } from '../../support/raw-socket.ts';
@@ -63,8 +63,8 @@ function countingClock() {
 function watchHeld() {
   const held = new Set<object>();
   // oxlint-disable-next-line typescript/unbound-method -- called with `this` below
-  const { hold } = HeldAnswers.prototype;
-  HeldAnswers.prototype.hold = function (end) {
+  const { hold } = DelayedAnswers.prototype;
+  DelayedAnswers.prototype.hold = function (end) {
     const key = {};
     held.add(key);
     const release = hold.call(this, () => {
@@ -77,7 +77,7 @@ function watchHeld() {
     };
   };
   onTestFinished(() => {
-    HeldAnswers.prototype.hold = hold;
+    DelayedAnswers.prototype.hold = hold;
   });
   return held;
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { HeldAnswers } from '../../../src/log/world-log.ts';
+import { DelayedAnswers } from '../../../src/log/world-log.ts';
 import { startServer } from '../../../src/server.ts';
 import { readSettings, type SettingsInput } from '../../../src/settings.ts';
 import { HTTP_CLIENTS, type HttpClient } from '../../support/http-clients.ts';
@@ -104,7 +104,7 @@ describe.each([
     );
 
     test('waits for an answer that hangs until it disconnects', async () => {
-      const held = vi.spyOn(HeldAnswers.prototype, 'hold');
+      const held = vi.spyOn(DelayedAnswers.prototype, 'hold');
       onTestFinished(() => held.mockRestore());
       const { url, client } = await sandboxFor({
         ...SETTINGS,

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { DelayedAnswers } from '../../src/log/world-log.ts';
+
+test('answers that are held back end once: by themselves, when they are released, or at once after the end', () => {
+  const delayed = new DelayedAnswers();
+  const ended: string[] = [];
+  const hold = (name: string) => delayed.hold(() => ended.push(name));
+  const leave = hold('left by itself');
+  hold('released');
+  leave();
+  delayed.release();
+  delayed.release();
+  hold('at the end');
+  delayed.close();
+  hold('late');
+  expect(ended).toEqual(['released', 'at the end', 'late']);
+  delayed.close();
+  expect(ended).toHaveLength(3);
+});
+
+test('answers end for good with their world or the sandbox, and not with a reset', () => {
+  const [delayed, closed] = [new DelayedAnswers(), new DelayedAnswers()];
+  const seen = [delayed.isForGood];
+  delayed.release();
+  seen.push(delayed.isForGood);
+  delayed.release(true);
+  seen.push(delayed.isForGood);
+  delayed.release();
+  closed.close();
+  expect([...seen, delayed.isForGood, closed.isForGood]).toEqual([false, false, true, true, true]);
+});
