@@ -62,8 +62,8 @@ export function addScenarioCommands(builder: CommandBuilder): void {
     .option('--account <number>', 'the account that gets the payouts of level pay')
     .option('--ifsc <code>', 'the IFSC of that account')
     .option('--upi <id>', 'a UPI ID of the same person', 'probe@upi')
-    .action(async (url: string, flags: Flags) => {
+    .action(async (url: string, flags: ProbeFlags) => {
       const { probeCommand } = await import('../probe-command.ts');
-      builder.ended(await probeCommand(url, flags as unknown as ProbeFlags, builder.environment));
+      builder.ended(await probeCommand(url, flags, builder.environment));
     });
 }

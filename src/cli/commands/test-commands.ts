@@ -69,16 +69,9 @@ export function addTestCommands(builder: CommandBuilder): void {
     .option('--url <url>', 'a sandbox that runs, instead of one of its own')
     .option('--key <key>', 'the key for {key} [default sk_test_referee]')
     .passThroughOptions()
-    .action(async (words: string[], flags: Flags) => {
+    .action(async (words: string[], flags: JudgeFlags & Flags) => {
       const { judgeCommand } = await import('../referee/judge-command.ts');
-      builder.ended(
-        await judgeCommand(
-          words,
-          flags as unknown as JudgeFlags,
-          builder.settingsAmong(flags),
-          builder.environment,
-        ),
-      );
+      builder.ended(await judgeCommand(words, flags, builder.settingsAmong(flags), builder.environment));
     });
   builder
     .command(
@@ -98,16 +91,9 @@ export function addTestCommands(builder: CommandBuilder): void {
     .option('--settings <file>', PROJECT_SETTINGS)
     .option('--write <folder>', 'where to write each find as a scenario')
     .passThroughOptions()
-    .action(async (words: string[], flags: Flags) => {
+    .action(async (words: string[], flags: HuntFlags & Flags) => {
       const { huntCommand } = await import('../hunt/hunt-command.ts');
-      builder.ended(
-        await huntCommand(
-          words,
-          flags as unknown as HuntFlags,
-          builder.settingsAmong(flags),
-          builder.environment,
-        ),
-      );
+      builder.ended(await huntCommand(words, flags, builder.settingsAmong(flags), builder.environment));
     });
   builder
     .command(
@@ -135,22 +121,15 @@ export function addTestCommands(builder: CommandBuilder): void {
     .option('--patience <time>', PATIENCE)
     .option('--fail-on <severity>', FAIL_ON, 'error')
     .passThroughOptions()
-    .action(async (words: string[], flags: Flags) => {
+    .action(async (words: string[], flags: MatrixFlags & Flags) => {
       const { matrixCommand } = await import('../matrix/matrix-command.ts');
       const { scenarios: _names, ...settings } = flags;
-      builder.ended(
-        await matrixCommand(
-          words,
-          flags as unknown as MatrixFlags,
-          builder.settingsAmong(settings),
-          builder.environment,
-        ),
-      );
+      builder.ended(await matrixCommand(words, flags, builder.settingsAmong(settings), builder.environment));
     });
   judging(builder.command('examine <file>', 'judge a saved journal or a HAR file')).action(
-    async (file: string, flags: Flags) => {
+    async (file: string, flags: ConductFlags) => {
       const { examine } = await import('../referee/examine.ts');
-      builder.ended(examine(file, flags as unknown as ConductFlags, builder.environment));
+      builder.ended(examine(file, flags, builder.environment));
     },
   );
   builder
