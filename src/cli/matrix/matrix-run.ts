@@ -2,8 +2,7 @@ import { ControlClient } from '../../client/control-client.ts';
 import { TestWorld } from '../../client/test-world.ts';
 import type { ConductReports, RefereeSettingsInput } from '../../contract/conduct.ts';
 import { runClient, type Client } from '../../hunt/world-runs.ts';
-import { evidenceOf } from '../../http/referee/evidence.ts';
-import { readUnlessDropped, type WorldLog } from '../../log/world-log.ts';
+import { evidenceOnListed } from '../../http/referee/evidence.ts';
 import type { CommandRun } from '../../matrix/cells.ts';
 import { stopwatchMs, systemClock } from '../../platform/system-clock.ts';
 import type { Evidence } from '../../referee/case.ts';
@@ -14,18 +13,6 @@ import { startOwnServer } from '../own-server.ts';
 const KEY = 'sk_test_matrix';
 /** What is asked for, so that the evidence has every payout, whether or not the journal still knows it. */
 const ALL_PAYOUTS = { expect: [] };
-
-async function evidenceOfAll(worlds: WorldLog, wallNowMs: number): Promise<readonly Evidence[]> {
-  const all: Evidence[] = [];
-  for (const worldId of await worlds.ids()) {
-    const evidence = await worlds.visit(worldId, async (world) => {
-      const journal = await world.journal.read();
-      return readUnlessDropped(world, (state) => evidenceOf(state, journal, ALL_PAYOUTS, wallNowMs));
-    });
-    if (evidence !== null) all.push(evidence);
-  }
-  return all;
-}
 
 /**
  * Runs a client once against a sandbox of its own, so that every world behaves alike, whichever keys the client uses.
@@ -40,15 +27,20 @@ export async function runOnce(
   limitMs: number,
   stop: AbortSignal,
 ): Promise<CommandRun> {
+  const wallClock = systemClock();
   const server = await startOwnServer(settings);
   try {
     const admin = new ControlClient(server.url, server.adminToken);
     await admin.put('/worlds/referee', conduct);
     const beganMs = stopwatchMs();
-    const ending = await runClient(client, new TestWorld(server.url, KEY), limitMs, stop, systemClock());
+    const ending = await runClient(client, new TestWorld(server.url, KEY), limitMs, stop, wallClock);
     const durationMs = Math.round(stopwatchMs() - beganMs);
     const reports = await admin.get<ConductReports>('/worlds/referee');
-    const worlds = await evidenceOfAll(server.worlds, systemClock().nowMs());
+    const worlds: Evidence[] = [];
+    for (const worldId of await server.worlds.ids()) {
+      const evidence = await evidenceOnListed(worldId, server.worlds, ALL_PAYOUTS, wallClock);
+      if (evidence !== null) worlds.push(evidence);
+    }
     return { ending, durationMs, conduct: reports, worlds };
   } finally {
     await server.close();

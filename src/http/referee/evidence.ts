@@ -1,7 +1,7 @@
 import { Refusal } from '../../contract/errors.ts';
 import type { RefereeSettings } from '../../contract/conduct.ts';
 import type { WallClock } from '../../log/wall-clock.ts';
-import type { WorldHandle, WorldLog } from '../../log/world-log.ts';
+import { readUnlessDropped, type WorldHandle, type WorldLog } from '../../log/world-log.ts';
 import { isMoneyIn, type Evidence } from '../../referee/case.ts';
 import type { Referee } from '../../referee/referee.ts';
 import { entryAnswer, iso } from '../../world/events.ts';
@@ -15,7 +15,7 @@ import { transactionAnswer } from '../control/world-answers.ts';
  * What the referee judges a world by: its journal, and what its ledger has on the references in it. Only a table of expected
  * payouts asks for all of them.
  */
-export function evidenceOf(
+function evidenceOf(
   state: WorldState,
   { exchanges, evicted }: JournalRead,
   { expect }: RefereeSettings,
@@ -60,14 +60,28 @@ function ignoreRefusal(error: unknown): void {
   if (!(error instanceof Refusal)) throw error;
 }
 
-const evidenceOn = async (
+/** The evidence on a world as it stands. */
+export async function evidenceOn(
   world: WorldHandle,
   settings: RefereeSettings,
   wallClock: WallClock,
-): Promise<Evidence> => {
+): Promise<Evidence> {
   const journal = await world.journal.read();
   return world.read((state) => evidenceOf(state, journal, settings, wallClock.nowMs()));
-};
+}
+
+/** The same for a world of a list; null where it was dropped meanwhile. */
+export async function evidenceOnListed(
+  worldId: string,
+  log: WorldLog,
+  settings: RefereeSettings,
+  wallClock: WallClock,
+): Promise<Evidence | null> {
+  return log.visit(worldId, async (world) => {
+    const journal = await world.journal.read();
+    return readUnlessDropped(world, (state) => evidenceOf(state, journal, settings, wallClock.nowMs()));
+  });
+}
 
 /**
  * Does what takes the journal of a world away, and keeps the verdict on what it had, where somebody wants to know it.

@@ -6,7 +6,7 @@ import {
   WorldReport,
   type ReportFormat,
 } from '../../contract/conduct.ts';
-import { readUnlessDropped, type WorldHandle } from '../../log/world-log.ts';
+import type { WorldHandle } from '../../log/world-log.ts';
 import { intentFault } from '../../referee/intents.ts';
 import { githubAnnotations } from '../../referee/reports/annotations.ts';
 import { junitXml } from '../../referee/reports/junit.ts';
@@ -15,7 +15,7 @@ import { reportsOf } from '../../referee/reports/summary.ts';
 import { terminalText } from '../../referee/reports/terminal.ts';
 import { invalidRequest, operation } from '../route-schemas.ts';
 import type { ControlRoutes } from '../control/control-options.ts';
-import { evidenceOf } from './evidence.ts';
+import { evidenceOn, evidenceOnListed } from './evidence.ts';
 
 /** The formats that are not JSON: their media types, and how a report is written. */
 const TEXTS: Readonly<
@@ -52,10 +52,8 @@ const DESCRIPTION = 'As JSON, or as text for people, JUnit XML, Markdown or anno
 export const refereeRoutes: ControlRoutes = async (app, options) => {
   const { referee } = options;
   const reportOn = async (world: WorldHandle): Promise<WorldReport> => {
-    const [journal, settings] = await Promise.all([world.journal.read(), referee.settingsOf(world.id)]);
-    const nowMs = options.wallClock.nowMs();
-    const evidence = await world.read((state) => evidenceOf(state, journal, settings, nowMs));
-    return referee.report(world.id, evidence, settings);
+    const settings = await referee.settingsOf(world.id);
+    return referee.report(world.id, await evidenceOn(world, settings, options.wallClock), settings);
   };
 
   app.get(
@@ -89,13 +87,8 @@ export const allWorldsRefereeRoutes: ControlRoutes = async (app, options) => {
     const living = new Map<string, WorldReport>();
     for (const worldId of await log.ids()) {
       const settings = await referee.settingsOf(worldId);
-      const report = await log.visit(worldId, async (world) => {
-        const journal = await world.journal.read();
-        const evidence = await readUnlessDropped(world, (state) =>
-          evidenceOf(state, journal, settings, wallClock.nowMs()),
-        );
-        return evidence === null ? null : referee.shortReport(worldId, evidence, settings);
-      });
+      const evidence = await evidenceOnListed(worldId, log, settings, wallClock);
+      const report = evidence === null ? null : await referee.shortReport(worldId, evidence, settings);
       if (report !== null) living.set(worldId, report);
       await wallClock.yieldToEventLoop(); // a world takes milliseconds, and others wait
     }
