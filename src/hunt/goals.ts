@@ -3,6 +3,7 @@ import type { TransactionAnswer } from '../contract/control-answers.ts';
 import { toPaise } from '../payout/money.ts';
 import { caseOf, type Case, type Evidence } from '../referee/case.ts';
 import { rupees } from '../referee/check.ts';
+import { isOut } from '../referee/checks/expected-payments.ts';
 import { judge } from '../referee/judge.ts';
 import { knownAtEnd, type Knowledge } from '../referee/knowledge.ts';
 import { HANG } from './failures.ts';
@@ -47,9 +48,6 @@ export interface Standard {
 const PAYING_TWICE: ReadonlySet<CheckId> = new Set(['paid-twice', 'same-payout-at-once']);
 /** A payout that the service lets fail is missed through no fault of the client: `lost` asks what the client was told. */
 const NOT_CONDUCT: ReadonlySet<CheckId> = new Set([...PAYING_TWICE, 'expectation-missed']);
-
-const isOut = ({ status }: Pick<TransactionAnswer, 'status'>): boolean =>
-  status === 'PENDING' || status === 'SUCCESS';
 
 /** What of these payouts ended up paid, as a table of expected payouts. */
 export function paidIn(payouts: readonly TransactionAnswer[]): readonly ExpectedPayout[] {

@@ -3,6 +3,7 @@ import { knownAs, paidIn } from '../hunt/goals.ts';
 import { toPaise } from '../payout/money.ts';
 import { caseOf, type Evidence } from '../referee/case.ts';
 import { rupees } from '../referee/check.ts';
+import { often } from '../referee/checks/expected-payments.ts';
 
 /** What a client knows of a payout whose money is not out. */
 const NOT_PAID = ['refused', 'FAILED', 'REVERSED'] as const;
@@ -25,8 +26,6 @@ export const paidInBoth = (
   one
     .map((payout) => ({ ...payout, times: Math.min(payout.times, timesIn(other, payout)) }))
     .filter(({ times }) => times > 0);
-
-const often = (times: number): string => (times === 1 ? 'once' : times === 2 ? 'twice' : `${times} times`);
 
 /**
  * Where the money is not as without failures: what was paid more often, and what a client that ends with success takes for

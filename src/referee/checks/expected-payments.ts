@@ -14,7 +14,8 @@ interface Paid {
   readonly amountPaise: number;
 }
 
-const isLive = ({ status }: TransactionAnswer): boolean => status === 'PENDING' || status === 'SUCCESS';
+/** Whether the money of a payout is out. */
+export const isOut = ({ status }: TransactionAnswer): boolean => status === 'PENDING' || status === 'SUCCESS';
 
 function paidOut({ ledger, initiates }: Case): readonly Paid[] {
   if (ledger === null) {
@@ -26,7 +27,7 @@ function paidOut({ ledger, initiates }: Case): readonly Paid[] {
         amountPaise: amountPaise!,
       }));
   }
-  return ledger.payouts.filter(isLive).map(({ client_ref_id, beneficiary_account, amount }) => ({
+  return ledger.payouts.filter(isOut).map(({ client_ref_id, beneficiary_account, amount }) => ({
     reference: client_ref_id,
     account: beneficiary_account,
     amountPaise: toPaise(amount),
@@ -58,7 +59,8 @@ const sendsOf = ({ sends }: Case, payouts: readonly Paid[]): readonly Call[] =>
     return calls.find(({ committed }) => committed) ?? calls[0] ?? [];
   });
 
-const often = (times: number): string => (times === 1 ? 'once' : times === 2 ? 'twice' : `${times} times`);
+export const often = (times: number): string =>
+  times === 1 ? 'once' : times === 2 ? 'twice' : `${times} times`;
 
 /** What was paid more often than expected. @param known requests that were found already */
 export function paidTooOften(facts: Case, known: ReadonlySet<Call>): readonly Found[] {
