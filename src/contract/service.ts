@@ -92,6 +92,10 @@ export function withoutKeys(headers: RequestHeaders): RequestHeaders {
   return shown;
 }
 
+/** An account of which the last four characters are shown; nothing of one that has no more than that. */
+export const maskAccount = (account: string): string =>
+  account.length <= 4 ? '*'.repeat(account.length) : '*'.repeat(account.length - 4) + account.slice(-4);
+
 /** The header that chooses a scenario for one request. */
 export const ScenarioHeader = z.object({
   'X-Sandbox-Scenario': z

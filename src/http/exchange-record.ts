@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { Dialect } from '../contract/dialect.ts';
 import type { RefusalData } from '../contract/errors.ts';
 import type { RouteName } from '../contract/match.ts';
-import { MAX_TEXT_LENGTH, withoutKeys, type InitiateRequest } from '../contract/service.ts';
+import { maskAccount, MAX_TEXT_LENGTH, withoutKeys, type InitiateRequest } from '../contract/service.ts';
 import type { ExchangePlace, WorldHandle } from '../log/world-log.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import type { Answered, Exchange, ExchangeOutcome } from '../world/journal/exchange.ts';
@@ -125,10 +125,6 @@ export function noteAnswer(reply: FastifyReply, body: string): void | Promise<vo
   reply.answered = { status: reply.statusCode, headers: reply.getHeaders(), body };
   return reply.request.journalPlace?.update(exchangeOf(reply));
 }
-
-/** The last four characters of an account; nothing of one that has no more than that. */
-const maskAccount = (account: string): string =>
-  account.length <= 4 ? '*'.repeat(account.length) : '*'.repeat(account.length - 4) + account.slice(-4);
 
 /** The path without its query, which may hold anything. */
 export const pathOf = (request: FastifyRequest): string => request.url.split('?', 1)[0]!;

@@ -1,4 +1,5 @@
 import type { LoggerOptions } from 'pino';
+import { maskAccount } from '../contract/service.ts';
 import type { Settings } from '../settings.ts';
 
 const KEY_LIKE = /sk_[^\s/]+/g;
@@ -7,8 +8,6 @@ const ACCOUNT_LIKE = /\d{9,}/g;
 const ACCOUNT = /^\d{9,18}$/g;
 const LONGEST_PATH = 128;
 const LONGEST_READ_PATH = 1024;
-
-const maskAccount = (account: string): string => '*'.repeat(account.length - 4) + account.slice(-4);
 
 /** Without percent-encoding of ASCII, however often it was encoded. */
 function decoded(text: string): string {

@@ -4,6 +4,7 @@ import { readableLine } from './readable-line.ts';
 import type { WorldObserver } from '../log/world-log.ts';
 import type { Change } from '../payout/payout.ts';
 import type { Settings } from '../settings.ts';
+import { changeAnswer } from '../world/events.ts';
 
 /** The most that the log keeps in memory for a reader that does not read. More is dropped. */
 const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
@@ -82,18 +83,8 @@ export const observeWorlds = (log: Logger, settled?: (change: Change) => void): 
   settled: (worldId, change) => {
     settled?.(change);
     if (!log.isLevelEnabled('info')) return; // there may be a million of them
-    log.info(
-      {
-        world: worldId.slice(0, 8),
-        txn_id: change.txnId,
-        client_ref_id: change.clientRefId,
-        from: change.from,
-        to: change.to,
-        at: new Date(change.atMs).toISOString(),
-        utr: change.utr ?? undefined,
-      },
-      'settlement',
-    );
+    const { utr, ...answer } = changeAnswer(change);
+    log.info({ world: worldId.slice(0, 8), ...answer, utr: utr ?? undefined }, 'settlement');
   },
   failed: (worldId, error) => log.error({ world: worldId.slice(0, 8), err: error }, 'a fault of the sandbox'),
   dropped: (worldId, reason) => log.info({ world: worldId.slice(0, 8), reason }, 'world dropped'),
