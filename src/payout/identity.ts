@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { TransferMode } from '../contract/service.ts';
 import { invariant } from './money.ts';
-import type { Draw } from './settlement.ts';
+import { IST_OFFSET_MS, type Draw } from './settlement.ts';
 
 /** SHA-256 of a list of values as 64 hexadecimal digits. JSON's quoting keeps ['a', 'b'] and ['a,b'] apart. */
 export const digest = (parts: readonly (string | number | null)[]): string =>
@@ -52,7 +52,6 @@ export const worldIdOf = (apiKey: string): string => digest(['world', apiKey]).s
 /** A serial is a whole number from 0 to this, exclusive. */
 export const UTR_SERIALS = 1_000_000_000;
 
-const IST_OFFSET_MS = 19_800_000; // +05:30: the business day of an Indian bank
 const DAY_MS = 86_400_000;
 
 /** The last digits of a number, with leading zeros. */

@@ -29,7 +29,8 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const NEFT_BATCH = 30 * MINUTE; // IST is UTC+05:30, so its half-hours are those of UTC
-const IST_OFFSET = 5.5 * HOUR;
+/** +05:30, all year: the time of Indian banks. */
+export const IST_OFFSET_MS = 5.5 * HOUR;
 
 const goTo = (to: State, afterMs: number): readonly PlannedStep[] => [{ to, when: { afterMs }, utr: null }];
 const between = (low: number, high: number, draw: number): number =>
@@ -90,7 +91,7 @@ export function settlementName(settlement: Settlement, mode: TransferMode, scena
 }
 
 /** The minute of the day in IST, from 0. */
-export const istMinute = (atMs: number): number => Math.floor(((atMs + IST_OFFSET) % DAY) / MINUTE);
+export const istMinute = (atMs: number): number => Math.floor(((atMs + IST_OFFSET_MS) % DAY) / MINUTE);
 
 /** A minute of the day as a scenario file writes it: `06:30`. */
 export const timeOfDay = (minute: number): string =>
@@ -98,7 +99,7 @@ export const timeOfDay = (minute: number): string =>
 
 /** The first time after `fromMs` at which a clock in IST shows this minute of the day. */
 function nextIstMinute(fromMs: number, atMinute: number): number {
-  const midnightMs = fromMs + IST_OFFSET - ((fromMs + IST_OFFSET) % DAY) - IST_OFFSET;
+  const midnightMs = fromMs + IST_OFFSET_MS - ((fromMs + IST_OFFSET_MS) % DAY) - IST_OFFSET_MS;
   const todayMs = midnightMs + atMinute * MINUTE;
   return todayMs > fromMs ? todayMs : todayMs + DAY;
 }

@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
 import type { TransactionAnswer } from '../../contract/control-answers.ts';
+import { IST_OFFSET_MS } from '../../payout/settlement.ts';
 import { isColoured } from '../output.ts';
 
 /** How answers of a sandbox are written for people: rupees, Indian time, aligned columns, colours. */
@@ -23,8 +24,7 @@ export const rupees = (inr: number): string =>
 /** With + for money that enters the wallet and − for money that leaves it. */
 export const signedRupees = (inr: number): string => `${inr < 0 ? '−' : '+'}${rupees(Math.abs(inr))}`;
 
-const IST_MS = 19_800_000;
-const inIst = (at: string): string => new Date(Date.parse(at) + IST_MS).toISOString();
+const inIst = (at: string): string => new Date(Date.parse(at) + IST_OFFSET_MS).toISOString();
 
 /** 2026-11-20 22:36:05 */
 export const istSecond = (at: string): string => inIst(at).slice(0, 19).replace('T', ' ');
