@@ -10,10 +10,10 @@ import type { WorldState } from '../state.ts';
 
 const EXPIRED_KEPT = 10;
 
-/** @throws Refusal SANDBOX_FULL when the world holds as many requests as it may */
-export function demandRoomToHold({ held }: WorldState): void {
-  if (held.waiting.length < MAX_HELD) return;
-  throw new Refusal('SANDBOX_FULL', {
+/** What a request is refused with in a world that holds as many as it may; null while there is room. */
+export function noRoomToHold({ held }: WorldState): Refusal | null {
+  if (held.waiting.length < MAX_HELD) return null;
+  return new Refusal('SANDBOX_FULL', {
     message: `This world holds ${MAX_HELD} requests, as many as it may: release some with POST /_sandbox/held/ID/release`,
     limit: `${MAX_HELD} held requests`,
   });

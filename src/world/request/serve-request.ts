@@ -4,10 +4,11 @@ import { covers, toInr, toPaise } from '../../payout/money.ts';
 import { asOf, countsReads, isHidden } from '../../payout/payout.ts';
 import type { Payout } from '../../contract/snapshot-lines.ts';
 import { replacesBody, showsAnswer } from '../../scenario/rule.ts';
+import type { Scenario } from '../../scenario/scenario.ts';
 import type { CommandOf, Context } from '../commands.ts';
 import { addPayout, countRead, findPayout, settleDue } from '../ledger.ts';
 import { fingerprint, newPayout } from './new-payout.ts';
-import { demandRoomToHold, endWait, findHeld, holdRequest } from './held-requests.ts';
+import { endWait, findHeld, holdRequest, noRoomToHold } from './held-requests.ts';
 import {
   pastRateLimit,
   planRequest,
@@ -27,32 +28,29 @@ const GARBAGE_BYTES = 51; // 64 with the bytes around them that look like HTTP
 export function handleRequest(state: WorldState, command: RequestCommand, context: Context): RequestResult {
   const scenario = scenarioFor(state, command, context.compiler);
   const limited = pastRateLimit(state, command.kind, scenario);
-  if (limited !== null) {
-    const answer = { kind: 'refused', refusal: limited.data } as const;
-    return { dialect: scenario.dialect, attempt: 0, effect: null, answer, committed: false, balances: null };
-  }
+  if (limited !== null) return unserved(scenario, 0, { kind: 'refused', refusal: limited.data });
   const plan = planRequest(state, command, scenario, context.stamp);
-  const { rule } = plan;
+  const { rule, attempt } = plan;
   if (rule !== null) context.events.push({ type: 'rule', rule: rule.id, ...state.uses.get(rule.id)! });
   const hold = rule?.effect.hold ?? null;
   if (rule === null || hold === null) return serve(state, command, plan, context);
-  const effect = seenEffect(rule, plan);
-  const nothingDone = { dialect: scenario.dialect, attempt: plan.attempt, effect, committed: false };
-  try {
-    demandRoomToHold(state);
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    return { ...nothingDone, effect: null, answer: { kind: 'refused', refusal: error.data }, balances: null };
-  }
-  const result: RequestResult =
+  const noRoom = noRoomToHold(state);
+  if (noRoom !== null) return unserved(scenario, attempt, { kind: 'refused', refusal: noRoom.data });
+  const result =
     hold.at === 'committed'
-      ? { ...serve(state, command, plan, context), effect }
-      : { ...nothingDone, answer: { kind: 'none' }, balances: null };
+      ? serve(state, command, plan, context)
+      : unserved(scenario, attempt, { kind: 'none' });
   const { answer } = result;
   const asked = command.kind === 'status' ? command.query.txn_id : undefined;
   const txnId = (answer.kind === 'payout' ? answer.payout.txnId : asked) ?? null;
-  const facts = { rule: rule.id, effect: rule.effect, attempt: plan.attempt, txnId };
-  return { ...result, hold: holdRequest(state, command, hold, facts, context.events) };
+  const facts = { rule: rule.id, effect: rule.effect, attempt, txnId };
+  const held = holdRequest(state, command, hold, facts, context.events);
+  return { ...result, effect: seenEffect(rule, plan), hold: held };
+}
+
+/** What a request gets for which the ledger is not asked. */
+function unserved({ dialect }: Scenario, attempt: number, answer: Answer): RequestResult {
+  return { dialect, attempt, effect: null, answer, committed: false, balances: null };
 }
 
 /** Lets a held request go on: one that has only arrived is served now, with the rule that it met when it arrived. */
