@@ -1,6 +1,6 @@
 import { Refusal } from '../contract/errors.ts';
 import type { Applied, ResultOf } from '../world/apply.ts';
-import type { Command } from '../world/commands.ts';
+import { isReplacing, type Command } from '../world/commands.ts';
 import type { WallClock } from './wall-clock.ts';
 
 /** Submits the commands of one world, those in several parts too, which the following ones wait for. */
@@ -22,8 +22,7 @@ export class CommandParts {
     command: C,
     apply: (command: Command) => Applied | Promise<Applied>,
   ): Promise<ResultOf<C>> {
-    const replaces = command.kind === 'reset' || command.kind === 'restore';
-    if (!replaces) while (this.#unfinished !== null) await this.#unfinished;
+    if (!isReplacing(command)) while (this.#unfinished !== null) await this.#unfinished;
     const first = apply(command);
     let applied = first instanceof Promise ? await first : first;
     if (applied.kind === 'unfinished') applied = await this.#finish(applied.next, apply);

@@ -1,7 +1,7 @@
 import { Refusal } from '../contract/errors.ts';
 import type { Change } from '../payout/payout.ts';
 import { apply, type Applied, type ResultOf } from '../world/apply.ts';
-import type { Command, Stamp } from '../world/commands.ts';
+import { isReplacing, isUse, type Command, type Stamp } from '../world/commands.ts';
 import { eventData } from '../world/events.ts';
 import { journalEntry, type Exchange } from '../world/journal/exchange.ts';
 import { Journal, type MemoryBudget } from '../world/journal/journal.ts';
@@ -107,7 +107,7 @@ export class MemoryWorld implements WorldHandle {
     if (this.#closed !== null) throw dropped(this.#closed);
     this.#follow();
     const outcome = apply(this.#state, command, this.#stamp(command), this.#options.compiler);
-    if (outcome.kind === 'done' && (command.kind === 'reset' || command.kind === 'restore')) {
+    if (outcome.kind === 'done' && isReplacing(command)) {
       this.delayed.release();
       this.releases.clear();
       this.journal.clear();
@@ -132,7 +132,7 @@ export class MemoryWorld implements WorldHandle {
     const { recordsFree, attemptsFree, documentBytesFree, limits } = this.#totals;
     const { maxRecords } = limits;
     // a body may come long after its key; a settlement follows from what was known before
-    if (command.kind !== 'settle' && command.kind !== 'follow') this.#totals.uses += 1;
+    if (isUse(command)) this.#totals.uses += 1;
     if (command.kind === 'restore') {
       const room = {
         records: recordsFree + this.#size.records,

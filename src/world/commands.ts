@@ -56,6 +56,12 @@ export interface RestoreCommand {
 }
 
 export type Command = z.infer<typeof Command> | RestoreCommand;
+/** Whether a command ends what the world was, its journal too. */
+export const isReplacing = ({ kind }: Command): boolean => kind === 'reset' || kind === 'restore';
+
+/** Whether somebody uses the world by a command. The others are what a server does by itself, or to look at a world. */
+export const isUse = ({ kind }: Command): boolean => kind !== 'settle' && kind !== 'follow';
+
 export type CommandOf<Kind extends Command['kind']> = Extract<Command, { readonly kind: Kind }>;
 
 /** What the server adds to a command when it submits it. */

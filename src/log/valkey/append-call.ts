@@ -1,6 +1,6 @@
 import type { Change } from '../../payout/payout.ts';
 import type { Applied } from '../../world/apply.ts';
-import type { Command } from '../../world/commands.ts';
+import { isReplacing, isUse, type Command } from '../../world/commands.ts';
 import type { StreamEntry, Room } from './log-entry.ts';
 import { FORMAT, type WorldKeys } from './scripts/scripts.ts';
 import type { Place } from './stored/stored-snapshot.ts';
@@ -50,12 +50,6 @@ interface Call {
   readonly begins: number;
 }
 
-/** Whether a command ends what the world was, its journal too. */
-export const isReplacing = ({ kind }: Command): boolean => kind === 'reset' || kind === 'restore';
-
-/** What a server does by itself, or to look at a world. */
-const NO_USE: ReadonlySet<Command['kind']> = new Set(['settle', 'follow']);
-
 /** The keys and arguments of the script `append`. */
 export function appendArguments(
   { keys, epoch, place, fingerprint, server, number, begins }: Call,
@@ -64,8 +58,7 @@ export function appendArguments(
   const { head, log, journal, news } = keys;
   const args: (string | number)[] = [head, log, journal, epoch, FORMAT, place.position, place.name];
   args.push(server, news, fingerprint, `${server}:${number}`, begins);
-  const isUse = begins > 0 || commands.some(({ command }) => !NO_USE.has(command.kind));
-  args.push(isUse ? 1 : 0);
+  args.push(begins > 0 || commands.some(({ command }) => isUse(command)) ? 1 : 0);
   for (const { number, command, text } of commands) args.push(number, isReplacing(command) ? 1 : 0, text);
   return args;
 }

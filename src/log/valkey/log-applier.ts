@@ -1,11 +1,11 @@
 import { Refusal } from '../../contract/errors.ts';
 import type { Change } from '../../payout/payout.ts';
 import type { Applied } from '../../world/apply.ts';
-import type { Command } from '../../world/commands.ts';
+import { isReplacing, type Command } from '../../world/commands.ts';
 import type { StateEvent } from '../../world/events.ts';
 import type { WallClock } from '../wall-clock.ts';
 import type { WorldObserver } from '../world-log.ts';
-import { isReplacing, type OwnCommand } from './append-call.ts';
+import type { OwnCommand } from './append-call.ts';
 import { fingerprintOf, logEntry, type LogEntry, type StreamEntry } from './log-entry.ts';
 import type { StoreConnection } from './store-connection.ts';
 import type { Place } from './stored/stored-snapshot.ts';

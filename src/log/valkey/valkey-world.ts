@@ -1,7 +1,7 @@
 import type { ScenarioSource } from '../../contract/snapshot-lines.ts';
 import type { Change } from '../../payout/payout.ts';
 import { apply, type Applied, type ResultOf } from '../../world/apply.ts';
-import type { Command, RestoreCommand } from '../../world/commands.ts';
+import { isReplacing, type Command, type RestoreCommand } from '../../world/commands.ts';
 import { clockResult } from '../../world/clock.ts';
 import { eventData, type StateEvent } from '../../world/events.ts';
 import { journalEntry, type Exchange } from '../../world/journal/exchange.ts';
@@ -14,7 +14,7 @@ import { CommandParts } from '../command-parts.ts';
 import type { EventReader } from '../event-log.ts';
 import { Releases } from '../releases.ts';
 import { DelayedAnswers, type DropReason, type WorldHandle } from '../world-log.ts';
-import { isReplacing, type OwnCommand } from './append-call.ts';
+import type { OwnCommand } from './append-call.ts';
 import { keptMs } from './compaction.ts';
 import { commandText, stampOf, type Room, type StoredCommand } from './log-entry.ts';
 import { LogFollower, type FollowerParts } from './log-follower.ts';
