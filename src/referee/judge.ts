@@ -16,6 +16,7 @@ import { paidTwice, samePayoutAtOnce } from './checks/paying-again.ts';
 import { amountNotPaise, balanceRace, refusalRepeated, unfundedRetry } from './checks/refused-requests.ts';
 import { endlessRetry, noBackoff, retryAfterIgnored } from './checks/retries.ts';
 import { noTimeout, pollStorm } from './checks/waiting.ts';
+import { shortened } from './reports/summary.ts';
 
 /** In the order of the report: what costs money first. */
 const CHECKS: readonly Check[] = [
@@ -74,12 +75,6 @@ function checkReport(check: Check, facts: Case, whyOff: string | undefined, evic
   }
   if (!hadOccasion) return without(check, 'no_occasion', null);
   return without(check, unproven === null ? 'passed' : 'inconclusive', unproven);
-}
-
-/** A check with no more than so many findings, the gravest. */
-function shortened(check: CheckReport, most: number): CheckReport {
-  const findings = check.findings.slice(0, most);
-  return { ...check, findings, more: check.more + check.findings.length - findings.length };
 }
 
 type Found = Pick<WorldReport['counts'], Severity>;

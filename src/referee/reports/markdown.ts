@@ -1,5 +1,5 @@
 import type { CheckReport, ConductReports, Finding, WorldReport } from '../../contract/conduct.ts';
-import { counted, countTexts, detailLines, foundChecks, foundWorlds, tallyOf } from './summary.ts';
+import { counted, countTexts, detailLines, foundChecks, foundWorlds, shortened, tallyOf } from './summary.ts';
 
 /** A step summary of GitHub may have 1 MiB. */
 const MOST_BYTES = 1_000_000;
@@ -23,12 +23,11 @@ const findingText = (id: string, found: Finding): string =>
       .map((line) => `  ${line}`),
   ].join('\n');
 
-function checkText({ id, findings, more }: CheckReport): string {
-  const shown = findings.slice(0, MOST_FINDINGS);
-  const left = findings.length - shown.length + more;
+function checkText(check: CheckReport): string {
+  const { id, findings, more } = shortened(check, MOST_FINDINGS);
   return [
-    ...shown.map((found) => findingText(id, found)),
-    ...(left === 0 ? [] : [`- and ${left} more of ${id}`]),
+    ...findings.map((found) => findingText(id, found)),
+    ...(more === 0 ? [] : [`- and ${more} more of ${id}`]),
   ].join('\n');
 }
 

@@ -1,7 +1,7 @@
 import type { CheckId, CheckReport, ConductReports, Finding, WorldReport } from '../../contract/conduct.ts';
 import { byGravity, CHECK_IDS, Severity } from '../../contract/conduct.ts';
 
-/** What the reports in text have in common. */
+/** What the reports have in common. */
 
 /** Findings at or above this severity are failures; never means that none are. */
 export type FailOn = Severity | 'never';
@@ -23,6 +23,12 @@ export const reportsOf = (worlds: readonly WorldReport[]): ConductReports => ({
 /** The gravest findings first, then in the order of the checks. */
 export const foundChecks = ({ checks }: WorldReport): readonly CheckReport[] =>
   checks.filter(({ verdict }) => verdict === 'found').toSorted(byGravity);
+
+/** A check with no more than so many findings, the gravest. */
+export function shortened(check: CheckReport, most: number): CheckReport {
+  const findings = check.findings.slice(0, most);
+  return { ...check, findings, more: check.more + check.findings.length - findings.length };
+}
 
 /** What a finding rests on, line by line, and what to do instead. */
 export const detailLines = ({ lines, knew, instead }: Finding): readonly string[] => [

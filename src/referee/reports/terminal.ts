@@ -1,5 +1,5 @@
 import type { CheckReport, ConductReports, Finding, Severity, WorldReport } from '../../contract/conduct.ts';
-import { counted, countTexts, foundChecks, foundWorlds, tallyOf } from './summary.ts';
+import { counted, countTexts, detailLines, foundChecks, foundWorlds, shortened, tallyOf } from './summary.ts';
 
 const MOST_WORLDS = 50;
 const MOST_FINDINGS = 5;
@@ -10,7 +10,7 @@ const BOLD = 1;
 type Paint = (text: string, style: number) => string;
 
 /** Puts the second column of lines, which two spaces begin, at the same place in each. */
-function aligned(lines: readonly string[]): readonly string[] {
+function aligned(lines: readonly string[]): string[] {
   const split = lines.map((line) => {
     const at = line.indexOf('  ');
     return at === -1 ? ([line, ''] as const) : ([line.slice(0, at), line.slice(at + 2)] as const);
@@ -22,21 +22,18 @@ function aligned(lines: readonly string[]): readonly string[] {
 const INDENT = ' '.repeat(11);
 
 function findingLines(id: string, found: Finding, paint: Paint): readonly string[] {
-  const { severity, message, lines, knew, instead } = found;
+  const { severity, message, lines } = found;
   return [
     `  ${paint(severity.padEnd(7), COLOURS[severity])}  ${id}   ${message}`,
-    ...aligned(lines).map((line) => INDENT + line),
-    ...(knew === null ? [] : [`${INDENT}the client knew of ${knew}`]),
-    `${INDENT}instead: ${instead}`,
+    ...detailLines({ ...found, lines: aligned(lines) }).map((line) => INDENT + line),
   ];
 }
 
-function checkLines({ id, findings, more }: CheckReport, paint: Paint): readonly string[] {
-  const shown = findings.slice(0, MOST_FINDINGS);
-  const left = findings.length - shown.length + more;
+function checkLines(check: CheckReport, paint: Paint): readonly string[] {
+  const { id, findings, more } = shortened(check, MOST_FINDINGS);
   return [
-    ...shown.flatMap((found) => findingLines(id, found, paint)),
-    ...(left === 0 ? [] : [`${INDENT}and ${left} more of ${id}`]),
+    ...findings.flatMap((found) => findingLines(id, found, paint)),
+    ...(more === 0 ? [] : [`${INDENT}and ${more} more of ${id}`]),
   ];
 }
 
