@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { JournalEntry } from '../contract/control-answers.ts';
+import { readBody } from '../world/journal/exchange.ts';
 
 /** A file with saved traffic that cannot be used. */
 export class TrafficError extends Error {
@@ -42,21 +43,13 @@ const routeOf = ({ method, url }: HarEntry['request']): JournalEntry['route'] =>
   return ROUTES.find(([end, verb]) => path.endsWith(end) && verb === method)?.[2] ?? null;
 };
 
-const json = (text: string): unknown => {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return text === '' ? null : text;
-  }
-};
-
 function contentOf({ text, encoding, size }: HarEntry['response']['content']): unknown {
   if (text === undefined) {
     // taking what was not recorded for broken answers would accuse the client
     if (size > 0) throw new TrafficError('its answers have no bodies: record it with their content');
     return null;
   }
-  return json(encoding === 'base64' ? new TextDecoder().decode(Buffer.from(text, 'base64')) : text);
+  return readBody(encoding === 'base64' ? new TextDecoder().decode(Buffer.from(text, 'base64')) : text);
 }
 
 const headersOf = (headers: HarEntry['request']['headers']): Record<string, string> =>
@@ -73,7 +66,7 @@ function entryOf(entry: HarEntry, id: number): JournalEntry {
   const { startedDateTime, time, request, response } = entry;
   const route = routeOf(request);
   const at = new Date(Date.parse(startedDateTime)).toISOString();
-  const body = json(request.postData?.text ?? '');
+  const body = readBody(request.postData?.text);
   const url = new URL(request.url);
   const isAnswered = response.status > 0; // 0: the client aborted, or the connection broke
   const answer = isAnswered

@@ -77,6 +77,14 @@ test('a HAR of a browser is judged', () => {
   expect(found(text, BY_ACCOUNT)).toEqual(['warning paid-twice', 'warning amount-not-paise']);
 });
 
+test('a HAR with a body that is nested too deep to be written again is judged', () => {
+  const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
+  const entry = harEntry(0, 'POST', '/payout/initiate', {}, {});
+  entry.request.postData = { mimeType: 'application/json', text: `{"client_ref_id":"order-1","x":${deep}}` };
+  const text = JSON.stringify({ log: { entries: [entry, entry] } });
+  expect(judge('a file', savedTraffic(text)).passed).toBe(true);
+});
+
 test('a HAR that Chromium recorded is judged: timeouts, an error page, half an answer, a reset', () => {
   const text = readFileSync(new URL('recorded/chromium.har', import.meta.url), 'utf8');
   const { checks } = judge('a file', savedTraffic(text), BY_ACCOUNT);
