@@ -5,7 +5,7 @@ import { basename } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { TRANSFER_MODES } from '../../src/contract/service.ts';
-import { PAYOUT, sandboxFor, type Client } from '../support/sandbox.ts';
+import { clientOf, PAYOUT, sandboxFor, type Client } from '../support/sandbox.ts';
 import { isLong } from '../support/size.ts';
 
 const CLOCK = '2026-01-15T10:30:00Z'; // 16:00 in India
@@ -19,21 +19,7 @@ const shipped = (kind: 'scenarios' | 'dialects') => {
 };
 
 /** The same world, with a scenario chosen by every request. */
-function choosing(world: Client, name: string): Client {
-  const send: Client['send'] = (method, path, init = {}) =>
-    world.send(method, path, { ...init, headers: { ...init.headers, 'x-sandbox-scenario': name } });
-  return {
-    ...world,
-    send,
-    pay: (change = {}) =>
-      send('POST', '/payout/initiate', {
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ ...PAYOUT, ...change }),
-      }),
-    status: (query) => send('GET', `/payout/status?${new URLSearchParams(query).toString()}`),
-    balance: () => send('GET', '/client/fetchbalance'),
-  };
-}
+const choosing = ({ world }: Client, name: string): Client => clientOf(world, { 'x-sandbox-scenario': name });
 
 /** What a story uses: a client under the scenario, and the true state of the world. */
 interface Stage {

@@ -18,3 +18,21 @@ export const refusal = (status: number, code: string, message: unknown, fields?:
     ...(fields === undefined ? {} : { errors: fields.map((field) => ({ field })) }),
   },
 });
+
+/** A rule that answers every initiate with a status. */
+export const answers = (status: number, name?: string) => ({
+  ...(name === undefined ? {} : { name }),
+  match: { route: 'initiate' },
+  effect: { respond: { status } },
+});
+
+/** The status that an initiate gets. */
+export const statusOf = async (world: Client): Promise<number> => (await world.pay({ amount: 1 })).status;
+
+/** The rules of the scenario and on top of it, without the magic ones: which, whence, and how often each matched and was taken. */
+export async function rulesOf(world: Client) {
+  const { rules } = (await ask(world, 'GET', '/rules')).body;
+  return rules
+    .filter(({ from }: { from: string }) => from !== 'magic')
+    .map(({ id, from, matched, taken }: Record<string, unknown>) => [id, from, matched, taken]);
+}

@@ -45,11 +45,12 @@ export async function seen(response: Response): Promise<Seen> {
   return { status: response.status, headers: response.headers, text, body };
 }
 
-export function clientOf(world: World): Client {
+/** @param own headers that every request has */
+export function clientOf(world: World, own: Record<string, string> = {}): Client {
   const { apiKey, url, clock } = world;
-  const authorization = { authorization: `Bearer ${apiKey}` };
+  const always = { authorization: `Bearer ${apiKey}`, ...own };
   const send = async (method: string, path: string, { headers, ...init }: Init = {}) =>
-    seen(await fetch(url + path, { method, headers: { ...authorization, ...headers }, ...init }));
+    seen(await fetch(url + path, { method, headers: { ...always, ...headers }, ...init }));
   return {
     world,
     apiKey,

@@ -1,26 +1,9 @@
 import { expect, test } from 'vitest';
-import { ask, refusal } from '../../support/control.ts';
+import { answers, ask, refusal, rulesOf, statusOf } from '../../support/control.ts';
 import { sandboxFor, type Client } from '../../support/sandbox.ts';
 
 const START = '2026-01-15T10:30:00.000Z';
 const SETTINGS = { clock: START, settlement: 'manual', openingBalance: 1000 } as const;
-
-/** A rule that answers every initiate with a status. */
-const answers = (status: number, name?: string) => ({
-  ...(name === undefined ? {} : { name }),
-  match: { route: 'initiate' },
-  effect: { respond: { status } },
-});
-
-const statusOf = async (world: Client): Promise<number> => (await world.pay({ amount: 1 })).status;
-
-/** The names of the rules of the scenario and on top of it, without the magic ones. */
-async function rulesOf(world: Client) {
-  const { rules } = (await ask(world, 'GET', '/rules')).body;
-  return rules
-    .filter(({ from }: { from: string }) => from !== 'magic')
-    .map(({ id, from, matched, taken }: Record<string, unknown>) => [id, from, matched, taken]);
-}
 
 test('a world can choose a scenario by name without affecting other worlds', async () => {
   const { client } = await sandboxFor(SETTINGS);

@@ -233,6 +233,15 @@ test('a query string that cannot be decoded finds no payout', async () => {
 
 const AUTHORIZED = { Authorization: 'Bearer sk_test_raw' };
 
+/** Sends bytes to the sandbox. @returns what it answers */
+async function answerTo(url: string, bytes: Buffer | string) {
+  const socket = rawSocket(url);
+  socket.write(bytes);
+  const text = await answersOn(socket);
+  const status = Number(/^HTTP\/1\.1 (\d+) /.exec(text)?.[1]);
+  return { status, body: JSON.parse(text.slice(text.indexOf('{'))) as unknown };
+}
+
 test.each([
   [
     'bytes of another protocol',
@@ -263,11 +272,7 @@ test.each([
   '%s on the wire gets an error envelope, and the connection is closed',
   async (_what, bytes, status, code) => {
     const { url, client } = await sandboxFor();
-    const socket = rawSocket(url);
-    socket.write(bytes);
-    const text = await answersOn(socket);
-    expect(text).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
-    expect(JSON.parse(text.slice(text.indexOf('{')))).toMatchObject({ status: 'error', code });
+    expect(await answerTo(url, bytes)).toMatchObject({ status, body: { status: 'error', code } });
     expect((await client().pay()).status).toBe(200);
   },
 );
@@ -385,11 +390,7 @@ test.each([
   ],
 ])('a request %s is answered with an error envelope', async (_what, bytes, status, code) => {
   const { url } = await sandboxFor();
-  const socket = rawSocket(url);
-  socket.write(bytes);
-  const text = await answersOn(socket);
-  expect(text).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
-  expect(JSON.parse(text.slice(text.indexOf('{')))).toMatchObject({ status: 'error', code });
+  expect(await answerTo(url, bytes)).toMatchObject({ status, body: { status: 'error', code } });
 });
 
 test('clients that ask for a tunnel and reset the connection leave the sandbox running', async () => {
