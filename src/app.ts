@@ -22,7 +22,7 @@ import { Referee } from './referee/referee.ts';
 import { ScenarioLibrary } from './scenario/scenario-library.ts';
 import { scenarioSettings } from './scenario/scenario-settings.ts';
 import { atMost, type Settings } from './settings.ts';
-import { MemoryBudget } from './world/journal/journal.ts';
+import { MemoryBudget } from './world/journal/bounded-log.ts';
 
 const MIB = 1024 * 1024;
 const MAX_STATE_BYTES = atMost(256 * MIB, 1 / 16); // a snapshot of some 300,000 payouts

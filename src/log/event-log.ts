@@ -1,5 +1,5 @@
 import type { StateEvent } from '../world/events.ts';
-import { BoundedLog, type MemoryBudget } from '../world/journal/journal.ts';
+import { BoundedLog, type MemoryBudget } from '../world/journal/bounded-log.ts';
 
 type EventType = StateEvent['type'] | 'request' | 'missed';
 

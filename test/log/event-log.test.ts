@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { EventLog, type EventReader, type PublishedEvent } from '../../src/log/event-log.ts';
-import { MemoryBudget } from '../../src/world/journal/journal.ts';
+import { MemoryBudget } from '../../src/world/journal/bounded-log.ts';
 
 /** A reader that remembers what it was told. */
 function reader(): EventReader & { readonly told: PublishedEvent[]; ended: number } {

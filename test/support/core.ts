@@ -14,7 +14,7 @@ import type { DropReason } from '../../src/log/world-log.ts';
 import type { Change } from '../../src/payout/payout.ts';
 import { ScenarioLibrary } from '../../src/scenario/scenario-library.ts';
 import { apply, type Applied, type ResultOf } from '../../src/world/apply.ts';
-import { MemoryBudget } from '../../src/world/journal/journal.ts';
+import { MemoryBudget } from '../../src/world/journal/bounded-log.ts';
 import type { Command, CommandOf, Stamp } from '../../src/world/commands.ts';
 import type { StateEvent } from '../../src/world/events.ts';
 import { findPayout } from '../../src/world/ledger.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { BoundedLog, type Item, MemoryBudget } from '../../src/world/journal/journal.ts';
+import { BoundedLog, type Item, MemoryBudget } from '../../src/world/journal/bounded-log.ts';
 
 /** What logs are meant to do, written a second time: a list of all items, the oldest of which are dropped. */
 class Model {

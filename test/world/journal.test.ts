@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { Journal, MemoryBudget } from '../../src/world/journal/journal.ts';
+import { MemoryBudget } from '../../src/world/journal/bounded-log.ts';
+import { Journal } from '../../src/world/journal/journal.ts';
 import type { Exchange } from '../../src/world/journal/exchange.ts';
 
 const exchange = (change: Partial<Exchange> = {}): Exchange =>
