@@ -180,7 +180,7 @@ export interface WorldObserver {
 /** Why a world was dropped: it was idle, a new world needed its place, the admin API dropped it, or the sandbox stops. */
 export type DropReason = 'idle' | 'cap' | 'admin' | 'stop';
 
-const DROPPED: Readonly<Record<DropReason, { readonly why: string; readonly limit?: string }>> = {
+const DROPPED: Readonly<Record<DropReason, { readonly why: string; readonly limit: string }>> = {
   idle: { why: 'it was idle for too long (SANDBOX_WORLD_IDLE)', limit: 'SANDBOX_WORLD_IDLE' },
   cap: { why: 'to make room for newer ones (SANDBOX_MAX_WORLDS)', limit: 'SANDBOX_MAX_WORLDS' },
   admin: { why: 'with DELETE /_sandbox/worlds', limit: 'DELETE /_sandbox/worlds' },

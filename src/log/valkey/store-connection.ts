@@ -282,9 +282,7 @@ export class StoreConnection {
     try {
       const [, policy] = (await this.client.config('GET', 'maxmemory-policy')) as string[];
       if (policy === undefined || policy === 'noeviction') return;
-      this.#options.observer.warning(
-        `its maxmemory-policy is ${policy}: it may drop parts of worlds; use noeviction`,
-      );
+      this.warn(`its maxmemory-policy is ${policy}: it may drop parts of worlds; use noeviction`);
     } catch {
       // a managed store does not tell its settings
     }

@@ -38,8 +38,9 @@ export interface ValkeyLogOptions extends LogOptions {
 /** The worlds of a store that many servers share. What this server knows of them is a bounded cache. */
 export class ValkeyLog implements WorldLog {
   readonly maxWorlds: number;
+  /** Also for the server's own rate limit. */
+  readonly store: StoreConnection;
   readonly #options: ValkeyLogOptions;
-  readonly #store: StoreConnection;
   readonly #directory: WorldDirectory;
   readonly #totals: Totals;
   readonly #parts: WorldParts;
@@ -56,9 +57,9 @@ export class ValkeyLog implements WorldLog {
     this.#totals = new Totals(options);
     this.#local = new LocalWorlds(this.#totals, wallClock);
     this.#scenario = new ServerScenario(options.activeSource);
-    this.#store = new StoreConnection({ ...options, observer: options.storeObserver });
+    this.store = new StoreConnection({ ...options, observer: options.storeObserver });
     this.#directory = new WorldDirectory({
-      store: this.#store,
+      store: this.store,
       wallClock,
       idleMs,
       isKnown: (worldId) => this.#local.get(worldId) !== undefined,
@@ -66,7 +67,7 @@ export class ValkeyLog implements WorldLog {
       entryOf: (worldId) => this.#entryOf(worldId),
     });
     this.#parts = {
-      store: this.#store,
+      store: this.store,
       compiler,
       wallClock,
       observer,
@@ -85,15 +86,10 @@ export class ValkeyLog implements WorldLog {
   /** Connects to the store. One that cannot be reached now may be reached later. */
   static async open(options: ValkeyLogOptions): Promise<ValkeyLog> {
     const log = new ValkeyLog(options);
-    await log.#store.start();
-    await log.#scenario.compare(log.#store);
+    await log.store.start();
+    await log.#scenario.compare(log.store);
     await log.#directory.exchange();
     return log;
-  }
-
-  /** The client, for the server's own rate limit. */
-  get store(): StoreConnection {
-    return this.#store;
   }
 
   get size(): number {
@@ -162,7 +158,7 @@ export class ValkeyLog implements WorldLog {
   }
 
   notes(kind: string, limits: NoteLimits): Notes {
-    return new StoredNotes(this.#store, kind, limits);
+    return new StoredNotes(this.store, kind, limits);
   }
 
   draft(): Draft {
@@ -180,7 +176,7 @@ export class ValkeyLog implements WorldLog {
     await Promise.allSettled(this.#local.values().map(({ world }) => world.flush()));
     for (const { world } of this.#local.values()) world.close('stop');
     this.#local.clear();
-    this.#store.close();
+    this.store.close();
   }
 
   get #journalLimits(): { items: number; bytes: number } {
@@ -237,10 +233,10 @@ export class ValkeyLog implements WorldLog {
     const keys = [head, log, journal, events, snapshot, dropped];
     const onlyIf = idleMs === undefined ? [] : [idleMs];
     const isDropped =
-      (await this.#store.reliably(() =>
-        this.#store.script<number>('drop', ...keys, reason, news, ...onlyIf),
+      (await this.store.reliably(() =>
+        this.store.script<number>('drop', ...keys, reason, news, ...onlyIf),
       )) === 1;
-    const isThere = !isDropped && (await this.#store.reliably(() => this.#store.client.exists(head))) === 1;
+    const isThere = !isDropped && (await this.store.reliably(() => this.store.client.exists(head))) === 1;
     if (isThere) return false; // used meanwhile
     const local = this.#local.get(worldId);
     if (local !== undefined) this.#local.forget(local, reason);
@@ -252,7 +248,7 @@ export class ValkeyLog implements WorldLog {
   /** Writes down how a world stands now. */
   async #newRow(world: ValkeyWorld): Promise<WorldRow | null> {
     if ((await readUnlessDropped(world, () => true)) === null) return null;
-    await this.#store.reliably(() => this.#directory.write());
+    await this.store.reliably(() => this.#directory.write());
     return this.#entryOf(world.id)?.row ?? null;
   }
 

@@ -35,16 +35,14 @@ export class StoredNotes implements Notes {
 
   async change(name: string, change: (before: string | null) => string | null): Promise<void> {
     const { notes, characters } = this.#limits;
+    const keys = [this.#texts, this.#order, this.#bytes];
     for (;;) {
       const before = await this.#stored(name);
       const text = change(textOf(before));
       this.#changes += 1;
       const stored = text === null ? '' : `${this.#store.server}:${this.#changes} ${text}`;
       const isDone = await this.#store.reliably(() =>
-        this.#store.script<number>(
-          ...(['changeNote', this.#texts, this.#order, this.#bytes] as const),
-          ...([name, before ?? '', stored, notes, characters] as const),
-        ),
+        this.#store.script<number>('changeNote', ...keys, name, before ?? '', stored, notes, characters),
       );
       if (isDone === 1) return;
     }
