@@ -48,7 +48,7 @@ export const eventRoutes: ControlRoutes = async (app, { wallClock, unread }) => 
         socket.off('close', stop);
       };
       const flush = (): void => {
-        if (isOver || pending === '') return;
+        if (isOver || pending === '' || !raw.headersSent) return; // what the reader has missed waits for the head
         if (raw.writableLength <= MAX_BUFFERED_BYTES) {
           raw.write(pending);
           pending = '';
@@ -59,7 +59,7 @@ export const eventRoutes: ControlRoutes = async (app, { wallClock, unread }) => 
         socket.destroy();
       };
       const send = (text: string): void => {
-        if (pending === '') void Promise.resolve().then(flush); // what the reader has missed comes before the answer is begun
+        if (pending === '') void Promise.resolve().then(flush);
         pending += text;
       };
       const { 'last-event-id': last } = headers;

@@ -33,11 +33,11 @@ async function readerOf(world: World, options: EventsOptions = {}) {
 }
 
 /** A reader on its own socket, with all bytes received so far. */
-async function socketReader(url: string, apiKey: string) {
+async function socketReader(url: string, apiKey: string, headers: Record<string, string> = {}) {
   const socket: Socket = rawSocket(url);
   let text = '';
   socket.on('data', (chunk: Buffer) => (text += chunk.toString()));
-  socket.write(rawRequest('GET /_sandbox/events', { authorization: `Bearer ${apiKey}` }));
+  socket.write(rawRequest('GET /_sandbox/events', { authorization: `Bearer ${apiKey}`, ...headers }));
   await expect.poll(() => text).toContain(': the events of this world');
   return { socket, text: () => text };
 }
@@ -65,6 +65,22 @@ test('events are sent as server-sent events, each with an id, a type and JSON da
     `id: 3\nevent: wallet\ndata: ${entry(7, 10_012)}`,
   ]);
   socket.destroy();
+});
+
+test('a reader that comes back gets the same head, and then what it has missed', async () => {
+  const { client } = await sandboxFor(SETTINGS);
+  const { url, apiKey, world } = client();
+  const before = await socketReader(url, apiKey);
+  await world.fund(5);
+  await world.fund(7);
+  await expect.poll(before.text).toContain('"balance":10012');
+  const [first] = /(?<=^id: )\S+/m.exec(before.text())!;
+  const again = await socketReader(url, apiKey, { 'last-event-id': first });
+  expect(again.text()).toContain('"balance":10012');
+  expect(again.text()).not.toContain('"balance":10005');
+  const headOf = (text: string): string => text.split('\r\n\r\n', 1)[0]!.replace(/(?<=date: |id: ).*/gi, '');
+  expect(headOf(again.text())).toBe(headOf(before.text()));
+  for (const { socket } of [before, again]) socket.destroy();
 });
 
 test('every change in a world is sent as an event, in order', async () => {
