@@ -9,6 +9,8 @@ export interface LimitStore {
     pexpire(key: string, ms: number): Promise<number>;
     pttl(key: string): Promise<number>;
   };
+  /** Makes a call together with those that look what is new in worlds. */
+  readonly joined: { make<T>(call: () => Promise<T>): Promise<T> };
   /** What the keys of the counters begin with. */
   readonly counterPrefix: string;
 }
@@ -18,9 +20,9 @@ export interface LimitStore {
  * command, and a second one with the first request of a window and with those past the
  * limit, whose answer says how long to wait.
  */
-export function sharedCounters({ client, counterPrefix }: LimitStore): FastifyRateLimitStoreCtor {
+export function sharedCounters({ client, joined, counterPrefix }: LimitStore): FastifyRateLimitStoreCtor {
   const count = callbackify(async (key: string, windowMs: number, max: number) => {
-    const current = await client.incr(key);
+    const current = await joined.make(() => client.incr(key));
     if (current > 1 && current <= max) return { current, ttl: windowMs }; // which nobody asks for below the limit
     const ttl = current > 1 ? await client.pttl(key) : -1;
     if (ttl >= 0) return { current, ttl };

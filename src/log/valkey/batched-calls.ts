@@ -57,7 +57,7 @@ export class BatchedCalls<Item> {
     this.#cancelLater = null;
     if (this.#isRunning || this.#waiting.length === 0) return;
     this.#isRunning = true;
-    this.#joined.add(() => void this.#callOnce());
+    void this.#joined.make(() => this.#callOnce());
   }
 
   async #callOnce(): Promise<void> {

@@ -15,10 +15,12 @@ export class JoinedCalls {
     this.#wallClock = wallClock;
   }
 
-  /** @param call sends its commands before it waits for anything */
-  add(call: () => void): void {
-    this.#calls.push(call);
-    if (this.#calls.length === 1) void this.#end();
+  /** @param call sends its command before it waits for anything */
+  make<T>(call: () => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#calls.push(() => void call().then(resolve, reject));
+      if (this.#calls.length === 1) void this.#end();
+    });
   }
 
   async #end(): Promise<void> {

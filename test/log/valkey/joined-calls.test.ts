@@ -18,8 +18,7 @@ async function readsOf(store: RedisServer, work: () => Promise<unknown>): Promis
 /** Counts a hundred times, each count a call of its own. @returns the last count */
 async function countTo100(client: Redis | Cluster): Promise<number> {
   const joined = new JoinedCalls(client, systemClock());
-  const count = (): Promise<number> =>
-    new Promise((resolve, reject) => joined.add(() => void client.incr('counter').then(resolve, reject)));
+  const count = () => joined.make(() => client.incr('counter'));
   const counted = await Promise.all(Array.from({ length: 100 }, count));
   return counted.at(-1)!;
 }
