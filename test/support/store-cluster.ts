@@ -3,15 +3,15 @@ import { RedisServer } from './redis-server.ts';
 
 const FLAGS = ['--cluster-enabled', 'yes', '--databases', '1', '--cluster-node-timeout', '1000'];
 
-async function node(): Promise<RedisServer> {
-  const server = await RedisServer.start(...FLAGS);
+async function node(...flags: string[]): Promise<RedisServer> {
+  const server = await RedisServer.start(...FLAGS, ...flags);
   onTestFinished(() => server.end());
   return server;
 }
 
-/** Three nodes, between which worlds are spread. */
-export async function clusterNodes(): Promise<readonly RedisServer[]> {
-  const nodes = [await node(), await node(), await node()];
+/** Three nodes, between which worlds are spread. @param flags more than usual */
+export async function clusterNodes(...flags: string[]): Promise<readonly RedisServer[]> {
+  const nodes = [await node(...flags), await node(...flags), await node(...flags)];
   await RedisServer.makeCluster(nodes);
   return nodes;
 }

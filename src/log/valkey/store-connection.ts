@@ -1,8 +1,9 @@
-import { Cluster, Redis, type RedisOptions } from 'iovalkey';
+import { Cluster } from 'iovalkey';
 import { Refusal } from '../../contract/errors.ts';
 import type { WallClock } from '../wall-clock.ts';
 import { JoinedCalls } from './joined-calls.ts';
 import { FORMAT, KEY_PREFIX, SCRIPTS, type ScriptName } from './scripts/scripts.ts';
+import { AGAIN_AFTER_MS, ANSWER_WITHIN_MS, clientFor, type Client } from './store-client.ts';
 
 /** Told when the store cannot be used any more, and when it can again. */
 export interface StoreObserver {
@@ -21,13 +22,11 @@ interface Options {
   readonly observer: StoreObserver;
 }
 
-const ANSWER_WITHIN_MS = 800; // one call, or one page of a long state
 const GIVE_UP_AFTER_MS = 1200; // a call and its repetitions: with the last of them less than 2 s
-const AGAIN_AFTER_MS = 25;
 const HEARTBEAT_MS = 1000;
 const HEARTBEAT_WHILE_AWAY_MS = 250;
 const HEARTBEAT_KEPT_MS = 10_000;
-const LONGEST_PAUSE_MS = 500; // between attempts to connect
+const HEARTBEATS_OF_CLUSTER = 16; // so many keys that each of a few nodes has one
 
 /** Refusals of the store that pass: it starts, is full, only reads, has no master, or moves slots. */
 const PASSING =
@@ -47,41 +46,7 @@ export const storeUnavailable = (message?: string): Refusal =>
 /** @param isOwn whether this server has done it itself */
 type Follower = (isOwn: boolean) => void;
 
-type Client = Redis | Cluster;
 type Calls = Record<ScriptName, (...args: (string | number)[]) => Promise<unknown>>;
-
-/**
- * Nothing is sent again by the client library: what was under way when a connection broke fails (`maxRetriesPerRequest: 0`), and
- * whoever called decides.
- */
-const COMMON: RedisOptions = {
-  connectTimeout: ANSWER_WITHIN_MS,
-  socketTimeout: 2 * ANSWER_WITHIN_MS, // a connection that nothing comes from any more is made anew
-  maxRetriesPerRequest: 0,
-  autoResendUnfulfilledCommands: false,
-  retryStrategy: (times) => Math.min(times * AGAIN_AFTER_MS, LONGEST_PAUSE_MS),
-};
-
-function clientFor(text: string): Client {
-  if (!text.startsWith('redis+cluster:')) return new Redis(text, COMMON);
-  const { username, password, hosts } = clusterAddress(text);
-  return new Cluster(
-    hosts.map(({ hostname: host, port }) => ({ host, port: Number(port || 6379) })),
-    {
-      redisOptions: { ...COMMON, username, password },
-      clusterRetryStrategy: (times) => Math.min(times * AGAIN_AFTER_MS, LONGEST_PAUSE_MS),
-      slotsRefreshTimeout: ANSWER_WITHIN_MS,
-    },
-  );
-}
-
-/** `redis+cluster://user:password@one:6379,two:6379` */
-function clusterAddress(text: string) {
-  const [, account, list] = /^redis\+cluster:\/\/(?:(.*)@)?([^/]*)/.exec(text)!;
-  const { username, password } = new URL(`redis://${account ?? ''}@host`);
-  const hosts = list!.split(',').map((host) => new URL(`redis://${host}`));
-  return { username: decodeURIComponent(username), password: decodeURIComponent(password), hosts };
-}
 
 /** The connection to the store: its scripts, whether it can be used, and what is new. */
 export class StoreConnection {
@@ -98,6 +63,7 @@ export class StoreConnection {
   /** The heads of worlds in a newer format. */
   readonly #newerHeads = new Set<string>();
   #awaySinceMs: number | null = null;
+  #isPartlyAway = false;
   /** Why the latest attempt to connect failed. */
   #connectionError: string | null = null;
   #cancelHeartbeat: () => void = () => undefined;
@@ -164,7 +130,7 @@ export class StoreConnection {
       return await this.#insist(work);
     } catch (error) {
       if (!isPassing(error)) throw error;
-      this.#setAway(error);
+      if (!this.client.isCluster) this.#setAway(error); // the other nodes of a cluster may do their work
       throw storeUnavailable();
     }
   }
@@ -240,25 +206,38 @@ export class StoreConnection {
     return new Promise((resolve) => wallClock.schedule(wallClock.nowMs() + ms, resolve));
   }
 
-  /** Writes something: a store that is full, or that only reads, cannot be used either. */
+  /** Writes something: a store that is full, or that only reads, cannot be used either. In a cluster, to all of its nodes. */
   async #heartbeat(): Promise<void> {
     const { wallClock } = this.#options;
-    const beat = () => this.client.set(`${KEY_PREFIX}heartbeat`, this.server, 'PX', HEARTBEAT_KEPT_MS);
-    try {
-      await (this.isAway ? this.#inTime(beat()) : this.#insist(beat));
-      for (const head of this.#newerHeads) await this.#inTime(this.#lookAt(head));
-      this.#setBack();
-    } catch (error) {
-      this.#setAway(error);
-    }
+    const count = this.client.isCluster ? HEARTBEATS_OF_CLUSTER : 1;
+    const beat = async (nth: number): Promise<void> => {
+      const write = () =>
+        this.client.set(`${KEY_PREFIX}heartbeat:${nth}`, this.server, 'PX', HEARTBEAT_KEPT_MS);
+      await (this.isAway ? this.#inTime(write()) : this.#insist(write));
+    };
+    const beats = await Promise.allSettled(Array.from({ length: count }, (_, nth) => beat(nth)));
+    if (this.#isClosed) return;
+    const failed = beats.filter((one) => one.status === 'rejected');
+    if (failed.length === count) this.#setAway(failed[0]!.reason);
+    else await this.#goOn(failed[0]?.reason);
     if (this.#isClosed) return;
     const pauseMs = this.isAway ? HEARTBEAT_WHILE_AWAY_MS : HEARTBEAT_MS;
     this.#cancelHeartbeat = wallClock.schedule(wallClock.nowMs() + pauseMs, () => void this.#heartbeat());
   }
 
-  /** A world in a newer format may be gone, or be written in an older one again. */
-  async #lookAt(head: string): Promise<void> {
-    if (Number(await this.client.hget(head, 'format')) <= FORMAT) this.#newerHeads.delete(head);
+  /** @param error why a part of the store cannot be used; undefined where all of it can */
+  async #goOn(error: unknown): Promise<void> {
+    this.#setBack();
+    const isPartlyAway = error !== undefined;
+    if (isPartlyAway && !this.#isPartlyAway) {
+      this.warn(`a part of its cluster cannot be used, nor the worlds in it: ${(error as Error).message}`);
+    } else if (!isPartlyAway && this.#isPartlyAway) this.warn('all parts of its cluster can be used again');
+    this.#isPartlyAway = isPartlyAway;
+    // a world in a newer format may be gone, or be written in an older one again
+    for (const head of this.#newerHeads) {
+      const format = await this.#inTime(this.client.hget(head, 'format')).catch(() => Infinity);
+      if (Number(format) <= FORMAT) this.#newerHeads.delete(head);
+    }
   }
 
   #setAway(error: unknown): void {

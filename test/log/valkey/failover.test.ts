@@ -1,6 +1,7 @@
 import { describe, expect, inject, test } from 'vitest';
 import { keysOf } from '../../../src/log/valkey/scripts/scripts.ts';
 import type { Client } from '../../support/sandbox.ts';
+import type { RedisServer } from '../../support/redis-server.ts';
 import { serversFor } from '../../support/shared-servers.ts';
 import { isLong } from '../../support/size.ts';
 import {
@@ -52,7 +53,35 @@ async function expectPaidOnce(worlds: readonly Client[], acknowledged: readonly 
 
 const SETTINGS = { openingBalance: OPENING, settlement: 'manual' } as const;
 
+/** The node that a world is on. */
+async function nodeOfWorld(nodes: readonly RedisServer[], { world }: Client): Promise<RedisServer> {
+  const { id } = await world.summary();
+  return nodeOf(nodes, String(await nodes[0]!.command('CLUSTER', 'KEYSLOT', keysOf(id).head)));
+}
+
 describe.skipIf(inject('storeUrl') === '')('a cluster of stores', () => {
+  test.each(isLong ? ['one node'] : [])('serves the worlds on the others while %s is away', async () => {
+    const nodes = await clusterNodes('--cluster-require-full-coverage', 'no', '--appendonly', 'yes');
+    const { clients, servers } = await serversFor(1, { ...SETTINGS, store: clusterUrl(nodes) });
+    const worlds = Array.from({ length: 12 }, (_, nth) => clients(`sk_test_${nth}`)[0]!);
+    const [first] = worlds as [Client];
+    await first.pay();
+    const lost = await nodeOfWorld(nodes, first);
+    const homes = await Promise.all(worlds.map((world) => nodeOfWorld(nodes, world)));
+    const others = worlds.filter((_, nth) => homes[nth] !== lost);
+    expect(others).not.toHaveLength(0);
+
+    await lost.kill();
+    for (let round = 0; round < 3; round += 1) {
+      expect((await first.pay()).status).toBe(503);
+      for (const other of others) expect((await other.balance()).status).toBe(200);
+      expect((await fetch(`${servers[0]!.url}/_sandbox/health`)).status).toBe(200);
+    }
+    await lost.start();
+    const replayed = async () => (await first.pay()).headers.get('idempotent-replayed');
+    await expect.poll(replayed, { timeout: 10_000 }).toBe('true');
+  });
+
   test.each(isLong ? ['moves'] : [])(
     'loses nothing and pays nothing twice while the slot of a world %s from node to node',
     async () => {

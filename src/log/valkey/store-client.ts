@@ -1,0 +1,41 @@
+import { Cluster, Redis, type RedisOptions } from 'iovalkey';
+
+export type Client = Redis | Cluster;
+
+export const ANSWER_WITHIN_MS = 800; // one call, or one page of a long state
+export const AGAIN_AFTER_MS = 25;
+const LONGEST_PAUSE_MS = 500; // between attempts to connect
+
+/**
+ * Nothing is sent again by the client library: what was under way when a connection broke fails (`maxRetriesPerRequest: 0`), and
+ * whoever called decides.
+ */
+const COMMON: RedisOptions = {
+  connectTimeout: ANSWER_WITHIN_MS,
+  socketTimeout: 2 * ANSWER_WITHIN_MS, // a connection that nothing comes from any more is made anew
+  maxRetriesPerRequest: 0,
+  autoResendUnfulfilledCommands: false,
+  retryStrategy: (times) => Math.min(times * AGAIN_AFTER_MS, LONGEST_PAUSE_MS),
+};
+
+/** @param text `redis://`, `rediss://` or `redis+cluster://` */
+export function clientFor(text: string): Client {
+  if (!text.startsWith('redis+cluster:')) return new Redis(text, COMMON);
+  const { username, password, hosts } = clusterAddress(text);
+  return new Cluster(
+    hosts.map(({ hostname: host, port }) => ({ host, port: Number(port || 6379) })),
+    {
+      redisOptions: { ...COMMON, username, password },
+      clusterRetryStrategy: (times) => Math.min(times * AGAIN_AFTER_MS, LONGEST_PAUSE_MS),
+      slotsRefreshTimeout: ANSWER_WITHIN_MS,
+    },
+  );
+}
+
+/** `redis+cluster://user:password@one:6379,two:6379` */
+function clusterAddress(text: string) {
+  const [, account, list] = /^redis\+cluster:\/\/(?:(.*)@)?([^/]*)/.exec(text)!;
+  const { username, password } = new URL(`redis://${account ?? ''}@host`);
+  const hosts = list!.split(',').map((host) => new URL(`redis://${host}`));
+  return { username: decodeURIComponent(username), password: decodeURIComponent(password), hosts };
+}
