@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { JournalEntry } from '../contract/control-answers.ts';
+import { isTooNested, MAX_NESTING } from '../contract/nesting.ts';
 import type { Evidence } from './case.ts';
 import { harEntries, TrafficError } from './har.ts';
 
@@ -35,6 +36,7 @@ function entriesIn(document: unknown): {
 /** Reads saved traffic as evidence, which has no ledger. @throws TrafficError */
 export function savedTraffic(text: string): Evidence {
   let document: unknown;
+  if (isTooNested(text, 2 * MAX_NESTING)) throw new TrafficError('it is nested too deep'); // bodies are nested in it
   try {
     document = JSON.parse(text);
   } catch {

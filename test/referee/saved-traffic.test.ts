@@ -107,6 +107,11 @@ test('a HAR that Chromium recorded is judged: timeouts, an error page, half an a
 test.each([
   ['text', 'nothing', 'it is not JSON'],
   ['other JSON', '{"worlds":[]}', 'it is neither a journal'],
+  [
+    'a journal nested too deep',
+    `[{"request":${'['.repeat(20_000)}${']'.repeat(20_000)}}]`,
+    'it is nested too deep',
+  ],
   ['a journal of something else', '[{"id":"x"}]', 'requests.0.id is not as in a journal'],
   [
     'a HAR without bodies',
