@@ -520,3 +520,24 @@ test('twenty pipelined requests that hang end with their connection, without a w
   await expect.poll(() => requests().length, EVENTUALLY).toBe(20);
   expect(warnings).toEqual([]);
 });
+
+test.each(['connection-reset', 'empty-response', 'garbage'] as const)(
+  'a pipelined request that meets %s breaks its connection after the answer before it',
+  async (fault) => {
+    const { client } = await sandboxFor(SETTINGS);
+    const { url, world } = client(KEY);
+    await world.rule({ name: 'first', match: { route: 'balance' }, effect: { hold: 'arrived' } });
+    await world.rule({ name: 'second', match: { route: 'status' }, effect: { fault } });
+    const socket = rawSocket(url);
+    const received = answersOn(socket);
+    for (const path of ['/client/fetchbalance', '/payout/status?client_ref_id=order-1']) {
+      socket.write(rawRequest(`GET ${path}`, { authorization: `Bearer ${KEY}` }));
+    }
+    const [held] = await world.held(1);
+    await expect.poll(async () => (await world.requests({ route: 'status' }))[0]?.fault).toBe(fault);
+    await held!.release();
+    expect(await received).toMatch(/^HTTP\/1\.1 200 [^]*"balance":1000000/);
+    const outcomes = async () => (await world.requests()).map(({ outcome }) => outcome);
+    await expect.poll(outcomes).toEqual(['answered', 'fault']);
+  },
+);
