@@ -7,6 +7,7 @@ import { isOut } from '../referee/checks/expected-payments.ts';
 import { judge } from '../referee/judge.ts';
 import { knownAtEnd, type Knowledge } from '../referee/knowledge.ts';
 import { HANG } from './failures.ts';
+import { tooMuchIn, type ToBePaid } from './to-be-paid.ts';
 
 /** What a hunt looks for, the gravest first. */
 export const GOALS = ['paid-twice', 'lost', 'stuck', 'conduct'] as const;
@@ -38,7 +39,7 @@ export interface Hit {
 }
 
 /** What every run is judged by. */
-export interface Standard {
+export interface Standard extends Pick<ToBePaid, 'mostTimes'> {
   readonly goals: readonly Goal[];
   /** For the referee; `expect` says what is to be paid. */
   readonly settings: RefereeSettings & { readonly expect: readonly ExpectedPayout[] };
@@ -102,15 +103,21 @@ const seconds = (ms: number): string => `${Math.round(ms / 100) / 10} s`;
 
 /** The goals that a run reached, the gravest first. */
 export function hitsIn(run: Run, standard: Standard): readonly Hit[] {
-  const { goals, settings } = standard;
+  const { goals, settings, mostTimes } = standard;
   const facts = caseOf(run.evidence, settings);
   const { checks } = judge('run', run.evidence, settings);
   const firstError = (isMeant: (id: CheckId) => boolean): string | null => {
     const errors = checks.filter(({ id }) => isMeant(id)).flatMap(({ findings }) => findings);
     return errors.find(({ severity }) => severity === 'error')?.message ?? null;
   };
+  /** The referee compares amounts, and so does not see that an account was paid again in another one. */
+  const otherAmounts = (): string | null => {
+    if (settings.off?.['paid-twice'] !== undefined) return null;
+    const paid = paidIn(run.evidence.ledger?.payouts ?? []);
+    return tooMuchIn(paid, { expected: settings.expect, mostTimes })[0] ?? null;
+  };
   const messages: Readonly<Record<Goal, () => string | null>> = {
-    'paid-twice': () => firstError((id) => PAYING_TWICE.has(id)),
+    'paid-twice': () => firstError((id) => PAYING_TWICE.has(id)) ?? otherAmounts(),
     lost: () => lostIn(facts, run, standard),
     stuck: () => stuckIn(facts, run, standard),
     conduct: () => firstError((id) => !NOT_CONDUCT.has(id)),

@@ -9,6 +9,7 @@ import { failureText, hitsIn, paidIn, waitedForEver, type Hit, type Run, type St
 import { HuntError, type HuntSettings } from './options.ts';
 import { search, type Found, type Looked, type Round } from './search.ts';
 import { findOf, type Find } from './story.ts';
+import { timesByAccount } from './to-be-paid.ts';
 import { firstDifference, traceOf } from './trace.ts';
 import { WorldRuns, type Client } from './world-runs.ts';
 
@@ -65,16 +66,23 @@ function checkCalm({ ending, evidence: { requests, evicted } }: Run): void {
 }
 
 /** What every run is judged by: where nobody says what is to be paid, what the calm run paid. */
-const standardOf = ({ goals, intent, off, expect, patience }: HuntSettings, calm: Run): Standard => ({
-  goals,
-  patienceMs: patience,
-  settings: {
-    ...(intent !== undefined && { intent }),
-    ...(off !== undefined && { off }),
-    expect: expect ?? [...paidIn(calm.evidence.ledger?.payouts ?? [])],
-    limits: { ...USUAL_LIMITS, patience },
-  },
-});
+function standardOf(
+  { goals, intent, off, expect: table, patience }: HuntSettings,
+  { evidence: { ledger } }: Run,
+): Standard {
+  const expect = table ?? [...paidIn(ledger?.payouts ?? [])];
+  return {
+    goals,
+    patienceMs: patience,
+    settings: {
+      ...(intent !== undefined && { intent }),
+      ...(off !== undefined && { off }),
+      expect,
+      limits: { ...USUAL_LIMITS, patience },
+    },
+    mostTimes: timesByAccount(expect),
+  };
+}
 
 function lookAt(run: Run, standard: Standard): Looked {
   const facts = caseOf(run.evidence, standard.settings);

@@ -1,5 +1,6 @@
-import type { CheckReport, ConductReports, ExpectedPayout } from '../contract/conduct.ts';
+import type { CheckReport, ConductReports } from '../contract/conduct.ts';
 import type { Ending } from '../hunt/goals.ts';
+import type { ToBePaid } from '../hunt/to-be-paid.ts';
 import type { Evidence } from '../referee/case.ts';
 import { foundChecks, isFailure, type FailOn } from '../referee/reports/summary.ts';
 import { moneyFaults } from './money-faults.ts';
@@ -37,9 +38,7 @@ export interface Cell extends Row {
 }
 
 /** What scenarios are judged by. */
-export interface Standard {
-  /** What is paid without failures. */
-  readonly expected: readonly ExpectedPayout[];
+export interface Standard extends ToBePaid {
   readonly failOn: FailOn;
 }
 
@@ -71,7 +70,7 @@ const conductLines = ({ worlds }: ConductReports, failOn: FailOn): readonly stri
 export function verdictOn(
   { kind }: Pick<Row, 'kind'>,
   run: CommandRun,
-  { expected, failOn }: Standard,
+  { failOn, ...toBePaid }: Standard,
 ): Pick<Cell, 'verdict' | 'why'> {
   const { ending, conduct, worlds } = run;
   if (ending.kind === 'stuck') {
@@ -83,7 +82,7 @@ export function verdictOn(
   if (kind === 'dialect') {
     return { verdict: ending.kind === 'success' ? 'survives' : 'tests fail', why: failureLines(run) };
   }
-  const faults = moneyFaults(worlds, expected, ending.kind === 'success');
+  const faults = moneyFaults(worlds, toBePaid, ending.kind === 'success');
   const findings = conductLines(conduct, failOn);
   if (faults.length > 0) return { verdict: 'money', why: [...faults, ...findings] };
   if (findings.length > 0) return { verdict: 'conduct', why: findings };

@@ -1,5 +1,6 @@
 import type { ExpectedPayout } from '../contract/conduct.ts';
 import { failureText } from '../hunt/goals.ts';
+import { timesByAccount, type ToBePaid } from '../hunt/to-be-paid.ts';
 import type { FailOn } from '../referee/reports/summary.ts';
 import { seconds, verdictOn, type Cell, type CommandRun, type Row } from './cells.ts';
 import { MatrixError } from './dialect-rows.ts';
@@ -26,10 +27,9 @@ export interface MatrixParts<R extends Row> {
 }
 
 /** The command without any failure. */
-export interface Baseline {
+export interface Baseline extends ToBePaid {
   readonly durationMs: number;
   readonly requests: number;
-  readonly expected: readonly ExpectedPayout[];
   /** Whether two runs paid different accounts, so that these cannot be compared. */
   readonly isUnsteady: boolean;
 }
@@ -68,14 +68,19 @@ async function baselineOf<R extends Row>({ rows, run, expect, limitMs }: MatrixP
   };
   const first = await calm();
   const base = { durationMs: first.durationMs, requests: requestsIn(first), isUnsteady: false };
-  if (expect !== null) return { ...base, expected: expect };
+  const known = (expected: readonly ExpectedPayout[]): Baseline => ({
+    ...base,
+    expected,
+    mostTimes: timesByAccount(expected),
+  });
+  if (expect !== null) return known(expect);
   const paid = paidInAll(first.worlds);
-  if (rows.every(({ kind }) => kind === 'dialect')) return { ...base, expected: paid };
+  if (rows.every(({ kind }) => kind === 'dialect')) return known(paid);
   const again = paidInAll((await calm()).worlds);
-  const expected = paidInBoth(paid, again);
+  const both = paidInBoth(paid, again);
   const count = (table: readonly ExpectedPayout[]): number =>
     table.reduce((sum, { times }) => sum + times, 0);
-  return { ...base, expected, isUnsteady: count(expected) < Math.max(count(paid), count(again)) };
+  return { ...base, ...both, isUnsteady: count(both.expected) < Math.max(count(paid), count(again)) };
 }
 
 /**
@@ -89,6 +94,7 @@ export async function runMatrix<R extends Row>(parts: MatrixParts<R>): Promise<r
   const baseline = await baselineOf(parts);
   if (stop.aborted) return [];
   onBaseline(baseline);
+  const { expected, mostTimes } = baseline;
   const limitMs = parts.limitMs ?? baseline.durationMs * TIMES_AS_LONG + LONGER_BY_MS;
   const waiting = [...rows.entries()];
   const cells = new Map<number, Cell>();
@@ -98,7 +104,7 @@ export async function runMatrix<R extends Row>(parts: MatrixParts<R>): Promise<r
       const [index, row] = next;
       const done = await run(row, limitMs);
       if (stop.aborted) return;
-      const verdict = verdictOn(row, done, { expected: baseline.expected, failOn });
+      const verdict = verdictOn(row, done, { expected, mostTimes, failOn });
       const { kind, name, choices } = row;
       cells.set(index, { kind, name, choices, ...verdict, durationMs: done.durationMs, again: again(row) });
       for (; cells.has(shown); shown += 1) onCell(cells.get(shown)!);

@@ -1,31 +1,29 @@
 import type { ExpectedPayout } from '../contract/conduct.ts';
 import { knownAs, paidIn } from '../hunt/goals.ts';
+import { timesByAccount, timesIn, tooMuchIn, type ToBePaid } from '../hunt/to-be-paid.ts';
 import { toPaise } from '../payout/money.ts';
 import { caseOf, type Evidence } from '../referee/case.ts';
 import { rupees } from '../referee/check.ts';
-import { often } from '../referee/checks/expected-payments.ts';
 
 /** What a client knows of a payout whose money is not out. */
 const NOT_PAID = ['refused', 'FAILED', 'REVERSED'] as const;
-
-const isSame = (one: ExpectedPayout, other: ExpectedPayout): boolean =>
-  one.account === other.account && one.amount === other.amount;
-
-const timesIn = (paid: readonly ExpectedPayout[], payout: ExpectedPayout): number =>
-  paid.find((one) => isSame(one, payout))?.times ?? 0;
 
 /** What ended up paid in all worlds together. */
 export const paidInAll = (worlds: readonly Evidence[]): readonly ExpectedPayout[] =>
   paidIn(worlds.flatMap(({ ledger }) => ledger?.payouts ?? []));
 
-/** What both of two runs paid. */
-export const paidInBoth = (
-  one: readonly ExpectedPayout[],
-  other: readonly ExpectedPayout[],
-): readonly ExpectedPayout[] =>
-  one
+/** What both of two runs paid. An account is counted if both paid it equally often, be it in other amounts. */
+export function paidInBoth(one: readonly ExpectedPayout[], other: readonly ExpectedPayout[]): ToBePaid {
+  const expected = one
     .map((payout) => ({ ...payout, times: Math.min(payout.times, timesIn(other, payout)) }))
     .filter(({ times }) => times > 0);
+  const accounts = new Set(expected.map(({ account }) => account));
+  const [counts, others] = [timesByAccount(one), timesByAccount(other)];
+  const mostTimes = [...counts].filter(
+    ([account, times]) => accounts.has(account) && times === others.get(account),
+  );
+  return { expected, mostTimes: new Map(mostTimes) };
+}
 
 /**
  * Where the money is not as without failures: what was paid more often, and what a client that ends with success takes for
@@ -35,19 +33,22 @@ export const paidInBoth = (
  */
 export function moneyFaults(
   worlds: readonly Evidence[],
-  expected: readonly ExpectedPayout[],
+  toBePaid: ToBePaid,
   isSuccess: boolean,
 ): readonly string[] {
   const paid = paidInAll(worlds);
+  const tooMuch = tooMuchIn(paid, toBePaid);
+  if (!isSuccess) return tooMuch;
   const cases = worlds.map((evidence) => caseOf(evidence, {}));
-  return expected.flatMap((payout) => {
-    const { account, amount, times } = payout;
-    const found = timesIn(paid, payout);
-    const inr = rupees(toPaise(amount));
-    if (found > times)
-      return [`${account} was paid ${inr} ${often(found)}, and ${often(times)} was expected`];
+  const lost = toBePaid.expected.filter((payout) => {
     const told = cases.reduce((sum, facts) => sum + knownAs(facts, payout, NOT_PAID), 0);
-    if (!isSuccess || found + told >= times) return [];
-    return [`the command ends with success, but ${account} was not paid ${inr}`];
+    return timesIn(paid, payout) + told < payout.times;
   });
+  return [
+    ...tooMuch,
+    ...lost.map(
+      ({ account, amount }) =>
+        `the command ends with success, but ${account} was not paid ${rupees(toPaise(amount))}`,
+    ),
+  ];
 }

@@ -59,6 +59,32 @@ test.each(CORRECT.filter(({ name }) => HUNTED.has(name)))(
   },
 );
 
+test('a client that pays again in another amount pays twice, by the shortest failure', async () => {
+  const { finds } = await huntFor(
+    async (api) => {
+      const { http } = await api.initiate(order(1));
+      if (http === 0) await api.initiate(order(1, { client_ref_id: 'without-fee', amount: 100 }));
+    },
+    { goals: ['paid-twice'] },
+  );
+  expect(finds).toMatchObject([
+    {
+      failures: [{ kind: expect.stringMatching(/^(?:hang|reset)/) }],
+      message: '000123451001 was paid twice, and once was expected: ₹101.00, ₹100.00',
+    },
+  ]);
+});
+
+test('a client that pays one account two amounts, each once, does not pay twice', async () => {
+  const bonus = order(1, { client_ref_id: 'bonus', amount: 50 });
+  const run = async (api: PayoutApi): Promise<void> => {
+    for (const payout of [order(1), bonus])
+      if ((await api.initiate(payout)).http !== 200) await api.initiate(payout);
+  };
+  const { finds } = await huntFor(run, { goals: ['paid-twice'], depth: 1 });
+  expect(finds).toEqual([]);
+});
+
 test('a client that waits for ever is stuck when no answer comes', async () => {
   const { finds } = await huntFor((api) => api.initiate(order(1), true), {
     goals: ['stuck'],

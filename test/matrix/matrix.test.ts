@@ -160,6 +160,39 @@ test('a payout that is made twice is wrong money, whatever the exit code says', 
   ]);
 });
 
+test('an account that is paid again in another amount is paid twice, and that is said once', async () => {
+  const client: Client = async (api) => {
+    const { http } = await api.initiate(order(1));
+    if (http !== 0) return SUCCESS;
+    await api.initiate(order(1, { client_ref_id: 'without-fee', amount: 100 }));
+    return FAILED;
+  };
+  const { cells } = await matrixOf([scenario('reset-after-commit')], client);
+  expect(cells).toMatchObject([
+    { verdict: 'money', why: ['000123451001 was paid twice, and once was expected: ₹101.00, ₹100.00'] },
+  ]);
+});
+
+/** What a suite pays to one account besides ₹101.00, in its first, second, … run. */
+test.each<[string, (run: number) => readonly number[]]>([
+  ['several amounts', () => [50, 75, 50]],
+  ['amounts that it invents', (run) => [200 + run, 300 + run]],
+  ['a number of amounts that differs', (run) => Array.from({ length: run }, (_, at) => 200 + 10 * run + at)],
+])('a suite that pays one account %s survives', async (_what, amountsOf) => {
+  let runs = 0;
+  const client: Client = async (api) => {
+    await api.initiate(order(1));
+    for (const [at, amount] of amountsOf((runs += 1)).entries()) {
+      await api.initiate(order(1, { client_ref_id: `other-${at}`, amount }));
+    }
+  };
+  const rows = [scenario('happy-fast'), scenario('server-error-after-commit')];
+  expect((await matrixOf(rows, client, { workers: 1 })).cells).toMatchObject([
+    { verdict: 'survives' },
+    { verdict: 'survives' },
+  ]);
+});
+
 test('a run that takes too long hangs', async () => {
   const client: Client = async (api) => {
     await api.initiate(order(1));
