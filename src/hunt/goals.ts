@@ -2,12 +2,11 @@ import type { CheckId, ExpectedPayout, RefereeSettings } from '../contract/condu
 import type { TransactionAnswer } from '../contract/control-answers.ts';
 import { toPaise } from '../payout/money.ts';
 import { caseOf, type Case, type Evidence } from '../referee/case.ts';
-import { rupees } from '../referee/check.ts';
 import { isOut } from '../referee/checks/expected-payments.ts';
 import { judge } from '../referee/judge.ts';
 import { knownAtEnd, type Knowledge } from '../referee/knowledge.ts';
 import { HANG } from './failures.ts';
-import { tooMuchIn, type ToBePaid } from './to-be-paid.ts';
+import { summed, tooLittleIn, tooMuchIn, type ToBePaid } from './to-be-paid.ts';
 
 /** What a hunt looks for, the gravest first. */
 export const GOALS = ['paid-twice', 'lost', 'stuck', 'conduct'] as const;
@@ -52,12 +51,8 @@ const NOT_CONDUCT: ReadonlySet<CheckId> = new Set([...PAYING_TWICE, 'expectation
 
 /** What of these payouts ended up paid, as a table of expected payouts. */
 export function paidIn(payouts: readonly TransactionAnswer[]): readonly ExpectedPayout[] {
-  const table = new Map<string, ExpectedPayout>();
-  for (const { beneficiary_account: account, amount } of payouts.filter(isOut)) {
-    const key = `${amount} ${account}`;
-    table.set(key, { account, amount, times: (table.get(key)?.times ?? 0) + 1 });
-  }
-  return [...table.values()];
+  const paid = payouts.filter(isOut);
+  return summed(paid.map(({ beneficiary_account: account, amount }) => ({ account, amount, times: 1 })));
 }
 
 /** For how many references of such a payout the client ends with one of these in mind. */
@@ -73,17 +68,15 @@ export const knownAs = (
       known.includes(knownAtEnd(byReference.get(reference)!).of),
   ).length;
 
-/** A payout that the client takes for made, although its money is not out: nobody told it so. */
-function lostIn(facts: Case, { ending, evidence }: Run, { settings: { expect } }: Standard): string | null {
-  if (ending.kind !== 'success') return null;
+/** How the money of a run differs from what is to be paid. Where the client was told that a payout failed, it is not missing. */
+export function differencesIn({ evidence }: Run, { settings, mostTimes }: Standard) {
+  const { expect: expected } = settings;
+  const facts = caseOf(evidence, settings);
   const paid = paidIn(evidence.ledger?.payouts ?? []);
-  for (const { account, amount, times } of expect) {
-    const found = paid.find((one) => one.account === account && one.amount === amount)?.times ?? 0;
-    if (found >= times) continue;
-    if (found + knownAs(facts, { account, amount }, ['FAILED', 'REVERSED']) >= times) continue;
-    return `the client ends with success, but ${account} was not paid ${rupees(toPaise(amount))}`;
-  }
-  return null;
+  return {
+    tooMuch: tooMuchIn(paid, { expected, mostTimes }),
+    tooLittle: tooLittleIn(paid, expected, (payout) => knownAs(facts, payout, ['FAILED', 'REVERSED'])),
+  };
 }
 
 /** Whether the client waited for an answer that never came until the sandbox gave up. */
@@ -103,22 +96,20 @@ const seconds = (ms: number): string => `${Math.round(ms / 100) / 10} s`;
 
 /** The goals that a run reached, the gravest first. */
 export function hitsIn(run: Run, standard: Standard): readonly Hit[] {
-  const { goals, settings, mostTimes } = standard;
+  const { goals, settings } = standard;
   const facts = caseOf(run.evidence, settings);
   const { checks } = judge('run', run.evidence, settings);
   const firstError = (isMeant: (id: CheckId) => boolean): string | null => {
     const errors = checks.filter(({ id }) => isMeant(id)).flatMap(({ findings }) => findings);
     return errors.find(({ severity }) => severity === 'error')?.message ?? null;
   };
-  /** The referee compares amounts, and so does not see that an account was paid again in another one. */
-  const otherAmounts = (): string | null => {
-    if (settings.off?.['paid-twice'] !== undefined) return null;
-    const paid = paidIn(run.evidence.ledger?.payouts ?? []);
-    return tooMuchIn(paid, { expected: settings.expect, mostTimes })[0] ?? null;
-  };
+  const { tooMuch, tooLittle } = differencesIn(run, standard);
+  /** The check compares amounts, and so does not see that an account was paid again in another one. */
+  const otherAmounts = settings.off?.['paid-twice'] === undefined ? (tooMuch[0] ?? null) : null;
+  const [missing] = run.ending.kind === 'success' ? tooLittle : [];
   const messages: Readonly<Record<Goal, () => string | null>> = {
-    'paid-twice': () => firstError((id) => PAYING_TWICE.has(id)) ?? otherAmounts(),
-    lost: () => lostIn(facts, run, standard),
+    'paid-twice': () => firstError((id) => PAYING_TWICE.has(id)) ?? otherAmounts,
+    lost: () => (missing === undefined ? null : `the client ends with success, but ${missing}`),
     stuck: () => stuckIn(facts, run, standard),
     conduct: () => firstError((id) => !NOT_CONDUCT.has(id)),
   };

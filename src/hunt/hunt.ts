@@ -5,11 +5,20 @@ import type { WallClock } from '../log/wall-clock.ts';
 import { caseOf } from '../referee/case.ts';
 import { requestLine } from '../referee/request-line.ts';
 import { Alphabet, type Failure } from './failures.ts';
-import { failureText, hitsIn, paidIn, waitedForEver, type Hit, type Run, type Standard } from './goals.ts';
+import {
+  differencesIn,
+  failureText,
+  hitsIn,
+  paidIn,
+  waitedForEver,
+  type Hit,
+  type Run,
+  type Standard,
+} from './goals.ts';
 import { HuntError, type HuntSettings } from './options.ts';
 import { search, type Found, type Looked, type Round } from './search.ts';
 import { findOf, type Find } from './story.ts';
-import { timesByAccount } from './to-be-paid.ts';
+import { summed, tableFault, timesByAccount } from './to-be-paid.ts';
 import { firstDifference, traceOf } from './trace.ts';
 import { WorldRuns, type Client } from './world-runs.ts';
 
@@ -38,6 +47,8 @@ export interface HuntParts {
   /** How payouts settle where the scenario does not say. */
   readonly settlement: NonNullable<ScenarioInput['settlement']>;
   readonly client: Client;
+  /** What its user calls the table of what is to be paid. */
+  readonly tableName?: string;
   readonly wallClock: WallClock;
   /** Ends the hunt early. */
   readonly stop?: AbortSignal;
@@ -70,7 +81,7 @@ function standardOf(
   { goals, intent, off, expect: table, patience }: HuntSettings,
   { evidence: { ledger } }: Run,
 ): Standard {
-  const expect = table ?? [...paidIn(ledger?.payouts ?? [])];
+  const expect = [...(table === undefined ? paidIn(ledger?.payouts ?? []) : summed(table))];
   return {
     goals,
     patienceMs: patience,
@@ -80,7 +91,7 @@ function standardOf(
       expect,
       limits: { ...USUAL_LIMITS, patience },
     },
-    mostTimes: timesByAccount(expect),
+    mostTimes: table === undefined ? timesByAccount(expect) : null,
   };
 }
 
@@ -98,7 +109,8 @@ function lookAt(run: Run, standard: Standard): Looked {
  * Searches for the fewest failures of the service under which a client pays twice, loses a payout, gets stuck or
  * breaks a rule of the referee.
  *
- * @throws HuntError when the client fails without any failure, sends nothing, or does not do the same in two runs
+ * @throws HuntError when the client fails without any failure, sends nothing, does not do the same in two runs, or does
+ * not pay what the settings expect
  */
 export async function runHunt(settings: HuntSettings, parts: HuntParts): Promise<HuntResult> {
   const { goals, depth, seed, workers, time: timeMs, patience: patienceMs } = settings;
@@ -106,6 +118,7 @@ export async function runHunt(settings: HuntSettings, parts: HuntParts): Promise
     sandbox,
     settlement,
     client,
+    tableName = 'expect',
     wallClock,
     stop = new AbortController().signal,
     onFind,
@@ -130,6 +143,11 @@ export async function runHunt(settings: HuntSettings, parts: HuntParts): Promise
     throw new HuntError(
       `the client is not deterministic enough: of two runs without failures, ${difference}`,
     );
+  }
+  const { tooMuch, tooLittle } = differencesIn(calm, standard);
+  const differences = [...tooMuch, ...tooLittle];
+  if (settings.expect !== undefined && differences.length > 0) {
+    throw new HuntError(tableFault(tableName, differences));
   }
   const calmMs = Math.max(calm.durationMs, again.durationMs);
 

@@ -1,10 +1,17 @@
 import type { ExpectedPayout } from '../contract/conduct.ts';
 import { failureText } from '../hunt/goals.ts';
-import { timesByAccount, type ToBePaid } from '../hunt/to-be-paid.ts';
+import { summed, tableFault, timesByAccount, type ToBePaid } from '../hunt/to-be-paid.ts';
 import type { FailOn } from '../referee/reports/summary.ts';
 import { seconds, verdictOn, type Cell, type CommandRun, type Row } from './cells.ts';
 import { MatrixError } from './dialect-rows.ts';
-import { paidInAll, paidInBoth } from './money-faults.ts';
+import { moneyDifferences, paidInAll, paidInBoth } from './money-faults.ts';
+
+/** A table that says all that is to be paid. */
+interface GivenTable {
+  /** What its user calls it. */
+  readonly name: string;
+  readonly payouts: readonly ExpectedPayout[];
+}
 
 /** What a matrix is made with. */
 export interface MatrixParts<R extends Row> {
@@ -17,7 +24,7 @@ export interface MatrixParts<R extends Row> {
   readonly workers: number;
   readonly failOn: FailOn;
   /** What is to be paid; null for what two runs without failures pay. */
-  readonly expect: readonly ExpectedPayout[] | null;
+  readonly expect: GivenTable | null;
   /** How long one run may take; null for a limit that depends on the baseline. */
   readonly limitMs: number | null;
   readonly onBaseline: (baseline: Baseline) => void;
@@ -68,14 +75,17 @@ async function baselineOf<R extends Row>({ rows, run, expect, limitMs }: MatrixP
   };
   const first = await calm();
   const base = { durationMs: first.durationMs, requests: requestsIn(first), isUnsteady: false };
-  const known = (expected: readonly ExpectedPayout[]): Baseline => ({
-    ...base,
-    expected,
-    mostTimes: timesByAccount(expected),
-  });
-  if (expect !== null) return known(expect);
+  if (expect !== null) {
+    const toBePaid: ToBePaid = { expected: summed(expect.payouts), mostTimes: null };
+    const { tooMuch, tooLittle } = moneyDifferences(first.worlds, toBePaid);
+    const differences = [...tooMuch, ...tooLittle];
+    if (differences.length > 0) throw new MatrixError(tableFault(expect.name, differences));
+    return { ...base, ...toBePaid };
+  }
   const paid = paidInAll(first.worlds);
-  if (rows.every(({ kind }) => kind === 'dialect')) return known(paid);
+  if (rows.every(({ kind }) => kind === 'dialect')) {
+    return { ...base, expected: paid, mostTimes: timesByAccount(paid) };
+  }
   const again = paidInAll((await calm()).worlds);
   const both = paidInBoth(paid, again);
   const count = (table: readonly ExpectedPayout[]): number =>
@@ -87,7 +97,7 @@ async function baselineOf<R extends Row>({ rows, run, expect, limitMs }: MatrixP
  * Runs the command once as its service is known to be, and then once with every row.
  *
  * @returns the cells that were run, in the order of the rows
- * @throws MatrixError when the command fails without any of the rows, or sends nothing
+ * @throws MatrixError when the command fails without any of the rows, sends nothing, or does not pay what the table says
  */
 export async function runMatrix<R extends Row>(parts: MatrixParts<R>): Promise<readonly Cell[]> {
   const { rows, run, again, workers, failOn, onBaseline, onCell, stop } = parts;

@@ -1,9 +1,7 @@
 import type { ExpectedPayout } from '../contract/conduct.ts';
 import { knownAs, paidIn } from '../hunt/goals.ts';
-import { timesByAccount, timesIn, tooMuchIn, type ToBePaid } from '../hunt/to-be-paid.ts';
-import { toPaise } from '../payout/money.ts';
+import { timesByAccount, timesIn, tooLittleIn, tooMuchIn, type ToBePaid } from '../hunt/to-be-paid.ts';
 import { caseOf, type Evidence } from '../referee/case.ts';
-import { rupees } from '../referee/check.ts';
 
 /** What a client knows of a payout whose money is not out. */
 const NOT_PAID = ['refused', 'FAILED', 'REVERSED'] as const;
@@ -25,9 +23,21 @@ export function paidInBoth(one: readonly ExpectedPayout[], other: readonly Expec
   return { expected, mostTimes: new Map(mostTimes) };
 }
 
+/** How the money differs from what is to be paid. Where the client was told that a payout failed, it is not missing. */
+export function moneyDifferences(worlds: readonly Evidence[], toBePaid: ToBePaid) {
+  const paid = paidInAll(worlds);
+  const cases = worlds.map((evidence) => caseOf(evidence, {}));
+  const told = (payout: ExpectedPayout): number =>
+    cases.reduce((sum, facts) => sum + knownAs(facts, payout, NOT_PAID), 0);
+  return {
+    tooMuch: tooMuchIn(paid, toBePaid),
+    tooLittle: tooLittleIn(paid, toBePaid.expected, told),
+  };
+}
+
 /**
  * Where the money is not as without failures: what was paid more often, and what a client that ends with success takes for
- * paid although it is not, and nobody told it so. Accounts that are not expected to be paid are not looked at.
+ * paid although it is not, and nobody told it so. Without a table, accounts that are not expected to be paid are not looked at.
  *
  * @param isSuccess whether the client says that all is well
  */
@@ -36,19 +46,7 @@ export function moneyFaults(
   toBePaid: ToBePaid,
   isSuccess: boolean,
 ): readonly string[] {
-  const paid = paidInAll(worlds);
-  const tooMuch = tooMuchIn(paid, toBePaid);
-  if (!isSuccess) return tooMuch;
-  const cases = worlds.map((evidence) => caseOf(evidence, {}));
-  const lost = toBePaid.expected.filter((payout) => {
-    const told = cases.reduce((sum, facts) => sum + knownAs(facts, payout, NOT_PAID), 0);
-    return timesIn(paid, payout) + told < payout.times;
-  });
-  return [
-    ...tooMuch,
-    ...lost.map(
-      ({ account, amount }) =>
-        `the command ends with success, but ${account} was not paid ${rupees(toPaise(amount))}`,
-    ),
-  ];
+  const { tooMuch, tooLittle } = moneyDifferences(worlds, toBePaid);
+  const lost = isSuccess ? tooLittle : [];
+  return [...tooMuch, ...lost.map((what) => `the command ends with success, but ${what}`)];
 }

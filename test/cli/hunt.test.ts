@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -98,6 +98,22 @@ test.each([
     stderr: [expect.stringContaining(message)],
   });
 });
+
+test.skipIf(!hasCurl).each(['hunt', 'matrix'])(
+  '%s ends with 2, and names the table and the difference, when the command pays something else',
+  async (name) => {
+    const table = join(folder(), 'typo.csv');
+    writeFileSync(table, 'account,amount\n000123456788,250\n');
+    const flags = ['--expect', table, ...PAYING_TARGET];
+    expect(await runInProcess([name, ...flags, ...COMMAND])).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining(
+        `differs from --expect ${table}: 000123456789 was paid ₹250.00, which was not expected; 000123456788 was not paid`,
+      ),
+    });
+  },
+);
 
 test('a hunt without a terminal says every half minute how far it is', () => {
   const lines: string[] = [];

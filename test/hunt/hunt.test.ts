@@ -133,14 +133,30 @@ test('a payout that is never made is lost only for a client that ends with succe
 });
 
 test('what is wrong without any failure is found before anything fails', async () => {
-  const { finds, runs } = await huntFor((api) => api.initiate(order(1)), {
-    goals: ['lost'],
-    expect: [{ account: order(1).beneficiary_account, amount: 500 }],
-  });
+  const reuse = async (api: PayoutApi): Promise<void> => {
+    await api.initiate(order(1));
+    await api.initiate(order(1, { amount: 250 }));
+  };
+  const { finds, runs } = await huntFor(reuse, { goals: ['conduct'] });
   expect(finds).toMatchObject([
-    { goal: 'lost', failures: [], story: expect.stringContaining('Nothing has to fail') },
+    { goal: 'conduct', failures: [], story: expect.stringContaining('Nothing has to fail') },
   ]);
   expect(runs).toBe(2);
+});
+
+test('with a table, a payout that it does not have is one too many, to any account', async () => {
+  const account = order(1).beneficiary_account;
+  const { finds } = await huntFor(
+    async (api) => {
+      await api.initiate(order(1));
+      const { http } = await api.initiate(order(1, { client_ref_id: 'order-1-second-half' }));
+      if (http === 500) await api.initiate(order(2));
+    },
+    { goals: ['paid-twice'], depth: 1, expect: [1, 2].map(() => ({ account, amount: 101 })) },
+  );
+  expect(finds).toMatchObject([
+    { failures: [{ kind: 'error-500' }], message: '000123451002 was paid ₹102.00, which was not expected' },
+  ]);
 });
 
 test('what happens only once does not count', async () => {
@@ -183,6 +199,12 @@ test.each<[string, (api: PayoutApi) => Promise<unknown>, Options, string]>([
     (api) => api.initiate(order((lastOrder += 1))),
     {},
     'is not deterministic enough: of two runs without failures, only the first has "initiate of payout 1, attempt 1 (000123451001, 101): 200 PENDING, committed"',
+  ],
+  [
+    'pays something else than the table says',
+    (api) => api.initiate(order(1)),
+    { expect: [{ account: order(1).beneficiary_account, amount: 500 }] },
+    'without any failure, what is paid differs from expect: 000123451001 was paid ₹101.00, which was not expected; 000123451001 was not paid ₹500.00. Correct the table, or the client',
   ],
   ['never ends', () => new Promise(() => undefined), { time: '20ms' }, 'must end in time'],
   ['has no goal', () => Promise.resolve(), { goals: ['riches' as never] }, 'goals must be one of paid-twice'],

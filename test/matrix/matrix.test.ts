@@ -173,6 +173,48 @@ test('an account that is paid again in another amount is paid twice, and that is
   ]);
 });
 
+test('with a table, every payout that it does not have is wrong money', async () => {
+  const payouts = [1, 1].map((number) => ({
+    account: order(number).beneficiary_account,
+    amount: 101,
+    times: 1,
+  }));
+  const client: Client = async (api) => {
+    await api.initiate(order(1));
+    const { http } = await api.initiate(order(1, { client_ref_id: 'second-half' }));
+    if (http === 0)
+      for (const reference of ['a', 'b']) await api.initiate(order(2, { client_ref_id: reference }));
+  };
+  const rows = [scenario('reset-after-commit'), scenario('happy-fast')];
+  const { cells } = await matrixOf(rows, client, { expect: { name: 'pay.csv', payouts } });
+  expect(cells).toMatchObject([
+    { verdict: 'money', why: ['000123451002 was paid ₹102.00 twice, which was not expected'] },
+    { verdict: 'survives' },
+  ]);
+});
+
+test.each<[string, readonly number[], string]>([
+  [
+    'has another amount',
+    [1010],
+    '000123451001 was paid ₹101.00, which was not expected; 000123451001 was not paid ₹1,010.00.',
+  ],
+  ['is empty', [], '000123451001 was paid ₹101.00, which was not expected.'],
+  ['has a payout twice', [101, 101], '000123451001 was paid ₹101.00 once, and twice was expected.'],
+  ['has much else', [101, 1, 2, 3, 4, 5, 6, 7], 'was not paid ₹5.00; and 2 more.'],
+])('a table that %s is named before any row is run', async (_what, amounts, difference) => {
+  const payouts = amounts.map((amount) => ({ account: order(1).beneficiary_account, amount, times: 1 }));
+  const client: Client = async (api) => void (await api.initiate(order(1)));
+  const error: unknown = await matrixOf([scenario('happy-fast')], client, {
+    expect: { name: '--expect pay.csv', payouts },
+  }).catch((failure: unknown) => failure);
+  expect(error).toBeInstanceOf(MatrixError);
+  expect((error as Error).message).toMatch(
+    /^without any failure, what is paid differs from --expect pay.csv: /,
+  );
+  expect((error as Error).message).toContain(difference);
+});
+
 /** What a suite pays to one account besides ₹101.00, in its first, second, … run. */
 test.each<[string, (run: number) => readonly number[]]>([
   ['several amounts', () => [50, 75, 50]],

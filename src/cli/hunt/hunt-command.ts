@@ -1,7 +1,7 @@
 import type { HuntParts } from '../../hunt/hunt.ts';
 import { HuntError, huntSettings, type HuntSettings } from '../../hunt/options.ts';
 import { SettingsError, type Settings } from '../../settings.ts';
-import { conductOptions, type ConductFlags } from '../referee/conduct-options.ts';
+import { conductOptions, tableName, type ConductFlags } from '../referee/conduct-options.ts';
 import { makeFolder } from '../output-files.ts';
 import { complain, EXIT_FAILED, EXIT_OK, EXIT_STOPPED, say } from '../output.ts';
 import { usualWorkers, type SettingFlags } from '../own-server.ts';
@@ -88,9 +88,11 @@ export async function huntCommand(
     const settings = huntSettingsOf(flags, sandboxSettings);
     const client = huntedCommand(command, flags.env, environment);
     if (flags.write !== undefined) makeFolder('--write', flags.write);
-    return await hunt(settings, sandboxSettings, client, (find) =>
-      showFind(find, flags.write, onceMore(command, flags, settingFlags)),
-    );
+    return await hunt(settings, sandboxSettings, {
+      client,
+      tableName: tableName(flags),
+      onFind: (find) => showFind(find, flags.write, onceMore(command, flags, settingFlags)),
+    });
   } catch (error) {
     if (error instanceof HuntError) return complain(error.message);
     throw error;
@@ -101,13 +103,12 @@ export async function huntCommand(
 const hunt = (
   settings: HuntSettings,
   sandboxSettings: Settings,
-  client: HuntParts['client'],
-  onFind: NonNullable<HuntParts['onFind']>,
+  { onFind, ...parts }: Pick<HuntParts, 'client' | 'tableName'> & Required<Pick<HuntParts, 'onFind'>>,
 ): Promise<number> =>
   untilStopped(async (stop) => {
     const isTerminal = process.stderr.isTTY;
     const result = await huntInOwnSandbox(settings, sandboxSettings, {
-      client,
+      ...parts,
       stop,
       onFind(find) {
         if (isTerminal) clearProgress();

@@ -7,7 +7,13 @@ import { runMatrix } from '../../matrix/matrix.ts';
 import { matrixJson, matrixJunit, matrixMarkdown } from '../../matrix/matrix-reports.ts';
 import { baselineLines, cellLines, countLine, hasFailed, suspectLines } from '../../matrix/table.ts';
 import { SETTINGS, SettingsError } from '../../settings.ts';
-import { conductOptions, reportOf, writeReport, type ConductFlags } from '../referee/conduct-options.ts';
+import {
+  conductOptions,
+  reportOf,
+  tableName,
+  writeReport,
+  type ConductFlags,
+} from '../referee/conduct-options.ts';
 import { huntedCommand } from '../hunt/hunted-command.ts';
 import {
   CLEAR_LINE,
@@ -146,7 +152,10 @@ export async function matrixCommand(
         workers,
         failOn,
         limitMs,
-        expect: expect === undefined ? null : z.array(ExpectedPayout).parse(expect),
+        expect:
+          expect === undefined
+            ? null
+            : { name: tableName(flags), payouts: z.array(ExpectedPayout).parse(expect) },
         stop,
         run: (row, limit) => {
           const ofRow = row === null ? settings : { ...settings, scenario: row.scenario };

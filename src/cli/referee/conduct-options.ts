@@ -70,6 +70,10 @@ function tableOf(file: string): unknown {
   }
 }
 
+/** What its user calls the table of expected payouts. */
+export const tableName = ({ expect, settings }: Pick<ConductFlags, 'expect' | 'settings'>): string =>
+  expect === undefined ? `expect in ${settings ?? 'the settings of the project'}` : `--expect ${expect}`;
+
 function checkOf(flag: string, name: string): CheckId {
   const known = CHECK_IDS.find((id) => id === name);
   if (known !== undefined) return known;
