@@ -5,7 +5,7 @@ import { isReplacing, type Command } from '../../world/commands.ts';
 import type { StateEvent } from '../../world/events.ts';
 import type { WallClock } from '../wall-clock.ts';
 import type { WorldObserver } from '../world-log.ts';
-import type { OwnCommand } from './append-call.ts';
+import type { OwnCommand } from './calls/append-call.ts';
 import { fingerprintOf, logEntry, type LogEntry, type StreamEntry } from './log-entry.ts';
 import type { StoreConnection } from './store-connection.ts';
 import type { Place } from './stored/stored-snapshot.ts';

@@ -1,7 +1,7 @@
 import { Cluster } from 'iovalkey';
 import { Refusal } from '../../contract/errors.ts';
 import type { WallClock } from '../wall-clock.ts';
-import { JoinedCalls } from './joined-calls.ts';
+import { JoinedCalls } from './calls/joined-calls.ts';
 import { FORMAT, KEY_PREFIX, SCRIPTS, type ScriptName } from './scripts/scripts.ts';
 import { AGAIN_AFTER_MS, ANSWER_WITHIN_MS, clientFor, type Client } from './store-client.ts';
 
@@ -233,10 +233,15 @@ export class StoreConnection {
       this.warn(`a part of its cluster cannot be used, nor the worlds in it: ${(error as Error).message}`);
     } else if (!isPartlyAway && this.#isPartlyAway) this.warn('all parts of its cluster can be used again');
     this.#isPartlyAway = isPartlyAway;
-    // a world in a newer format may be gone, or be written in an older one again
-    for (const head of this.#newerHeads) {
-      const format = await this.#inTime(this.client.hget(head, 'format')).catch(() => Infinity);
-      if (Number(format) <= FORMAT) this.#newerHeads.delete(head);
+    for (const head of this.#newerHeads) if (await this.#isReadable(head)) this.#newerHeads.delete(head);
+  }
+
+  /** A world in a newer format may be gone, or be written in an older one again. */
+  async #isReadable(head: string): Promise<boolean> {
+    try {
+      return Number(await this.#inTime(this.client.hget(head, 'format'))) <= FORMAT;
+    } catch {
+      return false;
     }
   }
 

@@ -14,7 +14,7 @@ import { CommandParts } from '../command-parts.ts';
 import type { EventReader } from '../event-log.ts';
 import { Releases } from '../releases.ts';
 import { DelayedAnswers, type DropReason, type WorldHandle } from '../world-log.ts';
-import type { OwnCommand } from './append-call.ts';
+import type { OwnCommand } from './calls/append-call.ts';
 import { keptMs } from './compaction.ts';
 import { commandText, stampOf, type Room, type StoredCommand } from './log-entry.ts';
 import { LogFollower, type FollowerParts } from './log-follower.ts';

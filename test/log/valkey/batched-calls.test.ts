@@ -1,7 +1,7 @@
 import { Redis } from 'iovalkey';
 import { expect, onTestFinished, test } from 'vitest';
-import { BatchedCalls } from '../../../src/log/valkey/batched-calls.ts';
-import { JoinedCalls } from '../../../src/log/valkey/joined-calls.ts';
+import { BatchedCalls } from '../../../src/log/valkey/calls/batched-calls.ts';
+import { JoinedCalls } from '../../../src/log/valkey/calls/joined-calls.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
 
 /** Calls that are made without a store. */

@@ -2,7 +2,7 @@ import { Refusal } from '../../../contract/errors.ts';
 import { eventNumber, MAX_READERS, type EventReader, type PublishedEvent } from '../../event-log.ts';
 import type { WallClock } from '../../wall-clock.ts';
 import type { StateEvent } from '../../../world/events.ts';
-import { BatchedCalls } from '../batched-calls.ts';
+import { BatchedCalls } from '../calls/batched-calls.ts';
 import type { StreamEntry } from '../log-entry.ts';
 import type { WorldKeys } from '../scripts/scripts.ts';
 import { storeUnavailable, type StoreConnection } from '../store-connection.ts';

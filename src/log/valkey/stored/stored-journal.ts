@@ -3,7 +3,7 @@ import type { Exchange } from '../../../world/journal/exchange.ts';
 import type { JournalRead } from '../../../world/journal/journal.ts';
 import type { ExchangePlace, WorldJournal } from '../../world-log.ts';
 import type { WallClock } from '../../wall-clock.ts';
-import { BatchedCalls } from '../batched-calls.ts';
+import { BatchedCalls } from '../calls/batched-calls.ts';
 import type { WorldKeys } from '../scripts/scripts.ts';
 import type { StoreConnection } from '../store-connection.ts';
 

@@ -1,5 +1,5 @@
 import type { Cluster, Redis } from 'iovalkey';
-import type { WallClock } from '../wall-clock.ts';
+import type { WallClock } from '../../wall-clock.ts';
 
 /**
  * Makes the calls of one turn of the event loop at its end, in one write to each server. The store then reads them at once and

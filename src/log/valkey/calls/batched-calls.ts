@@ -1,4 +1,4 @@
-import type { WallClock } from '../wall-clock.ts';
+import type { WallClock } from '../../wall-clock.ts';
 import type { JoinedCalls } from './joined-calls.ts';
 
 const MOST_AT_ONCE = 200;

@@ -1,9 +1,9 @@
-import type { Change } from '../../payout/payout.ts';
-import type { Applied } from '../../world/apply.ts';
-import { isReplacing, isUse, type Command } from '../../world/commands.ts';
-import type { StreamEntry, Room } from './log-entry.ts';
-import { FORMAT, type WorldKeys } from './scripts/scripts.ts';
-import type { Place } from './stored/stored-snapshot.ts';
+import type { Change } from '../../../payout/payout.ts';
+import type { Applied } from '../../../world/apply.ts';
+import { isReplacing, isUse, type Command } from '../../../world/commands.ts';
+import type { StreamEntry, Room } from '../log-entry.ts';
+import { FORMAT, type WorldKeys } from '../scripts/scripts.ts';
+import type { Place } from '../stored/stored-snapshot.ts';
 
 /** A command of this server that waits to be appended and applied. */
 export interface OwnCommand {
