@@ -5,10 +5,11 @@ import * as module from 'node:module';
 (module as { enableCompileCache?: () => void }).enableCompileCache?.();
 
 async function run(): Promise<void> {
-  const nobodyReads = (): void => undefined; // a reader that has seen enough, as `head`, is no failure
-  for (const output of [process.stdout, process.stderr]) output.on('error', nobodyReads);
   const { commandLine } = await import('./cli/command-line.ts'); // only what is loaded from here on is kept
-  process.exitCode = await commandLine(process.argv.slice(2), process.env);
+  const { watchOutput } = await import('./cli/output.ts');
+  watchOutput();
+  const exitCode = await commandLine(process.argv.slice(2), process.env);
+  process.exitCode = exitCode || (process.exitCode ?? exitCode); // lost output may have set one
 }
 
 void run();

@@ -16,7 +16,10 @@ export const isColoured = (environment: NodeJS.ProcessEnv): boolean =>
 export const CLEAR_LINE = '\r\u001B[K';
 
 /** Writes a line to standard output. */
-export const say = (line: string): void => void process.stdout.write(`${line}\n`);
+export function say(line: string): void {
+  process.stdout.write(line);
+  process.stdout.write('\n'); // on its own: where a disk took only a part of the line, without an error, this one fails
+}
 
 /** Writes one line for each message to standard error. @returns the exit code for what cannot be used */
 export function complain(...messages: readonly string[]): number {
@@ -28,6 +31,18 @@ export function complain(...messages: readonly string[]): number {
     process.stderr.write(`payout-sandbox: ${line}\n`);
   }
   return EXIT_USAGE;
+}
+
+/** Makes a program whose output is lost say so and fail. A reader that has seen enough, such as `head`, is no failure. */
+export function watchOutput(): void {
+  let isSaid = false;
+  process.stderr.on('error', () => undefined); // there is nowhere left to say it
+  process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
+    if (code === 'EPIPE' || isSaid) return;
+    isSaid = true;
+    const exitCode = complain(`standard output cannot be written (${code})`);
+    process.exitCode ||= exitCode;
+  });
 }
 
 /** A word as a shell takes it. */

@@ -15,7 +15,7 @@ import { markdownText } from '../../referee/reports/markdown.ts';
 import { hasFailed, type FailOn } from '../../referee/reports/summary.ts';
 import { terminalText } from '../../referee/reports/terminal.ts';
 import { SettingsError } from '../../settings.ts';
-import { complain, EXIT_FAILED, EXIT_OK, isColoured } from '../output.ts';
+import { complain, EXIT_FAILED, EXIT_OK, isColoured, say } from '../output.ts';
 import { textOfFile, unusableFile } from '../input-files.ts';
 import { checkWritable, writeText } from '../output-files.ts';
 import { projectSettings } from './project-settings.ts';
@@ -157,7 +157,7 @@ export function publish(
   { failOn, required, reports: files }: ConductOptions,
   environment: NodeJS.ProcessEnv,
 ): number {
-  process.stdout.write(terminalText(reports, isColoured(environment)));
+  say(terminalText(reports, isColoured(environment)).trimEnd());
   for (const { write, file } of files) writeReport(write(reports, failOn), file, environment);
   const untested = required.filter(
     (id) =>

@@ -1,0 +1,39 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { MAIN, Program, type Ended } from '../support/program.ts';
+import { stateFolder } from '../support/state-folder.ts';
+
+/** Runs the program in a shell. @param line in which `P` is the program */
+const inShell = (line: string): Promise<Ended> =>
+  new Program('sh', ['-c', `P() { "${process.execPath}" "${MAIN}" "$@"; }; ${line}`], {}).ended;
+
+test.skipIf(!existsSync('/dev/full'))(
+  'output to a full disk is a failure with exit code 2 and one line, and keeps another exit code',
+  async () => {
+    const stderr = 'payout-sandbox: standard output cannot be written (ENOSPC)\n';
+    expect(await inShell('P openapi > /dev/full')).toMatchObject({ code: 2, stderr });
+    expect(await inShell('P --help > /dev/full')).toMatchObject({ code: 2, stderr });
+    const invalidAndValid = 'P validate package.json fixtures/init/scenarios/lost-answer.yaml';
+    expect(await inShell(`${invalidAndValid} > /dev/full`)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(stderr),
+    });
+  },
+);
+
+test.skipIf(process.platform === 'win32')(
+  'output of which a disk takes only the first part is a failure too',
+  async () => {
+    const file = join(stateFolder(), 'openapi.json');
+    expect(await inShell(`ulimit -f 8; P openapi > '${file}'`)).toMatchObject({
+      code: 2,
+      stderr: 'payout-sandbox: standard output cannot be written (EFBIG)\n',
+    });
+  },
+);
+
+test('a reader that has seen enough is no failure', async () => {
+  const { stdout, stderr } = await inShell('{ P openapi; echo "exit code $?" >&2; } | head -1');
+  expect({ stdout, stderr }).toEqual({ stdout: '{\n', stderr: 'exit code 0\n' });
+});
