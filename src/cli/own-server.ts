@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { pino } from 'pino';
 import { logOptions } from '../platform/log-line.ts';
+import { bearerKeys } from '../http/admission.ts';
 import { systemClock } from '../platform/system-clock.ts';
 import { startServer, type Server } from '../server.ts';
 import { readSettings, SettingsError, type Settings, type SettingName } from '../settings.ts';
@@ -31,6 +32,19 @@ export async function startOwnServer(settings: Settings, log = pino(logOptions(s
   } catch (error) {
     const complaint = listenComplaint(error, settings);
     throw complaint === undefined ? error : new SettingsError(complaint, { cause: error });
+  }
+}
+
+/** @throws SettingsError for a key that a sandbox with these settings never accepts */
+export function checkAcceptedKey(key: string, { apiKeys }: Pick<Settings, 'apiKeys'>): void {
+  try {
+    bearerKeys(apiKeys)(`Bearer ${key}`);
+  } catch (error) {
+    const accepted =
+      apiKeys === undefined
+        ? 'visible ASCII characters that begin with sk_test_'
+        : 'one of the keys in SANDBOX_API_KEYS';
+    throw new SettingsError(`--key must be ${accepted}`, { cause: error });
   }
 }
 

@@ -255,6 +255,8 @@ test('the program writes nothing but the protocol to standard output, and ends w
 test.each([
   [['--url', 'localhost:3000'], '--url must begin with http:// or https://, not "localhost:3000"'],
   [['--url', 'http://127.0.0.1:1', '--port', '0'], '--port cannot be set with --url'],
+  [['--key', 'bad'], '--key must be visible ASCII characters that begin with sk_test_'],
+  [['--key', 'sk_test_a', '--api-keys', 'sk_b'], '--key must be one of the keys in SANDBOX_API_KEYS'],
   [['--scenario', 'strictt'], 'there is no scenario strictt (did you mean strict?)'],
 ])('mcp %j is refused in a sentence', async (args, words) => {
   const { code, stderr } = await runInProcess(['mcp', ...args]);

@@ -5,7 +5,7 @@ import { logOptions } from '../../platform/log-line.ts';
 import { readSettings, type Settings } from '../../settings.ts';
 import { checkAddress, refuseOwnSettings } from '../flag-checks.ts';
 import { complain, EXIT_OK } from '../output.ts';
-import { startOwnServer, type SettingFlags } from '../own-server.ts';
+import { checkAcceptedKey, startOwnServer, type SettingFlags } from '../own-server.ts';
 import { mcpServer } from './mcp-server.ts';
 import { Session } from './tool.ts';
 
@@ -59,10 +59,12 @@ export async function mcpCommand(
     refuseOwnSettings(settingFlags);
   }
   const settings = readSettings(settingFlags, { ...QUIET, ...environment, PORT: '0' }); // editors start several
+  const worldKey = key ?? settings.apiKeys?.[0] ?? KEY;
+  if (url === undefined) checkAcceptedKey(worldKey, settings);
   const sandbox = await sandboxOf(url, settings);
   const session = new Session({
     sandbox,
-    key: key ?? settings.apiKeys?.[0] ?? KEY,
+    key: worldKey,
     isAdmin: url === undefined || settings.adminToken !== undefined,
     mayRunCommands: allowCommands,
   });
