@@ -77,9 +77,12 @@ function foreignAnswer({ status, headers, url }: Response): string {
   return `${url} answers ${status} (${type}), which is no answer of a sandbox: is there a proxy or another server?`;
 }
 
-async function refusalOf(response: Response, frames: string): Promise<SandboxError> {
+async function refusalOf(response: Response, frames: string, base: string): Promise<SandboxError> {
   const body = (await jsonOf(response)) as Partial<SandboxError> | null | undefined;
-  const message = typeof body?.message === 'string' ? body.message : foreignAnswer(response);
+  const reason = typeof body?.message === 'string' ? body.message : foreignAnswer(response);
+  // behind a proxy, an address may have a path: whether this one is right, only its user knows
+  const doubt = `. The request went to ${response.url}: is ${base} the address of the sandbox?`;
+  const message = body?.code === 'ROUTE_NOT_FOUND' ? reason + doubt : reason;
   const refusal = new SandboxError(response.status, body?.code ?? 'UNKNOWN', message, body?.errors);
   refusal.stack = `${refusal.name}: ${message}\n${frames}`;
   return refusal;
@@ -131,7 +134,7 @@ export class ControlClient {
       if (init.signal?.aborted) throw error;
       throw new NoSandboxError(this.url, error);
     }
-    if (!response.ok) throw await refusalOf(response, frames);
+    if (!response.ok) throw await refusalOf(response, frames, this.url);
     return response;
   }
 

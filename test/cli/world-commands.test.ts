@@ -169,6 +169,15 @@ test.each([200, 502])('the page of a proxy with status %i is one clear line', as
   );
 });
 
+test('an address with a path that leads nowhere is named, with what was asked', async () => {
+  const { url, run } = await companion();
+  const { code, stdout, stderr } = await run('status', '--url', `${url}/foo`);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toContain(
+    `The request went to ${url}/foo/_sandbox/world: is ${url}/foo the address of the sandbox?\n`,
+  );
+});
+
 test.each<[readonly string[], number, RegExp]>([
   [
     ['status', '--url', 'http://127.0.0.1:9'],
