@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { connectSandbox } from '../../src/index.ts';
 import { showRequestCount } from '../../src/cli/referee/request-count.ts';
 import { hasCurl, PAYING_COMMAND, PAYING_TARGET } from '../support/paying-command.ts';
-import { runInProcess, runProgram, serveInProcess } from '../support/program.ts';
+import { MAIN, Program, runInProcess, runProgram, serveInProcess } from '../support/program.ts';
 import { journalOf } from '../referee/journal-of.ts';
 
 const ADMIN = 'the-token-of-the-admin';
@@ -57,6 +57,13 @@ test.skipIf(!hasCurl)('referee ends as the command did when that failed', async 
     stdout: expect.stringContaining('paid-twice'),
     stderr: 'payout-sandbox: the command ended with exit code 7\n',
   });
+});
+
+test('referee that is stopped by Ctrl-C says only that, and ends as a shell tells the signal', async () => {
+  const waits = "console.log('the command runs'); process.stdin.resume()";
+  const program = new Program(process.execPath, [MAIN, 'referee', '--', process.execPath, '-e', waits], {});
+  await program.says(/the command runs/);
+  expect(await program.stop('SIGINT')).toMatchObject({ code: 130, stderr: 'payout-sandbox: stopped\n' });
 });
 
 test.skipIf(!hasCurl)('which findings make referee fail is chosen', async () => {

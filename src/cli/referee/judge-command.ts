@@ -9,7 +9,7 @@ import { readSettings, SettingsError, type Settings } from '../../settings.ts';
 import { checkAddress, refuseOwnSettings } from '../flag-checks.ts';
 import { conductOptions, publish, type ConductFlags } from './conduct-options.ts';
 import { showRequestCount } from './request-count.ts';
-import { complain } from '../output.ts';
+import { complain, EXIT_OK, EXIT_STOPPED } from '../output.ts';
 import { LONG_JOURNAL, startOwnServer, type SettingFlags } from '../own-server.ts';
 
 export interface JudgeFlags extends ConductFlags {
@@ -43,18 +43,33 @@ async function judgedSandbox(url: string | undefined, key: string, settings: Set
   return { ...server, key: settings.apiKeys?.[0] ?? key, close: () => server.close() };
 }
 
-/** The command in its own process, with the terminal of this one. @returns its exit code, or as a shell tells a signal */
-async function run(command: readonly string[], environment: NodeJS.ProcessEnv): Promise<number> {
+/** How a command ended. */
+interface Ending {
+  /** As a shell tells a signal. */
+  readonly exitCode: number;
+  /** Whether Ctrl-C or SIGTERM came while it ran. */
+  readonly isStopped: boolean;
+}
+
+const NO_COMMAND: Ending = { exitCode: EXIT_OK, isStopped: false };
+
+/** The command in its own process, with the terminal of this one. */
+async function run(command: readonly string[], environment: NodeJS.ProcessEnv): Promise<Ending> {
   const [program, ...args] = command as [string, ...string[]];
   const child = spawn(program, args, { stdio: 'inherit', env: environment });
-  const forward = (signal: NodeJS.Signals): void => void child.kill(signal);
+  let isStopped = false;
+  const forward = (signal: NodeJS.Signals): void => {
+    isStopped = true;
+    child.kill(signal);
+  };
   process.on('SIGTERM', forward);
   process.on('SIGINT', forward); // a terminal sends it to both; the report comes after the command has ended
   try {
-    return await new Promise((resolve, reject) => {
+    const exitCode = await new Promise<number>((resolve, reject) => {
       child.once('error', reject);
       child.once('exit', (code, signal) => resolve(code ?? 128 + constants.signals[signal!]));
     });
+    return { exitCode, isStopped };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new SettingsError(`${program} cannot be run (${code})`, { cause: error });
@@ -141,10 +156,15 @@ export async function judgeCommand(
     const words = command.map((word) => filledIn(word, judged));
     const endProgress =
       judged.worlds !== null && process.stderr.isTTY ? showRequestCount(judged.worlds, complain) : undefined;
-    const exitCode = words.length === 0 ? 0 : await run(words, { ...environment, ...variables });
+    const { exitCode, isStopped } =
+      words.length === 0 ? NO_COMMAND : await run(words, { ...environment, ...variables });
     endProgress?.();
     const reports = await reportsOn(judged);
     const verdict = publish(reports, options, environment);
+    if (isStopped) {
+      complain('stopped');
+      return exitCode || (reports.worlds.length > 0 ? verdict : EXIT_STOPPED);
+    }
     if (exitCode !== 0) complain(`the command ended with exit code ${exitCode}`);
     const tested =
       reports.worlds.length > 0
