@@ -16,7 +16,7 @@ import { hunt, startSandbox, type World } from '../../src/index.ts';
 import { legalNext } from '../../src/payout/payout.ts';
 import { judge } from '../../src/referee/judge.ts';
 import { commandsOf, tableIn, tableUnder } from '../support/markdown.ts';
-import { paste, Program, runProgram, serveInProcess } from '../support/program.ts';
+import { paste, Program, runInProcess, runProgram, serveInProcess } from '../support/program.ts';
 import { sandboxFor } from '../support/sandbox.ts';
 import { isLong, sized } from '../support/size.ts';
 
@@ -60,20 +60,37 @@ test('docs/control-api.md lists exactly the refusals of the control API', () => 
   );
 });
 
-test.skipIf(!hasCurl)('the curl commands of docs/control-api.md work in their order', async () => {
+/** A sandbox on which somebody has followed the README. @returns its address */
+async function sandboxAfterReadme(): Promise<string> {
   const { url } = await serveInProcess();
-  const answers = [];
-  for (const { shell } of commandsOf(page('control-api.md'), 'curl'))
-    answers.push(JSON.parse(await paste(shell, url)) as Record<string, unknown>);
-  expect(answers).toMatchObject([
-    { frozen: true },
-    { id: 'world/lost-answer' },
-    { code: 'INTERNAL_ERROR' }, // the payout was made even so
-    { frozen: true, changes: [{ to: 'SUCCESS' }] },
-    { passed: true, count: 1 },
-    { balance: 998_499.5, clock: { frozen: true }, invariants: 'hold' }, // a fork
-  ]);
+  for (const { shell } of commandsOf(page('../README.md'), 'curl')) await paste(shell, url);
+  return url;
+}
+
+test.skipIf(!hasCurl)('the payout of docs/cli.md is accepted, also after those of the README', async () => {
+  const url = await sandboxAfterReadme();
+  const [, words] = /^payout-sandbox (pay .+)$/m.exec(page('cli.md'))!;
+  const paid = await runInProcess(words!.split(' '), { SANDBOX_URL: url });
+  expect(paid).toMatchObject({ code: 0, stdout: expect.stringContaining('PENDING') });
 });
+
+test.skipIf(!hasCurl)(
+  'the curl commands of docs/control-api.md work in their order, also after those of the README',
+  async () => {
+    const url = await sandboxAfterReadme();
+    const answers = [];
+    for (const { shell } of commandsOf(page('control-api.md'), 'curl'))
+      answers.push(JSON.parse(await paste(shell, url)) as Record<string, unknown>);
+    expect(answers).toMatchObject([
+      { frozen: true },
+      { id: 'world/lost-answer' },
+      { code: 'INTERNAL_ERROR' }, // the payout was made even so
+      { frozen: true, changes: [{ to: 'SUCCESS' }] },
+      { passed: true, count: 1 },
+      { balance: 998_499.5, clock: { frozen: true }, invariants: 'hold' }, // a fork
+    ]);
+  },
+);
 
 test('the snippets of docs/library.md run unchanged, and the error that it shows is the one that is thrown', async () => {
   const text = page('library.md');
