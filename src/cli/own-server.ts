@@ -13,7 +13,7 @@ const ADDRESS_CALLS: ReadonlySet<string> = new Set(['getaddrinfo', 'bind', 'list
 const LISTEN_ERRORS: Readonly<Record<string, (at: string) => string>> = {
   EADDRINUSE: (at) => `${at} is already in use: choose another port with --port (0 picks a free one)`,
   EACCES: (at) => `${at} needs rights that this user does not have: choose a port above 1023`,
-  EADDRNOTAVAIL: (at) => `${at} is no address of this machine: choose another with --host`,
+  EADDRNOTAVAIL: (at) => `${at} is not an address of this machine: choose another with --host`,
   ENOTFOUND: (at) => `${at}: there is no such host`,
 };
 

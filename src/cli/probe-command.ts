@@ -16,6 +16,7 @@ import { SettingsError } from '../settings.ts';
 import { complain, EXIT_FAILED, EXIT_OK, say } from './output.ts';
 import { checkAddress } from './flag-checks.ts';
 import { checkWritable, writeText } from './output-files.ts';
+import { counted } from './world/readable.ts';
 
 /** The flags of `probe`, beside the address. */
 export interface ProbeFlags {
@@ -70,7 +71,7 @@ function jsonOf(text: string): ProbeAnswer['json'] {
 /** Lists every request that a probe of this level may send. */
 async function listRequests(level: Level, beneficiary: Beneficiary): Promise<number> {
   const pause = () => Promise.resolve();
-  say(`level ${level} would send, where the service answers so that nothing is left out:`);
+  say(`level ${level} would send at most:`);
   const listed = new Set<string>();
   await probe({
     level,
@@ -109,7 +110,7 @@ function show({ findings, payouts, requests, stopped }: ProbeResult): void {
   const moved = payouts.reduce((sum, { amount }) => sum + amount, 0);
   say('');
   if (stopped !== null) say(`stopped: ${stopped}`);
-  say(`${learned} of ${all.length} rows learned with ${requests} requests; ₹${moved} moved`);
+  say(`${learned} of ${all.length} rows learned with ${counted(requests, 'request')}; ₹${moved} moved`);
   for (const { reference, txnId, amount } of payouts) say(`  ₹${amount} ${reference} ${txnId}`);
 }
 

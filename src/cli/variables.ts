@@ -6,6 +6,8 @@ import { complain } from './output.ts';
 const OF_COMMANDS = ['SANDBOX_URL', 'SANDBOX_KEY'];
 const PREFIX = 'SANDBOX_';
 
+const bareName = (name: string): string => (name.startsWith(PREFIX) ? name.slice(PREFIX.length) : name);
+
 /** What Kubernetes sets for a service that is called sandbox, beside SANDBOX_PORT=tcp://… */
 const OF_KUBERNETES = /^SANDBOX_(?:SERVICE_|PORT_\d)/;
 
@@ -15,8 +17,10 @@ export function warnOfUnknownVariables(environment: NodeJS.ProcessEnv): void {
   for (const [name, value = ''] of Object.entries(environment)) {
     if (!name.startsWith(PREFIX) || known.includes(name)) continue;
     if (OF_KUBERNETES.test(name) || value.startsWith('tcp://')) continue;
-    const bare = name.slice(PREFIX.length);
-    const hint = known.includes(bare) ? ` (did you mean ${bare}?)` : suggestion(name, known);
-    complain(`warning: there is no variable ${name}${hint}: it changes nothing`);
+    // compared without the prefix, which would make unlike names alike, and which PORT does not have
+    const hint = suggestion(bareName(name), known.map(bareName), (near) =>
+      known.find((one) => bareName(one) === near)!,
+    );
+    complain(`warning: ${name} is not a setting and is ignored${hint}`);
   }
 }

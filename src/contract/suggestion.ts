@@ -2,11 +2,19 @@ import { closest, distance } from 'fastest-levenshtein';
 
 const LONGEST_WORD = 64;
 
-/** ` (did you mean amount?)` when a known word is close, else nothing. */
-export function suggestion(word: string, known: readonly string[]): string {
-  if (word.length > LONGEST_WORD) return '';
-  const near = known.length > 0 ? closest(word, known) : undefined;
-  return near !== undefined && distance(word, near) <= Math.max(2, word.length / 3)
-    ? ` (did you mean ${near}?)`
-    : '';
+/** The known word that is closest, if it is close. */
+function nearest(word: string, known: readonly string[]): string | undefined {
+  if (word.length > LONGEST_WORD || known.length === 0) return undefined;
+  const near = closest(word, known);
+  return distance(word, near) <= Math.max(2, word.length / 3) ? near : undefined;
+}
+
+/** ` (did you mean amount?)` when a known word is close, else nothing. @param named the word as it is shown */
+export function suggestion(
+  word: string,
+  known: readonly string[],
+  named = (near: string): string => near,
+): string {
+  const near = nearest(word, known);
+  return near === undefined ? '' : ` (did you mean ${named(near)}?)`;
 }

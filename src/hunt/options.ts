@@ -17,7 +17,7 @@ const wholeNumber = (min: number, max: number) => {
 };
 
 const Time = durationLike('10s, 5m', { examples: ['10s', '5m'] }).refine((ms) => ms > 0, {
-  error: 'must be longer than nothing',
+  error: 'must be above 0s',
 });
 
 /** A hang lasts a little longer, and no rule may order one of more than an hour. */

@@ -79,7 +79,7 @@ function pairwiseRows({ base, seed }: DialectSource): readonly DialectRow[] {
 
 /** `status.unknown=400` as a choice. */
 function choiceOf(text: string, presets: readonly string[]): Choice {
-  if (text === '') throw new MatrixError('--dialects: there is no name between two commas, or none at all');
+  if (text === '') throw new MatrixError('--dialects is empty, or has an empty name between two commas');
   const [name = '', value] = text.split('=');
   const values = SWITCHES.get(name);
   if (value === undefined && values === undefined) {

@@ -43,7 +43,7 @@ function fromCsv(text: string): readonly Row[] {
   const unknown = columns.filter((column) => !COLUMNS.has(column));
   if (unknown.length > 0 || !columns.includes('account') || !columns.includes('amount')) {
     throw new ExpectedTableError(
-      `the first line must name the columns account, amount and (if you like) times, not ${header}`,
+      `the first line must name the columns account, amount and (if you like) times, not ${JSON.stringify(header)}`,
     );
   }
   return rows.map(({ line, place }) => {

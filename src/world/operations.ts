@@ -159,10 +159,11 @@ export function removeRule(state: WorldState, { name }: CommandOf<'removeRule'>,
 
 function noRule(name: string, overrides: readonly Rule[]): Refusal {
   const names = overrides.map(({ id }) => id.slice(id.indexOf('/') + 1));
-  const there = names.length === 0 ? 'there is none' : `there are ${names.join(', ')}`;
-  return new Refusal('RULE_NOT_FOUND', {
-    message: `No rule ${name} was put on top of this world: ${there}. Rules of the scenario stay with it`,
-  });
+  const there =
+    names.length === 0
+      ? 'This world has no rules on top of its scenario'
+      : `No rule ${name} was put on top of this world: there are ${names.join(', ')}`;
+  return new Refusal('RULE_NOT_FOUND', { message: `${there}. Rules of a scenario cannot be removed` });
 }
 
 /** Starts the world again, following the scenario of the server. */

@@ -74,7 +74,7 @@ test.each([
   [
     'an unknown command',
     ['vaildate'],
-    'there is no command vaildate (did you mean validate?): without one, the sandbox is served (see --help)',
+    'there is no command vaildate (did you mean validate?); payout-sandbox --help lists the commands',
   ],
   [
     'an invalid value of a flag',
@@ -121,7 +121,7 @@ test.each([
   [
     'help for no command',
     ['help', 'hunted'],
-    'there is no command hunted (did you mean hunt?): without one, the sandbox is served (see --help)',
+    'there is no command hunted (did you mean hunt?); payout-sandbox --help lists the commands',
   ],
   ['a flag of serve before a command without it', ['--seed', '1', 'status'], 'status has no flag --seed'],
   [
@@ -181,10 +181,12 @@ test('a scenario file as the only word is served', async () => {
 
 test('a variable that looks like a setting and is none is named in a warning, with the nearest name', async () => {
   const warning = (name: string, hint = '') =>
-    `payout-sandbox: warning: there is no variable ${name}${hint}: it changes nothing\n`;
+    `payout-sandbox: warning: ${name} is not a setting and is ignored${hint}\n`;
   const variables = {
     SANDBOX_SEEED: '1',
     SANDBOX_PORT: '3000',
+    SANDBOX_PRT: '3000',
+    SANDBOX_COLOUR: 'red',
     SANDBOX_KEY: 'sk_test_a',
     SANDBOX_SERVICE_HOST: '10.0.0.1', // Kubernetes sets these for a service that is called sandbox
     SANDBOX_PORT_3000_TCP: 'tcp://10.0.0.1:3000',
@@ -193,7 +195,9 @@ test('a variable that looks like a setting and is none is named in a warning, wi
   expect(code).toBe(0);
   expect(stderr).toBe(
     warning('SANDBOX_SEEED', ' (did you mean SANDBOX_SEED?)') +
-      warning('SANDBOX_PORT', ' (did you mean PORT?)'),
+      warning('SANDBOX_PORT', ' (did you mean PORT?)') +
+      warning('SANDBOX_PRT', ' (did you mean PORT?)') +
+      warning('SANDBOX_COLOUR'),
   );
 });
 

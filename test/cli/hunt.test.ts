@@ -75,7 +75,7 @@ test.each([
     ['hunt', '--goal', 'paid-twice,riches', '--', 'true'],
     '--goal must be one of paid-twice, lost, stuck, conduct',
   ],
-  [['hunt', '--patience', '0s', '--', 'true'], '--patience must be longer than nothing'],
+  [['hunt', '--patience', '0s', '--', 'true'], '--patience must be above 0s'],
   [['hunt', '--patience', '1h', '--', 'true'], '--patience must be at most 50m'],
   [['hunt', '--intent', 'foo', '--', 'true'], '--intent must be one of client_ref_id, beneficiary_name'],
   [['hunt', '--write', '/dev/null/found', '--', 'true'], '--write: /dev/null/found cannot be made (ENOTDIR)'],

@@ -13,6 +13,7 @@ test('a dry run shows every request of its level and sends none', async () => {
   expect(sent.filter((line) => line.includes('without a key'))).toHaveLength(1);
   const amounts = [...stdout.matchAll(/"amount":(\d+)/g)].map(([, amount]) => Number(amount));
   expect(new Set(amounts)).toEqual(new Set([600_000, 1, 2]));
+  expect(stdout).toMatch(/^level pay would send at most:\n/);
   expect(stdout).toContain('Nothing was sent.');
 });
 
@@ -26,6 +27,7 @@ test('a probe shows the key nowhere, and ends with 1 when it had to stop', async
   expect(wrong).toMatchObject({ code: 1, stdout: expect.stringContaining('the key is not accepted (401)') });
   const nobody = await runInProcess(['probe', 'http://127.0.0.1:1', '--key-env', 'KEY'], { KEY: 'any' });
   expect(nobody).toMatchObject({ code: 1, stdout: expect.stringContaining('stopped: no answer to GET') });
+  expect(nobody.stdout).toContain('0 of 18 rows learned with 1 request;');
 });
 
 test('a dialect that cannot be written at the end is printed', async () => {

@@ -205,7 +205,11 @@ test.each<[readonly string[], number, RegExp]>([
   [['rule', 'add', '/nowhere'], 2, /^rule add: \/nowhere cannot be read \(ENOENT\)$/],
   [['rule', 'add', 'package.json'], 2, /^package\.json:2:3 name |^package\.json:/],
   [['rule', 'remove'], 2, /^rule remove takes the name of one rule, or --all$/],
-  [['rule', 'remove', 'nope'], 2, /^No rule nope /],
+  [
+    ['rule', 'remove', 'nope'],
+    2,
+    /^This world has no rules on top of its scenario\. Rules of a scenario cannot be removed$/,
+  ],
   [['rule', 'list', '--from', 'here'], 2, /^--from must be one of world, scenario, magic, not "here"$/],
   [['rule', 'from', '7'], 2, /^request 7 is not in the journal/],
   [

@@ -67,7 +67,7 @@ test.each([
   ['status.unknwon=400', 'there is no switch status.unknwon (did you mean status.unknown?)'],
   ['status.unknown', 'status.unknown must be one of 404, 400'],
   ['status.unknown=418', 'status.unknown must be one of 404, 400'],
-  ['', 'there is no name'],
+  ['', '--dialects is empty, or has an empty name between two commas'],
 ])('%j is refused with what there is', (name, message) => {
   expect(() => rowsOf([name])).toThrow(MatrixError);
   expect(() => rowsOf([name])).toThrow(message);

@@ -24,7 +24,7 @@ test('a table of expected payouts is CSV or JSON', () => {
 test.each([
   [
     'name,amount\nx,1',
-    'the first line must name the columns account, amount and (if you like) times, not name,amount',
+    'the first line must name the columns account, amount and (if you like) times, not "name,amount"',
   ],
   ['account\nx', 'the first line must name the columns'],
   ['account,amount\nx,ten', 'line 2: amount must be a number, not "ten"'],

@@ -265,7 +265,7 @@ describe('a rule on top', () => {
     const remove = (name: string | null) => world.submit({ kind: 'removeRule', name });
     expect(refusalOf(() => remove('own'))).toMatchObject({
       code: 'RULE_NOT_FOUND',
-      message: 'No rule own was put on top of this world: there is none. Rules of the scenario stay with it',
+      message: 'This world has no rules on top of its scenario. Rules of a scenario cannot be removed',
     });
     for (const name of ['a', 'b', 'c']) put(world, { name, match: { route: 'status' }, effect: delay });
     world.pay('x');

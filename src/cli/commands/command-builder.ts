@@ -31,7 +31,7 @@ export function noSuchCommand(command: Command, word?: string): string {
   const names = command.commands.flatMap(namesOf);
   const hint = word === undefined ? '' : suggestion(word, names);
   if (command.parent === null) {
-    return `there is no command ${word}${hint}: without one, the sandbox is served (see --help)`;
+    return `there is no command ${word}${hint}; payout-sandbox --help lists the commands`;
   }
   const name = command.name();
   if (names.length === 0) return `there is no command ${name} ${word} (see ${name} --help)`;

@@ -63,7 +63,7 @@ test('rules of a world are removed one by one or all at once; those of the scena
   const ids = (await rulesOf(world)).map(([id]: string[]) => id);
   expect(ids).toEqual(['world/three', 'world/one', 'inline/of-the-scenario']);
   for (const name of ['two', 'of-the-scenario']) {
-    const message = `No rule ${name} was put on top of this world: there are three, one. Rules of the scenario stay with it`;
+    const message = `No rule ${name} was put on top of this world: there are three, one. Rules of a scenario cannot be removed`;
     expect(await ask(world, 'DELETE', `/rules/${name}`)).toMatchObject(
       refusal(404, 'RULE_NOT_FOUND', message),
     );
