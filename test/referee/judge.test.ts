@@ -365,3 +365,13 @@ test('sixteen times as many requests take about sixteen times as long to judge',
   const sizes = new Map([120, 1920].map((references) => [references, evidenceFor(references)]));
   expect(await growth(120, (references) => verdicts(sizes.get(references)!, ORDERS))).toBeLessThan(LINEAR);
 });
+
+test('the time to judge a table of expected payouts grows with the payouts, also with those of one account and amount', async () => {
+  const evidenceFor = (payouts: number) =>
+    evidenceOf([], { payouts: Array.from({ length: payouts }, (_, nth) => payoutOf(`order-${nth}`, [])) });
+  const sizes = new Map([1000, 16_000].map((payouts) => [payouts, evidenceFor(payouts)]));
+  const expected = { expect: [{ account: '000123456789', amount: 100 }] };
+  const judged = (payouts: number) => verdictOf('paid-twice', sizes.get(payouts)!, expected);
+  expect(await growth(1000, judged)).toBeLessThan(LINEAR);
+  expect(judged(1000)).toBe('found error');
+});

@@ -47,7 +47,9 @@ function compare(facts: Case, expect: readonly ExpectedPayout[]) {
   const paid = new Map<string, Paid[]>();
   for (const payout of paidOut(facts)) {
     const key = keyOf(payout.account, payout.amountPaise);
-    paid.set(key, [...(paid.get(key) ?? []), payout]);
+    const before = paid.get(key);
+    if (before === undefined) paid.set(key, [payout]);
+    else before.push(payout);
   }
   return { wanted, paid };
 }
