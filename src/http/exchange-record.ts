@@ -25,7 +25,7 @@ declare module 'fastify' {
     /** Set when a request of the service is admitted to its world. Times are world time and wall time. */
     arrival?: Pick<Exchange, 'atMs' | 'wallMs' | 'headers'>;
     journalPlace?: ExchangePlace;
-    /** The body as it came; set by the parser of JSON bodies. */
+    /** The body as it came, without a byte order mark; set by the parser of JSON bodies. */
     bodyText?: string;
     /** Why a bank might refuse the payout; set by the initiate route. */
     warnings?: readonly string[];

@@ -32,6 +32,8 @@ const TOO_NESTED = `body must not be nested deeper than ${MAX_NESTING} levels`;
 
 const FIRST_BYTES = 1024;
 
+const BYTE_ORDER_MARK = '\uFEFF';
+
 export const bodyTooLarge = (limit: number): Refusal =>
   new Refusal('BODY_TOO_LARGE', { message: `The request body is larger than ${limit / 1024} KiB` });
 
@@ -84,7 +86,7 @@ export function takeJsonBodies(app: FastifyInstance, isControl = false): void {
       const wrong = refusal ?? encodingRefusal(request.headers, body);
       if (wrong !== null) return done(wrong);
       const text = body.toString('utf8');
-      request.bodyText = text;
+      request.bodyText = text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text; // as it is parsed
       if (isTooNested(text)) return done(invalidRequest([{ field: 'body', message: TOO_NESTED }]));
       if (isControl && text.trim() === '') return done(null);
       void parse(request, text, done);

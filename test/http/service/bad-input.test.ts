@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { Agent, request as httpRequest } from 'node:http';
 import { expect, test } from 'vitest';
+import { ask } from '../../support/control.ts';
 import { answersOn, rawRequest, rawSocket } from '../../support/raw-socket.ts';
 import { PAYOUT, sandboxFor, type Client } from '../../support/sandbox.ts';
 import { isStored } from '../../support/size.ts';
@@ -134,6 +135,21 @@ test.each([
   const answer = await post(world, body);
   expect(answer).toMatchObject({ status, body: { status: 'error', code, message: expect.any(String) } });
   expect((await world.pay()).status).toBe(200);
+});
+
+test('a body that begins with a byte order mark pays, and is journaled, verified and judged like any other', async () => {
+  const { client } = await sandboxFor();
+  const world = client();
+  for (const client_ref_id of ['order-1', 'order-2'])
+    expect((await post(world, `\uFEFF${JSON.stringify({ ...PAYOUT, client_ref_id })}`)).status).toBe(200);
+  const [first] = await world.world.requests();
+  expect(first!.request.body).toEqual(PAYOUT);
+  const match = { route: 'initiate', amount: PAYOUT.amount };
+  const verified = await ask(world, 'POST', '/requests/verify', { match, count: { exactly: 2 } });
+  expect(verified.body).toMatchObject({ passed: true });
+  const judged = await ask(world, 'PUT', '/referee', { intent: 'beneficiary_account' });
+  expect(judged.body.checks[0]).toMatchObject({ id: 'paid-twice', verdict: 'found' });
+  expect((await post(world, `\uFEFF\uFEFF${JSON.stringify(PAYOUT)}`)).body.code).toBe('INVALID_JSON');
 });
 
 test('a body of exactly 64 KiB is read', async () => {
