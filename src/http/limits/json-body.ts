@@ -72,14 +72,16 @@ function collectBody(
 
 /**
  * Accepts JSON bodies in UTF-8 and no others. Bytes that are not UTF-8 are refused, since decoding would replace them,
- * and two references could become one. Keys that would touch a prototype are treated like every unknown key.
+ * and two references could become one.
+ * Keys such as `__proto__` stay in what is read: no part of a body that its schema does not name goes any further, and a
+ * dialect may refuse them like every unknown field.
  *
- * @param isControl for bodies of the control API: unknown keys are refused there, and left out elsewhere; and an empty body
+ * @param isControl for bodies of the control API, whose free parts are kept: such keys are refused there; and an empty body
  *   counts as no body, since some clients send one with every POST
  */
 export function takeJsonBodies(app: FastifyInstance, isControl = false): void {
-  const unknown = isControl ? 'error' : 'remove';
-  const parse = app.getDefaultJsonParser(unknown, unknown);
+  const ofPrototypes = isControl ? 'error' : 'ignore';
+  const parse = app.getDefaultJsonParser(ofPrototypes, ofPrototypes);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', (request, payload, done) => {
     collectBody(request, payload, (refusal, body) => {

@@ -534,8 +534,15 @@ const REQUESTS: readonly Story[] = [
       const both = await world.pay({ purpose: 'x', amount: 0 });
       expect(both.body.errors).toEqual([WRONG_AMOUNT, unknown]);
       expect(await paid(world)).toBe(0);
+      const headers = { 'content-type': 'application/json' };
+      for (const field of ['__proto__', 'constructor']) {
+        const body = JSON.stringify(PAYOUT).replace('{', `{"${field}":{"prototype":{"x":1}},`);
+        const { errors } = (await world.send('POST', '/payout/initiate', { headers, body })).body;
+        expect(errors).toEqual([{ field, message: `${field} is not a field of the interface` }]);
+      }
+      expect(await paid(world)).toBe(0);
       expect((await world.pay({ remarks: 'known' })).status).toBe(200);
-      const list = { headers: { 'content-type': 'application/json' }, body: '["purpose"]' };
+      const list = { headers, body: '["purpose"]' };
       const { errors } = (await world.send('POST', '/payout/initiate', list)).body;
       expect(errors).toEqual([{ field: 'body', message: 'body must be a JSON object' }]);
     },
