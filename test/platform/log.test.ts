@@ -389,6 +389,30 @@ test.each([
     expect(log).not.toContain(secret.slice(0, length));
 });
 
+const WITH_SLASH = 'sk_live_Ab/Cd+TAIL123=';
+
+test.each([
+  ['a fixed key', WITH_SLASH],
+  ['a fixed key of which one character is encoded', WITH_SLASH.replace('+', '%2B')],
+  ['a fixed key that is encoded', percent(WITH_SLASH)],
+  ['a longer one than the fixed key', `${WITH_SLASH}TAIL4`],
+])('the log masks the whole of a key with a slash: %s', async (_what, key) => {
+  const { stop, url } = await serveInProcess({ SANDBOX_API_KEYS: WITH_SLASH });
+  await ask(`${url}/x/${key}/then`, WITH_SLASH);
+  await ask(`${url}/payout/initiate`, WITH_SLASH, { client_ref_id: `to ${key} again` });
+  const stdout = await stop();
+  expect(linesOf(stdout, 'request')).toMatchObject([
+    { path: '/x/sk_***/then' },
+    { client_ref_id: 'to sk_*** again' },
+  ]);
+});
+
+test('the log masks the whole of any key with a slash in a reference', async () => {
+  const { stop, url } = await serveInProcess();
+  await ask(`${url}/payout/initiate`, KEY, { client_ref_id: 'to sk_test_Ab/Cd+TAIL123= again' });
+  expect(linesOf(await stop(), 'request')[0]).toMatchObject({ client_ref_id: 'to sk_*** again' });
+});
+
 test('the log masks the whole of a key that begins with another one', async () => {
   const { stop, url } = await serveInProcess({ SANDBOX_API_KEYS: 'Red,Red+Team_9f3c1e7a' });
   await ask(`${url}/nope/Red+Team_9f3c1e7a`, 'Red');
