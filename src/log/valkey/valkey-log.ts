@@ -65,6 +65,7 @@ export class ValkeyLog implements WorldLog {
       isKnown: (worldId) => this.#local.get(worldId) !== undefined,
       endIdle: (worldId) => this.#lose(worldId, 'idle', idleMs),
       entryOf: (worldId) => this.#entryOf(worldId),
+      endOutdated: (worldId, epoch) => this.#endOutdated(worldId, epoch),
     });
     this.#parts = {
       store: this.store,
@@ -78,6 +79,10 @@ export class ValkeyLog implements WorldLog {
       changed: (world) => {
         this.#local.count(world);
         this.#directory.touch(world.id);
+      },
+      ended: (world) => {
+        const local = this.#local.get(world.id);
+        if (local?.world === world) this.#local.forget(local);
       },
       successorOf: (state) => this.#scenario.successorOf(state),
     };
@@ -250,6 +255,12 @@ export class ValkeyLog implements WorldLog {
     if ((await readUnlessDropped(world, () => true)) === null) return null;
     await this.store.reliably(() => this.#directory.write());
     return this.#entryOf(world.id)?.row ?? null;
+  }
+
+  async #endOutdated(worldId: string, epoch: string | null): Promise<void> {
+    const world = this.#local.get(worldId)?.world;
+    if (world === undefined || world.epoch === epoch) return;
+    await readUnlessDropped(world, () => null); // finds out why it was dropped, and ends
   }
 
   #entryOf(worldId: string): DirectoryEntry | undefined {

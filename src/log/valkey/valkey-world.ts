@@ -28,6 +28,7 @@ export interface WorldParts extends FollowerParts {
   /** How much this world may hold. @throws Refusal SANDBOX_FULL for a restore that there is no room for */
   readonly roomFor: (world: ValkeyWorld, command: Command) => Room;
   readonly changed: (world: ValkeyWorld) => void;
+  readonly ended: (world: ValkeyWorld) => void;
   /** How much the journal of one world may hold. */
   readonly journalLimits: () => { readonly items: number; readonly bytes: number };
   /** The scenario that a world is to follow now, in the place of one that was the server's before; null for none. */
@@ -98,6 +99,10 @@ export class ValkeyWorld implements WorldHandle {
   get nowMs(): number {
     const { clock, wallMs } = this.latest;
     return worldTimeMs(clock, Math.max(wallMs, this.#log.storeNowMs));
+  }
+
+  get epoch(): string {
+    return this.#log.epoch;
   }
 
   get openedAtMs(): number {
@@ -255,5 +260,6 @@ export class ValkeyWorld implements WorldHandle {
     this.#stopFollowing?.();
     this.delayed.close();
     this.#events.end();
+    this.#parts.ended(this);
   }
 }

@@ -32,6 +32,8 @@ interface Options {
   readonly endIdle: (worldId: string) => Promise<void>;
   /** What to write down of a world; undefined where this server does not know it any more. */
   readonly entryOf: (worldId: string) => DirectoryEntry | undefined;
+  /** Ends the copy that this server has of a world, if it is of another epoch. @param epoch that of the store; null for no world */
+  readonly endOutdated: (worldId: string, epoch: string | null) => Promise<void>;
 }
 
 const EVERY_MS = 1000;
@@ -48,6 +50,8 @@ const ROWS = `${KEY_PREFIX}rows`;
 export class WorldDirectory {
   readonly #options: Options;
   readonly #changed = new Set<string>();
+  /** Written last time: a world that was dropped between the look at its head and the write is taken off the list at the next. */
+  readonly #written = new Set<string>();
   /** What the worlds hold that this server does not know, and how many worlds there are in all. */
   elsewhere: WorldSize & { readonly worlds: number } = { ...NOTHING, worlds: 0 };
   #cancel: () => void = () => undefined;
@@ -73,13 +77,10 @@ export class WorldDirectory {
   /** What a list shows of some worlds: null for one that is gone, undefined where what is written down is not up to date. */
   async rows(worldIds: readonly string[]): Promise<readonly (WorldRow | null | undefined)[]> {
     const { store, wallClock } = this.#options;
-    const { client } = store;
     if (worldIds.length === 0) return [];
     await store.reliably(() => this.write());
-    const latest = await store.reliably(() =>
-      Promise.all(worldIds.map((worldId) => client.hget(keysOf(worldId).head, 'last'))),
-    );
-    const texts = await store.reliably(() => client.hmget(ROWS, ...worldIds));
+    const latest = await store.reliably(() => this.#inHeads(worldIds, 'last'));
+    const texts = await store.reliably(() => store.client.hmget(ROWS, ...worldIds));
     const nowMs = wallClock.nowMs();
     return texts.map((text, nth) => {
       if (latest[nth] === null) return null;
@@ -111,25 +112,28 @@ export class WorldDirectory {
   }
 
   async remove(worldId: string): Promise<void> {
-    const { store } = this.#options;
-    this.#changed.delete(worldId);
-    await store.reliably(() => store.client.zrem(USED, worldId));
-    for (const key of [HELD, ROWS]) await store.reliably(() => store.client.hdel(key, worldId));
+    await this.#options.store.reliably(() => this.#remove([worldId]));
   }
 
-  /** Writes what this server knows. @throws Error where the store cannot be used */
+  /** Writes what this server knows, but of no world that is gone. @throws Error where the store cannot be used */
   async write(): Promise<void> {
     const { store, entryOf } = this.#options;
     const { client } = store;
-    const entries = [...this.#changed].flatMap((worldId) => entryOf(worldId) ?? []);
+    const changed = [...this.#changed];
+    const written = [...this.#written];
     this.#changed.clear();
-    if (entries.length === 0) return;
+    this.#written.clear();
     try {
+      await this.#endGone([...new Set([...changed, ...written])]);
+      const entries = changed.flatMap((worldId) => entryOf(worldId) ?? []);
+      if (entries.length === 0) return;
+      for (const { row } of entries) this.#written.add(row.id);
       await client.zadd(USED, 'GT', ...entries.flatMap(({ row }) => [row.usedAtMs, row.id]));
       await client.hset(HELD, ...entries.flatMap(({ row, size }) => [row.id, sizeText(size)]));
       await client.hset(ROWS, ...entries.flatMap((entry) => [entry.row.id, rowText(entry)]));
     } catch (error) {
-      for (const { row } of entries) this.#changed.add(row.id);
+      for (const worldId of changed) this.#changed.add(worldId);
+      for (const worldId of written) this.#written.add(worldId);
       throw error;
     }
   }
@@ -155,6 +159,25 @@ export class WorldDirectory {
       void this.exchange();
       void this.#endIdle();
     });
+  }
+
+  #inHeads(worldIds: readonly string[], field: 'epoch' | 'last'): Promise<readonly (string | null)[]> {
+    const { client } = this.#options.store;
+    return Promise.all(worldIds.map((worldId) => client.hget(keysOf(worldId).head, field)));
+  }
+
+  /** Takes the worlds that are gone off the list, and ends the copies that this server has of them. */
+  async #endGone(worldIds: readonly string[]): Promise<void> {
+    const epochs = await this.#inHeads(worldIds, 'epoch');
+    await this.#remove(worldIds.filter((_, nth) => epochs[nth] === null));
+    await Promise.all(worldIds.map((worldId, nth) => this.#options.endOutdated(worldId, epochs[nth]!)));
+  }
+
+  async #remove(worldIds: readonly string[]): Promise<void> {
+    const { client } = this.#options.store;
+    if (worldIds.length === 0) return;
+    await client.zrem(USED, ...worldIds);
+    for (const key of [HELD, ROWS]) await client.hdel(key, ...worldIds);
   }
 
   /** Ends the worlds that were idle for too long. Others that find them as well leave them alone for a while. */
