@@ -34,6 +34,10 @@ export class LocalWorlds {
     return this.#byId.size;
   }
 
+  get ids(): ReadonlySet<string> {
+    return new Set(this.#byId.keys());
+  }
+
   get(worldId: string): LocalWorld | undefined {
     return this.#byId.get(worldId);
   }

@@ -62,7 +62,7 @@ export class ValkeyLog implements WorldLog {
       store: this.store,
       wallClock,
       idleMs,
-      isKnown: (worldId) => this.#local.get(worldId) !== undefined,
+      knownIds: () => this.#local.ids,
       endIdle: (worldId) => this.#lose(worldId, 'idle', idleMs),
       entryOf: (worldId) => this.#entryOf(worldId),
       endOutdated: (worldId, epoch) => this.#endOutdated(worldId, epoch),

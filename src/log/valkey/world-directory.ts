@@ -26,8 +26,8 @@ interface Options {
   readonly store: StoreConnection;
   readonly wallClock: WallClock;
   readonly idleMs: number;
-  /** What this server counts by itself, since it knows it better. */
-  readonly isKnown: (worldId: string) => boolean;
+  /** The worlds that this server has copies of. It counts them by itself, since it knows them better. */
+  readonly knownIds: () => ReadonlySet<string>;
   /** Ends a world that was idle for too long, unless somebody has used it meanwhile. */
   readonly endIdle: (worldId: string) => Promise<void>;
   /** What to write down of a world; undefined where this server does not know it any more. */
@@ -143,13 +143,13 @@ export class WorldDirectory {
     this.#cancel();
   }
 
-  /** Writes what this server knows, reads what the others do, and does so again in a second. */
+  /** Reads what the others know, writes what this server does, and does so again in a second. */
   async exchange(): Promise<void> {
     const { wallClock, store } = this.#options;
     try {
       if (!store.isAway) {
-        await this.write();
         await this.#read();
+        await this.write();
       }
     } catch {
       // the store is away: the heartbeat says so
@@ -201,12 +201,15 @@ export class WorldDirectory {
   }
 
   async #read(): Promise<void> {
-    const { store, isKnown } = this.#options;
+    const { store, knownIds } = this.#options;
     const { client } = store;
     const worlds = await client.zcard(USED);
+    const listed = await client.hgetall(HELD);
+    const known = knownIds();
+    for (const worldId of known) if (listed[worldId] === undefined) this.touch(worldId); // gone, or not written down yet
     let [records, attempts, documentBytes] = [0, 0, 0];
-    for (const [worldId, size] of Object.entries(await client.hgetall(HELD))) {
-      if (isKnown(worldId)) continue;
+    for (const [worldId, size] of Object.entries(listed)) {
+      if (known.has(worldId)) continue;
       const ofWorld = size.split(' ').map(Number);
       records += ofWorld[0] ?? 0;
       attempts += ofWorld[1] ?? 0;
