@@ -77,10 +77,13 @@ export class WorldDirectory {
   /** What a list shows of some worlds: null for one that is gone, undefined where what is written down is not up to date. */
   async rows(worldIds: readonly string[]): Promise<readonly (WorldRow | null | undefined)[]> {
     const { store, wallClock } = this.#options;
+    const { client } = store;
     if (worldIds.length === 0) return [];
     await store.reliably(() => this.write());
-    const latest = await store.reliably(() => this.#inHeads(worldIds, 'last'));
-    const texts = await store.reliably(() => store.client.hmget(ROWS, ...worldIds));
+    const latest = await store.reliably(() =>
+      Promise.all(worldIds.map((worldId) => client.hget(keysOf(worldId).head, 'last'))),
+    );
+    const texts = await store.reliably(() => client.hmget(ROWS, ...worldIds));
     const nowMs = wallClock.nowMs();
     return texts.map((text, nth) => {
       if (latest[nth] === null) return null;
@@ -161,16 +164,18 @@ export class WorldDirectory {
     });
   }
 
-  #inHeads(worldIds: readonly string[], field: 'epoch' | 'last'): Promise<readonly (string | null)[]> {
-    const { client } = this.#options.store;
-    return Promise.all(worldIds.map((worldId) => client.hget(keysOf(worldId).head, field)));
-  }
-
   /** Takes the worlds that are gone off the list, and ends the copies that this server has of them. */
   async #endGone(worldIds: readonly string[]): Promise<void> {
-    const epochs = await this.#inHeads(worldIds, 'epoch');
-    await this.#remove(worldIds.filter((_, nth) => epochs[nth] === null));
-    await Promise.all(worldIds.map((worldId, nth) => this.#options.endOutdated(worldId, epochs[nth]!)));
+    const { store, endOutdated } = this.#options;
+    const gone: string[] = [];
+    const look = async (worldId: string): Promise<void> => {
+      const epoch = await store.client.hget(keysOf(worldId).head, 'epoch').catch(() => undefined);
+      if (epoch === undefined) return void this.#written.add(worldId); // its node is away: asked again next time
+      if (epoch === null) gone.push(worldId);
+      await endOutdated(worldId, epoch);
+    };
+    await Promise.all(worldIds.map(look));
+    await this.#remove(gone);
   }
 
   async #remove(worldIds: readonly string[]): Promise<void> {
