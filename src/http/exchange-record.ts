@@ -39,6 +39,8 @@ declare module 'fastify' {
     result?: RequestResult;
     /** True for what only a debug log shows. */
     isQuiet?: boolean;
+    /** How long it has taken so far. */
+    elapsedMs: () => number;
   }
   interface FastifyReply {
     /** Why the request was refused; set with the answer that says so. */
@@ -47,8 +49,22 @@ declare module 'fastify' {
     ordered?: Partial<Pick<Exchange, 'code' | 'fault' | 'delayMs'>>;
     /** What was answered, or would have been but for a fault; set before its first byte leaves. */
     answered?: Answered;
+    /** How the exchange ended; set when its connection is done with it, however long the server goes on. */
+    ended?: End;
   }
 }
+
+type End = Pick<Exchange, 'outcome' | 'durationMs'>;
+
+const PENDING: End = { outcome: 'pending', durationMs: undefined };
+
+/** The end of an exchange that ends now. */
+const endOf = ({ request }: FastifyReply, outcome: ExchangeOutcome): End => ({
+  outcome,
+  durationMs: hundredths(request.elapsedMs()),
+});
+
+const hundredths = (ms: number): number => Math.round(ms * 100) / 100;
 
 /** A field that a request of the service names, if its text is one that a payout could have. */
 function namedField({ body, query }: FastifyRequest, route: RouteName, field: keyof InitiateRequest) {
@@ -58,13 +74,14 @@ function namedField({ body, query }: FastifyRequest, route: RouteName, field: ke
   return typeof text === 'string' && text.length <= MAX_TEXT_LENGTH ? text : undefined;
 }
 
-/** All that is known of an exchange now, as one record: for the journal, the log and the metrics. */
-function exchangeOf(
-  reply: FastifyReply,
-  outcome: ExchangeOutcome = 'pending',
-  durationMs?: number,
-): Exchange {
-  const { request } = reply;
+/**
+ * All that is known of an exchange now, as one record: for the journal, the log and the metrics.
+ *
+ * @param expected how it stands as long as it has not ended
+ */
+function exchangeOf(reply: FastifyReply, expected = PENDING): Exchange {
+  const { request, ended } = reply;
+  const { outcome, durationMs } = ended ?? expected;
   const { arrival, result, warnings, world } = request;
   const { refusal, ordered, answered } = reply;
   const route = request.routeOptions?.config?.name;
@@ -96,7 +113,7 @@ function exchangeOf(
     warnings,
     limit: refusal?.details.limit,
     rule: result?.effect?.rule ?? refusal?.details.rule,
-    committed: result?.effect && isInitiate ? result.committed : undefined,
+    committed: isInitiate && (result?.effect || answered === undefined) ? result?.committed : undefined, // else the answer says it
     plannedBy: result?.committed ? payout?.plannedBy : undefined,
     delayMs: ordered?.delayMs,
     fault: ordered?.fault,
@@ -117,20 +134,25 @@ export function journalRequest(reply: FastifyReply, world: WorldHandle, wallMs: 
   request.journalPlace = world.journal.begin(exchangeOf(reply), headersLength);
 }
 
-/** Puts what is known now into the journal. @returns the same */
-export async function updateJournal(reply: FastifyReply): Promise<Exchange> {
+/** Puts a request whose answer waits into the journal, and announces it to readers of events, unless its client leaves meanwhile. */
+export async function noteWait(reply: FastifyReply): Promise<void> {
   const exchange = exchangeOf(reply);
   await reply.request.journalPlace?.update(exchange);
-  return exchange;
+  if (reply.ended === undefined) reply.request.world.announce(exchange);
 }
 
 /**
- * Notes an answer before its first byte leaves: so that a client which has the answer finds it in the journal.
+ * Notes an answer before its first byte leaves: so that a client which has the answer finds it in the journal. If nobody waits
+ * for it any more, what the world made of the request is noted, and no answer.
  *
  * @returns a promise where the journal is in a store
  */
 export function noteAnswer(reply: FastifyReply, body: string): void | Promise<void> {
-  reply.answered = { status: reply.statusCode, headers: reply.getHeaders(), body };
+  if (reply.ended === undefined) {
+    reply.answered = { status: reply.statusCode, headers: reply.getHeaders(), body };
+  } else {
+    delete reply.refusal;
+  }
   return reply.request.journalPlace?.update(exchangeOf(reply));
 }
 
@@ -186,8 +208,6 @@ interface Recording {
   readonly scenarioOf: (url: string) => Scenario;
 }
 
-const hundredths = (ms: number): number => Math.round(ms * 100) / 100;
-
 function outcomeOf({ raw, ordered }: FastifyReply): ExchangeOutcome {
   if (ordered?.fault === 'malformed-json') return 'fault';
   if (raw.writableFinished) return 'answered';
@@ -200,11 +220,12 @@ export const requestRecorder =
     request.scenario = scenarioOf(request.url);
     request.dialect = request.scenario.dialect;
     const startedMs = stopwatchMs();
+    request.elapsedMs = () => stopwatchMs() - startedMs;
     connections.began(reply.raw, () => {
       unread.read(reply.raw);
       try {
-        const durationMs = hundredths(stopwatchMs() - startedMs);
-        const exchange = exchangeOf(reply, outcomeOf(reply), durationMs);
+        reply.ended = endOf(reply, outcomeOf(reply));
+        const exchange = exchangeOf(reply);
         observe?.(exchange, request, reply);
         const line = lineOf(exchange, reply);
         log[request.isQuiet ? 'debug' : 'info'](line, 'request');

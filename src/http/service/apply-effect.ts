@@ -6,7 +6,7 @@ import { retryAfterSeconds } from '../../scenario/rate-window.ts';
 import { replacesBody, type Respond } from '../../scenario/rule.ts';
 import { asItIs, filled, filledBody, filledHeaders, type TemplateValues } from '../../scenario/template.ts';
 import type { Answer, SeenEffect } from '../../world/request/request-result.ts';
-import { noteAnswer, setSandboxHeader, updateJournal } from '../exchange-record.ts';
+import { noteAnswer, noteWait, setSandboxHeader } from '../exchange-record.ts';
 import { JSON_TYPE } from '../limits/json-body.ts';
 import type { Waiting } from '../limits/unread-answers.ts';
 import { errorBody, refuse, sendText } from '../refusals.ts';
@@ -58,7 +58,7 @@ export async function applyEffect(
     const until = heldBack(ms, reply, wallClock); // first: a reset that comes now must find it
     if (announced !== reply.ordered) {
       announced = reply.ordered; // once for each effect that waits, so that readers of events see that it hangs
-      reply.request.world.announce(await updateJournal(reply));
+      await noteWait(reply);
     }
     return until;
   };

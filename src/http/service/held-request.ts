@@ -3,7 +3,7 @@ import { durationText } from '../../contract/duration.ts';
 import { Refusal } from '../../contract/errors.ts';
 import type { WallClock } from '../../log/wall-clock.ts';
 import type { HeldRequest, Released, RequestResult } from '../../world/request/request-result.ts';
-import { updateJournal } from '../exchange-record.ts';
+import { noteWait } from '../exchange-record.ts';
 import { heldBack, type HeldUntil } from './wire-faults.ts';
 
 /**
@@ -42,7 +42,7 @@ async function waitFor(hold: HeldRequest, reply: FastifyReply, wallClock: WallCl
     const { changed } = world.releases;
     if (world.releases.of(hold.id) !== null) return 'changed';
     const until = heldBack(dueMs - wallClock.nowMs(), reply, wallClock, changed); // first: a reset that comes now must find it
-    if (!isAnnounced) world.announce(await updateJournal(reply)); // so that readers of events see that it waits
+    if (!isAnnounced) await noteWait(reply); // so that readers of events see that it waits
     isAnnounced = true;
     const how = await until;
     if (how !== 'changed') return how;

@@ -62,6 +62,18 @@ export interface Exchange {
   readonly fault: string | undefined;
 }
 
+/**
+ * An exchange with its place among the requests of its world, once it has ended. What is learned after the end does not move it.
+ *
+ * @param before what was known of it
+ * @param asked the newest request of its world that has begun
+ */
+export function placed(exchange: Exchange, before: Exchange | undefined, asked: number): Exchange {
+  if (exchange.outcome === 'pending') return exchange;
+  const isSameEnd = before?.endedAfter !== undefined && before.durationMs === exchange.durationMs;
+  return { ...exchange, endedAfter: isSameEnd ? before.endedAfter : asked };
+}
+
 /** A text as what it says where it is JSON that can be written again, else as it is; null for none. */
 export function readBody(text: string | undefined): unknown {
   if (text === undefined || text === '') return null;

@@ -1,5 +1,5 @@
 import { BoundedLog, type MemoryBudget } from './bounded-log.ts';
-import type { Exchange } from './exchange.ts';
+import { placed, type Exchange } from './exchange.ts';
 
 /** About what an exchange takes beside its texts. */
 const BYTES_EACH = 1000;
@@ -47,8 +47,7 @@ export class Journal {
     return {
       nth,
       update: (exchange: Exchange): void => {
-        const isOver = exchange.outcome !== 'pending';
-        const known = isOver ? { ...exchange, endedAfter: this.#asked } : exchange;
+        const known = placed(exchange, item.value, this.#asked);
         this.#log.replace(item, known, bytesOf(exchange) + headersLength);
       },
     };

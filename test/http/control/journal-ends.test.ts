@@ -1,0 +1,43 @@
+import type { Socket } from 'node:net';
+import { expect, test } from 'vitest';
+import { rawRequest, rawSocket } from '../../support/raw-socket.ts';
+import { sandboxFor } from '../../support/sandbox.ts';
+
+test.each<[string, string, string, (socket: Socket) => void]>([
+  ['closes its connection', '{"client_ref_id":', 'content-length: 200', (socket) => void socket.destroy()],
+  [
+    'resets its connection',
+    '{"client_ref_id":',
+    'content-length: 200',
+    (socket) => void socket.resetAndDestroy(),
+  ],
+  [
+    'closes its half of the connection',
+    '{"client_ref_id":',
+    'content-length: 200',
+    (socket) => void socket.end(),
+  ],
+  [
+    'sends a chunk without a size',
+    '',
+    'transfer-encoding: chunked',
+    (socket) => void socket.write('no size\r\n'),
+  ],
+])(
+  'a request whose client %s in the middle of the body ends as client_gone, without an answer',
+  async (...row) => {
+    const [, body, length, leave] = row;
+    const { world, apiKey, url } = (await sandboxFor()).client();
+    const socket = rawSocket(url);
+    const [name, value] = length.split(': ') as [string, string];
+    const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json', [name]: value };
+    socket.write(rawRequest('POST /payout/initiate', headers, body));
+    await expect.poll(() => world.requests()).toMatchObject([{ outcome: 'pending' }]);
+    leave(socket);
+    await expect
+      .poll(() => world.requests())
+      .toMatchObject([
+        { outcome: 'client_gone', answer: null, code: null, duration_ms: expect.any(Number), ended_after: 1 },
+      ]);
+  },
+);
