@@ -201,7 +201,7 @@ export const JournalEntry = z
     duration_ms: z.number().nullable(),
     ended_after: z.int().nullable().meta({
       description:
-        'The id of the newest request of this world that had begun when this one ended; null while it is pending, and where worlds are in a store',
+        'The id of the newest request of this world that had begun when this one ended; null while it is pending',
     }),
     code: z.string().nullable(),
     client_ref_id: z.string().nullable(),

@@ -143,7 +143,8 @@ export async function noteWait(reply: FastifyReply): Promise<void> {
 
 /**
  * Notes an answer before its first byte leaves: so that a client which has the answer finds it in the journal. If nobody waits
- * for it any more, what the world made of the request is noted, and no answer.
+ * for it any more, what the world made of the request is noted, and no answer. A request whose answer leaves at once and whole is
+ * noted as answered: a client that has its answer may ask another server, and this one may be killed. The end corrects that.
  *
  * @returns a promise where the journal is in a store
  */
@@ -153,7 +154,10 @@ export function noteAnswer(reply: FastifyReply, body: string): void | Promise<vo
   } else {
     delete reply.refusal;
   }
-  return reply.request.journalPlace?.update(exchangeOf(reply));
+  const leavesNow = reply.ordered?.fault === undefined && reply.raw.socket !== null; // null behind another answer
+  return reply.request.journalPlace?.update(
+    exchangeOf(reply, leavesNow ? endOf(reply, 'answered') : PENDING),
+  );
 }
 
 /** The path without its query, which may hold anything. */

@@ -41,3 +41,21 @@ test.each<[string, string, string, (socket: Socket) => void]>([
       ]);
   },
 );
+
+test('an answer that waits behind another one, or that is sent slowly, is journaled as pending until it has ended', async () => {
+  const { world, apiKey, url } = (await sandboxFor()).client();
+  const slow = { kind: 'slow-body', bytes_per_second: 1 } as const;
+  await world.rule({ name: 'slow', match: { route: 'balance' }, effect: { fault: slow } });
+  const socket = rawSocket(url);
+  const headers = { authorization: `Bearer ${apiKey}` };
+  const both = ['GET /client/fetchbalance', 'GET /payout/status?client_ref_id=unknown'];
+  socket.write(Buffer.concat(both.map((line) => rawRequest(line, headers))));
+  const pending = { outcome: 'pending', duration_ms: null, ended_after: null };
+  await expect
+    .poll(() => world.requests())
+    .toMatchObject([
+      { ...pending, answer: { status: 200 } },
+      { ...pending, answer: { status: 404 } },
+    ]);
+  await world.reset();
+});

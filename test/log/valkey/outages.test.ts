@@ -4,6 +4,7 @@ import { systemClock } from '../../../src/platform/system-clock.ts';
 import { startServer } from '../../../src/server.ts';
 import { readSettings } from '../../../src/settings.ts';
 import { ask } from '../../support/control.ts';
+import { rawRequest, rawSocket } from '../../support/raw-socket.ts';
 import { RedisServer } from '../../support/redis-server.ts';
 import { clientOf, type Client } from '../../support/sandbox.ts';
 import { connectSandbox } from '../../../src/index.ts';
@@ -39,7 +40,7 @@ async function loggingServer(store: string) {
     return [response.status, status];
   };
   const ofStore = () => lines.filter(({ msg }) => String(msg).startsWith('the store '));
-  return { client, health, ofStore, url: server.url };
+  return { client, health, ofStore, lines, url: server.url };
 }
 
 describe.skipIf(inject('storeUrl') === '')('a store that cannot be used', () => {
@@ -149,5 +150,27 @@ describe.skipIf(inject('storeUrl') === '')('a connection to the store', () => {
     await client.pay({ amount: 10 });
     await store.command('SCRIPT', 'FLUSH');
     expect((await client.balance()).body.data.balance).toBe(999_990);
+  });
+
+  test('leaves no request pending whose client has left meanwhile: it ends as client_gone, without an answer', async () => {
+    const proxy = await proxyTo(await storeFor());
+    const { client, lines, url } = await loggingServer(`redis://127.0.0.1:${proxy.port}`);
+    await client.balance();
+    proxy.stall(true);
+    const socket = rawSocket(url);
+    socket.write(rawRequest('GET /client/fetchbalance', { authorization: `Bearer ${client.apiKey}` }), () =>
+      socket.destroy(),
+    );
+    await expect.poll(() => lines.at(-1), EVENTUALLY).toMatchObject({ client_gone: true });
+    proxy.stall(false);
+    await expect
+      .poll(async () => (await client.world.requests()).at(-1), EVENTUALLY)
+      .toMatchObject({
+        id: 2,
+        outcome: 'client_gone',
+        answer: null,
+        duration_ms: expect.any(Number),
+        ended_after: 2,
+      });
   });
 });

@@ -46,6 +46,16 @@ describe.skipIf(inject('storeUrl') === '')('processes that share a store', () =>
     }
   });
 
+  test('know that a request was answered by one that was killed right after', async () => {
+    const { url: store } = await oneNode();
+    const [killed, other] = await programs(2, store);
+    expect((await ask(`${killed!.url}/client/fetchbalance`, KEY)).status).toBe(200);
+    await killed!.program.stop('SIGKILL');
+    expect(await connectSandbox({ url: other!.url }).world(KEY).requests()).toMatchObject([
+      { outcome: 'answered', answer: { status: 200 }, duration_ms: expect.any(Number), ended_after: 1 },
+    ]);
+  });
+
   test('go on with what others did while one of them stood still', async () => {
     const { url: store } = await oneNode();
     const [paused, other] = await programs(2, store);

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
-import { connectSandbox, startSandbox, type SettingsInput } from '../../../src/index.ts';
+import { connectSandbox, startSandbox, type ConductReport, type SettingsInput } from '../../../src/index.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
 import { startServer } from '../../../src/server.ts';
 import { readSettings } from '../../../src/settings.ts';
@@ -145,6 +145,43 @@ describe.skipIf(inject('storeUrl') === '')('servers that share a store', () => {
         });
     }
     expect((await ask(worlds[1]!, 'DELETE', '/requests')).body).toEqual({ cleared: 2 });
+  });
+
+  test.each([
+    ['answers', []],
+    ['answers after a delay', [{ name: 'late', match: { route: 'status' }, effect: { delay: '20ms' } }]],
+  ])(
+    'know what one %s as soon as its client does, and accuse no client that is right',
+    async (_what, rules) => {
+      const { clients } = await serversFor(3, { clock: START });
+      const intent = { intent: 'beneficiary_account' };
+      for (let round = 0; round < sized(5, 50); round += 1) {
+        const [one, other, third] = clients(`sk_test_round_${round}`) as [Client, Client, Client];
+        await one.world.use({ settlement: { IMPS: [{ to: 'FAILED', after: '2s' }] }, rules } as never);
+        await ask(third, 'PUT', '/referee', intent);
+        await one.pay({ client_ref_id: 'first' });
+        await one.clock.advance('5s');
+        expect((await one.status({ client_ref_id: 'first' })).body.data.status).toBe('FAILED');
+        await other.pay({ client_ref_id: 'second' });
+        const { checks } = (await ask(third, 'GET', '/referee')).body as ConductReport;
+        expect(checks.flatMap(({ id, findings }) => findings.map(({ message }) => [id, message]))).toEqual(
+          [],
+        );
+        const all = { match: { outcome: 'answered' }, count: { exactly: 3 } };
+        expect((await ask(third, 'POST', '/requests/verify', all)).body.message).toMatch(/^3 requests match/);
+      }
+    },
+  );
+
+  test('never take an answer that a rule breaks for one that its client has', async () => {
+    const { clients } = await serversFor(2);
+    const [one, other] = clients() as [Client, Client];
+    await one.world.rule({ name: 'cut', match: { route: 'balance' }, effect: { fault: 'connection-reset' } });
+    await one.balance().catch((error: Error) => error.name);
+    expect((await other.world.requests())[0]!.outcome).toMatch(/^(pending|fault)$/);
+    await expect
+      .poll(() => other.world.requests(), EVENTUALLY)
+      .toMatchObject([{ outcome: 'fault', answer: { status: 200 }, duration_ms: expect.any(Number) }]);
   });
 
   test('end the answers that each holds when the world is reset at one of them', async () => {

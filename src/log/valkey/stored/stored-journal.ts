@@ -1,5 +1,5 @@
 import { invariant } from '../../../payout/money.ts';
-import type { Exchange } from '../../../world/journal/exchange.ts';
+import { placed, type Exchange } from '../../../world/journal/exchange.ts';
 import type { JournalRead } from '../../../world/journal/journal.ts';
 import type { ExchangePlace, WorldJournal } from '../../world-log.ts';
 import type { WallClock } from '../../wall-clock.ts';
@@ -121,6 +121,8 @@ class StoredPlace implements ExchangePlace {
   #latest: Exchange | null = null;
   /** Whether it was written before its answer left, since the answer is held back. */
   #wasHeld = false;
+  /** Resolves once this server knows what began at others while the answer was held back. */
+  #caughtUp: Promise<unknown> | null = null;
 
   constructor(nth: number, options: Options, writes: BatchedCalls<Write>) {
     this.nth = nth;
@@ -131,19 +133,21 @@ class StoredPlace implements ExchangePlace {
 
   async update(exchange: Exchange): Promise<void> {
     const { isKept, generation, asked, look } = this.#options;
-    const isOver = exchange.outcome !== 'pending';
-    if (isOver && this.#wasHeld) await look().catch(() => undefined);
+    // once, at the first end that is known: what is asked after the answer has left is no request that overlaps this one
+    if (exchange.outcome !== 'pending' && this.#wasHeld)
+      await (this.#caughtUp ??= look().catch(() => undefined));
     const latest = this.#latest;
     if (!isKept() || (latest === null && generation() !== this.#generation)) return;
-    this.#latest = exchange;
-    this.#wasHeld ||= exchange.answer === undefined;
-    const known = latest === null ? exchange : changesOf(exchange, latest);
-    const end = isOver ? { endedAfter: asked() } : {};
-    const record = recordOf({ ...known, nth: this.nth, ...end }, latest === null);
+    const known = placed(exchange, latest ?? undefined, asked());
+    this.#latest = known;
+    this.#wasHeld ||= known.answer === undefined;
+    const changes = latest === null ? known : changesOf(known, latest);
+    const record = recordOf({ ...changes, nth: this.nth }, latest === null);
     await new Promise<void>((written) => {
       const write = { record, written };
-      if (isOver && latest !== null) this.#writes.addLater(write);
-      else this.#writes.add(write);
+      // an end that is in the store already is only corrected
+      if (latest === null || latest.outcome === 'pending') this.#writes.add(write);
+      else this.#writes.addLater(write);
     });
   }
 }
