@@ -103,6 +103,7 @@ function exchangeOf(reply: FastifyReply, expected = PENDING): Exchange {
     attempt: result?.attempt,
     answer: answered,
     durationMs,
+    endedAfter: undefined,
     balanceBeforePaise: result?.balances?.beforePaise,
     balancePaise: result?.balances?.afterPaise,
     code: ordered?.code ?? refusal?.code,

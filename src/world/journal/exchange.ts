@@ -41,7 +41,7 @@ export interface Exchange {
   readonly answer: Answered | undefined;
   readonly durationMs: number | undefined;
   /** The newest request of its world that had begun when this one ended; the journal sets it. */
-  readonly endedAfter?: number;
+  readonly endedAfter?: number | undefined;
   readonly balanceBeforePaise: number | undefined;
   readonly balancePaise: number | undefined;
   readonly code: string | undefined;
