@@ -85,37 +85,11 @@ export const SECRET_HEADERS: ReadonlySet<string> = new Set([
 /** Shown instead of a key. */
 export const HIDDEN_KEY = '***';
 
-/** A key of this or of another service, wherever a client puts it. */
-const KEY_LIKE = /\bsk_(?:test|live)_/;
-
-/** The key that a request is sent with. */
-const ownKey = ({ authorization = '' }: RequestHeaders): string =>
-  String(authorization).split(' ').at(-1) || HIDDEN_KEY;
-
-const isKey = (text: string, own: string): boolean =>
-  text === own || text.endsWith(` ${own}`) || KEY_LIKE.test(text);
-
 /** The headers of a request without the keys in them. */
 export function withoutKeys(headers: RequestHeaders): RequestHeaders {
-  const own = ownKey(headers);
   const shown = { ...headers };
-  for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined && (SECRET_HEADERS.has(name) || isKey(String(value), own)))
-      shown[name] = HIDDEN_KEY;
-  }
+  for (const name of SECRET_HEADERS) if (shown[name] !== undefined) shown[name] = HIDDEN_KEY;
   return shown;
-}
-
-/** The URL of a request without the keys in its query. */
-export function urlWithoutKeys(url: string, headers: RequestHeaders): string {
-  const query = url.indexOf('?');
-  if (query === -1) return url;
-  const own = ownKey(headers);
-  const shown = url.slice(query).replaceAll(/=[^&]+/g, (value) => {
-    const texts = [value.slice(1), ...new URLSearchParams(value).values()]; // as sent, where + is +, and decoded
-    return texts.some((text) => isKey(text, own)) ? `=${HIDDEN_KEY}` : value;
-  });
-  return url.slice(0, query) + shown;
 }
 
 /** An account of which the last four characters are shown; nothing of one that has no more than that. */

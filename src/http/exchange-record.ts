@@ -3,13 +3,7 @@ import type { Logger } from 'pino';
 import type { Dialect } from '../contract/dialect.ts';
 import type { RefusalData } from '../contract/errors.ts';
 import type { RouteName } from '../contract/match.ts';
-import {
-  maskAccount,
-  MAX_TEXT_LENGTH,
-  urlWithoutKeys,
-  withoutKeys,
-  type InitiateRequest,
-} from '../contract/service.ts';
+import { maskAccount, MAX_TEXT_LENGTH, withoutKeys, type InitiateRequest } from '../contract/service.ts';
 import type { ExchangePlace, WorldHandle } from '../log/world-log.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import type { Answered, Exchange, ExchangeOutcome } from '../world/journal/exchange.ts';
@@ -29,7 +23,7 @@ declare module 'fastify' {
     /** The world of the request's key; undefined before it is known, and for requests of no world. */
     world: WorldHandle;
     /** Set when a request of the service is admitted to its world. Times are world time and wall time. */
-    arrival?: Pick<Exchange, 'atMs' | 'wallMs' | 'headers' | 'url'>;
+    arrival?: Pick<Exchange, 'atMs' | 'wallMs' | 'headers'>;
     journalPlace?: ExchangePlace;
     /** The body as it came, without a byte order mark; set by the parser of JSON bodies. */
     bodyText?: string;
@@ -92,7 +86,7 @@ function exchangeOf(reply: FastifyReply, expected = PENDING): Exchange {
     nth: request.journalPlace?.nth ?? 0,
     requestId: request.id,
     method: request.method,
-    url: arrival?.url ?? request.url,
+    url: request.url,
     headers: arrival?.headers ?? {},
     atMs: arrival?.atMs ?? 0,
     wallMs: arrival?.wallMs ?? 0,
@@ -129,9 +123,7 @@ export function journalRequest(reply: FastifyReply, world: WorldHandle, wallMs: 
   let headersLength = 0;
   for (const text of request.raw.rawHeaders) headersLength += text.length + BYTES_EACH_TEXT;
   request.world = world;
-  const { headers, url } = request;
-  const shown = { headers: withoutKeys(headers), url: urlWithoutKeys(url, headers) };
-  request.arrival = { atMs: world.nowMs, wallMs, ...shown };
+  request.arrival = { atMs: world.nowMs, wallMs, headers: withoutKeys(request.headers) };
   request.journalPlace = world.journal.begin(exchangeOf(reply), headersLength);
 }
 

@@ -25,8 +25,8 @@ export interface Exchange {
   readonly nth: number;
   readonly requestId: string;
   readonly method: string;
-  /** It and the headers are without keys. */
   readonly url: string;
+  /** Without keys. */
   readonly headers: RequestHeaders;
   /** World time and wall time at which it came, ms since the epoch. */
   readonly atMs: number;
