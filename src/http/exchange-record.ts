@@ -125,6 +125,7 @@ export function journalRequest(reply: FastifyReply, world: WorldHandle, wallMs: 
   request.world = world;
   request.arrival = { atMs: world.nowMs, wallMs, headers: withoutKeys(request.headers) };
   request.journalPlace = world.journal.begin(exchangeOf(reply), headersLength);
+  if (reply.ended !== undefined) void request.journalPlace.update(exchangeOf(reply)); // its client left while a store was asked
 }
 
 /** Puts a request whose answer waits into the journal, and announces it to readers of events, unless its client leaves meanwhile. */
