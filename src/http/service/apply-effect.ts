@@ -1,4 +1,4 @@
-import { STATUS_CODES, type ServerResponse } from 'node:http';
+import { STATUS_CODES } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import type { Dialect } from '../../contract/dialect.ts';
 import { Refusal } from '../../contract/errors.ts';
@@ -78,15 +78,10 @@ export async function applyEffect(
   if (fault.kind !== 'hang') {
     await noteAnswer(reply, body);
     unread.wait(reply.raw, body.length);
-    if (reply.raw.socket === null) await heldBack(null, reply, wallClock, turnOf(reply.raw));
   }
   await breakWire(fault, { reply, body, garbage, wait });
   return reply;
 }
-
-/** Resolves once the answers to what was asked before on the same connection are sent. */
-const turnOf = (raw: ServerResponse): Promise<void> =>
-  new Promise((resolve) => raw.once('socket', () => resolve()));
 
 /** The types in which no browser runs scripts. */
 const WITHOUT_SCRIPTS = /^(?:application\/(?:[\w.-]+\+)?json|text\/plain)\s*(?:;[^,]*)?$/i; // of several, the last counts

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import type { WallClock } from '../../log/wall-clock.ts';
 import type { Fault } from '../../scenario/rule.ts';
@@ -113,6 +114,16 @@ async function slow(context: FaultContext, bytesPerSecond: number): Promise<void
   raw.end();
 }
 
+/** Resolves once the answers to what was asked before on the same connection are sent, or the client has left. */
+const turnOf = (raw: ServerResponse): Promise<void> =>
+  new Promise((resolve) => {
+    const { socket } = raw.req;
+    if (raw.socket !== null || socket.destroyed) return resolve();
+    raw.once('socket', () => resolve());
+    socket.setMaxListeners(0); // as for answers that are held
+    socket.once('close', () => resolve());
+  });
+
 /** Breaks a connection as a rule orders. From here on, nothing else may write to the response. */
 export async function breakWire(fault: Fault, context: FaultContext): Promise<void> {
   const { raw } = context.reply;
@@ -120,9 +131,11 @@ export async function breakWire(fault: Fault, context: FaultContext): Promise<vo
   raw.once('error', () => socket.destroy()); // nobody else listens to a response that Fastify gave away
   switch (fault.kind) {
     case 'connection-reset':
+      await turnOf(raw);
       socket.resetAndDestroy();
       return;
     case 'empty-response':
+      await turnOf(raw);
       socket.destroySoon();
       return;
     case 'truncated-body':
@@ -130,9 +143,11 @@ export async function breakWire(fault: Fault, context: FaultContext): Promise<vo
     case 'malformed-json':
       return malformed(context);
     case 'garbage':
+      await turnOf(raw);
       return garbage(context);
     case 'hang':
       await context.wait(fault.for);
+      await turnOf(raw);
       socket.destroySoon();
       return;
     case 'slow-body':
