@@ -59,7 +59,8 @@ export async function rateLimiter(
     timeWindow: (request: FastifyRequest) => limitOf(request).windowMs,
     cache: maxWorlds,
     ...(store && { store: sharedCounters(store) }),
-    keyGenerator: ({ counter }) => `${counter!.worldId} ${counter!.generation} ${counter!.scenario.name}`,
+    // in a cluster, the counter is on the node of its world
+    keyGenerator: ({ counter }) => `{${counter!.worldId}} ${counter!.generation} ${counter!.scenario.name}`,
   });
   const countInStore = app.createRateLimit();
 

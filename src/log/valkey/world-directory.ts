@@ -169,7 +169,9 @@ export class WorldDirectory {
     const { store, endOutdated } = this.#options;
     const gone: string[] = [];
     const look = async (worldId: string): Promise<void> => {
-      const epoch = await store.client.hget(keysOf(worldId).head, 'epoch').catch(() => undefined);
+      const epoch = await store
+        .reliably(() => store.client.hget(keysOf(worldId).head, 'epoch'))
+        .catch(() => undefined);
       if (epoch === undefined) return void this.#written.add(worldId); // its node is away: asked again next time
       if (epoch === null) gone.push(worldId);
       await endOutdated(worldId, epoch);
