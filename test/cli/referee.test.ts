@@ -59,7 +59,7 @@ test.skipIf(!hasCurl)('referee ends as the command did when that failed', async 
   });
 });
 
-test('referee that is stopped by Ctrl-C says only that, and ends as a shell tells the signal', async () => {
+test('Ctrl-C stops the referee, which says only that, and exits with 130', async () => {
   const waits = "console.log('the command runs'); process.stdin.resume()";
   const program = new Program(process.execPath, [MAIN, 'referee', '--', process.execPath, '-e', waits], {});
   await program.says(/the command runs/);

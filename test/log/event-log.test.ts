@@ -38,7 +38,7 @@ test('events are numbered from the first reader on; nothing is made of those tha
   expect(positions(other)).toEqual(['100-3', '100-4']);
 });
 
-test('a reader goes on where it stopped, and is told how many it missed', () => {
+test('a reader goes on where it stopped, and learns how many events it missed', () => {
   const log = logOf();
   log.read(undefined, reader())();
   for (let nth = 2; nth <= 1001; nth += 1) log.publish('clock', () => nth);

@@ -23,7 +23,7 @@ const credit = (amountPaise: number) => ({ kind: 'credit', amountPaise }) as con
 const debit = (amountPaise: number) => ({ kind: 'debit', amountPaise }) as const;
 
 describe('money put in and taken out', () => {
-  test('has an entry of its own, and changes what was put in', () => {
+  test('has a ledger entry of its own, and changes the balance', () => {
     const world = new Core();
     expect(world.submit(credit(500), 1)).toEqual({
       kind: 'credit',

@@ -34,7 +34,7 @@ test.each<[string, string, string, (socket: Socket) => void]>([
     const [name, value] = length.split(': ') as [string, string];
     const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json', [name]: value };
     socket.write(rawRequest('POST /payout/initiate', headers, body));
-    // a store is told of a request once there is an answer to it, or nobody who waits for one
+    // in a store, a request is journaled once it is answered or its client has left
     if (isStored) await once(socket, 'connect');
     else await expect.poll(() => world.requests()).toMatchObject([{ outcome: 'pending' }]);
     leave(socket);
