@@ -70,4 +70,25 @@ describe.skipIf(!hasBrowser)(`links to what the dashboard shows${needsBrowser}`,
     await follow(link);
     await page.getByRole('region', { name: 'theirs' }).waitFor();
   });
+
+  test('a link that is followed as the page writes a filter into its address is not lost', async () => {
+    const { url, client } = await sandboxFor();
+    const { apiKey } = client();
+    const seen = await open(url, { apiKey });
+    const { page } = seen;
+    await live(seen);
+    // the link is followed when the write is due already, so that the write comes before the event of the link
+    await page.evaluate(`{
+      const filter = document.querySelector('#requests select');
+      filter.value = 'refused';
+      filter.dispatchEvent(new Event('change', { bubbles: true }));
+      const { port1, port2 } = new MessageChannel();
+      port1.onmessage = () => { location.hash = 'key=sk_test_of_a_link'; };
+      port2.postMessage(null);
+      for (const from = performance.now(); performance.now() - from < 600; );
+    }`);
+    await page.getByRole('alert').getByText('sk_test_of_a_link').waitFor();
+    expect(page.url()).toContain('requests.');
+    expect(page.url()).not.toContain('key=');
+  });
 });

@@ -8,17 +8,25 @@ export const address = signal<Address>(NO_ADDRESS);
 /** Browsers refuse a page that changes its URL more often than some hundred times in half a minute. */
 const WRITE_EVERY_MS = 400;
 let waiting: ReturnType<typeof setTimeout> | undefined;
+/** The hash that the page wrote last. Another one is a link that was followed, and its `hashchange` comes soon. */
+let written = '';
 
 function write(how: 'pushState' | 'replaceState'): void {
   clearTimeout(waiting);
   waiting = undefined;
   history[how](null, '', location.pathname + location.search + hashOf(address.value));
+  written = location.hash;
+}
+
+function writeLater(): void {
+  waiting = undefined;
+  if (location.hash === written) write('replaceState');
 }
 
 /** Goes to another address; the browser's back button returns. */
 export function go(change: Partial<Address>): void {
   const to = { ...address.value, ...change };
-  if (waiting !== undefined) write('replaceState'); // what back returns to
+  if (waiting !== undefined) write('replaceState'); // the entry that the back button returns to
   const isElsewhere = hashOf(to) !== hashOf(address.value);
   address.value = to;
   if (isElsewhere) write('pushState');
@@ -27,7 +35,7 @@ export function go(change: Partial<Address>): void {
 /** Changes the address without a new entry in the history, as while a filter is typed. */
 export function amend(change: Partial<Address>): void {
   address.value = { ...address.value, ...change };
-  waiting ??= setTimeout(() => write('replaceState'), WRITE_EVERY_MS);
+  waiting ??= setTimeout(writeLater, WRITE_EVERY_MS);
 }
 
 /** Takes the address from the URL. @returns the key of a link, which is removed from the URL at once */
