@@ -29,9 +29,9 @@ const MAX_STATE_BYTES = atMost(256 * MIB, 1 / 16); // a snapshot of some 300,000
 const MAX_UNREAD_BYTES = atMost(128 * MIB, 1 / 8);
 const WORST_REQUEST_BYTES = 48 * 1024; // with its headers at their largest
 const MAX_REQUESTS_AHEAD = atMost(10_000, 1 / 8, WORST_REQUEST_BYTES);
-const JOURNAL_SHARE = 16; // one world may take this part of what all journals may hold
+const JOURNAL_SHARE = 16; // the journal of one world gets at most this fraction of the memory for all
 const MAX_ATTEMPTS = 200_000; // of all worlds together
-const MAX_TOLD_CHARACTERS = 16 * MIB; // of what the referee was told about single worlds
+const MAX_SETTINGS_CHARACTERS = 16 * MIB; // of the settings of the referee for single worlds
 const MAX_VERDICTS = 1000; // on worlds that have lost their journal
 const MAX_VERDICT_CHARACTERS = atMost(64 * MIB, 1 / 16);
 
@@ -47,12 +47,12 @@ interface AppParts {
 export interface App {
   readonly app: FastifyInstance;
   readonly worlds: WorldLog;
-  /** What GET and DELETE /_sandbox/worlds ask for: that of the settings, or a new one. */
+  /** The token for GET and DELETE /_sandbox/worlds: that of the settings, or a generated one. */
   readonly adminToken: string;
   /** What the state file held; null without one. */
   readonly restored: Restored | null;
   readonly scenarios: ScenarioLibrary;
-  /** The OpenAPI document of all routes, once the app is ready: made when it is called, since a start needs none of it. */
+  /** The OpenAPI document of all routes, once the app is ready. Generated on demand, since a start does not need it. */
   readonly openapi: () => Promise<string>;
 }
 
@@ -65,14 +65,14 @@ async function documentOf(routes: readonly RouteOptions[], wallClock: WallClock)
 /** Worlds that several servers share. The client of the store is loaded only for it. */
 async function storedLog(options: Omit<ValkeyLogOptions, 'server'>): Promise<ValkeyLog> {
   const { ValkeyLog } = await import('./log/valkey/valkey-log.ts');
-  const server = randomBytes(8).toString('hex'); // tells it from all others that ever use the store
+  const server = randomBytes(8).toString('hex'); // distinguishes it from every other server that ever uses the store
   return ValkeyLog.open({ ...options, server });
 }
 
 /**
- * Builds the sandbox: what is made of what, and in which order a request meets it.
+ * Builds the sandbox: its whole wiring, in the order in which a request meets it.
  *
- * @throws ScenarioError when a scenario that the settings name cannot be used; SettingsError for its state file
+ * @throws ScenarioError when a scenario of the settings cannot be used; SettingsError for the state file
  */
 export async function buildApp({ settings, wallClock, log }: AppParts): Promise<App> {
   const scenarios = new ScenarioLibrary({
@@ -123,8 +123,8 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
       losing: (world) => keepVerdict(world, { referee, wallClock }),
     });
   const referee = new Referee({
-    told: worlds.notes('referee', { notes: settings.maxWorlds, characters: MAX_TOLD_CHARACTERS }),
-    toldOfAll: worlds.notes('referee-of-all', { notes: 1, characters: MAX_TOLD_CHARACTERS }),
+    settings: worlds.notes('referee', { notes: settings.maxWorlds, characters: MAX_SETTINGS_CHARACTERS }),
+    settingsOfAll: worlds.notes('referee-of-all', { notes: 1, characters: MAX_SETTINGS_CHARACTERS }),
     kept: worlds.notes('verdicts', { notes: MAX_VERDICTS, characters: MAX_VERDICT_CHARACTERS }),
   });
   const { state: file, stateEvery: everyMs } = settings;
@@ -146,7 +146,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
   let isStopping = false;
 
   const keyOf = bearerKeys(settings.apiKeys);
-  // the one value in the sandbox that must not come from the seed: nobody can guess it
+  // must not come from the seed, or anyone could derive it
   const adminToken = settings.adminToken ?? `admin_${randomBytes(18).toString('base64url')}`;
   await app.withTypeProvider<ZodTypeProvider>().register(payoutRoutes, {
     log: worlds,

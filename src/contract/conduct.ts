@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { durationLike } from './duration.ts';
 import { Amount } from './service.ts';
 
-/** The referee: what it can be told, and its report on how a client behaved. */
+/** The referee: its settings, and its report on how a client behaved. */
 
 export const CHECK_IDS = [
   'paid-twice',
@@ -28,13 +28,13 @@ export const CHECK_IDS = [
 export const CheckId = z.enum(CHECK_IDS);
 export type CheckId = z.infer<typeof CheckId>;
 
-/** The gravest first. */
+/** The most severe first. */
 const SEVERITIES = ['error', 'warning', 'notice'] as const;
 export const Severity = z.enum(SEVERITIES);
 export type Severity = z.infer<typeof Severity>;
 
-/** Sorts the gravest first. */
-export const byGravity = (a: { readonly severity: Severity }, b: { readonly severity: Severity }): number =>
+/** Sorts the most severe first. */
+export const bySeverity = (a: { readonly severity: Severity }, b: { readonly severity: Severity }): number =>
   SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity);
 
 export const Verdict = z
@@ -76,7 +76,7 @@ export const ExpectedPayout = z
   .strictObject({
     account: z.string().min(1).describe('beneficiary_account'),
     amount: Amount.describe('INR'),
-    times: z.int().min(0).default(1).describe('How often it should end up paid'),
+    times: z.int().min(0).default(1).describe('How many times it should end up paid'),
   })
   .meta({ id: 'ExpectedPayout' });
 export type ExpectedPayout = z.infer<typeof ExpectedPayout>;
@@ -119,7 +119,7 @@ export const RefereeSettings = z
 export type RefereeSettings = z.output<typeof RefereeSettings>;
 export type RefereeSettingsInput = z.input<typeof RefereeSettings>;
 
-/** The thresholds that hold where nothing else is set. */
+/** The default thresholds. */
 export const USUAL_LIMITS: z.output<typeof Limits> = Limits.parse({});
 export type RefereeLimits = z.output<typeof Limits>;
 
@@ -132,7 +132,7 @@ export const Finding = z
     requests: z.array(z.int()).describe('The requests in the journal, by their ids'),
     lines: z.array(z.string()).describe('Each of these requests in one line'),
     references: z.array(z.string()),
-    amount: z.number().nullable().describe('INR at stake; null where no money is'),
+    amount: z.number().nullable().describe('INR at stake; null when no money is'),
   })
   .meta({ id: 'Finding' });
 export type Finding = z.infer<typeof Finding>;
@@ -142,7 +142,7 @@ export const CheckReport = z
     id: CheckId,
     verdict: Verdict,
     severity: Severity.describe(
-      'Of the gravest finding; without findings, the gravest that the check can have',
+      'That of the most severe finding; without findings, the most severe that the check can have',
     ),
     reason: z.string().nullable().describe('Why the check is off or inconclusive; null for other verdicts'),
     findings: z.array(Finding).describe('At most 100'),

@@ -61,7 +61,7 @@ export const WorldAnswer = z
     scenario: z.string(),
     invariants: z
       .union([z.literal('hold'), z.array(z.string())])
-      .describe('hold; otherwise the invariants that are broken, which is a bug of the sandbox'),
+      .describe('hold; otherwise the invariants that are broken, which is a bug in the sandbox'),
   })
   .meta({ id: 'World' });
 export type WorldAnswer = z.infer<typeof WorldAnswer>;
@@ -275,7 +275,7 @@ export type WorldsAnswer = z.infer<typeof WorldsAnswer>;
 export const EventsText: z.ZodType = z.string().meta({
   id: 'Events',
   description: [
-    'Server-sent events, until the reader leaves. Each has an `id`, a type (`event`) and one line of JSON (`data`):',
+    'Server-sent events, until the reader disconnects. Each has an `id`, a type (`event`) and one line of JSON (`data`):',
     '`request` a JournalEntry, when a request ends or begins to wait; `settlement` a Change;',
     '`wallet` `{balance, entry}`, for money that was credited or debited by hand; `clock` `{now, frozen}`;',
     '`scenario` `{scenario, rule}`, when the scenario or the rules on top change; `rule` `{rule, matched, taken}`, when a',

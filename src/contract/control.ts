@@ -137,7 +137,7 @@ export const ReleaseRequest = z
   .optional()
   .meta({
     id: 'ReleaseRequest',
-    description: 'What the client sees, in the place of what the rule orders; nothing for the normal answer',
+    description: 'What the client sees instead of what the rule orders; neither field for the normal answer',
   });
 export type ReleaseRequest = z.input<typeof ReleaseRequest>;
 
@@ -168,7 +168,7 @@ export type RequestsQuery = z.input<typeof RequestsQuery>;
 
 const oneOrMore = <T extends z.ZodType>(schema: T) => z.union([schema, z.array(schema).min(1)]);
 
-/** Selects requests of the journal: everything a rule's `match` accepts but `payout`, plus what became of the request. */
+/** Selects requests of the journal: everything a rule's `match` accepts except `payout`, plus the result of the request. */
 export const RequestMatch = RequestConditions.extend({
   status: oneOrMore(HttpStatus).describe('The HTTP status of the answer').optional(),
   outcome: oneOrMore(z.enum(['pending', 'answered', 'fault', 'client_gone'])).optional(),
@@ -204,7 +204,7 @@ export const VerifyRequest = z
       .min(1)
       .max(100)
       .optional()
-      .describe('Requests that arrived in this order; other requests may lie between them'),
+      .describe('Requests that arrived in this order; other requests may come between them'),
   })
   .refine(oneOf('match', 'sequence'), { error: 'must have either match or sequence' })
   .refine(({ sequence, count }) => sequence === undefined || count === undefined, {

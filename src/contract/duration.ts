@@ -22,7 +22,7 @@ export function durationMs(text: string): number | undefined {
   return Number.isSafeInteger(ms) ? ms : undefined;
 }
 
-/** Tells whoever writes a bare number which unit is missing. */
+/** The hint for a bare number: which units it could have. */
 function missingUnit(input: unknown): string {
   const text = String(input);
   return /^\d{1,15}(\.\d+)?$/.test(text)
@@ -30,7 +30,7 @@ function missingUnit(input: unknown): string {
     : '';
 }
 
-/** A duration as text; parsed to whole milliseconds. @param like examples of it, for its message */
+/** A duration as text; parsed to whole milliseconds. @param like examples for its error message */
 export function durationLike(like: string, meta: z.GlobalMeta) {
   const error = (input: unknown): string =>
     `must be a duration such as ${like} or PT90S${missingUnit(input)}`;

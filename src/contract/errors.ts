@@ -14,7 +14,7 @@ export const SERVICE_REFUSALS = {
   UNAUTHORIZED: { status: 401, message: 'The API key is missing or not accepted' },
   INSUFFICIENT_BALANCE: { status: 402, message: 'The wallet balance cannot cover this payout' },
   HOST_NOT_ALLOWED: { status: 403, message: 'This sandbox does not serve that host name' },
-  ORIGIN_NOT_ALLOWED: { status: 403, message: 'A web page of another origin may change nothing here' },
+  ORIGIN_NOT_ALLOWED: { status: 403, message: 'A web page of another origin cannot change anything here' },
   TRANSACTION_NOT_FOUND: { status: 404, message: 'No such transaction' },
   ROUTE_NOT_FOUND: { status: 404, message: 'No such route' },
   METHOD_NOT_ALLOWED: { status: 405, message: 'This route does not support this method' },
@@ -87,7 +87,7 @@ export interface RefusalDetails {
   readonly rule?: string;
 }
 
-/** What is wrong with all fields, in a line. */
+/** All field errors, in one line. */
 const errorsText = (errors: readonly FieldError[] = []): string =>
   [...new Set(errors.map(({ message }) => message))].join('; ');
 

@@ -6,8 +6,8 @@ const IST = '+05:30';
 const CANONICAL = z.iso.datetime({ offset: true }); // knows the days of each month
 
 /**
- * Parses an ISO 8601 time with `Z` or any offset; one with neither is in IST. A space before an offset is the `+` of a query
- * that was not written as `%2B`.
+ * Parses an ISO 8601 time with `Z` or any offset; one with neither is in IST. A space before an offset stands for a `+` that a
+ * query should have encoded as `%2B`.
  *
  * @returns ms since the epoch, or undefined when the text is not a time
  */

@@ -51,7 +51,7 @@ export const ROUTE_NAMES = ['initiate', 'status', 'balance'] as const;
 export const RouteName = z.enum(ROUTE_NAMES);
 export type RouteName = z.infer<typeof RouteName>;
 
-/** What a match can ask of a request that was answered: everything that the journal knows. */
+/** The conditions that also apply to an answered request: the journal records everything that they need. */
 export const RequestConditions = z.strictObject({
   route: z.union([RouteName, z.array(RouteName).min(1)]).optional(),
   client_ref_id: TextMatch.optional(),
@@ -80,18 +80,18 @@ export const RequestConditions = z.strictObject({
 
 export const Match = RequestConditions.extend({
   payout: NumberMatch.optional().describe(
-    'Which new reference of this world the request names, counted from 1 as initiates bring them',
+    'Which reference of this world the request names, counted from 1 in the order in which initiates first sent them',
   ),
 }).meta({ id: 'Match', description: 'Which requests to match: every condition must hold' });
 export type Match = z.infer<typeof Match>;
 
-/** An outcome follows from what is paid: the attempt must not change it. */
+/** An outcome depends on what is paid, so no condition may depend on the attempt. */
 export const OutcomeMatch = Match.omit({ route: true, txn_id: true, attempt: true }).meta({
   id: 'OutcomeMatch',
   description: 'Which payouts to match: every condition must hold for the initiate that makes them',
 });
 
-/** What a mapping must be, for a value that is none. */
+/** The error for a value that is not a mapping. @param like an example of the mapping */
 export const mappingLike = (like: string): { readonly error: z.core.$ZodErrorMap } => ({
   error: ({ code }) => (code === 'invalid_type' ? `must be a mapping such as ${like}` : undefined),
 });
@@ -99,7 +99,7 @@ export const mappingLike = (like: string): { readonly error: z.core.$ZodErrorMap
 const Window = z.strictObject(
   {
     from: Duration.optional().describe(
-      'The window begins this long after the world began; by default at once',
+      'The window begins this long after the world began; by default as soon as it begins',
     ),
     for: Duration.optional().describe('How long the window is; by default it does not end'),
     until: Duration.optional().describe('The window ends this long after the world began'),
@@ -119,6 +119,6 @@ export const During = Window.refine((window) => Object.values(window).some((valu
   .meta({
     id: 'During',
     description:
-      'A window of world time since the world began: was created, reset, or chose its scenario unused',
+      'A window of world time, counted from when the world began: was created, reset, or given a scenario before its first use',
   });
 export type During = z.infer<typeof During>;

@@ -1,4 +1,4 @@
-/** How deep JSON may be nested: deeper than any real request, and far from overflowing the stack. */
+/** How deep JSON may be nested: deeper than any real request, but far from overflowing the stack. */
 export const MAX_NESTING = 100;
 
 const QUOTE = 0x22;

@@ -15,10 +15,10 @@ import { inr, MAX_SEED_LENGTH, State } from './service.ts';
 
 /** The scenario file, in YAML or JSON. It describes how a world behaves. */
 
-/** The longest time in wall time for which a rule makes a client wait. */
+/** The longest that a rule can make a client wait, in wall time. */
 export const LONGEST_WAIT_MS = 3_600_000;
 
-/** A duration in wall time for which a client waits. */
+/** How long a client waits, in wall time. */
 const Wait = Duration.refine((ms) => ms <= LONGEST_WAIT_MS, {
   error: 'must be at most 1h, since it is wall time',
 });
@@ -32,7 +32,7 @@ const Step = z
     to: State.exclude(['PENDING']).optional().describe('The new state of the payout'),
     after: Duration.optional().describe('When the step is due: this long after initiate'),
     at: TimeOfDay.optional().describe(
-      'When the step is due: at this time of day (IST), for the first time after initiate',
+      'When the step is due: at the first such time of day (IST) after initiate',
     ),
     polls: Count.optional().describe(
       'When the step is due: at this status read, counted from initiate, at any time',
@@ -74,7 +74,7 @@ const Settlement = z
     'A preset, a timeline, or a timeline for each transfer mode; other modes use the settlement of the settings',
   );
 
-/** @param given what was written; a count without its time is completed in the message */
+/** @param given the value as written; the message completes a count without a time */
 const noRateLimit = (given: unknown): string => {
   const max = typeof given === 'number' && given > 0 ? Math.ceil(given) : 20;
   return `must be off, a count per time such as ${max}/1s, or { max: ${max}, per: 1s }`;
@@ -113,7 +113,7 @@ const Delay = z
   );
 
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-/** They frame the answer or belong to one connection (RFC 9110, 7.6.1), or the sandbox writes them: Node would throw at some. */
+/** Headers that frame the answer, belong to one connection (RFC 9110, 7.6.1) or are set by the sandbox. Node would throw for some of them. */
 const RESERVED_HEADERS =
   /^(connection|content-length|date|expect|host|http2-settings|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|x-sandbox-.*)$/i;
 const HEADER_VALUE = /^[\t\x20-\x7e]*$/;
@@ -175,8 +175,8 @@ export const Fault = z
 const Limit = z
   .strictObject({ max: Count, per: RateLimitWindow }, mappingLike('{ max: 3, per: 10s }'))
   .describe(
-    'This many matching requests pass in a window of world time, which the first of them begins; ' +
-      'the others of the effect hold for those past it, or else a 429 with Retry-After',
+    'This many matching requests pass in a window of world time, which begins with the first of them; ' +
+      'requests past it get the other effects of the rule, and a 429 with Retry-After unless it has respond or fault',
   );
 
 const HoldPoint = z.enum(['arrived', 'committed']);
@@ -196,7 +196,7 @@ const Effect = z
     commit: z
       .boolean()
       .optional()
-      .describe('Whether the payout happens; by default it does only without respond and fault'),
+      .describe('Whether the payout happens; by default it does only without respond, fault and limit'),
     timeline: Timeline.optional(),
     not_found: NotFound.optional(),
     limit: Limit.optional(),
@@ -227,7 +227,7 @@ export const RuleDocument = z
   .meta({ id: 'Rule', description: 'The first rule that matches a request is applied' });
 export type RuleDocument = z.infer<typeof RuleDocument>;
 
-/** A rule that was given its name. */
+/** A rule with its name filled in. */
 export const NamedRuleDocument = RuleDocument.extend({ name: Name });
 export type NamedRuleDocument = z.infer<typeof NamedRuleDocument>;
 
@@ -267,7 +267,7 @@ export const OutcomeDocument = z
   )
   .meta({
     id: 'Outcome',
-    description: 'What becomes of a payout: the first outcome that matches is its outcome',
+    description: 'What happens to a payout: the first outcome that matches is taken',
   });
 export type OutcomeDocument = z.infer<typeof OutcomeDocument>;
 

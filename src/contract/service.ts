@@ -8,10 +8,10 @@ import { z } from 'zod';
 /** The longest text field that is stored with a payout, so that the memory of a payout is bounded. */
 export const MAX_TEXT_LENGTH = 128;
 
-/** The longest seed: every draw is a digest of it. */
+/** The longest seed: every draw hashes it. */
 export const MAX_SEED_LENGTH = 128;
 
-/** The most headers of a request, and of an answer that a rule orders: each takes memory beside its text. */
+/** The most headers of a request, and of an answer that a rule orders: each takes memory in addition to its text. */
 export const MAX_HEADERS = 512;
 
 /** The maximum of a payout and of a wallet in INR: 1e13 paise. */
@@ -74,7 +74,7 @@ export type StatusQuery = z.infer<typeof StatusQuery>;
 /** The headers of a request, as Node gives them. */
 export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** Headers that hold a key. No rule, journal or log sees what is in them. */
+/** Headers that hold a key. No rule, journal or log sees their values. */
 export const SECRET_HEADERS: ReadonlySet<string> = new Set([
   'authorization',
   'cookie',
@@ -92,7 +92,7 @@ export function withoutKeys(headers: RequestHeaders): RequestHeaders {
   return shown;
 }
 
-/** An account of which the last four characters are shown; nothing of one that has no more than that. */
+/** An account number with only its last four characters shown; none of one with four or fewer. */
 export const maskAccount = (account: string): string =>
   account.length <= 4 ? '*'.repeat(account.length) : '*'.repeat(account.length - 4) + account.slice(-4);
 
@@ -110,7 +110,7 @@ export const ScenarioHeader = z.object({
 const Timestamp = z.string().meta({ description: 'ISO 8601, UTC', examples: ['2026-01-15T10:30:00.000Z'] });
 const Utr = z.string().nullable().describe('Bank reference of the transfer; null until there is one');
 
-/** What initiate and status both say of a payout. */
+/** The fields of a payout that initiate and status share. */
 const PAYOUT = {
   txn_id: z.string(),
   client_ref_id: z.string(),

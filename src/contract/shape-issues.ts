@@ -8,7 +8,7 @@ export type Path = readonly PropertyKey[];
 /** How many problems of one document are reported. */
 export const MAX_REPORTED = 50;
 
-/** The problems of a document to report, and how many more there are. */
+/** The problems of a document that are reported, and the number of those that are not. */
 export const reported = <T>(
   problems: readonly T[],
 ): { readonly shown: readonly T[]; readonly more: number } => ({
@@ -28,7 +28,7 @@ export interface Issue {
 /** The most values, in lists and objects at any depth, that one shape is parsed with: some ten milliseconds of work. */
 const MAX_VALUES = 5000;
 
-/** How many values a value holds, at any depth. Not counted further than what is too many. */
+/** How many values a value holds, at any depth. Counting stops once there are too many. */
 export function valuesIn(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   let count = 0;
@@ -41,7 +41,7 @@ export function valuesIn(value: unknown): number {
 
 const LONGEST_KEY = 100;
 
-/** A key of a document as a message shows it: a key that is as long as the document is cut. */
+/** A key as messages show it: cut, since a key may be as long as its document. */
 const keyText = (key: string): string => (key.length <= LONGEST_KEY ? key : `${key.slice(0, LONGEST_KEY)}…`);
 
 export const pathText = (path: Path): string =>
@@ -60,7 +60,7 @@ const TYPE_NAMES: Record<string, string> = {
   array: 'a list',
 };
 
-/** What is wrong with a value, where its schema has no words of its own: the rest of a sentence that begins with its name. */
+/** What is wrong with a value whose schema has no message of its own: the rest of a sentence that begins with its name. */
 export function fieldMessage(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.input === undefined) return 'is required';
   switch (issue.code) {
@@ -78,7 +78,7 @@ export function fieldMessage(issue: z.core.$ZodRawIssue): string | undefined {
   }
 }
 
-/** A text whose message says what it must be, except where it is missing. @param error the message, or makes it of the input */
+/** A text whose error says what it must be, unless it is missing. @param error the message, or a function that makes it from the input */
 export const requiredText = (error: string | ((input: unknown) => string)) =>
   z.string({
     error: ({ input }) =>
@@ -100,12 +100,12 @@ export function fieldErrors({ issues }: z.core.$ZodError, whole: string): readon
 }
 
 const NO_MAPPING = 'must be a mapping: keys, each with its value';
-const NO_TEXT = 'must be a text: write it in quotes, or it is a number';
+const NO_TEXT = 'must be a text: write it in quotes, otherwise it is a number';
 
-/** What a rule has beside its effect, and is often written inside it. */
+/** Fields of a rule that are often written inside its effect by mistake. */
 const BESIDE_EFFECT: ReadonlySet<string> = new Set(['match', 'skip', 'times', 'probability']);
 
-/** Where a key belongs that is known in another place: `times` is of the rule, `delay` of its effect. */
+/** Where a misplaced key belongs: `times` is a field of the rule, `delay` one of its effect. */
 function rightPlace(key: string, { path, inst }: z.core.$ZodRawIssue): string {
   if (path?.at(-1) === 'effect' && BESIDE_EFFECT.has(key)) return ': write it beside effect, not inside it';
   const parts = Object.entries((inst as z.ZodObject).shape);
@@ -120,7 +120,7 @@ function unknownKeyMessage(key: string, known: readonly string[], issue: z.core.
   const whole = known.find((name) => name.endsWith(`_${key}`)); // ifsc for beneficiary_ifsc
   const near = whole === undefined ? suggestion(key, known) : ` (did you mean ${whole}?)`;
   const hint = near || rightPlace(key, issue);
-  return `is not known here${hint || (known.length > 0 ? `: known are ${known.join(', ')}` : '')}`;
+  return `is not known here${hint || (known.length > 0 ? ` (known: ${known.join(', ')})` : '')}`;
 }
 
 function unionMessage({ errors, input, inst }: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidUnion>): string {
@@ -158,7 +158,7 @@ function documentMessage(issue: z.core.$ZodRawIssue): string | undefined {
   }
 }
 
-/** The branch of a union that was meant: of those that fit but for their parts, the one with the fewest issues. */
+/** The branch of a union that was meant: of those whose type fits, the one with the fewest issues inside. */
 const meantBranch = ({ errors }: z.core.$ZodIssueInvalidUnion): readonly z.core.$ZodIssue[] | undefined =>
   errors
     .filter((branch) =>
@@ -182,10 +182,10 @@ const expanded = (issues: readonly z.core.$ZodIssue[], above: Path): readonly Is
     return [{ path, message: issue.message, isUnknownKey: false }];
   });
 
-/** zod compiles a schema at its first use. That pays for requests, but not for files. */
+/** zod compiles a schema at its first use, which pays off for requests but not for files. */
 export const READ_ONCE = { jitless: true };
 
-/** Parses a document. What is wrong is said of the branch of a union that was meant, and of unknown keys one by one. */
+/** Parses a document. Problems inside a union are those of the branch that was meant, and each unknown key is a problem of its own. */
 export function parseShape<T extends z.ZodType>(
   schema: T,
   input: unknown,

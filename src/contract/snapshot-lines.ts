@@ -20,10 +20,10 @@ export const SNAPSHOT_TYPE = 'application/x-ndjson';
 /** The last instant that an ISO 8601 timestamp with a four-digit year can show. */
 export const LATEST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
-/** More counts than one world can make in a lifetime, and far from where numbers stop being exact. */
+/** More than one world can ever count, and far from where numbers stop being exact. */
 const MAX_COUNT = 1e12;
 
-/** One more. A count stays at its maximum, so that a snapshot that holds it can be read again. */
+/** The next count. It stays at the maximum, so that a snapshot with it can be read again. */
 export const oneMore = (count: number): number => Math.min(count + 1, MAX_COUNT);
 
 const MAX_PAISE = MAX_AMOUNT_INR * 100;
@@ -48,13 +48,13 @@ export type ClockState = z.infer<typeof ClockState>;
 const RateLimit = z.strictObject({ max: z.int().min(1), windowMs: z.int().min(1).max(86_400_000) });
 export type RateLimit = z.infer<typeof RateLimit>;
 
-/** What a scenario that says nothing of its own does. */
+/** The settings that apply where a scenario sets nothing itself. */
 export const ScenarioSettings = z.strictObject({
   openingBalancePaise: Paise,
   seed: z.string().max(MAX_SEED_LENGTH),
   clock: ClockState,
   settlement: z.enum(SETTLEMENTS),
-  /** The default dialect where it is left out. */
+  /** The default dialect when absent. */
   dialect: Dialect.optional(),
   rateLimit: z.union([z.literal('off'), RateLimit]),
   /** Whether magic beneficiaries force an answer. */
@@ -62,7 +62,7 @@ export const ScenarioSettings = z.strictObject({
 });
 export type ScenarioSettings = z.infer<typeof ScenarioSettings>;
 
-/** What a scenario is made of: its document as it was written, and the settings below it. */
+/** What a scenario is compiled from: its document as written, and the settings below it. */
 export const ScenarioSource = z.strictObject({
   name: Name,
   document: z.unknown(),
@@ -70,7 +70,7 @@ export const ScenarioSource = z.strictObject({
 });
 export type ScenarioSource = Readonly<z.infer<typeof ScenarioSource>>;
 
-/** A number of reads that a scenario names: of any size. */
+/** A number of status reads in a scenario, of any size. */
 const Reads = z.int().min(0);
 
 /** One step of a timeline: what happens to a payout, and when. Payouts with the same settlement share their steps. */
@@ -86,7 +86,7 @@ const Step = z.strictObject({
   to: State.nullable(),
   /** Whether the payout has a UTR from this step on. */
   utr: z.boolean(),
-  /** True for a step that a forced transition put in the place of what was planned. */
+  /** True for a step that a forced transition put in place of the planned ones. */
   forced: z.boolean(),
 });
 export type Step = Readonly<z.infer<typeof Step>>;
@@ -94,7 +94,7 @@ export type Step = Readonly<z.infer<typeof Step>>;
 /** The longest timeline that a scenario can plan, and two forced steps after it. */
 const MAX_STEPS = 22;
 
-/** How long status reads do not find a payout: for so many reads, or until a world time; and the rule or outcome that hides it. */
+/** How long status reads do not find a payout, as a number of reads or a world time, and the rule or outcome that hides it. */
 const Hidden = z.union([
   z.strictObject({ reads: Reads, by: Origin }),
   z.strictObject({ untilMs: z.int().min(0).max(1e15), by: Origin }),
@@ -106,7 +106,7 @@ const Payout = z.strictObject({
   clientRefId: Text,
   /** Which payout of its reference it is, from 1. More than one only in a dialect that pays twice. */
   nth: z.int().min(1).max(MAX_COUNT),
-  /** Tells one request body from another, for a client_ref_id that is sent again. */
+  /** A digest of the request body, compared when a client_ref_id is sent again. */
   fingerprint: z.string().max(64),
   amountPaise: Paise.min(1),
   transferMode: TransferMode,
@@ -132,7 +132,7 @@ const Payout = z.strictObject({
 /** One payout: flat, plain data that is replaced as a whole when it changes. */
 export type Payout = Readonly<z.infer<typeof Payout>>;
 
-/** One line of the wallet's book: why the balance changed, by how much, and to what. */
+/** One line of the wallet's ledger: why the balance changed, by how much, and to what. */
 const Entry = z.strictObject({
   kind: z.enum(['opening', 'payout', 'refund', 'credit', 'debit']),
   /** Below 0 when it left the balance. */
@@ -148,7 +148,7 @@ export const FileHead = z.strictObject({
   version: z.literal(SNAPSHOT_VERSION),
 });
 
-/** All of a world but what there may be many of. */
+/** A world without its lists. */
 export const WorldHead = z.strictObject({
   world: z.string().regex(/^[0-9a-f]{32}$/),
   identity: z.string().min(1).max(64),
@@ -162,7 +162,7 @@ export const WorldHead = z.strictObject({
 });
 export type WorldHead = z.infer<typeof WorldHead>;
 
-/** What a world may have many of, one a line: `{"entry":{…}}`. They come in this order. */
+/** The lists of a world, one item a line: `{"entry":{…}}`. They come in this order. */
 export const WORLD_ITEMS = {
   entry: Entry,
   payout: Payout,
@@ -178,7 +178,7 @@ export const WORLD_ITEMS = {
   }),
   /** How many requests a limit in world time has counted in its latest window. */
   window: z.strictObject({ of: Origin, beganMs: Ms, count: Count.min(1) }),
-  /** A reference that stays refused for the balance. */
+  /** A reference that stays refused after a 402. */
   refused: Text,
 } as const;
 export type WorldItem = {
@@ -196,7 +196,7 @@ export const FileEnd = z.strictObject({ worlds: z.int().min(0) });
 export const SnapshotText: z.ZodType = z.string().meta({
   id: 'Snapshot',
   description: [
-    'All that the future of a world depends on, as lines of JSON, to be kept and sent back as they are:',
+    'Everything that the future of a world depends on, as lines of JSON, to be stored and sent back unchanged:',
     '`{"format":"payout-sandbox","version":2}`, then the world (`{"world":"…",…}`: clock, wallet, scenario),',
     'one line for each entry, payout, rule on top, count of a rule, count of attempts, window of a rate limit and reference that stays refused,',
     '`{"end":"…","checksum":"…"}` with the SHA-256 of the lines of the world, and `{"worlds":1}`.',

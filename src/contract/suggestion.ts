@@ -9,7 +9,7 @@ function nearest(word: string, known: readonly string[]): string | undefined {
   return distance(word, near) <= Math.max(2, word.length / 3) ? near : undefined;
 }
 
-/** ` (did you mean amount?)` when a known word is close, else nothing. @param named the word as it is shown */
+/** ` (did you mean amount?)` when a known word is close, otherwise empty. @param named how to show the word */
 export function suggestion(
   word: string,
   known: readonly string[],

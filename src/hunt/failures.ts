@@ -2,7 +2,7 @@ import type { ScenarioInput } from '../contract/control.ts';
 
 /** The failures that a hunt can order, and where. */
 
-/** A place in a run: a request of the client, or what becomes of one of its payouts. */
+/** A place in a run: a request of the client, or the outcome of one of its payouts. */
 export interface Position {
   readonly of: 'initiate' | 'status' | 'outcome';
   /** Which new reference of the world it is about, counted from 1. */
@@ -19,18 +19,18 @@ export interface Failure {
 type Rule = NonNullable<ScenarioInput['rules']>[number];
 type Outcome = NonNullable<ScenarioInput['outcomes']>[number];
 
-/** What a kind of failure does, and the end of a sentence about it, whose subject is the request or the payout. */
+/** What a kind of failure does, and the rest of a sentence about it that begins with the request or the payout. */
 interface Kind<Does> {
   readonly words: string;
   readonly does: Does;
 }
 type Kinds<Does> = Readonly<Record<string, Kind<Does>>>;
 
-/** The kind that takes as long as the client waits. */
+/** The failure that lasts as long as the client waits. */
 export const HANG = 'hang';
-/** How much longer than the client may wait a hang lasts. */
+/** The length of a hang, relative to the client's patience. */
 const PAST_PATIENCE = 1.1;
-/** A slow payout waits for reads and not for time, so that a run does not depend on how fast it is. */
+/** A slow payout waits for reads, not for time, so that a run does not depend on its speed. */
 const SLOW_READS = 4;
 
 const OUTCOMES: Kinds<Pick<Outcome, 'timeline'>> = {
@@ -68,7 +68,7 @@ function requestKinds(patienceMs: number): Readonly<Record<'initiate' | 'status'
       },
       'error-429': {
         words: 'is answered 429, and no payout is made',
-        // a client that obeys does not slow the hunt down
+        // so that a client that obeys it does not slow the hunt down
         does: { respond: { status: 429, headers: { 'retry-after': '0' } } },
       },
     },
@@ -111,7 +111,7 @@ export class Alphabet {
     return `${positionText(position)} ${this.#kinds(position)[kind]!.words}`;
   }
 
-  /** A scenario with these failures in front of what it does by itself. */
+  /** A scenario with these failures before its own rules and outcomes. */
   scenario(base: ScenarioInput, failures: readonly Failure[]): ScenarioInput {
     const rules: Rule[] = [];
     const outcomes: Outcome[] = [];

@@ -8,7 +8,7 @@ import { knownAtEnd, type Knowledge } from '../referee/knowledge.ts';
 import { HANG } from './failures.ts';
 import { summed, tooLittleIn, tooMuchIn, type ToBePaid } from './to-be-paid.ts';
 
-/** What a hunt looks for, the gravest first. */
+/** What a hunt looks for, the most severe first. */
 export const GOALS = ['paid-twice', 'lost', 'stuck', 'conduct'] as const;
 export type Goal = (typeof GOALS)[number];
 
@@ -17,7 +17,7 @@ export type Ending =
   | { readonly kind: 'success' }
   /** The client says that it failed. `output` is the end of what it wrote. */
   | { readonly kind: 'failure'; readonly why: string; readonly output?: string }
-  /** It was ended, since it had not ended by itself within this time. */
+  /** It was still running after this time, and was ended. */
   | { readonly kind: 'stuck'; readonly afterMs: number };
 
 export const failureText = ({ why, output }: Extract<Ending, { kind: 'failure' }>): string =>
@@ -37,7 +37,7 @@ export interface Hit {
   readonly message: string;
 }
 
-/** What every run is judged by. */
+/** The standard by which every run is judged. */
 export interface Standard extends Pick<ToBePaid, 'mostTimes'> {
   readonly goals: readonly Goal[];
   /** For the referee; `expect` says what is to be paid. */
@@ -46,36 +46,44 @@ export interface Standard extends Pick<ToBePaid, 'mostTimes'> {
 }
 
 const PAYING_TWICE: ReadonlySet<CheckId> = new Set(['paid-twice', 'same-payout-at-once']);
-/** A payout that the service lets fail is missed through no fault of the client: `lost` asks what the client was told. */
+/** A payout that the service failed is missing through no fault of the client; `lost` considers what the client was told. */
 const NOT_CONDUCT: ReadonlySet<CheckId> = new Set([...PAYING_TWICE, 'expectation-missed']);
 
-/** What of these payouts ended up paid, as a table of expected payouts. */
+/** Those of these payouts that ended up paid, as a table of expected payouts. */
 export function paidIn(payouts: readonly TransactionAnswer[]): readonly ExpectedPayout[] {
   const paid = payouts.filter(isOut);
   return summed(paid.map(({ beneficiary_account: account, amount }) => ({ account, amount, times: 1 })));
 }
 
-/** For how many references of such a payout the client ends with one of these in mind. */
-export const knownAs = (
-  { sends, byReference }: Case,
-  { account, amount }: Pick<ExpectedPayout, 'account' | 'amount'>,
+/**
+ * For how many missing payouts of an account and amount the client's knowledge at the end is one of these. The references that it
+ * sent last decide, since a later one takes the place of one that failed.
+ */
+export function knownAs(
+  cases: readonly Case[],
+  { account, amount, missing }: Pick<ExpectedPayout, 'account' | 'amount'> & { readonly missing: number },
   known: readonly Knowledge['of'][],
-): number =>
-  [...sends].filter(
-    ([reference, [sent]]) =>
-      sent?.body['beneficiary_account'] === account &&
-      sent.amountPaise === toPaise(amount) &&
-      known.includes(knownAtEnd(byReference.get(reference)!).of),
-  ).length;
+): number {
+  const unpaid = cases.flatMap(({ sends, byReference, payouts }) =>
+    [...sends].flatMap(([reference, [sent]]) => {
+      const payout = payouts.get(reference);
+      const isOfIt = sent?.body['beneficiary_account'] === account && sent.amountPaise === toPaise(amount);
+      if (!isOfIt || (payout !== undefined && isOut(payout))) return [];
+      return { beganMs: sent.beganMs, of: knownAtEnd(byReference.get(reference)!).of };
+    }),
+  );
+  const last = unpaid.toSorted((a, b) => a.beganMs - b.beganMs).slice(-missing);
+  return last.filter(({ of }) => known.includes(of)).length;
+}
 
-/** How the money of a run differs from what is to be paid. Where the client was told that a payout failed, it is not missing. */
+/** How the money of a run differs from what is to be paid. A payout that the client knows to have failed is not missing. */
 export function differencesIn({ evidence }: Run, { settings, mostTimes }: Standard) {
   const { expect: expected } = settings;
   const facts = caseOf(evidence, settings);
   const paid = paidIn(evidence.ledger?.payouts ?? []);
   return {
     tooMuch: tooMuchIn(paid, { expected, mostTimes }),
-    tooLittle: tooLittleIn(paid, expected, (payout) => knownAs(facts, payout, ['FAILED', 'REVERSED'])),
+    tooLittle: tooLittleIn(paid, expected, (payout) => knownAs([facts], payout, ['FAILED', 'REVERSED'])),
   };
 }
 
@@ -88,13 +96,13 @@ function stuckIn(facts: Case, { ending }: Run, { patienceMs }: Standard): string
     return `the client waits for an answer that never comes, and had not given up after ${seconds(patienceMs)}`;
   }
   return ending.kind === 'stuck'
-    ? `the client does not end: it was ended after ${seconds(ending.afterMs)}`
+    ? `the client did not finish: it was ended after ${seconds(ending.afterMs)}`
     : null;
 }
 
 const seconds = (ms: number): string => `${Math.round(ms / 100) / 10} s`;
 
-/** The goals that a run reached, the gravest first. */
+/** The goals that a run reached, the most severe first. */
 export function hitsIn(run: Run, standard: Standard): readonly Hit[] {
   const { goals, settings } = standard;
   const facts = caseOf(run.evidence, settings);
@@ -104,7 +112,7 @@ export function hitsIn(run: Run, standard: Standard): readonly Hit[] {
     return errors.find(({ severity }) => severity === 'error')?.message ?? null;
   };
   const { tooMuch, tooLittle } = differencesIn(run, standard);
-  /** The check compares amounts, and so does not see that an account was paid again in another one. */
+  /** The check compares amounts, so it misses an account that was paid again in another amount. */
   const otherAmounts = settings.off?.['paid-twice'] === undefined ? (tooMuch[0] ?? null) : null;
   const [missing] = run.ending.kind === 'success' ? tooLittle : [];
   const messages: Readonly<Record<Goal, () => string | null>> = {

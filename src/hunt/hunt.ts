@@ -22,7 +22,7 @@ import { summed, tableFault, timesByAccount } from './to-be-paid.ts';
 import { firstDifference, traceOf } from './trace.ts';
 import { WorldRuns, type Client } from './world-runs.ts';
 
-/** How far a hunt has come. */
+/** The progress of a hunt. */
 export interface Progress {
   readonly runs: number;
   readonly elapsedMs: number;
@@ -33,21 +33,21 @@ export interface Progress {
 export interface HuntResult {
   /** At most one for each goal, in the order in which they were found. */
   readonly finds: readonly Find[];
-  /** Goals that were reached once, and not again under the same failures. */
+  /** Goals that were reached once, but not again under the same failures. */
   readonly unsteady: readonly Hit[];
   /** How much of the search was done, for each number of failures. */
   readonly rounds: readonly Round[];
-  /** All runs: also the calm ones, and those that repeated a find. */
+  /** All runs, including the calm ones and those that repeated a find. */
   readonly runs: number;
   readonly elapsedMs: number;
 }
 
 export interface HuntParts {
   readonly sandbox: Sandbox;
-  /** How payouts settle where the scenario does not say. */
+  /** How payouts settle unless the scenario says otherwise. */
   readonly settlement: NonNullable<ScenarioInput['settlement']>;
   readonly client: Client;
-  /** What its user calls the table of what is to be paid. */
+  /** The name of the table of expected payouts in messages. */
   readonly tableName?: string;
   readonly wallClock: WallClock;
   /** Ends the hunt early. */
@@ -56,7 +56,7 @@ export interface HuntParts {
   readonly onRun?: (progress: Progress) => void;
 }
 
-/** How long a run may take, beside what the calm runs took: a client that waits out every failure has to end by then. */
+/** How long a run may take, given how long the calm runs took: enough for a client that waits out every failure. */
 const limitMs = (calmMs: number, failures: number, patienceMs: number): number =>
   3 * calmMs + (failures + 1) * patienceMs;
 
@@ -76,7 +76,7 @@ function checkCalm({ ending, evidence: { requests, evicted } }: Run): void {
   if (evicted > 0) throw new HuntError('the client sends more requests in one run than the journal holds');
 }
 
-/** What every run is judged by: where nobody says what is to be paid, what the calm run paid. */
+/** The standard for every run. Without a table of expected payouts, the calm run sets what is to be paid. */
 function standardOf(
   { goals, intent, off, expect: table, patience }: HuntSettings,
   { evidence: { ledger } }: Run,
@@ -160,7 +160,7 @@ export async function runHunt(settings: HuntSettings, parts: HuntParts): Promise
     stop.throwIfAborted();
     const limit = limitMs(calmMs, failures.length, patienceMs);
     const run = await worlds.run(alphabet.scenario(base, failures), limit);
-    stop.throwIfAborted(); // it ended since the hunt does
+    stop.throwIfAborted(); // it was ended because the hunt was stopped
     onRun?.({ runs: worlds.count, elapsedMs: elapsedMs(), round: rounds.at(-1)!, finds });
     return lookAt(run, standard);
   };

@@ -4,9 +4,9 @@ import { durationLike } from '../contract/duration.ts';
 import { intentFault } from '../referee/intents.ts';
 import { GOALS } from './goals.ts';
 
-/** What a hunt can be told, with its defaults. */
+/** The options of a hunt, with their defaults. */
 
-/** Why a hunt cannot begin: what it was told, or how the client behaves without any failure. */
+/** Why a hunt cannot begin: its options, or how the client behaves without any failure. */
 export class HuntError extends Error {
   override readonly name = 'HuntError';
 }
@@ -36,19 +36,19 @@ const HuntSettings = z.strictObject({
     .union([z.string().min(1), z.number()])
     .transform(String)
     .default('1')
-    .describe('Orders the runs where there is no time for all, and is the seed of every world'),
+    .describe('Orders the runs when there is no time for all, and is the seed of every world'),
   runs: wholeNumber(1, 1_000_000)
     .default(500)
     .describe('The most runs that search; those that repeat a find come on top'),
   depth: wholeNumber(1, 10).default(3).describe('The most failures in one run'),
   time: Time.default(300_000).describe('How long to search, in wall time'),
-  workers: wholeNumber(1, 64).default(1).describe('How many runs may be under way together'),
+  workers: wholeNumber(1, 64).default(1).describe('How many runs to do at once'),
   patience: Patience.default(10_000).describe('How long the client may wait for an answer'),
 });
 export type HuntSettings = z.output<typeof HuntSettings>;
 export type HuntSettingsInput = z.input<typeof HuntSettings>;
 
-/** @param calledBy what the user calls a setting @throws HuntError for what cannot be used: it names the setting */
+/** @param calledBy the name of a setting in messages @throws HuntError that names a setting that cannot be used */
 export function huntSettings(given: unknown, calledBy = (name: string): string => name): HuntSettings {
   const checked = HuntSettings.safeParse(given);
   if (!checked.success) {

@@ -3,17 +3,17 @@ import { failureName, HANG, type Alphabet, type Failure } from './failures.ts';
 import type { Goal, Hit } from './goals.ts';
 import { positionsAfter, sequelOf, type Trace } from './trace.ts';
 
-/** What the search asks about one run. */
+/** What the search knows about one run. */
 export interface Looked {
   readonly trace: Trace;
   /** Its requests, one line each. */
   readonly requests: readonly string[];
   readonly hits: readonly Hit[];
-  /** The client does not give up waiting: another hang would cost as much time and show the same. */
+  /** Whether the client does not give up waiting: another hang would take as long and show the same. */
   readonly waitedForEver: boolean;
 }
 
-/** Failures that make the client reach a goal, each time they are tried, and each of which is needed. */
+/** Failures that make the client reach a goal every time, and none of which can be left out. */
 export interface Found extends Hit {
   readonly failures: readonly Failure[];
   /** The requests of a run under these failures, one line each. */
@@ -26,14 +26,14 @@ export interface SearchOptions {
   /** The most failures in one run. */
   readonly depth: number;
   readonly seed: string;
-  /** How many runs may be under way together. */
+  /** How many runs to do at once. */
   readonly workers: number;
   /** Runs the client once under these failures. */
   readonly look: (failures: readonly Failure[]) => Promise<Looked>;
-  /** Whether there is time, and there are runs left, for another. */
+  /** Whether there is time for another run, and one is left. */
   readonly mayGoOn: () => boolean;
   readonly onFound: (found: Found) => void;
-  /** Told of a hit that did not repeat. */
+  /** Called with a hit that did not repeat. */
   readonly onUnsteady: (hit: Hit) => void;
   /** Gets each round when it begins, and is kept up to date. */
   readonly rounds: Round[];
@@ -49,15 +49,15 @@ export interface Round {
   of: number;
 }
 
-/** A hit counts if it repeats so often. */
+/** A hit counts if it repeats this many times. */
 const REPEATS = 3;
 
 /** Failures to try, and how promising they are. */
 interface Candidate {
   readonly failures: readonly Failure[];
-  /** Whether an earlier run went on in the same way after its own failures: what follows is tried last. */
+  /** Whether an earlier run continued in the same way after its own failures: its continuations are tried last. */
   readonly isLikeAnother: boolean;
-  /** How many positions lie between the last two failures: what a client does about a failure is what is tested least. */
+  /** How many positions lie between the last two failures: how a client handles a failure is usually tested least. */
   readonly distance: number;
 }
 
@@ -92,7 +92,7 @@ export async function search(calm: Looked, options: SearchOptions): Promise<void
         const hit = looked.hits.find(({ goal }) => open.has(goal));
         if (hit !== undefined && (await settle(hit, failures, options))) open.delete(hit.goal);
         const sequel = sequelOf(looked.trace, failures);
-        // after a run that reached a goal, more failures rarely show anything else
+        // after a run that reached a goal, more failures rarely show anything new
         next.push(...nextOf(looked, failures, looked.hits.length > 0 || sequels.has(sequel)));
         sequels.add(sequel);
       }
@@ -101,7 +101,7 @@ export async function search(calm: Looked, options: SearchOptions): Promise<void
   }
 }
 
-/** The most promising first; the seed orders those that are equally so, where there is not enough time for all. */
+/** The most promising first; the seed orders equally promising ones, in case there is no time for all. */
 function inOrder(round: readonly Candidate[], seed: string): Candidate[] {
   const drawn = new Map(
     round.map((candidate) => [candidate, digest([seed, ...candidate.failures.map(failureName)])]),
@@ -114,7 +114,7 @@ function inOrder(round: readonly Candidate[], seed: string): Candidate[] {
   );
 }
 
-/** Takes candidates from the queue and runs them, several at a time, until one reaches a goal. In the order of the queue. */
+/** Runs candidates in the order of the queue, several at a time, until one reaches a goal. */
 async function lookAtMany(
   queue: Candidate[],
   isUseless: (candidate: Candidate) => boolean,
@@ -140,7 +140,7 @@ async function lookAtMany(
   return results;
 }
 
-/** Repeats a hit alone, and leaves out each failure without which it happens too. @returns whether it counts */
+/** Repeats a hit alone, and leaves out each failure that it does not need. @returns whether it counts */
 async function settle(hit: Hit, failures: readonly Failure[], options: SearchOptions): Promise<boolean> {
   let found = await repeatedly(hit.goal, failures, options);
   if (found === null) {
@@ -155,7 +155,7 @@ async function settle(hit: Hit, failures: readonly Failure[], options: SearchOpt
   return true;
 }
 
-/** The failures as a find, if they bring the goal about every time. */
+/** The failures as a find, if the client reaches the goal every time. */
 async function repeatedly(
   goal: Goal,
   failures: readonly Failure[],

@@ -4,7 +4,7 @@ import type { ScenarioInput } from '../contract/control.ts';
 import type { Alphabet } from './failures.ts';
 import type { Found } from './search.ts';
 
-/** What a hunt found, in words and as a scenario. */
+/** Something that a hunt found, in words and as a scenario. */
 export interface Find extends Found {
   /** What fails, one sentence for each failure. */
   readonly words: readonly string[];
@@ -18,10 +18,10 @@ export interface Find extends Found {
   readonly expected: readonly ExpectedPayout[];
 }
 
-/** The most requests that a story tells. */
+/** The most requests that a story lists. */
 const MOST_LINES = 30;
 
-/** A find in words, and as a scenario. @param base what the service does by itself */
+/** A find in words, and as a scenario. @param base how the service behaves without the failures */
 export function findOf(
   found: Found,
   expected: readonly ExpectedPayout[],

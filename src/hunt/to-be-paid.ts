@@ -11,8 +11,8 @@ export interface ToBePaid {
   /** One line for each account and amount. */
   readonly expected: Table;
   /**
-   * How often an account may be paid, in any amounts, as a run without failures has shown; others are not counted. Null where a
-   * table says all that may be paid.
+   * How often an account may be paid, in any amounts, as a run without failures has shown; others are not counted. Null when a
+   * table lists everything that may be paid.
    */
   readonly mostTimes: ReadonlyMap<string, number> | null;
 }
@@ -43,7 +43,7 @@ const paidText = ({ account, amount }: Payout, times: number): string =>
 const countText = ({ account, amount }: Payout, found: number, times: number): string =>
   `${account} was paid ${rupees(toPaise(amount))} ${often(found)}, and ${often(times)} was expected`;
 
-/** What was paid too often, as sentences: an amount, or else what an account was paid besides. */
+/** What was paid too often, as sentences: an amount, or further payments to an account. */
 export function tooMuchIn(paid: Table, { expected, mostTimes }: ToBePaid): readonly string[] {
   const tooOften = expected.filter((payout) => payout.times > 0 && timesIn(paid, payout) > payout.times);
   const besides =
@@ -55,7 +55,7 @@ export function tooMuchIn(paid: Table, { expected, mostTimes }: ToBePaid): reado
   return [...tooOften.map((payout) => countText(payout, timesIn(paid, payout), payout.times)), ...besides];
 }
 
-/** Accounts that were paid too often, without those that are named already. */
+/** Accounts that were paid too often, except those that are already named. */
 function besidesIn(
   paid: Table,
   mostTimes: ReadonlyMap<string, number>,
@@ -73,19 +73,19 @@ function besidesIn(
 }
 
 /**
- * What was paid too seldom, as sentences.
+ * What was paid too few times, as sentences.
  *
- * @param told how many payouts of this account and amount the client knows not to be paid
+ * @param told how many of the missing payouts of this account and amount the client knows not to be paid
  */
 export const tooLittleIn = (
   paid: Table,
   expected: Table,
-  told: (payout: ExpectedPayout) => number,
+  told: (payout: Payout & { readonly missing: number }) => number,
 ): readonly string[] =>
   expected
     .filter((payout) => {
-      const found = timesIn(paid, payout);
-      return found < payout.times && found + told(payout) < payout.times;
+      const missing = payout.times - timesIn(paid, payout);
+      return missing > 0 && told({ ...payout, missing }) < missing;
     })
     .map((payout) => {
       const found = timesIn(paid, payout);
@@ -96,7 +96,7 @@ export const tooLittleIn = (
 /** The most differences from a table that a message has. */
 const MOST_DIFFERENCES = 5;
 
-/** Why nothing can be judged by a table. @param name what its user calls it */
+/** Why a table cannot be used to judge. @param name its name in messages */
 export function tableFault(name: string, differences: readonly string[]): string {
   const left = differences.length - MOST_DIFFERENCES;
   const shown = [...differences.slice(0, MOST_DIFFERENCES), ...(left > 0 ? [`and ${left} more`] : [])];

@@ -2,11 +2,11 @@ import type { Call } from '../referee/call.ts';
 import type { Case } from '../referee/case.ts';
 import { positionKey, positionText, type Failure, type Position } from './failures.ts';
 
-/** What a client did in one run, in a form in which runs can be compared. */
+/** What a client did in one run, in a form that can be compared with other runs. */
 
 interface Step {
   readonly call: Call;
-  /** null for a request that no failure can be ordered for: of the balance, or before its reference was sent. */
+  /** null for a request for which no failure can be ordered: a balance read, or one before its reference was sent. */
   readonly position: Position | null;
 }
 
@@ -38,7 +38,7 @@ export function traceOf({ calls }: Case): Trace {
   });
 }
 
-/** The positions that a run came to, in order. The outcome of a payout is decided before its first initiate. */
+/** The positions that a run reached, in order. The outcome of a payout is decided before its first initiate. */
 const positionsOf = (trace: Trace): readonly Position[] =>
   trace.flatMap(({ position }) => {
     if (position === null) return [];
@@ -48,14 +48,14 @@ const positionsOf = (trace: Trace): readonly Position[] =>
       : [position];
   });
 
-/** The positions of a run that lie behind all of its failures. */
+/** The positions of a run after all of its failures. */
 export function positionsAfter(trace: Trace, failures: readonly Failure[]): readonly Position[] {
   const positions = positionsOf(trace);
   const failed = new Set(failures.map(({ position }) => positionKey(position)));
   return positions.slice(positions.findLastIndex((position) => failed.has(positionKey(position))) + 1);
 }
 
-/** What a request was and what the client saw, without what differs between runs: references, ids and times. */
+/** A request and what the client saw, without anything that differs between runs: references, ids and times. */
 function stepText({ call, position }: Step): string {
   const { route, seen, status, entry, body } = call;
   const what = position === null ? (route ?? entry.request.method) : positionText(position);
@@ -65,7 +65,7 @@ function stepText({ call, position }: Step): string {
   return `${what}${paid}: ${answer}${call.committed === true ? ', committed' : ''}`;
 }
 
-/** What followed the failures of a run: the same for runs in which a client did the same. */
+/** What followed the failures of a run: the same text when the client did the same. */
 export function sequelOf(trace: Trace, failures: readonly Failure[]): string {
   const failed = new Set(failures.map(({ position }) => positionKey(position)));
   const last = trace.findLastIndex(({ position }) => position !== null && failed.has(positionKey(position)));
@@ -75,7 +75,7 @@ export function sequelOf(trace: Trace, failures: readonly Failure[]): string {
     .join('\n');
 }
 
-/** The first request that one of two runs has and the other has not; null where they agree. Their order may differ. */
+/** The first request that only one of two runs has; null when they agree. Their order may differ. */
 export function firstDifference(one: Trace, other: Trace): string | null {
   const left = other.map(stepText);
   for (const step of one) {

@@ -7,11 +7,11 @@ import type { Ending, Run } from './goals.ts';
 /**
  * Runs the client once against a world, and resolves however it ends.
  *
- * @param signal says that it has to end now: it took too long, or nobody waits for it any more
+ * @param signal aborted when it has to end: it took too long, or nobody waits for it any more
  */
 export type Client = (world: TestWorld, signal: AbortSignal) => Promise<Exclude<Ending, { kind: 'stuck' }>>;
 
-/** @param limitMs a client that runs for longer is ended, as at `stop`, and counts as stuck */
+/** @param limitMs a client that runs longer is ended, as by `stop`, and counts as stuck */
 export async function runClient(
   client: Client,
   world: TestWorld,
@@ -53,12 +53,12 @@ export class WorldRuns {
     return this.#count;
   }
 
-  /** The scenario of a new world with what else decides how it behaves, so that a file of it stands for itself. */
+  /** The scenario of a new world with everything that decides how it behaves, so that a file with it is self-contained. */
   async baseScenario(settlement: ScenarioInput['settlement'], seed: string): Promise<ScenarioInput> {
     const world = this.#sandbox.world(KEY);
     const [{ document }, { opening_balance }] = await Promise.all([world.scenario(), world.summary()]);
     return {
-      description: '', // in front of everything else
+      description: '', // first in the file
       wallet: { opening_balance },
       seed,
       settlement,
@@ -67,7 +67,7 @@ export class WorldRuns {
     };
   }
 
-  /** @param limitMs a client that runs for longer is ended, and counts as stuck */
+  /** @param limitMs a client that runs longer is ended, and counts as stuck */
   async run(scenario: ScenarioInput, limitMs: number): Promise<Run> {
     this.#count += 1;
     await using world = this.#sandbox.world(`${KEY}_${this.#count}`); // the same keys in every hunt

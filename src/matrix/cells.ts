@@ -9,13 +9,13 @@ import { moneyFaults } from './money-faults.ts';
 export interface CommandRun {
   readonly ending: Ending;
   readonly durationMs: number;
-  /** What the referee says of every world. */
+  /** The reports of the referee on every world. */
   readonly conduct: ConductReports;
-  /** What every world knows. */
+  /** The evidence of every world. */
   readonly worlds: readonly Evidence[];
 }
 
-/** What the command is run with. */
+/** The dialect or scenario of a run. */
 export interface Row {
   readonly kind: 'dialect' | 'scenario';
   readonly name: string;
@@ -23,26 +23,26 @@ export interface Row {
   readonly choices: string;
 }
 
-/** How a run ended, the gravest last. */
+/** How a run ended, the most severe last. */
 export const VERDICTS = ['survives', 'tests fail', 'conduct', 'money', 'hangs'] as const;
 export type Verdict = (typeof VERDICTS)[number];
 
-/** A row with what came of it. */
+/** A row with its result. */
 export interface Cell extends Row {
   readonly verdict: Verdict;
-  /** Why it failed, line by line; for a cell that survives, what is worth knowing. */
+  /** Why it failed, line by line; for a cell that survives, remarks. */
   readonly why: readonly string[];
   readonly durationMs: number;
-  /** The command that runs this cell once more. */
+  /** The command that runs this cell again. */
   readonly again: string;
 }
 
-/** What scenarios are judged by. */
+/** The standard by which money and conduct are judged. */
 export interface Standard extends ToBePaid {
   readonly failOn: FailOn;
 }
 
-/** The last lines of what a command wrote. */
+/** How many of the last lines of its output are shown. */
 const MOST_LINES = 12;
 
 const failureLines = ({ ending }: CommandRun): readonly string[] => {
@@ -51,7 +51,7 @@ const failureLines = ({ ending }: CommandRun): readonly string[] => {
   return output === '' ? [why] : [why, ...output.split('\n').slice(-MOST_LINES)];
 };
 
-/** The gravest finding of a check, as lines. */
+/** The most severe finding of a check, as lines. */
 const findingLines = ({ id, findings }: CheckReport): readonly string[] => {
   const { message, lines, instead } = findings[0]!;
   return [`${id}: ${message}`, ...[...lines, `instead: ${instead}`].map((line) => `  ${line}`)];
@@ -64,8 +64,8 @@ const conductLines = ({ worlds }: ConductReports, failOn: FailOn): readonly stri
     .flatMap(findingLines);
 
 /**
- * How a run ended. The exit code decides for a dialect. For a scenario it does not: a test that expects SUCCESS rightly
- * fails when the service refuses everything, so the money and the referee decide.
+ * How a run ended. For a dialect, the exit code decides, unless an account was paid too often. For a scenario, the money and the
+ * referee decide, since a test that expects SUCCESS rightly fails when the service refuses everything.
  */
 export function verdictOn(
   { kind }: Pick<Row, 'kind'>,
@@ -76,19 +76,18 @@ export function verdictOn(
   if (ending.kind === 'stuck') {
     return {
       verdict: 'hangs',
-      why: [`it was ended, since it had not ended after ${seconds(ending.afterMs)}`],
+      why: [`it was still running and was ended after ${seconds(ending.afterMs)}`],
     };
   }
-  if (kind === 'dialect') {
-    return { verdict: ending.kind === 'success' ? 'survives' : 'tests fail', why: failureLines(run) };
-  }
-  const faults = moneyFaults(worlds, toBePaid, ending.kind === 'success');
-  const findings = conductLines(conduct, failOn);
+  const isDialect = kind === 'dialect';
+  if (isDialect && ending.kind === 'failure') return { verdict: 'tests fail', why: failureLines(run) };
+  const faults = moneyFaults(worlds, toBePaid, ending.kind === 'success' && !isDialect);
+  const findings = isDialect ? [] : conductLines(conduct, failOn);
   if (faults.length > 0) return { verdict: 'money', why: [...faults, ...findings] };
   if (findings.length > 0) return { verdict: 'conduct', why: findings };
   return {
     verdict: 'survives',
-    why: ending.kind === 'success' ? [] : ['its tests fail, the money is right'],
+    why: ending.kind === 'success' ? [] : ['its tests fail, but the money is right'],
   };
 }
 

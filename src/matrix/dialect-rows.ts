@@ -2,9 +2,9 @@ import { SWITCHES, type Dialect } from '../contract/dialect.ts';
 import { suggestion } from '../contract/suggestion.ts';
 import { pairwise } from './pairwise.ts';
 
-/** The dialects that a client is run with: presets, and changes to the dialect that its service is known to have. */
+/** The dialects that a client is run with: presets, and changes to the known dialect of its service. */
 
-/** Why rows cannot be made: it names what is wrong with what was asked for. */
+/** Why rows cannot be made: an error in the options. */
 export class MatrixError extends Error {
   override readonly name = 'MatrixError';
 }
@@ -12,7 +12,7 @@ export class MatrixError extends Error {
 export interface DialectRow {
   /** In the table: `status.unknown=400`, or `pairwise-7`. */
   readonly name: string;
-  /** Names it wherever rows are asked for: `strict`, or every switch that it changes. */
+  /** Its name as an option: `strict`, or every switch that it changes. */
   readonly choices: string;
   readonly dialect: Dialect;
 }
@@ -118,7 +118,7 @@ const GROUPS: ReadonlyMap<string, (source: DialectSource) => readonly DialectRow
 /**
  * The rows of some names: `one-row`, `presets`, `pairwise`, `none`, a preset, or choices such as `status.unknown=400`.
  *
- * @throws MatrixError for a name that stands for nothing
+ * @throws MatrixError for an unknown name
  */
 export function dialectRows(names: readonly string[], source: DialectSource): readonly DialectRow[] {
   const rows = names.flatMap((name) => GROUPS.get(name)?.(source) ?? [namedRow(name, source)]);

@@ -3,7 +3,7 @@ import { fenced, literal } from '../referee/reports/markdown.ts';
 import { seconds, type Cell } from './cells.ts';
 import { countLine, hasFailed, suspectLines } from './table.ts';
 
-/** The matrix as files. */
+/** The matrix as reports in files. */
 
 /** The cells of each kind of row, without a kind that has none. */
 const groupsOf = (cells: readonly Cell[]) =>
@@ -28,7 +28,7 @@ const failureText = ({ name, verdict, why, again }: Cell): readonly string[] => 
   '',
 ];
 
-/** Tables of dialects and of scenarios, then each failing cell with its reason and the command that runs it once more. */
+/** Tables of dialects and of scenarios, then each failing cell with its reason and the command that runs it again. */
 export function matrixMarkdown(cells: readonly Cell[]): string {
   const failed = cells.filter(hasFailed);
   return [

@@ -1,29 +1,29 @@
 import type { ExpectedPayout } from '../contract/conduct.ts';
 import { failureText } from '../hunt/goals.ts';
-import { summed, tableFault, timesByAccount, type ToBePaid } from '../hunt/to-be-paid.ts';
+import { summed, tableFault, type ToBePaid } from '../hunt/to-be-paid.ts';
 import type { FailOn } from '../referee/reports/summary.ts';
 import { seconds, verdictOn, type Cell, type CommandRun, type Row } from './cells.ts';
 import { MatrixError } from './dialect-rows.ts';
 import { moneyDifferences, paidInAll, paidInBoth } from './money-faults.ts';
 
-/** A table that says all that is to be paid. */
+/** A table of everything that is to be paid. */
 interface GivenTable {
-  /** What its user calls it. */
+  /** Its name in messages. */
   readonly name: string;
   readonly payouts: readonly ExpectedPayout[];
 }
 
-/** What a matrix is made with. */
+/** The parts of a matrix. */
 export interface MatrixParts<R extends Row> {
   readonly rows: readonly R[];
-  /** Runs the command with a row; without one, as its service is known to be. @param limitMs what runs longer is ended */
+  /** Runs the command with a row; with null, with the known dialect of its service. @param limitMs a longer run is ended */
   readonly run: (row: R | null, limitMs: number) => Promise<CommandRun>;
-  /** The command that runs a cell once more. */
+  /** The command that runs a cell again. */
   readonly again: (row: R) => string;
-  /** How many runs may be under way together. */
+  /** How many runs to do at once. */
   readonly workers: number;
   readonly failOn: FailOn;
-  /** What is to be paid; null for what two runs without failures pay. */
+  /** What is to be paid; null to use what two runs without failures pay. */
   readonly expect: GivenTable | null;
   /** How long one run may take; null for a limit that depends on the baseline. */
   readonly limitMs: number | null;
@@ -37,7 +37,7 @@ export interface MatrixParts<R extends Row> {
 export interface Baseline extends ToBePaid {
   readonly durationMs: number;
   readonly requests: number;
-  /** Whether two runs paid different accounts, so that these cannot be compared. */
+  /** Whether two runs paid differently, so that only what both paid can be compared. */
   readonly isUnsteady: boolean;
 }
 
@@ -50,9 +50,9 @@ const requestsIn = ({ worlds }: CommandRun): number =>
   worlds.reduce((sum, { requests, evicted }) => sum + requests.length + evicted, 0);
 
 const NO_REQUEST =
-  'no request with a valid key came to the sandbox: give the command its address and a key, such as --env PAYOUT_URL={url} --env PAYOUT_KEY={key}';
+  'no request with a valid key reached the sandbox: give the command its address and a key, such as --env PAYOUT_URL={url} --env PAYOUT_KEY={key}';
 
-/** @throws MatrixError for a command with which nothing can be compared */
+/** @throws MatrixError for a command whose run cannot be a baseline */
 function checkBaseline(run: CommandRun): void {
   const { ending } = run;
   const isSilent = requestsIn(run) === 0;
@@ -66,8 +66,8 @@ function checkBaseline(run: CommandRun): void {
   if (isSilent) throw new MatrixError(NO_REQUEST);
 }
 
-/** Runs the command as its service is known to be: twice where the money will be compared and nothing says what is paid. */
-async function baselineOf<R extends Row>({ rows, run, expect, limitMs }: MatrixParts<R>): Promise<Baseline> {
+/** Runs the command without failures: twice if there is no table of what is to be paid. */
+async function baselineOf<R extends Row>({ run, expect, limitMs }: MatrixParts<R>): Promise<Baseline> {
   const calm = async (): Promise<CommandRun> => {
     const done = await run(null, limitMs ?? BASELINE_LIMIT_MS);
     checkBaseline(done);
@@ -83,9 +83,6 @@ async function baselineOf<R extends Row>({ rows, run, expect, limitMs }: MatrixP
     return { ...base, ...toBePaid };
   }
   const paid = paidInAll(first.worlds);
-  if (rows.every(({ kind }) => kind === 'dialect')) {
-    return { ...base, expected: paid, mostTimes: timesByAccount(paid) };
-  }
   const again = paidInAll((await calm()).worlds);
   const both = paidInBoth(paid, again);
   const count = (table: readonly ExpectedPayout[]): number =>
@@ -94,7 +91,7 @@ async function baselineOf<R extends Row>({ rows, run, expect, limitMs }: MatrixP
 }
 
 /**
- * Runs the command once as its service is known to be, and then once with every row.
+ * Runs the command once with the known dialect of its service, and then once with every row.
  *
  * @returns the cells that were run, in the order of the rows
  * @throws MatrixError when the command fails without any of the rows, sends nothing, or does not pay what the table says

@@ -1,6 +1,6 @@
 import { digest } from '../payout/identity.ts';
 
-/** How many rows are tried for each that is taken: more make the table shorter, and its making slower. */
+/** How many rows are tried for each that is taken: more make the table shorter, but slower to make. */
 const CANDIDATES = 30;
 
 type Row = readonly number[];

@@ -19,7 +19,7 @@ export function baselineLines({ durationMs, requests, expected, isUnsteady }: Ba
 }
 
 /**
- * A cell: one line, and below a failing one the reason and the command that runs it once more.
+ * A cell: one line, and below a failing one the reason and the command that runs it again.
  *
  * @param rows all rows of the table, whose names share a column
  * @param isColoured only for a terminal
@@ -31,7 +31,7 @@ export function cellLines(cell: Cell, rows: readonly Row[], isColoured: boolean)
   const shown = isColoured ? `\u001B[${hasFailed(cell) ? RED : GREEN}m${word}\u001B[0m` : word;
   const line = `${name.padEnd(width)}  ${shown}  ${seconds(durationMs).padStart(7)}`;
   if (!hasFailed(cell)) return [why.length === 0 ? line : `${line}  ${why[0]}`];
-  return [line, ...why.map((text) => (INDENT + text).trimEnd()), `${INDENT}once more: ${again}`];
+  return [line, ...why.map((text) => (INDENT + text).trimEnd()), `${INDENT}run again: ${again}`];
 }
 
 const COUNTED: Readonly<Record<Verdict, string>> = {
@@ -55,7 +55,7 @@ export function countLine(cells: readonly Cell[]): string {
 
 /**
  * The choices that only failing dialects make, such as `status.unknown=400 (3 rows)`, and the failing rows that have none
- * of them. One row alone says nothing about which of its choices is to blame.
+ * of them. A single row does not show which of its choices is to blame.
  */
 export function suspectLines(cells: readonly Cell[]): readonly string[] {
   const dialects = cells.filter(({ kind }) => kind === 'dialect');
@@ -74,6 +74,6 @@ export function suspectLines(cells: readonly Cell[]): readonly string[] {
     `only failing dialects have: ${suspects.map(([choice, count]) => `${choice} (${count} rows)`).join(', ')}`,
     ...(others.length === 0
       ? []
-      : [`without any of these fail: ${others.map(({ name }) => name).join(', ')}`]),
+      : [`failing without any of these: ${others.map(({ name }) => name).join(', ')}`]),
   ];
 }

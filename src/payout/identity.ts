@@ -7,7 +7,7 @@ import { IST_OFFSET_MS, type Draw } from './settlement.ts';
 export const digest = (parts: readonly (string | number | null)[]): string =>
   hash('sha256', JSON.stringify(parts), 'hex');
 
-const TXN_ID_DIGITS = 24; // 96 bits: no two payouts ever meet
+const TXN_ID_DIGITS = 24; // 96 bits: no two payouts get the same id
 const FINGERPRINT_DIGITS = 20;
 
 /** 48 bits of a digest, as a whole number. */
@@ -42,7 +42,7 @@ export const requestDraw =
   (purpose) =>
     fraction(digest(['request', seed, route, id, attempt, purpose]));
 
-/** The same for request bodies with the same values. */
+/** The same text for request bodies with the same values. */
 export const fingerprintOf = (values: readonly (string | number | null)[]): string =>
   digest(['body', ...values]).slice(0, FINGERPRINT_DIGITS);
 
@@ -89,7 +89,7 @@ export function formatUtr(mode: TransferMode, atMs: number, serial: number): str
 /**
  * The UTR of a serial, or of the next serial whose UTR is not taken.
  *
- * @param nextSerials what earlier searches found, so that payouts that want the same UTR do not search all over again; updated
+ * @param nextSerials the results of earlier searches, so that payouts that draw the same UTR do not repeat them; updated
  */
 export function freeUtr(
   mode: TransferMode,

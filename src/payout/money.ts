@@ -1,6 +1,6 @@
 import { MAX_AMOUNT_INR } from '../contract/service.ts';
 
-/** Asserts what must be true if the sandbox is right. It stays on in production. A client sees its Error as INTERNAL_ERROR. */
+/** Asserts something that can only be false because of a bug. It stays on in production; a client sees its Error as INTERNAL_ERROR. */
 export function invariant(holds: boolean, what: string): asserts holds {
   if (!holds) throw new Error(`broken invariant: ${what}`);
 }
@@ -16,7 +16,7 @@ export function toPaise(amountInr: number): number {
   return paise;
 }
 
-/** INR on the wire. The quotient is the number closest to it, so it prints with two decimals at most. */
+/** INR on the wire. The quotient is the closest number, so it prints with at most two decimals. */
 export const toInr = (paise: number): number => paise / 100;
 
 /** The money of one world. Everything ever added is either in the balance or in payouts that are PENDING or SUCCESS. */
@@ -42,11 +42,11 @@ export function payOut(wallet: Wallet, amountPaise: number): Wallet {
 /** Returns the money of a payout. @param amountPaise whole paise above 0, paid out before */
 export function refund(wallet: Wallet, amountPaise: number): Wallet {
   assertAmount(amountPaise);
-  invariant(amountPaise <= wallet.paidOutPaise, 'no more comes back than went out');
+  invariant(amountPaise <= wallet.paidOutPaise, 'no more is returned than was paid out');
   return moved(wallet, { balancePaise: amountPaise, paidOutPaise: -amountPaise });
 }
 
-/** Whether so much may be credited: a wallet holds only what the numbers of the interface can show exactly. */
+/** Whether this amount may be credited: a wallet holds only what the numbers of the interface can represent exactly. */
 export const hasRoom = (wallet: Wallet, amountPaise: number): boolean =>
   wallet.putInPaise + amountPaise <= MAX_AMOUNT_INR * 100;
 
@@ -64,7 +64,7 @@ export function debit(wallet: Wallet, amountPaise: number): Wallet {
   return moved(wallet, { balancePaise: -amountPaise, putInPaise: -amountPaise });
 }
 
-/** The wallet with so much added to its parts. */
+/** The wallet with these amounts added. */
 function moved(wallet: Wallet, added: Partial<Wallet>): Wallet {
   return asserted({
     balancePaise: wallet.balancePaise + (added.balancePaise ?? 0),

@@ -12,7 +12,7 @@ export interface Change {
   readonly utr: string | null;
 }
 
-/** The legal edges. The interface shows the states and only the way into PENDING: the rest is our reading of it. */
+/** The legal transitions. The interface shows the states, but only the transition to PENDING: the others are our choice. */
 const NEXT: Record<State, readonly State[]> = {
   PENDING: ['SUCCESS', 'FAILED', 'REVERSED'],
   SUCCESS: ['REVERSED'],
@@ -45,10 +45,10 @@ export function timelineFault(timeline: readonly Step[], from: State = 'PENDING'
 /** The next step of a payout, or undefined when nothing more is planned. */
 export const nextStep = ({ timeline, stepsDone }: Payout): Step | undefined => timeline[stepsDone];
 
-/** World time at which the next step is due; null when none is, or it waits for a read. */
+/** World time at which the next step is due; null when there is none, or it waits for a read. */
 export function nextDueMs({ timeline, stepsDone, createdAtMs }: Payout): number | null {
   const afterMs = timeline[stepsDone]?.afterMs ?? null;
-  // the step before it may have waited for a read, and happened later than this one was planned
+  // the step before it may have waited for a read, and been applied later than this one was planned
   return afterMs === null ? null : createdAtMs + Math.max(afterMs, timeline[stepsDone - 1]?.afterMs ?? 0);
 }
 
@@ -69,7 +69,7 @@ export function afterStep(payout: Payout, atMs: number, utr: string | null): Pay
   };
 }
 
-/** The payout with one step to a state in the place of everything that was planned. */
+/** The payout with one step to a state instead of everything that was planned. */
 export const withForcedStep = (payout: Payout, to: State, atMs: number, utr: boolean): Payout => ({
   ...payout,
   timeline: [
@@ -83,7 +83,7 @@ export const countsReads = ({ hidden, timeline, stepsDone }: Payout): boolean =>
   (hidden !== null && 'reads' in hidden) ||
   timeline.some(({ polls }, index) => index >= stepsDone && polls !== null);
 
-/** Whether a status read, the `reads`th, does not find the payout. */
+/** Whether the payout is hidden from a status read, the `reads`th one. */
 export const isHidden = ({ hidden, reads }: Pick<Payout, 'hidden' | 'reads'>, nowMs: number): boolean =>
   hidden !== null && ('reads' in hidden ? reads <= hidden.reads : nowMs < hidden.untilMs);
 

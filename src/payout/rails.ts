@@ -15,7 +15,7 @@ const MODE_LIMITS_INR: Record<TransferMode, { readonly min?: number; readonly ma
   UPI: { max: 100_000 },
 };
 
-/** Formatted when it is needed: to have a format ready takes longer than all else here. */
+/** Formats on demand: preparing a formatter takes longer than everything else here. */
 const inr = (amount: number): string => `INR ${amount.toLocaleString('en-IN')}`;
 
 export const ifscDoubt = (ifsc: string): string | undefined =>
@@ -30,13 +30,13 @@ export function accountDoubt(account: string, mayBeUpiId = false): string | unde
 
 function amountDoubt(amount: number, mode: TransferMode): string | undefined {
   const { min = 0, max = Infinity } = MODE_LIMITS_INR[mode];
-  if (amount < min) return `is below ${inr(min)}, where ${mode} starts`;
-  if (amount > max) return `is above ${inr(max)}, where ${mode} usually ends`;
+  if (amount < min) return `is below ${inr(min)}, the minimum of ${mode}`;
+  if (amount > max) return `is above ${inr(max)}, the usual limit of ${mode}`;
   return undefined;
 }
 
 interface Doubts {
-  /** Warnings about an accepted request, in ASCII and without values of the request, so that a header can contain them. */
+  /** Warnings about an accepted request, in ASCII and without values from the request, so that a header can contain them. */
   readonly warnings: readonly string[];
   /** Errors for which the request is refused. */
   readonly errors: readonly FieldError[];

@@ -6,7 +6,7 @@ import { timelineFault } from './payout.ts';
 
 export type SettlementPreset = (typeof SETTLEMENTS)[number];
 
-/** A number from 0 to 1, exclusive: the same for the same request and purpose, whatever came before. */
+/** A number from 0 to 1, exclusive: the same for the same request and purpose, whatever was drawn before. */
 export type Draw = (purpose: string) => number;
 
 /** When a step happens: after initiate, at the next such minute of the day in IST, or at a status read. */
@@ -16,7 +16,7 @@ type When = { readonly afterMs: number } | { readonly atMinute: number } | { rea
 export interface PlannedStep {
   readonly when: When;
   readonly to: State | null;
-  /** null leaves it to the state and the dialect. */
+  /** null: the state and the dialect decide. */
   readonly utr: boolean | null;
 }
 
@@ -65,7 +65,7 @@ function realistic(mode: TransferMode, createdAtMs: number, draw: Draw): readonl
 const INSTANT = goTo('SUCCESS', 0);
 const MANUAL: readonly PlannedStep[] = [];
 
-/** Our judgement, drawn from what is known of the rails (docs/fidelity.md). */
+/** Our estimates, from what is known about the rails (docs/fidelity.md). */
 const PRESETS: Record<SettlementPreset, typeof realistic> = {
   demo: (mode) => DEMO[mode],
   instant: () => INSTANT,
@@ -134,7 +134,7 @@ export function timelineOf(
   return timeline;
 }
 
-/** The timelines that do not depend on the time of day, by what they were planned from: all such payouts share one. */
+/** Timelines that do not depend on the time of day, by the steps that they were made from: payouts share them. */
 const SHARED = {
   withUtr: new WeakMap<readonly PlannedStep[], readonly Step[]>(),
   withoutUtr: new WeakMap<readonly PlannedStep[], readonly Step[]>(),

@@ -1,11 +1,11 @@
 import { fieldsOf, isRefused, textIn, type ProbeAnswer } from './probe-exchange.ts';
 import type { Findings } from './findings.ts';
 
-/** What every answer shows, whatever was asked. */
+/** What every answer shows, whatever the request was. */
 
 const PROBLEM_TYPE = /^application\/problem\+json/;
 
-/** The choice of `errors.body`, or a description of a body that is none of them. */
+/** The choice of `errors.body`, or a description of a body that fits none. */
 function errorBody(answer: ProbeAnswer): string {
   const fields = fieldsOf(answer);
   const names = Object.keys(fields);
@@ -18,7 +18,7 @@ function errorBody(answer: ProbeAnswer): string {
 
 const isSandboxHeader = (name: string): boolean => name.startsWith('x-sandbox-');
 
-/** Whether answers have headers of a payout sandbox, so that a missing warning means something. */
+/** Whether answers have the headers of a payout sandbox, so that a missing warning is significant. */
 export const sendsSandboxHeaders = (findings: Findings): boolean =>
   findings.valueOf('answers.sandbox_headers') === 'sent';
 
@@ -29,7 +29,7 @@ function learnFromRefusal(answer: ProbeAnswer, findings: Findings, evidence: str
   if (body === 'envelope')
     findings.learn('errors.status_word', textIn(fieldsOf(answer), 'status')!, evidence);
   else findings.unknown('errors.status_word', `an error has no field status: ${evidence}`);
-  // on each refusal a sandbox sends the id of the request
+  // a sandbox sends the id of the request with each refusal
   const isSent = Object.keys(answer.headers).some((name) => isSandboxHeader(name));
   findings.learn('answers.sandbox_headers', isSent ? 'sent' : 'not_sent', evidence);
 }
@@ -45,7 +45,7 @@ function learnTimestamp(text: string, findings: Findings, evidence: string): voi
 
 const TIMES = ['last_updated', 'created_at', 'completed_at'];
 
-/** Learns what an answer shows of errors, headers and timestamps. */
+/** Learns what an answer shows about errors, headers and timestamps. */
 export function learnShape(answer: ProbeAnswer, findings: Findings, evidence: string): void {
   if (answer.status === 429) {
     const isSaid = answer.headers['retry-after'] !== undefined;
@@ -59,6 +59,6 @@ export function learnShape(answer: ProbeAnswer, findings: Findings, evidence: st
   }
 }
 
-/** Whether an answer to a reference that was never used says so. */
+/** Whether the answer about a reference that was never used is "not found". */
 export const isNotFound = ({ status }: ProbeAnswer, findings: Findings): boolean =>
   status === findings.valueOf('status.unknown');

@@ -2,13 +2,13 @@ import type { Findings } from './findings.ts';
 
 const LINE = 130;
 
-/** A text on one line of a comment, without what would end it. */
+/** A text for one line of a comment, without line breaks. */
 function comment(text: string): string {
   const line = text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim();
   return line.length <= LINE ? line : `${line.slice(0, LINE)}…`;
 }
 
-/** In quotes, since a bare null is no text in YAML. */
+/** null in quotes, since YAML does not read a bare null as text. */
 const valueText = (value: string | number): string => (value === 'null' ? "'null'" : String(value));
 
 /** What a probe has learned, as a file for `serve --dialect FILE`: each row with its evidence, or why it is not known. */

@@ -7,10 +7,10 @@ const answer = (status: number, json: object): ProbeAnswer => ({
   json,
 });
 
-/** More than level `pay` sends, and less than level `refused` does. */
+/** More than level `pay` sends, and less than level `refused` sends. */
 const ABOVE_BALANCE_INR = 100;
 
-/** Answers like a service that makes a probe ask everything: for a list of what it would send. */
+/** Answers like a service that makes a probe send every request, to list what it would send. */
 export function dryAnswers(): Send {
   const refused = new Set<unknown>();
   const paid = new Map<unknown, unknown>();

@@ -2,7 +2,7 @@ import { SWITCHES } from '../contract/dialect.ts';
 
 type Choice = string | number;
 
-/** What is known of one row of the dialect: its value with the evidence, or why it is not known. */
+/** What is known about one row of the dialect: its value with the evidence, or why it is not known. */
 export type Finding =
   { readonly value: Choice; readonly evidence: string } | { readonly value: null; readonly why: string };
 
@@ -10,7 +10,7 @@ const NEEDS_REFUSED = 'needs --level refused';
 const NEEDS_PAY = 'needs --level pay';
 const NO_RATE_LIMIT = 'the probe does not provoke a rate limit';
 
-/** What a row needs at least, where it was not learned. */
+/** What is needed to learn a row. */
 const NEEDS: Readonly<Record<string, string>> = {
   'client_ref_id.same_body': NEEDS_PAY,
   'client_ref_id.changed_body': NEEDS_PAY,
@@ -26,12 +26,12 @@ const NEEDS: Readonly<Record<string, string>> = {
   'rate_limit.retry_after': NO_RATE_LIMIT,
 };
 
-/** What a probe has learned, row by row. What two answers contradict is not known. */
+/** What a probe has learned, row by row. A row with contradictory answers is not known. */
 export class Findings {
   readonly #rows = new Map<string, Finding>();
   readonly #contradicted = new Set<string>();
 
-  /** Takes a value that an answer shows. A value that the dialect has no choice for is not known. */
+  /** Records the value that an answer shows. A value that is not a choice of the dialect makes the row unknown. */
   learn(row: string, value: Choice, evidence: string): void {
     const choices = SWITCHES.get(row) ?? [];
     const known = this.#rows.get(row);
@@ -44,7 +44,7 @@ export class Findings {
     }
   }
 
-  /** Notes why a row is not known, unless it is. */
+  /** Records why a row is not known, unless it is. */
   unknown(row: string, why: string): void {
     if (this.valueOf(row) === null && !this.#contradicted.has(row)) this.#rows.set(row, { value: null, why });
   }

@@ -11,14 +11,14 @@ import {
 import type { ProbeRun } from './probe-run.ts';
 import { warningOf } from './refused-level.ts';
 
-/** The most that level `pay` may move. */
+/** The most money that level `pay` may move. */
 export const MOST_INR = 6;
 const AMOUNT_INR = 1;
 const OTHER_AMOUNT_INR = 2;
 const MOST_READS = 10;
 const NOT_AN_IFSC = 'PROBE';
 
-/** A POST that may make a payout. Null when it was not sent, since the most that may move would be passed. */
+/** A POST that may make a payout. Null when it was not sent, since it could exceed the most that may move. */
 type Paid = (Asked & { readonly txnId: string | null; readonly isNew: boolean }) | null;
 
 const UNSENT = `not asked: ₹${MOST_INR} is the most that this level moves`;
@@ -45,7 +45,7 @@ export async function payLevel(run: ProbeRun, balance: number, refusedReference:
     if (isNew) payouts.push({ reference: fields.reference, txnId: txnId ?? '?', amount: fields.amount });
     return { answer, txnId, isNew, evidence };
   };
-  /** Learns a row by the status of an answer. @param accepted what a 200 shows; null where that is not known */
+  /** Learns a row by the status of an answer. @param accepted what a 200 shows; null when that is not known */
   const learnStatus = (
     row: string,
     paid: Paid,
@@ -57,7 +57,7 @@ export async function payLevel(run: ProbeRun, balance: number, refusedReference:
     if (value === null) findings.unknown(row, `${ALIKE}: ${evidence}`);
     else findings.learn(row, value, evidence);
   };
-  /** A row that is asked for with 200 or 400. */
+  /** Learns a row from an answer with 200 or 400. */
   const learnRefusal = (row: string, paid: Paid, accepted: string | null): void => {
     if (paid?.answer.status === 400) findings.learn(row, 'refuse', paid.evidence);
     else if (paid !== null && paid.answer.status !== 200) findings.unknown(row, paid.evidence);
@@ -137,7 +137,7 @@ export async function payLevel(run: ProbeRun, balance: number, refusedReference:
   if (!known('requests.upi_beneficiary')) await learnUpi(run, pay, own);
 }
 
-/** Which parameter of status counts, asked with one that is never used. */
+/** Which parameter of status counts, found by combining it with one that was never used. */
 async function learnBoth({ ask, findings, reference }: ProbeRun, own: string, txnId: string): Promise<void> {
   const row = 'status.both';
   const readBoth = (clientRefId: string, id: string, why: string): Promise<Asked> =>
@@ -160,7 +160,7 @@ async function learnBoth({ ask, findings, reference }: ProbeRun, own: string, tx
   else findings.unknown(row, `${byReference.evidence}; ${byTxnId.evidence}`);
 }
 
-/** Whether a UPI ID is taken where an account number is. */
+/** Whether a UPI ID is accepted in place of an account number. */
 async function learnUpi(
   { findings, reference, beneficiary }: ProbeRun,
   pay: (fields: PayoutFields, why: string) => Promise<Paid>,

@@ -16,20 +16,20 @@ export interface ProbeAnswer {
   /** By names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
-  /** The body as JSON; undefined where it is not JSON. */
+  /** The body as JSON; undefined when it is not JSON. */
   readonly json: unknown;
 }
 
-/** An answer, and what was asked for it, in a line for people. */
+/** An answer, and a line for people with the request and the answer. */
 export interface Asked {
   readonly answer: ProbeAnswer;
   readonly evidence: string;
 }
 
-/** Sends a request. @throws Error when no answer comes */
+/** Sends a request. @throws Error without an answer */
 export type Send = (request: ProbeRequest) => Promise<ProbeAnswer>;
 
-/** Whom the requests name. At level `pay` this account gets the money. */
+/** The beneficiary of the requests. At level `pay`, this account gets the money. */
 export interface Beneficiary {
   readonly name: string;
   readonly account: string;
@@ -49,7 +49,7 @@ const isFields = (value: unknown): value is Fields =>
 
 export const fieldsOf = ({ json }: ProbeAnswer): Fields => (isFields(json) ? json : {});
 
-/** The field `data` of a success; empty where there is none. */
+/** The field `data` of a success; empty when there is none. */
 export function dataOf(answer: ProbeAnswer): Fields {
   const { data } = fieldsOf(answer);
   return answer.status === 200 && isFields(data) ? data : {};
@@ -64,7 +64,7 @@ export const isRefused = ({ status }: ProbeAnswer): boolean => status >= 400 && 
 
 const SHOWN = 90;
 
-/** An answer in a few words, as evidence. Of a success it has no amounts, since the evidence is kept in a file. */
+/** An answer in a few words, as evidence. Amounts of a success are left out, since the evidence is kept in a file. */
 export function answerText(answer: ProbeAnswer): string {
   const { status, text } = answer;
   if (status === 200) {

@@ -33,13 +33,13 @@ export interface ProbeResult {
   readonly findings: Findings;
   readonly payouts: readonly ProbePayout[];
   readonly requests: number;
-  /** Why it ended before its level was done; null when it was. */
+  /** Why it ended before its level was done; null when it was done. */
   readonly stopped: string | null;
 }
 
 const TOO_MANY_REQUESTS = 429;
 
-/** Asks a service questions, and learns which dialect it speaks. */
+/** Sends requests to a service, and learns its dialect from the answers. */
 export async function probe({
   level,
   send,
@@ -58,7 +58,7 @@ export async function probe({
       answer = await send(request);
     } catch (error) {
       const { message, cause } = error as Error;
-      const inner = (cause ?? {}) as { readonly code?: string; readonly message?: string }; // fetch says there why it failed
+      const inner = (cause ?? {}) as { readonly code?: string; readonly message?: string }; // where fetch puts the reason
       const why = inner.code ?? inner.message ?? message;
       const doubt = request.method === 'POST' ? ', and it is unknown whether it paid' : '';
       throw new ProbeStopped(`no answer to ${requestText(request)} (${why})${doubt}`, { cause: error });

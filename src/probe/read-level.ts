@@ -1,12 +1,12 @@
 import { answerText, dataOf, ProbeStopped, statusRequest } from './probe-exchange.ts';
 import type { ProbeRun } from './probe-run.ts';
 
-/** The status of a request that names a key which is not accepted. */
+/** Whether a status means that the key is not accepted. */
 const isKeyRefused = (status: number): boolean => status === 401 || status === 403;
 
 /**
- * Level `read`: three GETs. The key is used first, so that the request without a key is not sent after one whose key is wrong:
- * services block addresses that send a few of those.
+ * Level `read`: three GETs. The key is used first, so that a wrong key is not followed by the request without one: services block
+ * addresses that send a few of those.
  *
  * @returns the balance in INR
  */

@@ -8,7 +8,7 @@ import {
 } from './probe-exchange.ts';
 import type { ProbeRun } from './probe-run.ts';
 
-/** Above the limits of IMPS (₹5,00,000) and UPI (₹1,00,000), and further above the balance than a top-up is likely to bring. */
+/** Above the limits of IMPS (₹5,00,000) and UPI (₹1,00,000), and more above the balance than a top-up is likely to add. */
 const ABOVE_LIMITS_INR = 600_000;
 const ABOVE_BALANCE_INR = 100_000;
 
@@ -17,9 +17,9 @@ const NOT_AN_IFSC = 'PROBE';
 export const warningOf = ({ headers }: ProbeAnswer): string => headers['x-sandbox-warning'] ?? '';
 
 /**
- * Level `refused`: six POSTs above the balance, so that no rupee moves. The first is right in all else, and must be answered 402:
- * a service that does not look at the balance gets no second one. After that, 400 shows what a service refuses. A 402 shows that
- * it does not only where it is known that a service looks at the request first, as a sandbox does.
+ * Level `refused`: six POSTs above the balance, so that no rupee moves. The first is otherwise valid, and must be answered 402: a
+ * service that ignores the balance gets no second one. After that, a 400 shows what a service refuses. A 402 shows that it
+ * accepts something only if it is known to check the request before the balance, as a sandbox does.
  *
  * @returns the reference that was refused with 402
  */

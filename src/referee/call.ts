@@ -3,7 +3,7 @@ import { isWholePaise, MAX_AMOUNT_INR, State } from '../contract/service.ts';
 import { toPaise } from '../payout/money.ts';
 import { showsAnswer } from '../scenario/rule.ts';
 
-/** What a client could take from the answer to one request. */
+/** What a client could learn from the answer to one request. */
 type Seen =
   /** No whole answer, a 5xx, or a 2xx without the promised JSON: the payout may have happened or not. */
   | { readonly kind: 'unknown' }
@@ -33,7 +33,7 @@ export interface Call {
   readonly atMs: number;
   /** The place of the newest request that had begun when this one ended; Infinity while it is under way. */
   readonly endedAfter: number;
-  /** True when it ended because the client waited no longer, or because a hang was cut. */
+  /** True when it ended because the client gave up, or because a hang was cut. */
   readonly wasLeft: boolean;
   /** HTTP status that the client saw; null for none. */
   readonly status: number | null;
@@ -56,7 +56,7 @@ function statusOf({ answer, fault, outcome }: JournalEntry): number | null {
   return answer === null || answer.status < 100 ? null : answer.status;
 }
 
-/** Whether a value that anybody may have sent is an amount that there can be. */
+/** Whether a value from an untrusted journal is a possible amount. */
 const isMoney = (value: unknown): value is number =>
   typeof value === 'number' && value >= 0 && value <= MAX_AMOUNT_INR && isWholePaise(value);
 
@@ -92,7 +92,7 @@ function txnIdIn({ route, request, txn_id }: JournalEntry): string | null {
   return query === -1 ? null : new URLSearchParams(request.path.slice(query)).get('txn_id');
 }
 
-/** A journal entry, and where it belongs in the order of beginnings and ends. */
+/** A journal entry, and its place in the order of beginnings and ends. */
 interface Placed {
   readonly entry: JournalEntry;
   readonly place: number;
@@ -100,8 +100,8 @@ interface Placed {
 }
 
 /**
- * Requests in the order in which they began. The journal says what overlapped. One that does not, since it is from elsewhere
- * or in a store that several servers share, is ordered by its times.
+ * Requests in the order in which they began. The journal says which overlapped. One that does not, since it is from elsewhere
+ * or from a store that several servers share, is ordered by its times.
  */
 export function inOrder(entries: readonly JournalEntry[]): readonly Placed[] {
   if (entries.every(({ duration_ms, ended_after }) => duration_ms === null || ended_after !== null)) {
@@ -153,11 +153,11 @@ export function callOf(
   };
 }
 
-/** How much later than the next request of a client a busy server may notice that the client left the one before. */
+/** How long after a client's next request a busy server may notice that the client left the previous one. */
 const NOTICED_LATE_MS = 1000;
 
 /**
- * Whether a request was still under way when a later one began. A client that waits no longer sends its next request at once, and
+ * Whether a request was still under way when a later one began. A client that gives up sends its next request at once, and
  * that may be answered before the server notices; so a request that was left counts only if it lasted clearly longer than the later one.
  */
 export const overlaps = (earlier: Call, later: Call): boolean =>

@@ -4,7 +4,7 @@ import type { EntryAnswer, JournalEntry, TransactionAnswer } from '../contract/c
 import { callOf, inOrder, type Call } from './call.ts';
 import { intentsOf, type Intents } from './intents.ts';
 
-/** What a world knows of its client, in the words of the control API. */
+/** What a world knows about its client, in the terms of the control API. */
 export interface Evidence {
   /** The journal, in any order. */
   readonly requests: readonly JournalEntry[];

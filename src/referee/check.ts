@@ -6,25 +6,25 @@ import type { Case } from './case.ts';
 import { knowledgeText, type Knowledge } from './knowledge.ts';
 import { requestLine } from './request-line.ts';
 
-/** What a check makes of a case. */
+/** The result of a check on a case. */
 interface Looked {
   /** False when the situation never arose, so that the client could not do it wrong. */
   readonly hadOccasion: boolean;
   readonly findings: readonly Found[];
-  /** Why no findings prove nothing here; null when they do. */
+  /** Why the absence of findings proves nothing here; null when it does. */
   readonly unproven?: string | null;
 }
 
 export interface Check {
   readonly id: CheckId;
-  /** That of its findings, unless they have a lesser one. */
+  /** The severity of its findings, unless a finding has a lower one. */
   readonly severity: Severity;
   readonly look: (facts: Case) => Looked;
 }
 
 /** One thing that the client did wrong. */
 export interface Found {
-  /** That of the check when absent. */
+  /** When absent, the severity of the check. */
   readonly severity?: Severity;
   readonly message: string;
   readonly instead: string;
@@ -45,9 +45,9 @@ export const findingOf = (found: Found, severity: Severity): Finding => ({
   amount: typeof found.amountPaise === 'number' ? toInr(found.amountPaise) : null,
 });
 
-/** Said of requests that count as one intended payout although nobody declared it. */
+/** Added to messages about requests that count as one intended payout although nobody declared it. */
 export const GUESSED = ' (a guess from identical bodies: name an intent to be sure)';
 
-/** ₹2,50,000.00. Formatted with no formatter kept: to make one at the start would delay it by a sixth. */
+/** ₹2,50,000.00. No formatter is kept: creating one at the start would make the start a sixth slower. */
 export const rupees = (amountPaise: number): string =>
   toInr(amountPaise).toLocaleString('en-IN', { style: 'currency', currency: 'INR' });

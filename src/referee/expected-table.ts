@@ -15,7 +15,7 @@ function cellsOf(line: string): readonly string[] {
   return line.endsWith(',') ? texts : texts.slice(0, -1); // the expression also matches the empty end
 }
 
-/** A row of a table, with the words for its place. */
+/** A row of a table, and its place for messages. */
 interface Row {
   readonly place: string;
   readonly value: unknown;

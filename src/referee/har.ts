@@ -7,7 +7,7 @@ export class TrafficError extends Error {
   override readonly name = 'TrafficError';
 }
 
-/** HTTP Archive 1.2, as browsers, Playwright and proxies write it: only what a judgement needs. */
+/** HTTP Archive 1.2, as browsers, Playwright and proxies write it: only the parts that the referee needs. */
 
 const Headers = z.array(z.object({ name: z.string(), value: z.string() })).default([]);
 
@@ -45,7 +45,7 @@ const routeOf = ({ method, url }: HarEntry['request']): JournalEntry['route'] =>
 
 function contentOf({ text, encoding, size }: HarEntry['response']['content']): unknown {
   if (text === undefined) {
-    // taking what was not recorded for broken answers would accuse the client
+    // bodies that were not recorded would look like broken answers, and the client would be blamed
     if (size > 0) throw new TrafficError('its answers have no bodies: record it with their content');
     return null;
   }
@@ -91,7 +91,7 @@ function entryOf(entry: HarEntry, id: number): JournalEntry {
     },
     answer,
     duration_ms: Math.max(time, 0),
-    ended_after: null, // the times have to do
+    ended_after: null, // a HAR has only times
     code: textIn(answer?.body, 'code'),
     client_ref_id: asked ?? textIn(data, 'client_ref_id'),
     txn_id: textIn(data, 'txn_id') ?? url.searchParams.get('txn_id'),
@@ -121,7 +121,7 @@ function withReplays(entries: readonly JournalEntry[]): readonly JournalEntry[] 
   });
 }
 
-/** The calls of the payout service in a HAR, as journal entries in the order in which they began; null for what is no HAR. */
+/** The calls of the payout service in a HAR, as journal entries in the order in which they began; null for anything but a HAR. */
 export function harEntries(document: unknown): readonly JournalEntry[] | null {
   const har = Har.safeParse(document);
   if (!har.success) return null;

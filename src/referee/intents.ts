@@ -9,7 +9,7 @@ import type { Call } from './call.ts';
 
 /** Which references belong to one intended payout. */
 export interface Intents {
-  /** True when the client's owner has said so; false when it is a guess from identical bodies. */
+  /** True when the client's owner declared it; false when it is a guess from identical bodies. */
   readonly isDeclared: boolean;
   /** The intended payout of an initiate; null when it is not known. */
   readonly of: (call: Call) => string | null;

@@ -6,7 +6,7 @@ import type {
   Verdict,
   WorldReport,
 } from '../contract/conduct.ts';
-import { byGravity } from '../contract/conduct.ts';
+import { bySeverity } from '../contract/conduct.ts';
 import { caseOf, type Case, type Evidence } from './case.ts';
 import { findingOf, type Check } from './check.ts';
 import { expectationMissed } from './checks/expected-payments.ts';
@@ -18,7 +18,7 @@ import { endlessRetry, noBackoff, retryAfterIgnored } from './checks/retries.ts'
 import { noTimeout, pollStorm } from './checks/waiting.ts';
 import { shortened } from './reports/summary.ts';
 
-/** In the order of the report: what costs money first. */
+/** In the order of the report: checks about money first. */
 const CHECKS: readonly Check[] = [
   paidTwice,
   samePayoutAtOnce,
@@ -41,7 +41,7 @@ const CHECKS: readonly Check[] = [
   expectationMissed,
 ];
 
-/** Findings of each check that a report has; the others are counted. */
+/** How many findings of each check a report has; the others are counted. */
 const MOST_FINDINGS = 100;
 
 /** Without a ledger nobody can be sure that money moved, so an error is a warning. */
@@ -65,7 +65,7 @@ function checkReport(check: Check, facts: Case, whyOff: string | undefined, evic
   const { hadOccasion, findings: found, unproven = null } = check.look(facts);
   if (found.length > 0) {
     const findings = found.map((one) => findingOf(one, check.severity));
-    const sorted = (facts.ledger === null ? findings.map(withoutErrors) : findings).toSorted(byGravity);
+    const sorted = (facts.ledger === null ? findings.map(withoutErrors) : findings).toSorted(bySeverity);
     const { severity } = sorted[0]!;
     return { id: check.id, verdict: 'found', severity, reason: null, findings: sorted, more: 0 };
   }
@@ -112,12 +112,12 @@ export function judge(name: string, evidence: Evidence, settings: RefereeSetting
   );
 }
 
-/** The first of these verdicts that one of two parts of a journal has is that of both together. */
+/** Two parts of a journal together have the first of these verdicts that either part has. */
 const PRECEDENCE: readonly Verdict[] = ['found', 'inconclusive', 'passed', 'no_occasion', 'off'];
 
 function mergedCheck(one: CheckReport, other: CheckReport): CheckReport {
   const leading = PRECEDENCE.indexOf(one.verdict) <= PRECEDENCE.indexOf(other.verdict) ? one : other;
-  const findings = [...one.findings, ...other.findings].toSorted(byGravity);
+  const findings = [...one.findings, ...other.findings].toSorted(bySeverity);
   return {
     ...leading,
     severity: findings[0]?.severity ?? leading.severity,
@@ -126,7 +126,7 @@ function mergedCheck(one: CheckReport, other: CheckReport): CheckReport {
   };
 }
 
-/** A report with at most so many findings of each check, the gravest. */
+/** A report with only the most severe findings of each check. */
 export const withFewFindings = (report: WorldReport, most: number): WorldReport => ({
   ...report,
   checks: report.checks.map((check) => shortened(check, most)),

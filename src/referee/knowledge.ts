@@ -1,7 +1,7 @@
 import type { State } from '../contract/service.ts';
 import { overlaps, type Call } from './call.ts';
 
-/** What a client knows about one reference, and the request that told it. */
+/** What a client knows about one reference, and the request that it learned it from. */
 export interface Knowledge {
   readonly of: State | 'nothing' | 'refused' | 'unknown' | 'not-found';
   readonly from: Call | null;
@@ -37,18 +37,19 @@ function learn(before: Knowledge, call: Call): Knowledge {
   }
 }
 
-/** What a client knows at the end. @param calls those about one reference, by their ids */
-export const knownAtEnd = (calls: readonly Call[]): Knowledge => calls.reduce(learn, NOTHING);
+/** The sandbox may notice late that a client left a request, so such a request takes the place where it began. */
+const answeredAfter = ({ wasLeft, place, endedAfter }: Call): number => (wasLeft ? place : endedAfter);
+
+/** In the order in which the client got the answers. */
+export const asAnswered = (calls: readonly Call[]): readonly Call[] =>
+  calls.toSorted((a, b) => answeredAfter(a) - answeredAfter(b) || a.endedMs - b.endedMs || a.place - b.place);
+
+/** What a client knows at the end. @param calls those about one reference */
+export const knownAtEnd = (calls: readonly Call[]): Knowledge => asAnswered(calls).reduce(learn, NOTHING);
 
 /** What a client knew when it sent a request: from the answers about a reference that it had by then. */
-export function knownBefore(calls: readonly Call[], request: Call): Knowledge {
-  let known = NOTHING;
-  for (const call of calls) {
-    if (call.place >= request.place) break;
-    if (!overlaps(call, request)) known = learn(known, call);
-  }
-  return known;
-}
+export const knownBefore = (calls: readonly Call[], request: Call): Knowledge =>
+  knownAtEnd(calls.filter((call) => call.place < request.place && !overlaps(call, request)));
 
 /** Whether the payout of a reference may have happened, or may still happen: paying again could pay twice. */
 export const mayBePaid = ({ of }: Knowledge): boolean =>

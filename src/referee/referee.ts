@@ -3,12 +3,12 @@ import type { Evidence } from './case.ts';
 import { judge, mergedReport, withFewFindings } from './judge.ts';
 import { reportsOf } from './reports/summary.ts';
 
-/** Findings of each check that a kept verdict and a report on all worlds have; the others are counted. */
+/** How many findings of each check a kept verdict and a report on all worlds have; the others are counted. */
 const FEW_FINDINGS = 5;
 
 const nameOf = (worldId: string): string => worldId.slice(0, 8);
 
-/** Texts by name, which servers may share. Called again where another server was quicker, `change` makes the new text of the one before. */
+/** Texts by name, which servers may share. `change` makes the new text from the old one; it is called again when another server was quicker. */
 interface Notes {
   get(name: string): Promise<string | null>;
   all(): Promise<ReadonlyMap<string, string>>;
@@ -16,11 +16,11 @@ interface Notes {
 }
 
 interface RefereeNotes {
-  /** What it was told about single worlds, by their ids: settings as JSON. */
-  readonly told: Notes;
-  /** What holds for every other world, once somebody has asked for all worlds. */
-  readonly toldOfAll: Notes;
-  /** The verdicts on what worlds have lost, by their ids: reports as JSON. */
+  /** The settings for single worlds, by their ids, as JSON. */
+  readonly settings: Notes;
+  /** The settings for every other world, once they were set for all worlds. */
+  readonly settingsOfAll: Notes;
+  /** The verdicts on journals that worlds have lost, by their ids: reports as JSON. */
   readonly kept: Notes;
 }
 
@@ -28,7 +28,15 @@ const ALL = 'all';
 
 const parsed = (text: string | null): unknown => (text === null ? null : JSON.parse(text));
 
-/** What is known of the conduct of clients: what somebody told about them, and the verdicts on what worlds have lost. */
+const wasAsked = ({ requests, evicted }: Evidence): boolean => requests.length > 0 || evicted > 0;
+
+/** Whether the table of expected payouts was compared with what a world lost, and nothing has happened in that world since. */
+const isComparedAndUntouched = ({ checks }: WorldReport, evidence: Evidence): boolean =>
+  checks.some(({ id, verdict }) => id === 'expectation-missed' && verdict !== 'no_occasion') &&
+  !wasAsked(evidence) &&
+  evidence.ledger?.payouts.length === 0;
+
+/** The settings of the referee, and its verdicts on journals that worlds have lost. */
 export class Referee {
   readonly #notes: RefereeNotes;
 
@@ -36,29 +44,29 @@ export class Referee {
     this.#notes = notes;
   }
 
-  /** The verdict begins anew, so that a world which was reset can pass. Not where somebody asks for all worlds: they want all of it. */
-  async tell(worldId: string, settings: RefereeSettings): Promise<void> {
-    await this.#notes.told.change(worldId, () => JSON.stringify(settings));
+  /** Begins a new verdict, so that a world that was reset can pass; unless there are settings for all worlds, which ask for the whole verdict. */
+  async configure(worldId: string, settings: RefereeSettings): Promise<void> {
+    await this.#notes.settings.change(worldId, () => JSON.stringify(settings));
     await this.#forgetVerdict(worldId);
   }
 
   /** From now on the verdicts on all worlds are kept. */
-  tellOfAll(settings: RefereeSettings): Promise<void> {
-    return this.#notes.toldOfAll.change(ALL, () => JSON.stringify(settings));
+  configureAll(settings: RefereeSettings): Promise<void> {
+    return this.#notes.settingsOfAll.change(ALL, () => JSON.stringify(settings));
   }
 
   async settingsOf(worldId: string): Promise<RefereeSettings> {
     return (await this.settingsToKeep(worldId)) ?? {};
   }
 
-  /** By what to judge a world that is about to lose its journal; null where nobody wants to know the verdict. */
+  /** The settings to judge a world by that is about to lose its journal; null when nobody wants the verdict. */
   async settingsToKeep(worldId: string): Promise<RefereeSettings | null> {
-    const { told, toldOfAll } = this.#notes;
-    const [ofWorld, ofAll] = await Promise.all([told.get(worldId), toldOfAll.get(ALL)]);
+    const { settings, settingsOfAll } = this.#notes;
+    const [ofWorld, ofAll] = await Promise.all([settings.get(worldId), settingsOfAll.get(ALL)]);
     return parsed(ofWorld ?? ofAll) as RefereeSettings | null;
   }
 
-  /** Judges what a world is about to lose. @param isOver false where its payouts go on, so that what is expected may still come */
+  /** Judges the journal that a world is about to lose. @param isOver false when its payouts continue, so that expected ones may still be made */
   keep(worldId: string, evidence: Evidence, settings: RefereeSettings, isOver: boolean): Promise<void> {
     const { expect: _later, ...others } = settings;
     const report = judge(nameOf(worldId), evidence, isOver ? settings : others);
@@ -69,27 +77,29 @@ export class Referee {
     });
   }
 
-  /** The report on a world: what it lost, and what it has. */
+  /** The report on a world: on the journal that it lost, and on the one that it has. */
   async report(worldId: string, evidence: Evidence, settings: RefereeSettings): Promise<WorldReport> {
     const kept = parsed(await this.#notes.kept.get(worldId)) as WorldReport | null;
+    if (kept !== null && isComparedAndUntouched(kept, evidence)) return kept; // else all of the table would be missed again
     const report = judge(nameOf(worldId), evidence, settings);
     return kept === null ? report : mergedReport(kept, report);
   }
 
-  /** The same with few findings of each check; null for a world to which no request came. */
+  /** The same with few findings of each check; null for a world without requests. */
   async shortReport(
     worldId: string,
     evidence: Evidence,
     settings: RefereeSettings,
   ): Promise<WorldReport | null> {
-    const wasAsked = evidence.requests.length > 0 || evidence.evicted > 0;
-    return wasAsked ? withFewFindings(await this.report(worldId, evidence, settings), FEW_FINDINGS) : null;
+    return wasAsked(evidence)
+      ? withFewFindings(await this.report(worldId, evidence, settings), FEW_FINDINGS)
+      : null;
   }
 
   /**
-   * The reports on all worlds, also on those that are gone, in the order of their ids.
+   * The reports on all worlds, including those that are gone, in the order of their ids.
    *
-   * @param living the reports on the worlds that there are, with few findings of each check
+   * @param living the reports on the existing worlds, with few findings of each check
    */
   async reports(living: ReadonlyMap<string, WorldReport>): Promise<ConductReports> {
     const reports = new Map<string, WorldReport>();
@@ -100,14 +110,14 @@ export class Referee {
     return reportsOf([...reports].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, report]) => report));
   }
 
-  /** Forgets a world that is gone, but for its verdict where somebody asks for all worlds. */
+  /** Forgets a world that is gone; keeps its verdict if somebody asks for all worlds. */
   async forget(worldId: string): Promise<void> {
-    await this.#notes.told.change(worldId, () => null);
+    await this.#notes.settings.change(worldId, () => null);
     await this.#forgetVerdict(worldId);
   }
 
   async #forgetVerdict(worldId: string): Promise<void> {
-    const { toldOfAll, kept } = this.#notes;
-    if ((await toldOfAll.get(ALL)) === null) await kept.change(worldId, () => null);
+    const { settingsOfAll, kept } = this.#notes;
+    if ((await settingsOfAll.get(ALL)) === null) await kept.change(worldId, () => null);
   }
 }

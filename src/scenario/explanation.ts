@@ -9,7 +9,7 @@ import { compileMatch, possibleRoutes, windowOf } from './rule-compiler.ts';
 import type { Steps } from './scenario-shape.ts';
 import { passOver, type Counts, type PassedOver, type RequestFacts, type Rule } from './rule.ts';
 
-/** What a rule or an outcome asks of a request. */
+/** What a rule or an outcome demands of a request. */
 type Asking = Pick<Rule, 'matches' | 'match' | 'during'>;
 
 const quoted = (value: unknown): string =>
@@ -35,7 +35,7 @@ function wantedText(wanted: unknown): string {
 
 const seenText = (seen: unknown): string => (seen === undefined ? 'there is none' : `it is ${quoted(seen)}`);
 
-/** One condition of a match, and what it says of a request that fails it. */
+/** One condition of a match, and its message for a request that fails it. */
 interface Condition {
   readonly match: Match;
   readonly failure: (facts: RequestFacts) => string;
@@ -104,7 +104,7 @@ function passedOverText({ skip, times, probability, limit }: Rule, passed: Passe
   }
 }
 
-/** So many rules or outcomes are explained in one step. Each may have hundreds of conditions. */
+/** How many rules or outcomes are explained in one step. Each may have hundreds of conditions. */
 const EXPLAINED_AT_ONCE = 20;
 
 function* eachInSteps<T>(items: readonly T[], explain: (item: T) => Verdict): Steps<Verdict[]> {
@@ -119,7 +119,7 @@ function* eachInSteps<T>(items: readonly T[], explain: (item: T) => Verdict): St
 /**
  * Which rule is taken for a request, and why the others are not.
  *
- * @param counts what the world has counted: a copy, since this request is counted in it
+ * @param counts a copy of the world's counts, since this request is counted in it
  */
 export function explainRules(
   rules: readonly Rule[],

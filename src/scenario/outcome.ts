@@ -11,7 +11,7 @@ interface WeightedTimeline {
   readonly steps: readonly PlannedStep[];
 }
 
-/** What becomes of a payout: chosen once, for the initiate that makes it. Rules decide what the client sees of it. */
+/** The future of a payout: chosen once, for the initiate that makes it. Rules decide what the client sees of it. */
 export interface Outcome {
   /** `scenario/outcome` */
   readonly id: string;
@@ -22,9 +22,9 @@ export interface Outcome {
   readonly match: Match;
   readonly during: During | undefined;
   readonly matches: (facts: RequestFacts) => boolean;
-  /** Whether the steps are its own, if only in their UTR. */
+  /** Whether it has steps of its own, or changes when the UTR is set. */
   readonly hasSteps: boolean;
-  /** The steps of the payout. @param settled those of the settlement, for an outcome without a timeline of its own */
+  /** The steps of the payout. @param settled the steps of the settlement, for an outcome without a timeline */
   readonly steps: (settled: () => readonly PlannedStep[], draw: Draw) => readonly PlannedStep[];
   /** Which of its weighted timelines a payout gets: `1 of 2, weight 9 of 10`; null where it has none. */
   readonly choice: (draw: Draw) => string | null;
@@ -38,10 +38,10 @@ const totalOf = (timelines: readonly WeightedTimeline[]): number =>
 function drawn(timelines: readonly WeightedTimeline[], draw: number): WeightedTimeline {
   let left = draw * totalOf(timelines);
   const chosen = timelines.find(({ weight }) => (left -= weight) < 0);
-  return chosen ?? timelines.at(-1)!; // the last, where a sum of fractions was rounded up
+  return chosen ?? timelines.at(-1)!; // the last one, when the sum of the weights was rounded up
 }
 
-/** Steps whose own UTR, where they set one, gives way to that of an outcome. A payout that has failed gets none. */
+/** The steps with the UTR as the outcome orders it, instead of where they set it. A payout that has failed gets none. */
 function withUtr(steps: readonly PlannedStep[], utr: 'none' | number): readonly PlannedStep[] {
   const silent = steps.filter(({ to }) => to !== null).map(({ to, when }) => ({ to, when, utr: false }));
   if (utr === 'none') return silent;
@@ -51,7 +51,7 @@ function withUtr(steps: readonly PlannedStep[], utr: 'none' | number): readonly 
   return silent.toSpliced(place, 0, { to: null, utr: true, when: { afterMs: utr } });
 }
 
-/** Makes it once of the same steps, so that payouts with the same settlement still share their timeline. */
+/** Makes the result once for the same steps, so that payouts with the same settlement still share their timeline. */
 function onceEach<T extends object, R>(make: (value: T) => R): (value: T) => R {
   const made = new WeakMap<T, R>();
   return (value) => {

@@ -26,7 +26,7 @@ const COUNTED = /(\)?)\{(\d+)(,(\d*))?\}/g;
 
 /**
  * An upper bound of the number of instructions that a pattern compiles to, known without compiling it: its length, in which
- * what is repeated counts as often as it may be repeated. A repeated group multiplies the whole pattern, so that nesting
+ * repeated parts count as often as they may be repeated. A repeated group multiplies the whole pattern, so that nesting
  * need not be parsed. An optional repetition takes two instructions.
  */
 export function patternSize(pattern: string): number {
@@ -44,15 +44,15 @@ export function patternSize(pattern: string): number {
 }
 
 /**
- * What was compiled, for as long as it is used: a pattern of ten characters may take 80 KB. What was dropped is compiled
- * again, which takes about a millisecond for the largest.
+ * The compiled patterns that were used recently: a pattern of ten characters may take 80 KB. A dropped one is compiled again,
+ * which takes about a millisecond for the largest.
  */
 const compiled = new LRUCache<string, RE2JS>({
   maxSize: 500_000, // some 40 MB
   sizeCalculation: (_compiled, pattern) => patternSize(pattern),
 });
 
-/** @throws Error for what is no regular expression */
+/** @throws Error for a text that is not a regular expression */
 function compile(pattern: string): RE2JS {
   const known = compiled.get(pattern);
   if (known !== undefined) return known;
@@ -78,10 +78,10 @@ export function linearPattern(
   }
 }
 
-/** How a pattern is compiled: a verification counts what it costs. */
+/** How a pattern is compiled: a verification also counts the cost. */
 export type PatternOf = typeof linearPattern;
 
-/** An error of the compiler quotes the pattern. */
+/** An error of the compiler quotes the pattern, so it is cut to this length. */
 const LONGEST_ERROR = 200;
 
 /** Compiles a pattern that is not too large. */
@@ -107,7 +107,7 @@ export function matchPatternSize({ header, ...fields }: Match): number {
   return size;
 }
 
-/** What is reported of patterns that are too large together. */
+/** The message for patterns that are too large together. */
 export const tooLarge = (whose: string, size: number, max: number): string =>
   `makes the regular expressions of ${whose} too large: their size is ${size}, at most ${max} is allowed. Use prefix, suffix or a list instead`;
 

@@ -4,7 +4,7 @@ import { Refusal } from '../contract/errors.ts';
 import type { RouteName } from '../contract/match.ts';
 import type { RateLimit, RateWindow } from '../contract/snapshot-lines.ts';
 
-/** The window of each limit that was asked: that of a rule by the rule's id, that of a scenario by its name. */
+/** The window of each limit that was used: by the id of the rule, or the name of the scenario, that has the limit. */
 export type RateWindows = Map<string, RateWindow>;
 
 /**
@@ -32,10 +32,10 @@ export function countInWindow(
 export const windowLeftMs = ({ beganMs }: RateWindow, { windowMs }: RateLimit, nowMs: number): number =>
   beganMs + windowMs - nowMs;
 
-/** What Retry-After says: whole seconds, rounded up, so that a client that waits for so long is not too early. */
+/** The value of Retry-After: whole seconds, rounded up, so that a client that waits this long is not too early. */
 export const retryAfterSeconds = (leftMs: number): string => String(Math.ceil(leftMs / 1000));
 
-/** The rate limit of a scenario that holds for a route; null for none. */
+/** The rate limit of a scenario that applies to a route; null for none. */
 export const rateLimitOn = (
   { rateLimit, dialect }: { readonly rateLimit: RateLimit | 'off'; readonly dialect: Dialect },
   route: RouteName | undefined,

@@ -75,7 +75,7 @@ export function numberTest(match: NumberMatch): Test<number> {
   return (value) => value > gt && value >= gte && value < lt && value <= lte;
 }
 
-/** The tightest bound of each side, and whether it is taken itself. */
+/** The tightest bound of each side, and whether it is included. */
 export function boundsOf({ gt, gte, lt, lte }: Exclude<NumberMatch, number | number[]>) {
   const low = Math.max(gt ?? -Infinity, gte ?? -Infinity);
   const high = Math.min(lt ?? Infinity, lte ?? Infinity);
@@ -89,7 +89,7 @@ const hoursTest = ({ from, to }: NonNullable<Match['hours']>): Test<number> =>
 
 const DEFAULT_BYTES_PER_SECOND = 50; // a successful answer then takes about four seconds
 
-/** A fault as it is written, with what it leaves out. */
+/** A fault as it is written, with its defaults filled in. */
 export function faultOf(fault: NonNullable<EffectDocument['fault']>): Fault {
   if (typeof fault === 'object') return fault;
   if (fault === 'hang') return { kind: fault, for: null };
@@ -97,7 +97,7 @@ export function faultOf(fault: NonNullable<EffectDocument['fault']>): Fault {
   return { kind: fault };
 }
 
-/** The answer to requests past a limit, where the rule has no other. */
+/** The answer to requests past a limit, when the rule has no other. */
 const tooMany = ({ max, per }: NonNullable<EffectDocument['limit']>): Respond => ({
   status: 429,
   message: `Too many requests: at most ${max} per ${durationText(per)}`,
@@ -213,7 +213,7 @@ export function compileMatch(match: Match, patternOf: PatternOf, report: Report)
     const isPattern = typeof wanted === 'object' && 'matches' in wanted;
     const key = name.toLowerCase();
     tests.push(({ headers }) => {
-      const values = Object.hasOwn(headers, key) ? [headers[key] ?? []].flat() : []; // `constructor` is none
+      const values = Object.hasOwn(headers, key) ? [headers[key] ?? []].flat() : []; // not `constructor`, which every object has
       const length = values.reduce((sum, value) => sum + value.length + 1, -1);
       return (!isPattern || length <= MAX_PATTERN_TEXT_LENGTH) && values.some((value) => test(value));
     });
@@ -221,7 +221,7 @@ export function compileMatch(match: Match, patternOf: PatternOf, report: Report)
   return tests;
 }
 
-/** The world times in which a window is open, in ms since the world began. */
+/** The time during which a window is open, in ms of world time since the world began. */
 export const windowOf = ({ from = 0, for: length = Infinity, until = from + length }: During = {}) => ({
   from,
   until,

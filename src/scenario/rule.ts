@@ -15,7 +15,7 @@ export type Fault =
   | { readonly kind: 'hang'; readonly for: number | null }
   | { readonly kind: 'slow-body'; readonly bytes_per_second: number };
 
-/** The point at which a request waits to be released, and for how long at most in wall time, ms. */
+/** The point at which a request waits to be released, and the longest wait in ms of wall time. */
 export interface Hold {
   readonly at: 'arrived' | 'committed';
   readonly forMs: number;
@@ -27,7 +27,7 @@ export interface Effect {
   readonly respond: Respond | null;
   readonly fault: Fault | null;
   readonly hold: Hold | null;
-  /** Whether the payout happens, independent of what the client sees. */
+  /** Whether the payout happens, whatever the client sees. */
   readonly commit: boolean;
   readonly timeline: readonly PlannedStep[] | null;
   readonly notFound: NotFound | null;
@@ -42,7 +42,7 @@ export interface RequestFacts {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** Which attempt of this reference on this route this is, counted from 1; 0 when attempts are not counted. */
   readonly attempt: number;
-  /** Which new reference of its world it names, counted from 1; 0 where that is not known. */
+  /** Which new reference of its world it names, counted from 1; 0 when that is not known. */
   readonly payout: number;
   /** World time, ms since the epoch. */
   readonly nowMs: number;
@@ -73,7 +73,7 @@ export interface Rule {
   readonly effect: Effect;
 }
 
-/** At most, as it was written and as it was compiled; measured on documents of empty objects, and of the shortest patterns. */
+/** Upper bounds for written and compiled values, measured on documents of empty objects and of the shortest patterns. */
 const BYTES_OF_VALUE = 240;
 const BYTES_OF_CHARACTER = 2;
 const BYTES_OF_PATTERN_SIZE = 250;
@@ -106,7 +106,7 @@ export interface Counts {
   readonly windows: RateWindows;
 }
 
-/** Why a rule that matches leaves a request to the rules after it. */
+/** Why a rule that matches was not applied to a request. */
 export type PassedOver =
   | { readonly by: 'skip'; readonly matched: number }
   | { readonly by: 'times' | 'limit' }
@@ -158,13 +158,13 @@ export function delayMs(delay: Delay, draw: Draw): number {
   return Math.round(delay.median * Math.exp(delay.sigma * normal(draw('delay'), draw('delay again'))));
 }
 
-/** The faults that leave the status and some of the body to be seen. */
+/** The faults that let the client see the status and some of the body. */
 const SHOWS_ANSWER: ReadonlySet<string> = new Set(['truncated-body', 'malformed-json', 'slow-body']);
 
 /** Whether the client sees a status, and anything of the body. @param fault its kind, if there is one */
 export const showsAnswer = (fault: string | null | undefined): boolean =>
   fault === null || fault === undefined || SHOWS_ANSWER.has(fault);
 
-/** Whether an answer takes the place of the normal one with a body of its own. */
+/** Whether an answer replaces the normal one with a body of its own. */
 export const replacesBody = (respond: Respond | null): boolean =>
   respond !== null && (respond.body !== undefined || respond.status >= 300);

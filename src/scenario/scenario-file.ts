@@ -83,7 +83,7 @@ export function filesIn(folder: string): Map<string, string> {
   return files;
 }
 
-/** Why a file cannot be read, in the words of every command. */
+/** Why a file cannot be read, for the messages of all commands. */
 export function unreadable(file: string, error: unknown): string {
   const { code } = error as NodeJS.ErrnoException;
   return code === 'EISDIR' ? `${file} is a folder, not a file` : `${file} cannot be read (${code})`;
@@ -97,8 +97,8 @@ function bytesOf(file: string): Buffer {
   }
 }
 
-/** @throws ScenarioError for a file that is not text: replacing its broken bytes would change what it says */
-export function textOf(file: string): string {
+/** @throws ScenarioError for a file that is not text: replacing its broken bytes would change its content */
+function textOf(file: string): string {
   const bytes = bytesOf(file);
   try {
     if (!bytes.includes(0)) return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -115,7 +115,7 @@ export function unknownChoice(
   names: readonly string[],
 ): ScenarioError {
   if (existsSync(choice)) {
-    const kind = statSync(choice).isDirectory() ? 'a folder' : 'a file with another ending';
+    const kind = statSync(choice).isDirectory() ? 'a folder' : 'a file of another type';
     return new ScenarioError([
       `${choice} is ${kind}: a ${what} is a file that ends in .yaml, .yml or .json, or one of ${names.join(', ')}`,
     ]);
@@ -160,11 +160,11 @@ export function shippedDialects(): ReadonlyMap<string, Dialect> {
 
 let magic: Scenario | undefined;
 
-/** What the magic beneficiaries do, read at their first use. It is the same with all settings. */
+/** The rules and outcomes of the magic beneficiaries, read at their first use. They are the same with all settings. */
 const shippedMagic = (settings: ScenarioSettings): Scenario =>
   (magic ??= atOnce(readScenario(join(SHIPPED, 'magic.yaml'), { ...settings, isMagic: false })));
 
-/** Makes a scenario of what was read. @throws ScenarioError with what is wrong with it */
+/** Makes a scenario of a document that was read. @throws ScenarioError with what is wrong with it */
 function* scenarioOf(
   { input, problems, problemAt }: TextRead,
   file: string,
@@ -173,7 +173,7 @@ function* scenarioOf(
   if (problems.length > 0) throw refusal(file, problems);
   const { document, issues } = yield* scenarioShape(input);
   const found = issues.map(({ path, message, isUnknownKey }) => problemAt(path, message, isUnknownKey));
-  // nothing else would be reported: the rest of a document with this many problems is not worth reading
+  // with this many problems, nothing else would be reported
   if (reported(found).more > 0) throw refusal(file, found);
   const options = {
     name: nameOf(file),
@@ -189,13 +189,13 @@ function* scenarioOf(
   return scenario;
 }
 
-/** In the order of a text. */
+/** Sorts problems by their places in the text. */
 export const inOrder = (problems: readonly Problem[]): readonly Problem[] =>
   problems.toSorted(
     ({ place: a }, { place: b }) => (a && b && (a.line - b.line || a.column - b.column)) || 0,
   );
 
-/** What a file or document with problems is refused with. */
+/** The error for a file or document with problems. */
 function refusal(file: string, problems: readonly Problem[]): ScenarioError {
   const { shown, more } = reported(inOrder(problems));
   const lines = shown.map((problem) => problemText(file, problem));
@@ -203,7 +203,7 @@ function refusal(file: string, problems: readonly Problem[]): ScenarioError {
   return new ScenarioError(lines, shown, more);
 }
 
-/** What rules on top were compiled to, by their documents, which a state keeps as they are. */
+/** The compiled rules on top, by their documents, which a state keeps as they are. */
 const compiledRules = new WeakMap<object, Rule>();
 
 /** @throws ScenarioError with what is wrong with a rule on top of a world */
@@ -255,13 +255,18 @@ function checkName(name: string, whose: string): void {
   }
 }
 
-/** Reads a scenario file. @throws ScenarioError with what is wrong with it */
-export function* readScenario(file: string, settings: ScenarioSettings): Steps<Scenario> {
+/** The text of a scenario file. @throws ScenarioError when its name cannot be used, or it cannot be read */
+export function scenarioText(file: string): string {
   if (!file.startsWith(SHIPPED)) checkName(nameOf(file), file);
-  return yield* textScenario(textOf(file), file, settings);
+  return textOf(file);
 }
 
-/** Makes a scenario of the text of a file. @param file what messages call it @throws ScenarioError with what is wrong with it */
+/** Reads a scenario file. @throws ScenarioError with what is wrong with it */
+export function* readScenario(file: string, settings: ScenarioSettings): Steps<Scenario> {
+  return yield* textScenario(scenarioText(file), file, settings);
+}
+
+/** Makes a scenario of the text of a file. @param file its name in messages @throws ScenarioError with what is wrong with it */
 export function* textScenario(text: string, file: string, settings: ScenarioSettings): Steps<Scenario> {
   return yield* scenarioOf(yield* readTextInSteps(text), file, settings);
 }

@@ -37,7 +37,7 @@ const BASE_DOCUMENT: ScenarioInput = { description: 'The settings and nothing el
 /** The name of a scenario that was given as a document. */
 const INLINE = 'inline';
 
-/** Runs steps with turns for all other work of the process in between. */
+/** Runs steps, with turns for other work of the process in between. */
 export async function inTurns<T>(steps: Steps<T>, yieldToEventLoop: () => Promise<void>): Promise<T> {
   let step = steps.next();
   while (step.done !== true) {
@@ -47,7 +47,7 @@ export async function inTurns<T>(steps: Steps<T>, yieldToEventLoop: () => Promis
   return step.value;
 }
 
-/** What is wrong with a file. @throws whatever else went wrong */
+/** The problems of a file. @throws any other error */
 function linesOf(error: unknown): readonly string[] {
   if (!(error instanceof ScenarioError)) throw error;
   return error.lines;
@@ -57,7 +57,7 @@ function linesOf(error: unknown): readonly string[] {
 export class ScenarioLibrary implements ScenarioCompiler {
   readonly #files: Map<string, string>;
   readonly #read = new Map<string, Scenario>();
-  /** What sources were compiled to, by the source itself, and by its text for those that came as data. */
+  /** Compiled scenarios by their sources, and by the text of sources that came as data. */
   readonly #bySource = new WeakMap<ScenarioSource, Scenario>();
   readonly #byText = new LRUCache<string, Scenario>({
     maxSize: 16 * 1024 * 1024,
@@ -68,7 +68,7 @@ export class ScenarioLibrary implements ScenarioCompiler {
   readonly #watchers: FSWatcher[] = [];
   /** Files that have changed, until they are read. */
   readonly #changed = new Map<string, NodeJS.Timeout>();
-  /** One file is read after the other, so that what was written last is read last. */
+  /** Files are read one after the other, so that the one written last is read last. */
   #reloading = Promise.resolve();
   readonly rules = rulesOf;
 
@@ -105,7 +105,7 @@ export class ScenarioLibrary implements ScenarioCompiler {
     return file === undefined ? undefined : this.#load(file);
   }
 
-  /** Every scenario that can be chosen by name, one by one. Reads those that were not used so far. */
+  /** Every scenario that can be chosen by name, one by one. Reads those that have not been used yet. */
   *all(): Generator<Scenario> {
     for (const name of this.names) {
       const scenario = this.get(name);
@@ -180,7 +180,7 @@ export class ScenarioLibrary implements ScenarioCompiler {
     const { folder } = this.#options;
     const isInFolder = folder !== undefined && dirname(file) === resolve(folder);
     const isFree = known === undefined || known.startsWith(SHIPPED);
-    if (known !== file && !(isInFolder && isFree)) return; // a file of the folder that is not a scenario of the user
+    if (known !== file && !(isInFolder && isFree)) return; // a file of the folder that is not one of the user's scenarios
     try {
       const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
       this.#keep(await inTurns(readScenario(file, this.#options.settings), turn));

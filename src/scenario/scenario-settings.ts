@@ -2,7 +2,7 @@ import type { RateLimit, ScenarioSettings } from '../contract/snapshot-lines.ts'
 import { toPaise } from '../payout/money.ts';
 import { readDialect } from './scenario-file.ts';
 
-/** Settings of the server, as far as they are about scenarios. */
+/** The settings of the server that concern scenarios. */
 interface Given extends Pick<ScenarioSettings, 'seed' | 'settlement'> {
   /** INR. */
   readonly openingBalance: number;
@@ -13,7 +13,7 @@ interface Given extends Pick<ScenarioSettings, 'seed' | 'settlement'> {
   readonly dialect?: string | undefined;
 }
 
-/** What a scenario does where it says nothing. @throws ScenarioError for a dialect that cannot be used */
+/** The settings that apply where a scenario sets nothing itself. @throws ScenarioError for a dialect that cannot be used */
 export const scenarioSettings = ({
   openingBalance,
   seed,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { OutcomeDocument, RuleDocument, ScenarioDocument } from '../contract/scenario-document.ts';
 import { MAX_REPORTED, parseShape, READ_ONCE, valuesIn, type Issue } from '../contract/shape-issues.ts';
 
-/** Work in steps: whoever runs it may let others have their turn where it yields. */
+/** Work in steps: at each yield, its runner may let other work have its turn. */
 export type Steps<T> = Generator<void, T, void>;
 
 /** Runs all steps at once. */
@@ -14,10 +14,10 @@ export function atOnce<T>(steps: Steps<T>): T {
 
 /** A list of a scenario has at most this many items. A longer one is refused before it is looked at. */
 const MAX_ITEMS = 5000;
-/** So many values are checked in one step: some milliseconds of work. */
+/** How many values are checked in one step: some milliseconds of work. */
 const VALUES_AT_ONCE = 500;
 
-/** A schema for a document of another that does not fit: it leaves out the optional parts that are wrong. */
+/** A schema that accepts documents with errors, leaving out their wrong optional parts. */
 function lenient(schema: z.ZodType): z.ZodType {
   if (schema instanceof z.ZodOptional) {
     const part = lenient(schema.unwrap() as z.ZodType);
@@ -30,7 +30,7 @@ function lenient(schema: z.ZodType): z.ZodType {
   return z.object(Object.fromEntries(parts));
 }
 
-/** Reads the parts of a wrong value that fit the schema, so that what is wrong beyond its shape is reported too. */
+/** Reads the valid parts of a wrong value, so that errors beyond its shape are reported too. */
 function reader<T>(schema: z.ZodType): (input: unknown) => Partial<T> {
   let made: z.ZodType | undefined;
   return (input) => (made ??= lenient(schema).catch({})).parse(input, READ_ONCE) as Partial<T>;
@@ -40,7 +40,7 @@ const readDocument = reader<ScenarioDocument>(ScenarioDocument);
 const readOutcome = reader<OutcomeDocument>(OutcomeDocument);
 const readRule = reader<RuleDocument>(RuleDocument.partial());
 
-/** The lists of a scenario, which may be long: the schema of an item in a list, and what is read of a wrong one. */
+/** The lists of a scenario, which may be long: the schema of one item in a list, and a reader for wrong items. */
 const LISTS = {
   outcomes: { items: z.array(OutcomeDocument), readable: readOutcome },
   rules: {
@@ -59,7 +59,7 @@ interface ScenarioShape {
   readonly issues: readonly Issue[];
 }
 
-/** Checks the shape of a scenario document: all but its lists first, then these item by item. */
+/** Checks the shape of a scenario document: first everything but its lists, then those item by item. */
 export function* scenarioShape(input: unknown): Steps<ScenarioShape> {
   const given = (input ?? {}) as Readonly<Record<string, unknown>>;
   const lists = LIST_NAMES.filter((name) => Array.isArray(given[name]));
@@ -83,7 +83,7 @@ export function* scenarioShape(input: unknown): Steps<ScenarioShape> {
         yield;
         values = 0;
       }
-      // in a list, since what is wrong with an item is said in other words than what is wrong with a whole document
+      // in a list, since the messages for an item differ from those for a whole document
       const { value: right, issues: wrong = [] } = parseShape<z.ZodType<readonly unknown[]>>(
         items,
         [item],

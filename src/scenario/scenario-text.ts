@@ -34,9 +34,9 @@ export interface Problem {
 /** A document as it was written, whatever its shape. */
 export interface TextRead {
   readonly input: unknown;
-  /** Why the text is no document at all; empty for one that can be looked at. */
+  /** Why the text is not a document at all; empty when it is one. */
   readonly problems: readonly Problem[];
-  /** Makes a problem of what is wrong with the document. @param isKey whether the last part of the path is a wrong key */
+  /** Makes a problem of the document from a path and a message. @param isKey whether the last part of the path is a wrong key */
   readonly problemAt: (path: Path, message: string, isKey?: boolean) => Problem;
 }
 
@@ -52,7 +52,7 @@ const written = (input: unknown, placeOf: PlaceOf): TextRead => ({
   }),
 });
 
-/** Checks a document against a schema. @returns its value, or null, and all that is wrong with it */
+/** Checks a document against a schema. @returns its value or null, and all of its problems */
 export function checkedShape<T extends z.ZodType>(
   { input, problems, problemAt }: TextRead,
   schema: T,
@@ -81,9 +81,8 @@ function aliasFault({ source, range }: Alias.Parsed, target: ParsedNode | undefi
 }
 
 /**
- * Finds the entries of each mapping by their keys, so that placing a problem takes as many steps as its path is long, and what
- * the parser does not look at: keys that their mapping already has, each of which it would compare with all the others, and
- * aliases.
+ * Indexes the entries of each mapping by key, so that placing a problem takes one step for each part of its path. Also checks
+ * aliases and duplicate keys. The parser's own check of duplicates is off, since it compares each key with all others.
  */
 function entriesOf(document: Document) {
   const entries = new Map<unknown, Map<string, Pair>>();
@@ -113,7 +112,7 @@ function entriesOf(document: Document) {
 const SECOND_DOCUMENT = 'must be one document: here a second one begins';
 const TOO_NESTED = `must not be nested deeper than ${MAX_NESTING} levels`;
 
-/** Where a value begins that is nested too deep, if there is one: the composer would overflow the stack on its way there. */
+/** The offset of a value that is nested too deep, if there is one: composing it would overflow the stack. */
 function tooNestedAt(tokens: readonly CST.Token[]): number | undefined {
   let level = tokens.flatMap((token) => (token.type === 'document' && token.value) || []);
   for (let depth = 0; depth < MAX_NESTING; depth += 1) {
@@ -123,7 +122,7 @@ function tooNestedAt(tokens: readonly CST.Token[]): number | undefined {
   return level.find((token) => 'items' in token)?.offset;
 }
 
-/** The parser's words for broken JSON are about YAML. @returns the first thing that is wrong, since the rest follows from it */
+/** Rewrites the parser's messages, which are about YAML, for broken JSON. @returns the first error, since the others follow from it */
 function jsonFault(text: string, errors: readonly YAMLParseError[]): Fault {
   const [first] = errors.toSorted((a, b) => a.pos[0] - b.pos[0]) as [YAMLParseError];
   const { pos, code, message } = first;
@@ -139,10 +138,10 @@ function jsonFault(text: string, errors: readonly YAMLParseError[]): Fault {
   return [offset, `is not valid JSON: ${words()}`];
 }
 
-/** So many lexemes are read in one step: some milliseconds of work. */
+/** How many lexemes are read in one step: some milliseconds of work. */
 const LEXEMES_AT_ONCE = 5000;
 
-/** The first half of what `parseDocument` of the library does, in steps. */
+/** The first half of the library's `parseDocument`, in steps. */
 function* tokensOf(text: string, lines: LineCounter): Steps<readonly CST.Token[]> {
   const parser = new Parser(lines.addNewLine);
   lines.addNewLine(0);
@@ -160,7 +159,7 @@ function* tokensOf(text: string, lines: LineCounter): Steps<readonly CST.Token[]
 /** Reads YAML or JSON. */
 export const readText = (text: string): TextRead => atOnce(readTextInSteps(text));
 
-/** Reads YAML or JSON in steps, each of which takes a part of the time that the whole takes. */
+/** Reads YAML or JSON in steps, so that no single one takes long. */
 export function* readTextInSteps(text: string): Steps<TextRead> {
   const lines = new LineCounter();
   const placeAt = (offset: number): Problem['place'] => {
@@ -181,7 +180,7 @@ export function* readTextInSteps(text: string): Steps<TextRead> {
   yield;
   const { entries, faults } = entriesOf(document);
   yield;
-  // where the value at a path begins, or its key, or the nearest value above it that there is
+  // the beginning of the value at a path, or of its key, or of the nearest existing value above it
   const placeOf: PlaceOf = (path, isKey = false) => {
     let node: unknown = document.contents;
     let offset = offsetOf(node) ?? 0;

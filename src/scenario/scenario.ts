@@ -18,7 +18,7 @@ export interface Scenario {
   /** What it was compiled from: its name, the document as written, and the settings. */
   readonly source: ScenarioSource;
   readonly description: string;
-  /** About how much memory it takes, for a world that has it for itself. */
+  /** About how much memory it takes in a world that does not share it. */
   readonly bytes: number;
   readonly openingBalancePaise: number;
   readonly seed: string;
@@ -26,12 +26,12 @@ export interface Scenario {
   readonly clock: ClockState;
   readonly settlement: Settlement;
   readonly rateLimit: RateLimit | 'off';
-  /** Whether the rate limit is that of the document, not of the settings. */
+  /** Whether the rate limit comes from the document, not from the settings. */
   readonly hasOwnRateLimit: boolean;
   readonly dialect: Dialect;
-  /** Its own outcomes, then those that are always there. */
+  /** Its own outcomes, then those of the magic beneficiaries. */
   readonly outcomes: readonly Outcome[];
-  /** Its own rules, then those that are always there. */
+  /** Its own rules, then those of the magic beneficiaries. */
   readonly rules: readonly Rule[];
   /** Whether a rule depends on the number of the attempt. */
   readonly countsAttempts: boolean;
@@ -84,13 +84,13 @@ function dialectOf(
   return changedDialect(preset ?? DEFAULT_DIALECT, change);
 }
 
-/** Compiles a scenario document. The settings apply where it says nothing. A scenario with errors must not be used. */
+/** Compiles a scenario document. The settings apply where it sets nothing. A scenario with errors must not be used. */
 export function compileScenario(
   document: ScenarioDocument,
   { name, source, settings, last, dialects }: CompileOptions,
   report: Report,
 ): Scenario {
-  // both are named in the same places, such as planned_by
+  // rules and outcomes share one namespace, since fields such as planned_by name either
   const names = new Map<string, 'rules' | 'outcomes'>();
   const reportTaken = (of: string, list: 'rules' | 'outcomes', reportPart: Report): void => {
     const taken = names.get(of);
@@ -159,13 +159,13 @@ export function compileScenario(
   };
 }
 
-/** Makes scenarios and rules of what they were written as. */
+/** Compiles scenarios and rules from their documents. */
 export interface ScenarioCompiler {
   /** @throws ScenarioError for a source that cannot be used */
   scenario(source: ScenarioSource): Scenario;
-  /** The same in steps: `scenario` then has it at once. @throws ScenarioError */
+  /** The same in steps: `scenario` then returns it at once. @throws ScenarioError */
   prepare(source: ScenarioSource): Steps<Scenario>;
-  /** All rules on top of a world, called `world/NAME`. @throws ScenarioError also when they are too much together */
+  /** All rules on top of a world, called `world/NAME`. @throws ScenarioError also when they are too large together */
   rules(documents: readonly unknown[]): readonly Rule[];
 }
 

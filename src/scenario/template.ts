@@ -3,11 +3,11 @@ import type { Report } from './planned-timeline.ts';
 import type { Respond } from './rule.ts';
 
 /**
- * Answers that are built from the request: `{{client_ref_id}}` in a text of `respond` is replaced by what the request says.
- * There is no logic, and what is filled in is not looked at again.
+ * Answers that are built from the request: `{{client_ref_id}}` in a text of `respond` is replaced by the value in the
+ * request. There is no logic, and filled-in values are not expanded again.
  */
 
-/** What a text can name. A name that the request has nothing for gives an empty text. */
+/** The names that a text can use. A name without a value in the request gives an empty text. */
 export const TEMPLATE_NAMES = [
   'client_ref_id',
   'txn_id',
@@ -25,11 +25,11 @@ export const TEMPLATE_NAMES = [
 ] as const;
 type TemplateName = (typeof TEMPLATE_NAMES)[number];
 
-/** What is known of a request, by the names of templates. */
+/** The values of a request, by the names that templates use. */
 export type TemplateValues = Readonly<Partial<Record<TemplateName, string | number | null | undefined>>>;
 
 const PLACEHOLDER = /\{\{([^{}]*)\}\}/g;
-/** Of a longer value only so much is filled in, so that the size of an answer is bounded: only `remarks` can be longer. */
+/** Longer values are cut to this length, so that the size of an answer is bounded. Only `remarks` can be longer. */
 const LONGEST_VALUE = 200;
 
 type Escape = (text: string) => string;
@@ -67,7 +67,7 @@ export const filledHeaders = (
 ): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(headers).map(([name, text]) => [name, filled(text, values, asHeader)]));
 
-/** The text of a body: a text is escaped as its content type wants it, the texts of an object as JSON. */
+/** The text of a body: values in a text are escaped for its content type, those in an object as JSON. */
 export function filledBody(
   body: NonNullable<Respond['body']>,
   values: TemplateValues,
@@ -91,7 +91,7 @@ export function reportUnknownNames({ message, headers, body }: Respond, report: 
     const names = [...value.matchAll(PLACEHOLDER)].map(([, name]) => name!.trim());
     const unknown = names.find((name) => !TEMPLATE_NAMES.some((known) => known === name));
     if (unknown === undefined) return;
-    const hint = suggestion(unknown, TEMPLATE_NAMES) || `: known are ${TEMPLATE_NAMES.join(', ')}`;
+    const hint = suggestion(unknown, TEMPLATE_NAMES) || ` (known: ${TEMPLATE_NAMES.join(', ')})`;
     report(path, `names {{${unknown}}}, which is not known here${hint}`);
   };
   look({ message, headers, body }, []);

@@ -228,7 +228,7 @@ test.each<[string, object, Parameters<World['waitFor']>, string]>([
     'there is no such state',
     {},
     ['order-1', 'PAID' as never],
-    'PAID is no state: PENDING, SUCCESS, FAILED, REVERSED',
+    'PAID is not a state: use one of PENDING, SUCCESS, FAILED, REVERSED',
   ],
   [
     'there is no payout',

@@ -106,7 +106,7 @@ test('a client that never ends is stuck', async () => {
     { goals: ['stuck'], patience: '50ms', depth: 1 },
   );
   expect(finds).toMatchObject([
-    { goal: 'stuck', failures: [{ kind: 'failed' }], message: expect.stringContaining('does not end') },
+    { goal: 'stuck', failures: [{ kind: 'failed' }], message: expect.stringContaining('did not finish') },
   ]);
 });
 
@@ -130,6 +130,22 @@ test('a payout that is never made is lost only for a client that ends with succe
     if (state !== 'SUCCESS' && state !== 'FAILED') throw new Error('unknown');
   };
   expect((await huntFor(careful, { goals: ['lost'], depth: 1 })).finds).toEqual([]);
+});
+
+test('a payout that takes the place of one that FAILED is lost too', async () => {
+  const paid = async (api: PayoutApi, client_ref_id: string): Promise<string | null> => {
+    await api.initiate(order(1, { client_ref_id }));
+    return (await api.status({ client_ref_id })).state;
+  };
+  const { finds } = await huntFor(
+    async (api) => {
+      const state = await paid(api, 'order-1');
+      if (state === 'FAILED') await paid(api, 'order-1-again');
+      else if (state !== 'SUCCESS') throw new Error('not known to be paid');
+    },
+    { goals: ['lost'], depth: 2, runs: 60 },
+  );
+  expect(finds).toMatchObject([{ goal: 'lost', failures: { length: 2 } }]);
 });
 
 test('what is wrong without any failure is found before anything fails', async () => {

@@ -129,6 +129,29 @@ test('the exit code decides for a dialect, and not for a scenario', async () => 
   ]);
 });
 
+test('a dialect in which an account is paid twice is wrong money, although the exit code is 0', async () => {
+  const payment = { account: order(1).beneficiary_account, amount: 101, times: 1 };
+  const twice: WorldRow = {
+    ...scenario('twice', { dialect: { client_ref_id: { same_body: 'second_payout' } } }),
+    kind: 'dialect',
+  };
+  const client: Client = async (api) => {
+    for (let sent = 1; sent <= 2; sent += 1) await api.initiate(order(1));
+  };
+  for (const table of [null, { name: 'pay.csv', payouts: [payment] }]) {
+    expect((await matrixOf([twice, dialect], client, { expect: table })).cells).toMatchObject([
+      { verdict: 'money', why: ['000123451001 was paid ₹101.00 twice, and once was expected'] },
+      { verdict: 'survives' },
+    ]);
+  }
+  const failing: Client = async (api) => {
+    await client(api);
+    const [, second] = await api.world.transactions();
+    return second === undefined ? SUCCESS : FAILED;
+  };
+  expect((await matrixOf([twice], failing)).cells).toMatchObject([{ verdict: 'tests fail' }]);
+});
+
 test('a client that takes a refused payout for paid loses it; one that fails, or was told so, does not', async () => {
   const lost: ScenarioInput = {
     rules: [{ name: 'lost', effect: { fault: 'connection-reset', commit: false } }],
@@ -241,7 +264,7 @@ test('a run that takes too long hangs', async () => {
     return (await isTerse(api)) ? { kind: 'stuck', afterMs: 1500 } : SUCCESS;
   };
   expect((await matrixOf([dialect], client)).cells).toMatchObject([
-    { verdict: 'hangs', why: ['it was ended, since it had not ended after 1.5 s'] },
+    { verdict: 'hangs', why: ['it was still running and was ended after 1.5 s'] },
   ]);
 });
 
@@ -259,8 +282,12 @@ test('accounts that differ from run to run are not compared, and the baseline sa
 
 test.each<[string, Client, string]>([
   ['fails', async (api) => (await api.initiate(order(1)), FAILED), 'exit code 1, and it wrote: no payout'],
-  ['sends nothing', () => Promise.resolve(), 'no request with a valid key came to the sandbox: give the'],
-  ['fails unheard', () => Promise.resolve(FAILED), 'no payout; no request with a valid key came to the'],
+  ['sends nothing', () => Promise.resolve(), 'no request with a valid key reached the sandbox: give the'],
+  [
+    'fails unheard',
+    () => Promise.resolve(FAILED),
+    'no payout; no request with a valid key reached the sandbox:',
+  ],
   ['does not end', () => Promise.resolve({ kind: 'stuck', afterMs: 500 }), 'it had not ended after 0.5 s'],
 ])('a client that %s without any failure cannot be compared', async (_what, client, message) => {
   const error: unknown = await matrixOf([scenario('happy-fast')], client).catch(
@@ -288,7 +315,7 @@ test('among dialects of many choices, the one that only failing rows have is nam
   ];
   expect(suspectLines(cells)).toEqual([
     'only failing dialects have: status.unknown=400 (2 rows)',
-    'without any of these fail: errors.body=empty',
+    'failing without any of these: errors.body=empty',
   ]);
   expect(suspectLines(cells.slice(0, 2))).toEqual([]);
 });

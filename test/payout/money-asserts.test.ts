@@ -44,7 +44,7 @@ test.each(
 test('overdrawing the wallet and refunding more than was paid out are errors', () => {
   expect(() => payOut(wallet, 701)).toThrow('broken invariant: a payout never overdraws the wallet');
   expect(() => debit(wallet, 701)).toThrow('broken invariant: a debit never overdraws the wallet');
-  expect(() => refund(wallet, 301)).toThrow('broken invariant: no more comes back than went out');
+  expect(() => refund(wallet, 301)).toThrow('broken invariant: no more is returned than was paid out');
 });
 
 test('a wallet holds at most the largest amount of the interface', () => {
@@ -201,5 +201,5 @@ test('a step in the queue that its payout does not wait for is a fault, unless i
   world.pay('a');
   const { txnId, createdAtMs } = world.payout('a');
   world.state.index.due.push({ dueMs: createdAtMs + 1, createdAtMs, txnId, position: 0 });
-  expect(() => nextDueMsOf(world.state)).toThrow('only a forced step calls off what was planned');
+  expect(() => nextDueMsOf(world.state)).toThrow('only a forced step cancels what was planned');
 });

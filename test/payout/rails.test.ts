@@ -48,11 +48,11 @@ test.each<[change: Partial<Request>, warning?: string]>([
   [upi(`${'a'.repeat(95)}@bank`)],
   [upi(`${'a'.repeat(96)}@bank`), NEITHER],
   [{ amount: 500_000 }],
-  [{ amount: 500_000.01 }, 'amount is above INR 5,00,000, where IMPS usually ends'],
+  [{ amount: 500_000.01 }, 'amount is above INR 5,00,000, the usual limit of IMPS'],
   [{ amount: 100_000, transfer_mode: 'UPI' }],
-  [{ amount: 100_000.01, transfer_mode: 'UPI' }, 'amount is above INR 1,00,000, where UPI usually ends'],
+  [{ amount: 100_000.01, transfer_mode: 'UPI' }, 'amount is above INR 1,00,000, the usual limit of UPI'],
   [{ amount: 200_000, transfer_mode: 'RTGS' }],
-  [{ amount: 199_999.99, transfer_mode: 'RTGS' }, 'amount is below INR 2,00,000, where RTGS starts'],
+  [{ amount: 199_999.99, transfer_mode: 'RTGS' }, 'amount is below INR 2,00,000, the minimum of RTGS'],
   [{ amount: 0.01, transfer_mode: 'NEFT' }],
   [{ amount: 1e11, transfer_mode: 'NEFT' }],
 ])('%j is what the rails carry, or a warning says why not', (change, warning) => {
@@ -67,7 +67,7 @@ test('a value that the dialect refuses is an error with its field; one that it i
   const all = { beneficiary_ifsc: 'x', beneficiary_account: 'y', amount: 1, transfer_mode: 'RTGS' } as const;
   expect(check(all).warnings).toHaveLength(3);
   expect(check(all, { formats: 'refuse' })).toEqual({
-    warnings: ['amount is below INR 2,00,000, where RTGS starts'],
+    warnings: ['amount is below INR 2,00,000, the minimum of RTGS'],
     errors: [
       { field: 'beneficiary_ifsc', message: NO_IFSC },
       { field: 'beneficiary_account', message: NO_ACCOUNT },

@@ -87,7 +87,10 @@ test.each<[check: string, verdict: string, lines: readonly Line[], settings?: Re
   ['paid-twice', 'inconclusive', [unknown, again('order-2', { body: { amount: 5 } })]],
   ['paid-twice', 'found notice', [unknown, again('order-2')]],
   ['paid-twice', 'no_occasion', [{ state: 'PENDING' }, again('order-2', { state: 'PENDING' })]],
-  ['paid-twice', 'passed', [unknown, again('other-2')], ORDERS],
+  ['paid-twice', 'passed', [unknown, again('order-2')], ORDERS],
+  // the pattern finds nothing in a reference that may have paid: a mistyped one finds nothing in any
+  ['paid-twice', 'inconclusive', [unknown, again('other-2')], ORDERS],
+  ['paid-twice', 'passed', [unknown, again('other-2', { http: 400 })], ORDERS],
   // refused at first, and sent again once another reference had paid
   ['paid-twice', 'found error', [{ http: 402 }, again('order-1-b', { state: 'PENDING' }), {}], ORDERS],
   // the reference whose payout FAILED made another one, as some dialects let it
@@ -106,6 +109,7 @@ test.each<[check: string, verdict: string, lines: readonly Line[], settings?: Re
   ],
   ['same-payout-at-once', 'found error', [{ endedAfter: 2 }, again('order-1-b')], ORDERS],
   ['same-payout-at-once', 'passed', [{ endedAfter: 2 }, again('order-2')], ORDERS],
+  ['same-payout-at-once', 'inconclusive', [{ endedAfter: 2 }, again('other-2')], ORDERS],
   ['same-payout-at-once', 'no_occasion', [{}, again('order-1-b')], ORDERS],
   ['same-payout-at-once', 'found notice', [{ endedAfter: 2 }, again('order-2')]],
   ['same-payout-at-once', 'inconclusive', [{ endedAfter: 2 }, again('order-2', { body: { amount: 5 } })]],
@@ -128,6 +132,8 @@ test.each<[check: string, verdict: string, lines: readonly Line[], settings?: Re
   ['never-asked', 'found warning', [unknown, { http: 429 }]],
   ['never-asked', 'passed', [unknown, { http: 429 }, status({ http: 500 })]],
   ['never-asked', 'passed', [unknown, status({ http: 404 })]],
+  // asked only while it was under way
+  ['never-asked', 'found warning', [{ ...unknown, tookMs: 1500, endedAfter: 2 }, status({ http: 404 })]],
   ['never-asked', 'passed', [unknown, status({ http: 500 })]],
   ['never-asked', 'passed', [unknown, { state: 'PENDING' }]],
   ['never-asked', 'no_occasion', [{ http: 400 }, { http: 429 }]],
@@ -145,6 +151,17 @@ test.each<[check: string, verdict: string, lines: readonly Line[], settings?: Re
   ['not-found-believed', 'passed', [{ state: 'PENDING' }, status({ http: 404 }), { state: 'PENDING' }]],
   ['not-found-believed', 'passed', [{ state: 'PENDING' }, status({ http: 404 }), status({ http: 500 })]],
   ['not-found-believed', 'passed', [{ state: 'SUCCESS' }, status({ http: 404 })]],
+  // asked while the payout was still under way, whose answer came later
+  [
+    'not-found-believed',
+    'passed',
+    [{ state: 'PENDING', tookMs: 1500, endedAfter: 2 }, status({ http: 404 })],
+  ],
+  [
+    'not-found-believed',
+    'found warning',
+    [{ state: 'PENDING', tookMs: 1500, endedAfter: 2 }, status({ http: 404, tookMs: 600 })],
+  ],
   ['not-found-believed', 'no_occasion', [unknown, status({ http: 404 })]],
   [
     'retry-after-ignored',
@@ -156,6 +173,25 @@ test.each<[check: string, verdict: string, lines: readonly Line[], settings?: Re
   ['retry-after-ignored', 'no_occasion', [{ http: 429 }, {}]],
   ['no-backoff', 'found notice', [unknown, unknown, unknown, unknown]],
   ['no-backoff', 'passed', [0, 1, 3, 7].map((atMs) => ({ http: 500, atMs, tookMs: 0.1 }))],
+  // doubled up to a longest pause
+  [
+    'no-backoff',
+    'passed',
+    [0, 100, 300, 700, 1100, 1500, 1900].map((atMs) => ({ http: 500, atMs, tookMs: 0.1 })),
+  ],
+  // pauses of 1, 2, 4 and 8 s after timeouts of 10 s
+  ['no-backoff', 'passed', [0, 11, 23, 37, 55].map((at) => ({ http: 0, atMs: at * 1000, tookMs: 10_000 }))],
+  [
+    'no-backoff',
+    'found notice',
+    [0, 11, 22, 33, 44].map((at) => ({ http: 0, atMs: at * 1000, tookMs: 10_000 })),
+  ],
+  // a pause that the service asked for
+  [
+    'no-backoff',
+    'no_occasion',
+    [0, 10, 20, 30].map((at) => ({ http: 429, atMs: at * 1000, headers: { 'retry-after': '9' } })),
+  ],
   ['no-backoff', 'no_occasion', [unknown, unknown, unknown]],
   ['endless-retry', 'found warning', Array.from({ length: 11 }, () => unknown)],
   ['endless-retry', 'passed', Array.from({ length: 10 }, () => unknown)],
@@ -204,6 +240,7 @@ test.each<[check: string, verdict: string, lines: readonly Line[], settings?: Re
   ['poll-storm', 'found warning', [status(), status()], { limits: { reads: 1 } }],
   ['poll-storm', 'found warning', [{}, status({ atMs: 89_000 })], { limits: { polling: 'npci' } }],
   ['poll-storm', 'passed', [{}, status({ atMs: 90_000 })], { limits: { polling: 'npci' } }],
+  ['poll-storm', 'passed', [status({ http: 404 }), {}], { limits: { polling: 'npci' } }],
   [
     'poll-storm',
     'found warning',
@@ -246,6 +283,22 @@ test('nobody has to ask about a payout that is still PENDING', () => {
   const paid = { payouts: [payoutOf('order-1', [['SUCCESS', 2000]])] };
   expect(verdictOf('never-asked', evidenceOf([lost], pending))).toBe('passed');
   expect(verdictOf('never-asked', evidenceOf([lost], paid))).toBe('found warning');
+});
+
+test('no message says that a payout was paid whose money is back', () => {
+  const lost: Line = { ...unknown, change: { committed: true } };
+  const failed = { payouts: [payoutOf('order-1', [['FAILED', 500]]), payoutOf('order-1-b', [])] };
+  const messages = (...lines: Line[]): readonly string[] =>
+    verdicts(evidenceOf([lost, ...lines], failed), ORDERS).checks.flatMap(({ findings }) =>
+      findings.map(({ message }) => message),
+    );
+  expect(messages()).toEqual(['order-1 is FAILED (₹100.00), and the client never found out']);
+  expect(messages(status({ http: 404 }))).toEqual([
+    'the client believed that order-1 does not exist, although it exists and is FAILED (₹100.00)',
+  ]);
+  expect(messages(again('order-1-b', { state: 'PENDING' }))[0]).toBe(
+    'order-1-b pays again what order-1 was to pay: ₹100.00 (order-1 is FAILED, which the client did not know)',
+  );
 });
 
 test('a payout last seen PENDING is left only by a client that goes on', () => {

@@ -64,7 +64,7 @@ test('of a thousand worlds, only those with findings are shown', () => {
   expect(many).toContain('and 10 worlds more with findings');
 });
 
-test('of many worlds with findings, the gravest come first, and each check is counted', () => {
+test('of many worlds with findings, the most severe come first, and each check is counted', () => {
   const worlds = Array.from({ length: 60 }, (_, index) =>
     index < 59
       ? worldOf(`guessed-${index}`, {}, { body: { amount: index } })
@@ -127,7 +127,7 @@ test('the Markdown report stays below the size of a step summary', () => {
   expect(text).toMatch(/\d+ worlds more with findings\.\n$/);
 });
 
-test('GitHub gets one annotation for each check, the gravest first', () => {
+test('GitHub gets one annotation for each check, the most severe first', () => {
   const text = githubAnnotations(reportsOf([worldOf('a'), worldOf('b\n100%')]));
   const [first, ...others] = text.trimEnd().split('\n');
   expect(first).toMatch(

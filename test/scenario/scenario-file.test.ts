@@ -253,7 +253,7 @@ test.each([
   [
     'an account number without quotes',
     'rules: [{ name: a, match: { beneficiary_account: 000123456789 }, effect: { fault: hang } }]',
-    'rules[0].match.beneficiary_account must be a text: write it in quotes, or it is a number',
+    'rules[0].match.beneficiary_account must be a text: write it in quotes, otherwise it is a number',
   ],
   [
     'not_found with two conditions',
@@ -309,7 +309,7 @@ test.each([
   [
     'an outcome that depends on the attempt',
     'outcomes: [{ match: { attempt: 1 }, timeline: [] }]',
-    '1:23 outcomes[0].match.attempt is not known here: known are client_ref_id,',
+    '1:23 outcomes[0].match.attempt is not known here (known: client_ref_id,',
   ],
   [
     'an outcome with a weight of 0',
@@ -384,7 +384,7 @@ test.each([
   [
     'an answer that names nothing that a request has',
     'rules: [{ name: a, effect: { respond: { status: 500, body: { about: "{{ref}}" } } } }]',
-    'rules[0].effect.respond.body.about names {{ref}}, which is not known here: known are client_ref_id,',
+    'rules[0].effect.respond.body.about names {{ref}}, which is not known here (known: client_ref_id,',
   ],
   ['two documents', 'seed: 1\n---\nseed: 2', 'must be one document: here a second one begins'],
   [

@@ -66,7 +66,7 @@ test('a name that no request has is reported with its place and the nearest name
     ['headers.x-ref', 'names {{client_ref}}, which is not known here (did you mean client_ref_id?)'],
     [
       'body.list.0.text',
-      expect.stringMatching(/^names \{\{\}\}, which is not known here: known are client_ref_id, /),
+      expect.stringMatching(/^names \{\{\}\}, which is not known here \(known: client_ref_id, /),
     ],
   ]);
 });

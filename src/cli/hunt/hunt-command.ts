@@ -24,7 +24,7 @@ export interface HuntFlags extends Pick<ConductFlags, 'intent' | 'expect' | 'set
 /** The settings of the sandbox that a scenario cannot hold. */
 const BESIDE_SCENARIO = ['magic', 'clock'] as const;
 
-/** A count as a number. Everything else stays as it is, to be refused. */
+/** A count as a number. Anything else stays text, and is refused later. */
 const numberOf = (text: string | undefined): unknown =>
   text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : text;
 
@@ -48,8 +48,8 @@ function huntSettingsOf(flags: HuntFlags, { seed }: Settings): HuntSettings {
   return huntSettings(given, (name) => (name === 'goals' ? '--goal' : `--${name}`));
 }
 
-/** The flags and the command with which `referee` runs the same again. */
-const onceMore = (
+/** The flags and the command with which `referee` repeats a run. */
+const rerunWords = (
   command: readonly string[],
   flags: HuntFlags,
   settingFlags: SettingFlags,
@@ -70,7 +70,7 @@ const onceMore = (
  * pays twice, loses a payout, gets stuck or misbehaves.
  *
  * @param settingFlags the flags of the sandbox's own settings
- * @returns the exit code: 1 when something was found, 0 for nothing, 2 for what cannot be used
+ * @returns the exit code: 1 when something was found, 0 when nothing was, 2 for input that cannot be used
  */
 export async function huntCommand(
   command: readonly string[],
@@ -91,7 +91,7 @@ export async function huntCommand(
     return await hunt(settings, sandboxSettings, {
       client,
       tableName: tableName(flags),
-      onFind: (find) => showFind(find, flags.write, onceMore(command, flags, settingFlags)),
+      onFind: (find) => showFind(find, flags.write, rerunWords(command, flags, settingFlags)),
     });
   } catch (error) {
     if (error instanceof HuntError) return complain(error.message);

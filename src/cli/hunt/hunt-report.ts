@@ -25,7 +25,7 @@ export function progressText({ runs, elapsedMs, round, finds }: Progress): strin
 export const showProgress = (progress: Progress): void =>
   void process.stderr.write(CLEAR_LINE + progressText(progress));
 
-/** Says every half minute how far the hunt is, in whole lines, for a log. @param write writes a line */
+/** Reports every half minute how far the hunt is, in whole lines, for a log. @param write writes a line */
 export function progressLines(write: (line: string) => void): (progress: Progress) => void {
   let nextMs = LINE_EVERY_MS;
   return (progress) => {
@@ -46,14 +46,14 @@ function writeFind({ goal, yaml, expected }: Find, folder: string): readonly str
   return ['--scenario', scenario, '--expect', table];
 }
 
-/** @param rest the flags and the command with which `referee` runs the same again */
+/** @param rest the flags and the command with which `referee` repeats the run */
 export function showFind(find: Find, folder: string | undefined, rest: readonly string[]): void {
   say(find.story);
   if (folder === undefined) return;
   const flags = writeFind(find, folder);
   const severity = find.goal === 'stuck' ? ['--fail-on', 'warning'] : [];
   const words = ['payout-sandbox', 'referee', ...flags, ...severity, ...rest];
-  say(`Once more:\n  ${words.map(quoted).join(' ')}\n`);
+  say(`Run it again:\n  ${words.map(quoted).join(' ')}\n`);
 }
 
 /** The last lines: what was found, and how much of the search was done. */

@@ -9,8 +9,8 @@ const TAIL_CHARACTERS = 2000;
 const HAS_GROUPS = process.platform !== 'win32';
 
 /**
- * A command as a client that is run once for each world. What it writes is shown only where it matters: when it fails
- * without any failure of the service.
+ * A command as a client that is run once for each world. Its output is shown only when it fails although the
+ * service did not.
  *
  * @param env NAME=VALUE, in which {url} and {key} are filled in, as in the command
  */
@@ -23,7 +23,7 @@ export const huntedCommand =
       const child = spawn(program, args, {
         env: { ...environment, ...variables },
         stdio: ['ignore', 'pipe', 'pipe'],
-        detached: HAS_GROUPS, // a group of its own, so that all it has started can be ended with it
+        detached: HAS_GROUPS, // a process group of its own, so that everything it has started can be ended with it
       });
       let tail = '';
       for (const output of [child.stdout, child.stderr]) {
@@ -37,11 +37,11 @@ export const huntedCommand =
           if (HAS_GROUPS) process.kill(-child.pid, 'SIGKILL');
           else child.kill('SIGKILL');
         } catch {
-          // nothing of it is left
+          // all of its processes have ended
         }
       };
       signal.addEventListener('abort', killAll, { once: true });
-      child.once('exit', killAll); // what it leaves behind would disturb the next run, and keeps its output open
+      child.once('exit', killAll); // processes it leaves behind would disturb the next run, and keep its output open
       child.once('error', (error: NodeJS.ErrnoException) =>
         reject(new SettingsError(`${program} cannot be run (${error.code})`, { cause: error })),
       );

@@ -56,8 +56,8 @@ function limitOf(text: string | undefined): number | null {
   throw new SettingsError(`--limit must be a duration such as 30s or 5m, not ${text}`);
 }
 
-/** The command that runs one cell once more, in words. */
-function onceMore(
+/** The command that runs one cell again, as its words. */
+function rerunWords(
   { kind, choices }: Row,
   command: readonly string[],
   flags: MatrixFlags,
@@ -123,7 +123,7 @@ function display(rows: readonly Row[], environment: NodeJS.ProcessEnv) {
  * sandbox of its own.
  *
  * @param settingFlags the flags of the sandbox's own settings
- * @returns the exit code: 1 when a cell failed, 2 for what cannot be used, also a command that fails anyway
+ * @returns the exit code: 1 when a cell failed, 2 for input that cannot be used, including a command that fails even without failures
  */
 export async function matrixCommand(
   command: readonly string[],
@@ -161,7 +161,7 @@ export async function matrixCommand(
           const ofRow = row === null ? settings : { ...settings, scenario: row.scenario };
           return runOnce(ofRow, others, client, limit, stop);
         },
-        again: (row) => onceMore(row, command, flags, settingFlags),
+        again: (row) => rerunWords(row, command, flags, settingFlags),
         onBaseline: (baseline) => shown.note(baselineLines(baseline)),
         onCell: (cell) => shown.cell(cell),
       });

@@ -12,7 +12,7 @@ export interface SandboxRow extends Row {
   readonly scenario: string | ScenarioInput;
 }
 
-/** A request that a rule holds waits for a test that releases it: nobody does. */
+/** Whether a rule holds requests: they would wait for a release that never comes in a matrix. */
 const isHeld = ({ rules }: Scenario): boolean => rules.some(({ effect }) => effect.hold !== null);
 
 function scenarioRows(names: readonly string[], settings: Settings, library: ScenarioLibrary): SandboxRow[] {

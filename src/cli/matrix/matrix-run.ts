@@ -9,16 +9,16 @@ import type { Evidence } from '../../referee/case.ts';
 import type { Settings } from '../../settings.ts';
 import { startOwnServer } from '../own-server.ts';
 
-/** The key of a client that uses no other. */
+/** The key that the client gets. */
 const KEY = 'sk_test_matrix';
-/** What is asked for, so that the evidence has every payout, whether or not the journal still knows it. */
+/** With a table of expected payouts, even an empty one, the evidence has every payout, whether or not it is still in the journal. */
 const ALL_PAYOUTS = { expect: [] };
 
 /**
  * Runs a client once against a sandbox of its own, so that every world behaves alike, whichever keys the client uses.
  *
  * @param conduct the settings of the referee
- * @param limitMs a client that runs for longer is ended, and is stuck
+ * @param limitMs a client that runs longer is ended and counts as stuck
  */
 export async function runOnce(
   settings: Settings,

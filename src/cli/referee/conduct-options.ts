@@ -32,7 +32,7 @@ export interface ConductFlags {
   readonly require: readonly string[];
 }
 
-/** What these flags say. */
+/** The flags, parsed. */
 export interface ConductOptions {
   readonly settings: RefereeSettingsInput;
   readonly failOn: FailOn;
@@ -70,7 +70,7 @@ function tableOf(file: string): unknown {
   }
 }
 
-/** What its user calls the table of expected payouts. */
+/** The table of expected payouts, by the name that the user knows. */
 export const tableName = ({ expect, settings }: Pick<ConductFlags, 'expect' | 'settings'>): string =>
   expect === undefined ? `expect in ${settings ?? 'the settings of the project'}` : `--expect ${expect}`;
 
@@ -114,7 +114,7 @@ export function reportOf<W>(text: string, writers: Readonly<Record<string, W>>):
 /** Writes a report. @throws SettingsError for a file that cannot be written */
 export function writeReport(text: string, file: string | null, environment: NodeJS.ProcessEnv): void {
   if (file === null) process.stdout.write(text);
-  // others write to the summary of a job too
+  // the summary of a job has other writers too
   else writeText('--report', file, text, file === environment['GITHUB_STEP_SUMMARY'] ? 'a' : 'w');
 }
 
@@ -150,7 +150,7 @@ export function conductOptions(flags: ConductFlags): ConductOptions {
 /**
  * Shows the report on standard output, and writes the files that were asked for.
  *
- * @returns the exit code: 1 for findings that count, and for a required check that had no occasion
+ * @returns the exit code: 1 for findings that count, and for a required check that has not judged the client
  */
 export function publish(
   reports: ConductReports,
@@ -159,14 +159,17 @@ export function publish(
 ): number {
   say(terminalText(reports, isColoured(environment)).trimEnd());
   for (const { write, file } of files) writeReport(write(reports, failOn), file, environment);
-  const untested = required.filter(
-    (id) =>
-      !reports.worlds.some(({ checks }) =>
-        checks.some((check) => check.id === id && (check.verdict === 'passed' || check.verdict === 'found')),
-      ),
-  );
-  for (const id of untested) {
-    complain(`${id} is required, and had no occasion in any world: no request of the client tested it`);
-  }
+  const untested = required.flatMap((id) => whyUntested(reports, id) ?? []);
+  for (const why of untested) complain(why);
   return hasFailed(reports, failOn) || untested.length > 0 ? EXIT_FAILED : EXIT_OK;
+}
+
+/** Why a required check has not judged the client in any world; null when it has. */
+function whyUntested({ worlds }: ConductReports, id: CheckId): string | null {
+  const checks = worlds.flatMap((world) => world.checks.filter((check) => check.id === id));
+  if (checks.some(({ verdict }) => verdict === 'passed' || verdict === 'found')) return null;
+  const withReason = checks.find(({ reason }) => reason !== null);
+  return withReason === undefined
+    ? `${id} is required, and had no occasion in any world: no request of the client tested it`
+    : `${id} is required, and is ${withReason.verdict}: ${withReason.reason}`;
 }

@@ -15,7 +15,7 @@ export function examine(file: string, flags: ConductFlags, environment: NodeJS.P
   const options = conductOptions(flags);
   try {
     const evidence = savedTraffic(textOfFile('examine', file));
-    if (evidence.requests.length === 0) throw new TrafficError('there is no request in it');
+    if (evidence.requests.length === 0) throw new TrafficError('it has no requests');
     const report = judge(file, evidence, RefereeSettings.parse(options.settings));
     return publish(reportsOf([report]), options, environment);
   } catch (error) {

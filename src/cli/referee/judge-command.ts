@@ -10,7 +10,7 @@ import { checkAddress, refuseOwnSettings } from '../flag-checks.ts';
 import { conductOptions, publish, type ConductFlags } from './conduct-options.ts';
 import { showRequestCount } from './request-count.ts';
 import { complain, EXIT_OK, EXIT_STOPPED } from '../output.ts';
-import { LONG_JOURNAL, startOwnServer, type SettingFlags } from '../own-server.ts';
+import { checkAcceptedKey, LONG_JOURNAL, startOwnServer, type SettingFlags } from '../own-server.ts';
 
 export interface JudgeFlags extends ConductFlags {
   /** NAME=VALUE, in which {url} and {key} are filled in. */
@@ -23,29 +23,29 @@ export interface JudgeFlags extends ConductFlags {
 interface Judged {
   readonly url: string;
   readonly key: string;
-  /** null for one of which only the world of the key may be judged. */
+  /** null where only the world of the key may be judged. */
   readonly adminToken: string | null;
-  /** null for one that runs elsewhere. */
+  /** null for a sandbox that runs elsewhere. */
   readonly worlds: Server['worlds'] | null;
   readonly close: () => Promise<void>;
 }
 
-/** The key of a client that uses no other. */
+/** The key that `{key}` stands for by default. */
 const KEY = 'sk_test_referee';
 
-/** The sandbox of `--url`, or one of its own. */
-async function judgedSandbox(url: string | undefined, key: string, settings: Settings): Promise<Judged> {
-  if (url !== undefined) {
-    const { adminToken = null } = settings;
-    return { url, key, adminToken, worlds: null, close: () => Promise.resolve() };
-  }
+/** The sandbox of `--url`, or one of its own. @throws SettingsError for a key that its own sandbox would not accept */
+async function judgedSandbox({ url, key: given }: JudgeFlags, settings: Settings): Promise<Judged> {
+  const { adminToken = null, apiKeys } = settings;
+  const key = given ?? apiKeys?.[0] ?? KEY;
+  if (url !== undefined) return { url, key, adminToken, worlds: null, close: () => Promise.resolve() };
+  checkAcceptedKey(key, settings);
   const server = await startOwnServer(settings);
-  return { ...server, key: settings.apiKeys?.[0] ?? key, close: () => server.close() };
+  return { ...server, key, close: () => server.close() };
 }
 
 /** How a command ended. */
 interface Ending {
-  /** As a shell tells a signal. */
+  /** For a signal, the code that a shell reports for it. */
   readonly exitCode: number;
   /** Whether Ctrl-C or SIGTERM came while it ran. */
   readonly isStopped: boolean;
@@ -53,7 +53,7 @@ interface Ending {
 
 const NO_COMMAND: Ending = { exitCode: EXIT_OK, isStopped: false };
 
-/** The command in its own process, with the terminal of this one. */
+/** Runs the command as a process that shares this terminal. */
 async function run(command: readonly string[], environment: NodeJS.ProcessEnv): Promise<Ending> {
   const [program, ...args] = command as [string, ...string[]];
   const child = spawn(program, args, { stdio: 'inherit', env: environment });
@@ -63,7 +63,7 @@ async function run(command: readonly string[], environment: NodeJS.ProcessEnv): 
     child.kill(signal);
   };
   process.on('SIGTERM', forward);
-  process.on('SIGINT', forward); // a terminal sends it to both; the report comes after the command has ended
+  process.on('SIGINT', forward); // a terminal sends it to both processes; this one still has to report once the command has ended
   try {
     const exitCode = await new Promise<number>((resolve, reject) => {
       child.once('error', reject);
@@ -92,12 +92,12 @@ export function variableOf(text: string, target: Target): readonly [string, stri
   const value = text.slice(at + 1);
   const [unknown] = /\{(?!(url|key)\})\w+\}/.exec(value) ?? [];
   if (unknown !== undefined) {
-    throw new SettingsError(`--env: ${unknown} in ${text} is not known: known are {url} and {key}`);
+    throw new SettingsError(`--env: ${unknown} in ${text} is not known: the names are {url} and {key}`);
   }
   return [text.slice(0, at), filledIn(value, target)];
 }
 
-/** @throws SettingsError for flags that a sandbox which runs elsewhere cannot follow, or that name no world to judge */
+/** @throws SettingsError for settings, since the sandbox runs elsewhere, and without a world to judge */
 function checkElsewhere(
   url: string,
   key: string | undefined,
@@ -111,13 +111,24 @@ function checkElsewhere(
   }
 }
 
-/** The reports on all worlds with requests, or on that of the key where there is no admin token. */
-async function reportsOn({ url, key, adminToken }: Judged): Promise<ConductReports> {
+/** Whether a report rests on requests: what is expected is missed also by a client that sent none. */
+const hasRequests = ({ checks }: WorldReport): boolean =>
+  checks.some(
+    ({ id, verdict }) => id !== 'expectation-missed' && verdict !== 'no_occasion' && verdict !== 'off',
+  );
+
+/**
+ * The reports on all worlds with requests, or on that of the key where there is no admin token.
+ *
+ * @param hasRun whether a command ran: one that resets its world in the end leaves no requests, but a verdict
+ */
+async function reportsOn({ url, key, adminToken }: Judged, hasRun: boolean): Promise<ConductReports> {
   if (adminToken !== null) return new ControlClient(url, adminToken).get('/worlds/referee');
   const control = new ControlClient(url, key);
   const { requests, evicted } = await control.get<RequestsAnswer>('/requests', { limit: 1 });
-  if (requests.length + evicted === 0) return reportsOf([]);
-  return reportsOf([await control.get<WorldReport>('/referee')]);
+  const report = await control.get<WorldReport>('/referee');
+  const wasAsked = requests.length + evicted > 0 || (hasRun && hasRequests(report));
+  return reportsOf(wasAsked ? [report] : []);
 }
 
 async function tell({ url, key, adminToken }: Judged, settings: object): Promise<void> {
@@ -129,7 +140,7 @@ async function tell({ url, key, adminToken }: Judged, settings: object): Promise
  * `payout-sandbox referee -- COMMAND`: runs a command against a sandbox, and judges how it behaved.
  *
  * @param settingFlags the flags of the sandbox's own settings
- * @returns the exit code of the command if it failed; otherwise 1 for bad conduct, 2 for what cannot be used or sent no request
+ * @returns the exit code of the command if it failed; otherwise 1 for bad conduct, 2 for input that cannot be used and for a command that sent no request
  */
 export async function judgeCommand(
   command: readonly string[],
@@ -138,7 +149,7 @@ export async function judgeCommand(
   environment: NodeJS.ProcessEnv,
 ): Promise<number> {
   const options = conductOptions(flags);
-  const { url, key = KEY } = flags;
+  const { url } = flags;
   if (command.length === 0 && url === undefined) {
     throw new SettingsError('referee needs a command: payout-sandbox referee -- npm test');
   }
@@ -147,11 +158,11 @@ export async function judgeCommand(
     { ...environment, PORT: '' }, // a free port, whatever the command itself listens on
   );
   if (url !== undefined) checkElsewhere(url, flags.key, settings, settingFlags);
-  flags.env.forEach((text) => variableOf(text, { url: '', key })); // refused before anything starts
-  const judged = await judgedSandbox(url, key, settings);
+  flags.env.forEach((text) => variableOf(text, { url: '', key: '' })); // refused before anything starts
+  const judged = await judgedSandbox(flags, settings);
   try {
     const variables = Object.fromEntries(flags.env.map((text) => variableOf(text, judged)));
-    // who only looks does not begin a new verdict
+    // without a command or settings, this only looks: a new verdict must not begin
     if (command.length > 0 || Object.keys(options.settings).length > 0) await tell(judged, options.settings);
     const words = command.map((word) => filledIn(word, judged));
     const endProgress =
@@ -159,7 +170,7 @@ export async function judgeCommand(
     const { exitCode, isStopped } =
       words.length === 0 ? NO_COMMAND : await run(words, { ...environment, ...variables });
     endProgress?.();
-    const reports = await reportsOn(judged);
+    const reports = await reportsOn(judged, words.length > 0);
     const verdict = publish(reports, options, environment);
     if (isStopped) {
       complain('stopped');
@@ -171,8 +182,8 @@ export async function judgeCommand(
         ? verdict
         : complain(
             words.length > 0
-              ? 'no request with a valid key came to the sandbox: give the command its address and a key, such as --env PAYOUT_URL={url} --env PAYOUT_KEY={key}'
-              : `no request came to the sandbox${judged.adminToken === null ? ' with this key' : ''}`,
+              ? 'no request with a valid key reached the sandbox: give the command its address and a key, such as --env PAYOUT_URL={url} --env PAYOUT_KEY={key}'
+              : `no request reached the sandbox${judged.adminToken === null ? ' with this key' : ''}`,
           );
     return exitCode === 0 ? tested : exitCode;
   } catch (error) {

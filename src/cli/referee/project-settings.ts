@@ -6,16 +6,16 @@ import { checkedShape, readText } from '../../scenario/scenario-text.ts';
 import { SettingsError } from '../../settings.ts';
 import { problemsIn, textOfFile } from '../input-files.ts';
 
-/** The file in which a project keeps what its referee needs to know. */
+/** The file in which a project keeps its settings of the referee. */
 
 const ProjectSettings = z.strictObject({
   conduct: RefereeSettings.describe('The settings of the referee, as on the command line'),
 });
 
-/** Names that are looked for in the working folder. */
+/** File names to look for in the working folder. */
 const FILES = ['payout-sandbox.config.yaml', 'payout-sandbox.config.yml', 'payout-sandbox.config.json'];
 
-/** The file that is there; undefined for none. */
+/** The file in the working folder; undefined for none. */
 function fileHere(): string | undefined {
   const [file, other] = FILES.filter((name) => existsSync(name));
   if (other === undefined) return file;
@@ -23,9 +23,9 @@ function fileHere(): string | undefined {
 }
 
 /**
- * What the file of a project says about the referee.
+ * The settings of the referee in a project's file.
  *
- * @param named the file; undefined for the one in the working folder, which need not be there
+ * @param named the file; undefined for the one in the working folder, if there is one
  * @throws SettingsError with a line for everything that is wrong in the file
  */
 export function projectSettings(named: string | undefined): RefereeSettingsInput {

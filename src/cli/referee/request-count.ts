@@ -5,11 +5,11 @@ import { stopwatchMs } from '../../platform/system-clock.ts';
 const EVERY_MS = 30_000;
 
 /**
- * Says every half minute that a long command still runs, in whole lines, since the command writes to the same terminal. Requests to
+ * Reports every half minute that a long command is still running, in whole lines, since the command writes to the same terminal. Requests to
  * the control API count too.
  *
  * @param write writes a line
- * @returns a function that ends it
+ * @returns a function that stops it
  */
 export function showRequestCount(
   worlds: Pick<WorldLog, 'uses' | 'size'>,
@@ -22,6 +22,6 @@ export function showRequestCount(
     const requests = worlds.uses.toLocaleString('en');
     write(`after ${durationText(seconds * 1000)}: ${requests} requests, ${worlds.size} worlds`);
   }, everyMs);
-  timer.unref(); // a command that cannot be run ends without it
+  timer.unref(); // must not keep the process alive when the command cannot be run
   return () => clearInterval(timer);
 }

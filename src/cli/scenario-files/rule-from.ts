@@ -24,14 +24,14 @@ function savedEntries(file: string): readonly JournalEntry[] {
   }
 }
 
-/** The journal of the world of a key, in a sandbox that runs. */
+/** The journal of a key's world in a running sandbox. */
 async function entriesAt(url: string, key: string): Promise<readonly JournalEntry[]> {
   checkAddress('--url', url);
   try {
     return await new World(url, key).requests();
   } catch (error) {
     const isRefusal = error instanceof SandboxError;
-    const reason = isRefusal ? `the sandbox at ${url} refuses: ${error.message}` : (error as Error).message;
+    const reason = isRefusal ? `the sandbox at ${url} refused: ${error.message}` : (error as Error).message;
     throw new SettingsError(reason, { cause: error });
   }
 }
@@ -40,7 +40,7 @@ async function entriesAt(url: string, key: string): Promise<readonly JournalEntr
  * `payout-sandbox rule-from FILE REQUEST_ID`, or with `--url` and `--key` instead of a file: prints a scenario with one rule,
  * which matches that request and repeats what it got.
  *
- * @throws SettingsError when there is no such request, or what was given cannot be read
+ * @throws SettingsError when there is no such request, or the journal cannot be read
  */
 export async function ruleFrom(words: readonly string[], { url, key }: RuleFromFlags): Promise<number> {
   const [request, file, ...more] = words.toReversed();

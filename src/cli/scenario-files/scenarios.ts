@@ -14,7 +14,7 @@ export const libraryFor = (settings: Settings, active?: Settings['scenario']): S
     refused: () => undefined,
   });
 
-/** `payout-sandbox scenarios`: each scenario with its description, in columns on a terminal, else separated by a tab. */
+/** `payout-sandbox scenarios`: each scenario with its description, in columns on a terminal, otherwise separated by a tab. */
 export function listScenarios(settings: Settings, environment: NodeJS.ProcessEnv): void {
   const paint = paintFor(environment);
   const library = libraryFor(settings);

@@ -2,8 +2,8 @@ import { ExplainRequest, type ExplainAnswer, type Verdict } from '../../contract
 import { InitiateRequest } from '../../contract/service.ts';
 import { systemClock } from '../../platform/system-clock.ts';
 import { istMinute, timeOfDay } from '../../payout/settlement.ts';
-import { readScenario, rulesOf, ScenarioError } from '../../scenario/scenario-file.ts';
-import { checkScenario, checkScenarioText } from '../../scenario/warnings/scenario-check.ts';
+import { readScenario, rulesOf, ScenarioError, scenarioText } from '../../scenario/scenario-file.ts';
+import { checkScenario } from '../../scenario/warnings/scenario-check.ts';
 import { atOnce } from '../../scenario/scenario-shape.ts';
 import { checkedShape, readText } from '../../scenario/scenario-text.ts';
 import { scenarioSettings } from '../../scenario/scenario-settings.ts';
@@ -21,7 +21,7 @@ const withoutMagic = (settings: Settings): Settings => ({ ...settings, magic: 'o
 
 const checkingSettings = () => scenarioSettings(withoutMagic(readSettings({}, {})));
 
-/** What is said of a scenario that can be used. */
+/** The report on a scenario that can be used. */
 function okLines(file: string, { scenario, warnings }: ReturnType<typeof checkScenario>): readonly string[] {
   const { rules, outcomes } = scenario;
   const ofOutcomes = outcomes.length > 0 ? `, ${counted(outcomes.length, 'outcome')}` : '';
@@ -29,17 +29,17 @@ function okLines(file: string, { scenario, warnings }: ReturnType<typeof checkSc
 }
 
 /**
- * `payout-sandbox validate FILE…`: reports every problem of every file, and what is never used in it.
+ * `payout-sandbox validate FILE…`: reports every problem of every file, and anything in it that is never used.
  *
- * @param sayUnreadable says which files could not be read
- * @returns the exit code: 1 when there is a problem; a warning is none
+ * @param sayUnreadable reports which files could not be read
+ * @returns the exit code: 1 when there is a problem; warnings do not count
  */
 export function validate(files: readonly string[], say: Say, sayUnreadable: Say = say): number {
   const settings = checkingSettings();
   let exitCode = EXIT_OK;
   for (const file of files) {
     try {
-      okLines(file, checkScenario(file, settings)).forEach(say);
+      okLines(file, checkScenario(scenarioText(file), file, settings)).forEach(say);
     } catch (error) {
       if (!(error instanceof ScenarioError)) throw error;
       error.lines.forEach(error.problems.length > 0 ? say : sayUnreadable);
@@ -49,9 +49,9 @@ export function validate(files: readonly string[], say: Say, sayUnreadable: Say 
   return exitCode;
 }
 
-/** The same for the text of a scenario. @param file what messages call it @throws ScenarioError with every problem */
+/** The same for the text of a scenario. @param file its name in messages @throws ScenarioError with every problem */
 export const validateText = (text: string, file: string): string =>
-  okLines(file, checkScenarioText(text, file, checkingSettings())).join('\n');
+  okLines(file, checkScenario(text, file, checkingSettings())).join('\n');
 
 /** Reads a request to explain; a mapping without a route is the body of an initiate. @throws SettingsError */
 function requestIn(file: string): ExplainRequest {
@@ -77,7 +77,7 @@ function requestLine({ route, body, query }: ExplainRequest, { attempt, now }: E
   ].join(', ');
 }
 
-/** @param otherwise what holds where none is taken */
+/** @param otherwise what applies when none is taken */
 function verdictLines(title: string, verdicts: readonly Verdict[], otherwise: string): readonly string[] {
   const names = verdicts.map(({ id }) => id.slice(id.indexOf('/') + 1));
   const width = Math.max(0, ...names.map((name) => name.length));
@@ -87,7 +87,7 @@ function verdictLines(title: string, verdicts: readonly Verdict[], otherwise: st
   return [title, ...lines, ...(verdicts.some(({ taken }) => taken) ? [] : [`  → ${otherwise}`])];
 }
 
-/** What becomes of the payout, in a line. */
+/** What happens to the payout, in one line. */
 function payoutLine({ payout, note }: ExplainAnswer): readonly string[] {
   if (payout === null) return note === null ? [] : [`no payout: ${note}`];
   const steps = payout.timeline.map(({ to, when }) => `${to ?? 'UTR'} ${when}`).join(', ');

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
-/** What POST /_sandbox/scenario/check takes and answers. */
+/** The request and the response of POST /_sandbox/scenario/check. */
 
-/** A text is parsed in one go, which keeps all other requests waiting. */
+/** A limit, since a text is parsed in one go while all other requests wait. */
 export const MAX_CHECKED_TEXT = 32 * 1024;
 
 export const CheckScenarioRequest = z

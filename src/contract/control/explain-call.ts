@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { RouteName } from '../match.ts';
 import { InitiateRequest, State, StatusQuery } from '../service.ts';
 
-/** What `payout-sandbox validate --explain` and POST /_sandbox/rules/explain take and answer. */
+/** The request and the response of `payout-sandbox validate --explain` and POST /_sandbox/rules/explain. */
 
 /** The part of a request that holds its fields. */
 const PART_OF_ROUTE = { initiate: 'body', status: 'query', balance: null } as const;
@@ -60,7 +60,10 @@ export const ExplainAnswer = z
       })
       .nullable()
       .describe('The payout that the request would make; null where it makes none'),
-    note: z.string().nullable().describe('What keeps rules or outcomes from deciding; null for nothing'),
+    note: z
+      .string()
+      .nullable()
+      .describe('What keeps rules or outcomes from deciding; null when nothing does'),
     rules: z.array(Verdict).describe('Every rule, in the order in which they are tried'),
     outcomes: z.array(Verdict).describe('Every outcome, in the order in which they are tried'),
   })

@@ -12,8 +12,8 @@ import { nowMs, type WorldState } from '../../world/state.ts';
 import { transactionAnswer } from '../control/world-answers.ts';
 
 /**
- * What the referee judges a world by: its journal, and what its ledger has on the references in it. Only a table of expected
- * payouts asks for all of them.
+ * What the referee judges a world by: its journal, and the payouts of the references in it. With a table of expected payouts,
+ * all payouts of the world.
  */
 function evidenceOf(
   state: WorldState,
@@ -43,7 +43,7 @@ interface JudgedBy {
   readonly wallClock: WallClock;
 }
 
-/** Keeps the verdict on a world that is dropped, where somebody wants to know it: as it stands now, before the drop. */
+/** Keeps the verdict on a world that is being dropped, if somebody wants it: as it is now, before the drop. */
 export async function keepVerdict(
   world: Pick<WorldHandle, 'id' | 'latest'> & { readonly journal: Journal },
   { referee, wallClock }: JudgedBy,
@@ -55,12 +55,12 @@ export async function keepVerdict(
   await referee.keep(id, evidenceOf(latest, journal, settings, wallNowMs), settings, true);
 }
 
-/** A store that is away says so itself. */
+/** Ignores a refusal: a store that is unavailable is reported elsewhere. */
 function ignoreRefusal(error: unknown): void {
   if (!(error instanceof Refusal)) throw error;
 }
 
-/** The evidence on a world as it stands. */
+/** The evidence on a world as it is now. */
 export async function evidenceOn(
   world: WorldHandle,
   settings: RefereeSettings,
@@ -70,7 +70,7 @@ export async function evidenceOn(
   return world.read((state) => evidenceOf(state, journal, settings, wallClock.nowMs()));
 }
 
-/** The same for a world of a list; null where it was dropped meanwhile. */
+/** The same for a world of a list; null when it was dropped meanwhile. */
 export async function evidenceOnListed(
   worldId: string,
   log: WorldLog,
@@ -84,9 +84,9 @@ export async function evidenceOnListed(
 }
 
 /**
- * Does what takes the journal of a world away, and keeps the verdict on what it had, where somebody wants to know it.
+ * Does something that discards the journal of a world, and keeps the verdict on that journal if somebody wants it.
  *
- * @param isOver false where its payouts go on, so that what is expected may still come
+ * @param isOver false when its payouts continue, so that expected ones may still be made
  */
 export async function keepingVerdict<T>(
   world: WorldHandle,
@@ -98,7 +98,7 @@ export async function keepingVerdict<T>(
   if (settings === null) return lose();
   const evidence = await evidenceOn(world, settings, wallClock);
   const result = await lose();
-  await referee.keep(world.id, evidence, settings, isOver).catch(ignoreRefusal); // what was asked for is done
+  await referee.keep(world.id, evidence, settings, isOver).catch(ignoreRefusal); // the operation itself is done
   return result;
 }
 
@@ -111,7 +111,7 @@ export async function dropKeepingVerdict(
 ): Promise<boolean> {
   const settings = await referee.settingsToKeep(worldId);
   if (settings === null) return drop();
-  const evidence = await log.visit(worldId, (world) => evidenceOn(world, settings, wallClock));
+  const evidence = await evidenceOnListed(worldId, log, settings, wallClock);
   const isDropped = await drop();
   if (isDropped && evidence !== null)
     await referee.keep(worldId, evidence, settings, true).catch(ignoreRefusal);

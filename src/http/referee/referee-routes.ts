@@ -67,14 +67,14 @@ export const refereeRoutes: ControlRoutes = async (app, options) => {
 
   app.put(
     '/referee',
-    operation('Journal', 'instructReferee', 'Tell the referee about the client of this world', WorldReport, {
+    operation('Journal', 'instructReferee', 'Give the referee its settings for this world', WorldReport, {
       description:
-        'It holds until another takes its place, which begins a new verdict. Until then, a reset keeps the verdict.',
+        'They apply until others replace them, which begins a new verdict. Until then, a reset keeps the verdict.',
       body: RefereeSettings,
     }),
     async ({ world, body }) => {
       checkIntent(body);
-      await referee.tell(world.id, body);
+      await referee.configure(world.id, body);
       return reportOn(world);
     },
   );
@@ -90,7 +90,7 @@ export const allWorldsRefereeRoutes: ControlRoutes = async (app, options) => {
       const evidence = await evidenceOnListed(worldId, log, settings, wallClock);
       const report = evidence === null ? null : await referee.shortReport(worldId, evidence, settings);
       if (report !== null) living.set(worldId, report);
-      await wallClock.yieldToEventLoop(); // a world takes milliseconds, and others wait
+      await wallClock.yieldToEventLoop(); // each world takes milliseconds, and other requests wait
     }
     return referee.reports(living);
   };
@@ -110,18 +110,18 @@ export const allWorldsRefereeRoutes: ControlRoutes = async (app, options) => {
     operation(
       'Server',
       'instructRefereeForAll',
-      'Tell the referee about the clients of all worlds',
+      'Give the referee its settings for all worlds',
       ConductReports,
       {
         description:
-          'It holds for every world that was not told otherwise. From now on, the verdict on a world is kept when it is reset or dropped.',
+          'They apply to every world without settings of its own. From now on, the verdict on a world is kept when it is reset or dropped.',
         access: 'admin',
         body: RefereeSettings,
       },
     ),
     async ({ body }) => {
       checkIntent(body);
-      await referee.tellOfAll(body);
+      await referee.configureAll(body);
       return reportOnAll();
     },
   );

@@ -17,6 +17,12 @@ interface Paid {
 /** Whether the money of a payout is out. */
 export const isOut = ({ status }: TransactionAnswer): boolean => status === 'PENDING' || status === 'SUCCESS';
 
+/** FAILED or REVERSED, for a payout whose money is back; null for one whose money is out, and where there is no ledger. */
+export function undoneState({ payouts }: Case, reference: string): TransactionAnswer['status'] | null {
+  const payout = payouts.get(reference);
+  return payout === undefined || isOut(payout) ? null : payout.status;
+}
+
 function paidOut({ ledger, initiates }: Case): readonly Paid[] {
   if (ledger === null) {
     return initiates
@@ -36,7 +42,7 @@ function paidOut({ ledger, initiates }: Case): readonly Paid[] {
 
 const keyOf = (account: string, amountPaise: number): string => `${amountPaise} ${account}`;
 
-/** Whether each expected payout was paid: what is too much, what is missing. */
+/** Compares what was paid with what is expected: what is too much, what is missing. */
 function compare(facts: Case, expect: readonly ExpectedPayout[]) {
   const wanted = new Map<string, { account: string; amountPaise: number; times: number }>();
   for (const { account, amount, times } of expect) {

@@ -2,11 +2,12 @@ import type { TransactionAnswer } from '../../contract/control-answers.ts';
 import type { Call } from '../call.ts';
 import type { Case } from '../case.ts';
 import { type Check, type Found, rupees } from '../check.ts';
-import { knownAtEnd, type Knowledge } from '../knowledge.ts';
+import { asAnswered, knownAtEnd, type Knowledge } from '../knowledge.ts';
+import { undoneState } from './expected-payments.ts';
 
 /** Checks of what the client knows in the end about payouts that it sent. */
 
-const NO_LEDGER = 'without a ledger nobody knows what became of the payouts';
+const NO_LEDGER = 'without a ledger, the outcome of the payouts is unknown';
 
 const wasCommitted = (calls: readonly Call[]): boolean => calls.some(({ committed }) => committed === true);
 
@@ -18,14 +19,15 @@ const worth = (paise: number | null): string => (paise === null ? '' : ` (${rupe
 export const neverAsked: Check = {
   id: 'never-asked',
   severity: 'warning',
-  look({ sends, byReference, payouts }) {
+  look(facts) {
+    const { sends, byReference, payouts } = facts;
     const findings: Found[] = [];
     let hadOccasion = false;
     for (const [reference, initiates] of sends) {
       const calls = byReference.get(reference)!;
       if (!initiates.some(({ seen }) => seen.kind === 'unknown')) continue;
       hadOccasion = true;
-      const last = calls.at(-1)!; // an initiate, unless the client asked after it
+      const last = asAnswered(calls).at(-1)!; // an initiate, unless the client asked after it
       // a 429 says nothing about the send before it
       if (last.route !== 'initiate' || (last.seen.kind !== 'unknown' && last.status !== 429)) continue;
       const known = knownAtEnd(calls);
@@ -33,9 +35,11 @@ export const neverAsked: Check = {
       if (payouts.get(reference)?.status === 'PENDING') continue; // there is still time to ask
       const isCommitted = wasCommitted(initiates);
       const amountPaise = isCommitted ? amountOf(initiates) : null;
+      const undone = undoneState(facts, reference);
+      const became = undone === null ? 'was paid' : `is ${undone}`;
       findings.push({
         message: isCommitted
-          ? `${reference} was paid${worth(amountPaise)}, and the client never found out`
+          ? `${reference} ${became}${worth(amountPaise)}, and the client never found out`
           : `the outcome of ${reference} was unknown, and the client never asked for it`,
         instead: `read the status of ${reference}, or send ${reference} again, until the outcome is known`,
         calls: [last],
@@ -50,7 +54,8 @@ export const neverAsked: Check = {
 export const notFoundBelieved: Check = {
   id: 'not-found-believed',
   severity: 'warning',
-  look({ sends, byReference }) {
+  look(facts) {
+    const { sends, byReference } = facts;
     const findings: Found[] = [];
     let hadOccasion = false;
     for (const [reference, initiates] of sends) {
@@ -60,11 +65,13 @@ export const notFoundBelieved: Check = {
       if (!calls.some(({ seen, place }) => seen.kind === 'not-found' && place > made.place)) continue;
       hadOccasion = true;
       const known = knownAtEnd(calls);
-      const last = calls.at(-1)!;
+      const last = asAnswered(calls).at(-1)!;
       if (known.of !== 'not-found' || last.seen.kind !== 'not-found') continue;
       const amountPaise = amountOf(initiates);
+      const undone = undoneState(facts, reference);
+      const became = undone === null ? 'was paid' : `exists and is ${undone}`;
       findings.push({
-        message: `the client believed that ${reference} does not exist, although it was paid${worth(amountPaise)}`,
+        message: `the client believed that ${reference} does not exist, although it ${became}${worth(amountPaise)}`,
         instead: `keep asking for a while after "not found", or send ${reference} again: never a new reference`,
         calls: [made, last],
         knew: [reference, known],
@@ -79,7 +86,7 @@ export const notFoundBelieved: Check = {
 const aliveAfter = ({ calls }: Case, last: Call, atMs: number): Call | undefined =>
   calls.find((call) => call.place > last.place && call.atMs > atMs);
 
-/** World time at which a payout came to its state; null for one that is PENDING. */
+/** World time at which a payout reached its state; null for one that is PENDING. */
 function reachedMs({ status, timeline }: TransactionAnswer): number | null {
   const at = timeline.findLast(({ done, to }) => done && to === status)?.at ?? null;
   return at === null ? null : Date.parse(at);
@@ -90,7 +97,7 @@ interface Followed {
   readonly reference: string;
   readonly payout: TransactionAnswer;
   readonly known: Knowledge;
-  /** The first request of the client after its payout came to its state; undefined if the client was gone by then. */
+  /** The first request of the client after its payout reached its state; undefined if the client was gone by then. */
   readonly later: () => Call | undefined;
 }
 

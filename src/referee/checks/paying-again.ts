@@ -1,9 +1,10 @@
+import { withoutControls } from '../../world/journal/journal-text.ts';
 import type { Call } from '../call.ts';
 import { overlaps } from '../call.ts';
 import type { Case } from '../case.ts';
 import { type Check, type Found, GUESSED, rupees } from '../check.ts';
 import { knownBefore, mayBePaid, type Knowledge } from '../knowledge.ts';
-import { paidTooOften } from './expected-payments.ts';
+import { paidTooOften, undoneState } from './expected-payments.ts';
 
 /** Checks of one intended payout that is sent under several references. */
 
@@ -22,7 +23,7 @@ function* firstSends({ sends, intents }: Case): Generator<{ readonly first: Call
 
 const committedCall = (calls: readonly Call[]): Call | undefined => calls.find(({ committed }) => committed);
 
-/** A guess counts only after an outcome that tempts a client to try again: paying one person the same twice is ordinary. */
+/** A guess counts only after an outcome that tempts a client to try again: paying one person the same amount twice is normal. */
 const isSuspect = (known: Knowledge, isDeclared: boolean): boolean =>
   isDeclared ? mayBePaid(known) : known.of === 'unknown' || known.of === 'not-found';
 
@@ -32,7 +33,7 @@ function paidAgain(facts: Case): readonly Found[] {
   const findings: Found[] = [];
   for (const { first, intent } of firstSends(facts)) {
     const earlier = earlierOf.get(intent) ?? [];
-    earlierOf.set(intent, [...earlier.slice(-50), first]); // the latest references are enough to judge by
+    earlierOf.set(intent, [...earlier.slice(-50), first]); // the latest references are enough
     for (const { reference } of earlier.toReversed()) {
       if (sends.get(reference!)!.some((send) => send.place < first.place && overlaps(send, first))) continue;
       const known = knownBefore(byReference.get(reference!)!, first);
@@ -43,10 +44,13 @@ function paidAgain(facts: Case): readonly Found[] {
       ];
       const isPaidTwice = one !== undefined && other !== undefined;
       const what = isPaidTwice ? 'pays again what' : 'could pay again what';
+      const undone = isPaidTwice ? undoneState(facts, reference!) : null;
+      const paid = undone !== null ? 'was to pay' : isPaidTwice ? 'paid' : 'may have paid';
+      const unknownTo = undone === null ? '' : ` (${reference} is ${undone}, which the client did not know)`;
       const guessed = intents.isDeclared ? '' : GUESSED;
       findings.push({
         severity: intents.isDeclared ? (isPaidTwice ? 'error' : 'warning') : 'notice',
-        message: `${first.reference} ${what} ${reference} ${isPaidTwice ? 'paid' : 'may have paid'}${amountText(first)}${guessed}`,
+        message: `${first.reference} ${what} ${reference} ${paid}${amountText(first)}${unknownTo}${guessed}`,
         instead: `read the status of ${reference}, or send ${reference} again`,
         calls: [known.from!, first],
         knew: [reference!, known],
@@ -64,18 +68,27 @@ const amountText = ({ amountPaise }: Call): string =>
 const NO_INTENT =
   'no intent is declared, so another reference for the same payout is recognised only by an identical body';
 
+/** Why the absence of findings proves nothing; null when it proves that each intended payout was sent under one reference. */
+function unprovenBy({ sends, intents }: Case): string | null {
+  if (!intents.isDeclared) return NO_INTENT;
+  const openings = [...sends.values()].map(openingOf);
+  const unread = openings.filter((call) => call.seen.kind !== 'refused' && intents.of(call) === null);
+  if (unread.length === 0) return null;
+  const references = unread.length === 1 ? '1 reference' : `${unread.length} references`;
+  return `the intent matches nothing in ${references}, such as ${withoutControls(unread[0]!.reference!)}, whose intended payout is not known`;
+}
+
 export const paidTwice: Check = {
   id: 'paid-twice',
   severity: 'error',
   look(facts) {
     const { initiates, calls, intents, expect } = facts;
-    const isKnown = intents.isDeclared || expect !== undefined;
-    const again = intents.isDeclared || !isKnown ? paidAgain(facts) : []; // a table is better than a guess
+    const again = intents.isDeclared || expect === undefined ? paidAgain(facts) : []; // a table is better than a guess
     const findings = [...again, ...paidTooOften(facts, new Set(again.flatMap(({ calls }) => calls)))];
     return {
       hadOccasion: findings.length > 0 || initiates.some(isTempting) || calls.some(isNotFound),
       findings,
-      unproven: isKnown ? null : NO_INTENT,
+      unproven: expect === undefined ? unprovenBy(facts) : null,
     };
   },
 };
@@ -96,7 +109,8 @@ function* pairsAtOnce(initiates: readonly Call[]): Generator<readonly [earlier: 
 export const samePayoutAtOnce: Check = {
   id: 'same-payout-at-once',
   severity: 'error',
-  look({ initiates, intents }) {
+  look(facts) {
+    const { initiates, intents } = facts;
     const findings: Found[] = [];
     let hadOccasion = false;
     for (const [earlier, later] of pairsAtOnce(initiates)) {
@@ -113,6 +127,6 @@ export const samePayoutAtOnce: Check = {
         amountPaise: later.amountPaise,
       });
     }
-    return { hadOccasion, findings, unproven: intents.isDeclared ? null : NO_INTENT };
+    return { hadOccasion, findings, unproven: unprovenBy(facts) };
   },
 };

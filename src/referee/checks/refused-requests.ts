@@ -7,10 +7,10 @@ import { knownBefore } from '../knowledge.ts';
 
 /** Checks of requests that the service refuses. */
 
-/** They say that the same request will be refused again. */
+/** Statuses after which the same request will be refused again. */
 const PERMANENT: ReadonlySet<number | null> = new Set([400, 401, 403, 413, 415, 422]);
 
-/** They answer a reference that was used before, so the first payout of it may exist. */
+/** Codes for a reference that was used before, so its first payout may exist. */
 const DUPLICATE: ReadonlySet<string | null> = new Set(['DUPLICATE_REFERENCE', 'REFERENCE_CONFLICT']);
 
 const bodyText = ({ entry: { request } }: Call): string =>
@@ -29,7 +29,7 @@ export const refusalRepeated: Check = {
   look({ initiates, byReference, intents }) {
     const findings: Found[] = [];
     const refused = new Map<string, Call>();
-    /** The same without their references, in which every one of them may be a payout of its own. */
+    /** The refused initiates by their bodies without the reference: each may be a payout of its own. */
     const refusedPayouts = new Map<string, Call>();
     const reported = new Set<string>();
     let hadOccasion = false;
@@ -69,8 +69,8 @@ export const refusalRepeated: Check = {
 const WITHIN_MS = 60_000;
 
 /**
- * Whether money came into the wallet between two requests. The balances that they met say so. Where they met none, or other
- * payouts took as much, the ledger does, whose times may be those of a frozen clock.
+ * Whether money came into the wallet between two requests. Their balances show it. Where they have none, or other payouts
+ * took as much, the ledger does; its times may be those of a frozen clock.
  */
 function wasFunded({ ledger }: Case, before: Call, after: Call): boolean {
   const [had, has] = [before.entry.balance_after, after.entry.balance_before];
@@ -126,7 +126,7 @@ export const balanceRace: Check = {
         continue;
       findings.push({
         message: `${call.reference} was refused with 402, although the client had seen ${rupees(look.seen.paise)}`,
-        instead: 'take a balance for a hint: send the payout, and be ready for a 402',
+        instead: 'treat a balance as a hint: send the payout, and be ready for a 402',
         calls: [look, call],
         amountPaise: call.amountPaise,
       });

@@ -42,31 +42,39 @@ export const retryAfterIgnored: Check = {
   },
 };
 
-const FEWEST_SENDS = 4;
+const FEWEST_REPEATS = 3;
 const GROWTH = 1.5;
 
-/** In world time where the test moves the clock between sends, otherwise in wall time. */
-function gapsBetween(sends: readonly Call[]): readonly number[] {
-  const gapsOf = (began: (call: Call) => number): readonly number[] =>
-    sends.slice(1).map((call, index) => began(call) - began(sends[index]!));
-  const inWorldTime = gapsOf(({ atMs }) => atMs);
-  return inWorldTime.some((gap) => gap > 0) ? inWorldTime : gapsOf(({ beganMs }) => beganMs);
+/** Timers and journals round to milliseconds. */
+const ROUNDING_MS = 1;
+
+/** A send of a reference by the client's own choice, because the send before it had no outcome. */
+interface Repeat {
+  readonly before: Call;
+  readonly call: Call;
+  /** From the end of the send before it; in world time where the test moves the clock. */
+  readonly pauseMs: number;
 }
 
-/** The shape counts and not the length, since tests shrink delays. */
-function isGrowing(gaps: readonly number[]): boolean {
-  const half = Math.floor(gaps.length / 2);
-  return Math.max(...gaps.slice(-half)) > GROWTH * Math.max(...gaps.slice(0, half));
-}
-
-/** The longest row of sends that were not overlapping, each of which came because the one before it had no outcome. */
-const repeats = (sends: readonly Call[]): readonly Call[] =>
-  sends.filter(({ seen }, index) => {
-    const before = sends[index - 1];
-    return index === 0
-      ? seen.kind !== 'state'
-      : before!.seen.kind !== 'state' && !overlaps(before!, sends[index]!);
+/** Pauses that the service asked for, with Retry-After, are not the client's choice. */
+function repeatsIn(sends: readonly Call[]): readonly Repeat[] {
+  return sends.slice(1).flatMap((call, index) => {
+    const before = sends[index]!;
+    if (before.seen.kind === 'state' || before.retryAfterMs !== null || overlaps(before, call)) return [];
+    const tookMs = before.endedMs - before.beganMs;
+    return {
+      before,
+      call,
+      pauseMs: Math.max(call.beganMs - before.endedMs, call.atMs - before.atMs - tookMs),
+    };
   });
+}
+
+/** Judges the shape, not the length, since tests shrink delays. Pauses may stop growing at a maximum. */
+function isGrowing(pausesMs: readonly number[]): boolean {
+  const half = Math.floor(pausesMs.length / 2);
+  return Math.max(...pausesMs.slice(-half)) > GROWTH * Math.min(...pausesMs.slice(0, half)) + ROUNDING_MS;
+}
 
 export const noBackoff: Check = {
   id: 'no-backoff',
@@ -75,14 +83,14 @@ export const noBackoff: Check = {
     const findings: Found[] = [];
     let hadOccasion = false;
     for (const [reference, all] of sends) {
-      const calls = repeats(all);
-      if (calls.length < FEWEST_SENDS) continue;
+      const repeats = repeatsIn(all);
+      if (repeats.length < FEWEST_REPEATS) continue;
       hadOccasion = true;
-      if (isGrowing(gapsBetween(calls))) continue;
+      if (isGrowing(repeats.map(({ pauseMs }) => pauseMs))) continue;
       findings.push({
-        message: `${reference} was sent ${calls.length} times without a growing pause`,
+        message: `${reference} was sent ${repeats.length + 1} times without a growing pause`,
         instead: 'double the pause after each send, and add some randomness',
-        calls: calls.slice(0, FEWEST_SENDS),
+        calls: [repeats[0]!.before, ...repeats.slice(0, FEWEST_REPEATS).map(({ call }) => call)],
       });
     }
     return { hadOccasion, findings };

@@ -1,5 +1,5 @@
 import type { CheckId, ConductReports, Finding, Severity } from '../../contract/conduct.ts';
-import { byGravity } from '../../contract/conduct.ts';
+import { bySeverity } from '../../contract/conduct.ts';
 import { counted } from './summary.ts';
 
 /** GitHub keeps this many annotations of each step. */
@@ -16,7 +16,7 @@ interface Group {
   count: number;
 }
 
-/** The report as workflow commands of GitHub: one annotation for each check that found something, the gravest first. */
+/** The report as workflow commands of GitHub: one annotation for each check that found something, the most severe first. */
 export function githubAnnotations({ worlds }: ConductReports): string {
   const groups = new Map<CheckId, Group>();
   for (const { name, checks } of worlds) {
@@ -25,12 +25,12 @@ export function githubAnnotations({ worlds }: ConductReports): string {
       if (first === undefined) continue;
       const known = groups.get(id);
       const count = (known?.count ?? 0) + findings.length + more;
-      const isGraver = known === undefined || byGravity({ severity }, known) < 0;
-      groups.set(id, isGraver ? { id, severity, world: name, first, count } : { ...known, count });
+      const isMoreSevere = known === undefined || bySeverity({ severity }, known) < 0;
+      groups.set(id, isMoreSevere ? { id, severity, world: name, first, count } : { ...known, count });
     }
   }
   return [...groups.values()]
-    .toSorted(byGravity)
+    .toSorted(bySeverity)
     .slice(0, MOST)
     .map(({ id, severity, world, first, count }) => {
       const text = [

@@ -46,7 +46,7 @@ function worldText(world: WorldReport): string {
   ].join('\n');
 }
 
-/** What was found in how many worlds. */
+/** How many worlds have each finding. */
 const tallyTable = (worlds: readonly WorldReport[]): readonly string[] => [
   '',
   '| found | worlds |',

@@ -1,5 +1,5 @@
 import type { CheckId, CheckReport, ConductReports, Finding, WorldReport } from '../../contract/conduct.ts';
-import { byGravity, CHECK_IDS, Severity } from '../../contract/conduct.ts';
+import { bySeverity, CHECK_IDS, Severity } from '../../contract/conduct.ts';
 
 /** What the reports have in common. */
 
@@ -7,7 +7,7 @@ import { byGravity, CHECK_IDS, Severity } from '../../contract/conduct.ts';
 export type FailOn = Severity | 'never';
 
 export const isFailure = (check: CheckReport, failOn: FailOn): boolean =>
-  check.verdict === 'found' && failOn !== 'never' && byGravity(check, { severity: failOn }) <= 0;
+  check.verdict === 'found' && failOn !== 'never' && bySeverity(check, { severity: failOn }) <= 0;
 
 /** Whether any finding is at or above this severity. */
 export const hasFailed = ({ worlds }: ConductReports, failOn: FailOn): boolean =>
@@ -20,11 +20,11 @@ export const reportsOf = (worlds: readonly WorldReport[]): ConductReports => ({
   worlds: [...worlds],
 });
 
-/** The gravest findings first, then in the order of the checks. */
+/** The most severe findings first, then in the order of the checks. */
 export const foundChecks = ({ checks }: WorldReport): readonly CheckReport[] =>
-  checks.filter(({ verdict }) => verdict === 'found').toSorted(byGravity);
+  checks.filter(({ verdict }) => verdict === 'found').toSorted(bySeverity);
 
-/** A check with no more than so many findings, the gravest. */
+/** A check with only its most severe findings. */
 export function shortened(check: CheckReport, most: number): CheckReport {
   const findings = check.findings.slice(0, most);
   return { ...check, findings, more: check.more + check.findings.length - findings.length };
@@ -37,12 +37,12 @@ export const detailLines = ({ lines, knew, instead }: Finding): readonly string[
   `instead: ${instead}`,
 ];
 
-/** The worlds with findings, those with the gravest first. */
+/** The worlds with findings, those with the most severe first. */
 export const foundWorlds = (worlds: readonly WorldReport[]): readonly WorldReport[] =>
   worlds
-    .map((world) => ({ world, gravest: foundChecks(world)[0] }))
-    .filter(({ gravest }) => gravest !== undefined)
-    .toSorted((a, b) => byGravity(a.gravest!, b.gravest!))
+    .map((world) => ({ world, worst: foundChecks(world)[0] }))
+    .filter(({ worst }) => worst !== undefined)
+    .toSorted((a, b) => bySeverity(a.worst!, b.worst!))
     .map(({ world }) => world);
 
 /** One check in several worlds. */
@@ -53,7 +53,7 @@ interface CheckTally {
   readonly worlds: number;
 }
 
-/** What was found in several worlds, the gravest first, and the checks that no request of any world tested. */
+/** What was found in several worlds, the most severe first, and the checks that no request of any world tested. */
 export function tallyOf(worlds: readonly WorldReport[]): {
   readonly found: readonly CheckTally[];
   readonly untested: readonly CheckId[];
@@ -65,11 +65,11 @@ export function tallyOf(worlds: readonly WorldReport[]): {
     for (const check of foundChecks(world)) {
       const { id } = check;
       const before = tallies.get(id) ?? { severity: check.severity, worlds: 0 };
-      const { severity } = byGravity(check, before) < 0 ? check : before;
+      const { severity } = bySeverity(check, before) < 0 ? check : before;
       tallies.set(id, { id, severity, worlds: before.worlds + 1 });
     }
   }
-  const found = [...tallies.values()].toSorted((a, b) => byGravity(a, b) || b.worlds - a.worlds);
+  const found = [...tallies.values()].toSorted((a, b) => bySeverity(a, b) || b.worlds - a.worlds);
   return { found, untested: [...untested] };
 }
 

@@ -9,7 +9,7 @@ const BOLD = 1;
 
 type Paint = (text: string, style: number) => string;
 
-/** Puts the second column of lines, which two spaces begin, at the same place in each. */
+/** Aligns the second column of lines, which begins after two spaces. */
 function aligned(lines: readonly string[]): string[] {
   const split = lines.map((line) => {
     const at = line.indexOf('  ');
@@ -52,7 +52,7 @@ function worldLines(world: WorldReport, paint: Paint): readonly string[] {
   ];
 }
 
-/** What was found in how many worlds, and what nothing tested. */
+/** How many worlds have each finding, and the checks that nothing tested. */
 function tallyLines(worlds: readonly WorldReport[], paint: Paint): readonly string[] {
   const { found, untested } = tallyOf(worlds);
   const width = Math.max(...found.map(({ id }) => id.length));

@@ -2,7 +2,7 @@ import type { Effect } from '../../contract/scenario-document.ts';
 import type { Report } from '../planned-timeline.ts';
 import { replacesBody, showsAnswer } from '../rule.ts';
 
-/** Why an effect makes no payout; null where it makes one. */
+/** Why an effect makes no payout; null when it makes one. */
 function whyNoPayout({ commit, respond, fault, limit }: Effect, faultKind: string): string | null {
   if (commit !== undefined) return commit ? null : 'commit: false makes no payout';
   const answer =

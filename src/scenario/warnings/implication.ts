@@ -7,7 +7,7 @@ type NumberMatch = NonNullable<Match['amount']>;
 type Hours = NonNullable<Match['hours']>;
 type Headers = NonNullable<Match['header']>;
 
-/** A condition on a text that names the texts it takes. */
+/** Whether a condition on a text lists the texts that match. */
 const isTexts = (match: TextMatch): match is string | string[] =>
   typeof match === 'string' || Array.isArray(match);
 
@@ -51,7 +51,7 @@ const impliesHours =
     minutesBetween(earlier.from, later.from) + minutesBetween(later.from, later.to) <=
     minutesBetween(earlier.from, earlier.to);
 
-/** A request may have a header several times, and a pattern is asked of them all: it is compared with the same pattern only. */
+/** A request may have a header several times, and a pattern is tested on each: it implies only the same pattern. */
 function impliesHeaders(earlier: Headers): Implied<Headers> {
   const implied = Object.entries(earlier).map(([name, wanted]) => {
     const hasPattern = !isTexts(wanted) && wanted.matches !== undefined;
@@ -76,8 +76,8 @@ function impliesField(field: string, wanted: unknown): Implied<never> {
 }
 
 /**
- * Makes a comparison with a match: whether it matches every request that a later one matches. False where that is not certain
- * from how the two are written.
+ * Makes a comparison with a match: whether it matches every request that a later one matches. False when the way they are
+ * written does not prove it.
  */
 export function takesAllOf(earlier: Match): Implied<Match> {
   const routes = possibleRoutes(earlier);
@@ -89,7 +89,7 @@ export function takesAllOf(earlier: Match): Implied<Match> {
     possibleRoutes(later).every((route) => routes.includes(route));
 }
 
-/** Whether a window is open only while another is. */
+/** Whether the later window is open only while the earlier one is. */
 export function isWithin(later: During | undefined, earlier: During | undefined): boolean {
   const inner = windowOf(later);
   const outer = windowOf(earlier);

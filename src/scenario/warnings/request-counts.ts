@@ -5,7 +5,7 @@ import { possibleRoutes } from '../rule-compiler.ts';
 
 type NumberMatch = NonNullable<Match['amount']>;
 
-/** How many whole numbers from 1 on a condition takes. */
+/** How many whole numbers from 1 on match a condition. */
 function wholeNumbers(match: NumberMatch): number {
   if (typeof match === 'number' || Array.isArray(match)) {
     return new Set([match].flat().filter((value) => Number.isInteger(value) && value >= 1)).size;
@@ -16,7 +16,7 @@ function wholeNumbers(match: NumberMatch): number {
   return Math.max(0, high - low + 1);
 }
 
-/** Whether a payout can have an amount that a condition takes. */
+/** Whether a payout can have an amount that matches a condition. */
 function takesAmounts(match: NumberMatch): boolean {
   if (typeof match === 'number' || Array.isArray(match)) {
     return [match]
@@ -46,9 +46,9 @@ const named = (wanted: Match['client_ref_id']): number =>
 
 /** How many references a match can match on one route, as attempts count them. */
 function mostReferences({ client_ref_id, payout }: Match, route: RouteName): number {
-  if (route === 'balance') return 1; // all reads of the balance are attempts of the same
+  if (route === 'balance') return 1; // all balance reads count as attempts of one reference
   const byNumber = payout === undefined ? Infinity : wholeNumbers(payout);
-  const byTxnId = client_ref_id === undefined && route === 'status'; // which is counted apart from the reference
+  const byTxnId = client_ref_id === undefined && route === 'status'; // reads by txn_id are counted separately
   return Math.min(named(client_ref_id), byNumber * (byTxnId ? 2 : 1));
 }
 

@@ -1,16 +1,16 @@
 import type { ScenarioInput } from '../../contract/control.ts';
 import { reported } from '../../contract/shape-issues.ts';
-import { inOrder, readScenario, ScenarioError, textOf, textScenario } from '../scenario-file.ts';
+import { inOrder, ScenarioError, textScenario } from '../scenario-file.ts';
 import type { ScenarioSettings } from '../../contract/snapshot-lines.ts';
 import { atOnce, scenarioShape, type Steps } from '../scenario-shape.ts';
 import { readTextInSteps, type Problem } from '../scenario-text.ts';
 import type { Scenario } from '../scenario.ts';
 import { warnOfScenario } from './scenario-warnings.ts';
 
-/** Each rule is compared with those before it, so the time that it takes grows with the square of their number. */
+/** Each rule is compared with all before it, so the time grows with the square of their number. */
 const MOST_COMPARED = 200;
 
-/** What a text says, and what is wrong with it. */
+/** The document in a text, and its problems. */
 export interface CheckedText {
   /** null for a text with problems. */
   readonly document: unknown;
@@ -20,7 +20,7 @@ export interface CheckedText {
   readonly warnings: readonly Problem[];
 }
 
-/** What is never used in a correct scenario. */
+/** The warnings for a correct scenario: parts of it that are never used. */
 function* warningsOf(text: string): Steps<readonly Problem[]> {
   const read = yield* readTextInSteps(text);
   const found: Problem[] = [];
@@ -49,18 +49,12 @@ interface CheckedScenario {
   readonly warnings: readonly string[];
 }
 
-function withWarnings(scenario: Scenario, text: string, file: string): CheckedScenario {
+/** Checks the text of a scenario file, and warns of what is never used in it. @throws ScenarioError with what is wrong with it */
+export function checkScenario(text: string, file: string, settings: ScenarioSettings): CheckedScenario {
+  const scenario = atOnce(textScenario(text, file, settings));
   const { shown, more } = reported(atOnce(warningsOf(text)));
   const warnings = shown.map(
     ({ place, path, message }) => `${file}:${place!.line}: warning: ${path} ${message}`,
   );
   return { scenario, warnings: more > 0 ? [...warnings, `${file}: and ${more} more warnings`] : warnings };
 }
-
-/** Reads a scenario file, and warns of what is never used in it. @throws ScenarioError with what is wrong with it */
-export const checkScenario = (file: string, settings: ScenarioSettings): CheckedScenario =>
-  withWarnings(atOnce(readScenario(file, settings)), textOf(file), file);
-
-/** The same for a text. @param file what messages call it @throws ScenarioError */
-export const checkScenarioText = (text: string, file: string, settings: ScenarioSettings): CheckedScenario =>
-  withWarnings(atOnce(textScenario(text, file, settings)), text, file);

@@ -9,7 +9,7 @@ import { isWithin, takesAllOf } from './implication.ts';
 import { mostRequests, warnOfNumbers } from './request-counts.ts';
 import { warnOfEffect } from './effect-warnings.ts';
 
-/** A rule or an outcome, as far as it decides which requests it leaves to those after it. */
+/** The part of a rule or an outcome that decides which requests it leaves to those after it. */
 interface Choice extends Pick<RuleDocument, 'match' | 'during'> {
   readonly name: string;
   /** Whether it takes every request that it matches. */
@@ -32,7 +32,7 @@ const outcomeChoice = (outcome: OutcomeDocument, index: number): Choice => ({
   takesAll: true,
 });
 
-/** Warns of those that are never reached, since one before them takes all that they match. */
+/** Warns of rules or outcomes that are never reached, since an earlier one takes everything that they match. */
 function warnOfShadows(choices: readonly Choice[], what: string, warn: Report): void {
   const before: { readonly earlier: Choice; readonly takesAllOf: (match: Match) => boolean }[] = [];
   for (const [index, choice] of choices.entries()) {
@@ -44,7 +44,7 @@ function warnOfShadows(choices: readonly Choice[], what: string, warn: Report): 
   }
 }
 
-/** Warns of a rule that its own numbers keep from applying. */
+/** Warns of a rule that never applies because of its own numbers. */
 function warnOfCounts({ match = {}, skip = 0, times, probability }: RuleDocument, warn: Report): void {
   const most = mostRequests(match);
   const count = `at most ${most} ${most === 1 ? 'request' : 'requests'} of a world`;
@@ -64,8 +64,8 @@ function warnOfHeaders({ header = {} }: Match, warn: Report): void {
 }
 
 /**
- * Warns of the rules and outcomes of a correct scenario that are never used, or never do what they say. Of what is not certain
- * it says nothing.
+ * Warns of the rules and outcomes of a correct scenario that are never used, or never have their effect. It warns only of what
+ * is certain.
  */
 export function warnOfScenario({ outcomes = [], rules = [] }: ScenarioDocument, warn: Report): void {
   const warnOfMatch = (match: Match = {}, report: Report): void => {
