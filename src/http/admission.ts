@@ -26,19 +26,19 @@ const sameText = (given: string, expected: string): boolean =>
  * The token of an Authorization header.
  *
  * @param wanted the header to send instead
- * @throws Refusal UNAUTHORIZED when there is none, or it has another form
+ * @throws Refusal UNAUTHORIZED when there is none, or it is malformed
  */
 function tokenOf(authorization: string | undefined, wanted: string): string {
   if (authorization === undefined) throw unauthorized(`The Authorization header is missing: send ${wanted}`);
   const token = BEARER.exec(authorization)?.[1];
-  if (token === undefined) throw unauthorized(`The Authorization header has another form: send ${wanted}`);
+  if (token === undefined) throw unauthorized(`The Authorization header is malformed: send ${wanted}`);
   return token;
 }
 
 /** Takes the key out of an Authorization header. @throws Refusal UNAUTHORIZED */
 export type KeyReader = (authorization: string | undefined) => string;
 
-/** Reads the API key of a request. @param accepted the only keys accepted, or undefined for every key of a test */
+/** Reads the API key of a request. @param accepted the only keys accepted, or undefined for every test key */
 export function bearerKeys(accepted: readonly string[] | undefined): KeyReader {
   const accepts = (key: string): boolean =>
     accepted === undefined
@@ -59,7 +59,7 @@ export function bearerKeys(accepted: readonly string[] | undefined): KeyReader {
 const ADMIN_HEADER =
   'Authorization: Bearer TOKEN, with SANDBOX_ADMIN_TOKEN or the token printed at the start';
 
-/** Refuses an Authorization header without the admin token, which is no key of a world. @throws Refusal UNAUTHORIZED */
+/** Refuses an Authorization header without the admin token, which is not the key of a world. @throws Refusal UNAUTHORIZED */
 export type AdminCheck = (authorization: string | undefined) => void;
 
 export const adminOnly =
@@ -76,7 +76,7 @@ export interface AdmissionOptions {
   /** The key whose world answers a status request without one, in a dialect that answers it. */
   readonly defaultKey: string;
   readonly wallClock: WallClock;
-  /** Undefined where this server counts by itself. */
+  /** Undefined when this server counts on its own. */
   readonly limitStore: LimitStore | undefined;
 }
 
@@ -87,7 +87,7 @@ const needsNoKey = ({ routeOptions, dialect, headers }: FastifyRequest): boolean
 
 /**
  * A hook that finds the world of a request by its key, and its scenario by the header X-Sandbox-Scenario or else its world. From
- * then on the request is in the journal of its world. It counts against the rate limit of the server while a store is asked what is new in the world.
+ * then on the request is in the journal of its world. While a store is asked for changes to that world, the request is already counted against the server's rate limit.
  * It throws Refusal UNAUTHORIZED, INVALID_REQUEST or RATE_LIMITED.
  */
 export const admission =
@@ -98,7 +98,7 @@ export const admission =
   async (request, reply) => {
     const { 'x-sandbox-scenario': wanted, authorization } = request.headers;
     const chosen = typeof wanted === 'string' ? scenarios.get(wanted) : undefined;
-    if (chosen !== undefined) request.dialect = chosen.dialect; // a key that is refused is refused in it
+    if (chosen !== undefined) request.dialect = chosen.dialect; // even the refusal of a key is written in it
     const worldId = worldIdOf(needsNoKey(request) ? defaultKey : keyOf(authorization));
     const isUnknown = wanted !== undefined && chosen === undefined;
     const known = isUnknown ? undefined : log.known(worldId);

@@ -11,14 +11,14 @@ import type { RequestResult } from '../world/request/request-result.ts';
 import type { Connections } from './limits/connections.ts';
 import type { UnreadAnswers } from './limits/unread-answers.ts';
 
-/** The facts of an exchange. Each is set once, where it arises, and is absent before. */
+/** The facts of an exchange. Each is set once, when it becomes known, and is absent before. */
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The scenario that holds for this request, as it was when the request came. */
+    /** The scenario that applies to this request, as it was when the request came. */
     scenario: Scenario;
-    /** The scenario that it chose by a header; else that of its world holds. */
+    /** The scenario that its header chose; absent when that of its world applies. */
     chosenScenario?: Scenario;
-    /** How its answer is written. */
+    /** The dialect of its answer. */
     dialect: Dialect;
     /** The world of the request's key; undefined before it is known, and for requests of no world. */
     world: WorldHandle;
@@ -29,7 +29,7 @@ declare module 'fastify' {
     bodyText?: string;
     /** Why a bank might refuse the payout; set by the initiate route. */
     warnings?: readonly string[];
-    /** What the world made of the request; set by the routes of the service. */
+    /** The result that the world returned for the request; set by the routes of the service. */
     result?: RequestResult;
     /** True for what only a debug log shows. */
     isQuiet?: boolean;
@@ -39,11 +39,11 @@ declare module 'fastify' {
   interface FastifyReply {
     /** Why the request was refused; set with the answer that says so. */
     refusal?: RefusalData;
-    /** What a rule orders beside the text of the answer; set before the answer leaves. */
+    /** What a rule orders in addition to the text of the answer; set before the answer leaves. */
     ordered?: Partial<Pick<Exchange, 'code' | 'fault' | 'delayMs'>>;
     /** What was answered, or would have been but for a fault; set before its first byte leaves. */
     answered?: Answered;
-    /** How the exchange ended; set when its connection is done with it, however long the server goes on. */
+    /** How the exchange ended; set when its connection is done with it, even if the server is still working on it. */
     ended?: End;
   }
 }
@@ -69,9 +69,9 @@ function namedField({ body, query }: FastifyRequest, route: RouteName, field: ke
 }
 
 /**
- * All that is known of an exchange now, as one record: for the journal, the log and the metrics.
+ * Everything that is known of an exchange so far, as one record: for the journal, the log and the metrics.
  *
- * @param expected how it stands as long as it has not ended
+ * @param expected the end to record while it has not ended
  */
 function exchangeOf(reply: FastifyReply, expected = PENDING): Exchange {
   const { request, ended } = reply;
@@ -108,16 +108,16 @@ function exchangeOf(reply: FastifyReply, expected = PENDING): Exchange {
     warnings,
     limit: refusal?.details.limit,
     rule: result?.effect?.rule ?? refusal?.details.rule,
-    committed: isInitiate && (result?.effect || answered === undefined) ? result?.committed : undefined, // else the answer says it
+    committed: isInitiate && (result?.effect || answered === undefined) ? result?.committed : undefined, // otherwise the answer implies it
     plannedBy: result?.committed ? payout?.plannedBy : undefined,
     delayMs: ordered?.delayMs,
     fault: ordered?.fault,
   };
 }
 
-const BYTES_EACH_TEXT = 32; // what a name or a value takes beside its characters
+const BYTES_EACH_TEXT = 32; // what a name or a value takes in addition to its characters
 
-/** Takes a request into the journal of its world. */
+/** Enters a request in the journal of its world. */
 export function journalRequest(reply: FastifyReply, world: WorldHandle, wallMs: number): void {
   const { request } = reply;
   let headersLength = 0;
@@ -128,7 +128,7 @@ export function journalRequest(reply: FastifyReply, world: WorldHandle, wallMs: 
   if (reply.ended !== undefined) void request.journalPlace.update(exchangeOf(reply)); // its client left while a store was asked
 }
 
-/** Puts a request whose answer waits into the journal, and announces it to readers of events, unless its client leaves meanwhile. */
+/** Records in the journal that the answer to a request waits, and announces it to readers of events, unless the client leaves meanwhile. */
 export async function noteWait(reply: FastifyReply): Promise<void> {
   const exchange = exchangeOf(reply);
   await reply.request.journalPlace?.update(exchange);
@@ -136,11 +136,11 @@ export async function noteWait(reply: FastifyReply): Promise<void> {
 }
 
 /**
- * Notes an answer before its first byte leaves: so that a client which has the answer finds it in the journal. If nobody waits
- * for it any more, what the world made of the request is noted, and no answer. A request whose answer leaves at once and whole is
- * noted as answered: a client that has its answer may ask another server, and this one may be killed. The end corrects that.
+ * Notes an answer before its first byte is sent, so that a client that has the answer finds it in the journal. If nobody waits
+ * for it any more, only the result of the request is noted. A request whose answer is sent at once and whole is noted as
+ * answered, since its client may then ask another server, and this one may be killed. The end of the exchange corrects that.
  *
- * @returns a promise where the journal is in a store
+ * @returns a promise when the journal is in a store
  */
 export function noteAnswer(reply: FastifyReply, body: string): void | Promise<void> {
   if (reply.ended === undefined) {
@@ -159,7 +159,7 @@ export const pathOf = (request: FastifyRequest): string => request.url.split('?'
 
 const TRACEPARENT = /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/;
 
-/** The trace that a request belongs to, by the W3C's Trace Context; undefined for what is no such header. */
+/** The trace that a request belongs to, by the W3C's Trace Context; undefined without a valid header. */
 function traceOf({ headers }: FastifyRequest): string | undefined {
   const { traceparent } = headers;
   return typeof traceparent === 'string' && TRACEPARENT.test(traceparent) ? traceparent : undefined;
@@ -231,8 +231,8 @@ export const requestRecorder =
         void request.journalPlace.update(exchange);
         request.world.announce(exchange);
       } catch (error) {
-        // the answer is given, and only the log is left to say so: a process with many worlds must not end by it
-        log.error({ err: error, request_id: request.id }, 'a fault of the sandbox');
+        // the answer has been sent, so the error can only be logged: it must not end a process with many worlds
+        log.error({ err: error, request_id: request.id }, 'internal error in the sandbox');
       }
     });
   };

@@ -20,7 +20,7 @@ import { ownCompilersOnly, serializerCompiler, validatorCompiler } from './route
 const MAX_BODY_BYTES = 64 * 1024;
 const MAX_HEADER_BYTES = 16 * 1024; // the path among them
 const REQUEST_TIMEOUT_MS = 30_000; // from the first byte of a request to its last
-const TIMEOUT_CHECK_MS = 5_000; // how late that may be noticed
+const TIMEOUT_CHECK_MS = 5_000; // how often that is checked
 const LONG_CHARACTERS = 16 * 1024; // an answer of this length or more is counted, and sent as bytes
 
 interface Options {
@@ -37,13 +37,13 @@ interface Options {
   readonly observe: ExchangeObserver | undefined;
 }
 
-/** Takes in the body of a request that has none to be read: left where it is, it would hide that the client leaves. */
+/** Drops the body of a GET, which nothing reads: unread, it would hide that the client leaves. */
 function dropBody({ method, raw }: FastifyRequest): void {
   const { 'content-length': length, 'transfer-encoding': encoding } = raw.headers;
   if (method === 'GET' && (length !== undefined || encoding !== undefined)) raw.resume();
 }
 
-/** What every request meets before its key is looked at: limits, the log, and one way to answer what is wrong. */
+/** What every request passes before its key is checked: limits, the log, and one way to answer errors. */
 export function httpServer(options: Options) {
   const { log, scenarios } = options;
   const connectionEnded = (limit: string): void => log.warn({ limit }, 'connection ended');
@@ -60,13 +60,13 @@ export function httpServer(options: Options) {
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength: MAX_HEADER_BYTES }, // an id that is too long is an unknown one, not a bad path
     http: {
-      requireHostHeader: false, // refuseUnknownRoutes says so in the envelope
+      requireHostHeader: false, // refuseUnknownRoutes refuses it, in the envelope
       headersTimeout: REQUEST_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
       connectionsCheckingInterval: TIMEOUT_CHECK_MS,
     },
     schemaController: { compilersFactory: ownCompilersOnly },
-    return503OnClosing: false, // what still comes in while we stop is answered, and its connection closed
+    return503OnClosing: false, // a request that still comes in while we stop is answered, and its connection closed
     clientErrorHandler: refuseBroken,
     frameworkErrors: answerError,
   });
@@ -74,9 +74,9 @@ export function httpServer(options: Options) {
   app.setSerializerCompiler(serializerCompiler);
   connections.watch(app.server);
   answerOddHttp(app.server, refuseBroken);
-  app.server.maxHeadersCount = MAX_HEADERS + 1; // Node drops those past it, without a word
+  app.server.maxHeadersCount = MAX_HEADERS + 1; // Node silently drops those past it
   app.addHook('onRequest', (request, reply, done) => {
-    if (request.raw.socket.destroyed) return; // it came with those for which its connection was ended: nobody waits for it
+    if (request.raw.socket.destroyed) return; // it was pipelined on a connection that has been ended: nobody waits for it
     record(request, reply);
     dropBody(request);
     if (request.raw.rawHeaders.length > 2 * MAX_HEADERS) throw new Refusal('HEADERS_TOO_LARGE');
@@ -96,10 +96,10 @@ export function httpServer(options: Options) {
     const send = (): void => {
       if (text.length < LONG_CHARACTERS) return done(null, payload);
       unread.wait(reply.raw, text.length);
-      done(null, Buffer.from(text)); // Node would set three times its length aside to write a text
+      done(null, Buffer.from(text)); // to write a text, Node would allocate three times its length
     };
-    const noted = request.journalPlace && noteAnswer(reply, text); // no other answer is kept beside its bytes
-    // what waits for no store is sent at once: bytes that are no HTTP may follow the request, and end the connection
+    const noted = request.journalPlace && noteAnswer(reply, text); // without a place in the journal, only the bytes of an answer are kept
+    // sent at once unless a store is waited for: bytes after the request that are not HTTP may end the connection
     if (noted === undefined) return send();
     // oxlint-disable-next-line promise/no-callback-in-promise -- Fastify catches what comes after it
     noted.then(send, done);

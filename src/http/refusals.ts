@@ -10,7 +10,7 @@ import type { Connections } from './limits/connections.ts';
 import type { Recorder } from './exchange-record.ts';
 import { setRequestId, setSandboxHeader } from './exchange-record.ts';
 
-/** What Fastify itself refuses, in our catalogue. */
+/** Fastify's own errors, and our codes for them. */
 const FASTIFY_REFUSALS: Readonly<Record<string, RefusalCode>> = {
   FST_ERR_CTP_INVALID_JSON_BODY: 'INVALID_JSON',
   FST_ERR_CTP_EMPTY_JSON_BODY: 'INVALID_JSON',
@@ -52,7 +52,7 @@ const factsOf = ({ code, message, details }: Refusal): ErrorFacts => ({
   errors: details.errors,
 });
 
-/** A refusal for what a caller did wrong; undefined for what is our own fault. */
+/** Turns an error that the caller caused into a refusal; undefined for a bug in the sandbox. */
 function refusalOf(error: unknown): Refusal | undefined {
   if (error instanceof Refusal) return error;
   const { code = '', statusCode = 500 } = error as { code?: string; statusCode?: number };
@@ -90,18 +90,18 @@ export const errorHandler =
     if (request.dialect === undefined) record(request, reply);
     const refusal = refusalOf(error);
     if (refusal === undefined) {
-      log.error({ err: error, request_id: request.id }, 'a fault of the sandbox');
+      log.error({ err: error, request_id: request.id }, 'internal error in the sandbox');
       void reply.removeHeader('x-sandbox-rule'); // a bug in the sandbox must not look like an ordered fault
     }
     void sendText(reply, refuse(refusal ?? new Refusal('INTERNAL_ERROR'), reply));
   };
 
-/** What Node says of a request that the client itself has not sent to its end. */
+/** Node's code for a request that the client itself cut short. */
 const CLIENT_ENDED = 'HPE_INVALID_EOF_STATE';
 
 /**
- * Answers what never became a request: bytes that are no HTTP, headers without end, a body that does not come. What was asked
- * before it on its connection is answered first: its refusal would be taken for the answer to that.
+ * Answers input that never became a request: bytes that are not HTTP, headers without end, a body that does not come. Earlier
+ * requests on the connection are answered first, since this refusal would be taken for their answer.
  */
 export function refuseBrokenHttp(
   log: Logger,
@@ -137,7 +137,7 @@ export function refuseBrokenHttp(
   };
 }
 
-/** Answers what Node would answer by itself, without our envelope: an expectation, which is ignored, and CONNECT. */
+/** Handles what Node would answer by itself, without our envelope: an `Expect` header, which is ignored, and CONNECT. */
 export function answerOddHttp(server: Server, refuseBroken: ReturnType<typeof refuseBrokenHttp>): void {
   server.on('checkExpectation', (request, response) => void server.emit('request', request, response));
   server.on('connect', (_request, socket: Socket) => refuseBroken(new Error('CONNECT'), socket));

@@ -21,7 +21,7 @@ const isLoopbackName = (name: string): boolean =>
 
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** Never from a cache; and nothing that a page elsewhere could use. Every answer of the control API has them. */
+/** The headers of every answer of the control API: no cache stores it, and no page elsewhere can use it as a script. */
 export const PRIVATE_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 
 function refusal(code: 'HOST_NOT_ALLOWED' | 'ORIGIN_NOT_ALLOWED', problem: string): Refusal {
@@ -36,9 +36,9 @@ function refusal(code: 'HOST_NOT_ALLOWED' | 'ORIGIN_NOT_ALLOWED', problem: strin
  *   to 127.0.0.1 (DNS rebinding) has the same origin as the sandbox in a browser, but sends its own name as Host;
  * - a request that changes something is refused when the browser says that a page of another origin sent it. The rule is
  *   that of Go's net/http.CrossOriginProtection: Sec-Fetch-Site decides, where there is none Origin is compared to Host, and
- *   a request with neither comes from no browser.
+ *   a request with neither does not come from a browser.
  *
- * 403 and not 421: a client may repeat a request that was answered 421 on its own account.
+ * 403 and not 421, since clients may repeat a request on their own after a 421.
  */
 export function refuseOtherSites(app: FastifyInstance, allowedHosts: readonly string[] = []): void {
   const allowed = new Set(allowedHosts);
@@ -70,14 +70,14 @@ export function refuseOtherSites(app: FastifyInstance, allowedHosts: readonly st
     if (!isOwn && !allowed.has(hostNameOf(origin ?? '') ?? '')) {
       throw refusal(
         'ORIGIN_NOT_ALLOWED',
-        `A web page of another origin may change nothing here: Origin ${origin?.slice(0, 100) ?? 'none'}, Sec-Fetch-Site ${site ?? 'none'}`,
+        `A web page of another origin cannot change anything here: Origin ${origin?.slice(0, 100) ?? 'none'}, Sec-Fetch-Site ${site ?? 'none'}`,
       );
     }
     done();
   });
 }
 
-/** Node keeps the first of these and drops the others, where a proxy may have looked at another. */
+/** Node keeps the first of these and drops the others, but a proxy may have checked another one. */
 const MUST_BE_ALONE: ReadonlySet<string> = new Set(['host', 'authorization', 'content-type']);
 
 /** @param rawHeaders names and values in turn, as they came. @throws Refusal MALFORMED_REQUEST */
@@ -93,7 +93,7 @@ export function refuseRepeatedHeaders(rawHeaders: readonly string[]): void {
   }
 }
 
-/** Whether a path is one of a route: `/transactions/TXN1` of `/transactions/:txn_id`. */
+/** Whether a path matches a route: `/transactions/TXN1` of `/transactions/:txn_id`. */
 function fits(route: string, path: string): boolean {
   const [parts, asked] = [route.split('/'), path.split('/')];
   return (
@@ -112,7 +112,7 @@ function listOf(routes: readonly RouteOptions[]): string {
   return [...methods].map(([url, names]) => `${names} ${url.replace(/:(\w+)/g, '{$1}')}`).join(', ');
 }
 
-/** What the paths of the control API begin with. */
+/** The prefix of the control API's paths. */
 export const CONTROL_PREFIX = '/_sandbox';
 
 /** True for a path of the control API. */
@@ -135,7 +135,7 @@ export function refuseUnknownRoutes(app: FastifyInstance, routes: readonly Route
     }
     const allow = methods.join(', ');
     throw new Refusal('METHOD_NOT_ALLOWED', {
-      message: `This route takes ${allow.replace(', ', ' and ')} only`,
+      message: `This route supports only ${allow.replace(', ', ' and ')}`,
       headers: { allow },
     });
   });

@@ -14,11 +14,11 @@ import {
 export type Tag =
   'Payouts' | 'World' | 'Clock' | 'Wallet' | 'Scenario' | 'Held requests' | 'Journal' | 'State' | 'Server';
 
-/** A header that a successful response may have beside those that every response has. */
+/** A header that a successful response may have in addition to those of every response. */
 type ResponseHeader = 'Idempotent-Replayed' | 'X-Sandbox-Warning';
 
 /**
- * What the OpenAPI document says about a route, beside its schemas. Fastify reads none of it: the request's headers and body
+ * What the OpenAPI document says about a route, in addition to its schemas. Fastify reads none of it: the request's headers and body
  * are not under `headers` and `body`, since Fastify would validate those.
  */
 interface Operation {
@@ -28,7 +28,7 @@ interface Operation {
   readonly tag?: Tag;
   /** Who may call it: anyone with the key of a world (the default), anyone with the admin token, or everybody. */
   readonly access?: 'admin' | 'everybody';
-  /** Its errors, beside those of every route: invalid requests and keys. */
+  /** Its errors, in addition to those of every route: invalid requests and keys. */
   readonly errors?: readonly RefusalCode[];
   readonly requestHeaders?: z.ZodObject;
   /** The request body of a route that validates it itself, since its messages say more than those of a schema. */
@@ -48,7 +48,7 @@ declare module 'fastify' {
 /**
  * The options of a route: what the OpenAPI document says about it, and the schemas of its request and its answers.
  *
- * @param answer the schema of its 200
+ * @param answer the schema of its response with status 200
  */
 export const operation = <Answer extends z.ZodType, const Schema extends FastifySchema = object>(
   tag: Tag,
@@ -58,14 +58,14 @@ export const operation = <Answer extends z.ZodType, const Schema extends Fastify
   schema?: Schema,
 ) => ({ schema: { tag, operationId, summary, response: { 200: answer }, ...(schema as Schema) } });
 
-/** What Fastify calls a part of a request, in the words of an answer. */
+/** Fastify's names of the parts of a request, and the words for them in an answer. */
 const PART_NAMES: Readonly<Record<string, string>> = { querystring: 'query', params: 'path' };
 const partName = (httpPart = 'body'): string => PART_NAMES[httpPart] ?? httpPart;
 
 /**
  * A refusal that names what is wrong with a part of a request.
  *
- * @param more how many problems there are beside these errors
+ * @param more how many further problems there are
  */
 export function invalidRequest(errors: readonly FieldError[], more = 0): Refusal {
   const message = errors.map((error) => error.message).join('; ') + (more > 0 ? `; and ${more} more` : '');
@@ -78,7 +78,7 @@ export const validatorCompiler: FastifySchemaCompiler<z.ZodType> = ({ schema, ht
   return (input) => {
     const result = schema.safeParse(input);
     if (result.success) return { value: result.data };
-    const { error } = schema.safeParse(input, { error: fieldMessage }); // with our words, zod takes three times as long
+    const { error } = schema.safeParse(input, { error: fieldMessage }); // again, for our messages: with them, zod takes three times as long
     return { error: invalidRequest(fieldErrors(error!, part)) };
   };
 };
@@ -89,7 +89,7 @@ export const serializerCompiler: FastifySerializerCompiler<z.ZodType> = () => JS
 const neverCalled = (): never => {
   throw new Error('a schema met none of the compilers of the sandbox');
 };
-/** For `schemaController.compilersFactory`: in its place, Fastify would load ajv and its own serializers at each start. */
+/** For `schemaController.compilersFactory`: without it, Fastify would load ajv and its own serializers at each start. */
 export const ownCompilersOnly = { buildValidator: neverCalled, buildSerializer: neverCalled };
 
 const inWords = (path: Path, whole: string, message: string): FieldError => {

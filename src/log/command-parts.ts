@@ -3,7 +3,7 @@ import type { Applied, ResultOf } from '../world/apply.ts';
 import { isReplacing, type Command } from '../world/commands.ts';
 import type { WallClock } from './wall-clock.ts';
 
-/** Submits the commands of one world, those in several parts too, which the following ones wait for. */
+/** Submits the commands of one world. A command in several parts is finished before the next one. */
 export class CommandParts {
   readonly #wallClock: WallClock;
   #unfinished: Promise<unknown> | null = null;
@@ -13,8 +13,8 @@ export class CommandParts {
   }
 
   /**
-   * Applies a command, and what is left of it part by part, and lets others have their turn in between. Only what replaces the
-   * state does not wait for an unfinished command.
+   * Applies a command part by part, with turns for other work in between. Only commands that replace the state do not wait for
+   * an unfinished command.
    *
    * @throws Refusal as the command is refused
    */

@@ -5,14 +5,14 @@ type EventType = StateEvent['type'] | 'request' | 'missed';
 
 /** Something that happened in a world. */
 export interface PublishedEvent {
-  /** Where it stands among the events of its world: what a reader gives to go on from there. */
+  /** Its place among the events of its world. A reader passes it to continue from there. */
   readonly id: string;
   readonly type: EventType;
   /** JSON. */
   readonly data: string;
 }
 
-/** Who reads the events of a world, as they come. */
+/** A reader of the events of a world, as they come. */
 export interface EventReader {
   readonly take: (event: PublishedEvent) => void;
   /** There will be no more: the world has ended. */
@@ -21,12 +21,12 @@ export interface EventReader {
 
 const LIMITS = { items: 1000, bytes: 1024 * 1024 };
 const BYTES_EACH = 200;
-/** How many may read the events of one world, on one server. */
+/** How many readers the events of one world may have on one server. */
 export const MAX_READERS = 32;
 
 /**
- * The events of one world. They are kept from the first reader on, so that one whose connection broke can go on where it
- * stopped. A world that was never watched keeps none.
+ * The events of one world. They are kept from the first reader on, so that a reader whose connection broke can
+ * continue. A world that was never watched keeps none.
  */
 export class EventLog {
   readonly #log: BoundedLog<PublishedEvent>;
@@ -34,7 +34,7 @@ export class EventLog {
   /** Distinguishes the events of this world from those of an earlier world with the same key. */
   readonly #epoch: string;
   #last = 0;
-  /** How many came since the last reader left. */
+  /** How many events came since the last reader left. */
   #unread = 0;
 
   constructor(openedAtMs: number, budget: MemoryBudget) {
@@ -47,7 +47,7 @@ export class EventLog {
     return this.#last > 0;
   }
 
-  /** True when as many read as may. */
+  /** True when there may be no more readers. */
   get isFull(): boolean {
     return this.#readers.size >= MAX_READERS;
   }
@@ -57,7 +57,7 @@ export class EventLog {
     if (!this.isWatched) return;
     this.#last += 1;
     if (this.#readers.size === 0) this.#unread += 1;
-    // nobody has come back for so long that he would have missed some anyway: they are only counted
+    // a reader that came back now would have missed some anyway: from here on they are only counted
     if (this.#unread > LIMITS.items) return this.#log.clear();
     const event = { id: `${this.#epoch}-${this.#last}`, type, data: JSON.stringify(data()) };
     this.#log.add(event, BYTES_EACH + event.data.length);
@@ -65,7 +65,7 @@ export class EventLog {
   }
 
   /**
-   * Reads on from an event that was read before, or from now. An event `missed` stands for what is no longer kept.
+   * Reads the events after a given one, or from now on. An event `missed` stands for those that are no longer kept.
    *
    * @returns a function that ends the reading
    */
@@ -92,7 +92,7 @@ export class EventLog {
   }
 }
 
-/** The number of an event, counted from the first of its world; null for the id of another world, or of none so far. */
+/** The number of an event, counted from the first of its world; null for an id of another world, or one that no event has so far. */
 export function eventNumber(id: string, ofEpoch: string, last: number): number | null {
   const [, epoch, number] = /^([a-z0-9]+)-(\d{1,15})$/.exec(id) ?? [];
   return epoch === ofEpoch && Number(number) <= last ? Number(number) : null;

@@ -35,7 +35,7 @@ export class MemoryWorld implements WorldHandle {
   readonly #state: WorldState;
   readonly #options: MemoryWorldOptions;
   readonly #totals: Totals;
-  /** What it counts for in the totals. */
+  /** What it adds to the totals. */
   #size = NOTHING;
   readonly #timer: SettlementTimer;
   readonly #commandParts: CommandParts;
@@ -88,7 +88,7 @@ export class MemoryWorld implements WorldHandle {
     this.#events?.publish('request', () => journalEntry(exchange));
   }
 
-  /** Ends the world: its timer, the answers it holds back, its readers, its journal. */
+  /** Ends the world, with its timer, its delayed answers, its readers and its journal. */
   close(reason: DropReason): void {
     this.#closed = reason;
     this.#setSize(NOTHING);
@@ -98,7 +98,7 @@ export class MemoryWorld implements WorldHandle {
     this.journal.clear();
   }
 
-  /** Ends the answers that are held back and the readers, when the sandbox stops. */
+  /** Ends the delayed answers and the readers, when the sandbox stops. */
   release(): void {
     this.delayed.release(true);
     this.#events?.close();
@@ -128,11 +128,11 @@ export class MemoryWorld implements WorldHandle {
     return outcome;
   }
 
-  /** @throws Refusal SANDBOX_FULL for a restore that there is no room for */
+  /** @throws Refusal SANDBOX_FULL without enough room for a restore */
   #stamp(command: Command): Stamp {
     const { recordsFree, attemptsFree, documentBytesFree, limits } = this.#totals;
     const { maxRecords } = limits;
-    // a body may come long after its key; a settlement follows from what was known before
+    // counted here too, since a body may come long after its key; a settlement is not a use
     if (isUse(command)) this.#totals.uses += 1;
     if (command.kind === 'restore') {
       const room = {
@@ -150,7 +150,7 @@ export class MemoryWorld implements WorldHandle {
     this.#size = size;
   }
 
-  /** Takes over the scenario of the server where it has changed, in a world that follows it. */
+  /** Updates a world that follows the scenario of the server when that has changed. */
   #follow(): void {
     const { scenario } = this.#state;
     const source = this.#options.activeSource();

@@ -12,7 +12,7 @@ import {
 } from './world-log.ts';
 
 interface MemoryLogOptions extends MemoryWorldOptions {
-  /** Called before a world is dropped that nobody asked to drop: it was idle, or others needed its place. */
+  /** Called before a world is dropped without a request to drop it: it was idle, or others needed its place. */
   readonly losing?: (world: MemoryWorld) => Promise<void>;
 }
 
@@ -92,7 +92,7 @@ export class MemoryLog implements WorldLog {
     return new MemoryNotes(limits);
   }
 
-  /** Ends all answers that are held back and all readers, in every world. */
+  /** Ends all delayed answers and all readers, in every world. */
   release(): void {
     for (const world of this.#worlds.values()) world.release();
   }
@@ -119,12 +119,12 @@ export class MemoryLog implements WorldLog {
     const { losing, observer } = this.#options;
     if (reason !== 'admin') losing?.(world).catch((error: unknown) => observer.failed(world.id, error));
     this.#worlds.delete(world.id);
-    this.#totals.uses += 1; // so that a state file that is written every so often is written without it
+    this.#totals.uses += 1; // so that the next periodic state file is written, without this world
     world.close(reason);
     observer.dropped(world.id, reason);
   }
 
-  /** One timer, for the world that was idle longest; none while there is no world. */
+  /** Sets one timer, for the world that was idle longest; none while there is no world. */
   #scheduleSweep(): void {
     const { wallClock, idleMs } = this.#options;
     const idlest = this.#idlest();

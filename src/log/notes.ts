@@ -1,14 +1,14 @@
 /**
- * Texts by name, which are kept beside the worlds. The servers of one store share them. They are bounded: the one that was
- * changed longest ago goes first.
+ * Texts by name, kept outside the worlds. The servers of one store share them. They are bounded: the one that was changed
+ * longest ago is dropped first.
  */
 export interface Notes {
   get(name: string): Promise<string | null>;
   all(): Promise<ReadonlyMap<string, string>>;
   /**
-   * Puts a text in the place of the one before; null stands for none.
+   * Replaces a text; null stands for none.
    *
-   * @param change called again where another server was quicker
+   * @param change makes the new text; called again when another server was quicker
    */
   change(name: string, change: (before: string | null) => string | null): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import type { StateEvent } from '../world/events.ts';
 import type { Released } from '../world/request/request-result.ts';
 
-/** What became of the held requests of one world, for those on this server who wait for it. There are a hundred at the most. */
+/** How the held requests of one world ended, for the code on this server that waits for them. There are at most a hundred. */
 export class Releases {
   /** The requests whose connections this server has, by their ids; null while they wait. */
   readonly #own = new Map<number, Released | null>();
@@ -20,13 +20,13 @@ export class Releases {
     this.#happen();
   }
 
-  /** Resolves at the next change of what is held. Ask for it before you look. */
+  /** Resolves at the next change of the held requests. Read it before the state, so that no change is missed. */
   get changed(): Promise<void> {
     this.#changed ??= new Promise((resolve) => (this.#happen = resolve));
     return this.#changed;
   }
 
-  /** How the wait of a request of this server ended; null while it waits, and where that is not known. */
+  /** How the wait of a request of this server ended; null while it waits, and when that is not known. */
   of(id: number): Released | null {
     return this.#own.get(id) ?? null;
   }

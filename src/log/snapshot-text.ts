@@ -28,17 +28,17 @@ import type { WorldState } from '../world/state.ts';
 import type { WallClock } from './wall-clock.ts';
 import type { Draft } from './world-log.ts';
 
-/** About how much text is made or read before others have their turn. */
+/** About how much text is written or read before other work has its turn. */
 const CHUNK_CHARACTERS = 64 * 1024;
-/** What a line costs beside its characters. */
+/** What a line costs in addition to its characters. */
 const CHARACTERS_OF_A_LINE = 128;
 
-/** How many characters one line of a snapshot may have. */
+/** The most characters of one line of a snapshot. */
 export const MAX_LINE = 1024 * 1024;
 
 const line = (value: object): string => `${JSON.stringify(value)}\n`;
 
-/** Worlds as NDJSON, in chunks. @param snapshots asked for one after the other, as the text is read */
+/** Worlds as NDJSON, in chunks. @param snapshots taken one after the other, as the text is read */
 export async function* snapshotText(
   snapshots: Iterable<Snapshot> | AsyncIterable<Snapshot>,
 ): AsyncGenerator<string> {
@@ -68,9 +68,9 @@ function* worldText({ head, items }: Snapshot): Generator<string> {
 interface ReadingOptions {
   readonly compiler: ScenarioCompiler;
   readonly wallClock: WallClock;
-  /** How many characters one line may have. */
+  /** The most characters of one line. */
   readonly maxLine: number;
-  /** Room for what is read. */
+  /** Room for the state that is read. */
   readonly draft: Draft;
 }
 
@@ -78,7 +78,7 @@ interface ReadingOptions {
 export type ReadWorld =
   { readonly id: string; readonly state: WorldState } | { readonly id: string; readonly fault: Refusal };
 
-/** A line that comes in tiny pieces is put together every so many: each by itself takes more memory than its text. */
+/** A line that comes in tiny pieces is joined after this many: each piece takes more memory than its text. */
 const MAX_PARTS = 1000;
 
 /** The lines of a text in UTF-8 that comes in pieces. @throws Refusal STATE_REFUSED or INVALID_JSON */
@@ -126,13 +126,13 @@ function refuseFirstEdition(text: string): void {
   );
 }
 
-/** @throws Refusal STATE_REFUSED for what is no snapshot, or one of another version */
+/** @throws Refusal STATE_REFUSED for a text that is not a snapshot, or for another version */
 function checkHead(text: string | undefined): void {
   refuseFirstEdition(text ?? '');
   const head = parsed(text ?? '');
   if (head?.['format'] !== SNAPSHOT_FORMAT) {
     throw refusedSnapshot(
-      'This is no snapshot: it must be what GET /_sandbox/state answered, or a state file',
+      'This is not a snapshot: it must be what GET /_sandbox/state answered, or a state file',
     );
   }
   if (FileHead.safeParse(head).success) return;
@@ -165,7 +165,7 @@ function shaped<T extends z.ZodType>(schema: T, value: unknown, nth: number): z.
 function itemOf(value: Record<string, unknown>, nth: number): WorldItem {
   const [name = ''] = Object.keys(value);
   if (!Object.hasOwn(WORLD_ITEMS, name) || Object.keys(value).length > 1) {
-    throw damagedAt(nth, 'it is no part of a world');
+    throw damagedAt(nth, 'it is not part of a world');
   }
   const schema: z.ZodType = WORLD_ITEMS[name as keyof typeof WORLD_ITEMS];
   return { [name]: shaped(schema, value[name], nth) } as WorldItem;
@@ -173,20 +173,20 @@ function itemOf(value: Record<string, unknown>, nth: number): WorldItem {
 
 /** A world of which some lines have been read. */
 interface Reading {
-  /** null where its head is damaged so that nothing of it can be read: it is read on to its end, which names it. */
+  /** null when its head is too damaged to be read: its lines are then skipped up to its end, which names it. */
   readonly id: string | null;
   /** Made of its head. */
   reader: SnapshotReader | null;
   readonly sum: Hash;
-  /** What was first found wrong with it; kept until its end, since the next world may be whole. */
+  /** The first problem found in it; kept until its end, since the next world may be intact. */
   fault: Refusal | null;
 }
 
 /**
- * Reads worlds from NDJSON, line by line, with turns for others in between. A world that is damaged, or contradicts itself,
- * costs only itself.
+ * Reads worlds from NDJSON, line by line, with turns for other work in between. A world that is damaged, or contradicts itself,
+ * does not affect the others.
  *
- * @throws Refusal STATE_REFUSED when the text as a whole is no snapshot, or ends too early; SANDBOX_FULL
+ * @throws Refusal STATE_REFUSED when the text as a whole is not a snapshot, or ends too early; SANDBOX_FULL
  */
 export async function* readWorlds(
   pieces: AsyncIterable<Uint8Array>,
@@ -204,7 +204,7 @@ export async function* readWorlds(
       checkHead(text);
       continue;
     }
-    if (isWhole) throw damagedAt(nth, 'it goes on after its end');
+    if (isWhole) throw damagedAt(nth, 'it continues after its end');
     sinceYield += CHARACTERS_OF_A_LINE + text.length;
     if (sinceYield >= CHUNK_CHARACTERS) {
       await wallClock.yieldToEventLoop();
@@ -218,7 +218,7 @@ export async function* readWorlds(
       worlds += 1;
     }
     if (reading === null) {
-      if (value === undefined || !('worlds' in value)) throw damagedAt(nth, 'it is no part of a world');
+      if (value === undefined || !('worlds' in value)) throw damagedAt(nth, 'it is not part of a world');
       if (shaped(FileEnd, value, nth).worlds !== worlds) throw damagedAt(nth, 'worlds are missing');
       isWhole = true;
     } else if (value !== undefined && 'end' in value) {
@@ -234,7 +234,7 @@ export async function* readWorlds(
   if (!isWhole) throw endsTooEarly();
 }
 
-/** Goes on with a world, unless something was wrong with it before. */
+/** Continues with a world, unless it already has a problem. */
 async function goOn(reading: Reading, step: () => void | Promise<void>): Promise<void> {
   if (reading.fault !== null) return;
   try {
@@ -252,7 +252,7 @@ async function addLine(
   { compiler, draft, wallClock }: ReadingOptions,
 ): Promise<void> {
   await goOn(reading, async () => {
-    if (value === undefined) throw damagedAt(nth, 'it is no JSON');
+    if (value === undefined) throw damagedAt(nth, 'it is not JSON');
     if (reading.reader === null) {
       const head = shaped(WorldHead, value, nth);
       draft.grow(0, documentBytes(head.scenario.source.document, 0));

@@ -19,7 +19,7 @@ export const sizeOf = (state: Readonly<WorldState>): WorldSize => ({
 
 type Needs = Pick<WorldSize, 'records' | 'documentBytes'>;
 
-/** @throws Refusal SANDBOX_FULL when more is needed than there is room for */
+/** @throws Refusal SANDBOX_FULL when there is not enough room */
 export function demandRoom(needed: Needs, room: Needs, maxRecords: number): void {
   if (needed.records > room.records) throw full(maxRecords);
   if (needed.documentBytes > room.documentBytes) throw noRoomForDocument();
@@ -32,7 +32,7 @@ export class Totals {
   attempts = 0;
   documentBytes = 0;
   uses = 0;
-  /** What states hold that are being read beside their worlds. Some of their items are a part of a record. */
+  /** What states hold that are still being read. Some of their items count as a fraction of a record. */
   readonly #drafted = { records: 0, documentBytes: 0 };
 
   constructor(limits: TotalLimits) {
@@ -51,14 +51,14 @@ export class Totals {
     return this.limits.maxDocumentBytes - this.documentBytes - this.#drafted.documentBytes;
   }
 
-  /** Counts what a world holds now in the place of what it held. */
+  /** Replaces what is counted for a world. */
   replace(before: WorldSize, now: WorldSize): void {
     this.records += now.records - before.records;
     this.attempts += now.attempts - before.attempts;
     this.documentBytes += now.documentBytes - before.documentBytes;
   }
 
-  /** Counts a state that is being read beside its world. */
+  /** Starts to count a state that is being read. */
   draft(): Draft {
     const drafted = this.#drafted;
     const own = { records: 0, documentBytes: 0 };

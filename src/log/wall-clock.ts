@@ -1,21 +1,21 @@
 import type { ClockState } from '../contract/snapshot-lines.ts';
 import { wallTimeMs } from '../world/state.ts';
 
-/** Time outside all worlds. It is handed in, so that no other part reads it from the system. */
+/** Time outside all worlds. It is passed in, so that no other part reads it from the system. */
 export interface WallClock {
-  /** ms since the epoch; never less than it was before, even if the machine's clock is set back. */
+  /** ms since the epoch; never less than before, even if the machine's clock is set back. */
   nowMs(): number;
   /**
-   * Calls back once, at about `atMs` or somewhat earlier for a distant time, and keeps no process alive for it.
+   * Calls back once, at about `atMs` (somewhat earlier for a distant time). It does not keep the process alive.
    *
-   * @returns a function that calls it off
+   * @returns a function that cancels it
    */
   schedule(atMs: number, callback: () => void): () => void;
-  /** Resolves after everything else that waits has run once: for long work that shares its process with others. */
+  /** Resolves after all other waiting work has run once: for long work that shares its process. */
   yieldToEventLoop(): Promise<void>;
 }
 
-/** Calls back when the next step of a world is due. Settlement is right without it; it only announces a change at its time. */
+/** Calls back when the next step of a world is due. Settlement is correct without it; it only makes changes known on time. */
 export class SettlementTimer {
   readonly #wallClock: WallClock;
   readonly #callback: () => void;
@@ -26,7 +26,7 @@ export class SettlementTimer {
     this.#callback = callback;
   }
 
-  /** Schedules the callback, in the place of what was scheduled. @param dueMs world time; null for none */
+  /** Schedules the callback, instead of what was scheduled before. @param dueMs world time; null for none */
   set(dueMs: number | null, clock: ClockState): void {
     const wallMs = dueMs === null ? null : wallTimeMs(clock, dueMs);
     if (wallMs === (this.#scheduled?.wallMs ?? null)) return;

@@ -13,9 +13,9 @@ import type { Releases } from './releases.ts';
 import type { WallClock } from './wall-clock.ts';
 
 /**
- * The seam to storage: it orders the commands of each world, and applies them with `world/apply.ts`. Whatever stands behind
- * it, every command is one atomic step, and every answer is up to date. A log in memory answers at once where a log in a
- * store gives a promise, which a Refusal STORE_UNAVAILABLE may end.
+ * The boundary to storage: it orders the commands of each world, and applies them with `world/apply.ts`. In every
+ * implementation, each command is one atomic step, and each answer is up to date. A log in memory answers at once; a log in a
+ * store returns a promise, which may reject with Refusal STORE_UNAVAILABLE.
  */
 export interface WorldLog {
   /** How many worlds there are, and how many there may be. */
@@ -23,7 +23,7 @@ export interface WorldLog {
   readonly maxWorlds: number;
   /** How many records all worlds hold, as SANDBOX_MAX_TRANSACTIONS counts them. */
   readonly recordsHeld: number;
-  /** Goes up with every use of any world: as long as it stays the same, nothing has changed. */
+  /** Increases with every use of any world: while it stays the same, nothing has changed. */
   readonly uses: number;
   /**
    * The world of this id, up to date, opened at its first use. Counts as a use.
@@ -31,19 +31,19 @@ export interface WorldLog {
    * @param begins whether a request of the service begins, which then takes its place in the journal
    */
   use(worldId: string, begins?: boolean): WorldHandle | Promise<WorldHandle>;
-  /** The state of a world as this server knows it, which others may have changed; undefined where it knows none. Not a use. */
+  /** The state of a world as this server knows it, which others may have changed; undefined when it knows none. Not a use. */
   known(worldId: string): Readonly<WorldState> | undefined;
   /** The ids of all worlds, the one that was idle longest first. */
   ids(): readonly string[] | Promise<readonly string[]>;
   /** What a list shows of some worlds, without those that are gone. Not a use. */
   rows(worldIds: readonly string[]): Promise<readonly WorldRow[]>;
-  /** Looks at a world that it does not open. Not a use. @returns null where there is none */
+  /** Looks at a world without opening it. Not a use. @returns null when there is none */
   visit<T>(worldId: string, look: (world: WorldHandle) => Promise<T>): Promise<T | null>;
   /** Ends a world. @returns whether there was one */
   drop(worldId: string): boolean | Promise<boolean>;
-  /** Counts a state that is being read beside its world. */
+  /** Starts to count a state that is being read. */
   draft(): Draft;
-  /** Texts that are kept beside the worlds. @param kind what they are notes of; each kind is asked for once */
+  /** Texts that are kept outside the worlds. @param kind their name; each kind is requested once */
   notes(kind: string, limits: NoteLimits): Notes;
 }
 
@@ -73,9 +73,9 @@ export const worldRow = (
 
 /** Room for a state that is being read. */
 export interface Draft {
-  /** Takes room for so much more. @throws Refusal SANDBOX_FULL when there is none */
+  /** Reserves more room. @throws Refusal SANDBOX_FULL when there is none */
   grow(records: number, documentBytes: number): void;
-  /** Gives all of it back. */
+  /** Releases all of it. */
   end(): void;
 }
 
@@ -83,11 +83,11 @@ export interface Draft {
 export interface TotalLimits {
   readonly maxRecords: number;
   readonly maxAttempts: number;
-  /** In the scenarios and rules that worlds choose. */
+  /** For the scenarios and rules that worlds choose. */
   readonly maxDocumentBytes: number;
 }
 
-/** What every log is made with. */
+/** The options of every log. */
 export interface LogOptions extends TotalLimits {
   readonly compiler: ScenarioCompiler;
   /** The scenario of every world that has not chosen another. A reload of its file changes it. */
@@ -107,25 +107,25 @@ export interface WorldHandle {
   readonly id: string;
   /** World time, ms since the epoch. */
   readonly nowMs: number;
-  /** The state as this server knows it, for what need not be newer than the use of its world. Read it, never keep it. */
+  /** The state as this server knows it, for readers to whom the time of the world's use is recent enough. Never keep it. */
   readonly latest: Readonly<WorldState>;
-  /** The answers that rules hold back on this server. */
+  /** The answers that rules delay on this server. */
   readonly delayed: DelayedAnswers;
   /** How the requests ended that rules hold until somebody releases them. */
   readonly releases: Releases;
-  /** The journal is beside the log, since it holds wall times and what became of connections. */
+  /** The journal is not part of the log, since it holds wall times and the fate of connections. */
   readonly journal: WorldJournal;
   /**
    * Orders one command and applies it.
    *
-   * @param onChanges called with the steps that the command made happen, part by part: there may be a million
+   * @param onChanges called with the steps that the command applied, part by part: there may be a million
    * @throws Refusal as the command is refused; SANDBOX_FULL when the world was dropped meanwhile
    */
   submit<C extends Command>(
     command: C,
     onChanges?: (changes: readonly Change[]) => void,
   ): Promise<ResultOf<C>>;
-  /** Looks at the state, up to date: what is due by now has happened. */
+  /** Reads the up-to-date state, with everything applied that is due by now. */
   read<T>(look: (state: Readonly<WorldState>) => T): Promise<T>;
   /**
    * Reads events, as they come.
@@ -140,11 +140,11 @@ export interface WorldHandle {
 }
 
 export interface WorldJournal {
-  /** Takes in a request that has just come. @param headersLength how many characters its headers have */
+  /** Enters a request that has just come. @param headersLength how many characters its headers have */
   begin(exchange: Exchange, headersLength: number): ExchangePlace;
-  /** What is known, the oldest first, and how many older requests were dropped. */
+  /** The requests, the oldest first, and how many older ones were dropped. */
   read(): JournalRead | Promise<JournalRead>;
-  /** Drops all of it. @returns how many requests that were */
+  /** Drops all requests. @returns how many there were */
   clear(): number | Promise<number>;
 }
 
@@ -152,7 +152,7 @@ export interface WorldJournal {
 export interface ExchangePlace {
   /** Which request of its world it is, counted from 1; 0 until it is known. */
   readonly nth: number;
-  /** Puts what is now known of the exchange in the place of what was known. A promise of it never fails. */
+  /** Replaces what was known about the exchange. The promise never rejects. */
   readonly update: (exchange: Exchange) => void | Promise<void>;
 }
 
@@ -172,7 +172,7 @@ export async function readUnlessDropped<T>(
 /** Called with what happens in worlds. */
 export interface WorldObserver {
   settled(worldId: string, change: Change): void;
-  /** A settlement that no request waits for has failed: our own fault. */
+  /** A settlement that no request waits for has failed, which is a bug. */
   failed(worldId: string, error: unknown): void;
   dropped(worldId: string, reason: DropReason): void;
 }
@@ -196,17 +196,17 @@ export function dropped(reason: DropReason): Refusal {
   });
 }
 
-/** The answers that one world holds back, as functions that end them. */
+/** The delayed answers of one world, as functions that end them. */
 export class DelayedAnswers {
-  /** Null until the first is held back: most worlds hold none back. */
+  /** Null until the first: most worlds delay no answers. */
   #ends: Set<() => void> | null = null;
   #isOver = false;
   #isForGood = false;
 
   /**
-   * Holds an answer back, until the function that is returned is called.
+   * Registers a delayed answer, until the returned function is called.
    *
-   * @param end called when the answers are released before, or are for good already
+   * @param end called when the answers are released earlier, or at once when they have been released for good
    */
   hold(end: () => void): () => void {
     if (this.#isOver) {
@@ -222,19 +222,19 @@ export class DelayedAnswers {
     return this.#ends === null || this.#ends.size === 0;
   }
 
-  /** Whether the world, or the sandbox, ends with its answers: a reset ends only them. */
+  /** Whether the world or the sandbox has ended, too; a reset ends only the answers. */
   get isForGood(): boolean {
     return this.#isForGood;
   }
 
-  /** Ends all of them. @param forGood when the world or the sandbox ends */
+  /** Ends all answers. @param forGood when the world or the sandbox ends */
   release(forGood = false): void {
     this.#isForGood ||= forGood;
     for (const end of this.#ends ?? []) end();
     this.#ends?.clear();
   }
 
-  /** Ends all of them, and every later one at once. */
+  /** Ends all answers, and every later one at once. */
   close(): void {
     this.#isOver = true;
     this.release(true);

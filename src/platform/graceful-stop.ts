@@ -16,17 +16,17 @@ export function gracefulStop(server: Server, close: () => Promise<unknown>): () 
 
   const closeIdle = (): void => {
     server.closeIdleConnections();
-    // Node takes a connection for busy that has sent nothing so far, such as the spare one of a browser
+    // Node considers a connection busy that has not sent anything yet, such as the spare one of a browser
     for (const socket of open) if (socket.bytesRead === 0) socket.destroy();
   };
 
   return async () => {
-    // a keep-alive connection whose last request ends while we stop would hold us up until it times out
+    // a keep-alive connection whose last request ends while we stop would delay the stop until it times out
     const idleCheck = setInterval(closeIdle, IDLE_CHECK_MS);
     const cut = setTimeout(() => server.closeAllConnections(), GRACE_MS);
     try {
       await close();
-      await Promise.all([...open].map((socket) => once(socket, 'close'))); // what has been cut still has its line to log
+      await Promise.all([...open].map((socket) => once(socket, 'close'))); // requests that were cut still write their log lines
     } finally {
       clearInterval(idleCheck);
       clearTimeout(cut);

@@ -2,16 +2,16 @@ import type { LoggerOptions } from 'pino';
 import { maskAccount } from '../contract/service.ts';
 import type { Settings } from '../settings.ts';
 
-/** A key may contain a slash, which ends it in a path only: what follows there may be worth reading. */
+/** A key may contain a slash. Only in a path does a slash end it, so that the rest of the path stays readable. */
 const KEY_LIKE = /sk_\S+/g;
 const KEY_LIKE_IN_PATH = /sk_[^\s/]+/g;
 const ACCOUNT_LIKE = /\d{9,}/g;
-/** A reference of digits alone may be an account number; one with a prefix, such as order-1700000000000, is left as it is. */
+/** A reference of digits alone may be an account number; one with a prefix, such as order-1700000000000, is kept. */
 const ACCOUNT = /^\d{9,18}$/g;
 const LONGEST_PATH = 128;
 const LONGEST_READ_PATH = 1024;
 
-/** Without percent-encoding of ASCII, however often it was encoded. */
+/** Undoes percent-encoding of ASCII, however many times it was applied. */
 function decoded(text: string): string {
   const once = text.replaceAll(/%([0-7][0-9a-f])/gi, (_, hex: string) =>
     String.fromCharCode(Number.parseInt(hex, 16)),
@@ -23,8 +23,8 @@ function decoded(text: string): string {
 function lineRedaction(secrets: readonly string[]) {
   const longestFirst = secrets.map(decoded).toSorted((a, b) => b.length - a.length); // one may be a part of another
   /**
-   * Without the keys and the token that are known. They go first: with a part of them hidden, they are not found. One like a key
-   * stays like one, so that nothing is left of a longer key that begins with it.
+   * Hides the known keys and the token. They go first, since they are not found once a part of them is hidden. What replaces one
+   * that looks like a key still looks like a key, so that a longer key that begins with it is hidden too.
    */
   const withoutSecrets = (text: string): string => {
     const plain = decoded(text);
@@ -50,13 +50,13 @@ function lineRedaction(secrets: readonly string[]) {
   };
 }
 
-/** Escapes what would end the line, move a terminal or turn the direction of a text: a reference may hold anything. */
+/** Escapes characters that end a line, control a terminal or change the direction of text: a reference may contain any. */
 export const escapeControls = (text: string): string =>
   text.replace(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu, (character) => {
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
   });
 
-/** How every line is written: without secrets, and without control characters that a terminal would obey. */
+/** How every line is written: without secrets and without control characters. */
 export const logOptions = ({
   logLevel,
   apiKeys = [],

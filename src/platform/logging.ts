@@ -6,10 +6,10 @@ import type { Change } from '../payout/payout.ts';
 import type { Settings } from '../settings.ts';
 import { changeAnswer } from '../world/events.ts';
 
-/** The most that the log keeps in memory for a reader that does not read. More is dropped. */
+/** The most that the log buffers in memory for a reader that does not read. Lines past it are dropped. */
 const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
 
-/** Lines are gathered until they are this long, or this old: a write costs more than ten lines. pino writes 16 KiB at most. */
+/** Lines are gathered up to this length or age, since a write costs more than ten lines. pino writes 16 KiB at most. */
 const GATHERED_BYTES = 15 * 1024;
 const GATHERED_MS = 50;
 
@@ -49,10 +49,10 @@ export async function standardLog(settings: Settings, pretty: boolean): Promise<
     retryEAGAIN: () => waitsForReader,
     contentMode: 'buffer',
   });
-  destination.on('error', () => undefined); // a reader that is gone, a full disk: the sandbox outlives its log
+  destination.on('error', () => undefined); // the sandbox goes on without its log, as when its reader is gone or the disk is full
   const end = async (): Promise<void> => {
-    log.level = 'silent'; // a connection that is cut at the very end may still want a line
-    destination.flushSync = () => undefined; // pino's own at exit: it has no end when nobody reads
+    log.level = 'silent'; // a connection that is cut at the very end may still log a line
+    destination.flushSync = () => undefined; // pino calls it at exit, and it would never return when nobody reads
     await new Promise<void>((resolve) => {
       const nobodyReads = setTimeout(resolve, LAST_LINES_MS);
       const ended = (): void => {
@@ -64,13 +64,13 @@ export async function standardLog(settings: Settings, pretty: boolean): Promise<
     });
     waitsForReader = false;
   };
-  // bytes are gathered in a list; of texts, the destination would copy all that it has gathered for each line
+  // bytes are gathered in a list; gathering texts would copy all of them for each line
   const write = (line: string): boolean => destination.write(Buffer.from(line) as unknown as string);
   const log = pino(options, { write });
   return { log, end };
 }
 
-/** Writes one line when the store of the worlds goes, and one when it is back. */
+/** Writes one line when the store becomes unavailable, and one when it is back. */
 export const observeStore = (log: Logger) => ({
   away: (reason: string): void =>
     log.error({ reason }, 'the store cannot be used: requests are answered 503 until it is back'),
@@ -78,7 +78,7 @@ export const observeStore = (log: Logger) => ({
   warning: (what: string): void => log.warn(`the store: ${what}`),
 });
 
-/** Writes a line for each settlement, and for what happens to worlds. @param settled is called for each settlement too */
+/** Writes a line for each settlement, and for events of worlds. @param settled called for each settlement */
 export const observeWorlds = (log: Logger, settled?: (change: Change) => void): WorldObserver => ({
   settled: (worldId, change) => {
     settled?.(change);
@@ -86,6 +86,7 @@ export const observeWorlds = (log: Logger, settled?: (change: Change) => void): 
     const { utr, ...answer } = changeAnswer(change);
     log.info({ world: worldId.slice(0, 8), ...answer, utr: utr ?? undefined }, 'settlement');
   },
-  failed: (worldId, error) => log.error({ world: worldId.slice(0, 8), err: error }, 'a fault of the sandbox'),
+  failed: (worldId, error) =>
+    log.error({ world: worldId.slice(0, 8), err: error }, 'internal error in the sandbox'),
   dropped: (worldId, reason) => log.info({ world: worldId.slice(0, 8), reason }, 'world dropped'),
 });

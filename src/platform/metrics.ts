@@ -8,18 +8,18 @@ const PREFIX = 'payout_sandbox_';
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5, 30];
 const NS_PER_S = 1e9;
 
-/** Counts what happens, in words that Prometheus reads. Nothing of a world is in it: no key, no id, no reference. */
+/** Counts what happens, for Prometheus. It contains nothing about single worlds: no key, no id, no reference. */
 export interface Metrics {
   readonly requested: (exchange: Exchange, request: FastifyRequest, reply: FastifyReply) => void;
   readonly settled: (change: Change) => void;
-  /** All of it, in Prometheus' text format. */
+  /** All metrics, in Prometheus' text format. */
   readonly text: () => Promise<string>;
   readonly close: () => void;
 }
 
 /**
- * Begins to count. prom-client's own default metrics are left alone: they watch the process with observers that nothing ever
- * ends, and a process may start and close many sandboxes. The names are theirs where they have one.
+ * Begins to count. prom-client's default metrics are not used: they watch the process with observers that nothing ever stops,
+ * and a process may start and close many sandboxes. Metrics that they have too keep their names.
  */
 export function startMetrics(worlds: () => number, transactions: () => number): Metrics {
   const register = new Registry();
@@ -28,14 +28,14 @@ export function startMetrics(worlds: () => number, transactions: () => number): 
     new Counter({ name: `${PREFIX}${name}`, help, labelNames, registers });
   const requests = counter(
     'requests_total',
-    'Exchanges that are over, by route and HTTP status; status none where nothing was sent',
+    'Exchanges that are over, by route and HTTP status; status none when nothing was sent',
     ['route', 'method', 'status'],
   );
   const faults = counter('faults_total', 'Connections that a rule broke, by the kind of fault', ['kind']);
-  const settlements = counter('settlements_total', 'Payouts that went to a state', ['state']);
+  const settlements = counter('settlements_total', 'Payouts that reached a state', ['state']);
   const durations = new Histogram({
     name: `${PREFIX}request_duration_seconds`,
-    help: 'How long exchanges took, what rules hold back included',
+    help: 'How long exchanges took, including delays that rules ordered',
     labelNames: ['route'],
     buckets: SECONDS,
     registers,
@@ -49,7 +49,7 @@ export function startMetrics(worlds: () => number, transactions: () => number): 
         this.set(value());
       },
     });
-  gauge(`${PREFIX}worlds`, 'Worlds that there are', worlds);
+  gauge(`${PREFIX}worlds`, 'Current number of worlds', worlds);
   gauge(
     `${PREFIX}transactions`,
     'Transactions held in all worlds, as SANDBOX_MAX_TRANSACTIONS counts them',
@@ -69,7 +69,7 @@ export function startMetrics(worlds: () => number, transactions: () => number): 
   return {
     requested(exchange, request, reply) {
       const { method, durationMs = 0, fault } = exchange;
-      // by its pattern: paths hold ids, and anybody can think of as many as he likes
+      // the pattern of the route, not the path: paths contain ids, so there would be no end of series
       const route = exchange.route ?? request.routeOptions?.url ?? 'unknown';
       const status = reply.raw.headersSent ? String(reply.raw.statusCode) : 'none';
       requests.inc({ route, method: route === 'unknown' ? 'any' : method, status });
@@ -77,7 +77,7 @@ export function startMetrics(worlds: () => number, transactions: () => number): 
       if (fault !== undefined) faults.inc({ kind: fault });
     },
     settled({ from, to }) {
-      if (from !== to) settlements.inc({ state: to }); // else only its UTR came
+      if (from !== to) settlements.inc({ state: to }); // otherwise only its UTR was set
     },
     text: () => register.metrics(),
     close: () => void delay.disable(),

@@ -15,7 +15,7 @@ const typeOf = (path: string): string | undefined => TYPES[extname(path)];
 
 const dashboard = new Map<string, { readonly type: string; readonly body: Buffer; readonly etag: string }>();
 
-/** The files of the dashboard by their path, read when they are first asked for; none as long as it is not built. */
+/** The files of the dashboard by their path, read when they are first asked for; none while it is not built. */
 export function dashboardFiles(): typeof dashboard {
   const folder = packageFile('dist/dashboard/');
   if (dashboard.size > 0 || !existsSync(folder)) return dashboard;

@@ -8,7 +8,7 @@ const NOISE = new Set(['level', 'time', 'msg', 'err']);
 const named = (name: string, value: unknown): string | false =>
   typeof value === 'string' && `${name} ${value}`;
 
-/** What a request came to: `200 initiate order-1 TXN4058… 1.2 ms`, and why it was answered so. */
+/** The result of a request: `200 initiate order-1 TXN4058… 1.2 ms`, and the reason. */
 const request = (line: Line): readonly unknown[] => [
   line['status'] ?? line['fault'] ?? 'no answer',
   line['route'] ??
@@ -47,7 +47,7 @@ function factsOf(line: Line): readonly unknown[] {
   return line['msg'] === 'settlement' ? settlement(line) : anything(line);
 }
 
-/** A line of the log for eyes: the same facts, without the names that they have for machines. */
+/** A line of the log for people: the same facts, without their field names. */
 export function readableLine(line: Line): string {
   const facts = factsOf(line).filter((fact) => fact !== undefined && fact !== false && fact !== '');
   const text = facts.map((fact) => escapeControls(String(fact))).join('  ');

@@ -2,7 +2,7 @@ import type { WallClock } from '../log/wall-clock.ts';
 
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1; // what setTimeout can hold: 24.8 days
 
-/** The system's clock. It runs with the machine's monotonic clock, and follows the wall clock only forwards. */
+/** The system's clock. It runs with the machine's monotonic clock, and follows changes of the wall clock only forwards. */
 export function systemClock(): WallClock {
   let offsetMs = -Infinity;
   const nowMs = (): number => {
@@ -21,5 +21,5 @@ export function systemClock(): WallClock {
   };
 }
 
-/** Milliseconds of a clock that is only good for measuring how long something took. */
+/** Milliseconds of a clock that only measures durations. */
 export const stopwatchMs = (): number => performance.now();

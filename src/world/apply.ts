@@ -20,14 +20,14 @@ import type { WorldState } from './state.ts';
 
 /**
  * How many due steps one command applies at most: a few milliseconds of work, or a few tens while many readers get an event
- * for each. Commands in a store are applied again later, so all servers must agree on it.
+ * for each. Commands in a store are applied again later, so this must be the same on all servers.
  */
 export const MAX_STEPS = 1000;
 
-/** The commands that do not depend on what is due: those that replace the state, and one that changes only the scenario. */
+/** The commands before which nothing is settled: those that replace the state, and one that changes only the scenario. */
 const WITHOUT_SETTLING: ReadonlySet<Command['kind']> = new Set(['reset', 'restore', 'follow']);
 
-/** What handles each command. Each adds what happens to the events of its context. */
+/** The handler of each command. It adds what happens to the events of its context. */
 const HANDLERS = {
   initiate: handleRequest,
   status: handleRequest,
@@ -55,17 +55,17 @@ const HANDLERS = {
 /** What a command results in, when nothing is refused. */
 export type ResultOf<C extends Command> = Exclude<ReturnType<(typeof HANDLERS)[C['kind']]>, Unfinished>;
 
-/** What a command came to. */
+/** The outcome of a command. */
 export type Applied = { readonly events: readonly StateEvent[] } & (
   | { readonly kind: 'done'; readonly result: ResultOf<Command> }
   | { readonly kind: 'refused'; readonly refusal: RefusalData }
-  /** More was due than one command may apply: what to submit after others had their turn. */
+  /** More was due than one command may apply: `next` continues it, after other work has had its turn. */
   | { readonly kind: 'unfinished'; readonly next: Command }
 );
 
 /**
  * Applies one command to a world. It is deterministic and synchronous: every server that applies the same commands arrives
- * at the same state. What is due by the command's time happens first; a refused command has changed nothing else.
+ * at the same state. Steps that are due by the command's time are applied first; a refused command changes nothing else.
  */
 export function apply(
   state: WorldState,

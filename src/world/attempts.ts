@@ -6,20 +6,20 @@ import { oneMore } from '../contract/snapshot-lines.ts';
 const MAX_ATTEMPTS = 10_000;
 
 interface Attempt {
-  /** How often the reference was sent on its route. */
+  /** How many times the reference was sent on its route. */
   readonly count: number;
-  /** Which new reference of its world it was; 0 on other routes than initiate. */
+  /** Which new reference of its world it was; 0 on routes other than initiate. */
   readonly payout: number;
 }
 
 /**
- * How often each reference of one world was sent, by `route reference`. Bounded: once half of what a world may count is
- * recent, everything that was not counted since the last time is forgotten, and is new again when it comes back.
+ * How many times each reference of one world was sent, by `route reference`. Bounded: when `recent` reaches half of what a world
+ * may count, it becomes `older`, and the references in the former `older` are forgotten. They count as new if they are sent again.
  */
 export interface Attempts {
   recent: Map<string, Attempt>;
   older: Map<string, Attempt>;
-  /** How many new references initiates have brought. */
+  /** How many new references initiates have sent. */
   references: number;
 }
 
@@ -52,6 +52,6 @@ export function countAttempt(attempts: Attempts, route: RouteName, id: string, i
   return attempt.count;
 }
 
-/** Which new reference of its world this is, counted from 1; 0 for one that no initiate has brought, or that is forgotten. */
+/** Which new reference of its world this is, counted from 1; 0 for one that no initiate has sent, or that is forgotten. */
 export const referenceNumber = (attempts: Attempts, reference: string): number =>
   known(attempts, keyOf('initiate', reference))?.payout ?? 0;

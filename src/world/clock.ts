@@ -22,7 +22,7 @@ const pastTheEnd = (): Refusal =>
 export interface ClockResult {
   readonly nowMs: number;
   readonly isFrozen: boolean;
-  /** World time of the next step that waits for its time; null when nothing is planned. */
+  /** World time of the next step that waits for its time; null when there is none. */
   readonly nextDueMs: number | null;
 }
 
@@ -32,12 +32,12 @@ export const clockResult = (state: WorldState): ClockResult => ({
   nextDueMs: nextDueMsOf(state),
 });
 
-/** A clock command that could not apply all that is due is submitted again as `next`, after others had their turn. */
+/** A clock command that could not apply everything that is due is submitted again as `next`, after other work has had its turn. */
 export interface Unfinished {
   readonly next: CommandOf<'advance' | 'resetClock'>;
 }
 
-/** Freezes the clock, or lets it run on. @throws Refusal INVALID_REQUEST at the end of the year 9999 */
+/** Freezes the clock, or lets it run again. @throws Refusal INVALID_REQUEST at the end of the year 9999 */
 export function holdClock(
   state: WorldState,
   { kind }: CommandOf<'freeze' | 'resume'>,
@@ -49,7 +49,7 @@ export function holdClock(
   return setClock(state, runningAt(atMs, state.wallMs), events);
 }
 
-/** Moves the clock forward, and applies what comes due. @throws Refusal INVALID_REQUEST for a time in the past */
+/** Moves the clock forward, and applies the steps that come due. @throws Refusal INVALID_REQUEST for a time in the past */
 export function advanceClock(
   state: WorldState,
   command: CommandOf<'advance'>,
@@ -73,7 +73,7 @@ export function advanceClock(
   return setClock(state, state.clock, events);
 }
 
-/** Goes on to each next due step, until nothing is planned, or only beyond the end of the year 9999. */
+/** Advances from due step to due step, until none is left before the end of the year 9999. */
 function advanceUntilIdle(
   state: WorldState,
   next: CommandOf<'advance'>,

@@ -7,9 +7,9 @@ import { REQUEST_COMMANDS } from './request/request-commands.ts';
 import type { ReleaseOrder } from './request/request-result.ts';
 import type { WorldState } from './state.ts';
 
-/** What is asked of a world. Each command is one atomic step, and plain data. */
+/** The commands of a world. Each is one atomic step, and plain data. */
 
-/** A command that continues what it began is void once the world was reset or restored. */
+/** A command that continues an earlier part is void once the world was reset or restored. */
 const Generation = z.int().nullable();
 
 export const Command = z.discriminatedUnion('kind', [
@@ -17,7 +17,7 @@ export const Command = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('credit'), amountPaise: z.int().min(1) }),
   z.strictObject({ kind: z.literal('debit'), amountPaise: z.int().min(1) }),
   z.strictObject({ kind: z.literal('transition'), txnId: z.string(), to: State }),
-  /** Applies what is due, and nothing else. */
+  /** Applies the steps that are due, and does nothing else. */
   z.strictObject({ kind: z.literal('settle') }),
   z.strictObject({
     kind: z.literal('advance'),
@@ -32,14 +32,14 @@ export const Command = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('resume') }),
   /** Gives the world the clock that its scenario starts with. */
   z.strictObject({ kind: z.literal('resetClock'), generation: Generation }),
-  /** The world chooses a scenario; or, not `isChosen`, follows that of the server again. */
+  /** Chooses a scenario for the world; without `isChosen`, the world follows the server's again. */
   z.strictObject({ kind: z.literal('choose'), source: ScenarioSource, isChosen: z.boolean() }),
   /** The scenario of the server has changed, for a world that follows it. */
   z.strictObject({ kind: z.literal('follow'), source: ScenarioSource }),
   z.strictObject({ kind: z.literal('putRule'), rule: z.record(z.string(), z.unknown()) }),
   /** @param name null for all rules on top */
   z.strictObject({ kind: z.literal('removeRule'), name: z.string().nullable() }),
-  /** Lets a held request go on. */
+  /** Releases a held request. */
   z.strictObject({ kind: z.literal('release'), id: z.int(), order: z.custom<ReleaseOrder>() }),
   /** Ends a hold without releasing its request. */
   z.strictObject({ kind: z.literal('endHold'), id: z.int(), how: z.enum(['expired', 'left']) }),
@@ -47,19 +47,19 @@ export const Command = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('reset'), source: ScenarioSource }),
 ]);
 
-/** Puts a state that was read and checked beside the world in the place of all that it is. */
+/** Replaces the whole world with a state that was read and checked outside it. */
 export interface RestoreCommand {
   readonly kind: 'restore';
   readonly state: WorldState;
-  /** Whether a running clock goes on from the snapshot's own time, or has run on since. */
+  /** Whether a running clock continues from the snapshot's time, or has kept running since. */
   readonly clock: 'from-snapshot' | 'ran-on';
 }
 
 export type Command = z.infer<typeof Command> | RestoreCommand;
-/** Whether a command ends what the world was, its journal too. */
+/** Whether a command replaces the whole world, including its journal. */
 export const isReplacing = ({ kind }: Command): boolean => kind === 'reset' || kind === 'restore';
 
-/** Whether somebody uses the world by a command. The others are what a server does by itself, or to look at a world. */
+/** Whether a command is a use of the world. Servers submit the others on their own, or to look at a world. */
 export const isUse = ({ kind }: Command): boolean => kind !== 'settle' && kind !== 'follow';
 
 export type CommandOf<Kind extends Command['kind']> = Extract<Command, { readonly kind: Kind }>;
@@ -77,12 +77,12 @@ export interface Stamp {
   readonly documentBytesFree: number;
 }
 
-/** What a command is applied with. */
+/** The context in which a command is applied. */
 export interface Context {
   readonly stamp: Stamp;
   readonly compiler: ScenarioCompiler;
   /** How many due steps may still be applied. */
   readonly budget: number;
-  /** What happens is added to it. */
+  /** Receives what happens. */
   readonly events: StateEvent[];
 }

@@ -14,7 +14,7 @@ import { fingerprint, newPayout } from './request/new-payout.ts';
 import { idOf, pastRateLimit, planRequest, scenarioFor, type Plan } from './request/request-plan.ts';
 import type { WorldState } from './state.ts';
 
-/** The command that the request would be. @param chosen the scenario that it chooses by a header */
+/** The command that the request would submit. @param chosen the scenario that its header chooses */
 function commandOf(
   { route, body, query, headers }: ExplainRequest,
   chosen: ScenarioSource | null,
@@ -40,7 +40,7 @@ const stepOf = ({ to, utr, afterMs, polls }: Payout['timeline'][number]) => ({
   when: afterMs === null ? `at status read ${polls}` : `after ${durationText(afterMs)}`,
 });
 
-/** Why an initiate that its rule lets through makes no new payout; null where it makes one. */
+/** Why an initiate makes no new payout although its rule lets it; null when it makes one. */
 function whyNoPayout(state: WorldState, body: InitiateRequest, { dialect }: Scenario): string | null {
   const earlier = findPayout(state, { clientRefId: body.client_ref_id });
   const { same_body, changed_body } = dialect.client_ref_id;
@@ -56,7 +56,7 @@ function whyNoPayout(state: WorldState, body: InitiateRequest, { dialect }: Scen
 const nextNth = (state: WorldState, { client_ref_id: clientRefId }: InitiateRequest): number =>
   (findPayout(state, { clientRefId })?.nth ?? 0) + 1;
 
-/** What a request would make, and what keeps it from that. */
+/** The payout that a request would make, or what prevents it. */
 function made(
   state: WorldState,
   command: RequestCommand,
@@ -80,8 +80,8 @@ function* answerInSteps(
 }
 
 /**
- * Says which rule and which outcome a request would take in a world as it is now, and why it would take no other. It is counted
- * in copies only. The state is looked at when this is called; the steps of the answer need it no more.
+ * Explains which rule and which outcome a request would take in a world as it is now, and why no other. The request is counted
+ * in copies only. The state is read when this is called; the steps of the answer no longer need it.
  */
 export function explainRequest(
   state: Readonly<WorldState>,
@@ -93,7 +93,7 @@ export function explainRequest(
   const scenario = scenarioFor(state, command, compiler);
   const copy: WorldState = { ...state, ...copyOfCounts(state) };
   const limited = pastRateLimit(copy, command.kind, scenario);
-  // a reference that no payout can have is never counted: each time is the first
+  // a reference that no payout can have is never counted: each attempt is the first
   const asAttempt = idOf(command).length > MAX_TEXT_LENGTH ? 1 : request.attempt;
   const plan = planRequest(copy, command, scenario, { attemptsFree: Infinity }, asAttempt);
   const { facts, draw, attempt, rule } = plan;

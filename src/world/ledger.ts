@@ -7,13 +7,13 @@ import { freeUtr } from '../payout/identity.ts';
 import type { StateEvent } from './events.ts';
 import { indexPayout, nowMs, scheduleStep, tally, type Due, type WorldState } from './state.ts';
 
-/** What names a payout: the service's identifier, the client's own, or both, which must then name the same one. */
+/** Names a payout: by the service's identifier, the client's own, or both, which must then name the same one. */
 export interface PayoutKey {
   readonly txnId?: string | undefined;
   readonly clientRefId?: string | undefined;
 }
 
-/** Where the payout is that a key names; undefined when there is none. Of a reference, it is the latest. */
+/** The position of the payout that a key names; undefined when there is none. For a reference, that of the latest. */
 export function positionOf(
   { index, payouts }: WorldState,
   { txnId, clientRefId }: PayoutKey,
@@ -59,19 +59,19 @@ export function addPayout(state: WorldState, payout: Payout): void {
   indexPayout(state, payout, position);
 }
 
-/** The first step of the queue. A step that a forced transition called off is dropped when its turn comes. */
+/** The first step of the queue. A step that a forced transition cancelled is dropped when its turn comes. */
 function firstDue({ index: { due }, payouts }: WorldState): Due | undefined {
   for (;;) {
     const first = due.peek();
     if (first === undefined) return undefined;
     const payout = payouts[first.position]!;
     if (nextDueMs(payout) === first.dueMs) return first;
-    invariant(payout.timeline.at(-1)?.forced === true, 'only a forced step calls off what was planned');
+    invariant(payout.timeline.at(-1)?.forced === true, 'only a forced step cancels what was planned');
     due.pop();
   }
 }
 
-/** World time of the next step that waits for its time; null when nothing is planned. */
+/** World time of the next step that waits for its time; null when there is none. */
 export const nextDueMsOf = (state: WorldState): number | null => firstDue(state)?.dueMs ?? null;
 
 /** Whether a step is due by the world's time and has not happened. */
@@ -102,7 +102,7 @@ export function countRead(state: WorldState, position: number, events: StateEven
   }
 }
 
-/** The next step of a payout happens: its state changes, and money that is due back is credited. */
+/** Applies the next step of a payout: its state changes, and money that is due back is credited. */
 export function takeStep(state: WorldState, position: number, atMs: number, events: StateEvent[]): void {
   const { index, payouts } = state;
   const before = payouts[position]!;
@@ -125,7 +125,7 @@ export function takeStep(state: WorldState, position: number, atMs: number, even
   events.push({ type: 'settlement', change });
 }
 
-/** What must always hold of a world. It compares sums that were counted apart, so it costs the same for every size. */
+/** The invariants that are broken; none in a correct world. It compares sums that were kept separately, so its cost does not depend on the size of the world. */
 export function brokenInvariants({ wallet, entries, payouts, index }: WorldState): readonly string[] {
   const { PENDING, SUCCESS, FAILED, REVERSED } = index.tallies;
   const countOf = (...states: readonly State[]): number =>
@@ -148,9 +148,9 @@ export function brokenInvariants({ wallet, entries, payouts, index }: WorldState
   return checks.filter(([, holds]) => !holds).map(([what]) => what);
 }
 
-/** Which part of a list: `limit` of it from a position on, forwards (oldest first) or backwards. */
+/** Which part of a list: `limit` items from a position on, forwards (oldest first) or backwards. */
 export interface PageRequest {
-  /** The position that the page before ended at; null for the first page. */
+  /** The position at which the previous page ended; null for the first page. */
   readonly from: number | null;
   readonly newestFirst: boolean;
   readonly limit: number;

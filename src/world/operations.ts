@@ -21,7 +21,7 @@ import {
   type WorldState,
 } from './state.ts';
 
-/** What the control API asks of a world, beside its clock. */
+/** The operations of the control API on a world, except those on its clock. */
 
 /** How many rules there may be on top of one world. */
 export const MAX_OVERRIDES = 100;
@@ -99,20 +99,20 @@ export function chooseScenario(
   events.push({ type: 'scenario', scenario: base.name });
 }
 
-/** Takes over the scenario of the server, which has changed. */
+/** Adopts the scenario of the server, which has changed. */
 export const followScenario = (
   state: WorldState,
   { source }: CommandOf<'follow'>,
   { compiler }: Context,
 ): void => useScenario(state, { source, isChosen: false }, state.overrides, compiler);
 
-/** Lets a rule count from 0. */
+/** Resets the counts of a rule. */
 function forgetCounts({ uses, windows }: WorldState, id: string): void {
   uses.delete(id);
   windows.delete(id);
 }
 
-/** Puts a rule on top, in the place of one of the same name. It counts from 0. @returns its id: `world/NAME` */
+/** Puts a rule on top, replacing one of the same name. It counts from 0. @returns its id: `world/NAME` */
 export function putRule(
   state: WorldState,
   { rule: document }: CommandOf<'putRule'>,
@@ -130,7 +130,7 @@ export function putRule(
   }
   if (others.length >= MAX_OVERRIDES) {
     throw new Refusal('TOO_MANY_RULES', {
-      message: `A world takes ${MAX_OVERRIDES} rules on top: remove some with DELETE /_sandbox/rules/NAME`,
+      message: `A world can have ${MAX_OVERRIDES} rules on top: remove some with DELETE /_sandbox/rules/NAME`,
     });
   }
   forgetCounts(state, rule.id);

@@ -18,10 +18,10 @@ import {
 import { brokenInvariants, findPayout } from './ledger.ts';
 import { MAX_OVERRIDES } from './operations.ts';
 
-/** A world as data, at one moment: what happens later does not change it. */
+/** A world as data, at one moment: later changes of the world do not affect it. */
 export interface Snapshot {
   readonly head: WorldHead;
-  /** In the order of `WORLD_ITEMS`; made while they are read. */
+  /** In the order of `WORLD_ITEMS`; generated as they are read. */
   readonly items: Iterable<WorldItem>;
   readonly length: number;
 }
@@ -81,35 +81,35 @@ export const documentBytesOf = (item: WorldItem): number =>
 /** A snapshot that cannot be restored. */
 export const refusedSnapshot = (message: string): Refusal => new Refusal('STATE_REFUSED', { message });
 
-/** @param otherwise what the snapshot then says wrongly. @throws Refusal STATE_REFUSED unless it holds */
+/** @param otherwise the contradiction, for the message. @throws Refusal STATE_REFUSED unless it holds */
 function demand(holds: boolean, otherwise: string): asserts holds {
   if (!holds) throw refusedSnapshot(`This snapshot contradicts itself: ${otherwise}`);
 }
 
 /** How many attempts one snapshot may count: somewhat more than a world does. */
 const MAX_ATTEMPTS = 20_000;
-/** How many rules and limits it may count: of each that ever matched. */
+/** How many rules and limits one snapshot may count: it has every one that ever matched. */
 const MAX_USES = 100_000;
 
-/** What the entries say of a payout. */
+/** What the entries say about a payout. */
 interface Moved {
   /** Its position among the payouts of the entries. */
   readonly nth: number;
   readonly amountPaise: number;
   readonly outAtMs: number;
-  /** When it was returned; null where it was not. */
+  /** When the money was returned; null if it was not. */
   backAtMs: number | null;
 }
 
 /**
- * Makes a state of the parts of a snapshot, which come one by one, and audits each: every entry, every edge, every time,
- * every sum. Nobody sees the state before it is whole.
+ * Builds a state from the parts of a snapshot, which come one by one, and audits each: every entry, every transition, every
+ * time, every sum. The state is not visible before it is complete.
  */
 export class SnapshotReader {
   readonly #state: WorldState;
   readonly #compiler: ScenarioCompiler;
   readonly #nowMs: number;
-  /** By txn_id. The order of the entries is that of the payouts. */
+  /** By txn_id, in the order of the entries, which must be that of the payouts. */
   readonly #moved = new Map<string, Moved>();
   /** Payouts with the same timeline share it. */
   readonly #timelines = new Map<string, readonly Step[]>();
@@ -125,14 +125,14 @@ export class SnapshotReader {
     demand(this.#nowMs >= 0, 'its clock is before 1970');
   }
 
-  /** @throws Refusal STATE_REFUSED for what contradicts what came before */
+  /** @throws Refusal STATE_REFUSED for an item that contradicts earlier ones */
   add(item: WorldItem): void {
     const { overrides, uses, attempts, windows, refused } = this.#state;
     if ('entry' in item) this.#addEntry(item.entry);
     else if ('payout' in item) this.#addPayout(item.payout);
     else if ('rule' in item) {
       demand(overrides.length < MAX_OVERRIDES, `it has more than ${MAX_OVERRIDES} rules on top`);
-      usable(() => this.#compiler.rules([item.rule])); // now, so that not all of them are compiled at the end
+      usable(() => this.#compiler.rules([item.rule])); // one by one, so that they are not all compiled at the end
       this.#state.overrides = [...overrides, item.rule];
     } else if ('use' in item) {
       const { rule, matched, taken } = item.use;
@@ -158,7 +158,7 @@ export class SnapshotReader {
     }
   }
 
-  /** @returns the state, whole. @throws Refusal STATE_REFUSED when it contradicts itself */
+  /** @returns the complete state. @throws Refusal STATE_REFUSED when it contradicts itself */
   finish(): WorldState {
     const state = this.#state;
     const { payouts, entries, openingBalancePaise, scenario, overrides } = state;
@@ -242,13 +242,13 @@ export class SnapshotReader {
   }
 }
 
-/** When the money of a payout was returned; null where it was not. */
+/** When the money of a payout was returned; null if it was not. */
 function returnedAtMs({ timeline, stepsDone, createdAtMs }: Payout): number | null {
   const step = timeline.slice(0, stepsDone).find(({ to }) => to !== null && isMoneyBack(to));
   return step === undefined ? null : createdAtMs + step.afterMs!;
 }
 
-/** Whether a payout is where its steps have led it, and can go on along those that are left; what is wrong if not. */
+/** What is wrong with a payout; null if its state follows from its past steps, and its remaining steps are legal. */
 function payoutFault(payout: Payout, nowMs: number): string | null {
   const { timeline, stepsDone, createdAtMs, completedAtMs } = payout;
   if (stepsDone > timeline.length) return 'more of its steps have happened than it has';
@@ -278,7 +278,7 @@ function usable<T>(make: () => T): T {
   }
 }
 
-/** What a snapshot is refused with for an error of its scenario. @returns any other error as it is */
+/** The refusal of a snapshot for an error of its scenario. @returns any other error unchanged */
 export const refusedScenario = (error: unknown): unknown =>
   error instanceof ScenarioError
     ? refusedSnapshot(`The scenario of this snapshot cannot be used here: ${error.lines.join('; ')}`)

@@ -20,29 +20,29 @@ export interface WorldState {
   readonly id: string;
   /** What its ids are derived from: its own id, unless it was forked from another world. */
   identity: string;
-  /** Goes up with each reset and restore. */
+  /** Increases with each reset and restore. */
   generation: number;
-  /** The latest wall time that a command brought, ms since the epoch. It never goes back. */
+  /** The latest wall time of a command, ms since the epoch. It never goes back. */
   wallMs: number;
   clock: ClockState;
   scenario: { readonly source: ScenarioSource; readonly isChosen: boolean };
   /** The rules that were put on top of the scenario, as they were written, the newest first. */
   overrides: readonly unknown[];
-  /** How often each rule matched and was taken, by its id. */
+  /** How many times each rule matched and was taken, by its id. */
   uses: Map<string, RuleUse>;
-  /** What the limits of its rules and scenarios have counted, in world time. */
+  /** The windows of the limits of its rules and scenarios, in world time. */
   windows: RateWindows;
   attempts: Attempts;
-  /** Part of no snapshot: a request belongs to a connection. */
+  /** Not part of snapshots, since a request belongs to a connection. */
   held: HeldRequests;
   openingBalancePaise: number;
   wallet: Wallet;
   /** In the order in which they were made, as the payouts are. */
   entries: Entry[];
   payouts: Payout[];
-  /** References that were refused for the balance, where the dialect remembers them. */
+  /** References that were refused with 402, in a dialect that remembers them. */
   refused: Set<string>;
-  /** What follows from the rest, and is not part of a snapshot. */
+  /** Derived from the rest, and not part of a snapshot. */
   index: ReturnType<typeof emptyIndex>;
 }
 
@@ -51,27 +51,27 @@ export interface Due {
   readonly dueMs: number;
   readonly createdAtMs: number;
   readonly txnId: string;
-  /** Where the payout is in `payouts`. */
+  /** The position of the payout in `payouts`. */
   readonly position: number;
 }
 
-/** The order in which steps happen: by due time, then creation, then id, so that arrival does not matter. */
+/** The order in which steps happen: by due time, then creation, then id, so that the order of arrival does not matter. */
 const byDueTime = (a: Due, b: Due): number =>
   a.dueMs - b.dueMs || a.createdAtMs - b.createdAtMs || (a.txnId < b.txnId ? -1 : 1);
 
-/** What is looked up in a world, derived from its state. */
+/** Lookup tables of a world, derived from its state. */
 const emptyIndex = (base: Scenario) => ({
   /** Positions in `payouts`. */
   byTxnId: new Map<string, number>(),
   /** The position of the latest payout of each reference. */
   byReference: new Map<string, number>(),
   utrs: new Set<string>(),
-  /** Of UTRs that were taken when a payout wanted them: from which serial on one may be free. */
+  /** For UTRs that were already taken when a payout drew them: the serial from which to search for a free one. */
   nextSerials: new Map<string, number>(),
   due: new TinyQueue<Due>([], byDueTime),
   /** How many payouts have a long timeline. */
   longTimelines: 0,
-  /** So many payouts, worth so much. Counted apart from the wallet, so that each proves the other. */
+  /** The number and the sum of payouts by state. Kept separately from the wallet, so that each verifies the other. */
   tallies: {
     PENDING: { count: 0, paise: 0 },
     SUCCESS: { count: 0, paise: 0 },
@@ -101,7 +101,7 @@ const newLedger = (openingBalancePaise: number, atMs: number) => ({
   ],
   payouts: [],
   refused: new Set<string>(),
-  windows: new Map(), // a ledger that begins again may begin at an earlier time
+  windows: new Map(), // a new ledger may begin at an earlier time
 });
 
 /** A new world that follows a scenario it has not chosen itself. */
@@ -128,7 +128,7 @@ export function openWorld(
   };
 }
 
-/** Starts the ledger again, at the world's time. Whatever was in it is gone. */
+/** Starts the ledger again, at the world's time. Everything in it is lost. */
 export function openLedger(state: WorldState, openingBalancePaise: number): void {
   const { base, overrides, active } = state.index;
   Object.assign(state, newLedger(openingBalancePaise, nowMs(state)));
@@ -152,11 +152,11 @@ export const ageMs = (state: WorldState): number => nowMs(state) - state.entries
 
 export const isFrozen = ({ clock }: WorldState): boolean => clock.frozenAtMs !== null;
 
-/** True while nothing but its opening has happened to the wallet. */
+/** True while nothing has happened to the wallet since its opening. */
 export const isUntouched = ({ entries, refused }: WorldState): boolean =>
   entries.length === 1 && refused.size === 0;
 
-/** So many counts of a rule or of a reference take as much memory as one payout. */
+/** How many counts of rules or references take as much memory as one payout. */
 export const COUNTS_A_RECORD = 8;
 
 /** A payout with more steps than this takes as much memory as two, if the steps are its own. */
@@ -176,7 +176,7 @@ export const recordsHeld = ({ payouts, refused, entries, uses, windows, index }:
   return payouts.length + index.longTimelines + others;
 };
 
-/** About how many bytes its rules on top take, and its scenario, if it chose one: others share that of the server. */
+/** About how many bytes its rules on top take, and its scenario, if it chose one; otherwise it shares the server's. */
 export const documentBytesHeld = ({ scenario, index }: WorldState): number =>
   index.overrides.reduce((sum, { bytes }) => sum + bytes, scenario.isChosen ? index.base.bytes : 0);
 

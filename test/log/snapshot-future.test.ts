@@ -200,7 +200,7 @@ test.each<[string, RegExp | string, string, RegExp]>([
   ],
   ['a payout that is missing', /\{"payout":.*\n(?=\{"rule")/, '', /names a payout that is missing/],
   ['a payout that is there twice', /(\{"payout":.*\n)(?=\{"rule")/, '$1$1', /is there twice/],
-  ['a world before its head', /(\{"world".*\n)(\{"entry".*\n)/, '$2$1', /is no part of a world/],
+  ['a world before its head', /(\{"world".*\n)(\{"entry".*\n)/, '$2$1', /is not part of a world/],
   [
     'a rule that nobody can make',
     '"effect":{"delay":"1ms"}',
@@ -208,7 +208,7 @@ test.each<[string, RegExp | string, string, RegExp]>([
     /cannot be used here/,
   ],
   ['two rules of one name', /(\{"rule":.*\n)/, '$1$1', /two rules on top have the same name/],
-  ['a line of a kind that there is not', '{"rule":', '{"ruler":', /it is no part of a world/],
+  ['a line of a kind that there is not', '{"rule":', '{"ruler":', /it is not part of a world/],
 ])('a snapshot with %s is refused, whatever its checksum says', async (_what, from, to, message) => {
   const client = (await sandboxFor({ clock: START })).client();
   const text = await snapshotOf(client);

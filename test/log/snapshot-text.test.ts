@@ -109,7 +109,7 @@ describe('worlds as text', () => {
       const { log, wallClock } = logFor();
       const options = { compiler, wallClock, maxLine: length, draft: log.draft() };
       const worlds = readWorlds(inPieces(utf8.encode('x'.repeat(length)), 4), options);
-      await expect(worlds.next()).rejects.toThrow('This is no snapshot');
+      await expect(worlds.next()).rejects.toThrow('This is not a snapshot');
     };
     expect(await growth(25_000, readLine)).toBeLessThan(LINEAR);
   });
@@ -170,18 +170,18 @@ describe('a damaged world costs only itself', () => {
     [
       'an item that is no JSON',
       () => change(lineOf('payout'), (text) => text.slice(0, -3)),
-      `at line ${line(lineOf('payout'))}: it is no JSON`,
+      `at line ${line(lineOf('payout'))}: it is not JSON`,
     ],
-    ['an item that is empty', () => change(lineOf('payout'), () => ''), 'it is no JSON'],
+    ['an item that is empty', () => change(lineOf('payout'), () => ''), 'it is not JSON'],
     [
       'an item of no known kind',
       () => change(lineOf('entry'), () => '{"purse":{}}'),
-      `at line ${line(lineOf('entry'))}: it is no part of a world`,
+      `at line ${line(lineOf('entry'))}: it is not part of a world`,
     ],
     [
       'an item of two kinds',
       () => change(lineOf('entry'), (text) => `${text.slice(0, -1)},"refused":"x"}`),
-      'it is no part of a world',
+      'it is not part of a world',
     ],
     [
       'an item with a field too many',
@@ -208,7 +208,7 @@ describe('a damaged world costs only itself', () => {
     [
       'an item nested too deep',
       () => change(lineOf('payout'), () => `{"payout":${'['.repeat(200)}${']'.repeat(200)}}`),
-      'it is no JSON',
+      'it is not JSON',
     ],
     [
       'another checksum',
@@ -221,7 +221,7 @@ describe('a damaged world costs only itself', () => {
       'it ends another world',
     ],
     ['an end that is missing', () => change(lineOf('end'), () => []), 'ends too early'],
-    ['an end that is no JSON', () => change(lineOf('end'), () => '{"end'), 'it is no JSON'],
+    ['an end that is no JSON', () => change(lineOf('end'), () => '{"end'), 'it is not JSON'],
     [
       'a head with another field',
       () => change(lineOf('world'), (text) => text.replace('"wallet"', '"purse"')),
@@ -247,14 +247,14 @@ describe('a damaged world costs only itself', () => {
   test('a head that is no JSON', async () => {
     const result = outcome(await read(change(lineOf('world'), (text) => text.slice(0, -3))));
     expect(result).toEqual({
-      worlds: [expect.stringContaining('at line 2: it is no JSON'), 'b', 'c'],
+      worlds: [expect.stringContaining('at line 2: it is not JSON'), 'b', 'c'],
       refusal: null,
     });
   });
 });
 
 describe('a text is refused as a whole', () => {
-  const NONE = 'This is no snapshot: it must be what GET /_sandbox/state answered, or a state file';
+  const NONE = 'This is not a snapshot: it must be what GET /_sandbox/state answered, or a state file';
   const FIRST = 'This is a snapshot of version 1, which payout-sandbox 0.1 wrote';
 
   test.each<[what: string, text: () => string | Uint8Array, why: string]>([
@@ -293,7 +293,7 @@ describe('a text is refused as a whole', () => {
       () => LINES.slice(0, -2).join('\n'),
       'This snapshot ends too early',
     ],
-    ['that goes on after its end', () => `${TEXT}{"worlds":0}\n`, 'it goes on after its end'],
+    ['that goes on after its end', () => `${TEXT}{"worlds":0}\n`, 'it continues after its end'],
     [
       'in which a world is missing',
       () => LINES.toSpliced(lineOf('world', 1), lineOf('end', 1) - lineOf('world', 1) + 1).join('\n'),
@@ -302,7 +302,7 @@ describe('a text is refused as a whole', () => {
     [
       'with a line between its worlds',
       () => change(lineOf('world', 1), (text) => ['{"entry":{}}', text]),
-      'it is no part of a world',
+      'it is not part of a world',
     ],
     [
       'with a line that is too long',

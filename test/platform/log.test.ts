@@ -76,7 +76,7 @@ test('every request is logged as one line of JSON with its route, status, payout
       code: 'INSUFFICIENT_BALANCE',
       client_ref_id: 'ref-2',
       ...account,
-      warnings: ['amount is above INR 5,00,000, where IMPS usually ends'],
+      warnings: ['amount is above INR 5,00,000, the usual limit of IMPS'],
     },
     { world: otherWorld, ...initiate, status: 400, code: 'INVALID_REQUEST', client_ref_id: 'ref-3' },
     { world, ...status, status: 200, ...found },

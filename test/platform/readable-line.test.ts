@@ -94,8 +94,8 @@ test.each([
   ],
   [
     'an internal error',
-    { msg: 'a fault of the sandbox', err: { stack: 'Error: oh\u009b\n  at x' } },
-    'a fault of the sandbox  Error: oh\\u009b\n  at x',
+    { msg: 'internal error in the sandbox', err: { stack: 'Error: oh\u009b\n  at x' } },
+    'internal error in the sandbox  Error: oh\\u009b\n  at x',
   ],
 ])('a terminal shows %s as one readable line', (_what, line, text) => {
   expect(readableLine(line)).toBe(text);

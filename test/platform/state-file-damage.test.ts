@@ -143,15 +143,15 @@ test('the message about a damaged state file names the line', async () => {
   const wrong = lines().with(2, lines()[2]!.slice(0, -1));
   expect(await read(`${wrong.join('\n')}\n`)).toMatchObject({
     states: [{}],
-    faults: ['This snapshot is damaged at line 3: it is no JSON'],
+    faults: ['This snapshot is damaged at line 3: it is not JSON'],
   });
 });
 
 test.each<[string, () => string, RegExp]>([
   ['empty', () => '', /is empty/],
-  ['a text', () => 'hello\nworld\n', /is no state file/],
-  ['a list', () => '[]\n', /is no state file/],
-  ['another JSON document', () => '{"name":"payout-sandbox"}\n', /is no state file/],
+  ['a text', () => 'hello\nworld\n', /is not a state file/],
+  ['a list', () => '[]\n', /is not a state file/],
+  ['another JSON document', () => '{"name":"payout-sandbox"}\n', /is not a state file/],
   [
     'of another version',
     () => whole.toString().replace('"version":2', '"version":3'),

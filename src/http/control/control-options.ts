@@ -17,7 +17,7 @@ interface DocsFile {
   readonly gzip: Buffer;
 }
 
-/** What the routes of the control API are made with. */
+/** The options of the control API's routes. */
 export interface ControlOptions extends Waiting {
   readonly log: WorldLog;
   readonly scenarios: ScenarioLibrary;
@@ -36,7 +36,7 @@ export interface ControlOptions extends Waiting {
   readonly openapi: () => Promise<string>;
   /** A file of the page that shows that document; undefined for an unknown name. */
   readonly docsFile: (name: string) => Promise<DocsFile | undefined>;
-  /** All files of the dashboard by their path below it; none where it was not built. */
+  /** All files of the dashboard by their path below it; none if it was not built. */
   readonly dashboardFiles: () => ReadonlyMap<string, DashboardFile>;
 }
 

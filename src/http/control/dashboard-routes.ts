@@ -12,17 +12,17 @@ export const PAGE_POLICY =
 const PAGE_HEADERS = {
   'content-security-policy': PAGE_POLICY,
   'referrer-policy': 'no-referrer',
-  'cache-control': 'no-cache', // asked for again each time: an unchanged one costs nothing
+  'cache-control': 'no-cache', // revalidated each time: an unchanged page is not sent again
 };
 
-/** The name of such a file says what is in it. */
+/** For files whose names change with their content. */
 const FOR_EVER = 'public, max-age=31536000, immutable';
 
-/** The page that shows and steers one world. It needs no key, since it holds nothing: it asks for one. */
+/** The page that shows and controls one world. It needs no key, since it holds no data: it asks the user for one. */
 export const dashboardRoutes: ControlRoutes = async (app, { dashboardFiles }) => {
   const fileAt = (path: string) => {
     const files = dashboardFiles();
-    const file = files.get(path); // from a list of known files: no path leads out of it
+    const file = files.get(path); // looked up among known files: no path can leave the folder
     if (file !== undefined) return file;
     const isBuilt = files.size > 0;
     const message = isBuilt
@@ -31,10 +31,10 @@ export const dashboardRoutes: ControlRoutes = async (app, { dashboardFiles }) =>
     throw new Refusal('ROUTE_NOT_FOUND', { message });
   };
 
-  const schema = { undocumented: true } as const; // a page, and no call
+  const schema = { undocumented: true } as const; // a page, not a call
 
   app.get('/', { prefixTrailingSlash: 'no-slash', schema }, (_request, reply) => {
-    void reply.redirect('./_sandbox/', 308); // relative, since a proxy may have put something before it
+    void reply.redirect('./_sandbox/', 308); // relative, since a proxy may serve it under a prefix
   });
 
   app.get('/', { prefixTrailingSlash: 'slash', schema }, (request, reply) => {

@@ -8,16 +8,16 @@ const LastEventId = z.object({
   'Last-Event-ID': z.string().optional().meta({ description: 'The id of the last event that a reader has' }),
 });
 
-/** A reader that has so much left to read is cut off: he comes back with the id of what he has. */
+/** A reader this far behind is disconnected, and resumes after the last event that it has. */
 const MAX_BUFFERED_BYTES = 1024 * 1024;
-/** How often a stream shows that it is alive, so that neither a proxy nor a reader takes it for dead. */
+/** How often a stream shows that it is alive, so that neither a proxy nor a reader gives it up. */
 const HEARTBEAT_MS = 15_000;
 
 const frame = ({ id, type, data }: PublishedEvent): string => `id: ${id}\nevent: ${type}\ndata: ${data}\n\n`;
 
 /** What happens in a world, live, as server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html). */
 export const eventRoutes: ControlRoutes = async (app, { wallClock, unread }) => {
-  /** The text of the latest event, made once for all its readers, who take it one after the other. */
+  /** The text of the latest event, written once for all its readers. */
   let latest: { readonly event: PublishedEvent; readonly text: string } | undefined;
   const textOf = (event: PublishedEvent): string => {
     if (latest?.event !== event) latest = { event, text: frame(event) };
@@ -36,7 +36,7 @@ export const eventRoutes: ControlRoutes = async (app, { wallClock, unread }) => 
       const { socket } = request.raw;
       if (socket.destroyed) return void reply.hijack(); // the client left while this request waited for its turn
       const { raw } = reply;
-      // one write for all that one command made happen: 2,000 events for each of 32 readers would take most of a second
+      // one write for all events of one command: a write each for 2,000 events and 32 readers would take most of a second
       let pending = '';
       let isOver = false;
       let cancelBeat = (): void => undefined;
@@ -48,7 +48,7 @@ export const eventRoutes: ControlRoutes = async (app, { wallClock, unread }) => 
         socket.off('close', stop);
       };
       const flush = (): void => {
-        if (isOver || pending === '' || !raw.headersSent) return; // what the reader has missed waits for the head
+        if (isOver || pending === '' || !raw.headersSent) return; // the events that the reader missed wait for the head
         if (raw.writableLength <= MAX_BUFFERED_BYTES) {
           raw.write(pending);
           pending = '';
@@ -68,14 +68,14 @@ export const eventRoutes: ControlRoutes = async (app, { wallClock, unread }) => 
         end: () => {
           flush();
           stop();
-          raw.end();
+          if (raw.headersSent) raw.end(); // otherwise it ends below, after its head
         },
       });
-      if (socket.destroyed || isOver) {
+      if (socket.destroyed) {
         leave();
         return void reply.hijack();
       }
-      // the socket and not the response: one that waits behind another response never hears that its client leaves
+      // on the socket, since a response that waits behind another never learns that its client has left
       socket.once('close', stop);
       raw.once('error', stop);
 
@@ -87,7 +87,7 @@ export const eventRoutes: ControlRoutes = async (app, { wallClock, unread }) => 
       });
       raw.write(': the events of this world\n\n');
       flush();
-      if (isOver) return;
+      if (isOver) return void raw.end();
       const beat = (): void => {
         cancelBeat = wallClock.schedule(wallClock.nowMs() + HEARTBEAT_MS, beat);
         send(': alive\n\n');

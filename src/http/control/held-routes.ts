@@ -32,7 +32,7 @@ export const heldRoutes: ControlRoutes = async (app, { wallClock }) => {
     '/held',
     operation('Held requests', 'listHeld', 'The requests that wait to be released', HeldAnswer, {
       description:
-        'With `count`, the answer comes once so many are held: 409 when that takes longer than `within`, 504 when one was not released in time.',
+        'With `count`, the answer comes once that many are held: 409 when that takes longer than `within`, 504 when one was not released in time.',
       errors: ['NOT_RELEASED', 'TOO_FEW_HELD'],
       querystring: HeldQuery,
     }),
@@ -45,7 +45,7 @@ export const heldRoutes: ControlRoutes = async (app, { wallClock }) => {
         const overdue = await world.read(({ held, wallMs }) =>
           held.waiting.filter(({ untilMs }) => untilMs <= wallMs),
         );
-        // a server that has died ends nothing
+        // their own server may have died
         for (const { id } of overdue) await world.submit({ kind: 'endHold', id, how: 'expired' });
         const held = await world.read((state) => state.held);
         if (count === undefined) return heldAnswer(held);
@@ -64,7 +64,7 @@ export const heldRoutes: ControlRoutes = async (app, { wallClock }) => {
 
   app.post(
     '/held/:id/release',
-    operation('Held requests', 'releaseHeld', 'Let a held request go on', HeldRequestAnswer, {
+    operation('Held requests', 'releaseHeld', 'Release a held request', HeldRequestAnswer, {
       description: `A world holds at most ${MAX_HELD} requests.`,
       errors: ['HELD_NOT_FOUND'],
       params: z.object({ id: HeldId }),

@@ -17,7 +17,7 @@ const TEXT_TYPE = 'text/plain; charset=utf-8';
 /** About how many characters of a list of requests are written at once. */
 const PIECE_CHARACTERS = 64 * 1024;
 
-const ENTRY_CHARACTERS = 1000; // beside its texts
+const ENTRY_CHARACTERS = 1000; // in addition to its texts
 
 const charactersOf = ({ url, body = '', answer }: Exchange): number =>
   ENTRY_CHARACTERS + url.length + body.length + (answer?.body.length ?? 0);
@@ -74,7 +74,7 @@ export const journalRoutes: ControlRoutes = async (app, options) => {
       }
       const shown = isOldest ? chosen : chosen.toReversed();
       if (characters < PIECE_CHARACTERS) return { requests: shown.map(journalEntry), evicted };
-      // made as it is read: one that nobody reads costs no more than what it still refers to
+      // generated as it is read: a list that nobody reads only keeps its entries alive
       const pieces = inPieces(requestTexts(shown, evicted));
       return sendInPieces(reply.type(JSON_TYPE), pieces, characters, options) as never;
     },

@@ -77,7 +77,7 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios, wallClock 
       const all: ScenariosAnswer['scenarios'] = [];
       for (const { name, description } of scenarios.all()) {
         all.push({ name, description });
-        await yieldToEventLoop(); // a file that was not used so far takes some milliseconds
+        await yieldToEventLoop(); // a file that was not used before takes some milliseconds
       }
       return { in_force: scenarios.active.name, scenarios: all };
     },
@@ -101,7 +101,7 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios, wallClock 
         return use === null ? choose(world, scenarios.active, false) : choose(world, named(use), true);
       }
       if (body === undefined || body === null) {
-        const message = 'body must be {"use":"NAME"} or a whole scenario'; // an empty file would be a scenario
+        const message = 'body must be {"use":"NAME"} or a whole scenario'; // although an empty file is a scenario
         throw invalidRequest([{ field: 'body', message }]);
       }
       const scenario = await compiled(() => inTurns(scenarios.compile(body), yieldToEventLoop));
@@ -111,7 +111,7 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios, wallClock 
 
   app.delete(
     '/scenario',
-    operation('Scenario', 'leaveScenario', 'Back to the scenario in force', ScenarioAnswer),
+    operation('Scenario', 'leaveScenario', 'Return to the active scenario of the server', ScenarioAnswer),
     ({ world }) => choose(world, scenarios.active, false),
   );
 
@@ -135,7 +135,7 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios, wallClock 
 
   app.get(
     '/rules',
-    operation('Scenario', 'listRules', 'The rules, in the order in which they are asked', RulesAnswer, {
+    operation('Scenario', 'listRules', 'The rules, in the order in which they are tried', RulesAnswer, {
       querystring: RulesQuery,
     }),
     async ({ query, world }) => {
@@ -157,7 +157,7 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios, wallClock 
       const document = body as CommandOf<'putRule'>['rule'];
       const named = (name: string): Promise<Rule> =>
         compiled(() => scenarios.rules([{ name, ...document }])[0]!);
-      await named('rule-1'); // refuses a wrong document; in the command it would be a fault of the sandbox
+      await named('rule-1'); // refuses a wrong document; inside the command, the error would count as a bug
       const id = await world.submit({ kind: 'putRule', rule: document });
       void reply.code(201);
       return ruleAnswer(await named(id.slice(id.indexOf('/') + 1)), new Map());

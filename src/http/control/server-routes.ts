@@ -29,7 +29,7 @@ function acceptsGzip(header = ''): boolean {
   return !parameters.some((parameter) => /^\s*q\s*=\s*0(\.0*)?\s*$/.test(parameter));
 }
 
-/** What everybody may ask of the server. No key is needed, since nothing of a world is in these answers. */
+/** Routes that need no key, since their answers contain nothing about any world. */
 export const serverRoutes: ControlRoutes = async (app, options) => {
   const { version, isStopping, isStoreAway, metricsText, openapi, docsFile } = options;
 
@@ -51,7 +51,7 @@ export const serverRoutes: ControlRoutes = async (app, options) => {
   app.get(
     '/live',
     operation('Server', 'getLiveness', 'Whether the process is alive', LiveAnswer, {
-      description: '200 also while its store is away, which a restart would not bring back.',
+      description: '200 even while its store is unavailable, which a restart would not cure.',
       access: 'everybody',
     }),
     (): z.infer<typeof LiveAnswer> => ({ status: 'alive', version }),
@@ -96,7 +96,7 @@ export const serverRoutes: ControlRoutes = async (app, options) => {
   app.get(
     '/metrics',
     operation('Server', 'getMetrics', 'What Prometheus scrapes', MetricsText, {
-      description: 'Off unless SANDBOX_METRICS=on asks for it. Nothing of any world is in it.',
+      description: 'Off unless SANDBOX_METRICS=on. It has nothing about single worlds.',
       access: 'everybody',
       errors: ['ROUTE_NOT_FOUND'],
       responseType: 'text/plain',
@@ -118,7 +118,7 @@ const rowAnswer = ({ id, openedAtMs, usedAtMs, balancePaise, transactions, scena
   scenario,
 });
 
-/** How many worlds are looked at before others have their turn. */
+/** How many worlds are read before other requests have their turn. */
 const ROWS_AT_ONCE = 100;
 /** What a list that waits for its reader keeps in memory for each of its worlds. */
 const BYTES_EACH = 100;
@@ -136,7 +136,7 @@ async function* worldsText(log: WorldLog, worldIds: readonly string[]): AsyncGen
   yield ']}';
 }
 
-/** What concerns no world alone: with the admin token only. */
+/** Routes that concern more than one world, for the admin token only. */
 export const adminRoutes: ControlRoutes = async (app, options) => {
   const { log, referee, requireAdmin } = options;
   app.addHook('onRequest', (request, _reply, done) => {
@@ -159,7 +159,7 @@ export const adminRoutes: ControlRoutes = async (app, options) => {
 
   app.delete(
     '/worlds/:id',
-    operation('Server', 'dropWorld', 'End a world', DroppedAnswer, {
+    operation('Server', 'dropWorld', 'Drop a world', DroppedAnswer, {
       access: 'admin',
       errors: ['WORLD_NOT_FOUND'],
       params: z.object({ id: z.string().meta({ description: 'The id that a list of worlds shows' }) }),

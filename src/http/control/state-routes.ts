@@ -19,7 +19,7 @@ const BYTES_EACH = 64;
 const ACCEPTED_TYPES = [SNAPSHOT_TYPE, 'application/json'];
 
 /**
- * The bytes of a body, as they come. Whoever stops reading leaves the connection as it is.
+ * The bytes of a body, as they come. Ending the iteration early does not close the connection.
  *
  * @throws Refusal BODY_TOO_LARGE; INVALID_REQUEST for no body; MALFORMED_REQUEST when the client leaves
  */
@@ -61,7 +61,7 @@ export const stateRoutes: ControlRoutes = async (app, options) => {
     },
   );
 
-  /** Reads a state beside its world. @throws Refusal for anything but one whole world */
+  /** Reads a state without changing the world. @throws Refusal for anything but one whole world */
   async function readState(body: Readable): Promise<WorldState> {
     const draft = log.draft();
     try {
@@ -70,14 +70,15 @@ export const stateRoutes: ControlRoutes = async (app, options) => {
       let state: WorldState | null = null;
       for await (const read of readWorlds(pieces, options)) {
         if ('fault' in read) throw read.fault;
-        if (state !== null) throw refusedSnapshot('This holds more than one world, and one can be restored');
+        if (state !== null)
+          throw refusedSnapshot('This snapshot holds more than one world, and only one can be restored');
         state = read.state;
       }
       if (state === null) throw refusedSnapshot('This snapshot holds no world');
       return state;
     } finally {
       draft.end();
-      body.resume(); // what is left of a refused body is dropped, so that the connection can go on
+      body.resume(); // the rest of a refused body is dropped, so that the connection stays usable
     }
   }
 

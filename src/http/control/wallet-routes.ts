@@ -44,7 +44,7 @@ export const walletRoutes: ControlRoutes = async (app) => {
 
   app.get(
     '/wallet/entries',
-    operation('Wallet', 'listEntries', 'Why the balance is what it is', EntriesAnswer, {
+    operation('Wallet', 'listEntries', 'The ledger entries that explain the balance', EntriesAnswer, {
       querystring: EntriesQuery,
     }),
     async ({ query, world }) => {
@@ -75,7 +75,7 @@ export const walletRoutes: ControlRoutes = async (app) => {
   app.get(
     '/transactions/:txn_id',
     operation('Wallet', 'getTransaction', 'One payout', TransactionAnswer, {
-      description: 'No status read is counted.',
+      description: 'It does not count as a status read.',
       errors: ['TRANSACTION_NOT_FOUND'],
       params: named,
     }),
@@ -90,7 +90,7 @@ export const walletRoutes: ControlRoutes = async (app) => {
   app.post(
     '/transactions/:txn_id/transition',
     operation('Wallet', 'forceTransition', 'Force a payout into a state', TransactionAnswer, {
-      description: 'Along legal edges only. What was planned for it is called off.',
+      description: 'Only legal transitions. The steps that were planned for the payout are cancelled.',
       errors: ['TRANSACTION_NOT_FOUND', 'ILLEGAL_TRANSITION'],
       params: named,
       body: TransitionRequest,

@@ -129,7 +129,7 @@ const outcomeAnswer = (outcome: Outcome): OutcomeAnswer => ({
   outcome: outcome.document,
 });
 
-/** All rules of a world, in the order in which they are asked. */
+/** All rules of a world, in the order in which they are tried. */
 export const rulesAnswer = ({ index, uses }: WorldState): RuleAnswer[] =>
   index.active.rules.map((rule) => ruleAnswer(rule, uses));
 

@@ -28,20 +28,22 @@ function moveOf({ by, to }: z.output<typeof AdvanceRequest>): CommandOf<'advance
   return to === undefined ? { until: 'idle' } : { toMs: to };
 }
 
-/** Some changes as the items of a list: text at once, since a million of them as objects would take too much memory. */
+/** Some changes as the items of a JSON list. Text, since a million of them as objects would take too much memory. */
 const changesText = (changes: readonly Change[]): string =>
   JSON.stringify(changes.map(changeAnswer)).slice(1, -1);
 
 /** The world as a whole, and its clock. */
 export const worldRoutes: ControlRoutes = async (app, options) => {
-  app.get('/world', operation('World', 'getWorld', 'How the world stands', WorldAnswer), ({ world }) =>
-    world.read(worldAnswer),
+  app.get(
+    '/world',
+    operation('World', 'getWorld', 'The current state of this world', WorldAnswer),
+    ({ world }) => world.read(worldAnswer),
   );
 
   app.post(
     '/reset',
     operation('World', 'resetWorld', 'Reset the world', WorldAnswer, {
-      description: 'Hanging and delayed answers of it end.',
+      description: 'Its hanging and delayed answers end.',
     }),
     async ({ world }) => {
       const reset = { kind: 'reset', source: options.scenarios.active.source } as const;
@@ -58,7 +60,7 @@ export const worldRoutes: ControlRoutes = async (app, options) => {
 
   app.get(
     '/clock',
-    operation('Clock', 'getClock', 'What time it is in this world', ClockAnswer),
+    operation('Clock', 'getClock', 'The current time of this world', ClockAnswer),
     async ({ world }) => clockAnswer(await world.submit({ kind: 'settle' })),
   );
 
@@ -82,7 +84,7 @@ export const worldRoutes: ControlRoutes = async (app, options) => {
   app.post(
     '/clock/advance',
     operation('Clock', 'advanceClock', 'Move the clock on', AdvanceAnswer, {
-      description: 'Answers after all that came due has happened, with the list of it.',
+      description: 'The answer comes after every step that is due has been applied, and lists these steps.',
       errors: ['CLOCK_BACKWARDS', 'WORLD_REPLACED'],
       body: AdvanceRequest,
     }),

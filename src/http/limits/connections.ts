@@ -6,12 +6,12 @@ type Exchanges = Map<ServerResponse, () => void>;
 
 /**
  * Bounds the connections of a server, and the requests that clients pipeline on them. Unlike `server.maxConnections`, which
- * refuses the newcomer, one connection too many ends the one on which no request has begun or ended for longest: idle
+ * refuses the newest, one connection too many ends the one on which no request has begun or ended for longest: idle
  * connections cannot keep others out. One pipelined request too many ends the connection with the most of them; pausing that
  * connection instead would hide that its client leaves.
  */
 export class Connections {
-  /** The connection on which nothing happened for longest comes first. */
+  /** The connection that was idle longest comes first. */
   readonly #open = new Map<Socket, Exchanges>();
   readonly #max: number;
   readonly #maxAhead: number;
@@ -33,7 +33,7 @@ export class Connections {
         this.#end(quietest, 'SANDBOX_MAX_CONNECTIONS');
       const exchanges: Exchanges = new Map();
       this.#open.set(socket, exchanges);
-      socket.on('error', () => undefined); // Node stops listening at a CONNECT, and an error nobody hears ends the process
+      socket.on('error', () => undefined); // Node removes its listener at a CONNECT, and an unhandled error ends the process
       socket.once('close', () => {
         // a response that waits behind another one never emits `close` when its connection breaks
         for (const response of exchanges.keys()) this.#over(socket, exchanges, response);
@@ -54,7 +54,7 @@ export class Connections {
     if (this.#ahead > this.#maxAhead) this.#end(this.#greediest(), 'requests ahead of their answers');
   }
 
-  /** The latest response on a connection that is not over, of a request that came whole, or of which some was sent. */
+  /** The latest unfinished response on a connection whose request came whole, or of which some was sent. */
   owedResponse(socket: Socket): ServerResponse | undefined {
     const responses = [...(this.#open.get(socket)?.keys() ?? [])];
     return responses.findLast(({ req, headersSent }) => req.complete || headersSent);

@@ -27,7 +27,7 @@ function encodingRefusal(headers: IncomingHttpHeaders, body: Buffer): Refusal | 
   return new Refusal('INVALID_JSON', { message: 'The request body is not valid UTF-8' });
 }
 
-/** Whatever reads such a body would overflow its stack. */
+/** Code that walks a deeper body would overflow the stack. */
 const TOO_NESTED = `body must not be nested deeper than ${MAX_NESTING} levels`;
 
 const FIRST_BYTES = 1024;
@@ -73,10 +73,10 @@ function collectBody(
 /**
  * Accepts JSON bodies in UTF-8 and no others. Bytes that are not UTF-8 are refused, since decoding would replace them,
  * and two references could become one.
- * Keys such as `__proto__` stay in what is read: no part of a body that its schema does not name goes any further, and a
- * dialect may refuse them like every unknown field.
+ * Keys such as `__proto__` stay in the parsed body: only fields that a schema names go any further, and a dialect may refuse
+ * them like every unknown field.
  *
- * @param isControl for bodies of the control API, whose free parts are kept: such keys are refused there; and an empty body
+ * @param isControl for bodies of the control API. Some of their parts have no schema, so such keys are refused. An empty body
  *   counts as no body, since some clients send one with every POST
  */
 export function takeJsonBodies(app: FastifyInstance, isControl = false): void {

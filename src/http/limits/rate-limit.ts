@@ -7,7 +7,7 @@ import { rateLimited, rateLimitOn } from '../../scenario/rate-window.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import { sharedCounters, type LimitStore } from './shared-counters.ts';
 
-/** What a request is counted by: a reset of its world begins anew. */
+/** What a request is counted under: a reset of its world starts a new count. */
 interface Counter {
   readonly worldId: string;
   readonly generation: number;
@@ -16,17 +16,17 @@ interface Counter {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What it is counted by; set when it is counted. */
+    /** What it is counted under; set when it is counted. */
     counter?: Counter;
-    /** For how long its client has to wait, in ms; null where it need not. */
+    /** How long its client has to wait, in ms; null when it does not have to. */
     waitMs?: Promise<number | null>;
   }
 }
 
-/** The limit of a request that is not free of it. */
+/** The limit of a request that has one. */
 const limitOf = ({ counter }: FastifyRequest): RateLimit => counter!.scenario.rateLimit as RateLimit;
 
-/** True for a request that the limit does not hold for: a scenario may have its own, which counts in its world. */
+/** True for a request that this limit does not apply to: a scenario may have its own, which its world counts. */
 const isFree = ({ routeOptions }: FastifyRequest, scenario: Scenario): boolean =>
   scenario.hasOwnRateLimit || rateLimitOn(scenario, routeOptions.config.name) === null;
 
@@ -38,14 +38,14 @@ function refusal(request: FastifyRequest, waitMs: number): Refusal {
 }
 
 export interface RateLimiter {
-  /** Counts a request. Its world need not be up to date: `check` counts again where that has made a difference. */
+  /** Counts a request. Its world may be out of date: `check` counts again if that made a difference. */
   readonly count: (request: FastifyRequest, counter: Counter) => void;
-  /** @throws Refusal RATE_LIMITED for a request past the limit; STORE_UNAVAILABLE where it cannot be counted */
+  /** @throws Refusal RATE_LIMITED for a request past the limit; STORE_UNAVAILABLE when it cannot be counted */
   readonly check: (request: FastifyRequest) => Promise<void>;
 }
 
 /**
- * The server's rate limit of each key, in wall time, which protects it. Its counters are as many as there may be worlds. The
+ * The server's rate limit of each key, in wall time, which protects the server. It keeps one counter for each possible world. The
  * interface shows no rate limit headers, so only Retry-After is sent.
  */
 export async function rateLimiter(
@@ -73,7 +73,7 @@ export async function rateLimiter(
     request.counter = counter;
     if (isFree(request, counter.scenario)) return;
     request.waitMs = waitMsOf(request);
-    request.waitMs.catch(() => undefined); // `check` finds it, unless the request has ended before
+    request.waitMs.catch(() => undefined); // `check` reports it, unless the request ends first
   };
 
   return {

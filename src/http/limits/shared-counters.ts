@@ -9,9 +9,9 @@ export interface LimitStore {
     pexpire(key: string, ms: number): Promise<number>;
     pttl(key: string): Promise<number>;
   };
-  /** Makes a call together with those that look what is new in worlds. */
+  /** Batches a call with those that fetch changes to worlds. */
   readonly joined: { make<T>(call: () => Promise<T>): Promise<T> };
-  /** What the keys of the counters begin with. */
+  /** The prefix of the counters' keys. */
   readonly counterPrefix: string;
 }
 
@@ -23,10 +23,10 @@ export interface LimitStore {
 export function sharedCounters({ client, joined, counterPrefix }: LimitStore): FastifyRateLimitStoreCtor {
   const count = callbackify(async (key: string, windowMs: number, max: number) => {
     const current = await joined.make(() => client.incr(key));
-    if (current > 1 && current <= max) return { current, ttl: windowMs }; // which nobody asks for below the limit
+    if (current > 1 && current <= max) return { current, ttl: windowMs }; // below the limit, the ttl is not used
     const ttl = current > 1 ? await client.pttl(key) : -1;
     if (ttl >= 0) return { current, ttl };
-    await client.pexpire(key, windowMs); // also where a server has died after it sent the first command
+    await client.pexpire(key, windowMs); // also when a server died after its first command
     return { current, ttl: windowMs };
   });
 

@@ -8,8 +8,8 @@ const SHORT_BYTES = 16 * 1024;
 
 /**
  * Bounds the memory of long answers that their clients have not read. Past the bound the connection of the oldest answer ends:
- * an answer that is being read is not the oldest for long. The newest is never cut off, however long it is, since what it
- * reports has been done already.
+ * an answer that is being read is not the oldest for long. The newest is never cut off, however long it is, since the
+ * work that it reports is already done.
  */
 export class UnreadAnswers {
   readonly #maxBytes: number;
@@ -48,13 +48,13 @@ export class UnreadAnswers {
   }
 }
 
-/** What long and delayed answers are sent with. */
+/** What sending long and delayed answers needs. */
 export interface Waiting {
   readonly wallClock: WallClock;
   readonly unread: UnreadAnswers;
 }
 
-/** The pieces that are made ahead of a reader. */
+/** How much of a text is made ahead of its reader. */
 const BYTES_AHEAD = 512 * 1024;
 
 type Pieces = Iterable<string> | AsyncIterable<string>;
@@ -69,7 +69,7 @@ async function* withTurns(pieces: Pieces, wallClock: WallClock): AsyncGenerator<
 /**
  * Sends a text that is made as it is read. Other requests run after each piece.
  *
- * @param bytes about how much memory it takes while it is not read, beside the pieces that are made ahead
+ * @param bytes about how much memory it takes while it is not read, in addition to the pieces that are made ahead
  */
 export function sendInPieces(
   reply: FastifyReply,

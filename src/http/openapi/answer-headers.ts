@@ -14,7 +14,7 @@ export const HEADERS = {
   'X-Sandbox-Limit': header('The setting whose limit refused this request', 'SANDBOX_RATE_LIMIT'),
   'X-Sandbox-Warning': header(
     'Why a bank might refuse this payout, which was accepted',
-    'amount is below INR 2,00,000, where RTGS starts',
+    'amount is below INR 2,00,000, the minimum of RTGS',
   ),
   'Idempotent-Replayed': header(
     'An earlier request with this client_ref_id made this payout; this request debited nothing',

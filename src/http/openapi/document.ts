@@ -34,7 +34,7 @@ const OF_THE_SERVICE: readonly RefusalCode[] = ['REQUEST_TIMEOUT', 'HEADERS_TOO_
 const OF_NO_ROUTE: readonly RefusalCode[] = ['ROUTE_NOT_FOUND', 'METHOD_NOT_ALLOWED'];
 const OF_A_KEY: readonly RefusalCode[] = ['UNAUTHORIZED'];
 const OF_A_QUERY: readonly RefusalCode[] = ['INVALID_REQUEST'];
-/** What every call that changes something can meet: a body may be sent with any of them, also with one that takes none. */
+/** Errors of every call that changes something: a body may be sent with any of them, even with one that takes none. */
 const OF_A_CHANGE: readonly RefusalCode[] = [
   'ORIGIN_NOT_ALLOWED',
   'INVALID_REQUEST',
@@ -161,7 +161,7 @@ function operationOf(route: RouteOptions, examples: Examples, schemas: JsonSchem
 
 const bearer = (description: string) => ({ type: 'http', scheme: 'bearer', description });
 
-/** The OpenAPI 3.1 document of these routes, as JSON text. Others have their turn after each route. */
+/** The OpenAPI 3.1 document of these routes, as JSON text. Other requests have their turn after each route. */
 export async function openapiDocument(
   routes: readonly RouteOptions[],
   version: string,
@@ -184,7 +184,7 @@ export async function openapiDocument(
       description: DESCRIPTION,
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: '/', description: 'The server of this document' }],
+    servers: [{ url: '/', description: 'The server that sent this document' }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths,
     components: {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** A JSON Schema 2020-12, which is what OpenAPI 3.1 has for schemas. */
+/** A JSON Schema 2020-12, the schema language of OpenAPI 3.1. */
 export type JsonSchema = { readonly [key: string]: unknown };
 
 /** Removes what helps no reader: the expression by which zod checks dates, and the limits of safe integers. */

@@ -12,7 +12,7 @@ import type { Waiting } from '../limits/unread-answers.ts';
 import { errorBody, refuse, sendText } from '../refusals.ts';
 import { breakWire, heldBack } from './wire-faults.ts';
 
-/** What the interface calls the statuses that it lists, and the code that our catalogue has for them. */
+/** The statuses that the interface lists: its words for them, and the codes of our catalogue. */
 const LISTED: Readonly<Record<number, { readonly code: string; readonly message: string }>> = {
   400: { code: 'INVALID_REQUEST', message: 'Invalid request parameters' },
   401: { code: 'UNAUTHORIZED', message: 'Unauthorized' },
@@ -41,7 +41,7 @@ interface OrderedAnswer {
   readonly answer: Answer;
   /** Makes the body of the route's 200. */
   readonly normalBody: () => object;
-  /** What a rule's own texts can say of the request. */
+  /** What a rule's own texts can name of the request. */
   readonly values: () => TemplateValues;
 }
 
@@ -70,7 +70,7 @@ export async function applyEffect(
     reply.ordered = { ...reply.ordered, delayMs };
     const how = await wait(delayMs);
     if (how === 'left') return reply.hijack();
-    if (how === 'ended' || how === 'reset') void reply.header('connection', 'close'); // answered at once, for the last time
+    if (how === 'ended' || how === 'reset') void reply.header('connection', 'close'); // answered at once, as the last answer on its connection
   }
   if (fault === null) return sendText(reply, body);
   reply.ordered = { ...reply.ordered, fault: fault.kind };
@@ -86,7 +86,7 @@ export async function applyEffect(
 /** The types in which no browser runs scripts. */
 const WITHOUT_SCRIPTS = /^(?:application\/(?:[\w.-]+\+)?json|text\/plain)\s*(?:;[^,]*)?$/i; // of several, the last counts
 
-/** What a rule answers as a page may not act as a page of the sandbox: a browser could have been sent to it without a key. */
+/** A page that a rule answers must not act as a page of the sandbox: a link could send a browser to it without a key. */
 function confineScripts(reply: FastifyReply): void {
   const type = reply.getHeader('content-type');
   if (type === undefined || WITHOUT_SCRIPTS.test(String(type))) return;
@@ -107,7 +107,7 @@ function writeAnswer({ effect, answer, normalBody, values }: OrderedAnswer, repl
   return text;
 }
 
-/** Writes the answer that a rule orders in the place of the normal one. @returns its body */
+/** Writes the answer that a rule orders instead of the normal one. @returns its body */
 function writeOwn(
   { status, body, headers = {}, code: orderedCode, message: orderedMessage }: Respond,
   effect: SeenEffect,

@@ -10,7 +10,7 @@ import { heldBack, type HeldUntil } from './wire-faults.ts';
  * Waits until a held request is released.
  *
  * @param first what was known when it was held
- * @returns what became of it; null when the client has left
+ * @returns its result; null when the client has left
  * @throws Refusal NOT_RELEASED when nobody releases it in time, and when its world or the sandbox ends
  */
 export async function untilReleased(
@@ -49,7 +49,7 @@ async function waitFor(hold: HeldRequest, reply: FastifyReply, wallClock: WallCl
   }
 }
 
-/** What became of a request, with what its release orders. */
+/** The result of a request, with the answer that its release orders. */
 function resultOf(first: RequestResult, { order, result }: Released): RequestResult {
   const effect = first.effect!;
   return {

@@ -33,7 +33,7 @@ declare module 'fastify' {
   }
 }
 
-/** Refuses fields that the interface does not have, with all else that is wrong, in a dialect that wants it so. */
+/** In a dialect that refuses unknown fields, refuses them together with all other errors of the body. */
 const refuseUnknownFields: preValidationHookHandler = ({ body, dialect }, _reply, done) => {
   const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
   if (dialect.requests.unknown_fields === 'ignore' || !isObject) return done();
@@ -47,7 +47,7 @@ const refuseUnknownFields: preValidationHookHandler = ({ body, dialect }, _reply
   throw invalidRequest(errors);
 };
 
-/** Refuses what the dialect does not take of a bank's own rules, and warns of what it does. */
+/** Checks the rules of banks and transfer modes: refuses what breaks those that the dialect enforces, and warns about the rest. */
 function checkRails(body: InitiateRequest, reply: FastifyReply): void {
   const { request } = reply;
   const { warnings, errors } = checkRailRules(body, request.dialect.requests);
@@ -108,7 +108,7 @@ function statusAnswer(answer: Answer, dialect: Dialect): StatusAnswer {
   };
 }
 
-/** What an answer of a rule can say of its request, and of the payout that it made or found. */
+/** What an answer of a rule can name of its request, and of the payout that it made or found. */
 function templateValues({ request }: FastifyReply, { nowMs }: SeenEffect, answer: Answer): TemplateValues {
   const { body, query, id, dialect, result, routeOptions } = request;
   const fields = routeOptions.config.name === 'status' ? query : body;
@@ -121,7 +121,7 @@ function templateValues({ request }: FastifyReply, { nowMs }: SeenEffect, answer
   };
 }
 
-/** What every command of the service takes along of its request. */
+/** The parts of a request that every command of the service carries. */
 const asked = ({ arrival, chosenScenario }: FastifyRequest) => ({
   headers: arrival!.headers as RequestCommand['headers'],
   scenario: chosenScenario?.source ?? null,
@@ -134,12 +134,12 @@ function setResult(request: FastifyRequest, result: RequestResult): void {
 
 /** The three routes of the payout service. */
 export const payoutRoutes: FastifyPluginAsyncZod<AdmissionOptions & Waiting> = async (app, options) => {
-  // the server's limit protects it, so it comes before the body; that of a scenario is counted by its world
+  // the server's limit protects the server, so it applies before the body is read; that of a scenario is counted by its world
   const limiter = await rateLimiter(app, options.log.maxWorlds, options.limitStore);
   app.addHook('onRequest', admission(options, limiter));
 
   /**
-   * Submits a request to its world, and answers what became of it: normally, or as a rule orders.
+   * Submits a request to its world, and answers with the result: normally, or as a rule orders.
    *
    * @throws Refusal as the world refused it
    */
@@ -175,7 +175,7 @@ export const payoutRoutes: FastifyPluginAsyncZod<AdmissionOptions & Waiting> = a
       config: { name: 'initiate' },
       ...operation('Payouts', 'initiatePayout', 'Initiate a payout', InitiateAnswer, {
         description:
-          'Pays an amount in INR from the wallet to a bank account or a UPI ID. Sent again with the same client_ref_id and body, it is answered with the payout that there is, and nothing is debited twice.',
+          'Pays an amount in INR from the wallet to a bank account or a UPI ID. Sent again with the same client_ref_id and body, it returns the existing payout, and nothing is debited twice.',
         requestHeaders: ScenarioHeader,
         responseHeaders: ['Idempotent-Replayed', 'X-Sandbox-Warning'],
         errors: [

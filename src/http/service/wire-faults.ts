@@ -7,7 +7,7 @@ import type { Fault } from '../../scenario/rule.ts';
 export type HeldUntil = 'due' | 'changed' | 'left' | 'reset' | 'ended';
 
 /**
- * Holds an answer back. Nothing of it is kept once it is over: no timer, no listener, no place in the world.
+ * Holds an answer back. Once it is over, nothing of it is left: no timer, no listener, no place in the world.
  *
  * @param ms wall time; null for as long as the client stays
  * @param changed ends the wait when it resolves
@@ -74,7 +74,7 @@ function parses(text: string): boolean {
   }
 }
 
-/** A whole answer whose JSON is not: its last character is missing, or one too many where that would parse. */
+/** A complete answer with broken JSON: the last character is missing, or, if that would still parse, there is one too many. */
 function malformed(context: FaultContext): void {
   const whole = Buffer.from(context.body);
   const cut = whole.subarray(0, -1);
@@ -93,7 +93,7 @@ function garbage({ reply, garbage }: FaultContext): void {
   socket.write(line, 'latin1', () => socket.destroySoon());
 }
 
-/** The whole answer, so many bytes a second, for as long as the client reads. */
+/** The whole answer, at so many bytes a second, for as long as the client reads. */
 async function slow(context: FaultContext, bytesPerSecond: number): Promise<void> {
   const { raw } = context.reply;
   const body = Buffer.from(context.body);
@@ -105,7 +105,7 @@ async function slow(context: FaultContext, bytesPerSecond: number): Promise<void
     const how = await context.wait(beatMs);
     if (how === 'left') return;
     if (how === 'reset' || how === 'ended') {
-      // the rest at once; its head did not say that the connection ends with it, so only the end of all ends that too
+      // the rest at once; its head did not announce the end of the connection, so that ends only with the world or the sandbox
       raw.end(body.subarray(sent), how === 'ended' ? () => raw.req.socket.destroySoon() : undefined);
       return;
     }
@@ -114,7 +114,7 @@ async function slow(context: FaultContext, bytesPerSecond: number): Promise<void
   raw.end();
 }
 
-/** Resolves once the answers to what was asked before on the same connection are sent, or the client has left. */
+/** Resolves once the answers to earlier requests on the same connection are sent, or the client has left. */
 const turnOf = (raw: ServerResponse): Promise<void> =>
   new Promise((resolve) => {
     const { socket } = raw.req;
@@ -128,7 +128,7 @@ const turnOf = (raw: ServerResponse): Promise<void> =>
 export async function breakWire(fault: Fault, context: FaultContext): Promise<void> {
   const { raw } = context.reply;
   const { socket } = raw.req;
-  raw.once('error', () => socket.destroy()); // nobody else listens to a response that Fastify gave away
+  raw.once('error', () => socket.destroy()); // Fastify no longer listens to a response that it handed over
   switch (fault.kind) {
     case 'connection-reset':
       await turnOf(raw);

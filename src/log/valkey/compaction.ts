@@ -1,3 +1,4 @@
+import { Refusal } from '../../contract/errors.ts';
 import { takeSnapshot } from '../../world/snapshot.ts';
 import type { WorldObserver } from '../world-log.ts';
 import { FORMAT, keysOf, restoredKeyOf, type WorldKeys } from './scripts/scripts.ts';
@@ -12,14 +13,14 @@ interface Parts {
 }
 
 const AFTER_COMMANDS = 2000;
-/** How long the state of a restore is kept after a snapshot has it, for servers that are about to apply it. */
+/** How long the state of a restore is kept once a snapshot includes it, for servers that are about to apply it. */
 const SUPERSEDED_MS = 60_000;
 const LOOKED_AT_MS = 60_000;
 const RENEWED_AFTER = 0.05; // of the time that the keys are kept
 
 /**
- * How long the keys of a world are kept: longer than it may be idle, since not every call renews that, and since a server that
- * drops the world looks at it before.
+ * How long the keys of a world are kept: longer than it may be idle, since not every call renews them, and since a server that
+ * drops the world reads it first.
  */
 export const keptMs = (idleMs: number): number => Math.ceil(idleMs * (1 + 2 * RENEWED_AFTER)) + LOOKED_AT_MS;
 export const renewedMs = (idleMs: number): number => idleMs * RENEWED_AFTER;
@@ -30,7 +31,7 @@ export class Compaction {
   readonly #keys: WorldKeys;
   readonly #parts: Parts;
   #running: Promise<void> | null = null;
-  /** The restores that the snapshot does not have: they take their states from beside the log. */
+  /** The restores that the snapshot does not include yet: their states are stored outside the log. */
   #restores: Place[] = [];
 
   constructor(worldId: string, parts: Parts) {
@@ -80,7 +81,7 @@ export class Compaction {
         await store.reliably(() => client.pexpire(restored, SUPERSEDED_MS));
       }
     } catch (error) {
-      if (!store.isAway) observer.failed(this.#worldId, error);
+      if (!(error instanceof Refusal)) observer.failed(this.#worldId, error); // the store or its node is unavailable, or this server stops
     }
   }
 }

@@ -8,14 +8,14 @@ export interface LocalWorld {
   readonly world: ValkeyWorld;
   usedAtMs: number;
   size: WorldSize;
-  /** How many look at it who do not use it. */
+  /** How many callers look at it without using it. */
   visitors: number;
-  /** Whether it is there only since somebody looks at it: it is forgotten with the last of them. */
+  /** Whether it was only loaded for a look: it is forgotten after the last one. */
   isVisitOnly: boolean;
 }
 
 const MOST = 10_000;
-/** Only a world that was not used for so long is forgotten: a request may be on its way to it. */
+/** A world is forgotten only after this long without use, since a request may be on its way to it. */
 const FORGOTTEN_AFTER_MS = 60_000;
 
 /** The worlds of a store that this server has copies of: a bounded cache. */
@@ -75,7 +75,7 @@ export class LocalWorlds {
     world.close(reason);
   }
 
-  /** Forgets the worlds that were idle longest, past what this server may know. */
+  /** Forgets the worlds that were idle longest, until this server has no more than it may. */
   makeRoom(): void {
     const latestUseMs = this.#wallClock.nowMs() - FORGOTTEN_AFTER_MS;
     const { limits } = this.#totals;

@@ -11,11 +11,11 @@ import type { StoreConnection } from './store-connection.ts';
 import type { Place } from './stored/stored-snapshot.ts';
 import { LogMoved, type WorldCopy } from './world-copy.ts';
 
-/** Told what the commands of a log do. */
+/** Receives what the commands of a log do. */
 export interface Listener {
   /** @param isOwn whether a command of this server did it */
   readonly applied: (event: StateEvent, isOwn: boolean) => void;
-  /** The world was reset, or another state was put in its place. */
+  /** The world was reset, or replaced by another state. */
   readonly replaced: () => void;
 }
 
@@ -32,18 +32,18 @@ const ENTRIES_AT_ONCE = 50;
 const changesIn = (events: readonly StateEvent[]): readonly Change[] =>
   events.flatMap((event) => (event.type === 'settlement' ? [event.change] : []));
 
-/** Applies the commands of one log in their order, and tells those who submitted them here what they came to. */
+/** Applies the commands of one log in their order, and gives those of this server their results. */
 export class LogApplier {
   readonly #worldId: string;
   readonly #parts: Parts;
   readonly #listener: Listener;
   readonly #collectors = new Set<Collector>();
   readonly #restores: Place[] = [];
-  /** The last command whose events were told: a copy that begins again applies older ones once more. */
+  /** The last command whose events were published: a copy that is reloaded applies older ones again. */
   #toldUpTo = 0;
-  /** The command whose submitter had another state than this server, for which the copy was rebuilt. */
+  /** The command for which the copy was rebuilt, since its submitter had a different state. */
   #doubted = 0;
-  /** The servers whose copy was found wrong. */
+  /** The servers whose copies were found to be wrong. */
   readonly #distrusted = new Set<string>();
 
   constructor(worldId: string, parts: Parts, listener: Listener) {
@@ -62,10 +62,10 @@ export class LogApplier {
   }
 
   /**
-   * Applies what is new in the log: what others have appended, and what an earlier call of this server has.
+   * Applies new commands of the log: those of other servers, and those that an earlier call of this server appended.
    *
-   * @returns those of its commands that are not among it
-   * @throws LogMoved, also where this copy is not what a submitter had; Refusal STORE_UNAVAILABLE
+   * @returns the commands of this server that are not among them
+   * @throws LogMoved, also when this copy differs from a submitter's; Refusal STORE_UNAVAILABLE
    */
   async applyNews(
     copy: WorldCopy,
@@ -92,7 +92,7 @@ export class LogApplier {
     for (const command of commands) this.#applyCommand(copy, command, copy.place.position + 1, nowMs);
   }
 
-  /** Compares a copy with that of whoever submitted the next command. @throws LogMoved when they differ, once for a command */
+  /** Compares a copy with that of the submitter of the next command. @throws LogMoved when they differ, once for each command */
   #compare({ state }: WorldCopy, { fingerprint, position, name }: LogEntry): void {
     if (state === null || fingerprint === '' || fingerprint === fingerprintOf(state)) return;
     const [submitter] = name.split(':') as [string];

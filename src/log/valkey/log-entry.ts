@@ -4,7 +4,7 @@ import { attemptsHeld } from '../../world/attempts.ts';
 import { documentBytesHeld, recordsHeld, type WorldState } from '../../world/state.ts';
 import type { WorldSize } from '../totals.ts';
 
-/** What a log begins with: the scenario that the world stands on, whatever server reads it. */
+/** The beginning of a log: the scenario that the world has on every server. */
 interface Opening {
   readonly kind: 'open';
   readonly source: ScenarioSource;
@@ -17,27 +17,27 @@ export interface StoredRestore extends Pick<RestoreCommand, 'kind' | 'clock'> {
 
 export type StoredCommand = Opening | Exclude<Command, RestoreCommand> | StoredRestore;
 
-/** How much the world may hold after the command, as the server that submitted it counted it: caps over all worlds are approximate. */
+/** How much the world may hold after the command, as counted by the server that submitted it: caps over all worlds are approximate. */
 export interface Room extends WorldSize {
   readonly maxRecords: number;
 }
 
 /** One command of a log. */
 export interface LogEntry {
-  /** Where it stands, counted from 1. */
+  /** Its position in the log, counted from 1. */
   readonly position: number;
-  /** The name of the command before it, so that a log which does not continue what was seen is noticed. */
+  /** The name of the command before it, to detect a log that does not continue what was seen. */
   readonly before: string;
   /** `SERVER:NUMBER`: who submitted it, and which of its commands it is. */
   readonly name: string;
   /** The store's own time, ms since the epoch: one clock for all servers. */
   readonly wallMs: number;
   readonly text: string;
-  /** The fingerprint of the state before it; '' where its submitter had not seen that state. */
+  /** The fingerprint of the state before it; '' when its submitter had not seen that state. */
   readonly fingerprint: string;
 }
 
-/** What two copies of a world that stand at the same place must agree on. It is compared with every command. */
+/** What two copies of a world at the same position must agree on. It is compared at every command. */
 export const fingerprintOf = ({ generation, wallet, payouts, entries }: WorldState): string =>
   `${generation} ${wallet.balancePaise} ${payouts.length} ${entries.length}`;
 
@@ -58,7 +58,7 @@ export const logEntry = ([id, fields]: StreamEntry): LogEntry => ({
   fingerprint: fields[11] ?? '',
 });
 
-/** What a command is applied with, the same on every server. */
+/** The stamp of a command, the same on every server. */
 export const stampOf = (
   state: WorldState,
   wallMs: number,

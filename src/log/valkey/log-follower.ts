@@ -20,27 +20,27 @@ export interface FollowerParts {
   readonly observer: WorldObserver;
   /** Numbers that this server has not given before: to calls, commands and places of the journal. */
   readonly nextNumber: () => number;
-  /** A world that was not used for so long is gone. */
+  /** A world that was not used for this long is gone. */
   readonly idleMs: number;
 }
 
 interface Told extends Listener {
-  /** A step is due, and nobody may have asked for it. */
+  /** A step is due, perhaps without a request that would apply it. */
   readonly due: () => void;
   /** The state may hold more or less than before. */
   readonly changed: () => void;
   readonly closed: () => void;
 }
 
-const OTHERS_WAIT_MS = 250; // a settlement is announced by whoever did something last, or else by the others
+const OTHERS_WAIT_MS = 250; // a settlement is announced by the server of the latest command; the others step in after this
 const MOST_RELOADS = 5;
 
 const isCommand = (item: OwnCommand | Look): item is OwnCommand => 'command' in item;
 const isLook = (item: OwnCommand | Look): item is Look => !isCommand(item);
 
 /**
- * Follows the log of one world, and appends to it. One call is under way at a time; what waits meanwhile goes along with the
- * next. Every call brings what the other servers have appended, and all of it is applied in order.
+ * Follows the log of one world, and appends to it. One call is under way at a time; what comes meanwhile goes with the next.
+ * Every call returns what the other servers have appended, and all of it is applied in order.
  */
 export class LogFollower {
   readonly #id: string;
@@ -51,7 +51,7 @@ export class LogFollower {
   readonly #calls: BatchedCalls<OwnCommand | Look>;
   #copy: WorldCopy | null = null;
   #former: WorldState | null = null;
-  /** How far the store's clock is ahead of that of this server. */
+  /** How far the store's clock is ahead of this server's. */
   #aheadMs = 0;
   #watchedUntilMs = 0;
   #latestMs = 0;
@@ -81,12 +81,12 @@ export class LogFollower {
     this.#timer = new SettlementTimer(storeClock, () => told.due());
   }
 
-  /** Which life of the world it is: one that was dropped and opened again has another. */
+  /** Distinguishes the lives of a world: it changes when the world is dropped and opened again. */
   get epoch(): string {
     return this.#copy?.epoch ?? '';
   }
 
-  /** The state as this server knows it; while it begins again, as it was before. */
+  /** The state as this server knows it; during a reload, as it was before. */
   get state(): WorldState {
     const state = this.#copy?.state ?? this.#former;
     if (state === null) throw storeUnavailable();
@@ -129,7 +129,7 @@ export class LogFollower {
     return this.#calls.isIdle && !this.#compaction.isRunning;
   }
 
-  /** Opens the world. @param source what a new one stands on; null to make none. @returns whether it is there */
+  /** Opens the world. @param source the scenario of a new one; null to make none. @returns whether it exists */
   async open(source: ScenarioSource | null): Promise<boolean> {
     const { idleMs } = this.#parts;
     const copy = await WorldCopy.open(this.#id, this.#keys, this.#parts, source, keptMs(idleMs));
@@ -157,7 +157,7 @@ export class LogFollower {
     this.#applier.stopCollecting(collect);
   }
 
-  /** Ends it on this server. */
+  /** Stops following on this server. */
   close(reason: DropReason): void {
     if (this.#closed !== null) return;
     this.#closed = reason;
@@ -182,7 +182,7 @@ export class LogFollower {
   async #call(all: readonly OwnCommand[], begins: number): Promise<void> {
     const { store, wallClock, nextNumber } = this.#parts;
     const number = nextNumber();
-    let commands = all; // those that were not found in the log so far
+    let commands = all; // those that have not been found in the log
     const { position } = this.#copy!.place;
     let isUnsure = false;
     let reloads = 0;
@@ -190,7 +190,7 @@ export class LogFollower {
       reloads += 1;
       if (reloads > MOST_RELOADS) throw storeUnavailable();
       await this.#reload();
-      // what may have been appended may be in the part of the log that this server jumped over
+      // commands that an earlier call appended may be in the part of the log that this server skipped
       const isLost = this.#copy!.snapshotPosition > position;
       if (isLost && isUnsure && commands.length > 0) throw storeUnavailable();
     };
@@ -225,7 +225,7 @@ export class LogFollower {
       this.#asked = reply[4];
       this.#applier.applyOwn(this.#copy!, commands, reply[1]);
       this.#renew();
-      this.#timer.set(nextDueMsOf(this.state), this.state.clock);
+      this.#timer.set(this.isClosed ? null : nextDueMsOf(this.state), this.state.clock);
       this.#told.changed();
       if (all.length > 0) this.#compaction.consider(this.#copy!, this.#applier.takeRestores());
       return;
@@ -248,10 +248,10 @@ export class LogFollower {
     this.#renewedMs = this.#latestMs;
     store
       .script('renew', head, log, journal, events, snapshot, keptMs(idleMs))
-      .catch(() => (this.#renewedMs = -Infinity)); // the next call does it
+      .catch(() => (this.#renewedMs = -Infinity)); // the next call tries again
   }
 
-  /** Begins again at the latest snapshot. */
+  /** Reloads the latest snapshot. */
   async #reload(): Promise<void> {
     const { state } = this;
     const copy = await WorldCopy.open(this.#id, this.#keys, this.#parts, null, 0);
@@ -261,7 +261,7 @@ export class LogFollower {
     if (copy.state?.generation !== state.generation) this.#told.replaced();
   }
 
-  /** The world was dropped in the store, or its time was over, or the store has lost it. */
+  /** The world was dropped from the store, or has expired there, or the store has lost it. */
   async #gone(): Promise<never> {
     const reason = await this.#parts.store
       .reliably(() => this.#parts.store.client.get(this.#keys.dropped))

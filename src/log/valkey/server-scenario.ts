@@ -6,7 +6,7 @@ import type { StoreConnection } from './store-connection.ts';
 /** The scenario and settings of this server, which a reload of a file may change. */
 export class ServerScenario {
   readonly #activeSource: () => ScenarioSource;
-  /** Those that this server had before, by their text. */
+  /** The former scenarios of this server, as JSON. */
   readonly #former = new Set<string>();
   #latest: ScenarioSource;
 
@@ -15,21 +15,21 @@ export class ServerScenario {
     this.#latest = activeSource();
   }
 
-  /** Says so where the server that started before this one had others: worlds keep theirs. */
+  /** Warns when the server that started before this one had others, since worlds keep theirs. */
   async compare(store: StoreConnection): Promise<void> {
     const text = JSON.stringify(this.#activeSource());
     try {
       const before = await store.client.set(`${KEY_PREFIX}scenario`, text, 'GET');
       if (before === null || before === text) return;
       store.warn(
-        'another server had another scenario or other settings: each world stands on those of the server that opened or reset it',
+        'another server had another scenario or other settings: each world uses those of the server that opened or reset it',
       );
     } catch {
-      // the store is away, and its worlds will say what they stand on
+      // the store is unavailable; each world will still bring its own
     }
   }
 
-  /** The scenario that a world is to follow now, in the place of one that was this server's before; null for none. */
+  /** The scenario that a world should follow now, since it still follows a former one of this server; null for none. */
   successorOf({ scenario }: WorldState): ScenarioSource | null {
     const active = this.#activeSource();
     if (active !== this.#latest) {

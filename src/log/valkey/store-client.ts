@@ -7,12 +7,12 @@ export const AGAIN_AFTER_MS = 25;
 const LONGEST_PAUSE_MS = 500; // between attempts to connect
 
 /**
- * Nothing is sent again by the client library: what was under way when a connection broke fails (`maxRetriesPerRequest: 0`), and
- * whoever called decides.
+ * The client library sends nothing again: calls that were under way when a connection broke fail (`maxRetriesPerRequest: 0`), and
+ * the caller decides.
  */
 const COMMON: RedisOptions = {
   connectTimeout: ANSWER_WITHIN_MS,
-  socketTimeout: 2 * ANSWER_WITHIN_MS, // a connection that nothing comes from any more is made anew
+  socketTimeout: 2 * ANSWER_WITHIN_MS, // a connection that has gone silent is replaced
   maxRetriesPerRequest: 0,
   autoResendUnfulfilledCommands: false,
   retryStrategy: (times) => Math.min(times * AGAIN_AFTER_MS, LONGEST_PAUSE_MS),

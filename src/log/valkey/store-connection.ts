@@ -5,36 +5,36 @@ import { JoinedCalls } from './calls/joined-calls.ts';
 import { FORMAT, KEY_PREFIX, SCRIPTS, type ScriptName } from './scripts/scripts.ts';
 import { AGAIN_AFTER_MS, ANSWER_WITHIN_MS, clientFor, type Client } from './store-client.ts';
 
-/** Told when the store cannot be used any more, and when it can again. */
+/** Called when the store can no longer be used, and when it can again. */
 export interface StoreObserver {
   readonly away: (reason: string) => void;
   readonly back: (awayMs: number) => void;
-  /** What an operator should know of the store. */
+  /** Something that an operator should know about the store. */
   readonly warning: (what: string) => void;
 }
 
 interface Options {
   /** `redis://`, `rediss://` or `redis+cluster://`. */
   readonly url: string;
-  /** Tells this server from all others. */
+  /** Distinguishes this server from all others. */
   readonly server: string;
   readonly wallClock: WallClock;
   readonly observer: StoreObserver;
 }
 
-const GIVE_UP_AFTER_MS = 1200; // a call and its repetitions: with the last of them less than 2 s
+const GIVE_UP_AFTER_MS = 1200; // a call with its repetitions; with the last one, less than 2 s
 const HEARTBEAT_MS = 1000;
 const HEARTBEAT_WHILE_AWAY_MS = 250;
 const HEARTBEAT_KEPT_MS = 10_000;
-const HEARTBEATS_OF_CLUSTER = 16; // so many keys that each of a few nodes has one
+const HEARTBEATS_OF_CLUSTER = 16; // enough keys for each of a few nodes to have one
 
-/** Refusals of the store that pass: it starts, is full, only reads, has no master, or moves slots. */
+/** Temporary refusals of the store: it starts, is full, is read-only, has no master, or moves slots. */
 const PASSING =
   /^(?:LOADING|READONLY|OOM|MISCONF|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|NOREPLICAS|BUSY|UNBLOCKED|NOSCRIPT|MOVED|ASK)\b/;
 
 const isReply = (error: unknown): error is Error => error instanceof Error && error.name === 'ReplyError';
 
-/** Whether a call may succeed if it is repeated: not where the store has refused it for what it is. */
+/** Whether a call may succeed if it is repeated: not when the store refused the call itself. */
 const isPassing = (error: unknown): boolean => !isReply(error) || PASSING.test(error.message);
 
 export const storeUnavailable = (message?: string): Refusal =>
@@ -43,18 +43,18 @@ export const storeUnavailable = (message?: string): Refusal =>
     headers: { 'retry-after': '1' },
   });
 
-/** @param isOwn whether this server has done it itself */
+/** @param isOwn whether this server did it itself */
 type Follower = (isOwn: boolean) => void;
 
 type Calls = Record<ScriptName, (...args: (string | number)[]) => Promise<unknown>>;
 
-/** The connection to the store: its scripts, whether it can be used, and what is new. */
+/** The connection to the store: it runs scripts, watches whether the store can be used, and announces news. */
 export class StoreConnection {
   readonly server: string;
   readonly client: Client;
-  /** What the keys of the server's rate limit begin with. */
+  /** The prefix of the keys of the server's rate limit. */
   readonly counterPrefix = `${KEY_PREFIX}limit:`;
-  /** The calls that leave together. */
+  /** The calls that are sent together. */
   readonly joined: JoinedCalls;
   readonly #options: Options;
   readonly #subscriber: Client;
@@ -74,18 +74,16 @@ export class StoreConnection {
     this.server = options.server;
     this.client = clientFor(options.url);
     this.#subscriber = clientFor(options.url);
-    this.#subscriber.on('error', () => undefined); // the other connection says it
+    this.#subscriber.on('error', () => undefined); // the other connection reports it
     this.client.on('error', (error: Error) => (this.#connectionError = error.message));
     this.joined = new JoinedCalls(this.client, options.wallClock);
     for (const [name, script] of Object.entries(SCRIPTS)) this.client.defineCommand(name, script);
     this.#calls = this.client as unknown as Calls;
     this.#subscriber.on('message', (channel: string, by: string) => this.#tell(channel, by === this.server));
-    this.#subscriber.on('ready', () => {
-      for (const channel of this.#followers.keys()) this.#tell(channel, false); // what was missed meanwhile
-    });
+    this.#subscriber.on('ready', () => this.#followAgain());
   }
 
-  /** Whether a world has been asked for that only a newer program can read. */
+  /** Whether a request came for a world that only a newer program can read. */
   get isOutdated(): boolean {
     return this.#newerHeads.size > 0;
   }
@@ -105,7 +103,7 @@ export class StoreConnection {
     this.#options.observer.warning(what);
   }
 
-  /** Takes note of a world that a newer program has written. @param head its key @returns what to answer */
+  /** Records a world that a newer program has written. @param head its key @returns the refusal to answer */
   newerFormat(head: string, format: number): Refusal {
     const what = `wrote this world in format ${format}, and this one reads format ${FORMAT}: update this server`;
     if (!this.#newerHeads.has(head)) this.warn(`a newer version of the sandbox ${what} (${head})`);
@@ -113,15 +111,15 @@ export class StoreConnection {
     return storeUnavailable(`A newer version of the sandbox ${what}`);
   }
 
-  /** Runs a script once. @throws Error when no answer comes in time */
+  /** Runs a script once. @throws Error without an answer in time */
   script<T>(name: ScriptName, ...args: (string | number)[]): Promise<T> {
     return this.#calls[name](...args) as Promise<T>;
   }
 
   /**
-   * Does a piece of work in the store, and does it again as long as it may succeed, for little more than a second.
+   * Does a piece of work in the store, and repeats it while it may succeed, for little more than a second.
    *
-   * @param work may have been done already when it is called again
+   * @param work when it is called again, it may already have been done
    * @throws Refusal STORE_UNAVAILABLE
    */
   async reliably<T>(work: () => Promise<T>): Promise<T> {
@@ -130,16 +128,16 @@ export class StoreConnection {
       return await this.#insist(work);
     } catch (error) {
       if (!isPassing(error)) throw error;
-      if (!this.client.isCluster) this.#setAway(error); // the other nodes of a cluster may do their work
+      if (!this.client.isCluster) this.#setAway(error); // the other nodes of a cluster may be working
       throw storeUnavailable();
     }
   }
 
-  /** Calls back when something is new on a channel, or may be. @returns a function that ends it */
+  /** Calls back when there is news on a channel, or may be. @returns a function that ends it */
   follow(channel: string, callback: Follower): () => void {
     const followers = this.#followers.get(channel) ?? new Set();
     this.#followers.set(channel, followers.add(callback));
-    void this.#subscribe(channel, callback);
+    void this.#subscribe(channel);
     return () => {
       followers.delete(callback);
       if (followers.size > 0 || this.#followers.get(channel) !== followers) return;
@@ -155,20 +153,25 @@ export class StoreConnection {
     this.#subscriber.disconnect();
   }
 
-  async #subscribe(channel: string, callback: Follower): Promise<void> {
+  async #subscribe(channel: string): Promise<void> {
     try {
       await this.#subscriber.subscribe(channel);
-      callback(false); // what happened before is found by looking now
+      this.#tell(channel, false); // they may have missed something
     } catch {
-      // the store is away: the listeners are called once it is back
+      // the store is unavailable: this is repeated once it is back
     }
+  }
+
+  /** Subscribes again, because the client library forgets subscriptions that failed while the store was unavailable. */
+  #followAgain(): void {
+    for (const channel of this.#followers.keys()) void this.#subscribe(channel);
   }
 
   #tell(channel: string, isOwn: boolean): void {
     for (const callback of this.#followers.get(channel) ?? []) callback(isOwn);
   }
 
-  /** Twice at least: a process that was busy itself for so long has not looked whether the answer was there. */
+  /** Tries at least twice: a process that was busy for that long itself may not have read an answer that was there. */
   async #insist<T>(work: () => Promise<T>): Promise<T> {
     const { wallClock } = this.#options;
     const endMs = wallClock.nowMs() + GIVE_UP_AFTER_MS;
@@ -183,7 +186,7 @@ export class StoreConnection {
     }
   }
 
-  /** @throws Error when it takes too long, which a process that was busy itself finds out after it has looked what has come */
+  /** @throws Error when it takes too long; a process that was busy itself first reads what has arrived */
   async #inTime<T>(work: Promise<T>): Promise<T> {
     const { wallClock } = this.#options;
     let cancel = (): void => undefined;
@@ -206,7 +209,7 @@ export class StoreConnection {
     return new Promise((resolve) => wallClock.schedule(wallClock.nowMs() + ms, resolve));
   }
 
-  /** Writes something: a store that is full, or that only reads, cannot be used either. In a cluster, to all of its nodes. */
+  /** Writes something, since a store that is full or read-only cannot be used either. In a cluster, it writes to all nodes. */
   async #heartbeat(): Promise<void> {
     const { wallClock } = this.#options;
     const count = this.client.isCluster ? HEARTBEATS_OF_CLUSTER : 1;
@@ -225,7 +228,7 @@ export class StoreConnection {
     this.#cancelHeartbeat = wallClock.schedule(wallClock.nowMs() + pauseMs, () => void this.#heartbeat());
   }
 
-  /** @param error why a part of the store cannot be used; undefined where all of it can */
+  /** @param error why a part of the store cannot be used; undefined when all of it can */
   async #goOn(error: unknown): Promise<void> {
     this.#setBack();
     const isPartlyAway = error !== undefined;
@@ -249,7 +252,7 @@ export class StoreConnection {
     if (this.isAway || this.#isClosed) return;
     this.#awaySinceMs = this.#options.wallClock.nowMs();
     const { message } = error as Error;
-    const isUnconnected = message.startsWith('Reached the max retries'); // which does not say why
+    const isUnconnected = message.startsWith('Reached the max retries'); // a message without the reason
     this.#options.observer.away((isUnconnected && this.#connectionError) || message);
   }
 
@@ -258,9 +261,10 @@ export class StoreConnection {
     const awayMs = this.#options.wallClock.nowMs() - this.#awaySinceMs;
     this.#awaySinceMs = null;
     this.#options.observer.back(awayMs);
+    this.#followAgain();
   }
 
-  /** Warns of a store that drops what it should keep. */
+  /** Warns about a store that may drop data. */
   async #checkSettings(): Promise<void> {
     if (this.client instanceof Cluster) return;
     try {
@@ -268,7 +272,7 @@ export class StoreConnection {
       if (policy === undefined || policy === 'noeviction') return;
       this.warn(`its maxmemory-policy is ${policy}: it may drop parts of worlds; use noeviction`);
     } catch {
-      // a managed store does not tell its settings
+      // a managed store may not show its settings
     }
   }
 }

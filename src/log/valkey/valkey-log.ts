@@ -26,12 +26,12 @@ import { WorldDirectory, type DirectoryEntry } from './world-directory.ts';
 export interface ValkeyLogOptions extends LogOptions {
   /** `redis://`, `rediss://` or `redis+cluster://`. */
   readonly url: string;
-  /** Tells this server from all others that ever use the store. */
+  /** Distinguishes this server from all others that ever use the store. */
   readonly server: string;
   readonly storeObserver: StoreObserver;
   /** How much the journals of all worlds may hold. */
   readonly journalBytes: number;
-  /** Drops a world that nobody asked to drop: it was idle, or others needed its place. `drop` tells whether it did. */
+  /** Drops a world without a request to drop it: it was idle, or others needed its place. `drop` returns whether it did. */
   readonly losing?: (worldId: string, drop: () => Promise<boolean>) => Promise<unknown>;
 }
 
@@ -88,7 +88,7 @@ export class ValkeyLog implements WorldLog {
     };
   }
 
-  /** Connects to the store. One that cannot be reached now may be reached later. */
+  /** Connects to the store, which may also become reachable later. */
   static async open(options: ValkeyLogOptions): Promise<ValkeyLog> {
     const log = new ValkeyLog(options);
     await log.store.start();
@@ -113,9 +113,11 @@ export class ValkeyLog implements WorldLog {
     if (this.#isClosed) throw new Error('the sandbox is closed');
     this.#totals.uses += 1;
     for (;;) {
-      const local = (await this.#localWorld(worldId, this.#options.activeSource()))!;
+      const local = await this.#localWorld(worldId, this.#options.activeSource());
+      if (local === null) continue; // it was dropped while it was opened: a new one takes its place
       const { world } = local;
       this.#local.use(local);
+      this.#directory.found(worldId);
       this.#directory.touch(worldId);
       try {
         await world.catchUp(begins);
@@ -147,7 +149,8 @@ export class ValkeyLog implements WorldLog {
   }
 
   async visit<T>(worldId: string, look: (world: ValkeyWorld) => Promise<T>): Promise<T | null> {
-    const local = await this.#localWorld(worldId, null);
+    const known = this.#localWorld(worldId, null);
+    const local = known instanceof Promise ? await known : known; // a known one could be forgotten during an await
     if (local === null) return null;
     local.visitors += 1;
     try {
@@ -174,7 +177,7 @@ export class ValkeyLog implements WorldLog {
     for (const { world } of this.#local.values()) world.release();
   }
 
-  /** Ends all worlds on this server, once what was sent is in the store. */
+  /** Ends all worlds on this server, once everything that was sent is in the store. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#directory.close();
@@ -190,7 +193,7 @@ export class ValkeyLog implements WorldLog {
     return { items: journalLimits.items, bytes: Math.min(journalLimits.bytes, share) };
   }
 
-  /** The world on this server. @param source what a new one stands on; null to make none */
+  /** The world on this server. @param source the scenario of a new one; null to make none */
   #localWorld(worldId: string, source: ScenarioSource | null): Promise<LocalWorld | null> | LocalWorld {
     const known = this.#local.get(worldId);
     if (known !== undefined) return known;
@@ -208,7 +211,11 @@ export class ValkeyLog implements WorldLog {
   async #open(worldId: string, source: ScenarioSource | null): Promise<LocalWorld | null> {
     const { wallClock, maxWorlds } = this.#options;
     const world = new ValkeyWorld(worldId, this.#parts);
-    if (!(await world.open(source))) return null;
+    const isThere = await world.open(source).catch((error: unknown) => {
+      if (!world.isClosed) throw error;
+      return false; // it was dropped meanwhile
+    });
+    if (!isThere) return null;
     const nowMs = wallClock.nowMs();
     const isVisitOnly = source === null;
     const usedAtMs = isVisitOnly ? await this.#directory.usedAtMs(worldId) : nowMs;
@@ -222,35 +229,33 @@ export class ValkeyLog implements WorldLog {
     return local;
   }
 
-  /** Ends a world that nobody asked to end. @param idleMs only if it was not used for so long */
+  /** Drops a world without a request to drop it. @param idleMs only if it was not used for this long */
   async #lose(worldId: string, reason: DropReason, idleMs?: number): Promise<void> {
     const { losing, observer } = this.#options;
     const drop = (): Promise<boolean> => this.#drop(worldId, reason, idleMs);
     try {
       await (losing === undefined ? drop() : losing(worldId, drop));
     } catch (error) {
-      if (!(error instanceof Refusal)) observer.failed(worldId, error); // others may end it, or the store is away
+      if (!(error instanceof Refusal)) observer.failed(worldId, error); // another server may drop it, or the store is unavailable
     }
   }
 
   async #drop(worldId: string, reason: DropReason, idleMs?: number): Promise<boolean> {
     const { head, log, journal, events, snapshot, dropped, news } = keysOf(worldId);
-    const keys = [head, log, journal, events, snapshot, dropped];
-    const onlyIf = idleMs === undefined ? [] : [idleMs];
-    const isDropped =
-      (await this.store.reliably(() =>
-        this.store.script<number>('drop', ...keys, reason, news, ...onlyIf),
-      )) === 1;
+    const args: (string | number)[] = [head, log, journal, events, snapshot, dropped];
+    args.push(`${dropped}:${this.store.server}`, reason, news, (this.#numbers += 1));
+    if (idleMs !== undefined) args.push(idleMs);
+    const local = this.#local.get(worldId); // the present copy: a new one may be opened before the reply comes
+    const isDropped = (await this.store.reliably(() => this.store.script<number>('drop', ...args))) === 1;
     const isThere = !isDropped && (await this.store.reliably(() => this.store.client.exists(head))) === 1;
     if (isThere) return false; // used meanwhile
-    const local = this.#local.get(worldId);
     if (local !== undefined) this.#local.forget(local, reason);
     await this.#directory.remove(worldId);
     if (isDropped) this.#options.observer.dropped(worldId, reason);
     return isDropped;
   }
 
-  /** Writes down how a world stands now. */
+  /** Records the current state of a world for the list. */
   async #newRow(world: ValkeyWorld): Promise<WorldRow | null> {
     if ((await readUnlessDropped(world, () => true)) === null) return null;
     await this.store.reliably(() => this.#directory.write());

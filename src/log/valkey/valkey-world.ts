@@ -1,3 +1,4 @@
+import { Refusal } from '../../contract/errors.ts';
 import type { ScenarioSource } from '../../contract/snapshot-lines.ts';
 import type { Change } from '../../payout/payout.ts';
 import { apply, type Applied, type ResultOf } from '../../world/apply.ts';
@@ -25,13 +26,13 @@ import { writeState } from './stored/stored-snapshot.ts';
 
 /** What all worlds of a log share. */
 export interface WorldParts extends FollowerParts {
-  /** How much this world may hold. @throws Refusal SANDBOX_FULL for a restore that there is no room for */
+  /** How much this world may hold. @throws Refusal SANDBOX_FULL without enough room for a restore */
   readonly roomFor: (world: ValkeyWorld, command: Command) => Room;
   readonly changed: (world: ValkeyWorld) => void;
   readonly ended: (world: ValkeyWorld) => void;
   /** How much the journal of one world may hold. */
   readonly journalLimits: () => { readonly items: number; readonly bytes: number };
-  /** The scenario that a world is to follow now, in the place of one that was the server's before; null for none. */
+  /** The scenario that a world should follow now, since it still follows a former one of this server; null for none. */
   readonly successorOf: (state: WorldState) => ScenarioSource | null;
 }
 
@@ -122,12 +123,12 @@ export class ValkeyWorld implements WorldHandle {
     return this.#log.isClosed;
   }
 
-  /** Whether nothing here would be missed if this server forgot the world, which stays in the store. */
+  /** Whether this server can forget the world, which stays in the store, without losing anything. */
   get isIdle(): boolean {
     return this.#log.isIdle && this.journal.isIdle && this.#events.isIdle && this.delayed.isEmpty;
   }
 
-  /** Opens the world. @param source what a new one stands on; null to make none. @returns whether it is there */
+  /** Opens the world. @param source the scenario of a new one; null to make none. @returns whether it exists */
   async open(source: ScenarioSource | null): Promise<boolean> {
     return this.#log.open(source);
   }
@@ -164,7 +165,7 @@ export class ValkeyWorld implements WorldHandle {
     if (this.#log.isWatched) this.#events.publish('request', journalEntry(exchange));
   }
 
-  /** Resolves once what was sent is in the store. */
+  /** Resolves once everything that was sent is in the store. */
   async flush(): Promise<void> {
     if (!this.#log.isIdle) await this.#log.look();
     await Promise.all([this.journal.flush(), this.#events.flush()]);
@@ -175,7 +176,7 @@ export class ValkeyWorld implements WorldHandle {
     this.#log.close(reason);
   }
 
-  /** Ends the answers that are held back and the readers, when the sandbox stops. */
+  /** Ends the delayed answers and the readers, when the sandbox stops. */
   release(): void {
     this.delayed.release(true);
     this.#events.end();
@@ -196,7 +197,7 @@ export class ValkeyWorld implements WorldHandle {
     }
   }
 
-  /** What a command comes to that changes nothing, which no other server needs to know of; null for any other. */
+  /** The result of a command that changes nothing, so that no other server needs to know of it; null for any other. */
   #readPurely(command: Command): Applied | null {
     const { compiler, roomFor } = this.#parts;
     const { view } = this.#log;
@@ -207,7 +208,7 @@ export class ValkeyWorld implements WorldHandle {
   async #append(command: Command, collect: OwnCommand['collect']): Promise<Applied> {
     const { roomFor, nextNumber } = this.#parts;
     const room = roomFor(this, command);
-    if (isReplacing(command)) await this.journal.flush(); // what is written later would be in the new journal
+    if (isReplacing(command)) await this.journal.flush(); // records written later would be in the new journal
     const number = nextNumber();
     const stored = command.kind === 'restore' ? await this.#storeRestore(command, number) : command;
     const text = commandText(stored, room);
@@ -216,7 +217,7 @@ export class ValkeyWorld implements WorldHandle {
     );
   }
 
-  /** Puts the state of a restore beside the log, where the other servers find it. */
+  /** Stores the state of a restore outside the log, where the other servers find it. */
   async #storeRestore({ kind, state, clock }: RestoreCommand, number: number): Promise<StoredCommand> {
     const { store, idleMs } = this.#parts;
     const key = restoredKeyOf(keysOf(this.id), `${store.server}:${number}`);
@@ -225,7 +226,7 @@ export class ValkeyWorld implements WorldHandle {
     return { kind, clock, key };
   }
 
-  /** Hears from now on when other servers do something. */
+  /** Subscribes to what other servers do in this world. */
   #follow(): void {
     const { store } = this.#parts;
     this.#stopFollowing ??= store.follow(keysOf(this.id).news, (isOwn) => void this.#hear(isOwn));
@@ -236,7 +237,7 @@ export class ValkeyWorld implements WorldHandle {
       await this.#events.pull();
       if (!isOwn) await this.#log.look();
     } catch {
-      // the store is away, or the world was dropped: whoever waits gets that refusal
+      // the store is unavailable, or the world was dropped: requests that wait get that refusal
     }
     if (!this.delayed.isEmpty || this.#events.hasReaders) return;
     this.#stopFollowing?.();
@@ -252,7 +253,7 @@ export class ValkeyWorld implements WorldHandle {
 
   #settle(): void {
     this.read(() => null).catch((error: unknown) => {
-      if (!this.isClosed && !this.#parts.store.isAway) this.#parts.observer.failed(this.id, error);
+      if (!(error instanceof Refusal)) this.#parts.observer.failed(this.id, error); // the world has ended, or its store is unavailable
     });
   }
 

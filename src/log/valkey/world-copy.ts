@@ -26,7 +26,7 @@ export interface CopyParts {
   readonly wallClock: WallClock;
 }
 
-/** What the script `open` returns; nothing where there is no world. */
+/** What the script `open` returns; empty when there is no world. */
 type Opened = readonly [epoch: string, format: number, snapshot: number, openedAtMs: number, isNew: 0 | 1];
 
 const ANYTHING: Room = { maxRecords: 0, ...NOTHING };
@@ -37,7 +37,7 @@ interface AppliedEntry {
   readonly outcome: Applied;
 }
 
-/** The log cannot be followed any more from where this server stands: it begins again at the latest snapshot. */
+/** The log can no longer be followed from this server's position: it reloads the latest snapshot. */
 export class LogMoved extends Error {}
 
 /** A world as this server knows it: its state at one position of the log. */
@@ -46,7 +46,7 @@ export class WorldCopy {
   readonly openedAtMs: number;
   readonly isNew: boolean;
   place: Place = { position: 0, name: '' };
-  /** Where the snapshot in the store stands; 0 for none. */
+  /** The position of the snapshot in the store; 0 for none. */
   snapshotPosition: number;
   readonly #id: string;
   readonly #parts: CopyParts;
@@ -65,8 +65,8 @@ export class WorldCopy {
   /**
    * Opens a world at its latest snapshot, or before its first command.
    *
-   * @param source what a new world stands on; null to open none that is not there
-   * @returns null when it is not there
+   * @param source the scenario of a new world; null to create none
+   * @returns null when it does not exist
    * @throws Refusal STORE_UNAVAILABLE, also for a world that only a newer program can read
    */
   static async open(
@@ -104,8 +104,8 @@ export class WorldCopy {
   /**
    * Applies the next command of the log.
    *
-   * @returns the command, and what it came to; null for the one that opens the log
-   * @throws LogMoved; and what `apply` throws: our own fault, and the same on every server
+   * @returns the command and its result; null for the command that opens the log
+   * @throws LogMoved; and what `apply` throws, which is a bug, and the same on every server
    */
   async applyEntry({ position, name, wallMs, text }: LogEntry): Promise<AppliedEntry | null> {
     const [room, stored] = readCommand(text);
@@ -127,7 +127,7 @@ export class WorldCopy {
     return apply(state, command, stampOf(state, wallMs, room), this.#parts.compiler);
   }
 
-  /** Compiles the scenario of a command in steps, so that nobody waits for it: what is wrong with it, `apply` says. */
+  /** Compiles the scenario of a command in steps, so that nothing else has to wait. `apply` reports its errors. */
   async #prepare(command: StoredCommand): Promise<void> {
     const source = 'source' in command ? command.source : 'scenario' in command ? command.scenario : null;
     if (source === null) return;

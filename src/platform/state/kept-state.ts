@@ -9,7 +9,7 @@ import { keepDamaged, prepareStateFolder, readStateFile, writeStateFile, written
 
 interface KeptStateOptions {
   readonly file: string;
-  /** How often it is written besides at the stop, in ms of wall time. */
+  /** How often it is written in addition to the stop, in ms of wall time. */
   readonly everyMs: number | 'off';
   readonly worlds: WorldLog;
   readonly compiler: ScenarioCompiler;
@@ -25,12 +25,12 @@ export interface Restored {
   readonly ageMs: number;
 }
 
-/** All worlds of a sandbox in a file: read at the start, written at the stop and every so often. */
+/** All worlds of a sandbox in a file: read at the start, written at the stop and at intervals. */
 export class KeptState {
   readonly #options: KeptStateOptions;
   #cancel: (() => void) | null = null;
   #writing: Promise<void> = Promise.resolve();
-  /** How often worlds had been used when they were written last. */
+  /** The count of uses of worlds at the last write. */
   #writtenAtUses = 0;
 
   constructor(options: KeptStateOptions) {
@@ -38,10 +38,10 @@ export class KeptState {
   }
 
   /**
-   * Restores the worlds of the file, if there is one. Clocks that were running have run on. Of a file with damaged worlds,
-   * the others are restored and a copy is kept.
+   * Restores the worlds of the file, if there is one. Running clocks have kept running. If some worlds are damaged, the others
+   * are restored, and a copy of the file is kept.
    *
-   * @throws SettingsError when the file is there and cannot be used, or could not be written
+   * @throws SettingsError when the file cannot be used, or could not be written
    */
   async restore(): Promise<Restored | null> {
     const { file, worlds, compiler, wallClock, log } = this.#options;
@@ -54,10 +54,10 @@ export class KeptState {
     const draft = worlds.draft();
     try {
       for await (const read of readStateFile(file, { compiler, wallClock, draft })) {
-        draft.end(); // the world counts by itself from here on
+        draft.end(); // from here on the world itself is counted
         if ('fault' in read) {
           const { code, message } = read.fault;
-          if (code === 'SANDBOX_FULL') throw unusable(`world ${read.id}: ${message}`); // which is no damage
+          if (code === 'SANDBOX_FULL') throw unusable(`world ${read.id}: ${message}`); // which is not damage
           damage.push({ world: read.id?.slice(0, 8), reason: message });
           continue;
         }
@@ -80,7 +80,7 @@ export class KeptState {
     return restored;
   }
 
-  /** Writes the file at intervals from now on, when there was a request since the last time. */
+  /** Writes the file at intervals from now on, if there was a request since the last write. */
   start(): void {
     const { everyMs, wallClock, worlds, log } = this.#options;
     if (everyMs === 'off') return;
@@ -100,7 +100,7 @@ export class KeptState {
     schedule();
   }
 
-  /** Writes for the last time, after a write that is under way. */
+  /** Writes the file a last time, after any write that is under way. */
   async end(): Promise<void> {
     this.#cancel?.();
     this.#cancel = null;
@@ -110,7 +110,7 @@ export class KeptState {
 
   async #write(): Promise<void> {
     const { file, worlds, log } = this.#options;
-    const { uses } = worlds; // what comes while it is written may be missing in it
+    const { uses } = worlds; // requests during the write may be missing from the file
     const counted = { worlds: 0 };
     await writeStateFile(file, snapshotText(this.#snapshots(counted)));
     this.#writtenAtUses = uses;

@@ -20,7 +20,7 @@ const unwritable = (file: string, error: unknown): SettingsError =>
 const unusable = (file: string, why: string): SettingsError =>
   new SettingsError(`the state file ${file} ${why}: move it away to start without its worlds`);
 
-/** Writes a state file. It replaces the old one only when it is whole. @throws SettingsError */
+/** Writes a state file. It replaces the old one only once it is complete. @throws SettingsError */
 export async function writeStateFile(file: string, text: AsyncIterable<string>): Promise<void> {
   try {
     await writeWhole(file, unfinishedOf(file), text);
@@ -29,10 +29,10 @@ export async function writeStateFile(file: string, text: AsyncIterable<string>):
   }
 }
 
-/** Where this process writes a file that is to take the place of another one. No other process writes there. */
+/** Where this process writes a file that is to replace another one. No other process writes there. */
 const unfinishedOf = (file: string): string => `${file}.${process.pid}.tmp`;
 
-/** Writes a file under another name, and gives it its own when it is whole. */
+/** Writes a file under a temporary name, and renames it once it is complete. */
 async function writeWhole(
   file: string,
   unfinished: string,
@@ -54,7 +54,7 @@ async function writeWhole(
   }
 }
 
-/** Makes what a folder lists lasting. Where a folder cannot be opened (Windows), the system does it by itself. */
+/** Makes the entries of a folder durable. Where a folder cannot be opened (Windows), the system does so by itself. */
 async function syncFolder(folder: string): Promise<void> {
   try {
     const handle = await open(folder, 'r');
@@ -68,7 +68,7 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** Removes what a crash left behind. @throws SettingsError at the start when nothing could be written at the stop */
+/** Removes what a crash left behind. @throws SettingsError when the file could not be written at the stop, so that the start fails */
 export async function prepareStateFolder(file: string): Promise<void> {
   try {
     await access(dirname(file), constants.W_OK);
@@ -78,7 +78,7 @@ export async function prepareStateFolder(file: string): Promise<void> {
   }
 }
 
-/** Removes unfinished files beside a file, except those of processes that are running. */
+/** Removes unfinished files next to a file, except those of processes that are running. */
 async function removeAbandoned(file: string): Promise<void> {
   const prefix = `${basename(file)}.`;
   for (const name of await readdir(dirname(file))) {
@@ -86,11 +86,11 @@ async function removeAbandoned(file: string): Promise<void> {
       ? /^([1-9]\d{0,8})\.tmp$/.exec(name.slice(prefix.length))?.[1]
       : undefined;
     if (pid === undefined || isAlive(Number(pid))) continue;
-    await rm(join(dirname(file), name), { force: true }).catch(() => undefined); // it only takes room
+    await rm(join(dirname(file), name), { force: true }).catch(() => undefined); // a failure is harmless: the file only takes space
   }
 }
 
-/** Whether there is such a process. ESRCH says that there is not; other errors are about one that there is. */
+/** Whether a process exists. ESRCH means that it does not; any other error means that it does. */
 function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
@@ -110,7 +110,7 @@ export async function writtenAtMs(file: string): Promise<number | null> {
 }
 
 /**
- * Reads a state file, world by world. A damaged world is a fault with its id; a missing end of the file is one without.
+ * Reads a state file, world by world. A damaged world is a fault with its id; a truncated file is a fault without one.
  *
  * @throws SettingsError for a file of another format or version, and for one that cannot be read
  */
@@ -147,7 +147,7 @@ function checkFormat(file: string, text: string): void {
   if (format === FIRST_FORMAT) {
     throw unusable(file, 'was written by payout-sandbox 0.1, in a format that this version does not read');
   }
-  if (format !== SNAPSHOT_FORMAT) throw unusable(file, 'is no state file');
+  if (format !== SNAPSHOT_FORMAT) throw unusable(file, 'is not a state file');
   if (version !== SNAPSHOT_VERSION) {
     throw unusable(
       file,
@@ -164,7 +164,7 @@ function headOf(text: string): { readonly format?: unknown; readonly version?: u
   }
 }
 
-/** Copies a damaged file, which the next write replaces. Its time is in the name, so that many starts make one copy. */
+/** Copies a damaged file, which the next write replaces. The name contains the file's time, so that repeated starts make only one copy. */
 export async function keepDamaged(file: string): Promise<string> {
   const copy = `${file}.damaged-${Math.floor((await writtenAtMs(file)) ?? 0)}`;
   if ((await writtenAtMs(copy)) !== null) return copy;

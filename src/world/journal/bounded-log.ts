@@ -1,6 +1,6 @@
 /** One item of a log. */
 export interface Item<T> {
-  /** undefined once it was dropped. */
+  /** undefined once the item was dropped. */
   value: T | undefined;
   bytes: number;
   readonly log: BoundedLog<T>;
@@ -8,7 +8,7 @@ export interface Item<T> {
   nth: number;
 }
 
-/** The memory that the logs of all worlds share. Past it, the oldest item of all is dropped, whatever its world. */
+/** The memory that the logs of all worlds share. Past it, the oldest item of all worlds is dropped. */
 export class MemoryBudget {
   readonly #maxBytes: number;
   readonly #items = new Map<number, Item<never>>();
@@ -77,7 +77,7 @@ export class BoundedLog<T> {
     return item;
   }
 
-  /** Puts another value in the place of one that is still kept. @param bytes how much memory it takes */
+  /** Replaces a value that is still kept. @param bytes how much memory it takes */
   replace(item: Item<T>, value: T, bytes: number): void {
     if (item.value === undefined) return;
     const grownBy = bytes - item.bytes;
@@ -95,7 +95,7 @@ export class BoundedLog<T> {
     this.#evicted += 1;
   }
 
-  /** Drops all of it, and starts counting what was evicted again. */
+  /** Drops all items, and restarts the count of evicted ones. */
   clear(): void {
     for (const item of this.#items) this.#drop(item);
     this.#items = [];

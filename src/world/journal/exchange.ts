@@ -6,7 +6,7 @@ import { toInr } from '../../payout/money.ts';
 import { showsAnswer, type RequestFacts } from '../../scenario/rule.ts';
 import { iso } from '../events.ts';
 
-/** How an exchange stands: not answered so far, answered, broken by a fault that a rule ordered, or left by the client. */
+/** The state of an exchange: not answered so far, answered, broken by a fault that a rule ordered, or abandoned by the client. */
 export type ExchangeOutcome = 'pending' | 'answered' | 'fault' | 'client_gone';
 
 /** What was answered, or would have been but for a fault. */
@@ -17,8 +17,8 @@ export interface Answered {
 }
 
 /**
- * One request to a world, and what became of it. It is a record of what is known at one moment: while the exchange
- * goes on, a newer one takes its place in the journal.
+ * One request to a world, and its answer. It records what is known at one moment: while the exchange goes on, newer
+ * records replace it in the journal.
  */
 export interface Exchange {
   /** Which request of its world it is, counted from 1; 0 for a request outside the journal. */
@@ -50,11 +50,11 @@ export interface Exchange {
   readonly account: string | undefined;
   readonly replayed: boolean | undefined;
   readonly warnings: readonly string[] | undefined;
-  /** The setting whose limit made the answer up. */
+  /** The setting whose limit refused the request. */
   readonly limit: string | undefined;
   /** `scenario/rule`, when a rule made the answer. */
   readonly rule: string | undefined;
-  /** Whether the payout happened, for a request that met a rule. */
+  /** Whether the payout happened, for a request to which a rule was applied. */
   readonly committed: boolean | undefined;
   /** What decided the timeline of the payout that it made. */
   readonly plannedBy: string | undefined;
@@ -63,7 +63,7 @@ export interface Exchange {
 }
 
 /**
- * An exchange with its place among the requests of its world, once it has ended. What is learned after the end does not move it.
+ * An exchange with its place among the requests of its world, once it has ended. Later knowledge does not change its place.
  *
  * @param before what was known of it
  * @param asked the newest request of its world that has begun
@@ -74,7 +74,7 @@ export function placed(exchange: Exchange, before: Exchange | undefined, asked: 
   return { ...exchange, endedAfter: isSameEnd ? before.endedAfter : asked };
 }
 
-/** A text as what it says where it is JSON that can be written again, else as it is; null for none. */
+/** A text parsed as JSON if that can be written back, otherwise as it is; null for none. */
 export function readBody(text: string | undefined): unknown {
   if (text === undefined || text === '') return null;
   if (isTooNested(text)) return text;
@@ -94,14 +94,14 @@ function fieldsOf({ route, url, body }: Exchange): RequestFacts['fields'] {
   return query === -1 ? {} : Object.fromEntries(new URLSearchParams(url.slice(query)));
 }
 
-/** What a match can look at in a request that has been. */
+/** The facts that a match can test in a past request. */
 export const factsOf = (exchange: Exchange): RequestFacts => ({
   route: exchange.route ?? 'initiate',
   fields: fieldsOf(exchange),
   headers: exchange.headers,
   attempt: exchange.attempt ?? 0,
   nowMs: exchange.atMs,
-  payout: 0, // a journal does not know the last two, and no match for it asks
+  payout: 0, // a journal does not know the last two, and no match of a verification tests them
   ageMs: 0,
 });
 
@@ -124,7 +124,7 @@ export const seenStatus = ({ answer, fault }: Exchange): number | undefined =>
 
 const inr = (paise: number | undefined): number | null => (paise === undefined ? null : toInr(paise));
 
-/** An exchange in the words of the control API. */
+/** An exchange in the terms of the control API. */
 export const journalEntry = (exchange: Exchange): JournalEntry => ({
   id: exchange.nth,
   request_id: exchange.requestId,

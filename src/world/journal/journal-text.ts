@@ -1,13 +1,13 @@
 import type { JournalEntry } from '../../contract/control-answers.ts';
 import { journalEntry, type Exchange } from './exchange.ts';
 
-/** References and headers are the client's own text: what people read shows no control characters of theirs. */
+/** References and headers are the client's own texts: their control characters must not reach people. */
 export const withoutControls = (text: string): string => text.replaceAll(/\p{C}/gu, '\ufffd');
 
 const fieldOf = (body: unknown, name: string): unknown =>
   typeof body === 'object' && body !== null ? (body as Readonly<Record<string, unknown>>)[name] : undefined;
 
-/** What the client asked for: `POST /payout/initiate order-1 1500.5 IMPS` */
+/** The request of the client: `POST /payout/initiate order-1 1500.5 IMPS` */
 function requestText({
   request: { method, path, body },
   client_ref_id,
@@ -21,7 +21,7 @@ function requestText({
     .join(' ');
 }
 
-/** What it got: `500 INTERNAL_ERROR`, `200 PENDING`, `hang`. */
+/** Its answer: `500 INTERNAL_ERROR`, `200 PENDING`, `hang`. */
 export function answerText({ outcome, answer, fault, code }: JournalEntry): string {
   if (fault !== null) return fault;
   if (outcome === 'pending') return 'not answered yet';
@@ -33,7 +33,7 @@ export function answerText({ outcome, answer, fault, code }: JournalEntry): stri
     .trim();
 }
 
-/** Why, and what became of it: `attempt 2; rule world/busy; payout made; 12 ms` */
+/** The reason and the result: `attempt 2; rule world/busy; payout made; 12 ms` */
 export function reasonText({
   attempt,
   rule,
@@ -59,8 +59,8 @@ export function reasonText({
  * The journal as a person reads it, line by line: a title, and a line for each request.
  *
  * @param shown the oldest first
- * @param wanted of how many requests these are shown
- * @param which of them, where not all are
+ * @param wanted the number of requests from which these are taken
+ * @param which part of them is shown, if not all
  */
 export function* journalText(
   shown: readonly Exchange[],

@@ -1,10 +1,10 @@
 import { BoundedLog, type MemoryBudget } from './bounded-log.ts';
 import { placed, type Exchange } from './exchange.ts';
 
-/** About what an exchange takes beside its texts. */
+/** About how much an exchange takes in addition to its texts. */
 const BYTES_EACH = 1000;
 
-/** About what a header of the answer takes. Its texts are those of the rule that orders it. */
+/** About how much a header of the answer takes. It shares its texts with the rule that orders it. */
 const BYTES_EACH_HEADER = 64;
 
 const bytesOf = ({ url, body = '', answer }: Exchange): number =>
@@ -13,7 +13,7 @@ const bytesOf = ({ url, body = '', answer }: Exchange): number =>
   body.length +
   (answer === undefined ? 0 : answer.body.length + BYTES_EACH_HEADER * Object.keys(answer.headers).length);
 
-/** What is known of a journal. */
+/** The content of a journal. */
 export interface JournalRead {
   /** The oldest first. */
   readonly exchanges: readonly Exchange[];
@@ -35,7 +35,7 @@ export class Journal {
   }
 
   /**
-   * Takes in a request that has just come.
+   * Enters a request that has just come.
    *
    * @param headersLength how many characters its headers have
    */
@@ -53,7 +53,7 @@ export class Journal {
     };
   }
 
-  /** Drops all of it. @returns how many exchanges that were */
+  /** Drops all exchanges. @returns how many there were */
   clear(): number {
     const { size } = this.#log;
     this.#log.clear();

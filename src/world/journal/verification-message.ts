@@ -3,7 +3,7 @@ import type { VerifyAnswer } from '../../contract/control-answers.ts';
 import { timeOfDay } from '../../payout/settlement.ts';
 import { withoutControls } from './journal-text.ts';
 
-/** What a verification says: the first line is the result; a failure also says what was expected and what came closest. */
+/** The message of a verification: the first line is the result; a failure also shows what was expected and what came closest. */
 
 type Shown = VerifyAnswer['closest'][number];
 type Miss = Shown['misses'][number];
@@ -52,7 +52,7 @@ function valueText(field: string, value: unknown): string {
   return text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE)}…` : text;
 }
 
-/** Of the headers of a request, those that were expected. */
+/** The headers of a request that were expected. */
 function expectedHeaders(expected: unknown, actual: unknown): unknown {
   const names = new Set(Object.keys(expected as object).map((name) => name.toLowerCase()));
   return Object.fromEntries(Object.entries(actual as object).filter(([name]) => names.has(name)));
@@ -78,7 +78,7 @@ export const matchText = (conditions: readonly Expected[]): string =>
 const requestText = ({ request, misses }: Shown): string =>
   misses.length === 0 ? request : `${request}: ${missText(misses)}`;
 
-/** Lines below the first line of a message. @param title says what the requests are, if there are any */
+/** Lines below the first line of a message. @param title introduces the requests, if there are any */
 export function withRequests(
   lines: readonly string[],
   title: string,

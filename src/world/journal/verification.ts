@@ -44,7 +44,7 @@ const CLOSEST = 3;
  */
 const MAX_PATTERN_STEPS = 2_000_000;
 
-/** Makes of each text once what is to be made of it. */
+/** Remembers the result for each text. */
 function remembered<T>(make: (text: string) => T): (text: string) => T {
   const known = new Map<string, T>();
   return (text) => {
@@ -91,7 +91,7 @@ function seenAt(field: string, { facts }: Witness): unknown {
 
 function conditionsOf(match: RequestMatch, patternOf: PatternOf, report: Report): readonly Condition[] {
   const { status: _s, outcome: _o, rule: _r, fault: _f, committed: _c, replayed: _p, ...ofRules } = match;
-  compileMatch(ofRules, patternOf, report); // reports what can never hold, which takes the whole match
+  compileMatch(ofRules, patternOf, report); // reports conditions that can never hold, for which it needs the whole match
   return Object.entries(match)
     .filter(([, expected]) => expected !== undefined)
     .map(([field, expected]): Condition => {
@@ -173,7 +173,7 @@ export function verify(
   return inSequence(witnesses, steps, evicted);
 }
 
-/** What a failure says below its first line, where nothing was asked of the world at all. */
+/** The second line of a failure when no request came to the world at all. */
 const nothingCame = (witnesses: readonly Witness[], evicted: number): readonly string[] =>
   witnesses.length === 0 && evicted === 0 ? [NOTHING_CAME] : [];
 

@@ -10,16 +10,16 @@ import type { WorldState } from '../state.ts';
 
 const EXPIRED_KEPT = 10;
 
-/** What a request is refused with in a world that holds as many as it may; null while there is room. */
+/** The refusal in a world that already holds as many requests as it may; null while there is room. */
 export function noRoomToHold({ held }: WorldState): Refusal | null {
   if (held.waiting.length < MAX_HELD) return null;
   return new Refusal('SANDBOX_FULL', {
-    message: `This world holds ${MAX_HELD} requests, as many as it may: release some with POST /_sandbox/held/ID/release`,
+    message: `This world already holds ${MAX_HELD} requests, the most that it can: release some with POST /_sandbox/held/ID/release`,
     limit: `${MAX_HELD} held requests`,
   });
 }
 
-/** Begins to hold a request. @param facts what is known of it */
+/** Begins to hold a request. @param facts what is known about it */
 export function holdRequest(
   state: WorldState,
   command: RequestCommand,
@@ -66,7 +66,7 @@ const unreleased = (how: 'expired' | 'left'): Released => ({
   result: null,
 });
 
-/** Ends the wait of a request that nobody released. What has ended already stays as it ended. */
+/** Ends the wait of a request that nobody released. A wait that has already ended stays as it is. */
 export function endHold(
   state: WorldState,
   { id, how }: CommandOf<'endHold'>,
@@ -76,7 +76,7 @@ export function endHold(
   if (request !== undefined) endWait(state, request, unreleased(how), events);
 }
 
-/** Ends what is overdue. The server of the connection does so in time, unless it has died. */
+/** Expires overdue waits. The server of the connection does so in time, unless it has died. */
 export function expireHeld(state: WorldState, events: StateEvent[]): void {
   for (const request of state.held.waiting) {
     if (request.untilMs <= state.wallMs) endWait(state, request, unreleased('expired'), events);

@@ -8,8 +8,8 @@ import type { Plan } from './request-plan.ts';
 import { nowMs, type WorldState } from '../state.ts';
 
 /**
- * The payout as initiate stores it: PENDING, even if its timeline settles it in the same instant. What becomes of it is the
- * first outcome that matches, except where its rule says otherwise; it is drawn from the seed and the reference alone.
+ * The payout as initiate stores it: PENDING, even if its timeline settles it in the same instant. Its future is that of the
+ * first outcome that matches, unless its rule says otherwise; draws depend on the seed and the reference alone.
  *
  * @param nth which payout of its reference it is, from 1
  */
@@ -53,7 +53,7 @@ export function newPayout(
   };
 }
 
-/** Tells one request body from another. */
+/** Distinguishes request bodies. */
 export const fingerprint = (body: InitiateRequest): string =>
   fingerprintOf([
     body.beneficiary_name,

@@ -8,7 +8,7 @@ import { isMoreDue, positionOf } from '../ledger.ts';
 import { factsOf, scenarioFor } from './request-plan.ts';
 import type { WorldState } from '../state.ts';
 
-/** Where the payout is that a status query asks for; undefined when there is none. */
+/** The position of the payout that a status query asks for; undefined when there is none. */
 export function positionAsked(
   state: WorldState,
   { client_ref_id: clientRefId, txn_id: txnId }: StatusQuery,
@@ -22,9 +22,9 @@ export function positionAsked(
 }
 
 /**
- * Whether a command would leave everything as it is, so that a log need not hold it: nothing is due, and it is a status or a
- * balance that no rule matches, whose attempt is not counted, for which its scenario has no rate limit, and whose payout does not count its
- * reads.
+ * Whether a command would change nothing, so that a log need not hold it: no step is due, and it is a status or balance read
+ * that no rule matches, without a counted attempt, without a rate limit of its scenario, and of a payout that does not count
+ * its reads.
  */
 export function isPureRead(state: WorldState, command: Command, compiler: ScenarioCompiler): boolean {
   if ((command.kind !== 'status' && command.kind !== 'balance') || isMoreDue(state)) return false;

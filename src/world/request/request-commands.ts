@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { InitiateRequest, StatusQuery } from '../../contract/service.ts';
 import { ScenarioSource } from '../../contract/snapshot-lines.ts';
 
-/** What every request of the service brings. */
+/** What every request of the service carries. */
 const Asked = {
   /** Without those that hold a key. */
   headers: z.record(z.string(), z.union([z.string(), z.array(z.string())]).optional()),
-  /** The scenario that this request chose by a header; null for that of the world. */
+  /** The scenario that the header of this request chose; null for the world's. */
   scenario: ScenarioSource.nullable(),
 };
 

@@ -13,10 +13,10 @@ import type { RequestCommand } from './request-commands.ts';
 import type { HeldRequest } from './request-result.ts';
 import { ageMs, nowMs, type WorldState } from '../state.ts';
 
-/** What is left of a rule once it was taken. */
+/** The part of a rule that is needed once it was taken. */
 export type TakenRule = Pick<Rule, 'id' | 'effect'>;
 
-/** The decisions about one request, made before anything is done. */
+/** The decisions about one request, made before anything changes. */
 export interface Plan {
   readonly scenario: Scenario;
   /** The rule to apply; null when the request is served normally. */
@@ -25,7 +25,7 @@ export interface Plan {
   readonly delayMs: number;
   /** The random draws of this request. */
   readonly draw: Draw;
-  /** What its rule and its outcome are chosen by. */
+  /** The facts by which its rule and its outcome are chosen. */
   readonly facts: RequestFacts;
   /** How long the limit of its rule still refuses requests, in ms of world time; null without one. */
   readonly limitLeftMs: number | null;
@@ -33,7 +33,7 @@ export interface Plan {
   readonly attempt: number;
 }
 
-/** The scenario that holds for a request: the one it chose, or that of its world. */
+/** The scenario that applies to a request: the one that it chose, or that of its world. */
 export const scenarioFor = (
   { index }: WorldState,
   { scenario: chosen }: RequestCommand,
@@ -51,7 +51,7 @@ export function pastRateLimit(state: WorldState, route: RouteName, scenario: Sce
   return rateLimited(limit, dialect, leftMs, `rate_limit of ${name}`, change);
 }
 
-/** The reference that a request names, itself or by the txn_id of a payout. */
+/** The reference that a request names, directly or by the txn_id of a payout. */
 function referenceOf(state: WorldState, { client_ref_id: reference, txn_id: txnId }: RequestFacts['fields']) {
   if (reference !== undefined) return String(reference);
   return txnId === undefined ? undefined : findPayout(state, { txnId: String(txnId) })?.clientRefId;
@@ -60,7 +60,7 @@ function referenceOf(state: WorldState, { client_ref_id: reference, txn_id: txnI
 /**
  * Finds the rule to apply to a request, and counts the request.
  *
- * @param asAttempt which attempt to take it for, where that is not the next
+ * @param asAttempt the number of the attempt, when it is not the next one
  */
 export function planRequest(
   state: WorldState,
@@ -89,7 +89,7 @@ export function planRequest(
   };
 }
 
-/** The plan of a request that was counted when it arrived, with the rule that it met then. */
+/** The plan of a request that was counted when it arrived, with the rule that was taken then. */
 export function resumedPlan(
   state: WorldState,
   command: RequestCommand,

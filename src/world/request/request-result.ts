@@ -5,18 +5,18 @@ import type { Payout } from '../../contract/snapshot-lines.ts';
 import type { Effect, Hold } from '../../scenario/rule.ts';
 import type { RequestCommand } from './request-commands.ts';
 
-/** What a request of the service got: plain data, from which HTTP makes its answer. */
+/** The result of a request of the service: plain data, from which HTTP makes its answer. */
 export interface RequestResult {
-  /** The words of the answer. */
+  /** The dialect of the answer. */
   readonly dialect: Dialect;
   /** Which attempt of its reference it is, from 1; 0 where attempts are not counted. */
   readonly attempt: number;
-  /** What the client is made to see; null for the normal answer. */
+  /** How a rule changes what the client sees; null for the normal answer. */
   readonly effect: SeenEffect | null;
   readonly answer: Answer;
   /** Whether this request made a payout. */
   readonly committed: boolean;
-  /** The balance around it; null where the ledger was not asked. */
+  /** The balance before and after it; null when the ledger was not asked. */
   readonly balances: { readonly beforePaise: number; readonly afterPaise: number } | null;
   /** Set when a rule holds the request. While it has only arrived, nothing was done and the answer is `none`. */
   readonly hold?: HeldRequest;
@@ -36,21 +36,21 @@ export interface SeenEffect extends Pick<Effect, 'respond' | 'fault'> {
   readonly garbage: readonly number[];
 }
 
-/** The normal answer: what the ledger says, or what it would have said where nothing was done. */
+/** The normal answer: that of the ledger, or the one it would have given if it had been asked. */
 export type Answer =
   | { readonly kind: 'payout'; readonly payout: Payout; readonly replayed: boolean }
   | { readonly kind: 'balance'; readonly balancePaise: number; readonly lastUpdatedMs: number }
   | { readonly kind: 'refused'; readonly refusal: RefusalData }
-  /** Nothing was done, and a rule's own answer takes the place of the normal one. */
+  /** Nothing was done, and a rule's own answer replaces the normal one. */
   | { readonly kind: 'none' };
 
 /** A request that waits to be released. */
 export interface HeldRequest extends Hold {
-  /** Which held request of its world it is, from 1. It is never given again. */
+  /** Which held request of its world it is, from 1. Never reused. */
   readonly id: number;
   /** The rule that holds it: `scenario/rule`. */
   readonly rule: string;
-  /** What that rule does: it may be gone when the request is released. */
+  /** The effect of that rule, which may be gone when the request is released. */
   readonly effect: Effect;
   readonly route: RouteName;
   readonly clientRefId: string | null;
@@ -59,13 +59,13 @@ export interface HeldRequest extends Hold {
   readonly attempt: number;
   /** Wall time at which it expires, ms since the epoch. */
   readonly untilMs: number;
-  /** What is done when it is released; null where it has been done. */
+  /** The command to handle when it is released; null when it was handled before. */
   readonly command: RequestCommand | null;
 }
 
 /** The requests of one world that wait to be released. */
 export interface HeldRequests {
-  /** How many there were. */
+  /** How many there have been. */
   readonly made: number;
   /** In the order in which they arrived. */
   readonly waiting: readonly HeldRequest[];
@@ -76,13 +76,13 @@ export interface HeldRequests {
 /** @param made how many requests of the world were held before */
 export const noneHeld = (made: number): HeldRequests => ({ made, waiting: [], expired: [] });
 
-/** What the client sees of a request that is released, where that is not what the rule orders. */
+/** What the client of a released request sees, if that differs from what the rule orders. */
 export type ReleaseOrder = Pick<Effect, 'respond' | 'fault'>;
 
-/** How the wait of a held request ended: somebody released it, its time was over, or its client left. */
+/** How the wait of a held request ended: it was released, it expired, or its client left. */
 export type Released = {
   readonly how: 'released' | 'expired' | 'left';
   readonly order: ReleaseOrder;
-  /** What became of the request; null where that was known when it was held, and where nothing was done. */
+  /** The result of the request; null when that was known when it was held, or when nothing was done. */
   readonly result: RequestResult | null;
 };

@@ -22,7 +22,7 @@ import type { RequestCommand } from './request-commands.ts';
 import type { Answer, HeldRequest, RequestResult, SeenEffect } from './request-result.ts';
 import { full, nowMs, type WorldState } from '../state.ts';
 
-const GARBAGE_BYTES = 51; // 64 with the bytes around them that look like HTTP
+const GARBAGE_BYTES = 51; // 64 with the bytes around them, which look like HTTP
 
 /** Handles a request of the service: applies the first rule that matches, and asks the ledger unless the rule forbids it. */
 export function handleRequest(state: WorldState, command: RequestCommand, context: Context): RequestResult {
@@ -48,12 +48,12 @@ export function handleRequest(state: WorldState, command: RequestCommand, contex
   return { ...result, effect: seenEffect(rule, plan), hold: held };
 }
 
-/** What a request gets for which the ledger is not asked. */
+/** The result of a request for which the ledger is not asked. */
 function unserved({ dialect }: Scenario, attempt: number, answer: Answer): RequestResult {
   return { dialect, attempt, effect: null, answer, committed: false, balances: null };
 }
 
-/** Lets a held request go on: one that has only arrived is served now, with the rule that it met when it arrived. */
+/** Releases a held request: one that has only arrived is served now, with the rule that was taken when it arrived. */
 export function releaseRequest(
   state: WorldState,
   { id, order }: CommandOf<'release'>,
@@ -85,7 +85,7 @@ function serve(state: WorldState, command: RequestCommand, plan: Plan, context: 
   };
 }
 
-/** Whether a rule changes what the client sees: not where it leaves a refusal as it is. */
+/** Whether a rule changes what the client sees: not when it leaves a refusal as it is. */
 const isApplied = ({ effect: { respond, fault, delay } }: TakenRule, answer: Answer): boolean =>
   answer.kind !== 'refused' || replacesBody(respond) || fault !== null || delay !== null;
 
@@ -125,7 +125,7 @@ function answerOf(
     return [{ kind: 'balance', balancePaise: wallet.balancePaise, lastUpdatedMs }, true];
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    // a status query that is wrong in itself is refused before the ledger is asked
+    // an invalid status query is refused before the ledger is asked
     const isAsked = command.kind !== 'status' || error.code !== 'INVALID_REQUEST';
     return [{ kind: 'refused', refusal: error.data }, isAsked];
   }
@@ -196,7 +196,7 @@ function status(
   if (position === undefined) throw new Refusal(notFound);
   if (countsReads(state.payouts[position]!)) {
     countRead(state, position, events);
-    settleDue(state, Infinity, events); // all else that was due has happened: further steps of this payout, and few
+    settleDue(state, Infinity, events); // everything else that was due has been applied: only further steps of this payout are left, and they are few
   }
   const payout = state.payouts[position]!;
   if (isHidden(payout, nowMs(state))) throw new Refusal(notFound, { rule: payout.hidden!.by });

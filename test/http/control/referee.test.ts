@@ -114,6 +114,20 @@ test('a payout that is expected may still come after the journal was cleared', a
   expect((await one.world.referee()).counts).toMatchObject({ error: 0 });
 });
 
+test('what is expected is compared with the payouts of a world, although its journal was cleared and no request came since', async () => {
+  const { client } = await sandboxFor({ settlement: 'instant' });
+  const one = client();
+  await put(one, { expect: [{ account: '000123456789', amount: 1500.5, times: 2 }] });
+  for (const ask of [() => one.balance(), () => one.pay()]) {
+    await ask();
+    await one.send('DELETE', '/_sandbox/requests');
+    expect((await one.world.referee()).counts).toMatchObject({ error: 1 });
+  }
+  await one.pay({ client_ref_id: 'the second' });
+  await one.send('DELETE', '/_sandbox/requests');
+  expect((await one.world.referee()).counts).toMatchObject({ error: 0 });
+});
+
 test('a request that the rate limit of a scenario refused is judged with its reference', async () => {
   const { client } = await sandboxFor({ scenario: { rate_limit: { max: 1, per: '1h' } } });
   const one = client();

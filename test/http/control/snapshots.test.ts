@@ -101,14 +101,18 @@ const refused = (message: unknown) => ({ ...REFUSED, body: { ...REFUSED.body, me
 
 test.each<[string, (text: string) => string | Buffer<ArrayBuffer>, object, Record<string, string>?]>([
   ['that is empty', () => '', { status: 400, body: { code: 'INVALID_REQUEST' } }],
-  ['that is other JSON', () => '{"a":1}', refused(expect.stringContaining('This is no snapshot'))],
-  ['that is not JSON', () => 'hello', refused(expect.stringContaining('This is no snapshot'))],
+  ['that is other JSON', () => '{"a":1}', refused(expect.stringContaining('This is not a snapshot'))],
+  ['that is not JSON', () => 'hello', refused(expect.stringContaining('This is not a snapshot'))],
   [
     'without a world',
     (text) => `${linesOf(text)[0]}\n{"worlds":0}\n`,
     refused('This snapshot holds no world'),
   ],
-  ['with two worlds', twice, refused('This holds more than one world, and one can be restored')],
+  [
+    'with two worlds',
+    twice,
+    refused('This snapshot holds more than one world, and only one can be restored'),
+  ],
   [
     'cut off in the middle of a line',
     (text) => text.slice(0, text.length / 2),
@@ -122,12 +126,12 @@ test.each<[string, (text: string) => string | Buffer<ArrayBuffer>, object, Recor
   [
     'with a line after its end',
     (text) => `${text}{}\n`,
-    refused(expect.stringContaining('it goes on after its end')),
+    refused(expect.stringContaining('it continues after its end')),
   ],
   [
     'with a line that is not JSON',
     (text) => resealed(text.replace('{"payout"', '{payout')),
-    refused(expect.stringContaining('it is no JSON')),
+    refused(expect.stringContaining('it is not JSON')),
   ],
   [
     'with an unknown field',
@@ -158,7 +162,7 @@ test.each<[string, (text: string) => string | Buffer<ArrayBuffer>, object, Recor
   [
     'that is nested too deeply',
     (text) => text.replace('"hidden":null', `"hidden":${'['.repeat(200)}${']'.repeat(200)}`),
-    refused(expect.stringContaining('it is no JSON')),
+    refused(expect.stringContaining('it is not JSON')),
   ],
   ...['world', 'magic'].map((name): [string, (text: string) => string, object] => [
     `whose scenario is called ${name}, like rules of the sandbox`,

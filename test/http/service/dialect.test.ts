@@ -431,7 +431,7 @@ const MALFORMED = { beneficiary_ifsc: 'sbin1', beneficiary_account: '12345678' }
 const IFSC_WARNING = 'beneficiary_ifsc is not an IFSC (4 capital letters, 0, 6 capital letters or digits)';
 const ACCOUNT_WARNING = 'beneficiary_account is not 9 to 18 digits';
 const LARGE = { amount: 500_000.01 };
-const LIMIT_WARNING = 'amount is above INR 5,00,000, where IMPS usually ends';
+const LIMIT_WARNING = 'amount is above INR 5,00,000, the usual limit of IMPS';
 const UPI = { transfer_mode: 'UPI', beneficiary_account: 'asha.rao@okbank' };
 
 /** The three ways to treat values that the real service might refuse. */

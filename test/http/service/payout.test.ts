@@ -187,12 +187,12 @@ test.each([
   [
     'an RTGS amount below its limit',
     { transfer_mode: 'RTGS', amount: 199_999.99 },
-    /amount is below INR 2,00,000, where RTGS starts/,
+    /amount is below INR 2,00,000, the minimum of RTGS/,
   ],
   [
     'an IMPS amount above its limit',
     { amount: 500_000.01 },
-    /amount is above INR 5,00,000, where IMPS usually ends/,
+    /amount is above INR 5,00,000, the usual limit of IMPS/,
   ],
   [
     'a UPI amount above its limit',

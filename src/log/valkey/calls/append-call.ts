@@ -13,13 +13,13 @@ export interface OwnCommand {
   /** Its text in the log. */
   readonly text: string;
   readonly room: Room;
-  /** Called with what happens from this command on, until it is finished. */
+  /** Called with the changes from this command on, until it is finished. */
   readonly collect: ((changes: readonly Change[]) => void) | undefined;
   readonly applied: (outcome: Applied) => void;
   readonly failed: (error: unknown) => void;
 }
 
-/** Somebody who waits until the state is up to date. */
+/** A caller that waits until the state is up to date. */
 export interface Look {
   /** Whether a request of the service begins with it. */
   readonly begins: boolean;
@@ -36,7 +36,7 @@ export type AppendReply =
   | readonly ['gone']
   | readonly ['newer', format: number];
 
-/** What a server says of itself and its copy in a call. */
+/** What a server sends about itself and its copy in a call. */
 interface Call {
   readonly keys: WorldKeys;
   readonly epoch: string;

@@ -9,7 +9,7 @@ interface Parts {
   readonly store: { readonly joined: JoinedCalls };
 }
 
-/** One call after the other. What comes while a call is under way goes along with the next. */
+/** Makes one call at a time. Items that come while a call is under way go with the next one. */
 export class BatchedCalls<Item> {
   readonly #wallClock: WallClock;
   readonly #joined: JoinedCalls;
@@ -35,7 +35,7 @@ export class BatchedCalls<Item> {
     this.#start();
   }
 
-  /** Adds what may wait a moment for a call that is made anyway. */
+  /** Adds an item that can wait for a call that is made anyway. */
   addLater(item: Item): void {
     this.#waiting.push(item);
     if (this.#isRunning) return;

@@ -27,7 +27,7 @@ export class JoinedCalls {
     await this.#wallClock.yieldToEventLoop();
     const client = this.#client;
     const nodes = client.isCluster ? (client as Cluster).nodes() : [client as Redis];
-    const streams = nodes.map(({ stream }) => stream).filter((stream) => stream !== undefined); // where it is connected
+    const streams = nodes.map(({ stream }) => stream).filter((stream) => stream !== undefined); // only connected nodes have one
     for (const stream of streams) stream.cork();
     for (const call of this.#calls.splice(0)) call();
     for (const stream of streams) stream.uncork();

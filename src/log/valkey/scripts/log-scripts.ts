@@ -1,4 +1,4 @@
-/** The scripts that keep the log of a world. Positions count its entries from 1; numbers are written whole, never as 1e+15. */
+/** The scripts that keep the log of a world. Positions count its entries from 1; numbers are written in full, never as 1e+15. */
 
 export const NOW = `
 local function nowMs()
@@ -7,7 +7,7 @@ local function nowMs()
 end`;
 
 /**
- * Opens a world, and makes it where there is none. KEYS: head log journal events snapshot.
+ * Opens a world, and creates it if it does not exist. KEYS: head log journal events snapshot.
  * ARGV: format, time to live in ms, server, the command that opens it.
  *
  * @returns {epoch, format, position of the snapshot, ms when it was made, 1 if it was made now}
@@ -28,14 +28,14 @@ return {epoch, tonumber(ARGV[1]), 0, now, 1}
 `;
 
 /**
- * Gives a server what it has not seen of a log, and then appends its own commands. A command that is in the log already, since
- * the reply to an earlier call was lost, is not appended again. Without commands it is a look at what is new, which a store that
- * is full or only reads refuses too (`#!lua` without the flag `no-writes`): a replica may be behind.
+ * Returns what a server has not seen of a log, and then appends its commands. A command that is in the log already, since the
+ * reply to an earlier call was lost, is not appended again. Without commands it only reads what is new; a store that is full or
+ * read-only refuses even that (`#!lua` without the flag `no-writes`), since a replica may be behind.
  *
  * KEYS: head log journal. ARGV: epoch, format, position and name of the last command seen, server, channel, fingerprint of the
  * state at that position, name of the call, how many requests begin, which take their numbers in the journal, 1 if the call is a
- * use of the world; for each command its number, 1 if it clears the journal, its text. The same call takes no numbers twice,
- * unless another server's came between: then some numbers are left out.
+ * use of the world; for each command its number, 1 if it clears the journal, its text. A repeated call takes no
+ * further numbers, unless another server's call came between: then some numbers are left out.
  *
  * @returns {'done', ms, ms until which events are read, commands not seen before, number of the last request that has begun};
  * {'more', ms, 0, commands} when there are more to see first; {'behind'} when the log does not continue what was seen;
@@ -81,16 +81,16 @@ end
 return {'done', now, tonumber(head[4]), news, asked}
 `;
 
-/** Keeps a world for longer. KEYS: all of it. ARGV: time to live in ms. */
+/** Extends the life of a world. KEYS: all of its keys. ARGV: time to live in ms. */
 export const RENEW = `
 for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, ARGV[1]) end
 `;
 
 /**
- * Puts a new snapshot in the place of the one before, and trims the log up to that one, unless another server did.
+ * Replaces the snapshot, and trims the log up to the previous one, unless another server did so.
  * KEYS: head log snapshot, the pieces of the new one. ARGV: epoch, position of the snapshot before, position of the new one, format, time to live in ms.
  *
- * @returns the position of the snapshot that there is now
+ * @returns the position of the current snapshot
  */
 export const COMPACT = `
 local head = redis.call('HMGET', KEYS[1], 'epoch', 'snapshot', 'format')
@@ -107,16 +107,28 @@ return tonumber(ARGV[3])
 `;
 
 /**
- * Ends a world. KEYS: head log journal events snapshot dropped. ARGV: reason, channel; and, for a world that ends only if it was
- * not used for so long, in ms of the store's own time.
+ * Adds pieces to a state that is stored beside a log. They expire even if the server dies before it writes the rest.
+ * KEYS: the state. ARGV: time to live in ms; the number and the text of each piece.
+ */
+export const WRITE_STATE = `
+redis.call('HSET', KEYS[1], unpack(ARGV, 2))
+redis.call('PEXPIRE', KEYS[1], ARGV[1])
+`;
+
+/**
+ * Drops a world. A call that is sent again, after a lost reply, does not drop the world that has taken its place. KEYS: head log
+ * journal events snapshot dropped mark. ARGV: reason, channel, number of the call; and optionally how long, in ms of the store's
+ * own time, the world must have been unused.
  *
  * @returns 1 if there was one
  */
 export const DROP = `${NOW}
+if redis.call('GET', KEYS[7]) == ARGV[3] then return 1 end
 local head = redis.call('HMGET', KEYS[1], 'epoch', 'used')
-if not head[1] or ARGV[3] and tonumber(head[2] or '0') > nowMs() - ARGV[3] then return 0 end
+if not head[1] or ARGV[4] and tonumber(head[2] or '0') > nowMs() - ARGV[4] then return 0 end
 redis.call('DEL', unpack(KEYS, 1, 5))
 redis.call('SET', KEYS[6], ARGV[1], 'PX', 60000)
+redis.call('SET', KEYS[7], ARGV[3], 'PX', 60000)
 redis.call('PUBLISH', ARGV[2], '')
 return 1
 `;

@@ -1,14 +1,14 @@
-import { APPEND, COMPACT, DROP, OPEN, RENEW } from './log-scripts.ts';
+import { APPEND, COMPACT, DROP, OPEN, RENEW, WRITE_STATE } from './log-scripts.ts';
 import { CHANGE_NOTE, CLEAR_JOURNAL, PUBLISH, READ_JOURNAL, WATCH, WRITE_JOURNAL } from './side-scripts.ts';
 
-/** What the keys of this layout begin with. A layout that older servers cannot read gets another number. */
+/** The prefix of all keys in this layout. A layout that older servers cannot read gets another number. */
 export const KEY_PREFIX = 'payout-sandbox:2:';
 
 /** The number of the newest format of commands and snapshots that this program reads and writes. */
 export const FORMAT = 1;
 
 export interface WorldKeys {
-  /** What there is one of: epoch, format, positions, counters. */
+  /** The single values: epoch, format, positions, counters. */
   readonly head: string;
   /** The commands, a stream whose ids are `0-POSITION`. */
   readonly log: string;
@@ -18,13 +18,13 @@ export interface WorldKeys {
   readonly events: string;
   /** The state at one position, as pieces of text. */
   readonly snapshot: string;
-  /** Why there is no such world any more, for a minute. */
+  /** Why the world was dropped, for a minute. */
   readonly dropped: string;
-  /** The channel that says that something is new. */
+  /** The channel that announces news. */
   readonly news: string;
 }
 
-/** Where the state of a restore is, until a snapshot takes its place. @param name that of the command */
+/** The key of the state of a restore, until a snapshot includes it. @param name the name of its command */
 export const restoredKeyOf = ({ snapshot }: WorldKeys, name: string): string =>
   `${snapshot}:restored:${name}`;
 
@@ -42,7 +42,7 @@ export function keysOf(worldId: string): WorldKeys {
 }
 
 /**
- * The scripts that run in the store, where each is one atomic step, with the number of their keys. All keys of a world are in one
+ * The scripts that run in the store, each as one atomic step, with the number of their keys. All keys of a world are in one
  * hash slot, as are those of notes of one kind, and each script names those that it uses.
  */
 export const SCRIPTS = {
@@ -50,7 +50,8 @@ export const SCRIPTS = {
   append: { lua: APPEND, numberOfKeys: 3 },
   renew: { lua: RENEW, numberOfKeys: 5 },
   compact: { lua: COMPACT, numberOfKeys: 4 },
-  drop: { lua: DROP, numberOfKeys: 6 },
+  writeState: { lua: WRITE_STATE, numberOfKeys: 1 },
+  drop: { lua: DROP, numberOfKeys: 7 },
   writeJournal: { lua: WRITE_JOURNAL, numberOfKeys: 2 },
   readJournal: { lua: READ_JOURNAL, numberOfKeys: 2 },
   clearJournal: { lua: CLEAR_JOURNAL, numberOfKeys: 2 },

@@ -1,10 +1,10 @@
 import { NOW } from './log-scripts.ts';
 
-/** The scripts that keep what is beside the log of a world: its journal and its events. */
+/** The scripts for what is kept outside the log of a world: its journal, its events, and notes. */
 
 /**
- * Adds records to the journal, unless this call has done so before, and drops the oldest past its limits. A record is `+` and an
- * exchange that is new, or `=` and what has changed of one: `READ_JOURNAL` leaves it to the reader to put them together.
+ * Adds records to the journal, unless this call has done so before, and drops the oldest past its limits. A record is `+` and a
+ * new exchange, or `=` and the changes of one: the reader of `READ_JOURNAL` puts them together.
  *
  * KEYS: head journal. ARGV: epoch, name of the call, most exchanges, most bytes, time to live in ms; the records.
  */
@@ -67,10 +67,10 @@ redis.call('PUBLISH', ARGV[3], ARGV[4])
 `;
 
 /**
- * Says that somebody reads the events of a world. What was kept for readers who have not come back in time is dropped, and the
- * numbers begin again in a new epoch. KEYS: head events. ARGV: how long it holds, in ms.
+ * Marks the events of a world as being read. Events kept for readers that did not come back in time are dropped, and the
+ * numbers start again in a new epoch. KEYS: head events. ARGV: how long the mark holds, in ms.
  *
- * @returns {epoch, how many events there were in it}; {} when there is no such world
+ * @returns {epoch, how many events it has had}; {} when there is no such world
  */
 export const WATCH = `${NOW}
 local head = redis.call('HMGET', KEYS[1], 'watched', 'eventEpoch')
@@ -94,12 +94,12 @@ return {epoch, last}
 `;
 
 /**
- * Puts a text in the place of another, and drops those past the limits that were changed longest ago. The new text may be there
- * already, where the reply to an earlier call was lost.
+ * Replaces a text by another, and drops those past the limits, first the one that was changed longest ago. The new text may
+ * already be there, when the reply to an earlier call was lost.
  *
  * KEYS: texts order bytes. ARGV: name, the text before, the new one (empty for none), most texts, their most bytes.
  *
- * @returns 0 when the text before is another one
+ * @returns 0 when the current text is not the one before
  */
 export const CHANGE_NOTE = `
 local name, text = ARGV[1], ARGV[3]

@@ -7,7 +7,7 @@ import type { StreamEntry } from '../log-entry.ts';
 import type { WorldKeys } from '../scripts/scripts.ts';
 import { storeUnavailable, type StoreConnection } from '../store-connection.ts';
 
-const WATCHED_MS = 300_000; // so long events are kept for a reader who may come back
+const WATCHED_MS = 300_000; // how long events are kept for a reader that may come back
 const RENEWED_MS = 60_000;
 const FIRST = 2; // the number of the first event, as in memory
 
@@ -31,7 +31,7 @@ interface Written {
   readonly data: string;
 }
 
-/** The readers of a world's events on this server. The events are in the store, so that a reader can go on at any server. */
+/** The readers of a world's events on this server. The events are in the store, so that a reader can continue on any server. */
 export class StoredEvents {
   readonly #options: Options;
   readonly #writes: BatchedCalls<Written>;
@@ -54,7 +54,7 @@ export class StoredEvents {
     return this.#readings.size > 0;
   }
 
-  /** Gives an event to all readers, at whatever server. */
+  /** Publishes an event to all readers, on every server. */
   publish(type: Written['type'], data: object): void {
     this.#writes.add({ type, data: JSON.stringify(data) });
   }
@@ -67,7 +67,7 @@ export class StoredEvents {
   /** @returns a function that ends the reading */
   async read(afterId: string | undefined, reader: EventReader): Promise<() => void> {
     if (this.#readings.size >= MAX_READERS) throw new Refusal('TOO_MANY_READERS');
-    const reading: Reading = { reader, last: Infinity }; // takes its place before it waits, and reads nothing so far
+    const reading: Reading = { reader, last: Infinity }; // counts as a reader before anything is awaited; Infinity: takes no events yet
     this.#readings.add(reading);
     try {
       const last = await this.#watch();
@@ -82,10 +82,11 @@ export class StoredEvents {
     return () => this.#readings.delete(reading);
   }
 
-  /** Gives the readers what is new. */
-  pull(): Promise<void> {
+  /** Gives the readers the new events. An event that arrives while a page is read may not be in it, so another page is read. */
+  async pull(): Promise<void> {
     this.#isNewsAhead = true;
-    return (this.#pulling ??= this.#pullAll().finally(() => (this.#pulling = null)));
+    while (this.hasReaders && (this.#isNewsAhead || this.#pulling !== null))
+      await (this.#pulling ??= this.#pullPage().finally(() => (this.#pulling = null)));
   }
 
   end(): void {
@@ -102,28 +103,27 @@ export class StoredEvents {
     await store.reliably(() => store.script('publish', ...args)).catch(() => undefined); // the store is away
   }
 
-  async #pullAll(): Promise<void> {
+  async #pullPage(): Promise<void> {
     const { store, keys } = this.#options;
-    while (this.#isNewsAhead && this.hasReaders) {
-      this.#isNewsAhead = false;
-      const from = Math.min(...[...this.#readings].map(({ last }) => last));
-      if (from === Infinity) return;
-      const epoch = this.#epoch;
-      const entries = await store.reliably(
-        () =>
-          store.client.xrange(keys.events, `${epoch}-${from + 1 - FIRST}`, `${epoch}-${2 ** 53}`) as Promise<
-            StreamEntry[]
-          >,
-      );
-      for (const [id, fields] of entries)
-        this.#deliver(Number(id.slice(id.indexOf('-') + 1)) + FIRST, fields);
-    }
+    this.#isNewsAhead = false;
+    const from = Math.min(...[...this.#readings].map(({ last }) => last));
+    if (from === Infinity) return;
+    const epoch = this.#epoch;
+    const entries = await store.reliably(
+      () =>
+        store.client.xrange(keys.events, `${epoch}-${from + 1 - FIRST}`, `${epoch}-${2 ** 53}`) as Promise<
+          StreamEntry[]
+        >,
+    );
+    for (const [id, fields] of entries)
+      this.#deliver(from, Number(id.slice(id.indexOf('-') + 1)) + FIRST, fields);
   }
 
-  #deliver(number: number, [, type, , data]: readonly string[]): void {
+  /** @param from the last event before the page: a reader that joined meanwhile and needs older ones waits for the next page */
+  #deliver(from: number, number: number, [, type, , data]: readonly string[]): void {
     const event = { id: this.#idOf(number), type, data } as PublishedEvent;
     for (const reading of this.#readings) {
-      if (number <= reading.last) continue;
+      if (number <= reading.last || reading.last < from) continue;
       const missed = number - reading.last - 1;
       if (missed > 0) {
         reading.reader.take({
@@ -137,7 +137,7 @@ export class StoredEvents {
     }
   }
 
-  /** Says in the store that somebody reads, now and as long as somebody does. @returns the number of the last event */
+  /** Marks the events as being read in the store, and renews the mark while there are readers. @returns the number of the last event */
   async #watch(): Promise<number> {
     const { store, keys, wallClock } = this.#options;
     const [epoch, count] = await store.reliably(() =>
@@ -163,7 +163,7 @@ export class StoredEvents {
     }
   }
 
-  /** The epoch as ids have it. */
+  /** The epoch as it appears in ids. */
   get #prefix(): string {
     return Number(this.#epoch).toString(36);
   }

@@ -14,11 +14,11 @@ interface Options {
   readonly epoch: () => string;
   /** False once the world has ended. */
   readonly isKept: () => boolean;
-  /** Goes up when the journal is cleared with its world. */
+  /** Increases when the journal is cleared with its world. */
   readonly generation: () => number;
   /** The number of the last request that has begun, as far as this server knows. */
   readonly asked: () => number;
-  /** Resolves once that is up to date. */
+  /** Resolves once `asked` is up to date. */
   readonly look: () => Promise<unknown>;
   /** Numbers that this server has not given before. */
   readonly nextNumber: () => number;
@@ -32,17 +32,17 @@ interface Write {
   readonly written: () => void;
 }
 
-/** A record in the store: `+` and an exchange that is new, or `=` and what has changed of one. */
+/** A record in the store: `+` and a new exchange, or `=` and the changes of one. */
 const recordOf = (exchange: Partial<Exchange>, isNew: boolean): string =>
   (isNew ? '+' : '=') + JSON.stringify(exchange);
 
-/** What is known of an exchange now and was not before. */
+/** The fields of an exchange that have changed. */
 const changesOf = (exchange: Exchange, before: Exchange): Partial<Exchange> =>
   Object.fromEntries(
     Object.entries(exchange).filter(([name, value]) => value !== before[name as keyof Exchange]),
   );
 
-/** Puts records together, the oldest first. What has changed of an exchange that is not there any more is left out. */
+/** The exchanges of these records, the oldest first. Changes of an exchange that was dropped are left out. */
 function exchangesOf(records: readonly string[]): readonly Exchange[] {
   const exchanges = new Map<number, Exchange>();
   for (const record of records) {
@@ -57,7 +57,7 @@ function exchangesOf(records: readonly string[]): readonly Exchange[] {
 export class StoredJournal implements WorldJournal {
   readonly #options: Options;
   readonly #writes: BatchedCalls<Write>;
-  /** The numbers of requests that have begun and have no place so far. */
+  /** The numbers of requests that have begun and have no place in the journal yet. */
   readonly #begun: number[] = [];
 
   constructor(options: Options) {
@@ -106,7 +106,7 @@ export class StoredJournal implements WorldJournal {
     const call = `${store.server}:${nextNumber()}`;
     const args = [keys.head, keys.journal, epoch(), call, items, bytes, keptMs];
     for (const { record } of writes) args.push(record);
-    // where the store is away: an answer that is ready is not taken back
+    // a failure is ignored: an answer that is ready is sent even if it cannot be recorded
     await store.reliably(() => store.script('writeJournal', ...args)).catch(() => undefined);
     for (const { written } of writes) written();
   }
@@ -117,11 +117,11 @@ class StoredPlace implements ExchangePlace {
   readonly #options: Options;
   readonly #writes: BatchedCalls<Write>;
   readonly #generation: number;
-  /** What was written of it last. */
+  /** As it was last written. */
   #latest: Exchange | null = null;
   /** Whether it was written before its answer left, since the answer is held back. */
   #wasHeld = false;
-  /** Resolves once this server knows what began at others while the answer was held back. */
+  /** Resolves once this server knows the requests that began on other servers while the answer was held back. */
   #caughtUp: Promise<unknown> | null = null;
 
   constructor(nth: number, options: Options, writes: BatchedCalls<Write>) {
@@ -133,7 +133,7 @@ class StoredPlace implements ExchangePlace {
 
   async update(exchange: Exchange): Promise<void> {
     const { isKept, generation, asked, look } = this.#options;
-    // once, at the first end that is known: what is asked after the answer has left is no request that overlaps this one
+    // once, at the first end that is known: requests after the answer was sent do not overlap this one
     if (exchange.outcome !== 'pending' && this.#wasHeld)
       await (this.#caughtUp ??= look().catch(() => undefined));
     const latest = this.#latest;
@@ -145,7 +145,7 @@ class StoredPlace implements ExchangePlace {
     const record = recordOf({ ...changes, nth: this.nth }, latest === null);
     await new Promise<void>((written) => {
       const write = { record, written };
-      // an end that is in the store already is only corrected
+      // an end that is already in the store is only corrected
       if (latest === null || latest.outcome === 'pending') this.#writes.add(write);
       else this.#writes.addLater(write);
     });

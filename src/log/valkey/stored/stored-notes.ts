@@ -2,11 +2,11 @@ import type { NoteLimits, Notes } from '../../notes.ts';
 import { KEY_PREFIX } from '../scripts/scripts.ts';
 import type { StoreConnection } from '../store-connection.ts';
 
-/** Without the name of its change: two changes to the same text have two names, and one that is sent twice has one. */
+/** The text without the name of its change. Names distinguish two changes to the same text from one that is sent twice. */
 const textOf = (stored: string | null): string | null =>
   stored === null ? null : stored.slice(stored.indexOf(' ') + 1);
 
-/** Notes in the store, with the order in which they were changed beside them. */
+/** Notes in the store, and the order in which they were changed. */
 export class StoredNotes implements Notes {
   readonly #store: StoreConnection;
   readonly #limits: NoteLimits;
@@ -15,7 +15,7 @@ export class StoredNotes implements Notes {
   readonly #bytes: string;
   #changes = 0;
 
-  /** @param kind what they are notes of: it names their keys */
+  /** @param kind the kind of notes, which is part of their keys */
   constructor(store: StoreConnection, kind: string, limits: NoteLimits) {
     this.#store = store;
     this.#limits = limits;

@@ -6,7 +6,7 @@ import { readWorlds, snapshotText } from '../../snapshot-text.ts';
 import type { WallClock } from '../../wall-clock.ts';
 import type { StoreConnection } from '../store-connection.ts';
 
-/** Where in its log a state stands. */
+/** The place of a state in its log. */
 export interface Place {
   readonly position: number;
   /** The name of the command at this position. */
@@ -16,7 +16,7 @@ export interface Place {
 interface Head extends Place {
   readonly epoch: string;
   readonly generation: number;
-  /** The requests that were held, which no snapshot has. */
+  /** The requests that were held, which snapshots do not contain. */
   readonly held: HeldRequests;
 }
 
@@ -26,7 +26,7 @@ export interface StoredState extends Head {
 
 const PIECES_AT_ONCE = 16; // of some 64 KiB each
 const MAX_LINE = Infinity;
-/** Whoever reads it has room for it: it was counted when it was made. */
+/** No limit when it is read: it was counted when it was made. */
 const NO_LIMIT = { grow: () => undefined, end: () => undefined };
 
 /**
@@ -41,13 +41,11 @@ export async function writeState(
   snapshot: Snapshot,
   keptMs: number,
 ): Promise<void> {
-  const { client } = store;
   let count = 0;
   let pieces: string[] = [];
   const write = async (): Promise<void> => {
     const fields = pieces.flatMap((piece, nth) => [count + nth, piece]);
-    await store.reliably(() => client.hset(key, ...fields));
-    await store.reliably(() => client.pexpire(key, keptMs));
+    await store.reliably(() => store.script('writeState', key, keptMs, ...fields));
     count += pieces.length;
     pieces = [];
   };
@@ -59,7 +57,7 @@ export async function writeState(
   if (pieces.length > 0) await write();
 }
 
-/** Reads it again. @returns null when it is not there, or is replaced meanwhile. @throws Refusal STORE_UNAVAILABLE */
+/** Reads it again. @returns null when it does not exist, or is replaced meanwhile. @throws Refusal STORE_UNAVAILABLE */
 export async function readState(
   store: StoreConnection,
   key: string,

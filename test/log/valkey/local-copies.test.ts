@@ -1,0 +1,35 @@
+import { describe, expect, inject, test } from 'vitest';
+import type { ValkeyLog } from '../../../src/log/valkey/valkey-log.ts';
+import { freshStore } from '../../support/fresh-store.ts';
+import { storedLogFor } from '../../support/stored-log.ts';
+
+const WORLD = 'c'.repeat(32);
+
+const credit = async (log: ValkeyLog): Promise<void> =>
+  void (await (await log.use(WORLD)).submit({ kind: 'credit', amountPaise: 500 }));
+
+describe.skipIf(inject('storeUrl') === '')('a world that a server has just got a copy of', () => {
+  test('is there for a visitor who comes as the last one leaves', async () => {
+    const url = await freshStore();
+    const { log: one } = await storedLogFor(url, 'one');
+    const { log: other } = await storedLogFor(url, 'other');
+    await credit(one);
+    let leave: (() => void) | undefined;
+    const first = other.visit(WORLD, () => new Promise<void>((resolve) => (leave = resolve)));
+    await expect.poll(() => leave).toBeDefined();
+    leave!();
+    expect(await other.visit(WORLD, (world) => world.read(({ wallet }) => wallet.balancePaise))).toBe(1500);
+    await first;
+    expect(other.known(WORLD)).toBeUndefined();
+  });
+
+  test('is counted once in what all worlds may hold', async () => {
+    const url = await freshStore();
+    const { log: one } = await storedLogFor(url, 'one', { maxRecords: 5 });
+    const { log: other } = await storedLogFor(url, 'other', { maxRecords: 5 });
+    for (let nth = 0; nth < 3; nth += 1) await credit(one);
+    await expect.poll(() => other.recordsHeld).toBe(3);
+    await credit(other);
+    expect(other.recordsHeld).toBe(4);
+  });
+});
