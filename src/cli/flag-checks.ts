@@ -1,8 +1,8 @@
 import { SETTINGS, SettingsError } from '../settings.ts';
 
-/** What several commands refuse in the same words: addresses, requests of a journal, settings of another sandbox. */
+/** Checks that several commands share. */
 
-/** @param calledBy the flag that names the address @throws SettingsError for what is no address of a server */
+/** @param calledBy the flag that names the address @throws SettingsError for anything but the address of a server */
 export function checkAddress(calledBy: string, url: string): void {
   const written = JSON.stringify(url);
   if (!/^https?:\/\//.test(url)) {
@@ -12,18 +12,18 @@ export function checkAddress(calledBy: string, url: string): void {
     throw new SettingsError(`${calledBy} must have a host, and a port of at most 65535, not ${written}`);
   }
   if (new URL(url).username !== '') {
-    throw new SettingsError(`${calledBy} must not have a user in it: requests are sent with a key alone`);
+    throw new SettingsError(`${calledBy} must not contain a user name: requests are sent with a key alone`);
   }
 }
 
-/** @throws SettingsError for flags that a sandbox which runs elsewhere cannot follow */
+/** @throws SettingsError for a setting that cannot be applied, since the sandbox runs elsewhere */
 export function refuseOwnSettings(settingFlags: Readonly<Record<string, unknown>>): void {
   const ours = SETTINGS.find(({ name }) => name !== 'adminToken' && settingFlags[name] !== undefined);
   if (ours === undefined) return;
-  throw new SettingsError(`${ours.flag} cannot be set with --url: that sandbox has its settings already`);
+  throw new SettingsError(`${ours.flag} cannot be set with --url: that sandbox already has its own settings`);
 }
 
-/** @param calledBy the command @throws SettingsError for what can be neither the number nor the id of a request */
+/** @param calledBy the command @throws SettingsError for a text that cannot be the number or the id of a request */
 export function checkRequest(calledBy: string, request: string): void {
   if (!request.startsWith('-')) return;
   throw new SettingsError(`${calledBy} takes the number of a request, such as 3, not ${request}`);

@@ -8,7 +8,7 @@ import { complain, EXIT_FAILED, EXIT_OK, say } from './output.ts';
 const PATIENCE_MS = 3000;
 const AGAIN_MS = 100;
 
-/** What a sandbox that listens on every address is reached at. */
+/** The addresses at which to reach a sandbox that listens on every address. */
 const LOOPBACK: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
 /** The address of a sandbox on this machine. */
@@ -17,11 +17,11 @@ export function addressOf({ host, port }: Pick<Settings, 'host' | 'port'>): stri
   return `http://${address.includes(':') ? `[${address}]` : address}:${port}`;
 }
 
-/** What is wrong with a sandbox that is not ready; null when it is. */
+/** Why a sandbox is not ready; null when it is. */
 const notReady = (url: string): Promise<string | null> =>
   new Promise((resolve) => {
     const failed = ({ code, name, message }: NodeJS.ErrnoException): void =>
-      resolve(name === 'AbortError' ? 'no answer comes' : (code ?? message));
+      resolve(name === 'AbortError' ? 'no answer' : (code ?? message));
     const get = url.startsWith('https:') ? getOverHttps : getOverHttp;
     get(url, { agent: false, signal: AbortSignal.timeout(PATIENCE_MS) }, (response) => {
       const { statusCode } = response.resume().once('error', failed);
@@ -35,7 +35,9 @@ export async function askHealth(
   waitMs: number,
 ): Promise<number> {
   if (typeof at === 'object' && at.port === 0) {
-    return complain('port 0 is no port to ask at: say where it is with --port or --url');
+    return complain(
+      'port 0 is not a port to connect to: give the port with --port, or the address with --url',
+    );
   }
   const base = typeof at === 'string' ? at.replace(/\/$/, '') : addressOf(at);
   if (typeof at === 'string') checkAddress('--url', base);

@@ -5,15 +5,15 @@ import { SettingsError } from '../settings.ts';
 import { makeFolder, writeText } from './output-files.ts';
 import { EXIT_OK, quoted, say } from './output.ts';
 
-/** Where everything is written, so that nothing of the project is in its way. */
+/** The folder for everything it writes, so that it never collides with a file of the project. */
 const FOLDER = 'payout-sandbox';
 const TEST = 'payouts.test.mjs';
 
-/** What is written, with what each file is for. */
+/** The files to write, and what each is for. */
 const FILES: Readonly<Record<string, string>> = {
   'scenarios/lost-answer.yaml': 'a scenario: the first answer to each payout is lost',
   'compose.yaml': 'a sandbox in a container, with that scenario',
-  [TEST]: 'a first test, with a client to replace by yours',
+  [TEST]: 'a first test, with a client to replace with yours',
 };
 
 type Runner = 'vitest' | 'node';

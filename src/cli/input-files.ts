@@ -4,9 +4,9 @@ import { unreadable } from '../scenario/scenario-file.ts';
 import { problemText, type Problem } from '../scenario/scenario-text.ts';
 import { SettingsError } from '../settings.ts';
 
-/** Files that commands read. What is wrong with one is said in the same words everywhere. */
+/** Files that commands read, with the same error messages for every command. */
 
-/** Standard input, in the place of a file. */
+/** Stands for standard input instead of a file. */
 const STANDARD_INPUT = '-';
 
 /** @param calledBy the flag or the command that takes the file @throws SettingsError when it cannot be read */
@@ -18,7 +18,7 @@ export function textOfFile(calledBy: string, file: string): string {
   }
 }
 
-/** The error for a file whose content is of no use. */
+/** The error for a file whose content cannot be used. */
 export const unusableFile = (calledBy: string, file: string, cause: Error): SettingsError =>
   new SettingsError(`${calledBy}: ${file} cannot be used: ${cause.message}`, { cause });
 

@@ -2,7 +2,7 @@ import { accessSync, constants, mkdirSync, statSync, writeFileSync } from 'node:
 import { dirname } from 'node:path';
 import { SettingsError } from '../settings.ts';
 
-/** Files that commands write. What is wrong with one is said in the same words everywhere. */
+/** Files that commands write, with the same error messages for every command. */
 
 /** @param calledBy the flag or the command that names the file */
 const refusal = (calledBy: string, file: string, error: unknown, done = 'written'): SettingsError =>
@@ -11,7 +11,7 @@ const refusal = (calledBy: string, file: string, error: unknown, done = 'written
   });
 
 /**
- * Checks before a command begins that what it finds can be kept, without making the file.
+ * Checks, before a command begins, that its results can be saved. Does not create the file.
  *
  * @throws SettingsError for a file that cannot be written
  */
@@ -19,7 +19,7 @@ export function checkWritable(calledBy: string, file: string): void {
   try {
     const found = statSync(file, { throwIfNoEntry: false });
     if (found?.isDirectory()) throw Object.assign(new Error('a folder'), { code: 'EISDIR' });
-    // the dot makes sure that what holds the file is a folder
+    // the dot makes it fail unless the parent is a folder
     accessSync(found === undefined ? `${dirname(file)}/.` : file, constants.W_OK);
   } catch (error) {
     throw refusal(calledBy, file, error);
@@ -27,7 +27,7 @@ export function checkWritable(calledBy: string, file: string): void {
 }
 
 /**
- * @param how `a` appends, and `wx` keeps a file that is there
+ * @param how `a` appends, and `wx` keeps an existing file
  * @returns whether it was written
  * @throws SettingsError for a file that cannot be written
  */
@@ -46,7 +46,7 @@ export function writeText(
   }
 }
 
-/** Not mkdir's own `recursive`, which never ends below /proc: there, a folder that exists says that it does not. */
+/** Not mkdir's own `recursive`, which never ends below /proc, where mkdir reports an existing folder as missing. */
 function makeWithParents(folder: string): void {
   const found = statSync(folder, { throwIfNoEntry: false });
   if (found?.isDirectory()) return;
@@ -55,7 +55,7 @@ function makeWithParents(folder: string): void {
   mkdirSync(folder);
 }
 
-/** Makes a folder, and those above it, unless it is there. @throws SettingsError when there cannot be such a folder */
+/** Creates a folder and its parents unless they exist. @throws SettingsError when it cannot be created */
 export function makeFolder(calledBy: string, folder: string): void {
   try {
     makeWithParents(folder);

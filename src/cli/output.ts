@@ -1,27 +1,27 @@
 // Exit codes.
 
 export const EXIT_OK = 0;
-/** The command did its work, and the answer is no: something was found, refused, or is not there. */
+/** The command ran, and the result is negative: something was found, refused, or does not exist. */
 export const EXIT_FAILED = 1;
 /** A flag, a setting, a scenario, a file or an address cannot be used. */
 const EXIT_USAGE = 2;
-/** Ctrl-C ended it, as a shell says of a command. */
+/** Ctrl-C ended it: the exit code that a shell reports for that. */
 export const EXIT_STOPPED = 130;
 
 /** Whether output has colours: on a terminal, unless NO_COLOR is set. */
 export const isColoured = (environment: NodeJS.ProcessEnv): boolean =>
   process.stdout.isTTY && !environment['NO_COLOR'];
 
-/** Goes back to the beginning of a line of a terminal, and clears it. */
+/** Returns to the beginning of the terminal line and clears it. */
 export const CLEAR_LINE = '\r\u001B[K';
 
 /** Writes a line to standard output. */
 export function say(line: string): void {
   process.stdout.write(line);
-  process.stdout.write('\n'); // on its own: where a disk took only a part of the line, without an error, this one fails
+  process.stdout.write('\n'); // a separate write: if a full disk took only part of the line without an error, this one fails
 }
 
-/** Writes one line for each message to standard error. @returns the exit code for what cannot be used */
+/** Writes one line for each message to standard error. @returns the exit code for wrong usage */
 export function complain(...messages: readonly string[]): number {
   for (const message of messages) {
     const line = message
@@ -33,10 +33,10 @@ export function complain(...messages: readonly string[]): number {
   return EXIT_USAGE;
 }
 
-/** Makes a program whose output is lost say so and fail. A reader that has seen enough, such as `head`, is no failure. */
+/** Makes the program report lost output and fail. A reader that closes early, such as `head`, is not a failure. */
 export function watchOutput(): void {
   let isSaid = false;
-  process.stderr.on('error', () => undefined); // there is nowhere left to say it
+  process.stderr.on('error', () => undefined); // there is nowhere left to report it
   process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
     if (code === 'EPIPE' || isSaid) return;
     isSaid = true;
@@ -45,6 +45,6 @@ export function watchOutput(): void {
   });
 }
 
-/** A word as a shell takes it. */
+/** A word, quoted for a shell where needed. */
 export const quoted = (word: string): string =>
   /^[\w@%+=:,./{}-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;

@@ -17,12 +17,12 @@ const LISTEN_ERRORS: Readonly<Record<string, (at: string) => string>> = {
   ENOTFOUND: (at) => `${at}: there is no such host`,
 };
 
-/** What is wrong with the address, when that is what an error is about. */
+/** The message for an error that concerns the address; undefined for any other error. */
 function listenComplaint(error: unknown, { host, port }: Settings): string | undefined {
   const { code = '', syscall = '' } = error as NodeJS.ErrnoException;
   const at = `${host.includes(':') ? `[${host}]` : host}:${port}`;
   if (LISTEN_ERRORS[code] !== undefined) return LISTEN_ERRORS[code](at);
-  return ADDRESS_CALLS.has(syscall) ? `${at} cannot be listened on: ${code}` : undefined;
+  return ADDRESS_CALLS.has(syscall) ? `${at} cannot be used: ${code}` : undefined;
 }
 
 /** @throws SettingsError, ScenarioError when the settings are to blame */
@@ -57,7 +57,7 @@ export const LONG_JOURNAL: SettingFlags = { journalEntries: '100000', journalMem
 /**
  * Settings of a sandbox that nobody else uses: on a free port, without a log, and with keys and worlds of its own.
  *
- * @param usual what holds where no flag says otherwise
+ * @param usual the values that apply unless a flag sets another
  * @throws SettingsError
  */
 export const isolatedSettings = (
@@ -70,8 +70,8 @@ export const isolatedSettings = (
     { ...environment, PORT: '', SANDBOX_API_KEYS: '', SANDBOX_STATE: '', SANDBOX_STORE: '' },
   );
 
-/** More commands at once get in each other's way. */
+/** More commands at once would slow each other down. */
 const MOST_WORKERS = 4;
 
-/** How many commands run at once where nobody says. */
+/** How many commands run at once by default. */
 export const usualWorkers = (): number => Math.min(availableParallelism(), MOST_WORKERS);

@@ -18,7 +18,7 @@ import { checkAddress } from './flag-checks.ts';
 import { checkWritable, writeText } from './output-files.ts';
 import { counted } from './world/readable.ts';
 
-/** The flags of `probe`, beside the address. */
+/** The flags of `probe`. */
 export interface ProbeFlags {
   readonly level: string;
   readonly keyEnv?: string;
@@ -34,7 +34,7 @@ export interface ProbeFlags {
 const PATIENCE_MS = 30_000;
 const PAUSE_MS = 2000;
 
-/** Used where no rupee moves. */
+/** The beneficiary at levels that move no money. */
 const NOBODY = { account: '000123456789', ifsc: 'SBIN0000001' };
 
 /** Sends requests with `fetch`. A redirect is an answer: following it would send the key elsewhere. */
@@ -140,7 +140,7 @@ export async function probeCommand(
   }
   if (write !== undefined) checkWritable('--write', write);
   if (level === 'pay' && !yes) {
-    if (!process.stdin.isTTY) return complain('--level pay makes payouts: --yes says that it may');
+    if (!process.stdin.isTTY) return complain('--level pay makes payouts: confirm with --yes');
     if (!(await isAgreed(base, beneficiary))) return complain('nothing was sent');
   }
 

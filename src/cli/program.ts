@@ -17,10 +17,10 @@ import { EXAMPLES } from './commands/help-texts.ts';
 import { addWorldCommands } from './commands/world-commands.ts';
 import { complain, EXIT_OK } from './output.ts';
 
-/** A word that is no command, but a scenario to serve. */
+/** A word that is not a command but the file of a scenario to serve. */
 const SCENARIO_FILE = /\.(?:ya?ml|json)$/i;
 
-/** Refuses a flag of `serve` before a command that does not have it. @throws SettingsError */
+/** Refuses a flag of `serve` that stands before a command without that flag. @throws SettingsError */
 function refuseIgnoredFlags(root: Command, command: Command): void {
   if (command === root) return;
   const known = new Set(command.options.map(({ long }) => long));
@@ -54,10 +54,10 @@ export function buildProgram(
   const root = new Command('payout-sandbox')
     .description('A payout service to test against. Everything stays on this machine.')
     .version(packageVersion(), '-v, --version', 'print the version')
-    .helpOption('-h, --help', 'print this; with a command, what it takes')
+    .helpOption('-h, --help', 'print this help, or that of a command')
     .helpCommand(false)
     .enablePositionalOptions()
-    .allowExcessArguments(true) // a word that is no command: `action` says so
+    .allowExcessArguments(true) // `action` reports a word that is not a command
     .showHelpAfterError(false)
     .exitOverride()
     .configureOutput({ writeErr: () => undefined })
@@ -68,7 +68,9 @@ export function buildProgram(
     if (word === undefined) return serveSandbox(builder, flags);
     if (!SCENARIO_FILE.test(word)) return ended(complain(noSuchCommand(root, word)));
     if (extra !== undefined || flags['scenario'] !== undefined) {
-      return ended(complain(`${word} is the scenario to serve: ${extra ?? '--scenario'} is one too many`));
+      return ended(
+        complain(`only one scenario can be served, not both ${word} and ${extra ?? '--scenario'}`),
+      );
     }
     return serveSandbox(builder, { ...flags, scenario: word });
   });

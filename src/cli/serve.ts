@@ -4,13 +4,13 @@ import { complain, EXIT_OK } from './output.ts';
 import { startOwnServer } from './own-server.ts';
 import { welcome } from './welcome.ts';
 
-/** Resolves at the first SIGTERM or SIGINT. More of them change nothing: the end comes within a second. */
+/** Resolves at the first SIGTERM or SIGINT. Later ones change nothing: the sandbox stops within a second. */
 const stopSignal = (): Promise<void> =>
   new Promise((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve());
   });
 
-/** Runs the sandbox until a signal ends it, also as process 1 of a container. @returns the exit code */
+/** Runs the sandbox until a signal ends it, even as process 1 of a container. @returns the exit code */
 export async function serve(settings: Settings): Promise<number> {
   if (settings.stateEvery !== 'off' && settings.state === undefined) {
     return complain('--state-every (SANDBOX_STATE_EVERY) does nothing without --state (SANDBOX_STATE)');

@@ -1,4 +1,4 @@
-/** Does work that Ctrl-C or SIGTERM tells to end, by the signal that it gets. */
+/** Does work with an abort signal that Ctrl-C and SIGTERM trigger. */
 export async function untilStopped<T>(work: (stop: AbortSignal) => Promise<T>): Promise<T> {
   const stop = new AbortController();
   const abort = (): void => stop.abort();

@@ -20,13 +20,13 @@ const UNITS = [
   ['min', 60_000],
 ] as const;
 
-/** How long ago, in the largest unit of which it is one at least. */
+/** How long ago, in the largest unit that gives at least 1. */
 function ago(ms: number): string {
   const [unit, unitMs] = UNITS.find((one) => ms >= one[1]) ?? ['s', 1000];
   return `${Math.floor(ms / unitMs)} ${unit} ago`;
 }
 
-/** An address without the account in it. */
+/** An address without its user and password. */
 const withoutPassword = (address: string): string => address.replace(/\/\/.*@/, '//');
 
 /**
@@ -40,13 +40,13 @@ export function welcome(
   isTerminal: boolean,
 ): void {
   const { apiKeys, dialect, state, store, port, magic } = settings;
-  // a key that works, for people to copy; keys that were set are secrets, and never shown
+  // a working key for people to copy; keys from the settings are secrets and never shown
   const key = apiKeys === undefined ? 'sk_test_demo' : '$SANDBOX_KEY';
   const settlement = typeof scenario.settlement === 'string' ? scenario.settlement : 'timelines';
-  // one that was set is a secret; one that was made is printed once, here, since nobody could know it otherwise
+  // a token from the settings is a secret; a generated one is printed here once, since nobody could know it otherwise
   const madeToken = settings.adminToken === undefined ? adminToken : undefined;
   if (!isTerminal) {
-    // in single quotes and none, since double ones are escaped in JSON; the shell puts a secret key in
+    // single quotes or none, since JSON would escape double quotes; the shell inserts a secret key
     const bearer =
       apiKeys === undefined ? `'Authorization: Bearer ${key}'` : `'Authorization: Bearer '${key}`;
     const facts = {

@@ -53,8 +53,8 @@ export function queryText(query: Query): string {
 const FOLDER = /[^ (]*[\\/](?=[^\\/]+$)/;
 
 /**
- * The stack without this library. Taken before a request is sent, it begins with the line of the test; the stack of an error
- * that is made after it would begin here.
+ * The stack without this library. Taken before a request is sent, it begins with the line of the test; the stack of a later error
+ * would begin here.
  */
 function framesOutside(): string {
   const frames = new Error('').stack!.split('\n').slice(1);
@@ -71,16 +71,16 @@ async function jsonOf(response: Response): Promise<unknown> {
   }
 }
 
-/** What a proxy or another server answers in the place of a sandbox. */
+/** The message for an answer of a proxy or another server instead of a sandbox. */
 function foreignAnswer({ status, headers, url }: Response): string {
   const type = headers.get('content-type')?.split(';', 1)[0] ?? 'no content type';
-  return `${url} answers ${status} (${type}), which is no answer of a sandbox: is there a proxy or another server?`;
+  return `${url} answers ${status} (${type}), which is not an answer of a sandbox: is there a proxy or another server?`;
 }
 
 async function refusalOf(response: Response, frames: string, base: string): Promise<SandboxError> {
   const body = (await jsonOf(response)) as Partial<SandboxError> | null | undefined;
   const reason = typeof body?.message === 'string' ? body.message : foreignAnswer(response);
-  // behind a proxy, an address may have a path: whether this one is right, only its user knows
+  // behind a proxy, an address may have a path: only the user knows whether this one is right
   const doubt = `. The request went to ${response.url}: is ${base} the address of the sandbox?`;
   const message = body?.code === 'ROUTE_NOT_FOUND' ? reason + doubt : reason;
   const refusal = new SandboxError(response.status, body?.code ?? 'UNKNOWN', message, body?.errors);

@@ -4,7 +4,7 @@ import type { HeldRequestAnswer } from '../contract/control/held-answers.ts';
 import type { ControlClient } from './control-client.ts';
 
 interface EventData {
-  /** A request that ended, or that begins to wait. */
+  /** A request that ended, or that began to wait. */
   readonly request: JournalEntry;
   /** A step of a payout that was applied. */
   readonly settlement: ChangeAnswer;
@@ -17,7 +17,7 @@ interface EventData {
   readonly rule: { readonly rule: string; readonly matched: number; readonly taken: number };
   /** A request that waits to be released. */
   readonly held: HeldRequestAnswer;
-  /** A request that waits no more. */
+  /** A request that no longer waits. */
   readonly released: { readonly id: number; readonly how: 'released' | 'expired' | 'left' };
   readonly reset: { readonly now: string };
   readonly restore: { readonly now: string };

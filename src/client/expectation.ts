@@ -1,10 +1,10 @@
 import type { VerifyRequest } from '../contract/control.ts';
 import type { World } from './world.ts';
 
-/** Which requests of a client to look for: everything a rule's `match` accepts, plus what became of the request. */
+/** Which requests of a client to look for: everything a rule's `match` accepts, plus the result of the request. */
 export type ExpectedRequest = NonNullable<VerifyRequest['match']>;
 
-/** What a test expected of a world and did not find. The message says what was there instead. */
+/** Something that a test expected of a world and did not find. The message shows what was there instead. */
 export class ExpectationError extends Error {
   static {
     // on the prototype: runners print the properties of an error itself
@@ -19,8 +19,8 @@ export class ExpectationError extends Error {
 }
 
 /**
- * The stack of whoever calls the method that asks for it. Taken before the first `await`, it begins with the line of the
- * test; the stack of an error that is made after it would begin here.
+ * The stack of the caller of the method that calls this. Taken before the first `await`, it begins with the line of the test;
+ * the stack of a later error would begin here.
  */
 export const callerFrames = (): string => new Error('').stack!.split('\n').slice(3).join('\n');
 
@@ -34,17 +34,17 @@ export class Expectation {
     this.#match = match;
   }
 
-  /** So many requests match. */
+  /** Exactly this many requests match. */
   exactly(count: number): Promise<void> {
     return this.#count({ exactly: count }, callerFrames());
   }
 
-  /** So many requests match, or more. */
+  /** At least this many requests match. */
   atLeast(count: number): Promise<void> {
     return this.#count({ at_least: count }, callerFrames());
   }
 
-  /** So many requests match, or fewer. */
+  /** At most this many requests match. */
   atMost(count: number): Promise<void> {
     return this.#count({ at_most: count }, callerFrames());
   }
@@ -54,7 +54,7 @@ export class Expectation {
     return this.#count({ exactly: 0 }, callerFrames());
   }
 
-  /** Requests arrived in this order; others may lie between them. Each must meet its own match and that of `expect`. */
+  /** Requests arrived in this order; others may come between them. Each must meet its own match and that of `expect`. */
   async sequence(steps: readonly ExpectedRequest[]): Promise<void> {
     const frames = callerFrames();
     if (!Array.isArray(steps)) {

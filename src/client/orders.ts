@@ -2,15 +2,15 @@ import type { ReleaseRequest, RuleRequest } from '../contract/control.ts';
 import type { HeldRequestAnswer } from '../contract/control/held-answers.ts';
 import type { ControlClient } from './control-client.ts';
 
-/** What the client sees of a released request: nothing given is the normal answer. */
+/** What the client of a released request sees: the normal answer if nothing is given. */
 export type ReleaseOrder = NonNullable<ReleaseRequest>;
 
 /** A request that a rule holds. */
 export interface HeldRequest extends HeldRequestAnswer {
   /**
-   * Lets it go on. One that has only arrived makes its payout now, before this resolves.
+   * Releases it. A request that has only arrived makes its payout now, before this resolves.
    *
-   * @param order what the client sees in the place of the answer: `{ fault: 'connection-reset' }`, `{ respond: { status: 500 } }`
+   * @param order what the client sees instead of the answer: `{ fault: 'connection-reset' }`, `{ respond: { status: 500 } }`
    * @throws SandboxError HELD_NOT_FOUND when it was released, expired, or its client left
    */
   release(order?: ReleaseOrder): Promise<void>;
@@ -21,7 +21,7 @@ export interface HeldOptions {
   readonly within?: string;
 }
 
-/** Waits until so many requests are held. @returns them in the order in which they arrived */
+/** Waits until this many requests are held. @returns them in the order in which they arrived */
 export async function heldRequests(
   control: ControlClient,
   count: number | undefined,
@@ -42,8 +42,8 @@ export interface Order {
   /** `[2, 1]`: the second request is released first. */
   readonly sequence: readonly number[];
   /**
-   * Waits until all requests are held. @returns them in the order in which to release them. Before, they are sorted by route,
-   * reference and arrival, so that every run has the same orders.
+   * Waits until all requests are held. @returns them in the order in which to release them. They are sorted by route,
+   * reference and arrival first, so that every run has the same orders.
    */
   held(): Promise<readonly HeldRequest[]>;
   /** Waits until all requests are held, and releases them one after the other. */
@@ -57,7 +57,7 @@ export interface OrdersOptions extends HeldOptions {
   readonly at?: 'arrived' | 'committed';
 }
 
-/** The part of a world that running all orders takes. */
+/** The part of a world that `runOrders` uses. */
 interface OrderedWorld {
   reset(): Promise<unknown>;
   rule(rule: RuleRequest): Promise<unknown>;

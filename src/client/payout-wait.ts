@@ -7,7 +7,7 @@ import type { World } from './world.ts';
 const DEFAULT_TIMEOUT_MS = 4000;
 
 export interface WaitOptions {
-  /** How long to wait on a running clock, in wall time; 4,000 by default. A frozen clock is moved, and nothing waits. */
+  /** How long to wait on a running clock, in wall time; 4,000 by default. A frozen clock is moved instead, without waiting. */
   readonly timeoutMs?: number;
 }
 
@@ -19,7 +19,7 @@ const STATES = ['PENDING', 'SUCCESS', 'FAILED', 'REVERSED'] as const satisfies r
 
 type Step = TransactionAnswer['timeline'][number];
 
-/** Why there is no payout with this reference: which others there are. */
+/** The message for a reference without a payout: it lists other references. */
 export async function unknownReference(
   world: Pick<World, 'transactions'>,
   reference: string,
@@ -41,7 +41,7 @@ function stepText({ to, at, polls, done }: Step): string {
   return done ? `${what} ${when} (done)` : `${what} ${when}`;
 }
 
-/** What has happened to a payout and what will, in a sentence. */
+/** The past and the scheduled steps of a payout, in a sentence. */
 function timelineText({ timeline, planned_by }: TransactionAnswer): string {
   if (timeline.length === 0) return `its timeline (${planned_by}) has no steps`;
   return `its timeline (${planned_by}): ${timeline.map(stepText).join(', ')}`;
@@ -57,7 +57,7 @@ function wayTo(state: Status, { timeline }: TransactionAnswer): readonly Step[] 
 /**
  * Why no wait would bring the payout into this state; null if one can.
  *
- * @param isFrozen a clock that is moved does not pass a step that a client's status read must apply
+ * @param isFrozen moving a frozen clock does not apply a step that waits for a client's status read
  */
 function obstacle(payout: TransactionAnswer, state: Status, isFrozen: boolean): string | null {
   const { client_ref_id: reference, status, timeline } = payout;
@@ -72,7 +72,7 @@ function obstacle(payout: TransactionAnswer, state: Status, isFrozen: boolean): 
   return `${reference} is ${status} and becomes ${state} only when a client reads its status; ${timelineText(payout)}`;
 }
 
-/** Whether something that happened can have changed the payout, or how to wait for it. */
+/** Whether an event can have changed the payout, or how to wait for it. */
 function concerns(event: WorldEvent, reference: string): boolean {
   if (event.type === 'settlement' || event.type === 'request') return event.data.client_ref_id === reference;
   return event.type !== 'wallet' && event.type !== 'rule' && event.type !== 'scenario';
@@ -91,11 +91,11 @@ export async function waitForPayout(
   { timeoutMs = DEFAULT_TIMEOUT_MS }: WaitOptions,
   fail: (reason: string) => ExpectationError,
 ): Promise<TransactionAnswer> {
-  if (!STATES.includes(state)) throw fail(`${state} is no state: ${STATES.join(', ')}`);
+  if (!STATES.includes(state)) throw fail(`${state} is not a state: use one of ${STATES.join(', ')}`);
   const latest = async (): Promise<TransactionAnswer | undefined> =>
     (await world.transactions({ client_ref_id: reference })).at(-1);
 
-  /** The payout once it is in the state; null while that takes a running clock. */
+  /** The payout once it is in the state; null while a running clock has to reach it. */
   const look = async (): Promise<TransactionAnswer | null> => {
     const [payout, { frozen }] = [await latest(), await world.clock.read()];
     if (payout === undefined) {
@@ -117,7 +117,7 @@ export async function waitForPayout(
   const signal = AbortSignal.timeout(timeoutMs);
   try {
     const events = await world.events({ signal });
-    const soon = await look(); // what happened before the events were read
+    const soon = await look(); // it may have happened before the events were read
     if (soon !== null) return soon;
     for await (const event of events) {
       const later = concerns(event, reference) ? await look() : null;

@@ -1,7 +1,7 @@
 import type { JournalEntry } from '../contract/control-answers.ts';
 import type { RuleRequest } from '../contract/control.ts';
 
-/** A rule as in a scenario, where it has a name. */
+/** A rule with a name, as in a scenario. */
 export type NamedRule = RuleRequest & { readonly name: string };
 
 type Effect = RuleRequest['effect'];
@@ -22,7 +22,7 @@ const PRINTABLE = /^[\t\x20-\x7e]*$/;
 
 type Named = Pick<NonNullable<RuleRequest['match']>, 'client_ref_id' | 'txn_id'>;
 
-/** What a request names a payout by: its reference, or the txn_id of a status read; nothing for a balance. */
+/** How a request names its payout: by its reference, or by the txn_id of a status read; not at all for a balance. */
 function namedBy({ route, client_ref_id: reference, request }: JournalEntry): Named {
   if (route === 'initiate') return reference === null ? {} : { client_ref_id: reference };
   const query = new URL(request.path, 'http://sandbox').searchParams;
@@ -30,7 +30,7 @@ function namedBy({ route, client_ref_id: reference, request }: JournalEntry): Na
   return named === undefined ? {} : { [named]: query.get(named) };
 }
 
-/** By its route, what it names and which attempt of that it was: counted here, where the sandbox had no reason to. */
+/** A match for its route, its reference or txn_id, and its attempt, which is counted here if the sandbox did not count it. */
 function matchOf(entry: JournalEntry, entries: readonly JournalEntry[]): NonNullable<RuleRequest['match']> {
   const { id, route } = entry;
   const named = namedBy(entry);
@@ -76,7 +76,7 @@ function effectOf({ route, answer, fault, outcome, committed, delay_ms: delayMs 
  * what the client got.
  *
  * @param request its number in the journal, or its request id
- * @param fail makes the error, for a request that is not there, or that is none of the service
+ * @param fail makes the error, for a request that is not in the journal, or not one of the service
  */
 export function repeatingRule(
   entries: readonly JournalEntry[],

@@ -15,7 +15,7 @@ export interface Sandbox extends AsyncDisposable {
   worlds(): Promise<WorldsAnswer['worlds']>;
   /** Drops a world by its id. @throws SandboxError UNAUTHORIZED, WORLD_NOT_FOUND */
   dropWorld(id: string): Promise<void>;
-  /** Stops the server that was started with it; does nothing for a sandbox that was only connected to. */
+  /** Stops the server if it was started with this object; does nothing for a sandbox that it only connected to. */
   close(): Promise<void>;
 }
 

@@ -9,9 +9,9 @@ import { World } from './world.ts';
 /** A payout to make. Fields that are not given have the values of a valid IMPS payout of ₹1,000. */
 export type PayoutInput = Partial<Readonly<InitiateRequest>>;
 
-/** What a client would have got for a payout. */
+/** The answer to a payout, as a client would have got it. */
 export interface PayAnswer {
-  /** The reference of the payout, which may have been chosen for it. */
+  /** The reference of the payout, given or generated. */
   readonly client_ref_id: string;
   /** null if the answer has none. */
   readonly txn_id: string | null;
@@ -41,7 +41,7 @@ const PAYOUT_FIELDS: Readonly<Record<keyof InitiateRequest, true>> = {
   remarks: true,
 };
 
-/** @throws TypeError for anything but fields of a payout: a default in the place of a misspelt field would be paid instead */
+/** @throws TypeError for anything but fields of a payout: a default would be paid in place of a misspelt field */
 function checkPayout(payout: unknown): void {
   if (typeof payout !== 'object' || payout === null || Array.isArray(payout)) {
     throw new TypeError(
@@ -53,13 +53,13 @@ function checkPayout(payout: unknown): void {
   throw new TypeError(`a payout has no field ${unknown}: it has ${Object.keys(PAYOUT_FIELDS).join(', ')}`);
 }
 
-/** A world with what a test needs beside control: payouts of its own, waits, and proof of what the client did. */
+/** A world with what a test needs in addition to control: its own payouts, waits, and checks of what the client did. */
 export class TestWorld extends World {
   #nextPayout: Promise<number> | undefined;
 
   /**
    * Makes a payout, as a request of the service with the key of this world. Rules, limits and the journal treat it like any
-   * other. Where a fault breaks the connection, it rejects as `fetch` does.
+   * other. If a fault breaks the connection, it rejects as `fetch` does.
    *
    * @param payout fields that are not given are filled in; a reference is `payout-1`, `payout-2` …
    * @throws TypeError for a field that a payout does not have
@@ -93,7 +93,7 @@ export class TestWorld extends World {
   }
 
   /**
-   * The payout with this reference; the latest, where a dialect allows several.
+   * The payout with this reference; the latest, if a dialect allows several.
    *
    * @throws ExpectationError if there is none
    */
@@ -108,7 +108,7 @@ export class TestWorld extends World {
    * Waits until a payout is in a state, and returns it. A frozen clock is moved to that moment; on a running clock the wait
    * takes real time, and may begin before the payout is made.
    *
-   * @throws ExpectationError if the payout does not get there, which says what its timeline does
+   * @throws ExpectationError if the payout does not get there; the message shows its timeline
    */
   waitFor(
     reference: string,

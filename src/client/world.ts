@@ -99,7 +99,7 @@ export class World implements AsyncDisposable {
     return this.#control.get(`/transactions/${encodeURIComponent(txnId)}`);
   }
 
-  /** Forces a payout into a state, along legal edges only. Its scheduled steps are cancelled. */
+  /** Forces a payout into a state, by a legal transition. Its scheduled steps are cancelled. */
   transition(txnId: string, to: 'SUCCESS' | 'FAILED' | 'REVERSED'): Promise<TransactionAnswer> {
     return this.#control.post(`/transactions/${encodeURIComponent(txnId)}/transition`, { to });
   }
@@ -186,7 +186,7 @@ export class World implements AsyncDisposable {
   /**
    * The requests that rules with `effect: { hold }` hold, in the order in which they arrived.
    *
-   * @param count waits until so many are held; without it, those that are held now
+   * @param count waits until this many are held; without it, returns those that are held now
    * @throws SandboxError TOO_FEW_HELD, or NOT_RELEASED when a held request of this world has expired
    */
   held(count?: number, options: HeldOptions = {}): Promise<readonly HeldRequest[]> {
@@ -205,7 +205,7 @@ export class World implements AsyncDisposable {
   /**
    * Judges how the client of this world has behaved so far.
    *
-   * @param settings of the referee for this world; they hold until others are set. With them a new verdict begins: findings from before the last reset are dropped
+   * @param settings of the referee for this world; they apply until others are set. Setting them begins a new verdict: findings from before the last reset are dropped
    */
   referee(settings?: RefereeSettingsInput): Promise<WorldReport> {
     return settings === undefined ? this.#control.get('/referee') : this.#control.put('/referee', settings);
@@ -214,7 +214,7 @@ export class World implements AsyncDisposable {
   /**
    * Throws an Error that shows every finding, if the client of this world has behaved badly.
    *
-   * @param settings as for `referee`; `failOn` is the least severity that counts, `error` by default
+   * @param settings as for `referee`; `failOn` is the lowest severity that counts, `error` by default
    */
   async expectGoodConduct({
     failOn = 'error',

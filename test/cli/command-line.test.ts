@@ -42,6 +42,16 @@ test.each([['serve'], ['validate'], ['scenarios'], ['schema'], ['health']])(
   },
 );
 
+test('validate reads a pipe, which can be read only once', async () => {
+  const neverReached =
+    '{ rules: [{ name: a, effect: { fault: hang } }, { name: b, effect: { fault: hang } }] }';
+  const piped = 'echo "$0" | "$1" "$2" validate /dev/stdin';
+  const program = new Program('sh', ['-c', piped, neverReached, process.execPath, MAIN], {});
+  const { code, stdout } = await program.ended;
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^\/dev\/stdin:1: warning: rules\[1\] never applies: .*\n.*: ok, 2 rules\n$/);
+});
+
 test('--help and serve --help show examples and explain each exit code', async () => {
   for (const args of [['--help'], ['serve', '--help']]) {
     const { stdout } = await runInProcess(args);
@@ -91,7 +101,11 @@ test.each([
     ['serve', 'fast'],
     "too many arguments for 'serve'. Expected 0 arguments but got 1. (see --help)",
   ],
-  ['health with port 0', ['health'], 'port 0 is no port to ask at: say where it is with --port or --url'],
+  [
+    'health with port 0',
+    ['health'],
+    'port 0 is not a port to connect to: give the port with --port, or the address with --url',
+  ],
   [
     'health with an invalid address',
     ['health', '--url', 'localhost:3000'],
@@ -110,7 +124,7 @@ test.each([
   [
     'a dialect with another ending',
     ['--dialect', 'LICENSE'],
-    'LICENSE is a file with another ending: a dialect is a file that ends in .yaml, .yml or .json, or one of default, lenient, strict, terse',
+    'LICENSE is a file of another type: a dialect is a file that ends in .yaml, .yml or .json, or one of default, lenient, strict, terse',
   ],
   [
     'help for a command of a group that is none',
@@ -132,12 +146,12 @@ test.each([
   [
     'two scenarios',
     ['my.yaml', 'other.yaml'],
-    'my.yaml is the scenario to serve: other.yaml is one too many',
+    'only one scenario can be served, not both my.yaml and other.yaml',
   ],
   [
     'a scenario by word and by flag',
     ['my.yaml', '--scenario', 'strict'],
-    'my.yaml is the scenario to serve: --scenario is one too many',
+    'only one scenario can be served, not both my.yaml and --scenario',
   ],
   [
     'validate with a clock and no request to explain',

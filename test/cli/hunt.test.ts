@@ -61,7 +61,7 @@ test.each(isLong ? ['does not end'] : [])(
     const { code, stdout } = await runProgram(['hunt', ...flags, ...PAYING_TARGET, ...command]);
     expect({ code, stdout }).toMatchObject({
       code: 1,
-      stdout: expect.stringContaining('the client does not end'),
+      stdout: expect.stringContaining('the client did not finish'),
     });
     expect(spawnSync('pgrep', ['-fx', sleep], { encoding: 'utf8' }).stdout).toBe('');
   },

@@ -25,7 +25,7 @@ test('init writes a scenario, a compose file and a test that passes, and says ho
     [
       'wrote  payout-sandbox/scenarios/lost-answer.yaml  a scenario: the first answer to each payout is lost',
       'wrote  payout-sandbox/compose.yaml                a sandbox in a container, with that scenario',
-      'wrote  payout-sandbox/payouts.test.mjs            a first test, with a client to replace by yours',
+      'wrote  payout-sandbox/payouts.test.mjs            a first test, with a client to replace with yours',
       `next   cd ${folder} && node --test payout-sandbox/payouts.test.mjs`,
       '',
     ].join('\n'),

@@ -29,7 +29,7 @@ const paste = (line: string, inFolder = EXAMPLES): Promise<Ended> => {
 
 const withoutTimes = (text: string): string => text.replaceAll(/ +[\d.]+ s\b/g, ' N s').trimEnd();
 const againIn = (text: string): readonly string[] =>
-  [...text.matchAll(/once more: (.*)/g)].map(([, line]) => line!);
+  [...text.matchAll(/run again: (.*)/g)].map(([, line]) => line!);
 
 test.skipIf(!hasCurl)(
   'matrix shows where a command pays twice, writes reports, and says how to repeat that',
@@ -46,7 +46,7 @@ test.skipIf(!hasCurl)(
     expect(text).toContain('| strict | ✅ survives |');
     expect(text).toContain('| server-error-after-commit | ❌ money |');
     expect(readFileSync(junit, 'utf8')).toContain('<testsuites name="payout matrix" tests="3" failures="1"');
-    const [, line] = /once more: ([^]*)\n\n3 cells/.exec(stdout)!;
+    const [, line] = /run again: ([^]*)\n\n3 cells/.exec(stdout)!;
     expect(text).toContain(line);
     const again = await paste(line!);
     expect(again).toMatchObject({ code: 1, stdout: expect.stringMatching(/^1 cell: 1 with wrong money/m) });
@@ -116,7 +116,7 @@ test.each(isLong ? ['does not end'] : [])(
     expect({ code, stdout }).toMatchObject({
       code: 1,
       stdout: expect.stringMatching(
-        /^refused +hangs .*\n +it was ended, since it had not ended after 3\.0 s\n/m,
+        /^refused +hangs .*\n +it was still running and was ended after 3\.0 s\n/m,
       ),
     });
     expect(spawnSync('pgrep', ['-fx', sleep], { encoding: 'utf8' }).stdout).toBe('');

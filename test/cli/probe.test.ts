@@ -58,7 +58,7 @@ test.each([
   [['http://x', '--key-env', 'KEY', '--level', 'pay'], '--account and --ifsc must name who gets them'],
   [
     ['http://x', '--key-env', 'KEY', '--level', 'pay', '--account', '000123456789', '--ifsc', 'SBIN0000001'],
-    '--yes says that it may',
+    'confirm with --yes',
   ],
 ])('probe refuses %j', async (args, message) => {
   expect(await runInProcess(['probe', ...args], { KEY: 'any' })).toMatchObject({

@@ -50,6 +50,16 @@ test.skipIf(!hasCurl)('referee ends with 0 for a client of good conduct', async 
   });
 });
 
+test.each([
+  [['--key', 'sk_test_b'], 'sk_test_b'],
+  [['--key', 'sk_test_b', '--api-keys', 'sk_test_a,sk_test_b'], 'sk_test_b'],
+  [['--api-keys', 'sk_test_a,sk_test_b'], 'sk_test_a'],
+  [[], 'sk_test_referee'],
+])('referee %j gives its command the key %s', async (flags, key) => {
+  const command = ['sh', '-c', '[ "$0" = "$1" ] && exit 7', '{key}', key];
+  expect(await runInProcess(['referee', ...flags, '--', ...command])).toMatchObject({ code: 7 });
+});
+
 test.skipIf(!hasCurl)('referee ends as the command did when that failed', async () => {
   const ended = await runInProcess(['referee', ...LOST, ...PAYING_TARGET, '--env', 'EXIT=7', ...COMMAND]);
   expect(ended).toMatchObject({
@@ -89,6 +99,18 @@ test.skipIf(!hasCurl)('referee fails when a required check had no occasion', asy
     code: 1,
     stderr:
       'payout-sandbox: poll-storm is required, and had no occasion in any world: no request of the client tested it\n',
+  });
+});
+
+test.skipIf(!hasCurl)('referee says why a required check has not judged the client', async () => {
+  const typo = ['--scenario', 'server-error-after-commit', '--intent', 'client_ref_id=^invoice-([0-9]+)'];
+  const required = ['--require', 'paid-twice,no-backoff', '--off', 'no-backoff=the queue adds the pauses'];
+  expect(await runInProcess(['referee', ...typo, ...required, ...PAYING_TARGET, ...COMMAND])).toMatchObject({
+    code: 1,
+    stderr: `\
+payout-sandbox: paid-twice is required, and is inconclusive: the intent matches nothing in 2 references, such as order-7, whose intended payout is not known
+payout-sandbox: no-backoff is required, and is off: the queue adds the pauses
+`,
   });
 });
 
@@ -134,7 +156,7 @@ test.skipIf(!hasCurl)('referee judges the clients of a sandbox that runs', async
   const nobody = await runInProcess(['referee', '--url', url, '--key', 'sk_test_nobody']);
   expect(nobody).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('no request came to the sandbox with this key'),
+    stderr: expect.stringContaining('no request reached the sandbox with this key'),
   });
   const looking = await runInProcess(['referee', ...where, '--key', 'sk_test_shop']);
   expect(looking).toMatchObject({ code: 1, stdout: expect.stringContaining('paid-twice') });
@@ -154,6 +176,28 @@ test('referee without a command and without settings only looks: the verdict fro
   const after = await runInProcess(['referee', '--url', url, '--key', key]);
   expect(after).toMatchObject({ code: 1, stdout: expect.stringContaining('paid-twice') });
 });
+
+test.skipIf(!hasCurl)(
+  'a command that resets its world in the end is judged by what it did before',
+  async () => {
+    const { url } = await serveInProcess({ SANDBOX_SCENARIO: 'server-error-after-commit' });
+    const reset =
+      'curl -s -o /dev/null -X POST "$PAYOUT_URL/_sandbox/reset" -H "Authorization: Bearer $PAYOUT_KEY"';
+    const table = join(folder(), 'expected.csv');
+    writeFileSync(table, 'account,amount\n000123456789,250\n');
+    const flags = ['--url', url, '--key', 'sk_test_shop', '--expect', table, ...PAYING_TARGET];
+    const run = (script: string) =>
+      runInProcess(['referee', '--intent', 'beneficiary_account', ...flags, '--', 'sh', '-c', script]);
+    const payAndReset = `( ${PAYING_COMMAND[2]} ); ${reset}`;
+    const { code, stdout } = await run(payAndReset);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringContaining('paid-twice') });
+    expect(stdout).not.toContain('expectation-missed'); // that was met before the reset
+    expect(await run(reset)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('no request with a valid key reached'),
+    });
+  },
+);
 
 test('while a long command runs, its requests and worlds are counted', async () => {
   const line = await new Promise<string>((resolve) => {
@@ -235,7 +279,7 @@ test('examine refuses a file without a request, which proves nothing', async () 
   expect(await runInProcess(['examine', file])).toMatchObject({
     code: 2,
     stdout: '',
-    stderr: `payout-sandbox: examine: ${file} cannot be used: there is no request in it\n`,
+    stderr: `payout-sandbox: examine: ${file} cannot be used: it has no requests\n`,
   });
 });
 
@@ -248,12 +292,12 @@ test.each([
   [['--url', 'foo', '--key', 'k'], '--url must begin with http:// or https://, not "foo"'],
   [
     ['--url', 'http://127.0.0.1:9', '--key', 'k', '--scenario', 'strict'],
-    '--scenario cannot be set with --url: that sandbox has its settings already',
+    '--scenario cannot be set with --url: that sandbox already has its own settings',
   ],
-  [['--env', 'A={uurl}'], '--env: {uurl} in A={uurl} is not known: known are {url} and {key}'],
+  [['--env', 'A={uurl}'], '--env: {uurl} in A={uurl} is not known: the names are {url} and {key}'],
   [['--intent', 'foo'], '--intent must be one of client_ref_id, beneficiary_name, beneficiary_account'],
   [['--intent', ''], '--intent must be one of client_ref_id, beneficiary_name, beneficiary_account'],
-  [['--intent', 'foo=x'], '--intent foo is not known here: known are client_ref_id'],
+  [['--intent', 'foo=x'], '--intent foo is not known here (known: client_ref_id'],
   [['--patience', 'forever'], '--patience must be a duration such as 10s'],
 ])('referee %j is refused before its command runs', async (flags, message) => {
   const ended = await runInProcess(['referee', ...flags, '--', '/no/such/program']);
@@ -264,7 +308,7 @@ test.each([
 test.each([
   [
     ['referee', '--', 'true'],
-    'no request with a valid key came to the sandbox: give the command its address and a key',
+    'no request with a valid key reached the sandbox: give the command its address and a key',
   ],
   [['referee'], 'referee needs a command: payout-sandbox referee -- npm test'],
   [['referee', '--', '/no/such/program'], '/no/such/program cannot be run (ENOENT)'],
@@ -292,6 +336,14 @@ test.each([
   [
     ['referee', '--url', 'http://127.0.0.1:9', '--key', 'k', '--', 'true'],
     'no sandbox answers at http://127.0.0.1:9',
+  ],
+  [
+    ['referee', '--key', 'k', '--', 'true'],
+    '--key must be visible ASCII characters that begin with sk_test_',
+  ],
+  [
+    ['referee', '--api-keys', 'sk_test_a', '--key', 'sk_test_b', '--', 'true'],
+    '--key must be one of the keys in SANDBOX_API_KEYS',
   ],
   [['examine', 'package.json'], 'examine: package.json cannot be used: it is neither a journal'],
 ])('%j ends with 2 and says what is wrong', async (args, message) => {

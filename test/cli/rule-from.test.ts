@@ -87,7 +87,7 @@ test.each<[string, readonly string[], RegExp]>([
 test('rule-from refuses the key that a sandbox does not accept, and a request that is none of the service', async () => {
   const { url } = await sandboxFor();
   const refused = await runInProcess(['rule-from', '--url', url, '--key', 'wrong', '1']);
-  expect(refused.stderr).toMatch(/^payout-sandbox: the sandbox at http.* refuses: .*key/);
+  expect(refused.stderr).toMatch(/^payout-sandbox: the sandbox at http.* refused: .*key/);
   const other = await runInProcess(['rule-from', await savedJournal({ route: null }), '1']);
   expect(other.stderr).toBe(
     'payout-sandbox: request #1 (POST /payout/initiate) is not a request of the payout service\n',

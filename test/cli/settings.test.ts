@@ -212,9 +212,9 @@ test.each(SETTINGS.filter(({ name }) => !withDefaultInWords.has(name)))(
 test('a state file and a store exclude each other', () => {
   const store = 'redis://localhost';
   expect(refusalOf({ state: 'worlds' }, { SANDBOX_STORE: store })).toMatch(
-    /^--state and SANDBOX_STORE exclude each other/,
+    /^--state and SANDBOX_STORE cannot be used together/,
   );
-  expect(() => readOptions({ state: 'worlds', store })).toThrow(/^state and store exclude each other/);
+  expect(() => readOptions({ state: 'worlds', store })).toThrow(/^state and store cannot be used together/);
 });
 
 test.each(['localhost', 'http://localhost', 'redis://', 'redis+cluster://', 'redis+cluster://a b'])(

@@ -68,7 +68,7 @@ test('completion has the scenarios of a folder, and knows three shells', async (
   expect(own.stdout).toContain(' lost-answer ');
   expect(await runInProcess(['completion', 'tcsh'])).toMatchObject({
     code: 2,
-    stderr: 'payout-sandbox: completion is there for bash, zsh, fish, not for tcsh\n',
+    stderr: 'payout-sandbox: completion supports bash, zsh, fish, not tcsh\n',
   });
 });
 

@@ -43,9 +43,11 @@ test('tail shows requests, settlements and findings, and follows a sandbox that 
     .poll(() => lines.join('\n'))
     .toMatch(/16:00:02\.000 {2}settled {3}order-1 {2}SUCCESS {2}UTR \d+/);
   await first.close();
-  await expect.poll(() => notes.at(-1), { timeout: 5000 }).toMatch(/went away: waiting for it$/);
+  await expect
+    .poll(() => notes.at(-1), { timeout: 5000 })
+    .toMatch(/^lost the connection to .*: waiting for it$/);
   const again = await startSandbox({ ...options, port: Number(new URL(first.url).port) });
-  await expect.poll(() => notes.at(-1), { timeout: 5000 }).toMatch(/is there again$/);
+  await expect.poll(() => notes.at(-1), { timeout: 5000 }).toMatch(/is back$/);
   stop.abort();
   expect(await ended).toBe(0);
   for (const page of ['README.md', 'docs/cli.md']) {
@@ -63,6 +65,6 @@ test('Ctrl-C ends tail with exit code 0', async () => {
   expect(await program.stop('SIGINT')).toMatchObject({
     code: 0,
     stdout: '',
-    stderr: expect.stringMatching(/^payout-sandbox: what happens in world \w+ at .*; Ctrl-C ends it\n$/),
+    stderr: expect.stringMatching(/^payout-sandbox: following world \w+ at .*; Ctrl-C to stop\n$/),
   });
 });

@@ -144,7 +144,7 @@ test('snapshot load brings back the world that snapshot save wrote', async () =>
   const { output, world } = await companion();
   const file = `${stateFolder()}/world.ndjson`;
   await output('pay', '1000');
-  expect(await output('snapshot', 'save', file)).toBe(`${file} has the world: 1 payout, ₹9,99,000.00\n`);
+  expect(await output('snapshot', 'save', file)).toBe(`${file} holds the world: 1 payout, ₹9,99,000.00\n`);
   await world.reset();
   expect(await output('snapshot', 'load', file)).toContain('Payouts   1 PENDING\n');
   expect(await world.balance()).toBe(999_000);
@@ -165,7 +165,7 @@ test.each([200, 502])('the page of a proxy with status %i is one clear line', as
   const { code, stdout, stderr } = await runInProcess(['status', '--url', url]);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toBe(
-    `payout-sandbox: ${url}/_sandbox/world answers ${status} (text/html), which is no answer of a sandbox: is there a proxy or another server?\n`,
+    `payout-sandbox: ${url}/_sandbox/world answers ${status} (text/html), which is not an answer of a sandbox: is there a proxy or another server?\n`,
   );
 });
 
@@ -182,11 +182,11 @@ test.each<[readonly string[], number, RegExp]>([
   [
     ['status', '--url', 'http://127.0.0.1:9'],
     1,
-    /^no sandbox answers at http:\/\/127\.0\.0\.1:9 \(.+\); payout-sandbox starts one/,
+    /^no sandbox answers at http:\/\/127\.0\.0\.1:9 \(.+\); start one with payout-sandbox, or give/,
   ],
   [['tail', '--url', 'http://127.0.0.1:9'], 1, /^no sandbox answers at /],
   [['status', '--url', 'localhost:3000'], 2, /^--url must begin with http/],
-  [['status', '--url', 'http://me@localhost:3000'], 2, /^--url must not have a user in it/],
+  [['status', '--url', 'http://me@localhost:3000'], 2, /^--url must not contain a user name/],
   [
     ['status', '--key', 'wrong'],
     1,
@@ -217,7 +217,7 @@ test.each<[readonly string[], number, RegExp]>([
     2,
     /^snapshot save: \/nowhere\/world cannot be written \(ENOENT\)$/,
   ],
-  [['snapshot', 'load', 'LICENSE'], 2, /^This is no snapshot/],
+  [['snapshot', 'load', 'LICENSE'], 2, /^This is not a snapshot/],
 ])('%j is refused with exit code %i and says why', async (args, exitCode, complaint) => {
   const { run } = await companion();
   const { code, stdout, stderr } = await run(...args);

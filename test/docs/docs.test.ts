@@ -149,7 +149,7 @@ test.each(isLong ? [NODE_TEST, IN_VITEST] : [NODE_TEST])(
   },
 );
 
-test('docs/referee.md has a section for every check, with the gravest severity it can have', () => {
+test('docs/referee.md has a section for every check, with the highest severity it can have', () => {
   const sections = page('referee.md').split('\n## The checks\n')[1]!.split('\n## ')[0]!;
   const described = [...sections.matchAll(/^### (\S+)\n\n(\w+)[.;]/gm)].map(([, id, severity]) => [
     id,

@@ -17,16 +17,16 @@ export function takeSettings(command: Command, names: readonly SettingName[]): C
   return command;
 }
 
-/** A flag that may be given several times. @param none what holds where it is not given */
+/** A flag that may be given several times. @param none what --help shows as the default */
 export const list = (flags: string, description: string, none = 'none'): Option =>
   new Option(flags, description)
     .argParser((value: string, before: readonly string[]) => [...before, value])
     .default([], none);
 
-/** How a command may be called. */
+/** The name and the aliases of a command. */
 export const namesOf = (command: Command): readonly string[] => [command.name(), ...command.aliases()];
 
-/** What is said of a word that is no command below this one, or of no word. */
+/** The message for a word that is not a subcommand of this command, or for a missing one. */
 export function noSuchCommand(command: Command, word?: string): string {
   const names = command.commands.flatMap(namesOf);
   const hint = word === undefined ? '' : suggestion(word, names);
@@ -39,7 +39,7 @@ export function noSuchCommand(command: Command, word?: string): string {
   return `${name} takes one of ${names.join(', ')}${wrong} (see ${name} --help)`;
 }
 
-/** What a family of commands is made with. Each command loads only what it needs. */
+/** Adds commands to the program. Each command loads only what it needs. */
 export class CommandBuilder {
   readonly root: Command;
   readonly environment: NodeJS.ProcessEnv;
@@ -52,19 +52,19 @@ export class CommandBuilder {
     this.ended = ended;
   }
 
-  /** The heading in --help of the commands that follow. */
+  /** Sets the heading in --help for the commands added after it. */
   group(heading: string): void {
     this.root.commandsGroup(heading);
   }
 
-  /** Adds a command. @param settings those whose flags it takes */
+  /** Adds a command. @param settings the settings whose flags it takes */
   command(usage: string, description: string, settings: readonly SettingName[] = []): Command {
     return takeSettings(this.root.command(usage), settings)
       .description(description)
       .allowExcessArguments(false);
   }
 
-  /** The settings of the sandbox. Flags may stand before a command as well as behind it. */
+  /** The settings of the sandbox. Flags may come before a command as well as after it. */
   settingsOf(flags: Flags): Settings {
     return readSettings(this.#withRoot(flags), this.environment);
   }

@@ -14,7 +14,7 @@ export function addScenarioCommands(builder: CommandBuilder): void {
     )
     .option(
       '--explain <request>',
-      'a JSON file: which outcome and rule this request would take, and why no other',
+      'say which outcome and rule the request in this JSON file would take, and why no other',
     )
     .action(
       async (files: string[], { explain: request, ...flags }: Flags & { readonly explain?: string }) => {
@@ -41,7 +41,7 @@ export function addScenarioCommands(builder: CommandBuilder): void {
       'print a rule that repeats what a request of a journal or a HAR file got',
     )
     .usage('[options] [file] <request>')
-    .option('--url <url>', 'the journal of a sandbox that runs, instead of a file')
+    .option('--url <url>', 'read the journal of a running sandbox instead of a file')
     .option('--key <key>', 'the key whose world has the request, with --url')
     .action(async (words: string[], flags: RuleFromFlags) => {
       const { ruleFrom } = await import('../scenario-files/rule-from.ts');
@@ -56,7 +56,7 @@ export function addScenarioCommands(builder: CommandBuilder): void {
     )
     .option('--key-env <name>', 'the variable that has the API key')
     .option('--write <file>', 'where to write the dialect [default: standard output]')
-    .option('--dry-run', 'show every request that it would send, and send none')
+    .option('--dry-run', 'show every request that it would send, without sending any')
     .option('--yes', 'do not ask before level pay')
     .option('--name <name>', 'the beneficiary', 'Probe')
     .option('--account <number>', 'the account that gets the payouts of level pay')

@@ -14,13 +14,16 @@ export async function serveSandbox(builder: CommandBuilder, flags: Flags): Promi
 export function addServerCommands(builder: CommandBuilder): void {
   builder.group('The sandbox:');
   builder
-    .command('serve', 'serve the sandbox until a signal stops it, as without a command', ALL_SETTINGS)
+    .command('serve', 'serve the sandbox until a signal stops it (the default command)', ALL_SETTINGS)
     .addHelpText('after', `${SERVE_EXAMPLES}\n${EXIT_CODES}`)
     .action((flags: Flags) => serveSandbox(builder, flags));
   builder
     .command('health', 'ask whether a sandbox is ready: exit code 0 if it is, 1 if not', ['host', 'port'])
-    .option('--url <url>', 'where it is [default: at HOST and PORT of this machine]')
-    .option('--wait <time>', 'ask again for so long while it is not ready, such as 30s [default: ask once]')
+    .option('--url <url>', 'its address [default: HOST and PORT on this machine]')
+    .option(
+      '--wait <time>',
+      'keep asking for up to this long until it is ready, such as 30s [default: ask once]',
+    )
     .action(
       async ({ url, wait = '0s', ...flags }: Flags & { readonly url?: string; readonly wait?: string }) => {
         const waitMs = durationMs(wait);

@@ -10,12 +10,12 @@ import { ALL_SETTINGS, list, type CommandBuilder, type Flags } from './command-b
 const INTENT = 'a field that is unique for each intended payout, or FIELD=PATTERN with a group';
 const EXPECT = 'the payouts that should end up paid: CSV or JSON with account, amount, times';
 const PROJECT_SETTINGS =
-  'the settings of a project [default payout-sandbox.config.yaml or .json, if it is here]';
+  'the settings of a project [default payout-sandbox.config.yaml or .json in this folder, if any]';
 
-const OFF = 'a check that is off, with the reason';
+const OFF = 'a check to switch off, with the reason';
 const PATIENCE = 'the longest that a client may wait for an answer [default 10s]';
-const FAIL_ON = 'error, warning, notice or never';
-const WORKERS = 'how many runs may be under way together [default one for each processor, at most 4]';
+const FAIL_ON = 'the lowest severity that makes the command fail: error, warning, notice or never';
+const WORKERS = 'how many runs to do at once [default one per processor, at most 4]';
 
 /** The settings that decide how the worlds of a hunt behave. */
 const WORLD_SETTINGS: readonly SettingName[] = [
@@ -28,7 +28,7 @@ const WORLD_SETTINGS: readonly SettingName[] = [
   'clock',
 ];
 
-/** Those of a matrix, whose own flag --scenarios says which are run. */
+/** The same for a matrix, whose own flag --scenarios says which scenarios are run. */
 const MATRIX_SETTINGS: readonly SettingName[] = [
   ...WORLD_SETTINGS.filter((name) => name !== 'scenarios'),
   'dialect',
@@ -66,7 +66,7 @@ export function addTestCommands(builder: CommandBuilder): void {
     ),
   )
     .addOption(list('--env <name=value>', 'a variable of the command, with {url} and {key} filled in'))
-    .option('--url <url>', 'a sandbox that runs, instead of one of its own')
+    .option('--url <url>', 'a running sandbox, instead of one of its own')
     .option('--key <key>', 'the key for {key} [default sk_test_referee]')
     .passThroughOptions()
     .action(async (words: string[], flags: JudgeFlags & Flags) => {
@@ -98,7 +98,7 @@ export function addTestCommands(builder: CommandBuilder): void {
   builder
     .command(
       'matrix [command...]',
-      'run a command once with every dialect and once with every scenario, and say with which its tests or its conduct fail',
+      'run a command once with every dialect and once with every scenario, and report where its tests or its conduct fail',
       MATRIX_SETTINGS,
     )
     .addOption(list('--env <name=value>', 'a variable of the command, with {url} and {key} filled in'))
@@ -111,7 +111,7 @@ export function addTestCommands(builder: CommandBuilder): void {
     .option('--workers <number>', WORKERS)
     .option(
       '--limit <time>',
-      'how long one run may take [default 5 times as long as without failures, and 60 s]',
+      'how long one run may take [default 5 times as long as without failures, plus 60 s]',
     )
     .addOption(list('--report <format=file>', 'markdown, junit or json, to a file'))
     .option('--intent <field>', INTENT)
@@ -134,7 +134,7 @@ export function addTestCommands(builder: CommandBuilder): void {
   );
   builder
     .command('mcp', 'give a coding agent tools for a sandbox: the Model Context Protocol', ALL_SETTINGS)
-    .option('--url <url>', 'a sandbox that runs, instead of one of its own')
+    .option('--url <url>', 'a running sandbox, instead of one of its own')
     .option('--key <key>', 'the key of the world that the tools work on [default sk_test_demo]')
     .option('--allow-commands', 'let the tool hunt run commands')
     .action(async (flags: McpFlags & Flags) => {

@@ -13,10 +13,10 @@ const changes = () => import('../world/world-changes.ts');
 
 type Ask = (session: Session, words: readonly string[], flags: Flags) => Promise<number | void>;
 
-/** Makes a command one that asks a running sandbox. */
+/** Makes a command send requests to a running sandbox. */
 function asks({ environment, ended }: CommandBuilder, command: Command, ask: Ask): void {
   command
-    .option('--url <url>', 'where the sandbox is [SANDBOX_URL; default at HOST and PORT of this machine]')
+    .option('--url <url>', 'the address of the sandbox [SANDBOX_URL; default HOST and PORT on this machine]')
     .option('--key <key>', 'the key whose world it is [SANDBOX_KEY; default sk_test_demo]')
     .option('--json', 'print the answer as JSON')
     .action(async () => {
@@ -27,7 +27,7 @@ function asks({ environment, ended }: CommandBuilder, command: Command, ask: Ask
     });
 }
 
-/** A command that only has others below it. Its action says which there are. */
+/** A command that only groups subcommands. Its action lists them. */
 function parentOf(builder: CommandBuilder, name: string, description: string): Command {
   const command = builder.command(`${name} [command]`, description).usage('<command>').helpCommand(false);
   return command.allowExcessArguments(true).action(() => {
@@ -35,7 +35,7 @@ function parentOf(builder: CommandBuilder, name: string, description: string): C
   });
 }
 
-/** A command below another. */
+/** A subcommand. */
 const within = (parent: Command, usage: string, description: string): Command =>
   parent.command(usage).description(description).allowExcessArguments(false);
 
@@ -90,14 +90,17 @@ function addChanges(builder: CommandBuilder): void {
   const fund = builder.command('fund <amount>', 'put money into the wallet, in INR');
   asks(builder, fund, async (session, [amount]) => (await changes()).fund(session, amount!));
   const advance = builder
-    .command('advance [time]', 'move the clock by a duration such as 2h, or to a time; what is due happens')
+    .command(
+      'advance [time]',
+      'move the clock by a duration such as 2h, or to a time; steps that come due are applied',
+    )
     .option('--until-idle', 'until nothing is scheduled');
   asks(builder, advance, async (session, [time], flags) =>
     (await changes()).advance(session, time, flags['untilIdle'] === true),
   );
   for (const [move, description] of [
-    ['freeze', 'stop the clock at its time'],
-    ['resume', 'let the clock run on'],
+    ['freeze', 'stop the clock'],
+    ['resume', 'let the clock run again'],
   ] as const) {
     const command = builder.command(move, description);
     if (move === 'resume') command.alias('unfreeze');
@@ -151,7 +154,7 @@ function addSnapshotCommands(builder: CommandBuilder): void {
   asks(builder, load, async (session, [file]) => (await snapshots()).loadSnapshot(session, file!));
 }
 
-/** The commands that ask a running sandbox, over its control API. */
+/** The commands that use the control API of a running sandbox. */
 export function addWorldCommands(builder: CommandBuilder): void {
   builder.group('A running sandbox:');
   addLooks(builder);

@@ -5,7 +5,7 @@ import { STATES, TRANSFER_MODES } from '../../contract/service.ts';
 import { SettingsError } from '../../settings.ts';
 import { namesOf } from '../commands/command-builder.ts';
 
-/** What may follow a flag, or be an argument. */
+/** The values that a flag or an argument can take. */
 interface Values {
   readonly words: readonly string[];
   readonly isFile: boolean;
@@ -17,7 +17,7 @@ interface CompletedFlag extends Values {
   readonly takesValue: boolean;
 }
 
-/** What can be completed behind a command. */
+/** What can be completed after a command. */
 interface CompletedCommand {
   /** `` for the program itself, `rule add` for a command of a group. */
   readonly path: string;
@@ -65,7 +65,7 @@ const argumentOf = (argument: Argument | undefined, scenarios: readonly string[]
     ? { words: [], isFile: false }
     : valuesOf(argument.name(), argument.name() === 'scenario', scenarios);
 
-/** A command and all below it, from what commander knows of them. */
+/** A command and all its subcommands, as commander knows them. */
 function completedCommands(
   command: Command,
   path: string,
@@ -94,9 +94,9 @@ const wordsOf = ({ commands, argument }: CompletedCommand): readonly string[] =>
   ...argument.words,
 ];
 
-/** In what the scripts for bash and zsh differ. */
+/** How the scripts for bash and zsh differ. */
 interface Shell {
-  /** How the words that were typed are read. */
+  /** Reads the words that were typed. */
   readonly begin: string;
   readonly offerWords: (words: readonly string[]) => string;
   readonly offerFiles: string;
@@ -202,12 +202,12 @@ const SCRIPTS: Readonly<Record<string, (commands: readonly CompletedCommand[]) =
 };
 
 /**
- * `payout-sandbox completion SHELL`: a script that completes commands, flags, their words, and the names of scenarios.
+ * `payout-sandbox completion SHELL`: a script that completes commands, flags, their values, and the names of scenarios.
  *
  * @throws SettingsError for another shell
  */
 export function completionScript(shell: string, root: Command, scenarios: readonly string[]): string {
   const script = Object.hasOwn(SCRIPTS, shell) ? SCRIPTS[shell] : undefined;
   if (script !== undefined) return script(completedCommands(root, '', scenarios));
-  throw new SettingsError(`completion is there for ${Object.keys(SCRIPTS).join(', ')}, not for ${shell}`);
+  throw new SettingsError(`completion supports ${Object.keys(SCRIPTS).join(', ')}, not ${shell}`);
 }

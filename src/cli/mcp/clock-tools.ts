@@ -3,7 +3,7 @@ import { ofWorld, tool, ToolError } from './tool.ts';
 
 /** Tools for the clock of a world. */
 
-/** How many of the steps that an advance applied are shown. */
+/** How many of the steps that an advance applied to show. */
 const MOST_CHANGES = 50;
 
 export const clockTools = [
@@ -16,7 +16,7 @@ export const clockTools = [
   }),
   tool({
     name: 'resume_clock',
-    description: 'Lets the clock of a world run again, from where it stands.',
+    description: 'Lets the clock of a world run again, from its current time.',
     effect: 'changes',
     input: z.strictObject(ofWorld),
     run: ({ key }, session) => session.world(key).clock.resume(),

@@ -8,7 +8,7 @@ import { quoted } from '../output.ts';
 import { usualWorkers } from '../own-server.ts';
 import { tool, ToolError } from './tool.ts';
 
-/** Hosts wait for a minute where they do not say otherwise. */
+/** Below the minute for which hosts wait by default. */
 const USUAL_TIME = '45s';
 
 const envTexts = (env: Readonly<Record<string, string>>): readonly string[] =>
@@ -25,11 +25,11 @@ function refuse(command: readonly string[], env: readonly string[]): never {
   );
 }
 
-/** Runs commands, so only where the user has allowed it. */
+/** Works only where the user has allowed it, since it runs commands. */
 export const huntTool = tool({
   name: 'hunt',
   description:
-    'Runs a command that makes one small payout again and again, each time with other failures of the service, and finds the fewest with which it pays twice, loses a payout, gets stuck or misbehaves. Uses a sandbox of its own. Each find comes with a scenario that repeats it. The command must end with 0 only when everything was paid.',
+    'Runs a command that makes one small payout again and again, each time with different failures of the service, and finds the fewest that make it pay twice, lose a payout, get stuck or misbehave. Uses a sandbox of its own. Each find comes with a scenario that repeats it. The command must exit with 0 only when everything was paid.',
   effect: 'changes',
   input: z.strictObject({
     command: z
@@ -47,7 +47,7 @@ export const huntTool = tool({
     runs: z.int().default(200).describe('The most runs'),
     time: z.string().default(USUAL_TIME).describe('How long to search'),
     patience: z.string().optional().describe('The longest that the command may wait for an answer: 10s'),
-    scenario: z.string().optional().describe('A scenario by name or file, on top of which failures come'),
+    scenario: z.string().optional().describe('A scenario, by name or file, to which the failures are added'),
   }),
   async run({ command, env, scenario, ...given }, { mayRunCommands }, { signal, progress }) {
     const variables = envTexts(env);

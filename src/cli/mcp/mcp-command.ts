@@ -15,10 +15,10 @@ export interface McpFlags {
   readonly allowCommands?: boolean;
 }
 
-/** The key of the world that the first page of the documentation uses too. */
+/** The key that the README uses too. */
 const KEY = 'sk_test_demo';
 
-/** What holds where nothing else is set: no line of the log for each request. */
+/** The default: no log line for each request. */
 const QUIET = { LOG_LEVEL: 'warn' };
 
 const STANDARD_ERROR = 2;
@@ -35,7 +35,7 @@ async function sandboxOf(url: string | undefined, settings: Settings): Promise<S
   return sandboxAt({ ...server, apiKeys }, noNewKeys, () => server.close());
 }
 
-/** Resolves when the host closes standard input, or ends this process. */
+/** Resolves when the host closes standard input, or signals this process to end. */
 const hostGone = (): Promise<void> =>
   new Promise((resolve) => {
     process.stdin.once('end', resolve).once('close', resolve);

@@ -17,13 +17,13 @@ import { worldTools } from './world-tools.ts';
 
 const TOOLS: readonly Tool[] = [...worldTools, ...clockTools, ...scenarioTools, ...proofTools, huntTool];
 
-/** What an agent is told before it sees any tool. */
+/** The instructions that an agent gets when it connects. */
 const instructions = ({ sandbox, key }: Session): string =>
   [
     'A stand-in for a payout service, to test payout clients: payouts in INR by IMPS, NEFT, RTGS and UPI, a wallet, a clock that you control, and every failure on demand. No money moves.',
     `Give the client under test the base address ${sandbox.url} and the bearer key ${key}. It calls POST /payout/initiate, GET /payout/status and GET /client/fetchbalance.`,
     'Each key has a world of its own: wallet, payouts, clock, scenario and journal. Use another key for an independent test.',
-    'Payouts settle by the time of their world: use advance_clock instead of waiting. A usual test: reset, freeze_clock, use_scenario or add_rule, run the client, then journal, payouts and verdict.',
+    'Payouts settle in the time of their world: use advance_clock instead of waiting. A typical test: reset, freeze_clock, use_scenario or add_rule, run the client, then journal, payouts and verdict.',
   ].join('\n');
 
 /** A tool as the protocol lists it. */

@@ -10,7 +10,7 @@ import { ofWorld, tool, ToolError } from './tool.ts';
 
 /** Tools for scenarios and rules. */
 
-/** What messages call a scenario that came as text. */
+/** The file name that messages use for a scenario that came as text. */
 const FILE = 'scenario.yaml';
 
 const part = (description: string) => z.looseObject({}).describe(description);

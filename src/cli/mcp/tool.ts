@@ -5,7 +5,7 @@ import type { TestWorld } from '../../client/test-world.ts';
 import { parseShape, pathText } from '../../contract/shape-issues.ts';
 import { ScenarioError } from '../../scenario/scenario-file.ts';
 
-/** Why a tool cannot do what it was asked, in words for the agent. */
+/** Why a tool cannot do what it was asked to do. The message is for the agent. */
 export class ToolError extends Error {
   override readonly name = 'ToolError';
 }
@@ -53,12 +53,12 @@ export interface Call {
   readonly progress: (message: string) => void;
 }
 
-/** What an agent can have done. */
+/** Something that an agent can do. */
 export interface Tool {
   readonly name: string;
   readonly description: string;
   readonly input: z.ZodObject;
-  /** Whether it only reads, changes a world, or loses what a world holds: a host may ask its user first. */
+  /** Whether it only reads, changes a world, or discards what a world holds: a host may ask its user first. */
   readonly effect: 'reads' | 'changes' | 'loses';
   /** @returns text for the agent, or what is written as JSON @throws Error whose message is for the agent */
   readonly run: (given: unknown, session: Session, call: Call) => Promise<unknown>;
@@ -94,7 +94,7 @@ export const tool = <Input extends z.ZodObject>({
   },
 });
 
-/** An error as a tool tells it: the message of the control API, with a line for each field. */
+/** An error as text for the agent: the message of the control API, with a line for each field. */
 export function errorText(error: unknown): string {
   if (error instanceof ScenarioError) return error.lines.join('\n');
   if (!(error instanceof Error)) return String(error);

@@ -10,10 +10,10 @@ const MOST_WORLDS = 50;
 const MOST_PATIENCE_MS = 3_600_000;
 const MOST_SNAPSHOTS = 10;
 
-/** The headers that say why an answer is as it is. */
+/** The headers that explain an answer. */
 const TELLING_HEADERS = /^(?:x-sandbox-|retry-after$|idempotent-replayed$)/;
 
-/** A payout in a list, without its beneficiary and its past. */
+/** A payout in a list, without its beneficiary and its timeline. */
 function shortPayout({ timeline, ...payout }: TransactionAnswer) {
   const { txn_id, client_ref_id, status, amount, transfer_mode, utr, reason } = payout;
   const next = timeline.find(({ done }) => !done) ?? null;
@@ -57,7 +57,7 @@ const pay = tool({
         body: answer.body,
       };
     } catch (error) {
-      if (late.aborted) return `No answer within ${patience} ms. See the journal for what became of it.`;
+      if (late.aborted) return `No answer within ${patience} ms. See the journal for what happened to it.`;
       const { cause } = error as { readonly cause?: { readonly code?: string; readonly message: string } };
       if (cause === undefined) throw error;
       return `The connection broke: ${cause.code ?? cause.message}. See the journal for whether the payout was made.`;

@@ -8,7 +8,7 @@ import { istSecond, printable, rupees, stateColour, table } from './readable.ts'
 import { show, type Session } from './world-session.ts';
 import { amountOf } from './world-changes.ts';
 
-/** What happens next to a payout: its next step, or why nothing does. */
+/** What happens to a payout next: its next step, or why there is none. */
 function nextText({ timeline, hidden_by: hiddenBy }: TransactionAnswer): string {
   const step = timeline.find(({ done }) => !done);
   const hidden = hiddenBy === null ? '' : `; hidden by ${hiddenBy}`;
@@ -61,7 +61,7 @@ export interface PayFlags {
 
 const PATIENCE_MS = 30_000;
 
-/** Only what was given: the library fills in the rest. The sandbox refuses what is wrong, as it would a client. */
+/** Only the given fields: the library fills in the rest, and the sandbox refuses wrong ones as it would for a client. */
 function payoutOf(amount: string | undefined, flags: PayFlags): PayoutInput {
   const fields = {
     client_ref_id: flags.reference,
@@ -85,14 +85,14 @@ interface ServiceBody {
 export async function pay(session: Session, amount: string | undefined, flags: PayFlags): Promise<number> {
   const { world, paint } = session;
   const payout = payoutOf(amount, flags);
-  await world.summary(); // tells a sandbox that is not there from a connection that a rule breaks
+  await world.summary(); // distinguishes a sandbox that is not running from a connection that a rule breaks
   let answer;
   try {
     answer = await world.pay(payout, { signal: AbortSignal.timeout(PATIENCE_MS) });
   } catch (error) {
     const why =
       (error as Error).name === 'TimeoutError'
-        ? `no answer came within ${PATIENCE_MS / 1000} s`
+        ? `no answer within ${PATIENCE_MS / 1000} s`
         : `the connection broke before the answer (${reasonOf(error)})`;
     complain(`${why}; payout-sandbox journal says why, and payouts whether the payout was made`);
     return EXIT_FAILED;

@@ -10,7 +10,7 @@ export type Colour = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
 /** Colours a text, on a terminal. */
 export type Paint = (text: string, colour: Colour) => string;
 
-// Node.js would look at the terminal again, and find no colours where TERM is missing
+// without `false`, Node.js would check the terminal again, and find no colours where TERM is missing
 const inColour: Paint = (text, colour) => styleText(colour, text, { validateStream: false });
 const plain: Paint = (text) => text;
 
@@ -35,7 +35,7 @@ export const istTime = (at: string): string => inIst(at).slice(11, 23);
 export const counted = (count: number, what: string): string =>
   `${count.toLocaleString('en-IN')} ${what}${count === 1 ? '' : 's'}`;
 
-/** A text of a client, in which nothing can move the cursor of a terminal. */
+/** A text of a client without control characters, which could move the cursor of a terminal. */
 export const printable = (text: string): string => text.replaceAll(/\p{C}/gu, '\ufffd');
 
 const STATE_COLOURS = { PENDING: 'yellow', SUCCESS: 'green', FAILED: 'red', REVERSED: 'red' } as const;
@@ -46,11 +46,11 @@ export const stateColour = (state: TransactionAnswer['status']): Colour => STATE
 export interface Cell {
   readonly text: string;
   readonly colour?: Colour;
-  /** Numbers end at the same place. */
+  /** Aligned right, as numbers are. */
   readonly isRight?: boolean;
 }
 
-/** Rows as lines whose cells begin at the same place. */
+/** Rows as lines with aligned columns. */
 export function alignedLines(rows: readonly (readonly (string | Cell)[])[], paint: Paint): readonly string[] {
   const cells = rows.map((row) =>
     row.map((given): Cell => {

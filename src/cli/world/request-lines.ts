@@ -6,11 +6,11 @@ import { show, type Session } from './world-session.ts';
 
 /** A request in words, for `journal` and `tail`. */
 
-/** `initiate`; for what is no route of the service, the method and the path. */
+/** `initiate`; for a request to no route of the service, its method and path. */
 const routeText = ({ route, request: { method, path } }: JournalEntry): string =>
   route ?? `${method} ${path.split('?', 1)[0]}`;
 
-/** `₹1,500.50 IMPS`, or what was sent in the place of an amount. */
+/** `₹1,500.50 IMPS`, or what was sent instead of an amount. */
 function sumText({ route, request: { body } }: JournalEntry): string {
   if (route !== 'initiate' || typeof body !== 'object' || body === null) return '';
   const { amount, transfer_mode: mode } = body as Readonly<Record<string, unknown>>;
@@ -24,7 +24,7 @@ function answerColour({ answer, fault, outcome }: JournalEntry): Colour {
   return fault !== null || answer === null || answer.status >= 400 ? 'red' : 'green';
 }
 
-/** What was asked, what it got and why. */
+/** The request, its answer and the reason. */
 export const requestCells = (entry: JournalEntry): readonly (string | Cell)[] => [
   routeText(entry),
   entry.client_ref_id ?? entry.txn_id ?? '',
@@ -48,9 +48,9 @@ export async function showJournal(
     const headings = ['', 'at (IST)', 'request', 'reference', 'amount', 'answer', 'why'];
     return [
       ...(rows.length === 0
-        ? ['no such request is in the journal of this world']
+        ? ['the journal of this world has no such request']
         : table(headings, rows, session.paint)),
-      ...(evicted === 0 ? [] : [`${counted(evicted, 'older request')} left the journal`]),
+      ...(evicted === 0 ? [] : [`${counted(evicted, 'older request')} dropped from the journal`]),
     ];
   });
 }

@@ -58,7 +58,7 @@ function rulesIn(file: string): readonly RuleRequest[] {
 /** `payout-sandbox rule add FILE` */
 export async function addRules(session: Session, file: string): Promise<void> {
   const added: RuleAnswer[] = [];
-  // the last one first, since each goes on top: then they are tried in the order of the file
+  // the last rule first: each goes on top of those before it, so they are tried in the order of the file
   for (const rule of rulesIn(file).toReversed()) added.unshift(await session.world.rule(rule));
   show(session, added, () => added.map(({ id }) => `${id} is on top`));
 }

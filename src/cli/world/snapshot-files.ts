@@ -11,7 +11,7 @@ export async function saveSnapshot(session: Session, file: string): Promise<void
   writeText('snapshot save', file, await session.world.snapshot());
   const payouts = Object.values(transactions).reduce((sum, count) => sum + count, 0);
   show(session, { file, balance, payouts }, () => [
-    `${file} has the world: ${counted(payouts, 'payout')}, ${rupees(balance)}`,
+    `${file} holds the world: ${counted(payouts, 'payout')}, ${rupees(balance)}`,
   ]);
 }
 

@@ -12,10 +12,10 @@ const AGAIN_MS = 500;
 
 const COLOURS = { error: 'red', warning: 'yellow', notice: 'cyan' } as const;
 
-/** The time of a line, for what has none in its event. */
+/** In place of the time, for events without one. */
 const NO_TIME = ' '.repeat(12);
 
-/** An event as a line; null for what another event says too. */
+/** An event as a line; null when another event already says the same. */
 function eventLine(event: WorldEvent, paint: Paint): string | null {
   const line = (at: string | null, kind: string, ...words: readonly string[]): string =>
     [paint(at === null ? NO_TIME : istTime(at), 'dim'), paint(kind.padEnd(8), 'bold'), ...words]
@@ -61,11 +61,11 @@ function eventLine(event: WorldEvent, paint: Paint): string | null {
       return line(null, 'missed', `${missed === null ? 'some' : missed} events are no longer available`);
     }
     case 'rule':
-      return null; // the request says which rule it took
+      return null; // the request's own line names the rule
   }
 }
 
-/** The checks of what a client did not do in the end: here it may still do it. */
+/** The checks for something that a client never did: while it is running, it may still do it. */
 const FOR_THE_END: ReadonlySet<CheckId> = new Set([
   'never-asked',
   'not-found-believed',
@@ -100,7 +100,7 @@ class NewFindings {
     });
   }
 
-  /** After a reset, the same finding is another one. */
+  /** After a reset, the same finding counts as a new one. */
   forget(): void {
     this.#known.clear();
   }
@@ -122,8 +122,8 @@ export interface TailOutput {
 }
 
 /**
- * `payout-sandbox tail`: prints what happens in a world from now on, and waits for a sandbox that goes away. Findings of the
- * referee that are there already are not repeated.
+ * `payout-sandbox tail`: prints what happens in a world from now on, and reconnects to a sandbox that restarts. Findings that
+ * the referee already has are not printed.
  *
  * @param signal ends it
  */
@@ -134,13 +134,13 @@ export async function tail(
 ): Promise<number> {
   const { world, isJson, paint } = session;
   const findings = new NewFindings(session);
-  const { id } = await world.summary(); // also refuses a wrong address or key at once
+  const { id } = await world.summary(); // also fails at once for a wrong address or key
   await findings.next();
-  note(`what happens in world ${id} at ${world.url}; Ctrl-C ends it`);
+  note(`following world ${id} at ${world.url}; Ctrl-C to stop`);
 
   let isLooking = false;
   let isDue = false;
-  /** Asks the referee after requests: one question at a time, however many there are. */
+  /** Asks the referee for findings after requests, one call at a time, however many requests there are. */
   const look = async (): Promise<void> => {
     isDue = true;
     if (isLooking) return;
@@ -151,7 +151,7 @@ export async function tail(
         for (const found of await findings.next()) findingLines(found, session).forEach(say);
         await pause(AGAIN_MS, undefined, { signal });
       } catch {
-        break; // the sandbox went away, or the end has come: the reader of the events sees it too
+        break; // the sandbox is gone or this was stopped: the reader of the events notices it too
       }
     }
     isLooking = false;
@@ -162,7 +162,7 @@ export async function tail(
   while (!signal.aborted) {
     try {
       const events = await world.events({ signal, ...(after !== undefined && { after }) });
-      if (isAway) note(`${world.url} is there again`);
+      if (isAway) note(`${world.url} is back`);
       isAway = false;
       for await (const event of events) {
         after = event.id;
@@ -178,14 +178,14 @@ export async function tail(
         throw error;
     }
     if (signal.aborted) break;
-    if (!isAway) note(`${world.url} went away: waiting for it`);
+    if (!isAway) note(`lost the connection to ${world.url}: waiting for it`);
     isAway = true;
     await pause(AGAIN_MS, undefined, { signal }).catch(() => undefined);
   }
   return EXIT_OK;
 }
 
-/** Ends at Ctrl-C, and when nobody reads on, as after `| head`. */
+/** Ends at Ctrl-C, and when its output is closed, as by `| head`. */
 export function tailUntilSignal(session: Session): Promise<number> {
   const unread = new AbortController();
   process.stdout.once('error', () => unread.abort());

@@ -17,7 +17,7 @@ import { clockText, nextText } from './world-status.ts';
 
 /** The commands that change a world as a whole: its money, its clock, its scenario. */
 
-/** An amount as it is typed. @throws SettingsError for a text that is none */
+/** An amount as it is typed. @throws SettingsError for any other text */
 export function amountOf(text: string): number {
   const amount = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
   if (amount <= Number.MAX_SAFE_INTEGER) return amount;

@@ -6,19 +6,19 @@ import { addressOf } from '../health.ts';
 import { complain, EXIT_FAILED, EXIT_OK, say } from '../output.ts';
 import { paintFor, type Paint } from './readable.ts';
 
-/** The flags of every command that asks a running sandbox. */
+/** The flags of every command that uses a running sandbox. */
 export interface SessionFlags {
   readonly url?: string;
   readonly key?: string;
   readonly json?: true;
 }
 
-/** A command that asks one world of a running sandbox. */
+/** The world of a running sandbox that a command works on. */
 export interface Session {
   readonly world: TestWorld;
-  /** For what the world cannot be asked: a part of a list, the version. */
+  /** For what `world` does not offer: a page of a list, the version. */
   readonly control: ControlClient;
-  /** Names the key. One that was chosen may be a secret, so it is not shown. */
+  /** The key in words. A key that the user gave may be a secret, so it is not shown. */
   readonly keyText: string;
   readonly isJson: boolean;
   readonly paint: Paint;
@@ -34,7 +34,7 @@ function keyOf(flag: string | undefined, environment: NodeJS.ProcessEnv): string
   );
 }
 
-/** @throws SettingsError for what is no address */
+/** @throws SettingsError for a text that is not an address */
 function urlOf(flag: string | undefined, environment: NodeJS.ProcessEnv): string {
   const given = flag ?? environment['SANDBOX_URL'];
   if (given) {
@@ -43,10 +43,10 @@ function urlOf(flag: string | undefined, environment: NodeJS.ProcessEnv): string
   }
   const settings = readSettings({}, environment);
   if (settings.port > 0) return addressOf(settings);
-  throw new SettingsError('port 0 is no port to ask at: say where the sandbox is with --url');
+  throw new SettingsError('port 0 is not a port to connect to: give the address of the sandbox with --url');
 }
 
-/** Opens a world. No request is sent. @throws SettingsError for an address or a key that cannot be used */
+/** Opens a session. No request is sent. @throws SettingsError for an address or a key that cannot be used */
 export function sessionOf({ url, key, json }: SessionFlags, environment: NodeJS.ProcessEnv): Session {
   const at = urlOf(url, environment);
   const apiKey = keyOf(key, environment);
@@ -59,21 +59,21 @@ export function sessionOf({ url, key, json }: SessionFlags, environment: NodeJS.
   };
 }
 
-/** What to do about a sandbox that is not there, or that refuses. */
+/** What to do about a sandbox that cannot be reached, or that refuses. */
 function advice(error: NoSandboxError | SandboxError): string {
   if (error instanceof NoSandboxError) {
-    return '; payout-sandbox starts one, and --url or SANDBOX_URL says where another is';
+    return '; start one with payout-sandbox, or give the address of another with --url or SANDBOX_URL';
   }
   return error.status === 401 ? '; --key or SANDBOX_KEY names another key' : '';
 }
 
-/** The statuses with which a sandbox refuses what was typed: an amount, a name, a file. */
+/** The statuses of refusals that are about the user's input: an amount, a name, a file. */
 const ABOUT_WHAT_WAS_TYPED: ReadonlySet<number> = new Set([400, 404, 422]);
 
 /**
- * Asks a running sandbox.
+ * Runs a command against a sandbox, and reports its errors.
  *
- * @returns the exit code: that of `ask`; 2 for what was typed wrong, 1 where the sandbox is not there or refuses otherwise
+ * @returns the exit code: that of `ask`; 2 for wrong input, 1 when the sandbox cannot be reached or refuses for another reason
  */
 export async function askSandbox(session: Session, ask: () => Promise<number | void>): Promise<number> {
   try {

@@ -3,7 +3,7 @@ import type { ClockAnswer, HealthAnswer, WorldAnswer } from '../../contract/cont
 import { alignedLines, istSecond, rupees, stateColour } from './readable.ts';
 import { show, type Session } from './world-session.ts';
 
-/** What a command says of the world as a whole. */
+/** The commands that show or reset a whole world. */
 
 export const clockText = ({ now, frozen }: Pick<ClockAnswer, 'now' | 'frozen'>): string =>
   `${istSecond(now)} IST, ${frozen ? 'frozen' : 'running'}`;
@@ -30,7 +30,7 @@ function worldLines(summary: WorldAnswer, session: Session): readonly string[] {
     ['Clock', `${clockText(clock)}; ${nextText(clock)}`],
     ['Balance', `${rupees(balance)}, of ${rupees(opening)} at the start`],
     ['Scenario', scenario],
-    ...(invariants === 'hold' ? [] : [['Broken', `${invariants.join('; ')}: this is a bug of the sandbox`]]),
+    ...(invariants === 'hold' ? [] : [['Broken', `${invariants.join('; ')}: this is a bug in the sandbox`]]),
   ];
   return [
     ...alignedLines(
