@@ -12,7 +12,7 @@ import { readOptions, type SettingsInput } from './settings.ts';
  * Starts a payout sandbox in this process, on a free port of the loopback address and without a log unless the
  * options say otherwise. The environment is not read.
  *
- * @param options any setting of docs/settings.md, by its name in camel case
+ * @param options any setting of docs/settings.md, named in camel case
  * @throws SettingsError for a wrong option or a state file that cannot be used; the error of `listen` when the port is taken
  */
 export async function startSandbox(options: SettingsInput = {}): Promise<Sandbox> {
@@ -29,8 +29,8 @@ export async function startSandbox(options: SettingsInput = {}): Promise<Sandbox
 
 export interface HuntOptions extends HuntSettingsInput {
   /**
-   * Runs the client once against a world of its own. A promise that resolves says that everything was paid; one that
-   * rejects, that the client knows of a failure. `signal` is aborted when the run takes too long.
+   * Runs the client once against a world of its own. The promise resolves if everything was paid, and rejects if the
+   * client knows of a failure. `signal` is aborted when the run takes too long.
    */
   readonly run: (world: TestWorld, signal: AbortSignal) => Promise<unknown>;
   /** Settings of the sandbox, such as `scenario` or `openingBalance`. */

@@ -5,7 +5,7 @@ import * as module from 'node:module';
 (module as { enableCompileCache?: () => void }).enableCompileCache?.();
 
 async function run(): Promise<void> {
-  const { commandLine } = await import('./cli/command-line.ts'); // only what is loaded from here on is kept
+  const { commandLine } = await import('./cli/command-line.ts'); // the cache holds only what is loaded from here on
   const { watchOutput } = await import('./cli/output.ts');
   watchOutput();
   const exitCode = await commandLine(process.argv.slice(2), process.env);

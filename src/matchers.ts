@@ -13,7 +13,7 @@ interface Verdict {
   readonly message: () => string;
 }
 
-/** What the runner tells a matcher. */
+/** The part of the runner's `this` that the matchers use. */
 interface Asked {
   /** Whether it was called as `expect(world).not`. */
   readonly isNot?: boolean;
@@ -29,14 +29,14 @@ type ConductSettings = Parameters<TestWorld['expectGoodConduct']>[0];
 /** Fields of a payout, as `world.payout()` returns them. */
 export type ExpectedPayout = Partial<Readonly<Omit<TransactionAnswer, 'timeline' | 'legal'>>>;
 
-/** By name: a suite may load this module and the library in different module systems, with classes of their own. */
+/** Compares names: a suite may load this module and the library in different module systems, each with classes of its own. */
 const isNamed = (error: unknown, name: string): boolean => error instanceof Error && error.name === name;
 
 /**
- * The end of a matcher. One that fails throws its own error: that of vitest has no stack after an `await`, so it would not show
- * the line of the test.
+ * Ends a matcher. A failing one throws its own error, since vitest's has no stack after an `await` and would not show the line
+ * of the test.
  *
- * @param message for a matcher that fails: it is so although it should not be, or the other way round
+ * @param message for a matcher that fails, with or without `not`
  */
 function settled({ isNot = false }: Asked, pass: boolean, message: string, frames: string): Verdict {
   if (pass === isNot) throw new ExpectationError(message, frames);
@@ -62,7 +62,7 @@ async function toHaveReceived(
     const unwanted = message.replace('expected ', 'expected any other number of requests than ');
     return settled(this, passed, passed ? unwanted : message, frames);
   }
-  const isNone = this.isNot === true; // then the message is about none, with the requests that came
+  const isNone = this.isNot === true; // then the message says that none was expected, and shows the requests
   const { passed, message } = await world.verify({ match, count: isNone ? { exactly: 0 } : { at_least: 1 } });
   return settled(this, passed !== isNone, message, frames);
 }
@@ -122,7 +122,7 @@ export const matchers = { toHaveReceived, toHavePayout, toHaveGoodConduct };
 /**
  * Prints the journal of a world when the test fails.
  *
- * @param onTestFailed that of vitest, or anything that calls back after a test that failed
+ * @param onTestFailed vitest's, or any function that calls back after a failed test
  */
 export function printJournalOnFailure(
   world: Pick<TestWorld, 'journalText'>,
@@ -133,7 +133,7 @@ export function printJournalOnFailure(
 
 /** The matchers as a test calls them. */
 export interface PayoutMatchers {
-  /** Requests came to this world: at least one that matches, or exactly so many `times`. */
+  /** This world received requests that match: at least one, or exactly `times`. */
   toHaveReceived: (match?: ExpectedRequest, options?: ReceivedOptions) => Promise<void>;
   /** A payout has this reference, and these values. */
   toHavePayout: (reference: string, expected?: ExpectedPayout) => Promise<void>;
@@ -144,7 +144,7 @@ export interface PayoutMatchers {
 // the type parameters must be those of the declarations that these are merged with
 
 declare module 'vitest' {
-  interface Matchers<T = any> extends PayoutMatchers {} // oxlint-disable-line typescript/no-explicit-any -- as there
+  interface Matchers<T = any> extends PayoutMatchers {} // oxlint-disable-line typescript/no-explicit-any -- as in vitest
 }
 
 // @ts-expect-error -- a package of jest, which is not installed here: these are the types of @jest/globals

@@ -7,15 +7,15 @@ import { gracefulStop } from './platform/graceful-stop.ts';
 import type { Settings } from './settings.ts';
 
 export interface Server extends Pick<App, 'worlds' | 'adminToken' | 'restored'> {
-  /** Where a client of the same machine reaches it: `http://127.0.0.1:3000`. */
+  /** The address for a client on the same machine: `http://127.0.0.1:3000`. */
   readonly url: string;
-  /** The scenario that was in force at the start. */
+  /** The scenario that was active at the start. */
   readonly scenario: Scenario;
   /** Answers the requests under way and ends, within a second. */
   close(): Promise<void>;
 }
 
-/** For `localhost` Fastify opens a second server, whose connections nobody here could cut: one address will do. */
+/** For `localhost` Fastify would open a second server, whose connections could not be closed from here. */
 const addressOf = (host: string): string => (host === 'localhost' ? '127.0.0.1' : host);
 
 /** The address as a client on this machine would write it. */
@@ -27,7 +27,7 @@ function urlOf({ address, family, port }: AddressInfo): string {
 /**
  * Builds the sandbox and listens.
  *
- * @throws the error of `listen` (EADDRINUSE, EACCES, ENOTFOUND …) when that address cannot be had
+ * @throws the error of `listen` (EADDRINUSE, EACCES, ENOTFOUND …) when it cannot listen on that address
  */
 export async function startServer(settings: Settings, wallClock: WallClock, log: Logger): Promise<Server> {
   const { app, scenarios, ...built } = await buildApp({ settings, wallClock, log });

@@ -79,7 +79,7 @@ const wholeNumber = (min: number, max: number) =>
     return number >= min && number <= max ? number : undefined;
   }, `a whole number from ${min} to ${max}`);
 
-/** So many, or what fits into a part of this process's heap limit if that is less. */
+/** This count, or what fits into a part of this process's heap limit if that is less. */
 export const atMost = (count: number, partOfHeap: number, bytesEach = 1): number =>
   Math.min(count, Math.floor((getHeapStatistics().heap_size_limit * partOfHeap) / bytesEach));
 
@@ -155,11 +155,14 @@ export type SettingName = keyof Settings;
 /** Settings as the library accepts them: each is optional, as text or as its own type. */
 export type SettingsInput = z.input<typeof SettingsSchema>;
 
-/** What `--help` says of each setting: the placeholder of its value, and a description. */
+/** The `--help` of each setting: the placeholder of its value, and a description. */
 const EXPLANATIONS: Readonly<Record<SettingName, readonly [value: string, description: string]>> = {
   port: ['<number>', 'the port to listen on; 0 picks a free one and prints it'],
   host: ['<address>', 'the address to listen on; 0.0.0.0 for all addresses'],
-  allowedHosts: ['<names>', 'host names served beside localhost, when it listens on a loopback address'],
+  allowedHosts: [
+    '<names>',
+    'host names to serve in addition to localhost, when listening on a loopback address',
+  ],
   logLevel: ['<level>', 'fatal, error, warn, info, debug, trace or silent'],
   apiKeys: ['<keys>', 'the only keys accepted, separated by commas'],
   openingBalance: ['<INR>', 'the balance of a new world'],
@@ -243,14 +246,14 @@ const SECRETS: ReadonlySet<string> = new Set(['apiKeys', 'adminToken', 'store'])
 
 type Given = Readonly<Record<string, unknown>>;
 
-/** @param calledBy what the user calls a setting @throws SettingsError with every invalid value, on one line */
+/** @param calledBy the name of a setting in messages @throws SettingsError with every invalid value, on one line */
 function parseSettings(given: Given, calledBy: (setting: (typeof SETTINGS)[number]) => string): Settings {
   const result = SettingsSchema.safeParse(given);
   if (result.success) {
     const { state, store } = result.data;
     if (state === undefined || store === undefined) return result.data;
     const [one, other] = SETTINGS.filter(({ name }) => name === 'state' || name === 'store').map(calledBy);
-    throw new SettingsError(`${one} and ${other} exclude each other: a store keeps all worlds by itself`);
+    throw new SettingsError(`${one} and ${other} cannot be used together: a store already keeps all worlds`);
   }
   const complaints = SETTINGS.flatMap((setting) => {
     const { name } = setting;
@@ -265,7 +268,7 @@ function parseSettings(given: Given, calledBy: (setting: (typeof SETTINGS)[numbe
 }
 
 /**
- * Reads the settings of the program: a flag, else its environment variable unless that is empty, else the default.
+ * Reads the settings of the program: a flag, otherwise its environment variable unless that is empty, otherwise the default.
  *
  * @param flags by setting name
  * @throws SettingsError with every invalid value, on one line
@@ -278,7 +281,7 @@ export function readSettings(flags: Given, environment: Given): Settings {
   return parseSettings(given, ({ name, flag, env }) => (flags[name] === undefined ? env : flag));
 }
 
-/** Reads the settings as the library takes them. @throws SettingsError that speaks of options */
+/** Reads the settings as the library takes them. @throws SettingsError that names options */
 export function readOptions(options: Given): Settings {
   const names = Object.keys(SettingsSchema.shape);
   const unknown = Object.keys(options).filter((name) => !names.includes(name));

@@ -53,8 +53,8 @@ describe.skipIf(!hasBrowser)(`what the dashboard can do${needsBrowser}`, { timeo
     await text.press('Control+a');
     await page.keyboard.type('rules: [{ name: mine, effect: { respond: 418 } }]');
     await page.keyboard.press('Escape');
-    await dialog.getByRole('alert').getByText('Your changes are lost').waitFor();
-    await dialog.getByRole('button', { name: 'Go on editing' }).click();
+    await dialog.getByRole('alert').getByText('Your changes will be lost').waitFor();
+    await dialog.getByRole('button', { name: 'Keep editing' }).click();
     await use.click();
     await section('Scenario').getByText('world/mine').waitFor();
     expect((await payer.pay()).status).toBe(418);

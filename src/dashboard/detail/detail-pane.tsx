@@ -7,12 +7,12 @@ interface Props {
   readonly children: ComponentChildren;
 }
 
-/** The details of a row, beside the list or, on a narrow page, in its place. Escape closes them. */
+/** The details of a row, next to the list or, on a narrow page, instead of it. Escape closes them. */
 export function DetailPane({ title, onClose, children }: Props) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     heading.current?.focus({ preventScroll: true });
-    heading.current?.scrollIntoView({ block: 'nearest' }); // and no further than it is out of sight
+    heading.current?.scrollIntoView({ block: 'nearest' }); // and only as far as needed to show it
   }, [title]);
   return (
     <div

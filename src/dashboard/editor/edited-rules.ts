@@ -8,12 +8,12 @@ const FIRST_RULE = {
   effect: { commit: true, respond: { status: 500 } },
 } as const satisfies RuleRequest;
 
-/** The rules on top of a world as a scenario to edit; a first one to begin with where there is none. */
+/** The rules on top of a world as a scenario to edit; an example rule if there are none. */
 export const rulesDocument = (top: readonly RuleAnswer[]): { readonly rules: readonly object[] } => ({
   rules: top.length === 0 ? [FIRST_RULE] : top.map(({ name, rule }) => ({ name, ...(rule as object) })),
 });
 
-/** Puts the rules of a document on top of a world, in the place of those that are there. */
+/** Replaces the rules on top of a world with those of a document. */
 export async function putRules(world: World, document: unknown): Promise<void> {
   const { rules = [], ...others } = document as { rules?: readonly RuleRequest[] };
   const [other] = Object.keys(others);
@@ -21,5 +21,5 @@ export async function putRules(world: World, document: unknown): Promise<void> {
     throw new Error(`Only rules can be put on top of a scenario: write ${other} into the scenario itself.`);
   }
   await world.removeRule();
-  for (const rule of rules.toReversed()) await world.rule(rule); // each goes before those that are there
+  for (const rule of rules.toReversed()) await world.rule(rule); // each goes before the existing ones
 }

@@ -101,10 +101,10 @@ export function EditorDialog({ live, title, note, start, use, onClose }: Props) 
         {isLeaving ? (
           <>
             <p class="note" role="alert">
-              Your changes are lost when you close this.
+              Your changes will be lost when you close this.
             </p>
             <button type="button" class="button" onClick={() => setLeaving(false)}>
-              Go on editing
+              Keep editing
             </button>
             <button type="button" class="button" onClick={onClose}>
               Discard my changes

@@ -19,20 +19,20 @@ export interface Schema {
 
 export interface Option {
   readonly label: string;
-  /** What is written in the place of the word. */
+  /** The text that replaces the word. */
   readonly insert: string;
   readonly note: string;
 }
 
 export interface Completion {
-  /** Where the word begins that an option replaces. */
+  /** The beginning of the word that an option replaces. */
   readonly from: number;
   readonly options: readonly Option[];
 }
 
 const DEFS = '#/$defs/';
 
-/** A schema and all that it refers to or chooses from. */
+/** A schema and every schema that it refers to or chooses from. */
 function variantsOf(schema: Schema, root: Schema): readonly Schema[] {
   const { $ref, anyOf = [], oneOf = [], allOf = [] } = schema;
   const named = $ref?.startsWith(DEFS) === true ? root.$defs?.[$ref.slice(DEFS.length)] : undefined;

@@ -9,11 +9,11 @@ const PAUSE_MS = 300;
 
 type Given = { readonly text: string } | { readonly document: unknown };
 
-/** Asks the sandbox for both forms of a scenario, and what is wrong with it. */
+/** Asks the sandbox for both forms of a scenario, and its problems. */
 export const checkScenario = ({ world }: LiveWorld, given: Given): Promise<CheckScenarioAnswer> =>
   new ControlClient(world.url, world.apiKey).post('/scenario/check', given);
 
-/** A text, as it was checked last. */
+/** A text, and the result of its latest check. */
 export interface Check {
   readonly text: string;
   /** null if the sandbox could not check it: `trouble` says why. */

@@ -9,14 +9,14 @@ const INDENT = '  ';
 const loadSchema = async (): Promise<Schema> =>
   (await import('../../../fixtures/scenario.schema.json')).default;
 
-/** Writes like the keyboard does, so that undo works; `execCommand` is the only way to, and every browser has it. */
+/** Writes as the keyboard does, so that undo works. `execCommand` is the only way to do that, and every browser has it. */
 function write(area: HTMLTextAreaElement, from: number, text: string): void {
   area.setSelectionRange(from, area.selectionEnd);
   if (!document.execCommand('insertText', false, text))
     area.setRangeText(text, from, area.selectionEnd, 'end');
 }
 
-/** How the next line begins: as far in as this one, or further after a key without a value. */
+/** The indentation of the next line: as deep as this one, or deeper after a key without a value. */
 function indentAfter(before: string): string {
   const line = before.slice(before.lastIndexOf('\n') + 1);
   const [indent = ''] = /^\s*(?:- +)*/.exec(line) ?? [];
@@ -39,9 +39,9 @@ interface Props {
   readonly label: string;
   readonly text: string;
   readonly onText: (text: string) => void;
-  /** What is wrong, or may be, by line from 1. */
+  /** Problems and warnings, by line from 1. */
   readonly marks: ReadonlyMap<number, 'problem' | 'warning'>;
-  /** A place to go to: a new object for each time. */
+  /** The place to go to. A new object each time, even for the same place. */
   readonly goTo: { readonly line: number; readonly column: number } | null;
 }
 

@@ -4,14 +4,14 @@ export interface YamlPlace {
   readonly path: readonly (string | 0)[];
   /** The keys that the mapping at `path` has before the cursor. */
   readonly siblings: ReadonlySet<string>;
-  /** What is written of the word at the cursor. */
+  /** The part of the word before the cursor. */
   readonly word: string;
-  /** Whether the cursor is behind a key and its colon, where no key can be. */
+  /** Whether the cursor is after a key and its colon, where no key can be. */
   readonly isValue: boolean;
 }
 
 interface Level {
-  /** Where its line begins; -1 for what is inside of braces or brackets. */
+  /** The indentation of its line; -1 inside braces or brackets. */
   readonly indent: number;
   readonly part: string | 0 | null;
   readonly keys: Set<string>;
@@ -21,7 +21,7 @@ const KEY = /^(?:"([^"]*)"|'([^']*)'|([^\s#:,{}[\]'"][^#:,{}[\]]*?))\s*:(?=\s|$)
 const DASH = /^-(?:\s+|$)/;
 const LAST_WORD = /[\w.$-]*$/;
 
-/** Follows a text to its end. */
+/** Reads a text to its end. */
 class Reader {
   levels: Level[] = [{ indent: -2, part: null, keys: new Set() }];
   isValue = false;
@@ -43,7 +43,7 @@ class Reader {
   #block(start: number, line: string): void {
     let indent = start;
     let content = line;
-    // the items of a list may begin where its key does
+    // the items of a list may be indented no deeper than its key
     const keepsKey = DASH.test(content);
     const isOutside = ({ indent: of, part }: Level): boolean =>
       of > start || (of === start && (part === 0 || !keepsKey));
@@ -65,7 +65,7 @@ class Reader {
     this.levels.push({ indent, part, keys: new Set() });
   }
 
-  /** Reads what stands behind a key, which may be a mapping in braces or a list in brackets. */
+  /** Reads the text after a key, which may be a mapping in braces or a list in brackets. */
   #flow(text: string): void {
     for (let rest = text.trimStart(); rest !== ''; rest = rest.trimStart()) {
       if (rest.startsWith('#')) return;

@@ -2,7 +2,7 @@ import { useAction } from '../live/action.ts';
 import type { LiveWorld } from '../live/live-world.ts';
 import { failureText, orderedFailure } from './ordered-failure.ts';
 
-/** Says that a failure is ordered for every payout, with a button that ends it. */
+/** A note that a failure is ordered for every payout, with a button that ends it. */
 export function OrderNote({ live }: { readonly live: LiveWorld }) {
   const { isBusy, refusal, run } = useAction();
   const scenario = live.scenario.value;

@@ -6,7 +6,7 @@ interface OrderedFailure {
   /** What the client sees, in words: `answered 500` */
   readonly seen: string;
   readonly isPaid: boolean;
-  /** How many payouts it still takes; null for all. */
+  /** How many more payouts it applies to; null for all. */
   readonly left: number | null;
 }
 
@@ -22,7 +22,7 @@ interface RuleText {
 }
 
 const FIRST_REFUSAL = 400;
-/** A rule with other fields than these does not take every payout. */
+/** A rule with other fields than these does not apply to every payout. */
 const FIELDS = new Set(['name', 'description', 'match', 'effect', 'times']);
 const EFFECTS = new Set(['commit', 'respond', 'fault', 'delay', 'timeline']);
 
@@ -57,7 +57,7 @@ export function orderedFailure(rules: readonly RuleAnswer[]): OrderedFailure | n
   return null;
 }
 
-/** `Every payout is answered 500, although it is paid`, `The next 2 payouts …` */
+/** `Every payout is answered 500, although it is made`, `The next 2 payouts …` */
 export function failureText({ seen, isPaid, left }: OrderedFailure): string {
   const which =
     left === null ? 'Every payout' : left === 1 ? 'The next payout' : `Each of the next ${left} payouts`;

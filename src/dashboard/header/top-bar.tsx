@@ -37,7 +37,7 @@ function Connection({ live }: { readonly live: LiveWorld }) {
   );
 }
 
-/** Says that the page is out of date, and what to do. */
+/** A note that the page is out of date, and what to do. */
 export function AwayNote({ live }: { readonly live: LiveWorld }) {
   const connection = live.feed.connection.value;
   const trouble = live.trouble.value;

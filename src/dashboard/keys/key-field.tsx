@@ -7,7 +7,7 @@ interface Props {
   readonly onInput: (key: string) => void;
 }
 
-/** The field for the key of a world, with what is wrong with it. */
+/** The field for the key of a world, with its error. */
 export function KeyField({ value, refusal, onInput }: Props) {
   return (
     <>

@@ -1,6 +1,6 @@
 import { chooseKey, offeredKey } from '../live/session.ts';
 
-/** Asks whether the key of a link shall replace the stored one. */
+/** Asks whether the key of a link should replace the stored one. */
 export function KeyQuestion({ kept }: { readonly kept: string }) {
   const offered = offeredKey.value;
   if (offered === null) return null;

@@ -7,7 +7,7 @@ import { timeTicks } from './time-ticks.ts';
 
 const HEIGHT = 140;
 const TOP = 8;
-/** The width of a digit of a label, and the room beside it. */
+/** The width of a digit of a label, and the space next to it. */
 const DIGIT = 6.5;
 const BESIDE = 12;
 /** The least distance between two times in px. */
@@ -16,7 +16,7 @@ const NOW_WIDTH = 76;
 /** Up to this many changes, each has a dot. */
 const MOST_DOTS = 60;
 
-/** Where the line begins: beside the longest label. */
+/** Where the line begins: next to the longest label. */
 const leftOf = ({ ticks }: BalanceAxis): number =>
   BESIDE + Math.ceil(DIGIT * Math.max(...ticks.map(({ label }) => label.length)));
 
@@ -24,7 +24,7 @@ const leftOf = ({ ticks }: BalanceAxis): number =>
 function changeText({ kind, amount, balance, atMs }: BalancePoint, before: BalancePoint | undefined): string {
   const what = before === undefined && kind === 'opening' ? 'opened' : `${kind} ${signedRupees(amount)}`;
   const sinceMs = before === undefined ? 0 : atMs - before.atMs;
-  const later = sinceMs > 0 ? `, ${duration(sinceMs)} after the change before` : '';
+  const later = sinceMs > 0 ? `, ${duration(sinceMs)} after the previous change` : '';
   return `${rupees(balance)} after ${what} · ${istMoment(atMs)}${later}`;
 }
 
@@ -133,8 +133,8 @@ interface Props {
 }
 
 /**
- * The balance after each change. The changes have the same width, whatever time passed between them, since a world's clock may stand
- * still or leap by days. Mouse, touch and arrow keys point at a change; a click or Enter opens its payout.
+ * The balance after each change. All changes have the same width, however much time passed between them, since a world's clock may stand
+ * still or jump by days. Mouse, touch and arrow keys point at a change; a click or Enter opens its payout.
  */
 export function BalanceChart({ live, onOpenPayout }: Props) {
   const box = useRef<HTMLDivElement>(null);

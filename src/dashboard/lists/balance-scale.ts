@@ -1,7 +1,7 @@
-/** Where the balance chart draws what: pure functions of the balances and the width. */
+/** The geometry of the balance chart: pure functions of the balances and the width. */
 
 const COUNT_OF_TICKS = 4;
-/** From this share of the highest balance on, the changes are large enough to be seen above an axis that starts at ₹0. */
+/** From this share of the highest balance on, changes are large enough to be visible on an axis that starts at ₹0. */
 const VISIBLE_FROM_ZERO = 0.4;
 const ROOM_ABOVE = 1.1;
 const PAISA = 0.01;

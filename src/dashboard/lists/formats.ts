@@ -22,7 +22,7 @@ export const rupees = (inr: number): string => RUPEES.format(inr);
 export const signedRupees = (inr: number): string => `${inr < 0 ? '−' : '+'}${RUPEES.format(Math.abs(inr))}`;
 export const counted = (count: number): string => COUNT.format(count);
 
-/** `1,200`; `3 of 1,200` where some are left out. */
+/** `1,200`; `3 of 1,200` when some are left out. */
 export const countedOf = (shown: number, all: number): string =>
   shown === all ? counted(all) : `${counted(shown)} of ${counted(all)}`;
 
@@ -36,7 +36,7 @@ export const istTime = (at: Moment): string => IST_TIME.format(new Date(at));
 export const istDay = (at: Moment): string => IST_DAY.format(new Date(at));
 export const istShortDay = (at: Moment): string => IST_SHORT_DAY.format(new Date(at));
 const IST_AHEAD_MS = 19_800_000;
-/** The day in IST as a number, much faster than a text: India has no summer time. */
+/** The day in IST as a number, which is much faster than a text. India has no summer time. */
 export const istDayNumber = (atMs: number): number => Math.floor((atMs + IST_AHEAD_MS) / 86_400_000);
 /** 20 Nov 2026, 22:36:05 IST */
 export const istMoment = (at: Moment): string => `${istDay(at)}, ${istTime(at)} IST`;

@@ -9,7 +9,7 @@ const stepsDone = ({ timeline }: TransactionAnswer): number => timeline.filter((
 const has = ({ timeline }: TransactionAnswer, { from, to, at }: ChangeAnswer): boolean =>
   timeline.some((step) => step.done && step.at === at && step.to === (to === from ? null : to));
 
-/** The one with more steps done, since an answer can be older than an event. */
+/** The one with more applied steps, since an answer can be older than an event. */
 const newer = (known: TransactionAnswer | undefined, read: TransactionAnswer): TransactionAnswer =>
   known !== undefined && stepsDone(known) > stepsDone(read) ? known : read;
 

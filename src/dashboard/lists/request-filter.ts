@@ -4,7 +4,7 @@ const FIRST_REFUSAL = 400;
 const FIRST_FAILURE = 500;
 const statusOf = ({ answer }: JournalEntry): number => answer?.status ?? 0;
 
-/** Whether the client got no success. */
+/** Whether the client saw anything but a success. */
 export const wentWrong = (entry: JournalEntry): boolean =>
   entry.outcome !== 'answered' || statusOf(entry) >= FIRST_REFUSAL;
 

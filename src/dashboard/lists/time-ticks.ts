@@ -12,7 +12,7 @@ interface TimeTick {
 const MINUTES = 5;
 const SECONDS = 8;
 
-/** The indices that get a label: with this distance at least, and the first of each day wherever there is room. */
+/** The indices that get a label: at least this far apart, and the first of each day wherever there is room. */
 function labelled(days: readonly number[], distance: number, most: number): readonly number[] {
   const found: number[] = [];
   for (let index = 0; index <= most; index += 1) {

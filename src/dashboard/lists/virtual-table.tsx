@@ -5,7 +5,7 @@ interface Column<T> {
   readonly name: string;
   readonly className: string;
   readonly cell: (row: T) => ComponentChildren;
-  /** What the first column shows beside the name that opens the row. */
+  /** What the first column shows next to the name that opens the row. */
   readonly beside?: (row: T) => ComponentChildren;
 }
 

@@ -1,4 +1,4 @@
-/** What the address of the page names, all of it after the `#`: `#payouts?world=1f0c9a2b&payout=TXN4A…&payouts.state=FAILED`. */
+/** The state of the page in its address, after the `#`: `#payouts?world=1f0c9a2b&payout=TXN4A…&payouts.state=FAILED`. */
 
 /** The fields of a filter that differ from their defaults. */
 type FilterParts = Readonly<Record<string, string>>;
@@ -63,7 +63,7 @@ export function readAddress(
   return { key, address };
 }
 
-/** The address as the part of a URL after its `#`; empty where it names nothing. */
+/** The address as the part of a URL after its `#`; empty when it names nothing. */
 export function hashOf(address: Address): string {
   const { section, world, payout, request } = address;
   const parts: Record<string, string> = {};

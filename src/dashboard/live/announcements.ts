@@ -12,8 +12,8 @@ const sentenceOf = (type: WorldEvent['type'], events: readonly WorldEvent[]): st
       if (one?.type === 'settlement') return `${one.data.client_ref_id} is ${one.data.to}`;
       return `${plural(events.length, 'payout step')} happened`;
     case 'request':
-      if (one?.type === 'request' && one.data.outcome === 'pending') return 'A request hangs';
-      return null; // a page that reads out each request cannot be listened to
+      if (one?.type === 'request' && one.data.outcome === 'pending') return 'A request is hanging';
+      return null; // reading out each request would be too much
     case 'wallet':
       return one?.type === 'wallet' ? `The balance is ${rupees(one.data.balance)}` : null;
     case 'held':

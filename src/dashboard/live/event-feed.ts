@@ -20,12 +20,12 @@ const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 8000;
 /** A connection that breaks sooner than this counts as one that was not made. */
 const STEADY_MS = 1000;
-/** A lost connection is said after this time in a word, and later in a sentence: a replica that goes away has others beside it. */
+/** A lost connection is shown only after this time, first briefly, later in a sentence: when a replica stops, others take over. */
 const QUIET_MS = 1000;
 const GONE_MS = 3000;
 const UNAUTHORIZED = 401;
 
-/** The answers of a server that stops, or of a proxy that has no server: another one may answer. */
+/** The statuses of a server that is stopping, or of a proxy without a server: another one may answer. */
 const NO_SERVER: ReadonlySet<number> = new Set([502, 503, 504]);
 
 /** Whether an error means that no server answered, rather than that one refused. */
@@ -105,7 +105,7 @@ export class EventFeed {
     this.connection.value = { state };
   }
 
-  /** The connection is lost. Nothing is said of it at first. */
+  /** Handles a lost connection, which is not shown at first. */
   #lose(): void {
     if (this.#isOver || this.#patience.length > 0) return;
     this.#patience = [

@@ -181,7 +181,7 @@ export class LiveWorld {
       this.trouble.value = null;
     } catch (error) {
       if (isUnreachable(error))
-        this.feed.break(); // it reconnects, and says so if that takes long
+        this.feed.break(); // it reconnects, and shows it if that takes long
       else this.trouble.value = messageOf(error);
     }
   }
@@ -285,7 +285,7 @@ export class LiveWorld {
     this.scenario.value = await this.world.scenario();
   }
 
-  /** Reads everything again, where that is less work than the changes. */
+  /** Reads everything again, when that is less work than applying the changes. */
   #readAgain(): void {
     this.#mustRead = true;
     this.#asking.order();

@@ -102,7 +102,7 @@ export function beginSession(): void {
     wantedWorld.value = null;
     if (given !== null && given !== '') {
       if (apiKey.value === null) showWorld(given);
-      else offeredKey.value = given === apiKey.value ? null : given; // anybody can write a link, so the user decides
+      else offeredKey.value = given === apiKey.value ? null : given; // anyone can write a link, so the user decides
     } else if (world !== null) {
       const key = keyOfWorld(world);
       if (key === undefined) wantedWorld.value = world;

@@ -5,7 +5,7 @@ import { plural } from '../lists/formats.ts';
 /** This many errors and warnings are shown at first; a button shows everything. */
 const FIRST_SHOWN = 2;
 
-/** The severities, the gravest first, and how they look. */
+/** The severities, the most severe first, and how they look. */
 const BADGES = { error: 'state-failed', warning: 'state-pending', notice: '' } as const;
 const SEVERITIES = Object.keys(BADGES);
 
@@ -14,7 +14,7 @@ interface Found {
   readonly finding: Finding;
 }
 
-/** All findings of a report, the gravest first. */
+/** All findings of a report, the most severe first. */
 const foundIn = (report: WorldReport | null): readonly Found[] =>
   (report?.checks ?? [])
     .flatMap(({ id, findings }) => findings.map((finding) => ({ id, finding })))

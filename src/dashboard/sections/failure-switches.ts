@@ -39,7 +39,7 @@ interface Written {
   readonly not_found?: RuleRequest['effect']['not_found'];
 }
 
-/** What magic beneficiaries do, as headings of the menu. */
+/** The effects of magic beneficiaries, as headings of the menu. */
 export const MAGIC_KINDS = [
   'Normal answer, then',
   'Paid, but the client sees',

@@ -18,19 +18,19 @@ const ANSWERS: readonly (readonly [string, ReleaseOrder | undefined])[] = [
   ['a body that is cut off', { fault: 'truncated-body' }],
 ];
 
-/** The requests that rules hold, each with a button that releases it. Empty while there is none. */
+/** The requests that rules hold, each with a button that releases it. Renders nothing while there are none. */
 export function HeldList({ live }: { readonly live: LiveWorld }) {
   const [held, setHeld] = useState<readonly HeldRequest[]>([]);
   const [nth, setNth] = useState(0);
   const { isBusy, refusal, run } = useAction();
-  // a page that is cut off says so elsewhere, and reads again with the next request
+  // a lost connection is shown elsewhere; the next request reads again
   const read = async (): Promise<void> => setHeld(await live.world.held().catch(() => []));
-  // a held request is an event when its wait begins and when it ends
+  // a held request sends events when its wait begins and when it ends
   const reading = useTogether(read, READ_EVERY_MS, [live.requestsVersion.value]);
   const release = (request: HeldRequest) => (): void =>
     run(async () => {
       await request.release(ANSWERS[nth]![1]);
-      live.news.say('The request is released');
+      live.news.say('The request was released');
       reading.order();
     });
   if (held.length === 0) return null;

@@ -30,7 +30,7 @@ const RuleLine = ({ rule: { id, description, matched, taken }, children }: RuleP
   </li>
 );
 
-/** How the world behaves: its scenario, the failures that are switched on, and the button that removes both. */
+/** How the world behaves: its scenario, the failures that are switched on, and the button that undoes both. */
 export function ScenarioSection({ live }: { readonly live: LiveWorld }) {
   const { world, news } = live;
   const scenario = live.scenario.value;

@@ -86,7 +86,7 @@ export function WalletSection({ live, onOpenPayout }: Props) {
         <Figure name="Returned" amount={wallet?.came_back} note={`${counted(back)} FAILED or REVERSED`} />
       </dl>
       {Array.isArray(invariants) && (
-        <Refusal text={`Broken invariants, which is a bug of the sandbox: ${invariants.join('; ')}`} />
+        <Refusal text={`Broken invariants, which is a bug in the sandbox: ${invariants.join('; ')}`} />
       )}
       <BalanceChart live={live} onOpenPayout={onOpenPayout} />
     </section>

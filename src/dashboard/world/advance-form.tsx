@@ -20,7 +20,7 @@ interface Props {
   readonly advance: (move: AdvanceRequest) => void;
 }
 
-/** Advances the clock to a time in words, and says before which time that is. */
+/** Advances the clock to a time in words, and shows beforehand which time that is. */
 export function AdvanceForm({ nowMs, nextDue, isBusy, advance }: Props) {
   const [text, setText] = useState('');
   const [isSent, setSent] = useState(false);

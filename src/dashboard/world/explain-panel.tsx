@@ -72,7 +72,7 @@ interface Explained {
 
 interface Props {
   readonly live: LiveWorld;
-  /** The payout of the form; its amount may be no number. */
+  /** The payout of the form, whose amount may not be a number. */
   readonly payout: InitiateRequest;
 }
 

@@ -13,7 +13,7 @@ async function lossIn(world: World): Promise<string | null> {
   return lossText({ summary, scenario }, (await world.requests()).length);
 }
 
-/** Copies this world to another key: from here on, each goes its own way. */
+/** Copies this world to another key: from then on, the two are independent. */
 export function ForkForm({ live }: { readonly live: LiveWorld }) {
   const { url, apiKey } = live.world;
   const [key, setKey] = useState(`${apiKey}-fork`);
@@ -71,7 +71,7 @@ export function ForkForm({ live }: { readonly live: LiveWorld }) {
       )}
       {made !== null && (
         <p class="note" role="status">
-          The fork is made.{' '}
+          The fork was made.{' '}
           <button type="button" class="link" onClick={() => chooseKey(made)}>
             Show {made}
           </button>

@@ -1,7 +1,7 @@
 import type { ScenarioAnswer, WorldAnswer } from '../../contract/control-answers.ts';
 import { plural } from '../lists/formats.ts';
 
-/** What a world that a reset or a snapshot would replace has, besides its requests. */
+/** What a world has that a reset or a snapshot would replace, apart from its requests. */
 interface Contents {
   readonly summary: Pick<WorldAnswer, 'transactions' | 'balance' | 'opening_balance'> | null;
   readonly scenario: Pick<ScenarioAnswer, 'chosen' | 'rules'> | null;
@@ -10,7 +10,7 @@ interface Contents {
 const joined = (parts: readonly string[]): string =>
   parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`;
 
-/** What such a world would lose, in words; null for nothing. */
+/** What such a world would lose, in words; null if nothing. */
 export function lossText({ summary, scenario }: Contents, requests: number): string | null {
   const payouts = Object.values(summary?.transactions ?? {}).reduce((sum, count) => sum + count, 0);
   const rulesOnTop = scenario?.rules.filter(({ from }) => from === 'world').length ?? 0;

@@ -15,7 +15,7 @@ const COLUMNS = [
   'planned_by',
 ] as const satisfies readonly (keyof TransactionAnswer)[];
 
-/** A spreadsheet calculates what begins like this, and a client chooses the texts of its payouts. */
+/** A spreadsheet runs texts that begin like this as formulas, and clients choose the texts of their payouts. */
 const FORMULA = /^[=+\-@\t\r]/;
 
 function cellText(value: string | number | null): string {

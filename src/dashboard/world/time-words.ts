@@ -1,6 +1,6 @@
 import type { AdvanceRequest } from '../../contract/control.ts';
 
-/** Reads how far a clock is to go, as a person writes it: `02:00 tomorrow`, `1 Dec 9:30 UTC`, `2h 30m`, `next step`. */
+/** Reads how far to advance a clock, as a person writes it: `02:00 tomorrow`, `1 Dec 9:30 UTC`, `2h 30m`, `next step`. */
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
@@ -20,14 +20,14 @@ const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', '
 
 const FORMS = 'Write a time such as “02:00 tomorrow”, “1 Dec 9:30 UTC”, “2h 30m” or “next step”.';
 
-/** Where an advance leads. */
+/** The target of an advance. */
 export interface Move {
   readonly request: AdvanceRequest;
-  /** World time; null where the sandbox finds out. */
+  /** World time; null when only the sandbox knows it. */
   readonly atMs: number | null;
 }
 
-/** The milliseconds of a duration; null for a text that is none. */
+/** The milliseconds of a duration; null for any other text. */
 function durationMs(text: string): number | null {
   const parts = [...text.matchAll(/(\d+(?:\.\d+)?)\s*([a-z]+)(?:\s*(?:and|,))?\s*/g)];
   if (parts.length === 0 || parts.map(([part]) => part).join('') !== text) return null;
@@ -54,12 +54,12 @@ function timeOfDay(found: RegExpExecArray): number {
     (half === undefined ? hour <= 23 : hour >= 1 && hour <= 12) &&
     Number(minutes) <= 59 &&
     Number(seconds) <= 59;
-  if (!isRight) throw new Error(`${found[0].trim()} is no time of day.`);
+  if (!isRight) throw new Error(`${found[0].trim()} is not a time of day.`);
   const whole = half === undefined ? hour : (hour % 12) + (half === 'pm' ? 12 : 0);
   return whole * HOUR_MS + Number(minutes) * MINUTE_MS + Number(seconds) * 1000;
 }
 
-/** `2:00`, `14:30:05`, `2 pm`: a number alone is no time. */
+/** `2:00`, `14:30:05`, `2 pm`: a number alone is not a time. */
 const TIME = /(?:^|\s)(\d{1,2})(?=:|\s*[ap]m)(?::(\d\d)(?::(\d\d))?)?\s*(am|pm)?(?=\s|,|$)/;
 const DAY_NAME = /\b(today|tomorrow|(sun|mon|tue|wed|thu|fri|sat)[a-z]*)\b/;
 const ISO_DATE = /\b(\d{4})-(\d\d)-(\d\d)\b/;
@@ -74,7 +74,7 @@ function dateMs(year: number, month: number, day: number): number {
   return ms;
 }
 
-/** @throws Error with what can be written, or that the time is past */
+/** @throws Error for a text that cannot be read, or a time in the past */
 export function moveOf(text: string, nowMs: number, nextDue: string | null): Move {
   const words = text.trim().toLowerCase().replaceAll(/\s+/g, ' ');
   if (/^(?:(?:to|until) )?(?:the )?next(?: step| settlement)?$/.test(words)) {
@@ -87,7 +87,7 @@ export function moveOf(text: string, nowMs: number, nextDue: string | null): Mov
   const iso = /^\d{4}-\d\d-\d\dt\d\d:\d\d/.test(words) && /z$|[+-]\d\d:?\d\d$/.test(words);
   const atMs = iso ? Date.parse(words.toUpperCase()) : momentOf(words, nowMs);
   if (Number.isNaN(atMs)) throw new Error(FORMS);
-  if (atMs < nowMs) throw new Error('This time is past, and a clock never goes back.');
+  if (atMs < nowMs) throw new Error('This time is in the past, and a clock never goes back.');
   return { request: { to: new Date(atMs).toISOString() }, atMs };
 }
 
