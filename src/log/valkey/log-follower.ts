@@ -203,7 +203,7 @@ export class LogFollower {
           isUnsure = true;
           throw error;
         }
-      });
+      }, this.#keys.head);
       if (reply[0] === 'gone') return await this.#gone();
       if (reply[0] === 'newer') throw store.newerFormat(this.#keys.head, reply[1]);
       if (reply[0] === 'behind') {

@@ -81,7 +81,7 @@ export class WorldCopy {
     const { head, log, journal, events, snapshot } = keys;
     const args = [head, log, journal, events, snapshot, FORMAT, keptMs, store.server, opening];
     for (let tried = 0; tried < TRIES; tried += 1) {
-      const opened = await store.reliably(() => store.script<Opened | []>('open', ...args));
+      const opened = await store.reliably(() => store.script<Opened | []>('open', ...args), head);
       if (opened.length === 0) return null;
       if (opened[1] > FORMAT) throw store.newerFormat(head, opened[1]);
       const copy = new WorldCopy(id, parts, opened);

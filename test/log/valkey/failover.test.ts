@@ -61,7 +61,8 @@ async function nodeOfWorld(nodes: readonly RedisServer[], { world }: Client): Pr
 
 describe.skipIf(inject('storeUrl') === '')('a cluster of stores', () => {
   test.each(isLong ? ['one node'] : [])('serves the worlds on the others while %s is away', async () => {
-    const nodes = await clusterNodes('--cluster-require-full-coverage', 'no', '--appendonly', 'yes');
+    const partly = ['--cluster-require-full-coverage', 'no', '--cluster-node-timeout', '15000']; // longer than a pause of the machine
+    const nodes = await clusterNodes(...partly, '--appendonly', 'yes');
     const { clients, servers } = await serversFor(1, {
       ...SETTINGS,
       rateLimit: '100/1s',

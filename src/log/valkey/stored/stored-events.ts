@@ -100,7 +100,7 @@ export class StoredEvents {
     const mark = `${keys.events}:${store.server}`;
     const args = [keys.head, keys.events, mark, epoch(), nextNumber(), keys.news, store.server, keptMs];
     for (const { type, data } of events) args.push(type, data);
-    await store.reliably(() => store.script('publish', ...args)).catch(() => undefined); // the store is away
+    await store.reliably(() => store.script('publish', ...args), keys.head).catch(() => undefined); // the store is away
   }
 
   async #pullPage(): Promise<void> {

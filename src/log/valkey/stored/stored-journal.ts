@@ -88,16 +88,15 @@ export class StoredJournal implements WorldJournal {
   async read(): Promise<JournalRead> {
     const { store, keys } = this.#options;
     await this.flush();
-    const [evicted, records] = await store.reliably(() =>
-      store.script<[number, string[]]>('readJournal', keys.head, keys.journal),
-    );
+    const readAll = () => store.script<[number, string[]]>('readJournal', keys.head, keys.journal);
+    const [evicted, records] = await store.reliably(readAll, keys.head);
     return { exchanges: exchangesOf(records), evicted };
   }
 
   async clear(): Promise<number> {
     const { store, keys } = this.#options;
     await this.flush();
-    return store.reliably(() => store.script<number>('clearJournal', keys.head, keys.journal));
+    return store.reliably(() => store.script<number>('clearJournal', keys.head, keys.journal), keys.head);
   }
 
   async #writeAll(writes: readonly Write[]): Promise<void> {
@@ -107,7 +106,7 @@ export class StoredJournal implements WorldJournal {
     const args = [keys.head, keys.journal, epoch(), call, items, bytes, keptMs];
     for (const { record } of writes) args.push(record);
     // a failure is ignored: an answer that is ready is sent even if it cannot be recorded
-    await store.reliably(() => store.script('writeJournal', ...args)).catch(() => undefined);
+    await store.reliably(() => store.script('writeJournal', ...args), keys.head).catch(() => undefined);
     for (const { written } of writes) written();
   }
 }
