@@ -153,8 +153,8 @@ const STORY: readonly Turn[] = [
   ['resetWorld'],
   ['getState', undefined, steadySnapshot],
   ['putState', (answers) => ({ bodies: { snapshot: steadySnapshot(answers['getState']) } })],
-  ['resetClock'],
   ['resumeClock', undefined, (answer) => ({ ...answer, now: '2026-01-15T10:30:00.000Z' })],
+  ['resetClock'], // frozen again: what follows must not depend on how long it takes
   ['listHeld', () => ({ query: { count: 1, within: '10s' } })],
   ['releaseHeld', () => ({ path: { id: '1' }, bodies: { lost: { fault: 'connection-reset' } } })],
   ['listWorlds'],
@@ -178,7 +178,7 @@ const SHOWN: Readonly<Record<string, unknown>> = {
   headers: { 'content-type': 'application/json' },
 };
 
-/** Sends a request that a rule holds. It ends with its release, or with the sandbox. */
+/** Sends a request that a rule holds, and waits until it is held. It ends with its release, or with the sandbox. */
 async function holdOne(world: World): Promise<void> {
   const { url, apiKey } = world;
   await world.rule({
@@ -192,6 +192,7 @@ async function holdOne(world: World): Promise<void> {
     headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
     body: JSON.stringify({ ...PAYOUT, client_ref_id: 'order-5' }),
   }).catch(() => undefined);
+  await expect.poll(() => world.held()).toHaveLength(1);
 }
 
 const steady = (answer: Json): Json =>
