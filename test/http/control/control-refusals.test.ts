@@ -34,12 +34,10 @@ const PROVOKED: Record<Exclude<Code, Unprovoked>, (client: Client) => Promise<Se
   TOO_FEW_HELD: ({ send }) => send('GET', '/_sandbox/held?count=2&within=1ms'),
   WALLET_FULL: ({ send }) => send('POST', '/_sandbox/wallet/credit', json({ amount: 99_999_999_999 })),
   STATE_REFUSED: ({ send }) => send('PUT', '/_sandbox/state', json({ balance: 1 })),
-  TOO_MANY_READERS: async ({ url, apiKey, send }) => {
+  TOO_MANY_READERS: async ({ world, send }) => {
     const leave = new AbortController();
     onTestFinished(() => leave.abort());
-    const headers = { authorization: `Bearer ${apiKey}` };
-    const read = () => fetch(`${url}/_sandbox/events`, { headers, signal: leave.signal });
-    await Promise.all(Array.from({ length: 32 }, read));
+    await Promise.all(Array.from({ length: 32 }, () => world.events({ signal: leave.signal })));
     return send('GET', '/_sandbox/events');
   },
   TOO_MANY_RULES: async ({ world, send }) => {
