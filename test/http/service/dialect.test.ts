@@ -217,7 +217,7 @@ const REFERENCES: readonly Story[] = [
     choice: 'replay',
     what: 'a repeated reference with another body gets the first payout, and is debited once',
     run: async (open) => {
-      const world = await open();
+      const world = await open({ settings: FROZEN });
       const first = await world.pay();
       const again = await world.pay({ amount: 1, transfer_mode: 'NEFT' });
       expect(again.headers.get('idempotent-replayed')).toBe('true');
@@ -875,7 +875,7 @@ describe('a second payout', () => {
 
   test('a repeated body is compared with that of the latest payout', async () => {
     const dialect: DialectChange = { client_ref_id: { same_body: 'replay', changed_body: 'second_payout' } };
-    const world = (await sandboxFor({ scenario: { dialect } })).client();
+    const world = (await sandboxFor({ ...FROZEN, scenario: { dialect } })).client();
     await world.pay({ amount: 1 });
     const second = await world.pay({ amount: 2 });
     expect((await world.pay({ amount: 2 })).body.data).toEqual(second.body.data);
