@@ -1,3 +1,4 @@
+import type { HeldRequest, World } from '../../src/index.ts';
 import type { Client, Seen } from './sandbox.ts';
 
 /** Sends a request to the control API, as any HTTP client would. */
@@ -36,3 +37,7 @@ export async function rulesOf(world: Client) {
     .filter(({ from }: { from: string }) => from !== 'magic')
     .map(({ id, from, matched, taken }: Record<string, unknown>) => [id, from, matched, taken]);
 }
+
+/** The requests that rules hold in a world, once there are this many, however long a busy machine takes. */
+export const heldBy = (world: World, count: number): Promise<readonly HeldRequest[]> =>
+  world.held(count, { within: '1h' });

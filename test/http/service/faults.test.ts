@@ -6,6 +6,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { DelayedAnswers } from '../../../src/log/world-log.ts';
 import { startServer } from '../../../src/server.ts';
 import { readSettings, type SettingsInput } from '../../../src/settings.ts';
+import { heldBy } from '../../support/control.ts';
 import { HTTP_CLIENTS, type HttpClient } from '../../support/http-clients.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { logLines, type LogLine } from '../../support/program.ts';
@@ -533,7 +534,7 @@ test.each(['connection-reset', 'empty-response', 'garbage', { kind: 'hang', for:
     for (const path of ['/client/fetchbalance', '/payout/status?client_ref_id=order-1']) {
       socket.write(rawRequest(`GET ${path}`, { authorization: `Bearer ${KEY}` }));
     }
-    const [held] = await world.held(1);
+    const [held] = await heldBy(world, 1);
     const kind = typeof fault === 'string' ? fault : fault.kind;
     await expect.poll(async () => (await world.requests({ route: 'status' }))[0]?.fault).toBe(kind);
     await held!.release();

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { heldBy } from '../../support/control.ts';
 import { sandboxFor, type Client } from '../../support/sandbox.ts';
 
 const HOLD = (at: 'arrived' | 'committed', route: 'initiate' | 'status' = 'initiate') =>
@@ -11,7 +12,7 @@ test('a request that has only arrived makes its payout when it is released', asy
   const { world, pay } = await clientFor();
   await world.rule(HOLD('arrived'));
   const paying = pay();
-  const [held] = await world.held(1);
+  const [held] = await heldBy(world, 1);
   expect(held).toMatchObject({
     at: 'arrived',
     route: 'initiate',
@@ -30,7 +31,7 @@ test('status says SUCCESS while the PENDING answer of initiate is still held', a
   const { world, pay, status } = await clientFor('instant');
   await world.rule(HOLD('committed'));
   const paying = pay();
-  const [held] = await world.held(1);
+  const [held] = await heldBy(world, 1);
   const { body } = await status({ client_ref_id: 'order-1' });
   expect(body.data).toMatchObject({ status: 'SUCCESS', txn_id: held!.txn_id });
   await held!.release();
@@ -41,9 +42,9 @@ test('of two requests with one reference, the one that is released first makes t
   const { world, pay } = await clientFor();
   await world.rule(HOLD('arrived'));
   const first = pay({ remarks: 'worker 1' });
-  await world.held(1);
+  await heldBy(world, 1);
   const second = pay({ remarks: 'worker 2' });
-  const [one, other] = await world.held(2);
+  const [one, other] = await heldBy(world, 2);
   await other!.release();
   await one!.release();
   expect((await second).status).toBe(200);
@@ -55,10 +56,10 @@ test('a release chooses what the client sees: a broken connection, or another an
   const { world, pay } = await clientFor();
   await world.rule(HOLD('arrived'));
   const lost = pay().catch((error: Error) => error.name);
-  await (await world.held(1))[0]!.release({ fault: 'connection-reset' });
+  await (await heldBy(world, 1))[0]!.release({ fault: 'connection-reset' });
   expect(await lost).toBe('TypeError');
   const refused = pay({ client_ref_id: 'order-2' });
-  await (await world.held(1))[0]!.release({ respond: { status: 503 } });
+  await (await heldBy(world, 1))[0]!.release({ respond: { status: 503 } });
   expect((await refused).status).toBe(503);
   expect(await world.requests()).toMatchObject([
     { fault: 'connection-reset', committed: true },
@@ -71,7 +72,7 @@ test('an answer that was read before its hold shows the state of that time', asy
   const { body } = await pay();
   await world.rule(HOLD('committed', 'status'));
   const reading = status({ client_ref_id: 'order-1' });
-  const [held] = await world.held(1);
+  const [held] = await heldBy(world, 1);
   await world.transition(body.data.txn_id, 'SUCCESS');
   await held!.release();
   expect((await reading).body.data.status).toBe('PENDING');
@@ -99,7 +100,7 @@ test('a client that leaves ends its hold, and its payout does not happen', async
     headers: { authorization: `Bearer ${apiKey}` },
     signal: leave.signal,
   }).catch(() => 'left');
-  const [held] = await world.held(1);
+  const [held] = await heldBy(world, 1);
   leave.abort();
   expect(await asking).toBe('left');
   await expect.poll(() => world.held()).toEqual([]);
@@ -110,7 +111,7 @@ test('a reset ends what is held', async () => {
   const { world, pay } = await clientFor();
   await world.rule(HOLD('arrived'));
   const paying = pay();
-  const [held] = await world.held(1);
+  const [held] = await heldBy(world, 1);
   await world.reset();
   expect(await paying).toMatchObject({ status: 504, body: { message: expect.stringContaining('reset') } });
   await expect(held!.release()).rejects.toMatchObject({ code: 'HELD_NOT_FOUND' });
@@ -121,7 +122,7 @@ test('waiting for more than are held ends with what is held', async () => {
   const { world, pay } = await clientFor();
   await world.rule(HOLD('arrived'));
   const paying = pay();
-  await world.held(1);
+  await heldBy(world, 1);
   await expect(world.held(2, { within: '1ms' })).rejects.toMatchObject({
     code: 'TOO_FEW_HELD',
     message: expect.stringContaining('1 (initiate order-1)'),
@@ -134,7 +135,7 @@ test('a world holds at most 100 requests, and refuses one more without a payout'
   const { world, pay } = await clientFor();
   await world.rule(HOLD('arrived'));
   const held = Array.from({ length: 100 }, (_, nth) => pay({ client_ref_id: `order-${nth}` }));
-  await world.held(100);
+  await heldBy(world, 100);
   expect(await pay({ client_ref_id: 'one more' })).toMatchObject({
     status: 500,
     body: { code: 'SANDBOX_FULL' },
