@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { connectSandbox, SandboxError, startSandbox, type SettingsInput } from '../../../src/index.ts';
 import { startServer } from '../../../src/server.ts';
 import { readSettings } from '../../../src/settings.ts';
@@ -125,8 +125,9 @@ test('the list of worlds leaves out a world that is dropped in the middle of an 
   const [{ id }, { id: left }] = [await client.world.summary(), await other.world.summary()];
   const advanced = client.clock.advance('1h').catch((error: SandboxError) => error.code);
   await expect.poll(() => moving).toBe(true); // more steps than one command applies
+  const rows = vi.spyOn(server.worlds, 'rows');
   const listed = sandbox.worlds();
-  await other.balance(); // the list is waiting by now
+  await expect.poll(() => rows.mock.calls.length).toBe(1); // the list waits for the advance
   await sandbox.dropWorld(id);
   proceed();
   expect(await advanced).toBe('SANDBOX_FULL');

@@ -30,10 +30,10 @@ test('Retry-After is rounded up, so that a client that waits for so long is not 
   const { client } = await sandboxFor({ rateLimit: '1/1h' });
   await client().pay(); // the first answer of a sandbox takes longest
   const world = client();
-  const beforeMs = performance.now();
+  const beforeMs = Date.now();
   await world.pay();
   const { headers } = await world.pay();
-  const retryMs = performance.now() + Number(headers.get('retry-after')) * 1000;
+  const retryMs = Date.now() + Number(headers.get('retry-after')) * 1000;
   expect(retryMs - beforeMs).toBeGreaterThan(3_600_000 - 10); // clocks of whole milliseconds differ a little
 });
 
