@@ -102,7 +102,7 @@ test.each<[string, Headers]>([
   ['of the same origin', { origin: 'http://localhost:3000' }],
   ['of the same origin behind TLS', { origin: 'https://localhost:3000' }],
   [
-    'of the same site, as set by a browser',
+    'that a browser sets for the same site',
     { 'sec-fetch-site': 'same-origin', origin: 'http://elsewhere.example' },
   ],
   ['of a user action', { 'sec-fetch-site': 'none' }],
@@ -140,13 +140,13 @@ test.each<[string, Headers]>([
 });
 
 test.each([
-  ['a page', { 'content-type': 'text/html' }, 'sandbox'],
-  ['a drawing', { 'Content-Type': 'image/svg+xml' }, 'sandbox'],
-  ['of a type that a browser guesses', { 'content-type': '' }, 'sandbox'],
-  ['of several types', { 'content-type': 'text/plain; a=b, text/html' }, 'sandbox'],
-  ['plain text', {}, null],
-  ['JSON', { 'content-type': 'application/problem+json; charset=utf-8' }, null],
-])('an answer of a rule that is %s has the policy %s', async (_what, headers, policy) => {
+  ['a page', 'sandbox', { 'content-type': 'text/html' }],
+  ['a drawing', 'sandbox', { 'Content-Type': 'image/svg+xml' }],
+  ['of a type that a browser guesses', 'sandbox', { 'content-type': '' }],
+  ['of several types', 'sandbox', { 'content-type': 'text/plain; a=b, text/html' }],
+  ['plain text', null, {}],
+  ['JSON', null, { 'content-type': 'application/problem+json; charset=utf-8' }],
+])('an answer of a rule that is %s has the Content-Security-Policy %s', async (_what, policy, headers) => {
   const { world, pay } = (await sandboxFor()).client();
   await world.rule({ effect: { respond: { status: 200, headers, body: '<script>alert(1)</script>' } } });
   const answer = await pay();
@@ -154,7 +154,7 @@ test.each([
   expect(answer.headers.get('x-content-type-options')).toBe(policy && 'nosniff');
 });
 
-test('the normal body, sent as a page, has the policy too', async () => {
+test('a normal body that a rule sends as a page has the Content-Security-Policy sandbox too', async () => {
   const { world, pay } = (await sandboxFor()).client();
   await world.rule({
     effect: { commit: true, respond: { status: 200, headers: { 'content-type': 'text/html' } } },

@@ -104,7 +104,7 @@ test('dropping an unknown world, or the same world twice, is refused', async () 
   }
 });
 
-test('the list of worlds leaves out a world that is dropped in the middle of an advance', async () => {
+test('the list of worlds leaves out a world that is dropped while the list waits for its advance', async () => {
   let moving = false;
   let proceed = (): void => undefined;
   class PausedClock extends ManualClock {

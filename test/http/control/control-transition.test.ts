@@ -119,7 +119,7 @@ test.each([
   ['an unknown state', { to: 'DONE' }, 'to must be one of SUCCESS, FAILED, REVERSED', ['to']],
   ['no state', {}, 'to is required', ['to']],
   [
-    'a state, with an unknown field',
+    'a state, sent with an unknown field,',
     { to: 'FAILED', at: 'now' },
     expect.stringMatching(/^at is not known/),
     ['at'],

@@ -108,7 +108,7 @@ test('the ledger entries explain every paisa, with kind, amount, balance and tim
   });
 });
 
-test('money that came back is that of failed and of reversed payouts', async () => {
+test('came_back is the money of failed and of reversed payouts', async () => {
   const { client } = await sandboxFor(SETTINGS);
   const world = client();
   for (const state of STATES) await payoutIn(world, state, state);

@@ -67,7 +67,7 @@ test('events are sent as server-sent events, each with an id, a type and JSON da
   socket.destroy();
 });
 
-test('a reader that comes back gets the same head, and then what it has missed', async () => {
+test('a reader that reconnects gets the same response headers, and then the events that it missed', async () => {
   const { client } = await sandboxFor(SETTINGS);
   const { url, apiKey, world } = client();
   const before = await socketReader(url, apiKey);
@@ -252,7 +252,7 @@ test('a reader that returns after its world was dropped gets a missed event', as
   expect(await next()).toMatchObject({ type: 'missed', data: { missed: null } });
 });
 
-test('a reader that takes its time before its first event misses none, even if memory is collected meanwhile', async () => {
+test('a reader that waits before it reads its first event misses none, even after a garbage collection', async () => {
   setFlagsFromString('--expose-gc');
   const collectGarbage = runInNewContext('gc') as () => void;
   const { client } = await sandboxFor(SETTINGS);

@@ -109,7 +109,7 @@ test('an explanation changes nothing: no use, no attempt, no limit, no entry in 
   expect(await world.requests()).toHaveLength(1);
 });
 
-test('an explanation draws as the request will', async () => {
+test('an explanation draws the same for a probability as the request will', async () => {
   const { world, pay } = await worldWith([
     { match: { route: 'initiate' }, probability: 0.5, effect: { respond: 500 } },
   ]);
@@ -133,7 +133,7 @@ const OUTCOMES: ScenarioInput = {
   ],
 };
 
-test('the payout of an explanation is the one that the request makes, to its draw', async () => {
+test('an explanation shows the payout that the request then makes, and what was drawn for it', async () => {
   const { world, pay } = await worldWith([], OUTCOMES);
   const drawn = new Set<boolean>();
   for (let nth = 1; nth <= 20; nth += 1) {

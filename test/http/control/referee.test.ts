@@ -24,7 +24,7 @@ const put = (client: Client, settings: object, path = '/_sandbox/referee', token
 
 const BY_REFERENCE = { name: 'shop', intent: { client_ref_id: '^(order-\\d+)' } };
 
-test('the referee judges a world by what it was told about the client', async () => {
+test('the referee judges a world by the settings that it was given for the client', async () => {
   const { client } = await sandboxFor();
   const one = client();
   await payTwice(one);
@@ -77,7 +77,7 @@ test.each([
   expect(refused.body.message).toMatch(message);
 });
 
-test('once the referee was told of a client, its findings outlive a reset and a cleared journal', async () => {
+test('once the referee has settings for a world, its findings outlive a reset and a cleared journal', async () => {
   const { client } = await sandboxFor();
   const one = client();
   await put(one, BY_REFERENCE);
@@ -90,7 +90,7 @@ test('once the referee was told of a client, its findings outlive a reset and a 
   expect((await one.world.referee()).counts).toMatchObject({ error: 2 });
 });
 
-test('a client that is mended passes in a world that was reset, unless the verdicts on all worlds are wanted', async () => {
+test('a client that is fixed passes after a reset, unless the verdicts on all worlds are kept', async () => {
   const adminToken = 'the-token-of-the-admin';
   const one = (await sandboxFor({ adminToken, maxWorlds: 99 })).client(); // a sandbox that no other test gets
   await payTwice(one);
@@ -104,7 +104,7 @@ test('a client that is mended passes in a world that was reset, unless the verdi
   expect((await put(one, BY_REFERENCE)).body.passed).toBe(false);
 });
 
-test('a payout that is expected may still come after the journal was cleared', async () => {
+test('an expected payout may still be made after the journal was cleared', async () => {
   const { client } = await sandboxFor({ settlement: 'instant' });
   const one = client();
   await put(one, { expect: [{ account: '000123456789', amount: 1500.5 }] });
@@ -114,7 +114,7 @@ test('a payout that is expected may still come after the journal was cleared', a
   expect((await one.world.referee()).counts).toMatchObject({ error: 0 });
 });
 
-test('what is expected is compared with the payouts of a world, although its journal was cleared and no request came since', async () => {
+test('expected payouts are compared with those of the world, even if its journal was cleared and no request came since', async () => {
   const { client } = await sandboxFor({ settlement: 'instant' });
   const one = client();
   await put(one, { expect: [{ account: '000123456789', amount: 1500.5, times: 2 }] });
@@ -168,7 +168,7 @@ test('with the admin token, the clients of all worlds are judged, also of those 
   expect((await all('?format=text')).text).toContain('2 worlds, 1 without findings');
 });
 
-test('the verdict on a world that was dropped for another is kept', async () => {
+test('the verdict on a world that was dropped to make room for another is kept', async () => {
   const { client } = await sandboxFor({ adminToken: ADMIN, maxWorlds: '1' });
   const [one, other] = [client(), client()];
   await put(one, { intent: 'beneficiary_account' }, '/_sandbox/worlds/referee', ADMIN);

@@ -53,7 +53,7 @@ test('a rule that is never reached is a warning at its line', async () => {
   expect(body).toMatchObject({ problems: [], warnings: [{ line: 3, path: 'rules[1]' }] });
 });
 
-test('refuses to check a scenario that is too long to be parsed between two requests of others', async () => {
+test('a scenario of more than 32,768 characters is not checked, as text or as a document', async () => {
   const { client } = await sandboxFor();
   const document = { description: 'x'.repeat(33_000) };
   const [asText, asJson] = [

@@ -165,7 +165,7 @@ test.each<[string, (text: string) => string | Buffer<ArrayBuffer>, object, Recor
     refused(expect.stringContaining('it is not JSON')),
   ],
   ...['world', 'magic'].map((name): [string, (text: string) => string, object] => [
-    `whose scenario is called ${name}, like rules of the sandbox`,
+    `whose scenario is called ${name}, like rules of the sandbox,`,
     (text) => resealed(text.replace('"source":{"name":"default"', `"source":{"name":"${name}"`)),
     refused(expect.stringContaining(`the rules of the sandbox use the name ${name}`)),
   ]),
@@ -267,7 +267,7 @@ test('a snapshot counts against SANDBOX_MAX_TRANSACTIONS while it is sent, and n
   expect((await put(client(), text)).status).toBe(200);
 });
 
-test('the debits of a snapshot count against SANDBOX_MAX_TRANSACTIONS before its payouts have come', async () => {
+test('the debits of a snapshot count against SANDBOX_MAX_TRANSACTIONS before its payouts have arrived', async () => {
   const { client } = await sandboxFor({ ...SETTINGS, maxTransactions: 2 });
   const lines = linesOf(await snapshotWith(3));
   const firstPayout = lines.findIndex((line) => line.startsWith('{"payout"'));
@@ -275,7 +275,7 @@ test('the debits of a snapshot count against SANDBOX_MAX_TRANSACTIONS before its
   expect(answer).toMatchObject({ status: 500, body: { code: 'SANDBOX_FULL' } });
 });
 
-test('the counts of rules that a snapshot has count against SANDBOX_MAX_TRANSACTIONS, eight as one', async () => {
+test('rule counters in a snapshot count against SANDBOX_MAX_TRANSACTIONS, eight as one record', async () => {
   const { client } = await sandboxFor({ ...SETTINGS, maxTransactions: 2 });
   const withCounts = async (count: number): Promise<string> => {
     const uses = Array.from(
@@ -311,7 +311,7 @@ test('a payout with more than eight steps counts twice against SANDBOX_MAX_TRANS
   );
 });
 
-test('counts at the most that a snapshot may have stay there, so that the next snapshot can be restored too', async () => {
+test('counts that have reached the maximum of a snapshot stay there, so that the next snapshot can be restored too', async () => {
   const { client } = await sandboxFor(SETTINGS);
   const { world, pay } = client();
   await world.rule({ name: 'seen', match: { route: 'initiate' }, effect: { delay: '1ms' } });

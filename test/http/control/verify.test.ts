@@ -67,7 +67,7 @@ test.each<[VerifyRequest['count'], boolean, string]>([
   [{ at_least: 1, at_most: 2 }, true, '2 requests match; expected at least 1 and at most 2'],
   [{ at_least: 3, at_most: 5 }, false, '2 requests match; expected at least 3 and at most 5'],
   [{ exactly: 0 }, false, '2 requests match; expected exactly 0'],
-])('two requests, expected %j: %s', async (count, passed, message) => {
+])('two requests match, and the expected count is %j: passed is %s', async (count, passed, message) => {
   const world = await worldWithRequests();
   const match = { client_ref_id: 'order-1' };
   const answer = await verify(world, { match, ...(count === undefined ? {} : { count }) });

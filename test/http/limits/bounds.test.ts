@@ -112,7 +112,7 @@ test('pipelined requests that were answered no longer count, however many follow
   expect(limits).toEqual([]);
 });
 
-test('a connection whose request has just ended is not the one that was idle for longest', async () => {
+test('a connection whose request has just ended counts as the one idle for the shortest time', async () => {
   const { url, responses } = await silentServer(new Connections(2, 5, () => undefined));
   const [first, second] = [rawSocket(url), rawSocket(url)];
   for (const [nth, socket] of [first, second].entries()) {
@@ -197,7 +197,7 @@ function answer(): { readonly response: ServerResponse; readonly isEnded: () => 
   return { response: { req: { socket } } as unknown as ServerResponse, isEnded: () => socket.destroyed };
 }
 
-test('past the memory limit of unread answers, the oldest of them ends', () => {
+test('past the memory limit of unread answers, the connection of the oldest is closed', () => {
   const limits: string[] = [];
   const unread = new UnreadAnswers(100_000, (limit) => limits.push(limit));
   const [first, second, third, short] = [answer(), answer(), answer(), answer()];
@@ -214,7 +214,7 @@ test('past the memory limit of unread answers, the oldest of them ends', () => {
   expect([second, third].map(({ isEnded }) => isEnded())).toEqual([false, false]);
 });
 
-test('long answers that were read are not counted any more, however many follow on one connection', async () => {
+test('long answers that were read no longer count, however many follow on one connection', async () => {
   const { url } = await sandboxFor();
   const count = 300; // each snapshot counts as half a MiB while it is unread
   const snapshot = rawRequest('GET /_sandbox/state', AUTHORIZATION);
@@ -224,7 +224,7 @@ test('long answers that were read are not counted any more, however many follow 
   expect([...(await answersOn(socket)).matchAll(/HTTP\/1\.1 200/g)]).toHaveLength(count);
 });
 
-test('an answer larger than the memory limit of unread answers is sent, and is the first to end', () => {
+test('an answer larger than the memory limit of unread answers is sent, and its connection is the first to be closed', () => {
   const unread = new UnreadAnswers(100_000, () => undefined);
   const [long, next] = [answer(), answer()];
   unread.wait(long.response, 500_000);

@@ -104,7 +104,7 @@ test.each<[string, (client: Client) => Promise<() => Promise<Seen>>, number, num
     200,
     3,
   ],
-])('others have their turn during %s', async (_what, prepare, status, turns) => {
+])('other requests can run during %s', async (_what, prepare, status, turns) => {
   const clock = new CountingClock();
   const settings = readSettings({ port: '0', adminToken: ADMIN_TOKEN, rateLimit: 'off' }, {});
   const server = await startServer(settings, clock, pino({ level: 'silent' }));
@@ -116,7 +116,7 @@ test.each<[string, (client: Client) => Promise<() => Promise<Seen>>, number, num
   expect(clock.turns - before).toBeGreaterThanOrEqual(turns);
 });
 
-test('others have their turn while 64 KiB of YAML are read', () => {
+test('other requests can run while 64 KiB of YAML are read', () => {
   const text = `rules:\n${many(1000, (nth) => `  - { name: r${nth}, match: { route: status }, effect: { delay: 1ms } }\n`).join('')}`;
   const steps = readTextInSteps(text);
   let turns = 0;

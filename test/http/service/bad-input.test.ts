@@ -191,16 +191,16 @@ test('names of JavaScript properties, control characters and paths are valid ref
   }
 });
 
-test.each([
-  ['no type', {}, 415],
-  ['text', { 'content-type': 'text/plain' }, 415],
-  ['a form', { 'content-type': 'application/x-www-form-urlencoded' }, 415],
-  ['a type without a slash', { 'content-type': 'json' }, 415],
-  ['JSON in another charset', { 'content-type': 'application/json; charset=utf-16' }, 415],
-  ['JSON labelled as gzip', { 'content-type': 'application/json', 'content-encoding': 'gzip' }, 415],
-  ['JSON with its charset', { 'content-type': 'application/json; charset=utf-8' }, 200],
-  ['JSON in capitals', { 'content-type': 'Application/JSON' }, 200],
-])('a body sent as %s is answered %s', async (_what, headers: Record<string, string>, status) => {
+test.each<[string, number, Record<string, string>]>([
+  ['no type', 415, {}],
+  ['text', 415, { 'content-type': 'text/plain' }],
+  ['a form', 415, { 'content-type': 'application/x-www-form-urlencoded' }],
+  ['a type without a slash', 415, { 'content-type': 'json' }],
+  ['JSON in another charset', 415, { 'content-type': 'application/json; charset=utf-16' }],
+  ['JSON labelled as gzip', 415, { 'content-type': 'application/json', 'content-encoding': 'gzip' }],
+  ['JSON with its charset', 200, { 'content-type': 'application/json; charset=utf-8' }],
+  ['JSON in capitals', 200, { 'content-type': 'Application/JSON' }],
+])('a body sent as %s is answered %i', async (_what, status, headers) => {
   const { client } = await sandboxFor();
   const body = new Uint8Array(Buffer.from(JSON.stringify(PAYOUT))); // fetch adds a content type to a string
   const answer = await client().send('POST', '/payout/initiate', { headers, body });
@@ -426,7 +426,7 @@ test.each([
   ['authorization', 'Bearer sk_test_a', 'Bearer sk_test_b'],
   ['content-type', 'application/json', 'text/plain'],
 ])(
-  'a request with two headers %s is refused, since a proxy may have looked at the other',
+  'a request with two %s headers is refused, since a proxy may have checked the other one',
   async (name, ...values) => {
     const { url } = await sandboxFor();
     const headers = {

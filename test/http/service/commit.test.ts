@@ -99,7 +99,7 @@ describe.each(ANSWERS)('after %s', (_what, effect) => {
     expect(await balanceOf(world)).toBe(1500.49);
   });
 
-  test('to a repeated reference, its payout is not debited again', async () => {
+  test('with commit: true, the payout of a repeated reference is not debited again', async () => {
     const { url, client } = await sandboxWithRule({ skip: 1, effect: { ...effect, commit: true } });
     const world = client(KEY);
     const paid = await world.pay();
@@ -117,7 +117,7 @@ test.each<[string, Effect, boolean]>([
   ['a delay', { delay: '1ms' }, true],
   ['a timeline', { timeline: [] }, true],
 ])(
-  'a rule with %s and no commit makes the payout only if the answer is the normal one',
+  'a rule with %s and without commit makes the payout only if the answer is the normal one',
   async (_what, effect, isMade) => {
     const { client } = await sandboxWithRule({ effect });
     const world = client();

@@ -194,7 +194,7 @@ test.each(HELD)('dropping a world ends its own answers held by %s, and no others
   expect(kept.closed).toBe(false);
 });
 
-test.each(HELD)('a world that is dropped before it answers holds no answer for %s', async (rule) => {
+test.each(HELD)('a world that is dropped before it answers holds no answer back: %s', async (rule) => {
   const { url, worlds, timers, held } = await openSandbox({ maxWorlds: 1 });
   const { head, body } = initiateOf(rule, KEY, { expect: '100-continue' });
   const socket = open(url);

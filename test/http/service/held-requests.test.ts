@@ -8,7 +8,7 @@ const HOLD = (at: 'arrived' | 'committed', route: 'initiate' | 'status' = 'initi
 const clientFor = async (settlement: 'manual' | 'instant' = 'manual'): Promise<Client> =>
   (await sandboxFor({ settlement })).client();
 
-test('a request that has only arrived makes its payout when it is released', async () => {
+test('a request that is held on arrival makes its payout when it is released', async () => {
   const { world, pay } = await clientFor();
   await world.rule(HOLD('arrived'));
   const paying = pay();
@@ -67,7 +67,7 @@ test('a release chooses what the client sees: a broken connection, or another an
   ]);
 });
 
-test('an answer that was read before its hold shows the state of that time', async () => {
+test('a status answer that is held shows the state from before the hold', async () => {
   const { world, pay, status } = await clientFor();
   const { body } = await pay();
   await world.rule(HOLD('committed', 'status'));
@@ -107,7 +107,7 @@ test('a client that leaves ends its hold, and its payout does not happen', async
   await expect(held!.release()).rejects.toThrow('its client left');
 });
 
-test('a reset ends what is held', async () => {
+test('a reset ends the requests that are held, without their payouts', async () => {
   const { world, pay } = await clientFor();
   await world.rule(HOLD('arrived'));
   const paying = pay();
@@ -118,7 +118,7 @@ test('a reset ends what is held', async () => {
   expect(await world.transactions()).toEqual([]);
 });
 
-test('waiting for more than are held ends with what is held', async () => {
+test('waiting for more requests than are held ends with an error that lists those that are', async () => {
   const { world, pay } = await clientFor();
   await world.rule(HOLD('arrived'));
   const paying = pay();

@@ -26,7 +26,7 @@ test('an initiate past the rate limit gets 429, which names the limit and the se
   expect((await world.status({ client_ref_id: 'order-4' })).status).toBe(404);
 });
 
-test('Retry-After is rounded up, so that a client that waits for so long is not too early', async () => {
+test('Retry-After is rounded up, so that a client that waits that long is not too early', async () => {
   const { client } = await sandboxFor({ rateLimit: '1/1h' });
   await client().pay(); // the first answer of a sandbox takes longest
   const world = client();
@@ -151,7 +151,7 @@ test('a request past the limit of a scenario is in the journal with its referenc
   expect((await world.pay({ client_ref_id: 'order-3', amount: 0 })).status).toBe(400);
 });
 
-test('a limit of a rule answers 429 with Retry-After and names the rule, and a reserved answer has it too', async () => {
+test('a limit of a rule answers 429 with Retry-After and the name of the rule, also with an answer of its own', async () => {
   const limit = { max: 1, per: '90s' };
   const { client } = await sandboxFor({
     clock: '2026-01-15T10:30:00Z',
