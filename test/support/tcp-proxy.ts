@@ -5,13 +5,14 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 export class TcpProxy {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
-  readonly #targetPort: number;
+  /** Where new connections lead. */
+  targetPort: number;
   /** Which reply is cut, and after how many bytes. */
   #cut: { replies: number; readonly afterBytes: number } | null = null;
   #isStalled = false;
 
   private constructor(targetPort: number) {
-    this.#targetPort = targetPort;
+    this.targetPort = targetPort;
     this.#server = createServer((client) => this.#pass(client));
   }
 
@@ -51,7 +52,7 @@ export class TcpProxy {
   }
 
   #pass(client: Socket): void {
-    const server = connect(this.#targetPort, '127.0.0.1');
+    const server = connect(this.targetPort, '127.0.0.1');
     for (const socket of [client, server]) {
       this.#sockets.add(socket);
       socket.on('error', () => undefined);

@@ -136,7 +136,6 @@ export async function tail(
   const findings = new NewFindings(session);
   const { id } = await world.summary(); // also fails at once for a wrong address or key
   await findings.next();
-  note(`following world ${id} at ${world.url}; Ctrl-C to stop`);
 
   let isLooking = false;
   let isDue = false;
@@ -159,10 +158,14 @@ export async function tail(
 
   let after: string | undefined;
   let isAway = false;
+  let isFirst = true;
   while (!signal.aborted) {
     try {
       const events = await world.events({ signal, ...(after !== undefined && { after }) });
-      if (isAway) note(`${world.url} is back`);
+      // only now: whoever reads this may send a request at once
+      if (isFirst) note(`following world ${id} at ${world.url}; Ctrl-C to stop`);
+      else if (isAway) note(`${world.url} is back`);
+      isFirst = false;
       isAway = false;
       for await (const event of events) {
         after = event.id;
