@@ -203,7 +203,7 @@ test('while a long command runs, its requests and worlds are counted', async () 
   const line = await new Promise<string>((resolve) => {
     const end = showRequestCount({ uses: 1204, size: 31 }, (text) => resolve((end(), text)), 1);
   });
-  expect(line).toBe('after 0ms: 1,204 requests, 31 worlds');
+  expect(line).toMatch(/^after (?:0ms|\d+s): 1,204 requests, 31 worlds$/); // a timer may come late
 });
 
 test('examine judges a saved journal, and errors are warnings', async () => {
