@@ -1,10 +1,9 @@
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { progressLines } from '../../src/cli/hunt/hunt-report.ts';
-import { hasCurl, PAYING_COMMAND, PAYING_TARGET } from '../support/paying-command.ts';
+import { hasCurl, LASTING, lasting, PAYING_COMMAND, PAYING_TARGET } from '../support/paying-command.ts';
 import { runInProcess, runProgram } from '../support/program.ts';
 import { isLong } from '../support/size.ts';
 
@@ -55,15 +54,14 @@ test.skipIf(!hasCurl)('hunt ends with 0 when it finds nothing', async () => {
 test.each(isLong ? ['does not end'] : [])(
   'a command that %s is ended, with all that it has started',
   async () => {
-    const sleep = 'sleep 4711';
     const flags = ['--goal', 'stuck', '--depth', '1', '--patience', '800ms', '--env', 'LOOP=1'];
-    const command = ['--', 'sh', '-c', `${sleep} & exec "$0" "$@"`, ...COMMAND.slice(1)];
+    const command = ['--', 'sh', '-c', `${LASTING} & exec "$0" "$@"`, ...COMMAND.slice(1)];
     const { code, stdout } = await runProgram(['hunt', ...flags, ...PAYING_TARGET, ...command]);
     expect({ code, stdout }).toMatchObject({
       code: 1,
       stdout: expect.stringContaining('the client did not finish'),
     });
-    expect(spawnSync('pgrep', ['-fx', sleep], { encoding: 'utf8' }).stdout).toBe('');
+    await expect.poll(lasting).toBe(''); // a process that was killed may take a moment to end
   },
 );
 

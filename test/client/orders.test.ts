@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { World } from '../../src/index.ts';
+import type { Order, World } from '../../src/index.ts';
 import { sandboxFor, type Client } from '../support/sandbox.ts';
 
 /** A client that asks for the status while its initiate is under way, and stores what each answer says. */
@@ -40,6 +40,9 @@ const payThenRefresh = async (book: PayoutBook): Promise<void> => {
   expect(book.states.get('order-1')).toBe('SUCCESS');
 };
 
+/** Longer than any pause of a busy machine. */
+const PATIENT = { within: '1m' };
+
 /** Sends an initiate, and a status request while its answer is held: then both are in flight. */
 const inEveryOrder = (client: Client, isForgetful: boolean): Promise<void> =>
   client.world.orders(
@@ -47,7 +50,7 @@ const inEveryOrder = (client: Client, isForgetful: boolean): Promise<void> =>
     async (order) => {
       const book = new PayoutBook(client, isForgetful);
       const paying = book.pay('order-1');
-      await client.world.held(1);
+      await client.world.held(1, PATIENT);
       const refreshing = book.refresh('order-1');
       for (const request of await order.held()) {
         await request.release();
@@ -55,7 +58,7 @@ const inEveryOrder = (client: Client, isForgetful: boolean): Promise<void> =>
       }
       expect(book.states.get('order-1')).toBe('SUCCESS');
     },
-    { match: { route: ['initiate', 'status'] }, at: 'committed' },
+    { match: { route: ['initiate', 'status'] }, at: 'committed', ...PATIENT },
   );
 
 test('orders finds a lost update that no serial run shows, and names the order', async () => {
@@ -75,14 +78,15 @@ test('orders passes a client that is right in every order', async () => {
 test('orders runs each order of three initiates once, in a new world, whatever the order of arrival', async () => {
   const client = await clientFor();
   const seen: string[][] = [];
-  await client.world.orders(3, async (order) => {
+  const run = async (order: Order): Promise<void> => {
     expect(await client.world.transactions()).toEqual([]);
     const references = seen.length % 2 === 0 ? ['a', 'b', 'c'] : ['c', 'b', 'a'];
     const paying = references.map((reference) => client.pay({ client_ref_id: reference, amount: 1 }));
     await order.release();
     await Promise.all(paying);
     seen.push((await client.world.transactions()).map(({ client_ref_id }) => client_ref_id));
-  });
+  };
+  await client.world.orders(3, run, PATIENT);
   expect(seen).toEqual([
     ['a', 'b', 'c'],
     ['a', 'c', 'b'],

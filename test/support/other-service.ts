@@ -183,6 +183,7 @@ export async function otherService(ways: Ways) {
       response.end(typeof body === 'string' ? body : JSON.stringify(body));
     })();
   });
+  server.keepAliveTimeout = 0; // after a pause of 5 s it would end a connection that its client is about to use
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => void server.close());

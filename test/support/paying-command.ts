@@ -1,5 +1,9 @@
 import { spawnSync } from 'node:child_process';
 
+/** A process that lasts until it is ended, and how many of it there are. Only this process starts it. */
+export const LASTING = `sleep 4711.${process.pid}`;
+export const lasting = (): string => spawnSync('pgrep', ['-fx', LASTING], { encoding: 'utf8' }).stdout;
+
 export const hasCurl = spawnSync('curl', ['--version']).status === 0;
 
 /**
