@@ -4,9 +4,10 @@
 start_sandbox() {
   node "$root/dist/main.cjs" --port 0 "$@" >"$folder/sandbox.log" 2>&1 &
   sandbox=$!
-  for _ in $(seq 300); do
+  for _ in $(seq 1200); do
     url=$(sed -nE 's/.*"url":"([^"]+)".*/\1/p' "$folder/sandbox.log" | head -1)
     [ -n "$url" ] && return
+    kill -0 "$sandbox" 2>/dev/null || break
     sleep 0.05
   done
   cat "$folder/sandbox.log"
