@@ -7,7 +7,7 @@ import (
 
 var order = Payout{"order-1", "Asha Rao", "000123456789", "SBIN0000001", 1500.50, "IMPS"}
 
-func clientOf(w World) Client { return Client{w.URL, w.APIKey, 300 * time.Millisecond, 3} }
+func clientOf(w World) Client { return Client{w.URL, w.APIKey, 2 * time.Second, 3} }
 
 func TestAPayoutIsMadeOnceAlthoughTheFirstAnswerNeverCame(t *testing.T) {
 	t.Parallel()

@@ -91,7 +91,7 @@ public final class SandboxWorld {
  * cannot pay twice; when it does not help, it asks.
  */
 final class PayoutClient {
-  private static final Duration TIMEOUT = Duration.ofMillis(300);
+  private static final Duration TIMEOUT = Duration.ofSeconds(2);
   private final SandboxWorld world;
 
   PayoutClient(SandboxWorld world) {

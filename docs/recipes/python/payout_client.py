@@ -3,14 +3,17 @@ again, which cannot pay twice; when that does not help, it asks."""
 
 import http.client
 import json
+import os
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
 
+TIMEOUT = float(os.environ.get("PAYOUT_TIMEOUT_MS", "300")) / 1000  # for every request: one that hangs would hang for ever
+
 
 class PayoutClient:
-    def __init__(self, url, api_key, timeout=0.3, tries=3):
+    def __init__(self, url, api_key, timeout=TIMEOUT, tries=3):
         self.url, self.api_key, self.timeout, self.tries = url, api_key, timeout, tries
 
     def pay(self, payout):
