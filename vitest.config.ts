@@ -46,9 +46,9 @@ class SlowestFirst extends BaseSequencer {
 
 export default defineConfig({
   test: {
-    testTimeout: isLong ? 300_000 : 30_000, // a slow machine is no failure
-    hookTimeout: 30_000,
-    expect: { poll: { timeout: 30_000 } },
+    testTimeout: isLong ? 300_000 : 120_000, // a slow machine is no failure, nor is one that stalls for ten seconds
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } },
     sequence: { shuffle: true, sequencer: SlowestFirst },
     maxWorkers: Math.max(4, availableParallelism()), // tests wait a third of their time, for programs, timers and the browser
     isolate: false, // files share the modules of their worker: loading them anew for each took 40 s of processor time
@@ -69,7 +69,6 @@ export default defineConfig({
           name: 'json', // commands, results and states of worlds pass through JSON
           include: isLong ? [...QUICK_STORIES, ...OTHER_STORIES] : QUICK_STORIES,
           setupFiles: ['test/support/json-passage.ts'],
-          testTimeout: isLong ? 300_000 : 60_000,
         },
       },
       {
@@ -80,7 +79,6 @@ export default defineConfig({
           exclude: [NOT_STORED, ...(isLong ? [] : [LONG_STORE_TESTS])],
           setupFiles: ['test/support/store-passage.ts'],
           globalSetup: ['test/support/build.ts', 'test/support/shared-store.ts'],
-          testTimeout: isLong ? 300_000 : 60_000,
         },
       },
     ],

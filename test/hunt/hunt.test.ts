@@ -52,7 +52,6 @@ const HUNTED = new Set([
 
 test.each(CORRECT.filter(({ name }) => HUNTED.has(name)))(
   'nothing is found in a client that $name',
-  { timeout: sized(120_000, 300_000) },
   async ({ run }) => {
     const result = await huntFor(run, { runs: sized(4, 500), intent: { client_ref_id: '^(order-\\d+)' } });
     expect(result).toMatchObject({ finds: [], unsteady: [], runs: sized(4, 500) });

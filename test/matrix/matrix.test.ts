@@ -87,7 +87,6 @@ const DIALECTS = dialectRows(isLong ? ['one-row', 'pairwise'] : ['one-row'], {
 
 test.each(isLong ? CORRECT : CORRECT.slice(0, 3))(
   'a client that $name survives every dialect',
-  { timeout: 120_000 },
   async ({ run }) => {
     const { cells } = await matrixOf(DIALECTS, run, { conduct: ORDERS });
     expect(cells.filter(({ verdict }) => verdict !== 'survives')).toEqual([]);
