@@ -96,6 +96,7 @@ export class CrashTrial {
     this.count(`killed: ${killMoment}`);
     const began = performance.now();
     // a start that is killed as such must write nothing, even if it is ready before: its log may not have said so yet
+    const { mtimeMs: writtenMs } = statSync(this.#file);
     const program = this.start(killMoment === 'starting' ? '1h' : undefined);
     const killed = async (): Promise<void> => {
       this.#isKilled = true;
@@ -112,7 +113,7 @@ export class CrashTrial {
     const ready = await program.ready;
     assert.ok(ready !== null, `it starts: ${program.stderr}`);
     this.#startMs = performance.now() - began;
-    this.#assertReportsRestored(ready, kept);
+    this.#assertReportsRestored(ready, kept, writtenMs);
     const url = String(ready['url']);
     await this.#assertWorldsMatch(url);
     const running = this.#worlds.map((world) =>
@@ -145,17 +146,18 @@ export class CrashTrial {
 
   /** The last run, which stops cleanly and leaves nothing but the file. */
   async finish(kept: readonly SnapshotWorld[]): Promise<void> {
+    const { mtimeMs: writtenMs } = statSync(this.#file);
     const program = this.start();
     const ready = (await program.ready)!;
-    this.#assertReportsRestored(ready, kept);
+    this.#assertReportsRestored(ready, kept, writtenMs);
     await this.#assertWorldsMatch(String(ready['url']));
     program.child.kill('SIGTERM');
     assert.deepEqual(await program.ended, { code: 0, signal: null });
     assert.deepEqual(readdirSync(dirname(this.#file)), ['crash.state']);
   }
 
-  /** The ready line says what was restored. */
-  #assertReportsRestored(ready: LogLine, kept: readonly SnapshotWorld[]): void {
+  /** The ready line says what was restored. @param writtenMs when the file was written; the program may have written it anew by now */
+  #assertReportsRestored(ready: LogLine, kept: readonly SnapshotWorld[], writtenMs: number): void {
     const { restored, restored_payouts, restored_from, restored_age_s } = ready;
     assert.deepEqual(
       { restored, restored_payouts, restored_from },
@@ -165,7 +167,7 @@ export class CrashTrial {
         restored_from: this.#file,
       },
     );
-    const ageMs = Date.now() - statSync(this.#file).mtimeMs; // the file was read before this
+    const ageMs = Date.now() - writtenMs; // the file was read before this
     assert.ok(Number(restored_age_s) >= 0 && Number(restored_age_s) <= ageMs / 1000 + 1);
   }
 

@@ -29,6 +29,14 @@ export interface Ended {
   readonly stderr: string;
 }
 
+/** Kills a process, and waits until it has ended: until then it may write to a folder that the test removes. */
+export async function killed(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'exit');
+  child.kill('SIGKILL');
+  await ended;
+}
+
 /** A command in its own process, which inherits only PATH. It is killed when the test ends. */
 export class Program {
   readonly child: ChildProcess;
@@ -40,7 +48,7 @@ export class Program {
   constructor(command: string, args: readonly string[], environment: Environment, folder = ROOT) {
     const env = { PATH: process.env['PATH'], PORT: '0', ...environment };
     this.child = spawn(command, args, { cwd: folder, env });
-    onTestFinished(() => void this.child.kill('SIGKILL'));
+    onTestFinished(() => killed(this.child));
     this.child.stdout!.setEncoding('utf8').on('data', (text: string) => (this.#stdout += text));
     this.child.stderr!.setEncoding('utf8').on('data', (text: string) => (this.#stderr += text));
     this.child.once('exit', () => this.child.stdout!.resume()); // a test may have paused it

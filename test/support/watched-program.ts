@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { createInterface } from 'node:readline';
 import { onTestFinished } from 'vitest';
-import type { LogLine } from './program.ts';
+import { killed, type LogLine } from './program.ts';
 
 const pathOf = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const ROOT = pathOf('../..');
@@ -35,7 +35,7 @@ export class WatchedProgram {
       env: { PATH: process.env['PATH'], PORT: '0', XDG_CACHE_HOME: CACHE, ...environment },
       stdio: ['ignore', 'pipe', 'pipe', ...(measured ? (['ipc'] as const) : [])],
     });
-    onTestFinished(() => void this.child.kill('SIGKILL'));
+    onTestFinished(() => killed(this.child));
     this.child.stderr!.setEncoding('utf8').on('data', (text: string) => (this.stderr += text));
     this.ended = once(this.child, 'close').then(([code, signal]) => ({
       code: code as number | null,
