@@ -188,12 +188,12 @@ test.each([
   });
 });
 
-test('a scenario file as the only word is served', async () => {
+test('`payout-sandbox FILE` serves the scenario of the file', async () => {
   const { ready } = await startProgram({}, ['fixtures/init/scenarios/lost-answer.yaml']);
   expect(ready).toMatchObject({ scenario: 'lost-answer' });
 });
 
-test('a variable that looks like a setting and is none is named in a warning, with the nearest name', async () => {
+test('an unknown variable that looks like a setting causes a warning that suggests the nearest name', async () => {
   const warning = (name: string, hint = '') =>
     `payout-sandbox: warning: ${name} is not a setting and is ignored${hint}\n`;
   const variables = {
@@ -215,7 +215,7 @@ test('a variable that looks like a setting and is none is named in a warning, wi
   );
 });
 
-test('a folder for a scenario stops the program with exit code 2 and says that it is one', async () => {
+test('a folder where a scenario file is expected stops the program with exit code 2 and a message that says so', async () => {
   expect(await runInProcess(['--scenario', 'fixtures'])).toMatchObject({
     code: 2,
     stdout: '',
@@ -393,7 +393,7 @@ test('scenarios lists built-in scenarios and those of a folder by name, with a t
   for (const name of builtIn) expect(listed.get(name)).toMatch(/\w/);
 });
 
-test('scenarios reads the folder from its variable, and reports errors in it', async () => {
+test('scenarios reads SANDBOX_SCENARIOS, and reports errors in the files of that folder', async () => {
   const folder = folderOf({ 'mine.yaml': 'rules: 5\n' });
   expect(await runInProcess(['scenarios'], { SANDBOX_SCENARIOS: folder })).toMatchObject({
     code: 2,
@@ -428,7 +428,7 @@ test('an IPv6 address is written in brackets, even on a machine without IPv6', a
   expect(output).toMatch(hasIpv6 ? /^http:\/\/\[::1\]:[1-9]\d*$/ : /^payout-sandbox: \[::1\]:0 .+\n$/);
 });
 
-test('a command whose errors nobody reads ends with its own exit code', async () => {
+test('a command keeps its exit code when nobody reads its standard error', async () => {
   const program = new Program(process.execPath, [MAIN, 'serve', '--port', 'abc'], {});
   program.child.stderr!.destroy();
   expect((await program.ended).code).toBe(2);

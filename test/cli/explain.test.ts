@@ -27,7 +27,7 @@ async function explained(request: unknown, scenario = SCENARIO, ...flags: readon
 
 const CLOCK = ['--clock', '2026-01-15T16:00:00+05:30'] as const;
 
-test('validate --explain says in a line each why a rule or an outcome is taken, and why not', async () => {
+test('validate --explain has a line for each rule and outcome, with the reason why it applies or not', async () => {
   const { code, stdout } = await explained(
     { route: 'initiate', body: { ...PAYOUT, transfer_mode: 'NEFT' }, attempt: 2 },
     SCENARIO,
@@ -49,7 +49,7 @@ test('validate --explain says in a line each why a rule or an outcome is taken, 
   ]);
 });
 
-test('validate --explain takes the body of an initiate as it is sent', async () => {
+test('validate --explain accepts the plain body of an initiate', async () => {
   const { stdout } = await explained(PAYOUT, SCENARIO, ...CLOCK);
   expect(stdout).toContain('  → lost-answer  is the first that matches\n');
   expect(stdout).toContain('payout: SUCCESS after 2s (planned by my/all-others)\n');
@@ -70,7 +70,7 @@ test.each([
   expect(stderr).toContain(problem);
 });
 
-test('validate explains no request in a scenario that is wrong', async () => {
+test('validate --explain reports the errors of an invalid scenario instead of explaining', async () => {
   expect(await explained(PAYOUT, 'sed: 1')).toEqual({
     code: 1,
     stdout: 'my.yaml:1:1 sed is not known here (did you mean seed?)\n',

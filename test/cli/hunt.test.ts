@@ -79,7 +79,7 @@ test.each([
   [['hunt', '--write', '/dev/null/found', '--', 'true'], '--write: /dev/null/found cannot be made (ENOTDIR)'],
   [['hunt', '--scenario', 'no-such', '--', 'true'], 'there is no scenario no-such'],
   [['hunt', '--port', '3000', '--', 'true'], "unknown option '--port'"],
-])('%j ends with 2 and says what is wrong', async (args, message) => {
+])('%j exits with 2 and says what is wrong', async (args, message) => {
   const { code, stderr } = await runInProcess(args);
   expect([code, stderr.trimEnd().split('\n').length]).toEqual([2, 1]);
   expect(stderr).toContain(message);
@@ -113,7 +113,7 @@ test.skipIf(!hasCurl).each(['hunt', 'matrix'])(
   },
 );
 
-test('a hunt without a terminal says every half minute how far it is', () => {
+test('a hunt without a terminal prints its progress every half minute', () => {
   const lines: string[] = [];
   const say = progressLines((line) => lines.push(line));
   const round = { depth: 2, tried: 26, of: 118 };

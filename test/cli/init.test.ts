@@ -41,7 +41,7 @@ test('init writes a scenario, a compose file and a test that passes, and says ho
   expect(await runInProcess(['validate', scenario])).toMatchObject({ code: 0, stderr: '' });
 });
 
-test('init keeps the files that are there, and names what to install first', async () => {
+test('init keeps existing files, and says what to install first', async () => {
   const folder = stateFolder();
   const file = join(folder, 'payout-sandbox/compose.yaml');
   mkdirSync(dirname(file));

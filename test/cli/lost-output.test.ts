@@ -9,7 +9,7 @@ const inShell = (line: string): Promise<Ended> =>
   new Program('sh', ['-c', `P() { "${process.execPath}" "${MAIN}" "$@"; }; ${line}`], {}).ended;
 
 test.skipIf(!existsSync('/dev/full'))(
-  'output to a full disk is a failure with exit code 2 and one line, and keeps another exit code',
+  'output to a full disk is a failure with exit code 2 and one line; a command that failed before keeps its exit code',
   async () => {
     const stderr = 'payout-sandbox: standard output cannot be written (ENOSPC)\n';
     expect(await inShell('P openapi > /dev/full')).toMatchObject({ code: 2, stderr });
@@ -23,7 +23,7 @@ test.skipIf(!existsSync('/dev/full'))(
 );
 
 test.skipIf(process.platform === 'win32')(
-  'output of which a disk takes only the first part is a failure too',
+  'output of which only the first part fits on the disk is a failure too',
   async () => {
     const file = join(stateFolder(), 'openapi.json');
     expect(await inShell(`ulimit -f 8; P openapi > '${file}'`)).toMatchObject({
@@ -33,7 +33,7 @@ test.skipIf(process.platform === 'win32')(
   },
 );
 
-test('a reader that has seen enough is no failure', async () => {
+test('a reader that closes the pipe early, such as head, is not a failure', async () => {
   const { stdout, stderr } = await inShell('{ P openapi; echo "exit code $?" >&2; } | head -1');
   expect({ stdout, stderr }).toEqual({ stdout: '{\n', stderr: 'exit code 0\n' });
 });

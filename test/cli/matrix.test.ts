@@ -131,13 +131,13 @@ test.each([
   [['--report', 'html=x', '--', 'true'], '--report must be one of markdown, junit, json, not html'],
   [['--report', 'json=/no/such/x', '--', 'true'], '--report: /no/such/x cannot be written (ENOENT)'],
   [['--port', '3000', '--', 'true'], "unknown option '--port'"],
-])('matrix %j ends with 2 and says what is wrong', async (args, message) => {
+])('matrix %j exits with 2 and says what is wrong', async (args, message) => {
   const { code, stderr } = await runInProcess(['matrix', ...args]);
   expect([code, stderr.trimEnd().split('\n').length]).toEqual([2, 1]);
   expect(stderr).toContain(message);
 });
 
-test('matrix takes a limit that is longer than a timer can be', async () => {
+test('matrix accepts a --limit longer than the longest timer of Node.js', async () => {
   const { code, stderr } = await runInProcess(['matrix', '--limit', '60d', '--', 'sh', '-c', 'exit 3']);
   expect(stderr).toContain('exit code 3');
   expect(code).toBe(2);

@@ -109,7 +109,7 @@ test('an agent checks, explains and uses a scenario of its own', async () => {
   expect((await tell('scenario_reference')).text).toMatch(/^# Scenarios\n/);
 });
 
-test('an agent returns to a snapshot, also in another world, and starts a world again', async () => {
+test('an agent restores a snapshot, also into another world, and resets a world', async () => {
   const { ask, tell } = await agentFor();
   await ask('fund', { amount: 500 });
   await ask('save_snapshot', { name: 'rich' });
@@ -126,7 +126,7 @@ test('an agent returns to a snapshot, also in another world, and starts a world 
   );
 });
 
-test('an agent forces a payout, and lets the clock of its world run and stand still', async () => {
+test('an agent forces a payout into a state, and resumes and freezes the clock of its world', async () => {
   const { ask } = await agentFor();
   await ask('pay', { client_ref_id: 'a' });
   expect(await ask('force_payout', { client_ref_id: 'a', to: 'FAILED' })).toMatchObject({ status: 'FAILED' });
@@ -161,7 +161,7 @@ test.each([
   ['force_payout', { client_ref_id: 'x', to: 'FAILED' }, 'no payout has the reference x'],
   ['fund', { amount: 5.001 }, 'amount must have at most 2 decimals'],
   ['staus', {}, 'there is no tool staus (did you mean status?)'],
-])('%s with %j is a tool error that says what would be right', async (name, args, words) => {
+])('%s with %j is a tool error that says what is wrong', async (name, args, words) => {
   const { tell } = await agentFor();
   const { text, isError } = await tell(name, args);
   expect({ isError, text }).toEqual({ isError: true, text: expect.stringContaining(words) });
@@ -187,7 +187,7 @@ const HUNT = {
   depth: 1,
 };
 
-test('a hunt runs a command only where the user allowed it, and otherwise says how', async () => {
+test('the hunt tool runs a command only with --allow-commands, and otherwise shows the command line to use', async () => {
   const { tell } = await agentFor();
   const { text, isError } = await tell('hunt', { command: ['node', 'pay once.mjs'], env: { URL: '{url}' } });
   expect(isError).toBe(true);
@@ -196,7 +196,7 @@ test('a hunt runs a command only where the user allowed it, and otherwise says h
 });
 
 test.skipIf(!hasCurl)(
-  'a hunt finds the failure that makes a command pay twice, and says how far it is',
+  'the hunt tool finds the failure that makes a command pay twice, and reports its progress',
   async () => {
     const { agent, tell } = await agentFor({ mayRunCommands: true });
     const progress: string[] = [];
@@ -216,7 +216,7 @@ test.skipIf(!hasCurl)(
   },
 );
 
-test('the description of all tools is short', async () => {
+test('the descriptions of all tools together take less than 20,000 characters', async () => {
   const { agent } = await agentFor();
   const { tools } = await agent.listTools();
   expect(JSON.stringify(tools).length).toBeLessThan(20_000);
@@ -227,7 +227,7 @@ test('the description of all tools is short', async () => {
   expect(readers).not.toContain('reset');
 });
 
-test('the program writes nothing but the protocol to standard output, and ends with its host', async () => {
+test('mcp writes nothing but the protocol to standard output, and ends when its host closes standard input', async () => {
   const program = new Program(process.execPath, [MAIN, 'mcp', '--log-level', 'info'], {});
   const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'a', version: '1' } };
   const calls = [

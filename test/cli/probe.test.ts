@@ -5,7 +5,7 @@ import { runInProcess } from '../support/program.ts';
 import { otherService, WAYS } from '../support/other-service.ts';
 import { stateFolder } from '../support/state-folder.ts';
 
-test('a dry run shows every request of its level and sends none', async () => {
+test('probe --dry-run shows every request of its level and sends none', async () => {
   const { code, stdout } = await runInProcess(['probe', 'http://127.0.0.1:1', '--level', 'pay', '--dry-run']);
   const sent = stdout.split('\n').filter((line) => /^ {2}(GET|POST) /.test(line));
   expect(code).toBe(0);
@@ -17,7 +17,7 @@ test('a dry run shows every request of its level and sends none', async () => {
   expect(stdout).toContain('Nothing was sent.');
 });
 
-test('a probe shows the key nowhere, and ends with 1 when it had to stop', async () => {
+test('probe never prints the key, and exits with 1 when it has to stop', async () => {
   const service = await otherService(WAYS);
   const args = ['probe', `${service.url}/`, '--key-env', 'KEY'];
   const good = await runInProcess(args, { KEY: service.key });
@@ -30,7 +30,7 @@ test('a probe shows the key nowhere, and ends with 1 when it had to stop', async
   expect(nobody.stdout).toContain('0 of 18 rows learned with 1 request;');
 });
 
-test('a dialect that cannot be written at the end is printed', async () => {
+test('probe prints the dialect when it can no longer write the file', async () => {
   const folder = join(stateFolder(), 'folder');
   mkdirSync(folder);
   const errorBody: typeof WAYS.errorBody = (status, message) => {

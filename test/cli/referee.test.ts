@@ -76,7 +76,7 @@ test('Ctrl-C stops the referee, which says only that, and exits with 130', async
   expect(await program.stop('SIGINT')).toMatchObject({ code: 130, stderr: 'payout-sandbox: stopped\n' });
 });
 
-test.skipIf(!hasCurl)('which findings make referee fail is chosen', async () => {
+test.skipIf(!hasCurl)('--fail-on and --off choose which findings make referee fail', async () => {
   const with_ = (...flags: string[]) =>
     runInProcess(['referee', ...LOST, ...flags, ...PAYING_TARGET, ...COMMAND]);
   expect((await with_('--fail-on', 'never')).code).toBe(0);
@@ -162,7 +162,7 @@ test.skipIf(!hasCurl)('referee judges the clients of a sandbox that runs', async
   expect(looking).toMatchObject({ code: 1, stdout: expect.stringContaining('paid-twice') });
 });
 
-test('referee without a command and without settings only looks: the verdict from before a reset stays', async () => {
+test('referee without a command and settings does not begin a new verdict: the one from before a reset is kept', async () => {
   const { url } = await serveInProcess({ SANDBOX_SCENARIO: 'server-error-after-commit' });
   const key = 'sk_test_shop';
   const world = connectSandbox({ url }).world(key);
@@ -199,14 +199,14 @@ test.skipIf(!hasCurl)(
   },
 );
 
-test('while a long command runs, its requests and worlds are counted', async () => {
+test('while a long command runs, referee reports how many requests and worlds there are', async () => {
   const line = await new Promise<string>((resolve) => {
     const end = showRequestCount({ uses: 1204, size: 31 }, (text) => resolve((end(), text)), 1);
   });
   expect(line).toMatch(/^after (?:0ms|\d+s): 1,204 requests, 31 worlds$/); // a timer may come late
 });
 
-test('examine judges a saved journal, and errors are warnings', async () => {
+test('examine judges a saved journal, in which a payout that may have been made twice is a warning', async () => {
   const file = join(folder(), 'journal.json');
   writeFileSync(file, JSON.stringify({ requests: journalOf([{ http: 500 }, { reference: 'order-1-b' }]) }));
   const intent = ['--intent', 'beneficiary_account'];
@@ -346,7 +346,7 @@ test.each([
     '--key must be one of the keys in SANDBOX_API_KEYS',
   ],
   [['examine', 'package.json'], 'examine: package.json cannot be used: it is neither a journal'],
-])('%j ends with 2 and says what is wrong', async (args, message) => {
+])('%j exits with 2 and says what is wrong', async (args, message) => {
   const { code, stderr } = await runInProcess(args);
   expect([code, stderr.trimEnd().split('\n').length]).toEqual([2, 1]);
   expect(stderr).toContain(message);

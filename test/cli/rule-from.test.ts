@@ -84,7 +84,7 @@ test.each<[string, readonly string[], RegExp]>([
   expect(stderr.slice('payout-sandbox: '.length, -1)).toMatch(complaint);
 });
 
-test('rule-from refuses the key that a sandbox does not accept, and a request that is none of the service', async () => {
+test('rule-from refuses a key that the sandbox does not accept, and a request that does not belong to the service', async () => {
   const { url } = await sandboxFor();
   const refused = await runInProcess(['rule-from', '--url', url, '--key', 'wrong', '1']);
   expect(refused.stderr).toMatch(/^payout-sandbox: the sandbox at http.* refused: .*key/);

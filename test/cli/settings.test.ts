@@ -218,7 +218,7 @@ test('a state file and a store exclude each other', () => {
 });
 
 test.each(['localhost', 'http://localhost', 'redis://', 'redis+cluster://', 'redis+cluster://a b'])(
-  '%s is no address of a store, and an address is never repeated, since it may hold a password',
+  '%s is refused as the address of a store, without repeating it, since it may hold a password',
   (store) => {
     expect(() => readSettings({ store }, {})).toThrow(
       /^--store must be an address that begins with redis:\/\/, rediss:\/\/ or redis\+cluster:\/\/$/,
@@ -231,7 +231,7 @@ test('the library accepts numbers', () => {
   expect(settings).toMatchObject({ port: 0, openingBalance: 1000.5, seed: '7', maxWorlds: 2 });
 });
 
-test('the library calls its options by their names, under the name of the error', () => {
+test('an error of the library names options, not flags, and lists all invalid ones', () => {
   expect(() => readOptions({ port: 'x', maxWorlds: 0 })).toThrow(
     /^port must be a whole number from 0 to 65535, not "x"; maxWorlds must be .*, not 0$/,
   );

@@ -47,7 +47,7 @@ const SHELLS: Readonly<Record<string, { readonly flags: readonly string[]; reado
 };
 
 test.each(Object.keys(SHELLS).filter((shell) => spawnSync(shell, ['-c', 'true']).status === 0))(
-  'completion %s offers commands, flags, their words and the names of scenarios',
+  'completion %s offers commands, flags, values of flags and names of scenarios',
   async (shell) => {
     const { code, stdout: script } = await runInProcess(['completion', shell]);
     expect(code).toBe(0);
@@ -63,7 +63,7 @@ test.each(Object.keys(SHELLS).filter((shell) => spawnSync(shell, ['-c', 'true'])
   },
 );
 
-test('completion has the scenarios of a folder, and knows three shells', async () => {
+test('completion includes the scenarios of --scenarios, and refuses a shell that it does not support', async () => {
   const own = await runInProcess(['completion', 'bash', '--scenarios', 'fixtures/init/scenarios']);
   expect(own.stdout).toContain(' lost-answer ');
   expect(await runInProcess(['completion', 'tcsh'])).toMatchObject({
@@ -72,7 +72,7 @@ test('completion has the scenarios of a folder, and knows three shells', async (
   });
 });
 
-test('completion with a folder of scenarios that is not there is refused in one line', async () => {
+test('completion with a missing folder of scenarios is refused in one line', async () => {
   const { code, stderr } = await runInProcess(['completion', 'bash', '--scenarios', '/not/there']);
   expect(stderr).toBe('payout-sandbox: /not/there cannot be read: it must be a folder of scenario files\n');
   expect(code).toBe(2);

@@ -52,7 +52,7 @@ test('a payout made with pay is listed, and settles when the clock is advanced',
   expect(await output('status')).toContain('Payouts   1 SUCCESS\n');
 });
 
-test('journal shows what each request got and why, with amounts and times as people in India write them', async () => {
+test('journal shows the answer to each request and the reason, with amounts and times in Indian notation', async () => {
   const { output, world, pay } = await companion();
   await world.rule({ name: 'lost', times: 1, effect: { commit: true, respond: { status: 500 } } });
   await pay({ amount: 250_000 });
@@ -95,7 +95,7 @@ test('advance moves the clock to a time in India, and until nothing is scheduled
   );
 });
 
-test('fund, freeze, resume and reset change the world', async () => {
+test('fund changes the balance, freeze and resume the clock, and reset starts the world again', async () => {
   const { output, world } = await companion();
   expect(await output('fund', '100000')).toBe('+₹1,00,000.00: the balance is ₹11,00,000.00\n');
   expect(await output('unfreeze')).toContain(' IST, running; ');
@@ -105,7 +105,7 @@ test('fund, freeze, resume and reset change the world', async () => {
   expect(await world.balance()).toBe(1_000_000);
 });
 
-test('use takes a scenario by its name and from a file, and goes back to the one of the server', async () => {
+test('use chooses a scenario by name or from a file, and without an argument that of the server', async () => {
   const { output, run, world } = await companion();
   expect(await output('use', 'strict')).toMatch(/^strict: .+\n$/);
   const file = `${stateFolder()}/mine.yaml`;
@@ -160,7 +160,7 @@ async function proxyAt(status: number): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-test.each([200, 502])('the page of a proxy with status %i is one clear line', async (status) => {
+test.each([200, 502])('an HTML page of a proxy with status %i is reported in one line', async (status) => {
   const url = await proxyAt(status);
   const { code, stdout, stderr } = await runInProcess(['status', '--url', url]);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -169,7 +169,7 @@ test.each([200, 502])('the page of a proxy with status %i is one clear line', as
   );
 });
 
-test('an address with a path that leads nowhere is named, with what was asked', async () => {
+test('a wrong path in --url is reported with the address that was requested', async () => {
   const { url, run } = await companion();
   const { code, stdout, stderr } = await run('status', '--url', `${url}/foo`);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
@@ -226,7 +226,7 @@ test.each<[readonly string[], number, RegExp]>([
   expect(stderr.slice('payout-sandbox: '.length, -1)).toMatch(complaint);
 });
 
-test('a flag comes before the variable, and the address of the page will do', async () => {
+test('a flag overrides the variable, and --url accepts the address of the dashboard', async () => {
   const { url, apiKey, pay } = await companion();
   await pay(PAYOUT);
   const other = { SANDBOX_URL: 'http://127.0.0.1:9', SANDBOX_KEY: 'sk_test_other' };

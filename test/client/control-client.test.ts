@@ -28,13 +28,13 @@ test.each(['always-500?', 'always-500#', 'always-500/'])(
   },
 );
 
-test('a reader that is aborted before it begins fails with the reason of its signal', async () => {
+test('events() with an aborted signal rejects with the reason of the signal', async () => {
   const { client } = await sandboxFor();
   const reason = new Error('the test is over');
   await expect(client().world.events({ signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
 });
 
-test('an event stream that breaks is an error and not an end', async () => {
+test('an event stream whose connection breaks fails, and does not just end', async () => {
   const broken = new Error('the connection was reset');
   const body = new ReadableStream({
     pull(controller) {
@@ -46,7 +46,7 @@ test('an event stream that breaks is an error and not an end', async () => {
   await expect(events.next()).rejects.toBe(broken);
 });
 
-test('a sandbox that has stopped is named in the error, also by the end of await using', async () => {
+test('an error after the sandbox has stopped names its address, also at the end of await using', async () => {
   const sandbox = await startSandbox();
   const world = sandbox.world();
   await sandbox.close();

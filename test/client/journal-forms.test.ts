@@ -54,7 +54,7 @@ test('the journal as text has a line for each request, with what it got and why'
   ]);
 });
 
-test('curl gets the journal as the same text, filtered and from either end', async () => {
+test('GET /_sandbox/requests?format=text gives curl the same text, filtered and from either end', async () => {
   const { world, status, send } = await clientFor();
   for (const client_ref_id of ['a', 'b', 'c']) await world.pay({ client_ref_id });
   await status({ client_ref_id: 'b' });
@@ -65,7 +65,7 @@ test('curl gets the journal as the same text, filtered and from either end', asy
   expect(await textOf('&limit=2')).toMatch(/, the latest 2 of 4:\n {2}#3 .*\n {2}#4 .*\n$/);
 });
 
-test('the journal as HAR has what went over the wire, and examine judges it like the journal itself', async () => {
+test('the journal as HAR has what was sent and received, and is judged like the journal itself', async () => {
   const { world, url, status } = await clientFor();
   const lost = { commit: true, fault: 'connection-reset' } as const;
   await world.rule({ name: 'lost', match: { client_ref_id: 'order-1-a' }, effect: lost });
@@ -184,14 +184,14 @@ test.each<[string, RuleRequest['effect']]>([
   expect(await other.requests({ client_ref_id: 'order-2' })).toMatchObject([{ rule: null }]);
 });
 
-test('a rule from a request that its client left hangs, and makes the payout if that is not known', async () => {
+test('a rule from a hanging request that its client left hangs too', async () => {
   const { world } = await clientFor();
   await world.rule({ name: 'stuck', effect: { fault: 'hang', commit: false } });
   await payAndLeave(world, 'order-1');
   expect((await world.ruleFrom(1)).effect).toEqual({ commit: false, fault: 'hang' });
 });
 
-test('a rule from a status read or a balance finds it by what it names, and by its attempt', async () => {
+test('a rule from a status or balance request matches its reference or txn_id, and its attempt', async () => {
   const { world, balance, status } = await clientFor();
   const { txn_id } = await world.pay({ client_ref_id: 'order-1' });
   const other = await world.pay({ client_ref_id: 'order-2' });

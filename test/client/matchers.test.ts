@@ -18,7 +18,7 @@ async function worldWithPayouts(): Promise<World> {
 
 const INTENT = { intent: { client_ref_id: '^(order-\\d+)' } };
 
-test('the matchers pass for what is so, and with .not for what is not', async () => {
+test('matchers pass when the condition holds, and with .not when it does not', async () => {
   const world = await worldWithPayouts();
   await expect(world).toHaveReceived();
   await expect(world).toHaveReceived({ route: 'initiate' }, { times: 2 });
@@ -97,7 +97,7 @@ test.each<[string, (world: World) => Promise<void>, RegExp]>([
   ]);
 });
 
-test('a matcher says what it takes where it is given no world', async () => {
+test('a matcher that is given something else than a world says so', async () => {
   for (const given of [{}, undefined]) {
     await expect(expect(given).toHaveReceived()).rejects.toThrow('takes a world of the sandbox');
     await expect(expect(given).not.toHavePayout('order-1')).rejects.toThrow('takes a world of the sandbox');

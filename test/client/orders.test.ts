@@ -69,7 +69,7 @@ test('orders finds a lost update that no serial run shows, and names the order',
   );
 });
 
-test('orders passes a client that is right in every order', async () => {
+test('orders passes for a client that is correct in every order', async () => {
   const client = await clientFor();
   await payThenRefresh(new PayoutBook(client, false));
   await expect(inEveryOrder(client, false)).resolves.toBeUndefined();

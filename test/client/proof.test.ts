@@ -24,7 +24,7 @@ async function worldWithRetry(): Promise<World> {
   return world;
 }
 
-test('an expectation of requests that holds says nothing', async () => {
+test('an expectation of requests that holds resolves to nothing', async () => {
   const world = await worldWithRetry();
   const checks = [
     world.expect({ route: 'initiate' }).exactly(2),
@@ -55,7 +55,7 @@ test.each<[string, (world: World) => Promise<void>, string]>([
     (world) => world.expect({ client_ref_id: 'order-2' }).sequence([{ status: 500 }]),
     '0 of the sequence of 1 request were seen: nothing after them matches sequence[0]',
   ],
-])('%s throws what was expected and what came instead', async (_method, check, result) => {
+])('%s throws an error with what was expected and the requests that came', async (_method, check, result) => {
   const world = await worldWithRetry();
   const error = await errorOf(check(world));
   expect(error).toBeInstanceOf(ExpectationError);
@@ -81,7 +81,7 @@ test('an error of an expectation points at the line of the test, and prints unde
   }
 });
 
-test('an error of the sandbox begins with the line of the test', async () => {
+test('the stack of a SandboxError begins with the line of the test', async () => {
   const world = await worldFor();
   const wrong: RuleRequest = { effect: { respond: { status: 99 } } };
   for (const call of [() => world.fund(-1), () => world.rule(wrong), () => world.requests({ since: -1 })]) {
@@ -90,7 +90,7 @@ test('an error of the sandbox begins with the line of the test', async () => {
   }
 });
 
-test('a match that no request can meet is refused, also by an expectation', async () => {
+test('an expectation refuses a match that no request can meet', async () => {
   const world = await worldFor();
   const refused = await errorOf(world.expect({ route: 'balance', amount: 5 }).never());
   expect(refused).toMatchObject({ name: 'SandboxError', code: 'INVALID_REQUEST' });
@@ -134,12 +134,12 @@ test.each<[string, (world: World) => unknown, string]>([
   ],
   ['no address', () => (connectSandbox as () => unknown)(), 'connectSandbox takes the address'],
   ['a sequence that is no list', (world) => world.expect().sequence('x' as never), 'sequence takes a list'],
-])('%s is refused in a sentence', async (_what, call, message) => {
+])('%s is refused with a clear message', async (_what, call, message) => {
   const world = await worldFor();
   await expect((async () => call(world))()).rejects.toThrow(message);
 });
 
-test('pay gives each payout without a reference one of its own, also after those of another connection', async () => {
+test('pay() generates a new reference for each payout, also when another client uses the same key', async () => {
   const { client } = await sandboxFor();
   const { world } = client('sk_test_shared');
   const answers = await Promise.all([world.pay(), world.pay()]);
@@ -161,7 +161,7 @@ test('pay returns an answer that is not JSON as text, and rejects where the conn
   await expect(world.pay({ client_ref_id: 'cut' })).rejects.toThrow(TypeError);
 });
 
-test('payout finds a payout by its reference, and otherwise says which there are', async () => {
+test('payout() finds a payout by its reference, and otherwise lists the references that exist', async () => {
   const world = await worldFor(FROZEN);
   const none = await errorOf(world.payout('order-1'));
   expect(none.message).toBe('no payout has the reference order-1: this world has no payouts');
@@ -236,14 +236,14 @@ test.each<[string, object, Parameters<World['waitFor']>, string]>([
     ['order-2', 'SUCCESS'],
     'no payout has the reference order-2: there are order-1; and the clock is frozen',
   ],
-])('waitFor says so at once where %s', async (_why, scenario, given, message) => {
+])('waitFor fails at once with the reason when %s', async (_why, scenario, given, message) => {
   const world = await worldFor(FROZEN);
   await world.use(scenario);
   await world.pay({ client_ref_id: 'order-1' });
   expect((await errorOf(world.waitFor(...given))).message).toBe(message);
 });
 
-test('waitFor says what was before, where a payout has left the state', async () => {
+test('waitFor for a state that the payout has already left says so', async () => {
   const world = await worldFor(FROZEN);
   await world.use('success-then-reversed');
   await world.pay({ client_ref_id: 'order-1' });

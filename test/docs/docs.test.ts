@@ -157,7 +157,7 @@ test.each(isLong ? [NODE_TEST, IN_VITEST] : [NODE_TEST])(
   },
 );
 
-test('docs/referee.md has a section for every check, with the highest severity it can have', () => {
+test('docs/referee.md has a section for every check, whose first line names its highest severity', () => {
   const sections = page('referee.md').split('\n## The checks\n')[1]!.split('\n## ')[0]!;
   const described = [...sections.matchAll(/^### (\S+)\n\n(\w+)[.;]/gm)].map(([, id, severity]) => [
     id,
@@ -231,7 +231,7 @@ test('the run of docs/hunt.md finds what the page shows, and nothing after its c
 const withoutNumbers = (text: string): string => text.replaceAll(/[\d.]+/g, 'N');
 
 test.each(isLong ? ['docs/hunt.md'] : [])(
-  'the command and the test of %s do what the page says',
+  'the command and the test of %s have the results that the page shows',
   async () => {
     const folder = mkdtempSync(join(tmpdir(), 'hunt-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));

@@ -71,7 +71,7 @@ const BANNED = [
   ['what it was put through', 'how it was tested'],
 ] as const;
 
-test('nothing that people read has a phrase of the banned list', () => {
+test('no document or source file has a phrase of the banned list', () => {
   const sources = readdirSync('src', { recursive: true, encoding: 'utf8' }).map((name) => join('src', name));
   const files = [...PAGES, ...sources].filter((path) => statSync(path).isFile());
   const found = files.flatMap((file) => {

@@ -172,7 +172,7 @@ test('the program works without any other package installed', async () => {
   expect(await program.stop()).toMatchObject({ code: 0, stderr: '' });
 });
 
-test('older resolution finds the same types of matchers and schema as `require` does', () => {
+test('TypeScript without support for `exports` finds the same types of matchers and schema as `require` does', () => {
   const { exports: entries, typesVersions } = JSON.parse(readFileSync('package.json', 'utf8')) as {
     readonly exports: Readonly<Record<string, string | { readonly require: { readonly types: string } }>>;
     readonly typesVersions: Readonly<Record<'*', Readonly<Record<string, readonly string[]>>>>;

@@ -90,7 +90,7 @@ test('docs/scenarios.md has a table of every field of a scenario', () => {
   }
 });
 
-test('docs/scenarios.md lists what an answer can name of its request', () => {
+test('docs/scenarios.md lists every value of the request that an answer can contain', () => {
   const names = [...fileOf('docs/scenarios.md').matchAll(/`\{\{(\w+)\}\}`/g)].map(([, name]) => name);
   expect(new Set(names)).toEqual(new Set(TEMPLATE_NAMES));
 });

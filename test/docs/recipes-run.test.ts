@@ -159,7 +159,7 @@ test('github-actions.md: the script of the second job starts a sandbox and waits
 });
 
 test.skipIf(!hasCurl)(
-  'github-actions.md: its curl command shows the requests of a world, oldest first',
+  'github-actions.md: the curl command shows the requests of a world, oldest first',
   async () => {
     const { url } = await serveInProcess();
     await ask(`${url}/payout/initiate`, 'sk_test_demo', {});
@@ -185,7 +185,7 @@ test.skipIf(!hasPython)('python.md: the tests pass with the command of the page'
   expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringMatching(/Ran 4 tests/) });
 });
 
-test('load-testing.md: with its settings a key can send more than a hundred initiates a second', async () => {
+test('load-testing.md: with these settings a key can send more than a hundred initiates a second', async () => {
   const [, flags] = /```sh\nnpx payout-sandbox (.*)\n```/.exec(textOf('load-testing.md'))!;
   const words = flags!.replace('--log-level warn', '--log-level info').split(' '); // the port is logged at info
   const { url } = await startProgram({}, words);
@@ -237,7 +237,7 @@ async function runBackoff(change: (client: string) => string) {
   return new Program(process.execPath, ['--test', join(folder, 'backoff.test.mjs')], {}).ended;
 }
 
-test('backoff.md: the suite passes in milliseconds', async () => {
+test('backoff.md: the suite passes', async () => {
   const { code, stdout } = await runBackoff((client) => client);
   expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringMatching(/pass 3\b/) });
 });

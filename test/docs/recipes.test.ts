@@ -120,7 +120,7 @@ test('the environment of the shared sandbox uses settings that exist', () => {
 });
 
 test.each(files.filter((file) => file.startsWith('testcontainers/')))(
-  '%s waits for what the sandbox really says, at the port of the image',
+  '%s waits for the health route or the ready line, at the port of the image',
   (file) => {
     const text = textOf(file);
     expect(text).toContain(exposed);

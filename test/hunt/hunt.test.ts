@@ -84,7 +84,7 @@ test('a client that pays one account two amounts, each once, does not pay twice'
   expect(finds).toEqual([]);
 });
 
-test('a client that waits for ever is stuck when no answer comes', async () => {
+test('a client without a timeout is stuck when no answer comes', async () => {
   const { finds } = await huntFor((api) => api.initiate(order(1), true), {
     goals: ['stuck'],
     patience: '200ms',
@@ -147,7 +147,7 @@ test('a payout that takes the place of one that FAILED is lost too', async () =>
   expect(finds).toMatchObject([{ goal: 'lost', failures: { length: 2 } }]);
 });
 
-test('what is wrong without any failure is found before anything fails', async () => {
+test('a fault that needs no failure is found in the first two runs', async () => {
   const reuse = async (api: PayoutApi): Promise<void> => {
     await api.initiate(order(1));
     await api.initiate(order(1, { amount: 250 }));
@@ -159,7 +159,7 @@ test('what is wrong without any failure is found before anything fails', async (
   expect(runs).toBe(2);
 });
 
-test('with a table, a payout that it does not have is one too many, to any account', async () => {
+test('a payout that is not in the table of expected payouts is one too many, to any account', async () => {
   const account = order(1).beneficiary_account;
   const { finds } = await huntFor(
     async (api) => {
@@ -174,7 +174,7 @@ test('with a table, a payout that it does not have is one too many, to any accou
   ]);
 });
 
-test('what happens only once does not count', async () => {
+test('a goal that is reached only once is reported as unsteady, not as a find', async () => {
   let isFirst = true;
   const { finds, unsteady } = await huntFor(
     async (api) => {
@@ -188,14 +188,14 @@ test('what happens only once does not count', async () => {
   expect({ finds, unsteady }).toMatchObject({ finds: [], unsteady: [{ goal: 'paid-twice' }] });
 });
 
-test('several runs at once find what one at a time finds', async () => {
+test('four workers find the same as one', async () => {
   const { run } = PLANTED[0]!;
   const huntWith = (workers: number) => huntFor(run, { goals: ['paid-twice'], workers });
   const [one, many] = [await huntWith(1), await huntWith(4)];
   expect(many.finds.map(({ words }) => words)).toEqual(one.finds.map(({ words }) => words));
 });
 
-test('a hunt ends after so many runs, and says how much of the search it has done', async () => {
+test('a hunt ends after the given number of runs, and reports how much of the search is done', async () => {
   const { runs, rounds } = await huntFor(PLANTED[5]!.run, { runs: 9 });
   expect({ runs, rounds }).toEqual({ runs: 9, rounds: [{ depth: 1, tried: 7, of: 12 }, expect.anything()] });
 });

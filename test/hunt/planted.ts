@@ -54,7 +54,7 @@ export const PLANTED: readonly PlantedBug[] = [
     },
   },
   {
-    name: 'takes a payout for paid as soon as it is accepted',
+    name: 'treats a payout as paid as soon as it is accepted',
     failures: 1,
     goal: 'lost',
     async run(api) {

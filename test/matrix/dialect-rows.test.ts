@@ -24,7 +24,7 @@ test('one-row changes one choice of the default dialect in each of 30 rows', () 
   expect(new Set(rows.map(({ name }) => name)).size).toBe(30);
 });
 
-test('one-row changes the dialect of the own service: its choices are left out, and the default ones are there', () => {
+test('one-row varies the dialect of the settings: it omits the choices of that dialect, and includes the default ones', () => {
   const base = rowsOf(['status.unknown=400'])[0]!.dialect;
   const rows = rowsOf(['one-row'], { base });
   expect(rows).toHaveLength(30);
@@ -32,7 +32,7 @@ test('one-row changes the dialect of the own service: its choices are left out, 
   expect(rows.find(({ name }) => name === 'errors.body=empty')!.dialect.status.unknown).toBe(400);
 });
 
-test('presets are those that ship', () => {
+test('presets are the dialects that come with the sandbox', () => {
   expect(rowsOf(['presets']).map(({ name }) => name)).toEqual(['default', 'lenient', 'strict', 'terse']);
 });
 
@@ -48,7 +48,7 @@ describe.each(['1', '2', '3'].slice(0, sized(1, 3)))('pairwise with seed %s', (s
     expect(rows.length).toBeLessThanOrEqual(32);
   });
 
-  test('gives the same rows again, and each again by its choices', () => {
+  test('gives the same rows every time, and each row can be named by its choices', () => {
     expect(rowsOf(['pairwise'], { seed })).toEqual(rows);
     expect(rowsOf(rows.map(({ choices }) => choices)).map(({ dialect }) => dialect)).toEqual(
       rows.map(({ dialect }) => dialect),
@@ -56,7 +56,7 @@ describe.each(['1', '2', '3'].slice(0, sized(1, 3)))('pairwise with seed %s', (s
   });
 });
 
-test('names can be mixed, and what is named twice is run once', () => {
+test('names of all kinds can be combined, and a row that is named twice is run once', () => {
   expect(
     rowsOf(['strict', 'presets', 'errors.body=empty+status.unknown=400']).map(({ name }) => name),
   ).toEqual(['strict', 'default', 'lenient', 'terse', 'errors.body=empty+status.unknown=400']);
@@ -68,7 +68,7 @@ test.each([
   ['status.unknown', 'status.unknown must be one of 404, 400'],
   ['status.unknown=418', 'status.unknown must be one of 404, 400'],
   ['', '--dialects is empty, or has an empty name between two commas'],
-])('%j is refused with what there is', (name, message) => {
+])('%j is refused with the valid names', (name, message) => {
   expect(() => rowsOf([name])).toThrow(MatrixError);
   expect(() => rowsOf([name])).toThrow(message);
 });

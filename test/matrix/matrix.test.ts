@@ -151,7 +151,7 @@ test('a dialect in which an account is paid twice is wrong money, although the e
   expect((await matrixOf([twice], failing)).cells).toMatchObject([{ verdict: 'tests fail' }]);
 });
 
-test('a client that takes a refused payout for paid loses it; one that fails, or was told so, does not', async () => {
+test('a command that succeeds although its payout was lost has wrong money; one that fails, or was refused, does not', async () => {
   const lost: ScenarioInput = {
     rules: [{ name: 'lost', effect: { fault: 'connection-reset', commit: false } }],
   };
@@ -169,7 +169,7 @@ test('a client that takes a refused payout for paid loses it; one that fails, or
   ]);
 });
 
-test('a payout that is made twice is wrong money, whatever the exit code says', async () => {
+test('a payout that is made twice is wrong money, whatever the exit code', async () => {
   const client: Client = async (api) => {
     const { http } = await api.initiate(order(1));
     if (http !== 0) return SUCCESS;
@@ -182,7 +182,7 @@ test('a payout that is made twice is wrong money, whatever the exit code says', 
   ]);
 });
 
-test('an account that is paid again in another amount is paid twice, and that is said once', async () => {
+test('an account that is paid again in another amount is reported once, as paid twice', async () => {
   const client: Client = async (api) => {
     const { http } = await api.initiate(order(1));
     if (http !== 0) return SUCCESS;
@@ -224,25 +224,28 @@ test.each<[string, readonly number[], string]>([
   ['is empty', [], '000123451001 was paid ₹101.00, which was not expected.'],
   ['has a payout twice', [101, 101], '000123451001 was paid ₹101.00 once, and twice was expected.'],
   ['has much else', [101, 1, 2, 3, 4, 5, 6, 7], 'was not paid ₹5.00; and 2 more.'],
-])('a table that %s is named before any row is run', async (_what, amounts, difference) => {
-  const payouts = amounts.map((amount) => ({ account: order(1).beneficiary_account, amount, times: 1 }));
-  const client: Client = async (api) => void (await api.initiate(order(1)));
-  const error: unknown = await matrixOf([scenario('happy-fast')], client, {
-    expect: { name: '--expect pay.csv', payouts },
-  }).catch((failure: unknown) => failure);
-  expect(error).toBeInstanceOf(MatrixError);
-  expect((error as Error).message).toMatch(
-    /^without any failure, what is paid differs from --expect pay.csv: /,
-  );
-  expect((error as Error).message).toContain(difference);
-});
+])(
+  'a table of expected payouts that %s is refused before any row is run',
+  async (_what, amounts, difference) => {
+    const payouts = amounts.map((amount) => ({ account: order(1).beneficiary_account, amount, times: 1 }));
+    const client: Client = async (api) => void (await api.initiate(order(1)));
+    const error: unknown = await matrixOf([scenario('happy-fast')], client, {
+      expect: { name: '--expect pay.csv', payouts },
+    }).catch((failure: unknown) => failure);
+    expect(error).toBeInstanceOf(MatrixError);
+    expect((error as Error).message).toMatch(
+      /^without any failure, what is paid differs from --expect pay.csv: /,
+    );
+    expect((error as Error).message).toContain(difference);
+  },
+);
 
 /** What a suite pays to one account besides ₹101.00, in its first, second, … run. */
 test.each<[string, (run: number) => readonly number[]]>([
   ['several amounts', () => [50, 75, 50]],
   ['amounts that it invents', (run) => [200 + run, 300 + run]],
   ['a number of amounts that differs', (run) => Array.from({ length: run }, (_, at) => 200 + 10 * run + at)],
-])('a suite that pays one account %s survives', async (_what, amountsOf) => {
+])('a command that pays one account %s survives', async (_what, amountsOf) => {
   let runs = 0;
   const client: Client = async (api) => {
     await api.initiate(order(1));
@@ -257,7 +260,7 @@ test.each<[string, (run: number) => readonly number[]]>([
   ]);
 });
 
-test('a run that takes too long hangs', async () => {
+test('a run that takes too long has the verdict hangs', async () => {
   const client: Client = async (api) => {
     await api.initiate(order(1));
     return (await isTerse(api)) ? { kind: 'stuck', afterMs: 1500 } : SUCCESS;
@@ -288,7 +291,7 @@ test.each<[string, Client, string]>([
     'no payout; no request with a valid key reached the sandbox:',
   ],
   ['does not end', () => Promise.resolve({ kind: 'stuck', afterMs: 500 }), 'it had not ended after 0.5 s'],
-])('a client that %s without any failure cannot be compared', async (_what, client, message) => {
+])('a command that %s without any failure is refused as a baseline', async (_what, client, message) => {
   const error: unknown = await matrixOf([scenario('happy-fast')], client).catch(
     (failure: unknown) => failure,
   );
@@ -296,7 +299,7 @@ test.each<[string, Client, string]>([
   expect((error as Error).message).toContain(message);
 });
 
-test('among dialects of many choices, the one that only failing rows have is named', () => {
+test('the summary names the choice that only failing dialects have', () => {
   const cell = (choices: string, verdict: Cell['verdict']): Cell => ({
     kind: 'dialect',
     name: choices,

@@ -67,7 +67,7 @@ function hidden(level: Level, truth: Record<string, unknown>, isSettled: boolean
   return [...never, ...words, ...silent, ...upi, ...pending];
 }
 
-test('a probe of a sandbox in any dialect learns no row wrongly, and all that can be seen', async () => {
+test('a probe of a sandbox in any dialect learns no row wrongly, and every row that answers can show', async () => {
   await fc.assert(
     fc.asyncProperty(
       anyDialect,
@@ -172,7 +172,7 @@ test.each<[what: string, change: Partial<Ways>, level: Level, expected: Record<s
   expect(service.heard.filter(({ withKey }) => !withKey)).toHaveLength(1);
 });
 
-test('what an answer does not show is said to be unknown, with what it would need or what was seen', async () => {
+test('a row that no answer shows is unknown, with what it needs or what was seen instead', async () => {
   const errorBody = () => JSON.stringify({ error: 'no' });
   const service = await otherService({ ...WAYS, errorBody, same: 422, looksAtBalanceFirst: true });
   const refused = await probed(service.url, service.key, 'refused');

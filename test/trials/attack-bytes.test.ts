@@ -34,7 +34,7 @@ async function statusesOf(
   }
 }
 
-test('whatever bytes come on a connection are answered as HTTP or not at all, and the honest are served meanwhile', async () => {
+test('any bytes on a connection are answered as HTTP or not at all, and other clients are served meanwhile', async () => {
   saySeed();
   const target = await startTarget();
   const calls = await publishedCalls(target.url);

@@ -68,7 +68,7 @@ async function peakOf(
   return peak;
 }
 
-test('connections beyond the bound end the quietest, and whoever comes is served', async () => {
+test('a connection beyond the bound ends the one that was idle longest, and is served', async () => {
   const target = await startTarget({ ...QUIET, SANDBOX_MAX_CONNECTIONS: '200' });
   const peak = await peakOf(
     target,
@@ -80,7 +80,7 @@ test('connections beyond the bound end the quietest, and whoever comes is served
   expect(peak).toBeLessThan(100);
 });
 
-test('headers and bodies at their largest, on every connection that there may be, take what is stated', async () => {
+test('the largest headers and bodies on all connections stay within the stated memory', async () => {
   const target = await startTarget({ ...QUIET, SANDBOX_MAX_CONNECTIONS: '500' });
   const head = rawRequest('POST /payout/initiate', {
     ...JSON_BODY,
@@ -97,7 +97,7 @@ test('headers and bodies at their largest, on every connection that there may be
   expect(peak).toBeLessThan(200); // 96 KiB for each, and what the engine keeps for later
 });
 
-test('bodies in chunks of a byte take no more than other bodies', async () => {
+test('bodies in chunks of one byte take no more memory than other bodies', async () => {
   const target = await startTarget(QUIET);
   const head = rawRequest('POST /payout/initiate', { ...JSON_BODY, 'transfer-encoding': 'chunked' });
   const chunks = '1\r\n \r\n'.repeat(60_000);
@@ -129,7 +129,7 @@ test('bodies that are too large, or never end, are not kept', async () => {
   expect(peak).toBeLessThan(900);
 });
 
-test('an object of a million keys, and a list of millions, are refused without harm', async () => {
+test('objects and lists of millions of items are refused without harm', async () => {
   const target = await startTarget(QUIET);
   const headers = JSON_BODY;
   const bodies = [
@@ -147,7 +147,7 @@ test('an object of a million keys, and a list of millions, are refused without h
   expect(peak).toBeLessThan(700);
 });
 
-test('thousands of requests sent at once on a connection are answered, or its reader who does not read is waited for', async () => {
+test('thousands of pipelined requests are answered, also when some clients never read their answers', async () => {
   const target = await startTarget(QUIET);
   const asked = rawRequest('GET /client/fetchbalance', AUTHORIZATION);
   const peak = await peakOf(target, async () => {
@@ -165,7 +165,7 @@ test('thousands of requests sent at once on a connection are answered, or its re
   expect(peak).toBeLessThan(400);
 });
 
-test('requests that hang, by the thousand and on few connections, take what is stated', async () => {
+test('thousands of hanging requests, on many connections and on few, stay within the stated memory', async () => {
   const target = await startTarget({ ...QUIET, SANDBOX_MAX_CONNECTIONS: '500' });
   await connectSandbox({ url: target.url })
     .world('sk_test_flood')
@@ -182,7 +182,7 @@ test('requests that hang, by the thousand and on few connections, take what is s
   expect(peak).toBeLessThan(700);
 });
 
-test('readers who never read the journal, a snapshot, the rules or the events are cut off past what unread answers may take', async () => {
+test('clients that never read long answers are cut off at the bound for unread answers', async () => {
   const target = await startTarget(QUIET);
   const world = connectSandbox({ url: target.url }).world('sk_test_flood');
   const body = 'x'.repeat(50_000);
@@ -201,7 +201,7 @@ test('readers who never read the journal, a snapshot, the rules or the events ar
   expect(peak).toBeLessThan(1000);
 });
 
-test('a hundred thousand invented keys make as many worlds as there may be', async () => {
+test('a hundred thousand different keys never make more worlds than the bound', async () => {
   const target = await startTarget({ ...QUIET, SANDBOX_MAX_WORLDS: '1000' });
   const KEYS = 50_000; // and as many in the second round
   const AT_ONCE = 500; // fewer than the worlds: the honest one is never the idlest
@@ -235,7 +235,7 @@ test('a hundred thousand invented keys make as many worlds as there may be', asy
   expect(peak).toBeLessThan(300);
 });
 
-test('clients that hang up in the middle of what they say, or of what they are told, leave nothing behind', async () => {
+test('clients that disconnect in the middle of a request or an answer leave nothing behind', async () => {
   const target = await startTarget(QUIET);
   const asked = initiate({ client_ref_id: 'half', amount: 1 });
   const peak = await peakOf(target, async () => {
@@ -253,7 +253,7 @@ test('clients that hang up in the middle of what they say, or of what they are t
   expect(peak).toBeLessThan(150);
 });
 
-test('whoever sends slowly, or nothing, is ended within the time that a request may take', async () => {
+test('connections that send slowly or nothing are closed within the time limit of a request', async () => {
   const target = await startTarget(QUIET);
   const asked = initiate({ client_ref_id: 'slow' });
   const bodyAt = asked.indexOf('\r\n\r\n') + 4;

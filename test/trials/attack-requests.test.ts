@@ -42,7 +42,7 @@ async function statusOf(
   }
 }
 
-test('whatever is asked of any route is answered as the interface says, and the honest are served meanwhile', async () => {
+test('any request to any route is answered as documented, and other clients are served meanwhile', async () => {
   saySeed();
   const target = await startTarget();
   const calls = await publishedCalls(target.url);

@@ -60,7 +60,7 @@ function heapBetween(samples: readonly Sample[], fromMs: number, toMs: number): 
 const inMib = (bytes: number): string => `${(bytes / MIB).toFixed(1)} MiB`;
 const say = (text: string): void => void process.stdout.write(`soak: ${text}\n`);
 
-test('fifty worlds at full speed: no error, flat memory, and the model agrees', async () => {
+test('fifty worlds at full speed cause no error, take constant memory and agree with their models', async () => {
   say(`SOAK_SEED=${SOAK_SEED} for ${isLong ? `${minutes} min` : '20 s'}`);
   const state = join(stateFolder(), 'soak.state');
   const errors: string[] = [];

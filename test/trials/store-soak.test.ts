@@ -43,7 +43,7 @@ async function usedBy(store: RedisServer): Promise<number> {
 }
 
 test.skipIf(!hasRedisServer)(
-  'three servers on one store, of which two are killed again and again: no error, flat memory, and the model agrees',
+  'three servers on one store, two of which are killed repeatedly, cause no error, take constant memory and agree with the models',
   async () => {
     say(`SOAK_SEED=${SOAK_SEED} for ${isLong ? `${minutes} min` : '20 s'}`);
     const store = await RedisServer.start('--databases', '1'); // it looks for expired keys in one after the other
