@@ -6,7 +6,7 @@ import { sized } from '../support/size.ts';
 import { START } from '../support/ways-in.ts';
 import { CORRECT } from './clients/correct.ts';
 import { FAULTY } from './clients/faulty.ts';
-import { PayoutApi } from './clients/payout-api.ts';
+import { PATIENT, PayoutApi } from './clients/payout-api.ts';
 
 let sandbox: Sandbox;
 beforeAll(async () => {
@@ -65,7 +65,10 @@ describe.concurrent.each(pairs)('in the scenario $scenario', ({ scenario, client
           const world = sandbox.world();
           await world.use(scenario);
           await PayoutApi.run(world, run);
-          const { checks } = await world.referee({ intent: { client_ref_id: '^(order-\\d+)' } });
+          const { checks } = await world.referee({
+            intent: { client_ref_id: '^(order-\\d+)' },
+            limits: PATIENT,
+          });
           return checks
             .flatMap(({ id, findings }) => findings.map((found) => ({ name, id, ...found })))
             .filter(({ severity }) => severity !== 'notice');
@@ -95,7 +98,12 @@ test('the client of the documentation has no error and no warning in any scenari
       await world.clock.advance(time);
       await statusOf(world, salary.client_ref_id);
     }
-    await world.expectGoodConduct({ name: scenario, failOn: 'warning', intent: 'beneficiary_account' });
+    await world.expectGoodConduct({
+      name: scenario,
+      failOn: 'warning',
+      intent: 'beneficiary_account',
+      limits: PATIENT,
+    });
   });
   expect(await Promise.all(judged)).toHaveLength(SCENARIOS.length);
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startSandbox, type Sandbox } from '../../src/index.ts';
 import { START } from '../support/ways-in.ts';
-import { PayoutApi } from './clients/payout-api.ts';
+import { PATIENT, PayoutApi } from './clients/payout-api.ts';
 import { SECOND_CORRECT, type SecondClient } from './clients/second-correct.ts';
 import { SECOND_FAULTY } from './clients/second-faulty.ts';
 
@@ -17,7 +17,7 @@ async function findingsOf({ setUp, settings, run }: SecondClient) {
   await PayoutApi.run(world, async (api) => {
     await run(api);
   });
-  const { checks } = await world.referee(settings ?? {});
+  const { checks } = await world.referee({ limits: PATIENT, ...settings });
   return checks.flatMap(({ id, findings }) =>
     findings.map(({ severity, lines }) => ({ id, severity, lines })),
   );

@@ -25,6 +25,9 @@ export const order = (number: number, change: Partial<Payout> = {}): Payout => (
   ...change,
 });
 
+/** How long the referee lets these clients wait: longer than a busy machine can keep one waiting. */
+export const PATIENT = { patience: '5m' } as const;
+
 /** Tells one request from another in the journal. */
 const REQUEST_HEADER = 'x-client-request';
 
@@ -53,6 +56,15 @@ export class PayoutApi {
 
   initiate(payout: object, isPatient = false): Promise<Answer> {
     return this.#send('/payout/initiate', { method: 'POST', body: JSON.stringify(payout) }, isPatient);
+  }
+
+  /** Sends payouts that are all under way at once: the service answers none of them before it has them all. */
+  async initiateAtOnce(payouts: readonly object[]): Promise<void> {
+    const hold = { at: 'arrived', for: '5m' } as const;
+    await this.world.rule({ name: 'at-once', match: { route: 'initiate' }, effect: { hold } });
+    const answers = payouts.map((payout) => this.initiate(payout));
+    for (const held of await this.world.held(payouts.length, { within: '5m' })) await held.release();
+    await Promise.all(answers);
   }
 
   status(query: { readonly client_ref_id?: string; readonly txn_id?: string }): Promise<Answer> {
