@@ -1,7 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, utimesSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { connectSandbox } from '../../src/index.ts';
@@ -18,6 +16,7 @@ import {
   startOnTerminal,
   startProgram,
 } from '../support/program.ts';
+import { quietPort } from '../support/quiet-port.ts';
 import { sized } from '../support/size.ts';
 import { stateFolder } from '../support/state-folder.ts';
 
@@ -232,10 +231,7 @@ test('a sandbox keeps answering when its log output is closed', async () => {
 test.skipIf(!existsSync('/dev/full'))(
   'a sandbox keeps answering when the disk of its log is full',
   async () => {
-    const free = createServer().listen(0, '127.0.0.1');
-    await once(free, 'listening');
-    const { port } = free.address() as AddressInfo;
-    await new Promise((resolve) => free.close(resolve));
+    const port = await quietPort();
     const toFullDisk = ['-c', 'exec "$0" "$@" > /dev/full', process.execPath, MAIN];
     const program = new Program('sh', toFullDisk, { PORT: String(port) });
     const url = `http://127.0.0.1:${port}`;

@@ -162,7 +162,7 @@ export const onTerminal = (args: readonly string[], environment: Environment = {
 /** Starts the program on a terminal, and waits until it is ready. What is written to `child.stdin` is typed. */
 export async function startOnTerminal(environment: Environment = {}) {
   const program = onTerminal([], { NO_COLOR: '1', ...environment });
-  return { program, url: await program.says(/http:\/\/[\d.:]+/) };
+  return { program, url: await program.says(/http:\/\/[\d.:]+(?=\r\n)/) }; // the whole line, since a terminal may split it
 }
 
 /** The log lines of an output. Fails for an output that has anything else in it. */
