@@ -30,7 +30,7 @@ export interface Seen {
 
 /** Console errors that a browser writes while the server is away. */
 const UNREACHABLE =
-  /net::ERR_(CONNECTION_REFUSED|CONNECTION_RESET|INCOMPLETE_CHUNKED_ENCODING|EMPTY_RESPONSE)/;
+  /net::ERR_(CONNECTION_\w+|INCOMPLETE_CHUNKED_ENCODING|CONTENT_LENGTH_MISMATCH|EMPTY_RESPONSE|SOCKET_NOT_CONNECTED)/;
 /** The console error that a browser writes for each refused request. */
 const REFUSED = /Failed to load resource: the server responded with a status of (4|5)\d\d/;
 
@@ -81,6 +81,7 @@ export function useBrowser(): (url: string, view: View) => Promise<Seen> {
         .off('console', onConsole)
         .off('dialog', onDialog)
         .off('request', onRequest);
+      await page.unrouteAll({ behavior: 'ignoreErrors' });
       await page.goto('about:blank'); // ends its requests, such as its stream of events
       expect(complaints).toEqual([]);
     });
@@ -97,3 +98,18 @@ export function useBrowser(): (url: string, view: View) => Promise<Seen> {
 
 /** Waits until the page receives the events of the world. */
 export const live = ({ page }: Seen): Promise<void> => page.locator('.connection.live').waitFor();
+
+/** Waits until the page shows everything that there is of the world as well. */
+export const loaded = ({ page }: Seen): Promise<void> =>
+  page.locator('.page[data-loaded] .connection.live').waitFor();
+
+/** Holds requests of the page back, as a slow network does. @returns lets them through */
+export async function holdBack({ page }: Seen, path: string): Promise<() => void> {
+  let release = (): void => undefined;
+  const released = new Promise<void>((resolve) => (release = resolve));
+  await page.route(path, async (route) => {
+    await released;
+    await route.continue();
+  });
+  return release;
+}

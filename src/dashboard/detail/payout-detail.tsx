@@ -22,24 +22,25 @@ interface Props {
 
 /** The entries and requests of one payout, including those that are not in the lists of the page. */
 function usePast(
-  { world }: LiveWorld,
+  { world, feed }: LiveWorld,
   { txn_id: txnId, status }: TransactionAnswer,
   requestsVersion: number,
 ) {
   const [entries, setEntries] = useState<readonly EntryAnswer[]>([]);
   const [requests, setRequests] = useState<readonly JournalEntry[]>([]);
+  const connection = feed.connection.value;
   useEffect(() => {
     let isOver = false;
-    const ignore = (): void => undefined; // the page already shows that the server does not answer
-    world.entries({ txn_id: txnId }).then((all) => !isOver && setEntries(all), ignore);
+    const asked = feed.answerTo(world.entries({ txn_id: txnId }));
+    void asked.then((all) => !isOver && all !== null && setEntries(all));
     return () => (isOver = true);
-  }, [world, txnId, status]);
+  }, [world, txnId, status, connection]);
   useEffect(() => {
     let isOver = false;
-    const ignore = (): void => undefined;
-    world.requests({ txn_id: txnId }).then((all) => !isOver && setRequests(all), ignore);
+    const asked = feed.answerTo(world.requests({ txn_id: txnId }));
+    void asked.then((all) => !isOver && all !== null && setRequests(all));
     return () => (isOver = true);
-  }, [world, txnId, requestsVersion]);
+  }, [world, txnId, requestsVersion, connection]);
   return { entries, requests };
 }
 

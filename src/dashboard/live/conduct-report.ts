@@ -9,9 +9,8 @@ const JUDGE_EVERY_MS = 2000;
 /** What the referee finds in the requests of this world, as they come; null before the first report. */
 export function useConductReport(live: LiveWorld): WorldReport | null {
   const [report, setReport] = useState<WorldReport | null>(null);
-  // a lost connection is shown elsewhere; the next request judges again
-  const judge = async (): Promise<void> => setReport(await live.world.referee().catch(() => null));
+  const judge = async (): Promise<void> => setReport(await live.feed.answerTo(live.world.referee()));
   const states = Object.values(live.summary.value?.transactions ?? {}).join(); // an unseen reversal is a finding too
-  useTogether(judge, JUDGE_EVERY_MS, [live.requestsVersion.value, states]);
+  useTogether(judge, JUDGE_EVERY_MS, [live.requestsVersion.value, states, live.feed.connection.value]);
   return report;
 }

@@ -88,6 +88,19 @@ export class EventFeed {
     this.#broken.abort();
   }
 
+  /**
+   * The answer to a question; null for an error. If nobody answers, the connection is opened again, so whoever asks with each new
+   * connection asks again.
+   */
+  async answerTo<T>(question: Promise<T>): Promise<T | null> {
+    try {
+      return await question;
+    } catch (error) {
+      if (isUnreachable(error)) this.break();
+      return null;
+    }
+  }
+
   /** Reconnects at once instead of at the next try. */
   retry(): void {
     this.#wake();

@@ -13,10 +13,10 @@ import { TestWorld } from '../../client/test-world.ts';
 import { Announcements } from './announcements.ts';
 import { BalanceLine } from '../lists/balance-line.ts';
 import { EventFeed, isUnreachable } from './event-feed.ts';
+import { LiveScenario } from './live-scenario.ts';
 import { messageOf } from '../lists/formats.ts';
 import { PayoutList, type Edges } from '../lists/payout-list.ts';
 import { RequestList } from '../lists/request-list.ts';
-import { afterUses } from './rule-uses.ts';
 import { Together } from './together.ts';
 import { inTime, WorldPages } from './world-pages.ts';
 
@@ -44,7 +44,8 @@ export class LiveWorld {
   readonly summary = signal<WorldAnswer | null>(null);
   readonly wallet = signal<WalletAnswer | null>(null);
   readonly clock = signal<ClockReading | null>(null);
-  readonly scenario = signal<ScenarioAnswer | null>(null);
+  readonly #scenario = new LiveScenario();
+  readonly scenario = this.#scenario.current;
   readonly scenarios = signal<ScenariosAnswer | null>(null);
   readonly payouts = new PayoutList(MOST_PAYOUTS);
   readonly requests = new RequestList(MOST_REQUESTS);
@@ -64,7 +65,6 @@ export class LiveWorld {
   #isTaking = false;
   #isReading = false;
   #mustRead = false;
-  #isScenarioOld = true;
   #stale = new Set<string>();
 
   constructor(url: string, apiKey: string) {
@@ -113,7 +113,8 @@ export class LiveWorld {
   }
 
   takeScenario(scenario: ScenarioAnswer): void {
-    this.scenario.value = scenario;
+    this.#scenario.take(scenario);
+    this.#asking.order();
   }
 
   #later(ms: number, act: () => void): void {
@@ -163,10 +164,8 @@ export class LiveWorld {
       for (const id of this.payouts.takeChanges(changes, this.#edges)) this.#stale.add(id);
       this.payoutsVersion.value += 1;
     }
-    const uses = dataOf('rule');
-    if (uses.length > 0 && this.scenario.value !== null)
-      this.scenario.value = afterUses(this.scenario.value, uses);
-    if (dataOf('scenario').length > 0) this.#isScenarioOld = true;
+    this.#scenario.takeUses(dataOf('rule'));
+    if (dataOf('scenario').length > 0) this.#scenario.expire();
     const clock = dataOf('clock').at(-1);
     if (clock !== undefined) this.takeClock({ ...clock, next_due: this.clock.value?.next_due ?? null });
     this.news.takeEvents(events);
@@ -193,7 +192,7 @@ export class LiveWorld {
       this.#askPayouts(),
       this.#askStale(),
       this.#askEntries(),
-      this.#askScenario(),
+      this.#scenario.read(() => this.world.scenario()),
     ]);
   }
 
@@ -216,7 +215,7 @@ export class LiveWorld {
       this.payoutsVersion.value += 1;
       this.balances.begin(entries.entries, entries.next === null ? 0 : entries.next + 1);
       this.balancesVersion.value += 1;
-      this.#isScenarioOld = true;
+      this.#scenario.expire();
       this.scenarios.value = scenarios;
       void this.#readOn();
     } catch (error) {
@@ -266,23 +265,24 @@ export class LiveWorld {
 
   async #askStale(): Promise<void> {
     const stale = [...this.#stale];
-    this.#stale.clear();
-    if (stale.length > MOST_ASKED_AGAIN) return this.#readAgain();
-    for (const id of stale) this.payouts.takeOne(await this.world.transaction(id));
+    if (stale.length > MOST_ASKED_AGAIN) {
+      this.#stale.clear();
+      return this.#readAgain();
+    }
+    for (const id of stale) {
+      const payout = await this.world.transaction(id);
+      this.#stale.delete(id);
+      this.payouts.takeOne(payout);
+    }
     if (stale.length > 0) this.payoutsVersion.value += 1;
   }
 
   async #askEntries(): Promise<void> {
-    const entries = await this.#pages.entriesFrom(this.balances.next);
-    if (entries.length === 0) return;
+    const { next } = this.balances;
+    const entries = await this.#pages.entriesFrom(next);
+    if (entries.length === 0 || next !== this.balances.next) return; // they were read again in the meantime
     this.balances.take(entries);
     this.balancesVersion.value += 1;
-  }
-
-  async #askScenario(): Promise<void> {
-    if (!this.#isScenarioOld) return;
-    this.#isScenarioOld = false;
-    this.scenario.value = await this.world.scenario();
   }
 
   /** Reads everything again, when that is less work than applying the changes. */

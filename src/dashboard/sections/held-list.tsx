@@ -23,10 +23,9 @@ export function HeldList({ live }: { readonly live: LiveWorld }) {
   const [held, setHeld] = useState<readonly HeldRequest[]>([]);
   const [nth, setNth] = useState(0);
   const { isBusy, refusal, run } = useAction();
-  // a lost connection is shown elsewhere; the next request reads again
-  const read = async (): Promise<void> => setHeld(await live.world.held().catch(() => []));
+  const read = async (): Promise<void> => setHeld((await live.feed.answerTo(live.world.held())) ?? []);
   // a held request sends events when its wait begins and when it ends
-  const reading = useTogether(read, READ_EVERY_MS, [live.requestsVersion.value]);
+  const reading = useTogether(read, READ_EVERY_MS, [live.requestsVersion.value, live.feed.connection.value]);
   const release = (request: HeldRequest) => (): void =>
     run(async () => {
       await request.release(ANSWERS[nth]![1]);

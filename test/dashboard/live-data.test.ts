@@ -1,0 +1,88 @@
+import { expect, onTestFinished, test } from 'vitest';
+import type { ScenarioAnswer } from '../../src/contract/control-answers.ts';
+import type { World, WorldEvent } from '../../src/index.ts';
+import { EventFeed } from '../../src/dashboard/live/event-feed.ts';
+import { LiveScenario } from '../../src/dashboard/live/live-scenario.ts';
+
+/** A scenario with one rule, as an answer of the sandbox. */
+const scenario = (name: string, taken = 0): ScenarioAnswer =>
+  ({ name, rules: [{ id: 'a/b', matched: taken, taken }] }) as unknown as ScenarioAnswer;
+const USE = { rule: 'a/b', matched: 1, taken: 1 };
+
+/** A request for the scenario, which the test answers. */
+function asked(live: LiveScenario) {
+  let answered: (answer: ScenarioAnswer | Promise<never>) => void = () => undefined;
+  const reading = live.read(() => new Promise((resolve) => (answered = resolve)));
+  return {
+    answer: (answer: ScenarioAnswer): Promise<void> => (answered(answer), reading),
+    fail: (): Promise<void> => (answered(Promise.reject(new Error('lost'))), reading),
+  };
+}
+
+test('a scenario whose reading failed is read the next time', async () => {
+  const live = new LiveScenario();
+  await expect(asked(live).fail()).rejects.toThrow('lost');
+  await asked(live).answer(scenario('first'));
+  expect(live.current.value).toEqual(scenario('first'));
+});
+
+test.each([
+  ['of the first reading', false],
+  ['of a later reading', true],
+])('a use of a rule is counted, although the answer %s is older than its event', async (_which, isKnown) => {
+  const live = new LiveScenario();
+  if (isKnown) {
+    await asked(live).answer(scenario('first'));
+    live.expire();
+  }
+  const reading = asked(live);
+  live.takeUses([USE]);
+  await reading.answer(scenario('first', 0));
+  await asked(live).answer(scenario('first', 1));
+  expect(live.current.value).toEqual(scenario('first', 1));
+});
+
+test('an answer that is older than an action of the page does not undo it, and the scenario is read again', async () => {
+  const live = new LiveScenario();
+  const reading = asked(live);
+  live.take(scenario('chosen here'));
+  await reading.answer(scenario('before'));
+  expect(live.current.value).toEqual(scenario('chosen here'));
+  await asked(live).answer(scenario('chosen elsewhere'));
+  expect(live.current.value).toEqual(scenario('chosen elsewhere'));
+});
+
+/** The events of a connection that ends when it is told to. */
+function connection() {
+  let end = (): void => undefined;
+  const ended = new Promise<void>((resolve) => (end = resolve));
+  async function* read(): AsyncGenerator<WorldEvent, void> {
+    await ended;
+    yield* [];
+  }
+  return { events: read(), end };
+}
+
+test('a lost connection that is replaced within a second is not shown, and one that is not is shown', async () => {
+  const first = connection();
+  const second = connection();
+  const open = [first.events, second.events];
+  const world = {
+    events: () => {
+      const events = open.shift();
+      return events === undefined ? Promise.reject(new Error('nobody answers')) : Promise.resolve(events);
+    },
+  } as unknown as World;
+  let opened = 0;
+  const feed = new EventFeed(world, { take: () => undefined, opened: () => void (opened += 1) });
+  onTestFinished(() => feed.close());
+  const shown: string[] = [];
+  feed.connection.subscribe(({ state }) => void shown.push(state));
+  void feed.read();
+  await expect.poll(() => opened).toBe(1);
+  first.end();
+  await expect.poll(() => opened).toBe(2);
+  expect(shown).toEqual(['connecting', 'live', 'live']);
+  second.end();
+  await expect.poll(() => shown.slice(3, 4)).toEqual(['reconnecting']);
+});
