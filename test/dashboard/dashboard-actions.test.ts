@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { hasBrowser, live, needsBrowser, useBrowser } from '../support/browser.ts';
+import { hasBrowser, holdBack, live, needsBrowser, useBrowser } from '../support/browser.ts';
 import { sandboxFor } from '../support/sandbox.ts';
 
 const FROZEN = '2026-01-15T10:30:00Z'; // 16:00 IST
@@ -58,6 +58,30 @@ describe.skipIf(!hasBrowser)(`what the dashboard can do${needsBrowser}`, { timeo
     await use.click();
     await section('Scenario').getByText('world/mine').waitFor();
     expect((await payer.pay()).status).toBe(418);
+  });
+
+  test('completion is offered for what was written before it was loaded', async () => {
+    const { page, seen, section } = await worldPage();
+    const load = await holdBack(seen, '**/assets/scenario.schema*');
+    await section('Scenario').getByRole('button', { name: 'Add a rule' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('textbox').press('Control+a');
+    await page.keyboard.type('rules:\n- ef');
+    load();
+    const option = dialog.getByRole('option', { selected: true });
+    expect(await option.textContent()).toContain('effect');
+  });
+
+  test('a world that is not loaded yet is not reset without a question', async () => {
+    const { page, payer, seen, section } = await worldPage();
+    await payer.pay();
+    const load = await holdBack(seen, '**/_sandbox/transactions?*');
+    await page.reload();
+    await live(seen);
+    await section('World').getByRole('button', { name: 'Reset' }).click();
+    await section('World').getByText('This world would lose 1 payout and 1 request.').waitFor();
+    expect(await payer.world.transactions()).toHaveLength(1);
+    load();
   });
 
   test('a world is saved, exported, forked, reset and loaded, with a question where something is lost', async () => {

@@ -49,11 +49,17 @@ interface Props {
 export function YamlEditor({ label, text, onText, marks, goTo }: Props) {
   const area = useRef<HTMLTextAreaElement>(null);
   const schema = useRef<Schema | null>(null);
+  /** Whether a completion is wanted for what was written before the schema was loaded. */
+  const isAwaited = useRef(false);
   const [open, setOpen] = useState<Open | null>(null);
   const [scrolled, setScrolled] = useState({ top: 0, left: 0 });
   useEffect(() => {
     const ignore = (): void => undefined; // without completion, the editor is a text field
-    loadSchema().then((loaded) => (schema.current = loaded), ignore);
+    const begin = (loaded: Schema): void => {
+      schema.current = loaded;
+      if (isAwaited.current && area.current !== null) complete(false);
+    };
+    loadSchema().then(begin, ignore);
   }, []);
   useLayoutEffect(() => {
     if (goTo === null) return;
@@ -71,7 +77,12 @@ export function YamlEditor({ label, text, onText, marks, goTo }: Props) {
       schema.current === null || at !== selectionEnd || !isWriting
         ? null
         : completionAt(value, at, schema.current);
+    isAwaited.current = schema.current === null && isWriting;
     setOpen(found === null ? null : { ...found, active: 0, ...lineAndColumn(value, found.from) });
+  };
+  const close = (): void => {
+    isAwaited.current = false;
+    setOpen(null);
   };
   const take = ({ insert }: Option): void => {
     area.current!.focus();
@@ -130,8 +141,8 @@ export function YamlEditor({ label, text, onText, marks, goTo }: Props) {
           complete(false);
         }}
         onKeyDown={onKeyDown}
-        onBlur={() => setOpen(null)}
-        onClick={() => setOpen(null)}
+        onBlur={close}
+        onClick={close}
         onScroll={({ currentTarget: { scrollTop: top, scrollLeft: left } }) => setScrolled({ top, left })}
       />
       {open !== null && (

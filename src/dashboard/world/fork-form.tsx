@@ -4,14 +4,8 @@ import { useAction } from '../live/action.ts';
 import type { LiveWorld } from '../live/live-world.ts';
 import { chooseKey } from '../live/session.ts';
 import { Question } from './question.tsx';
-import { lossText } from './losses.ts';
+import { lossIn } from './losses.ts';
 import { Refusal } from '../detail/refusal.tsx';
-
-/** What the world of a key would lose if it became a fork. */
-async function lossIn(world: World): Promise<string | null> {
-  const [summary, scenario] = [await world.summary(), await world.scenario()];
-  return lossText({ summary, scenario }, (await world.requests()).length);
-}
 
 /** Copies this world to another key: from then on, the two are independent. */
 export function ForkForm({ live }: { readonly live: LiveWorld }) {

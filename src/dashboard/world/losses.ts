@@ -1,10 +1,11 @@
 import type { ScenarioAnswer, WorldAnswer } from '../../contract/control-answers.ts';
+import type { World } from '../../client/world.ts';
 import { plural } from '../lists/formats.ts';
 
 /** What a world has that a reset or a snapshot would replace, apart from its requests. */
 interface Contents {
-  readonly summary: Pick<WorldAnswer, 'transactions' | 'balance' | 'opening_balance'> | null;
-  readonly scenario: Pick<ScenarioAnswer, 'chosen' | 'rules'> | null;
+  readonly summary: Pick<WorldAnswer, 'transactions' | 'balance' | 'opening_balance'>;
+  readonly scenario: Pick<ScenarioAnswer, 'chosen' | 'rules'>;
 }
 
 const joined = (parts: readonly string[]): string =>
@@ -12,15 +13,21 @@ const joined = (parts: readonly string[]): string =>
 
 /** What such a world would lose, in words; null if nothing. */
 export function lossText({ summary, scenario }: Contents, requests: number): string | null {
-  const payouts = Object.values(summary?.transactions ?? {}).reduce((sum, count) => sum + count, 0);
-  const rulesOnTop = scenario?.rules.filter(({ from }) => from === 'world').length ?? 0;
-  const isMoneyMoved = summary?.balance !== summary?.opening_balance;
+  const payouts = Object.values(summary.transactions).reduce((sum, count) => sum + count, 0);
+  const rulesOnTop = scenario.rules.filter(({ from }) => from === 'world').length;
+  const isMoneyMoved = summary.balance !== summary.opening_balance;
   const parts = [
     payouts > 0 ? plural(payouts, 'payout') : '',
     requests > 0 ? plural(requests, 'request') : '',
     rulesOnTop > 0 ? plural(rulesOnTop, 'rule on top', 'rules on top') : '',
-    scenario?.chosen === true ? 'the chosen scenario' : '',
+    scenario.chosen ? 'the chosen scenario' : '',
     payouts === 0 && isMoneyMoved ? 'the changes of the balance' : '',
   ].filter((part) => part !== '');
   return parts.length === 0 ? null : joined(parts);
+}
+
+/** The same for a world as it is now. The sandbox is asked, since what the page shows may be older, or not loaded yet. */
+export async function lossIn(world: World): Promise<string | null> {
+  const [summary, scenario] = [await world.summary(), await world.scenario()];
+  return lossText({ summary, scenario }, (await world.requests()).length);
 }

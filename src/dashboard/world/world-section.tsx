@@ -4,7 +4,7 @@ import { worldName } from '../live/address.ts';
 import type { LiveWorld } from '../live/live-world.ts';
 import { download } from './download.ts';
 import { ForkForm } from './fork-form.tsx';
-import { lossText } from './losses.ts';
+import { lossIn } from './losses.ts';
 import { payoutsCsv } from './payouts-csv.ts';
 import { Question } from './question.tsx';
 import { Refusal } from '../detail/refusal.tsx';
@@ -13,7 +13,7 @@ import { Refusal } from '../detail/refusal.tsx';
 interface Replacement {
   readonly loss: string;
   readonly verb: string;
-  readonly act: () => Promise<unknown>;
+  readonly act: () => Promise<void>;
 }
 
 /** The world as a whole: reset, snapshots, forks, exports, and what else to read. */
@@ -24,17 +24,17 @@ export function WorldSection({ live }: { readonly live: LiveWorld }) {
   const { isBusy, refusal, run } = useAction();
   const name = worldName(live.summary.value?.id ?? '');
 
-  const replace = (verb: string, said: string, act: () => Promise<unknown>): void => {
-    const acting = async (): Promise<void> => {
-      await act();
-      setAsked(null);
-      news.say(said);
-    };
-    const contents = { summary: live.summary.value, scenario: live.scenario.value };
-    const loss = lossText(contents, live.requests.rows.length + live.requests.evicted);
-    if (loss === null) run(acting);
-    else setAsked({ loss, verb, act: acting });
-  };
+  const replace = (verb: string, said: string, replaceIt: () => Promise<unknown>): void =>
+    run(async () => {
+      const act = async (): Promise<void> => {
+        await replaceIt();
+        setAsked(null);
+        news.say(said);
+      };
+      const loss = await lossIn(world);
+      if (loss === null) await act();
+      else setAsked({ loss, verb, act });
+    });
   const reset = (): void => replace('Reset this world', 'The world was reset', () => world.reset());
   const load = async (): Promise<void> => {
     const [chosen] = file.current!.files ?? [];
@@ -69,7 +69,7 @@ export function WorldSection({ live }: { readonly live: LiveWorld }) {
           text={`This world would lose ${asked.loss}.`}
           verb={asked.verb}
           isBusy={isBusy}
-          onYes={() => run(async () => void (await asked.act()))}
+          onYes={() => run(asked.act)}
           onNo={() => setAsked(null)}
         />
       )}
