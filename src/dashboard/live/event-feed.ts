@@ -89,14 +89,14 @@ export class EventFeed {
   }
 
   /**
-   * The answer to a question; null for an error. If nobody answers, the connection is opened again, so whoever asks with each new
+   * The answer to a question; null for an error. If none came, the connection is opened again, so whoever asks with each new
    * connection asks again.
    */
   async answerTo<T>(question: Promise<T>): Promise<T | null> {
     try {
       return await question;
     } catch (error) {
-      if (isUnreachable(error)) this.break();
+      if (!(error instanceof SandboxError)) this.break();
       return null;
     }
   }
