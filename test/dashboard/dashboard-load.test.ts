@@ -41,11 +41,9 @@ describe.skipIf(!hasBrowser)(`the dashboard under load${needsBrowser}`, { timeou
     await list.getByLabel('State').selectOption('SUCCESS');
     await list.getByText('Nothing matches.').waitFor();
     await list.getByRole('button', { name: 'Show all' }).click();
-    const last = list.getByRole('row').last();
     await list.getByRole('button', { name: /^Open/ }).first().focus();
     await seen.page.keyboard.press('End');
-    await list.locator('button:focus', { hasText: 'order-' }).waitFor();
-    expect(await last.getAttribute('aria-rowindex')).toBe(String(MANY + 1));
+    await list.locator(`[role=row][aria-rowindex="${MANY + 1}"] button:focus`).waitFor();
   });
 
   test(`shows every payout of bursts of ${A_BURST}, stays responsive, and does not grow in memory`, async () => {

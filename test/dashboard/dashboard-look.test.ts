@@ -1,6 +1,6 @@
 import type { Locator } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { hasBrowser, live, needsBrowser, useBrowser } from '../support/browser.ts';
+import { hasBrowser, loaded, needsBrowser, useBrowser } from '../support/browser.ts';
 import { sandboxFor } from '../support/sandbox.ts';
 
 const FROZEN = '2026-01-15T10:30:00Z';
@@ -17,7 +17,7 @@ describe.skipIf(!hasBrowser)(`the look of the dashboard${needsBrowser}`, { timeo
     const payer = client();
     const show = async () => {
       const seen = await open(url, { apiKey: payer.apiKey, width });
-      await live(seen);
+      await loaded(seen);
       return seen;
     };
     return { payer, show };
@@ -102,7 +102,7 @@ describe.skipIf(!hasBrowser)(`the look of the dashboard${needsBrowser}`, { timeo
     const before = await shown();
     expect(before).toContain('18 Jan');
     await seen.page.reload();
-    expect(await shown()).toEqual(before);
+    await expect.poll(shown).toEqual(before);
 
     const box = (await chart.boundingBox())!;
     for (const label of await chart.locator('text').all()) {

@@ -40,6 +40,7 @@ let browser: Promise<Browser> | undefined;
 const sharedBrowser = (): Promise<Browser> =>
   (browser ??= chromium.launch({
     executablePath: CHROMIUM,
+    timeout: 60_000,
     args: ['--no-sandbox', '--disable-dev-shm-usage', '--in-process-gpu'], // one process less to start
   }));
 
@@ -54,7 +55,7 @@ export function useBrowser(): (url: string, view: View) => Promise<Seen> {
     if (!hasBrowser) return;
     page = await (await sharedBrowser()).newPage();
     page.setDefaultTimeout(30_000); // a slow machine is no failure
-  }, 60_000);
+  }, 90_000);
   afterAll(() => page?.close());
 
   return async (url, { apiKey, width = 1280, height = 900 }) => {
