@@ -127,7 +127,7 @@ test.each([
   );
 });
 
-test('the oldest payout is loaded by itself if it alone is missing', async () => {
+test('a page of older payouts can be the oldest payout alone', async () => {
   const { client, url } = await sandboxFor();
   const world = client();
   for (const client_ref_id of ['first', 'second', 'third']) await world.pay({ client_ref_id });
@@ -155,7 +155,7 @@ test('the chart begins where the world began, once the older entries are loaded'
   expect([line.before, line.isFull]).toEqual([1, true]);
 });
 
-test('what is ordered while a task runs is done by one more run', async () => {
+test('a task that is requested while it runs is run once more, however often it was requested', async () => {
   let runs = 0;
   let finish = (): void => undefined;
   const task = new Together(() => {

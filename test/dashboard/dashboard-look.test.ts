@@ -25,7 +25,7 @@ describe.skipIf(!hasBrowser)(`the look of the dashboard${needsBrowser}`, { timeo
 
   const texts = (locator: Locator): Promise<string[]> => locator.allTextContents();
 
-  test('a payout whose client saw a failure is marked everywhere, counted in the header, and found by it', async () => {
+  test('a payout whose client saw a failure is marked everywhere, and counted by a button in the header that lists it', async () => {
     const { payer, show } = await worldPage();
     await payer.pay({ client_ref_id: 'fine' });
     const { page, section } = await show();
@@ -60,7 +60,7 @@ describe.skipIf(!hasBrowser)(`the look of the dashboard${needsBrowser}`, { timeo
     await page.getByRole('region', { name: 'Request 2' }).getByText('paid', { exact: true }).waitFor();
   });
 
-  test('while a failure is ordered for every payout, the header says so, and ends it', async () => {
+  test('while every payout fails by order, the header says so, with a button that ends it', async () => {
     const { payer, show } = await worldPage();
     const { page, section } = await show();
     const note = page.getByRole('banner').getByTestId('ordered');
@@ -153,7 +153,7 @@ describe.skipIf(!hasBrowser)(`the look of the dashboard${needsBrowser}`, { timeo
     expect((await scrollHeight()) - before).toBeLessThan(400);
   });
 
-  test('360 px wide, everything that can be touched has 44 px, and nothing is cut off', async () => {
+  test('360 px wide, every control is at least 44 px in size, and nothing is cut off', async () => {
     const { payer, show } = await worldPage(360);
     await payer.pay({ client_ref_id: 'lost', beneficiary_account: LOST_ANSWER });
     const { page } = await show();

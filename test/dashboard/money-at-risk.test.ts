@@ -94,19 +94,22 @@ test.each([
     { ...every, times: 3, effect: { respond: 500 } },
     'Each of the next 2 payouts is answered 500, and is not made',
   ],
-])('a failure that is ordered for every payout is told in words: %j', (document, text) => {
+])('a sentence says how every payout fails with the rule %j', (document, text) => {
   expect(failureText(orderedFailure([rule(document, { taken: 1 })])!)).toBe(text);
 });
 
 test.each([
-  ['only some payouts', { match: { route: 'initiate', transfer_mode: 'NEFT' }, effect: { respond: 500 } }],
-  ['status reads', { match: { route: 'status' }, effect: { respond: 500 } }],
-  ['one payout in two', { ...every, probability: 0.5, effect: { respond: 500 } }],
-  ['payouts past a limit', { ...every, effect: { respond: 429, limit: { max: 3, per: '10s' } } }],
-  ['a while', { ...every, during: { from: '1m', for: '1m' }, effect: { respond: 500 } }],
-  ['a payout that has come already', { ...every, times: 1, effect: { respond: 500 } }],
-  ['a delay, which is no failure', { ...every, effect: { delay: '3s' } }],
-  ['another answer of success', { ...every, effect: { respond: { status: 200 } } }],
-])('a rule for %s is not announced as a failure of every payout', (_what, document) => {
+  [
+    'for only some payouts',
+    { match: { route: 'initiate', transfer_mode: 'NEFT' }, effect: { respond: 500 } },
+  ],
+  ['for status reads', { match: { route: 'status' }, effect: { respond: 500 } }],
+  ['for one payout in two', { ...every, probability: 0.5, effect: { respond: 500 } }],
+  ['for payouts past a limit', { ...every, effect: { respond: 429, limit: { max: 3, per: '10s' } } }],
+  ['for a limited time', { ...every, during: { from: '1m', for: '1m' }, effect: { respond: 500 } }],
+  ['that was used up', { ...every, times: 1, effect: { respond: 500 } }],
+  ['that only delays answers', { ...every, effect: { delay: '3s' } }],
+  ['that answers with another success', { ...every, effect: { respond: { status: 200 } } }],
+])('a rule %s is not announced as a failure of every payout', (_what, document) => {
   expect(orderedFailure([rule(document, { taken: 1 })])).toBeNull();
 });

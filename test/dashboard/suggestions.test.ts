@@ -18,11 +18,11 @@ test.each([
   ['a match in braces', 'rules:\n  - match: { transfer|', ['transfer_mode']],
   ['a match after another condition', 'rules:\n  - match: { route: status, cl|', ['client_ref_id']],
   ['a match on its own lines', 'rules:\n  - match:\n      rou|', ['route']],
-  ['behind a comment and an empty line', '# a: {\n\nrules: # [\n  - na|', ['name']],
-  ['behind a quoted text', "description: 'it: [is'\nse|", ['seed', 'settlement']],
+  ['a rule after a comment and an empty line', '# a: {\n\nrules: # [\n  - na|', ['name']],
+  ['the top of a scenario after a quoted text', "description: 'it: [is'\nse|", ['seed', 'settlement']],
   ['an answer', 'rules:\n  - effect:\n      respond: { sta|', ['status']],
   ['the steps of a mode', 'settlement:\n  IMPS: [{ to: SUCCESS, af|', ['after']],
-  ['behind braces that are closed', 'wallet: { opening_balance: 5 }\nout|', ['outcomes']],
+  ['the top of a scenario after closed braces', 'wallet: { opening_balance: 5 }\nout|', ['outcomes']],
   ['braces over two lines', 'rules:\n  - match: { route: status,\n      txn|', ['txn_id']],
 ])('offers the keys of %s', (_where, text, keys) => {
   expect(offered(text)).toEqual(keys);
@@ -39,7 +39,7 @@ test.each([
   expect(offered(text)).toEqual(values);
 });
 
-test('offers no key that is there already, and none behind a value', () => {
+test('offers no key that is already there, and none in a value', () => {
   expect(offered('rules:\n  - name: a\n    |')).not.toContain('name');
   expect(offered('rules:\n  - name: a\n    |')).toContain('effect');
   expect(offered('rules:\n  - match: { route: status, | }')).not.toContain('route');

@@ -33,7 +33,7 @@ test.each([
   expect(timeOf(text)).toBe(time);
 });
 
-test('a duration is sent as one, a time as a time', () => {
+test('a duration is sent to the sandbox as a duration, a time as a time', () => {
   expect(moveOf('90s', NOW, null).request).toEqual({ by: '90000ms' });
   expect(moveOf('11:00 utc', NOW, null).request).toEqual({ to: '2026-01-15T11:00:00.000Z' });
   expect(moveOf('until idle', NOW, null)).toEqual({ request: { until: 'idle' }, atMs: null });
@@ -52,7 +52,7 @@ test.each([
   ['2026-13-01', /no such date/],
   ['2025-12-01', /past/],
   ['today 09:00', /past/],
-])('refuses “%s” in words', (text, message) => {
+])('“%s” is refused with a sentence that says why', (text, message) => {
   expect(() => moveOf(text, NOW, NEXT)).toThrow(message);
 });
 

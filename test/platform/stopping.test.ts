@@ -115,17 +115,13 @@ test.each<[string, number, (url: string) => Promise<Socket>]>([
   ['an idle keep-alive connection', 1, keepAlive],
   ['a connection that never sends its body', 1, beginRequest],
   ['a connection that never sends anything', 0, silent],
-])(
-  '%s does not delay a stop, and is logged in %i lines',
-  STOP_TIMEOUT,
-  async (_what, requests, connected) => {
-    const { stop, url } = await serveInProcess();
-    const socket = await connected(url);
-    socket.resume();
-    const [log] = await Promise.all([stop(), once(socket, 'close')]);
-    expect(linesOf(log, 'request')).toHaveLength(requests);
-  },
-);
+])('%s does not delay a stop (requests in the log: %i)', STOP_TIMEOUT, async (_what, requests, connected) => {
+  const { stop, url } = await serveInProcess();
+  const socket = await connected(url);
+  socket.resume();
+  const [log] = await Promise.all([stop(), once(socket, 'close')]);
+  expect(linesOf(log, 'request')).toHaveLength(requests);
+});
 
 test('an unread log does not delay a stop', STOP_TIMEOUT, async () => {
   const { program, url } = await startProgram();

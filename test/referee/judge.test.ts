@@ -76,7 +76,8 @@ test('a finding shows the requests, what the client knew, the money at stake and
   });
 });
 
-test.each<[check: string, verdict: string, lines: readonly Line[], settings?: RefereeSettingsInput]>([
+type VerdictCase = [check: string, verdict: string, lines: readonly Line[], settings?: RefereeSettingsInput];
+const VERDICTS: readonly VerdictCase[] = [
   ['paid-twice', 'no_occasion', [{ state: 'SUCCESS' }], ORDERS],
   ['paid-twice', 'passed', [unknown, { state: 'PENDING' }], ORDERS],
   ['paid-twice', 'passed', [unknown, status(FAILED), again('order-1-b', { state: 'PENDING' })], ORDERS],
@@ -267,9 +268,25 @@ test.each<[check: string, verdict: string, lines: readonly Line[], settings?: Re
   ['balance-race', 'passed', [{ route: 'balance', balance: 100, endedAfter: 2 }, { http: 402 }]],
   ['balance-race', 'no_occasion', [{ route: 'balance', balance: 100 }, {}]],
   ['expectation-missed', 'no_occasion', [{}]],
-])('%s: %s (case %#)', (check, verdict, lines, settings) => {
-  expect(verdictOf(check, evidenceOf(lines), settings)).toBe(verdict);
-});
+];
+
+/** A case in words: its first requests with their answers, and the settings. */
+function caseText([, , lines, settings]: VerdictCase): string {
+  const requests = lines.slice(0, 4).map(({ route = 'initiate', reference = '', http = 200, ...others }) => {
+    const { state = '', ...more } = others;
+    const words = [route, reference, http, state, Object.keys(more).length > 0 ? JSON.stringify(more) : ''];
+    return words.filter((word) => word !== '').join(' ');
+  });
+  if (lines.length > 4) requests.push(`… ${lines.length} in all`);
+  return [requests.join(', '), ...(settings === undefined ? [] : [JSON.stringify(settings)])].join('; ');
+}
+
+test.each(VERDICTS.map((given) => [given[0], given[1], caseText(given), given] as const))(
+  'the verdict of %s is "%s" for: %s',
+  (check, verdict, _text, [, , lines, settings]) => {
+    expect(verdictOf(check, evidenceOf(lines), settings)).toBe(verdict);
+  },
+);
 
 test('money that came in between two sends excuses the second after a 402', () => {
   const lines = [{ http: 402 }, { http: 402 }];
@@ -285,7 +302,7 @@ test('nobody has to ask about a payout that is still PENDING', () => {
   expect(verdictOf('never-asked', evidenceOf([lost], paid))).toBe('found warning');
 });
 
-test('no message says that a payout was paid whose money is back', () => {
+test('no message calls a payout paid whose money was returned', () => {
   const lost: Line = { ...unknown, change: { committed: true } };
   const failed = { payouts: [payoutOf('order-1', [['FAILED', 500]]), payoutOf('order-1-b', [])] };
   const messages = (...lines: Line[]): readonly string[] =>
@@ -301,7 +318,7 @@ test('no message says that a payout was paid whose money is back', () => {
   );
 });
 
-test('a payout last seen PENDING is left only by a client that goes on', () => {
+test('a payout last seen PENDING counts as forgotten only if its client pays others later', () => {
   const paid = { payouts: [payoutOf('order-1', [['SUCCESS', 2000]])] };
   const sent: Line = { state: 'PENDING' };
   const other = again('order-2', { state: 'PENDING', atMs: DAY });
@@ -312,7 +329,7 @@ test('a payout last seen PENDING is left only by a client that goes on', () => {
   expect(verdictOf('pending-left', evidenceOf([sent, other]))).toBe('no_occasion');
 });
 
-test('a reversal is unseen only by a client that saw SUCCESS and goes on', () => {
+test('a reversal counts as unseen only if its client saw the SUCCESS and pays others later', () => {
   const steps = [
     ['SUCCESS', 500],
     ['REVERSED', DAY],
@@ -355,7 +372,7 @@ test('a client that left a hanging request may send it again, though the sandbox
   expect(verdictOf('same-reference-at-once', evidenceOf([kept, {}]))).toBe('found warning');
 });
 
-test('a request that still hangs has lasted until now', () => {
+test('a request that still hangs counts as waiting until now', () => {
   const hanging: Line = { http: 0, change: { outcome: 'pending', duration_ms: null, ended_after: null } };
   const evidence = evidenceOf([hanging]);
   const at = (wall_now: string) => verdictOf('no-timeout', { ...evidence, wall_now });
@@ -370,7 +387,7 @@ test('a stale read does not take back what the client knows', () => {
   expect(verdictOf('pending-left', evidenceOf([...lines, other], paid))).toBe('passed');
 });
 
-test('where requests were dropped from the journal, nothing has passed', () => {
+test('no check passes when requests were dropped from the journal', () => {
   const evidence = { ...evidenceOf([unknown, {}]), evicted: 5 };
   const { counts } = verdicts(evidence);
   expect(counts).toMatchObject({ passed: 0, no_occasion: 0 });

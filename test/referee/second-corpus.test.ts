@@ -23,13 +23,19 @@ async function findingsOf({ setUp, settings, run }: SecondClient) {
   );
 }
 
-test.each(SECOND_FAULTY)('$check is found ($severity): $habit', async ({ check, severity, ...client }) => {
-  const findings = await findingsOf(client);
-  expect(findings.find(({ id }) => id === check)).toMatchObject({ severity });
-  expect(findings.filter((other) => other.id !== check && other.severity === 'error')).toEqual([]);
-});
+test.each(SECOND_FAULTY.map((client) => [client.check, client.severity, client.habit, client] as const))(
+  '%s (%s) is found in a client with %s',
+  async (check, severity, _habit, client) => {
+    const findings = await findingsOf(client);
+    expect(findings.find(({ id }) => id === check)).toMatchObject({ severity });
+    expect(findings.filter((other) => other.id !== check && other.severity === 'error')).toEqual([]);
+  },
+);
 
-test.each(SECOND_CORRECT)('nothing is found in a client that $name', async (client) => {
-  const findings = await findingsOf(client);
-  expect(findings.filter(({ severity }) => severity !== 'notice')).toEqual([]);
-});
+test.each(SECOND_CORRECT.map((client) => [client.name, client] as const))(
+  'no error and no warning is found in a client that %s',
+  async (_name, client) => {
+    const findings = await findingsOf(client);
+    expect(findings.filter(({ severity }) => severity !== 'notice')).toEqual([]);
+  },
+);

@@ -88,14 +88,14 @@ export const FAULTY: readonly FaultyClient[] = [
     run: twoTries(DAY),
   },
   {
-    habit: 'a reference made anew in each run',
+    habit: 'a new reference in each run',
     check: 'paid-twice',
     severity: 'error',
     settings: { expect: [{ account: order(1).beneficiary_account, amount: order(1).amount }] },
     run: twoTries(DAY),
   },
   {
-    habit: 'two workers that take the same order',
+    habit: 'two workers that pay the same order',
     check: 'same-payout-at-once',
     severity: 'error',
     settings: INTENT,
@@ -103,13 +103,13 @@ export const FAULTY: readonly FaultyClient[] = [
       api.initiateAtOnce(['order-1-a', 'order-1-b'].map((client_ref_id) => order(1, { client_ref_id }))),
   },
   {
-    habit: 'two sends at once, of which neither waits for the other',
+    habit: 'one reference sent twice at once',
     check: 'same-reference-at-once',
     severity: 'warning',
     run: (api) => api.initiateAtOnce([order(1), order(1)]),
   },
   {
-    habit: 'two sends at once to a service that pays for each',
+    habit: 'one reference sent twice at once to a service that pays for each',
     check: 'same-reference-at-once',
     severity: 'error',
     async run(api) {
@@ -138,7 +138,7 @@ export const FAULTY: readonly FaultyClient[] = [
     },
   },
   {
-    habit: 'nobody asks after a 500',
+    habit: 'no status read after a 500',
     check: 'never-asked',
     severity: 'warning',
     scenario: 'server-error-after-commit',
@@ -148,7 +148,7 @@ export const FAULTY: readonly FaultyClient[] = [
     },
   },
   {
-    habit: '"not found" is taken for "not paid"',
+    habit: 'a "not found" taken for "not paid"',
     check: 'not-found-believed',
     severity: 'warning',
     scenario: 'not-found-then-found',
@@ -158,7 +158,7 @@ export const FAULTY: readonly FaultyClient[] = [
     },
   },
   {
-    habit: 'a PENDING payout is forgotten',
+    habit: 'a PENDING payout that is forgotten',
     check: 'pending-left',
     severity: 'notice',
     async run(api) {
@@ -168,7 +168,7 @@ export const FAULTY: readonly FaultyClient[] = [
     },
   },
   {
-    habit: 'a SUCCESS is never read again',
+    habit: 'a SUCCESS that is never read again',
     check: 'reversal-unseen',
     severity: 'warning',
     scenario: 'success-then-reversed',
@@ -181,7 +181,7 @@ export const FAULTY: readonly FaultyClient[] = [
     },
   },
   {
-    habit: 'Retry-After is not read',
+    habit: 'a Retry-After that is ignored',
     check: 'retry-after-ignored',
     severity: 'warning',
     rule: {
@@ -192,7 +192,7 @@ export const FAULTY: readonly FaultyClient[] = [
     run: (api) => sendTimes(api, 2, () => 1000),
   },
   {
-    habit: 'Retry-After of a 503 is not read',
+    habit: 'a Retry-After of a 503 that is ignored',
     check: 'retry-after-ignored',
     severity: 'warning',
     rule: {
@@ -203,7 +203,7 @@ export const FAULTY: readonly FaultyClient[] = [
     run: (api) => sendTimes(api, 2, () => 1000),
   },
   {
-    habit: 'Retry-After of the rate limit is not read',
+    habit: 'a Retry-After of the rate limit that is ignored',
     check: 'retry-after-ignored',
     severity: 'warning',
     async run(api) {
@@ -214,7 +214,7 @@ export const FAULTY: readonly FaultyClient[] = [
     },
   },
   {
-    habit: 'pauses of the same length',
+    habit: 'retries after pauses of the same length',
     check: 'no-backoff',
     severity: 'notice',
     scenario: 'server-error',
@@ -228,7 +228,7 @@ export const FAULTY: readonly FaultyClient[] = [
     run: (api) => sendTimes(api, 11, (sent) => 1000 * 2 ** sent),
   },
   {
-    habit: 'a 400 is repeated',
+    habit: 'a request repeated after a 400',
     check: 'refusal-repeated',
     severity: 'warning',
     async run(api) {
@@ -239,7 +239,7 @@ export const FAULTY: readonly FaultyClient[] = [
     },
   },
   {
-    habit: 'a 402 is repeated',
+    habit: 'a request repeated after a 402',
     check: 'unfunded-retry',
     severity: 'warning',
     async run(api) {
@@ -250,7 +250,7 @@ export const FAULTY: readonly FaultyClient[] = [
     },
   },
   {
-    habit: 'status is asked for in a loop',
+    habit: 'a status read in a loop',
     check: 'poll-storm',
     severity: 'warning',
     scenario: 'pending-for-days',
@@ -260,7 +260,7 @@ export const FAULTY: readonly FaultyClient[] = [
     },
   },
   {
-    habit: 'status is asked for at once, against the advice of the NPCI',
+    habit: 'a first status read after 89 s, against the advice of the NPCI',
     check: 'poll-storm',
     severity: 'warning',
     settings: { limits: { polling: 'npci' } },
@@ -271,7 +271,7 @@ export const FAULTY: readonly FaultyClient[] = [
     },
   },
   {
-    habit: 'status is asked for four times in two hours, against the advice of the NPCI',
+    habit: 'four status reads in two hours, against the advice of the NPCI',
     check: 'poll-storm',
     severity: 'warning',
     scenario: 'pending-for-days',
@@ -285,7 +285,7 @@ export const FAULTY: readonly FaultyClient[] = [
     },
   },
   {
-    habit: 'no timeout',
+    habit: 'no timeout for a payout',
     check: 'no-timeout',
     severity: 'warning',
     rule: { match: { route: 'initiate' }, times: 1, effect: { fault: { kind: 'hang', for: '120ms' } } },
@@ -312,7 +312,7 @@ export const FAULTY: readonly FaultyClient[] = [
     },
   },
   {
-    habit: 'a balance that is taken for a promise',
+    habit: 'a balance taken for a promise',
     check: 'balance-race',
     severity: 'notice',
     async run(api) {

@@ -57,7 +57,7 @@ export const SECOND_FAULTY: readonly FaultyClient[] = [
     },
   },
   {
-    habit: 'an answer that is not JSON taken for a failure, and paid through another mode',
+    habit: 'an answer that is not JSON taken for a failure, and a second payout through another mode',
     check: 'paid-twice',
     severity: 'error',
     settings: BY_REMARKS,
@@ -68,7 +68,7 @@ export const SECOND_FAULTY: readonly FaultyClient[] = [
     },
   },
   {
-    habit: 'paid by hand a week later, although the status said SUCCESS',
+    habit: 'a payout made by hand a week later, although the status said SUCCESS',
     check: 'paid-twice',
     severity: 'error',
     settings: BY_REMARKS,
@@ -122,7 +122,7 @@ export const SECOND_FAULTY: readonly FaultyClient[] = [
     },
   },
   {
-    habit: 'the number of the try in the remarks of a retry',
+    habit: 'the number of the attempt in the remarks',
     check: 'reference-reused',
     severity: 'error',
     setUp: use('server-error-after-commit'),
