@@ -121,6 +121,23 @@ describe.skipIf(!hasBrowser)(`what the dashboard can do${needsBrowser}`, { timeo
     await section('Transactions').getByRole('button', { name: 'Open kept' }).waitFor();
   });
 
+  test('a fork replaces the world that the question names, although another key was entered since', async () => {
+    const { client, payer, seen, section } = await worldPage();
+    const [one, other] = [client(), client()];
+    for (const { pay } of [one, other]) await pay();
+    const answer = await holdBack(seen, '**/_sandbox/requests?order=oldest*');
+    const world = section('World');
+    await world.getByLabel('Fork to another key').fill(one.apiKey);
+    await world.getByRole('button', { name: 'Fork' }).click();
+    await world.getByLabel('Fork to another key').fill(other.apiKey);
+    answer();
+    await world.getByText(`The world of ${one.apiKey} would lose 1 payout and 1 request.`).waitFor();
+    await world.getByRole('button', { name: 'Replace it' }).click();
+    await world.getByRole('button', { name: `Show ${one.apiKey}` }).waitFor();
+    expect(await one.world.transactions()).toEqual(await payer.world.transactions());
+    expect(await other.world.transactions()).toHaveLength(1);
+  });
+
   test('the clock goes to a time in words, and the page says before which time that is', async () => {
     const { payer, section } = await worldPage();
     const clock = section('Clock');

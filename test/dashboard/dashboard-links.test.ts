@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { TransactionAnswer } from '../../src/contract/control-answers.ts';
-import { hasBrowser, live, needsBrowser, useBrowser } from '../support/browser.ts';
+import { hasBrowser, holdBack, live, loaded, needsBrowser, useBrowser } from '../support/browser.ts';
 import { sandboxFor } from '../support/sandbox.ts';
 
 describe.skipIf(!hasBrowser)(`links to what the dashboard shows${needsBrowser}`, { timeout: 60_000 }, () => {
@@ -69,6 +69,27 @@ describe.skipIf(!hasBrowser)(`links to what the dashboard shows${needsBrowser}`,
     await expect.poll(() => key.textContent()).toBe(mine.apiKey);
     await follow(link);
     await page.getByRole('region', { name: 'theirs' }).waitFor();
+  });
+
+  test('a key that is entered for a link opens no world that the user has left since', async () => {
+    const { url, client } = await sandboxFor();
+    const [mine, theirs] = [client(), client()];
+    const [myId, id] = [(await mine.world.summary()).id, (await theirs.world.summary()).id];
+    const seen = await open(url, { apiKey: mine.apiKey });
+    const { page } = seen;
+    await expect.poll(() => page.url()).toContain(`world=${myId.slice(0, 8)}`);
+    await page.evaluate(`location.hash = '#wallet?world=${id.slice(0, 8)}'`);
+    await page.getByLabel('API key').fill(theirs.apiKey);
+    const answer = await holdBack(seen, '**/_sandbox/world');
+    await page.getByRole('button', { name: 'Show this world' }).click();
+    await page.getByRole('button', { name: 'Back to my world' }).click();
+    const theirKey = `Bearer ${theirs.apiKey}`;
+    const answered = page.waitForResponse((it) => it.request().headers()['authorization'] === theirKey);
+    answer();
+    await (await answered).finished();
+    await page.evaluate(`fetch('./').then((later) => later.text())`); // so that the page has seen the answer
+    await loaded(seen);
+    expect(await page.getByTitle('Show another world').locator('code').textContent()).toBe(mine.apiKey);
   });
 
   test('a link that is followed as the page writes a filter into its address is not lost', async () => {

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { World } from '../../client/world.ts';
 import { useAction } from '../live/action.ts';
 import { worldName } from '../live/address.ts';
-import { apiKey, chooseKey, unlockWorld } from '../live/session.ts';
+import { apiKey, chooseKey, unlockWorld, wantedWorld } from '../live/session.ts';
 import { KeyField } from './key-field.tsx';
 
 /** Asks for the key of the world that a link names, since a link does not contain it. */
@@ -16,7 +16,7 @@ export function UnlockWorld({ name, url }: { readonly name: string; readonly url
       if (worldName(id) !== name) {
         throw new Error(`This key opens the world ${worldName(id)}, and the link shows ${name}.`);
       }
-      unlockWorld(key.trim(), id);
+      if (wantedWorld.value === name) unlockWorld(key.trim(), id); // the user may have gone elsewhere in the meantime
     });
   return (
     <main class="sign-in">

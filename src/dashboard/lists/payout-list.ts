@@ -78,9 +78,10 @@ export class PayoutList {
     this.#merge(transactions, edges, (fresh) => [...this.rows, ...fresh]);
   }
 
-  /** Replaces one payout by its current state. */
+  /** Replaces one payout by what was read of it, unless that is older than the events. */
   takeOne(payout: TransactionAnswer): void {
-    if (this.#byId.has(payout.txn_id)) this.#replace(new Map([[payout.txn_id, payout]]));
+    const { txn_id: id } = payout;
+    if (this.#byId.has(id)) this.#replace(new Map([[id, newer(this.#byId.get(id), payout)]]));
   }
 
   /** Applies changes. @returns the ids of payouts that have to be requested again */

@@ -11,22 +11,22 @@ import { Refusal } from '../detail/refusal.tsx';
 export function ForkForm({ live }: { readonly live: LiveWorld }) {
   const { url, apiKey } = live.world;
   const [key, setKey] = useState(`${apiKey}-fork`);
-  const [loss, setLoss] = useState<string | null>(null);
+  const [asked, setAsked] = useState<{ readonly target: string; readonly loss: string } | null>(null);
   const [made, setMade] = useState<string | null>(null);
   const { isBusy, refusal, run } = useAction();
-  const target = key.trim();
-  const fork = async (): Promise<void> => {
+  const fork = async (target: string): Promise<void> => {
     await new World(url, target).restore(await live.world.snapshot());
-    setLoss(null);
+    setAsked(null);
     setMade(target);
     live.news.say(`The fork has the key ${target}`);
   };
   const ask = (): void =>
     run(async () => {
+      const target = key.trim();
       if (target === apiKey) throw new Error('This is the key of this world: enter another one.');
-      const lost = await lossIn(new World(url, target));
-      if (lost === null) await fork();
-      else setLoss(lost);
+      const loss = await lossIn(new World(url, target));
+      if (loss === null) await fork(target);
+      else setAsked({ target, loss });
     });
   return (
     <form
@@ -46,7 +46,7 @@ export function ForkForm({ live }: { readonly live: LiveWorld }) {
           value={key}
           onInput={(event) => {
             setKey(event.currentTarget.value);
-            setLoss(null);
+            setAsked(null);
             setMade(null);
           }}
         />
@@ -54,13 +54,13 @@ export function ForkForm({ live }: { readonly live: LiveWorld }) {
       <button type="submit" class="button" disabled={isBusy}>
         Fork
       </button>
-      {loss !== null && (
+      {asked !== null && (
         <Question
-          text={`The world of ${target} would lose ${loss}.`}
+          text={`The world of ${asked.target} would lose ${asked.loss}.`}
           verb="Replace it"
           isBusy={isBusy}
-          onYes={() => run(fork)}
-          onNo={() => setLoss(null)}
+          onYes={() => run(() => fork(asked.target))}
+          onNo={() => setAsked(null)}
         />
       )}
       {made !== null && (
