@@ -112,4 +112,19 @@ describe.skipIf(!hasBrowser)(`links to what the dashboard shows${needsBrowser}`,
     expect(page.url()).toContain('requests.');
     expect(page.url()).not.toContain('key=');
   });
+
+  test('a link that is followed just before a click is not lost', async () => {
+    const { url, client } = await sandboxFor();
+    const payer = client();
+    await payer.pay({ client_ref_id: 'only' });
+    const { page, section } = await open(url, { apiKey: payer.apiKey });
+    await section('Transactions').getByRole('button', { name: 'Open only' }).waitFor();
+    await page.evaluate(`{
+      location.hash = 'key=sk_test_of_a_link';
+      document.querySelector('#payouts [aria-label="Open only"]').click(); // before the event of the link
+    }`);
+    await page.getByRole('alert').getByText('sk_test_of_a_link').waitFor();
+    await page.getByRole('region', { name: 'only' }).waitFor();
+    expect(page.url()).not.toContain('key=');
+  });
 });

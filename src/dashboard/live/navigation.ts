@@ -25,6 +25,7 @@ function writeLater(): void {
 
 /** Goes to another address; the browser's back button returns. */
 export function go(change: Partial<Address>): void {
+  if (location.hash !== written) dispatchEvent(new Event('hashchange')); // a link was followed first
   const to = { ...address.value, ...change };
   if (waiting !== undefined) write('replaceState'); // the entry that the back button returns to
   const isElsewhere = hashOf(to) !== hashOf(address.value);
