@@ -26,10 +26,10 @@ test('a connection past the limit is served, and the connection idle for longest
   const { url } = await sandboxFor({ maxConnections: 2 });
   const idle = rawSocket(url);
   idle.write(BALANCE);
-  await once(idle, 'data');
+  await answersOn(idle, 1);
   const used = rawSocket(url);
   used.write(BALANCE);
-  await once(used, 'data');
+  await answersOn(used, 1);
   const ended = once(idle.resume(), 'close');
   const newcomer = rawSocket(url);
   newcomer.write(BALANCE);
