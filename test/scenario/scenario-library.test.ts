@@ -30,7 +30,7 @@ interface Stage {
   readonly state: (reference?: string) => Promise<unknown>;
   /** What has been paid from the wallet since the story began, in INR. */
   readonly spent: () => Promise<number>;
-  /** Sends the initiate of order-1, waits until the sandbox has it, and disconnects without an answer. */
+  /** Sends the initiate of order-1, waits until the journal says that it hangs, and disconnects without an answer. */
   readonly leave: () => Promise<string>;
 }
 
@@ -61,8 +61,11 @@ async function stageOf(client: Client, scenario: string, world: Client): Promise
         once(asked, 'close').then(() => 'left'),
       ]).catch(({ code }: { code: string }) => code);
       asked.end(JSON.stringify(PAYOUT));
-      await once(asked, 'finish');
-      for (let nth = 0; nth < 10; nth += 1) await balance(); // the earlier request has arrived by now
+      const hanging = async () =>
+        (await world.world.requests()).some(
+          ({ outcome, fault }) => outcome === 'pending' && fault === 'hang',
+        );
+      await expect.poll(hanging).toBe(true);
       asked.destroy();
       return outcome;
     },
