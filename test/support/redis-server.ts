@@ -1,6 +1,5 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,19 +10,24 @@ export const hasRedisServer = spawnSync('redis-server', ['--version']).status ==
 const ASKED_AGAIN_MS = 2000;
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Another process may have taken a port since it was free; a node of a cluster takes a second one, 10,000 above. */
-const isPortTaken = (error: unknown): boolean =>
-  error instanceof Error && /Address already in use|port number too high/i.test(error.message);
+const FIRST_PORT = 10_000;
+const PORTS_EACH = 200;
+const MOST_WORKERS = 60;
+let portsTaken = 0;
 
-/** A port that is free now. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
+/**
+ * A port of this worker's own, below those that a system gives to whoever asks for any: nobody takes it while a store that was
+ * killed is away. A node of a cluster takes a second one, 10,000 above.
+ */
+function nextPort(): number {
+  const worker = Number(process.env['VITEST_POOL_ID'] ?? 0) % MOST_WORKERS;
+  portsTaken += 1;
+  return FIRST_PORT + worker * PORTS_EACH + ((process.pid + portsTaken) % PORTS_EACH);
 }
+
+/** Another program may have the port. */
+const isPortTaken = (error: unknown): boolean =>
+  error instanceof Error && /Address already in use/i.test(error.message);
 
 /** A store of the tests' own, which can be killed and started again with what it had on its disk. */
 export class RedisServer {
@@ -38,9 +42,20 @@ export class RedisServer {
   }
 
   /** @param flags beside those that make it a store of tests: `--appendonly yes` */
-  static async start(...flags: string[]): Promise<RedisServer> {
+  static start(...flags: string[]): Promise<RedisServer> {
+    return RedisServer.#startOn(() => flags);
+  }
+
+  /** Starts one that can also be used over TLS. */
+  static async startWithTls(...flags: string[]): Promise<readonly [server: RedisServer, tlsPort: number]> {
+    let port = 0;
+    const server = await RedisServer.#startOn(() => ['--tls-port', String((port = nextPort())), ...flags]);
+    return [server, port];
+  }
+
+  static async #startOn(flags: () => readonly string[]): Promise<RedisServer> {
     for (;;) {
-      const server = new RedisServer(await freePort(), flags);
+      const server = new RedisServer(nextPort(), flags());
       try {
         await server.start();
         return server;

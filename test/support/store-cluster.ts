@@ -1,7 +1,9 @@
 import { onTestFinished } from 'vitest';
 import { RedisServer } from './redis-server.ts';
 
-const FLAGS = ['--cluster-enabled', 'yes', '--databases', '1', '--cluster-node-timeout', '1000'];
+const FLAGS = ['--cluster-enabled', 'yes', '--databases', '1'];
+/** Nodes take one for dead that stands still for a second. Otherwise they wait longer than a busy machine stands still. */
+export const QUICK_TO_FAIL_OVER = ['--cluster-node-timeout', '1000'];
 
 async function node(...flags: string[]): Promise<RedisServer> {
   const server = await RedisServer.start(...FLAGS, ...flags);
@@ -26,7 +28,7 @@ const idOf = async (server: RedisServer): Promise<string> => String(await server
 
 /** A node that takes over from another when that is gone. */
 export async function replicaOf(master: RedisServer): Promise<RedisServer> {
-  const replica = await node();
+  const replica = await node(...QUICK_TO_FAIL_OVER);
   await replica.meet(master);
   await replica.command('CLUSTER', 'REPLICATE', await idOf(master));
   while (!String(await master.command('INFO', 'replication')).includes('state=online')) await nextTurn();

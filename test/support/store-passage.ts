@@ -1,9 +1,11 @@
 /**
- * Setup of the tests that run a second time with their worlds in a store: each sandbox has a database of its own there. Those
- * that move the wall clock stay in memory, since the wall clock of a store is its own.
+ * Setup of the tests with a store. It gives the store more time than in use, and the tests that run a second time a database of
+ * their own for each sandbox. Those that move the wall clock stay in memory, since the wall clock of a store is its own.
  */
 import { inject, vi } from 'vitest';
 import type * as AppModule from '../../src/app.ts';
+import type * as AnswerTime from '../../src/log/valkey/answer-time.ts';
+import { patient } from './answer-time.ts';
 import { freshStore } from './fresh-store.ts';
 import { ManualClock } from './manual-clock.ts';
 
@@ -18,3 +20,7 @@ vi.mock('../../src/app.ts', async (importOriginal) => {
   };
   return { ...original, buildApp };
 });
+
+vi.mock('../../src/log/valkey/answer-time.ts', async (importOriginal) =>
+  patient(await importOriginal<typeof AnswerTime>()),
+);

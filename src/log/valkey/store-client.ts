@@ -1,8 +1,8 @@
 import { Cluster, Redis, type RedisOptions } from 'iovalkey';
+import { ANSWER_WITHIN_MS } from './answer-time.ts';
 
 export type Client = Redis | Cluster;
 
-export const ANSWER_WITHIN_MS = 800; // one call, or one page of a long state
 export const AGAIN_AFTER_MS = 25;
 const LONGEST_PAUSE_MS = 500; // between attempts to connect
 

@@ -2,8 +2,9 @@ import { Cluster } from 'iovalkey';
 import { Refusal } from '../../contract/errors.ts';
 import type { WallClock } from '../wall-clock.ts';
 import { JoinedCalls } from './calls/joined-calls.ts';
+import { ANSWER_WITHIN_MS } from './answer-time.ts';
 import { FORMAT, KEY_PREFIX, SCRIPTS, type ScriptName } from './scripts/scripts.ts';
-import { AGAIN_AFTER_MS, ANSWER_WITHIN_MS, clientFor, type Client } from './store-client.ts';
+import { AGAIN_AFTER_MS, clientFor, type Client } from './store-client.ts';
 
 /** Called when the store can no longer be used, and when it can again. */
 export interface StoreObserver {

@@ -10,6 +10,7 @@ import {
   clusterUrl,
   moveSlot,
   nodeOf,
+  QUICK_TO_FAIL_OVER,
   replicaOf,
 } from '../../support/store-cluster.ts';
 
@@ -43,7 +44,7 @@ async function payDuring(worlds: readonly Client[], name: string, work: () => Pr
 async function expectPaidOnce(worlds: readonly Client[], acknowledged: readonly string[]): Promise<void> {
   for (const { world } of worlds) {
     const summary = () => world.summary().catch((error: Error) => error);
-    await expect.poll(summary, { timeout: 10_000 }).toMatchObject({
+    await expect.poll(summary).toMatchObject({
       balance: OPENING - acknowledged.length,
       transactions: { PENDING: acknowledged.length },
       invariants: 'hold',
@@ -61,8 +62,7 @@ async function nodeOfWorld(nodes: readonly RedisServer[], { world }: Client): Pr
 
 describe.skipIf(inject('storeUrl') === '')('a cluster of stores', () => {
   test.each(isLong ? ['one node'] : [])('serves the worlds on the others while %s is away', async () => {
-    const partly = ['--cluster-require-full-coverage', 'no', '--cluster-node-timeout', '15000']; // longer than a pause of the machine
-    const nodes = await clusterNodes(...partly, '--appendonly', 'yes');
+    const nodes = await clusterNodes('--cluster-require-full-coverage', 'no', '--appendonly', 'yes');
     const { clients, servers } = await serversFor(1, {
       ...SETTINGS,
       rateLimit: '100/1s',
@@ -85,7 +85,7 @@ describe.skipIf(inject('storeUrl') === '')('a cluster of stores', () => {
     }
     await lost.start();
     const replayed = async () => (await first.pay()).headers.get('idempotent-replayed');
-    await expect.poll(replayed, { timeout: 10_000 }).toBe('true');
+    await expect.poll(replayed).toBe('true');
   });
 
   test.each(isLong ? ['moves'] : [])(
@@ -105,13 +105,12 @@ describe.skipIf(inject('storeUrl') === '')('a cluster of stores', () => {
       expect(acknowledged.length).toBeGreaterThan(0);
       await expectPaidOnce(worlds, acknowledged);
     },
-    60_000,
   );
 
   test.each(isLong ? ['node'] : [])(
     'goes on by itself when the replica of a %s takes over, as asked or since it was killed',
     async () => {
-      const nodes = await clusterNodes();
+      const nodes = await clusterNodes(...QUICK_TO_FAIL_OVER);
       const { clients } = await serversFor(2, { ...SETTINGS, store: clusterUrl(nodes) });
       const worlds = clients();
       const { id } = await worlds[0]!.world.summary();
@@ -122,17 +121,16 @@ describe.skipIf(inject('storeUrl') === '')('a cluster of stores', () => {
 
       const asked = await payDuring(worlds, 'asked', async () => {
         await replica.command('CLUSTER', 'FAILOVER');
-        await expect.poll(isMaster, { timeout: 10_000 }).toBe(true);
+        await expect.poll(isMaster).toBe(true);
       });
       await expectPaidOnce(worlds, asked);
 
       await allReplicated(replica); // what the new replica has not received would be lost
       await replica.kill();
       const killed = await payDuring(worlds, 'killed', async () => {
-        await expect.poll(async () => (await worlds[0]!.balance()).status, { timeout: 20_000 }).toBe(200);
+        await expect.poll(async () => (await worlds[0]!.balance()).status).toBe(200);
       });
       await expectPaidOnce(worlds, [...asked, ...killed]);
     },
-    60_000,
   );
 });

@@ -60,7 +60,7 @@ describe.skipIf(inject('storeUrl') === '')('the format of a log', () => {
     const health = async () => (await fetch(`${one.url}/_sandbox/health`)).status;
     expect(await health()).toBe(503);
     await client.hset(head, 'format', FORMAT);
-    await expect.poll(health, { timeout: 10_000 }).toBe(200);
+    await expect.poll(health).toBe(200);
     expect((await other.balance()).body.data.balance).toBe(999_990);
   });
 });

@@ -1,7 +1,11 @@
-import { describe, expect, inject, test } from 'vitest';
+import { Redis } from 'iovalkey';
+import { describe, expect, inject, onTestFinished, test } from 'vitest';
+import { keysOf } from '../../../src/log/valkey/scripts/scripts.ts';
 import { readUnlessDropped } from '../../../src/log/world-log.ts';
 import type { ValkeyLog } from '../../../src/log/valkey/valkey-log.ts';
+import { systemClock } from '../../../src/platform/system-clock.ts';
 import { freshStore } from '../../support/fresh-store.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { serversFor } from '../../support/shared-servers.ts';
 import { storedLogFor } from '../../support/stored-log.ts';
 
@@ -10,6 +14,14 @@ const WORLD = 'c'.repeat(32);
 
 const balanceOf = (log: ValkeyLog): Promise<number | null> =>
   log.visit(WORLD, (world) => readUnlessDropped(world, ({ wallet }) => wallet.balancePaise));
+
+/** Makes it so long since a world was used, as the store knows, that it is idle. Its servers must have written down its uses. */
+async function makeIdle(url: string, worldId = WORLD): Promise<void> {
+  const client = new Redis(url);
+  onTestFinished(() => client.disconnect());
+  await client.hset(keysOf(worldId).head, 'used', 0);
+  await client.zadd('payout-sandbox:2:worlds', 0, worldId);
+}
 
 describe.skipIf(inject('storeUrl') === '')('a world of a store that was idle for too long', () => {
   test('ends once, at one of the servers', async () => {
@@ -31,21 +43,29 @@ describe.skipIf(inject('storeUrl') === '')('a world of a store that was idle for
 
   test('goes on when somebody uses it just before it ends', async () => {
     const url = await freshStore();
-    const { log: other } = await storedLogFor(url, 'other');
-    const balances: (number | null)[] = [];
+    const wallClock = new ManualClock(systemClock().nowMs()); // it ends no world itself
+    const { log: other } = await storedLogFor(url, 'other', { wallClock });
+    const drops: boolean[] = [];
     const losing = async (_worldId: string, drop: () => Promise<boolean>): Promise<void> => {
-      balances.push(await balanceOf(other));
-      if (balances.length === 1) await (await other.use(WORLD)).submit({ kind: 'credit', amountPaise: 500 });
-      await drop();
+      if (drops.length === 0) await (await other.use(WORLD)).submit({ kind: 'credit', amountPaise: 500 });
+      await other.ids(); // writes down its use
+      drops.push(await drop());
     };
-    const { log } = await storedLogFor(url, 'one', { idleMs: 1000, losing });
+    const { log } = await storedLogFor(url, 'one', { losing });
     await log.use(WORLD);
-    await expect.poll(() => balanceOf(other)).toBeNull();
-    expect(balances).toEqual([1000, 1500]);
+    for (const [balance, ended] of [
+      [1500, [false]],
+      [null, [false, true]],
+    ] as const) {
+      for (const server of [log, other]) await server.ids(); // writes down the uses so far
+      await makeIdle(url);
+      await expect.poll(() => drops).toEqual(ended);
+      expect(await balanceOf(other)).toBe(balance);
+    }
   });
 
   test('keeps its verdict, which all servers know', async () => {
-    const { servers, clients } = await serversFor(2, { worldIdle: '1s', adminToken: ADMIN });
+    const { store, servers, clients } = await serversFor(2, { adminToken: ADMIN });
     const [one, other] = clients();
     const ofAll = async (client: typeof one, method: 'GET' | 'PUT') => {
       const headers = { authorization: `Bearer ${ADMIN}`, 'content-type': 'application/json' };
@@ -54,10 +74,13 @@ describe.skipIf(inject('storeUrl') === '')('a world of a store that was idle for
     };
     await ofAll(one, 'PUT');
     await one!.pay({ amount: 0.001 });
-    await one!.pay(); // its settlement is due when the world ends
+    await one!.pay();
+    const [world] = await servers[1]!.worlds();
+    await servers[0]!.worlds(); // writes down the uses so far
+    await makeIdle(store, world!.id);
     await expect.poll(() => servers[0]!.worlds()).toEqual([]);
-    const before = await ofAll(one, 'GET');
-    expect(before).toMatchObject({ passed: false, worlds: [{ counts: { error: 1 } }] });
-    expect(await ofAll(other, 'GET')).toEqual(before);
+    const report = () => ofAll(one, 'GET'); // the verdict is kept once the world is gone
+    await expect.poll(report).toMatchObject({ passed: false, worlds: [{ counts: { error: 1 } }] });
+    expect(await ofAll(other, 'GET')).toEqual(await report());
   });
 });

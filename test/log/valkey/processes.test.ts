@@ -1,4 +1,4 @@
-import { describe, expect, inject, onTestFinished, test } from 'vitest';
+import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { connectSandbox } from '../../../src/index.ts';
 import { ask, startProgram } from '../../support/program.ts';
 import { RedisServer } from '../../support/redis-server.ts';
@@ -17,14 +17,26 @@ async function oneNode(...flags: string[]): Promise<RedisServer> {
   return store;
 }
 
+const payOnce = async (url: string, nth: number): Promise<number> =>
+  (await ask(`${url}/payout/initiate`, KEY, { client_ref_id: `order-${nth}`, amount: 1 })).status;
+
+/** Pays INR 1, and sends it again as long as the store cannot be used: on a busy machine it may stand still. */
+async function pay(url: string, nth: number): Promise<number> {
+  for (;;) {
+    const status = await payOnce(url, nth);
+    if (status !== 503) return status;
+  }
+}
+
+/** The world as a process knows it, once that can use the store. */
+const summaryAt = (url: string) =>
+  vi.waitFor(() => connectSandbox({ url }).world(KEY).summary(), { timeout: 30_000 });
+
 /** Sends 200 payouts of INR 1 at once, each to the next process. @returns how many were made */
 async function payAtOnce(urls: readonly string[]): Promise<number> {
-  const answers = await Promise.all(
-    Array.from({ length: 200 }, (_, nth) =>
-      ask(`${urls[nth % urls.length]!}/payout/initiate`, KEY, { client_ref_id: `order-${nth}`, amount: 1 }),
-    ),
+  const statuses = await Promise.all(
+    Array.from({ length: 200 }, (_, nth) => pay(urls[nth % urls.length]!, nth)),
   );
-  const statuses = answers.map(({ status }) => status);
   expect(statuses.filter((status) => status !== 200 && status !== 402)).toEqual([]);
   return statuses.filter((status) => status === 200).length;
 }
@@ -39,8 +51,7 @@ describe.skipIf(inject('storeUrl') === '')('processes that share a store', () =>
       const urls = servers.map(({ url }) => url);
       expect(await payAtOnce(urls)).toBe(70);
       for (const url of urls) {
-        const summary = await connectSandbox({ url }).world(KEY).summary();
-        expect(summary).toMatchObject({ balance: 0, invariants: 'hold' });
+        expect(await summaryAt(url)).toMatchObject({ balance: 0, invariants: 'hold' });
       }
       await Promise.all(servers.map(({ program }) => program.stop()));
     }
@@ -59,22 +70,19 @@ describe.skipIf(inject('storeUrl') === '')('processes that share a store', () =>
   test('go on with what others did while one of them stood still', async () => {
     const { url: store } = await oneNode();
     const [paused, other] = await programs(2, store);
-    const pay = (url: string, nth: number) =>
-      ask(`${url}/payout/initiate`, KEY, { client_ref_id: `order-${nth}`, amount: 1 });
-    expect((await pay(paused!.url, 0)).status).toBe(200);
+    expect(await pay(paused!.url, 0)).toBe(200);
     paused!.program.child.kill('SIGSTOP');
-    const waiting = pay(paused!.url, 1);
+    const waiting = payOnce(paused!.url, 1);
     const endMs = performance.now() + sized(300, 10_000);
     let nth = 2;
     for (; nth < 10 || (performance.now() < endMs && nth < 60); nth += 1) {
-      expect((await pay(other!.url, nth)).status).toBe(200);
+      expect(await pay(other!.url, nth)).toBe(200);
     }
     while (performance.now() < endMs) await ask(`${other!.url}/client/fetchbalance`, KEY);
     paused!.program.child.kill('SIGCONT');
-    expect((await waiting).status).toBe(200);
+    expect(await waiting).toBe(200);
     for (const { url } of [paused!, other!]) {
-      const { balance } = await connectSandbox({ url }).world(KEY).summary();
-      expect(balance).toBe(70 - nth);
+      expect((await summaryAt(url)).balance).toBe(70 - nth);
     }
   });
 });

@@ -54,7 +54,7 @@ describe.skipIf(inject('storeUrl') === '')('a rolling upgrade', () => {
         expect((await client.balance()).body.data.balance).toBe(999_980);
 
       await connectSandbox({ url: newer.url, adminToken: ADMIN_TOKEN }).dropWorld(id);
-      await expect.poll(() => health(older.url), { timeout: 10_000 }).toBe(200);
+      await expect.poll(() => health(older.url)).toBe(200);
       const warnings = logLines((await older.program.stop()).stdout).filter(
         ({ level }) => Number(level) >= 40,
       );

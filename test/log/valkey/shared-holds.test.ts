@@ -11,6 +11,7 @@ describe.skipIf(inject('storeUrl') === '')('requests that servers of one store h
     const [one, other, third] = clients() as [Client, Client, Client];
     await third.world.rule(HOLD);
     const first = one.pay({ client_ref_id: 'order-1' });
+    const broken = first.catch(({ message }: Error) => message); // it may break before its release is answered
     await third.world.held(1);
     const second = other.pay({ client_ref_id: 'order-2' });
     const [held, next] = await third.world.held(2);
@@ -18,7 +19,7 @@ describe.skipIf(inject('storeUrl') === '')('requests that servers of one store h
     await next!.release();
     await held!.release({ fault: 'truncated-body' });
     expect((await second).status).toBe(200);
-    await expect(first).rejects.toThrow('terminated');
+    expect(await broken).toBe('terminated');
     expect((await one.world.transactions()).map(({ client_ref_id }) => client_ref_id)).toEqual([
       'order-2',
       'order-1',
@@ -47,12 +48,12 @@ describe.skipIf(inject('storeUrl') === '')('requests that servers of one store h
   test('of a server that has died expire at the others', async () => {
     const { servers, clients } = await serversFor(2);
     const [one, other] = clients() as [Client, Client];
-    await one.world.rule({ ...HOLD, effect: { hold: { at: 'arrived', for: '1s' } } });
+    await one.world.rule({ ...HOLD, effect: { hold: { at: 'arrived', for: '12s' } } }); // longer than a busy machine stands still
     const waiting = one.pay();
     expect(await other.world.held(1)).toHaveLength(1);
     await servers[0]!.close();
     expect((await waiting).status).toBe(504);
-    await expect.poll(() => other.world.held(), { timeout: 10_000 }).toEqual([]);
+    await expect.poll(() => other.world.held()).toEqual([]);
     await expect(other.world.held(1)).rejects.toThrow('initiate order-1');
     expect(await other.world.transactions()).toEqual([]);
   });

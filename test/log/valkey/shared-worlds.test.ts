@@ -11,7 +11,6 @@ import { serversFor } from '../../support/shared-servers.ts';
 import { sized } from '../../support/size.ts';
 
 const START = '2026-01-15T10:30:00.000Z';
-const EVENTUALLY = { timeout: 10_000 };
 const HANG = { name: 'hang', match: { route: 'balance' as const }, effect: { fault: 'hang' as const } };
 
 const counted = (seen: readonly Seen[]) =>
@@ -133,7 +132,7 @@ describe.skipIf(inject('storeUrl') === '')('servers that share a store', () => {
     for (let nth = 0; nth < 5; nth += 1) await nthOf(worlds, nth).balance();
     for (const world of worlds) {
       await expect
-        .poll(async () => (await ask(world, 'GET', '/requests?order=oldest')).body, EVENTUALLY)
+        .poll(async () => (await ask(world, 'GET', '/requests?order=oldest')).body)
         .toMatchObject({
           requests: [4, 5].map((id) => ({
             id,
@@ -180,7 +179,7 @@ describe.skipIf(inject('storeUrl') === '')('servers that share a store', () => {
     await one.balance().catch((error: Error) => error.name);
     expect((await other.world.requests())[0]!.outcome).toMatch(/^(pending|fault)$/);
     await expect
-      .poll(() => other.world.requests(), EVENTUALLY)
+      .poll(() => other.world.requests())
       .toMatchObject([{ outcome: 'fault', answer: { status: 200 }, duration_ms: expect.any(Number) }]);
   });
 
@@ -197,7 +196,7 @@ describe.skipIf(inject('storeUrl') === '')('servers that share a store', () => {
     const startedMs = performance.now();
     await worlds[1]!.world.reset();
     await Promise.all(hanging);
-    expect(performance.now() - startedMs).toBeLessThan(2000); // a quarter of a second, on a machine that is not busy
+    expect(performance.now() - startedMs).toBeLessThan(12_000); // a quarter of a second, and what a busy machine may stand still
   });
 
   test('tell what happens to readers of any of them, who go on at another where they stopped', async () => {
@@ -212,9 +211,7 @@ describe.skipIf(inject('storeUrl') === '')('servers that share a store', () => {
         if (read.length === 2) break;
       }
     })();
-    await expect
-      .poll(async () => (await one.world.fund(1), read.length), EVENTUALLY)
-      .toBeGreaterThanOrEqual(2);
+    await expect.poll(async () => (await one.world.fund(1), read.length)).toBeGreaterThanOrEqual(2);
     await reading;
     const lastId = read[1]!.split(' ')[1]!;
     await one.pay();

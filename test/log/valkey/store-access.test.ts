@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { ask, Program, MAIN, startProgram } from '../../support/program.ts';
-import { freePort, RedisServer } from '../../support/redis-server.ts';
+import { RedisServer } from '../../support/redis-server.ts';
 
 const KEY = 'sk_test_access';
 
@@ -21,6 +21,9 @@ function certificate(): { readonly key: string; readonly cert: string } {
   execFileSync('openssl', [...request, ...names, '-keyout', key, '-out', cert], { stdio: 'ignore' });
   return { key, cert };
 }
+
+const pay = async (url: string): Promise<number> =>
+  (await ask(`${url}/payout/initiate`, KEY, { amount: 10 })).status;
 
 async function storeFor(...flags: string[]): Promise<RedisServer> {
   const store = await RedisServer.start(...flags);
@@ -40,12 +43,12 @@ describe.skipIf(inject('storeUrl') === '')('a store', () => {
     `is used over TLS where its certificate is trusted, and not where it is not${skipped}`,
     async () => {
       const { key, cert } = certificate();
-      const port = await freePort();
-      const tls = ['--tls-port', String(port), '--tls-cert-file', cert, '--tls-key-file', key];
-      await storeFor(...tls, '--tls-auth-clients', 'no');
+      const tls = ['--tls-cert-file', cert, '--tls-key-file', key, '--tls-auth-clients', 'no'];
+      const [store, port] = await RedisServer.startWithTls(...tls);
+      onTestFinished(() => store.end());
       const address = `rediss://localhost:${port}`;
       const { url } = await startProgram({ SANDBOX_STORE: address, NODE_EXTRA_CA_CERTS: cert });
-      expect((await ask(`${url}/payout/initiate`, KEY, { amount: 10 })).status).toBe(200);
+      await expect.poll(() => pay(url)).toBe(200);
       expect(await reasonFor(address)).toMatch(/self-signed certificate/);
     },
   );
@@ -65,7 +68,7 @@ describe.skipIf(inject('storeUrl') === '')('a store', () => {
     );
     const address = `redis://sandbox:${encodeURIComponent('p@ss/word')}@127.0.0.1:${store.port}`;
     const { url } = await startProgram({ SANDBOX_STORE: address });
-    expect((await ask(`${url}/payout/initiate`, KEY, { amount: 10 })).status).toBe(200);
+    await expect.poll(() => pay(url)).toBe(200);
     expect(await reasonFor(address.replace('word', 'x'))).toMatch(/password/);
     expect(await reasonFor(`redis://127.0.0.1:${store.port}`.replace('//', '//nobody:x@'))).toMatch(
       /password/,
