@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
-import { ask, Program, MAIN, startProgram } from '../../support/program.ts';
+import { ask, logLines, serveInProcess, startProgram } from '../../support/program.ts';
 import { RedisServer } from '../../support/redis-server.ts';
 
 const KEY = 'sk_test_access';
@@ -31,29 +31,25 @@ async function storeFor(...flags: string[]): Promise<RedisServer> {
   return store;
 }
 
-/** The reason in the log why the store cannot be used, for a program that is given this address. */
-async function reasonFor(address: string): Promise<string> {
-  const program = new Program(process.execPath, [MAIN], { SANDBOX_STORE: address });
-  const line = await program.says(/.*the store cannot be used.*\n/);
-  return (JSON.parse(line) as { reason: string }).reason;
+/** The reason in the log why the store at this address cannot be used. */
+async function reasonFor(address: string): Promise<unknown> {
+  const { log } = await serveInProcess({ SANDBOX_STORE: address });
+  return logLines(log()).find(({ msg }) => String(msg).startsWith('the store cannot be used'))?.['reason'];
 }
 
 describe.skipIf(inject('storeUrl') === '')('a store', () => {
-  test.skipIf(!hasOpenssl)(
-    `is used over TLS where its certificate is trusted, and not where it is not${skipped}`,
-    async () => {
-      const { key, cert } = certificate();
-      const tls = ['--tls-cert-file', cert, '--tls-key-file', key, '--tls-auth-clients', 'no'];
-      const [store, port] = await RedisServer.startWithTls(...tls);
-      onTestFinished(() => store.end());
-      const address = `rediss://localhost:${port}`;
-      const { url } = await startProgram({ SANDBOX_STORE: address, NODE_EXTRA_CA_CERTS: cert });
-      await expect.poll(() => pay(url)).toBe(200);
-      expect(await reasonFor(address)).toMatch(/self-signed certificate/);
-    },
-  );
+  test.skipIf(!hasOpenssl)(`is used over TLS only if its certificate is trusted${skipped}`, async () => {
+    const { key, cert } = certificate();
+    const tls = ['--tls-cert-file', cert, '--tls-key-file', key, '--tls-auth-clients', 'no'];
+    const [store, port] = await RedisServer.startWithTls(...tls);
+    onTestFinished(() => store.end());
+    const address = `rediss://localhost:${port}`;
+    const { url } = await startProgram({ SANDBOX_STORE: address, NODE_EXTRA_CA_CERTS: cert });
+    await expect.poll(() => pay(url)).toBe(200);
+    expect(await reasonFor(address)).toMatch(/self-signed certificate/);
+  });
 
-  test('is used by a user of its own, who needs no more than the keys of the sandbox', async () => {
+  test('can be used as a user who has access only to the keys of the sandbox', async () => {
     const store = await storeFor();
     await store.command(
       'ACL',
