@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { DelayedAnswers } from '../../src/log/world-log.ts';
 
-test('answers that are held back end once: by themselves, when they are released, or at once after the end', () => {
+test('a delayed answer ends once: by itself, when it is released, or at once if its world has ended', () => {
   const delayed = new DelayedAnswers();
   const ended: string[] = [];
   const hold = (name: string) => delayed.hold(() => ended.push(name));

@@ -18,7 +18,7 @@ const logOf = (budgetBytes = 1e9) => new EventLog(36 * 36, new MemoryBudget(budg
 const positions = ({ told }: { told: readonly PublishedEvent[] }) =>
   told.map(({ id, type }) => (type === 'missed' ? `missed up to ${id}` : id));
 
-test('events are numbered from the first reader on; nothing is made of those that nobody reads', () => {
+test('events are numbered from the first reader on; before that, none are built', () => {
   const log = logOf();
   log.publish('clock', () => expect.fail('nobody asked'));
   expect(log.isWatched).toBe(false);
@@ -38,7 +38,7 @@ test('events are numbered from the first reader on; nothing is made of those tha
   expect(positions(other)).toEqual(['100-3', '100-4']);
 });
 
-test('a reader goes on where it stopped, and learns how many events it missed', () => {
+test('a reader resumes after the last event it has, and learns how many it missed', () => {
   const log = logOf();
   log.read(undefined, reader())();
   for (let nth = 2; nth <= 1001; nth += 1) log.publish('clock', () => nth);
@@ -62,7 +62,7 @@ test('a reader goes on where it stopped, and learns how many events it missed', 
   }
 });
 
-test('events that nobody comes back for are counted, and no longer made once a thousand have gone unread', () => {
+test('after a thousand unread events, later ones are only counted', () => {
   const log = logOf();
   log.read(undefined, reader())();
   let made = 0;
@@ -77,7 +77,7 @@ test('events that nobody comes back for are counted, and no longer made once a t
   expect([made, late.told.length]).toEqual([2001, 1003]); // while somebody reads, all of them are made
 });
 
-test('what goes unread is counted anew after each reader', () => {
+test('the count of unread events restarts with each reader', () => {
   const log = logOf();
   let made = 0;
   for (const sum of [900, 1800]) {
@@ -87,7 +87,7 @@ test('what goes unread is counted anew after each reader', () => {
   }
 });
 
-test('the events of a world are kept up to a megabyte, each with what it takes besides its text', () => {
+test('a world keeps up to a megabyte of events, which includes the overhead of each', () => {
   const log = logOf();
   log.read(undefined, reader());
   const twoKib = 'x'.repeat(2048 - 200 - 2); // and its quotes
@@ -103,7 +103,7 @@ test('the events of a world are kept up to a megabyte, each with what it takes b
   expect(from().slice(0, 2)).toMatchObject([{ id: '100-2', data: '{"missed":1}' }, { id: '100-3' }]);
 });
 
-test('thirty-two may read at once', () => {
+test('a world has at most 32 readers at once', () => {
   const log = logOf();
   const stops = Array.from({ length: 32 }, (_, nth) => {
     expect([nth, log.isFull]).toEqual([nth, false]);
@@ -114,7 +114,7 @@ test('thirty-two may read at once', () => {
   expect(log.isFull).toBe(false);
 });
 
-test('a log that is closed ends all its readers, once, and gives its memory back', () => {
+test('closing an event log ends each reader once, and releases its memory', () => {
   const budget = new MemoryBudget(1e9);
   const log = new EventLog(1, budget);
   const [one, other] = [reader(), reader()];

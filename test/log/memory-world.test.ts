@@ -67,7 +67,7 @@ async function crowded() {
 const paise = (world: MemoryWorld) => world.read(({ wallet }) => wallet.balancePaise);
 
 describe('a settlement', () => {
-  test('is announced at its time, though nobody asks', async () => {
+  test('is announced when it is due, without a request', async () => {
     const { world, wallClock, settled } = logFor({ document: IMPS });
     await world('a').submit(initiate());
     await wallClock.pass(1999);
@@ -76,7 +76,7 @@ describe('a settlement', () => {
     expect(settled).toMatchObject([{ clientRefId: 'a', to: 'SUCCESS', atMs: START_MS + 2000 }]);
   });
 
-  test('has one timer for each world, set for the step that is due next', async () => {
+  test('uses one timer for each world, set for the next due step', async () => {
     const { world, wallClock, settled } = logFor({ document: IMPS });
     const a = world('a');
     await a.submit(initiate());
@@ -124,7 +124,7 @@ describe('a settlement', () => {
     expect(settled).toHaveLength(1);
   });
 
-  test('is announced by the clock of a state that was restored', async () => {
+  test('is announced when it is due by the clock of a restored state', async () => {
     const { world, wallClock, settled } = logFor({ document: IMPS });
     const a = world('a');
     await a.submit(initiate());
@@ -149,8 +149,8 @@ describe('a settlement', () => {
   });
 });
 
-describe('a command with more to settle than one may', () => {
-  test('lets others have their turn, and what asks its world waits', async () => {
+describe('a command with more steps to settle than fit in one turn', () => {
+  test('lets other worlds run in between, while requests to its own world wait', async () => {
     const { a, world, wallClock, settled } = await crowded();
     const others: number[] = [];
     wallClock.others = async () => void others.push(await paise(world('b')));
@@ -165,7 +165,7 @@ describe('a command with more to settle than one may', () => {
     expect(wallClock.timers).toBe(1);
   });
 
-  test('settles what came due while nobody asked before it answers, and announces it once', async () => {
+  test('settles everything that is due before it answers, and announces each step once', async () => {
     const { a, wallClock, settled } = await crowded();
     wallClock.skip(DAY_MS / 2);
     const answers = await Promise.all(
@@ -175,7 +175,7 @@ describe('a command with more to settle than one may', () => {
     expect([settled.length, wallClock.turns]).toEqual([PAYOUTS, 2]);
   });
 
-  test('ends with WORLD_REPLACED when the world is reset meanwhile; what waits is answered from the new world', async () => {
+  test('ends with WORLD_REPLACED when the world is reset meanwhile; requests that wait are answered from the new world', async () => {
     const { a, wallClock, settled } = await crowded();
     let reset: Promise<void> | undefined;
     wallClock.others = () => (reset ??= a.submit({ kind: 'reset', source: sourceOf() }));
@@ -189,7 +189,7 @@ describe('a command with more to settle than one may', () => {
     expect(wallClock.timers).toBe(1);
   });
 
-  test('ends with WORLD_REPLACED when another state is put in its place', async () => {
+  test('ends with WORLD_REPLACED when another state is restored meanwhile', async () => {
     const { a, wallClock } = await crowded();
     let restored: Promise<void> | undefined;
     const { state } = new Core();
@@ -204,7 +204,7 @@ describe('a command with more to settle than one may', () => {
     ['cap', 'to make room for newer ones (SANDBOX_MAX_WORLDS)', 'SANDBOX_MAX_WORLDS'],
     ['idle', 'it was idle for too long (SANDBOX_WORLD_IDLE)', 'SANDBOX_WORLD_IDLE'],
     ['stop', 'the sandbox stops', 'stop'],
-  ])('says why its world is gone, as do those that wait: %s', async (reason, why, limit) => {
+  ])('reports why its world was dropped, as do the requests that wait: %s', async (reason, why, limit) => {
     const { log, a, world, wallClock, failures } = await crowded();
     wallClock.others = async () => {
       if (reason === 'admin') log.drop(a.id);
@@ -265,7 +265,7 @@ function watching(world: MemoryWorld, afterId?: string) {
 }
 
 describe('events', () => {
-  test('tell what commands did, in the words of the control API', async () => {
+  test('report what commands did, with the fields of the control API', async () => {
     const { world } = logFor({ document: IMPS });
     const a = world('a');
     const { told } = watching(a);
@@ -286,7 +286,7 @@ describe('events', () => {
     ]);
   });
 
-  test('of a part of a command come before the command is finished', async () => {
+  test('of each part of a long command are published before the command is finished', async () => {
     const { a, wallClock } = await crowded();
     const { read } = watching(a);
     const counts: number[] = [];
@@ -295,7 +295,7 @@ describe('events', () => {
     expect(counts).toEqual([MAX_STEPS, 2 * MAX_STEPS]);
   });
 
-  test('go on where a reader stopped, and are not those of a world that had the key before', async () => {
+  test('resume after the last one that a reader has, never with those of an earlier world of the same key', async () => {
     const { log, world, wallClock } = logFor();
     const first = watching(world('a'));
     await world('a').submit({ kind: 'freeze' });
@@ -307,7 +307,7 @@ describe('events', () => {
     expect(watching(world('a'), first.read[0]!.id).told()).toEqual([['missed', { missed: null }]]);
   });
 
-  test('go to thirty-two readers at most', async () => {
+  test('go to at most 32 readers', async () => {
     const a = logFor().world('a');
     const readers = Array.from({ length: 32 }, () => watching(a));
     expect(() => watching(a)).toThrow(expect.objectContaining({ code: 'TOO_MANY_READERS' }));
@@ -315,7 +315,7 @@ describe('events', () => {
     watching(a);
   });
 
-  test('tell of a request when it is announced', () => {
+  test('include a request once it is announced', () => {
     const a = logFor().world('a');
     const { told } = watching(a);
     a.announce({
@@ -349,7 +349,7 @@ describe('a reset or a restore', () => {
     expect(a.latest.generation).toBe(2);
   });
 
-  test('that is refused changes nothing of that', async () => {
+  test('that is refused ends no delayed answer and leaves the state as it was', async () => {
     const { world } = logFor({ maxRecords: 0 });
     const a = world('a');
     let ended = 0;
@@ -361,7 +361,7 @@ describe('a reset or a restore', () => {
   });
 });
 
-test('a dropped world ends its answers and its readers, and gives the memory of its journal back', () => {
+test('dropping a world ends its delayed answers and its readers, and releases the memory of its journal', () => {
   const { log, world, journalBudget } = logFor();
   const a = world('a');
   let ended = 0;

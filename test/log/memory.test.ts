@@ -7,7 +7,7 @@ const asked = (change: Partial<Exchange> = {}): Exchange =>
 const FULL = { code: 'SANDBOX_FULL', details: { limit: 'SANDBOX_MAX_TRANSACTIONS' } };
 
 describe('worlds', () => {
-  test('are opened at their first use, which every use counts', () => {
+  test('are opened at their first use, and every use is counted', () => {
     const { log, world } = logFor();
     const a = world('a');
     expect(world('a')).toBe(a);
@@ -67,7 +67,7 @@ describe('worlds', () => {
     expect(world('a')).not.toBe(a);
   });
 
-  test('all end with the sandbox: no timer is left, and none is opened any more', async () => {
+  test('all end with the sandbox: no timer is left, and no world can be opened', async () => {
     const { log, world, wallClock, drops } = logFor({ settings: { settlement: 'demo' } });
     const a = world('a');
     await a.submit(initiate());
@@ -99,7 +99,7 @@ describe('records are counted over all worlds', () => {
     expect(log.recordsHeld).toBe(4);
   });
 
-  test('past the bound each world refuses, and names the setting', async () => {
+  test('beyond the limit every world refuses, and names the setting', async () => {
     const { world } = logFor({ maxRecords: 2 });
     await world('a').submit(initiate());
     await world('b').submit(initiate());

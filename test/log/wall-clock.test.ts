@@ -21,7 +21,7 @@ test('a timer that has called back can be set for the same time again: more may 
   expect([calls, wallClock.timers]).toEqual([[10, 10], 0]);
 });
 
-test('a timer calls back at the wall time at which its clock shows the due time, and is set by a changed clock anew', async () => {
+test('a timer calls back at the wall time at which its clock shows the due time, and is rescheduled when the clock changes', async () => {
   const { wallClock, calls, timer } = timerFor();
   timer.set(100, { frozenAtMs: null, aheadMs: 30 });
   timer.set(100, { frozenAtMs: null, aheadMs: 40 });
@@ -30,7 +30,7 @@ test('a timer calls back at the wall time at which its clock shows the due time,
   expect(calls).toEqual([60]);
 });
 
-test('there is no timer for nothing, in a frozen world, or beyond the year 9999', () => {
+test('there is no timer when nothing is due, in a frozen world, or beyond the year 9999', () => {
   const { wallClock, timer } = timerFor();
   timer.set(100, runningClock);
   timer.set(null, runningClock);

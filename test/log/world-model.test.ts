@@ -6,7 +6,7 @@ import { START } from '../support/ways-in.ts';
 import { anyCommands, OPENING_PAISE } from '../support/world-commands.ts';
 import { sized } from '../support/size.ts';
 
-test('a world does what a model of it does, whatever it is asked', async () => {
+test('a world behaves like a model of it under any sequence of commands', async () => {
   const { client } = await sandboxFor({ clock: START, openingBalance: String(OPENING_PAISE / 100) });
   const both = () => ({
     model: { model: new Model(Date.parse(START), OPENING_PAISE) },

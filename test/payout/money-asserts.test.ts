@@ -103,20 +103,20 @@ const after = (timeline: readonly Step[], done: number) => {
   return payout;
 };
 
-test('a payout never goes beyond its timeline, or along an edge that there is not', () => {
+test('a payout never goes beyond its timeline, or makes a transition that does not exist', () => {
   const settled = after([step('SUCCESS', 1)], 1);
   expect(() => afterStep(settled, at(2), null)).toThrow('a timeline that has ended goes no further');
   const wrong = { ...settled, timeline: [...settled.timeline, step('FAILED', 2)] };
   expect(() => afterStep(wrong, at(2), null)).toThrow('no edge from SUCCESS to FAILED');
 });
 
-test('a step that is forced takes the place of all that was ahead, and of nothing that has happened', () => {
+test('a forced step replaces all steps ahead, and none that has happened', () => {
   const timeline = [utrAfter(1), step('SUCCESS', 2), step('REVERSED', 9)];
   const forced = { afterMs: 3, polls: null, to: 'FAILED', utr: false, forced: true };
   expect(withForcedStep(after(timeline, 1), 'FAILED', at(3), false).timeline).toEqual([timeline[0], forced]);
 });
 
-test('reads are counted while something waits for them, and no longer', () => {
+test('reads are counted only while a step waits for them', () => {
   expect(countsReads(after([], 0))).toBe(false);
   expect(countsReads(after([step('SUCCESS', 1)], 0))).toBe(false);
   expect(countsReads(after([step('SUCCESS', 1), atRead('REVERSED', 2)], 0))).toBe(true);
@@ -157,7 +157,7 @@ test('a UTR that is taken is replaced by the next free one', () => {
   expect(of(5)).toBe(formatUtr('IMPS', at(0), 8));
 });
 
-test('payouts that want the same UTR get the next free ones, each after a few looks', () => {
+test('payouts that want the same UTR get the next free ones, each after a few tries', () => {
   let looks = 0;
   class Counted extends Set<string> {
     override has(utr: string): boolean {

@@ -31,7 +31,7 @@ test('hours that begin and end at the same time are refused, and never match', (
   });
 });
 
-test('a match that no route can meet is reported at the first such field only', () => {
+test('a match that no route can satisfy is reported at its first such field only', () => {
   expect(
     compileAndMatch({ route: 'balance', client_ref_id: 'a', txn_id: 'b', attempt: { gt: 1, lt: 1 } }),
   ).toEqual({
@@ -40,7 +40,7 @@ test('a match that no route can meet is reported at the first such field only', 
   });
 });
 
-test('a rule of a scenario of which no text was kept stands there without one', () => {
+test('a rule of a scenario whose text was not kept is listed without its text', () => {
   const options = {
     name: 'test',
     source: null,

@@ -195,7 +195,7 @@ test.each([
     single('match: { route: status }, effect: { stale: 30s, fault: hang }'),
     'rules[0].effect.stale is never seen by a client: the fault hang shows no answer',
   ],
-])('%s is warned of', (_what, text, warning) => {
+])('there is a warning about %s', (_what, text, warning) => {
   expect(warningsOf(text)).toEqual([expect.stringContaining(`1: warning: ${warning}`)]);
 });
 
@@ -207,7 +207,7 @@ test.each([
   'match: { route: status }, effect: { stale: 30s, fault: truncated-body }',
   'match: { route: status }, effect: { stale: 30s, respond: { status: 200, headers: { a: b } } }',
   'match: { amount: { lte: 0.01 } }, effect: { commit: true }',
-])('nothing is said of what can happen: %s', (text) => {
+])('there is no warning about a rule that can apply: %s', (text) => {
   expect(warningsOf(single(text))).toEqual([]);
 });
 
@@ -254,7 +254,7 @@ const everyRequest: readonly RequestFacts[] = ['NEFT', 'RTGS', 'IMPS'].flatMap((
   ),
 );
 
-test('a rule that is said never to apply never does', () => {
+test('a rule that is reported as never applied is never applied', () => {
   const settings = scenarioSettings(readSettings({ magic: 'off' }, {}));
   let warned = 0;
   fc.assert(

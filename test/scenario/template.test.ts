@@ -34,7 +34,7 @@ test.each<[body: Parameters<typeof filledBody>[0], contentType: string, text: st
   expect(filledBody(body, VALUES, contentType)).toBe(text);
 });
 
-test('what is filled in is not looked at again, and is well-formed where its text was cut', () => {
+test('a value that is filled in is not expanded again, and is well-formed even if it was cut', () => {
   const values = { remarks: '{{amount}}', client_ref_id: `${'a'.repeat(199)}😀`, amount: 1 };
   expect(filledBody('{{remarks}} {{client_ref_id}}', values, 'text/plain')).toBe(
     `{{amount}} ${'a'.repeat(199)}\u{FFFD}`,

@@ -14,7 +14,7 @@ test('each reference is counted separately on each route', () => {
   expect([count('a'), count('a'), count('b'), count('a', 'status'), count('a')]).toEqual([1, 2, 1, 1, 3]);
 });
 
-test('a reference that is used is remembered, however many others come; one that is not is forgotten', () => {
+test('a reference that is used again is remembered, however many others come; one that is not is forgotten', () => {
   const { attempts, count } = counter();
   count('forgotten');
   for (let nth = 1; nth <= 30_000; nth += 1) {
@@ -51,7 +51,7 @@ test('a reference as long as a payout may have is counted; a longer one never is
   expect(attemptsHeld(attempts)).toBe(1);
 });
 
-test('past what all worlds may count, the world that is asked forgets what it counted before', () => {
+test('beyond the limit over all worlds, the world of the request forgets the references it counted before', () => {
   let isFull = false;
   const { count, sizes } = counter(() => isFull);
   for (const id of ['a', 'b', 'c']) count(id);

@@ -40,7 +40,7 @@ const anySteps = fc.array(
   { minLength: 150, maxLength: 400, size: 'max' },
 );
 
-test('logs keep the latest, each within its bounds and all within theirs: the oldest of all is dropped first', () => {
+test('logs keep the latest items, each within its own limits and all within a shared one: the oldest of all is dropped first', () => {
   fc.assert(
     fc.property(anySteps, fc.integer({ min: 1, max: 12 }), (steps, items) => {
       const model = new Model(items);
@@ -77,7 +77,7 @@ test('logs keep the latest, each within its bounds and all within theirs: the ol
   );
 });
 
-test('an item larger than all that may be kept is not kept, and what was before it is gone', () => {
+test('an item larger than the limit drops all others, and is not kept either', () => {
   const budget = new MemoryBudget(100);
   const log = new BoundedLog<string>({ items: 10, bytes: 50 }, budget);
   log.add('small', 50);
@@ -99,7 +99,7 @@ test('an item may be replaced by a larger one, for which older ones are dropped,
   expect([log.items(), budget.bytes]).toEqual([['second, answered'], 45]);
 });
 
-test('whoever holds an item that was dropped holds nothing of it', () => {
+test('an item that was dropped has released its value', () => {
   const log = new BoundedLog<string>({ items: 1, bytes: 50 }, new MemoryBudget(100));
   const dropped = log.add('first', 1);
   const cleared = log.add('second', 1);

@@ -77,7 +77,7 @@ describe('a command applies at most 1,000 steps at once, and goes on with the re
     expect(nowMs(world.state)).toBe(START_MS + 10);
   });
 
-  test('whatever was asked, the state is the one that smaller steps lead to', () => {
+  test('the resulting state is the same as with smaller steps', () => {
     const [world, other] = [withPayouts(COUNT), withPayouts(COUNT)];
     world.submit(balance(), 10);
     for (let ms = 1; ms <= 10; ms += 1) other.submit({ kind: 'settle' }, ms);
@@ -109,7 +109,7 @@ test('a request that waited for what is due does its own work once', () => {
   expect([attempt, committed, world.turns, world.state.payouts.length]).toEqual([1, true, 1, MAX_STEPS + 2]);
 });
 
-test('a status read shows all that it made happen, though as many steps as may be were due before it', () => {
+test('a status read shows the steps it triggers, even behind as many due steps as fit in one turn', () => {
   const world = withPayouts(MAX_STEPS - 1);
   const effect = {
     timeline: [

@@ -40,7 +40,7 @@ const EXCHANGE = {
 } as unknown as Exchange;
 const exchange = (change: Partial<Exchange>): Exchange => ({ ...EXCHANGE, ...change });
 
-test('an exchange of which little is known has an entry that says so', () => {
+test('a journal entry of an exchange without details has null for each of them', () => {
   expect(journalEntry(EXCHANGE)).toEqual({
     id: 3,
     request_id: 'req-1',
@@ -80,7 +80,7 @@ test('an exchange of which little is known has an entry that says so', () => {
   });
 });
 
-test('an entry says all that is known of an exchange', () => {
+test('a journal entry shows everything known about an exchange', () => {
   const known = exchange({
     route: 'initiate',
     body: '{"amount":5}',
@@ -245,7 +245,7 @@ function scenarioOf(document: Parameters<typeof compileScenario>[0], lastRules: 
   return { scenario, issues };
 }
 
-test('a scenario that says nothing is that of the settings', () => {
+test('an empty scenario uses the settings', () => {
   const { scenario, issues } = scenarioOf({});
   expect(issues).toEqual([]);
   expect(scenario).toEqual({
@@ -266,7 +266,7 @@ test('a scenario that says nothing is that of the settings', () => {
   });
 });
 
-test('what a scenario says goes before the settings, mode by mode and row by row', () => {
+test('a scenario overrides the settings, mode by mode and switch by switch', () => {
   const [last] = scenarioOf({ rules: [{ name: 'last', probability: 0.5, effect: {} }] }).scenario.rules;
   const { scenario, issues } = scenarioOf(
     {

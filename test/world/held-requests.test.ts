@@ -47,7 +47,7 @@ test('a request keeps the rule that held it, even if that is replaced or removed
   ]);
 });
 
-test('what nobody has released in time cannot be released any more', () => {
+test('a held request that has expired cannot be released', () => {
   const core = new Core({ rules: [HOLD('arrived')] });
   core.pay('a', {}, 0);
   expect(refusalOf(() => release(core, 1, 30_000)).message).toContain('it was released, or expired');
@@ -55,7 +55,7 @@ test('what nobody has released in time cannot be released any more', () => {
   expect(core.state.held).toMatchObject({ made: 1, waiting: [], expired: [{ clientRefId: 'a' }] });
 });
 
-test('the id of a held request is never given again, not even after a reset', () => {
+test('the id of a held request is never reused, not even after a reset', () => {
   const core = new Core({ rules: [HOLD('arrived')] });
   core.pay('a');
   core.submit({ kind: 'reset', source: sourceOf({ rules: [HOLD('arrived')] }) });

@@ -178,7 +178,7 @@ test('a payout may empty the wallet and never overdraw it', () => {
   expect([world.balance().paise, brokenInvariants(world.state)]).toEqual([0, []]);
 });
 
-test('money that is due back pays for the next payout of the same instant', () => {
+test('a refund that is due pays for the next payout of the same instant', () => {
   const world = new Core(timelines({ a: [{ to: 'FAILED', after: '5ms' }] }));
   world.pay('a', { amount: 10 });
   expect(world.pay('b', { amount: 10 }, 4).committed).toBe(false);
@@ -275,7 +275,7 @@ test('a payout that is only previewed is the one that is made', () => {
   expect(world.pay('a').answer).toEqual(previewed);
 });
 
-test('an answer of a rule takes the place of a balance or a status, which is then not looked up', () => {
+test('an answer of a rule replaces a balance or a status, which is then not looked up', () => {
   const world = new Core({
     rules: [
       {

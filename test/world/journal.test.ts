@@ -11,7 +11,7 @@ const journalFor = (items: number, budgetBytes = 1e9) => {
   return { budget, journal: new Journal({ items, bytes: 1e9 }, budget) };
 };
 
-test('requests are numbered in the order in which they came, and go on being so when the journal was cleared', () => {
+test('requests are numbered in the order of arrival, also after the journal was cleared', () => {
   const { journal } = journalFor(2);
   const numbers = () => journal.read().exchanges.map(({ nth }) => nth);
   expect([1, 2, 3].map(() => journal.begin(exchange(), 0).nth)).toEqual([1, 2, 3]);
@@ -21,7 +21,7 @@ test('requests are numbered in the order in which they came, and go on being so 
   expect(numbers()).toEqual([4]);
 });
 
-test('a request is in the journal before it is answered, and its entry grows with what is known of it', () => {
+test('a request is in the journal before it is answered, and its entry is completed as more is known', () => {
   const { journal, budget } = journalFor(2);
   const { nth, update } = journal.begin(exchange({ body: '12' }), 10);
   expect(journal.read().exchanges).toMatchObject([{ nth: 1, outcome: 'pending' }]);

@@ -50,7 +50,7 @@ test('a window begins with its first request, not when the one before it ends', 
   expect(['b', 'c', 'd'].map((reference) => seen(world.pay(reference)))).toEqual(['ok', 'ok', 10_000]);
 });
 
-test('past its limit a rule does what else it says: any answer, and even a payout that the client does not learn of', () => {
+test('beyond its limit a rule applies the rest of its effect: any answer, even after a payout that the client does not learn of', () => {
   const limit = { max: 1, per: '1m' };
   const effects = [
     { limit },
@@ -129,7 +129,7 @@ test('a limit on a running clock ends by itself', () => {
   ]);
 });
 
-test('a limit begins anew with a reset, another scenario and a rule that replaces it; a snapshot keeps it', () => {
+test('a limit restarts with a reset, another scenario or a rule that replaces it; a snapshot keeps it', () => {
   const top = { name: 'top', match: { route: 'balance' }, effect: { limit: { max: 1, per: '1h' } } };
   const read = (world: Core) => seen(world.submit(balance()));
   const world = new Core({ rate_limit: '1/1h' }, FROZEN);

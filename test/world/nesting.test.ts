@@ -47,13 +47,13 @@ test.each([
   });
 });
 
-test('a field of a payout may hold anything that is not too deep, and is passed over', async () => {
+test('an unknown field of a payout may hold anything that is not nested too deep, and is ignored', async () => {
   const client = (await sandboxFor()).client();
   const { status } = await client.pay({ ...PAYOUT, metadata: nested(98) });
   expect(status).toBe(200);
 });
 
-test('a fault of ours in what is told of a request ends neither the process nor the next request', async () => {
+test('a bug in the announcement of a request ends neither the process nor the next request', async () => {
   const client = (await sandboxFor()).client();
   const events = await client.world.events(); // only a world that somebody watches publishes anything
   onTestFinished(async () => void (await events.return()));

@@ -149,7 +149,7 @@ describe('a forced transition', () => {
     expect(world.state.entries).toHaveLength(3);
   });
 
-  test('of a payout that there is not is refused', () => {
+  test('of an unknown payout is refused', () => {
     expect(
       refusalOf(() => new Core().submit({ kind: 'transition', txnId: 'TXN0', to: 'FAILED' })),
     ).toMatchObject({ code: 'TRANSACTION_NOT_FOUND', message: 'This world has no transaction TXN0' });
@@ -247,7 +247,7 @@ describe('a rule on top', () => {
     expect(put(world, { effect: delay })).toBe('world/rule-4');
   });
 
-  test('takes the place of the one of its name, and counts from 0', () => {
+  test('replaces the one of the same name, and counts from 0', () => {
     const world = new Core();
     put(world, { name: 'a', times: 1, effect: { respond: { status: 500 } } });
     put(world, { name: 'b', match: { route: 'status' }, effect: delay });
@@ -319,7 +319,7 @@ describe('a rule', () => {
     expect(once['a']).toMatch(/^(?=.*x)(?=.*-)/);
   });
 
-  test('may look at the attempt, counted for each reference and route', () => {
+  test('may match the attempt, which is counted for each reference and route', () => {
     const core = world({ match: { route: ['initiate', 'status'], attempt: 2 } });
     expect([taken(core, 3, 'a'), taken(core, 3, 'b')]).toEqual(['-x-', '-x-']);
     const reads = [1, 2, 3].map(() => core.submit(status({ client_ref_id: 'a' })).effect !== null);
@@ -327,7 +327,7 @@ describe('a rule', () => {
     expect(core.pay('a').attempt).toBe(4);
   });
 
-  test('may look at headers, by any case of their names', () => {
+  test('may match headers, in any case of their names', () => {
     const core = world({ match: { header: { 'X-Trace': { prefix: 'b' } } } });
     const effect = (headers: object) => core.submit(balance({ headers })).effect;
     expect(effect({ 'x-trace': ['a', 'bc'] })).not.toBeNull();
@@ -383,7 +383,7 @@ describe('a restore', () => {
     return world;
   };
 
-  test('puts another state in the place of all that the world is, and keeps its own name', () => {
+  test('replaces the whole state of the world, except its name', () => {
     const [from, world] = [past({ frozenAtMs: 7 }), new Core()];
     world.pay('its-own');
     world.submit({ kind: 'restore', state: load(save(from.state)), clock: 'from-snapshot' }, 9);

@@ -17,7 +17,7 @@ function ends(document: ScenarioInput, references: readonly string[]): Readonly<
 
 const REFERENCES = Array.from({ length: 200 }, (_, nth) => `order-${nth}`);
 
-test('the first outcome that matches decides what becomes of a payout; without one, the settlement does', () => {
+test('the first outcome that matches decides how a payout ends; without one, the settlement does', () => {
   const outcomes: readonly Outcome[] = [
     { match: { client_ref_id: 'a' }, timeline: [{ to: 'FAILED', after: '1s' }] },
     { name: 'reversal', match: { client_ref_id: ['a', 'b'] }, timeline: REVERSED_LATER },
@@ -75,7 +75,7 @@ test('a retry of an initiate that made no payout gets the outcome that its first
   expect(new Set(Object.values(retried))).toEqual(new Set(['SUCCESS', 'FAILED']));
 });
 
-test('what a rule says of a payout goes before its outcome, each part by itself', () => {
+test('a rule overrides the outcome of a payout, each part by itself', () => {
   const world = new Core({
     outcomes: [{ timeline: REVERSED_LATER, not_found: { reads: 1 } }],
     rules: [

@@ -146,7 +146,7 @@ function restarted({ state }: Core): Core {
   return world;
 }
 
-test('whatever was done to a world, its snapshot is taken back, and goes on byte for byte', () => {
+test('after any commands, a world restored from its snapshot continues byte for byte', () => {
   fc.assert(
     fc.property(acts(anyAct), acts(anyAct), (past, future) => {
       const world = new Core(ENTANGLED);

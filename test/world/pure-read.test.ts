@@ -8,7 +8,7 @@ import { balance, compiler, Core, save, sourceOf, START_MS, status } from '../su
 
 const withoutWallTime = ({ state }: Core) => save({ ...state, wallMs: 0 });
 
-test('a read that a log need not hold changes nothing, whatever was done before', () => {
+test('a read that is left out of the log changes nothing, after any commands', () => {
   const reads = ['a', 'b', 'nobody'].map((client_ref_id) => status({ client_ref_id }));
   let pure = 0;
   fc.assert(

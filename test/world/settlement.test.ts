@@ -185,7 +185,7 @@ describe('a step that waits for a status read', () => {
     ]);
   });
 
-  test('is counted for no longer than something waits for it', () => {
+  test('is counted only while a step waits for it', () => {
     const world = paid([{ to: 'SUCCESS', polls: 1 }]);
     for (let nth = 0; nth < 3; nth += 1) world.read('a');
     expect(world.payout('a').reads).toBe(1);
@@ -198,7 +198,7 @@ describe('a payout that a rule hides', () => {
     refusal: { code, details: { rule: 'test/r' } },
   });
 
-  test('for two reads is there at the third; it was debited all the time', () => {
+  test('for two reads is found at the third; it was debited from the start', () => {
     const world = paid([{ to: 'SUCCESS', polls: 3 }], { not_found: { reads: 2 } });
     expect(world.balance(1).paise).toBe(900);
     expect(world.read('a')).toEqual(notFound());
@@ -215,7 +215,7 @@ describe('a payout that a rule hides', () => {
     expect(world.read('a')).toMatchObject({ payout: { state: 'PENDING' } });
   });
 
-  test('for a time settles unseen, and is there from that time on', () => {
+  test('for a time settles unseen, and is found from then on', () => {
     const world = paid([{ to: 'FAILED', after: '5ms' }], { not_found: { for: '10ms' } });
     expect(world.read('a', 9)).toEqual(notFound());
     expect(world.changes).toMatchObject([{ to: 'FAILED', atMs: at(5) }]);
@@ -281,7 +281,7 @@ describe('a stale read', () => {
     expect(world.balance().paise).toBe(1000);
   });
 
-  test('counts like any other, and does not show what it made happen', () => {
+  test('counts like any other, and does not show the step it triggers', () => {
     const world = new Core({ rules: [...timelines({ a: [{ to: 'SUCCESS', polls: 1 }] }).rules!, stale(1)] });
     world.pay('a');
     expect(readStale(world, 1, 10)).toMatchObject({

@@ -22,7 +22,7 @@ const verifiedAfter = (
 
 const answer = { status: 200, headers: {}, body: '' } as NonNullable<Exchange['answer']>;
 
-test('a part of a match without a value asks for nothing', () => {
+test('a field of a match without a value matches everything', () => {
   expect(verified([asked(1), asked(2)], { match: { outcome: undefined, route: undefined } }).count).toBe(2);
 });
 
@@ -70,7 +70,7 @@ test('no more than three are shown, though more are as close', () => {
 
 const known = ({ nth = 0, ...change }: Partial<Exchange>): Exchange => asked(nth, change);
 
-test('what a request misses is shown by what it had, whatever it was expected to be', () => {
+test('a field that does not match is shown with the value that the request had', () => {
   const atMs = Date.parse('2026-01-15T10:30:00Z');
   const one = known({
     nth: 1,

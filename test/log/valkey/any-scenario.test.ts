@@ -55,7 +55,7 @@ async function story(servers: readonly Client[], isParallel: boolean) {
 }
 
 describe.skipIf(inject('storeUrl') === '')('any outcomes and any rules', () => {
-  test('are the same bytes at one server that is asked in turn and at three that are asked at once, and no money is lost', async () => {
+  test('give the same bytes at one server that is asked in turn and at three that are asked at once, and lose no money', async () => {
     const alone = await startSandbox({ ...SETTINGS, state: undefined });
     const { clients } = await serversFor(3, SETTINGS);
     let run = 0;

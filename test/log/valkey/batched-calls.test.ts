@@ -12,7 +12,7 @@ function batchedCalls(call: (items: readonly string[]) => Promise<void>): Batche
   return new BatchedCalls({ wallClock, store: { joined: new JoinedCalls(client, wallClock) } }, call);
 }
 
-test('what is added in one turn, and what comes while a call is under way, goes along with the next', async () => {
+test('items added in one turn share a call, and items added during a call share the next one', async () => {
   const made: (readonly string[])[] = [];
   const calls = batchedCalls(async (items) => {
     made.push(items);
@@ -28,7 +28,7 @@ test('what is added in one turn, and what comes while a call is under way, goes 
   ]);
 });
 
-test('whoever waits for what was added before does not wait for what comes after it', async () => {
+test('a flush waits for the items added before it, not for later ones', async () => {
   let isOver = false;
   const made: string[] = [];
   const calls = batchedCalls(async ([item]) => {

@@ -41,7 +41,7 @@ async function payOn(client: number, urls: () => readonly string[], known: Known
 }
 
 describe.skipIf(inject('storeUrl') === '')('servers of one store', { timeout: TEST_MS }, () => {
-  test('say at the start which store they use, without its password', async () => {
+  test('log at the start which store they use, without its password', async () => {
     const store = await RedisServer.start('--requirepass', 'secret');
     onTestFinished(() => store.end());
     const { program, ready, url } = await startProgram({

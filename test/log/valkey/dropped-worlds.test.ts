@@ -44,7 +44,7 @@ function beforeReply({ store }: ValkeyLog, name: string, act: () => Promise<unkn
 }
 
 describe.skipIf(inject('storeUrl') === '')('a world that one server drops and another has just used', () => {
-  test('does not come back to the list, where another world would be dropped in its place', async () => {
+  test('does not return to the list, where it would cost another world its place', async () => {
     const url = await freshStore();
     const { log: one } = await storedLogFor(url, 'one', { maxWorlds: 2 });
     const { log: other } = await storedLogFor(url, 'other', { maxWorlds: 2 });
@@ -56,7 +56,7 @@ describe.skipIf(inject('storeUrl') === '')('a world that one server drops and an
     expect((await one.use(LIVE)).latest.wallet.balancePaise).toBe(1500);
   });
 
-  test('is off the list even if it was dropped while the other server wrote down how it stands', async () => {
+  test('is not listed, even if it was dropped while the other server recorded its state', async () => {
     const url = await freshStore();
     const { log: one } = await storedLogFor(url, 'one');
     const { log: other } = await storedLogFor(url, 'other');
@@ -79,7 +79,7 @@ describe.skipIf(inject('storeUrl') === '')('a world that one server drops and an
     await before;
   });
 
-  test('leaves its room even if the other server stops right after it wrote down how the world stood', async () => {
+  test('frees its room, even if the other server stops right after it recorded its state', async () => {
     const url = await freshStore();
     const { log: one } = await storedLogFor(url, 'one');
     const wallClock = new ManualClock(systemClock().nowMs()); // it writes only when it is asked to
@@ -99,7 +99,7 @@ describe.skipIf(inject('storeUrl') === '')('a world that one server drops and an
     await expect.poll(() => one.recordsHeld).toBe(0);
   });
 
-  test('leaves its room even if the server that dropped it dies as it takes the world off the list', async () => {
+  test('frees its room, even if the server that dropped it dies while it removes it from the list', async () => {
     const url = await freshStore();
     const wallClock = new ManualClock(systemClock().nowMs()); // it does nothing else meanwhile
     const { log: one } = await storedLogFor(url, 'one', { wallClock });
@@ -136,7 +136,7 @@ describe.skipIf(inject('storeUrl') === '')('a world that one server drops and an
     await expect.poll(() => log.ids()).toEqual([DROPPED]);
   });
 
-  test('is none for a visitor, and a new one for a request, when it is dropped while the other opens it', async () => {
+  test('is gone for a reader, and new for a request, when it is dropped while the other server opens it', async () => {
     const url = await freshStore();
     const { log: one } = await storedLogFor(url, 'one');
     const { log: other } = await storedLogFor(url, 'other');
@@ -147,7 +147,7 @@ describe.skipIf(inject('storeUrl') === '')('a world that one server drops and an
     expect((await other.use(LIVE)).latest.wallet.balancePaise).toBe(1000);
   });
 
-  test('keeps no timer for its next step where the reply to a command comes after the drop', async () => {
+  test('leaves no timer for its next step when the reply to a command arrives after the drop', async () => {
     const wallClock = new ManualClock(systemClock().nowMs());
     const source = sourceOf({ settlement: { IMPS: [{ to: 'SUCCESS', after: '1h' }] } });
     const { log } = await storedLogFor(await freshStore(), 'one', { wallClock, activeSource: () => source });
@@ -161,7 +161,7 @@ describe.skipIf(inject('storeUrl') === '')('a world that one server drops and an
     expect(wallClock.timers).toBe(timers);
   });
 
-  test('is not there for an admin who drops it with its verdict, as another just has', async () => {
+  test('is reported as gone to an admin who drops it just after another did, and no verdict is kept', async () => {
     const url = await freshStore();
     const { log: one } = await storedLogFor(url, 'one');
     const { log: other } = await storedLogFor(url, 'other');
@@ -177,7 +177,7 @@ describe.skipIf(inject('storeUrl') === '')('a world that one server drops and an
     expect(await kept.all()).toEqual(new Map());
   });
 
-  test('may be opened again by the one, and is listed as it is now by the other', async () => {
+  test('can be opened again by the first server, and the other lists its new state', async () => {
     const url = await freshStore();
     const { log: one } = await storedLogFor(url, 'one');
     const { log: other } = await storedLogFor(url, 'other');
@@ -191,14 +191,14 @@ describe.skipIf(inject('storeUrl') === '')('a world that one server drops and an
 describe.skipIf(inject('storeUrl') === '')(
   'a world that is gone, at a server that has not used it since',
   () => {
-    test('leaves its room to other worlds at every server', async () => {
+    test('frees its room for other worlds at every server', async () => {
       const { one, other } = await twoServers();
       await one.drop(DROPPED);
       for (const log of [one, other])
         await expect.poll(() => credit(log, LIVE).then(() => 'taken', String)).toBe('taken');
     });
 
-    test('ends its delayed answers and its readers of events, and leaves its room, when the store has lost it', async () => {
+    test('ends its delayed answers and its readers of events, and frees its room, when the store has lost it', async () => {
       const { store, one, other, world } = await twoServers();
       const ended: string[] = [];
       world.delayed.hold(() => ended.push('answer'));
@@ -208,7 +208,7 @@ describe.skipIf(inject('storeUrl') === '')(
       await expect.poll(() => [one.recordsHeld, other.recordsHeld]).toEqual([0, 0]);
     });
 
-    test('is listed again if it is there after all', async () => {
+    test('is listed again if it still exists in the store', async () => {
       const { store, other } = await twoServers();
       await store.del('payout-sandbox:2:worlds', 'payout-sandbox:2:held');
       await expect.poll(() => other.ids()).toEqual([DROPPED, LIVE]);

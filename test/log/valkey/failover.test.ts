@@ -108,7 +108,7 @@ describe.skipIf(inject('storeUrl') === '')('a cluster of stores', () => {
   );
 
   test.each(isLong ? ['node'] : [])(
-    'goes on by itself when the replica of a %s takes over, as asked or since it was killed',
+    'recovers by itself when the replica of a %s takes over, on command or after a crash',
     async () => {
       const nodes = await clusterNodes(...QUICK_TO_FAIL_OVER);
       const { clients } = await serversFor(2, { ...SETTINGS, store: clusterUrl(nodes) });

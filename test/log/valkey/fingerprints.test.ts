@@ -11,7 +11,7 @@ const WORLD = 'b'.repeat(32);
 const copyAt = async ({ log }: { readonly log: ValkeyLog }) => (await log.use(WORLD)).latest as WorldState;
 
 describe.skipIf(inject('storeUrl') === '')('a server whose copy of a world is wrong', () => {
-  test('reads the world again from the store when another server has done something, and says so once', async () => {
+  test('reads the world again from the store at the next command of another server, and warns once', async () => {
     const url = await freshStore();
     const [one, other] = [await storedLogFor(url, 'one'), await storedLogFor(url, 'other')] as const;
     await (await one.log.use(WORLD)).submit(initiate({ client_ref_id: 'a' }));
@@ -29,7 +29,7 @@ describe.skipIf(inject('storeUrl') === '')('a server whose copy of a world is wr
     ]);
   });
 
-  test('is found out by the others, who keep theirs, and by itself when they go on', async () => {
+  test('is detected by the others, which keep theirs, and reads the world again at their next command', async () => {
     const url = await freshStore();
     const [one, other] = [await storedLogFor(url, 'one'), await storedLogFor(url, 'other')] as const;
     await (await one.log.use(WORLD)).submit(initiate({ client_ref_id: 'a' }));

@@ -27,7 +27,7 @@ function storeClient(url: string): Redis {
 
 describe.skipIf(inject('storeUrl') === '')('the format of a log', () => {
   test.each(Array.from({ length: FORMAT }, (_, nth) => [nth + 1]))(
-    '%i is read: a world that another version left goes on as it was',
+    '%i is read: a world that an earlier version wrote continues as it was',
     async (format) => {
       const { key, worldId, head, log, summary, transactions } = golden(format);
       const store = await freshStore();
@@ -42,7 +42,7 @@ describe.skipIf(inject('storeUrl') === '')('the format of a log', () => {
     },
   );
 
-  test('of a newer version is left alone, and the answer says so, and readiness too until it is gone', async () => {
+  test('of a newer version is left alone: answers say so, and the server is not ready until that format is gone', async () => {
     const { store, clients } = await serversFor(2);
     const [one, other] = clients() as [Client, Client];
     await one.pay({ amount: 10 });

@@ -24,7 +24,7 @@ async function makeIdle(url: string, worldId = WORLD): Promise<void> {
 }
 
 describe.skipIf(inject('storeUrl') === '')('a world of a store that was idle for too long', () => {
-  test('ends once, at one of the servers', async () => {
+  test('is dropped once, by one of the servers', async () => {
     const url = await freshStore();
     const ended: string[] = [];
     const servers = await Promise.all(
@@ -41,7 +41,7 @@ describe.skipIf(inject('storeUrl') === '')('a world of a store that was idle for
     await expect.poll(() => ended).toHaveLength(1); // the others may know of it before the one that did it
   });
 
-  test('goes on when somebody uses it just before it ends', async () => {
+  test('is kept if it is used just before it would be dropped', async () => {
     const url = await freshStore();
     const wallClock = new ManualClock(systemClock().nowMs()); // it ends no world itself
     const { log: other } = await storedLogFor(url, 'other', { wallClock });
@@ -64,7 +64,7 @@ describe.skipIf(inject('storeUrl') === '')('a world of a store that was idle for
     }
   });
 
-  test('keeps its verdict, which all servers know', async () => {
+  test('keeps its verdict, which all servers report', async () => {
     const { store, servers, clients } = await serversFor(2, { adminToken: ADMIN });
     const [one, other] = clients();
     const ofAll = async (client: typeof one, method: 'GET' | 'PUT') => {

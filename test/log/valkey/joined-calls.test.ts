@@ -24,7 +24,7 @@ async function countTo100(client: Redis | Cluster): Promise<number> {
 }
 
 describe.skipIf(inject('storeUrl') === '')('a store', () => {
-  test('reads all calls of one turn of the event loop at once, and after a reconnect too', async () => {
+  test('receives all calls of one turn of the event loop in one read, also after a reconnect', async () => {
     const store = await RedisServer.start(); // one that nobody else writes to
     onTestFinished(() => store.end());
     const client = new Redis(store.url);
@@ -39,7 +39,7 @@ describe.skipIf(inject('storeUrl') === '')('a store', () => {
     }
   });
 
-  test.each(isLong ? ['a node of a cluster'] : [])('reads them at once as %s too', async () => {
+  test.each(isLong ? ['a node of a cluster'] : [])('receives them in one read as %s too', async () => {
     const store = await RedisServer.start(
       '--cluster-enabled',
       'yes',

@@ -19,7 +19,7 @@ describe.skipIf(inject('storeUrl') === '')('limits of servers that share a store
       },
     ],
   ] as const)(
-    'a %s counts the requests of a key at all servers, and begins anew with a reset',
+    'a %s counts the requests of a key at all servers, and restarts with a reset',
     async (_what, settings) => {
       const { clients } = await serversFor(3, settings);
       const worlds = clients();
@@ -33,7 +33,7 @@ describe.skipIf(inject('storeUrl') === '')('limits of servers that share a store
     },
   );
 
-  test('the rate limit ends even where the server died that was to say when', async () => {
+  test('a window of the rate limit ends even if the server that began it died before it set the end', async () => {
     const { clients, store } = await serversFor(1, { rateLimit: '1/1h' });
     const [client] = clients() as [Client];
     const redis = new Redis(store);
@@ -62,7 +62,7 @@ describe.skipIf(inject('storeUrl') === '')('limits of servers that share a store
     });
   });
 
-  test('one world too many ends the one that was idle longest, at whatever server', async () => {
+  test('one world too many drops the one that was idle longest, whichever server used it', async () => {
     const { servers, clients } = await serversFor(2, { maxWorlds: 2 });
     const [first] = clients('sk_test_first') as [Client];
     await first.pay({ amount: 10 });
@@ -92,7 +92,7 @@ describe.skipIf(inject('storeUrl') === '')('limits of servers that share a store
     expect((await other.pay()).status).toBe(200);
   });
 
-  test('the list of worlds is that of all servers', async () => {
+  test('every server lists the worlds of all servers', async () => {
     const { servers, clients } = await serversFor(2);
     const [one] = clients('sk_test_one') as [Client];
     const [, two] = clients('sk_test_two') as [Client, Client];

@@ -8,8 +8,8 @@ const WORLD = 'c'.repeat(32);
 const credit = async (log: ValkeyLog): Promise<void> =>
   void (await (await log.use(WORLD)).submit({ kind: 'credit', amountPaise: 500 }));
 
-describe.skipIf(inject('storeUrl') === '')('a world that a server has just got a copy of', () => {
-  test('is there for a visitor who comes as the last one leaves', async () => {
+describe.skipIf(inject('storeUrl') === '')('a world that a server has just loaded', () => {
+  test('is there for a reader who arrives as the last one leaves', async () => {
     const url = await freshStore();
     const { log: one } = await storedLogFor(url, 'one');
     const { log: other } = await storedLogFor(url, 'other');
@@ -23,7 +23,7 @@ describe.skipIf(inject('storeUrl') === '')('a world that a server has just got a
     expect(other.known(WORLD)).toBeUndefined();
   });
 
-  test('is counted once in what all worlds may hold', async () => {
+  test('counts once towards the limit over all worlds', async () => {
     const url = await freshStore();
     const { log: one } = await storedLogFor(url, 'one', { maxRecords: 5 });
     const { log: other } = await storedLogFor(url, 'other', { maxRecords: 5 });

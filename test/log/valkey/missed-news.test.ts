@@ -73,7 +73,7 @@ describe.skipIf(inject('storeUrl') === '')('what happens while a server cannot u
     await expect.poll(() => [typesOf(events), isReleased]).toEqual([['wallet', 'reset'], true]);
   });
 
-  test('and after it, is heard also where the server began to listen meanwhile', async () => {
+  test('and after it, also ends answers that the server began to delay meanwhile', async () => {
     const store = await RedisServer.start('--appendonly', 'yes', '--appendfsync', 'always');
     onTestFinished(() => store.end());
     const { log: one } = await storedLogFor(store.url, 'one', mayBeAway);
@@ -97,7 +97,7 @@ describe.skipIf(inject('storeUrl') === '')('what happens while a server cannot u
 });
 
 test.skipIf(inject('storeUrl') === '')(
-  'a step that comes due while the part of the store with its world is away is no fault of the sandbox',
+  'a step that comes due while its part of the store is away is not reported as a bug of the sandbox',
   async () => {
     const failed: unknown[] = [];
     const clock = new ManualClock(systemClock().nowMs());
@@ -149,13 +149,13 @@ describe.skipIf(inject('storeUrl') === '')('a reader of a world that is dropped 
     ]);
   });
 
-  test('is refused when it is gone before', async () => {
+  test('is refused when the world is dropped before the stream begins', async () => {
     expect((await readWhileDropped(false)).slice(0, 2)).toEqual([503, 'application/json']);
   });
 });
 
 test.skipIf(inject('storeUrl') === '')(
-  'a reader who goes on where it stopped gets what it has missed, although another reader just gets something',
+  'a reader who resumes gets the events it has missed, even while another reader is given new ones',
   async () => {
     const { log } = await storedLogFor(await freshStore(), 'one');
     const { store } = log;

@@ -60,7 +60,7 @@ describe
 });
 
 test.skipIf(inject('storeUrl') === '')(
-  'what one server was told about a client, and the verdicts that it kept, are known at all servers',
+  'the settings of the referee and its kept verdicts are known at all servers',
   async () => {
     const { clients } = await serversFor(2);
     const [one, other] = clients();

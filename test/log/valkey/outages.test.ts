@@ -48,19 +48,19 @@ async function loggingServer(store: string) {
 describe.skipIf(inject('storeUrl') === '')('a store that cannot be used', () => {
   test.each<[string, (store: RedisServer) => Promise<unknown>, (store: RedisServer) => Promise<unknown>]>([
     ['is killed', (store) => store.kill(), (store) => store.start()],
-    ['stands still', async (store) => store.signal('SIGSTOP'), async (store) => store.signal('SIGCONT')],
+    ['hangs', async (store) => store.signal('SIGSTOP'), async (store) => store.signal('SIGCONT')],
     [
       'is full',
       (store) => store.command('CONFIG', 'SET', 'maxmemory', '1'),
       (store) => store.command('CONFIG', 'SET', 'maxmemory', '0'),
     ],
     [
-      'only reads',
+      'is read-only',
       (store) => store.command('REPLICAOF', '127.0.0.1', '1'),
       (store) => store.command('REPLICAOF', 'NO', 'ONE'),
     ],
   ])(
-    'is answered 503 within two seconds where it %s, is not ready but alive, and is back by itself',
+    'because it %s: requests get 503 within two seconds, the sandbox is alive but not ready, and recovers by itself',
     async (_what, breakIt, mendIt) => {
       const store = await storeFor('--appendonly', 'yes', '--appendfsync', 'always');
       const { client, health, ofStore } = await loggingServer(store.url);
@@ -83,7 +83,7 @@ describe.skipIf(inject('storeUrl') === '')('a store that cannot be used', () => 
     },
   );
 
-  test('does not keep the sandbox from starting, which is ready once the store is', async () => {
+  test('does not keep the sandbox from starting, which becomes ready once the store is', async () => {
     const store = await storeFor();
     await store.kill();
     const { client, health } = await loggingServer(store.url);
@@ -94,7 +94,7 @@ describe.skipIf(inject('storeUrl') === '')('a store that cannot be used', () => 
     expect((await client.balance()).status).toBe(200);
   });
 
-  test('begins anew where it has lost everything', async () => {
+  test('is used again, with new worlds, after it has lost everything', async () => {
     const store = await storeFor();
     const { client, health } = await loggingServer(store.url);
     await client.pay({ amount: 10 });
@@ -128,7 +128,7 @@ describe.skipIf(inject('storeUrl') === '')('a connection to the store', () => {
     expect((await ask(client, 'DELETE', '/requests')).body).toEqual({ cleared: 21 });
   });
 
-  test('that carries nothing for a while makes no payout twice', async () => {
+  test('that stalls for a while makes no payout twice', async () => {
     const store = await storeFor();
     const proxy = await proxyTo(store);
     const { client } = await loggingServer(`redis://127.0.0.1:${proxy.port}`);
@@ -142,7 +142,7 @@ describe.skipIf(inject('storeUrl') === '')('a connection to the store', () => {
     expect((await client.balance()).body.data.balance).toBe(999_990);
   });
 
-  test('runs its scripts again after the store has forgotten them', async () => {
+  test('still works after the store has forgotten its scripts', async () => {
     const store = await storeFor();
     const { clients } = await serversFor(1, { store: store.url });
     const [client] = clients() as [Client];
@@ -151,7 +151,7 @@ describe.skipIf(inject('storeUrl') === '')('a connection to the store', () => {
     expect((await client.balance()).body.data.balance).toBe(999_990);
   });
 
-  test('leaves no request pending whose client has left meanwhile: it ends as client_gone, without an answer', async () => {
+  test('that stalls leaves no request pending whose client has left: it ends as client_gone, without an answer', async () => {
     const proxy = await proxyTo(await storeFor());
     const { client, lines, url } = await loggingServer(`redis://127.0.0.1:${proxy.port}`);
     await client.balance();

@@ -11,7 +11,7 @@ import { storedLogFor } from '../../support/stored-log.ts';
 const WORLD = 'c'.repeat(32);
 
 describe.skipIf(inject('storeUrl') === '')('a world in a store that is restored', () => {
-  test('again and again leaves one snapshot behind, and what others still have to read for a minute', async () => {
+  test('again and again leaves one snapshot, and for a minute the states that other servers may still have to read', async () => {
     const { store, clients } = await serversFor(2);
     const [one, other] = clients() as [Client, Client];
     await one.pay({ amount: 10 });
@@ -31,7 +31,7 @@ describe.skipIf(inject('storeUrl') === '')('a world in a store that is restored'
     }
   });
 
-  test('leaves nothing behind for ever when its server dies as soon as the state is there', async () => {
+  test('leaves no key without an expiry when its server dies in the middle of it', async () => {
     const url = await freshStore();
     const { log } = await storedLogFor(url, 'one');
     const { latest } = await log.use(WORLD);
@@ -53,7 +53,7 @@ describe.skipIf(inject('storeUrl') === '')('a world in a store that is restored'
     expect(await client.pttl('state')).toBeGreaterThan(0);
   });
 
-  test('says nothing of a fault when its server stops before there is a snapshot of it', async () => {
+  test('reports no bug when its server stops before it has written a snapshot', async () => {
     const failed: unknown[] = [];
     const observer = {
       settled: () => undefined,

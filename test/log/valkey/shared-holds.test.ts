@@ -45,7 +45,7 @@ describe.skipIf(inject('storeUrl') === '')('requests that servers of one store h
     },
   );
 
-  test('of a server that has died expire at the others', async () => {
+  test('of a server that has stopped expire at the others', async () => {
     const { servers, clients } = await serversFor(2);
     const [one, other] = clients() as [Client, Client];
     await one.world.rule({ ...HOLD, effect: { hold: { at: 'arrived', for: '12s' } } }); // longer than a busy machine stands still

@@ -150,7 +150,7 @@ describe.skipIf(inject('storeUrl') === '')('servers that share a store', () => {
     ['answers', []],
     ['answers after a delay', [{ name: 'late', match: { route: 'status' }, effect: { delay: '20ms' } }]],
   ])(
-    'know what one %s as soon as its client does, and accuse no client that is right',
+    'know what one %s as soon as its client does, and report nothing against a correct client',
     async (_what, rules) => {
       const { clients } = await serversFor(3, { clock: START });
       const intent = { intent: 'beneficiary_account' };
@@ -172,7 +172,7 @@ describe.skipIf(inject('storeUrl') === '')('servers that share a store', () => {
     },
   );
 
-  test('never take an answer that a rule breaks for one that its client has', async () => {
+  test('never record an answer that a rule breaks as received by its client', async () => {
     const { clients } = await serversFor(2);
     const [one, other] = clients() as [Client, Client];
     await one.world.rule({ name: 'cut', match: { route: 'balance' }, effect: { fault: 'connection-reset' } });
@@ -183,7 +183,7 @@ describe.skipIf(inject('storeUrl') === '')('servers that share a store', () => {
       .toMatchObject([{ outcome: 'fault', answer: { status: 200 }, duration_ms: expect.any(Number) }]);
   });
 
-  test('end the answers that each holds when the world is reset at one of them', async () => {
+  test('all end their delayed answers when the world is reset at one of them', async () => {
     const { clients } = await serversFor(3);
     const worlds = clients();
     await worlds[0]!.world.rule(HANG);
@@ -199,7 +199,7 @@ describe.skipIf(inject('storeUrl') === '')('servers that share a store', () => {
     expect(performance.now() - startedMs).toBeLessThan(12_000); // a quarter of a second, and what a busy machine may stand still
   });
 
-  test('tell what happens to readers of any of them, who go on at another where they stopped', async () => {
+  test('send events to readers at any of them, who can resume at another', async () => {
     const { clients } = await serversFor(2, { clock: START });
     const [one, other] = clients() as [Client, Client];
     const read: string[] = [];
@@ -224,7 +224,7 @@ describe.skipIf(inject('storeUrl') === '')('servers that share a store', () => {
     expect(later.filter((type) => type !== 'wallet')).toEqual(['request', 'settlement', 'clock']);
   });
 
-  test('open a world that another has dropped anew', async () => {
+  test('open a new world after another has dropped the old one', async () => {
     const { servers, clients } = await serversFor(2);
     const [one, other] = clients() as [Client, Client];
     await other.pay({ amount: 10 });
@@ -234,7 +234,7 @@ describe.skipIf(inject('storeUrl') === '')('servers that share a store', () => {
     expect(await servers[0]!.worlds()).toMatchObject([{ id, transactions: 0 }]);
   });
 
-  test('take a world over that another has left, however long its log was', async () => {
+  test('take over a world from another, however long its log is', async () => {
     const { clients, store } = await serversFor(1, { clock: START });
     const [world] = clients() as [Client];
     await payMany(world, 2100); // more than a log keeps before a snapshot replaces them
@@ -250,7 +250,7 @@ describe.skipIf(inject('storeUrl') === '')('servers that share a store', () => {
     expect(await third.world.summary()).toEqual(await world.world.summary());
   });
 
-  test('let others have their turn while they compile a scenario that another server chose', async () => {
+  test('keep serving other requests while they compile a scenario that another server chose', async () => {
     const { clients, store } = await serversFor(1);
     const rules = Array.from({ length: 1000 }, (_, nth) => ({ name: `r${nth}`, effect: { delay: '1ms' } }));
     await clients()[0]!.world.use({ rules });

@@ -4,7 +4,7 @@ import { serversFor } from '../../support/shared-servers.ts';
 import { clusterFor } from '../../support/store-cluster.ts';
 
 describe.skipIf(inject('storeUrl') === '')('a store of three nodes', () => {
-  test('holds worlds as one node does: nothing twice, nothing lost, and all servers know it', async () => {
+  test('holds worlds as one node does: nothing is lost or paid twice, and all servers know it', async () => {
     const { clients, servers } = await serversFor(2, {
       store: await clusterFor(),
       openingBalance: 70,

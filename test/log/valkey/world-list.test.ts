@@ -40,7 +40,7 @@ describe.skipIf(inject('storeUrl') === '')('all worlds of a store', () => {
     expect(await servers[0]!.worlds()).toEqual([]);
   });
 
-  test('are listed by a server that reads none of them', async () => {
+  test('are listed by a server without loading any of them', async () => {
     const { server, other, client } = await twoServers();
     const listed = await server.worlds();
     expect(listed).toHaveLength(WORLDS);
@@ -48,7 +48,7 @@ describe.skipIf(inject('storeUrl') === '')('all worlds of a store', () => {
     expect(await other.worlds()).toEqual(listed);
   });
 
-  test('are listed as they are after a server died before it wrote down how they stand', async () => {
+  test('are listed with their current state after a server died before it recorded it', async () => {
     const { server, other, client, known } = await twoServers();
     const listed = await server.worlds();
     await client.del('payout-sandbox:2:rows');
@@ -56,7 +56,7 @@ describe.skipIf(inject('storeUrl') === '')('all worlds of a store', () => {
     expect(known(listed)).toEqual([]);
   });
 
-  test('are judged one after another by a server that keeps none of them, and dropped with a verdict', async () => {
+  test('are judged one after another by a server that keeps none of them loaded, and dropped with a verdict', async () => {
     const { server, other, admin, known } = await twoServers();
     const listed = await server.worlds();
     const report = await admin.put('/worlds/referee', {});
