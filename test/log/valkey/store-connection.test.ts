@@ -21,6 +21,6 @@ test('what waits for a call to a node that does not answer is not sent to it as 
   expect(waiting).not.toHaveBeenCalled();
   expect(await store.reliably(waiting, 'other')).toBe('sent');
   const again = () => store.reliably(waiting, 'lost').catch(() => 'refused');
-  await expect.poll(again, { timeout: 10_000 }).toBe('sent');
+  await expect.poll(again).toBe('sent');
   expect(observer.away).not.toHaveBeenCalled();
 });
