@@ -5,6 +5,7 @@ import { basename } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { TRANSFER_MODES } from '../../src/contract/service.ts';
+import { heldBy } from '../support/control.ts';
 import { clientOf, PAYOUT, sandboxFor, type Client } from '../support/sandbox.ts';
 import { isLong } from '../support/size.ts';
 
@@ -247,7 +248,7 @@ const STORIES: Record<string, (stage: Stage) => Promise<void>> = {
   },
   'success-before-answer': async ({ world, state }) => {
     const paying = world.pay();
-    const [held] = await world.world.held(1);
+    const [held] = await heldBy(world.world, 1);
     expect((await world.status({ client_ref_id: 'order-1' })).body.data.status).toBe('SUCCESS');
     await held!.release();
     expect((await paying).body.data.status).toBe('PENDING');
@@ -256,9 +257,9 @@ const STORIES: Record<string, (stage: Stage) => Promise<void>> = {
   },
   'two-workers': async ({ world, state, spent }) => {
     const first = world.pay({ amount: 1 });
-    await world.world.held(1);
+    await heldBy(world.world, 1);
     const second = world.pay({ amount: 2 });
-    const [one, other] = await world.world.held(2);
+    const [one, other] = await heldBy(world.world, 2);
     expect(await state()).toBe(404);
     await other!.release();
     await one!.release();

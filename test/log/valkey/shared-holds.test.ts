@@ -1,4 +1,5 @@
 import { describe, expect, inject, test } from 'vitest';
+import { heldBy } from '../../support/control.ts';
 import type { Client } from '../../support/sandbox.ts';
 import { serversFor } from '../../support/shared-servers.ts';
 import { isLong } from '../../support/size.ts';
@@ -12,9 +13,9 @@ describe.skipIf(inject('storeUrl') === '')('requests that servers of one store h
     await third.world.rule(HOLD);
     const first = one.pay({ client_ref_id: 'order-1' });
     const broken = first.catch(({ message }: Error) => message); // it may break before its release is answered
-    await third.world.held(1);
+    await heldBy(third.world, 1);
     const second = other.pay({ client_ref_id: 'order-2' });
-    const [held, next] = await third.world.held(2);
+    const [held, next] = await heldBy(third.world, 2);
     expect([held!.client_ref_id, next!.client_ref_id]).toEqual(['order-1', 'order-2']);
     await next!.release();
     await held!.release({ fault: 'truncated-body' });
@@ -33,12 +34,12 @@ describe.skipIf(inject('storeUrl') === '')('requests that servers of one store h
       const [client] = clients() as [Client];
       await client.world.rule({ ...HOLD, times: 1 });
       const waiting = client.pay();
-      await client.world.held(1);
+      await heldBy(client.world, 1);
       for (let sent = 0; sent < 2400; sent += 200) {
         await Promise.all(Array.from({ length: 200 }, () => client.balance()));
       }
       const [late] = (await serversFor(1, { store })).clients() as [Client];
-      const [held] = await late.world.held(1);
+      const [held] = await heldBy(late.world, 1);
       await held!.release();
       expect((await waiting).status).toBe(200);
       expect((await late.balance()).text).toBe((await client.balance()).text);
@@ -50,7 +51,7 @@ describe.skipIf(inject('storeUrl') === '')('requests that servers of one store h
     const [one, other] = clients() as [Client, Client];
     await one.world.rule({ ...HOLD, effect: { hold: { at: 'arrived', for: '12s' } } }); // longer than a busy machine stands still
     const waiting = one.pay();
-    expect(await other.world.held(1)).toHaveLength(1);
+    expect(await heldBy(other.world, 1)).toHaveLength(1);
     await servers[0]!.close();
     expect((await waiting).status).toBe(504);
     await expect.poll(() => other.world.held()).toEqual([]);
