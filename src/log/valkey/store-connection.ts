@@ -61,8 +61,8 @@ export class StoreConnection {
   readonly #subscriber: Client;
   readonly #calls: Calls;
   readonly #followers = new Map<string, Set<Follower>>();
-  /** The heads of worlds on a node of a cluster that did not answer just now. */
-  readonly #awayHeads = new Set<string>();
+  /** Keys on a node of a cluster that did not answer just now. */
+  readonly #awayKeys = new Set<string>();
   /** The heads of worlds in a newer format. */
   readonly #newerHeads = new Set<string>();
   #awaySinceMs: number | null = null;
@@ -123,18 +123,18 @@ export class StoreConnection {
    * Does a piece of work in the store, and repeats it while it may succeed, for little more than a second.
    *
    * @param work when it is called again, it may already have been done
-   * @param head the head of the world that it is about. While the node of this world does not answer, other work on it is refused
-   *   without a try for a moment, so that no request waits for several such tries
+   * @param key the head of the world that it is about, or another key. While the node of this key does not answer, other work with
+   *   it is refused without a try for a moment, so that no request waits for several such tries
    * @throws Refusal STORE_UNAVAILABLE
    */
-  async reliably<T>(work: () => Promise<T>, head = ''): Promise<T> {
-    if (this.#isClosed || this.isAway || this.#awayHeads.has(head)) throw storeUnavailable();
+  async reliably<T>(work: () => Promise<T>, key = ''): Promise<T> {
+    if (this.#isClosed || this.isAway || this.#awayKeys.has(key)) throw storeUnavailable();
     try {
       return await this.#insist(work);
     } catch (error) {
       if (!isPassing(error)) throw error;
       if (!this.client.isCluster) this.#setAway(error);
-      else if (head !== '') this.#setHeadAway(head); // the other nodes may be working
+      else if (key !== '') this.#setKeyAway(key); // the other nodes may be working
       throw storeUnavailable();
     }
   }
@@ -262,10 +262,10 @@ export class StoreConnection {
     this.#options.observer.away((isUnconnected && this.#connectionError) || message);
   }
 
-  #setHeadAway(head: string): void {
+  #setKeyAway(key: string): void {
     const { wallClock } = this.#options;
-    this.#awayHeads.add(head);
-    wallClock.schedule(wallClock.nowMs() + HEARTBEAT_WHILE_AWAY_MS, () => this.#awayHeads.delete(head));
+    this.#awayKeys.add(key);
+    wallClock.schedule(wallClock.nowMs() + HEARTBEAT_WHILE_AWAY_MS, () => this.#awayKeys.delete(key));
   }
 
   #setBack(): void {

@@ -209,24 +209,31 @@ export class ValkeyLog implements WorldLog {
   }
 
   async #open(worldId: string, source: ScenarioSource | null): Promise<LocalWorld | null> {
-    const { wallClock, maxWorlds } = this.#options;
     const world = new ValkeyWorld(worldId, this.#parts);
     const isThere = await world.open(source).catch((error: unknown) => {
       if (!world.isClosed) throw error;
       return false; // it was dropped meanwhile
     });
     if (!isThere) return null;
-    const nowMs = wallClock.nowMs();
+    const nowMs = this.#options.wallClock.nowMs();
     const isVisitOnly = source === null;
     const usedAtMs = isVisitOnly ? await this.#directory.usedAtMs(worldId) : nowMs;
     const local = this.#local.add(world, usedAtMs ?? nowMs, isVisitOnly);
-    if (world.isNew) {
-      const worlds = await this.#directory.add(worldId, nowMs);
-      const idlest = worlds > maxWorlds ? await this.#directory.idlest() : undefined;
-      if (idlest !== undefined && idlest !== worldId) await this.#lose(idlest, 'cap');
-    }
+    if (world.isNew) await this.#list(worldId, nowMs);
     if (!isVisitOnly) this.#local.makeRoom();
     return local;
+  }
+
+  /** Lists a new world, and drops the idlest one if there are too many. */
+  async #list(worldId: string, nowMs: number): Promise<void> {
+    try {
+      const worlds = await this.#directory.add(worldId, nowMs);
+      const idlest = worlds > this.maxWorlds ? await this.#directory.idlest() : undefined;
+      if (idlest !== undefined && idlest !== worldId) await this.#lose(idlest, 'cap');
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      // the list is on a node of a cluster that is away: the world is listed once that is back
+    }
   }
 
   /** Drops a world without a request to drop it. @param idleMs only if it was not used for this long */

@@ -128,10 +128,11 @@ export class WorldDirectory {
     return score === null ? null : Number(score);
   }
 
+  /** @returns the number of all worlds */
   async add(worldId: string, usedAtMs: number): Promise<number> {
     const { store } = this.#options;
-    await store.reliably(() => store.client.zadd(USED, usedAtMs, worldId));
-    return store.reliably(() => store.client.zcard(USED));
+    await store.reliably(() => store.client.zadd(USED, usedAtMs, worldId), USED);
+    return store.reliably(() => store.client.zcard(USED), USED);
   }
 
   async remove(worldId: string): Promise<void> {

@@ -88,6 +88,26 @@ describe.skipIf(inject('storeUrl') === '')('a cluster of stores', () => {
     await expect.poll(replayed).toBe('true');
   });
 
+  test.each(isLong ? ['the list of worlds'] : [])(
+    'opens worlds while the node with %s is away, and lists them once it is back',
+    async () => {
+      const nodes = await clusterNodes('--cluster-require-full-coverage', 'no', '--appendonly', 'yes');
+      const { clients, servers } = await serversFor(1, { ...SETTINGS, store: clusterUrl(nodes) });
+      const slotOf = async (key: string) => String(await nodes[0]!.command('CLUSTER', 'KEYSLOT', key));
+      const lost = await nodeOf(nodes, await slotOf('payout-sandbox:2:worlds'));
+      await clients()[0]!.pay();
+
+      await lost.kill();
+      const worlds = Array.from({ length: 12 }, (_, nth) => clients(`sk_test_${nth}`)[0]!);
+      const statuses = await Promise.all(worlds.map(async (world) => (await world.pay()).status));
+      expect(statuses).toContain(200);
+      await lost.start();
+      const listed = () => servers[0]!.worlds().catch((error: Error) => error);
+      const opened = statuses.filter((status) => status === 200).length;
+      await expect.poll(listed).toHaveLength(1 + opened);
+    },
+  );
+
   test.each(isLong ? ['moves'] : [])(
     'loses nothing and pays nothing twice while the slot of a world %s from node to node',
     async () => {
