@@ -48,26 +48,29 @@ test('any request to any route is answered as documented, and other clients are 
   const calls = await publishedCalls(target.url);
   const taken = new Set<PublishedCall>();
   const refused = new Set<PublishedCall>();
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(hostileRequests(calls, ADMIN_TOKEN), { minLength: AT_ONCE, maxLength: AT_ONCE }),
-      async (requests) => {
-        const served = target.honest.isServed();
-        const [answered] = await Promise.all([
-          Promise.all(
-            requests.map(async (request) => ({ request, status: await statusOf(target, request, served) })),
-          ),
-          served,
-        ]);
-        for (const { request, status } of answered) {
-          if (status !== null) (status < 400 ? taken : refused).add(request.call);
-        }
-      },
-    ),
-    { seed: ATTACK_SEED, numRuns: Math.ceil(ATTACKS / AT_ONCE), endOnFailure: true },
-  );
+  const attack = (seed: number): Promise<void> =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.array(hostileRequests(calls, ADMIN_TOKEN), { minLength: AT_ONCE, maxLength: AT_ONCE }),
+        async (requests) => {
+          const served = target.honest.isServed();
+          const [answered] = await Promise.all([
+            Promise.all(
+              requests.map(async (request) => ({ request, status: await statusOf(target, request, served) })),
+            ),
+            served,
+          ]);
+          for (const { request, status } of answered) {
+            if (status !== null) (status < 400 ? taken : refused).add(request.call);
+          }
+        },
+      ),
+      { seed, numRuns: Math.ceil(ATTACKS / AT_ONCE), endOnFailure: true },
+    );
+  let seed = ATTACK_SEED;
+  do await attack(seed++);
+  while (refused.size < calls.length); // until each was refused once, or it was no attack
   await expectMoneyHolds(target.url, [...PLAIN_KEYS, ...WILD_KEYS, 'sk_test_honest']);
-  expect(refused.size).toBe(calls.length); // else it was no attack
-  expect(taken.size).toBeGreaterThan(calls.length * 0.8); // else none that came far
+  expect(taken.size).toBeGreaterThan(calls.length * 0.8); // else none came far
   await target.stop();
 });
