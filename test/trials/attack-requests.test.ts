@@ -69,7 +69,7 @@ test('any request to any route is answered as documented, and other clients are 
     );
   let seed = ATTACK_SEED;
   do await attack(seed++);
-  while (refused.size < calls.length); // until each was refused once, or it was no attack
+  while (refused.size < calls.length); // else it was no attack
   await expectMoneyHolds(target.url, [...PLAIN_KEYS, ...WILD_KEYS, 'sk_test_honest']);
   expect(taken.size).toBeGreaterThan(calls.length * 0.8); // else none came far
   await target.stop();
