@@ -96,7 +96,8 @@ export class ControlClient {
   /** @param url the address of the sandbox: `http://127.0.0.1:3000` */
   constructor(url: string, token: string) {
     this.url = url.replace(/\/+$/, '');
-    this.#authorization = `Bearer ${token}`;
+    // as bytes, since fetch refuses other characters, and the sandbox says what is wrong with such a key
+    this.#authorization = `Bearer ${String.fromCharCode(...new TextEncoder().encode(token))}`;
   }
 
   get<T>(path: string, query: Query = {}): Promise<T> {

@@ -97,6 +97,15 @@ test('a repeated event changes nothing, and an unplanned one reloads the payout'
   ).toEqual(['A']);
 });
 
+test('a forced step is not taken for the planned one to the same state', () => {
+  const list = new PayoutList(10);
+  list.takeNewest({ transactions: [made('A')], next: null }, EDGES);
+  expect(list.takeChanges([change('A', 'PENDING', 'SUCCESS', '2026-01-15T10:30:01.000Z')], EDGES)).toEqual([
+    'A',
+  ]);
+  expect(list.get('A')).toEqual(made('A'));
+});
+
 test('the oldest payouts are dropped from a full list, and can be loaded again', () => {
   const list = new PayoutList(2);
   list.takeNewest({ transactions: [made('C'), made('B')], next: 0 }, EDGES);

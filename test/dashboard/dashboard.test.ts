@@ -176,6 +176,33 @@ describe.skipIf(!hasBrowser)(`the dashboard${needsBrowser}`, { timeout: 60_000 }
     expect(await payer.world.balance()).toBe(1_000_000);
   });
 
+  test('a payout that is paid again after a reset shows its new entry', async () => {
+    const { page, payer, section } = await worldPage();
+    await payer.world.fund(500);
+    await payer.pay({ client_ref_id: 'again', amount: 100 });
+    await section('Transactions').getByRole('button', { name: 'Open again' }).click();
+    const detail = page.getByRole('region', { name: 'again' });
+    await detail.getByText('₹10,00,400.00 after').waitFor();
+    await payer.world.reset();
+    await payer.pay({ client_ref_id: 'again', amount: 100 }); // it has the same id
+    await detail.getByText('₹9,99,900.00 after').waitFor();
+    expect(await detail.getByText('₹10,00,400.00 after').count()).toBe(0);
+  });
+
+  test('a payout that was forced into a state just before a reset leaves no error', async () => {
+    const { page, payer, section } = await worldPage();
+    const row = (name: string) => section('Transactions').getByRole('button', { name: `Open ${name}` });
+    await payer.pay({ client_ref_id: 'gone' });
+    await row('gone').waitFor();
+    await payer.world.transition((await payer.world.transactions())[0]!.txn_id, 'FAILED');
+    await payer.world.reset();
+    for (const ref of ['one', 'two', 'three']) {
+      await payer.pay({ client_ref_id: ref });
+      await row(ref).waitFor(); // each time, the page has asked for what it misses
+    }
+    expect(await page.getByRole('alert').count()).toBe(0);
+  });
+
   test('switches a failure on for the next payout only', async () => {
     const { payer, section } = await worldPage();
     await section('Scenario').getByLabel('Switched on').selectOption('for the next one');

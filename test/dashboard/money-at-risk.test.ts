@@ -90,6 +90,11 @@ test.each([
     'Every payout gets no answer, and is not made',
   ],
   [{ ...every, effect: { fault: 'garbage' } }, 'Every payout ends in garbage, and is not made'],
+  [{ effect: { respond: 500 } }, 'Every payout is answered 500, and is not made'],
+  [
+    { match: { route: ['initiate', 'status'] }, effect: { respond: 500 } },
+    'Every payout is answered 500, and is not made',
+  ],
   [
     { ...every, times: 3, effect: { respond: 500 } },
     'Each of the next 2 payouts is answered 500, and is not made',
@@ -112,4 +117,13 @@ test.each([
   ['that answers with another success', { ...every, effect: { respond: { status: 200 } } }],
 ])('a rule %s is not announced as a failure of every payout', (_what, document) => {
   expect(orderedFailure([rule(document, { taken: 1 })])).toBeNull();
+});
+
+test('a failure behind a rule that takes every payout is not announced', () => {
+  const failing = rule({ ...every, effect: { respond: 500 } });
+  const before = (document: object) => orderedFailure([rule(document), failing]);
+  expect(before({ ...every, effect: { delay: '5s' } })).toBeNull();
+  expect(before({ ...every, times: 1, effect: { delay: '5s' } })).toBeNull();
+  expect(before({ ...every, times: 0, effect: { delay: '5s' } })?.rule).toBe(failing);
+  expect(before({ match: { route: 'status' }, effect: { delay: '5s' } })?.rule).toBe(failing);
 });

@@ -52,6 +52,8 @@ test.each([
   ['2026-13-01', /no such date/],
   ['2025-12-01', /past/],
   ['today 09:00', /past/],
+  ['100000000d', /beyond the year 9999/],
+  ['8000 w and 2912000d', /beyond the year 9999/],
 ])('“%s” is refused with a sentence that says why', (text, message) => {
   expect(() => moveOf(text, NOW, NEXT)).toThrow(message);
 });

@@ -22,25 +22,26 @@ interface Props {
 
 /** The entries and requests of one payout, including those that are not in the lists of the page. */
 function usePast(
-  { world, feed }: LiveWorld,
+  { world, feed, readings }: LiveWorld,
   { txn_id: txnId, status }: TransactionAnswer,
   requestsVersion: number,
 ) {
   const [entries, setEntries] = useState<readonly EntryAnswer[]>([]);
   const [requests, setRequests] = useState<readonly JournalEntry[]>([]);
   const connection = feed.connection.value;
+  const reading = readings.value;
   useEffect(() => {
     let isOver = false;
     const asked = feed.answerTo(world.entries({ txn_id: txnId }));
     void asked.then((all) => !isOver && all !== null && setEntries(all));
     return () => (isOver = true);
-  }, [world, txnId, status, connection]);
+  }, [world, txnId, status, connection, reading]);
   useEffect(() => {
     let isOver = false;
     const asked = feed.answerTo(world.requests({ txn_id: txnId }));
     void asked.then((all) => !isOver && all !== null && setRequests(all));
     return () => (isOver = true);
-  }, [world, txnId, requestsVersion, connection]);
+  }, [world, txnId, requestsVersion, connection, reading]);
   return { entries, requests };
 }
 

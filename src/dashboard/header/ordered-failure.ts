@@ -24,6 +24,7 @@ interface RuleText {
 const FIRST_REFUSAL = 400;
 /** A rule with other fields than these does not apply to every payout. */
 const FIELDS = new Set(['name', 'description', 'match', 'effect', 'times']);
+/** A rule with other effects than these may let a payout through. */
 const EFFECTS = new Set(['commit', 'respond', 'fault', 'delay', 'timeline']);
 
 function seenBy({ respond, fault }: NonNullable<RuleText['effect']>): string | null {
@@ -34,27 +35,30 @@ function seenBy({ respond, fault }: NonNullable<RuleText['effect']>): string | n
   return status !== undefined && status >= FIRST_REFUSAL ? `is answered ${status}` : null;
 }
 
-function failureOf(rule: RuleAnswer): OrderedFailure | null {
+/** How many more payouts a rule takes, whatever they are; null for all. */
+function leftOf({ rule, taken }: RuleAnswer): number | null {
+  const { times } = rule as RuleText;
+  return times === undefined ? null : times - taken;
+}
+
+function takesEvery(rule: RuleAnswer): boolean {
   const text = rule.rule as RuleText;
-  const { match = {}, effect = {}, times } = text;
-  const isEvery =
-    match['route'] === 'initiate' &&
-    Object.keys(match).length === 1 &&
+  const { route = 'initiate', ...others } = text.match ?? {};
+  return (
+    [route].flat().includes('initiate') &&
+    Object.keys(others).length === 0 &&
     Object.keys(text).every((name) => FIELDS.has(name)) &&
-    Object.keys(effect).every((name) => EFFECTS.has(name));
-  const seen = seenBy(effect);
-  const left = times === undefined ? null : times - rule.taken;
-  if (!isEvery || seen === null || left === 0) return null;
-  return { rule, seen, isPaid: effect.commit === true, left };
+    leftOf(rule) !== 0
+  );
 }
 
 /** The failure that is ordered for every payout; null if there is none. @param rules in the order in which they are tried */
 export function orderedFailure(rules: readonly RuleAnswer[]): OrderedFailure | null {
-  for (const rule of rules) {
-    const failure = failureOf(rule);
-    if (failure !== null) return failure;
-  }
-  return null;
+  const rule = rules.find(takesEvery); // those after it are not tried
+  if (rule === undefined) return null;
+  const { effect = {} } = rule.rule as RuleText;
+  const seen = Object.keys(effect).every((name) => EFFECTS.has(name)) ? seenBy(effect) : null;
+  return seen === null ? null : { rule, seen, isPaid: effect.commit === true, left: leftOf(rule) };
 }
 
 /** `Every payout is answered 500, although it is made`, `The next 2 payouts …` */

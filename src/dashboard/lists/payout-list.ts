@@ -27,6 +27,7 @@ function afterChange(
   const step = payout.timeline[next];
   if (step === undefined || payout.status !== from) return undefined;
   if (step.to !== (to === from ? null : to)) return undefined;
+  if (step.at !== null && step.at !== at) return undefined; // it was forced
   return {
     ...payout,
     status: to,
@@ -87,7 +88,7 @@ export class PayoutList {
   /** Applies changes. @returns the ids of payouts that have to be requested again */
   takeChanges(changes: readonly ChangeAnswer[], edges: Edges): readonly string[] {
     const changed = new Map<string, TransactionAnswer>();
-    const stale: string[] = [];
+    const stale = new Set<string>();
     for (const change of changes) {
       const { txn_id: id } = change;
       const known = changed.get(id) ?? this.#byId.get(id);
@@ -97,10 +98,10 @@ export class PayoutList {
       }
       const after = afterChange(known, change, edges);
       if (after !== undefined) changed.set(id, after);
-      else if (!has(known, change)) stale.push(id);
+      else if (!has(known, change)) stale.add(id);
     }
     this.#replace(changed);
-    return stale;
+    return [...stale];
   }
 
   #merge(

@@ -54,6 +54,8 @@ export class LiveWorld {
   readonly payoutsVersion = signal(0);
   readonly requestsVersion = signal(0);
   readonly balancesVersion = signal(0);
+  /** How often everything was read: the world was perhaps reset in between. */
+  readonly readings = signal(0);
   readonly isLoaded = signal(false);
   /** Why the last reading failed, so that the page shows that it is out of date. */
   readonly trouble = signal<string | null>(null);
@@ -199,6 +201,7 @@ export class LiveWorld {
   async #readAnew(): Promise<void> {
     this.#mustRead = false;
     this.#isReading = true;
+    this.#stale.clear();
     try {
       const [edges, journal, payouts, entries, scenarios] = await Promise.all([
         this.#pages.edges(),
@@ -210,6 +213,7 @@ export class LiveWorld {
       this.#edges = edges;
       this.requests.begin(journal.requests, journal.evicted);
       this.requestsVersion.value += 1;
+      this.readings.value += 1;
       this.payouts.clear();
       this.payouts.takeNewest(payouts, edges);
       this.payoutsVersion.value += 1;
@@ -270,9 +274,12 @@ export class LiveWorld {
       return this.#readAgain();
     }
     for (const id of stale) {
-      const payout = await this.world.transaction(id);
+      try {
+        this.payouts.takeOne(await this.world.transaction(id));
+      } catch (error) {
+        if (isUnreachable(error)) throw error; // else it is gone: the world was reset in the meantime
+      }
       this.#stale.delete(id);
-      this.payouts.takeOne(payout);
     }
     if (stale.length > 0) this.payoutsVersion.value += 1;
   }

@@ -6,6 +6,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 const IST_MS = 5.5 * HOUR_MS;
+const LATEST_MS = Date.UTC(10_000, 0) - 1;
 
 const UNITS: readonly (readonly [RegExp, number])[] = [
   [/^(?:ms|milliseconds?)$/, 1],
@@ -83,6 +84,7 @@ export function moveOf(text: string, nowMs: number, nextDue: string | null): Mov
   }
   if (/^(?:until )?idle$/.test(words)) return { request: { until: 'idle' }, atMs: null };
   const ms = durationMs(words.replace(/^(?:in|by|\+) ?/, ''));
+  if (ms !== null && nowMs + ms > LATEST_MS) throw new Error('A clock does not go beyond the year 9999.');
   if (ms !== null) return { request: { by: `${ms}ms` }, atMs: nowMs + ms };
   const iso = /^\d{4}-\d\d-\d\dt\d\d:\d\d/.test(words) && /z$|[+-]\d\d:?\d\d$/.test(words);
   const atMs = iso ? Date.parse(words.toUpperCase()) : momentOf(words, nowMs);

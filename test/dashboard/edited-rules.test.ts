@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import type { RuleRequest } from '../../src/contract/control.ts';
+import { putRules } from '../../src/dashboard/editor/edited-rules.ts';
+import { sandboxFor } from '../support/sandbox.ts';
+
+const failing = (name: string, change: Partial<RuleRequest> = {}): RuleRequest => ({
+  name,
+  match: { route: 'initiate' },
+  effect: { respond: { status: 500 } },
+  ...change,
+});
+/** So long that a world has no room for three of them. */
+const long = (name: string): RuleRequest =>
+  failing(name, { match: { route: 'initiate', client_ref_id: { matches: 'x'.repeat(900) } } });
+
+async function worldWithRules() {
+  const payer = (await sandboxFor()).client();
+  for (const name of ['last', 'first']) await payer.world.rule(failing(name));
+  const names = async () => (await payer.world.rules('world')).map(({ name }) => name);
+  return { payer, names };
+}
+
+test('edited rules replace those on top, in their order', async () => {
+  const { payer, names } = await worldWithRules();
+  await putRules(payer.world, { rules: [failing('new'), failing('first', { times: 1 })] });
+  expect(await names()).toEqual(['new', 'first']);
+});
+
+test('the rules on top stay as they were if one of the edited rules is refused', async () => {
+  const { payer, names } = await worldWithRules();
+  const edited = ['first', 'a', 'b'].map(long);
+  await expect(putRules(payer.world, { rules: edited })).rejects.toThrow('too large');
+  expect(await names()).toEqual(['first', 'last']);
+  expect((await payer.pay()).status).toBe(500);
+});
+
+test('no payout passes while rules that fail every payout are edited', async () => {
+  const { payer } = await worldWithRules();
+  const [rule, removeRule] = [payer.world.rule.bind(payer.world), payer.world.removeRule.bind(payer.world)];
+  const statuses: number[] = [];
+  const payFirst = async (): Promise<void> => void statuses.push((await payer.pay()).status);
+  payer.world.rule = (...args) => payFirst().then(() => rule(...args));
+  payer.world.removeRule = (...args) => payFirst().then(() => removeRule(...args));
+  await putRules(payer.world, { rules: [failing('one'), failing('other')] });
+  expect(statuses).toEqual([500, 500, 500, 500]);
+});
