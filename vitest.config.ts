@@ -31,7 +31,7 @@ const isLong = process.env['TESTS'] === 'long';
 const PROJECTS = ['valkey', 'json', 'memory'];
 /** These take longest, so they begin first: none of them is left alone at the end. */
 const SLOWEST =
-  /\/(outages|chaos|shared-holds|properties|dashboard(-\w+)?|refusals|faults|magic|clients|state-file|log|recipes-run|world-model)\.test\.ts$/;
+  /\/(outages|chaos|properties|dashboard(-\w+)?|refusals|faults|magic|clients|state-file|log|recipes-run|world-model)\.test\.ts$/;
 
 /** Files in a random order within their project, the slowest first. */
 class SlowestFirst extends BaseSequencer {

@@ -6,7 +6,7 @@ export interface LimitStore {
   /** With the interface of ioredis. */
   readonly client: {
     incr(key: string): Promise<number>;
-    pexpire(key: string, ms: number): Promise<number>;
+    pexpire(key: string, ms: number, only: 'NX'): Promise<number>;
     pttl(key: string): Promise<number>;
   };
   /** Batches a call with those that fetch changes to worlds. */
@@ -16,18 +16,17 @@ export interface LimitStore {
 }
 
 /**
- * Counters in a shared store, for @fastify/rate-limit. Its own store for Redis runs a script for each request. This one sends one
- * command, and a second one with the first request of a window and with those past the
- * limit, whose answer says how long to wait.
+ * Counters in a shared store, for @fastify/rate-limit. Its own store for Redis runs a script for each request. This one sends two
+ * commands at once, and a third for requests past the limit, whose answer says how long to wait.
  */
 export function sharedCounters({ client, joined, counterPrefix }: LimitStore): FastifyRateLimitStoreCtor {
   const count = callbackify(async (key: string, windowMs: number, max: number) => {
-    const current = await joined.make(() => client.incr(key));
-    if (current > 1 && current <= max) return { current, ttl: windowMs }; // below the limit, the ttl is not used
-    const ttl = current > 1 ? await client.pttl(key) : -1;
-    if (ttl >= 0) return { current, ttl };
-    await client.pexpire(key, windowMs); // also when a server died after its first command
-    return { current, ttl: windowMs };
+    // with each request: a first one that was counted may have lost its connection before its window was set
+    const [current] = await joined.make(() =>
+      Promise.all([client.incr(key), client.pexpire(key, windowMs, 'NX')]),
+    );
+    const ttl = current <= max ? windowMs : await client.pttl(key); // below the limit, the ttl is not used
+    return { current, ttl: Math.max(0, ttl) };
   });
 
   return class SharedCounters implements FastifyRateLimitStore {

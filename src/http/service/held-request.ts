@@ -22,9 +22,10 @@ export async function untilReleased(
   const { hold } = first;
   try {
     const how = await waitFor(hold, reply, wallClock);
-    if (how === 'left' || how === 'due') {
-      await world.submit({ kind: 'endHold', id: hold.id, how: how === 'due' ? 'expired' : 'left' });
-    }
+    const end = (reason: 'expired' | 'left') => world.submit({ kind: 'endHold', id: hold.id, how: reason });
+    if (how === 'left') await end('left');
+    else if (how === 'due') await end('expired');
+    else if (how === 'ended') await end('expired').catch(() => null); // a world that is gone has no holds
     const released = world.releases.of(hold.id);
     if (released?.how === 'released') return resultOf(first, released);
     if (how === 'left') return null;
