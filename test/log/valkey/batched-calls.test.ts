@@ -5,7 +5,9 @@ import { JoinedCalls } from '../../../src/log/valkey/calls/joined-calls.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
 
 /** Calls that are made without a store. */
-function batchedCalls(call: (items: readonly string[]) => Promise<void>): BatchedCalls<string> {
+function batchedCalls(
+  call: (items: readonly string[]) => Promise<readonly string[] | void>,
+): BatchedCalls<string> {
   const client = new Redis({ lazyConnect: true });
   onTestFinished(() => client.disconnect());
   const wallClock = systemClock();
@@ -39,4 +41,22 @@ test('a flush waits for the items added before it, not for later ones', async ()
   await calls.flush();
   isOver = true;
   expect(made[0]).toBe('first');
+});
+
+test('items that a call returns go with a later call, before all others', async () => {
+  const made: (readonly string[])[] = [];
+  const calls = batchedCalls(async (items) => {
+    made.push(items);
+    return made.length === 1 ? items : [];
+  });
+  for (const item of ['a', 'b']) calls.add(item);
+  await calls.flush();
+  expect(made).toEqual([['a', 'b']]);
+  calls.add('c');
+  await calls.flush();
+  expect(made).toEqual([
+    ['a', 'b'],
+    ['a', 'b', 'c'],
+  ]);
+  expect(calls.isIdle).toBe(true);
 });

@@ -1,5 +1,6 @@
 import { pino } from 'pino';
-import { describe, expect, inject, onTestFinished, test } from 'vitest';
+import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
+import type { ValkeyLog } from '../../../src/log/valkey/valkey-log.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
 import { startServer } from '../../../src/server.ts';
 import { readSettings } from '../../../src/settings.ts';
@@ -42,7 +43,7 @@ async function loggingServer(store: string) {
     return [response.status, status];
   };
   const ofStore = () => lines.filter(({ msg }) => String(msg).startsWith('the store '));
-  return { client, health, ofStore, lines, url: server.url };
+  return { client, health, ofStore, lines, url: server.url, worlds: server.worlds as ValkeyLog };
 }
 
 describe.skipIf(inject('storeUrl') === '')('a store that cannot be used', () => {
@@ -104,6 +105,28 @@ describe.skipIf(inject('storeUrl') === '')('a store that cannot be used', () => 
     expect((await client.balance()).body.data.balance).toBe(1_000_000);
   });
 });
+
+test.skipIf(inject('storeUrl') === '')(
+  'what was answered while the store was away is in the journal once it is back, and before what follows',
+  async () => {
+    const { client, worlds } = await loggingServer((await storeFor()).url);
+    const script = worlds.store.script.bind(worlds.store);
+    let isAway = true;
+    vi.spyOn(worlds.store, 'script').mockImplementation((name, ...args) =>
+      name === 'writeJournal' && isAway ? Promise.reject(new Error('no answer')) : script(name, ...args),
+    );
+    expect((await client.pay()).status).toBe(200);
+    isAway = false;
+    const journal = async () =>
+      (await client.world.requests()).map(({ route, outcome, answer }) => [route, outcome, answer?.status]);
+    await expect.poll(journal).toEqual([['initiate', 'answered', 200]]);
+    expect((await client.balance()).status).toBe(200);
+    expect(await journal()).toEqual([
+      ['initiate', 'answered', 200],
+      ['balance', 'answered', 200],
+    ]);
+  },
+);
 
 describe.skipIf(inject('storeUrl') === '')('a connection to the store', () => {
   test('that breaks in the middle of a reply makes no payout twice, and loses none', async () => {

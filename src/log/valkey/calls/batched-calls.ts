@@ -13,14 +13,17 @@ interface Parts {
 export class BatchedCalls<Item> {
   readonly #wallClock: WallClock;
   readonly #joined: JoinedCalls;
-  readonly #call: (items: readonly Item[]) => Promise<void>;
+  readonly #call: (items: readonly Item[]) => Promise<readonly Item[] | void>;
   #waiting: Item[] = [];
   #flushed: (() => void)[] = [];
   #isRunning = false;
   #cancelLater: (() => void) | null = null;
 
-  /** @param call never fails: it settles the promise of each item */
-  constructor({ wallClock, store }: Parts, call: (items: readonly Item[]) => Promise<void>) {
+  /** @param call never fails: it settles the promise of each item. It returns those that should go with a later call, before all others */
+  constructor(
+    { wallClock, store }: Parts,
+    call: (items: readonly Item[]) => Promise<readonly Item[] | void>,
+  ) {
     this.#wallClock = wallClock;
     this.#joined = store.joined;
     this.#call = call;
@@ -38,9 +41,7 @@ export class BatchedCalls<Item> {
   /** Adds an item that can wait for a call that is made anyway. */
   addLater(item: Item): void {
     this.#waiting.push(item);
-    if (this.#isRunning) return;
-    const wallClock = this.#wallClock;
-    this.#cancelLater ??= wallClock.schedule(wallClock.nowMs() + LATER_MS, () => this.#start());
+    if (!this.#isRunning) this.#startLater();
   }
 
   /** Resolves once everything that was added before is done. */
@@ -50,6 +51,11 @@ export class BatchedCalls<Item> {
       this.#flushed.push(resolve);
       this.#start();
     });
+  }
+
+  #startLater(): void {
+    const wallClock = this.#wallClock;
+    this.#cancelLater ??= wallClock.schedule(wallClock.nowMs() + LATER_MS, () => this.#start());
   }
 
   #start(): void {
@@ -63,10 +69,12 @@ export class BatchedCalls<Item> {
   async #callOnce(): Promise<void> {
     const items = this.#waiting.splice(0, MOST_AT_ONCE);
     const flushed = this.#waiting.length === 0 ? this.#flushed.splice(0) : [];
-    await this.#call(items);
+    const again = (await this.#call(items)) ?? [];
     this.#isRunning = false;
     if (this.#waiting.length === 0) flushed.push(...this.#flushed.splice(0));
     for (const resolve of flushed) resolve();
-    this.#start();
+    this.#waiting.unshift(...again);
+    if (again.length > 0) this.#startLater();
+    else this.#start();
   }
 }

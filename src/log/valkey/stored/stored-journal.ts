@@ -1,3 +1,4 @@
+import { Refusal } from '../../../contract/errors.ts';
 import { invariant } from '../../../payout/money.ts';
 import { placed, type Exchange } from '../../../world/journal/exchange.ts';
 import type { JournalRead } from '../../../world/journal/journal.ts';
@@ -29,6 +30,8 @@ interface Options {
 /** A record that waits to be written. */
 interface Write {
   readonly record: string;
+  /** The generation of the world whose request it is about. */
+  readonly generation: number;
   readonly written: () => void;
 }
 
@@ -99,15 +102,22 @@ export class StoredJournal implements WorldJournal {
     return store.reliably(() => store.script<number>('clearJournal', keys.head, keys.journal), keys.head);
   }
 
-  async #writeAll(writes: readonly Write[]): Promise<void> {
-    const { store, keys, epoch, nextNumber, limits, keptMs } = this.#options;
+  /** @returns the records that could not be written, since the store was away */
+  async #writeAll(all: readonly Write[]): Promise<readonly Write[]> {
+    const { store, keys, epoch, nextNumber, limits, keptMs, isKept, generation } = this.#options;
+    const writes = all.filter((write) => write.generation === generation()); // others were cleared with their world
     const { items, bytes } = limits();
     const call = `${store.server}:${nextNumber()}`;
     const args = [keys.head, keys.journal, epoch(), call, items, bytes, keptMs];
     for (const { record } of writes) args.push(record);
-    // a failure is ignored: an answer that is ready is sent even if it cannot be recorded
-    await store.reliably(() => store.script('writeJournal', ...args), keys.head).catch(() => undefined);
-    for (const { written } of writes) written();
+    let failed: readonly Write[] = [];
+    try {
+      if (writes.length > 0) await store.reliably(() => store.script('writeJournal', ...args), keys.head);
+    } catch (error) {
+      if (error instanceof Refusal && isKept()) failed = writes; // an answer that is ready is sent even so
+    }
+    for (const { written } of all) written();
+    return failed;
   }
 }
 
@@ -143,7 +153,7 @@ class StoredPlace implements ExchangePlace {
     const changes = latest === null ? known : changesOf(known, latest);
     const record = recordOf({ ...changes, nth: this.nth }, latest === null);
     await new Promise<void>((written) => {
-      const write = { record, written };
+      const write = { record, generation: this.#generation, written };
       // an end that is already in the store is only corrected
       if (latest === null || latest.outcome === 'pending') this.#writes.add(write);
       else this.#writes.addLater(write);
