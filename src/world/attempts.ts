@@ -14,7 +14,7 @@ interface Attempt {
 
 /**
  * How many times each reference of one world was sent, by `route reference`. Bounded: when `recent` reaches half of what a world
- * may count, it becomes `older`, and the references in the former `older` are forgotten. They count as new if they are sent again.
+ * may count, it becomes `older`, and the references in the former `older` are forgotten: they then count as new.
  */
 export interface Attempts {
   recent: Map<string, Attempt>;

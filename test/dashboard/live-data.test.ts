@@ -52,7 +52,7 @@ test('an answer that is older than an action of the page does not undo it, and t
   expect(live.current.value).toEqual(scenario('chosen elsewhere'));
 });
 
-/** The events of a connection that ends when it is told to. */
+/** The events of a connection that a test ends. */
 function connection() {
   let end = (): void => undefined;
   const ended = new Promise<void>((resolve) => (end = resolve));

@@ -125,5 +125,6 @@ test('a failure behind a rule that takes every payout is not announced', () => {
   expect(before({ ...every, effect: { delay: '5s' } })).toBeNull();
   expect(before({ ...every, times: 1, effect: { delay: '5s' } })).toBeNull();
   expect(before({ ...every, times: 0, effect: { delay: '5s' } })?.rule).toBe(failing);
+  expect(before({ ...every, effect: { limit: { max: 3, per: '10s' } } })?.rule).toBe(failing);
   expect(before({ match: { route: 'status' }, effect: { delay: '5s' } })?.rule).toBe(failing);
 });

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
-/** Passes bytes between clients and a server, and breaks connections when it is told to. */
+/** Passes bytes between clients and a server, and breaks connections on request. */
 export class TcpProxy {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();

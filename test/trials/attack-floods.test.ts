@@ -35,7 +35,7 @@ const thatNeverRead = ({ open }: Target, count: number, bytes: (nth: number) => 
 /**
  * Attacks twice, so that nothing of the first time is kept. The honest are served while it lasts, and no connection is left.
  *
- * @param holds what is true while it lasts; it is told whether all that was sent has been taken in, or refused
+ * @param holds what is true while it lasts; its argument says whether everything sent has been accepted or refused
  * @param rounds once is enough for an attack of half a minute that leaves hardly anything to keep
  * @returns how many MiB of memory the process took at most, beside what it takes when idle
  */

@@ -17,6 +17,7 @@ interface RuleText {
     readonly commit?: boolean;
     readonly respond?: number | { readonly status?: number };
     readonly fault?: string | { readonly kind: string };
+    readonly limit?: unknown;
   };
   readonly times?: number;
 }
@@ -24,7 +25,6 @@ interface RuleText {
 const FIRST_REFUSAL = 400;
 /** A rule with other fields than these does not apply to every payout. */
 const FIELDS = new Set(['name', 'description', 'match', 'effect', 'times']);
-/** A rule with other effects than these may let a payout through. */
 const EFFECTS = new Set(['commit', 'respond', 'fault', 'delay', 'timeline']);
 
 function seenBy({ respond, fault }: NonNullable<RuleText['effect']>): string | null {
@@ -48,6 +48,7 @@ function takesEvery(rule: RuleAnswer): boolean {
     [route].flat().includes('initiate') &&
     Object.keys(others).length === 0 &&
     Object.keys(text).every((name) => FIELDS.has(name)) &&
+    text.effect?.limit === undefined && // below its limit, the next rule is tried
     leftOf(rule) !== 0
   );
 }
