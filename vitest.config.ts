@@ -3,18 +3,6 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** The stories that speak to a world, and are quick: `npm test` tells them twice. */
-const QUICK_STORIES = [
-  'test/world/{clock,initiate,operations,properties,settlement,snapshot}.test.ts',
-  'test/log/memory*.test.ts',
-];
-/** All others that speak to a world: told twice with TESTS=long, as .ci/full sets it. */
-const OTHER_STORIES = [
-  'test/world/bounded-work.test.ts', // its worlds are so large that they are seldom copied
-  'test/log/{snapshot-future,world-model}.test.ts',
-  'test/http/{control,service}/*.test.ts',
-  'test/client/*.test.ts',
-];
 /** Compiles a client of the OpenAPI document, which takes longer than any other test: only with TESTS=long. */
 const LONG_STORY = 'test/http/openapi/typed-client.test.ts';
 /** The stories that speak to a sandbox over HTTP: with TESTS=long they are told once more with worlds in a store. */
@@ -28,7 +16,7 @@ const LONG_STORE_TESTS = 'test/log/valkey/{failover,rolling-upgrade}.test.ts';
 const isLong = process.env['TESTS'] === 'long';
 
 /** One project after the other, since a worker is ended when its next file is of another one. */
-const PROJECTS = ['valkey', 'json', 'memory'];
+const PROJECTS = ['valkey', 'memory'];
 /** These take longest, so they begin first: none of them is left alone at the end. */
 const SLOWEST =
   /\/(outages|chaos|properties|dashboard(-\w+)?|refusals|faults|magic|clients|state-file|log|recipes-run|world-model)\.test\.ts$/;
@@ -59,16 +47,8 @@ export default defineConfig({
         test: {
           name: 'memory',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/trials/**', STORE_TESTS, ...(isLong ? [] : [LONG_STORY])],
+          exclude: ['test/trials/*.test.ts', STORE_TESTS, ...(isLong ? [] : [LONG_STORY])],
           globalSetup: ['test/support/build.ts'],
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'json', // commands, results and states of worlds pass through JSON
-          include: isLong ? [...QUICK_STORIES, ...OTHER_STORIES] : QUICK_STORIES,
-          setupFiles: ['test/support/json-passage.ts'],
         },
       },
       {

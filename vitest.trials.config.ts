@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
 // The long trials: attack, soak and crash. Each is short unless its variable asks for more; `.ci/full` runs the short ones,
-// `npm test` none of them. docs/reliability.md tells what each proves.
+// `npm test` none of them. docs/internals/reliability.md tells what each proves.
 export default defineConfig({
   test: {
     include: ['test/trials/*.test.ts'],

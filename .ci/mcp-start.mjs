@@ -7,7 +7,10 @@ const [command, ...args] = process.argv.slice(2);
 const agent = new Client({ name: 'check-package', version: '1.0.0' });
 await agent.connect(new StdioClientTransport({ command, args: [...args, 'mcp'] }));
 const { tools } = await agent.listTools();
-const { content, isError } = await agent.callTool({ name: 'pay', arguments: { client_ref_id: 'agent-1' } });
+const { content, isError } = await agent.callTool({
+  name: 'pay',
+  arguments: { reference: 'agent-1', json: true },
+});
 assert.ok(!isError, content[0].text);
 assert.equal(JSON.parse(content[0].text).body.data.status, 'PENDING');
 await agent.close();

@@ -24,9 +24,10 @@ const browser = await chromium.launch({
 });
 const page = await browser.newPage();
 await page.goto(`${url}/_sandbox/#key=${apiKey}`);
-await page.locator('.connection.live').waitFor();
+await page.locator('[data-loaded][data-connection=live]').waitFor();
+await page.getByRole('link', { name: 'Payouts' }).click();
 const session = await page.context().newCDPSession(page);
-const shown = page.locator('#payouts .card-head [role=status]');
+const shown = page.locator('.view-head [role=status]');
 
 const pay = (nth) =>
   fetch(`${url}/payout/initiate`, {
@@ -38,7 +39,7 @@ const pay = (nth) =>
 /** Changes the search text, and waits until the page has drawn what it finds. */
 const answerMs = () =>
   page.evaluate(`new Promise((resolve) => {
-    const search = document.querySelector('#payouts input[type=search]');
+    const search = document.querySelector('input[type=search]');
     const start = performance.now();
     search.value = search.value === '' ? 'bench' : '';
     search.dispatchEvent(new Event('input', { bubbles: true }));
@@ -67,7 +68,7 @@ for (let nth = 1; nth <= paid; nth += 1) {
   await sleep(Math.max(0, startMs + (nth * 1000) / perSecond - performance.now()));
 }
 await Promise.all(pays);
-await page.locator('#payouts input[type=search]').fill('');
+await page.locator('input[type=search]').fill('');
 await shown.getByText(paid.toLocaleString('en-IN'), { exact: true }).waitFor();
 process.stdout.write(`every payout is there: ${await shown.textContent()}\n`);
 await browser.close();

@@ -9,7 +9,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import autocannon from 'autocannon';
 import { payoutOf } from './payout.mjs';
 
-const CONNECTIONS = 20;
+/** How many connections a load has, unless a bench says otherwise. */
+export const CONNECTIONS = 20;
 const SEEDS = 500;
 const READY_WAIT_MS = 10;
 const READY_TRIES = 60_000 / READY_WAIT_MS;
@@ -117,7 +118,7 @@ export async function start({ command, environment = {}, created = 200 }, seeds 
 }
 
 /** A program under load. @returns requests a second, and the time of answers and of processors, in µs a request */
-export async function load({ url, pid, created }, kind, seconds) {
+export async function load({ url, pid, created }, kind, seconds, connections = CONNECTIONS) {
   runs += 1;
   const run = runs;
   let nth = 0;
@@ -126,7 +127,7 @@ export async function load({ url, pid, created }, kind, seconds) {
   const own = process.cpuUsage();
   const going = autocannon({
     url,
-    connections: CONNECTIONS,
+    connections,
     duration: seconds,
     requests: REQUESTS[kind].map((next) => ({
       setupRequest(request) {

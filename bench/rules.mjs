@@ -1,12 +1,15 @@
-// What 2,000 rules that do not match cost a request: `npm run bench:rules`.
+// What 500 rules that do not match cost a request: `npm run bench:rules`.
 import { startSandbox } from '../dist/index.js';
 import { median } from './figures.mjs';
 import { payoutOf } from './payout.mjs';
 
-const RULES = 2000;
+const RULES = 500;
 const ROUNDS = 15;
 const REQUESTS = 400; // a round
-const BOUND_US = 1000;
+const BOUND_US = 250;
+
+/** A scenario may have 20 patterns. */
+const matching = (nth, pattern) => (nth < 100 ? { matches: pattern } : { prefix: pattern });
 
 const REMARKS = 'invoice 2026-01-15 of a customer in Pune';
 
@@ -16,8 +19,8 @@ const KINDS = [
   (nth) => ({ client_ref_id: [`nobody-${nth}`, `no-one-${nth}`] }),
   (nth) => ({ beneficiary_account: { prefix: `9${nth}` } }),
   (nth) => ({ beneficiary_account: { suffix: `${nth}x` } }),
-  (nth) => ({ remarks: { matches: `^refund .*[0-9]-${nth}$` } }),
-  (nth) => ({ beneficiary_name: { matches: `(Rao|Nair)-${nth}` } }),
+  (nth) => ({ remarks: matching(nth, `^refund .*[0-9]-${nth}$`) }),
+  (nth) => ({ beneficiary_name: matching(nth, `(Rao|Nair)-${nth}`) }),
   (nth) => ({ amount: { gte: 2000 + nth, lt: 3000 + nth } }),
   (nth) => ({ amount: 5000 + nth }),
   (nth) => ({ header: { 'x-test-case': `case-${nth}` } }),

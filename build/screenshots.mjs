@@ -14,7 +14,7 @@ const NARROW = { width: 360, height: 780 };
 const openRisk = async (page) => {
   await page.getByRole('button', { name: 'at risk' }).click();
   await page.getByRole('button', { name: 'Open salary-007', exact: true }).click();
-  await page.getByRole('region', { name: 'salary-007' }).getByText('Requests').waitFor();
+  await page.getByRole('list', { name: 'Story' }).getByText('not told').waitFor();
 };
 
 const SITUATIONS = [
@@ -48,9 +48,8 @@ for (const { name, world: prepare, act, theme = 'light', view = WIDE, inDocs } o
   worlds.set(prepare, world);
   const page = await browser.newPage({ colorScheme: theme, viewport: view });
   await page.goto(`${world.url}/_sandbox/#key=${world.apiKey}`);
-  await page.locator('.connection.live').waitFor();
-  await page.locator('.page[data-loaded]').waitFor();
-  await page.getByText('not shown').waitFor({ state: 'detached' }); // until older changes of the balance are loaded
+  await page.locator('[data-loaded][data-connection=live]').waitFor();
+  await page.getByText('older not loaded').waitFor({ state: 'detached' });
   await act?.(page);
   await page.screenshot({ path: join(folder, `${folder === IMAGES ? inDocs : name}.png`) });
   await page.close();

@@ -8,29 +8,27 @@ import { httpServer } from './http/http-server.ts';
 import { CONTROL_PREFIX } from './http/request-checks.ts';
 import type { Examples } from './http/openapi/document.ts';
 import { payoutRoutes } from './http/service/payout-routes.ts';
-import { MemoryLog } from './log/memory.ts';
-import type { ValkeyLog, ValkeyLogOptions } from './log/valkey/valkey-log.ts';
+import { MemoryStore } from './log/memory-store.ts';
+import type { ValkeyStore, ValkeyStoreOptions } from './log/valkey/valkey-store.ts';
 import type { WallClock } from './log/wall-clock.ts';
-import type { WorldLog } from './log/world-log.ts';
+import { Worlds } from './log/worlds.ts';
 import { packageText, packageVersion } from './package-files.ts';
+import type { Metrics } from './platform/metrics.ts';
 import { observeStore, observeWorlds } from './platform/logging.ts';
-import { dashboardFiles, docsFile } from './platform/page-files.ts';
+import { pageFiles } from './platform/page-files.ts';
 import { KeptState, type Restored } from './platform/state/kept-state.ts';
 import { stopwatchMs } from './platform/system-clock.ts';
-import { dropKeepingVerdict, keepVerdict } from './http/referee/evidence.ts';
+import { keepVerdict } from './http/referee/evidence.ts';
 import { Referee } from './referee/referee.ts';
 import { ScenarioLibrary } from './scenario/scenario-library.ts';
 import { scenarioSettings } from './scenario/scenario-settings.ts';
 import { atMost, type Settings } from './settings.ts';
-import { MemoryBudget } from './world/journal/bounded-log.ts';
 
 const MIB = 1024 * 1024;
 const MAX_STATE_BYTES = atMost(256 * MIB, 1 / 16); // a snapshot of some 300,000 payouts
 const MAX_UNREAD_BYTES = atMost(128 * MIB, 1 / 8);
 const WORST_REQUEST_BYTES = 48 * 1024; // with its headers at their largest
 const MAX_REQUESTS_AHEAD = atMost(10_000, 1 / 8, WORST_REQUEST_BYTES);
-const JOURNAL_SHARE = 16; // the journal of one world gets at most this fraction of the memory for all
-const MAX_ATTEMPTS = 200_000; // of all worlds together
 const MAX_SETTINGS_CHARACTERS = 16 * MIB; // of the settings of the referee for single worlds
 const MAX_VERDICTS = 1000; // on worlds that have lost their journal
 const MAX_VERDICT_CHARACTERS = atMost(64 * MIB, 1 / 16);
@@ -46,7 +44,7 @@ interface AppParts {
 
 export interface App {
   readonly app: FastifyInstance;
-  readonly worlds: WorldLog;
+  readonly worlds: Worlds;
   /** The token for GET and DELETE /_sandbox/worlds: that of the settings, or a generated one. */
   readonly adminToken: string;
   /** What the state file held; null without one. */
@@ -62,11 +60,11 @@ async function documentOf(routes: readonly RouteOptions[], wallClock: WallClock)
   return openapiDocument(routes, packageVersion(), examples, () => wallClock.yieldToEventLoop());
 }
 
-/** Worlds that several servers share. The client of the store is loaded only for it. */
-async function storedLog(options: Omit<ValkeyLogOptions, 'server'>): Promise<ValkeyLog> {
-  const { ValkeyLog } = await import('./log/valkey/valkey-log.ts');
+/** The store of worlds that several servers share. Its client is loaded only for it. */
+async function sharedStore(options: Omit<ValkeyStoreOptions, 'server'>): Promise<ValkeyStore> {
+  const { ValkeyStore } = await import('./log/valkey/valkey-store.ts');
   const server = randomBytes(8).toString('hex'); // distinguishes it from every other server that ever uses the store
-  return ValkeyLog.open({ ...options, server });
+  return ValkeyStore.open({ ...options, server });
 }
 
 /**
@@ -82,50 +80,51 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
     reloaded: (file) => log.info({ file }, 'scenario reloaded'),
     refused: (problems) => log.warn({ problems }, 'scenario refused: the last good one stays active'),
   });
-  const metrics =
+  const metrics: Metrics | null =
     settings.metrics === 'on'
-      ? (await import('./platform/metrics.ts')).startMetrics(
-          () => worlds.size,
-          () => worlds.recordsHeld,
-        )
+      ? (await import('./platform/metrics.ts')).startMetrics({
+          worlds: () => worlds.size,
+          transactions: () => worlds.recordsHeld,
+          version: packageVersion(),
+          startedAtMs: wallClock.nowMs() - process.uptime() * 1000,
+          store:
+            settings.store === undefined
+              ? undefined
+              : { isUp: (): boolean => shared?.connection.isAway === false, copies: () => worlds.copies },
+        })
       : null;
 
-  const options = {
+  const observer = observeWorlds(log, metrics?.settled);
+  const shared =
+    settings.store === undefined
+      ? null
+      : await sharedStore({
+          url: settings.store,
+          wallClock,
+          compiler: scenarios,
+          observer: observeStore(log, metrics?.store),
+          idleMs: settings.worldIdle,
+          source: scenarios.activeSource(),
+        });
+  const store = shared ?? new MemoryStore(wallClock, scenarios);
+  const worlds = new Worlds({
+    store,
     compiler: scenarios,
     activeSource: scenarios.activeSource,
     wallClock,
-    observer: observeWorlds(log, metrics?.settled),
+    observer,
     maxWorlds: settings.maxWorlds,
     idleMs: settings.worldIdle,
+    maxRequests: settings.journalEntries,
     maxRecords: settings.maxTransactions,
-    maxAttempts: MAX_ATTEMPTS,
-    maxDocumentBytes: settings.scenarioMemory,
-    journalLimits: {
-      items: settings.journalEntries,
-      bytes: Math.ceil(settings.journalMemory / JOURNAL_SHARE),
-    },
-  };
-  const stored =
-    settings.store === undefined
-      ? null
-      : await storedLog({
-          ...options,
-          url: settings.store,
-          storeObserver: observeStore(log),
-          journalBytes: settings.journalMemory,
-          losing: (worldId, drop) => dropKeepingVerdict(worldId, worlds, { referee, wallClock }, drop),
-        });
-  const worlds: MemoryLog | ValkeyLog =
-    stored ??
-    new MemoryLog({
-      ...options,
-      journalBudget: new MemoryBudget(settings.journalMemory),
-      losing: (world) => keepVerdict(world, { referee, wallClock }),
-    });
+    maxScenarioCharacters: settings.scenarioMemory,
+    maxCharacters: settings.journalMemory,
+    beforeEviction: (world) => keepVerdict(world, { referee, wallClock }),
+  });
   const referee = new Referee({
-    settings: worlds.notes('referee', { notes: settings.maxWorlds, characters: MAX_SETTINGS_CHARACTERS }),
-    settingsOfAll: worlds.notes('referee-of-all', { notes: 1, characters: MAX_SETTINGS_CHARACTERS }),
-    kept: worlds.notes('verdicts', { notes: MAX_VERDICTS, characters: MAX_VERDICT_CHARACTERS }),
+    settings: store.notes('referee', { notes: settings.maxWorlds, characters: MAX_SETTINGS_CHARACTERS }),
+    settingsOfAll: store.notes('referee-of-all', { notes: 1, characters: MAX_SETTINGS_CHARACTERS }),
+    kept: store.notes('verdicts', { notes: MAX_VERDICTS, characters: MAX_VERDICT_CHARACTERS }),
   });
   const { state: file, stateEvery: everyMs } = settings;
   const keptState =
@@ -139,8 +138,9 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
     maxConnections: settings.maxConnections,
     maxRequestsAhead: MAX_REQUESTS_AHEAD,
     maxUnreadBytes: MAX_UNREAD_BYTES,
+    wallClock,
     stopwatchMs,
-    observe: metrics?.requested,
+    observe: metrics === null ? undefined : (exchange) => metrics.requested(exchange.measured()),
   });
   const openapi = (): Promise<string> => documentOf(routes, wallClock);
   let isStopping = false;
@@ -149,31 +149,31 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
   // must not come from the seed, or anyone could derive it
   const adminToken = settings.adminToken ?? `admin_${randomBytes(18).toString('base64url')}`;
   await app.withTypeProvider<ZodTypeProvider>().register(payoutRoutes, {
-    log: worlds,
+    worlds,
     scenarios,
     keyOf,
     defaultKey: settings.apiKeys?.[0] ?? DEFAULT_KEY,
-    limitStore: stored?.store,
+    rateLimit: settings.rateLimit,
+    limitStore: shared?.connection,
     wallClock,
     unread,
   });
   await app.register(controlApi, {
     prefix: CONTROL_PREFIX,
-    log: worlds,
+    worlds,
     scenarios,
     referee,
     keyOf,
     requireAdmin: adminOnly(adminToken),
-    isStoreAway: () => stored !== null && (stored.store.isAway || stored.store.isOutdated),
+    isStoreAway: () => shared !== null && (shared.connection.isAway || shared.connection.isOutdated),
     wallClock,
     version: packageVersion(),
-    dashboardFiles,
     isStopping: () => isStopping,
     maxStateBytes: MAX_STATE_BYTES,
     unread,
     openapi,
     metricsText: metrics?.text ?? null,
-    docsFile,
+    pageFiles,
   });
 
   app.addHook('onListen', () => {

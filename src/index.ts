@@ -1,8 +1,8 @@
 import { pino } from 'pino';
 import { sandboxAt, type Sandbox } from './client/sandbox.ts';
 import type { TestWorld } from './client/test-world.ts';
-import { runHunt, type HuntResult, type Progress } from './hunt/hunt.ts';
-import { huntSettings, type HuntSettingsInput } from './hunt/options.ts';
+import { runHunt, type HuntResult, type KnownFinding, type Progress } from './trials/hunt/hunt.ts';
+import { huntSettings, type HuntSettingsInput } from './trials/hunt/options.ts';
 import { logOptions } from './platform/log-line.ts';
 import { systemClock } from './platform/system-clock.ts';
 import { startServer } from './server.ts';
@@ -30,9 +30,12 @@ export async function startSandbox(options: SettingsInput = {}): Promise<Sandbox
 export interface HuntOptions extends HuntSettingsInput {
   /**
    * Runs the client once against a world of its own. The promise resolves if everything was paid, and rejects if the
-   * client knows of a failure. `signal` is aborted when the run takes too long.
+   * client knows of a failure. It may also resolve with what the client reports: `'paid'`, `'failed'` or `'in-doubt'`. `signal` is
+   * aborted when the run takes too long.
    */
   readonly run: (world: TestWorld, signal: AbortSignal) => Promise<unknown>;
+  /** Findings that are accepted, as the JSON report of the command has them. */
+  readonly known?: readonly KnownFinding[];
   /** Settings of the sandbox, such as `scenario` or `openingBalance`. */
   readonly sandbox?: SettingsInput;
   /** Called after each run. */
@@ -45,7 +48,13 @@ export interface HuntOptions extends HuntSettingsInput {
  *
  * @throws HuntError when the client fails without any failure, sends nothing, or does not do the same in two runs
  */
-export async function hunt({ run, sandbox: options, onRun, ...given }: HuntOptions): Promise<HuntResult> {
+export async function hunt({
+  run,
+  sandbox: options,
+  onRun,
+  known = [],
+  ...given
+}: HuntOptions): Promise<HuntResult> {
   const settings = huntSettings(given);
   const { settlement = 'instant', ...others } = options ?? {};
   const sandbox = await startSandbox({
@@ -59,11 +68,13 @@ export async function hunt({ run, sandbox: options, onRun, ...given }: HuntOptio
     return await runHunt(settings, {
       sandbox,
       settlement,
+      known,
       wallClock: systemClock(),
       client: async (world, signal) => {
         try {
-          await run(world, signal);
-          return { kind: 'success' };
+          const reported = await run(world, signal);
+          if (reported !== 'failed' && reported !== 'in-doubt') return { kind: 'success' };
+          return { kind: 'failure', why: `it reports ${reported}`, isInDoubt: reported === 'in-doubt' };
         } catch (error) {
           return { kind: 'failure', why: error instanceof Error ? error.message : String(error) };
         }
@@ -75,18 +86,18 @@ export async function hunt({ run, sandbox: options, onRun, ...given }: HuntOptio
   }
 }
 
-export { HuntError } from './hunt/options.ts';
-export type { HuntResult, Progress as HuntProgress } from './hunt/hunt.ts';
-export type { Find as HuntFind } from './hunt/story.ts';
+export { HuntError } from './trials/hunt/options.ts';
+export type { HuntResult, Progress as HuntProgress } from './trials/hunt/hunt.ts';
+export type { Find as HuntFind } from './trials/hunt/story.ts';
 export { SandboxError, type SandboxFieldError } from './client/control-client.ts';
 export type { EventsOptions, WorldEvent } from './client/event-stream.ts';
 export type { HeldOptions, HeldRequest, Order, OrdersOptions, ReleaseOrder } from './client/orders.ts';
-export { connectSandbox, type ConnectOptions, type Sandbox } from './client/sandbox.ts';
+export { connectSandbox, type ConnectOptions, type Sandbox, type WorldOptions } from './client/sandbox.ts';
 export { ExpectationError, type Expectation, type ExpectedRequest } from './client/expectation.ts';
 export type { HttpArchive } from './client/http-archive.ts';
 export type { WaitOptions } from './client/payout-wait.ts';
 export type { PayAnswer, PayoutInput, TestWorld as World } from './client/test-world.ts';
-export type { WorldSnapshot } from './client/world.ts';
+export type { UndoOptions, WorldSnapshot } from './client/controlled-world.ts';
 export type { WorldClock } from './client/world-clock.ts';
 export type {
   Finding,

@@ -8,7 +8,7 @@ import type { TransactionAnswer } from './contract/control-answers.ts';
  */
 
 /** What a matcher returns to the runner. */
-interface Verdict {
+interface MatcherResult {
   readonly pass: boolean;
   readonly message: () => string;
 }
@@ -38,7 +38,7 @@ const isNamed = (error: unknown, name: string): boolean => error instanceof Erro
  *
  * @param message for a matcher that fails, with or without `not`
  */
-function settled({ isNot = false }: Asked, pass: boolean, message: string, frames: string): Verdict {
+function settled({ isNot = false }: Asked, pass: boolean, message: string, frames: string): MatcherResult {
   if (pass === isNot) throw new ExpectationError(message, frames);
   return { pass, message: () => message };
 }
@@ -54,7 +54,7 @@ async function toHaveReceived(
   world: TestWorld,
   match: ExpectedRequest = {},
   { times }: ReceivedOptions = {},
-): Promise<Verdict> {
+): Promise<MatcherResult> {
   const frames = callerFrames();
   checkWorld(world);
   if (times !== undefined) {
@@ -72,7 +72,7 @@ async function toHavePayout(
   world: TestWorld,
   reference: string,
   expected: ExpectedPayout = {},
-): Promise<Verdict> {
+): Promise<MatcherResult> {
   const frames = callerFrames();
   checkWorld(world);
   let payout: TransactionAnswer;
@@ -104,7 +104,7 @@ async function toHaveGoodConduct(
   this: Asked,
   world: TestWorld,
   settings: ConductSettings = {},
-): Promise<Verdict> {
+): Promise<MatcherResult> {
   const frames = callerFrames();
   checkWorld(world);
   try {

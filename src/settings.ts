@@ -15,7 +15,6 @@ const commaList = (text: string): readonly string[] | undefined => {
   return keys.every((key) => /^[\x21-\x7e]{1,256}$/.test(key)) ? keys : undefined;
 };
 
-/** Host names without a port, in lower case. */
 const hostNames = (text: string): readonly string[] | undefined => {
   const names = commaList(text.toLowerCase());
   return names?.every((name) => /^[a-z0-9_]([a-z0-9._-]{0,251}[a-z0-9_])?$/.test(name)) ? names : undefined;
@@ -85,6 +84,7 @@ export const atMost = (count: number, partOfHeap: number, bytesEach = 1): number
 
 const MIB = 1024 * 1024;
 const WORST_TRANSACTION_BYTES = 2560; // with every text field at its longest, in two-byte characters, and a timeline of its own
+const WORST_CHARACTER_BYTES = 100; // of a scenario that consists of the shortest outcomes, compiled
 const WORST_CONNECTION_BYTES = 96 * 1024; // with its headers and its body at their largest
 
 const onOrOff = z.enum(['on', 'off']);
@@ -130,7 +130,9 @@ const SettingsSchema = z.object({
   worldIdle: readWith(duration, 'a duration such as 90s, 12h or 1d').prefault('1d'),
   journalEntries: wholeNumber(0, 1_000_000).default(1000),
   journalMemory: readWith(byteSize, 'a size such as 64MiB').prefault('64MiB'),
-  scenarioMemory: readWith(byteSize, 'a size such as 64MiB').default(() => atMost(256 * MIB, 1 / 8)),
+  scenarioMemory: readWith(byteSize, 'a size such as 64MiB').default(() =>
+    atMost(8 * MIB, 0.2, WORST_CHARACTER_BYTES),
+  ),
   state: nonEmpty('a file').optional(),
   stateEvery: readWith(everySoOften, 'a duration such as 30s, or off').prefault('off'),
   store: readWith(
@@ -161,7 +163,7 @@ const EXPLANATIONS: Readonly<Record<SettingName, readonly [value: string, descri
   host: ['<address>', 'the address to listen on; 0.0.0.0 for all addresses'],
   allowedHosts: [
     '<names>',
-    'host names to serve in addition to localhost, when listening on a loopback address',
+    'host names to serve in addition to localhost and, elsewhere than on a loopback address, to IP addresses; unset, every name is served there',
   ],
   logLevel: ['<level>', 'fatal, error, warn, info, debug, trace or silent'],
   apiKeys: ['<keys>', 'the only keys accepted, separated by commas'],
@@ -173,7 +175,7 @@ const EXPLANATIONS: Readonly<Record<SettingName, readonly [value: string, descri
     'a folder of your own scenarios, in addition to the built-in ones; watched for changes',
   ],
   dialect: ['<name or file>', 'the dialect of scenarios that have none of their own; probe writes one'],
-  magic: ['<on or off>', 'whether magic beneficiaries force an answer'],
+  magic: ['<on or off>', 'whether magic beneficiaries force a response'],
   rateLimit: ['<n/time>', 'how many initiates each key may send in a window of wall time, or off'],
   seed: ['<text>', 'the seed of ids, UTRs and random draws'],
   clock: [
@@ -182,19 +184,22 @@ const EXPLANATIONS: Readonly<Record<SettingName, readonly [value: string, descri
   ],
   maxTransactions: [
     '<number>',
-    'the most transactions in all worlds together; beyond it, initiate answers 500',
+    'the most transactions in all worlds together; beyond it, initiate returns 500',
   ],
-  maxWorlds: ['<number>', 'the most worlds; one more drops the world that was idle longest'],
+  maxWorlds: [
+    '<number>',
+    'the most worlds; one more drops the world that was idle longest, first those without payouts',
+  ],
   maxConnections: ['<number>', 'the most connections; one more closes the connection that was idle longest'],
   worldIdle: ['<time>', 'a world without requests for this long is dropped'],
   journalEntries: ['<number>', 'the most requests in the journal of each world; 0 for no journal'],
   journalMemory: [
     '<size>',
-    'the approximate memory of all journals together; beyond it, the oldest entries are dropped',
+    'the approximate memory of the requests and the past of all worlds; past it, the worlds that were idle longest forget first their past, then their requests',
   ],
   scenarioMemory: [
     '<size>',
-    'the approximate memory of the scenarios and rules that worlds choose; beyond it, more are refused',
+    'the most characters of JSON in scenarios and rules that worlds chose; beyond it, more are refused',
   ],
   state: ['<file>', 'the file that stores all worlds: read at the start if it exists, written at the stop'],
   stateEvery: ['<time>', 'how often the state is also written while requests arrive, or off'],
@@ -207,14 +212,14 @@ const EXPLANATIONS: Readonly<Record<SettingName, readonly [value: string, descri
 const DEFAULT_TEXTS: Readonly<Partial<Record<SettingName, string>>> = {
   allowedHosts: 'none',
   apiKeys: 'every key that begins with sk_test_',
-  scenario: 'the settings alone',
+  scenario: 'none',
   scenarios: 'none',
   dialect: 'default',
   maxTransactions: '1000000, or fewer where the heap is small',
   maxConnections: '4000, or fewer where the heap is small',
-  scenarioMemory: '256MiB, or less where the heap is small',
-  state: 'nowhere',
-  store: 'the memory of this process',
+  scenarioMemory: '8MiB, or less where the heap is small',
+  state: 'not saved',
+  store: 'in memory',
   adminToken: 'generated and printed at the start',
 };
 

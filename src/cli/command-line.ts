@@ -12,7 +12,7 @@ export async function commandLine(args: readonly string[], environment: NodeJS.P
     }
     const settings = readSettings({}, environment);
     const { serve } = await import('./serve.ts');
-    return await serve(settings);
+    return await serve(settings, environment);
   } catch (error) {
     const { ScenarioError } = await import('../scenario/scenario-file.ts'); // many commands read no scenario
     const isUnusable = error instanceof SettingsError || error instanceof ScenarioError;

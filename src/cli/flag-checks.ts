@@ -22,9 +22,3 @@ export function refuseOwnSettings(settingFlags: Readonly<Record<string, unknown>
   if (ours === undefined) return;
   throw new SettingsError(`${ours.flag} cannot be set with --url: that sandbox already has its own settings`);
 }
-
-/** @param calledBy the command @throws SettingsError for a text that cannot be the number or the id of a request */
-export function checkRequest(calledBy: string, request: string): void {
-  if (!request.startsWith('-')) return;
-  throw new SettingsError(`${calledBy} takes the number of a request, such as 3, not ${request}`);
-}

@@ -1,7 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { reported } from '../contract/shape-issues.ts';
 import { unreadable } from '../scenario/scenario-file.ts';
-import { problemText, type Problem } from '../scenario/scenario-text.ts';
 import { SettingsError } from '../settings.ts';
 
 /** Files that commands read, with the same error messages for every command. */
@@ -21,11 +19,3 @@ export function textOfFile(calledBy: string, file: string): string {
 /** The error for a file whose content cannot be used. */
 export const unusableFile = (calledBy: string, file: string, cause: Error): SettingsError =>
   new SettingsError(`${calledBy}: ${file} cannot be used: ${cause.message}`, { cause });
-
-/** The error for a file with problems: a line for each. */
-export function problemsIn(file: string, problems: readonly Problem[]): SettingsError {
-  const { shown, more } = reported(problems);
-  const name = file === STANDARD_INPUT ? 'standard input' : file;
-  const lines = shown.map((problem) => problemText(name, problem));
-  return new SettingsError([...lines, ...(more > 0 ? [`and ${more} more`] : [])].join('\n'));
-}

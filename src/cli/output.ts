@@ -1,10 +1,12 @@
+import { inColour, plain, visible, type Paint } from '../actions/words.ts';
+
 // Exit codes.
 
 export const EXIT_OK = 0;
 /** The command ran, and the result is negative: something was found, refused, or does not exist. */
 export const EXIT_FAILED = 1;
-/** A flag, a setting, a scenario, a file or an address cannot be used. */
-const EXIT_USAGE = 2;
+/** The command did not run: a flag, a setting, a file, a key or an address cannot be used, or no sandbox answers. */
+export const EXIT_USAGE = 2;
 /** Ctrl-C ended it: the exit code that a shell reports for that. */
 export const EXIT_STOPPED = 130;
 
@@ -12,12 +14,15 @@ export const EXIT_STOPPED = 130;
 export const isColoured = (environment: NodeJS.ProcessEnv): boolean =>
   process.stdout.isTTY && !environment['NO_COLOR'];
 
+export const paintFor = (environment: NodeJS.ProcessEnv): Paint =>
+  isColoured(environment) ? inColour : plain;
+
 /** Returns to the beginning of the terminal line and clears it. */
 export const CLEAR_LINE = '\r\u001B[K';
 
-/** Writes a line to standard output. */
-export function say(line: string): void {
-  process.stdout.write(line);
+/** Writes a line to standard output, or several. Whatever is in it does not control the terminal. */
+export function say(text: string): void {
+  process.stdout.write(visible(text, process.stdout.isTTY));
   process.stdout.write('\n'); // a separate write: if a full disk took only part of the line without an error, this one fails
 }
 
@@ -28,7 +33,7 @@ export function complain(...messages: readonly string[]): number {
       .replace(/^error: /, '')
       .trim()
       .replace(/\s*\n\s*/g, ' ');
-    process.stderr.write(`payout-sandbox: ${line}\n`);
+    process.stderr.write(`payout-sandbox: ${visible(line)}\n`);
   }
   return EXIT_USAGE;
 }

@@ -26,9 +26,13 @@ function listenComplaint(error: unknown, { host, port }: Settings): string | und
 }
 
 /** @throws SettingsError, ScenarioError when the settings are to blame */
-export async function startOwnServer(settings: Settings, log = pino(logOptions(settings))): Promise<Server> {
+export async function startOwnServer(
+  settings: Settings,
+  log = pino(logOptions(settings)),
+  wallClock = systemClock(),
+): Promise<Server> {
   try {
-    return await startServer(settings, systemClock(), log);
+    return await startServer(settings, wallClock, log);
   } catch (error) {
     const complaint = listenComplaint(error, settings);
     throw complaint === undefined ? error : new SettingsError(complaint, { cause: error });

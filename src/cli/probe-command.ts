@@ -1,22 +1,23 @@
 import { createInterface } from 'node:readline/promises';
 import { systemClock } from '../platform/system-clock.ts';
-import { dialectText } from '../probe/dialect-text.ts';
-import { dryAnswers } from '../probe/dry-answers.ts';
-import { MOST_INR } from '../probe/pay-level.ts';
+import { dialectText } from '../trials/probe/dialect-text.ts';
+import { dryAnswers } from '../trials/probe/dry-answers.ts';
+import { MOST_INR } from '../trials/probe/pay-level.ts';
 import {
   answerText,
   requestText,
   type Beneficiary,
   type ProbeAnswer,
   type Send,
-} from '../probe/probe-exchange.ts';
-import { LEVELS, probe, type Level, type ProbeResult } from '../probe/probe.ts';
-import { accountDoubt, ifscDoubt } from '../payout/rails.ts';
+} from '../trials/probe/probe-exchange.ts';
+import { LEVELS, probe, type Level, type ProbeResult } from '../trials/probe/probe.ts';
+import { accountProblem, ifscProblem } from '../payout/rails.ts';
 import { SettingsError } from '../settings.ts';
+import { visible } from '../actions/words.ts';
 import { complain, EXIT_FAILED, EXIT_OK, say } from './output.ts';
 import { checkAddress } from './flag-checks.ts';
 import { checkWritable, writeText } from './output-files.ts';
-import { counted } from './world/readable.ts';
+import { counted } from '../actions/words.ts';
 
 /** The flags of `probe`. */
 export interface ProbeFlags {
@@ -68,6 +69,9 @@ function jsonOf(text: string): ProbeAnswer['json'] {
   }
 }
 
+/** What is not the dialect goes to standard error, so that `probe URL > real.yaml` writes a file that can be used. */
+const tell = (line: string): void => void process.stderr.write(`${visible(line, process.stderr.isTTY)}\n`);
+
 /** Lists every request that a probe of this level may send. */
 async function listRequests(level: Level, beneficiary: Beneficiary): Promise<number> {
   const pause = () => Promise.resolve();
@@ -93,7 +97,7 @@ async function listRequests(level: Level, beneficiary: Beneficiary): Promise<num
 }
 
 async function isAgreed(url: string, { account, ifsc }: Beneficiary): Promise<boolean> {
-  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
     const answer = await terminal.question(
       `Level pay makes real payouts at ${url}: at most ₹${MOST_INR} to account ${account} (${ifsc}). Go on? [y/N] `,
@@ -108,10 +112,10 @@ function show({ findings, payouts, requests, stopped }: ProbeResult): void {
   const { all } = findings;
   const learned = all.filter(([, { value }]) => value !== null).length;
   const moved = payouts.reduce((sum, { amount }) => sum + amount, 0);
-  say('');
-  if (stopped !== null) say(`stopped: ${stopped}`);
-  say(`${learned} of ${all.length} rows learned with ${counted(requests, 'request')}; ₹${moved} moved`);
-  for (const { reference, txnId, amount } of payouts) say(`  ₹${amount} ${reference} ${txnId}`);
+  tell('');
+  if (stopped !== null) tell(`stopped: ${stopped}`);
+  tell(`${learned} of ${all.length} rows learned with ${counted(requests, 'request')}; ₹${moved} moved`);
+  for (const { reference, txnId, amount } of payouts) tell(`  ₹${amount} ${reference} ${txnId}`);
 }
 
 /** `payout-sandbox probe`: learns the dialect of a service. @returns the exit code */
@@ -126,9 +130,9 @@ export async function probeCommand(
   const base = url.replace(/\/+$/, '');
   checkAddress('the address', base);
   const { account = NOBODY.account, ifsc = NOBODY.ifsc } = flags;
-  const doubts = { '--account': accountDoubt(account), '--ifsc': ifscDoubt(ifsc) };
-  for (const [flag, doubt] of Object.entries(doubts)) {
-    if (doubt !== undefined) return complain(`${flag} ${doubt}`);
+  const problems = { '--account': accountProblem(account), '--ifsc': ifscProblem(ifsc) };
+  for (const [flag, problem] of Object.entries(problems)) {
+    if (problem !== undefined) return complain(`${flag} ${problem}`);
   }
   const beneficiary = { name, account, ifsc, upi };
   if (dryRun) return listRequests(level, beneficiary);
@@ -152,22 +156,22 @@ export async function probeCommand(
     runId,
     beneficiary,
     pause: () => new Promise((resolve) => setTimeout(resolve, PAUSE_MS)),
-    asked: (request, answer) => say(`${requestText(request)}\n  ${answerText(answer)}`),
+    asked: (request, answer) => tell(`${requestText(request)}\n  ${answerText(answer)}`),
   });
   show(result);
   const isEmpty = result.findings.all.every(([, { value }]) => value === null);
   if (isEmpty) return EXIT_FAILED;
   const at = new Date(clock.nowMs()).toISOString().slice(0, 10);
   const text = dialectText(result.findings, `What a probe of level ${level} saw at ${base} on ${at}`);
-  if (write === undefined) say(`\n${text}`);
+  if (write === undefined) say(text.trimEnd());
   else {
     try {
       writeText('--write', write, text);
     } catch (error) {
-      if (error instanceof SettingsError) say(`\n${text}`); // it may have cost money to learn
+      if (error instanceof SettingsError) say(text.trimEnd()); // it may have cost money to learn
       throw error;
     }
-    say(`wrote ${write}: payout-sandbox serve --dialect ${write}`);
+    tell(`wrote ${write}: payout-sandbox serve --dialect ${write}`);
   }
   return result.stopped === null ? EXIT_OK : EXIT_FAILED;
 }

@@ -1,4 +1,4 @@
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Help } from 'commander';
 import { packageVersion } from '../package-files.ts';
 import { SettingsError } from '../settings.ts';
 import {
@@ -13,8 +13,8 @@ import { addDocumentCommands } from './commands/document-commands.ts';
 import { addScenarioCommands } from './commands/scenario-commands.ts';
 import { addServerCommands, serveSandbox } from './commands/server-commands.ts';
 import { addTestCommands } from './commands/test-commands.ts';
-import { EXAMPLES } from './commands/help-texts.ts';
-import { addWorldCommands } from './commands/world-commands.ts';
+import { rootText } from './commands/help-texts.ts';
+import { addActionCommands, RUNNING } from './commands/action-commands.ts';
 import { complain, EXIT_OK } from './output.ts';
 
 /** A word that is not a command but the file of a scenario to serve. */
@@ -60,8 +60,22 @@ export function buildProgram(
     .allowExcessArguments(true) // `action` reports a word that is not a command
     .showHelpAfterError(false)
     .exitOverride()
-    .configureOutput({ writeErr: () => undefined })
-    .addHelpText('after', EXAMPLES);
+    .configureOutput({ writeErr: () => undefined });
+  const isRunning = (command: Command): boolean => command.helpGroup() === RUNNING;
+  // one screen: `serve --help` has the settings, and the commands for a running sandbox are listed by name
+  const short: Partial<Help> = {
+    visibleOptions: () => [],
+    visibleCommands: () => root.commands.filter((command) => !isRunning(command)),
+  };
+  root
+    .configureHelp({
+      subcommandTerm: (command) => `${command.name()} ${command.usage().replace(/\[options\] ?/, '')}`.trim(),
+      formatHelp(command, helper) {
+        const shown = command === root ? Object.assign(Object.create(helper) as Help, short) : helper;
+        return Help.prototype.formatHelp.call(shown, command, shown);
+      },
+    })
+    .addHelpText('after', () => rootText(root.commands.filter(isRunning).map((command) => command.name())));
   const builder = new CommandBuilder(root, environment, ended);
   takeSettings(root, ALL_SETTINGS).action(async (flags: Flags) => {
     const [word, extra] = root.args;
@@ -76,7 +90,7 @@ export function buildProgram(
   });
   root.hook('preAction', (_root, command) => refuseIgnoredFlags(root, command));
   addServerCommands(builder);
-  addWorldCommands(builder);
+  addActionCommands(builder);
   addScenarioCommands(builder);
   addTestCommands(builder);
   addDocumentCommands(builder);

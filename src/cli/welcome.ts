@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Server } from '../server.ts';
 import type { Settings } from '../settings.ts';
-import { counted } from './world/readable.ts';
+import { counted } from '../actions/words.ts';
 
 const READY = 'payout sandbox ready';
 

@@ -37,7 +37,7 @@ export function reasonOf(error: unknown): string {
   return code ?? innermost ?? message;
 }
 
-type Query = Readonly<Record<string, string | number | undefined>>;
+type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /** The query of a URL, without undefined parameters. */
 export function queryText(query: Query): string {
@@ -88,16 +88,32 @@ async function refusalOf(response: Response, frames: string, base: string): Prom
   return refusal;
 }
 
+const LONGEST_NAME = 120;
+
+/** A name of a world as the sandbox accepts it: the title of a test may have more characters, and other ones. */
+const nameText = (name: string): string =>
+  name
+    .replaceAll(/[^A-Za-z0-9 .:/_-]+/g, '-')
+    .slice(0, LONGEST_NAME)
+    .trim();
+
 /** A client of the control API with one token: the key of a world, or the admin token. */
 export class ControlClient {
   readonly url: string;
-  readonly #authorization: string;
+  readonly #headers: Readonly<Record<string, string>>;
 
-  /** @param url the address of the sandbox: `http://127.0.0.1:3000` */
-  constructor(url: string, token: string) {
+  /**
+   * @param url the address of the sandbox: `http://127.0.0.1:3000`
+   * @param worldName a name for the world of the key, sent with every call: a reset, a restore or another server needs no care
+   */
+  constructor(url: string, token: string, worldName = '') {
     this.url = url.replace(/\/+$/, '');
-    // as bytes, since fetch refuses other characters, and the sandbox says what is wrong with such a key
-    this.#authorization = `Bearer ${String.fromCharCode(...new TextEncoder().encode(token))}`;
+    const name = nameText(worldName);
+    this.#headers = {
+      // as bytes, since fetch refuses other characters, and the sandbox says what is wrong with such a key
+      authorization: `Bearer ${String.fromCharCode(...new TextEncoder().encode(token))}`,
+      ...(name !== '' && { 'x-sandbox-world-name': name }),
+    };
   }
 
   get<T>(path: string, query: Query = {}): Promise<T> {
@@ -127,7 +143,7 @@ export class ControlClient {
     } = {},
   ): Promise<Response> {
     const frames = framesOutside();
-    const headers = { authorization: this.#authorization, ...init.headers };
+    const headers = { ...this.#headers, ...init.headers };
     let response: Response;
     try {
       response = await fetch(`${this.url}/_sandbox${path}`, { ...init, method, headers });

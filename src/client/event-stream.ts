@@ -10,6 +10,8 @@ interface EventData {
   readonly settlement: ChangeAnswer;
   /** Money that was credited or debited by hand. */
   readonly wallet: MoneyAnswer;
+  /** A change of the payouts that were made although no response has told the client so: how many, and INR. */
+  readonly at_risk: { readonly count: number; readonly amount: number };
   readonly clock: { readonly now: string; readonly frozen: boolean };
   /** A change of the scenario, or of the rules on top. */
   readonly scenario: { readonly scenario: string; readonly rule?: string };

@@ -1,8 +1,13 @@
 import type { VerifyRequest } from '../contract/control.ts';
-import type { World } from './world.ts';
+import type { VerifyAnswer } from '../contract/control-answers.ts';
 
 /** Which requests of a client to look for: everything a rule's `match` accepts, plus the result of the request. */
 export type ExpectedRequest = NonNullable<VerifyRequest['match']>;
+
+/** A world whose requests can be verified. */
+interface Verified {
+  verify(expected: VerifyRequest): Promise<VerifyAnswer>;
+}
 
 /** Something that a test expected of a world and did not find. The message shows what was there instead. */
 export class ExpectationError extends Error {
@@ -26,10 +31,10 @@ export const callerFrames = (): string => new Error('').stack!.split('\n').slice
 
 /** An expectation of the requests to a world. Each method resolves if it holds, and otherwise throws an ExpectationError. */
 export class Expectation {
-  readonly #world: Pick<World, 'verify'>;
+  readonly #world: Verified;
   readonly #match: ExpectedRequest;
 
-  constructor(world: Pick<World, 'verify'>, match: ExpectedRequest) {
+  constructor(world: Verified, match: ExpectedRequest) {
     this.#world = world;
     this.#match = match;
   }

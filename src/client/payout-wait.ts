@@ -1,7 +1,7 @@
 import type { TransactionAnswer } from '../contract/control-answers.ts';
 import type { WorldEvent } from './event-stream.ts';
 import { ExpectationError } from './expectation.ts';
-import type { World } from './world.ts';
+import type { World } from './controlled-world.ts';
 
 /** How long `waitFor` waits on a running clock: less than the 5 s that vitest and jest give a test. */
 const DEFAULT_TIMEOUT_MS = 4000;
@@ -11,13 +11,27 @@ export interface WaitOptions {
   readonly timeoutMs?: number;
 }
 
-/** How many references an error lists. */
-const LISTED = 10;
+/** How many references an error lists: those most like the unknown one. */
+const LISTED = 3;
 
 type Status = TransactionAnswer['status'];
 const STATES = ['PENDING', 'SUCCESS', 'FAILED', 'REVERSED'] as const satisfies readonly Status[];
 
 type Step = TransactionAnswer['timeline'][number];
+
+/** How many characters two texts have in common at their beginnings. */
+function sharedStart(one: string, other: string): number {
+  let shared = 0;
+  while (shared < one.length && one[shared] === other[shared]) shared += 1;
+  return shared;
+}
+
+/** The names that begin most like this one, of equal ones the latest. */
+const nearest = (name: string, known: readonly string[]): readonly string[] =>
+  known
+    .toReversed()
+    .toSorted((a, b) => sharedStart(name, b) - sharedStart(name, a))
+    .slice(0, LISTED);
 
 /** The message for a reference without a payout: it lists other references. */
 export async function unknownReference(
@@ -25,12 +39,12 @@ export async function unknownReference(
   reference: string,
 ): Promise<string> {
   const known = (await world.transactions()).map(({ client_ref_id: other }) => other);
-  const others = known.slice(-LISTED).join(', ');
+  const others = (known.length > LISTED ? nearest(reference, known) : known).join(', ');
   const there =
     known.length === 0
       ? 'this world has no payouts'
       : known.length > LISTED
-        ? `the latest of ${known.length} are ${others}`
+        ? `the nearest of ${known.length} are ${others}`
         : `there are ${others}`;
   return `no payout has the reference ${reference}: ${there}`;
 }

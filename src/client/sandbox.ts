@@ -2,15 +2,26 @@ import type { WorldsAnswer } from '../contract/control-answers.ts';
 import { ControlClient } from './control-client.ts';
 import { TestWorld } from './test-world.ts';
 
+export interface WorldOptions {
+  /** The key of the world; without it, the world is new and its key unique. */
+  readonly apiKey?: string | undefined;
+  /**
+   * A name for reports, lists and log lines, such as the title of a test. Letters, digits, spaces and `. : / _ -` are kept, other
+   * characters become `-`, and it has at most 120. The world gets it with the first call of the object that `world()` returns.
+   */
+  readonly name?: string | undefined;
+}
+
 /** A payout sandbox: in this process or elsewhere. */
 export interface Sandbox extends AsyncDisposable {
   readonly url: string;
   /**
    * The world of a key; without a key, a new world with a unique key.
    *
+   * @param given a key, or `{ apiKey, name }`
    * @throws Error when only listed keys are accepted and none is left
    */
-  world(apiKey?: string): TestWorld;
+  world(given?: string | WorldOptions): TestWorld;
   /** All worlds, the one that was idle longest first. @throws SandboxError UNAUTHORIZED without the admin token */
   worlds(): Promise<WorldsAnswer['worlds']>;
   /** Drops a world by its id. @throws SandboxError UNAUTHORIZED, WORLD_NOT_FOUND */
@@ -63,7 +74,10 @@ export function sandboxAt(
   const admin = new ControlClient(url, adminToken || 'none');
   return {
     url: admin.url,
-    world: (apiKey) => new TestWorld(url, keyOf(apiKey)),
+    world(given) {
+      const { apiKey, name } = typeof given === 'object' ? given : { apiKey: given };
+      return new TestWorld(url, keyOf(apiKey), name);
+    },
     worlds: async () => (await admin.get<WorldsAnswer>('/worlds')).worlds,
     async dropWorld(id) {
       await admin.delete(`/worlds/${encodeURIComponent(id)}`);

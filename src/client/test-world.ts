@@ -4,22 +4,16 @@ import { callerFrames, Expectation, ExpectationError, type ExpectedRequest } fro
 import { httpArchive, type HttpArchive } from './http-archive.ts';
 import { unknownReference, waitForPayout, type WaitOptions } from './payout-wait.ts';
 import { repeatingRule, type NamedRule } from './repeating-rule.ts';
-import { World } from './world.ts';
+import { World } from './controlled-world.ts';
+import { callService, type ServiceCallInit, type ServiceResponse } from './service-call.ts';
 
 /** A payout to make. Fields that are not given have the values of a valid IMPS payout of ₹1,000. */
 export type PayoutInput = Partial<Readonly<InitiateRequest>>;
 
 /** The answer to a payout, as a client would have got it. */
-export interface PayAnswer {
+export interface PayAnswer extends ServiceResponse {
   /** The reference of the payout, given or generated. */
   readonly client_ref_id: string;
-  /** null if the answer has none. */
-  readonly txn_id: string | null;
-  /** HTTP status. */
-  readonly status: number;
-  readonly headers: Headers;
-  /** The body as JSON; as text if it is not JSON. */
-  readonly body: unknown;
 }
 
 /** The fields of a payout that are not given. */
@@ -55,7 +49,7 @@ function checkPayout(payout: unknown): void {
 
 /** A world with what a test needs in addition to control: its own payouts, waits, and checks of what the client did. */
 export class TestWorld extends World {
-  #nextPayout: Promise<number> | undefined;
+  #lastNumber: number | undefined;
 
   /**
    * Makes a payout, as a request of the service with the key of this world. Rules, limits and the journal treat it like any
@@ -64,32 +58,11 @@ export class TestWorld extends World {
    * @param payout fields that are not given are filled in; a reference is `payout-1`, `payout-2` …
    * @throws TypeError for a field that a payout does not have
    */
-  async pay(
-    payout: PayoutInput = {},
-    init: { readonly headers?: Readonly<Record<string, string>>; readonly signal?: AbortSignal } = {},
-  ): Promise<PayAnswer> {
+  async pay(payout: PayoutInput = {}, init: ServiceCallInit = {}): Promise<PayAnswer> {
     checkPayout(payout);
     const client_ref_id = payout.client_ref_id ?? (await this.#newReference());
-    const response = await fetch(`${this.url}/payout/initiate`, {
-      ...init,
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${this.apiKey}`,
-        'content-type': 'application/json',
-        ...init.headers,
-      },
-      body: JSON.stringify({ ...SOME_PAYOUT, ...payout, client_ref_id }),
-    });
-    const { status, headers } = response;
-    const text = await response.text();
-    let body: unknown = text;
-    try {
-      body = JSON.parse(text);
-    } catch {
-      // an answer that a rule made, such as the page of a gateway
-    }
-    const { data } = (body ?? {}) as { readonly data?: { readonly txn_id?: string } };
-    return { client_ref_id, txn_id: data?.txn_id ?? null, status, headers, body };
+    const body = { ...SOME_PAYOUT, ...payout, client_ref_id };
+    return { ...(await callService(this, { ...init, path: '/payout/initiate', body })), client_ref_id };
   }
 
   /**
@@ -102,6 +75,36 @@ export class TestWorld extends World {
     const payout = (await this.transactions({ client_ref_id: reference })).at(-1);
     if (payout !== undefined) return payout;
     throw new ExpectationError(await unknownReference(this, reference), frames);
+  }
+
+  /**
+   * Forces a payout into a state, by a legal transition. Its scheduled steps are cancelled.
+   *
+   * @param id its txn_id, or its reference
+   */
+  override async transition(id: string, to: 'SUCCESS' | 'FAILED' | 'REVERSED'): Promise<TransactionAnswer> {
+    const [payout] = (await this.transactions({ client_ref_id: id })).slice(-1);
+    return super.transition(payout?.txn_id ?? id, to);
+  }
+
+  /**
+   * Compares what the client says of a payout in the end with the ledger. A client that says that it is in doubt is right.
+   *
+   * @throws ExpectationError if the payout was made and the client reports a failure, or the other way round
+   */
+  async reported(reference: string, outcome: 'paid' | 'failed' | 'in-doubt'): Promise<void> {
+    const frames = callerFrames();
+    const payouts = await this.transactions({ client_ref_id: reference });
+    const made = payouts.find(({ status }) => status === 'PENDING' || status === 'SUCCESS');
+    if (outcome === 'failed' && made !== undefined) {
+      const what = `${reference} was paid (₹${made.amount}, ${made.status})`;
+      throw new ExpectationError(`${what}, but the client reports a failure`, frames);
+    }
+    if (outcome === 'paid' && made === undefined) {
+      const state = payouts.at(-1)?.status;
+      const what = state === undefined ? await unknownReference(this, reference) : `${reference} is ${state}`;
+      throw new ExpectationError(`${what}, but the client reports that it was paid`, frames);
+    }
   }
 
   /**
@@ -145,11 +148,12 @@ export class TestWorld extends World {
 
   /** A reference that no payout of this world has, unless the test chose the same. */
   async #newReference(): Promise<string> {
-    this.#nextPayout ??= this.summary().then(({ transactions }) =>
-      Object.values(transactions).reduce((sum, count) => sum + count, 1),
-    );
-    const next = this.#nextPayout;
-    this.#nextPayout = next.then((nth) => nth + 1);
-    return `payout-${await next}`;
+    if (this.#lastNumber === undefined) {
+      const { transactions } = await this.summary();
+      const made = Object.values(transactions).reduce((sum, count) => sum + count, 0);
+      this.#lastNumber ??= made; // another call may have counted meanwhile
+    }
+    this.#lastNumber += 1;
+    return `payout-${this.#lastNumber}`;
   }
 }

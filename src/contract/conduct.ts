@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { QueryFlag } from './control.ts';
 import { durationLike } from './duration.ts';
 import { Amount } from './service.ts';
 
@@ -9,6 +10,7 @@ export const CHECK_IDS = [
   'same-payout-at-once',
   'same-reference-at-once',
   'reference-reused',
+  'paid-more-often',
   'resent-after-success',
   'never-asked',
   'not-found-believed',
@@ -16,6 +18,7 @@ export const CHECK_IDS = [
   'reversal-unseen',
   'retry-after-ignored',
   'no-backoff',
+  'resent-by-transport',
   'endless-retry',
   'refusal-repeated',
   'unfunded-retry',
@@ -33,18 +36,16 @@ const SEVERITIES = ['error', 'warning', 'notice'] as const;
 export const Severity = z.enum(SEVERITIES);
 export type Severity = z.infer<typeof Severity>;
 
-/** Sorts the most severe first. */
 export const bySeverity = (a: { readonly severity: Severity }, b: { readonly severity: Severity }): number =>
   SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity);
 
 export const Verdict = z
-  .enum(['found', 'passed', 'no_occasion', 'inconclusive', 'off'])
+  .enum(['found', 'passed', 'not_exercised', 'inconclusive', 'off'])
   .describe(
-    'no_occasion: the situation never arose, so nothing was tested; inconclusive: the evidence is incomplete; off: switched off by the settings',
+    'not_exercised: the situation never arose, so nothing was tested; inconclusive: the evidence is incomplete; off: switched off by the settings',
   );
 export type Verdict = z.infer<typeof Verdict>;
 
-/** Optional fields that share a shape. */
 const optionalOf = <Name extends string, Shape extends z.ZodType>(names: readonly Name[], shape: Shape) =>
   Object.fromEntries(names.map((name) => [name, shape.optional()])) as Record<Name, z.ZodOptional<Shape>>;
 
@@ -99,10 +100,16 @@ const Limits = z
   })
   .describe('Thresholds of single checks');
 
-/** The settings of the referee. */
 export const RefereeSettings = z
   .strictObject({
-    name: z.string().min(1).max(200).optional().describe('What the report calls this world'),
+    name: z
+      .string()
+      .min(1)
+      .max(200)
+      .optional()
+      .describe(
+        'What the report calls this world; by default the name it was given, or the first digits of its id',
+      ),
     intent: Intent.optional(),
     expect: z
       .array(ExpectedPayout)
@@ -119,7 +126,6 @@ export const RefereeSettings = z
 export type RefereeSettings = z.output<typeof RefereeSettings>;
 export type RefereeSettingsInput = z.input<typeof RefereeSettings>;
 
-/** The default thresholds. */
 export const USUAL_LIMITS: z.output<typeof Limits> = Limits.parse({});
 export type RefereeLimits = z.output<typeof Limits>;
 
@@ -128,7 +134,7 @@ export const Finding = z
     severity: Severity,
     message: z.string(),
     knew: z.string().nullable().describe('What the client knew before; null where that does not matter'),
-    instead: z.string().describe('What to do instead'),
+    fix: z.string().describe('What to do about it'),
     requests: z.array(z.int()).describe('The requests in the journal, by their ids'),
     lines: z.array(z.string()).describe('Each of these requests in one line'),
     references: z.array(z.string()),
@@ -144,7 +150,10 @@ export const CheckReport = z
     severity: Severity.describe(
       'That of the most severe finding; without findings, the most severe that the check can have',
     ),
-    reason: z.string().nullable().describe('Why the check is off or inconclusive; null for other verdicts'),
+    reason: z
+      .string()
+      .nullable()
+      .describe('Why the check is off or inconclusive, or which check shows its findings; else null'),
     findings: z.array(Finding).describe('At most 100'),
     more: z.int().describe('How many findings were left out'),
   })
@@ -157,7 +166,7 @@ const Counts = z
     warning: z.int(),
     notice: z.int(),
     passed: z.int(),
-    no_occasion: z.int(),
+    not_exercised: z.int(),
     inconclusive: z.int(),
     off: z.int(),
   })
@@ -167,6 +176,11 @@ export const WorldReport = z
   .object({
     name: z.string(),
     passed: z.boolean().describe('True when there is no finding of severity error'),
+    duration_ms: z
+      .number()
+      .describe(
+        'Wall time from the first request to the end of the last one, as far as they are in the journal',
+      ),
     counts: Counts,
     checks: z.array(CheckReport),
   })
@@ -183,4 +197,7 @@ export type ReportFormat = (typeof REPORT_FORMATS)[number];
 
 export const RefereeQuery = z.strictObject({
   format: z.enum(REPORT_FORMATS).optional().describe('json by default'),
+  ended: QueryFlag.optional().describe(
+    'true: the client sends no more, so an outcome that it has not asked for by now is found',
+  ),
 });

@@ -49,6 +49,12 @@ export const AdvanceAnswer = z
   .meta({ id: 'Advanced', description: 'The new time, and the steps that were applied, in order' });
 export type AdvanceAnswer = z.infer<typeof AdvanceAnswer>;
 
+const AtRisk = z.object({ count: z.int(), amount: Inr }).meta({
+  id: 'AtRisk',
+  description:
+    'Payouts that were made although no response has told the client so: how many, and their sum in INR',
+});
+
 export const WorldAnswer = z
   .object({
     id: z.string(),
@@ -59,6 +65,8 @@ export const WorldAnswer = z
       .describe('How many payouts are in each state'),
     clock: ClockAnswer,
     scenario: z.string(),
+    name: z.string().nullable().describe('The name that this world was given'),
+    at_risk: AtRisk,
     invariants: z
       .union([z.literal('hold'), z.array(z.string())])
       .describe('hold; otherwise the invariants that are broken, which is a bug in the sandbox'),
@@ -127,6 +135,15 @@ export const TransactionAnswer = z
       .string()
       .nullable()
       .describe('The outcome or the rule that currently hides this payout from status reads'),
+    at_risk: z.boolean().describe('True while no response has told the client that this payout was made'),
+    told: z
+      .object({
+        request: z.int().describe('The id of the request whose response first showed this state'),
+        at: Time.describe('World time'),
+        as: State.describe('The state that the client saw last'),
+      })
+      .nullable()
+      .describe('What the client was told of this payout; null for nothing'),
     legal: z.array(State).describe('The states that a transition can force'),
     timeline: z.array(TimelineStep),
   })
@@ -266,20 +283,8 @@ export const WorldsAnswer = z.object({
       balance: Inr,
       transactions: z.int(),
       scenario: z.string(),
+      name: z.string().nullable().describe('The name that the world was given'),
     }),
   ),
 });
 export type WorldsAnswer = z.infer<typeof WorldsAnswer>;
-
-/** What `GET /_sandbox/events` answers. */
-export const EventsText: z.ZodType = z.string().meta({
-  id: 'Events',
-  description: [
-    'Server-sent events, until the reader disconnects. Each has an `id`, a type (`event`) and one line of JSON (`data`):',
-    '`request` a JournalEntry, when a request ends or begins to wait; `settlement` a Change;',
-    '`wallet` `{balance, entry}`, for money that was credited or debited by hand; `clock` `{now, frozen}`;',
-    '`scenario` `{scenario, rule}`, when the scenario or the rules on top change; `rule` `{rule, matched, taken}`, when a',
-    'rule was applied to a request; `held` a HeldRequest and `released` `{id, how}`, when a request begins to wait and when its wait ends; `reset` and `restore` `{now}`; `missed` `{missed}`, how many events were dropped',
-    'before this one, or null. A line that begins with `:` is a comment that keeps the connection open.',
-  ].join(' '),
-});

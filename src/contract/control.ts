@@ -25,6 +25,12 @@ const queryNumber = (min: number, max: number) => {
   );
 };
 
+/** True or false in a query, as text on the wire. */
+export const QueryFlag = z.preprocess(
+  (given: boolean | 'true' | 'false') => (given === 'true' ? true : given === 'false' ? false : given),
+  z.boolean({ error: 'must be true or false' }),
+);
+
 const Limit = queryNumber(1, LONGEST_LIST)
   .default(100)
   .describe(`The most items to return, up to ${LONGEST_LIST}`);
@@ -70,7 +76,6 @@ export const ChooseRequest = z
   })
   .meta({ id: 'ChooseRequest', description: 'The name of a scenario' });
 
-/** A scenario to choose: its name, or the whole document. */
 export const ScenarioRequest = z.union([ChooseRequest, ScenarioDocument]).meta({
   id: 'ScenarioRequest',
   description: 'The name of a scenario, or a scenario document',
@@ -103,6 +108,9 @@ export const TransitionRequest = z
 export const TransactionsQuery = z.strictObject({
   status: State.optional().describe('Only payouts in this state'),
   client_ref_id: z.string().min(1).optional(),
+  at_risk: QueryFlag.optional().describe(
+    'Only payouts that no response has told the client of; with false, only those that it was told of',
+  ),
   order: Order,
   limit: Limit,
   cursor: Cursor,
@@ -117,7 +125,6 @@ export const EntriesQuery = z.strictObject({
 });
 export type EntriesQuery = z.input<typeof EntriesQuery>;
 
-/** How many requests of one world may be held at the same time. */
 export const MAX_HELD = 100;
 
 export const HeldQuery = z.strictObject({
@@ -143,6 +150,12 @@ export type ReleaseRequest = z.input<typeof ReleaseRequest>;
 
 const NO_SINCE = 'must be the id of a request or an ISO 8601 time';
 const HttpStatus = z.int().min(100).max(599);
+
+export const StateQuery = z.strictObject({
+  before: queryNumber(1, Number.MAX_SAFE_INTEGER)
+    .optional()
+    .describe('The id of a request: the snapshot is of the world as it was before it'),
+});
 
 export const RequestsQuery = z.strictObject({
   route: RouteName.optional(),

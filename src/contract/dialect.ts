@@ -9,7 +9,6 @@ import { z } from 'zod';
 const choice = <const T extends readonly (string | number | null)[]>(values: T, description: string) =>
   z.literal(values).describe(description);
 
-/** A complete dialect. */
 export const Dialect = z.strictObject({
   errors: z.strictObject({
     body: choice(
@@ -85,7 +84,6 @@ export const DEFAULT_DIALECT = Object.fromEntries(
   ]),
 ) as Dialect;
 
-/** Changes to a preset. */
 export const DialectChange = z
   .strictObject({
     extends: z.string().optional().describe('The preset to start from; `default` by default'),
@@ -99,10 +97,8 @@ export const DialectChange = z
   .meta({ id: 'Dialect', description: 'One choice for every point that the interface leaves open' });
 export type DialectChange = z.infer<typeof DialectChange>;
 
-/** A dialect in a file of its own. */
 export const DialectFile = DialectChange.extend({ description: z.string().optional() });
 
-/** Applies changes to a preset. */
 export const changedDialect = (base: Dialect, change: DialectChange): Dialect =>
   Object.fromEntries(
     Object.entries(base).map(([part, rows]) => [part, { ...rows, ...change[part as keyof Dialect] }]),

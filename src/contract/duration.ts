@@ -2,23 +2,25 @@ import { z } from 'zod';
 import { requiredText } from './shape-issues.ts';
 
 const UNIT_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
+type Unit = keyof typeof UNIT_MS;
 
-/** `300ms`, `90s`, `40m`, `2h`, `3d`, `1w`, or ISO 8601 without months and years, which have no fixed length. */
-export const DURATION_FORM =
-  '^(\\d+(\\.\\d+)?(ms|s|m|h|d|w)|P(?=.)(\\d+W)?(\\d+D)?(T(?=\\d)(\\d+H)?(\\d+M)?(\\d+(\\.\\d+)?S)?)?)$';
+/** How people write each unit. */
+const UNIT_WORDS = 'ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?';
+
+const unitOf = (word: string): Unit => (/^(ms|mil)/.test(word) ? 'ms' : (word.charAt(0) as Unit));
+
+/** `300ms`, `90s`, `2h 30m`, `3 days`, or ISO 8601 without months and years, which have no fixed length. */
+export const DURATION_FORM = `^(\\d+(\\.\\d+)? ?(${UNIT_WORDS})( ?\\d+(\\.\\d+)? ?(${UNIT_WORDS}))*|P(?=.)(\\d+W)?(\\d+D)?(T(?=\\d)(\\d+H)?(\\d+M)?(\\d+(\\.\\d+)?S)?)?)$`;
 const FORM = new RegExp(DURATION_FORM);
-const PARTS = /(\d+(?:\.\d+)?)(ms|[smhdw])/gi;
+const PARTS = new RegExp(`(\\d+(?:\\.\\d+)?) ?(${UNIT_WORDS})`, 'gi');
 
-/** Parses a duration. @returns whole milliseconds, at least 0, or undefined when the text is not a duration */
+/** Parses a duration. @returns whole milliseconds, at least 0, or undefined when the text is not a duration, or its units do not get smaller */
 export function durationMs(text: string): number | undefined {
   if (!FORM.test(text)) return undefined;
   const parts = [...text.matchAll(PARTS)];
-  const ms = Math.round(
-    parts.reduce(
-      (sum, [, count, unit]) => sum + Number(count) * UNIT_MS[unit!.toLowerCase() as keyof typeof UNIT_MS],
-      0,
-    ),
-  );
+  const units = parts.map(([, , word]) => UNIT_MS[unitOf(word!.toLowerCase())]);
+  if (units.some((unitMs, nth) => nth > 0 && unitMs >= units[nth - 1]!)) return undefined;
+  const ms = Math.round(parts.reduce((sum, [, count], nth) => sum + Number(count) * units[nth]!, 0));
   return Number.isSafeInteger(ms) ? ms : undefined;
 }
 
@@ -50,4 +52,15 @@ export function durationText(ms: number): string {
     if (ms >= UNIT_MS[unit] && ms % UNIT_MS[unit] === 0) return `${ms / UNIT_MS[unit]}${unit}`;
   }
   return `${ms}ms`;
+}
+
+/** A time as people write it, for messages: `300 ms`, `2.0 s`, `5 min`, `1 h 30 min`. */
+export function timeText(ms: number): string {
+  const rounded = Math.round(Math.max(ms, 0));
+  if (rounded < 1000) return `${rounded} ms`;
+  const seconds = rounded / 1000;
+  if (seconds < 120) return `${seconds.toFixed(1)} s`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 60) return `${minutes} min`;
+  return `${Math.floor(minutes / 60)} h${minutes % 60 === 0 ? '' : ` ${minutes % 60} min`}`;
 }

@@ -10,7 +10,7 @@ export const SERVICE_REFUSALS = {
   INVALID_JSON: { status: 400, message: 'The request body is not valid JSON' },
   MALFORMED_REQUEST: { status: 400, message: 'The request is not valid HTTP' },
   DUPLICATE_REFERENCE: { status: 400, message: 'This client_ref_id was used before, for another payout' },
-  TRANSACTION_UNKNOWN: { status: 400, message: 'No such transaction, in a dialect that answers 400' },
+  TRANSACTION_UNKNOWN: { status: 400, message: 'No such transaction, in a dialect that returns 400' },
   UNAUTHORIZED: { status: 401, message: 'The API key is missing or not accepted' },
   INSUFFICIENT_BALANCE: { status: 402, message: 'The wallet balance cannot cover this payout' },
   HOST_NOT_ALLOWED: { status: 403, message: 'This sandbox does not serve that host name' },
@@ -21,7 +21,7 @@ export const SERVICE_REFUSALS = {
   REQUEST_TIMEOUT: { status: 408, message: 'The request was not sent in time' },
   REFERENCE_CONFLICT: {
     status: 409,
-    message: 'This client_ref_id was used before, in a dialect that answers 409',
+    message: 'This client_ref_id was used before, in a dialect that returns 409',
   },
   BODY_TOO_LARGE: { status: 413, message: 'The request body is larger than 64 KiB' },
   UNSUPPORTED_MEDIA_TYPE: {
@@ -45,6 +45,8 @@ export const CONTROL_REFUSALS = {
   ILLEGAL_TRANSITION: { status: 409, message: 'The payout cannot go from its state to this one' },
   CLOCK_BACKWARDS: { status: 409, message: 'The clock of a world never goes backwards' },
   WORLD_REPLACED: { status: 409, message: 'The world was reset or restored in the meantime' },
+  UNDO_REFUSED: { status: 409, message: 'Nothing can be undone' },
+  REQUEST_NOT_FOUND: { status: 404, message: 'This world does not remember this request' },
   TOO_FEW_HELD: { status: 409, message: 'Fewer requests are held than were waited for' },
   WALLET_FULL: { status: 409, message: 'The wallet cannot hold this amount' },
   STATE_REFUSED: { status: 422, message: 'The snapshot cannot be restored' },
@@ -87,15 +89,17 @@ export interface RefusalDetails {
   readonly rule?: string;
 }
 
-/** All field errors, in one line. */
 const errorsText = (errors: readonly FieldError[] = []): string =>
   [...new Set(errors.map(({ message }) => message))].join('; ');
 
-/** A refusal as plain data. */
 export interface RefusalData {
   readonly code: RefusalCode;
   readonly details: RefusalDetails;
 }
+
+/** What a refusal says: its own words, those of its fields, or those of the catalogue. */
+export const refusalMessage = ({ code, details }: RefusalData): string =>
+  details.message ?? (errorsText(details.errors) || REFUSALS[code].message);
 
 /** An error of the caller, or a limit that the caller reached. A bug in the sandbox is an assertion, never a `Refusal`. */
 export class Refusal extends Error {
@@ -104,7 +108,7 @@ export class Refusal extends Error {
   readonly details: RefusalDetails;
 
   constructor(code: RefusalCode, details: RefusalDetails = {}) {
-    super(details.message ?? (errorsText(details.errors) || REFUSALS[code].message));
+    super(refusalMessage({ code, details }));
     this.code = code;
     this.details = details;
   }

@@ -30,3 +30,6 @@ export const Instant = requiredText(NO_INSTANT)
     context.issues.push({ code: 'invalid_format', format: 'datetime', message: NO_INSTANT, input: text });
     return z.NEVER;
   });
+
+/** A time as the control API writes it: ISO 8601 in UTC, with milliseconds. */
+export const iso = (atMs: number): string => new Date(atMs).toISOString();

@@ -7,7 +7,6 @@ import { requiredText } from './shape-issues.ts';
 
 const LONGEST_MS = 3_650_000 * 86_400_000; // ten thousand years: timestamps cannot show later times
 
-/** A duration; parsed to whole milliseconds. */
 export const Duration = durationLike('300ms, 90s, 40m, 2h, 3d', {
   pattern: DURATION_FORM,
   examples: ['300ms', '90s', '40m', '2h', '3d', 'PT90S'],
@@ -70,6 +69,7 @@ export const RequestConditions = z.strictObject({
   attempt: NumberMatch.optional().describe(
     'Which attempt of this reference on this route this is, counted from 1',
   ),
+  date: TextMatch.optional().describe("The world's date in IST, such as 2026-01-26"),
   hours: z
     .strictObject({ from: TimeOfDay, to: TimeOfDay })
     .optional()

@@ -18,7 +18,6 @@ import { inr, MAX_SEED_LENGTH, State } from './service.ts';
 /** The longest that a rule can make a client wait, in wall time. */
 export const LONGEST_WAIT_MS = 3_600_000;
 
-/** How long a client waits, in wall time. */
 const Wait = Duration.refine((ms) => ms <= LONGEST_WAIT_MS, {
   error: 'must be at most 1h, since it is wall time',
 });
@@ -61,7 +60,6 @@ const NotFound = z
   .describe('Status answers "not found" for the first reads of the payout, or for this long after initiate');
 export type NotFound = z.infer<typeof NotFound>;
 
-/** The presets that say how payouts settle after initiate. */
 export const SETTLEMENTS = ['demo', 'instant', 'realistic', 'manual'] as const;
 
 const Settlement = z
@@ -227,7 +225,6 @@ export const RuleDocument = z
   .meta({ id: 'Rule', description: 'The first rule that matches a request is applied' });
 export type RuleDocument = z.infer<typeof RuleDocument>;
 
-/** A rule with its name filled in. */
 export const NamedRuleDocument = RuleDocument.extend({ name: Name });
 export type NamedRuleDocument = z.infer<typeof NamedRuleDocument>;
 
@@ -276,6 +273,8 @@ const noSeed = ({ input }: { readonly input?: unknown }): string | undefined =>
     ? undefined
     : `must be a text or a number${input === null ? '; leave it out for the seed of the settings' : ''}`;
 
+export const MAX_ITEMS = 500;
+
 export const ScenarioDocument = z
   .strictObject({
     $schema: z.string().optional(),
@@ -291,8 +290,8 @@ export const ScenarioDocument = z
       .union([z.string(), DialectChange])
       .describe('The name of a preset, or changes to a preset')
       .optional(),
-    outcomes: z.array(OutcomeDocument).optional(),
-    rules: z.array(RuleDocument).optional(),
+    outcomes: z.array(OutcomeDocument).max(MAX_ITEMS, { error: 'must be at most 500 outcomes' }).optional(),
+    rules: z.array(RuleDocument).max(MAX_ITEMS, { error: 'must be at most 500 rules' }).optional(),
   })
   .meta({ title: 'Scenario of the payout sandbox', description: 'How a world behaves' });
 export type ScenarioDocument = z.infer<typeof ScenarioDocument>;

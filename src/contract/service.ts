@@ -8,6 +8,10 @@ import { z } from 'zod';
 /** The longest text field that is stored with a payout, so that the memory of a payout is bounded. */
 export const MAX_TEXT_LENGTH = 128;
 
+/** A field of a request that may be anything; undefined unless its text is one that a payout could have. */
+export const textField = (value: unknown): string | undefined =>
+  typeof value === 'string' && value.length <= MAX_TEXT_LENGTH ? value : undefined;
+
 /** The longest seed: every draw hashes it. */
 export const MAX_SEED_LENGTH = 128;
 
@@ -27,7 +31,6 @@ export const inr = (number: z.ZodNumber) =>
     .max(MAX_AMOUNT_INR, { error: `must be at most ${MAX_AMOUNT_INR} (INR)` })
     .refine(isWholePaise, { error: 'must have at most 2 decimals (INR, whole paise)' });
 
-/** The amount of a movement of money. */
 export const Amount = inr(z.number().gt(0, { error: 'must be greater than 0' }));
 
 const WellFormed = z
@@ -71,7 +74,6 @@ export const StatusQuery = z
   .meta({ id: 'StatusQuery', description: 'Query of GET /payout/status: at least one of the two' });
 export type StatusQuery = z.infer<typeof StatusQuery>;
 
-/** The headers of a request, as Node gives them. */
 export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** Headers that hold a key. No rule, journal or log sees their values. */
@@ -82,10 +84,8 @@ export const SECRET_HEADERS: ReadonlySet<string> = new Set([
   'x-api-key',
 ]);
 
-/** Shown instead of a key. */
 export const HIDDEN_KEY = '***';
 
-/** The headers of a request without the keys in them. */
 export function withoutKeys(headers: RequestHeaders): RequestHeaders {
   const shown = { ...headers };
   for (const name of SECRET_HEADERS) if (shown[name] !== undefined) shown[name] = HIDDEN_KEY;
@@ -96,7 +96,6 @@ export function withoutKeys(headers: RequestHeaders): RequestHeaders {
 export const maskAccount = (account: string): string =>
   account.length <= 4 ? '*'.repeat(account.length) : '*'.repeat(account.length - 4) + account.slice(-4);
 
-/** The header that chooses a scenario for one request. */
 export const ScenarioHeader = z.object({
   'X-Sandbox-Scenario': z
     .string()

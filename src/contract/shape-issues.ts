@@ -5,10 +5,8 @@ import { suggestion } from './suggestion.ts';
 /** A place in a value: `['rules', 0, 'name']`. */
 export type Path = readonly PropertyKey[];
 
-/** How many problems of one document are reported. */
 export const MAX_REPORTED = 50;
 
-/** The problems of a document that are reported, and the number of those that are not. */
 export const reported = <T>(
   problems: readonly T[],
 ): { readonly shown: readonly T[]; readonly more: number } => ({
@@ -16,7 +14,6 @@ export const reported = <T>(
   more: Math.max(0, problems.length - MAX_REPORTED),
 });
 
-/** One thing that is wrong with the shape of a value. */
 export interface Issue {
   readonly path: Path;
   /** The rest of a sentence that begins with the name of the field. */
@@ -29,7 +26,7 @@ export interface Issue {
 const MAX_VALUES = 5000;
 
 /** How many values a value holds, at any depth. Counting stops once there are too many. */
-export function valuesIn(value: unknown): number {
+function valuesIn(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   let count = 0;
   for (const part of (Array.isArray(value) ? value : Object.values(value)) as readonly unknown[]) {
@@ -182,21 +179,20 @@ const expanded = (issues: readonly z.core.$ZodIssue[], above: Path): readonly Is
     return [{ path, message: issue.message, isUnknownKey: false }];
   });
 
-/** zod compiles a schema at its first use, which pays off for requests but not for files. */
+/** zod compiles a schema at its first use, which pays off for requests of the service only. */
 export const READ_ONCE = { jitless: true };
 
 /** Parses a document. Problems inside a union are those of the branch that was meant, and each unknown key is a problem of its own. */
 export function parseShape<T extends z.ZodType>(
   schema: T,
   input: unknown,
-  options: { readonly jitless?: boolean } = {},
 ):
   | { readonly value: z.output<T>; readonly issues?: never }
   | { readonly value?: never; readonly issues: readonly Issue[] } {
   if (valuesIn(input) > MAX_VALUES) {
     return { issues: [{ path: [], message: `must hold at most ${MAX_VALUES} values`, isUnknownKey: false }] };
   }
-  const result = schema.safeParse(input, { ...options, error: documentMessage });
+  const result = schema.safeParse(input, { ...READ_ONCE, error: documentMessage });
   if (result.success) return { value: result.data };
   const issues = expanded(result.error.issues, []);
   const misspelt = new Set(

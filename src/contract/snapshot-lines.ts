@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Dialect } from './dialect.ts';
+import { RouteName } from './match.ts';
 import { SETTLEMENTS } from './scenario-document.ts';
 import { MAX_AMOUNT_INR, MAX_SEED_LENGTH, MAX_TEXT_LENGTH, State, TransferMode } from './service.ts';
 
@@ -12,9 +13,8 @@ import { MAX_AMOUNT_INR, MAX_SEED_LENGTH, MAX_TEXT_LENGTH, State, TransferMode }
  */
 
 export const SNAPSHOT_FORMAT = 'payout-sandbox';
-export const SNAPSHOT_VERSION = 2;
+export const SNAPSHOT_VERSION = 3;
 
-/** The media type of a snapshot. */
 export const SNAPSHOT_TYPE = 'application/x-ndjson';
 
 /** The last instant that an ISO 8601 timestamp with a four-digit year can show. */
@@ -101,6 +101,15 @@ const Hidden = z.union([
 ]);
 export type Hidden = Readonly<z.infer<typeof Hidden>>;
 
+/** What the client was told of a payout: the state that it saw last, and the request that first showed that state. */
+const Told = z.strictObject({
+  /** Which request of its world, counted from 1. */
+  request: z.int().min(1).max(MAX_COUNT),
+  atMs: Ms,
+  as: State,
+});
+export type Told = Readonly<z.infer<typeof Told>>;
+
 const Payout = z.strictObject({
   txnId: Text,
   clientRefId: Text,
@@ -128,6 +137,8 @@ const Payout = z.strictObject({
   utr: z.string().min(1).max(32).nullable(),
   /** When it left PENDING; a later reversal does not change it. */
   completedAtMs: Ms.nullable(),
+  /** null while no response has shown its client that it was made: it is at risk. */
+  told: Told.nullable(),
 });
 /** One payout: flat, plain data that is replaced as a whole when it changes. */
 export type Payout = Readonly<z.infer<typeof Payout>>;
@@ -143,10 +154,62 @@ const Entry = z.strictObject({
 });
 export type Entry = Readonly<z.infer<typeof Entry>>;
 
+const Headers = z.record(z.string(), z.unknown());
+
+/** How a request ended: not so far, answered, broken by a fault that a rule ordered, or abandoned by its client. */
+const Outcome = z.enum(['pending', 'answered', 'fault', 'client_gone']);
+
+/** What a client was sent: status, headers and the text of the body. */
+export const SentResponse = z.strictObject({ status: z.int(), headers: Headers, body: z.string() });
+export type SentResponse = Readonly<z.infer<typeof SentResponse>>;
+
+/** One request to a world, and its response as text. */
+const Request = z.strictObject({
+  nth: z.int().min(1).max(MAX_COUNT),
+  requestId: z.string(),
+  route: RouteName,
+  method: z.string(),
+  url: z.string(),
+  /** Without keys. */
+  headers: Headers,
+  body: z.string().optional(),
+  /** World time and wall time at which it arrived. */
+  atMs: Ms,
+  wallMs: Ms,
+  outcome: Outcome,
+  /** What was sent; absent while nothing was. */
+  response: SentResponse.optional(),
+  /** What will be sent to one that is pending. */
+  planned: SentResponse.optional(),
+  durationMs: z.number().min(0).optional(),
+  /** The newest request of its world that had arrived when this one ended. */
+  endedAfter: z.int().min(1).max(MAX_COUNT).optional(),
+  attempt: Count.optional(),
+  balanceBeforePaise: Paise.optional(),
+  balancePaise: Paise.optional(),
+  code: z.string().optional(),
+  clientRefId: z.string().optional(),
+  txnId: z.string().optional(),
+  replayed: z.boolean().optional(),
+  warnings: z.array(z.string()).readonly().optional(),
+  limit: z.string().optional(),
+  rule: z.string().optional(),
+  committed: z.boolean().optional(),
+  plannedBy: z.string().optional(),
+  delayMs: z.number().optional(),
+  fault: z.string().optional(),
+  /** What the client had been told of the payout before this response told it more. */
+  toldBefore: Told.nullable().optional(),
+});
+export type StoredRequest = Readonly<z.infer<typeof Request>>;
+export const REQUEST_FIELDS = Object.keys(Request.shape) as readonly (keyof StoredRequest)[];
+
 export const FileHead = z.strictObject({
   format: z.literal(SNAPSHOT_FORMAT),
   version: z.literal(SNAPSHOT_VERSION),
 });
+
+export const WorldName = z.string().regex(/^[A-Za-z0-9 .:/_-]{1,120}$/);
 
 /** A world without its lists. */
 export const WorldHead = z.strictObject({
@@ -159,6 +222,9 @@ export const WorldHead = z.strictObject({
   scenario: z.strictObject({ source: ScenarioSource, isChosen: z.boolean() }),
   /** How many new references initiates have brought so far. */
   references: Count,
+  name: WorldName.nullable(),
+  /** How many requests it had, and how many of the newest were dropped from its list. */
+  requests: z.strictObject({ count: Count, evicted: Count }),
 });
 export type WorldHead = z.infer<typeof WorldHead>;
 
@@ -180,6 +246,8 @@ export const WORLD_ITEMS = {
   window: z.strictObject({ of: Origin, beganMs: Ms, count: Count.min(1) }),
   /** A reference that stays refused after a 402. */
   refused: Text,
+  /** One of the newest requests, the oldest first. */
+  request: Request,
 } as const;
 export type WorldItem = {
   [Name in keyof typeof WORLD_ITEMS]: { readonly [Key in Name]: z.infer<(typeof WORLD_ITEMS)[Name]> };
@@ -197,8 +265,8 @@ export const SnapshotText: z.ZodType = z.string().meta({
   id: 'Snapshot',
   description: [
     'Everything that the future of a world depends on, as lines of JSON, to be stored and sent back unchanged:',
-    '`{"format":"payout-sandbox","version":2}`, then the world (`{"world":"…",…}`: clock, wallet, scenario),',
-    'one line for each entry, payout, rule on top, count of a rule, count of attempts, window of a rate limit and reference that stays refused,',
+    '`{"format":"payout-sandbox","version":3}`, then the world (`{"world":"…",…}`: clock, wallet, scenario),',
+    'one line for each entry, payout, rule on top, count of a rule, count of attempts, window of a rate limit, reference that stays refused and recent request,',
     '`{"end":"…","checksum":"…"}` with the SHA-256 of the lines of the world, and `{"worlds":1}`.',
     'Amounts are paise, times ms since the epoch.',
   ].join(' '),

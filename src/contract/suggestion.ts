@@ -2,7 +2,6 @@ import { closest, distance } from 'fastest-levenshtein';
 
 const LONGEST_WORD = 64;
 
-/** The known word that is closest, if it is close. */
 function nearest(word: string, known: readonly string[]): string | undefined {
   if (word.length > LONGEST_WORD || known.length === 0) return undefined;
   const near = closest(word, known);

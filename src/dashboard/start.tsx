@@ -1,6 +1,6 @@
 import { render } from 'preact';
-import { Page } from './page.tsx';
-import { beginSession } from './live/session.ts';
+import { Page } from './shell/page.tsx';
+import { beginSession } from './shell/session.ts';
 
 beginSession();
 render(<Page />, document.getElementById('page')!);

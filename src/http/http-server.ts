@@ -4,11 +4,13 @@ import { Refusal } from '../contract/errors.ts';
 import { MAX_HEADERS } from '../contract/service.ts';
 import type { ScenarioLibrary } from '../scenario/scenario-library.ts';
 import type { Scenario } from '../scenario/scenario.ts';
-import { noteAnswer, requestRecorder, setRequestId, type ExchangeObserver } from './exchange-record.ts';
+import type { WallClock } from '../log/wall-clock.ts';
 import { Connections } from './limits/connections.ts';
 import { takeJsonBodies } from './limits/json-body.ts';
 import { UnreadAnswers } from './limits/unread-answers.ts';
-import { answerOddHttp, errorHandler, refuseBrokenHttp } from './refusals.ts';
+import { handleAfterReading } from './one-turn.ts';
+import { requestRecorder, type ExchangeObserver } from './recorder.ts';
+import { handleExpectAndConnect, errorHandler, refuseBrokenHttp } from './refusals.ts';
 import {
   isControlPath,
   refuseOtherSites,
@@ -23,7 +25,7 @@ const REQUEST_TIMEOUT_MS = 30_000; // from the first byte of a request to its la
 const TIMEOUT_CHECK_MS = 5_000; // how often that is checked
 const LONG_CHARACTERS = 16 * 1024; // an answer of this length or more is counted, and sent as bytes
 
-interface Options {
+interface HttpServerOptions {
   readonly log: Logger;
   readonly scenarios: ScenarioLibrary;
   readonly allowedHosts: readonly string[] | undefined;
@@ -32,8 +34,8 @@ interface Options {
   readonly maxRequestsAhead: number;
   /** How many bytes of long answers may wait for their readers. */
   readonly maxUnreadBytes: number;
+  readonly wallClock: WallClock;
   readonly stopwatchMs: () => number;
-  /** Called with each exchange that is over. */
   readonly observe: ExchangeObserver | undefined;
 }
 
@@ -44,8 +46,8 @@ function dropBody({ method, raw }: FastifyRequest): void {
 }
 
 /** What every request passes before its key is checked: limits, the log, and one way to answer errors. */
-export function httpServer(options: Options) {
-  const { log, scenarios } = options;
+export function httpServer(options: HttpServerOptions) {
+  const { log, scenarios, wallClock } = options;
   const connectionEnded = (limit: string): void => log.warn({ limit }, 'connection ended');
   const connections = new Connections(options.maxConnections, options.maxRequestsAhead, connectionEnded);
   const unread = new UnreadAnswers(options.maxUnreadBytes, connectionEnded);
@@ -68,13 +70,14 @@ export function httpServer(options: Options) {
     schemaController: { compilersFactory: ownCompilersOnly },
     return503OnClosing: false, // a request that still comes in while we stop is answered, and its connection closed
     clientErrorHandler: refuseBroken,
-    frameworkErrors: answerError,
+    frameworkErrors: (error, request, reply) => void answerError(error, request, reply),
   });
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
   connections.watch(app.server);
-  answerOddHttp(app.server, refuseBroken);
+  handleExpectAndConnect(app.server, refuseBroken);
   app.server.maxHeadersCount = MAX_HEADERS + 1; // Node silently drops those past it
+  app.decorateRequest('exchange', null as never); // made by the first hook
   app.addHook('onRequest', (request, reply, done) => {
     if (request.raw.socket.destroyed) return; // it was pipelined on a connection that has been ended: nobody waits for it
     record(request, reply);
@@ -83,26 +86,22 @@ export function httpServer(options: Options) {
     refuseRepeatedHeaders(request.raw.rawHeaders);
     done();
   });
+  handleAfterReading(app, wallClock);
   refuseOtherSites(app, options.allowedHosts);
   const routes: RouteOptions[] = []; // for the OpenAPI document too
   app.addHook('onRoute', (route) => void routes.push(route));
   refuseUnknownRoutes(app, routes);
-  app.addHook('preHandler', (_request, reply, done) => {
-    setRequestId(reply); // late, since a request may choose the dialect that leaves it out
+  // late, since a request may choose the dialect that leaves it out
+  app.addHook('preHandler', ({ id, exchange }, reply, done) => {
+    if (exchange.dialect.answers.sandbox_headers === 'sent') void reply.header('x-sandbox-request-id', id);
     done();
   });
   app.addHook('onSend', (request, reply, payload, done) => {
     const text = typeof payload === 'string' ? payload : '';
-    const send = (): void => {
-      if (text.length < LONG_CHARACTERS) return done(null, payload);
-      unread.wait(reply.raw, text.length);
-      done(null, Buffer.from(text)); // to write a text, Node would allocate three times its length
-    };
-    const noted = request.journalPlace && noteAnswer(reply, text); // without a place in the journal, only the bytes of an answer are kept
-    // sent at once unless a store is waited for: bytes after the request that are not HTTP may end the connection
-    if (noted === undefined) return send();
-    // oxlint-disable-next-line promise/no-callback-in-promise -- Fastify catches what comes after it
-    noted.then(send, done);
+    request.exchange.sending(text, wallClock);
+    if (text.length < LONG_CHARACTERS) return done(null, payload);
+    unread.wait(reply.raw, text.length);
+    done(null, Buffer.from(text)); // to write a text, Node would allocate three times its length
   });
   app.setErrorHandler(answerError);
   takeJsonBodies(app);

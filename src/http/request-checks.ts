@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 import type { FastifyInstance, RouteOptions } from 'fastify';
 import { Refusal } from '../contract/errors.ts';
-import { pathOf } from './exchange-record.ts';
+import { pathOf } from './http-exchange.ts';
 
 const LOOPBACK = new BlockList();
 LOOPBACK.addSubnet('127.0.0.0', 8);
@@ -33,15 +33,17 @@ function refusal(code: 'HOST_NOT_ALLOWED' | 'ORIGIN_NOT_ALLOWED', problem: strin
 /**
  * Keeps web pages of other sites out:
  * - on a loopback address, only loopback host names and the allowed ones are served. A page whose name was made to resolve
- *   to 127.0.0.1 (DNS rebinding) has the same origin as the sandbox in a browser, but sends its own name as Host;
+ *   to 127.0.0.1 (DNS rebinding) has the same origin as the sandbox in a browser, but sends its own name as Host. On another
+ *   address, that is so once names are allowed; an address as Host is no name that could be made to resolve to it;
  * - a request that changes something is refused when the browser says that a page of another origin sent it. The rule is
  *   that of Go's net/http.CrossOriginProtection: Sec-Fetch-Site decides, where there is none Origin is compared to Host, and
  *   a request with neither does not come from a browser.
  *
  * 403 and not 421, since clients may repeat a request on their own after a 421.
  */
-export function refuseOtherSites(app: FastifyInstance, allowedHosts: readonly string[] = []): void {
+export function refuseOtherSites(app: FastifyInstance, allowedHosts: readonly string[] | undefined): void {
   const allowed = new Set(allowedHosts);
+  const isLimited = allowedHosts !== undefined;
   let isLocal = false;
   /** The Host of the latest request that was served: most requests have the same, and parsing it takes a while. */
   let served: string | null = null;
@@ -52,12 +54,15 @@ export function refuseOtherSites(app: FastifyInstance, allowedHosts: readonly st
 
   app.addHook('onRequest', ({ headers, method }, _reply, done) => {
     const { host, origin, 'sec-fetch-site': site } = headers;
-    if (isLocal && host !== undefined && host !== served) {
+    if ((isLocal || isLimited) && host !== undefined && host !== served) {
       const name = hostNameOf(host) ?? '';
-      if (!isLoopbackName(name) && !allowed.has(name)) {
+      const isAddress = !isLocal && isIP(name) !== 0;
+      if (!isLoopbackName(name) && !allowed.has(name) && !isAddress) {
+        const others = isLocal ? '127.0.0.0/8 and [::1]' : 'addresses and the names that are allowed';
+        const where = isLocal ? ' listens on a loopback address and' : '';
         throw refusal(
           'HOST_NOT_ALLOWED',
-          `This sandbox listens on a loopback address and serves localhost, *.localhost, 127.0.0.0/8 and [::1], not ${host.slice(0, 100)}`,
+          `This sandbox${where} serves localhost, *.localhost, ${others}, not ${host.slice(0, 100)}`,
         );
       }
       served = host;
@@ -112,10 +117,8 @@ function listOf(routes: readonly RouteOptions[]): string {
   return [...methods].map(([url, names]) => `${names} ${url.replace(/:(\w+)/g, '{$1}')}`).join(', ');
 }
 
-/** The prefix of the control API's paths. */
 export const CONTROL_PREFIX = '/_sandbox';
 
-/** True for a path of the control API. */
 export const isControlPath = (path: string): boolean =>
   path === CONTROL_PREFIX || path.startsWith(`${CONTROL_PREFIX}/`) || path.startsWith(`${CONTROL_PREFIX}?`);
 

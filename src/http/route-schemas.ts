@@ -34,7 +34,6 @@ interface Operation {
   /** The request body of a route that validates it itself, since its messages say more than those of a schema. */
   readonly requestBody?: z.ZodType;
   readonly requestType?: string;
-  /** The type of a response that is not JSON. */
   readonly responseType?: string;
   readonly responseHeaders?: readonly ResponseHeader[];
   /** True for a part of a page, which is not a call of the API. */
@@ -73,17 +72,16 @@ export function invalidRequest(errors: readonly FieldError[], more = 0): Refusal
 }
 
 /** Checks a part of a request against its zod schema, and refuses all its fields at fault at once. */
-export const validatorCompiler: FastifySchemaCompiler<z.ZodType> = ({ schema, httpPart }) => {
-  const part = partName(httpPart);
-  return (input) => {
+export const validatorCompiler: FastifySchemaCompiler<z.ZodType> =
+  ({ schema, httpPart }) =>
+  (input) => {
     const result = schema.safeParse(input);
     if (result.success) return { value: result.data };
     const { error } = schema.safeParse(input, { error: fieldMessage }); // again, for our messages: with them, zod takes three times as long
-    return { error: invalidRequest(fieldErrors(error!, part)) };
+    return { error: invalidRequest(fieldErrors(error!, partName(httpPart))) };
   };
-};
 
-/** Answers are made field by field from what their schemas say, so they are written as they are. */
+/** Handlers make responses from typed values, so they are not validated again; they are only stringified. */
 export const serializerCompiler: FastifySerializerCompiler<z.ZodType> = () => JSON.stringify;
 
 const neverCalled = (): never => {
@@ -92,7 +90,8 @@ const neverCalled = (): never => {
 /** For `schemaController.compilersFactory`: without it, Fastify would load ajv and its own serializers at each start. */
 export const ownCompilersOnly = { buildValidator: neverCalled, buildSerializer: neverCalled };
 
-const inWords = (path: Path, whole: string, message: string): FieldError => {
+/** @param whole the name of the part of the request, for an error that concerns no single field */
+export const inWords = (path: Path, message: string, whole = 'body'): FieldError => {
   const field = path.length === 0 ? whole : pathText(path);
   return { field, message: `${field} ${message}` };
 };
@@ -104,16 +103,15 @@ export function checked<T extends z.ZodType>(schema: T, input: unknown, whole: s
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
     const [example] = (schema.meta()?.examples as readonly unknown[] | undefined) ?? [];
     const such = example === undefined ? '' : ` such as ${JSON.stringify(example)}`;
-    throw invalidRequest([inWords([], whole, `must be a JSON object${such}`)]);
+    throw invalidRequest([inWords([], `must be a JSON object${such}`, whole)]);
   }
   const { shown, more } = reported(issues);
   throw invalidRequest(
-    shown.map(({ path, message }) => inWords(path, whole, message)),
+    shown.map(({ path, message }) => inWords(path, message, whole)),
     more,
   );
 }
 
-/** Checks the parts of a request against their zod schemas. */
 export const controlValidatorCompiler: FastifySchemaCompiler<z.ZodType> =
   ({ schema, httpPart }) =>
   (input) => {

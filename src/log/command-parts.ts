@@ -1,50 +1,88 @@
 import { Refusal } from '../contract/errors.ts';
+import type { Change } from '../payout/payout.ts';
 import type { Applied, ResultOf } from '../world/apply.ts';
 import { isReplacing, type Command } from '../world/commands.ts';
+import type { OnChanges, OnFound } from './ordered-command.ts';
+import type { MaybePromise } from './store.ts';
 import type { WallClock } from './wall-clock.ts';
 
-/** Submits the commands of one world. A command in several parts is finished before the next one. */
+type Order = (command: Command, onChanges: OnChanges | undefined, onFound?: OnFound) => MaybePromise<Applied>;
+
+/** The commands of one world, each of which may be applied in several parts: the others wait meanwhile, but for a reset or a restore. */
 export class CommandParts {
   readonly #wallClock: WallClock;
+  readonly #order: Order;
+  readonly #collecting = new Set<OnChanges>();
   #unfinished: Promise<unknown> | null = null;
 
-  constructor(wallClock: WallClock) {
+  constructor(wallClock: WallClock, order: Order) {
     this.#wallClock = wallClock;
+    this.#order = order;
   }
 
-  /**
-   * Applies a command part by part, with turns for other work in between. Only commands that replace the state do not wait for
-   * an unfinished command.
-   *
-   * @throws Refusal as the command is refused
-   */
-  async submit<C extends Command>(
+  /** Whether a command has parts that are not applied yet. */
+  get isUnderWay(): boolean {
+    return this.#unfinished !== null;
+  }
+
+  /** Orders a command with all its parts. See `World.submit`. */
+  submit<C extends Command>(
     command: C,
-    apply: (command: Command) => Applied | Promise<Applied>,
-  ): Promise<ResultOf<C>> {
-    if (!isReplacing(command)) while (this.#unfinished !== null) await this.#unfinished;
-    const first = apply(command);
-    let applied = first instanceof Promise ? await first : first;
-    if (applied.kind === 'unfinished') applied = await this.#finish(applied.next, apply);
+    onChanges?: OnChanges,
+    onFound?: (result: ResultOf<C>) => void,
+  ): MaybePromise<ResultOf<C>> {
+    if (this.#unfinished !== null && !isReplacing(command)) {
+      return this.#submitLater(command, onChanges, onFound);
+    }
+    const found = (applied: Applied): void => {
+      if (applied.kind === 'done') onFound?.(applied.result as ResultOf<C>);
+    };
+    const applied = this.#order(command, onChanges, onFound && found);
+    if (applied instanceof Promise) {
+      return applied.then((one) => this.#resultOf<C>(one, onChanges));
+    }
+    return this.#resultOf<C>(applied, onChanges);
+  }
+
+  /** Tells those who wait for a command which steps it applied. @param added one who waits from now on */
+  tell(changes: readonly Change[], added: OnChanges | undefined): void {
+    if (added !== undefined) this.#collecting.add(added);
+    for (const onChanges of this.#collecting) onChanges(changes);
+  }
+
+  #resultOf<C extends Command>(
+    applied: Applied,
+    onChanges: OnChanges | undefined,
+  ): MaybePromise<ResultOf<C>> {
+    if (applied.kind === 'unfinished') return this.#finish<C>(applied.next, onChanges);
+    if (onChanges !== undefined) this.#collecting.delete(onChanges);
     if (applied.kind === 'refused') throw new Refusal(applied.refusal.code, applied.refusal.details);
     return applied.result as ResultOf<C>;
   }
 
-  async #finish(
-    command: Command,
-    apply: (command: Command) => Applied | Promise<Applied>,
-  ): Promise<Exclude<Applied, { kind: 'unfinished' }>> {
+  async #submitLater<C extends Command>(
+    command: C,
+    onChanges: OnChanges | undefined,
+    onFound: ((result: ResultOf<C>) => void) | undefined,
+  ): Promise<ResultOf<C>> {
+    while (this.#unfinished !== null) await this.#unfinished;
+    return this.submit(command, onChanges, onFound);
+  }
+
+  /** Orders the further parts of a command, with turns for other work in between. */
+  async #finish<C extends Command>(command: Command, onChanges: OnChanges | undefined): Promise<ResultOf<C>> {
     let done = (): void => undefined;
     const unfinished = new Promise<void>((resolve) => (done = resolve));
     this.#unfinished = unfinished;
     try {
       for (let next = command; ;) {
         await this.#wallClock.yieldToEventLoop();
-        const applied = await apply(next);
-        if (applied.kind !== 'unfinished') return applied;
+        const applied = await this.#order(next, onChanges);
+        if (applied.kind !== 'unfinished') return await this.#resultOf<C>(applied, onChanges);
         next = applied.next;
       }
     } finally {
+      if (onChanges !== undefined) this.#collecting.delete(onChanges);
       if (this.#unfinished === unfinished) this.#unfinished = null;
       done();
     }

@@ -12,21 +12,13 @@ import {
   WorldHead,
   type WorldItem,
 } from '../contract/snapshot-lines.ts';
-import { documentBytes } from '../scenario/rule.ts';
-import { inTurns } from '../scenario/scenario-library.ts';
+import { documentCharacters } from '../scenario/rule.ts';
 import type { ScenarioCompiler } from '../scenario/scenario.ts';
-import {
-  documentBytesOf,
-  recordsOf,
-  refusedScenario,
-  refusedSnapshot,
-  SnapshotReader,
-  type Snapshot,
-} from '../world/snapshot.ts';
+import { recordsOf, refusedSnapshot, SnapshotReader, type Snapshot } from '../world/snapshot.ts';
 import { Refusal } from '../contract/errors.ts';
 import type { WorldState } from '../world/state.ts';
 import type { WallClock } from './wall-clock.ts';
-import type { Draft } from './world-log.ts';
+import type { Draft } from './known/totals.ts';
 
 /** About how much text is written or read before other work has its turn. */
 const CHUNK_CHARACTERS = 64 * 1024;
@@ -114,21 +106,27 @@ function decoded(decoder: InstanceType<typeof TextDecoder>, piece?: Uint8Array):
 
 function refuseLongLine(parts: readonly string[], length: number, maxLine: number): void {
   if (length <= maxLine) return;
-  refuseFirstEdition(parts.join(''));
+  refuseEarlier(parts.join(''));
   throw refusedSnapshot(`A line of this snapshot is longer than ${maxLine} characters`);
 }
 
-function refuseFirstEdition(text: string): void {
-  if (!/^\{"format":"payout-sandbox\/(world|state)"/.test(text)) return;
+/** The head of a snapshot; those of version 1 named what they held. */
+const HEAD = /^\{"format":"payout-sandbox(\/world|\/state)?"(?:,"version":(\d+))?/;
+
+/** @throws Refusal STATE_REFUSED for a snapshot of an earlier version */
+function refuseEarlier(text: string): void {
+  const [head, first, named] = HEAD.exec(text) ?? [];
+  const version = first === undefined ? Number(named) : 1;
+  if (head === undefined || !(version < SNAPSHOT_VERSION)) return;
   throw refusedSnapshot(
-    `This is a snapshot of version 1, which payout-sandbox 0.1 wrote; this one reads version ${SNAPSHOT_VERSION}. ` +
-      'Run 0.1 with it, or start with a new world and take a new snapshot of that',
+    `This is a snapshot of version ${version}, which an earlier payout-sandbox wrote; this one reads version ${SNAPSHOT_VERSION}. ` +
+      'Run the payout-sandbox that wrote it, or start with a new world and take a new snapshot of that',
   );
 }
 
 /** @throws Refusal STATE_REFUSED for a text that is not a snapshot, or for another version */
-function checkHead(text: string | undefined): void {
-  refuseFirstEdition(text ?? '');
+export function checkHead(text: string | undefined): void {
+  refuseEarlier(text ?? '');
   const head = parsed(text ?? '');
   if (head?.['format'] !== SNAPSHOT_FORMAT) {
     throw refusedSnapshot(
@@ -222,11 +220,11 @@ export async function* readWorlds(
       if (shaped(FileEnd, value, nth).worlds !== worlds) throw damagedAt(nth, 'worlds are missing');
       isWhole = true;
     } else if (value !== undefined && 'end' in value) {
-      yield await finished(reading, value, nth);
+      yield finished(reading, value, nth);
       reading = null;
     } else {
       reading.sum.update(`${text}\n`);
-      await addLine(reading, value, nth, options);
+      addLine(reading, value, nth, options);
     }
   }
   if (nth === 0) checkHead(undefined);
@@ -235,44 +233,40 @@ export async function* readWorlds(
 }
 
 /** Continues with a world, unless it already has a problem. */
-async function goOn(reading: Reading, step: () => void | Promise<void>): Promise<void> {
+function goOn(reading: Reading, step: () => void): void {
   if (reading.fault !== null) return;
   try {
-    await step();
+    step();
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     reading.fault = error;
   }
 }
 
-async function addLine(
+function addLine(
   reading: Reading,
   value: Record<string, unknown> | undefined,
   nth: number,
-  { compiler, draft, wallClock }: ReadingOptions,
-): Promise<void> {
-  await goOn(reading, async () => {
+  { compiler, draft }: ReadingOptions,
+): void {
+  goOn(reading, () => {
     if (value === undefined) throw damagedAt(nth, 'it is not JSON');
     if (reading.reader === null) {
       const head = shaped(WorldHead, value, nth);
-      draft.grow(0, documentBytes(head.scenario.source.document, 0));
-      const prepared = inTurns(compiler.prepare(head.scenario.source), () => wallClock.yieldToEventLoop());
-      await prepared.catch((error: unknown) => {
-        throw refusedScenario(error);
-      });
+      draft.grow(0, documentCharacters(head.scenario.source.document));
       reading.reader = new SnapshotReader(head, compiler);
     } else {
       const item = itemOf(value, nth);
       reading.reader.add(item);
-      draft.grow(recordsOf(item), documentBytesOf(item));
+      draft.grow(recordsOf(item), 'rule' in item ? documentCharacters(item.rule) : 0);
     }
   });
 }
 
-async function finished(reading: Reading, value: Record<string, unknown>, nth: number): Promise<ReadWorld> {
+function finished(reading: Reading, value: Record<string, unknown>, nth: number): ReadWorld {
   const id = reading.id ?? String(value['end']);
   let state: WorldState | undefined;
-  await goOn(reading, () => {
+  goOn(reading, () => {
     const { end, checksum } = shaped(WorldEnd, value, nth);
     if (end !== id) throw damagedAt(nth, 'it ends another world');
     if (checksum !== reading.sum.digest('hex')) {

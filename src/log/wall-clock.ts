@@ -11,6 +11,8 @@ export interface WallClock {
    * @returns a function that cancels it
    */
   schedule(atMs: number, callback: () => void): () => void;
+  /** Calls back once the work that is ready now has been done. */
+  nextTurn(callback: () => void): void;
   /** Resolves after all other waiting work has run once: for long work that shares its process. */
   yieldToEventLoop(): Promise<void>;
 }
@@ -40,3 +42,16 @@ export class SettlementTimer {
     this.#scheduled = { wallMs, cancel: this.#wallClock.schedule(wallMs, callback) };
   }
 }
+
+/** The clock of a store, with the timers of this server. @param waitMs how long a timer waits after its time */
+export const clockOf = (
+  store: { nowMs(): number },
+  wallClock: WallClock,
+  waitMs: () => number,
+): WallClock => ({
+  nowMs: () => store.nowMs(),
+  schedule: (atMs, callback) =>
+    wallClock.schedule(atMs - store.nowMs() + wallClock.nowMs() + waitMs(), callback),
+  nextTurn: (callback) => wallClock.nextTurn(callback),
+  yieldToEventLoop: () => wallClock.yieldToEventLoop(),
+});

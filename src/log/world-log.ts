@@ -1,242 +1,294 @@
 import { Refusal } from '../contract/errors.ts';
 import type { ScenarioSource } from '../contract/snapshot-lines.ts';
-import type { Change } from '../payout/payout.ts';
-import type { ScenarioCompiler } from '../scenario/scenario.ts';
-import type { ResultOf } from '../world/apply.ts';
-import type { Command } from '../world/commands.ts';
-import type { Exchange } from '../world/journal/exchange.ts';
-import type { JournalRead } from '../world/journal/journal.ts';
+import { apply, type Applied } from '../world/apply.ts';
+import { isUse, type Command } from '../world/commands.ts';
+import type { Ended } from '../world/request/request-commands.ts';
 import type { WorldState } from '../world/state.ts';
-import type { EventReader } from './event-log.ts';
-import type { NoteLimits, Notes } from './notes.ts';
-import type { Releases } from './releases.ts';
-import type { WallClock } from './wall-clock.ts';
+import { dropped } from './dropped.ts';
+import { OrderedCommand, type OnChanges, type OnFound } from './ordered-command.ts';
+import { Past, thawed } from './past.ts';
+import type { Appended, DropReason, Logged, MaybePromise, Opened, Place } from './store.ts';
+import type { LogOwner } from './log-owner.ts';
+import type { LogParts } from './world-parts.ts';
+
+/** A caller that waits until the state is up to date. */
+interface Waiting {
+  /** Whether a world that was dropped is made again for it. */
+  readonly isUse: boolean;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+const MOST_AT_ONCE = 200;
+const MOST_RELOADS = 5;
+/** Ends that could not be recorded while the store was unavailable, and commands that may have been. */
+const MOST_ENDS = 1000;
+const MOST_LOST = 1000;
+const COMMANDS_AT_ONCE = 50;
+/** After the state of a world differed from that of another server, how many commands pass before they are compared again. */
+const COMPARED_AFTER = 1000;
+const OTHERS_WAIT_COMMANDS = 100; // a state is kept by the server of the latest command; the others step in after this
 
 /**
- * The boundary to storage: it orders the commands of each world, and applies them with `world/apply.ts`. In every
- * implementation, each command is one atomic step, and each answer is up to date. A log in memory answers at once; a log in a
- * store returns a promise, which may reject with Refusal STORE_UNAVAILABLE.
+ * The state of one world on this server, which is what its log makes of it. Commands go to the store, which orders them; what
+ * comes back is applied in that order. One call is under way at a time, and what comes meanwhile goes with the next.
  */
-export interface WorldLog {
-  /** How many worlds there are, and how many there may be. */
-  readonly size: number;
-  readonly maxWorlds: number;
-  /** How many records all worlds hold, as SANDBOX_MAX_TRANSACTIONS counts them. */
-  readonly recordsHeld: number;
-  /** Increases with every use of any world: while it stays the same, nothing has changed. */
-  readonly uses: number;
-  /**
-   * The world of this id, up to date, opened at its first use. Counts as a use.
-   *
-   * @param begins whether a request of the service begins, which then takes its place in the journal
-   */
-  use(worldId: string, begins?: boolean): WorldHandle | Promise<WorldHandle>;
-  /** The state of a world as this server knows it, which others may have changed; undefined when it knows none. Not a use. */
-  known(worldId: string): Readonly<WorldState> | undefined;
-  /** The ids of all worlds, the one that was idle longest first. */
-  ids(): readonly string[] | Promise<readonly string[]>;
-  /** What a list shows of some worlds, without those that are gone. Not a use. */
-  rows(worldIds: readonly string[]): Promise<readonly WorldRow[]>;
-  /** Looks at a world without opening it. Not a use. @returns null when there is none */
-  visit<T>(worldId: string, look: (world: WorldHandle) => Promise<T>): Promise<T | null>;
-  /** Ends a world. @returns whether there was one */
-  drop(worldId: string): boolean | Promise<boolean>;
-  /** Starts to count a state that is being read. */
-  draft(): Draft;
-  /** Texts that are kept outside the worlds. @param kind their name; each kind is requested once */
-  notes(kind: string, limits: NoteLimits): Notes;
-}
+export class WorldLog {
+  readonly past: Past;
+  epoch: string;
+  openedAtMs: number;
+  state: WorldState;
+  /** The latest command that was applied. */
+  place: Place;
+  closed: DropReason | null = null;
+  /** The requests that have ended since the latest command. */
+  ends: Ended[] = [];
+  readonly #worldId: string;
+  readonly #parts: LogParts;
+  readonly #owner: LogOwner;
+  readonly #queue: OrderedCommand[] = [];
+  readonly #waiting: Waiting[] = [];
+  /** Commands whose callers were refused with STORE_UNAVAILABLE, by number: they may be in the log. */
+  readonly #lost = new Map<number, OrderedCommand>();
+  /** The last command that has happened: a world that is opened again applies earlier ones once more. */
+  #happened: number;
+  #comparedFrom = 0;
+  #isCalling = false;
 
-/** What a list shows of a world. */
-export interface WorldRow {
-  readonly id: string;
-  /** Wall time of its first and its latest use, ms since the epoch. */
-  readonly openedAtMs: number;
-  readonly usedAtMs: number;
-  readonly balancePaise: number;
-  readonly transactions: number;
-  readonly scenario: string;
-}
-
-export const worldRow = (
-  { id, wallet, payouts, index }: Readonly<WorldState>,
-  openedAtMs: number,
-  usedAtMs: number,
-): WorldRow => ({
-  id,
-  openedAtMs,
-  usedAtMs,
-  balancePaise: wallet.balancePaise,
-  transactions: payouts.length,
-  scenario: index.base.name,
-});
-
-/** Room for a state that is being read. */
-export interface Draft {
-  /** Reserves more room. @throws Refusal SANDBOX_FULL when there is none */
-  grow(records: number, documentBytes: number): void;
-  /** Releases all of it. */
-  end(): void;
-}
-
-/** What all worlds of a log may hold together. */
-export interface TotalLimits {
-  readonly maxRecords: number;
-  readonly maxAttempts: number;
-  /** For the scenarios and rules that worlds choose. */
-  readonly maxDocumentBytes: number;
-}
-
-/** The options of every log. */
-export interface LogOptions extends TotalLimits {
-  readonly compiler: ScenarioCompiler;
-  /** The scenario of every world that has not chosen another. A reload of its file changes it. */
-  readonly activeSource: () => ScenarioSource;
-  readonly wallClock: WallClock;
-  readonly observer: WorldObserver;
-  /** One more drops the world that was idle longest. */
-  readonly maxWorlds: number;
-  /** A world without a request for this long, in ms of wall time, is dropped. */
-  readonly idleMs: number;
-  /** How much the journal of one world may hold. */
-  readonly journalLimits: { readonly items: number; readonly bytes: number };
-}
-
-/** One world, as a server uses it. */
-export interface WorldHandle {
-  readonly id: string;
-  /** World time, ms since the epoch. */
-  readonly nowMs: number;
-  /** The state as this server knows it, for readers to whom the time of the world's use is recent enough. Never keep it. */
-  readonly latest: Readonly<WorldState>;
-  /** The answers that rules delay on this server. */
-  readonly delayed: DelayedAnswers;
-  /** How the requests ended that rules hold until somebody releases them. */
-  readonly releases: Releases;
-  /** The journal is not part of the log, since it holds wall times and the fate of connections. */
-  readonly journal: WorldJournal;
-  /**
-   * Orders one command and applies it.
-   *
-   * @param onChanges called with the steps that the command applied, part by part: there may be a million
-   * @throws Refusal as the command is refused; SANDBOX_FULL when the world was dropped meanwhile
-   */
-  submit<C extends Command>(
-    command: C,
-    onChanges?: (changes: readonly Change[]) => void,
-  ): Promise<ResultOf<C>>;
-  /** Reads the up-to-date state, with everything applied that is due by now. */
-  read<T>(look: (state: Readonly<WorldState>) => T): Promise<T>;
-  /**
-   * Reads events, as they come.
-   *
-   * @param afterId the id of the last event that the reader has; from now on when absent
-   * @returns a function that ends the reading
-   * @throws Refusal TOO_MANY_READERS
-   */
-  watch(afterId: string | undefined, reader: EventReader): (() => void) | Promise<() => void>;
-  /** Publishes a request as an event. */
-  announce(exchange: Exchange): void;
-}
-
-export interface WorldJournal {
-  /** Enters a request that has just come. @param headersLength how many characters its headers have */
-  begin(exchange: Exchange, headersLength: number): ExchangePlace;
-  /** The requests, the oldest first, and how many older ones were dropped. */
-  read(): JournalRead | Promise<JournalRead>;
-  /** Drops all requests. @returns how many there were */
-  clear(): number | Promise<number>;
-}
-
-/** The place of one exchange in a journal. */
-export interface ExchangePlace {
-  /** Which request of its world it is, counted from 1; 0 until it is known. */
-  readonly nth: number;
-  /** Replaces what was known about the exchange. The promise never rejects. */
-  readonly update: (exchange: Exchange) => void | Promise<void>;
-}
-
-/** Looks at the state of a world, or resolves to null when it was dropped meanwhile. */
-export async function readUnlessDropped<T>(
-  world: WorldHandle,
-  look: (state: Readonly<WorldState>) => T,
-): Promise<T | null> {
-  try {
-    return await world.read(look);
-  } catch (error) {
-    if (error instanceof Refusal && error.code === 'SANDBOX_FULL') return null;
-    throw error;
+  constructor(worldId: string, parts: LogParts, owner: LogOwner, opened: Opened, state: WorldState) {
+    this.#worldId = worldId;
+    this.#parts = parts;
+    this.#owner = owner;
+    this.epoch = opened.epoch;
+    this.openedAtMs = opened.openedAtMs;
+    this.state = state;
+    this.place = opened.base;
+    this.past = new Past(worldId, parts, opened.base.position);
+    this.#happened = opened.isNew ? 0 : Infinity; // what it has been through is no news
   }
-}
 
-/** Called with what happens in worlds. */
-export interface WorldObserver {
-  settled(worldId: string, change: Change): void;
-  /** A settlement that no request waits for has failed, which is a bug. */
-  failed(worldId: string, error: unknown): void;
-  dropped(worldId: string, reason: DropReason): void;
-}
+  /** Whether something is on its way to the store, or waits for the next call. */
+  get isBusy(): boolean {
+    return this.#isCalling || this.#queue.length > 0 || this.ends.length > 0;
+  }
 
-/** Why a world was dropped: it was idle, a new world needed its place, the admin API dropped it, or the sandbox stops. */
-export type DropReason = 'idle' | 'cap' | 'admin' | 'stop';
+  /** Whether a command of this server came last. */
+  get isOwn(): boolean {
+    return this.place.name.startsWith(this.#parts.store.server);
+  }
 
-const DROPPED: Readonly<Record<DropReason, { readonly why: string; readonly limit: string }>> = {
-  idle: { why: 'it was idle for too long (SANDBOX_WORLD_IDLE)', limit: 'SANDBOX_WORLD_IDLE' },
-  cap: { why: 'to make room for newer ones (SANDBOX_MAX_WORLDS)', limit: 'SANDBOX_MAX_WORLDS' },
-  admin: { why: 'with DELETE /_sandbox/worlds', limit: 'DELETE /_sandbox/worlds' },
-  stop: { why: 'the sandbox stops', limit: 'stop' },
-};
+  /** Orders a command and applies it. @returns its outcome: at once, unless a store elsewhere has to be asked */
+  order(command: Command, onChanges: OnChanges | undefined, onFound?: OnFound): MaybePromise<Applied> {
+    const { store, nextNumber } = this.#parts;
+    const { ends } = this;
+    this.ends = [];
+    const stamp = { server: store.server, ...this.#owner.roomFor(command), ends };
+    const item = new OrderedCommand(nextNumber(), command, stamp, onChanges);
+    item.onFound = onFound;
+    this.#queue.push(item);
+    this.#call();
+    return item.outcome();
+  }
 
-export function dropped(reason: DropReason): Refusal {
-  const { why, ...limit } = DROPPED[reason];
-  return new Refusal('SANDBOX_FULL', {
-    message: `This world was dropped while the request waited: ${why}`,
-    headers: { connection: 'close' }, // as for every answer that the end of a world releases
-    ...limit,
-  });
-}
+  /** Applies what other servers have ordered. @param isUse whether a world that was dropped is made again */
+  follow(isUse: boolean): Promise<void> {
+    return new Promise<void>((resolve, reject) => {
+      this.#waiting.push({ isUse, resolve, reject });
+      this.#call();
+    });
+  }
 
-/** The delayed answers of one world, as functions that end them. */
-export class DelayedAnswers {
-  /** Null until the first: most worlds delay no answers. */
-  #ends: Set<() => void> | null = null;
-  #isOver = false;
-  #isForGood = false;
+  /** Ends it: what waits is refused. */
+  close(reason: DropReason): void {
+    this.closed = reason;
+    this.#failWaiting(reason);
+  }
 
-  /**
-   * Registers a delayed answer, until the returned function is called.
-   *
-   * @param end called when the answers are released earlier, or at once when they have been released for good
-   */
-  hold(end: () => void): () => void {
-    if (this.#isOver) {
-      end();
-      return () => undefined;
+  /** Keeps nothing of its past. */
+  forgetPast(): void {
+    this.inBackground(() => this.past.forget(this.state, this.epoch, this.place));
+  }
+
+  /** Does something that nobody waits for. A refusal was told to others: the world has ended, or its store is unavailable. */
+  inBackground(work: () => MaybePromise<unknown>): void {
+    const failed = (error: unknown): void => {
+      if (!(error instanceof Refusal)) this.#parts.observer.failed(this.#worldId, error);
+    };
+    try {
+      const working = work();
+      if (working instanceof Promise) working.catch(failed);
+    } catch (error) {
+      failed(error);
     }
-    const ends = (this.#ends ??= new Set());
-    ends.add(end);
-    return () => ends.delete(end);
   }
 
-  get isEmpty(): boolean {
-    return this.#ends === null || this.#ends.size === 0;
+  /** Sends what waits to the store, and applies what comes back. */
+  #call(): void {
+    if (this.#isCalling || (this.#queue.length === 0 && this.#waiting.length === 0)) return;
+    const items = this.#queue.splice(0, MOST_AT_ONCE);
+    const appended = this.#append(items);
+    if (!(appended instanceof Promise)) return this.#take(appended, items);
+    this.#isCalling = true;
+    void this.#await(appended, items, this.#waiting.splice(0));
   }
 
-  /** Whether the world or the sandbox has ended, too; a reset ends only the answers. */
-  get isForGood(): boolean {
-    return this.#isForGood;
+  #append(items: readonly OrderedCommand[]): MaybePromise<Appended> {
+    return this.#parts.store.append(this.#worldId, this.epoch, this.place, this.state, items);
   }
 
-  /** Ends all answers. @param forGood when the world or the sandbox ends */
-  release(forGood = false): void {
-    this.#isForGood ||= forGood;
-    for (const end of this.#ends ?? []) end();
-    this.#ends?.clear();
+  async #await(
+    appending: Promise<Appended>,
+    items: readonly OrderedCommand[],
+    waiting: readonly Waiting[],
+  ): Promise<void> {
+    try {
+      const isUsed = waiting.some((one) => one.isUse) || items.some(({ command }) => isUse(command));
+      await this.#complete(appending, items, isUsed);
+      for (const { resolve } of waiting) resolve();
+    } catch (error) {
+      for (const item of items) if (!item.isSettled) this.#fail(item, error);
+      for (const { reject } of waiting) reject(error);
+    }
+    this.#isCalling = false;
+    if (this.closed !== null) this.#failWaiting(this.closed);
+    this.#call();
   }
 
-  /** Ends all answers, and every later one at once. */
-  close(): void {
-    this.#isOver = true;
-    this.release(true);
+  /** Calls the store until all commands are applied. @param isUsed whether the world is made again if it was dropped */
+  async #complete(
+    first: Promise<Appended>,
+    items: readonly OrderedCommand[],
+    isUsed: boolean,
+  ): Promise<void> {
+    let appended = await first;
+    let isUnsure = false; // whether the commands may be in the log already
+    for (let reloads = 0; ;) {
+      if (appended.kind === 'gone' && (!isUsed || this.closed !== null)) {
+        this.#take(appended, items);
+        throw dropped(this.closed!);
+      }
+      const before = this.place.position;
+      if (appended.kind === 'more' || appended.kind === 'moved') isUnsure ||= appended.isUnsure;
+      const isFollowed = 'commands' in appended && (await this.#takeInTurns(appended.commands, items));
+      if (isFollowed && appended.kind === 'done') return this.#applied(items);
+      if (!isFollowed) {
+        isUnsure ||= appended.kind === 'done';
+        reloads += 1;
+        if (reloads > MOST_RELOADS) throw unavailable();
+        await this.#reload(appended.kind === 'gone' ? this.#parts.activeSource() : null);
+        const isSkipped = this.past.latest > before;
+        if (isUnsure && isSkipped && items.length > 0) throw unavailable(); // they may be in the part that was skipped
+      }
+      appended = await this.#append(items.filter(({ isSettled }) => !isSettled));
+    }
+  }
+
+  #fail(item: OrderedCommand, error: unknown): void {
+    this.ends = [...item.stamp.ends, ...this.ends].slice(-MOST_ENDS); // they go with a later command
+    if (item.onFound !== undefined) this.#lost.set(item.number, item);
+    if (this.#lost.size > MOST_LOST) this.#lost.delete(this.#lost.keys().next().value!);
+    item.fail(error);
+  }
+
+  #failWaiting(reason: DropReason): void {
+    for (const item of this.#queue.splice(0)) item.fail(dropped(reason));
+    for (const { reject } of this.#waiting.splice(0)) reject(dropped(reason));
+  }
+
+  #take(appended: Appended, items: readonly OrderedCommand[]): void {
+    if (appended.kind === 'gone') {
+      for (const item of items) item.fail(dropped(appended.reason));
+      return this.#owner.ended(appended.reason);
+    }
+    if (appended.kind !== 'done') return;
+    const own = new Map(items.map((item) => [item.number, item]));
+    for (const logged of appended.commands) this.#applyOwn(logged, own);
+    this.#applied(items);
+  }
+
+  /** @returns false when another server had another state before one of the commands */
+  async #takeInTurns(commands: readonly Logged[], items: readonly OrderedCommand[]): Promise<boolean> {
+    const own = new Map(items.map((item) => [item.number, item]));
+    for (const [nth, logged] of commands.entries()) {
+      if (nth > 0 && nth % COMMANDS_AT_ONCE === 0) await this.#parts.wallClock.yieldToEventLoop();
+      if (this.#differs(logged)) return false;
+      this.#applyOwn(logged, own);
+    }
+    return true;
+  }
+
+  #differs({ fingerprint, position, stamp }: Logged): boolean {
+    const { store } = this.#parts;
+    if (fingerprint === '' || stamp.server === store.server || position < this.#comparedFrom) return false;
+    if (fingerprint === store.fingerprint(this.state)) return false;
+    this.#comparedFrom = position + COMPARED_AFTER;
+    store.differs(this.#worldId, position);
+    return true;
+  }
+
+  #applyOwn(logged: Logged, own: Map<number, OrderedCommand>): void {
+    const { number, stamp } = logged;
+    if (stamp.server !== this.#parts.store.server) return this.#apply(logged, null);
+    this.#apply(logged, own.get(number) ?? this.#lost.get(number) ?? null);
+    this.#lost.delete(number);
+  }
+
+  #applied(items: readonly OrderedCommand[]): void {
+    if (this.#happened === Infinity) this.#happened = this.place.position;
+    this.#owner.followed();
+    for (const item of items) if (!item.isSettled) item.fail(new Error('a command is missing in its log'));
+  }
+
+  /** Applies the next command of the log. @param item set for a command of this server that somebody waits for */
+  #apply(logged: Logged, item: OrderedCommand | null): void {
+    const { compiler, observer, store } = this.#parts;
+    const { command, stamp, position, name } = logged;
+    this.place = { position, name };
+    const { length: payouts } = this.state.payouts;
+    let outcome: Applied;
+    try {
+      outcome = apply(this.state, command, stamp, compiler);
+    } catch (error) {
+      if (item === null) observer.failed(this.#worldId, error);
+      else item.fail(error);
+      return;
+    }
+    const isOwn = stamp.server === store.server;
+    if (isOwn && isUse(command)) this.#parts.used();
+    if (position > this.#happened || item !== null) {
+      this.#happened = position;
+      this.#owner.happened(logged, outcome, item);
+    }
+    const isRestored = command.kind === 'restore' && outcome.kind === 'done';
+    if (isRestored) this.past.replacedPayouts += payouts;
+    const since = position - this.past.latest - (isOwn ? 0 : OTHERS_WAIT_COMMANDS);
+    if ((isRestored && isOwn) || since >= store.compactAfter(this.state.payouts.length)) {
+      this.inBackground(() => this.past.keep(this.state, this.epoch, this.place));
+    }
+    item?.settle(outcome);
+  }
+
+  /**
+   * Opens the world again.
+   *
+   * @param source the scenario of a new one; null to make none
+   */
+  async #reload(source: ScenarioSource | null): Promise<void> {
+    const opened = await this.#parts.store.open(this.#worldId, source);
+    if (opened === null) return; // the next call finds that it is gone
+    const isSame = opened.epoch === this.epoch;
+    const { position } = opened.base;
+    const isSkipped = isSame && position > this.place.position;
+    const state = await thawed(opened.base.state(), this.#parts);
+    const isReplaced = !isSame || (isSkipped && state.generation !== this.state.generation);
+    this.epoch = opened.epoch;
+    this.openedAtMs = opened.openedAtMs;
+    this.state = state;
+    this.place = opened.base;
+    this.past.latest = position;
+    this.#happened = isSame ? Math.max(this.#happened, position) : Infinity;
+    this.#owner.reopened({ isNew: opened.isNew, isSame, isSkipped, isReplaced });
   }
 }
+
+const unavailable = (): Refusal => new Refusal('STORE_UNAVAILABLE', { headers: { 'retry-after': '1' } });

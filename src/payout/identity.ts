@@ -10,7 +10,6 @@ export const digest = (parts: readonly (string | number | null)[]): string =>
 const TXN_ID_DIGITS = 24; // 96 bits: no two payouts get the same id
 const FINGERPRINT_DIGITS = 20;
 
-/** 48 bits of a digest, as a whole number. */
 const number48 = (digest: string, from: number): number => Number.parseInt(digest.slice(from, from + 12), 16);
 
 /** A number from 0 to 1, exclusive. */
@@ -54,7 +53,6 @@ export const UTR_SERIALS = 1_000_000_000;
 
 const DAY_MS = 86_400_000;
 
-/** The last digits of a number, with leading zeros. */
 const digits = (value: number, length: number): string => String(value % 10 ** length).padStart(length, '0');
 
 /** An invented bank, SBXA to SBXJ, by the first digit of a serial. */

@@ -64,7 +64,6 @@ export function debit(wallet: Wallet, amountPaise: number): Wallet {
   return moved(wallet, { balancePaise: -amountPaise, putInPaise: -amountPaise });
 }
 
-/** The wallet with these amounts added. */
 function moved(wallet: Wallet, added: Partial<Wallet>): Wallet {
   return asserted({
     balancePaise: wallet.balancePaise + (added.balancePaise ?? 0),

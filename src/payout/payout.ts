@@ -22,7 +22,6 @@ const NEXT: Record<State, readonly State[]> = {
 
 export const mayMove = (from: State, to: State): boolean => NEXT[from].includes(to);
 
-/** The states that a payout can go to from here. */
 export const legalNext = (from: State): readonly State[] => NEXT[from];
 
 /** FAILED and REVERSED return the money. */
@@ -42,7 +41,6 @@ export function timelineFault(timeline: readonly Step[], from: State = 'PENDING'
   return null;
 }
 
-/** The next step of a payout, or undefined when nothing more is planned. */
 export const nextStep = ({ timeline, stepsDone }: Payout): Step | undefined => timeline[stepsDone];
 
 /** World time at which the next step is due; null when there is none, or it waits for a read. */

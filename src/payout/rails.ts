@@ -18,42 +18,41 @@ const MODE_LIMITS_INR: Record<TransferMode, { readonly min?: number; readonly ma
 /** Formats on demand: preparing a formatter takes longer than everything else here. */
 const inr = (amount: number): string => `INR ${amount.toLocaleString('en-IN')}`;
 
-export const ifscDoubt = (ifsc: string): string | undefined =>
+export const ifscProblem = (ifsc: string): string | undefined =>
   IFSC.test(ifsc) ? undefined : 'is not an IFSC (4 capital letters, 0, 6 capital letters or digits)';
 
-export function accountDoubt(account: string, mayBeUpiId = false): string | undefined {
+export function accountProblem(account: string, mayBeUpiId = false): string | undefined {
   if (ACCOUNT.test(account)) return undefined;
   if (!mayBeUpiId) return 'is not 9 to 18 digits';
   if (UPI_ID.test(account) && account.length <= UPI_ID_MAX_LENGTH) return undefined;
   return 'is neither 9 to 18 digits nor a UPI ID (name@handle)';
 }
 
-function amountDoubt(amount: number, mode: TransferMode): string | undefined {
+function amountProblem(amount: number, mode: TransferMode): string | undefined {
   const { min = 0, max = Infinity } = MODE_LIMITS_INR[mode];
   if (amount < min) return `is below ${inr(min)}, the minimum of ${mode}`;
   if (amount > max) return `is above ${inr(max)}, the usual limit of ${mode}`;
   return undefined;
 }
 
-interface Doubts {
+interface RailIssues {
   /** Warnings about an accepted request, in ASCII and without values from the request, so that a header can contain them. */
   readonly warnings: readonly string[];
-  /** Errors for which the request is refused. */
   readonly errors: readonly FieldError[];
 }
 
 /** Checks what a real bank might refuse in a request that the interface allows. docs/fidelity.md has the sources. */
-export function checkRailRules(request: InitiateRequest, rows: Dialect['requests']): Doubts {
+export function checkRailRules(request: InitiateRequest, rows: Dialect['requests']): RailIssues {
   const { transfer_mode: mode, amount, beneficiary_account: account, beneficiary_ifsc: ifsc } = request;
   const mayBeUpiId = mode === 'UPI' && rows.upi_beneficiary === 'account_or_upi_id';
   const found = [
-    { field: 'beneficiary_ifsc', row: rows.formats, doubt: ifscDoubt(ifsc) },
-    { field: 'beneficiary_account', row: rows.formats, doubt: accountDoubt(account, mayBeUpiId) },
-    { field: 'amount', row: rows.mode_limits, doubt: amountDoubt(amount, mode) },
+    { field: 'beneficiary_ifsc', row: rows.formats, problem: ifscProblem(ifsc) },
+    { field: 'beneficiary_account', row: rows.formats, problem: accountProblem(account, mayBeUpiId) },
+    { field: 'amount', row: rows.mode_limits, problem: amountProblem(amount, mode) },
   ];
   const withRow = (wanted: 'warn' | 'refuse'): FieldError[] =>
     found
-      .filter(({ row, doubt }) => row === wanted && doubt !== undefined)
-      .map(({ field, doubt }) => ({ field, message: `${field} ${doubt}` }));
+      .filter(({ row, problem }) => row === wanted && problem !== undefined)
+      .map(({ field, problem }) => ({ field, message: `${field} ${problem}` }));
   return { warnings: withRow('warn').map(({ message }) => message), errors: withRow('refuse') };
 }

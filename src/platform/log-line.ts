@@ -13,6 +13,7 @@ const LONGEST_READ_PATH = 1024;
 
 /** Undoes percent-encoding of ASCII, however many times it was applied. */
 function decoded(text: string): string {
+  if (!text.includes('%')) return text;
   const once = text.replaceAll(/%([0-7][0-9a-f])/gi, (_, hex: string) =>
     String.fromCharCode(Number.parseInt(hex, 16)),
   );
@@ -56,6 +57,9 @@ export const escapeControls = (text: string): string =>
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
   });
 
+/** A line without anything to escape, as most are. */
+const ASCII_LINE = /^[ -~]*\n$/;
+
 /** How every line is written: without secrets and without control characters. */
 export const logOptions = ({
   logLevel,
@@ -65,5 +69,7 @@ export const logOptions = ({
   level: logLevel,
   base: null,
   serializers: lineRedaction(adminToken === undefined ? apiKeys : [...apiKeys, adminToken]),
-  hooks: { streamWrite: (line) => `${escapeControls(line.trimEnd())}\n` }, // JSON has the same escapes
+  hooks: {
+    streamWrite: (line) => (ASCII_LINE.test(line) ? line : `${escapeControls(line.trimEnd())}\n`), // JSON has the same escapes
+  },
 });

@@ -1,7 +1,8 @@
 import { pino, type DestinationStream, type Logger } from 'pino';
 import { logOptions } from './log-line.ts';
 import { readableLine } from './readable-line.ts';
-import type { WorldObserver } from '../log/world-log.ts';
+import type { StoreObserver, WorldObserver } from '../log/world-parts.ts';
+import type { Metrics } from './metrics.ts';
 import type { Change } from '../payout/payout.ts';
 import type { Settings } from '../settings.ts';
 import { changeAnswer } from '../world/events.ts';
@@ -71,11 +72,19 @@ export async function standardLog(settings: Settings, pretty: boolean): Promise<
 }
 
 /** Writes one line when the store becomes unavailable, and one when it is back. */
-export const observeStore = (log: Logger) => ({
+export const observeStore = (log: Logger, metrics?: Metrics['store']): StoreObserver => ({
   away: (reason: string): void =>
     log.error({ reason }, 'the store cannot be used: requests are answered 503 until it is back'),
   back: (awayMs: number): void => log.info({ away_ms: awayMs }, 'the store is back'),
   warning: (what: string): void => log.warn(`the store: ${what}`),
+  lost: (worldId: string): void => {
+    metrics?.lost(worldId);
+    log.warn(
+      { world: worldId.slice(0, 8) },
+      'world lost: the store came back without it, or with older data',
+    );
+  },
+  ...(metrics && { retried: metrics.retried, calling: metrics.calling }),
 });
 
 /** Writes a line for each settlement, and for events of worlds. @param settled called for each settlement */

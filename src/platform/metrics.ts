@@ -1,18 +1,40 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { StoreObserver } from '../log/world-parts.ts';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Change } from '../payout/payout.ts';
-import type { Exchange } from '../world/journal/exchange.ts';
 
 const PREFIX = 'payout_sandbox_';
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5, 30];
 const NS_PER_S = 1e9;
+const US_PER_S = 1e6;
+/** For figures that servers of one store have in common. */
+const SHARED = '. Servers of one store all show the same: use max(), not sum()';
+
+interface Measured {
+  readonly route: string;
+  readonly method: string;
+  /** HTTP status; `none` when nothing was sent. */
+  readonly status: string;
+  readonly durationMs: number;
+  readonly fault: string | undefined;
+}
+
+/** What is known of the worlds and their store when somebody asks. */
+interface Sources {
+  readonly worlds: () => number;
+  readonly transactions: () => number;
+  readonly version: string;
+  readonly startedAtMs: number;
+  /** Undefined without a store. */
+  readonly store?: { readonly isUp: () => boolean; readonly copies: () => number } | undefined;
+}
 
 /** Counts what happens, for Prometheus. It contains nothing about single worlds: no key, no id, no reference. */
 export interface Metrics {
-  readonly requested: (exchange: Exchange, request: FastifyRequest, reply: FastifyReply) => void;
+  readonly requested: (request: Measured) => void;
   readonly settled: (change: Change) => void;
-  /** All metrics, in Prometheus' text format. */
+  /** What happens between this server and its store. */
+  readonly store: Pick<StoreObserver, 'lost' | 'retried' | 'calling'> | undefined;
   readonly text: () => Promise<string>;
   readonly close: () => void;
 }
@@ -21,7 +43,7 @@ export interface Metrics {
  * Begins to count. prom-client's default metrics are not used: they watch the process with observers that nothing ever stops,
  * and a process may start and close many sandboxes. Metrics that they have too keep their names.
  */
-export function startMetrics(worlds: () => number, transactions: () => number): Metrics {
+export function startMetrics({ worlds, transactions, version, startedAtMs, store }: Sources): Metrics {
   const register = new Registry();
   const registers = [register];
   const counter = (name: string, help: string, labelNames: string[]): Counter =>
@@ -49,29 +71,41 @@ export function startMetrics(worlds: () => number, transactions: () => number): 
         this.set(value());
       },
     });
-  gauge(`${PREFIX}worlds`, 'Current number of worlds', worlds);
+  gauge(`${PREFIX}worlds`, `Current number of worlds${SHARED}`, worlds);
   gauge(
     `${PREFIX}transactions`,
-    'Transactions held in all worlds, as SANDBOX_MAX_TRANSACTIONS counts them',
+    `Transactions held in all worlds, as SANDBOX_MAX_TRANSACTIONS counts them${SHARED}`,
     transactions,
   );
+  const build = { name: `${PREFIX}build_info`, help: 'Always 1; its labels are the versions', registers };
+  const versions = new Gauge({ ...build, labelNames: ['version', 'node'] });
+  versions.set({ version, node: process.version }, 1);
+  gauge('process_start_time_seconds', 'When the process started, in Unix time', () => startedAtMs / 1000);
+  void new Counter({
+    name: 'process_cpu_seconds_total',
+    help: 'Processor time of the process',
+    registers,
+    collect() {
+      const { user, system } = process.cpuUsage();
+      this.reset();
+      this.inc((user + system) / US_PER_S);
+    },
+  });
   gauge('process_resident_memory_bytes', 'Resident memory', () => process.memoryUsage.rss());
   gauge('nodejs_heap_size_used_bytes', 'Heap in use', () => process.memoryUsage().heapUsed);
   const delay = monitorEventLoopDelay();
   delay.enable();
   const inSeconds = (ns: number): number => (Number.isFinite(ns) ? ns / NS_PER_S : 0);
-  gauge('nodejs_eventloop_lag_mean_seconds', 'Mean delay of the event loop since the start', () =>
-    inSeconds(delay.mean),
+  gauge(
+    'nodejs_eventloop_lag_mean_seconds',
+    'Mean delay of the event loop since these metrics were read last',
+    () => inSeconds(delay.mean),
   );
   gauge('nodejs_eventloop_lag_p99_seconds', 'Its 99th percentile', () => inSeconds(delay.percentile(99)));
   gauge('nodejs_eventloop_lag_max_seconds', 'The longest of them', () => inSeconds(delay.max));
 
   return {
-    requested(exchange, request, reply) {
-      const { method, durationMs = 0, fault } = exchange;
-      // the pattern of the route, not the path: paths contain ids, so there would be no end of series
-      const route = exchange.route ?? request.routeOptions?.url ?? 'unknown';
-      const status = reply.raw.headersSent ? String(reply.raw.statusCode) : 'none';
+    requested({ route, method, status, durationMs, fault }) {
       requests.inc({ route, method: route === 'unknown' ? 'any' : method, status });
       durations.observe({ route }, durationMs / 1000);
       if (fault !== undefined) faults.inc({ kind: fault });
@@ -79,7 +113,46 @@ export function startMetrics(worlds: () => number, transactions: () => number): 
     settled({ from, to }) {
       if (from !== to) settlements.inc({ state: to }); // otherwise only its UTR was set
     },
-    text: () => register.metrics(),
+    store: store && storeMetrics(counter, gauge, registers, store),
+    async text() {
+      const text = await register.metrics();
+      delay.reset();
+      return text;
+    },
     close: () => void delay.disable(),
+  };
+}
+
+type Gauges = (name: string, help: string, value: () => number) => void;
+type Counters = (name: string, help: string, labelNames: string[]) => Counter;
+
+function storeMetrics(
+  counter: Counters,
+  gauge: Gauges,
+  registers: Registry[],
+  { isUp, copies }: NonNullable<Sources['store']>,
+): Metrics['store'] {
+  gauge(`${PREFIX}store_up`, 'Whether this server can use its store: 1 or 0', () => Number(isUp()));
+  gauge(`${PREFIX}store_copies`, 'Worlds of which this server has a copy', copies);
+  const lost = counter(
+    'store_worlds_lost_total',
+    'Worlds of which the store has lost everything, or what happened last. Each server that had a copy counts them',
+    [],
+  );
+  const retries = counter('store_retries_total', 'Calls of the store that were repeated', []);
+  const calls = new Histogram({
+    name: `${PREFIX}store_call_seconds`,
+    help: 'How long calls of the store took. `open` reads a world that this server does not know, or reads it again; `compact` keeps a state of it',
+    labelNames: ['call'],
+    buckets: SECONDS,
+    registers,
+  });
+  return {
+    lost: () => lost.inc(),
+    retried: () => retries.inc(),
+    calling(call) {
+      const end = calls.startTimer({ call });
+      return () => void end();
+    },
   };
 }

@@ -1,6 +1,5 @@
 import { escapeControls } from './log-line.ts';
 
-/** A line of the log, as pino has it. */
 type Line = Readonly<Record<string, unknown>>;
 
 const NOISE = new Set(['level', 'time', 'msg', 'err']);

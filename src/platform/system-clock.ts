@@ -17,6 +17,7 @@ export function systemClock(): WallClock {
       timer.unref();
       return () => clearTimeout(timer);
     },
+    nextTurn: (callback) => void setImmediate(callback),
     yieldToEventLoop: () => new Promise((resolve) => setImmediate(resolve)),
   };
 }

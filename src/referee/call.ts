@@ -1,18 +1,7 @@
 import type { JournalEntry } from '../contract/control-answers.ts';
-import { isWholePaise, MAX_AMOUNT_INR, State } from '../contract/service.ts';
 import { toPaise } from '../payout/money.ts';
 import { showsAnswer } from '../scenario/rule.ts';
-
-/** What a client could learn from the answer to one request. */
-type Seen =
-  /** No whole answer, a 5xx, or a 2xx without the promised JSON: the payout may have happened or not. */
-  | { readonly kind: 'unknown' }
-  | { readonly kind: 'state'; readonly state: State }
-  | { readonly kind: 'refused' }
-  | { readonly kind: 'not-found' }
-  | { readonly kind: 'balance'; readonly paise: number }
-  /** The request is still under way. */
-  | { readonly kind: 'nothing' };
+import { isMoney, isObject, seenIn, type Seen } from '../world/journal/seen.ts';
 
 /** One request of the client, with what the checks ask about it. */
 export interface Call {
@@ -44,11 +33,6 @@ export interface Call {
   readonly committed: boolean | null;
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
-const isObject = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
 function statusOf({ answer, fault, outcome }: JournalEntry): number | null {
@@ -56,24 +40,11 @@ function statusOf({ answer, fault, outcome }: JournalEntry): number | null {
   return answer === null || answer.status < 100 ? null : answer.status;
 }
 
-/** Whether a value from an untrusted journal is a possible amount. */
-const isMoney = (value: unknown): value is number =>
-  typeof value === 'number' && value >= 0 && value <= MAX_AMOUNT_INR && isWholePaise(value);
-
-function seenIn(entry: JournalEntry): Seen {
-  const { answer, outcome, route, code } = entry;
-  const status = statusOf(entry);
+function seenOf(entry: JournalEntry): Seen {
+  const { answer, outcome, route, code, request } = entry;
   if (outcome === 'pending' && answer === null) return { kind: 'nothing' };
-  if (outcome === 'fault' || status === null || status >= 500) return { kind: 'unknown' };
-  if (route === 'status' && (status === 404 || code === 'TRANSACTION_UNKNOWN')) return { kind: 'not-found' };
-  if (status >= 300) return { kind: 'refused' };
-  const data = isObject(answer?.body) && isObject(answer.body['data']) ? answer.body['data'] : {};
-  if (route === 'balance') {
-    const { balance } = data;
-    return isMoney(balance) ? { kind: 'balance', paise: toPaise(balance) } : { kind: 'unknown' };
-  }
-  const state = State.safeParse(data['status']);
-  return state.success ? { kind: 'state', state: state.data } : { kind: 'unknown' };
+  const status = outcome === 'fault' ? null : statusOf(entry);
+  return seenIn({ route, status, code, body: answer?.body, asked: request.headers });
 }
 
 /** Retry-After in seconds, or as a date. */
@@ -147,7 +118,7 @@ export function callOf(
     endedAfter,
     wasLeft: outcome === 'client_gone' || fault === 'hang',
     status: statusOf(entry),
-    seen: seenIn(entry),
+    seen: seenOf(entry),
     retryAfterMs: retryAfterMs(entry, endedMs),
     committed: entry.committed,
   };
@@ -155,10 +126,23 @@ export function callOf(
 
 /** How long after a client's next request a busy server may notice that the client left the previous one. */
 const NOTICED_LATE_MS = 1000;
+/** Of two requests that were left: how soon after the earlier one the later one began, relative to how long they lasted. */
+const AT_ONCE = 0.25;
+const CLEARLY_MS = 200;
+
+/** A client waits about as long for each response, so one that gave up the first cannot have sent the second much sooner than that. */
+const wereLeftTogether = (earlier: Call, later: Call): boolean =>
+  later.wasLeft &&
+  earlier.endedMs - later.beganMs > CLEARLY_MS &&
+  later.beganMs - earlier.beganMs <
+    AT_ONCE * Math.min(earlier.endedMs - earlier.beganMs, later.endedMs - later.beganMs);
 
 /**
  * Whether a request was still under way when a later one began. A client that gives up sends its next request at once, and
- * that may be answered before the server notices; so a request that was left counts only if it lasted clearly longer than the later one.
+ * that may be answered before the server notices; so a request that was left counts only if it lasted clearly longer than the
+ * later one, or if both were left after about the same time.
  */
 export const overlaps = (earlier: Call, later: Call): boolean =>
-  earlier.wasLeft ? earlier.endedMs > later.endedMs + NOTICED_LATE_MS : earlier.endedAfter >= later.place;
+  earlier.wasLeft
+    ? earlier.endedMs > later.endedMs + NOTICED_LATE_MS || wereLeftTogether(earlier, later)
+    : earlier.endedAfter >= later.place;

@@ -6,6 +6,8 @@ import { intentsOf, type Intents } from './intents.ts';
 
 /** What a world knows about its client, in the terms of the control API. */
 export interface Evidence {
+  /** The name that the world was given; null or absent for none. */
+  readonly name?: string | null;
   /** The journal, in any order. */
   readonly requests: readonly JournalEntry[];
   /** How many older requests were dropped from the journal. */
@@ -17,6 +19,8 @@ export interface Evidence {
   } | null;
   /** Wall time at which it was taken: a request that is still under way has lasted until then. ISO 8601. */
   readonly wall_now: string | null;
+  /** True once the client can send no more: its command has ended, or its test. */
+  readonly clientEnded: boolean;
 }
 
 /** Whether an entry of this kind brings money into the wallet. */
@@ -32,6 +36,9 @@ export interface Case {
   /** The initiates of each reference. */
   readonly sends: ReadonlyMap<string, readonly Call[]>;
   readonly intents: Intents;
+  /** The initiates of each intended payout: declared, or else of each reference. */
+  readonly tries: ReadonlyMap<string, readonly Call[]>;
+  readonly clientEnded: boolean;
   readonly ledger: Evidence['ledger'];
   /** The latest payout of each reference. */
   readonly payouts: ReadonlyMap<string, TransactionAnswer>;
@@ -40,19 +47,26 @@ export interface Case {
   readonly wallNowMs: number | null;
 }
 
-function groupedByReference(calls: readonly Call[]): Map<string, Call[]> {
-  const groups = new Map<string, Call[]>();
-  for (const call of calls) {
-    if (call.reference === null) continue;
-    const group = groups.get(call.reference);
-    if (group === undefined) groups.set(call.reference, [call]);
-    else group.push(call);
+/** Groups in the order of their first members. Whatever has no key is left out. */
+export function groupedBy<Item>(
+  items: Iterable<Item>,
+  keyOf: (item: Item) => string | null,
+): ReadonlyMap<string, readonly Item[]> {
+  const groups = new Map<string, Item[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    if (key === null) continue;
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [item]);
+    else group.push(item);
   }
   return groups;
 }
 
+const referenceOf = ({ reference }: Call): string | null => reference;
+
 export function caseOf(
-  { requests, ledger, wall_now }: Pick<Evidence, 'requests' | 'ledger' | 'wall_now'>,
+  { requests, ledger, wall_now, clientEnded }: Evidence,
   { intent, expect, limits }: RefereeSettings,
 ): Case {
   const references = new Map<string, string>();
@@ -61,12 +75,16 @@ export function caseOf(
   }
   const calls = inOrder(requests).map((placed) => callOf(placed, (txnId) => references.get(txnId)));
   const initiates = calls.filter(({ route }) => route === 'initiate');
+  const sends = groupedBy(initiates, referenceOf);
+  const intents = intentsOf(initiates, intent);
   return {
     calls,
     initiates,
-    byReference: groupedByReference(calls),
-    sends: groupedByReference(initiates),
-    intents: intentsOf(initiates, intent),
+    byReference: groupedBy(calls, referenceOf),
+    sends,
+    intents,
+    tries: intents.isDeclared ? groupedBy(initiates, (call) => intents.of(call) ?? call.reference) : sends,
+    clientEnded,
     ledger,
     payouts: new Map(ledger?.payouts.map((payout) => [payout.client_ref_id, payout])),
     expect,

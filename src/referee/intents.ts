@@ -1,10 +1,5 @@
 import type { Intent } from '../contract/conduct.ts';
-import {
-  linearCapture,
-  MAX_OVERRIDE_PATTERN_SIZE,
-  MAX_PATTERN_TEXT_LENGTH,
-  patternSize,
-} from '../scenario/pattern.ts';
+import { linearCapture, MAX_PATTERN_TEXT_LENGTH } from '../scenario/pattern.ts';
 import type { Call } from './call.ts';
 
 /** Which references belong to one intended payout. */
@@ -19,9 +14,8 @@ export interface Intents {
 export function intentFault(intent: Intent): string | null {
   if (typeof intent === 'string') return null;
   const [pattern] = Object.values(intent);
-  if (patternSize(pattern!) > MAX_OVERRIDE_PATTERN_SIZE) return 'is too large a regular expression';
   const capture = linearCapture(pattern!);
-  return 'error' in capture ? `must be a regular expression with one group: ${capture.error}` : null;
+  return 'error' in capture ? `must be a regular expression with one group: it ${capture.error}` : null;
 }
 
 function fieldReader(intent: Intent): (call: Call) => string | null {

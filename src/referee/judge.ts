@@ -1,4 +1,5 @@
 import type {
+  CheckId,
   CheckReport,
   Finding,
   RefereeSettings,
@@ -12,9 +13,10 @@ import { findingOf, type Check } from './check.ts';
 import { expectationMissed } from './checks/expected-payments.ts';
 import { referenceReused, resentAfterSuccess, sameReferenceAtOnce } from './checks/one-reference.ts';
 import { neverAsked, notFoundBelieved, pendingLeft, reversalUnseen } from './checks/outcomes.ts';
+import { paidMoreOften } from './checks/paid-more-often.ts';
 import { paidTwice, samePayoutAtOnce } from './checks/paying-again.ts';
 import { amountNotPaise, balanceRace, refusalRepeated, unfundedRetry } from './checks/refused-requests.ts';
-import { endlessRetry, noBackoff, retryAfterIgnored } from './checks/retries.ts';
+import { endlessRetry, noBackoff, resentByTransport, retryAfterIgnored } from './checks/retries.ts';
 import { noTimeout, pollStorm } from './checks/waiting.ts';
 import { shortened } from './reports/summary.ts';
 
@@ -24,6 +26,7 @@ const CHECKS: readonly Check[] = [
   samePayoutAtOnce,
   sameReferenceAtOnce,
   referenceReused,
+  paidMoreOften,
   resentAfterSuccess,
   neverAsked,
   notFoundBelieved,
@@ -31,6 +34,7 @@ const CHECKS: readonly Check[] = [
   reversalUnseen,
   retryAfterIgnored,
   noBackoff,
+  resentByTransport,
   endlessRetry,
   refusalRepeated,
   unfundedRetry,
@@ -62,7 +66,7 @@ const without = ({ id, severity }: Check, verdict: Verdict, reason: string | nul
 /** The report of one check, with all of its findings. */
 function checkReport(check: Check, facts: Case, whyOff: string | undefined, evicted: number): CheckReport {
   if (whyOff !== undefined) return without(check, 'off', whyOff);
-  const { hadOccasion, findings: found, unproven = null } = check.look(facts);
+  const { isExercised, findings: found, unproven = null } = check.evaluate(facts);
   if (found.length > 0) {
     const findings = found.map((one) => findingOf(one, check.severity));
     const sorted = (facts.ledger === null ? findings.map(withoutErrors) : findings).toSorted(bySeverity);
@@ -73,21 +77,76 @@ function checkReport(check: Check, facts: Case, whyOff: string | undefined, evic
     const reason = `${evicted} older requests were dropped: raise SANDBOX_JOURNAL_ENTRIES`;
     return without(check, 'inconclusive', reason);
   }
-  if (!hadOccasion) return without(check, 'no_occasion', null);
+  if (!isExercised) return without(check, 'not_exercised', null);
   return without(check, unproven === null ? 'passed' : 'inconclusive', unproven);
+}
+
+/** Checks of what became of one payout: one mistake shows in several of them. */
+const ONE_CAUSE: ReadonlySet<CheckId> = new Set([
+  'paid-twice',
+  'same-payout-at-once',
+  'same-reference-at-once',
+  'reference-reused',
+  'paid-more-often',
+  'never-asked',
+  'not-found-believed',
+]);
+
+/** A finding of the check at this place of the report. */
+interface Placed {
+  readonly finding: Finding;
+  readonly place: number;
+  readonly id: CheckId;
+}
+
+/** Leaves out what a more severe finding of another check says about the same references. Of equal ones, the first check keeps it. */
+function oncePerCause(checks: readonly CheckReport[]): readonly CheckReport[] {
+  const byReference = new Map<string, Placed[]>();
+  for (const [place, { id, findings }] of checks.entries()) {
+    if (!ONE_CAUSE.has(id)) continue;
+    for (const finding of findings) {
+      for (const reference of finding.references) {
+        byReference.set(reference, [...(byReference.get(reference) ?? []), { finding, place, id }]);
+      }
+    }
+  }
+  const leaderOf = (finding: Finding, place: number): CheckId | undefined =>
+    byReference.get(finding.references[0] ?? '')?.find((other) => {
+      const order = bySeverity(other.finding, finding);
+      const leads = order < 0 || (order === 0 && other.place < place);
+      const known = new Set(other.finding.references);
+      return other.place !== place && leads && finding.references.every((reference) => known.has(reference));
+    })?.id;
+  return checks.map((check, place) => {
+    if (!ONE_CAUSE.has(check.id) || check.findings.length === 0) return check;
+    const leaders = new Set<CheckId>();
+    const findings = check.findings.filter((finding) => {
+      const leader = leaderOf(finding, place);
+      if (leader !== undefined) leaders.add(leader);
+      return leader === undefined;
+    });
+    if (findings.length > 0) return { ...check, findings, severity: findings[0]!.severity };
+    return { ...check, findings, reason: `part of what ${[...leaders].join(' and ')} found` };
+  });
 }
 
 type Found = Pick<WorldReport['counts'], Severity>;
 
-function reportOf(name: string, checks: readonly CheckReport[], found: Found): WorldReport {
+function reportOf(
+  name: string,
+  checks: readonly CheckReport[],
+  found: Found,
+  duration_ms: number,
+): WorldReport {
   const judged = (verdict: Verdict): number => checks.filter((check) => check.verdict === verdict).length;
   return {
     name,
     passed: found.error === 0,
+    duration_ms,
     counts: {
       ...found,
       passed: judged('passed'),
-      no_occasion: judged('no_occasion'),
+      not_exercised: judged('not_exercised'),
       inconclusive: judged('inconclusive'),
       off: judged('off'),
     },
@@ -98,22 +157,31 @@ function reportOf(name: string, checks: readonly CheckReport[], found: Found): W
 /**
  * Judges how the client of one world behaved. Deterministic: the same evidence gives the same bytes.
  *
- * @param name what the report calls the world, unless the settings name it
+ * @param name what the report calls the world, unless the settings or the evidence name it
  */
 export function judge(name: string, evidence: Evidence, settings: RefereeSettings = {}): WorldReport {
   const facts = caseOf(evidence, settings);
-  const checks = CHECKS.map((check) => checkReport(check, facts, settings.off?.[check.id], evidence.evicted));
+  const checks = oncePerCause(
+    CHECKS.map((check) => checkReport(check, facts, settings.off?.[check.id], evidence.evicted)),
+  );
   const found: Found = { error: 0, warning: 0, notice: 0 };
   for (const { findings } of checks) for (const { severity } of findings) found[severity] += 1;
   return reportOf(
-    settings.name ?? name,
+    settings.name ?? evidence.name ?? name,
     checks.map((check) => shortened(check, MOST_FINDINGS)),
     found,
+    durationMs(facts),
   );
 }
 
+/** Wall time from the first request to the last end that is known. */
+function durationMs({ calls }: Case): number {
+  const ends = calls.map(({ beganMs, endedMs }) => (endedMs === Infinity ? beganMs : endedMs));
+  return calls.length === 0 ? 0 : Math.round(ends.reduce((a, b) => Math.max(a, b)) - calls[0]!.beganMs);
+}
+
 /** Two parts of a journal together have the first of these verdicts that either part has. */
-const PRECEDENCE: readonly Verdict[] = ['found', 'inconclusive', 'passed', 'no_occasion', 'off'];
+const PRECEDENCE: readonly Verdict[] = ['found', 'inconclusive', 'passed', 'not_exercised', 'off'];
 
 function mergedCheck(one: CheckReport, other: CheckReport): CheckReport {
   const leading = PRECEDENCE.indexOf(one.verdict) <= PRECEDENCE.indexOf(other.verdict) ? one : other;
@@ -134,13 +202,19 @@ export const withFewFindings = (report: WorldReport, most: number): WorldReport 
 
 /** One report of a world whose journal was judged in two parts: before and after a reset. */
 export function mergedReport(earlier: WorldReport, later: WorldReport): WorldReport {
-  const checks = later.checks.map((check, index) =>
-    shortened(mergedCheck(earlier.checks[index]!, check), MOST_FINDINGS),
-  );
-  const [one, other] = [earlier.counts, later.counts];
-  return reportOf(later.name, checks, {
-    error: one.error + other.error,
-    warning: one.warning + other.warning,
-    notice: one.notice + other.notice,
+  const checks = later.checks.map((check) => {
+    const before = earlier.checks.find(({ id }) => id === check.id); // an older version may not have had it
+    return shortened(before === undefined ? check : mergedCheck(before, check), MOST_FINDINGS);
   });
+  const [one, other] = [earlier.counts, later.counts];
+  return reportOf(
+    later.name,
+    checks,
+    {
+      error: one.error + other.error,
+      warning: one.warning + other.warning,
+      notice: one.notice + other.notice,
+    },
+    earlier.duration_ms + later.duration_ms,
+  );
 }

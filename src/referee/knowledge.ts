@@ -58,14 +58,14 @@ export const mayBePaid = ({ of }: Knowledge): boolean =>
 const WORDS: Readonly<Record<Knowledge['of'], string>> = {
   nothing: 'nothing',
   refused: 'it was refused',
-  unknown: 'the outcome is unknown',
-  'not-found': 'the service did not find it',
+  unknown: 'outcome unknown',
+  'not-found': 'not found by the service',
   PENDING: 'PENDING',
   SUCCESS: 'SUCCESS',
   FAILED: 'FAILED',
   REVERSED: 'REVERSED',
 };
 
-/** `order-7: the outcome is unknown (#3)` */
+/** `order-7: outcome unknown (#3)` */
 export const knowledgeText = (reference: string, { of, from }: Knowledge): string =>
   `${reference}: ${WORDS[of]}${from === null ? '' : ` (#${from.id})`}`;

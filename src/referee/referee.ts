@@ -6,7 +6,8 @@ import { reportsOf } from './reports/summary.ts';
 /** How many findings of each check a kept verdict and a report on all worlds have; the others are counted. */
 const FEW_FINDINGS = 5;
 
-const nameOf = (worldId: string): string => worldId.slice(0, 8);
+/** What a report calls a world without a name of its own. */
+const shortId = (worldId: string): string => worldId.slice(0, 8);
 
 /** Texts by name, which servers may share. `change` makes the new text from the old one; it is called again when another server was quicker. */
 interface Notes {
@@ -32,7 +33,7 @@ const wasAsked = ({ requests, evicted }: Evidence): boolean => requests.length >
 
 /** Whether the table of expected payouts was compared with what a world lost, and nothing has happened in that world since. */
 const isComparedAndUntouched = ({ checks }: WorldReport, evidence: Evidence): boolean =>
-  checks.some(({ id, verdict }) => id === 'expectation-missed' && verdict !== 'no_occasion') &&
+  checks.some(({ id, verdict }) => id === 'expectation-missed' && verdict !== 'not_exercised') &&
   !wasAsked(evidence) &&
   evidence.ledger?.payouts.length === 0;
 
@@ -69,7 +70,7 @@ export class Referee {
   /** Judges the journal that a world is about to lose. @param isOver false when its payouts continue, so that expected ones may still be made */
   keep(worldId: string, evidence: Evidence, settings: RefereeSettings, isOver: boolean): Promise<void> {
     const { expect: _later, ...others } = settings;
-    const report = judge(nameOf(worldId), evidence, isOver ? settings : others);
+    const report = judge(shortId(worldId), evidence, isOver ? settings : others);
     return this.#notes.kept.change(worldId, (before) => {
       const kept = parsed(before) as WorldReport | null;
       const both = kept === null ? report : mergedReport(kept, report);
@@ -81,7 +82,7 @@ export class Referee {
   async report(worldId: string, evidence: Evidence, settings: RefereeSettings): Promise<WorldReport> {
     const kept = parsed(await this.#notes.kept.get(worldId)) as WorldReport | null;
     if (kept !== null && isComparedAndUntouched(kept, evidence)) return kept; // else all of the table would be missed again
-    const report = judge(nameOf(worldId), evidence, settings);
+    const report = judge(shortId(worldId), evidence, settings);
     return kept === null ? report : mergedReport(kept, report);
   }
 

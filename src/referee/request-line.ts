@@ -1,3 +1,4 @@
+import { timeText } from '../contract/duration.ts';
 import { withoutControls } from '../world/journal/journal-text.ts';
 import type { Call } from './call.ts';
 
@@ -6,8 +7,8 @@ const METHODS = { initiate: 'POST initiate', status: 'GET status', balance: 'GET
 function answerOf({ entry, seen, status }: Call): string {
   const { fault, outcome } = entry;
   if (fault !== null) return fault;
-  if (outcome === 'client_gone') return 'no answer';
-  if (status === null) return outcome === 'pending' ? 'under way' : 'no answer';
+  if (outcome === 'client_gone') return 'no response';
+  if (status === null) return outcome === 'pending' ? 'under way' : 'no response';
   return seen.kind === 'state' ? `${status} ${seen.state}` : `${status}`;
 }
 
@@ -21,8 +22,7 @@ export function requestLine(call: Call): string {
   let text = `#${id} ${route === null ? entry.request.method : METHODS[route]}`;
   if (reference !== null) text += ` ${reference}`;
   text += `  ${facts.join(', ')}`;
-  if (wasLeft && entry.duration_ms !== null)
-    text += `; client left after ${Math.round(entry.duration_ms)} ms`;
+  if (wasLeft && entry.duration_ms !== null) text += `; client left after ${timeText(entry.duration_ms)}`;
   const { traceparent } = entry.request.headers;
   if (typeof traceparent === 'string') text += `; traceparent ${traceparent}`;
   return withoutControls(text);

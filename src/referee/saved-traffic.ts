@@ -43,5 +43,5 @@ export function savedTraffic(text: string): Evidence {
     throw new TrafficError('it is not JSON');
   }
   const { requests, evicted } = entriesIn(document);
-  return { requests, evicted, ledger: null, wall_now: null };
+  return { requests, evicted, ledger: null, wall_now: null, clientEnded: true };
 }

@@ -1,7 +1,6 @@
 import type { During, Match } from '../contract/match.ts';
 import type { NotFound, OutcomeDocument } from '../contract/scenario-document.ts';
 import type { Draw, PlannedStep } from '../payout/settlement.ts';
-import { matchPatternSize } from './pattern.ts';
 import { plannedTimeline, reportIn, type Report } from './planned-timeline.ts';
 import { compileCondition } from './rule-compiler.ts';
 import type { RequestFacts } from './rule.ts';
@@ -15,10 +14,7 @@ interface WeightedTimeline {
 export interface Outcome {
   /** `scenario/outcome` */
   readonly id: string;
-  /** The outcome as written. */
   readonly document: unknown;
-  /** The size of its regular expressions (pattern.ts). */
-  readonly patternSize: number;
   readonly match: Match;
   readonly during: During | undefined;
   readonly matches: (facts: RequestFacts) => boolean;
@@ -60,7 +56,6 @@ function onceEach<T extends object, R>(make: (value: T) => R): (value: T) => R {
   };
 }
 
-/** The names of outcomes: their own, or by their places. */
 export const outcomeName = ({ name }: OutcomeDocument, index: number): string =>
   name ?? `outcome-${index + 1}`;
 
@@ -86,7 +81,6 @@ export function compileOutcome(
   return {
     id,
     document: source,
-    patternSize: matchPatternSize(match),
     match,
     during,
     matches,

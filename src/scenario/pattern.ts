@@ -3,62 +3,63 @@ import { RE2JS } from 're2js';
 import type { Match } from '../contract/match.ts';
 
 /**
- * What a request can be made to spend on regular expressions is bounded: a pattern takes time in proportion to its size
- * and to the length of the text, so both are bounded. docs/scenarios.md states the bounds.
+ * Users write regular expressions, so what they can cost is bounded: by their number, by the length of each, and by the length of
+ * the text. At these bounds, those of a scenario compile within some 15 ms and test a request within some 20 ms.
  */
 
-const MAX_PATTERN_SIZE = 1000;
-/** The patterns of one scenario together. */
-export const MAX_SCENARIO_PATTERN_SIZE = 8000;
-/** The patterns of all rules that were put on top of one world together, and those of one verification. */
-export const MAX_OVERRIDE_PATTERN_SIZE = 2000;
+/** The most in one scenario, in all rules on top of one world, or in one verification. */
+const MAX_PATTERNS = 20;
+const MAX_PATTERN_LENGTH = 250;
 /** A longer text matches no pattern. Only `remarks` and headers can be longer. */
 export const MAX_PATTERN_TEXT_LENGTH = 200;
 
-/** Compiling even the shortest pattern takes this long. */
-const MIN_SIZE = 10;
-/** The table of a Unicode class such as `\pL` is long. */
-const UNICODE_CLASS_SIZE = 50;
-const UNICODE_CLASS = /\\[pP]/g;
+/** Classes that compile to a long table. */
+const LONG_CLASS = /\\[pPW]/g;
+const LONG_CLASS_LENGTH = 50;
 
 /** `{3}`, `{3,}` or `{3,5}`, and whether it repeats a group. */
-const COUNTED = /(\)?)\{(\d+)(,(\d*))?\}/g;
+const COUNTED = /(\)?)\{(\d+)(?:,(\d*))?\}/g;
+
+/** A range beyond ASCII in a pattern that ignores case: RE2 would look up each of its up to 120,000 characters. */
+const LONG_RANGE = /\(\?[a-z-]*i.*-(?:\\x|[^\0-\x7f])/is;
 
 /**
- * An upper bound of the number of instructions that a pattern compiles to, known without compiling it: its length, in which
- * repeated parts count as often as they may be repeated. A repeated group multiplies the whole pattern, so that nesting
- * need not be parsed. An optional repetition takes two instructions.
+ * The length of a pattern with its counted repetitions written out. A repeated group multiplies the whole pattern, so that nesting
+ * need not be parsed. A pattern compiles to at most twice as many instructions.
  */
-export function patternSize(pattern: string): number {
-  let repeated = 0;
+export function writtenOutLength(pattern: string): number {
+  let length = pattern.length + LONG_CLASS_LENGTH * (pattern.match(LONG_CLASS)?.length ?? 0);
   let groups = 1;
-  for (const [, group, from, range, to] of pattern.matchAll(COUNTED)) {
-    const min = Number(from);
-    const max = range === undefined ? min : to === '' ? min + 1 : Number(to);
-    const copies = Math.max(1, min + 2 * Math.max(0, max - min));
+  for (const [, group, least, most] of pattern.matchAll(COUNTED)) {
+    const copies = Math.max(1, Number(least), Number(most ?? 0));
     if (group === ')') groups *= copies;
-    else repeated += copies;
+    else length += copies;
   }
-  const classes = pattern.match(UNICODE_CLASS)?.length ?? 0;
-  return Math.max(MIN_SIZE, (pattern.length + repeated + classes * UNICODE_CLASS_SIZE) * groups);
+  return length * groups;
 }
 
-/**
- * The compiled patterns that were used recently: a pattern of ten characters may take 80 KB. A dropped one is compiled again,
- * which takes about a millisecond for the largest.
- */
-const compiled = new LRUCache<string, RE2JS>({
-  maxSize: 500_000, // some 40 MB
-  sizeCalculation: (_compiled, pattern) => patternSize(pattern),
-});
+/** Why a pattern is not compiled, for the end of a sentence; null if it may be. */
+function tooCostly(pattern: string): string | null {
+  const length = writtenOutLength(pattern);
+  if (length > MAX_PATTERN_LENGTH)
+    return `is too long a regular expression: it has ${length} characters with its repetitions written out, at most ${MAX_PATTERN_LENGTH} are allowed`;
+  return LONG_RANGE.test(pattern) ? 'must not combine (?i) with a range of characters beyond ASCII' : null;
+}
 
-/** @throws Error for a text that is not a regular expression */
-function compile(pattern: string): RE2JS {
-  const known = compiled.get(pattern);
-  if (known !== undefined) return known;
-  const made = RE2JS.compile(pattern);
-  compiled.set(pattern, made);
-  return made;
+/** The patterns that were used recently, of up to 80 KB each. A dropped one is compiled again, in less than a millisecond. */
+const compiled = new LRUCache<string, RE2JS>({ max: 500, memoMethod: (pattern) => RE2JS.compile(pattern) });
+
+/** An error of the compiler quotes the pattern, so it is cut to this length. */
+const LONGEST_ERROR = 200;
+
+function made<T>(pattern: string, make: () => T): T | { readonly error: string } {
+  const error = tooCostly(pattern);
+  if (error !== null) return { error };
+  try {
+    return make();
+  } catch (fault) {
+    return { error: `is not a regular expression: ${(fault as Error).message}`.slice(0, LONGEST_ERROR) };
+  }
 }
 
 /**
@@ -67,64 +68,40 @@ function compile(pattern: string): RE2JS {
  * runs the NFA; the DFA behind `test` is faster on average, but building its states takes ten times as long on hostile
  * texts.
  */
-export function linearPattern(
+export const linearPattern = (
   pattern: string,
-): { readonly test: (text: string) => boolean } | { readonly error: string } {
-  try {
-    compile(pattern);
-    return { test: (text) => compile(pattern).matcher(text).find() };
-  } catch (error) {
-    return { error: (error as Error).message };
-  }
-}
+): { readonly test: (text: string) => boolean } | { readonly error: string } =>
+  made(pattern, () => {
+    compiled.memo(pattern);
+    return { test: (text: string) => compiled.memo(pattern).matcher(text).find() };
+  });
 
 /** How a pattern is compiled: a verification also counts the cost. */
 export type PatternOf = typeof linearPattern;
 
-/** An error of the compiler quotes the pattern, so it is cut to this length. */
-const LONGEST_ERROR = 200;
+const patternsIn = ({ header, ...fields }: Match): number =>
+  [...Object.values(fields), ...Object.values(header ?? {})].filter(
+    (wanted) => typeof wanted === 'object' && 'matches' in wanted,
+  ).length;
 
-/** Compiles a pattern that is not too large. */
-export function boundedPattern(text: string, patternOf: PatternOf): ReturnType<PatternOf> {
-  const size = patternSize(text);
-  if (size > MAX_PATTERN_SIZE)
-    return {
-      error: `is too large a regular expression: its size is ${size}, at most ${MAX_PATTERN_SIZE} is allowed`,
-    };
-  const made = patternOf(text);
-  return 'error' in made
-    ? { error: `is not a regular expression: ${made.error}`.slice(0, LONGEST_ERROR) }
-    : made;
+/** Says that the last of some matches brings too many patterns together, for the end of a sentence; null if it does not. */
+export function tooManyPatterns(matches: readonly Match[]): string | null {
+  const count = matches.reduce((sum, match) => sum + patternsIn(match), 0);
+  if (count <= MAX_PATTERNS) return null;
+  return `brings the regular expressions to ${count}, at most ${MAX_PATTERNS} are allowed together: use prefix, suffix or a list instead`;
 }
 
-/** The size of all patterns of a match. */
-export function matchPatternSize({ header, ...fields }: Match): number {
-  let size = 0;
-  for (const wanted of [...Object.values(fields), ...Object.values(header ?? {})]) {
-    if (typeof wanted === 'object' && 'matches' in wanted && wanted.matches !== undefined)
-      size += patternSize(wanted.matches);
-  }
-  return size;
-}
-
-/** The message for patterns that are too large together. */
-export const tooLarge = (whose: string, size: number, max: number): string =>
-  `makes the regular expressions of ${whose} too large: their size is ${size}, at most ${max} is allowed. Use prefix, suffix or a list instead`;
-
-/** Makes a function that finds the first group of a regular expression in a text, or says what is wrong with the expression. */
-export function linearCapture(
+/** Makes a function that finds the only group of a regular expression in a text, or says what is wrong with the expression. */
+export const linearCapture = (
   pattern: string,
-): { readonly find: (text: string) => string | null } | { readonly error: string } {
-  try {
-    const compiled = RE2JS.compile(pattern);
-    if (compiled.groupCount() !== 1) return { error: 'it needs exactly one group' };
+): { readonly find: (text: string) => string | null } | { readonly error: string } =>
+  made(pattern, () => {
+    const expression = compiled.memo(pattern);
+    if (expression.groupCount() !== 1) return { error: 'needs exactly one group' };
     return {
-      find(text) {
-        const matcher = compiled.matcher(text);
+      find(text: string) {
+        const matcher = expression.matcher(text);
         return matcher.find() ? (matcher.group(1) ?? null) : null;
       },
     };
-  } catch (error) {
-    return { error: (error as Error).message };
-  }
-}
+  });

@@ -6,7 +6,6 @@ import { mayMove } from '../payout/payout.ts';
 /** Called for an error that the schema cannot express. @param path from the part that is looked at */
 export type Report = (path: readonly PropertyKey[], message: string) => void;
 
-/** Reports what is wrong with a part. @param above the path of the part */
 export const reportIn =
   (report: Report, ...above: readonly PropertyKey[]): Report =>
   (path, message) =>

@@ -28,7 +28,6 @@ export function countInWindow(
   return null;
 }
 
-/** How long a window still lasts, in ms. */
 export const windowLeftMs = ({ beganMs }: RateWindow, { windowMs }: RateLimit, nowMs: number): number =>
   beganMs + windowMs - nowMs;
 

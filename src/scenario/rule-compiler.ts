@@ -6,15 +6,9 @@ import type {
   RuleDocument,
 } from '../contract/scenario-document.ts';
 import { plannedTimeline, reportIn, type Report } from './planned-timeline.ts';
+import { linearPattern, MAX_PATTERN_TEXT_LENGTH, type PatternOf } from './pattern.ts';
 import {
-  boundedPattern,
-  linearPattern,
-  matchPatternSize,
-  MAX_PATTERN_TEXT_LENGTH,
-  type PatternOf,
-} from './pattern.ts';
-import {
-  documentBytes,
+  documentCharacters,
   type Effect,
   type Fault,
   type Hold,
@@ -23,12 +17,14 @@ import {
   type Rule,
 } from './rule.ts';
 import { reportUnknownNames } from './template.ts';
-import { istMinute } from '../payout/settlement.ts';
+import { istDate, istMinute } from '../payout/settlement.ts';
 
 type Test<T> = (value: T) => boolean;
-export type FactsTest = Test<RequestFacts>;
+type FactsTest = Test<RequestFacts>;
 type TextMatch = NonNullable<Match['client_ref_id']>;
 type NumberMatch = NonNullable<Match['amount']>;
+type Hours = NonNullable<Match['hours']>;
+type Headers = NonNullable<Match['header']>;
 
 /** The text fields of requests, and the routes whose requests have them. */
 const TEXT_FIELDS = {
@@ -41,12 +37,10 @@ const TEXT_FIELDS = {
   remarks: ['initiate'],
 } as const satisfies Partial<Record<keyof Match, readonly RouteName[]>>;
 
-/** The numbers of requests, and the routes that have them. */
 const NUMBER_FIELDS = { amount: ['initiate'], payout: ['initiate', 'status'] } as const;
 
 const FIELD_ROUTES = Object.entries({ ...TEXT_FIELDS, ...NUMBER_FIELDS });
 
-/** Tests a text. Reports a pattern that cannot be compiled. */
 export function textTest(match: TextMatch, patternOf: PatternOf, report: Report): Test<string> {
   if (typeof match === 'string') return (text) => text === match;
   if (Array.isArray(match)) {
@@ -54,7 +48,7 @@ export function textTest(match: TextMatch, patternOf: PatternOf, report: Report)
     return (text) => texts.has(text);
   }
   const { prefix, suffix, matches } = match;
-  const pattern = matches === undefined ? undefined : boundedPattern(matches, patternOf);
+  const pattern = matches === undefined ? undefined : patternOf(matches);
   if (pattern !== undefined && 'error' in pattern) {
     report(['matches'], pattern.error);
     return () => false;
@@ -82,7 +76,7 @@ export function boundsOf({ gt, gte, lt, lte }: Exclude<NumberMatch, number | num
   return { low, takesLow: gt !== low, high, takesHigh: lt !== high };
 }
 
-const hoursTest = ({ from, to }: NonNullable<Match['hours']>): Test<number> =>
+const hoursTest = ({ from, to }: Hours): Test<number> =>
   from <= to
     ? (nowMs) => istMinute(nowMs) >= from && istMinute(nowMs) < to
     : (nowMs) => istMinute(nowMs) >= from || istMinute(nowMs) < to;
@@ -126,7 +120,6 @@ function effectOf(effect: EffectDocument, report: Report): Effect {
   };
 }
 
-/** Reports conditions that no request can meet. */
 function reportImpossible(match: Match, routes: readonly RouteName[], report: Report): void {
   let possible = routes;
   for (const [field, having] of FIELD_ROUTES) {
@@ -170,55 +163,80 @@ export const possibleRoutes = (match: Match): readonly RouteName[] =>
     routesOf(match),
   );
 
-/** Effects that apply to one route only. */
 const ONLY_ON = { commit: 'initiate', timeline: 'initiate', not_found: 'initiate', stale: 'status' } as const;
 
 const dependsOnAttempt = ({ match, probability, effect }: RuleDocument): boolean =>
   match?.attempt !== undefined || probability !== undefined || typeof effect.delay === 'object';
 
-/** The routes that a match can match. */
 const routesOf = ({ route }: Match): readonly RouteName[] =>
   route === undefined ? ROUTE_NAMES : [route].flat();
 
-/** Compiles a match to tests that must all hold, roughly the cheapest first. Reports conditions that can never hold. */
-export function compileMatch(match: Match, patternOf: PatternOf, report: Report): readonly FactsTest[] {
-  const routes = routesOf(match);
-  reportImpossible(match, routes, report);
-  const tests: FactsTest[] = [(facts) => routes.includes(facts.route)];
-  const { attempt, payout, amount, hours, header } = match;
-  if (attempt !== undefined) {
-    const test = numberTest(attempt);
-    tests.push((facts) => test(facts.attempt));
-  }
-  if (payout !== undefined) {
-    const test = numberTest(payout);
-    tests.push((facts) => facts.payout > 0 && test(facts.payout));
-  }
-  if (amount !== undefined) {
-    const test = numberTest(amount);
-    tests.push(({ fields }) => typeof fields['amount'] === 'number' && test(fields['amount']));
-  }
-  for (const field of Object.keys(TEXT_FIELDS) as (keyof typeof TEXT_FIELDS)[]) {
-    const wanted = match[field];
-    if (wanted === undefined) continue;
-    const test = textTest(wanted, patternOf, reportIn(report, field));
-    tests.push(({ fields }) => typeof fields[field] === 'string' && test(fields[field]));
-  }
-  if (hours !== undefined) {
-    const test = hoursTest(hours);
-    tests.push((facts) => test(facts.nowMs));
-  }
-  for (const [name, wanted] of Object.entries(header ?? {})) {
-    const test = textTest(wanted, patternOf, reportIn(report, 'header', name));
-    const isPattern = typeof wanted === 'object' && 'matches' in wanted;
-    const key = name.toLowerCase();
-    tests.push(({ headers }) => {
-      const values = Object.hasOwn(headers, key) ? [headers[key] ?? []].flat() : []; // not `constructor`, which every object has
-      const length = values.reduce((sum, value) => sum + value.length + 1, -1);
-      return (!isPattern || length <= MAX_PATTERN_TEXT_LENGTH) && values.some((value) => test(value));
+export interface Condition {
+  /** `route`, `amount`, `header` … */
+  readonly field: string;
+  /** What the match wants; of headers, one. */
+  readonly wanted: unknown;
+  readonly seen: (facts: RequestFacts) => unknown;
+  readonly holds: FactsTest;
+}
+
+/** What a request has of the fields of a match that are not fields of its body or query. */
+const SEEN: Readonly<Record<string, Condition['seen']>> = {
+  route: (facts) => facts.route,
+  attempt: (facts) => facts.attempt,
+  payout: (facts) => facts.payout || undefined, // 0 when it is not known
+  date: (facts) => istDate(facts.nowMs),
+  hours: (facts) => facts.nowMs,
+  header: (facts) => facts.headers,
+};
+const NUMBERS: ReadonlySet<string> = new Set(['attempt', 'payout', 'amount', 'hours']);
+
+function fieldTest(field: string, wanted: unknown, patternOf: PatternOf, report: Report): FactsTest {
+  const seen = seenAt(field);
+  const type = NUMBERS.has(field) ? 'number' : 'string';
+  const test = (
+    field === 'hours'
+      ? hoursTest(wanted as Hours)
+      : type === 'number'
+        ? numberTest(wanted as NumberMatch)
+        : textTest(wanted as TextMatch, patternOf, report)
+  ) as Test<unknown>;
+  return (facts) => {
+    const value = seen(facts);
+    return typeof value === type && test(value);
+  };
+}
+
+function headerTest(name: string, wanted: TextMatch, patternOf: PatternOf, report: Report): FactsTest {
+  const test = textTest(wanted, patternOf, report);
+  const isPattern = typeof wanted === 'object' && 'matches' in wanted;
+  const key = name.toLowerCase();
+  return ({ headers }) => {
+    const values = Object.hasOwn(headers, key) ? [headers[key] ?? []].flat() : []; // not `constructor`, which every object has
+    const length = values.reduce((sum, value) => sum + value.length + 1, -1);
+    return (!isPattern || length <= MAX_PATTERN_TEXT_LENGTH) && values.some((value) => test(value));
+  };
+}
+
+const seenAt = (field: string): Condition['seen'] => SEEN[field] ?? (({ fields }) => fields[field]);
+
+/** The conditions of a match, which must all hold. Reports those that can never hold. */
+export function conditionsOf(match: Match, patternOf: PatternOf, report: Report): readonly Condition[] {
+  reportImpossible(match, routesOf(match), report);
+  return Object.entries(match).flatMap(([field, wanted]): readonly Condition[] => {
+    if (wanted === undefined) return [];
+    const [seen, reportField] = [seenAt(field), reportIn(report, field)];
+    if (field !== 'header')
+      return [{ field, wanted, seen, holds: fieldTest(field, wanted, patternOf, reportField) }];
+    return Object.entries(wanted as Headers).map(([name, one]) => {
+      return {
+        field,
+        wanted: { [name]: one },
+        seen,
+        holds: headerTest(name, one, patternOf, reportIn(reportField, name)),
+      };
     });
-  }
-  return tests;
+  });
 }
 
 /** The time during which a window is open, in ms of world time since the world began. */
@@ -227,9 +245,9 @@ export const windowOf = ({ from = 0, for: length = Infinity, until = from + leng
   until,
 });
 
-/** Compiles a match, and the window of world time in which it holds, to one test. Reports as `compileMatch` does. */
+/** Compiles a match, and the window of world time in which it holds, to one test. Reports as `conditionsOf` does. */
 export function compileCondition(match: Match, during: During | undefined, report: Report): FactsTest {
-  const tests = [...compileMatch(match, linearPattern, report)];
+  const tests = conditionsOf(match, linearPattern, report).map(({ holds }) => holds);
   const { from, until } = windowOf(during);
   if (during !== undefined) tests.push(({ ageMs }) => ageMs >= from && ageMs < until);
   return (facts) => {
@@ -238,7 +256,6 @@ export function compileCondition(match: Match, during: During | undefined, repor
   };
 }
 
-/** The names of the rules of a scenario: their own, or by their places. */
 export const ruleName = ({ name }: RuleDocument, index: number): string => name ?? `rule-${index + 1}`;
 
 /** Compiles a rule. @param source the rule as written */
@@ -259,13 +276,11 @@ export function compileRule(
   const matches = compileCondition(match, document.during, reportIn(report, 'match'));
   reportUnseen(effect, reportEffect);
   if (effect.respond !== undefined) reportUnknownNames(effect.respond, reportIn(reportEffect, 'respond'));
-  const patternSize = matchPatternSize(match);
   return {
     id: `${scenarioName}/${document.name}`,
     document: source,
     countsAttempts: dependsOnAttempt(document),
-    patternSize,
-    bytes: documentBytes(source, patternSize),
+    characters: documentCharacters(source),
     match,
     during: document.during,
     matches,

@@ -13,16 +13,15 @@ import { reported } from '../contract/shape-issues.ts';
 import type { ScenarioSettings } from '../contract/snapshot-lines.ts';
 import { suggestion } from '../contract/suggestion.ts';
 import { compileScenario, type Scenario } from './scenario.ts';
-import type { Rule } from './rule.ts';
+import { documentCharacters, type Rule } from './rule.ts';
 import { compileRule } from './rule-compiler.ts';
 import { packageFile } from '../package-files.ts';
-import { matchPatternSize, MAX_OVERRIDE_PATTERN_SIZE, tooLarge } from './pattern.ts';
-import { atOnce, scenarioShape, type Steps } from './scenario-shape.ts';
+import { tooManyPatterns } from './pattern.ts';
+import { scenarioShape } from './scenario-shape.ts';
 import {
   checkedShape,
   problemText,
   readText,
-  readTextInSteps,
   readValue,
   type Problem,
   type TextRead,
@@ -38,7 +37,6 @@ export class ScenarioError extends Error {
   readonly lines: readonly string[];
   /** The same problems without the name of the file; empty when the file itself cannot be used. */
   readonly problems: readonly Problem[];
-  /** How many more problems there are than those reported. */
   readonly more: number;
 
   constructor(lines: readonly string[], problems: readonly Problem[] = [], more = 0) {
@@ -52,7 +50,6 @@ export class ScenarioError extends Error {
 /** Scenario names that rules of the sandbox use: `magic/status-402`, `world/my-rule`. */
 const OUR_NAMES: ReadonlySet<string> = new Set(['magic', 'world']);
 
-/** The allowed names of scenarios. */
 const NAME = /^[\w.-]{1,64}$/;
 
 export const nameOf = (file: string): string => basename(file, extname(file));
@@ -162,19 +159,34 @@ let magic: Scenario | undefined;
 
 /** The rules and outcomes of the magic beneficiaries, read at their first use. They are the same with all settings. */
 const shippedMagic = (settings: ScenarioSettings): Scenario =>
-  (magic ??= atOnce(readScenario(join(SHIPPED, 'magic.yaml'), { ...settings, isMagic: false })));
+  (magic ??= readScenario(join(SHIPPED, 'magic.yaml'), { ...settings, isMagic: false }));
 
-/** Makes a scenario of a document that was read. @throws ScenarioError with what is wrong with it */
-function* scenarioOf(
+/** A scenario is read and compiled while all other requests wait. */
+const MAX_CHARACTERS = 64 * 1024;
+
+/** @throws ScenarioError */
+function refuseTooLong(file: string, length: number, of: string): void {
+  if (length <= MAX_CHARACTERS) return;
+  const message = `must be at most ${MAX_CHARACTERS} characters ${of}`;
+  throw refusal(file, [{ place: null, path: '', message }]);
+}
+
+/** Makes a scenario of a document that was read. @param file its name in messages @throws ScenarioError with what is wrong with it */
+export function scenarioOf(
   { input, problems, problemAt }: TextRead,
   file: string,
   settings: ScenarioSettings,
-): Steps<Scenario> {
+): Scenario {
   if (problems.length > 0) throw refusal(file, problems);
-  const { document, issues } = yield* scenarioShape(input);
+  refuseTooLong(file, documentCharacters(input), 'as JSON');
+  const { document, issues } = scenarioShape(input);
   const found = issues.map(({ path, message, isUnknownKey }) => problemAt(path, message, isUnknownKey));
-  // with this many problems, nothing else would be reported
-  if (reported(found).more > 0) throw refusal(file, found);
+  const excess = tooManyPatterns(
+    [...(document.outcomes ?? []), ...(document.rules ?? [])].map(({ match = {} }) => match),
+  );
+  if (excess !== null) found.push(problemAt([], excess));
+  // so many patterns are not compiled; of so many problems, the first are reported
+  if (excess !== null || reported(found).more > 0) throw refusal(file, found);
   const options = {
     name: nameOf(file),
     source: input,
@@ -213,8 +225,8 @@ function ruleOf(source: unknown): Rule {
   const read = readValue(source);
   const { value, problems } = checkedShape(read, NamedRuleDocument);
   if (value === null) throw refusal('rule', problems);
-  // patterns that are too large together are not compiled, which would hold up the server
-  refuseLargePatterns(matchPatternSize(value.match ?? {}));
+  const excess = tooManyPatterns([value.match ?? {}]);
+  if (excess !== null) throw refusal('rule', [read.problemAt(['match'], excess)]);
   const found: Problem[] = [];
   const rule = compileRule(value, source, 'world', (path, message) =>
     found.push(read.problemAt(path, message)),
@@ -224,21 +236,12 @@ function ruleOf(source: unknown): Rule {
   return rule;
 }
 
-function refuseLargePatterns(size: number): void {
-  if (size <= MAX_OVERRIDE_PATTERN_SIZE) return;
-  const message = tooLarge('the rules on top of this world', size, MAX_OVERRIDE_PATTERN_SIZE);
-  throw refusal('rule', [{ place: null, path: 'match', message }]);
-}
-
 /** Compiles all rules on top of a world. @throws ScenarioError with what is wrong with the first wrong one */
 export function rulesOf(documents: readonly unknown[]): readonly Rule[] {
-  let size = 0;
-  return documents.map((source) => {
-    const rule = ruleOf(source);
-    size += rule.patternSize;
-    refuseLargePatterns(size);
-    return rule;
-  });
+  const rules = documents.map((source) => ruleOf(source));
+  const message = tooManyPatterns(rules.map(({ match }) => match));
+  if (message !== null) throw refusal('rule', [{ place: null, path: 'match', message }]);
+  return rules;
 }
 
 /** Refuses a name that a scenario cannot have. @throws ScenarioError */
@@ -258,26 +261,18 @@ function checkName(name: string, whose: string): void {
 /** The text of a scenario file. @throws ScenarioError when its name cannot be used, or it cannot be read */
 export function scenarioText(file: string): string {
   if (!file.startsWith(SHIPPED)) checkName(nameOf(file), file);
-  return textOf(file);
+  const text = textOf(file);
+  refuseTooLong(file, text.length, 'long');
+  return text;
 }
 
 /** Reads a scenario file. @throws ScenarioError with what is wrong with it */
-export function* readScenario(file: string, settings: ScenarioSettings): Steps<Scenario> {
-  return yield* textScenario(scenarioText(file), file, settings);
-}
-
-/** Makes a scenario of the text of a file. @param file its name in messages @throws ScenarioError with what is wrong with it */
-export function* textScenario(text: string, file: string, settings: ScenarioSettings): Steps<Scenario> {
-  return yield* scenarioOf(yield* readTextInSteps(text), file, settings);
-}
+export const readScenario = (file: string, settings: ScenarioSettings): Scenario =>
+  scenarioOf(readText(scenarioText(file)), file, settings);
 
 /** Makes a scenario of a copy of a document. @throws ScenarioError with what is wrong with it, or with its name */
-export function documentScenario(
-  document: unknown,
-  name: string,
-  settings: ScenarioSettings,
-): Steps<Scenario> {
+export function documentScenario(document: unknown, name: string, settings: ScenarioSettings): Scenario {
   checkName(nameOf(name), 'a scenario');
-  const copy: unknown = JSON.parse(JSON.stringify(document));
+  const copy: unknown = JSON.parse(JSON.stringify(document ?? null));
   return scenarioOf(readValue(copy), name, settings);
 }

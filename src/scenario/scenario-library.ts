@@ -12,10 +12,12 @@ import {
   readScenario,
   rulesOf,
   ScenarioError,
+  scenarioOf,
+  scenarioText,
   SHIPPED,
   unknownChoice,
 } from './scenario-file.ts';
-import { atOnce, type Steps } from './scenario-shape.ts';
+import { readTextInSteps, type TextRead } from './scenario-text.ts';
 import { checkText, type CheckedText } from './warnings/scenario-check.ts';
 
 interface LibraryOptions {
@@ -29,6 +31,8 @@ interface LibraryOptions {
   readonly refused: (lines: readonly string[]) => void;
 }
 
+/** Of all compiled scenarios that came as data and are kept for other worlds: eight of the longest. */
+const MAX_CACHED_CHARACTERS = 8 * 64 * 1024;
 /** A changed file is read when it has not changed for this long. */
 const SETTLED_MS = 50;
 /** The name of the scenario that changes none of the settings. */
@@ -37,13 +41,14 @@ const BASE_DOCUMENT: ScenarioInput = { description: 'The settings and nothing el
 /** The name of a scenario that was given as a document. */
 const INLINE = 'inline';
 
-/** Runs steps, with turns for other work of the process in between. */
-export async function inTurns<T>(steps: Steps<T>, yieldToEventLoop: () => Promise<void>): Promise<T> {
+/** Reads YAML or JSON, with turns for other work of the process in between. */
+export async function readTextInTurns(
+  text: string,
+  yieldToEventLoop: () => Promise<void>,
+): Promise<TextRead> {
+  const steps = readTextInSteps(text);
   let step = steps.next();
-  while (step.done !== true) {
-    await yieldToEventLoop();
-    step = steps.next();
-  }
+  for (; step.done !== true; step = steps.next()) await yieldToEventLoop();
   return step.value;
 }
 
@@ -60,8 +65,8 @@ export class ScenarioLibrary implements ScenarioCompiler {
   /** Compiled scenarios by their sources, and by the text of sources that came as data. */
   readonly #bySource = new WeakMap<ScenarioSource, Scenario>();
   readonly #byText = new LRUCache<string, Scenario>({
-    maxSize: 16 * 1024 * 1024,
-    sizeCalculation: ({ bytes }) => bytes,
+    maxSize: MAX_CACHED_CHARACTERS,
+    sizeCalculation: ({ characters }) => characters,
   });
   readonly #activeName: string;
   readonly #options: LibraryOptions;
@@ -76,7 +81,7 @@ export class ScenarioLibrary implements ScenarioCompiler {
   constructor(options: LibraryOptions) {
     this.#options = options;
     this.#files = filesIn(join(SHIPPED, 'scenarios'));
-    this.#keep(atOnce(documentScenario(BASE_DOCUMENT, BASE, options.settings)));
+    this.#keep(documentScenario(BASE_DOCUMENT, BASE, options.settings));
     this.#loadFolder();
     this.#activeName = this.#loadActive(options.active);
   }
@@ -114,24 +119,22 @@ export class ScenarioLibrary implements ScenarioCompiler {
   }
 
   scenario(source: ScenarioSource): Scenario {
-    return this.#bySource.get(source) ?? atOnce(this.prepare(source));
-  }
-
-  *prepare(source: ScenarioSource): Steps<Scenario> {
+    const known = this.#bySource.get(source);
+    if (known !== undefined) return known;
     const { document, name, settings } = source;
-    const known = this.#byText.get(JSON.stringify(source));
-    return this.#keepSource(source, known ?? (yield* documentScenario(document, `${name}.json`, settings)));
+    const sameText = this.#byText.get(JSON.stringify(source));
+    return this.#keepSource(source, sameText ?? documentScenario(document, `${name}.json`, settings));
   }
 
   /** Makes a scenario of a document, which the library does not keep. @throws ScenarioError */
-  *compile(document: unknown): Steps<Scenario> {
-    const scenario = yield* documentScenario(document, INLINE, this.#options.settings);
+  compile(document: unknown): Scenario {
+    const scenario = documentScenario(document, INLINE, this.#options.settings);
     return this.#keepSource(scenario.source, scenario);
   }
 
-  /** Checks the text of a scenario, which the library does not keep. */
-  check(text: string): Steps<CheckedText> {
-    return checkText(text, this.#options.settings);
+  /** Checks a scenario, which the library does not keep. */
+  check(read: TextRead): CheckedText {
+    return checkText(read, this.#options.settings);
   }
 
   /** Watches the user's files and reads them again when they change. */
@@ -161,7 +164,7 @@ export class ScenarioLibrary implements ScenarioCompiler {
   }
 
   #load(file: string): Scenario {
-    return this.#keep(atOnce(readScenario(file, this.#options.settings)));
+    return this.#keep(readScenario(file, this.#options.settings));
   }
 
   /** Editors often empty a file before they write it, so it is read when it has stopped changing. */
@@ -183,7 +186,8 @@ export class ScenarioLibrary implements ScenarioCompiler {
     if (known !== file && !(isInFolder && isFree)) return; // a file of the folder that is not one of the user's scenarios
     try {
       const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-      this.#keep(await inTurns(readScenario(file, this.#options.settings), turn));
+      const read = await readTextInTurns(scenarioText(file), turn);
+      this.#keep(scenarioOf(read, file, this.#options.settings));
     } catch (error) {
       return this.#options.refused(linesOf(error));
     }
@@ -209,7 +213,7 @@ export class ScenarioLibrary implements ScenarioCompiler {
   /** @returns the name of the active scenario */
   #loadActive(choice: LibraryOptions['active']): string {
     if (choice === undefined) return BASE;
-    if (typeof choice === 'object') return this.#keep(atOnce(this.compile(choice))).name;
+    if (typeof choice === 'object') return this.#keep(this.compile(choice)).name;
     if (isScenarioFile(choice)) {
       const file = resolve(choice);
       this.#files.set(nameOf(file), file);

@@ -19,10 +19,8 @@ import {
 import type { z } from 'zod';
 import type { ScenarioInput } from '../contract/control.ts';
 import { isTooNested, MAX_NESTING } from '../contract/nesting.ts';
-import { parseShape, pathText, READ_ONCE, type Path } from '../contract/shape-issues.ts';
-import { atOnce, type Steps } from './scenario-shape.ts';
+import { parseShape, pathText, type Path } from '../contract/shape-issues.ts';
 
-/** One thing that is wrong in a scenario, and where. */
 export interface Problem {
   /** In the text of a file, both from 1; null for a document that has no text. */
   readonly place: { readonly line: number; readonly column: number } | null;
@@ -31,7 +29,6 @@ export interface Problem {
   readonly message: string;
 }
 
-/** A document as it was written, whatever its shape. */
 export interface TextRead {
   readonly input: unknown;
   /** Why the text is not a document at all; empty when it is one. */
@@ -58,7 +55,7 @@ export function checkedShape<T extends z.ZodType>(
   schema: T,
 ): { readonly value: z.output<T> | null; readonly problems: readonly Problem[] } {
   if (problems.length > 0) return { value: null, problems };
-  const { value = null, issues = [] } = parseShape(schema, input, READ_ONCE);
+  const { value = null, issues = [] } = parseShape(schema, input);
   return {
     value,
     problems: issues.map(({ path, message, isUnknownKey }) => problemAt(path, message, isUnknownKey)),
@@ -122,6 +119,20 @@ function tooNestedAt(tokens: readonly CST.Token[]): number | undefined {
   return level.find((token) => 'items' in token)?.offset;
 }
 
+/** The first two documents of a text, if there are two. Thousands of errors in it take 0.4 s unless they have no stack traces. */
+function firstDocuments(tokens: readonly CST.Token[], text: string, lineCounter: LineCounter) {
+  const composer = new Composer({ lineCounter, prettyErrors: false, uniqueKeys: false, merge: true });
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  try {
+    const documents: Iterable<Document.Parsed> = composer.compose(tokens, true, text.length);
+    const [first, second] = documents as unknown as [Document.Parsed, Document.Parsed?]; // no more of them are composed
+    return [first, second] as const;
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
+  }
+}
+
 /** Rewrites the parser's messages, which are about YAML, for broken JSON. @returns the first error, since the others follow from it */
 function jsonFault(text: string, errors: readonly YAMLParseError[]): Fault {
   const [first] = errors.toSorted((a, b) => a.pos[0] - b.pos[0]) as [YAMLParseError];
@@ -141,11 +152,19 @@ function jsonFault(text: string, errors: readonly YAMLParseError[]): Fault {
 /** How many lexemes are read in one step: some milliseconds of work. */
 const LEXEMES_AT_ONCE = 5000;
 
-/** The first half of the library's `parseDocument`, in steps. */
-function* tokensOf(text: string, lines: LineCounter): Steps<readonly CST.Token[]> {
+export function readText(text: string): TextRead {
+  const steps = readTextInSteps(text);
+  let step = steps.next();
+  while (step.done !== true) step = steps.next();
+  return step.value;
+}
+
+/** The same in steps, since 64 KiB of YAML take 0.1 s: at each yield, other work may have its turn. */
+export function* readTextInSteps(text: string): Generator<void, TextRead, void> {
+  const lines = new LineCounter();
   const parser = new Parser(lines.addNewLine);
-  lines.addNewLine(0);
   const tokens: CST.Token[] = [];
+  lines.addNewLine(0);
   let lexemes = 0;
   for (const lexeme of new Lexer().lex(text)) {
     tokens.push(...parser.next(lexeme));
@@ -153,15 +172,6 @@ function* tokensOf(text: string, lines: LineCounter): Steps<readonly CST.Token[]
     if (lexemes % LEXEMES_AT_ONCE === 0) yield;
   }
   tokens.push(...parser.end());
-  return tokens;
-}
-
-/** Reads YAML or JSON. */
-export const readText = (text: string): TextRead => atOnce(readTextInSteps(text));
-
-/** Reads YAML or JSON in steps, so that no single one takes long. */
-export function* readTextInSteps(text: string): Steps<TextRead> {
-  const lines = new LineCounter();
   const placeAt = (offset: number): Problem['place'] => {
     const { line, col } = lines.linePos(offset);
     return { line: Math.max(line, 1), column: Math.max(col, 1) };
@@ -170,16 +180,10 @@ export function* readTextInSteps(text: string): Steps<TextRead> {
     ...readValue(null),
     problems: unreadableFor.map(([offset, message]) => ({ place: placeAt(offset), path: '', message })),
   });
-  const tokens = yield* tokensOf(text, lines);
-  yield;
   const deepAt = tooNestedAt(tokens);
   if (deepAt !== undefined) return unreadable([[deepAt, TOO_NESTED]]);
-  const composer = new Composer({ lineCounter: lines, prettyErrors: false, uniqueKeys: false, merge: true });
-  const documents: Iterable<Document.Parsed> = composer.compose(tokens, true, text.length);
-  const [document, second] = documents as unknown as [Document.Parsed, Document.Parsed?]; // no more of them are composed
-  yield;
+  const [document, second] = firstDocuments(tokens, text, lines);
   const { entries, faults } = entriesOf(document);
-  yield;
   // the beginning of the value at a path, or of its key, or of the nearest existing value above it
   const placeOf: PlaceOf = (path, isKey = false) => {
     let node: unknown = document.contents;
@@ -202,6 +206,7 @@ export function* readTextInSteps(text: string): Steps<TextRead> {
     return unreadable([...wrong, ...more]);
   }
   if (faults.length > 0) return unreadable(faults);
+  yield;
   try {
     const input: unknown = document.toJS({ maxAliasCount: 100 }) ?? {};
     const isDeep = isTooNested(JSON.stringify(input));

@@ -1,25 +1,21 @@
 import { changedDialect, DEFAULT_DIALECT, type Dialect } from '../contract/dialect.ts';
 import type { ScenarioDocument } from '../contract/scenario-document.ts';
-import type { Match } from '../contract/match.ts';
 import type { TransferMode } from '../contract/service.ts';
 import type { ClockState, RateLimit, ScenarioSettings, ScenarioSource } from '../contract/snapshot-lines.ts';
 import { toPaise } from '../payout/money.ts';
-import { matchPatternSize, MAX_SCENARIO_PATTERN_SIZE, tooLarge } from './pattern.ts';
 import { compileOutcome, outcomeName, type Outcome } from './outcome.ts';
 import { compileRule, ruleName } from './rule-compiler.ts';
-import { documentBytes, type Rule } from './rule.ts';
-import type { Steps } from './scenario-shape.ts';
+import { documentCharacters, type Rule } from './rule.ts';
 import { plannedTimeline, reportIn, type Report } from './planned-timeline.ts';
 import type { Settlement, SettlementPreset } from '../payout/settlement.ts';
 
-/** How a world behaves. */
 export interface Scenario {
   readonly name: string;
   /** What it was compiled from: its name, the document as written, and the settings. */
   readonly source: ScenarioSource;
   readonly description: string;
-  /** About how much memory it takes in a world that does not share it. */
-  readonly bytes: number;
+  /** The length of its document as JSON. */
+  readonly characters: number;
   readonly openingBalancePaise: number;
   readonly seed: string;
   /** The clock of a new world: frozen at a time, or running ahead of wall time. */
@@ -33,13 +29,11 @@ export interface Scenario {
   readonly outcomes: readonly Outcome[];
   /** Its own rules, then those of the magic beneficiaries. */
   readonly rules: readonly Rule[];
-  /** Whether a rule depends on the number of the attempt. */
   readonly countsAttempts: boolean;
 }
 
 interface CompileOptions {
   readonly name: string;
-  /** The document as written. */
   readonly source: unknown;
   readonly settings: ScenarioSettings;
   /** The outcomes and rules after its own. Called when those of the scenario are first looked at. */
@@ -99,30 +93,18 @@ export function compileScenario(
       reportPart(['name'], `must differ from the names of the ${others}: ${of} is taken`);
     names.set(of, list);
   };
-  let patterns = 0;
-  // patterns that are too large together are not compiled, which would hold up the server
-  const compilable = (match: Match | undefined, reportPart: Report): boolean => {
-    const fits = patterns <= MAX_SCENARIO_PATTERN_SIZE;
-    patterns += matchPatternSize(match ?? {});
-    const stillFits = patterns <= MAX_SCENARIO_PATTERN_SIZE;
-    if (fits && !stillFits)
-      reportPart(['match'], tooLarge('this scenario', patterns, MAX_SCENARIO_PATTERN_SIZE));
-    return stillFits;
-  };
   const sources = (source ?? {}) as Partial<Record<'outcomes' | 'rules', readonly unknown[]>>;
   const ownOutcomes = (document.outcomes ?? []).map((outcome, index) => {
     const reportOutcome = reportIn(report, 'outcomes', index);
     const of = outcomeName(outcome, index);
     reportTaken(of, 'outcomes', reportOutcome);
-    const part = compilable(outcome.match, reportOutcome) ? outcome : { ...outcome, match: {} };
-    return compileOutcome(part, sources.outcomes?.[index], `${name}/${of}`, reportOutcome);
+    return compileOutcome(outcome, sources.outcomes?.[index], `${name}/${of}`, reportOutcome);
   });
   const ownRules = (document.rules ?? []).map((rule, index) => {
     const reportRule = reportIn(report, 'rules', index);
     const of = ruleName(rule, index);
     reportTaken(of, 'rules', reportRule);
-    const part = compilable(rule.match, reportRule) ? rule : { ...rule, match: {} };
-    return compileRule({ ...part, name: of }, sources.rules?.[index], name, reportRule);
+    return compileRule({ ...rule, name: of }, sources.rules?.[index], name, reportRule);
   });
   const rateLimit = document.rate_limit;
   let outcomes: readonly Outcome[] | undefined;
@@ -132,7 +114,7 @@ export function compileScenario(
     name,
     source: { name, document: source, settings },
     description: document.description ?? '',
-    bytes: documentBytes(source, patterns),
+    characters: documentCharacters(source),
     openingBalancePaise: document.wallet
       ? toPaise(document.wallet.opening_balance)
       : settings.openingBalancePaise,
@@ -159,17 +141,13 @@ export function compileScenario(
   };
 }
 
-/** Compiles scenarios and rules from their documents. */
 export interface ScenarioCompiler {
   /** @throws ScenarioError for a source that cannot be used */
   scenario(source: ScenarioSource): Scenario;
-  /** The same in steps: `scenario` then returns it at once. @throws ScenarioError */
-  prepare(source: ScenarioSource): Steps<Scenario>;
-  /** All rules on top of a world, called `world/NAME`. @throws ScenarioError also when they are too large together */
+  /** All rules on top of a world, called `world/NAME`. @throws ScenarioError also when they have too many patterns together */
   rules(documents: readonly unknown[]): readonly Rule[];
 }
 
-/** A scenario with rules on top of its own. */
 export function withOverrides(scenario: Scenario, overrides: readonly Rule[]): Scenario {
   if (overrides.length === 0) return scenario;
   const rules = [...overrides, ...scenario.rules];

@@ -25,7 +25,6 @@ export const TEMPLATE_NAMES = [
 ] as const;
 type TemplateName = (typeof TEMPLATE_NAMES)[number];
 
-/** The values of a request, by the names that templates use. */
 export type TemplateValues = Readonly<Partial<Record<TemplateName, string | number | null | undefined>>>;
 
 const PLACEHOLDER = /\{\{([^{}]*)\}\}/g;
@@ -34,7 +33,6 @@ const LONGEST_VALUE = 200;
 
 type Escape = (text: string) => string;
 
-/** Fills the values into a text, each escaped. */
 export const filled = (text: string, values: TemplateValues, escape: Escape): string =>
   text.replaceAll(PLACEHOLDER, (_placeholder, name: string) => {
     const value = String(values[name.trim() as TemplateName] ?? '');
@@ -60,7 +58,6 @@ const escapeFor = (contentType: string): Escape => {
   return /html|xml/i.test(contentType) ? asHtml : asItIs;
 };
 
-/** The headers of an answer. */
 export const filledHeaders = (
   headers: NonNullable<Respond['headers']>,
   values: TemplateValues,

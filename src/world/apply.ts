@@ -4,6 +4,7 @@ import { advanceClock, clockResult, holdClock, resetClock, type Unfinished } fro
 import type { Command, CommandOf, Context, Stamp } from './commands.ts';
 import type { StateEvent } from './events.ts';
 import { endHold, expireHeld } from './request/held-requests.ts';
+import { announceRisk, endRequest, forgetRequests, refuseRequest } from './requests.ts';
 import { isMoreDue, settleDue } from './ledger.ts';
 import {
   chooseScenario,
@@ -16,7 +17,7 @@ import {
   restoreWorld,
 } from './operations.ts';
 import { handleRequest, releaseRequest } from './request/serve-request.ts';
-import type { WorldState } from './state.ts';
+import { nowMs, recordsHeld, type WorldState } from './state.ts';
 
 /**
  * How many due steps one command applies at most: a few milliseconds of work, or a few tens while many readers get an event
@@ -24,14 +25,24 @@ import type { WorldState } from './state.ts';
  */
 export const MAX_STEPS = 1000;
 
-/** The commands before which nothing is settled: those that replace the state, and one that changes only the scenario. */
-const WITHOUT_SETTLING: ReadonlySet<Command['kind']> = new Set(['reset', 'restore', 'follow']);
+/** The commands before which nothing is settled: those that replace the state, or leave the ledger as it is. */
+const WITHOUT_SETTLING: ReadonlySet<Command['kind']> = new Set([
+  'reset',
+  'restore',
+  'follow',
+  'refused',
+  'forget',
+  'name',
+]);
 
 /** The handler of each command. It adds what happens to the events of its context. */
 const HANDLERS = {
   initiate: handleRequest,
   status: handleRequest,
   balance: handleRequest,
+  refused: refuseRequest,
+  forget: forgetRequests,
+  name: nameWorld,
   credit: moveMoney,
   debit: moveMoney,
   transition: forceTransition,
@@ -74,6 +85,29 @@ export function apply(
   compiler: ScenarioCompiler,
 ): Applied {
   const events: StateEvent[] = [];
+  const context = {
+    stamp,
+    compiler,
+    events,
+    budget: MAX_STEPS,
+    recordsFree: stamp.records - recordsHeld(state),
+  };
+  const { count, paise } = state.index.atRisk;
+  for (const ended of stamp.ends) endRequest(state, ended, context);
+  const outcome = applyCommand(state, command, context);
+  announceRisk(state, { count, paise }, events);
+  return outcome;
+}
+
+/** Records requests that have ended, and does nothing else. */
+export function applyEnds(state: WorldState, stamp: Stamp, compiler: ScenarioCompiler): void {
+  const context = { stamp, compiler, events: [], budget: 0, recordsFree: 0 };
+  for (const ended of stamp.ends) endRequest(state, ended, context);
+}
+
+function applyCommand(state: WorldState, command: Command, context: Context): Applied {
+  const { stamp, events } = context;
+  let steps = 0;
   try {
     if ('generation' in command && (command.generation ?? state.generation) !== state.generation) {
       throw replacedMeanwhile();
@@ -81,11 +115,13 @@ export function apply(
     state.wallMs = Math.max(state.wallMs, stamp.wallMs); // never backwards
     if (state.held.waiting.length > 0) expireHeld(state, events);
     if (!WITHOUT_SETTLING.has(command.kind)) {
-      settleDue(state, MAX_STEPS, events);
+      steps = settleDue(state, MAX_STEPS, events);
       if (isMoreDue(state)) return { kind: 'unfinished', next: command, events };
     }
+    const before = { atMs: nowMs(state), requests: state.requests.count };
     const handle = HANDLERS[command.kind] as (...args: readonly unknown[]) => ResultOf<Command> | Unfinished;
-    const result = handle(state, command, { stamp, compiler, budget: MAX_STEPS - events.length, events });
+    const result = handle(state, command, { ...context, budget: MAX_STEPS - steps });
+    if (command.kind in ACTIONS) rememberAction(state, command, before, stamp);
     return typeof result === 'object' && 'next' in result
       ? { kind: 'unfinished', next: result.next, events }
       : { kind: 'done', result, events };
@@ -93,6 +129,41 @@ export function apply(
     if (!(error instanceof Refusal)) throw error;
     return { kind: 'refused', refusal: error.data, events };
   }
+}
+
+function nameWorld(state: WorldState, { name }: CommandOf<'name'>): void {
+  state.name = name;
+}
+
+/** The control actions that can be undone, and their names. */
+const ACTIONS: Readonly<Partial<Record<Command['kind'], string>>> = {
+  advance: 'advance',
+  freeze: 'freeze',
+  resume: 'resume',
+  resetClock: 'clock reset',
+  credit: 'credit',
+  debit: 'debit',
+  transition: 'transition',
+  choose: 'scenario',
+  putRule: 'rule',
+  removeRule: 'rule removal',
+  reset: 'reset',
+  restore: 'restore',
+};
+
+const ACTIONS_KEPT = 20;
+
+function rememberAction(
+  state: WorldState,
+  command: Command,
+  before: { readonly atMs: number; readonly requests: number },
+  { position }: Stamp,
+): void {
+  const isContinued = 'generation' in command && command.generation !== null;
+  const isUndo = command.kind === 'restore' && command.undo !== undefined;
+  if (isContinued || isUndo) return;
+  const action = { name: ACTIONS[command.kind]!, position, ...before };
+  state.actions = [...state.actions, action].slice(-ACTIONS_KEPT);
 }
 
 const replacedMeanwhile = (): Refusal =>

@@ -2,7 +2,6 @@ import type { RouteName } from '../contract/match.ts';
 import { MAX_TEXT_LENGTH } from '../contract/service.ts';
 import { oneMore } from '../contract/snapshot-lines.ts';
 
-/** How many attempts one world counts. */
 const MAX_ATTEMPTS = 10_000;
 
 interface Attempt {
@@ -14,7 +13,7 @@ interface Attempt {
 
 /**
  * How many times each reference of one world was sent, by `route reference`. Bounded: when `recent` reaches half of what a world
- * may count, it becomes `older`, and the references in the former `older` are forgotten: they then count as new.
+ * may count, it becomes `older`, and the references in the former `older` are dropped: they count as new again.
  */
 export interface Attempts {
   recent: Map<string, Attempt>;
@@ -25,7 +24,6 @@ export interface Attempts {
 
 export const noAttempts = (): Attempts => ({ recent: new Map(), older: new Map(), references: 0 });
 
-/** How many references are counted. */
 export const attemptsHeld = ({ recent, older }: Attempts): number => recent.size + older.size;
 
 const keyOf = (route: RouteName, id: string): string => `${route} ${id}`;
@@ -33,11 +31,16 @@ const keyOf = (route: RouteName, id: string): string => `${route} ${id}`;
 const known = ({ recent, older }: Attempts, key: string): Attempt | undefined =>
   recent.get(key) ?? older.get(key);
 
-/** Counts an attempt, from 1. @param isFull whether all worlds together count as many as they may */
+/**
+ * Counts an attempt, from 1.
+ *
+ * @param isFull whether the sandbox is full: a new reference is not counted then, and its payout is refused
+ */
 export function countAttempt(attempts: Attempts, route: RouteName, id: string, isFull: boolean): number {
   if (id.length > MAX_TEXT_LENGTH) return 1; // no payout can have it
   const key = keyOf(route, id);
   const earlier = known(attempts, key);
+  if (earlier === undefined && isFull) return 1;
   if (earlier === undefined && route === 'initiate') attempts.references = oneMore(attempts.references);
   const attempt = {
     count: oneMore(earlier?.count ?? 0),
@@ -45,7 +48,7 @@ export function countAttempt(attempts: Attempts, route: RouteName, id: string, i
   };
   attempts.older.delete(key);
   attempts.recent.set(key, attempt);
-  if (attempts.recent.size >= MAX_ATTEMPTS / 2 || (isFull && attempt.count === 1)) {
+  if (attempts.recent.size >= MAX_ATTEMPTS / 2) {
     attempts.older = attempts.recent;
     attempts.recent = new Map();
   }

@@ -2,7 +2,8 @@ import { Refusal } from '../contract/errors.ts';
 import { LATEST_MS, type ClockState } from '../contract/snapshot-lines.ts';
 import { invariant } from '../payout/money.ts';
 import type { CommandOf, Context } from './commands.ts';
-import { iso, type StateEvent } from './events.ts';
+import { iso } from '../contract/instant.ts';
+import type { StateEvent } from './events.ts';
 import { isMoreDue, nextDueMsOf, settleDue } from './ledger.ts';
 import { isFrozen, isUntouched, nowMs, openLedger, worldTimeMs, type WorldState } from './state.ts';
 
@@ -18,7 +19,6 @@ const runningAt = (worldMs: number, wallMs: number): ClockState => ({
 const pastTheEnd = (): Refusal =>
   new Refusal('INVALID_REQUEST', { message: 'The clock of a world ends with the year 9999' });
 
-/** The clock of a world, after a command. */
 export interface ClockResult {
   readonly nowMs: number;
   readonly isFrozen: boolean;

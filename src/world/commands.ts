@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { State } from '../contract/service.ts';
-import { ScenarioSource } from '../contract/snapshot-lines.ts';
+import { ScenarioSource, WorldName } from '../contract/snapshot-lines.ts';
 import type { ScenarioCompiler } from '../scenario/scenario.ts';
 import type { StateEvent } from './events.ts';
-import { REQUEST_COMMANDS } from './request/request-commands.ts';
-import type { ReleaseOrder } from './request/request-result.ts';
-import type { WorldState } from './state.ts';
+import { RefusedCommand, REQUEST_COMMANDS, type Ended } from './request/request-commands.ts';
+import type { ReleaseOrder } from './request/hold-state.ts';
+import type { Action, WorldState } from './state.ts';
 
 /** The commands of a world. Each is one atomic step, and plain data. */
 
@@ -14,6 +14,7 @@ const Generation = z.int().nullable();
 
 export const Command = z.discriminatedUnion('kind', [
   ...REQUEST_COMMANDS,
+  RefusedCommand,
   z.strictObject({ kind: z.literal('credit'), amountPaise: z.int().min(1) }),
   z.strictObject({ kind: z.literal('debit'), amountPaise: z.int().min(1) }),
   z.strictObject({ kind: z.literal('transition'), txnId: z.string(), to: State }),
@@ -39,24 +40,25 @@ export const Command = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('putRule'), rule: z.record(z.string(), z.unknown()) }),
   /** @param name null for all rules on top */
   z.strictObject({ kind: z.literal('removeRule'), name: z.string().nullable() }),
-  /** Releases a held request. */
   z.strictObject({ kind: z.literal('release'), id: z.int(), order: z.custom<ReleaseOrder>() }),
-  /** Ends a hold without releasing its request. */
+  z.strictObject({ kind: z.literal('name'), name: WorldName }),
+  z.strictObject({ kind: z.literal('forget') }),
   z.strictObject({ kind: z.literal('endHold'), id: z.int(), how: z.enum(['expired', 'left']) }),
   /** Starts the world again. @param source the scenario of the server */
   z.strictObject({ kind: z.literal('reset'), source: ScenarioSource }),
 ]);
 
-/** Replaces the whole world with a state that was read and checked outside it. */
+/** Replaces the whole world with a state that was read and checked outside it, which becomes its own. */
 export interface RestoreCommand {
   readonly kind: 'restore';
   readonly state: WorldState;
   /** Whether a running clock continues from the snapshot's time, or has kept running since. */
   readonly clock: 'from-snapshot' | 'ran-on';
+  /** Set for an undo: the action that is taken back. Requests since then refuse it, unless it is forced. */
+  readonly undo?: { readonly action: Action; readonly isForced: boolean };
 }
 
 export type Command = z.infer<typeof Command> | RestoreCommand;
-/** Whether a command replaces the whole world, including its journal. */
 export const isReplacing = ({ kind }: Command): boolean => kind === 'reset' || kind === 'restore';
 
 /** Whether a command is a use of the world. Servers submit the others on their own, or to look at a world. */
@@ -64,25 +66,30 @@ export const isUse = ({ kind }: Command): boolean => kind !== 'settle' && kind !
 
 export type CommandOf<Kind extends Command['kind']> = Extract<Command, { readonly kind: Kind }>;
 
-/** What the server adds to a command when it submits it. */
+/** What the server and its log add to a command. */
 export interface Stamp {
+  readonly server: string;
+  /** Its place among the commands of its world, counted from 1. */
+  readonly position: number;
   /** Wall time, ms since the epoch. */
   readonly wallMs: number;
-  /** SANDBOX_MAX_TRANSACTIONS, and how many more all worlds together may hold. */
+  /** SANDBOX_MAX_TRANSACTIONS, and how much of it the world may hold. */
   readonly maxRecords: number;
-  readonly recordsFree: number;
-  /** How many more attempts all worlds together may count. */
-  readonly attemptsFree: number;
-  /** How many more bytes the scenarios and rules of all worlds together may take: SANDBOX_SCENARIO_MEMORY. */
-  readonly documentBytesFree: number;
+  readonly records: number;
+  /** How much the world may remember of its requests. */
+  readonly keep: { readonly requests: number; readonly characters: number };
+  /** The requests that have ended since the latest command of this server. */
+  readonly ends: readonly Ended[];
+  /** How many more characters the scenarios and rules of all worlds together may have: SANDBOX_SCENARIO_MEMORY. */
+  readonly scenarioCharactersFree: number;
 }
 
-/** The context in which a command is applied. */
 export interface Context {
   readonly stamp: Stamp;
+  /** How many more records the world may hold. */
+  readonly recordsFree: number;
   readonly compiler: ScenarioCompiler;
   /** How many due steps may still be applied. */
   readonly budget: number;
-  /** Receives what happens. */
   readonly events: StateEvent[];
 }

@@ -1,12 +1,16 @@
 import type { ChangeAnswer, EntryAnswer, MoneyAnswer } from '../contract/control-answers.ts';
+import { iso } from '../contract/instant.ts';
 import type { HeldRequestAnswer } from '../contract/control/held-answers.ts';
 import type { Entry } from '../contract/snapshot-lines.ts';
 import { toInr } from '../payout/money.ts';
 import type { Change } from '../payout/payout.ts';
-import type { HeldRequest, Released } from './request/request-result.ts';
+import { journalEntry, type Exchange } from './journal/exchange.ts';
+import type { HeldRequest, Released } from './request/hold-state.ts';
 
 /** What happened in a world when a command was applied. */
 export type StateEvent =
+  | { readonly type: 'request'; readonly request: Exchange; readonly endedAfter: number | null }
+  | { readonly type: 'at_risk'; readonly count: number; readonly paise: number }
   | { readonly type: 'settlement'; readonly change: Change }
   | { readonly type: 'wallet'; readonly entry: Entry }
   | { readonly type: 'clock'; readonly nowMs: number; readonly isFrozen: boolean }
@@ -19,6 +23,10 @@ export type StateEvent =
 /** The `data` of an event, as readers of `GET /_sandbox/events` get it. */
 export function eventData(event: StateEvent): object {
   switch (event.type) {
+    case 'request':
+      return journalEntry(event.request, event.endedAfter);
+    case 'at_risk':
+      return { count: event.count, amount: toInr(event.paise) };
     case 'settlement':
       return changeAnswer(event.change);
     case 'wallet':
@@ -38,8 +46,6 @@ export function eventData(event: StateEvent): object {
       return { now: iso(event.nowMs) };
   }
 }
-
-export const iso = (atMs: number): string => new Date(atMs).toISOString();
 
 export const changeAnswer = ({ txnId, clientRefId, from, to, atMs, utr }: Change): ChangeAnswer => ({
   txn_id: txnId,

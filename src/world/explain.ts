@@ -1,18 +1,30 @@
 import { durationText } from '../contract/duration.ts';
-import type { ExplainAnswer, ExplainRequest, Verdict } from '../contract/control/explain-call.ts';
+import type { ExplainAnswer, ExplainRequest } from '../contract/control/explain-call.ts';
 import { MAX_TEXT_LENGTH, withoutKeys, type InitiateRequest } from '../contract/service.ts';
 import type { Payout, ScenarioSource } from '../contract/snapshot-lines.ts';
 import { payoutDraw } from '../payout/identity.ts';
 import { covers, toInr, toPaise } from '../payout/money.ts';
 import { explainOutcomes, explainRules, untriedRules } from '../scenario/explanation.ts';
-import type { Steps } from '../scenario/scenario-shape.ts';
 import type { Scenario, ScenarioCompiler } from '../scenario/scenario.ts';
 import type { RequestCommand } from './request/request-commands.ts';
-import { iso } from './events.ts';
+import { iso } from '../contract/instant.ts';
+import { copyOfCounts } from './copy.ts';
 import { findPayout } from './ledger.ts';
 import { fingerprint, newPayout } from './request/new-payout.ts';
 import { idOf, pastRateLimit, planRequest, scenarioFor, type Plan } from './request/request-plan.ts';
 import type { WorldState } from './state.ts';
+
+/** What a request that is not sent has in place of what came over the wire. */
+const NOT_SENT = {
+  requestId: '',
+  method: '',
+  url: '',
+  waitedMs: 0,
+  tookMs: 0,
+  arrivedTick: 0,
+  submittedTick: 0,
+  isQueued: false,
+};
 
 /** The command that the request would submit. @param chosen the scenario that its header chooses */
 function commandOf(
@@ -20,18 +32,11 @@ function commandOf(
   chosen: ScenarioSource | null,
 ): RequestCommand {
   const lowerCase = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
-  const shown = withoutKeys(Object.fromEntries(lowerCase)) as RequestCommand['headers'];
-  const asked = { headers: shown, scenario: chosen };
+  const shown = withoutKeys(Object.fromEntries(lowerCase)) as RequestCommand['request']['headers'];
+  const asked = { request: { ...NOT_SENT, headers: shown }, scenario: chosen };
   if (route === 'initiate') return { kind: route, body: body!, ...asked };
   return route === 'status' ? { kind: route, query: query!, ...asked } : { kind: route, ...asked };
 }
-
-/** A copy of what a world counts, in which a request can be counted without changing the world. */
-const copyOfCounts = ({ uses, windows, attempts }: Readonly<WorldState>) => ({
-  uses: new Map([...uses].map(([id, use]) => [id, { ...use }])),
-  windows: new Map(windows),
-  attempts: { ...attempts, recent: new Map(attempts.recent), older: new Map(attempts.older) },
-});
 
 /** A step as a scenario writes it: `SUCCESS after 40m`. */
 const stepOf = ({ to, utr, afterMs, polls }: Payout['timeline'][number]) => ({
@@ -52,7 +57,6 @@ function whyNoPayout(state: WorldState, body: InitiateRequest, { dialect }: Scen
   return `the balance of INR ${toInr(wallet.balancePaise)} does not cover INR ${body.amount}`;
 }
 
-/** Which payout of its reference the next one is. */
 const nextNth = (state: WorldState, { client_ref_id: clientRefId }: InitiateRequest): number =>
   (findPayout(state, { clientRefId })?.nth ?? 0) + 1;
 
@@ -71,36 +75,28 @@ function made(
   return { payout: { planned_by: plannedBy, timeline: timeline.map(stepOf) }, note: null };
 }
 
-function* answerInSteps(
-  known: Omit<ExplainAnswer, 'rules' | 'outcomes'>,
-  rules: Steps<Verdict[]>,
-  outcomes: Steps<Verdict[]>,
-): Steps<ExplainAnswer> {
-  return { ...known, rules: yield* rules, outcomes: yield* outcomes };
-}
-
 /**
  * Explains which rule and which outcome a request would take in a world as it is now, and why no other. The request is counted
- * in copies only. The state is read when this is called; the steps of the answer no longer need it.
+ * in copies only.
  */
 export function explainRequest(
   state: Readonly<WorldState>,
   request: ExplainRequest,
   compiler: ScenarioCompiler,
   chosen: ScenarioSource | null = null,
-): Steps<ExplainAnswer> {
+): ExplainAnswer {
   const command = commandOf(request, chosen);
   const scenario = scenarioFor(state, command, compiler);
   const copy: WorldState = { ...state, ...copyOfCounts(state) };
   const limited = pastRateLimit(copy, command.kind, scenario);
   // a reference that no payout can have is never counted: each attempt is the first
   const asAttempt = idOf(command).length > MAX_TEXT_LENGTH ? 1 : request.attempt;
-  const plan = planRequest(copy, command, scenario, { attemptsFree: Infinity }, asAttempt);
+  const plan = planRequest(copy, command, scenario, { recordsFree: Infinity }, asAttempt);
   const { facts, draw, attempt, rule } = plan;
   const asked = { scenario: scenario.name, now: iso(facts.nowMs), attempt: attempt === 0 ? null : attempt };
   if (limited !== null) {
-    const known = { ...asked, rule: null, payout: null, note: limited.message };
-    return answerInSteps(known, untriedRules(scenario.rules), explainOutcomes([], facts, null, null));
+    const rules = untriedRules(scenario.rules);
+    return { ...asked, rule: null, payout: null, note: limited.message, rules, outcomes: [] };
   }
   const outcomes = command.kind === 'initiate' ? scenario.outcomes : [];
   const { payout, note } = made(copy, command, plan);
@@ -108,9 +104,12 @@ export function explainRequest(
     payout === null || command.kind !== 'initiate'
       ? null
       : payoutDraw(scenario.seed, command.body.client_ref_id, nextNth(copy, command.body));
-  return answerInSteps(
-    { ...asked, rule: rule?.id ?? null, payout, note },
-    explainRules(scenario.rules, facts, copyOfCounts(state), draw),
-    explainOutcomes(outcomes, facts, rule, payoutDraws),
-  );
+  return {
+    ...asked,
+    rule: rule?.id ?? null,
+    payout,
+    note,
+    rules: explainRules(scenario.rules, facts, copyOfCounts(state), draw),
+    outcomes: explainOutcomes(outcomes, facts, rule, payoutDraws),
+  };
 }

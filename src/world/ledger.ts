@@ -24,7 +24,6 @@ export function positionOf(
   return isNamedAlike ? position : undefined;
 }
 
-/** The payout that a key names, or undefined. */
 export function findPayout(state: WorldState, key: PayoutKey): Payout | undefined {
   const position = positionOf(state, key);
   return position === undefined ? undefined : state.payouts[position];
@@ -47,7 +46,6 @@ export function recordEntry(
   return entry;
 }
 
-/** Debits a new payout and stores it. */
 export function addPayout(state: WorldState, payout: Payout): void {
   const { txnId, clientRefId, amountPaise, createdAtMs, nth } = payout;
   const earlier = findPayout(state, { clientRefId });
@@ -74,7 +72,6 @@ function firstDue({ index: { due }, payouts }: WorldState): Due | undefined {
 /** World time of the next step that waits for its time; null when there is none. */
 export const nextDueMsOf = (state: WorldState): number | null => firstDue(state)?.dueMs ?? null;
 
-/** Whether a step is due by the world's time and has not happened. */
 export function isMoreDue(state: WorldState): boolean {
   const dueMs = nextDueMsOf(state);
   return dueMs !== null && dueMs <= nowMs(state);
@@ -156,7 +153,7 @@ export interface PageRequest {
   readonly limit: number;
 }
 
-/** A part of a list. A search looks at a limited number of items: a page may be short and not be the last. */
+/** A part of a list. A search scans a limited number of items: a page may be short and not be the last. */
 export interface Page<T> {
   readonly items: readonly T[];
   /** Where the next page begins; null when this was the last. */
@@ -166,10 +163,11 @@ export interface Page<T> {
 export interface PayoutFilter {
   readonly state?: State | undefined;
   readonly clientRefId?: string | undefined;
+  readonly isAtRisk?: boolean | undefined;
 }
 
-/** How many items a search looks at before it answers: about a millisecond. */
-const LOOKS = 20_000;
+/** How many items a search scans before it answers: about a millisecond. */
+const MAX_SCANNED = 20_000;
 
 function pageOf<T>(
   list: readonly T[],
@@ -179,22 +177,22 @@ function pageOf<T>(
   const items: T[] = [];
   const step = newestFirst ? -1 : 1;
   let position = from ?? (newestFirst ? list.length - 1 : 0);
-  for (let looked = 0; position >= 0 && position < list.length; position += step, looked += 1) {
-    if (items.length === limit || looked === LOOKS) return { items, next: position };
+  for (let scanned = 0; position >= 0 && position < list.length; position += step, scanned += 1) {
+    if (items.length === limit || scanned === MAX_SCANNED) return { items, next: position };
     const item = list[position]!;
     if (isWanted(item)) items.push(item);
   }
   return { items, next: null };
 }
 
-/** A part of the payouts, in the order in which they were made. */
 export function payoutsPage(
   world: WorldState,
-  { state, clientRefId }: PayoutFilter,
+  { state, clientRefId, isAtRisk }: PayoutFilter,
   page: PageRequest,
 ): Page<Payout> {
   const isWanted = (payout: Payout): boolean =>
     (state === undefined || payout.state === state) &&
+    (isAtRisk === undefined || (payout.told === null) === isAtRisk) &&
     (clientRefId === undefined || payout.clientRefId === clientRefId);
   if (clientRefId !== undefined) {
     const latest = world.payouts[positionOf(world, { clientRefId }) ?? -1];

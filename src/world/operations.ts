@@ -3,17 +3,18 @@ import { MAX_AMOUNT_INR, type State } from '../contract/service.ts';
 import { covers, credit, debit, hasRoom, toInr } from '../payout/money.ts';
 import type { Entry, Payout } from '../contract/snapshot-lines.ts';
 import { legalNext, mayMove, withForcedStep } from '../payout/payout.ts';
-import { MAX_OVERRIDE_PATTERN_SIZE, tooLarge } from '../scenario/pattern.ts';
+import { tooManyPatterns } from '../scenario/pattern.ts';
 import type { Rule } from '../scenario/rule.ts';
 import { clockAt } from './clock.ts';
 import type { CommandOf, Context } from './commands.ts';
-import { noneHeld } from './request/request-result.ts';
+import { noneHeld } from './request/hold-state.ts';
 import { positionOf, recordEntry, takeStep, unknownTxnId } from './ledger.ts';
-import { attemptsHeld, noAttempts } from './attempts.ts';
+import { noAttempts } from './attempts.ts';
+import { endsOf, noRequests } from './journal/exchange.ts';
 import {
   full,
   isUntouched,
-  noRoomForDocument,
+  noRoomForScenario,
   nowMs,
   openLedger,
   setOverrides,
@@ -23,14 +24,13 @@ import {
 
 /** The operations of the control API on a world, except those on its clock. */
 
-/** How many rules there may be on top of one world. */
 export const MAX_OVERRIDES = 100;
 
 /** Credits or debits the wallet. @throws Refusal INSUFFICIENT_BALANCE, WALLET_FULL or SANDBOX_FULL */
 export function moveMoney(
   state: WorldState,
   { kind, amountPaise }: CommandOf<'credit' | 'debit'>,
-  { stamp, events }: Context,
+  { stamp, recordsFree, events }: Context,
 ): Entry {
   const { wallet } = state;
   const held = `INR ${toInr(wallet.balancePaise)}`;
@@ -44,7 +44,7 @@ export function moveMoney(
       message: `The wallet takes no more than INR ${MAX_AMOUNT_INR} in all, and holds ${held}`,
     });
   }
-  if (stamp.recordsFree <= 0) throw full(stamp.maxRecords);
+  if (recordsFree <= 0) throw full(stamp.maxRecords);
   state.wallet = (kind === 'credit' ? credit : debit)(wallet, amountPaise);
   const entry = recordEntry(state, kind, kind === 'credit' ? amountPaise : -amountPaise, null, nowMs(state));
   events.push({ type: 'wallet', entry });
@@ -89,8 +89,9 @@ export function chooseScenario(
   { source, isChosen }: CommandOf<'choose'>,
   { compiler, events, stamp }: Context,
 ): void {
-  const held = state.scenario.isChosen ? state.index.base.bytes : 0;
-  if (isChosen && compiler.scenario(source).bytes > stamp.documentBytesFree + held) throw noRoomForDocument();
+  const held = state.scenario.isChosen ? state.index.base.characters : 0;
+  if (isChosen && compiler.scenario(source).characters > stamp.scenarioCharactersFree + held)
+    throw noRoomForScenario();
   useScenario(state, { source, isChosen }, state.overrides, compiler);
   const { base, overrides } = state.index;
   const isOnTop = (id: string): boolean => overrides.some((rule) => rule.id === id);
@@ -99,14 +100,12 @@ export function chooseScenario(
   events.push({ type: 'scenario', scenario: base.name });
 }
 
-/** Adopts the scenario of the server, which has changed. */
 export const followScenario = (
   state: WorldState,
   { source }: CommandOf<'follow'>,
   { compiler }: Context,
 ): void => useScenario(state, { source, isChosen: false }, state.overrides, compiler);
 
-/** Resets the counts of a rule. */
 function forgetCounts({ uses, windows }: WorldState, id: string): void {
   uses.delete(id);
   windows.delete(id);
@@ -121,11 +120,11 @@ export function putRule(
   const { base, overrides } = state.index;
   const rule = compiler.rules([{ name: freeRuleName(overrides), ...document }])[0]!;
   const others = overrides.filter(({ id }) => id !== rule.id);
-  const replaced = overrides.find(({ id }) => id === rule.id)?.bytes ?? 0;
-  if (rule.bytes > stamp.documentBytesFree + replaced) throw noRoomForDocument();
-  const size = others.reduce((sum, { patternSize }) => sum + patternSize, rule.patternSize);
-  if (size > MAX_OVERRIDE_PATTERN_SIZE) {
-    const message = `match ${tooLarge('the rules on top of this world', size, MAX_OVERRIDE_PATTERN_SIZE)}`;
+  const replaced = overrides.find(({ id }) => id === rule.id)?.characters ?? 0;
+  if (rule.characters > stamp.scenarioCharactersFree + replaced) throw noRoomForScenario();
+  const excess = tooManyPatterns([rule, ...others].map(({ match }) => match));
+  if (excess !== null) {
+    const message = `match ${excess}`;
     throw new Refusal('INVALID_REQUEST', { message, errors: [{ field: 'match', message }] });
   }
   if (others.length >= MAX_OVERRIDES) {
@@ -178,31 +177,66 @@ export function resetWorld(
   state.identity = state.id;
   state.uses = new Map();
   state.attempts = noAttempts();
+  state.requests = noRequests(state.requests.count);
   state.held = noneHeld(state.held.made);
   state.clock = base.clock;
   openLedger(state, base.openingBalancePaise);
   events.push({ type: 'reset', nowMs: nowMs(state) });
 }
 
-/** Replaces all of the world with a state that was read and checked; without its attempts if there is no room for them. */
+/** Replaces all of the world with a state that was read and checked, or with an earlier one of its own. */
 export function restoreWorld(
   state: WorldState,
-  { state: { id: _id, generation: _generation, ...restored }, clock }: CommandOf<'restore'>,
-  { stamp, events }: Context,
+  { state: { id: _id, generation: _generation, ...restored }, clock, undo }: CommandOf<'restore'>,
+  { events }: Context,
 ): void {
-  const { wallMs } = state;
+  const { wallMs, requests, actions, generation, held } = state;
+  if (undo !== undefined) refuseUndo(state, undo);
   // a machine whose clock was set back must not turn world time back
   const continues = clock === 'from-snapshot' || wallMs < restored.wallMs;
-  const roomForAttempts = stamp.attemptsFree + attemptsHeld(state.attempts);
   Object.assign(state, restored, {
-    attempts:
-      attemptsHeld(restored.attempts) <= roomForAttempts
-        ? restored.attempts
-        : { ...noAttempts(), references: restored.attempts.references },
-    generation: state.generation + 1,
-    held: noneHeld(state.held.made),
+    requests: {
+      ...(undo === undefined ? fromElsewhere(restored.requests) : restored.requests),
+      count: Math.max(requests.count, restored.requests.count), // a number is never given twice
+    },
+    actions: undo === undefined ? actions : restored.actions,
+    generation: generation + 1,
+    held: undo === undefined ? noneHeld(held.made) : { ...restored.held, made: held.made },
     wallMs,
     clock: continues ? clockAt(restored.clock, nowMs(restored), wallMs) : restored.clock,
   });
   events.push({ type: 'restore', nowMs: nowMs(state) });
 }
+
+/** Requests whose places in a log and on their servers mean nothing here: which of them overlapped is kept. */
+function fromElsewhere(requests: WorldState['requests']): WorldState['requests'] {
+  const ends = endsOf(requests.list);
+  const list = requests.list.map(({ span: _span, endPosition: _end, ...exchange }) => ({
+    ...exchange,
+    position: 0,
+    endedAfter: ends.get(exchange.nth),
+  }));
+  return { ...requests, list };
+}
+
+/** @throws Refusal UNDO_REFUSED after another action, or for requests since the action that are not to be undone */
+function refuseUndo(
+  { requests: { count, list }, actions }: WorldState,
+  { action: { name, requests, position }, isForced }: NonNullable<CommandOf<'restore'>['undo']>,
+): void {
+  if (actions.at(-1)?.position !== position) {
+    throw new Refusal('UNDO_REFUSED', { message: 'The world was changed by another action meanwhile' });
+  }
+  const since = count - requests;
+  if (isForced || since === 0) return;
+  const shown = list
+    .filter(({ nth }) => nth > requests)
+    .slice(0, SHOWN_REQUESTS)
+    .map(({ nth, route, clientRefId = '' }) => `#${nth} ${route} ${clientRefId}`.trim());
+  const more = since > shown.length ? ` and ${since - shown.length} more` : '';
+  throw new Refusal('UNDO_REFUSED', {
+    message: `The client has sent ${since} requests since this ${name}: ${shown.join(', ')}${more}. {"force":true} undoes them too`,
+  });
+}
+
+const SHOWN_REQUESTS = 10;

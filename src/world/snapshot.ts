@@ -1,11 +1,27 @@
-import type { State } from '../contract/service.ts';
 import { Refusal } from '../contract/errors.ts';
-import type { Entry, Payout, Step, WORLD_ITEMS, WorldHead, WorldItem } from '../contract/snapshot-lines.ts';
-import { isMoneyBack, timelineFault } from '../payout/payout.ts';
-import { documentBytes } from '../scenario/rule.ts';
+import {
+  REQUEST_FIELDS,
+  type Entry,
+  type Payout,
+  type Step,
+  type StoredRequest,
+  type WORLD_ITEMS,
+  type WorldHead,
+  type WorldItem,
+} from '../contract/snapshot-lines.ts';
+import { timelineFault as aheadFault } from '../payout/payout.ts';
 import { ScenarioError } from '../scenario/scenario-file.ts';
 import type { ScenarioCompiler } from '../scenario/scenario.ts';
 import { attemptsHeld } from './attempts.ts';
+import {
+  charactersOf,
+  endsOf,
+  noRequests,
+  plannedResponse,
+  requestCharacters,
+  sentResponse,
+  type Exchange,
+} from './journal/exchange.ts';
 import {
   COUNTS_A_RECORD,
   hasLongTimeline,
@@ -28,8 +44,10 @@ export interface Snapshot {
 
 /** Takes a snapshot. It copies two lists of references, and nothing else. */
 export function takeSnapshot(state: Readonly<WorldState>): Snapshot {
-  const { id: world, identity, wallMs, clock, openingBalancePaise, wallet, scenario, attempts } = state;
-  const lists: Readonly<Record<keyof typeof WORLD_ITEMS, readonly unknown[]>> = {
+  const { id: world, identity, wallMs, clock, openingBalancePaise, wallet, scenario, attempts, name } = state;
+  const { count, evicted, list } = state.requests;
+  const exchanges = list.slice();
+  const lists: Readonly<Record<keyof typeof WORLD_ITEMS, Iterable<unknown> & { readonly length: number }>> = {
     entry: state.entries.slice(),
     payout: state.payouts.slice(),
     rule: state.overrides,
@@ -40,6 +58,7 @@ export function takeSnapshot(state: Readonly<WorldState>): Snapshot {
     ],
     window: [...state.windows].map(([of, { beganMs, count }]) => ({ of, beganMs, count })),
     refused: [...state.refused],
+    request: { length: exchanges.length, [Symbol.iterator]: () => storedRequests(exchanges) },
   };
   return {
     head: {
@@ -51,15 +70,41 @@ export function takeSnapshot(state: Readonly<WorldState>): Snapshot {
       wallet,
       scenario,
       references: attempts.references,
+      name,
+      requests: { count, evicted },
     },
     items: itemsOf(lists),
     length: Object.values(lists).reduce((sum, { length }) => sum + length, 0),
   };
 }
 
-function* itemsOf(lists: Readonly<Record<string, readonly unknown[]>>): Generator<WorldItem> {
+function* itemsOf(lists: Readonly<Record<string, Iterable<unknown>>>): Generator<WorldItem> {
   for (const [name, list] of Object.entries(lists)) {
     for (const item of list) yield { [name]: item } as WorldItem;
+  }
+}
+
+/** Requests as a snapshot has them, with the text of what was sent. */
+function* storedRequests(exchanges: readonly Exchange[]): Generator<StoredRequest> {
+  const ends = endsOf(exchanges);
+  for (const exchange of exchanges) {
+    const {
+      result: _r,
+      position: _p,
+      endPosition: _e,
+      span: _s,
+      requestCharacters: _c,
+      ...stored
+    } = exchange;
+    const isPending = exchange.outcome === 'pending';
+    const request: StoredRequest = {
+      ...stored,
+      response: sentResponse(exchange),
+      planned: isPending ? sentResponse({ ...exchange, response: plannedResponse(exchange) }) : undefined,
+      endedAfter: ends.get(exchange.nth),
+    };
+    // in one order, whatever this server read and what it made itself
+    yield Object.fromEntries(REQUEST_FIELDS.map((name) => [name, request[name]])) as StoredRequest;
   }
 }
 
@@ -74,11 +119,6 @@ export function recordsOf(item: WorldItem): number {
   return 'refused' in item ? 1 : 0;
 }
 
-/** About how many bytes an item counts against SANDBOX_SCENARIO_MEMORY, before its patterns are compiled. */
-export const documentBytesOf = (item: WorldItem): number =>
-  'rule' in item ? documentBytes(item.rule, 0) : 0;
-
-/** A snapshot that cannot be restored. */
 export const refusedSnapshot = (message: string): Refusal => new Refusal('STATE_REFUSED', { message });
 
 /** @param otherwise the contradiction, for the message. @throws Refusal STATE_REFUSED unless it holds */
@@ -91,78 +131,66 @@ const MAX_ATTEMPTS = 20_000;
 /** How many rules and limits one snapshot may count: it has every one that ever matched. */
 const MAX_USES = 100_000;
 
-/** What the entries say about a payout. */
-interface Moved {
-  /** Its position among the payouts of the entries. */
-  readonly nth: number;
-  readonly amountPaise: number;
-  readonly outAtMs: number;
-  /** When the money was returned; null if it was not. */
-  backAtMs: number | null;
-}
-
 /**
- * Builds a state from the parts of a snapshot, which come one by one, and audits each: every entry, every transition, every
- * time, every sum. The state is not visible before it is complete.
+ * Builds a state from the parts of a snapshot, which come one by one. The state is not visible before it is complete: its checksum
+ * shows damage, and the invariants of the ledger show a state that no world can have.
  */
 export class SnapshotReader {
   readonly #state: WorldState;
   readonly #compiler: ScenarioCompiler;
-  readonly #nowMs: number;
-  /** By txn_id, in the order of the entries, which must be that of the payouts. */
-  readonly #moved = new Map<string, Moved>();
   /** Payouts with the same timeline share it. */
   readonly #timelines = new Map<string, readonly Step[]>();
 
   /** @throws Refusal STATE_REFUSED when its scenario cannot be used here */
   constructor(head: WorldHead, compiler: ScenarioCompiler) {
-    const { world, identity, wallMs, clock, openingBalancePaise, wallet, scenario, references } = head;
+    const { world, wallMs, references, requests, ...others } = head;
     this.#compiler = compiler;
-    this.#state = usable(() => openWorld(world, scenario.source, wallMs, compiler));
-    Object.assign(this.#state, { identity, clock, openingBalancePaise, wallet, scenario, entries: [] });
+    this.#state = usable(() => openWorld(world, others.scenario.source, wallMs, compiler));
+    const { count, evicted } = requests;
+    Object.assign(this.#state, { ...others, requests: { ...noRequests(count), evicted }, entries: [] });
     this.#state.attempts.references = references;
-    this.#nowMs = nowMs(this.#state);
-    demand(this.#nowMs >= 0, 'its clock is before 1970');
+    demand(nowMs(this.#state) >= 0, 'its clock is before 1970');
   }
 
   /** @throws Refusal STATE_REFUSED for an item that contradicts earlier ones */
   add(item: WorldItem): void {
-    const { overrides, uses, attempts, windows, refused } = this.#state;
+    const { overrides, uses, attempts, windows, refused, requests } = this.#state;
     if ('entry' in item) this.#addEntry(item.entry);
     else if ('payout' in item) this.#addPayout(item.payout);
     else if ('rule' in item) {
       demand(overrides.length < MAX_OVERRIDES, `it has more than ${MAX_OVERRIDES} rules on top`);
-      usable(() => this.#compiler.rules([item.rule])); // one by one, so that they are not all compiled at the end
-      this.#state.overrides = [...overrides, item.rule];
+      const rules = [...overrides, item.rule];
+      usable(() => this.#compiler.rules(rules)); // each when it comes, so that they are not all compiled at the end
+      this.#state.overrides = rules;
     } else if ('use' in item) {
       const { rule, matched, taken } = item.use;
-      demand(taken <= matched, `${rule} was taken more often than it matched`);
-      demand(!uses.has(rule), `${rule} is counted twice`);
       demand(uses.size < MAX_USES, `it counts more than ${MAX_USES} rules`);
       uses.set(rule, { matched, taken });
     } else if ('attempts' in item) {
       const { of, isRecent, ...attempt } = item.attempts;
-      demand(!attempts.recent.has(of) && !attempts.older.has(of), `${of} is counted twice`);
       demand(attemptsHeld(attempts) < MAX_ATTEMPTS, `it counts more than ${MAX_ATTEMPTS} attempts`);
-      demand(attempt.payout <= attempts.references, `${of} has a number that was not given`);
       attempts[isRecent ? 'recent' : 'older'].set(of, attempt);
     } else if ('window' in item) {
       const { of, ...window } = item.window;
-      demand(!windows.has(of), `${of} is counted twice`);
       demand(windows.size < MAX_USES, `it counts more than ${MAX_USES} limits`);
-      demand(window.beganMs <= this.#nowMs, `the window of ${of} is out of its time`);
       windows.set(of, window);
-    } else {
-      demand(!refused.has(item.refused), `${item.refused} is remembered twice`);
-      refused.add(item.refused);
-    }
+    } else if ('request' in item) {
+      const exchange = {
+        ...item.request,
+        requestCharacters: requestCharacters(item.request),
+        position: 0,
+      };
+      demand(exchange.nth > (requests.list.at(-1)?.nth ?? 0), 'its requests are out of order');
+      demand(exchange.nth <= requests.count, 'a request has a number that was not given');
+      requests.list.push(exchange);
+      requests.characters += charactersOf(exchange);
+    } else refused.add(item.refused);
   }
 
   /** @returns the complete state. @throws Refusal STATE_REFUSED when it contradicts itself */
   finish(): WorldState {
     const state = this.#state;
-    const { payouts, entries, openingBalancePaise, scenario, overrides } = state;
-    demand(payouts.length === this.#moved.size, 'an entry names a payout that is missing');
+    const { entries, openingBalancePaise, scenario, overrides } = state;
     demand(entries[0]?.amountPaise === openingBalancePaise, 'its opening balance is another');
     const [broken] = brokenInvariants(state);
     demand(broken === undefined, `it does not hold that ${broken}`);
@@ -173,62 +201,27 @@ export class SnapshotReader {
   }
 
   #addEntry(entry: Entry): void {
-    const { entries, payouts } = this.#state;
-    const { kind, amountPaise, balancePaise, txnId, atMs } = entry;
+    const { entries } = this.#state;
     const last = entries.at(-1);
-    const isOfPayout = kind === 'payout' || kind === 'refund';
-    const sign = kind === 'payout' || kind === 'debit' ? -1 : 1;
-    demand(payouts.length === 0, 'an entry comes after the payouts');
-    demand((kind === 'opening') === (last === undefined), 'a ledger begins with its opening, and has one');
     demand(
-      (last?.balancePaise ?? 0) + amountPaise === balancePaise,
+      (entry.kind === 'opening') === (last === undefined),
+      'a ledger begins with its opening, and has one',
+    );
+    demand(
+      (last?.balancePaise ?? 0) + entry.amountPaise === entry.balancePaise,
       'the entries do not explain the balance',
     );
-    demand(
-      kind === 'opening' || Math.sign(amountPaise) === sign,
-      `an entry of kind ${kind} has the wrong sign`,
-    );
-    demand((txnId !== null) === isOfPayout, 'an entry names the wrong payout');
-    demand(atMs >= (last?.atMs ?? 0) && atMs <= this.#nowMs, 'an entry is out of its time');
-    if (txnId !== null && kind === 'payout') this.#moveOut(txnId, -amountPaise, atMs);
-    if (txnId !== null && kind === 'refund') this.#moveBack(txnId, amountPaise, atMs);
     entries.push(entry);
-  }
-
-  #moveOut(txnId: string, amountPaise: number, outAtMs: number): void {
-    demand(!this.#moved.has(txnId), `the money of ${txnId} was debited twice`);
-    this.#moved.set(txnId, { nth: this.#moved.size, amountPaise, outAtMs, backAtMs: null });
-  }
-
-  #moveBack(txnId: string, amountPaise: number, backAtMs: number): void {
-    const moved = this.#moved.get(txnId);
-    demand(
-      moved?.amountPaise === amountPaise && moved.backAtMs === null,
-      `the money of ${txnId} was returned without a debit`,
-    );
-    moved.backAtMs = backAtMs;
   }
 
   #addPayout(item: Payout): void {
     const { payouts, index } = this.#state;
-    const { txnId, clientRefId, nth, amountPaise, createdAtMs, utr } = item;
-    const moved = this.#moved.get(txnId);
+    const { txnId, clientRefId, nth, utr } = item;
     const earlier = findPayout(this.#state, { clientRefId });
     demand(!index.byTxnId.has(txnId), `${txnId} is there twice`);
     demand(nth === (earlier?.nth ?? 0) + 1, `the payouts of ${clientRefId} are not numbered without a gap`);
-    demand(
-      createdAtMs >= (payouts.at(-1)?.createdAtMs ?? 0),
-      'the payouts are not in the order in which they were made',
-    );
-    const fault = payoutFault(item, this.#nowMs);
+    const fault = timelineFault(item);
     demand(fault === null, `${txnId}: ${fault}`);
-    demand(
-      moved?.nth === payouts.length &&
-        moved.amountPaise === amountPaise &&
-        moved.outAtMs === createdAtMs &&
-        moved.backAtMs === returnedAtMs(item),
-      `the entries of ${txnId} do not fit it`,
-    );
     demand(utr === null || !index.utrs.has(utr), `the UTR of ${txnId} is that of another payout`);
     const payout = { ...item, timeline: this.#sharedTimeline(item.timeline) };
     indexPayout(this.#state, payout, payouts.push(payout) - 1);
@@ -242,31 +235,10 @@ export class SnapshotReader {
   }
 }
 
-/** When the money of a payout was returned; null if it was not. */
-function returnedAtMs({ timeline, stepsDone, createdAtMs }: Payout): number | null {
-  const step = timeline.slice(0, stepsDone).find(({ to }) => to !== null && isMoneyBack(to));
-  return step === undefined ? null : createdAtMs + step.afterMs!;
-}
-
-/** What is wrong with a payout; null if its state follows from its past steps, and its remaining steps are legal. */
-function payoutFault(payout: Payout, nowMs: number): string | null {
-  const { timeline, stepsDone, createdAtMs, completedAtMs } = payout;
+/** What is wrong with the steps that a payout has ahead; null when they can be applied. */
+function timelineFault({ timeline, stepsDone, state }: Payout): string | null {
   if (stepsDone > timeline.length) return 'more of its steps have happened than it has';
-  const done = timeline.slice(0, stepsDone);
-  const ahead = timeline.slice(stepsDone);
-  const doneAtMs = done.map(({ afterMs }) => createdAtMs + (afterMs ?? Number.NaN));
-  if (!doneAtMs.every((atMs, nth) => atMs >= (doneAtMs[nth - 1] ?? createdAtMs) && atMs <= nowMs)) {
-    return 'its steps are out of their time';
-  }
-  const fault =
-    timelineFault(done.map((step) => ({ ...step, polls: null }))) ?? timelineFault(ahead, payout.state);
-  if (fault !== null) return fault;
-  const state: State = done.findLast(({ to }) => to !== null)?.to ?? 'PENDING';
-  if (state !== payout.state) return `it is ${payout.state}, where its steps lead to ${state}`;
-  const leftAtMs = doneAtMs[done.findIndex(({ to }) => to !== null)] ?? null;
-  if (completedAtMs !== leftAtMs) return 'its completion is not when it left PENDING';
-  if ((payout.utr !== null) !== done.some(({ utr }) => utr)) return 'its UTR is not what its steps set';
-  return null;
+  return aheadFault(timeline.slice(stepsDone), state);
 }
 
 /** @throws Refusal STATE_REFUSED for a scenario or a rule that cannot be used here */
@@ -274,12 +246,7 @@ function usable<T>(make: () => T): T {
   try {
     return make();
   } catch (error) {
-    throw refusedScenario(error);
+    if (!(error instanceof ScenarioError)) throw error;
+    throw refusedSnapshot(`The scenario of this snapshot cannot be used here: ${error.lines.join('; ')}`);
   }
 }
-
-/** The refusal of a snapshot for an error of its scenario. @returns any other error unchanged */
-export const refusedScenario = (error: unknown): unknown =>
-  error instanceof ScenarioError
-    ? refusedSnapshot(`The scenario of this snapshot cannot be used here: ${error.lines.join('; ')}`)
-    : error;

@@ -7,20 +7,20 @@ import {
   type Payout,
   type ScenarioSource,
 } from '../contract/snapshot-lines.ts';
-import { noneHeld, type HeldRequests } from './request/request-result.ts';
+import { noneHeld, type HeldRequests } from './request/hold-state.ts';
 import { nextDueMs } from '../payout/payout.ts';
 import { openWallet, type Wallet } from '../payout/money.ts';
 import type { RateWindows } from '../scenario/rate-window.ts';
 import type { Rule, RuleUse } from '../scenario/rule.ts';
 import { withOverrides, type Scenario, type ScenarioCompiler } from '../scenario/scenario.ts';
-import { noAttempts, type Attempts } from './attempts.ts';
+import { attemptsHeld, noAttempts, type Attempts } from './attempts.ts';
+import { noRequests, type Requests } from './journal/exchange.ts';
 
 /** Everything that the future of one world depends on. Only `apply` changes it. */
 export interface WorldState {
   readonly id: string;
   /** What its ids are derived from: its own id, unless it was forked from another world. */
   identity: string;
-  /** Increases with each reset and restore. */
   generation: number;
   /** The latest wall time of a command, ms since the epoch. It never goes back. */
   wallMs: number;
@@ -33,6 +33,12 @@ export interface WorldState {
   /** The windows of the limits of its rules and scenarios, in world time. */
   windows: RateWindows;
   attempts: Attempts;
+  /** The name that its client gave it, for people; null for none. */
+  name: string | null;
+  /** The newest requests, what each did, and what its client was sent. */
+  requests: Requests;
+  /** The latest control actions that can be undone, the newest last. */
+  actions: readonly Action[];
   /** Not part of snapshots, since a request belongs to a connection. */
   held: HeldRequests;
   openingBalancePaise: number;
@@ -43,7 +49,18 @@ export interface WorldState {
   /** References that were refused with 402, in a dialect that remembers them. */
   refused: Set<string>;
   /** Derived from the rest, and not part of a snapshot. */
-  index: ReturnType<typeof emptyIndex>;
+  index: ReturnType<typeof openIndex>;
+}
+
+/** A control action that changed the ledger, the clock or the scenario. */
+export interface Action {
+  readonly name: string;
+  /** World time. */
+  readonly atMs: number;
+  /** Its place among the commands of its world. */
+  readonly position: number;
+  /** How many requests the world had had. */
+  readonly requests: number;
 }
 
 /** A payout whose next step waits for its time. */
@@ -51,7 +68,6 @@ export interface Due {
   readonly dueMs: number;
   readonly createdAtMs: number;
   readonly txnId: string;
-  /** The position of the payout in `payouts`. */
   readonly position: number;
 }
 
@@ -59,9 +75,8 @@ export interface Due {
 const byDueTime = (a: Due, b: Due): number =>
   a.dueMs - b.dueMs || a.createdAtMs - b.createdAtMs || (a.txnId < b.txnId ? -1 : 1);
 
-/** Lookup tables of a world, derived from its state. */
-const emptyIndex = (base: Scenario) => ({
-  /** Positions in `payouts`. */
+/** Lookup tables of a world, derived from its state: those of one without payouts. */
+export const openIndex = (base: Scenario) => ({
   byTxnId: new Map<string, number>(),
   /** The position of the latest payout of each reference. */
   byReference: new Map<string, number>(),
@@ -69,7 +84,6 @@ const emptyIndex = (base: Scenario) => ({
   /** For UTRs that were already taken when a payout drew them: the serial from which to search for a free one. */
   nextSerials: new Map<string, number>(),
   due: new TinyQueue<Due>([], byDueTime),
-  /** How many payouts have a long timeline. */
   longTimelines: 0,
   /** The number and the sum of payouts by state. Kept separately from the wallet, so that each verifies the other. */
   tallies: {
@@ -78,6 +92,8 @@ const emptyIndex = (base: Scenario) => ({
     FAILED: { count: 0, paise: 0 },
     REVERSED: { count: 0, paise: 0 },
   },
+  /** The payouts that were made and never told: how many, and their sum. */
+  atRisk: { count: 0, paise: 0 },
   /** The scenario without the rules on top. */
   base,
   /** The rules on top, the newest first. */
@@ -86,7 +102,6 @@ const emptyIndex = (base: Scenario) => ({
   active: base,
 });
 
-/** A ledger with its opening entry. */
 const newLedger = (openingBalancePaise: number, atMs: number) => ({
   openingBalancePaise,
   wallet: openWallet(openingBalancePaise),
@@ -122,9 +137,12 @@ export function openWorld(
     overrides: [],
     uses: new Map(),
     attempts: noAttempts(),
+    name: null,
+    requests: noRequests(),
+    actions: [],
     held: noneHeld(0),
     ...newLedger(base.openingBalancePaise, worldTimeMs(base.clock, wallMs)),
-    index: emptyIndex(base),
+    index: openIndex(base),
   };
 }
 
@@ -132,7 +150,7 @@ export function openWorld(
 export function openLedger(state: WorldState, openingBalancePaise: number): void {
   const { base, overrides, active } = state.index;
   Object.assign(state, newLedger(openingBalancePaise, nowMs(state)));
-  state.index = { ...emptyIndex(base), overrides, active };
+  state.index = { ...openIndex(base), overrides, active };
 }
 
 /** World time at a wall time, ms since the epoch. A running clock stops at the last time that a timestamp can show. */
@@ -147,7 +165,6 @@ export const wallTimeMs = (clock: ClockState, worldMs: number): number | null =>
 export const nowMs = ({ clock, wallMs }: Pick<WorldState, 'clock' | 'wallMs'>): number =>
   worldTimeMs(clock, wallMs);
 
-/** World time since the world began, in ms. */
 export const ageMs = (state: WorldState): number => nowMs(state) - state.entries[0]!.atMs;
 
 export const isFrozen = ({ clock }: WorldState): boolean => clock.frozenAtMs !== null;
@@ -166,23 +183,29 @@ export const hasLongTimeline = ({ timeline }: Payout): boolean => timeline.lengt
 
 /**
  * What counts against SANDBOX_MAX_TRANSACTIONS: payouts (twice with a long timeline), remembered refusals, credits and
- * debits, and many counts of rules and limits.
+ * debits, and many counts of rules, limits and references without a payout.
  */
-export const recordsHeld = ({ payouts, refused, entries, uses, windows, index }: WorldState): number => {
+export const recordsHeld = (state: WorldState): number => {
+  const { payouts, refused, entries, uses, windows, attempts, index } = state;
   const { FAILED, REVERSED } = index.tallies;
   const entriesOfPayouts = payouts.length + FAILED.count + REVERSED.count;
-  const ofRules = Math.floor((uses.size + windows.size) / COUNTS_A_RECORD);
-  const others = refused.size + entries.length - 1 - entriesOfPayouts + ofRules;
+  const references = Math.max(0, attemptsHeld(attempts) - payouts.length);
+  const counts = Math.floor((uses.size + windows.size + references) / COUNTS_A_RECORD);
+  const others = refused.size + entries.length - 1 - entriesOfPayouts + counts;
   return payouts.length + index.longTimelines + others;
 };
 
-/** About how many bytes its rules on top take, and its scenario, if it chose one; otherwise it shares the server's. */
-export const documentBytesHeld = ({ scenario, index }: WorldState): number =>
-  index.overrides.reduce((sum, { bytes }) => sum + bytes, scenario.isChosen ? index.base.bytes : 0);
+/** The characters of its rules on top, and of its scenario, if it chose one; otherwise it shares the server's. */
+export const scenarioCharactersHeld = ({ scenario, index }: WorldState): number =>
+  index.overrides.reduce(
+    (sum, { characters }) => sum + characters,
+    scenario.isChosen ? index.base.characters : 0,
+  );
 
-export const noRoomForDocument = (): Refusal =>
+export const noRoomForScenario = (): Refusal =>
   new Refusal('SANDBOX_FULL', {
-    message: 'The scenarios and rules of all worlds take as much memory as SANDBOX_SCENARIO_MEMORY allows',
+    message:
+      'The scenarios and rules of all worlds have as many characters as SANDBOX_SCENARIO_MEMORY allows',
     limit: 'SANDBOX_SCENARIO_MEMORY',
   });
 
@@ -202,9 +225,12 @@ export function indexPayout({ index }: WorldState, payout: Payout, position: num
   scheduleStep(index, payout, position);
 }
 
-export function tally({ tallies }: WorldState['index'], { state, amountPaise }: Payout, by: 1 | -1): void {
-  tallies[state].count += by;
-  tallies[state].paise += by * amountPaise;
+export function tally(index: WorldState['index'], { state, amountPaise, told }: Payout, by: 1 | -1): void {
+  const { tallies, atRisk } = index;
+  for (const sum of told === null ? [tallies[state], atRisk] : [tallies[state]]) {
+    sum.count += by;
+    sum.paise += by * amountPaise;
+  }
 }
 
 /** Puts the next step of a payout into the queue, if it waits for its time. */

@@ -36,7 +36,7 @@ test('validate --explain has a line for each rule and outcome, with the reason w
   expect(code).toBe(0);
   expect(stdout.split('\n')).toEqual([
     'my.yaml: ok, 2 rules, 2 outcomes',
-    'initiate order-1, attempt 2, 2026-01-15T10:30:00.000Z (16:00 IST)',
+    'initiate order-1, attempt 2, 2026-01-15 16:00:00 IST',
     'rules',
     '    lost-answer  attempt must be 1, and it is 2',
     '    large        amount must be at least 200000, and it is 1500.5',

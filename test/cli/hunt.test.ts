@@ -2,6 +2,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import type { World } from '../../src/index.ts';
+import { exitCodesOf } from '../../src/cli/hunt/exit-codes.ts';
+import { huntedCommand } from '../../src/cli/hunt/hunted-command.ts';
 import { progressLines } from '../../src/cli/hunt/hunt-report.ts';
 import { hasCurl, LASTING, lasting, PAYING_COMMAND, PAYING_TARGET } from '../support/paying-command.ts';
 import { runInProcess, runProgram } from '../support/program.ts';
@@ -23,7 +26,7 @@ test.skipIf(!hasCurl)(
     const { code, stdout, stderr } = await runInProcess(['hunt', ...flags, ...PAYING_TARGET, ...COMMAND]);
     expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
     expect(stdout).toMatch(
-      /^paid-twice: 000123456789 was paid ₹250.00 twice, and once was expected\nWhat fails:\n {2}1\. initiate/,
+      /^paid-twice: 000123456789: paid ₹250.00 twice, expected once\nWhat fails:\n {2}1\. initiate/,
     );
     expect(stdout).toMatch(
       /found paid-twice: \d+ runs in [\d.]+ s, \d+ a second; \d+ of 8 single failures\n$/,
@@ -71,14 +74,14 @@ test.each([
   [['hunt', '--time', 'long', '--', 'true'], '--time must be a duration such as'],
   [
     ['hunt', '--goal', 'paid-twice,riches', '--', 'true'],
-    '--goal must be one of paid-twice, lost, stuck, conduct',
+    '--goal must be one of paid-twice, lost, misreported, stuck, conduct',
   ],
   [['hunt', '--patience', '0s', '--', 'true'], '--patience must be above 0s'],
   [['hunt', '--patience', '1h', '--', 'true'], '--patience must be at most 50m'],
   [['hunt', '--intent', 'foo', '--', 'true'], '--intent must be one of client_ref_id, beneficiary_name'],
   [['hunt', '--write', '/dev/null/found', '--', 'true'], '--write: /dev/null/found cannot be made (ENOTDIR)'],
   [['hunt', '--scenario', 'no-such', '--', 'true'], 'there is no scenario no-such'],
-  [['hunt', '--port', '3000', '--', 'true'], "unknown option '--port'"],
+  [['hunt', '--host', '::1', '--', 'true'], "unknown option '--host'"],
 ])('%j exits with 2 and says what is wrong', async (args, message) => {
   const { code, stderr } = await runInProcess(args);
   expect([code, stderr.trimEnd().split('\n').length]).toEqual([2, 1]);
@@ -107,7 +110,7 @@ test.skipIf(!hasCurl).each(['hunt', 'matrix'])(
       code: 2,
       stdout: '',
       stderr: expect.stringContaining(
-        `differs from --expect ${table}: 000123456789 was paid ₹250.00, which was not expected; 000123456788 was not paid`,
+        `differs from --expect ${table}: 000123456789: paid ₹250.00, not expected; 000123456788: not paid`,
       ),
     });
   },
@@ -129,4 +132,70 @@ test('a hunt without a terminal prints its progress every half minute', () => {
     '60 runs, 2 a second; 26 of 118 sequences of 2 failures',
     '120 runs, 2 a second; 26 of 118 sequences of 2 failures',
   ]);
+});
+
+test('a command that leaves a daemon with its output open has ended when its process ends', async () => {
+  const begun = join(folder(), 'begun'); // a pipe, so that the command ends only once the daemon has a session of its own
+  const daemon = `mkfifo ${begun}; setsid sh -c 'echo > ${begun}; exec ${LASTING}' & read _ < ${begun}; exit 3`;
+  onTestFinished(() => {
+    for (const pid of lasting().trim().split('\n').filter(Boolean)) process.kill(Number(pid));
+  });
+  const client = huntedCommand(['sh', '-c', daemon], [], process.env);
+  const ending = await client({ url: '', apiKey: '' } as World, new AbortController().signal);
+  expect(ending).toMatchObject({ kind: 'failure', why: 'exit code 3' });
+  await expect.poll(lasting).not.toBe('');
+});
+
+test.skipIf(!hasCurl)(
+  'a report of hunt names what it found, and as --known keeps it from failing again',
+  async () => {
+    const report = join(folder(), 'hunt.json');
+    const flags = [
+      '--goal',
+      'paid-twice',
+      '--depth',
+      '1',
+      '--runs',
+      '8',
+      '--patience',
+      '300ms',
+      ...PAYING_TARGET,
+    ];
+    const run = (...more: string[]) => runInProcess(['hunt', ...flags, ...more, ...COMMAND]);
+    expect((await run('--report', `json=${report}`)).code).toBe(1);
+    const { findings } = JSON.parse(readFileSync(report, 'utf8')) as {
+      findings: { goal: string; failures: string[] }[];
+    };
+    expect(findings).toMatchObject([{ goal: 'paid-twice', failures: [expect.stringMatching(/^payout-1-/)] }]);
+    const again = await run('--known', report);
+    expect(again.stdout).toContain('known: paid-twice: 000123456789: paid ₹250.00 twice');
+    writeFileSync(report, '[]');
+    expect(await run('--known', report)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('not a report of hunt'),
+    });
+  },
+);
+
+test.each([
+  [
+    'paid=0,failed=1,in-doubt=2',
+    [
+      ['in-doubt', 2],
+      ['failed', 75],
+    ],
+  ],
+  ['failed=0', [['failed', 0]]],
+  [
+    undefined,
+    [
+      ['paid', 0],
+      ['failed', 1],
+      ['in-doubt', 75],
+    ],
+  ],
+] as const)('the exit codes %s say what the client reports', (text, expected) => {
+  const codes = exitCodesOf(text);
+  for (const [reported, code] of expected) expect(codes.get(code) ?? 'failed').toBe(reported);
+  expect(() => exitCodesOf('lost=3')).toThrow('--exit-codes must be like paid=0');
 });

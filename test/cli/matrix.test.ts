@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
+import { sandboxRows } from '../../src/cli/matrix/matrix-rows.ts';
+import { readSettings } from '../../src/settings.ts';
 import { hasCurl, LASTING, lasting, PAYING_COMMAND, PAYING_TARGET } from '../support/paying-command.ts';
 import { MAIN, Program, runInProcess, runProgram, type Ended } from '../support/program.ts';
 import { isLong } from '../support/size.ts';
@@ -39,10 +41,10 @@ test.skipIf(!hasCurl)(
     const flags = [...rows, ...reports, '--intent', 'beneficiary_account', ...PAYING_TARGET];
     const { code, stdout, stderr } = await runInProcess(['matrix', ...flags, '--', ...PAYING_COMMAND]);
     expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
-    expect(stdout).toMatch(/^strict +survives [^]*^server-error-after-commit +money /m);
-    expect(stdout).toContain('3 cells: 2 survive, 1 with wrong money');
+    expect(stdout).toMatch(/^strict +not exercised [^]*^server-error-after-commit +money /m);
+    expect(stdout).toContain('3 cells: 2 not exercised, 1 with wrong money');
     const text = readFileSync(markdown, 'utf8');
-    expect(text).toContain('| strict | ✅ survives |');
+    expect(text).toContain('| strict | 🟡 not exercised |');
     expect(text).toContain('| server-error-after-commit | ❌ money |');
     expect(readFileSync(junit, 'utf8')).toContain('<testsuites name="payout matrix" tests="3" failures="1"');
     const [, line] = /run again: ([^]*)\n\n3 cells/.exec(stdout)!;
@@ -157,3 +159,42 @@ test.each([
     stderr: [expect.stringContaining(message)],
   });
 });
+
+test('a scenario that has hours of its own begins in them, any other at 10:30 IST', () => {
+  const rows = sandboxRows(['none'], ['night-cut-off', 'server-error'], readSettings({}, {}));
+  expect(rows.map(({ startMs }) => new Date(startMs).toISOString())).toEqual([
+    '2026-01-15T13:30:00.000Z', // 19:00 in India
+    '2026-01-15T05:00:00.000Z',
+  ]);
+});
+
+test('the preset for hidden resends has a row for each way in which a service treats a repeated reference', () => {
+  const rowsOf = (name: string) => sandboxRows(['none'], [name], readSettings({}, {}));
+  const rows = rowsOf('hidden-resends');
+  expect(rows.map(({ name }) => name)).toEqual(
+    ['replay', 'first_answer', 400, 409, 'second_payout'].map((value) => `hidden-resends/${value}`),
+  );
+  expect(rowsOf('hidden-resends/409')).toEqual([rows[3]]);
+  expect(() => rowsOf('hidden-resends/410')).toThrow('there is no hidden-resends/410');
+});
+
+test.skipIf(!hasCurl)(
+  'matrix begins each run at the same time of day, and may require that every row was met',
+  async () => {
+    const flags = [
+      '--dialects',
+      'none',
+      '--scenarios',
+      'fails-late',
+      '--require-exercised',
+      ...PAYING_TARGET,
+    ];
+    const now = 'curl -s "$PAYOUT_URL/_sandbox/clock" -H "Authorization: Bearer $PAYOUT_KEY" >&2; exit 1';
+    const asks = await runInProcess(['matrix', ...flags, '--', 'sh', '-c', now]);
+    expect(asks.stderr).toMatch(/"now":"2026-01-15T05:00:/);
+    expect(await runInProcess(['matrix', ...flags, '--', ...PAYING_COMMAND])).toMatchObject({
+      code: 1,
+      stderr: 'payout-sandbox: not exercised: fails-late: the client saw nothing of it\n',
+    });
+  },
+);

@@ -3,7 +3,7 @@ import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { expect, onTestFinished, test } from 'vitest';
 import { mcpServer } from '../../src/cli/mcp/mcp-server.ts';
-import { Session } from '../../src/cli/mcp/tool.ts';
+import { agentActor } from '../../src/cli/mcp/agent-actor.ts';
 import { connectSandbox } from '../../src/index.ts';
 import { hasCurl, PAYING_COMMAND } from '../support/paying-command.ts';
 import { Program, MAIN, runInProcess } from '../support/program.ts';
@@ -22,14 +22,9 @@ interface Told {
 async function agentFor({ adminToken = ADMIN, mayRunCommands = false, url = '' } = {}) {
   const sandbox =
     url === '' ? await sandboxFor({ clock: '2026-01-15T10:30:00Z', adminToken: ADMIN }) : { url };
-  const session = new Session({
-    sandbox: connectSandbox({ url: sandbox.url, adminToken }),
-    key: KEY,
-    isAdmin: adminToken !== '',
-    mayRunCommands,
-  });
+  const actor = agentActor(connectSandbox({ url: sandbox.url, adminToken }), KEY);
   const [here, there] = InMemoryTransport.createLinkedPair();
-  const server = mcpServer(session);
+  const server = mcpServer(actor, mayRunCommands);
   const agent = new Client({ name: 'agent', version: '1.0.0' });
   await Promise.all([server.connect(there), agent.connect(here)]);
   onTestFinished(() => agent.close());
@@ -38,9 +33,9 @@ async function agentFor({ adminToken = ADMIN, mayRunCommands = false, url = '' }
     const [content] = result.content;
     return { text: content?.type === 'text' ? content.text : '', isError: result.isError === true };
   };
-  /** The answer of a call that must succeed. */
+  /** The answer of a call that must succeed, as JSON. */
   const ask = async (name: string, args: object = {}) => {
-    const { text, isError } = await tell(name, args);
+    const { text, isError } = await tell(name, { json: true, ...args });
     expect({ text, isError }).toMatchObject({ isError: false });
     return JSON.parse(text) as Record<string, any>; // oxlint-disable-line typescript/no-explicit-any -- as `Seen.body`
   };
@@ -49,116 +44,101 @@ async function agentFor({ adminToken = ADMIN, mayRunCommands = false, url = '' }
 
 test('an agent learns where the client under test has to send its payouts', async () => {
   const { agent, url, ask } = await agentFor();
-  expect(agent.getInstructions()).toContain(`base address ${url} and the bearer key ${KEY}`);
-  expect(await ask('status')).toMatchObject({ url, key: KEY, balance: 1_000_000, payouts: { PENDING: 0 } });
+  expect(agent.getInstructions()).toContain(`base address ${url} and, as its bearer key, the key ${KEY}`);
+  expect(await ask('status')).toMatchObject({ url, balance: 1_000_000, transactions: { PENDING: 0 } });
 });
 
 test('an agent orders a lost answer, pays twice because of it, and sees that in the journal, the payouts and the verdict', async () => {
   const { tell, ask } = await agentFor();
   const lost = { match: { attempt: 1 }, times: 1, effect: { commit: true, respond: { status: 500 } } };
-  expect(await ask('add_rule', { name: 'lost', ...lost })).toEqual({ added: 'world/lost' });
-  expect(await ask('pay', { client_ref_id: 'a' })).toMatchObject({
-    http_status: 500,
+  expect((await tell('rule_add', { rules: { name: 'lost', ...lost } })).text).toBe('world/lost is on top');
+  expect(await ask('pay', { reference: 'a' })).toMatchObject({
+    status: 500,
     headers: { 'x-sandbox-rule': 'world/lost' },
   });
-  expect(await ask('pay', { client_ref_id: 'b' })).toMatchObject({ body: { data: { status: 'PENDING' } } });
-  expect(await ask('advance_clock', { until: 'idle' })).toMatchObject({ settled: 2 });
-  const { payouts } = await ask('payouts');
-  expect(payouts).toMatchObject([
-    { client_ref_id: 'a', status: 'SUCCESS', next: null },
-    { client_ref_id: 'b', status: 'SUCCESS' },
-  ]);
+  expect(await ask('pay', { reference: 'b' })).toMatchObject({ body: { data: { status: 'PENDING' } } });
+  expect((await ask('advance', { time: 'idle' })).changes).toHaveLength(2);
+  expect(await ask('payouts', { at_risk: true })).toMatchObject({
+    transactions: [{ client_ref_id: 'a', status: 'SUCCESS' }],
+  });
   const { text: journal } = await tell('journal', { status: 500 });
-  expect(journal).toMatch(
-    /#1 .* a 1000 IMPS → 500 INTERNAL_ERROR \(rule world\/lost; payout made; \d+ ms\)\n$/,
-  );
+  expect(journal).toMatch(/\n#1 .* a +₹1,000\.00 IMPS +500 INTERNAL_ERROR +rule world\/lost; payout made; /);
   expect(await ask('request', { number: 2 })).toMatchObject({ request: { body: { client_ref_id: 'b' } } });
-  const { text: verdict } = await tell('verdict', { intent: 'beneficiary_account' });
-  expect(verdict).toContain('paid-twice   b pays again what a paid: ₹1,000.00');
+  const { text: verdict, isError } = await tell('verdict', { intent: 'beneficiary_account' });
+  expect(isError).toBe(false);
+  expect(verdict).toContain('paid-twice   b is a second payment of a: ₹1,000.00 too much');
 });
 
 test('a broken connection and a hang are described as a client sees them', async () => {
   const { tell } = await agentFor();
-  await tell('add_rule', { times: 1, effect: { fault: 'connection-reset' } });
-  expect((await tell('pay')).text).toMatch(/^The connection broke: \w+\. See the journal/);
-  await tell('add_rule', { effect: { fault: 'hang' } });
-  expect((await tell('pay', { patience: '20ms' })).text).toMatch(/^No answer within 20 ms\. See the journal/);
+  await tell('rule_add', { rules: { times: 1, effect: { fault: 'connection-reset' } } });
+  expect((await tell('pay')).text).toMatch(/^the connection broke before the response \(\w+\); the journal/);
+  await tell('rule_add', { rules: { effect: { fault: 'hang' } } });
+  expect((await tell('pay', { patience: '20ms' })).text).toMatch(/^no response within 20 ms; the journal/);
 });
 
 test('an agent checks, explains and uses a scenario of its own', async () => {
   const { tell, ask } = await agentFor();
   const scenario =
     'description: no RTGS\nrules:\n  - name: no-rtgs\n    match: { transfer_mode: RTGS }\n    effect: { respond: 402 }\n';
-  expect(await tell('validate_scenario', { scenario })).toEqual({
-    text: 'scenario.yaml: ok, 1 rule',
-    isError: false,
-  });
-  expect(await ask('use_scenario', { scenario })).toEqual({ name: 'inline', description: 'no RTGS' });
-  const fields = { transfer_mode: 'RTGS' };
-  expect(await ask('explain', { route: 'initiate', fields })).toMatchObject({
-    rule: 'inline/no-rtgs',
-    payout: null,
-  });
-  expect(await ask('pay', { ...fields, amount: 300_000 })).toMatchObject({ http_status: 402 });
-  expect(await ask('show_scenario')).toMatchObject({
-    rules: [{ id: 'inline/no-rtgs', matched: 1, taken: 1 }],
-  });
-  expect(await ask('use_scenario')).toMatchObject({ name: 'default' });
-  const { scenarios } = await ask('list_scenarios');
-  expect(scenarios).toContainEqual({ name: 'strict', description: expect.any(String) });
+  expect(await tell('validate', { scenario })).toEqual({ text: 'the text: ok, 1 rule', isError: false });
+  expect((await tell('use', { scenario })).text).toBe('inline: no RTGS (1 rule)');
+  expect(await ask('explain', { mode: 'RTGS' })).toMatchObject({ rule: 'inline/no-rtgs', payout: null });
+  expect(await ask('pay', { mode: 'RTGS', amount: 300_000 })).toMatchObject({ status: 402 });
+  expect((await tell('scenario_show')).text).toMatch(/^inline: no RTGS\nrule +.*\ninline\/no-rtgs +1 +1\n/);
+  expect((await tell('use')).text).toMatch(/^default: /);
+  expect((await tell('scenario_list')).text).toMatch(/^strict +\w/m);
   expect((await tell('scenario_reference')).text).toMatch(/^# Scenarios\n/);
 });
 
-test('an agent restores a snapshot, also into another world, and resets a world', async () => {
+test('an agent keeps snapshots under names, and restores one also into another world', async () => {
   const { ask, tell } = await agentFor();
-  await ask('fund', { amount: 500 });
-  await ask('save_snapshot', { name: 'rich' });
-  await ask('fund', { amount: -1_000_500 });
-  expect(await ask('restore_snapshot', { name: 'rich' })).toMatchObject({ balance: 1_000_500 });
-  expect(await ask('restore_snapshot', { name: 'rich', key: 'sk_test_fork' })).toMatchObject({
+  await tell('fund', { amount: 500 });
+  await tell('snapshot_save', { file: 'rich' });
+  await tell('withdraw', { amount: 1_000_500 });
+  expect(await ask('snapshot_load', { file: 'rich' })).toMatchObject({ balance: 1_000_500 });
+  expect(await ask('snapshot_load', { file: 'rich', key: 'sk_test_fork' })).toMatchObject({
     balance: 1_000_500,
   });
-  expect(await ask('worlds')).toMatchObject({ count: 2, worlds: [{}, { balance: 1_000_500 }] });
-  expect(await ask('reset')).toMatchObject({ balance: 1_000_000, clock: { frozen: true } });
-  for (let nth = 1; nth < 10; nth += 1) await ask('save_snapshot', { name: `other-${nth}` });
-  expect((await tell('save_snapshot', { name: 'one-more' })).text).toMatch(
+  expect(await ask('worlds')).toMatchObject([{}, { balance: 1_000_500 }]);
+  for (let nth = 1; nth < 10; nth += 1) await tell('snapshot_save', { file: `other-${nth}` });
+  expect((await tell('snapshot_save', { file: 'one-more' })).text).toMatch(
     /^at most 10 snapshots .* rich, other-1/,
   );
 });
 
-test('an agent forces a payout into a state, and resumes and freezes the clock of its world', async () => {
-  const { ask } = await agentFor();
-  await ask('pay', { client_ref_id: 'a' });
-  expect(await ask('force_payout', { client_ref_id: 'a', to: 'FAILED' })).toMatchObject({ status: 'FAILED' });
-  expect(await ask('payouts', { client_ref_id: 'a' })).toMatchObject({
-    payouts: [{ timeline: [{ forced: true }] }],
-  });
-  expect(await ask('resume_clock')).toMatchObject({ frozen: false });
-  expect(await ask('freeze_clock')).toMatchObject({ frozen: true });
+test('a key that is not accepted is refused again and again, and pay gets a reference once it is accepted', async () => {
+  const { tell } = await agentFor();
+  const refused = { isError: true, text: expect.stringContaining('The API key is not accepted') };
+  const answers = await Promise.all([tell('pay', { key: 'live' }), tell('pay', { key: 'live' })]);
+  expect([...answers, await tell('pay', { key: 'live' })]).toEqual([refused, refused, refused]);
+  const paid = await Promise.all([tell('pay'), tell('pay')]);
+  const references = paid.map(({ text }) => /payout-\d/.exec(text)?.[0]);
+  expect(new Set(references)).toEqual(new Set(['payout-1', 'payout-2']));
 });
 
 test.each([
   ['pay', { amout: 5 }, 'amout is not known here (did you mean amount?)'],
-  ['pay', { amount: '5' }, 'amount must be a number'],
+  ['pay', { amount: 'much' }, 'amount must be INR such as 1500.50 or ₹1,500.50, not "much"'],
   ['pay', { patience: '5' }, 'patience must be a duration such as 500ms, 10s or PT90S: 5 has no unit'],
   ['pay', { patience: '60d' }, 'patience must be at most 1h'],
+  ['pay', { header: ['a b'] }, 'a header must be such as "X-Request-Id: 7", not "a b"'],
   ['payouts', { status: 'DONE' }, 'status must be one of PENDING, SUCCESS, FAILED, REVERSED'],
-  ['journal', { limit: 0 }, 'limit must be at least 1'],
+  ['journal', { limit: 0 }, 'limit must be a whole number from 1 to 1000, not 0'],
   ['request', { number: 7 }, 'the journal of this world has no request 7'],
-  ['status', { key: 'live' }, 'The API key is not accepted: send Authorization: Bearer KEY'],
-  ['advance_clock', {}, 'give exactly one of by, to and until'],
-  ['advance_clock', { by: '2' }, 'by must be a duration such as 90s, 2h, 3d or PT90S: 2 has no unit'],
+  ['status', { time_zone: 'Mars' }, 'there is no time zone "Mars"'],
+  ['advance', {}, 'time is required'],
+  ['advance', { time: '2' }, 'advance takes a duration such as 90s'],
   [
-    'add_rule',
-    { match: { atempt: 1 }, effect: {} },
-    'match.atempt is not known here (did you mean attempt?)',
+    'rule_add',
+    { rules: { match: { atempt: 1 }, effect: {} } },
+    'atempt is not known here (did you mean attempt?)',
   ],
-  ['use_scenario', { name: 'strictt' }, 'There is no scenario strictt (did you mean strict?)'],
-  ['use_scenario', { name: 'strict', scenario: 'rules: []' }, 'give name or scenario, not both'],
-  ['use_scenario', { scenario: 'rules: [' }, 'scenario.yaml:1:9 '],
-  ['validate_scenario', { scenario: 'a: 1\nrules:\n  - efect: 1' }, 'scenario.yaml:1:1 a is not known here'],
-  ['restore_snapshot', { name: 'x' }, 'there is no snapshot x: none was saved yet'],
-  ['force_payout', { client_ref_id: 'x', to: 'FAILED' }, 'no payout has the reference x'],
+  ['use', { scenario: 'strictt' }, 'There is no scenario strictt (did you mean strict?)'],
+  ['use', { scenario: 'rules: [' }, 'the text:1:9 '],
+  ['validate', { scenario: 'a: 1\nrules:\n  - efect: 1' }, 'the text:1:1 a is not known here'],
+  ['snapshot_load', { file: 'x' }, 'there is no snapshot x: none was saved yet'],
+  ['force', { reference: 'x', to: 'FAILED' }, 'no payout has the reference x'],
   ['fund', { amount: 5.001 }, 'amount must have at most 2 decimals'],
   ['staus', {}, 'there is no tool staus (did you mean status?)'],
 ])('%s with %j is a tool error that says what is wrong', async (name, args, words) => {
@@ -170,7 +150,7 @@ test.each([
 
 test('an agent learns that it has no admin token, or that its sandbox is gone', async () => {
   const { url, tell } = await agentFor({ adminToken: '' });
-  expect((await tell('worlds')).text).toMatch(/^only the admin of that sandbox .* --admin-token/);
+  expect((await tell('worlds')).text).toMatch(/^This is not the admin token/);
   expect((await tell('status')).isError).toBe(false);
   const gone = url.replace(/\d+$/, '1');
   const other = await agentFor({ url: gone });
@@ -203,9 +183,7 @@ test.skipIf(!hasCurl)(
     const onprogress = ({ message = '' }): void => void progress.push(message);
     const result = await agent.callTool({ name: 'hunt', arguments: HUNT }, undefined, { onprogress });
     const [{ text }] = result.content as [{ text: string }];
-    expect(text).toMatch(
-      /^paid-twice: 000123456789 was paid ₹250.00 twice, and once was expected\nWhat fails:/,
-    );
+    expect(text).toMatch(/^paid-twice: 000123456789: paid ₹250.00 twice, expected once\nWhat fails:/);
     expect(text).toMatch(/A scenario that repeats it:\n\ndescription: \|\n {2}paid-twice/);
     expect(text).toMatch(/found paid-twice: \d+ runs in /);
     expect(progress[0]).toMatch(/^\d+ runs, \d+ a second; \d+ of \d+ single failures/);

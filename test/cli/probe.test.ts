@@ -1,7 +1,7 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { runInProcess } from '../support/program.ts';
+import { runInProcess, serveInProcess } from '../support/program.ts';
 import { otherService, WAYS } from '../support/other-service.ts';
 import { stateFolder } from '../support/state-folder.ts';
 
@@ -21,13 +21,30 @@ test('probe never prints the key, and exits with 1 when it has to stop', async (
   const service = await otherService(WAYS);
   const args = ['probe', `${service.url}/`, '--key-env', 'KEY'];
   const good = await runInProcess(args, { KEY: service.key });
-  expect(good).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('without_key: 401') });
-  expect(good.stdout).not.toContain(service.key);
+  expect(good).toMatchObject({ code: 0, stdout: expect.stringContaining('without_key: 401') });
+  expect(good.stdout + good.stderr).not.toContain(service.key);
   const wrong = await runInProcess(args, { KEY: 'no-such-key' });
-  expect(wrong).toMatchObject({ code: 1, stdout: expect.stringContaining('the key is not accepted (401)') });
+  expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('the key is not accepted (401)') });
   const nobody = await runInProcess(['probe', 'http://127.0.0.1:1', '--key-env', 'KEY'], { KEY: 'any' });
-  expect(nobody).toMatchObject({ code: 1, stdout: expect.stringContaining('stopped: no answer to GET') });
-  expect(nobody.stdout).toContain('0 of 18 rows learned with 1 request;');
+  expect(nobody).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringContaining('stopped: no answer to GET'),
+  });
+  expect(nobody.stderr).toContain('0 of 18 rows learned with 1 request;');
+});
+
+test('what probe prints is a dialect that serve accepts, and nothing else', async () => {
+  const service = await otherService(WAYS);
+  const { stdout, stderr } = await runInProcess(['probe', service.url, '--key-env', 'KEY'], {
+    KEY: service.key,
+  });
+  expect(stderr).toContain('rows learned');
+  const file = join(stateFolder(), 'real.yaml');
+  writeFileSync(file, stdout);
+  const { url } = await serveInProcess({ SANDBOX_DIALECT: file });
+  const answer = await fetch(`${url}/payout/status?client_ref_id=none`);
+  expect(answer.status).toBe(401); // without_key, as the service has it
 });
 
 test('probe prints the dialect when it can no longer write the file', async () => {

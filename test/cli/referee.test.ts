@@ -25,11 +25,11 @@ test.skipIf(!hasCurl)(
     expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
     expect(stdout).toMatch(/^world [0-9a-f]{8} {3}1 error/);
     expect(stdout).toContain(
-      `  error    paid-twice   order-7-again pays again what order-7 paid: ₹250.00
+      `  error    paid-twice   order-7-again is a second payment of order-7: ₹250.00 too much
            #1 POST initiate order-7         500, committed
            #2 POST initiate order-7-again   500, committed
-           the client knew of order-7: the outcome is unknown (#1)
-           instead: read the status of order-7, or send order-7 again
+           what the client knew about order-7: outcome unknown (#1)
+           fix: read the status of order-7, or send order-7 again
 `,
     );
   },
@@ -80,14 +80,16 @@ test.skipIf(!hasCurl)('--fail-on and --off choose which findings make referee fa
   const with_ = (...flags: string[]) =>
     runInProcess(['referee', ...LOST, ...flags, ...PAYING_TARGET, ...COMMAND]);
   expect((await with_('--fail-on', 'never')).code).toBe(0);
-  const off = await with_('--off', 'paid-twice=another job does that');
+  const off = await with_(
+    ...['paid-twice', 'paid-more-often'].flatMap((check) => ['--off', `${check}=another job does that`]),
+  );
   expect(off).toMatchObject({
     code: 0,
     stdout: expect.stringContaining('off  paid-twice: another job does that'),
   });
 });
 
-test.skipIf(!hasCurl)('referee fails when a required check had no occasion', async () => {
+test.skipIf(!hasCurl)('referee fails when a required check was not exercised', async () => {
   const { code, stderr } = await runInProcess([
     'referee',
     '--require',
@@ -98,7 +100,7 @@ test.skipIf(!hasCurl)('referee fails when a required check had no occasion', asy
   expect({ code, stderr }).toEqual({
     code: 1,
     stderr:
-      'payout-sandbox: poll-storm is required, and had no occasion in any world: no request of the client tested it\n',
+      'payout-sandbox: poll-storm is required, and was not exercised in any world: no request of the client tested it\n',
   });
 });
 
@@ -213,7 +215,7 @@ test('examine judges a saved journal, in which a payout that may have been made 
   const { code, stdout } = await runInProcess(['examine', ...intent, file]);
   expect([code, stdout.split('\n')[1]]).toEqual([
     0,
-    '  warning  paid-twice   order-1-b could pay again what order-1 may have paid: ₹100.00',
+    '  warning  paid-twice   order-1-b could be a second payment of order-1: ₹100.00',
   ]);
   expect((await runInProcess(['examine', ...intent, '--fail-on', 'warning', file])).code).toBe(1);
 });
@@ -242,7 +244,7 @@ test.skipIf(!hasCurl)(
       folderPath,
     );
     expect(code).toBe(1);
-    expect(stdout).toContain('000123456789 was paid ₹250.00 twice, and once was expected');
+    expect(stdout).toContain('000123456789: paid ₹250.00 twice, expected once');
     expect(stdout).toContain('off  never-asked: a nightly job asks');
     expect(stdout).toContain('off  no-timeout: short tests');
   },
@@ -350,4 +352,19 @@ test.each([
   const { code, stderr } = await runInProcess(args);
   expect([code, stderr.trimEnd().split('\n').length]).toEqual([2, 1]);
   expect(stderr).toContain(message);
+});
+
+test.skipIf(!hasCurl).each([
+  [
+    'with a key that is not accepted',
+    '-H "Authorization: Bearer wrong"',
+    '401 UNAUTHORIZED: its key is not accepted',
+  ],
+  ['for a foreign host', '-H "Host: payouts.example" -H "Authorization: Bearer $PAYOUT_KEY"', '403'],
+])('a command that only sends requests %s learns why they were refused', async (_what, headers, why) => {
+  const script = `curl -s -o /dev/null ${headers} "$PAYOUT_URL/client/fetchbalance"`;
+  const { code, stderr } = await runInProcess(['referee', ...PAYING_TARGET, '--', 'sh', '-c', script]);
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/^payout-sandbox: no request with a valid key reached the sandbox \(GET /);
+  expect(stderr).toContain(why);
 });

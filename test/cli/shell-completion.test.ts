@@ -1,10 +1,13 @@
 import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { runInProcess } from '../support/program.ts';
+import { MAIN, runInProcess } from '../support/program.ts';
+import { stateFolder } from '../support/state-folder.ts';
 
 /** What is typed, the last word unfinished, and what can stand there. */
 const TYPED: readonly (readonly [words: readonly string[], offered: readonly string[]])[] = [
-  [['rul'], ['rule', 'rule-from']],
+  [['rul'], ['rule']],
   [
     ['rule', ''],
     ['list', 'add', 'remove', 'from'],
@@ -24,6 +27,7 @@ const TYPED: readonly (readonly [words: readonly string[], offered: readonly str
   [['tail', '--j'], ['--json']],
   [['pay', '1500', '--reference', ''], []],
   [['unfreeze', '--ur'], ['--url']],
+  [['use', 'lost-'], ['lost-answer']],
 ];
 
 /** How a shell is asked what it offers for these words: one line, in which words are separated by spaces. */
@@ -54,7 +58,19 @@ test.each(Object.keys(SHELLS).filter((shell) => spawnSync(shell, ['-c', 'true'])
     const questions = TYPED.map(([words]) => QUESTIONS[shell]!(words));
     const { flags, before } = SHELLS[shell]!;
     const commands = [before, script, ...questions].join('\n');
-    const { stdout, stderr } = spawnSync(shell, [...flags, '-c', commands], { encoding: 'utf8' });
+    const [folder, empty] = [stateFolder(), stateFolder()]; // fish offers files everywhere
+    writeFileSync(`${folder}/payout-sandbox`, `#!/bin/sh\nexec ${process.execPath} ${MAIN} "$@"\n`, {
+      mode: 0o755,
+    });
+    const env = {
+      PATH: `${folder}:${process.env['PATH']}`,
+      SANDBOX_SCENARIOS: resolve('fixtures/init/scenarios'),
+    };
+    const { stdout, stderr } = spawnSync(shell, [...flags, '-c', commands], {
+      encoding: 'utf8',
+      env,
+      cwd: empty,
+    });
     expect(stderr).toBe('');
     const offered = stdout.split('\n').map((line) => line.split(' ').filter((word) => word !== ''));
     expect(offered.slice(0, -1).map((words) => new Set(words))).toEqual(
@@ -63,17 +79,9 @@ test.each(Object.keys(SHELLS).filter((shell) => spawnSync(shell, ['-c', 'true'])
   },
 );
 
-test('completion includes the scenarios of --scenarios, and refuses a shell that it does not support', async () => {
-  const own = await runInProcess(['completion', 'bash', '--scenarios', 'fixtures/init/scenarios']);
-  expect(own.stdout).toContain(' lost-answer ');
+test('completion of a shell that is not supported is refused in one line', async () => {
   expect(await runInProcess(['completion', 'tcsh'])).toMatchObject({
     code: 2,
     stderr: 'payout-sandbox: completion supports bash, zsh, fish, not tcsh\n',
   });
-});
-
-test('completion with a missing folder of scenarios is refused in one line', async () => {
-  const { code, stderr } = await runInProcess(['completion', 'bash', '--scenarios', '/not/there']);
-  expect(stderr).toBe('payout-sandbox: /not/there cannot be read: it must be a folder of scenario files\n');
-  expect(code).toBe(2);
 });

@@ -1,12 +1,15 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
-import { tail } from '../../src/cli/world/tail.ts';
-import { sessionOf } from '../../src/cli/world/world-session.ts';
-import { startSandbox, type Sandbox } from '../../src/index.ts';
+import { sessionOf } from '../../src/actions/sandbox-action.ts';
+import { tail } from '../../src/cli/running-sandbox/tail.ts';
+import { terminalActor } from '../../src/cli/running-sandbox/terminal-actor.ts';
+import { connectSandbox, startSandbox, type Sandbox } from '../../src/index.ts';
 import { MAIN, Program } from '../support/program.ts';
 import { sandboxFor } from '../support/sandbox.ts';
 import { TcpProxy } from '../support/tcp-proxy.ts';
+
+const session = (url: string, key: string) => sessionOf(terminalActor({ url }, {}), { key });
 
 const portOf = ({ url }: Sandbox): number => Number(new URL(url).port);
 
@@ -23,7 +26,7 @@ test('tail shows requests, settlements and findings, and follows a sandbox that 
   onTestFinished(() => first.close());
   const proxy = await TcpProxy.to(portOf(first)); // an address that stays
   onTestFinished(() => proxy.close());
-  const session = sessionOf({ url: `http://127.0.0.1:${proxy.port}`, key: 'sk_test_demo' }, {});
+  const followed = session(`http://127.0.0.1:${proxy.port}`, 'sk_test_demo');
   const lines: string[] = [];
   const notes: string[] = [];
   const stop = new AbortController();
@@ -31,18 +34,19 @@ test('tail shows requests, settlements and findings, and follows a sandbox that 
   await new Promise((paid) => {
     const note = (line: string): void => {
       notes.push(line);
-      if (line.startsWith('following')) paid(session.world.pay({ client_ref_id: 'order-1', amount: 1500.5 }));
+      if (line.startsWith('following'))
+        paid(followed.world.pay({ client_ref_id: 'order-1', amount: 1500.5 }));
     };
-    ended = tail(session, { say: (line) => lines.push(line), note }, stop.signal);
+    ended = tail(followed, false, { say: (line) => lines.push(line), note }, stop.signal);
   });
   await expect
     .poll(() => lines.join('\n'))
     .toMatch(/16:00:00\.000 {2}initiate {2}order-1 {2}₹1,500\.50 IMPS {2}200 PENDING/);
-  await session.world.pay({ client_ref_id: 'order-1', amount: 9 });
+  await followed.world.pay({ client_ref_id: 'order-1', amount: 9 });
   await expect
     .poll(() => lines.join('\n'))
     .toContain('reference-reused: order-1 was sent again with another amount');
-  await session.world.clock.advance('1h');
+  await followed.world.clock.advance('1h');
   await expect
     .poll(() => lines.join('\n'))
     .toMatch(/16:00:02\.000 {2}settled {3}order-1 {2}SUCCESS {2}UTR \d+/);
@@ -55,11 +59,9 @@ test('tail shows requests, settlements and findings, and follows a sandbox that 
   await expect.poll(() => notes.at(-1)).toMatch(/is back$/);
   stop.abort();
   expect(await ended!).toBe(0);
-  for (const page of ['README.md', 'docs/cli.md']) {
-    const [, shown] = /```\n(\d\d:.*?)```/s.exec(readFileSync(page, 'utf8'))!;
-    const expected = shown!.trim().split('\n').map(timeless);
-    expect(lines.map(timeless)).toEqual(expect.arrayContaining(expected));
-  }
+  const [, shown] = /```\n(\d\d:.*?)```/s.exec(readFileSync('docs/cli.md', 'utf8'))!;
+  const expected = shown!.trim().split('\n').map(timeless);
+  expect(lines.map(timeless)).toEqual(expect.arrayContaining(expected));
 });
 
 test('Ctrl-C ends tail with exit code 0', async () => {
@@ -69,6 +71,30 @@ test('Ctrl-C ends tail with exit code 0', async () => {
   expect(await program.stop('SIGINT')).toMatchObject({
     code: 0,
     stdout: '',
-    stderr: expect.stringMatching(/^payout-sandbox: following world \w+ at .*; Ctrl-C to stop\n$/),
+    stderr: expect.stringMatching(
+      /^payout-sandbox: following world \w+ at .*; times in IST; Ctrl-C to stop\n$/,
+    ),
   });
+});
+
+test('tail names its world, and shows what is at risk until the client has seen it', async () => {
+  const { client, url } = await sandboxFor({ clock: '2026-01-15T10:30:00Z' });
+  const { apiKey, pay, status } = client();
+  await connectSandbox({ url }).world({ apiKey, name: 'refunds' }).summary();
+  const lines: string[] = [];
+  const notes: string[] = [];
+  const stop = new AbortController();
+  const output = { say: (line: string) => lines.push(line), note: (line: string) => notes.push(line) };
+  const ended = tail(session(url, apiKey), false, output, stop.signal);
+  await expect.poll(() => notes.join()).toContain(' (refunds) at ');
+  await pay({ client_ref_id: 'lost', amount: 1500, beneficiary_account: '9999100500' });
+  await expect
+    .poll(() => lines)
+    .toContainEqual(
+      expect.stringMatching(/^ +at risk {3}1 payout, ₹1,500\.00: made, but the client was not told$/),
+    );
+  await status({ client_ref_id: 'lost' });
+  await expect.poll(() => lines).toContainEqual(expect.stringMatching(/^ +at risk {3}none$/));
+  stop.abort();
+  expect(await ended).toBe(0);
 });

@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
+import { connectSandbox } from '../../src/index.ts';
 import { runInProcess } from '../support/program.ts';
 import { PAYOUT, sandboxFor } from '../support/sandbox.ts';
 import { stateFolder } from '../support/state-folder.ts';
@@ -12,7 +13,8 @@ const CLOCK = '2026-01-15T10:30:00Z'; // 16:00 in India
 /** A world, and the program with its address and key. */
 async function companion() {
   const { client, url } = await sandboxFor({ clock: CLOCK });
-  const { world, apiKey, pay } = client();
+  const { apiKey, pay } = client();
+  const world = connectSandbox({ url }).world(apiKey);
   const at = { SANDBOX_URL: url, SANDBOX_KEY: apiKey };
   const run = (...args: string[]) => runInProcess(args, at);
   /** Its output, when it succeeds. */
@@ -41,7 +43,7 @@ test('a payout made with pay is listed, and settles when the clock is advanced',
   expect(paid).toBe(`200  PENDING  order-1  ₹1,500.50  ${txnId}\n`);
   expect(await output('payouts')).toBe(
     [
-      `created (IST)        reference     amount  mode  state    UTR  next                         txn_id`,
+      `created (IST)        reference     amount  mode  state    UTR  next (IST)                   txn_id`,
       `2026-01-15 16:00:00  order-1    ₹1,500.50  NEFT  PENDING       SUCCESS 2026-01-15 16:00:20  ${txnId}`,
       '',
     ].join('\n'),
@@ -80,8 +82,10 @@ test('pay says which rule answered, and fails unless the payout is accepted', as
     '500  INTERNAL_ERROR  payout-1  Internal server error\n  rule: magic/status-500-after-commit\n',
   );
   const broken = await run('pay', '--account', '9999000002');
-  expect(broken).toMatchObject({ code: 1, stdout: '' });
-  expect(broken.stderr).toMatch(/^payout-sandbox: the connection broke before the answer \(.+\); .*\n$/);
+  expect(broken).toMatchObject({ code: 1, stderr: '' });
+  expect(broken.stdout).toMatch(
+    /^the connection broke before the response \(.+\); the journal says why.*\n$/,
+  );
 });
 
 test('advance moves the clock to a time in India, and until nothing is scheduled', async () => {
@@ -90,9 +94,46 @@ test('advance moves the clock to a time in India, and until nothing is scheduled
     '2026-01-15 17:00:00 IST, frozen; nothing was due\n',
   );
   await output('pay', '--mode', 'NEFT');
-  expect(await output('advance', '--until-idle')).toContain(
-    '2026-01-15 17:00:20 IST, frozen; 1 step applied\n',
+  expect(await output('advance', 'idle')).toContain('2026-01-15 17:00:20 IST, frozen; 1 step applied\n');
+});
+
+test.each([
+  ['2h 30m', '18:30:00'],
+  ['2 hours 30 mins', '18:30:00'],
+  ['90 seconds', '16:01:30'],
+  ['1m30s', '16:01:30'],
+  ['PT1H30M', '17:30:00'],
+  ['0.5 hours', '16:30:00'],
+])('advance takes %s as a duration', async (written, time) => {
+  const { output } = await companion();
+  expect(await output('advance', written)).toBe(`2026-01-15 ${time} IST, frozen; nothing was due\n`);
+});
+
+test('amounts are accepted as they are printed, and times are shown in the zone that is asked for', async () => {
+  const { output } = await companion();
+  expect(await output('fund', '₹1,00,000.00')).toBe('+₹1,00,000.00: the balance is ₹11,00,000.00\n');
+  expect(await output('withdraw', '1,500.50')).toBe('−₹1,500.50: the balance is ₹10,98,499.50\n');
+  expect(await output('status', '--time-zone', 'UTC')).toContain('Clock     2026-01-15 10:30:00 UTC, frozen');
+  expect(await output('entries', '--time-zone', 'Asia/Tokyo')).toMatch(
+    /^at \(Asia\/Tokyo\) .*\n2026-01-15 19:30:00 /,
   );
+});
+
+test('a client reads a payout that is then forced, a held request is released, and a rewind brings the world back', async () => {
+  const { output, run, world } = await companion();
+  await output('pay', '100', '--reference', 'a');
+  expect(await output('force', 'a', 'FAILED')).toBe('a is FAILED: ₹100.00\n');
+  expect(await output('read', 'a')).toMatch(/^200 {2}FAILED {2}a {2}₹100\.00 {2}TXN\w+\n$/);
+  expect(await output('balance')).toBe('200  ₹10,00,000.00\n');
+  expect(await run('read', 'b')).toMatchObject({ code: 1, stdout: expect.stringMatching(/^404 /) });
+  expect(await run('release')).toMatchObject({ code: 1, stdout: 'no such request is held\n' });
+  await world.rule({ name: 'wait', effect: { hold: 'arrived' } });
+  const held = world.pay({ client_ref_id: 'c' });
+  expect(await output('held', '--count', '1')).toBe('held as 1: initiate c, arrived, by world/wait\n');
+  expect(await output('release', '1')).toBe('released 1\n');
+  expect(await held).toMatchObject({ status: 200 });
+  expect(await output('rewind', '2')).toContain('Payouts   1 FAILED\n');
+  expect(await output('name', 'refunds')).toContain(' (refunds), of your key\n');
 });
 
 test('fund changes the balance, freeze and resume the clock, and reset starts the world again', async () => {
@@ -110,7 +151,7 @@ test('use chooses a scenario by name or from a file, and without an argument tha
   expect(await output('use', 'strict')).toMatch(/^strict: .+\n$/);
   const file = `${stateFolder()}/mine.yaml`;
   writeFileSync(file, 'rules:\n  - name: busy\n    effect: { respond: { status: 503 } }\n');
-  expect(await output('use', file)).toBe(`${file} (1 rule)\n`);
+  expect(await output('use', file)).toBe('inline (1 rule)\n');
   expect((await world.rules('scenario')).map(({ name }) => name)).toEqual(['busy']);
   expect(await output('use')).toMatch(/^default: /);
   writeFileSync(file, 'rules: 5\n');
@@ -140,11 +181,61 @@ test('a request of the journal becomes a rule in a file, which is put on top, li
   expect(await world.rules('world')).toEqual([]);
 });
 
+test('undo takes back an advance, and asks for --force when the client has sent requests since then', async () => {
+  const { output, run, world, pay } = await companion();
+  expect(await run('undo')).toMatchObject({ code: 1, stderr: 'payout-sandbox: Nothing can be undone\n' });
+  await output('advance', '2h');
+  await pay({ client_ref_id: 'order-1' });
+  const refused = await run('undo');
+  expect(refused).toMatchObject({ code: 1, stdout: '' });
+  expect(refused.stderr).toContain('#1 initiate order-1. --force undoes them too');
+  const done = 'took back the last action: advance, at 2026-01-15 16:00:00 IST\n';
+  expect(await output('undo', '--force')).toBe(done);
+  expect(await world.transactions()).toEqual([]);
+  await output('fund', '1');
+  expect(JSON.parse(await output('undo', '--json'))).toMatchObject({ undone: { action: 'credit' } });
+});
+
+test('status and payouts --at-risk show a payout whose response was lost', async () => {
+  const { output, pay } = await companion();
+  await pay({ client_ref_id: 'told' });
+  expect(await output('status')).not.toContain('At risk');
+  await pay({ client_ref_id: 'lost', amount: 1500, beneficiary_account: '9999100500' });
+  expect(await output('status')).toContain(
+    'At risk   1 payout, ₹1,500.00: made, but the client was not told\n',
+  );
+  const listed = await output('payouts', '--at-risk');
+  expect(listed).toContain(' lost ');
+  expect(listed).not.toContain(' told ');
+});
+
+test('status shows the name of the world', async () => {
+  const { output, url, apiKey } = await companion();
+  const { id } = await connectSandbox({ url }).world({ apiKey, name: 'refunds: retries' }).summary();
+  expect(await output('status')).toContain(`World     ${id} (refunds: retries), of your key\n`);
+});
+
+test('snapshot save --before writes the world as it was before a request', async () => {
+  const { output, run, world } = await companion();
+  const file = `${stateFolder()}/world.ndjson`;
+  await output('pay', '1000');
+  await output('pay', '500');
+  const saved = `${file} holds the world as it was before request #2\n`;
+  expect(await output('snapshot', 'save', file, '--before', '2')).toBe(saved);
+  await output('snapshot', 'load', file);
+  expect(await world.balance()).toBe(999_000);
+  expect(await run('snapshot', 'save', file, '--before', '9')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('does not know request 9'),
+  });
+  expect(await run('snapshot', 'save', file, '--before', 'now')).toMatchObject({ code: 2 });
+});
+
 test('snapshot load brings back the world that snapshot save wrote', async () => {
   const { output, world } = await companion();
   const file = `${stateFolder()}/world.ndjson`;
   await output('pay', '1000');
-  expect(await output('snapshot', 'save', file)).toBe(`${file} holds the world: 1 payout, ₹9,99,000.00\n`);
+  expect(await output('snapshot', 'save', file)).toBe(`${file} holds the world as it is\n`);
   await world.reset();
   expect(await output('snapshot', 'load', file)).toContain('Payouts   1 PENDING\n');
   expect(await world.balance()).toBe(999_000);
@@ -163,7 +254,7 @@ async function proxyAt(status: number): Promise<string> {
 test.each([200, 502])('an HTML page of a proxy with status %i is reported in one line', async (status) => {
   const url = await proxyAt(status);
   const { code, stdout, stderr } = await runInProcess(['status', '--url', url]);
-  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr).toBe(
     `payout-sandbox: ${url}/_sandbox/world answers ${status} (text/html), which is not an answer of a sandbox: is there a proxy or another server?\n`,
   );
@@ -181,25 +272,24 @@ test('a wrong path in --url is reported with the address that was requested', as
 test.each<[readonly string[], number, RegExp]>([
   [
     ['status', '--url', 'http://127.0.0.1:9'],
-    1,
+    2,
     /^no sandbox answers at http:\/\/127\.0\.0\.1:9 \(.+\); start one with payout-sandbox, or give/,
   ],
-  [['tail', '--url', 'http://127.0.0.1:9'], 1, /^no sandbox answers at /],
+  [['tail', '--url', 'http://127.0.0.1:9'], 2, /^no sandbox answers at /],
   [['status', '--url', 'localhost:3000'], 2, /^--url must begin with http/],
   [['status', '--url', 'http://me@localhost:3000'], 2, /^--url must not contain a user name/],
   [
     ['status', '--key', 'wrong'],
-    1,
+    2,
     /^The API key is not accepted: .*; --key or SANDBOX_KEY names another key$/,
   ],
   [['status', '--key', 'a b'], 2, /^--key must be a key of visible ASCII characters$/],
-  [['fund', 'much'], 2, /^the amount must be INR such as 1500\.50, not "much"$/],
+  [['fund', 'much'], 2, /^amount must be INR such as 1500\.50 or ₹1,500\.50, not "much"$/],
   [['fund', '0'], 2, /^amount must be greater than 0$/],
   [['advance', '2x'], 2, /^advance takes a duration such as 90s.*, not "2x"$/],
-  [['advance'], 2, /^advance takes a duration .*--until-idle$/],
-  [['advance', '2h', '--until-idle'], 2, /^advance takes a time or --until-idle, not both$/],
+  [['advance'], 2, /^missing required argument 'time' \(see --help\)$/],
   [['payouts', '--status', 'DONE'], 2, /^status must be one of PENDING, SUCCESS, FAILED, REVERSED/],
-  [['journal', '--limit', '0'], 2, /^limit must be a whole number from 1 to 1000$/],
+  [['journal', '--limit', '0'], 2, /^--limit must be a whole number from 1 to 1000, not 0$/],
   [['rule'], 2, /^rule takes one of list, add, remove, from \(see rule --help\)$/],
   [['rule', 'ad', 'x'], 2, /^rule takes one of .*, not ad \(did you mean add\?\)/],
   [['rule', 'add', '/nowhere'], 2, /^rule add: \/nowhere cannot be read \(ENOENT\)$/],
@@ -210,7 +300,7 @@ test.each<[readonly string[], number, RegExp]>([
     2,
     /^This world has no rules on top of its scenario\. Rules of a scenario cannot be removed$/,
   ],
-  [['rule', 'list', '--from', 'here'], 2, /^--from must be one of world, scenario, magic, not "here"$/],
+  [['rule', 'list', '--from', 'here'], 2, /^from must be one of world, scenario, magic$/],
   [['rule', 'from', '7'], 2, /^request 7 is not in the journal/],
   [
     ['snapshot', 'save', '/nowhere/world'],

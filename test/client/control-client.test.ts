@@ -1,8 +1,9 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { ControlClient } from '../../src/client/control-client.ts';
 import { openEvents } from '../../src/client/event-stream.ts';
-import { SandboxError, startSandbox } from '../../src/index.ts';
+import { connectSandbox, SandboxError, startSandbox } from '../../src/index.ts';
 import { sandboxFor } from '../support/sandbox.ts';
+import { TcpProxy } from '../support/tcp-proxy.ts';
 
 test('a refusal lists the invalid fields', async () => {
   const { client } = await sandboxFor();
@@ -53,4 +54,19 @@ test('an error after the sandbox has stopped names its address, also at the end 
   const message = `no sandbox answers at ${sandbox.url}`;
   await expect(world.balance()).rejects.toThrow(message);
   await expect(world[Symbol.asyncDispose]()).rejects.toThrow(message);
+});
+
+test('a payout that failed before its reference was known leaves no rejection behind, and does not spoil the world', async () => {
+  const { client, url } = await sandboxFor();
+  const port = Number(new URL(url).port);
+  const proxy = await TcpProxy.to(port);
+  onTestFinished(() => proxy.close());
+  const { apiKey } = client();
+  const world = connectSandbox({ url: `http://127.0.0.1:${proxy.port}` }).world(apiKey);
+  proxy.targetPort = 1; // where nobody listens
+  await expect(world.pay()).rejects.toThrow('no sandbox answers');
+  proxy.targetPort = port;
+  const paid = await Promise.all([world.pay(), world.pay()]);
+  const references = paid.map((answer) => answer.client_ref_id);
+  expect(new Set(references)).toEqual(new Set(['payout-1', 'payout-2']));
 });

@@ -226,7 +226,7 @@ test('a request is found by its number or by the id in its answer', async () => 
   );
 });
 
-test('rule-from prints a scenario that repeats a request of a saved journal or HAR, and validate accepts it', async () => {
+test('rule from prints a scenario that repeats a request of a saved journal or HAR, and validate accepts it', async () => {
   const { world } = await clientFor();
   await world.rule({ name: 'lost', effect: { commit: true, respond: { status: 500 } } });
   await world.pay({ client_ref_id: 'order-1' });
@@ -236,7 +236,7 @@ test('rule-from prints a scenario that repeats a request of a saved journal or H
   );
   writeFileSync(journal!, JSON.stringify({ requests: await world.requests() }));
   writeFileSync(har!, JSON.stringify(await world.toHar()));
-  const printed = await runInProcess(['rule-from', journal!, '1']);
+  const printed = await runInProcess(['rule', 'from', '1', journal!]);
   expect(printed).toMatchObject({ code: 0, stderr: '' });
   expect(printed.stdout).toMatch(/^rules:\n {2}- name: request-1\n.*\n {4}match:\n {6}route: initiate\n/);
   writeFileSync(scenario!, printed.stdout);
@@ -245,5 +245,5 @@ test('rule-from prints a scenario that repeats a request of a saved journal or H
     stdout: `${scenario}: ok, 1 rule\n`,
   });
   // a HAR does not say whether the payout happened: after a 500 it is made
-  expect((await runInProcess(['rule-from', har!, '1'])).stdout).toBe(printed.stdout);
+  expect((await runInProcess(['rule', 'from', '1', har!])).stdout).toBe(printed.stdout);
 });

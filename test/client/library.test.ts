@@ -225,6 +225,56 @@ describe.each(WAYS_IN)('$name', ({ start }) => {
     expect((await status(fork, 'order-1')).text).toBe((await status(world, 'order-1')).text);
   });
 
+  test('a world can be restored as it was before a request', async () => {
+    const world = sandbox.world();
+    await pay(world, { client_ref_id: 'order-1' });
+    await pay(world, { client_ref_id: 'order-2' });
+    await world.restore(await world.before(2));
+    expect((await world.transactions()).map(({ client_ref_id }) => client_ref_id)).toEqual(['order-1']);
+    expect((await world.requests()).map(({ id }) => id)).toEqual([1]);
+    await expect(world.before(9)).rejects.toMatchObject({ status: 404, code: 'REQUEST_NOT_FOUND' });
+  });
+
+  test('undo takes back the last advance, and with force the requests since then', async () => {
+    const world = sandbox.world();
+    await expect(world.undo()).rejects.toMatchObject({ status: 409, code: 'UNDO_REFUSED' });
+    await pay(world);
+    const before = await world.summary();
+    await world.clock.advance('2h');
+    expect(await world.undo()).toEqual({ action: 'advance', at: START });
+    expect(await world.summary()).toEqual(before);
+    await world.clock.advance('2h');
+    await status(world, 'order-1');
+    await expect(world.undo()).rejects.toThrow('#2 status order-1');
+    expect(await world.undo({ force: true })).toMatchObject({ action: 'advance' });
+    expect(await world.requests()).toHaveLength(1);
+  });
+
+  test('a payout whose response was lost is at risk until a response shows it to the client', async () => {
+    const world = sandbox.world();
+    await world.rule({ times: 1, effect: { commit: true, respond: { status: 500 } } });
+    await pay(world, { client_ref_id: 'lost' });
+    await pay(world, { client_ref_id: 'told' });
+    const references = async (isAtRisk: boolean) =>
+      (await world.transactions({ at_risk: isAtRisk })).map(({ client_ref_id }) => client_ref_id);
+    expect([await references(true), await references(false)]).toEqual([['lost'], ['told']]);
+    await status(world, 'lost');
+    expect([await references(true), await references(false)]).toEqual([[], ['lost', 'told']]);
+  });
+
+  test('the name of a world is in its summary and in the list of worlds, also after a restore from another', async () => {
+    const name = 'payouts > retries “order-1” once';
+    const [world, other] = [sandbox.world({ name }), sandbox.world({ name: 'other' })];
+    await world.restore(await other.snapshot());
+    const { id } = await world.summary();
+    const shown = 'payouts - retries -order-1- once';
+    expect((await world.summary()).name).toBe(shown);
+    expect((await sandbox.worlds()).find((one) => one.id === id)).toMatchObject({ name: shown });
+    expect((await sandbox.world({ apiKey: world.apiKey }).summary()).name).toBe(shown);
+    expect((await sandbox.world({ name: 'x'.repeat(500) }).summary()).name).toBe('x'.repeat(120));
+    expect((await sandbox.world({ name: '' }).summary()).name).toBeNull();
+  });
+
   test('events are streamed as they happen, and continue after a known one', async () => {
     const world = sandbox.world();
     const events = await world.events();
@@ -343,7 +393,7 @@ describe.each(WAYS_IN)('$name', ({ start }) => {
     await pay(world, { client_ref_id: 'order-1-b' });
     const conduct = world.expectGoodConduct({ name: 'shop', intent: { client_ref_id: '^(order-\\d+)' } });
     await expect(conduct).rejects.toThrow(
-      /did not behave well:\nworld shop {3}1 error(.|\n)*instead: read the status/,
+      /did not behave well:\nworld shop {3}1 error(.|\n)*fix: read the status/,
     );
     const { passed, checks } = await world.referee();
     expect([passed, checks[0]!.id, checks[0]!.verdict]).toEqual([false, 'paid-twice', 'found']);

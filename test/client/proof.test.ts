@@ -1,5 +1,6 @@
 import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
+import { waitForPayout } from '../../src/client/payout-wait.ts';
 import { connectSandbox, ExpectationError, type RuleRequest, type World } from '../../src/index.ts';
 import { sandboxFor } from '../support/sandbox.ts';
 
@@ -168,7 +169,7 @@ test('payout() finds a payout by its reference, and otherwise lists the referenc
   for (let nth = 1; nth <= 11; nth += 1) await world.pay({ client_ref_id: `order-${nth}` });
   expect(await world.payout('order-3')).toMatchObject({ client_ref_id: 'order-3', status: 'PENDING' });
   const wrong = await errorOf(world.payout('order-0'));
-  expect(wrong.message).toMatch(/: the latest of 11 are order-2, order-3, .* order-11$/);
+  expect(wrong.message).toMatch(/: the nearest of 11 are order-11, order-10, order-9$/);
 });
 
 test('waitFor moves a frozen clock to the moment of the state, and no further', async () => {
@@ -270,4 +271,48 @@ test.each([
   await world.pay({ client_ref_id: 'order-1', transfer_mode: 'NEFT' });
   const error = await errorOf(world.waitFor(reference, 'SUCCESS', { timeoutMs: 20 }));
   expect(error.message).toMatch(message);
+});
+
+test('a client may say what became of a payout, and is wrong when the ledger says something else', async () => {
+  const world = await worldFor(FROZEN);
+  await world.rule({ match: { client_ref_id: 'lost' }, effect: { commit: true, respond: { status: 500 } } });
+  await world.pay({ client_ref_id: 'lost' });
+  await world.reported('lost', 'in-doubt');
+  await world.reported('lost', 'paid');
+  const wrong = await errorOf(world.reported('lost', 'failed'));
+  expect(wrong.message).toBe('lost was paid (₹1000, PENDING), but the client reports a failure');
+  await world.transition('lost', 'FAILED'); // a reference will do
+  await world.reported('lost', 'failed');
+  expect((await errorOf(world.reported('lost', 'paid'))).message).toBe(
+    'lost is FAILED, but the client reports that it was paid',
+  );
+  expect((await errorOf(world.reported('unsent', 'paid'))).message).toContain(
+    'no payout has the reference unsent',
+  );
+});
+
+test('bad conduct is an ExpectationError that begins with the line of the test', async () => {
+  const world = await worldFor(FROZEN);
+  await world.pay({ client_ref_id: 'order-1', amount: '1' as never });
+  const error = await errorOf(world.expectGoodConduct());
+  expect(error.name).toBe('ExpectationError');
+  expect(error.stack!.split('\n').find((line) => line.startsWith('    at '))).toContain('proof.test.ts');
+});
+
+test('waitFor sees a state that was reached before it read the events', async () => {
+  let reads = 0;
+  const payout = {
+    client_ref_id: 'order-1',
+    timeline: [{ to: 'SUCCESS', at: FROZEN.clock, polls: null, done: false }],
+  };
+  const world = {
+    clock: { read: () => Promise.resolve({ frozen: false }) },
+    transactions: () => Promise.resolve([{ ...payout, status: (reads += 1) === 1 ? 'PENDING' : 'SUCCESS' }]),
+    events: () =>
+      Promise.resolve({ [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => undefined) }) }),
+  };
+  const wait = waitForPayout(world as never, 'order-1', 'SUCCESS', { timeoutMs: 600_000 }, (reason) =>
+    expect.fail(reason),
+  );
+  expect(await wait).toMatchObject({ status: 'SUCCESS' });
 });

@@ -1,10 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { hasBrowser, holdBack, live, needsBrowser, useBrowser } from '../support/browser.ts';
+import { hasBrowser, holdBack, live, loaded, needsBrowser, useBrowser } from '../support/browser.ts';
 import { sandboxFor } from '../support/sandbox.ts';
 
 const FROZEN = '2026-01-15T10:30:00Z'; // 16:00 IST
+const LOST = '9999100500'; // paid, but the client gets a 500
 
 describe.skipIf(!hasBrowser)(`what the dashboard can do${needsBrowser}`, { timeout: 60_000 }, () => {
   const open = useBrowser();
@@ -13,8 +14,10 @@ describe.skipIf(!hasBrowser)(`what the dashboard can do${needsBrowser}`, { timeo
     const { url, client } = await sandboxFor({ clock: FROZEN });
     const payer = client();
     const seen = await open(url, { apiKey: payer.apiKey });
-    await live(seen);
-    return { url, client, payer, seen, page: seen.page, section: seen.section };
+    await loaded(seen);
+    const form = seen.page.getByRole('complementary', { name: 'Pay' });
+    const said = seen.page.getByLabel('What happened');
+    return { url, client, payer, seen, form, said, ...seen };
   }
 
   /** The file that a click saves. */
@@ -24,109 +27,134 @@ describe.skipIf(!hasBrowser)(`what the dashboard can do${needsBrowser}`, { timeo
   }
 
   test('rules and outcomes are written as YAML, with completion and problems at their lines', async () => {
-    const { page, payer, section } = await worldPage();
-    await section('Scenario').getByRole('button', { name: 'Edit as YAML' }).click();
+    const { page, payer, view } = await worldPage();
+    const scenario = await view('Scenario');
+    await scenario.getByRole('button', { name: 'Edit as YAML' }).click();
     const dialog = page.getByRole('dialog');
     const text = dialog.getByRole('textbox');
+    const write = async (all: string): Promise<void> => {
+      await text.press('Control+a');
+      await page.keyboard.insertText(all);
+    };
     await text.press('Control+a');
-    await page.keyboard.type('outcomes:\n- timeline: [{ to: FAILED, after: 2s }]\n');
-    await page.keyboard.press('Home');
-    await page.keyboard.type('rules:\n- ef');
-    await dialog.getByRole('option', { name: /^effect/, selected: true }).waitFor();
+    await page.keyboard.type('outcomes: []\nru');
+    const option = dialog.getByRole('option', { selected: true });
+    await option.getByText('rules').waitFor();
     await page.keyboard.press('Enter');
-    await page.keyboard.type('{ respond: 900 }');
+    await write('rules:\n- name: mine\n  effect: { respond: 900 }\n');
     const problem = dialog.getByRole('list', { name: 'Problems' }).getByRole('listitem');
-    await problem.filter({ hasText: 'Line 4 rules[0].effect.respond must be a status' }).waitFor();
+    await problem.filter({ hasText: 'Line 3 rules[0].effect.respond must be a status' }).waitFor();
+    await dialog.locator('.cm-lint-marker-error').waitFor();
     const use = dialog.getByRole('button', { name: 'Use for this world' });
     expect(await use.isDisabled()).toBe(true);
-
-    await problem.getByRole('button', { name: 'Line 4' }).click(); // the cursor is before the 900
+    await problem.getByRole('button', { name: 'Line 3' }).click(); // the cursor is before the 900
     await page.keyboard.press('Control+Delete');
     await page.keyboard.type('503');
     await problem.waitFor({ state: 'detached' });
     await use.click();
     await dialog.waitFor({ state: 'detached' });
-    await section('Scenario').getByText('inline/rule-1').waitFor();
+    await scenario.getByText('inline/mine').waitFor();
     expect((await payer.pay()).status).toBe(503);
 
-    await section('Scenario').getByRole('button', { name: 'Add a rule' }).click();
-    await text.press('Control+a');
-    await page.keyboard.type('rules: [{ name: mine, effect: { respond: 418 } }]');
+    await scenario.getByRole('button', { name: 'Add a rule' }).click();
+    await write('rules: [{ name: mine, effect: { respond: 418 } }]');
+    await dialog.getByText('No problems').waitFor();
     await page.keyboard.press('Escape');
     await dialog.getByRole('alert').getByText('Your changes will be lost').waitFor();
     await dialog.getByRole('button', { name: 'Keep editing' }).click();
     await use.click();
-    await section('Scenario').getByText('world/mine').waitFor();
+    await scenario.getByText('world/mine').waitFor();
     expect((await payer.pay()).status).toBe(418);
   });
 
-  test('completion is offered for what was written before it was loaded', async () => {
-    const { page, seen, section } = await worldPage();
-    const load = await holdBack(seen, '**/assets/scenario.schema*');
-    await section('Scenario').getByRole('button', { name: 'Add a rule' }).click();
-    const dialog = page.getByRole('dialog');
-    await dialog.getByRole('textbox').press('Control+a');
-    await page.keyboard.type('rules:\n- ef');
-    load();
-    const option = dialog.getByRole('option', { selected: true });
-    expect(await option.textContent()).toContain('effect');
-  });
-
-  test('a world that is not loaded yet is not reset without a question', async () => {
-    const { page, payer, seen, section } = await worldPage();
+  test('a world that is not loaded yet shows neither sums nor an empty list, and nothing can be done with it', async () => {
+    const { page, payer, seen, view, controls } = await worldPage();
     await payer.pay();
     const load = await holdBack(seen, '**/_sandbox/transactions?*');
     await page.reload();
     await live(seen);
-    await section('World').getByRole('button', { name: 'Reset' }).click();
-    await section('World').getByText('This world would lose 1 payout and 1 request.').waitFor();
-    expect(await payer.world.transactions()).toHaveLength(1);
+    const payouts = await view('Payouts');
+    await payouts.getByText('Loading').waitFor();
+    const overview = await view('Overview');
+    await overview.getByText('Loading').waitFor();
+    const text = await page.locator('body').textContent();
+    for (const never of [
+      '₹0.00',
+      'No payouts yet',
+      'No requests yet',
+      'Nothing scheduled',
+      'Live',
+      'running',
+    ]) {
+      expect(text).not.toContain(never);
+    }
+    const world = await view('World');
+    expect(await world.getByRole('button', { name: 'Reset' }).getAttribute('title')).toBe(
+      'The world is not loaded yet',
+    );
     load();
+    await controls.getByText('Live').waitFor();
   });
 
   test('a world is saved, exported, forked, reset and loaded, with a question where something is lost', async () => {
-    const { client, page, payer, section } = await worldPage();
-    const world = section('World');
+    const { client, page, payer, view, said, controls } = await worldPage();
+    await payer.pay({ client_ref_id: 'kept', beneficiary_name: 'Rao, Asha', beneficiary_account: LOST });
+    await controls.getByRole('button', { name: '1 at risk · ₹1,500.50' }).waitFor();
+    const world = await view('World');
     const button = (name: string) => world.getByRole('button', { name });
-    await button('Reset').click(); // nothing is lost, so nothing is asked
-    await expect.poll(() => page.getByTestId('news').textContent()).toContain('The world was reset');
-
-    await payer.pay({ client_ref_id: 'kept', beneficiary_name: 'Rao, Asha' });
-    await section('Transactions').getByRole('button', { name: 'Open kept' }).waitFor();
     const snapshot = await saved(page, () => button('Save').click());
     const archive = await saved(page, () => button('Requests (HAR)').click());
     expect(archive.name).toMatch(/^requests-[0-9a-f]{8}\.har$/);
-    expect(JSON.parse(archive.text)).toMatchObject({ log: { entries: [{ response: { status: 200 } }] } });
+    expect(JSON.parse(archive.text)).toMatchObject({ log: { entries: [{ response: { status: 500 } }] } });
     const table = await saved(page, () => button('Payouts (CSV)').click());
     expect(table.text).toContain(',kept,PENDING,1500.5,IMPS,"Rao, Asha",');
 
     const fork = client();
     await world.getByLabel('Fork to another key').fill(fork.apiKey);
     await button('Fork').click();
-    await world.getByRole('button', { name: `Show ${fork.apiKey}` }).waitFor();
-    expect(await fork.world.transactions()).toEqual(await payer.world.transactions());
+    await world.getByRole('button', { name: `Show ${fork.apiKey}` }).click();
+    await controls.getByRole('button', { name: '1 at risk · ₹1,500.50' }).waitFor(); // a fork of a bad day is a bad day
+    await (await view('Requests')).getByText('#1 initiate').waitFor();
+    await page.goBack();
+    await page.evaluate(`location.hash = 'key=${payer.apiKey}'`);
+    await page.getByRole('button', { name: 'Open the world of the link' }).click();
 
+    await view('World');
     await button('Reset').click();
     await world.getByRole('alert').getByText('This world would lose 1 payout and 1 request.').waitFor();
     await button('Cancel').click();
     expect(await payer.world.transactions()).toHaveLength(1);
     await button('Reset').click();
     await button('Reset this world').click();
-    await section('Transactions').getByText('No transactions yet').waitFor();
-    await world.getByLabel('Snapshot to load').setInputFiles({
+    await said.getByText('The world was reset.').waitFor();
+    expect(await payer.world.transactions()).toHaveLength(0);
+    expect(await said.getByText('by another client').count()).toBe(0);
+    await said.getByRole('button', { name: 'Undo' }).click();
+    await said.getByText('Taken back: reset').waitFor();
+    expect(await payer.world.transactions()).toHaveLength(1);
+
+    const file = (text: string) => ({
       name: snapshot.name,
       mimeType: 'application/x-ndjson',
-      buffer: Buffer.from(snapshot.text),
+      buffer: Buffer.from(text),
     });
-    await section('Transactions').getByRole('button', { name: 'Open kept' }).waitFor();
+    await world.getByLabel('Snapshot to load').setInputFiles(file('{"no":"snapshot"}'));
+    await world
+      .getByRole('alert')
+      .getByText(/snapshot/i)
+      .waitFor();
+    expect(await button('Load the snapshot').count()).toBe(0); // nothing is asked for a file that cannot be loaded
+    await world.getByLabel('Snapshot to load').setInputFiles(file(snapshot.text));
+    await button('Load the snapshot').click();
+    await said.getByText(`${snapshot.name} is loaded.`).waitFor();
   });
 
   test('a fork replaces the world that the question names, although another key was entered since', async () => {
-    const { client, payer, seen, section } = await worldPage();
+    const { client, payer, seen, view } = await worldPage();
     const [one, other] = [client(), client()];
     for (const { pay } of [one, other]) await pay();
+    const world = await view('World');
     const answer = await holdBack(seen, '**/_sandbox/requests?order=oldest*');
-    const world = section('World');
     await world.getByLabel('Fork to another key').fill(one.apiKey);
     await world.getByRole('button', { name: 'Fork' }).click();
     await world.getByLabel('Fork to another key').fill(other.apiKey);
@@ -138,43 +166,84 @@ describe.skipIf(!hasBrowser)(`what the dashboard can do${needsBrowser}`, { timeo
     expect(await other.world.transactions()).toHaveLength(1);
   });
 
-  test('the clock goes to a time in words, and the page says before which time that is', async () => {
-    const { payer, section } = await worldPage();
-    const clock = section('Clock');
-    await clock.getByLabel('Advance to').fill('02:00 IST tomorrow');
-    await clock.getByText('16 Jan 2026, 02:00:00 IST, in 10 h').waitFor();
-    await clock.getByRole('button', { name: 'Go' }).click();
-    await clock.getByRole('timer').getByText('02:00:00 IST').waitFor();
+  test('the clock goes to a time in words, which is shown before, asks before a far one, and can be taken back', async () => {
+    const { payer, controls, said } = await worldPage();
+    const field = controls.getByLabel('Advance to');
+    const go = controls.getByRole('button', { name: 'Go', exact: true });
+    await field.fill('02:00 IST tomorrow');
+    await controls.getByText('16 Jan 2026, 02:00:00 IST, in 10 h').waitFor();
+    await go.click();
+    await controls.getByRole('timer').getByText('02:00:00 IST').waitFor();
     expect((await payer.clock.now()).toISOString()).toBe('2026-01-15T20:30:00.000Z');
-    await clock.getByLabel('Advance to').fill('soon');
-    await clock.getByRole('button', { name: 'Go' }).click();
-    await clock.getByText('Write a time such as').waitFor();
+    await said.getByRole('button', { name: 'Undo' }).click();
+    await controls.getByRole('timer').getByText('16:00:00 IST').waitFor();
+    expect((await payer.clock.now()).toISOString()).toBe(new Date(FROZEN).toISOString());
+
+    await field.fill('99999d');
+    await go.click();
+    await controls.getByText('A clock cannot go back').waitFor();
+    expect((await payer.clock.now()).toISOString()).toBe(new Date(FROZEN).toISOString());
+    await field.fill('soon');
+    await go.click();
+    await controls.getByText('Write a time such as').waitFor();
   });
 
   test('a payout is explained before it is made, held, and released with a failure', async () => {
-    const { payer, section } = await worldPage();
-    await section('Scenario').getByRole('button', { name: 'Hold after commit' }).click();
-    await section('Scenario').getByText('world/hold-committed').waitFor();
-    const tried = section('Try it');
-    await tried.getByRole('button', { name: 'Explain' }).click();
-    const explanation = tried.getByRole('status', { name: 'Explanation' });
-    await explanation.getByText('The rule world/hold-committed. A payout is made: PENDING').waitFor();
+    const { payer, page, view, controls, form } = await worldPage();
+    await payer.world.rule({ name: 'hold', match: { route: 'initiate' }, effect: { hold: 'committed' } });
+    await controls.getByText('every initiate is held after the payout').waitFor();
+    await page.keyboard.press('p');
+    await form.getByRole('button', { name: 'Explain' }).click();
+    const explanation = form.getByRole('status', { name: 'Explanation' });
+    await explanation.getByText('The rule world/hold. A payout is made: PENDING').waitFor();
     const note = explanation.getByText('has changed since');
     expect(await note.count()).toBe(0);
     await payer.world.rule({ match: { route: 'balance' }, effect: { respond: { status: 500 } } });
     await note.waitFor();
-    await tried.getByRole('button', { name: 'Explain' }).click();
+    await form.getByRole('button', { name: 'Explain' }).click();
     await note.waitFor({ state: 'detached' });
-    await tried.getByLabel('Beneficiary', { exact: true }).fill('Somebody else');
+    await form.getByLabel('Beneficiary', { exact: true }).fill('Somebody else');
     await note.waitFor();
     expect(await payer.world.transactions()).toEqual([]);
 
-    await tried.getByRole('button', { name: 'Pay' }).click();
-    const held = section('Requests').getByRole('list', { name: 'Held requests' }).getByRole('listitem');
-    await held.getByText('only the answer waits').waitFor();
-    await section('Requests').getByLabel('Release with').selectOption('503');
+    await form.getByRole('button', { name: 'Send payout' }).click();
+    const requests = await view('Requests');
+    const held = requests.getByRole('list', { name: 'Held requests' }).getByRole('listitem');
+    await held.getByText('only the response waits').waitFor();
+    await requests.getByLabel('Release with').selectOption('503');
     await held.getByRole('button', { name: 'Release' }).click();
-    await tried.getByText(/^503 after/).waitFor();
+    await form.getByText(/^503 after/).waitFor();
     expect(await payer.world.transactions()).toHaveLength(1);
+  });
+
+  test('an amount that can be read in two ways is not sent, and what is understood is shown', async () => {
+    const { payer, page, form, view } = await worldPage();
+    await page.keyboard.press('p');
+    await form.getByLabel('Amount').fill('1500,50');
+    await form.getByText('“1500,50” is not an amount').waitFor();
+    expect(await form.getByRole('button', { name: 'Send payout' }).isDisabled()).toBe(true);
+    await form.getByLabel('Amount').press('Enter');
+    await form.getByLabel('Amount').fill('1,00,000');
+    await form.getByText('₹1,00,000.00').waitFor();
+    const overview = await view('Overview');
+    await overview.getByLabel('Amount').fill('1,0,0');
+    await overview.getByText('“1,0,0” is not an amount').waitFor();
+    expect(await payer.world.requests()).toEqual([]);
+  });
+
+  test('a payout of the page is no finding about the client', async () => {
+    const { page, form, view } = await worldPage();
+    await page.keyboard.press('p');
+    await form.getByText('Reference, IFSC, remarks').click();
+    await form.getByText('A new reference each time').click();
+    await form.getByLabel('Outcome').selectOption('9999000402');
+    for (let nth = 0; nth < 3; nth += 1) {
+      await form.getByRole('button', { name: 'Send payout' }).click();
+      await form.getByText(/^402 after/).waitFor();
+      await form.getByLabel('Remarks').fill(`${nth}`);
+    }
+    const conduct = await view('Conduct');
+    await conduct.getByText(/about requests of this page left out/).waitFor();
+    expect(await conduct.getByRole('listitem').count()).toBe(0);
   });
 });

@@ -1,9 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import type { JournalEntry } from '../../src/contract/control-answers.ts';
-import { curlOf, curlOfRequest } from '../../src/dashboard/detail/curl.ts';
-import { duration, istDay, istMoment, istTime, utcMoment } from '../../src/dashboard/lists/formats.ts';
-import { REQUEST_KINDS, wantedRequests, type RequestKind } from '../../src/dashboard/lists/request-filter.ts';
+import { curlOf, curlOfRequest } from '../../src/dashboard/requests/curl.ts';
+import { duration, istDay, istMoment, istTime, utcMoment } from '../../src/dashboard/ui/formats.ts';
+import {
+  REQUEST_KINDS,
+  wantedRequests,
+  type RequestKind,
+} from '../../src/dashboard/requests/request-filter.ts';
 
 /** The arguments that a shell gives to curl. */
 const argumentsOf = (command: string): readonly string[] =>

@@ -12,12 +12,13 @@ describe.skipIf(!hasBrowser)(`links to what the dashboard shows${needsBrowser}`,
     for (const ref of ['one', 'two']) await payer.pay({ client_ref_id: ref });
     const [{ txn_id: one }] = (await payer.world.transactions()) as [TransactionAnswer];
     const seen = await open(url, { apiKey: payer.apiKey });
-    const { page, section } = seen;
+    const { page, view } = seen;
     const detail = (name: string) => page.getByRole('region', { name, exact: true });
-    await section('Transactions').getByRole('button', { name: 'Open one' }).click();
+    const payouts = await view('Payouts');
+    await payouts.getByRole('button', { name: 'Open one' }).click();
     await detail('one').waitFor();
-    await section('Requests').getByLabel('What went wrong').selectOption('Refused (4xx)');
-    await section('Transactions').getByRole('button', { name: 'Open two' }).click();
+    await payouts.getByLabel('Mode').selectOption('IMPS');
+    await payouts.getByRole('button', { name: 'Open two' }).click();
     await detail('two').waitFor();
     const { id } = await payer.world.summary();
     await expect.poll(() => page.url()).toContain(`#payouts?world=${id.slice(0, 8)}&payout=TXN`);
@@ -25,7 +26,7 @@ describe.skipIf(!hasBrowser)(`links to what the dashboard shows${needsBrowser}`,
     await page.reload();
     await live(seen);
     await detail('two').waitFor();
-    expect(await section('Requests').getByLabel('What went wrong').inputValue()).toBe('refused');
+    expect(await payouts.getByLabel('Mode').inputValue()).toBe('IMPS');
     await page.goBack();
     await detail('one').waitFor();
     expect(page.url()).toContain(one);
@@ -64,7 +65,7 @@ describe.skipIf(!hasBrowser)(`links to what the dashboard shows${needsBrowser}`,
     await page.getByRole('region', { name: 'theirs' }).waitFor();
 
     // now the browser has both keys, and neither link asks
-    await follow(`#wallet?world=${myId.slice(0, 8)}`);
+    await follow(`#overview?world=${myId.slice(0, 8)}`);
     const key = page.getByTitle('Show another world').locator('code');
     await expect.poll(() => key.textContent()).toBe(mine.apiKey);
     await follow(link);
@@ -78,7 +79,7 @@ describe.skipIf(!hasBrowser)(`links to what the dashboard shows${needsBrowser}`,
     const seen = await open(url, { apiKey: mine.apiKey });
     const { page } = seen;
     await expect.poll(() => page.url()).toContain(`world=${myId.slice(0, 8)}`);
-    await page.evaluate(`location.hash = '#wallet?world=${id.slice(0, 8)}'`);
+    await page.evaluate(`location.hash = '#overview?world=${id.slice(0, 8)}'`);
     await page.getByLabel('API key').fill(theirs.apiKey);
     const answer = await holdBack(seen, '**/_sandbox/world');
     await page.getByRole('button', { name: 'Show this world' }).click();
@@ -97,10 +98,11 @@ describe.skipIf(!hasBrowser)(`links to what the dashboard shows${needsBrowser}`,
     const { apiKey } = client();
     const seen = await open(url, { apiKey });
     const { page } = seen;
-    await live(seen);
+    await loaded(seen);
+    await seen.view('Requests');
     // the link is followed when the write is due already, so that the write comes before the event of the link
     await page.evaluate(`{
-      const filter = document.querySelector('#requests select');
+      const filter = document.querySelector('[aria-label="What went wrong"]');
       filter.value = 'refused';
       filter.dispatchEvent(new Event('change', { bubbles: true }));
       const { port1, port2 } = new MessageChannel();
@@ -117,14 +119,45 @@ describe.skipIf(!hasBrowser)(`links to what the dashboard shows${needsBrowser}`,
     const { url, client } = await sandboxFor();
     const payer = client();
     await payer.pay({ client_ref_id: 'only' });
-    const { page, section } = await open(url, { apiKey: payer.apiKey });
-    await section('Transactions').getByRole('button', { name: 'Open only' }).waitFor();
+    const { page, view } = await open(url, { apiKey: payer.apiKey });
+    await (await view('Payouts')).getByRole('button', { name: 'Open only' }).waitFor();
     await page.evaluate(`{
       location.hash = 'key=sk_test_of_a_link';
-      document.querySelector('#payouts [aria-label="Open only"]').click(); // before the event of the link
+      document.querySelector('[aria-label="Open only"]').click(); // before the event of the link
     }`);
     await page.getByRole('alert').getByText('sk_test_of_a_link').waitFor();
     await page.getByRole('region', { name: 'only' }).waitFor();
     expect(page.url()).not.toContain('key=');
+  });
+
+  test('an address leads exactly there: when the page is opened, reloaded, and pasted into an open tab', async () => {
+    const { url, client } = await sandboxFor();
+    const payer = client();
+    for (let nth = 1; nth <= 60; nth += 1) await payer.pay({ client_ref_id: `order-${nth}` });
+    const [{ txn_id: first }] = (await payer.world.transactions()) as [TransactionAnswer];
+    const seen = await open(url, { apiKey: payer.apiKey });
+    const { page } = seen;
+    await loaded(seen);
+    const world = (await payer.world.summary()).id.slice(0, 8);
+    const inSight = async (region: string, row: string): Promise<void> => {
+      await page.getByRole('region', { name: region, exact: true }).waitFor();
+      for (const shown of [
+        page.getByRole('region', { name: region, exact: true }),
+        page.getByRole('button', { name: row, exact: true }),
+      ]) {
+        const { y, height } = (await shown.boundingBox())!;
+        expect(y).toBeGreaterThan(0);
+        expect(y + height).toBeLessThanOrEqual(900);
+      }
+    };
+    await page.evaluate(`location.hash = '#payouts?world=${world}&payout=${first}'`); // pasted
+    await inSight('order-1', 'Open order-1'); // the last row of its list
+    await page.reload();
+    await inSight('order-1', 'Open order-1');
+    await page.evaluate(`location.hash = '#requests?world=${world}&request=2'`);
+    await inSight('Request 2', 'Open request 2, initiate order-2');
+    await page.goBack();
+    await inSight('order-1', 'Open order-1');
+    expect(page.url()).toContain(`#payouts?world=${world}&payout=${first}`); // and nothing has amended it
   });
 });

@@ -1,11 +1,11 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { ChangeAnswer, EntryAnswer, TransactionAnswer } from '../../src/contract/control-answers.ts';
-import { BalanceLine } from '../../src/dashboard/lists/balance-line.ts';
-import { PayoutList } from '../../src/dashboard/lists/payout-list.ts';
-import { wantedPayouts, NO_FILTER } from '../../src/dashboard/lists/payout-filter.ts';
-import { Together } from '../../src/dashboard/live/together.ts';
-import { magicBeneficiaries } from '../../src/dashboard/sections/failure-switches.ts';
-import { WorldPages } from '../../src/dashboard/live/world-pages.ts';
+import { BalanceLine } from '../../src/dashboard/store/balance-line.ts';
+import { PayoutList } from '../../src/dashboard/store/payout-list.ts';
+import { wantedPayouts, NO_FILTER } from '../../src/dashboard/payouts/payout-filter.ts';
+import { Together } from '../../src/dashboard/store/together.ts';
+import { magicBeneficiaries } from '../../src/dashboard/control-bar/failure-kinds.ts';
+import { WorldPages } from '../../src/dashboard/store/world-pages.ts';
 import { sandboxFor } from '../support/sandbox.ts';
 
 const EDGES = { PENDING: ['SUCCESS', 'FAILED', 'REVERSED'], SUCCESS: ['REVERSED'] } as const;
@@ -38,6 +38,8 @@ const made = (id: string, change: Partial<TransactionAnswer> = {}): TransactionA
   planned_by: 'magic/success-then-reversed',
   reason: 'PENDING',
   hidden_by: null,
+  at_risk: false,
+  told: null,
   legal: ['SUCCESS', 'FAILED', 'REVERSED'],
   timeline: [step('SUCCESS', SETTLED_AT), step('REVERSED', REVERSED_AT)],
   ...change,
@@ -77,8 +79,8 @@ test('an answer older than the events does not revert a payout', () => {
   list.takeNewest({ transactions: [made('A')], next: null }, EDGES);
   list.takeChanges([SETTLED], EDGES);
   list.takeNewest({ transactions: [made('B'), made('A')], next: null }, EDGES);
-  list.takeOne(made('A'));
-  expect(list.rows.map(({ txn_id: id, status }) => [id, status])).toEqual([
+  list.renew([made('A')]);
+  expect(list.rows.value.map(({ txn_id: id, status }) => [id, status])).toEqual([
     ['B', 'PENDING'],
     ['A', 'SUCCESS'],
   ]);
@@ -109,13 +111,13 @@ test('a forced step is not taken for the planned one to the same state', () => {
 test('the oldest payouts are dropped from a full list, and can be loaded again', () => {
   const list = new PayoutList(2);
   list.takeNewest({ transactions: [made('C'), made('B')], next: 0 }, EDGES);
-  expect(list.before).toBe(1);
+  expect(list.before.value).toBe(1);
   list.takeNewest({ transactions: [made('D'), made('C')], next: 1 }, EDGES);
-  expect(list.rows.map(({ txn_id: id }) => id)).toEqual(['D', 'C']);
-  expect(list.before).toBe(2);
+  expect(list.rows.value.map(({ txn_id: id }) => id)).toEqual(['D', 'C']);
+  expect(list.before.value).toBe(2);
   list.takeOlder({ transactions: [made('B'), made('A')], next: null }, EDGES);
-  expect(list.rows.map(({ txn_id: id }) => id)).toEqual(['D', 'C', 'B', 'A']);
-  expect(list.before).toBe(0);
+  expect(list.rows.value.map(({ txn_id: id }) => id)).toEqual(['D', 'C', 'B', 'A']);
+  expect(list.before.value).toBe(0);
 });
 
 test.each([
@@ -132,9 +134,7 @@ test.each([
     made('B', { amount: 250.5, transfer_mode: 'UPI' }),
     made('C', { amount: 100_000, status: 'FAILED', beneficiary_account: '9999200001' }),
   ];
-  expect(wantedPayouts(rows, { ...NO_FILTER, ...wanted }, new Set()).map(({ txn_id: id }) => id)).toEqual(
-    found,
-  );
+  expect(wantedPayouts(rows, { ...NO_FILTER, ...wanted }).map(({ txn_id: id }) => id)).toEqual(found);
 });
 
 test('a page of older payouts can be the oldest payout alone', async () => {
@@ -145,24 +145,21 @@ test('a page of older payouts can be the oldest payout alone', async () => {
   expect([transactions.map(({ client_ref_id }) => client_ref_id), next]).toEqual([['first'], null]);
 });
 
-test('the chart shows the balance in the order of time, whichever way its entries were listed', () => {
-  const entry = (minute: number): EntryAnswer =>
-    ({ at: `2026-01-15T10:0${minute}:00.000Z`, balance: minute }) as EntryAnswer;
+test('the line of the balance is in the order of time, whichever way its entries were listed', () => {
+  const entry = (balance: number): EntryAnswer => ({ balance }) as EntryAnswer;
   const line = new BalanceLine(4);
   line.begin([entry(3), entry(2), entry(1)], 7); // the newest first
   line.take([entry(4), entry(5)]); // and then those that follow
-  expect(line.points.map(({ balance }) => balance)).toEqual([2, 3, 4, 5]);
-  expect([line.next, line.before]).toEqual([12, 8]);
+  expect(line.balances.value).toEqual([2, 3, 4, 5]);
+  expect(line.next).toBe(12);
 });
 
-test('the chart begins where the world began, once the older entries are loaded', () => {
-  const entry = (balance: number): EntryAnswer =>
-    ({ at: '2026-01-15T10:00:00.000Z', balance }) as EntryAnswer;
-  const line = new BalanceLine(4);
-  line.begin([entry(5), entry(4)], 3);
-  line.takeOlder([entry(3), entry(2)]); // the newest first
-  expect(line.points.map(({ balance }) => balance)).toEqual([2, 3, 4, 5]);
-  expect([line.before, line.isFull]).toEqual([1, true]);
+test('what a client was told is taken from an answer, although the payout has gone on since', () => {
+  const list = new PayoutList(10);
+  list.takeNewest({ transactions: [made('A', { at_risk: true })], next: null }, EDGES);
+  list.takeChanges([SETTLED], EDGES);
+  list.renew([made('A', { told: { request: 2, at: SETTLED_AT, as: 'PENDING' } })]);
+  expect(list.get('A')).toMatchObject({ status: 'SUCCESS', at_risk: false, told: { request: 2 } });
 });
 
 test('a task that is requested while it runs is run once more, however often it was requested', async () => {
@@ -206,6 +203,6 @@ test('the menu of magic beneficiaries says of each whether it is paid and what t
   expect(kindOf('9999000402')).toBe('Not paid, the client sees');
   expect(kindOf('9999100500')).toBe('Paid, but the client sees');
   expect(kindOf('9999100007')).toBe('Paid, but the client sees');
-  expect(kindOf('9999200001')).toBe('Normal answer, then');
+  expect(kindOf('9999200001')).toBe('Normal response, then');
   expect(magic.filter(({ account }) => /^9999[012]00\d{3}$/.test(account))).toHaveLength(magic.length);
 });

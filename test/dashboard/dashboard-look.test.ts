@@ -1,20 +1,26 @@
-import type { Locator } from 'playwright-core';
+import axe from 'axe-core';
+import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { hasBrowser, loaded, needsBrowser, useBrowser } from '../support/browser.ts';
 import { sandboxFor } from '../support/sandbox.ts';
+import { sized } from '../support/size.ts';
 
 const FROZEN = '2026-01-15T10:30:00Z';
-const LOST_ANSWER = '9999100500'; // paid, but answered 500
+const LOST = '9999100500'; // paid, but the client gets a 500
 const REVERSED_LATER = '9999200004';
 const FINGER_PX = 44;
+const VIEWS = ['Overview', 'Payouts', 'Requests', 'Conduct', 'Scenario', 'World'] as const;
 
 describe.skipIf(!hasBrowser)(`the look of the dashboard${needsBrowser}`, { timeout: 60_000 }, () => {
   const open = useBrowser();
 
-  /** A world, and the dashboard that shows it, 1280 px wide unless said otherwise. */
-  async function worldPage(width = 1280) {
+  /** A bad day, and the dashboard that shows it. */
+  async function badDay(width: number) {
     const { url, client } = await sandboxFor({ clock: FROZEN });
     const payer = client();
+    for (const account of ['1', REVERSED_LATER, LOST, '9999000500', '9999200003']) {
+      await payer.pay({ client_ref_id: `order-${account}`, beneficiary_account: account });
+    }
     const show = async () => {
       const seen = await open(url, { apiKey: payer.apiKey, width });
       await loaded(seen);
@@ -23,184 +29,116 @@ describe.skipIf(!hasBrowser)(`the look of the dashboard${needsBrowser}`, { timeo
     return { payer, show };
   }
 
-  const texts = (locator: Locator): Promise<string[]> => locator.allTextContents();
+  /** The serious accessibility problems that axe finds (https://github.com/dequelabs/axe-core). */
+  async function accessibilityProblems(page: Page): Promise<unknown[]> {
+    return page.evaluate(`axe.run().then(({ violations }) => violations
+      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+      .map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)]))`);
+  }
 
-  test('a payout whose client saw a failure is marked everywhere, and counted by a button in the header that lists it', async () => {
-    const { payer, show } = await worldPage();
-    await payer.pay({ client_ref_id: 'fine' });
-    const { page, section } = await show();
-    const counter = page.getByRole('banner').getByRole('button', { name: /at risk/ });
-    expect(await counter.count()).toBe(0);
+  test.each([1400, 360, 768].slice(0, sized(2, 3)))(
+    'has no serious accessibility problem in light and dark, %i px wide',
+    async (width) => {
+      const { payer, show } = await badDay(width);
+      await payer.clock.advance('4d');
+      const { page, view, controls } = await show();
+      await page.evaluate(axe.source); // evaluated by the debugger, since the page blocks other scripts
+      const problems: unknown[] = [];
+      for (const name of VIEWS) {
+        await view(name);
+        if (name === 'Payouts') await page.getByRole('button', { name: `Open order-${LOST}` }).click();
+        if (name === 'Requests') await page.getByRole('button', { name: /^Open request 4,/ }).click();
+        if (name === 'Conduct') await page.getByRole('button', { name: 'Break my client' }).click();
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await page.emulateMedia({ colorScheme });
+          problems.push(...(await accessibilityProblems(page)));
+        }
+      }
+      await controls.getByRole('button', { name: 'Pay', exact: true }).click();
+      problems.push(...(await accessibilityProblems(page)));
+      expect(problems).toEqual([]);
+    },
+  );
 
-    expect((await payer.pay({ client_ref_id: 'lost', beneficiary_account: LOST_ANSWER })).status).toBe(500);
-    await payer.pay({ client_ref_id: 'lost-again' });
-    await counter.getByText('1 at risk').waitFor();
-    const badge = section('Transactions').getByText('client saw 500');
-    await section('Transactions').getByRole('row').filter({ hasText: 'lostclient saw 500' }).waitFor();
-    const request = section('Requests').getByRole('row').filter({ hasText: '#2 initiate' });
-    await request.getByText('paid', { exact: true }).waitFor();
+  test.each([320, 360])(
+    '%i px wide, every control is at least 44 px in size, and nothing is cut off',
+    async (width) => {
+      const { payer, show } = await badDay(width);
+      await payer.world.rule({ name: 'held', match: { route: 'status' }, effect: { hold: 'arrived' } });
+      const asking = payer.status({ client_ref_id: 'order-1' });
+      const { page, view, controls } = await show();
+      await controls.getByRole('button', { name: 'More' }).click();
+      const small: unknown[] = [];
+      for (const name of VIEWS) {
+        const shown = await view(name);
+        if (name === 'Requests') {
+          const held = shown
+            .getByRole('list', { name: 'Held requests' })
+            .getByText('nothing has happened yet');
+          expect((await held.boundingBox())!.height).toBeLessThan(60); // in lines, not letter by letter
+        }
+        small.push(
+          ...(await page.evaluate<
+            unknown[]
+          >(`[...document.querySelectorAll('a, button, input, select, summary')]
+          .map((element) => [element, (element.closest('.check, [role=row]') ?? element).getBoundingClientRect()])
+          .filter(([element, { width, height }]) => height > 0 && element.type !== 'file' && (height < ${FINGER_PX} || width < ${FINGER_PX}))
+          .map(([element, { width, height }]) => [element.textContent, element.className, width, height])`)),
+        );
+        expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+      }
+      expect(small).toEqual([]);
+      for (const held of await payer.world.held()) await held.release();
+      await asking;
+    },
+  );
 
-    await counter.click();
-    const list = section('Transactions');
-    await list.getByText('1 of 3').waitFor();
-    await list.getByRole('button', { name: 'Open lost' }).click();
-    const detail = page.getByRole('region', { name: 'lost', exact: true });
-    await detail.getByText('It has not been told of this payout since.').waitFor();
-    await badge.first().waitFor(); // in the list beside the details
-    await page.setViewportSize({ width: 360, height: 780 });
-    await detail.getByText('client saw 500', { exact: true }).waitFor();
-    await detail.getByRole('button', { name: 'Close' }).click();
-    await badge.waitFor();
-    await page.setViewportSize({ width: 1280, height: 900 });
-
-    await payer.status({ client_ref_id: 'lost' });
-    await list.getByRole('button', { name: 'Open lost' }).click();
-    await detail.getByText('It has been told of this payout since, by request #4.').waitFor();
-    await detail.getByRole('button', { name: 'request #2' }).click();
-    await page.getByRole('region', { name: 'Request 2' }).getByText('paid', { exact: true }).waitFor();
-  });
-
-  test('while every payout fails by order, the header says so, with a button that ends it', async () => {
-    const { payer, show } = await worldPage();
-    const { page, section } = await show();
-    const note = page.getByRole('banner').getByTestId('ordered');
-    await section('Scenario').getByRole('button', { name: '500 after commit' }).click();
-    await note.getByText('Every payout is answered 500, although it is made.').waitFor();
-    await note.getByRole('button', { name: 'End it' }).click();
-    await note.waitFor({ state: 'detached' });
-    expect((await payer.pay()).status).toBe(200);
-
-    await payer.world.use('server-error');
-    await note.getByText('Every payout is answered 500, and is not made.').waitFor();
-    await note.getByRole('button', { name: 'Use the scenario of the server' }).click();
-    await note.waitFor({ state: 'detached' });
-    expect((await payer.pay()).status).toBe(200);
-  });
-
-  test('the chart is right for a new world, one payout, three days later, and after a reload', async () => {
-    const { payer, show } = await worldPage();
-    const seen = await show();
-    const chart = seen.section('Wallet').getByRole('figure');
-    const amounts = chart.locator('text.balances');
-    const times = chart.locator('text.time');
-    await chart.getByText('No change since 15 Jan 2026, 16:00:00 IST').waitFor();
-    expect(await texts(amounts)).toEqual(['₹0', '₹5L', '₹10L', '₹15L']);
-    expect(await texts(times)).toEqual(['16:00', '15 Jan', 'now']);
-
-    await payer.pay({ beneficiary_account: REVERSED_LATER });
-    await chart.getByText('1 change from 15 Jan 2026, 16:00:00 IST to now').waitFor();
-    await chart.getByText('the axis does not start at ₹0').waitFor();
-    const labels = await texts(amounts);
-    expect(new Set(labels).size).toBe(labels.length);
-    expect(await texts(times)).toEqual(['16:00', '15 Jan', 'now']); // nothing twice: the clock stands still
-
-    await payer.clock.advance('3d');
-    const shown = async () => {
-      await chart.getByText('2 changes from 15 Jan 2026, 16:00:00 IST to now').waitFor();
-      return [...(await texts(times)), ...(await texts(amounts))];
-    };
-    const before = await shown();
-    expect(before).toContain('18 Jan');
-    await seen.page.reload();
-    await expect.poll(shown).toEqual(before);
-
-    const box = (await chart.boundingBox())!;
-    for (const label of await chart.locator('text').all()) {
-      const { x, width } = (await label.boundingBox())!;
-      expect(x).toBeGreaterThanOrEqual(box.x);
-      expect(x + width).toBeLessThanOrEqual(box.x + box.width + 0.5);
-    }
-    const slider = chart.getByRole('slider', { name: 'Balance after each change' });
-    await slider.hover({ position: { x: box.width / 2, y: 60 } });
-    await chart.getByText('₹9,98,499.50 after payout −₹1,500.50 · 15 Jan 2026, 16:00:00 IST').waitFor();
-    await slider.focus();
-    await seen.page.keyboard.press('End');
-    await chart
-      .getByText('₹10,00,000.00 after refund +₹1,500.50 · 18 Jan 2026, 16:00:00 IST, 3 d after')
-      .waitFor();
-    await seen.page.keyboard.press('Enter');
-    await seen.section('Transactions').getByRole('list', { name: 'Timeline' }).waitFor();
-  });
-
-  test('768 px wide, clock and pay are in sight beside lists that are as high as their rows', async () => {
-    const { payer, show } = await worldPage(768);
-    await payer.pay({ client_ref_id: 'only' });
-    const { page, section } = await show();
-    const inSight = async (locator: Locator): Promise<void> => {
-      const { y, height } = (await locator.boundingBox())!;
-      expect(y).toBeGreaterThan(0);
-      expect(y + height).toBeLessThan(900);
-    };
-    const pay = section('Try it').getByRole('button', { name: 'Pay' });
-    const freeze = section('Clock').getByRole('button', { name: 'Resume' });
-    await page.getByRole('link', { name: 'Requests' }).click(); // at the end of the page
-    await section('Requests').getByRole('row').last().waitFor();
-    for (const button of [pay, freeze]) await inSight(button);
-    expect((await section('Requests').getByRole('table').boundingBox())!.height).toBeLessThan(120); // one row
-    expect(await texts(page.locator('.button.primary'))).toEqual(['Pay']);
-
-    const order = await page.evaluate(
-      '[...document.querySelectorAll("section h2")].map((title) => title.textContent)',
+  test('with forced colours, the current view, the open row and what is at risk can still be told apart', async () => {
+    const { show } = await badDay(1400);
+    const { page, view } = await show();
+    await page.emulateMedia({ forcedColors: 'active' });
+    const payouts = await view('Payouts');
+    await payouts.getByRole('button', { name: `Open order-${REVERSED_LATER}` }).click();
+    const backgroundOf = (selector: string): Promise<string> =>
+      page
+        .locator(selector)
+        .first()
+        .evaluate((element) => getComputedStyle(element).backgroundColor);
+    const current = await backgroundOf('nav [aria-current]');
+    expect(current).not.toBe(await backgroundOf('nav a:not([aria-current])'));
+    expect(await backgroundOf('[role=row][data-opened]')).not.toBe(
+      await backgroundOf('[role=row]:not([data-opened])'),
     );
-    expect(
-      (await texts(page.getByRole('navigation').getByRole('link'))).map((name) => name.replace(/\d+$/, '')),
-    ).toEqual(order);
-
-    const scrollHeight = (): Promise<number> => page.evaluate('document.documentElement.scrollHeight');
-    const before = await scrollHeight();
-    await section('Scenario').getByText('Magic beneficiaries').click();
-    await section('Scenario').getByRole('button', { name: 'On for every payout: status-429' }).waitFor();
-    expect((await scrollHeight()) - before).toBeLessThan(400);
+    expect(await backgroundOf('.pill.risk')).not.toBe(await backgroundOf('main section'));
+    await page.emulateMedia({ forcedColors: 'none' });
   });
 
-  test('360 px wide, every control is at least 44 px in size, and nothing is cut off', async () => {
-    const { payer, show } = await worldPage(360);
-    await payer.pay({ client_ref_id: 'lost', beneficiary_account: LOST_ANSWER });
-    const { page } = await show();
-    const small: unknown[] = [];
-    const tabs = await Promise.all(
-      (await page.getByRole('navigation').getByRole('link').all()).map((link) => link.boundingBox()),
-    );
-    expect(tabs.filter((tab, nth) => nth > 0 && tab!.x < tabs[nth - 1]!.x + tabs[nth - 1]!.width)).toEqual(
-      [],
-    );
-    for (const name of [
-      'Wallet',
-      'Conduct',
-      'Transactions',
-      'Requests',
-      'Clock',
-      'Try it',
-      'Scenario',
-      'World',
-    ]) {
-      await page.getByRole('link', { name }).click();
-      await page.getByRole('heading', { name, level: 2, exact: true }).waitFor();
-      small.push(
-        ...(await page.evaluate<
-          unknown[]
-        >(`[...document.querySelectorAll('a, button, input, select, summary')]
-          .map((element) => [element, (element.closest('.check, .row') ?? element).getBoundingClientRect()])
-          .filter(([, { width, height }]) => height > 0 && (height < ${FINGER_PX} || width < ${FINGER_PX}))
-          .map(([element, { width, height }]) => [element.textContent, width, height])`)),
-      );
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
-    }
-    expect(small).toEqual([]);
+  test('a list is as high as the window, and the opened item is beside it, all of it in sight', async () => {
+    const { payer, show } = await badDay(1400);
+    for (let nth = 0; nth < 40; nth += 1) await payer.pay({ client_ref_id: `more-${nth}` });
+    const { page, view } = await show();
+    const payouts = await view('Payouts');
+    const table = (await payouts.getByRole('table').boundingBox())!;
+    expect(table.y + table.height).toBeGreaterThan(895);
+    expect(await payouts.getByRole('row').count()).toBeGreaterThan(20);
+    await payouts.getByRole('button', { name: 'Open more-20' }).click();
+    const panel = (await page.getByRole('region', { name: 'more-20' }).boundingBox())!;
+    expect(panel.x).toBeGreaterThan(700);
+    expect(panel.y + panel.height).toBeLessThanOrEqual(900);
+    expect(await page.evaluate('document.documentElement.scrollHeight')).toBe(900); // nothing scrolls but the list
   });
 
   test('without a match a list says what to do, and times in IST show UTC on hover', async () => {
-    const { payer, show } = await worldPage();
-    await payer.pay({ client_ref_id: 'only' });
-    const { section } = await show();
-    const list = section('Transactions');
-    const created = list.getByRole('row').filter({ hasText: 'only' }).getByText('15 Jan, 16:00:00');
+    const { show } = await badDay(1280);
+    const { view } = await show();
+    const payouts = await view('Payouts');
+    const created = payouts.getByRole('row').filter({ hasText: LOST }).getByText('15 Jan, 16:00:00');
     expect(await created.getAttribute('title')).toBe('15 Jan 2026, 10:30:00 UTC');
-    await list.getByLabel('Amount from').fill('much');
-    expect(await list.getByLabel('Amount from').getAttribute('aria-invalid')).toBe('true');
-    await list.getByRole('searchbox').fill('nobody');
-    await list.getByText('No transaction fits this search and these filters.').waitFor();
-    await list.getByRole('button', { name: 'Show all' }).click();
-    await list.getByRole('row').filter({ hasText: 'only' }).waitFor();
+    await payouts.getByLabel('Amount from').fill('1500,50');
+    expect(await payouts.getByLabel('Amount from').getAttribute('aria-invalid')).toBe('true');
+    await payouts.getByRole('searchbox').fill('nobody');
+    await payouts.getByText('No payout fits this search and these filters.').waitFor();
+    await payouts.getByRole('button', { name: 'Show all' }).click();
+    await payouts.getByRole('row').filter({ hasText: LOST }).waitFor();
   });
 });

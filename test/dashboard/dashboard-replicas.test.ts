@@ -17,8 +17,8 @@ describe.skipIf(!hasBrowser)(
       onTestFinished(() => balancer.close());
       const seen = await open(`http://127.0.0.1:${balancer.port}`, { apiKey: payer.apiKey });
       await live(seen);
-      const row = (name: string) =>
-        seen.section('Transactions').getByRole('button', { name: `Open ${name}` });
+      const payouts = await seen.view('Payouts');
+      const row = (name: string) => payouts.getByRole('button', { name: `Open ${name}` });
       await payer.pay({ client_ref_id: 'before' });
       await row('before').waitFor();
 
@@ -36,25 +36,27 @@ describe.skipIf(!hasBrowser)(
       await payMany(payer, 60); // more than the page reads with every change
       const seen = await open(url, { apiKey: payer.apiKey });
       await loaded(seen);
-      const { page, section } = seen;
+      const { page, view } = seen;
       const lose = (path: string) =>
         page.route(`**/_sandbox/${path}`, (route) => route.abort('connectionreset'), { times: 1 });
 
       await lose('scenario');
       await world.use('server-error');
-      await section('Scenario').getByText('server-error/').first().waitFor();
+      const scenario = await view('Scenario');
+      await scenario.getByText('server-error/').first().waitFor();
       await world.use(null);
 
       await lose('referee');
       await payer.pay({ client_ref_id: 'order-60', amount: 10.005 });
-      await section('Conduct').getByText('amount-not-paise').waitFor();
+      await (await view('Conduct')).getByText('amount-not-paise').waitFor();
 
-      await section('Transactions').getByRole('searchbox').fill('order-0');
+      const payouts = await view('Payouts');
+      await payouts.getByRole('searchbox').fill('order-0');
       await lose('wallet/entries?txn_id=*');
       await lose('requests?txn_id=*');
-      await section('Transactions').getByRole('button', { name: 'Open order-0' }).click();
+      await payouts.getByRole('button', { name: 'Open order-0' }).click();
       const detail = page.getByRole('region', { name: 'order-0' });
-      await detail.getByText('−₹1.00').waitFor();
+      await detail.getByText('PENDING, −₹1.00').waitFor();
       await detail.getByRole('button', { name: '#1 initiate' }).waitFor();
 
       await lose('transactions/*');
@@ -64,7 +66,8 @@ describe.skipIf(!hasBrowser)(
       await lose('held');
       await world.rule({ name: 'held', match: { route: 'initiate' }, effect: { hold: 'arrived' } });
       const paying = payer.pay({ client_ref_id: 'order-61' });
-      await section('Requests').getByRole('list', { name: 'Held requests' }).getByText('order-61').waitFor();
+      const requests = await view('Requests');
+      await requests.getByRole('list', { name: 'Held requests' }).getByText('order-61').waitFor();
       for (const held of await world.held()) await held.release();
       expect((await paying).status).toBe(200);
     });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { RuleRequest } from '../../src/contract/control.ts';
-import { putRules } from '../../src/dashboard/editor/edited-rules.ts';
+import { putRules } from '../../src/dashboard/scenario/edited-rules.ts';
 import { sandboxFor } from '../support/sandbox.ts';
 
 const failing = (name: string, change: Partial<RuleRequest> = {}): RuleRequest => ({
@@ -9,9 +9,11 @@ const failing = (name: string, change: Partial<RuleRequest> = {}): RuleRequest =
   effect: { respond: { status: 500 } },
   ...change,
 });
-/** So long that a world has no room for three of them. */
-const long = (name: string): RuleRequest =>
-  failing(name, { match: { route: 'initiate', client_ref_id: { matches: 'x'.repeat(900) } } });
+/** With so many patterns that a world cannot have three of them. */
+const withPatterns = (name: string): RuleRequest => {
+  const headers = Array.from({ length: 8 }, (_, nth) => [`x-${nth}`, { matches: `${nth}` }]);
+  return failing(name, { match: { route: 'initiate', header: Object.fromEntries(headers) } });
+};
 
 async function worldWithRules() {
   const payer = (await sandboxFor()).client();
@@ -28,8 +30,8 @@ test('edited rules replace those on top, in their order', async () => {
 
 test('the rules on top stay as they were if one of the edited rules is refused', async () => {
   const { payer, names } = await worldWithRules();
-  const edited = ['first', 'a', 'b'].map(long);
-  await expect(putRules(payer.world, { rules: edited })).rejects.toThrow('too large');
+  const edited = ['first', 'a', 'b'].map(withPatterns);
+  await expect(putRules(payer.world, { rules: edited })).rejects.toThrow('at most 20 are allowed');
   expect(await names()).toEqual(['first', 'last']);
   expect((await payer.pay()).status).toBe(500);
 });

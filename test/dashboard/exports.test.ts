@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { RuleAnswer, TransactionAnswer } from '../../src/contract/control-answers.ts';
 import { lossText } from '../../src/dashboard/world/losses.ts';
-import { payoutsCsv } from '../../src/dashboard/world/payouts-csv.ts';
+import { payoutsCsv } from '../../src/dashboard/payouts/payouts-csv.ts';
 
 const payout = (change: Partial<TransactionAnswer>): TransactionAnswer => ({
   txn_id: 'TXN1',
@@ -19,6 +19,8 @@ const payout = (change: Partial<TransactionAnswer>): TransactionAnswer => ({
   planned_by: 'default',
   reason: '',
   hidden_by: null,
+  at_risk: false,
+  told: null,
   legal: [],
   timeline: [],
   ...change,
@@ -61,7 +63,7 @@ test.each([
   [{}, null],
   [{ payouts: 1 }, '1 payout'],
   [{ payouts: 1200, requests: 3, rulesOnTop: 1 }, '1,200 payouts, 3 requests and 1 rule on top'],
-  [{ isScenarioChosen: true }, 'the chosen scenario'],
+  [{ isScenarioChosen: true }, 'its own scenario'],
   [{ balance: 1 }, 'the changes of the balance'],
 ])('a question says what a world with %j would lose', (change, text) => {
   expect(lossOf(change)).toBe(text);

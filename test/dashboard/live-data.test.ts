@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { ScenarioAnswer } from '../../src/contract/control-answers.ts';
 import type { World, WorldEvent } from '../../src/index.ts';
-import { EventFeed } from '../../src/dashboard/live/event-feed.ts';
-import { LiveScenario } from '../../src/dashboard/live/live-scenario.ts';
+import { EventFeed } from '../../src/dashboard/store/event-feed.ts';
+import { LiveScenario } from '../../src/dashboard/store/live-scenario.ts';
 
 /** A scenario with one rule, as an answer of the sandbox. */
 const scenario = (name: string, taken = 0): ScenarioAnswer =>

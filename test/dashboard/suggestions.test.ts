@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { completionAt, type Schema } from '../../src/dashboard/editor/suggestions.ts';
+import { completionAt, type Schema } from '../../src/dashboard/scenario/suggestions.ts';
 
 const SCHEMA = JSON.parse(
   readFileSync(new URL('../../fixtures/scenario.schema.json', import.meta.url), 'utf8'),

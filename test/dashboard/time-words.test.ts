@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { moveOf } from '../../src/dashboard/world/time-words.ts';
+import { moveOf } from '../../src/dashboard/control-bar/time-words.ts';
 
 const NOW = Date.parse('2026-01-15T10:30:00Z'); // Thursday, 16:00 IST
 const NEXT = '2026-01-15T10:30:02.000Z';
@@ -29,6 +29,9 @@ test.each([
   ['in 2 hours and 30 minutes', '2026-01-15T13:00:00.000Z'],
   ['1h30m', '2026-01-15T12:00:00.000Z'],
   ['the next settlement', NEXT],
+  ['next friday', '2026-01-15T18:30:00.000Z'],
+  ['next week', '2026-01-22T10:30:00.000Z'],
+  ['end of month', '2026-01-31T18:29:00.000Z'],
 ])('the clock can be sent to “%s”', (text, time) => {
   expect(timeOf(text)).toBe(time);
 });
@@ -45,6 +48,7 @@ test.each([
   ['5', /such as/],
   ['02:00 tomorrow please', /such as/],
   ['tomorrow 1 Dec', /such as/],
+  ['-3d', /never goes back/],
   ['25:00', /not a time of day/],
   ['13 pm', /not a time of day/],
   ['12:60', /not a time of day/],

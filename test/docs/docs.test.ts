@@ -41,7 +41,7 @@ test('docs/service.md lists exactly the fields of each route, which are required
     field,
     schema.isOptional() ? 'no' : 'yes',
   ]);
-  const [sent, got] = page('service.md').split('The answer is');
+  const [sent, got] = page('service.md').split('The response is');
   expect(tableIn(sent!).map(([field, , required]) => [field, required])).toEqual(request);
   expect(tableIn(got!).map(([field]) => field)).toEqual(Object.keys(InitiateAnswer.shape.data.shape));
   expect(fields('GET /payout/status')).toEqual(Object.keys(StatusAnswer.shape.data.shape));
@@ -163,7 +163,13 @@ test('docs/referee.md has a section for every check, whose first line names its 
     id,
     severity,
   ]);
-  const { checks } = judge('docs', { requests: [], evicted: 0, ledger: null, wall_now: null });
+  const { checks } = judge('docs', {
+    requests: [],
+    evicted: 0,
+    ledger: null,
+    wall_now: null,
+    clientEnded: true,
+  });
   const severities = { error: /^Error|error/, warning: /^Warning/, notice: /^Notice/ };
   expect(described.map(([id]) => id)).toEqual(checks.map(({ id }) => id));
   for (const { id, severity } of checks) {

@@ -54,8 +54,8 @@ test('docs/README.md lists every page of its folder', () => {
   expect(pages.filter((page) => !listed.has(page))).toEqual([]);
 });
 
-test('the README fits on three screens', () => {
-  expect(read('README.md').split('\n').length).toBeLessThan(151);
+test('the README has at most 120 lines', () => {
+  expect(read('README.md').split('\n').length).toBeLessThanOrEqual(121);
 });
 
 /** Phrases of an earlier edition that nobody would write in English, and what replaced them. */

@@ -35,7 +35,7 @@ test('the package ships the program, the library, its types, the scenarios and t
   const known = shipped.map((path) => {
     if (/^fixtures\/scenarios\/[\w-]+\.yaml$/.test(path)) return 'fixtures/scenarios/';
     if (
-      /^dist\/dashboard\/(index\.html|assets\/(index|scenario\.schema)-[\w-]+\.(js|css)|assets\/[\w-]+\.svg)$/.test(
+      /^dist\/dashboard\/(index\.html|assets\/(index|scenario\.schema|yaml-editor)-[\w-]+\.(js|css)|assets\/[\w-]+\.(svg|woff2))$/.test(
         path,
       )
     )

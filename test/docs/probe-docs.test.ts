@@ -24,8 +24,8 @@ test('docs/probe.md shows what a probe prints and writes, and serve --dialect ta
       .replaceAll(/\d{4}-\d\d-\d\d(T[\d:.]+Z)?/g, (_all, time?: string) =>
         time === undefined ? '2026-11-22' : '2026-11-22T09:15:00.000Z',
       );
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  expect(steady(stdout)).toBe(blockOf(''));
+  expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
+  expect(steady(stderr)).toBe(blockOf(''));
   expect(steady(readFileSync(file, 'utf8'))).toBe(blockOf('yaml'));
   const sandbox = await startSandbox({ dialect: file });
   onTestFinished(() => sandbox.close());

@@ -39,7 +39,7 @@ const timeless = (answer: string): string =>
 test.skipIf(!hasCurl)('the curl commands of the README print the answers of the README', async () => {
   const { url } = await serveInProcess();
   const curls = commandsOf(README, 'curl');
-  expect(curls).toHaveLength(4);
+  expect(curls).toHaveLength(3);
   for (const { shell, answer } of curls) {
     const answered = async (): Promise<string> => timeless(await paste(shell, url));
     await expect.poll(answered, { interval: 250 }).toBe(timeless(answer!));
@@ -52,17 +52,14 @@ test('the test of the README runs unchanged', async () => {
   expect(await program.ended).toMatchObject({ code: 0, stdout: 'SUCCESS 998499.5\n', stderr: '' });
 });
 
-test.each([
-  ['README.md', '1 rule'],
-  ['docs/scenarios.md', '4 rules, 1 outcome'],
-])('the scenario of %s is valid, without a warning', async (page, counts) => {
-  const [, text] = /```yaml\n(.*?)```/s.exec(fileOf(page))!;
+test('the scenario of docs/scenarios.md is valid, without a warning', async () => {
+  const [, text] = /```yaml\n(.*?)```/s.exec(fileOf('docs/scenarios.md'))!;
   const file = join(mkdtempSync(join(tmpdir(), 'readme-')), 'mine.yaml');
   onTestFinished(() => rmSync(dirname(file), { recursive: true }));
   writeFileSync(file, text!);
   expect(await runInProcess(['validate', file])).toMatchObject({
     code: 0,
-    stdout: `${file}: ok, ${counts}\n`,
+    stdout: `${file}: ok, 4 rules, 1 outcome\n`,
   });
 });
 
@@ -82,7 +79,7 @@ test('docs/scenarios.md has a table of every field of a scenario', () => {
     'Conditions of a match': Match,
     'Parts of an effect': Effect,
     'Steps of a timeline': Step,
-    'Parts of an answer': Respond,
+    'Parts of a response': Respond,
   };
   for (const [heading, table] of Object.entries(tables)) {
     const listed = tableUnder(fileOf('docs/scenarios.md'), heading).map(([field]) => field!);

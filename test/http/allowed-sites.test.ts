@@ -97,6 +97,15 @@ test.each(['0.0.0.0', ...(outside === undefined ? [] : [outside])])(
   },
 );
 
+test('a sandbox on 0.0.0.0 serves only the names of SANDBOX_ALLOWED_HOSTS, localhost and addresses, once that is set', async () => {
+  const { url } = await sandboxFor({ host: '0.0.0.0', allowedHosts: 'payouts' });
+  const statusOf = async (host: string): Promise<number> => (await send(url, SERVICE, { host })).status;
+  for (const host of ['payouts:3000', 'localhost:3000', '10.1.2.3:3000', '[::2]']) {
+    expect([host, await statusOf(host)]).toEqual([host, 200]);
+  }
+  expect(await statusOf('rebound.example:3000')).toBe(403);
+});
+
 test.each<[string, Headers]>([
   ['of a program', {}],
   ['of the same origin', { origin: 'http://localhost:3000' }],

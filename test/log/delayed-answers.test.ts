@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { DelayedAnswers } from '../../src/log/world-log.ts';
+import { DelayedAnswers } from '../../src/log/connections/delayed-answers.ts';
 
 test('a delayed answer ends once: by itself, when it is released, or at once if its world has ended', () => {
   const delayed = new DelayedAnswers();

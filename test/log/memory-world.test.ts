@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import type { PublishedEvent } from '../../src/log/event-log.ts';
-import type { MemoryWorld } from '../../src/log/memory-world.ts';
-import type { Exchange } from '../../src/world/journal/exchange.ts';
+import type { PublishedEvent } from '../../src/log/connections/readers.ts';
+import type { MaybePromise } from '../../src/log/store.ts';
+import type { World } from '../../src/log/world.ts';
 import { MAX_STEPS } from '../../src/world/apply.ts';
+import type { Decided } from '../../src/world/journal/exchange.ts';
+import type { Command } from '../../src/world/commands.ts';
 import type { WorldState } from '../../src/world/state.ts';
 import {
   advance,
@@ -64,7 +66,13 @@ async function crowded() {
   return { ...all, a: world };
 }
 
-const paise = (world: MemoryWorld) => world.read(({ wallet }) => wallet.balancePaise);
+const paise = (world: World) => world.read(({ wallet }) => wallet.balancePaise);
+
+/** What the world decided of a request. */
+const decided = async (exchange: MaybePromise<Decided>) => (await exchange).result;
+
+/** Submits a command. A refusal rejects the promise, even where it is known at once. */
+const submit = async (world: World, command: Command) => world.submit(command);
 
 describe('a settlement', () => {
   test('is announced when it is due, without a request', async () => {
@@ -104,8 +112,8 @@ describe('a settlement', () => {
     await a.submit({ kind: 'reset', source: sourceOf() });
     expect(wallClock.timers).toBe(idle);
     await world('b').submit(initiate());
-    log.drop(world('b').id);
-    log.drop(a.id);
+    await log.drop(world('b').id);
+    await log.drop(a.id);
     await wallClock.pass(9000);
     expect(settled).toHaveLength(1);
   });
@@ -155,7 +163,7 @@ describe('a command with more steps to settle than fit in one turn', () => {
     const others: number[] = [];
     wallClock.others = async () => void others.push(await paise(world('b')));
     const moved = a.submit(advance({ byMs: DAY_MS }));
-    const asked = a.submit(status({ client_ref_id: `p${PAYOUTS - 1}` }));
+    const asked = decided(a.submit(status({ client_ref_id: `p${PAYOUTS - 1}` })));
     const second = a.submit(advance({ byMs: 1000 }));
     expect((await asked).answer).toMatchObject({ payout: { state: 'SUCCESS' } });
     expect([(await moved).nowMs, (await second).nowMs]).toEqual(
@@ -169,7 +177,7 @@ describe('a command with more steps to settle than fit in one turn', () => {
     const { a, wallClock, settled } = await crowded();
     wallClock.skip(DAY_MS / 2);
     const answers = await Promise.all(
-      ['p0', `p${PAYOUTS - 1}`].map((client_ref_id) => a.submit(status({ client_ref_id }))),
+      ['p0', `p${PAYOUTS - 1}`].map((client_ref_id) => decided(a.submit(status({ client_ref_id })))),
     );
     expect(answers).toMatchObject([1, 2].map(() => ({ answer: { payout: { state: 'SUCCESS' } } })));
     expect([settled.length, wallClock.turns]).toEqual([PAYOUTS, 2]);
@@ -177,8 +185,8 @@ describe('a command with more steps to settle than fit in one turn', () => {
 
   test('ends with WORLD_REPLACED when the world is reset meanwhile; requests that wait are answered from the new world', async () => {
     const { a, wallClock, settled } = await crowded();
-    let reset: Promise<void> | undefined;
-    wallClock.others = () => (reset ??= a.submit({ kind: 'reset', source: sourceOf() }));
+    let reset: Promise<unknown> | undefined;
+    wallClock.others = () => (reset ??= submit(a, { kind: 'reset', source: sourceOf() }));
     const moved = a.submit(advance({ byMs: DAY_MS }));
     const waiting = paise(a);
     await expect(moved).rejects.toMatchObject({ code: 'WORLD_REPLACED' });
@@ -191,9 +199,9 @@ describe('a command with more steps to settle than fit in one turn', () => {
 
   test('ends with WORLD_REPLACED when another state is restored meanwhile', async () => {
     const { a, wallClock } = await crowded();
-    let restored: Promise<void> | undefined;
+    let restored: Promise<unknown> | undefined;
     const { state } = new Core();
-    wallClock.others = () => (restored ??= a.submit({ kind: 'restore', state, clock: 'from-snapshot' }));
+    wallClock.others = () => (restored ??= submit(a, { kind: 'restore', state, clock: 'from-snapshot' }));
     await expect(a.submit(advance({ byMs: DAY_MS }))).rejects.toMatchObject({ code: 'WORLD_REPLACED' });
     await restored;
     expect([await paise(a), a.nowMs]).toEqual([1000, START_MS]);
@@ -207,23 +215,23 @@ describe('a command with more steps to settle than fit in one turn', () => {
   ])('reports why its world was dropped, as do the requests that wait: %s', async (reason, why, limit) => {
     const { log, a, world, wallClock, failures } = await crowded();
     wallClock.others = async () => {
-      if (reason === 'admin') log.drop(a.id);
-      if (reason === 'cap') for (let nth = 0; nth < 10; nth += 1) world(`f${nth}`);
+      if (reason === 'admin') await log.drop(a.id);
+      if (reason === 'cap') for (let nth = 0; nth < 10; nth += 1) await world(`f${nth}`).submit(initiate());
       if (reason === 'idle') await wallClock.pass(DAY_MS);
-      if (reason === 'stop') log.close();
+      if (reason === 'stop') await log.close();
     };
     const moved = a.submit(advance({ byMs: 60_000 }));
     const waiting = [
       a.submit(balance()),
-      a.submit({ kind: 'reset', source: sourceOf() }).then(() => a.submit(balance())),
+      submit(a, { kind: 'reset', source: sourceOf() }).then(() => a.submit(balance())),
     ];
     const dropped = { code: 'SANDBOX_FULL', details: { limit } };
     const message = `This world was dropped while the request waited: ${why}`;
-    const outcomes = await Promise.allSettled([moved, ...waiting.slice(0, 1)]);
-    await Promise.allSettled(waiting);
+    const outcomes = await Promise.allSettled([Promise.resolve(moved), Promise.resolve(waiting[0])]);
+    await Promise.allSettled(waiting.map((one) => Promise.resolve(one)));
     expect(outcomes[1]).toMatchObject({ status: 'rejected', reason: { ...dropped, message } });
     expect(failures).toEqual([]);
-    await expect(a.submit(SETTLE)).rejects.toMatchObject(dropped);
+    await expect(submit(a, SETTLE)).rejects.toMatchObject(dropped);
   });
 });
 
@@ -235,9 +243,12 @@ describe('the scenario of the server', () => {
     const [a, b] = [world('a'), world('b')];
     await b.submit({ kind: 'choose', source: sourceOf({}, {}, 'own'), isChosen: true });
     reload(rich);
-    expect([a, b].map(({ latest }) => latest.index.active.name)).toEqual(['rich', 'own']);
-    expect(await a.submit(initiate())).toMatchObject({ effect: { rule: 'rich/r' } });
-    expect(await b.submit(initiate())).toMatchObject({ effect: null });
+    const names = await Promise.all(
+      [a, b].map(async (world) => world.read(({ index }) => index.active.name)),
+    );
+    expect(names).toEqual(['rich', 'own']);
+    expect(await decided(a.submit(initiate()))).toMatchObject({ effect: { rule: 'rich/r' } });
+    expect(await decided(b.submit(initiate()))).toMatchObject({ effect: null });
   });
 
   test('leaves the clock, the money and the rules on top as they are', async () => {
@@ -257,38 +268,42 @@ describe('the scenario of the server', () => {
 });
 
 /** Reads the events of a world. */
-function watching(world: MemoryWorld, afterId?: string) {
+async function watching(world: World, afterId?: string) {
   const read: PublishedEvent[] = [];
   let ends = 0;
-  const stop = world.watch(afterId, { take: (event) => void read.push(event), end: () => void (ends += 1) });
-  return { stop, read, told: () => read.map(({ type, data }) => [type, JSON.parse(data)]), ends: () => ends };
+  const reader = { take: (event: PublishedEvent) => void read.push(event), end: () => void (ends += 1) };
+  const stop = await world.watch(afterId, reader);
+  const told = () => read.map(({ type, data }) => [type, JSON.parse(data)]);
+  return { stop, read, told, ends: () => ends };
 }
 
 describe('events', () => {
-  test('report what commands did, with the fields of the control API', async () => {
+  test('report requests and what commands did, with the fields of the control API', async () => {
     const { world } = logFor({ document: IMPS });
     const a = world('a');
-    const { told } = watching(a);
+    const { told } = await watching(a);
     await a.submit(initiate());
     await a.submit(advance({ byMs: 5000 }));
     await a.submit({ kind: 'credit', amountPaise: 150 });
-    await a.submit({ kind: 'putRule', rule: { name: 'top', effect: { delay: '1ms' } } });
+    await a.submit({ kind: 'putRule', rule: { name: 'top', effect: { commit: true } } });
     await a.submit(balance());
     await a.submit({ kind: 'reset', source: sourceOf() });
     const now = new Date(START_MS + 5000).toISOString();
     expect(told()).toMatchObject([
+      ['request', { id: 1, route: 'initiate', answer: { status: 200 }, ended_after: 1 }],
       ['settlement', { client_ref_id: 'a', from: 'PENDING', to: 'SUCCESS' }],
       ['clock', { now, frozen: false }],
       ['wallet', { balance: 10.5, entry: { kind: 'credit', amount: 1.5 } }],
       ['scenario', { scenario: 'test', rule: 'world/top' }],
       ['rule', { rule: 'world/top', matched: 1, taken: 1 }],
+      ['request', { id: 2, route: 'balance', rule: 'world/top' }],
       ['reset', { now: new Date(START_MS).toISOString() }],
     ]);
   });
 
   test('of each part of a long command are published before the command is finished', async () => {
     const { a, wallClock } = await crowded();
-    const { read } = watching(a);
+    const { read } = await watching(a);
     const counts: number[] = [];
     wallClock.others = () => void counts.push(read.length);
     await a.submit(advance({ byMs: DAY_MS }));
@@ -297,55 +312,40 @@ describe('events', () => {
 
   test('resume after the last one that a reader has, never with those of an earlier world of the same key', async () => {
     const { log, world, wallClock } = logFor();
-    const first = watching(world('a'));
+    const first = await watching(world('a'));
     await world('a').submit({ kind: 'freeze' });
     await world('a').submit({ kind: 'resume' });
-    expect(watching(world('a'), first.read[0]!.id).told()).toMatchObject([['clock', { frozen: false }]]);
-    log.drop(world('a').id);
+    const second = await watching(world('a'), first.read[0]!.id);
+    expect(second.told()).toMatchObject([['clock', { frozen: false }]]);
+    await log.drop(world('a').id);
     expect(first.ends()).toBe(1);
     await wallClock.pass(1);
-    expect(watching(world('a'), first.read[0]!.id).told()).toEqual([['missed', { missed: null }]]);
+    const third = await watching(world('a'), first.read[0]!.id);
+    expect(third.told()).toEqual([['missed', { missed: null }]]);
   });
 
   test('go to at most 32 readers', async () => {
     const a = logFor().world('a');
-    const readers = Array.from({ length: 32 }, () => watching(a));
-    expect(() => watching(a)).toThrow(expect.objectContaining({ code: 'TOO_MANY_READERS' }));
+    const readers = await Promise.all(Array.from({ length: 32 }, () => watching(a)));
+    await expect(watching(a)).rejects.toMatchObject({ code: 'TOO_MANY_READERS' });
     readers[0]!.stop();
-    watching(a);
-  });
-
-  test('include a request once it is announced', () => {
-    const a = logFor().world('a');
-    const { told } = watching(a);
-    a.announce({
-      nth: 7,
-      method: 'GET',
-      url: '/x',
-      headers: {},
-      outcome: 'answered',
-      atMs: 0,
-      wallMs: 0,
-    } as Exchange);
-    expect(told()).toMatchObject([['request', { id: 7, request: { path: '/x' } }]]);
+    await watching(a);
   });
 });
 
 describe('a reset or a restore', () => {
-  const asked = { nth: 0, method: 'GET', url: '/', headers: {} } as Exchange;
-
-  test.each<[what: string, command: () => Parameters<MemoryWorld['submit']>[0]]>([
+  test.each<[what: string, command: () => Command]>([
     ['reset', () => ({ kind: 'reset', source: sourceOf() })],
     ['restore', () => ({ kind: 'restore', state: new Core().state, clock: 'from-snapshot' })],
-  ])('ends the answers that are held back and clears the journal: %s', async (_what, command) => {
+  ])('ends the delayed responses and clears the list of requests: %s', async (_what, command) => {
     const a = logFor().world('a');
     let ended = 0;
-    a.delayed.hold(() => (ended += 1));
-    a.journal.begin(asked, 0);
-    const { ends } = watching(a);
+    a.connections.delayed.hold(() => (ended += 1));
+    await a.submit(balance());
+    const { ends } = await watching(a);
     await a.submit(command());
-    expect([ended, a.delayed.isForGood, ends()]).toEqual([1, false, 0]);
-    expect(a.journal.read()).toEqual({ exchanges: [], evicted: 0 });
+    expect([ended, a.connections.delayed.isForGood, ends()]).toEqual([1, false, 0]);
+    expect(a.latest.requests).toMatchObject({ list: [], evicted: 0, count: 1 });
     expect(a.latest.generation).toBe(2);
   });
 
@@ -353,24 +353,23 @@ describe('a reset or a restore', () => {
     const { world } = logFor({ maxRecords: 0 });
     const a = world('a');
     let ended = 0;
-    a.delayed.hold(() => (ended += 1));
+    a.connections.delayed.hold(() => (ended += 1));
     await expect(
-      a.submit({ kind: 'restore', state: manyDue(), clock: 'from-snapshot' }),
+      submit(a, { kind: 'restore', state: manyDue(), clock: 'from-snapshot' }),
     ).rejects.toMatchObject({ code: 'SANDBOX_FULL' });
     expect([ended, a.latest.generation]).toEqual([0, 1]);
   });
 });
 
-test('dropping a world ends its delayed answers and its readers, and releases the memory of its journal', () => {
-  const { log, world, journalBudget } = logFor();
+test('dropping a world ends its delayed responses and its readers', async () => {
+  const { log, world } = logFor();
   const a = world('a');
   let ended = 0;
-  a.delayed.hold(() => (ended += 1));
-  a.journal.begin({ nth: 0, method: 'GET', url: '/', headers: {} } as Exchange, 0);
-  const { ends } = watching(a);
-  log.drop(a.id);
-  a.delayed.hold(() => (ended += 1));
-  expect([ended, ends(), journalBudget.bytes, a.delayed.isForGood]).toEqual([2, 1, 0, true]);
+  a.connections.delayed.hold(() => (ended += 1));
+  const { ends } = await watching(a);
+  await log.drop(a.id);
+  a.connections.delayed.hold(() => (ended += 1));
+  expect([ended, ends(), a.connections.delayed.isForGood]).toEqual([2, 1, true]);
 });
 
 test('the time of a world is known without a command, and never goes back', async () => {

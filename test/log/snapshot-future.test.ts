@@ -169,7 +169,7 @@ test.each([
   ['a state of it', (text: string) => text.replace('"state":"PENDING"', '"state":"SUCCESS"')],
   ['its checksum', (text: string) => text.replace(/"checksum":"./, '"checksum":"x')],
   ['a name of a field', (text: string) => text.replace('"wallet"', '"purse"')],
-  ['its version', (text: string) => text.replace('"version":2', '"version":3')],
+  ['its version', (text: string) => text.replace('"version":3', '"version":4')],
   ['its format', (text: string) => text.replace('"payout-sandbox"', '"payout-town"')],
   ['the order of its lines', (text: string) => text.replace(/(\{"entry".*\n)(\{"entry".*\n)/, '$2$1')],
   ['the end of a line', (text: string) => text.replace(/\}\n(?=\{"payout")/, '} \n')],
@@ -200,7 +200,7 @@ test.each<[string, RegExp | string, string, RegExp]>([
     '',
     /the entries do not explain the balance/,
   ],
-  ['a payout that is missing', /\{"payout":.*\n(?=\{"rule")/, '', /names a payout that is missing/],
+  ['a payout that is missing', /\{"payout":.*\n(?=\{"rule")/, '', /it does not hold that balance/],
   ['a payout that is there twice', /(\{"payout":.*\n)(?=\{"rule")/, '$1$1', /is there twice/],
   ['a world before its head', /(\{"world".*\n)(\{"entry".*\n)/, '$2$1', /is not part of a world/],
   [

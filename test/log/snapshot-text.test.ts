@@ -74,7 +74,7 @@ const outcome = (result: Read) => ({
 
 describe('worlds as text', () => {
   test('are a line for the format, lines for each world, and a line with their number', () => {
-    expect(LINES[0]).toBe('{"format":"payout-sandbox","version":2}');
+    expect(LINES[0]).toBe('{"format":"payout-sandbox","version":3}');
     expect(LINES.slice(-2)).toEqual(['{"worlds":3}', '']);
     const kinds = LINES.slice(1, -2).map((line) => Object.keys(JSON.parse(line) as object)[0]);
     const a = ['world', ...Array<string>(5).fill('entry'), ...Array<string>(3).fill('payout')];
@@ -196,7 +196,7 @@ describe('a damaged world costs only itself', () => {
     [
       'another amount',
       () => change(lineOf('payout'), (text) => text.replace('"amountPaise":100', '"amountPaise":101')),
-      'contradicts itself',
+      'its checksum is that of another text',
     ],
     [
       'another name',
@@ -255,7 +255,9 @@ describe('a damaged world costs only itself', () => {
 
 describe('a text is refused as a whole', () => {
   const NONE = 'This is not a snapshot: it must be what GET /_sandbox/state answered, or a state file';
-  const FIRST = 'This is a snapshot of version 1, which payout-sandbox 0.1 wrote';
+  const earlier = (version: number) =>
+    `This is a snapshot of version ${version}, which an earlier payout-sandbox wrote; this one reads version 3. ` +
+    'Run the payout-sandbox that wrote it, or start with a new world and take a new snapshot of that';
 
   test.each<[what: string, text: () => string | Uint8Array, why: string]>([
     ['of nothing', () => '', NONE],
@@ -264,24 +266,25 @@ describe('a text is refused as a whole', () => {
     ['of a list', () => '[]', NONE],
     [
       'of a later version',
-      () => TEXT.replace('"version":2', '"version":3'),
-      'This snapshot has version 3; this sandbox reads version 2',
+      () => TEXT.replace('"version":3', '"version":4'),
+      'This snapshot has version 4; this sandbox reads version 3',
     ],
     [
       'of the first version of one world',
       () => '{"format":"payout-sandbox/world","version":1,"world":{}}',
-      FIRST,
+      earlier(1),
     ],
     [
       'of the first version of all worlds',
       () => '{"format":"payout-sandbox/state","version":1}\n{"world":{}}',
-      FIRST,
+      earlier(1),
     ],
     [
       'of the first version in one long line',
       () => `{"format":"payout-sandbox/world","world":"${'x'.repeat(9999)}"}`,
-      FIRST,
+      earlier(1),
     ],
+    ['of the second version', () => TEXT.replace('"version":3', '"version":2'), earlier(2)],
     ['that is cut off in a world', () => TEXT.slice(0, TEXT.length / 2), 'This snapshot ends too early'],
     [
       'that is cut off at a line',

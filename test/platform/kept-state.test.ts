@@ -28,7 +28,7 @@ test('a payout that arrives while the state is written is in the next file, with
   onTestFinished(() => kept.end());
   const used = world('a');
   await used.submit(initiate({ client_ref_id: 'before' }));
-  wallClock.meanwhile = () => used.submit(initiate({ client_ref_id: 'meanwhile' }));
+  wallClock.meanwhile = async () => used.submit(initiate({ client_ref_id: 'meanwhile' }));
   const references = () => keptWorlds(file)?.[0]?.payouts.map(({ clientRefId }) => clientRefId);
   kept.start();
   await wallClock.pass(EVERY_MS);

@@ -10,7 +10,7 @@ import { ScenarioLibrary } from '../../src/scenario/scenario-library.ts';
 import { runningClock } from '../support/core.ts';
 import { takeSnapshot } from '../../src/world/snapshot.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { linesOf, MAIN, Program, runInProcess, serveInProcess } from '../support/program.ts';
+import { linesOf, MAIN, Program, runInProcess, serveInProcess, startProgram } from '../support/program.ts';
 import { clientOf } from '../support/sandbox.ts';
 import { sized } from '../support/size.ts';
 import { resealed, worldsIn } from '../support/snapshot-lines.ts';
@@ -149,18 +149,23 @@ test('the message about a damaged state file names the line', async () => {
 
 test.each<[string, () => string, RegExp]>([
   ['empty', () => '', /is empty/],
-  ['a text', () => 'hello\nworld\n', /is not a state file/],
-  ['a list', () => '[]\n', /is not a state file/],
-  ['another JSON document', () => '{"name":"payout-sandbox"}\n', /is not a state file/],
+  ['a text', () => 'hello\nworld\n', /is not a snapshot/],
+  ['a list', () => '[]\n', /is not a snapshot/],
+  ['another JSON document', () => '{"name":"payout-sandbox"}\n', /is not a snapshot/],
   [
     'of another version',
-    () => whole.toString().replace('"version":2', '"version":3'),
-    /has version 3, and this program reads 2/,
+    () => whole.toString().replace('"version":3', '"version":4'),
+    /has version 4; this sandbox reads version 3/,
   ],
   [
-    'of payout-sandbox 0.1',
+    'of the first version',
     () => '{"format":"payout-sandbox/state","version":1}\n{"worlds":0,"checksum":"x"}\n',
-    /was written by payout-sandbox 0\.1, in a format that this version does not read/,
+    /of version 1, which an earlier payout-sandbox wrote; this one reads version 3/,
+  ],
+  [
+    'of the second version',
+    () => whole.toString().replace('"version":3', '"version":2'),
+    /of version 2, which an earlier payout-sandbox wrote; this one reads version 3/,
   ],
 ])(
   'a state file that is %s stops the program with exit code 2 and one line, and is not changed',
@@ -246,7 +251,10 @@ test('the complete worlds of a truncated state file are restored, and a copy of 
 test('a damaged state file that is read twice is copied once', async () => {
   const file = join(stateFolder(), 'sandbox.state');
   writeFileSync(file, withDamage());
-  for (let start = 0; start < 2; start += 1) await serveInProcess({ SANDBOX_STATE: file }); // and neither writes it
+  for (let start = 0; start < 2; start += 1) {
+    const { program } = await startProgram({ SANDBOX_STATE: file });
+    await program.stop('SIGKILL'); // so that it does not write the file
+  }
   expect(copiesOf(file)).toHaveLength(1);
   expect(readFileSync(file, 'utf8')).toBe(withDamage());
 });
@@ -259,6 +267,7 @@ const copiesOf = (file: string): readonly string[] =>
   readdirSync(dirname(file)).filter((name) => /^sandbox\.state\.damaged-\d+$/.test(name));
 
 /** The command, subject to file permissions even when the tests run as root. */
+// cspell:ignore setpriv
 const withoutRights = (...command: readonly string[]): readonly [string, ...string[]] =>
   process.getuid?.() === 0
     ? ['setpriv', '--bounding-set=-dac_override,-dac_read_search', ...command]

@@ -5,7 +5,15 @@ import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { ask, linesOf, nobodyListens, serveInProcess, startProgram } from '../support/program.ts';
+import {
+  ask,
+  linesOf,
+  MAIN,
+  nobodyListens,
+  Program,
+  serveInProcess,
+  startProgram,
+} from '../support/program.ts';
 import { quietPort } from '../support/quiet-port.ts';
 import { answersOn, rawRequest, rawSocket } from '../support/raw-socket.ts';
 import { PAYOUT } from '../support/sandbox.ts';
@@ -121,6 +129,14 @@ test.each<[string, number, (url: string) => Promise<Socket>]>([
   socket.resume();
   const [log] = await Promise.all([stop(), once(socket, 'close')]);
   expect(linesOf(log, 'request')).toHaveLength(requests);
+});
+
+test('a program that npx runs in a shell stops when the shell is killed, which does not pass the signal on', async () => {
+  const inShell = ['-c', '"$0" "$1" --port 0; true', process.execPath, MAIN];
+  const program = new Program('sh', inShell, { npm_command: 'exec' });
+  await program.says(/"msg":"payout sandbox ready"/);
+  const { stdout } = await program.stop(); // resolves once nothing has the pipe of its log any more
+  expect(stdout).toContain('"msg":"stopped"');
 });
 
 test('an unread log does not delay a stop', STOP_TIMEOUT, async () => {

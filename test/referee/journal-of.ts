@@ -15,6 +15,8 @@ export interface Line {
   readonly state?: string;
   readonly balance?: number;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Headers of the request. */
+  readonly sent?: Readonly<Record<string, string>>;
   readonly atMs?: number;
   readonly tookMs?: number;
   readonly endedAfter?: number;
@@ -46,7 +48,7 @@ export const journalOf = (lines: readonly Line[]): JournalEntry[] =>
       request: {
         method: route === 'initiate' ? 'POST' : 'GET',
         path: path[route],
-        headers: {},
+        headers: { ...line.sent },
         body: route === 'initiate' ? fields : null,
       },
       answer: answerOf(line),
@@ -91,6 +93,8 @@ export const payoutOf = (
   planned_by: 'a test',
   reason: '',
   hidden_by: null,
+  at_risk: false,
+  told: null,
   legal: [],
   timeline: steps.map(([to, atMs]) => ({
     to,
@@ -119,4 +123,5 @@ export const evidenceOf = (
   evicted: 0,
   ledger: { payouts: [], entries: [], ...ledger },
   wall_now: null,
+  clientEnded: true,
 });

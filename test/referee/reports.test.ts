@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { RefereeSettings, type RefereeSettingsInput, type WorldReport } from '../../src/contract/conduct.ts';
 import { judge } from '../../src/referee/judge.ts';
 import { githubAnnotations } from '../../src/referee/reports/annotations.ts';
-import { junitXml } from '../../src/referee/reports/junit.ts';
+import { junitChecksXml, junitXml } from '../../src/referee/reports/junit.ts';
 import { markdownText } from '../../src/referee/reports/markdown.ts';
 import { reportsOf } from '../../src/referee/reports/summary.ts';
 import { terminalText } from '../../src/referee/reports/terminal.ts';
@@ -34,12 +34,12 @@ const calm = (name: string): WorldReport => judge(name, evidenceOf([]));
 test('the report for people shows each finding with its requests and what to do instead', () => {
   const off = { intent: 'beneficiary_account', off: { 'never-asked': 'a nightly job asks' } } as const;
   expect(terminalText(reportsOf([worldOf('retries-after-timeout', off)]))).toBe(
-    `world retries-after-timeout   1 error   2 passed   15 no occasion   1 off
-  error    paid-twice   order-7-try1 pays again what order-7 paid: ₹100.00
+    `world retries-after-timeout   1 error   3 passed   16 not exercised   1 off
+  error    paid-twice   order-7-try1 is a second payment of order-7: ₹100.00 too much
            #1 POST initiate order-7        hang, committed; client left after 300 ms
            #2 POST initiate order-7-try1   200 PENDING, committed
-           the client knew of order-7: the outcome is unknown (#1)
-           instead: read the status of order-7, or send order-7 again
+           what the client knew about order-7: outcome unknown (#1)
+           fix: read the status of order-7, or send order-7 again
   off  never-asked: a nightly job asks
 `,
   );
@@ -72,35 +72,49 @@ test('of many worlds with findings, the most severe come first, and each check i
   );
   const text = terminalText(reportsOf(worlds));
   expect(text).toMatch(/^world the gravest one {3}1 error/);
-  expect(text).toContain('  error    paid-twice    in 1 world\n  warning  never-asked   in 60 worlds\n');
-  expect(text).toMatch(/\n {2}no occasion in any world: .*poll-storm/);
+  expect(text).toContain('  error    paid-twice    in 1 world\n  warning  never-asked   in 59 worlds\n');
+  expect(text).toMatch(/\n {2}not exercised in any world: .*poll-storm/);
   const markdown = markdownText(reportsOf(worlds));
-  expect(markdown).toContain('| ❌ paid-twice | 1 |\n| ⚠️ never-asked | 60 |\n');
+  expect(markdown).toContain('| ❌ paid-twice | 1 |\n| ⚠️ never-asked | 59 |\n');
   expect(markdown.indexOf('### the gravest one')).toBeLessThan(markdown.indexOf('### guessed-0'));
 });
 
-test('in JUnit a world is a suite, a check is a case, and one without occasion is skipped', () => {
-  const xml = junitXml(reportsOf([worldOf('a <b> & "c"')]));
-  expect(xml).toMatch(
-    /^<\?xml version="1.0" encoding="UTF-8"\?>\n<testsuites [^>]*tests="19" failures="1" errors="0" skipped="15"/,
+test('in JUnit a world is a case, with its time and its checks, and the worst finding is its message', () => {
+  const text = junitXml(reportsOf([worldOf('pays <once>'), calm('reads')]));
+  const counts = 'tests="2" failures="1" errors="0" skipped="1" time="1.010"';
+  expect(text).toContain(
+    `<testsuites name="payout referee" ${counts}>\n  <testsuite name="payout referee" ${counts}>`,
   );
-  expect(xml).toContain('the client knew of order-7: the outcome is unknown (#1)');
+  expect(text).toContain('<testcase classname="payout referee" name="pays &lt;once&gt;" time="1.010">');
+  expect(text).toContain('<property name="never-asked" value="found" />');
+  expect(text).toMatch(
+    /<failure type="error" message="paid-twice: order-7-try1 is a second .*>paid-twice\nerror: order/,
+  );
+  expect(text).toContain('<skipped message="not exercised: no check applied to these requests" />');
+});
+
+test('in JUnit with a case for each check, a world is a suite, a check is a case, and one that was not exercised is skipped', () => {
+  const xml = junitChecksXml(reportsOf([worldOf('a <b> & "c"')]));
+  expect(xml).toMatch(
+    /^<\?xml version="1.0" encoding="UTF-8"\?>\n<testsuites [^>]*tests="21" failures="1" errors="0" skipped="16"/,
+  );
+  expect(xml).toContain('what the client knew about order-7: outcome unknown (#1)');
   expect(xml).toContain(
-    '<testsuite name="a &lt;b&gt; &amp; &quot;c&quot;" tests="19" failures="1" errors="0" skipped="15" time="0">',
+    '<testsuite name="a &lt;b&gt; &amp; &quot;c&quot;" tests="21" failures="1" errors="0" skipped="16" time="1.010">',
   );
   expect(xml).toContain('<property name="error" value="1" />');
   expect(xml).toContain(
-    '<failure type="error" message="order-7-try1 pays again what order-7 paid: ₹100.00">error: order-7-try1',
+    '<failure type="error" message="order-7-try1 is a second payment of order-7: ₹100.00 too much">error: order-7-try1',
   );
-  expect(xml.match(/<skipped /g)).toHaveLength(15);
-  expect(xml.match(/<testcase /g)).toHaveLength(19);
+  expect(xml.match(/<skipped /g)).toHaveLength(16);
+  expect(xml.match(/<testcase /g)).toHaveLength(21);
 });
 
 test('in JUnit, which findings fail is chosen', () => {
   const reports = reportsOf([worldOf('a')]);
   const failures = (failOn: 'warning' | 'never') =>
     junitXml(reports, failOn).match(/<failure /g)?.length ?? 0;
-  expect([failures('warning'), failures('never')]).toEqual([2, 0]); // never-asked is a warning
+  expect([failures('warning'), failures('never')]).toEqual([1, 0]);
   expect(junitXml(reports, 'never')).toContain('<system-out>');
 });
 
@@ -114,7 +128,7 @@ test('the Markdown report shows findings, and a client cannot write markup into 
   const text = markdownText(reportsOf([worldOf('a', undefined, { reference: '<b>```x' })]));
   expect(text).toContain('## Payout referee: failed');
   expect(text).toContain(
-    '❌ **paid-twice** \\<b\\>\\`\\`\\`x pays again what order\\-7 paid'.replace('\\-', '-'),
+    '❌ **paid-twice** \\<b\\>\\`\\`\\`x is a second payment of order\\-7'.replace('\\-', '-'),
   );
   expect(text.match(/```/g)!.length % 2).toBe(0);
 });
@@ -131,10 +145,10 @@ test('GitHub gets one annotation for each check, the most severe first', () => {
   const text = githubAnnotations(reportsOf([worldOf('a'), worldOf('b\n100%')]));
   const [first, ...others] = text.trimEnd().split('\n');
   expect(first).toMatch(
-    /^::error title=payout referee, paid-twice::world a: order-7-try1 pays again what order-7 paid: ₹100.00%0A#1 POST/,
+    /^::error title=payout referee, paid-twice::world a: order-7-try1 is a second payment of order-7: ₹100.00 too much%0A#1 POST/,
   );
   expect(first).toMatch(/2 findings in all$/);
-  expect(others.map((line) => line.split('::')[1])).toEqual(['warning title=payout referee, never-asked']);
+  expect(others).toEqual([]); // never-asked is part of it
   expect(githubAnnotations(reportsOf([calm('c')]))).toBe('');
 });
 

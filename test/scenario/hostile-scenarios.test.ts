@@ -6,7 +6,6 @@ import { validate } from '../../src/cli/scenario-files/validate.ts';
 import { ask } from '../support/control.ts';
 import { growth, LINEAR } from '../support/growth.ts';
 import { sandboxFor } from '../support/sandbox.ts';
-import { isLong } from '../support/size.ts';
 
 /** The lines that `validate` prints for a text. */
 function linesOf(text: string): readonly string[] {
@@ -22,15 +21,22 @@ function linesOf(text: string): readonly string[] {
 const listOf = <T>(count: number, item: (nth: number) => T): readonly T[] =>
   Array.from({ length: count }, (_, nth) => item(nth));
 
-const badPatterns = (count: number): string =>
-  `rules:\n${listOf(count, (nth) => `  - { name: r${nth}, match: { remarks: { matches: "(" } }, effect: { fault: hang } }\n`).join('')}`;
+const manyPatterns = (count: number): string =>
+  `rules:\n${listOf(count, (nth) => `  - { name: r${nth}, match: { remarks: { matches: "(${nth}" } }, effect: { fault: hang } }\n`).join('')}`;
+const longPattern =
+  (unit: string) =>
+  (count: number): string =>
+    `rules: [{ match: { remarks: { matches: '${unit.repeat(count)}' } }, effect: { fault: hang } }]`;
 const badSteps = (count: number): string =>
   `rules:\n${listOf(count, (nth) => `  - { name: r${nth}, effect: { timeline: [{ to: GONE, after: 1s }] } }\n`).join('')}`;
 const unknownKeys = (count: number): string => listOf(count, (nth) => `key${nth}: 1\n`).join('');
 const repeatedKeys = (count: number): string => `${unknownKeys(count)}key0: 1\n`;
 
 test.each([
-  ['bad patterns', badPatterns, 25],
+  ['patterns', manyPatterns, 25],
+  ['repetitions in a pattern', longPattern('(a{1000}'), 400],
+  ['digits in a pattern', longPattern('{1111111'), 400],
+  ['case-insensitive ranges in a pattern', longPattern('(?i)[B-😀]'), 400],
   ['bad steps', badSteps, 50],
   ['unknown keys', unknownKeys, 500],
   ['different keys with one repeated', repeatedKeys, 500],
@@ -48,6 +54,11 @@ test('a file with many errors reports the first fifty, and how many more there a
   ]);
   expect(linesOf(unknownKeys(50))).toHaveLength(50);
   expect(linesOf(unknownKeys(5000)).at(-1)).toBe('/my.yaml: and 4950 more');
+});
+
+test('thousands of errors in one text need no stack traces, and later errors have theirs', () => {
+  expect(linesOf(`a: [${','.repeat(5000)}]`)).toHaveLength(51);
+  expect(new Error('later').stack).toContain('hostile-scenarios');
 });
 
 test('a request with many errors reports the first fifty, and how many more there are', async () => {
@@ -92,10 +103,16 @@ test('a very long key is shortened in the message', () => {
   expect(line).toContain(`${'k'.repeat(100)}… is not known here`);
 });
 
-test('a scenario has at most 5,000 rules', () => {
-  const rules = (count: number) =>
-    `rules: [${listOf(count, (nth) => `{name: r${nth}, match: {client_ref_id: r${nth}}, effect: {stale: 1s}}`).join(', ')}]`;
-  if (isLong) expect(linesOf(rules(5000))).toEqual(['/my.yaml: ok, 5,000 rules']); // its warnings take seconds
-  const short = `rules: [${'{effect: {stale: 1s}}, '.repeat(5001)}]`;
-  expect(linesOf(short)).toEqual(['/my.yaml:1:8 rules must be at most 5000 rules']);
+test.each(['rules', 'outcomes'])('a scenario has at most 500 %s', (list) => {
+  const item = list === 'rules' ? '{effect: {stale: 1s}}' : '{utr: none}';
+  const text = (count: number) => `${list}: [${`${item}, `.repeat(count)}]`;
+  expect(linesOf(text(500)).at(-1)).toContain('ok, ');
+  expect(linesOf(text(501))).toEqual([`/my.yaml:1:${list.length + 3} ${list} must be at most 500 ${list}`]);
+});
+
+test('a scenario has at most 65,536 characters, as the text of a file and as JSON', () => {
+  expect(linesOf(`#${'x'.repeat(65_535)}`)).toEqual(['/my.yaml: ok, 0 rules']);
+  expect(linesOf(`#${'x'.repeat(65_536)}`)).toEqual(['/my.yaml must be at most 65536 characters long']);
+  const aliases = `rules: [{ effect: { respond: { status: 500, body: [&a ${'x'.repeat(1000)}${', *a'.repeat(70)}] } } }]`;
+  expect(linesOf(aliases)).toEqual(['/my.yaml must be at most 65536 characters as JSON']);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Match } from '../../src/contract/match.ts';
 import { reportIn } from '../../src/scenario/planned-timeline.ts';
-import { compileMatch } from '../../src/scenario/rule-compiler.ts';
+import { conditionsOf } from '../../src/scenario/rule-compiler.ts';
 import type { RequestFacts } from '../../src/scenario/rule.ts';
 import { compileScenario } from '../../src/scenario/scenario.ts';
 import { SETTINGS } from '../support/core.ts';
@@ -20,8 +20,8 @@ const FACTS: RequestFacts = {
 function compileAndMatch(match: Match) {
   const places: string[] = [];
   const report = (path: readonly PropertyKey[]) => void places.push(path.join('.'));
-  const tests = compileMatch(match, (pattern) => new RegExp(pattern), reportIn(report, 'match'));
-  return { holds: tests.every((holds) => holds(FACTS)), places };
+  const conditions = conditionsOf(match, (pattern) => new RegExp(pattern), reportIn(report, 'match'));
+  return { holds: conditions.every(({ holds }) => holds(FACTS)), places };
 }
 
 test('hours that begin and end at the same time are refused, and never match', () => {
@@ -65,13 +65,13 @@ test.each([
 ])('a match on %s compares that field', (field) => {
   const match = { [field]: 'NEFT' } as Match;
   const fields = (value: string) => ({ ...FACTS, fields: { [field]: value } });
-  const tests = compileMatch(
+  const conditions = conditionsOf(
     match,
     (pattern) => new RegExp(pattern),
     () => undefined,
   );
-  expect(tests.every((holds) => holds(fields('NEFT')))).toBe(true);
-  expect(tests.every((holds) => holds(fields('IMPS')))).toBe(false);
+  expect(conditions.every(({ holds }) => holds(fields('NEFT')))).toBe(true);
+  expect(conditions.every(({ holds }) => holds(fields('IMPS')))).toBe(false);
 });
 
 test.each(['constructor', '__proto__'])(

@@ -3,7 +3,13 @@ import type { Match } from '../../src/contract/match.ts';
 import type { Effect as EffectDocument, NamedRuleDocument } from '../../src/contract/scenario-document.ts';
 import { reportIn } from '../../src/scenario/planned-timeline.ts';
 import { compileRule } from '../../src/scenario/rule-compiler.ts';
-import { delayMs, takeRule, type Effect, type RequestFacts, type RuleUse } from '../../src/scenario/rule.ts';
+import {
+  delayMs,
+  firstApplicableRule,
+  type Effect,
+  type RequestFacts,
+  type RuleUse,
+} from '../../src/scenario/rule.ts';
 
 const istTime = (hhmm: string): number => Date.parse(`2026-01-15T${hhmm}:00+05:30`);
 
@@ -319,8 +325,7 @@ test('a compiled rule has the id of its scenario and rule, the original document
     countsAttempts: false,
     match: {},
     during: undefined,
-    patternSize: 0,
-    bytes: expect.any(Number),
+    characters: JSON.stringify('as written').length,
     skip: 0,
     times: null,
     probability: null,
@@ -350,13 +355,13 @@ test('a rule skips the first matches, applies a number of times, and leaves the 
   ];
   const uses = new Map<string, RuleUse>();
   const counts = { uses, windows: new Map() };
-  const taken = Array.from({ length: 4 }, () => takeRule(rules, FACTS, counts, () => 0)?.id);
+  const taken = Array.from({ length: 4 }, () => firstApplicableRule(rules, FACTS, counts, () => 0)?.id);
   expect(taken).toEqual(['theirs/last', 'theirs/first', 'theirs/first', 'theirs/last']);
   expect([...uses]).toEqual([
     ['theirs/first', { matched: 4, taken: 2 }],
     ['theirs/last', { matched: 2, taken: 2 }],
   ]);
-  expect(takeRule(rules.slice(1), { ...FACTS, fields: {} }, counts, () => 0)).toBeNull();
+  expect(firstApplicableRule(rules.slice(1), { ...FACTS, fields: {} }, counts, () => 0)).toBeNull();
   expect(uses.get('theirs/last')).toEqual({ matched: 2, taken: 2 });
 });
 
@@ -364,7 +369,7 @@ test('a rule with a probability applies when the draw is below it, and draws und
   const { rule } = compile({ probability: 0.5 });
   const asked: string[] = [];
   const taken = [0, 0.499, 0.5, 0.999].map((drawn) =>
-    takeRule(
+    firstApplicableRule(
       [rule],
       FACTS,
       { uses: new Map(), windows: new Map() },

@@ -444,7 +444,7 @@ test('validate reports every error of every file, in the order of the lines', ()
     validate(['a.yaml', 'b.yaml', 'c.yaml', 'd.yaml'].map(file), (line) =>
       lines.push(line.slice(file('').length + 1)),
     ),
-  ).toBe(1);
+  ).toBe(2);
   expect(lines.map((line) => line.split(' ').slice(0, 2).join(' '))).toEqual([
     'a.yaml:1:7 seed',
     'a.yaml:3:13 rules[0].name',
@@ -561,7 +561,7 @@ test.each([
 ])('a file in %s is refused, since its text cannot be known', (_what, bytes) => {
   const file = writeFiles({ 'my.yaml': bytes })('my.yaml');
   const lines: string[] = [];
-  expect(validate([file], (line) => lines.push(line))).toBe(1);
+  expect(validate([file], (line) => lines.push(line))).toBe(2);
   expect(lines).toEqual([`${file} is not a text file: it must be YAML or JSON in UTF-8`]);
 });
 

@@ -4,7 +4,7 @@ import { request } from 'node:http';
 import { basename } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { TRANSFER_MODES } from '../../src/contract/service.ts';
+import { TRANSFER_MODES, type TransferMode } from '../../src/contract/service.ts';
 import { heldBy } from '../support/control.ts';
 import { clientOf, PAYOUT, sandboxFor, type Client } from '../support/sandbox.ts';
 import { isLong } from '../support/size.ts';
@@ -198,10 +198,10 @@ const STORIES: Record<string, (stage: Stage) => Promise<void>> = {
     await world.clock.advance('10s');
     expect((await world.pay({ client_ref_id: 'order-40', amount: 10 })).status).toBe(200);
   },
-  'hdfc-neft-at-night': async ({ world, state, spent }) => {
-    const HDFC = { transfer_mode: 'NEFT', beneficiary_ifsc: 'HDFC0000001', amount: 10 } as const;
+  'one-bank-at-night': async ({ world, state, spent }) => {
+    const DEMO = { transfer_mode: 'NEFT', beneficiary_ifsc: 'DEMO0000001', amount: 10 } as const;
     const pay = (reference: string, change = {}) =>
-      world.pay({ ...HDFC, client_ref_id: reference, ...change });
+      world.pay({ ...DEMO, client_ref_id: reference, ...change });
     expect((await pay('by-day')).status).toBe(200);
     await world.clock.advance('4h'); // 20:00 in India
     for (const change of [{ transfer_mode: 'IMPS' }, { beneficiary_ifsc: 'SBIN0000001' }] as const)
@@ -330,7 +330,26 @@ const STORIES: Record<string, (stage: Stage) => Promise<void>> = {
     await world.clock.advance('121m');
     expect(await payout('NEFT')).toMatchObject({ status: 'SUCCESS', ...aUtr });
   },
-  'bank-closed-at-night': async ({ world, payout }) => {
+  'bank-holiday-cut-off': async ({ world }) => {
+    let nth = 0;
+    const paid = async (...modes: readonly TransferMode[]) => {
+      const answers = await Promise.all(
+        modes.map((transfer_mode) =>
+          world.pay({ client_ref_id: `${transfer_mode}-${nth++}`, transfer_mode, amount: 100 }),
+        ),
+      );
+      return answers.map(({ status }) => status);
+    };
+    await world.clock.advance({ to: '2026-01-23T23:59' }); // a Friday in India
+    expect(await paid('NEFT', 'RTGS')).toEqual([200, 200]);
+    await world.clock.advance('1m'); // the fourth Saturday
+    expect(await paid('NEFT', 'RTGS', 'IMPS', 'UPI')).toEqual([503, 503, 200, 200]);
+    await world.clock.advance('2d'); // Republic Day
+    expect(await paid('NEFT')).toEqual([503]);
+    await world.clock.advance('1d');
+    expect(await paid('NEFT')).toEqual([200]);
+  },
+  'night-cut-off': async ({ world, payout }) => {
     await world.pay({ transfer_mode: 'NEFT' });
     await world.clock.advance('4h'); // 20:00 in India
     expect(await payout()).toMatchObject({ status: 'SUCCESS' });

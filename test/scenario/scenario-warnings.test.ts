@@ -6,7 +6,6 @@ import { expect, onTestFinished, test } from 'vitest';
 import { validate } from '../../src/cli/scenario-files/validate.ts';
 import type { RequestFacts } from '../../src/scenario/rule.ts';
 import { documentScenario, SHIPPED } from '../../src/scenario/scenario-file.ts';
-import { atOnce } from '../../src/scenario/scenario-shape.ts';
 import { scenarioSettings } from '../../src/scenario/scenario-settings.ts';
 import { readSettings } from '../../src/settings.ts';
 import { sized } from '../support/size.ts';
@@ -132,30 +131,6 @@ test.each([
     'rules[0].match.header.Authorization can never match: it holds a key, and rules see *** instead',
   ],
   [
-    'more skipped requests than there can be',
-    single(
-      'match: { client_ref_id: order-1, attempt: { lte: 2 }, route: initiate }, skip: 2, effect: { fault: hang }',
-    ),
-    'rules[0].skip ignores all that the rule can match: at most 2 requests of a world',
-  ],
-  [
-    'a skipped read of the balance where there is one',
-    single('match: { route: balance, attempt: 1 }, skip: 1, effect: { fault: hang }'),
-    'rules[0].skip ignores all that the rule can match: at most 1 request of a world',
-  ],
-  [
-    'more times than there can be',
-    single('match: { payout: 3, attempt: 1, route: initiate }, times: 2, effect: { fault: hang }'),
-    'rules[0].times is never reached: the rule can match at most 1 request of a world',
-  ],
-  [
-    'times after what is skipped',
-    single(
-      'match: { payout: [1, 2, 3], attempt: 1, route: initiate }, skip: 2, times: 2, effect: { fault: hang }',
-    ),
-    'rules[0].times is never reached: the rule can match at most 3 requests of a world, and skips 2',
-  ],
-  [
     'a probability of 0',
     single('probability: 0, effect: { fault: hang }'),
     'rules[0].probability is 0, so the rule never applies',
@@ -201,9 +176,6 @@ test.each([
 
 test.each([
   'match: { route: initiate, attempt: 1 }, times: 3, effect: { commit: true, respond: 500, timeline: [] }',
-  'match: { client_ref_id: order-1 }, skip: 5, effect: { fault: hang }',
-  'match: { payout: 1 }, skip: 1, effect: { fault: hang }',
-  'match: { route: status, payout: 1, attempt: 1 }, skip: 1, effect: { fault: hang }', // by its reference and its txn_id
   'match: { route: status }, effect: { stale: 30s, fault: truncated-body }',
   'match: { route: status }, effect: { stale: 30s, respond: { status: 200, headers: { a: b } } }',
   'match: { amount: { lte: 0.01 } }, effect: { commit: true }',
@@ -264,7 +236,7 @@ test('a rule that is reported as never applied is never applied', () => {
         (line) => `inline/r${/rules\[(\d)\] never applies/.exec(line)?.[1]}`,
       );
       warned += never.length;
-      const { rules: compiled } = atOnce(documentScenario({ rules: named }, 'inline', settings));
+      const { rules: compiled } = documentScenario({ rules: named }, 'inline', settings);
       const taken = new Set(everyRequest.map((facts) => compiled.find((one) => one.matches(facts))?.id));
       expect(never.filter((id) => taken.has(id))).toEqual([]);
     }),

@@ -19,13 +19,15 @@ interface View {
   readonly height?: number;
 }
 
+type ViewName = 'Overview' | 'Payouts' | 'Requests' | 'Conduct' | 'Scenario' | 'World';
+
 /** The page, as a test uses it. */
 export interface Seen {
   readonly page: Page;
-  /** A section by its heading. */
-  readonly section: (
-    name: 'Wallet' | 'Transactions' | 'Requests' | 'Clock' | 'Scenario' | 'Try it' | 'Conduct' | 'World',
-  ) => Locator;
+  /** Goes to a view. */
+  readonly view: (name: ViewName) => Promise<Locator>;
+  /** The controls that are in sight in every view. */
+  readonly controls: Locator;
 }
 
 /** Console errors that a browser writes while the server is away. */
@@ -91,18 +93,22 @@ export function useBrowser(): (url: string, view: View) => Promise<Seen> {
     await page.goto(`${url}/_sandbox/${apiKey === null ? '' : `#key=${apiKey}`}`);
     return {
       page,
-      section: (name) =>
-        page.locator('section').filter({ has: page.getByRole('heading', { name, exact: true, level: 2 }) }),
+      view: async (name) => {
+        await page.getByRole('navigation').getByRole('link', { name }).click();
+        await page.getByRole('heading', { name, exact: true, level: 2 }).waitFor({ state: 'attached' });
+        return page.locator('main section');
+      },
+      controls: page.getByRole('banner'),
     };
   };
 }
 
 /** Waits until the page receives the events of the world. */
-export const live = ({ page }: Seen): Promise<void> => page.locator('.connection.live').waitFor();
+export const live = ({ page }: Seen): Promise<void> => page.locator('[data-connection=live]').waitFor();
 
 /** Waits until the page shows everything that there is of the world as well. */
 export const loaded = ({ page }: Seen): Promise<void> =>
-  page.locator('.page[data-loaded] .connection.live').waitFor();
+  page.locator('[data-loaded][data-connection=live]').waitFor();
 
 /** Holds requests of the page back, as a slow network does. @returns lets them through */
 export async function holdBack({ page }: Seen, path: string): Promise<() => void> {

@@ -9,18 +9,21 @@ import type {
   WorldHead,
   WorldItem,
 } from '../../src/contract/snapshot-lines.ts';
-import { MemoryLog } from '../../src/log/memory.ts';
-import type { DropReason } from '../../src/log/world-log.ts';
+import { MemoryStore } from '../../src/log/memory-store.ts';
+import type { DropReason } from '../../src/log/store.ts';
+import type { World } from '../../src/log/world.ts';
+import { Worlds } from '../../src/log/worlds.ts';
 import type { Change } from '../../src/payout/payout.ts';
 import { ScenarioLibrary } from '../../src/scenario/scenario-library.ts';
 import { apply, type Applied, type ResultOf } from '../../src/world/apply.ts';
-import { MemoryBudget } from '../../src/world/journal/bounded-log.ts';
+import type { Decided } from '../../src/world/journal/exchange.ts';
 import type { Command, CommandOf, Stamp } from '../../src/world/commands.ts';
+import type { Ended, Received } from '../../src/world/request/request-commands.ts';
 import type { StateEvent } from '../../src/world/events.ts';
 import { findPayout } from '../../src/world/ledger.ts';
 import type { Answer, RequestResult } from '../../src/world/request/request-result.ts';
 import { SnapshotReader, takeSnapshot } from '../../src/world/snapshot.ts';
-import { openWorld, recordsHeld, type WorldState } from '../../src/world/state.ts';
+import { openWorld, type WorldState } from '../../src/world/state.ts';
 import { ManualClock } from './manual-clock.ts';
 
 /** The world time and wall time at which most tests start. */
@@ -81,25 +84,48 @@ export const request = (change: Partial<InitiateRequest> = {}): InitiateRequest 
   ...change,
 });
 
-const ASKED = { headers: {}, scenario: null };
-export const initiate = (change: Partial<InitiateRequest> = {}, asked = {}): CommandOf<'initiate'> => ({
-  kind: 'initiate',
-  body: request(change),
-  ...ASKED,
-  ...asked,
-});
-export const status = (query: StatusQuery, asked = {}): CommandOf<'status'> => ({
+/** What a request carries beside what it asks for: as if it had come over the wire just now. */
+interface AskedInput {
+  readonly headers?: Received['headers'];
+  readonly scenario?: ScenarioSource | null;
+  readonly request?: Partial<Received>;
+}
+const carries = ({ headers = {}, scenario = null, request: change = {} }: AskedInput) => {
+  const request: Received = {
+    requestId: 'req-1',
+    method: 'GET',
+    url: '/',
+    headers,
+    waitedMs: 0,
+    tookMs: 1,
+    arrivedTick: 0,
+    submittedTick: 0,
+    isQueued: false,
+    ...change,
+  };
+  return { request, scenario };
+};
+export const initiate = (
+  change: Partial<InitiateRequest> = {},
+  input: AskedInput = {},
+): CommandOf<'initiate'> => ({ kind: 'initiate', body: request(change), ...carries(input) });
+export const status = (query: StatusQuery, input: AskedInput = {}): CommandOf<'status'> => ({
   kind: 'status',
   query,
-  ...ASKED,
-  ...asked,
+  ...carries(input),
 });
-export const balance = (asked = {}): CommandOf<'balance'> => ({ kind: 'balance', ...ASKED, ...asked });
+export const balance = (input: AskedInput = {}): CommandOf<'balance'> => ({
+  kind: 'balance',
+  ...carries(input),
+});
 export const advance = (move: CommandOf<'advance'>['move']): CommandOf<'advance'> => ({
   kind: 'advance',
   move,
   generation: null,
 });
+
+/** What a command results in; of a request, what the world decided. */
+type CoreResult<C extends Command> = ResultOf<C> extends Decided ? RequestResult : ResultOf<C>;
 
 /** A world without a log. Times are ms after `START_MS`; the wall clock stays at the time that was passed last. */
 export class Core {
@@ -109,8 +135,10 @@ export class Core {
   /** How often a command had to be submitted again because it was unfinished. */
   turns = 0;
   maxRecords = 1_000_000;
-  attemptsFree = 1_000_000;
-  documentBytesFree = 64 * 1024 * 1024;
+  keep = { requests: 1000, characters: 1_000_000 };
+  scenarioCharactersFree = 64 * 1024 * 1024;
+  /** How many commands its log has. */
+  position = 0;
   #wallMs = START_MS;
 
   constructor(document: ScenarioInput = {}, settings: Partial<ScenarioSettings> = {}, id = WORLD_ID) {
@@ -122,23 +150,32 @@ export class Core {
   }
 
   /** Applies a command once. */
-  apply(command: Command, atMs?: number): Applied {
+  apply(command: Command, atMs?: number, ends: readonly Ended[] = []): Applied {
     if (atMs !== undefined) this.#wallMs = START_MS + atMs;
-    const { maxRecords, attemptsFree, documentBytesFree } = this;
-    const recordsFree = maxRecords - recordsHeld(this.state);
-    const wallMs = this.#wallMs;
-    const stamp: Stamp = { wallMs, maxRecords, recordsFree, attemptsFree, documentBytesFree };
+    const { maxRecords, keep, scenarioCharactersFree } = this;
+    this.position += 1;
+    const room = { maxRecords, records: maxRecords, keep, scenarioCharactersFree };
+    const stamp: Stamp = { server: '', position: this.position, wallMs: this.#wallMs, ends, ...room };
     const applied = apply(this.state, command, stamp, compiler);
     this.events.push(...applied.events);
     return applied;
   }
 
   /** Applies a command until it is finished. @throws Refusal */
-  submit<C extends Command>(command: C, atMs?: number): ResultOf<C> {
+  submit<C extends Command>(command: C, atMs?: number): CoreResult<C> {
     let applied = this.apply(command, atMs);
     for (; applied.kind === 'unfinished'; this.turns += 1) applied = this.apply(applied.next);
     if (applied.kind === 'refused') throw new Refusal(applied.refusal.code, applied.refusal.details);
-    return applied.result as ResultOf<C>;
+    const { result } = applied;
+    return (typeof result === 'object' && 'result' in result ? result.result : result) as CoreResult<C>;
+  }
+
+  /** Records how a request ended. */
+  end(request: number, outcome: Ended['outcome'], change: Partial<Ended> = {}): void {
+    const { generation } = this.state;
+    const isSent = outcome === 'answered';
+    const ended = { request, generation, outcome, durationMs: 1, tick: 0, isSent, ...change };
+    this.apply({ kind: 'settle' }, undefined, [ended]);
   }
 
   /** Initiates a payout of INR 1 by IMPS, with these changes. */
@@ -203,9 +240,11 @@ export function logFor<T extends ManualClock = ManualClock>(
     settings?: Partial<ScenarioSettings>;
     maxWorlds?: number;
     maxRecords?: number;
-    maxAttempts?: number;
-    maxDocumentBytes?: number;
-    journalBytes?: number;
+    maxScenarioCharacters?: number;
+    maxRequests?: number;
+    maxCharacters?: number;
+    /** After how many commands a state is kept. */
+    compactAfter?: number;
   } = {},
   wallClock = new ManualClock() as T,
 ) {
@@ -213,8 +252,11 @@ export function logFor<T extends ManualClock = ManualClock>(
   const failures: unknown[] = [];
   const drops: [string, DropReason][] = [];
   let active = sourceOf(options.document, options.settings);
-  const journalBudget = new MemoryBudget(options.journalBytes ?? 1_000_000);
-  const log = new MemoryLog({
+  const store = new MemoryStore(wallClock, compiler);
+  const { compactAfter } = options;
+  if (compactAfter !== undefined) store.compactAfter = () => compactAfter;
+  const log = new Worlds({
+    store,
     compiler,
     activeSource: () => active,
     wallClock,
@@ -223,16 +265,15 @@ export function logFor<T extends ManualClock = ManualClock>(
       failed: (_worldId, error) => void failures.push(error),
       dropped: (worldId, reason) => void drops.push([worldId, reason]),
     },
-    journalBudget,
-    journalLimits: { items: 10, bytes: 100_000 },
+    maxRequests: options.maxRequests ?? 10,
+    maxCharacters: options.maxCharacters ?? 10_000_000,
     maxWorlds: options.maxWorlds ?? 10,
     idleMs: DAY_MS,
     maxRecords: options.maxRecords ?? 1_000_000,
-    maxAttempts: options.maxAttempts ?? 1_000_000,
-    maxDocumentBytes: options.maxDocumentBytes ?? 64 * 1024 * 1024,
+    maxScenarioCharacters: options.maxScenarioCharacters ?? 64 * 1024 * 1024,
   });
-  const world = (name: string) => log.use(name.padEnd(32, '0'));
+  const world = (name: string) => log.use(name.padEnd(32, '0')) as World;
   /** Changes the scenario of the server. */
   const reload = (source: ScenarioSource) => void (active = source);
-  return { log, world, wallClock, settled, failures, drops, journalBudget, reload };
+  return { log, store, world, wallClock, settled, failures, drops, reload };
 }

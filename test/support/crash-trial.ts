@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setImmediate as yieldToEventLoop, setTimeout as wait } from 'node:timers/promises';
 import { connectSandbox } from '../../src/index.ts';
@@ -32,8 +32,6 @@ const PAYOUTS_OF_IDLE_WORLD = 200;
 /** One state file, the sandboxes that use it one after the other, and the worlds that must survive their crashes. */
 export class CrashTrial {
   readonly #file = join(stateFolder(), 'crash.state');
-  /** The temporary file of the current sandbox. */
-  #unfinished = '';
   readonly #worlds: readonly CrashWorld[];
   /** How often each thing happened, for the report. */
   readonly found = new Map<string, number>();
@@ -59,7 +57,7 @@ export class CrashTrial {
   /** @param stateEvery how often the state is written */
   start(stateEvery = this.#random.pick(['1ms', '5ms', '20ms'])): WatchedProgram {
     this.#isKilled = false;
-    const program = new WatchedProgram({
+    return new WatchedProgram({
       environment: {
         SANDBOX_STATE: this.#file,
         SANDBOX_STATE_EVERY: stateEvery,
@@ -69,8 +67,6 @@ export class CrashTrial {
       },
       line: (text) => this.#read(text),
     });
-    this.#unfinished = `${this.#file}.${program.child.pid}.tmp`;
-    return program;
   }
 
   /** The first run, which stops cleanly and leaves all worlds in the file. */
@@ -204,6 +200,13 @@ export class CrashTrial {
 
   get #moves(): number {
     return this.found.get('moves') ?? 0;
+  }
+
+  /** The unfinished file of the current sandbox. */
+  get #unfinished(): string {
+    const prefix = `${basename(this.#file)}.tmp-`;
+    const folder = readdirSync(dirname(this.#file)).find((name) => name.startsWith(prefix));
+    return join(dirname(this.#file), folder ?? 'none', 'unfinished');
   }
 
   #isUnfinishedWhole(): boolean {

@@ -24,6 +24,10 @@ export class ManualClock implements WallClock {
     return () => this.#scheduled.delete(once);
   }
 
+  nextTurn(callback: () => void): void {
+    setImmediate(callback);
+  }
+
   async yieldToEventLoop(): Promise<void> {}
 
   /** Moves forward by `byMs`, runs the callbacks that come due, and lets the event loop turn after each. */

@@ -45,5 +45,6 @@ export const newPayout = (reference: string, change: Partial<Payout> = {}): Payo
   state: 'PENDING',
   utr: null,
   completedAtMs: null,
+  told: null,
   ...change,
 });

@@ -10,6 +10,10 @@ export function rawSocket(url: string): Socket {
   return socket;
 }
 
+/** A response with a JSON object, in one piece or as one chunk. */
+const ANSWER =
+  /HTTP\/1\.1 \d{3} [^\r]*\r\n(?:[^\r]+\r\n)*\r\n(?:\{[^\r]*\}|[0-9a-f]+\r\n\{[^\r]*\}\r\n0\r\n\r\n)(?=HTTP|$)/;
+
 /** Everything that the server sends until it closes the connection, or has sent `answers` JSON responses. */
 export function answersOn(socket: Socket, answers = Infinity): Promise<string> {
   return new Promise((resolve) => {
@@ -17,8 +21,7 @@ export function answersOn(socket: Socket, answers = Infinity): Promise<string> {
     const done = (): void => resolve(text);
     socket.on('data', (chunk: Buffer) => {
       text += chunk.toString('latin1');
-      if (text.split(/HTTP\/1\.1 \d{3} [^\r]*\r\n(?:[^\r]+\r\n)*\r\n\{[^\r]*\}(?=HTTP|$)/).length > answers)
-        done();
+      if (text.split(ANSWER).length > answers) done();
     });
     socket.on('close', done);
   });

@@ -17,6 +17,7 @@ export interface SnapshotWorld {
   readonly uses: readonly ItemOf<'use'>[];
   readonly attempts: readonly ItemOf<'attempts'>[];
   readonly refused: readonly ItemOf<'refused'>[];
+  readonly requests: readonly ItemOf<'request'>[];
 }
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
@@ -35,7 +36,7 @@ export const linesOf = (text: string): string[] => {
 export function worldsIn(text: string): readonly SnapshotWorld[] {
   const lines = linesOf(text);
   const worlds: SnapshotWorld[] = [];
-  assert.equal(lines.shift(), '{"format":"payout-sandbox","version":2}');
+  assert.equal(lines.shift(), '{"format":"payout-sandbox","version":3}');
   assert.equal(lines.pop(), `{"worlds":${lines.filter((line) => line.startsWith('{"end":')).length}}`);
   while (lines.length > 0) {
     const end = lines.findIndex((line) => line.startsWith('{"end":'));
@@ -60,18 +61,29 @@ export function worldsIn(text: string): readonly SnapshotWorld[] {
       uses: all('use'),
       attempts: all('attempts'),
       refused: all('refused'),
+      requests: all('request'),
     });
   }
   return worlds;
 }
 
+/** A request without what depends on the wire: its id, its times, and the headers that name them. */
+const decidedIn = ({
+  requestId: _id,
+  wallMs: _wallMs,
+  durationMs: _ms,
+  headers: _headers,
+  response,
+  ...request
+}: ItemOf<'request'>) => ({ ...request, response: response && { ...response, headers: null } });
+
 /** The only world of a snapshot, without what does not affect its future: its id and the wall time. */
 export function futureIn(text: string): object {
   const [world, ...others] = worldsIn(text);
   assert.equal(others.length, 0);
-  const { id: _id, head, ...items } = world!;
+  const { id: _id, head, requests, ...items } = world!;
   const { world: _world, wallMs: _wallMs, ...rest } = head;
-  return { ...items, head: rest };
+  return { ...items, requests: requests.map(decidedIn), head: rest };
 }
 
 /** A changed snapshot of one world, with a checksum that matches again. */

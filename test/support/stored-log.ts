@@ -1,37 +1,53 @@
 import { expect, onTestFinished } from 'vitest';
-import { ValkeyLog, type ValkeyLogOptions } from '../../src/log/valkey/valkey-log.ts';
+import { ValkeyStore, type ValkeyStoreOptions } from '../../src/log/valkey/valkey-store.ts';
+import { Worlds, type WorldsOptions } from '../../src/log/worlds.ts';
 import { systemClock } from '../../src/platform/system-clock.ts';
 import { compiler, DAY_MS, sourceOf } from './core.ts';
 
-/** A server's log of worlds, without the server, and what it warns of. */
-export async function storedLogFor(url: string, server: string, options: Partial<ValkeyLogOptions> = {}) {
+/** The worlds of a server in a store, without the server, and what it warns of. @param server letters and digits */
+export async function storedLogFor(
+  url: string,
+  server: string,
+  options: Partial<WorldsOptions> & {
+    storeObserver?: ValkeyStoreOptions['observer'];
+  } = {},
+) {
   const warnings: string[] = [];
+  const lost: string[] = [];
   const source = sourceOf({});
-  const log = await ValkeyLog.open({
+  const { wallClock = systemClock(), idleMs = DAY_MS, activeSource = () => source } = options;
+  const store = await ValkeyStore.open({
     url,
     server,
+    wallClock,
     compiler,
-    activeSource: () => source,
-    wallClock: systemClock(),
+    idleMs,
+    source,
+    observer: options.storeObserver ?? {
+      away: (reason) => expect.unreachable(reason),
+      back: () => undefined,
+      warning: (what) => void warnings.push(what),
+      lost: (worldId) => void lost.push(worldId),
+    },
+  });
+  const log = new Worlds({
+    store,
+    compiler,
+    activeSource,
+    wallClock,
     observer: {
       settled: () => undefined,
       failed: (_worldId, error) => expect.unreachable(String(error)),
       dropped: () => undefined,
     },
-    storeObserver: {
-      away: (reason) => expect.unreachable(reason),
-      back: () => undefined,
-      warning: (what) => void warnings.push(what),
-    },
     maxWorlds: 10,
-    idleMs: DAY_MS,
+    idleMs,
+    maxRequests: 10,
     maxRecords: 1000,
-    maxAttempts: 1000,
-    maxDocumentBytes: 1_000_000,
-    journalLimits: { items: 10, bytes: 100_000 },
-    journalBytes: 1_000_000,
+    maxScenarioCharacters: 1_000_000,
+    maxCharacters: 1_000_000,
     ...options,
   });
   onTestFinished(() => log.close());
-  return { log, warnings };
+  return { log, store, warnings, lost };
 }

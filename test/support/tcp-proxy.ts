@@ -10,6 +10,8 @@ export class TcpProxy {
   /** Which reply is cut, and after how many bytes. */
   #cut: { replies: number; readonly afterBytes: number } | null = null;
   #isStalled = false;
+  /** The command at which connections are cut, and how often. */
+  #cutAt: { readonly command: RegExp; times: number } | null = null;
 
   private constructor(targetPort: number) {
     this.targetPort = targetPort;
@@ -41,6 +43,16 @@ export class TcpProxy {
     }
   }
 
+  /** Cuts the next connections at the moment at which they send a command. */
+  cutAt(command: string, times: number): void {
+    this.#cutAt = { command: new RegExp(`\\r\\n${command}\\r\\n`, 'i'), times };
+  }
+
+  /** How many connections are still to be cut at their command. */
+  get cutsLeft(): number {
+    return this.#cutAt?.times ?? 0;
+  }
+
   /** Cuts all connections. */
   cutAll(): void {
     for (const socket of this.#sockets) socket.destroy();
@@ -63,7 +75,13 @@ export class TcpProxy {
       });
       if (this.#isStalled) socket.pause();
     }
-    client.on('data', (bytes) => server.write(bytes));
+    client.on('data', (bytes) => {
+      const cut = this.#cutAt;
+      if (cut === null || cut.times === 0 || !cut.command.test(bytes.toString('latin1')))
+        return server.write(bytes);
+      cut.times -= 1;
+      return client.destroy();
+    });
     server.on('data', (bytes) => {
       if (this.#cut === null || this.#cut.replies > 0) {
         if (this.#cut !== null) this.#cut.replies -= 1;

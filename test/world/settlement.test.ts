@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { brokenInvariants } from '../../src/world/ledger.ts';
 import { nowMs } from '../../src/world/state.ts';
-import { advance, Core, START_MS, timelines, type RuleInput } from '../support/core.ts';
+import { advance, Core, START_MS, status, timelines, type RuleInput } from '../support/core.ts';
 
 const at = (ms: number): number => START_MS + ms;
 const SETTLE = { kind: 'settle' } as const;
@@ -245,15 +245,7 @@ describe('a stale read', () => {
   });
   const AGES = [1060, 60 - 4, 60 - 5, 60 - 49, 60 - 50, 1];
   const readStale = (world: Core, ms: number, atMs: number) =>
-    world.submit(
-      {
-        kind: 'status',
-        query: { client_ref_id: 'a' },
-        headers: { 'x-stale': String(ms) },
-        scenario: null,
-      },
-      atMs,
-    ).answer;
+    world.submit(status({ client_ref_id: 'a' }, { headers: { 'x-stale': String(ms) } }), atMs).answer;
 
   test.each([
     ['before there was the payout', 1060, { state: 'PENDING', utr: null, completedAtMs: null }],
@@ -386,9 +378,10 @@ describe('a status read', () => {
 
   test('shows the balance around it, and commits nothing', () => {
     const world = paid([{ to: 'FAILED', polls: 1 }]);
-    expect(
-      world.submit({ kind: 'status', query: { client_ref_id: 'a' }, headers: {}, scenario: null }),
-    ).toMatchObject({ committed: false, balances: { beforePaise: 900, afterPaise: 1000 } });
+    expect(world.submit(status({ client_ref_id: 'a' }))).toMatchObject({
+      committed: false,
+      balances: { beforePaise: 900, afterPaise: 1000 },
+    });
   });
 });
 

@@ -2,8 +2,20 @@ import { expect, test } from 'vitest';
 import type { Exchange } from '../../src/world/journal/exchange.ts';
 import { verify } from '../../src/world/journal/verification.ts';
 
-const asked = (nth: number, change: Partial<Exchange> = {}): Exchange =>
-  ({ nth, method: 'GET', url: '/12345', headers: {}, outcome: 'answered', atMs: 0, ...change }) as Exchange;
+const asked = (nth: number, change: Partial<Exchange> = {}): Exchange => ({
+  nth,
+  requestId: `req-${nth}`,
+  requestCharacters: 0,
+  route: 'initiate',
+  method: 'GET',
+  url: '/12345',
+  headers: {},
+  outcome: 'answered',
+  atMs: 0,
+  wallMs: 0,
+  position: nth,
+  ...change,
+});
 
 const verified = (exchanges: readonly Exchange[], expected: Parameters<typeof verify>[2]) =>
   verify(exchanges, 0, expected, () => undefined);
@@ -20,7 +32,7 @@ const verifiedAfter = (
   return { ...answer, told };
 };
 
-const answer = { status: 200, headers: {}, body: '' } as NonNullable<Exchange['answer']>;
+const response: Exchange['response'] = { status: 200, headers: {}, body: '' };
 
 test('a field of a match without a value matches everything', () => {
   expect(verified([asked(1), asked(2)], { match: { outcome: undefined, route: undefined } }).count).toBe(2);
@@ -40,7 +52,7 @@ test.each([
   ['truncated-body', 1],
   [undefined, 1],
 ] as const)('an answer with the fault %s counts with its status %i times', (fault, count) => {
-  const one = asked(1, { answer, ...(fault !== undefined && { fault }) });
+  const one = asked(1, { response, ...(fault !== undefined && { fault }) });
   expect(verified([one], { match: { status: 200 } }).count).toBe(count);
 });
 
@@ -77,7 +89,7 @@ test('a field that does not match is shown with the value that the request had',
     route: 'status',
     attempt: 2,
     atMs,
-    answer,
+    response,
     headers: { a: 'b' },
     url: '/s?txn_id=T',
   });

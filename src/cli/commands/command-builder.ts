@@ -57,9 +57,14 @@ export class CommandBuilder {
     this.root.commandsGroup(heading);
   }
 
-  /** Adds a command. @param settings the settings whose flags it takes */
+  /**
+   * Adds a command. @param description a summary of at most 54 characters for the list of all commands, and what else there is
+   * to know, after an empty line
+   * @param settings the settings whose flags it takes
+   */
   command(usage: string, description: string, settings: readonly SettingName[] = []): Command {
     return takeSettings(this.root.command(usage), settings)
+      .summary(description.split('\n', 1)[0]!)
       .description(description)
       .allowExcessArguments(false);
   }

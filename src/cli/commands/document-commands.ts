@@ -1,5 +1,5 @@
 import { say } from '../output.ts';
-import type { CommandBuilder, Flags } from './command-builder.ts';
+import type { CommandBuilder } from './command-builder.ts';
 
 /** The commands that print a document about the sandbox. */
 export function addDocumentCommands(builder: CommandBuilder): void {
@@ -8,19 +8,18 @@ export function addDocumentCommands(builder: CommandBuilder): void {
     const { scenarioSchema } = await import('../documents/printed-documents.ts');
     say(scenarioSchema());
   });
+  builder.command('openapi', 'print the OpenAPI document of all calls').action(async () => {
+    const { openapiDocument } = await import('../documents/printed-documents.ts');
+    say(await openapiDocument());
+  });
   builder
-    .command('openapi', 'print the OpenAPI document of the service and of the control API')
-    .action(async () => {
-      const { openapiDocument } = await import('../documents/printed-documents.ts');
-      say(await openapiDocument());
-    });
-  builder
-    .command('completion <shell>', 'print a script that completes commands in bash, zsh or fish', [
-      'scenarios',
-    ])
-    .action(async (shell: string, flags: Flags) => {
-      const { completionScript } = await import('../documents/shell-completion.ts');
+    .command('completion <shell> [words...]', 'print a script that completes commands: bash, zsh, fish')
+    .usage('<shell>')
+    .action(async (shell: string, words: readonly string[]) => {
+      const { completions, completionScript } = await import('../documents/shell-completion.ts');
       const { libraryFor } = await import('../scenario-files/scenarios.ts');
-      say(completionScript(shell, builder.root, libraryFor(builder.settingsOf(flags)).names));
+      if (words.length === 0) return say(completionScript(shell));
+      const { names } = libraryFor(builder.settingsOf({})); // asked by the script, while somebody types
+      completions(builder.root, words, names).forEach(say);
     });
 }

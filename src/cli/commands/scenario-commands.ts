@@ -1,6 +1,5 @@
 import { complain, EXIT_OK, say } from '../output.ts';
 import type { ProbeFlags } from '../probe-command.ts';
-import type { RuleFromFlags } from '../scenario-files/rule-from.ts';
 import type { CommandBuilder, Flags } from './command-builder.ts';
 
 /** The commands about scenario files, and the one that writes a dialect. */
@@ -9,7 +8,7 @@ export function addScenarioCommands(builder: CommandBuilder): void {
   builder
     .command(
       'validate <files...>',
-      'check scenario files: every error and warning of every file, with its line; exit code 1 for errors',
+      'check scenario files: every error, with its line\n\nWarnings are for what never applies. Exit code 1 for errors, 2 for a file that cannot be read.',
       ['clock', 'seed'],
     )
     .option(
@@ -30,25 +29,17 @@ export function addScenarioCommands(builder: CommandBuilder): void {
       },
     );
   builder
-    .command('scenarios', 'list the scenarios by name, with what each is for', ['scenarios'])
-    .action(async (flags: Flags) => {
+    .command('scenarios', 'list the scenarios that can be served', ['scenarios'])
+    .option('--json', 'print the list as JSON')
+    .action(async ({ json, ...flags }: Flags) => {
       const { listScenarios } = await import('../scenario-files/scenarios.ts');
-      listScenarios(builder.settingsOf(flags), builder.environment);
+      listScenarios(builder.settingsOf(flags), builder.environment, json === true);
     });
   builder
     .command(
-      'rule-from [words...]',
-      'print a rule that repeats what a request of a journal or a HAR file got',
+      'probe <url>',
+      'ask a service harmless questions: what is its dialect?\n\nWrites the dialect for serve --dialect.',
     )
-    .usage('[options] [file] <request>')
-    .option('--url <url>', 'read the journal of a running sandbox instead of a file')
-    .option('--key <key>', 'the key whose world has the request, with --url')
-    .action(async (words: string[], flags: RuleFromFlags) => {
-      const { ruleFrom } = await import('../scenario-files/rule-from.ts');
-      builder.ended(await ruleFrom(words, flags));
-    });
-  builder
-    .command('probe <url>', 'ask a service harmless questions, and write its dialect for serve --dialect')
     .option(
       '--level <level>',
       'read (3 GETs), refused (6 POSTs above the balance too) or pay (at most ₹6)',

@@ -1,5 +1,5 @@
 import { durationMs } from '../../contract/duration.ts';
-import { EXIT_CODES, SERVE_EXAMPLES } from './help-texts.ts';
+import { SERVE_EXAMPLES } from './help-texts.ts';
 import { complain } from '../output.ts';
 import { ALL_SETTINGS, type CommandBuilder, type Flags } from './command-builder.ts';
 
@@ -7,18 +7,18 @@ import { ALL_SETTINGS, type CommandBuilder, type Flags } from './command-builder
 export async function serveSandbox(builder: CommandBuilder, flags: Flags): Promise<void> {
   const settings = builder.settingsOf(flags);
   const { serve } = await import('../serve.ts');
-  builder.ended(await serve(settings));
+  builder.ended(await serve(settings, builder.environment));
 }
 
 /** The commands that serve a sandbox, and ask whether it is ready. */
 export function addServerCommands(builder: CommandBuilder): void {
   builder.group('The sandbox:');
   builder
-    .command('serve', 'serve the sandbox until a signal stops it (the default command)', ALL_SETTINGS)
-    .addHelpText('after', `${SERVE_EXAMPLES}\n${EXIT_CODES}`)
+    .command('serve', 'serve the sandbox until a signal stops it', ALL_SETTINGS)
+    .addHelpText('after', SERVE_EXAMPLES)
     .action((flags: Flags) => serveSandbox(builder, flags));
   builder
-    .command('health', 'ask whether a sandbox is ready: exit code 0 if it is, 1 if not', ['host', 'port'])
+    .command('health', 'ask whether a sandbox is ready: exit code 0 or 1', ['host', 'port'])
     .option('--url <url>', 'its address [default: HOST and PORT on this machine]')
     .option(
       '--wait <time>',

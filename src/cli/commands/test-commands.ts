@@ -14,6 +14,7 @@ const PROJECT_SETTINGS =
 
 const OFF = 'a check to switch off, with the reason';
 const PATIENCE = 'the longest that a client may wait for an answer [default 10s]';
+const EXIT_CODES = 'what the exit codes of the command say [default paid=0,failed=1,in-doubt=75]';
 const FAIL_ON = 'the lowest severity that makes the command fail: error, warning, notice or never';
 const WORKERS = 'how many runs to do at once [default one per processor, at most 4]';
 
@@ -39,10 +40,7 @@ const MATRIX_SETTINGS: readonly SettingName[] = [
 export function addTestCommands(builder: CommandBuilder): void {
   builder.group('Testing a client:');
   builder
-    .command(
-      'init [folder]',
-      'write a scenario, a compose file and a first test into a project; overwrites nothing',
-    )
+    .command('init [folder]', 'write a scenario, a compose file and a first test\n\nOverwrites nothing.')
     .option('--runner <name>', 'vitest or node [default vitest if package.json has it, else node]')
     .action(async (folder: string | undefined, { runner }: { readonly runner?: string }) => {
       const { initProject } = await import('../init.ts');
@@ -56,12 +54,13 @@ export function addTestCommands(builder: CommandBuilder): void {
       .addOption(list('--off <check=reason>', OFF))
       .option('--patience <time>', PATIENCE)
       .addOption(list('--report <format=file>', 'junit, markdown, json, text or github, to a file'))
+      .option('--junit-checks', 'in a JUnit report, a case for each check instead of one for each world')
       .option('--fail-on <severity>', FAIL_ON, 'error')
-      .addOption(list('--require <checks>', 'checks that must have had an occasion, separated by commas'));
+      .addOption(list('--require <checks>', 'checks that must have been exercised, separated by commas'));
   judging(
     builder.command(
       'referee [command...]',
-      'run a command against a sandbox of its own, and judge how it behaved: referee [flags] -- npm test',
+      'run a command, and judge how its payouts were made\n\nreferee [flags] -- npm test runs it against a sandbox of its own.',
       ALL_SETTINGS,
     ),
   )
@@ -76,11 +75,13 @@ export function addTestCommands(builder: CommandBuilder): void {
   builder
     .command(
       'hunt [command...]',
-      'run a command again and again, and search for the fewest failures that make it pay twice, lose a payout or get stuck',
-      WORLD_SETTINGS,
+      'find the fewest failures that make a command pay twice\n\nOr lose a payout, or get stuck: it is run again and again.',
+      ['port', ...WORLD_SETTINGS],
     )
     .addOption(list('--env <name=value>', 'a variable of the command, with {url} and {key} filled in'))
-    .addOption(list('--goal <goals>', 'paid-twice, lost, stuck or conduct, separated by commas', 'all'))
+    .addOption(
+      list('--goal <goals>', 'paid-twice, lost, misreported, stuck or conduct, separated by commas', 'all'),
+    )
     .option('--depth <number>', 'the most failures in one run [default 3]')
     .option('--runs <number>', 'the most runs [default 500]')
     .option('--time <time>', 'how long to search [default 5m]')
@@ -89,7 +90,10 @@ export function addTestCommands(builder: CommandBuilder): void {
     .option('--intent <field>', INTENT)
     .option('--expect <file>', EXPECT)
     .option('--settings <file>', PROJECT_SETTINGS)
-    .option('--write <folder>', 'where to write each find as a scenario')
+    .option('--write <folder>', 'where to write each finding as a scenario')
+    .option('--exit-codes <map>', EXIT_CODES)
+    .option('--known <file>', 'findings that are accepted: the JSON report of an earlier hunt')
+    .addOption(list('--report <format=file>', 'junit, markdown, json or github, to a file'))
     .passThroughOptions()
     .action(async (words: string[], flags: HuntFlags & Flags) => {
       const { huntCommand } = await import('../hunt/hunt-command.ts');
@@ -98,7 +102,7 @@ export function addTestCommands(builder: CommandBuilder): void {
   builder
     .command(
       'matrix [command...]',
-      'run a command once with every dialect and once with every scenario, and report where its tests or its conduct fail',
+      'run a command in every dialect and in every scenario\n\nIt reports where its tests or its conduct fail.',
       MATRIX_SETTINGS,
     )
     .addOption(list('--env <name=value>', 'a variable of the command, with {url} and {key} filled in'))
@@ -120,6 +124,8 @@ export function addTestCommands(builder: CommandBuilder): void {
     .addOption(list('--off <check=reason>', OFF))
     .option('--patience <time>', PATIENCE)
     .option('--fail-on <severity>', FAIL_ON, 'error')
+    .option('--exit-codes <map>', EXIT_CODES)
+    .option('--require-exercised', 'fail if the client saw nothing of a dialect or scenario')
     .passThroughOptions()
     .action(async (words: string[], flags: MatrixFlags & Flags) => {
       const { matrixCommand } = await import('../matrix/matrix-command.ts');
@@ -133,7 +139,11 @@ export function addTestCommands(builder: CommandBuilder): void {
     },
   );
   builder
-    .command('mcp', 'give a coding agent tools for a sandbox: the Model Context Protocol', ALL_SETTINGS)
+    .command(
+      'mcp',
+      'give a coding agent tools for a sandbox\n\nBy the Model Context Protocol, on standard input and output.',
+      ALL_SETTINGS,
+    )
     .option('--url <url>', 'a running sandbox, instead of one of its own')
     .option('--key <key>', 'the key of the world that the tools work on [default sk_test_demo]')
     .option('--allow-commands', 'let the tool hunt run commands')

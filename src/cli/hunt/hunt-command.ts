@@ -1,13 +1,21 @@
-import type { HuntParts } from '../../hunt/hunt.ts';
-import { HuntError, huntSettings, type HuntSettings } from '../../hunt/options.ts';
+import type { HuntParts, HuntResult } from '../../trials/hunt/hunt.ts';
+import { HuntError, huntSettings, type HuntSettings } from '../../trials/hunt/options.ts';
 import { SettingsError, type Settings } from '../../settings.ts';
-import { conductOptions, tableName, type ConductFlags } from '../referee/conduct-options.ts';
+import {
+  conductOptions,
+  reportOf,
+  tableName,
+  writeReport,
+  type ConductFlags,
+} from '../referee/conduct-options.ts';
 import { makeFolder } from '../output-files.ts';
 import { complain, EXIT_FAILED, EXIT_OK, EXIT_STOPPED, say } from '../output.ts';
 import { usualWorkers, type SettingFlags } from '../own-server.ts';
 import { untilStopped } from '../stop-signal.ts';
 import { clearProgress, progressLines, resultLines, showFind, showProgress } from './hunt-report.ts';
 import { huntInOwnSandbox, huntingSettings } from './hunt-sandbox.ts';
+import { exitCodesOf } from './exit-codes.ts';
+import { HUNT_WRITERS, knownFindings } from './hunt-files.ts';
 import { huntedCommand } from './hunted-command.ts';
 
 export interface HuntFlags extends Pick<ConductFlags, 'intent' | 'expect' | 'settings' | 'patience'> {
@@ -19,6 +27,9 @@ export interface HuntFlags extends Pick<ConductFlags, 'intent' | 'expect' | 'set
   readonly time?: string;
   readonly workers?: string;
   readonly write?: string;
+  readonly exitCodes?: string;
+  readonly known?: string;
+  readonly report: readonly string[];
 }
 
 /** The settings of the sandbox that a scenario cannot hold. */
@@ -86,10 +97,16 @@ export async function huntCommand(
   const sandboxSettings = huntingSettings(settingFlags, environment);
   try {
     const settings = huntSettingsOf(flags, sandboxSettings);
-    const client = huntedCommand(command, flags.env, environment);
+    const client = huntedCommand(command, flags.env, environment, exitCodesOf(flags.exitCodes));
+    const known = flags.known === undefined ? [] : knownFindings(flags.known);
+    const reports = flags.report.map((text) => reportOf(text, HUNT_WRITERS));
     if (flags.write !== undefined) makeFolder('--write', flags.write);
     return await hunt(settings, sandboxSettings, {
       client,
+      known,
+      onResult(result) {
+        for (const { write, file } of reports) writeReport(write(result), file, environment);
+      },
       tableName: tableName(flags),
       onFind: (find) => showFind(find, flags.write, rerunWords(command, flags, settingFlags)),
     });
@@ -103,7 +120,12 @@ export async function huntCommand(
 const hunt = (
   settings: HuntSettings,
   sandboxSettings: Settings,
-  { onFind, ...parts }: Pick<HuntParts, 'client' | 'tableName'> & Required<Pick<HuntParts, 'onFind'>>,
+  {
+    onFind,
+    onResult,
+    ...parts
+  }: Pick<HuntParts, 'client' | 'tableName' | 'known'> &
+    Required<Pick<HuntParts, 'onFind'>> & { readonly onResult: (result: HuntResult) => void },
 ): Promise<number> =>
   untilStopped(async (stop) => {
     const isTerminal = process.stderr.isTTY;
@@ -118,6 +140,7 @@ const hunt = (
     });
     if (isTerminal) clearProgress();
     resultLines(result, stop.aborted).forEach(say);
+    onResult(result);
     if (result.finds.length > 0) return EXIT_FAILED;
     return stop.aborted ? EXIT_STOPPED : EXIT_OK;
   });

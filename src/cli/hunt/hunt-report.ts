@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { HuntResult, Progress } from '../../hunt/hunt.ts';
-import type { Find } from '../../hunt/story.ts';
+import type { HuntResult, Progress } from '../../trials/hunt/hunt.ts';
+import type { Find } from '../../trials/hunt/story.ts';
 import { CLEAR_LINE, quoted, say } from '../output.ts';
 
 /** What a hunt shows and writes. */
@@ -58,13 +58,17 @@ export function showFind(find: Find, folder: string | undefined, rest: readonly 
 
 /** The last lines: what was found, and how much of the search was done. */
 export function resultLines(
-  { finds, unsteady, rounds, runs, elapsedMs }: HuntResult,
+  { finds, known, paidSeveralTimes, unsteady, rounds, runs, elapsedMs }: HuntResult,
   wasStopped: boolean,
 ): readonly string[] {
   const found = finds.length === 0 ? 'nothing' : finds.map(({ goal }) => goal).join(', ');
   const tried = rounds.map((round) => `; ${roundText(round)}`).join('');
   const seconds = (elapsedMs / 1000).toFixed(1);
   return [
+    ...paidSeveralTimes.map(
+      (what) => `without any failure, ${what}: if that is not meant, declare --intent or --expect`,
+    ),
+    ...known.map(({ goal, message }) => `known: ${goal}: ${message}`),
     ...unsteady.map(
       ({ goal, message }) =>
         `not counted, since it did not happen again under the same failures: ${goal}: ${message}`,

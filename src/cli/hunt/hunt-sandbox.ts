@@ -1,6 +1,6 @@
 import { sandboxAt } from '../../client/sandbox.ts';
-import { runHunt, type HuntParts, type HuntResult } from '../../hunt/hunt.ts';
-import type { HuntSettings } from '../../hunt/options.ts';
+import { runHunt, type HuntParts, type HuntResult } from '../../trials/hunt/hunt.ts';
+import type { HuntSettings } from '../../trials/hunt/options.ts';
 import { systemClock } from '../../platform/system-clock.ts';
 import type { Settings } from '../../settings.ts';
 import { isolatedSettings, startOwnServer, type SettingFlags } from '../own-server.ts';

@@ -1,10 +1,22 @@
 import { spawn } from 'node:child_process';
-import type { Client } from '../../hunt/world-runs.ts';
+import type { Client } from '../../trials/hunt/world-runs.ts';
+import { withoutControls } from '../../world/journal/journal-text.ts';
 import { SettingsError } from '../../settings.ts';
+import { DEFAULT_EXIT_CODES, type ExitCodes } from './exit-codes.ts';
 import { filledIn, variableOf } from '../referee/judge-command.ts';
 
+/** What its last words may take to arrive, once a command has ended while something that it left behind keeps its output open. */
+const LAST_WORDS_MS = 200;
 /** How much of what a command wrote is shown when it fails. */
 const TAIL_CHARACTERS = 2000;
+
+/** The escape sequences that colour a terminal. */
+// oxlint-disable-next-line no-control-regex -- that is what they begin with
+const COLOURS = /\u001B\[[\d;?]*[A-Za-z]/g;
+
+/** Text without colours and control characters, apart from the ends of its lines. */
+const plainText = (text: string): string =>
+  text.replaceAll(COLOURS, '').trim().split('\n').map(withoutControls).join('\n');
 
 const HAS_GROUPS = process.platform !== 'win32';
 
@@ -13,9 +25,15 @@ const HAS_GROUPS = process.platform !== 'win32';
  * service did not.
  *
  * @param env NAME=VALUE, in which {url} and {key} are filled in, as in the command
+ * @param exitCodes what the command says of its payouts
  */
 export const huntedCommand =
-  (command: readonly string[], env: readonly string[], environment: NodeJS.ProcessEnv): Client =>
+  (
+    command: readonly string[],
+    env: readonly string[],
+    environment: NodeJS.ProcessEnv,
+    exitCodes: ExitCodes = DEFAULT_EXIT_CODES,
+  ): Client =>
   ({ url, apiKey: key }, signal) =>
     new Promise((resolve, reject) => {
       const [program, ...args] = command.map((word) => filledIn(word, { url, key })) as [string, ...string[]];
@@ -45,9 +63,18 @@ export const huntedCommand =
       child.once('error', (error: NodeJS.ErrnoException) =>
         reject(new SettingsError(`${program} cannot be run (${error.code})`, { cause: error })),
       );
-      child.once('close', (code, killedBy) => {
+      child.once('exit', (code, killedBy) => {
         signal.removeEventListener('abort', killAll);
-        const why = code === null ? `ended by ${killedBy}` : `exit code ${code}`;
-        resolve(code === 0 ? { kind: 'success' } : { kind: 'failure', why, output: tail.trim() });
+        const finish = (): void => {
+          clearTimeout(timer);
+          for (const output of [child.stdout, child.stderr]) output.destroy();
+          const why = code === null ? `ended by ${killedBy}` : `exit code ${code}`;
+          const reported = code === null ? 'failed' : (exitCodes.get(code) ?? 'failed');
+          const output = plainText(tail);
+          if (reported === 'paid') resolve({ kind: 'success' });
+          else resolve({ kind: 'failure', why, output, isInDoubt: reported === 'in-doubt' });
+        };
+        const timer = setTimeout(finish, LAST_WORDS_MS); // a daemon with a session of its own outlives its group
+        child.once('close', finish);
       });
     });

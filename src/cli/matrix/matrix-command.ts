@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { ExpectedPayout } from '../../contract/conduct.ts';
 import { durationMs } from '../../contract/duration.ts';
-import type { Cell, Row } from '../../matrix/cells.ts';
-import { MatrixError } from '../../matrix/dialect-rows.ts';
-import { runMatrix } from '../../matrix/matrix.ts';
-import { matrixJson, matrixJunit, matrixMarkdown } from '../../matrix/matrix-reports.ts';
-import { baselineLines, cellLines, countLine, hasFailed, suspectLines } from '../../matrix/table.ts';
+import { hasFailed, type Cell, type Row } from '../../trials/matrix/cells.ts';
+import { MatrixError } from '../../trials/matrix/dialect-rows.ts';
+import { runMatrix } from '../../trials/matrix/matrix.ts';
+import { matrixJson, matrixJunit, matrixMarkdown } from '../../trials/matrix/matrix-reports.ts';
+import { baselineLines, cellLines, countLine, suspectLines } from '../../trials/matrix/table.ts';
 import { SETTINGS, SettingsError } from '../../settings.ts';
 import {
   conductOptions,
@@ -14,6 +14,7 @@ import {
   writeReport,
   type ConductFlags,
 } from '../referee/conduct-options.ts';
+import { exitCodesOf } from '../hunt/exit-codes.ts';
 import { huntedCommand } from '../hunt/hunted-command.ts';
 import {
   CLEAR_LINE,
@@ -27,7 +28,7 @@ import {
 } from '../output.ts';
 import { isolatedSettings, LONG_JOURNAL, usualWorkers, type SettingFlags } from '../own-server.ts';
 import { untilStopped } from '../stop-signal.ts';
-import { sandboxRows } from './matrix-rows.ts';
+import { sandboxRows, START_MS } from './matrix-rows.ts';
 import { runOnce } from './matrix-run.ts';
 
 export interface MatrixFlags extends Omit<ConductFlags, 'require'> {
@@ -37,6 +38,8 @@ export interface MatrixFlags extends Omit<ConductFlags, 'require'> {
   readonly scenarios: string;
   readonly workers?: string;
   readonly limit?: string;
+  readonly exitCodes?: string;
+  readonly requireExercised?: true;
 }
 
 const WRITERS = { markdown: matrixMarkdown, junit: matrixJunit, json: matrixJson };
@@ -79,6 +82,7 @@ function rerunWords(
     ...given('--settings', flags.settings),
     ...given('--patience', flags.patience),
     ...given('--limit', flags.limit),
+    ...given('--exit-codes', flags.exitCodes),
     ...given('--fail-on', flags.failOn === 'error' ? undefined : flags.failOn),
     ...flags.off.flatMap((off) => ['--off', off]),
     ...SETTINGS.flatMap(({ name, flag }) => (name === 'scenarios' ? [] : given(flag, settingFlags[name]))),
@@ -142,7 +146,7 @@ export async function matrixCommand(
   const workers = workersOf(flags.workers);
   const limitMs = limitOf(flags.limit);
   const settings = isolatedSettings({ settlement: 'instant', ...LONG_JOURNAL }, settingFlags, environment);
-  const client = huntedCommand(command, flags.env, environment);
+  const client = huntedCommand(command, flags.env, environment, exitCodesOf(flags.exitCodes));
   return untilStopped(async (stop) => {
     try {
       const rows = sandboxRows(namesIn(flags.dialects), namesIn(flags.scenarios), settings);
@@ -159,7 +163,7 @@ export async function matrixCommand(
         stop,
         run: (row, limit) => {
           const ofRow = row === null ? settings : { ...settings, scenario: row.scenario };
-          return runOnce(ofRow, others, client, limit, stop);
+          return runOnce(ofRow, others, client, limit, stop, row?.startMs ?? START_MS);
         },
         again: (row) => rerunWords(row, command, flags, settingFlags),
         onBaseline: (baseline) => shown.note(baselineLines(baseline)),
@@ -168,6 +172,11 @@ export async function matrixCommand(
       const left = stop.aborted ? `; stopped before the other ${rows.length - cells.length}` : '';
       shown.end([...suspectLines(cells), countLine(cells) + left]);
       for (const { write, file } of reports) writeReport(write(cells), file, environment);
+      const missed = cells.filter(({ verdict }) => verdict === 'not exercised').map(({ name }) => name);
+      if (flags.requireExercised && missed.length > 0) {
+        complain(`not exercised: ${missed.join(', ')}: the client saw nothing of it`);
+        return EXIT_FAILED;
+      }
       if (cells.some(hasFailed)) return EXIT_FAILED;
       return stop.aborted ? EXIT_STOPPED : EXIT_OK;
     } catch (error) {

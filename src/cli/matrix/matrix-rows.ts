@@ -1,6 +1,8 @@
+import { z } from 'zod';
 import type { ScenarioInput } from '../../contract/control.ts';
-import { dialectRows, MatrixError } from '../../matrix/dialect-rows.ts';
-import type { Row } from '../../matrix/cells.ts';
+import { SWITCHES, type Dialect } from '../../contract/dialect.ts';
+import { dialectRows, MatrixError } from '../../trials/matrix/dialect-rows.ts';
+import type { Row } from '../../trials/matrix/cells.ts';
 import { isScenarioFile, nameOf, shippedDialects } from '../../scenario/scenario-file.ts';
 import type { ScenarioLibrary } from '../../scenario/scenario-library.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
@@ -10,26 +12,86 @@ import { libraryFor } from '../scenario-files/scenarios.ts';
 /** A row with the scenario of its sandbox. */
 export interface SandboxRow extends Row {
   readonly scenario: string | ScenarioInput;
+  /** The time at which its sandbox begins, ms since the epoch. */
+  readonly startMs: number;
+}
+
+/** Every run begins then, unless its scenario is about other hours. */
+const START_DAY = '2026-01-15';
+const START_HOUR = '10:30';
+
+const instantAt = (hour: string): number => Date.parse(`${START_DAY}T${hour}:00+05:30`);
+
+export const START_MS = instantAt(START_HOUR);
+
+const Hours = z.object({ from: z.string(), to: z.string() });
+
+/** Every `hours` of a scenario, wherever it is. */
+function* hoursIn(value: unknown): Generator<z.infer<typeof Hours>> {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [name, item] of Object.entries(value)) {
+    const hours = name === 'hours' ? Hours.safeParse(item).data : undefined;
+    if (hours !== undefined) yield hours;
+    else yield* hoursIn(item);
+  }
+}
+
+const isWithin = ({ from, to }: z.infer<typeof Hours>, hour: string): boolean =>
+  from <= to ? from <= hour && hour < to : from <= hour || hour < to;
+
+/** A scenario that has hours of its own begins in them: otherwise nothing of it would be met. */
+function startOf(document: unknown): number {
+  const others = [...hoursIn(document)].find((hours) => !isWithin(hours, START_HOUR));
+  return others === undefined ? START_MS : instantAt(others.from);
 }
 
 /** Whether a rule holds requests: they would wait for a release that never comes in a matrix. */
 const isHeld = ({ rules }: Scenario): boolean => rules.some(({ effect }) => effect.hold !== null);
 
+/** The preset for hidden resends: whatever sends a request again by itself meets every way in which a service treats a repeated reference. */
+const RESENDS = 'hidden-resends';
+const REPEATED = 'client_ref_id.same_body';
+
+/** The first response to each reference is lost after its payout, for each choice that a service has for a repeated reference. */
+function resendRows(document: ScenarioInput, base: Dialect, only: string | undefined): SandboxRow[] {
+  const lost = {
+    name: 'lost',
+    match: { route: 'initiate' as const, attempt: 1 },
+    effect: { commit: true, fault: 'connection-reset' as const },
+  };
+  const rows = SWITCHES.get(REPEATED)!.map((value): SandboxRow => {
+    const same_body = value as Dialect['client_ref_id']['same_body'];
+    const dialect = { ...base, client_ref_id: { ...base.client_ref_id, same_body } };
+    const scenario = { ...document, dialect, rules: [lost, ...(document.rules ?? [])] };
+    const name = `${RESENDS}/${value}`;
+    return { kind: 'scenario', name, choices: name, scenario, startMs: START_MS };
+  });
+  const chosen = only === undefined ? rows : rows.filter(({ name }) => name === only);
+  if (chosen.length > 0) return chosen;
+  throw new MatrixError(
+    `--scenarios: there is no ${only}: there are ${rows.map(({ name }) => name).join(', ')}`,
+  );
+}
+
 function scenarioRows(names: readonly string[], settings: Settings, library: ScenarioLibrary): SandboxRow[] {
-  const rowOf = (scenario: string): SandboxRow => ({
+  const { dialect, source } = library.active;
+  const rowOf = (scenario: string, found = library.get(scenario)): SandboxRow => ({
     kind: 'scenario',
     name: isScenarioFile(scenario) ? nameOf(scenario) : scenario,
     choices: scenario,
     scenario,
+    startMs: startOf(found?.source.document),
   });
   return names.flatMap((name) => {
     if (name === 'none') return [];
+    if (name === RESENDS || name.startsWith(`${RESENDS}/`)) {
+      return resendRows(source.document as ScenarioInput, dialect, name === RESENDS ? undefined : name);
+    }
     if (name === 'all') {
       const all = library.names.filter((one) => one !== 'default' && !isHeld(library.get(one)!));
-      return all.map(rowOf);
+      return all.map((one) => rowOf(one));
     }
-    libraryFor(settings, name); // refuses a scenario that cannot be used
-    return [rowOf(name)];
+    return [rowOf(name, libraryFor(settings, name).active)]; // refuses a scenario that cannot be used
   });
 }
 
@@ -53,6 +115,7 @@ export function sandboxRows(
       name,
       choices,
       scenario: { ...document, dialect },
+      startMs: START_MS,
     })),
     ...scenarioRows(scenarios, settings, library),
   ];

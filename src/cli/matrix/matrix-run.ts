@@ -1,9 +1,10 @@
 import { ControlClient } from '../../client/control-client.ts';
 import { TestWorld } from '../../client/test-world.ts';
 import type { ConductReports, RefereeSettingsInput } from '../../contract/conduct.ts';
-import { runClient, type Client } from '../../hunt/world-runs.ts';
+import { runClient, type Client } from '../../trials/hunt/world-runs.ts';
 import { evidenceOnListed } from '../../http/referee/evidence.ts';
-import type { CommandRun } from '../../matrix/cells.ts';
+import type { CommandRun } from '../../trials/matrix/cells.ts';
+import { clockOf } from '../../log/wall-clock.ts';
 import { stopwatchMs, systemClock } from '../../platform/system-clock.ts';
 import type { Evidence } from '../../referee/case.ts';
 import type { Settings } from '../../settings.ts';
@@ -19,6 +20,7 @@ const ALL_PAYOUTS = { expect: [] };
  *
  * @param conduct the settings of the referee
  * @param limitMs a client that runs longer is ended and counts as stuck
+ * @param startMs the time at which the sandbox begins, so that no result depends on the hour of the day
  */
 export async function runOnce(
   settings: Settings,
@@ -26,19 +28,22 @@ export async function runOnce(
   client: Client,
   limitMs: number,
   stop: AbortSignal,
+  startMs: number,
 ): Promise<CommandRun> {
   const wallClock = systemClock();
-  const server = await startOwnServer(settings);
+  const offsetMs = startMs - wallClock.nowMs();
+  const shifted = clockOf({ nowMs: () => wallClock.nowMs() + offsetMs }, wallClock, () => 0);
+  const server = await startOwnServer(settings, undefined, shifted);
   try {
     const admin = new ControlClient(server.url, server.adminToken);
     await admin.put('/worlds/referee', conduct);
     const beganMs = stopwatchMs();
     const ending = await runClient(client, new TestWorld(server.url, KEY), limitMs, stop, wallClock);
     const durationMs = Math.round(stopwatchMs() - beganMs);
-    const reports = await admin.get<ConductReports>('/worlds/referee');
+    const reports = await admin.get<ConductReports>('/worlds/referee', { ended: true });
     const worlds: Evidence[] = [];
     for (const worldId of await server.worlds.ids()) {
-      const evidence = await evidenceOnListed(worldId, server.worlds, ALL_PAYOUTS, wallClock);
+      const evidence = await evidenceOnListed(worldId, server.worlds, ALL_PAYOUTS, shifted, true);
       if (evidence !== null) worlds.push(evidence);
     }
     return { ending, durationMs, conduct: reports, worlds };

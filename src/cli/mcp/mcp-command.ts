@@ -6,8 +6,8 @@ import { readSettings, type Settings } from '../../settings.ts';
 import { checkAddress, refuseOwnSettings } from '../flag-checks.ts';
 import { complain, EXIT_OK } from '../output.ts';
 import { checkAcceptedKey, startOwnServer, type SettingFlags } from '../own-server.ts';
+import { agentActor } from './agent-actor.ts';
 import { mcpServer } from './mcp-server.ts';
-import { Session } from './tool.ts';
 
 export interface McpFlags {
   readonly url?: string;
@@ -62,14 +62,8 @@ export async function mcpCommand(
   const worldKey = key ?? settings.apiKeys?.[0] ?? KEY;
   if (url === undefined) checkAcceptedKey(worldKey, settings);
   const sandbox = await sandboxOf(url, settings);
-  const session = new Session({
-    sandbox,
-    key: worldKey,
-    isAdmin: url === undefined || settings.adminToken !== undefined,
-    mayRunCommands: allowCommands,
-  });
   const gone = hostGone();
-  const server = mcpServer(session);
+  const server = mcpServer(agentActor(sandbox, worldKey), allowCommands);
   await server.connect(new StdioServerTransport());
   if (process.stdin.isTTY) {
     complain('mcp speaks the Model Context Protocol on standard input and output: let an editor start it');

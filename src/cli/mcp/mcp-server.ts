@@ -3,58 +3,71 @@ import {
   CallToolRequestSchema,
   ListToolsRequestSchema,
   type CallToolResult,
-  type Tool as ListedTool,
+  type Tool,
 } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
+import { COMMON, errorLines, type Action, type Actor } from '../../actions/sandbox-action.ts';
+import { ACTIONS } from '../../actions/actions.ts';
 import { suggestion } from '../../contract/suggestion.ts';
 import { packageVersion } from '../../package-files.ts';
-import { clockTools } from './clock-tools.ts';
 import { huntTool } from './hunt-tool.ts';
-import { proofTools } from './proof-tools.ts';
-import { scenarioTools } from './scenario-tools.ts';
-import { errorText, type Session, type Tool } from './tool.ts';
-import { worldTools } from './world-tools.ts';
-
-const TOOLS: readonly Tool[] = [...worldTools, ...clockTools, ...scenarioTools, ...proofTools, huntTool];
+import { validateTool } from './validate-tool.ts';
 
 /** The instructions that an agent gets when it connects. */
-const instructions = ({ sandbox, key }: Session): string =>
+const instructions = ({ sandbox, keyText }: Actor): string =>
   [
     'A stand-in for a payout service, to test payout clients: payouts in INR by IMPS, NEFT, RTGS and UPI, a wallet, a clock that you control, and every failure on demand. No money moves.',
-    `Give the client under test the base address ${sandbox.url} and the bearer key ${key}. It calls POST /payout/initiate, GET /payout/status and GET /client/fetchbalance.`,
+    `Give the client under test the base address ${sandbox.url} and, as its bearer key, ${keyText()}. It calls POST /payout/initiate, GET /payout/status and GET /client/fetchbalance.`,
     'Each key has a world of its own: wallet, payouts, clock, scenario and journal. Use another key for an independent test.',
-    'Payouts settle in the time of their world: use advance_clock instead of waiting. A typical test: reset, freeze_clock, use_scenario or add_rule, run the client, then journal, payouts and verdict.',
+    'Payouts settle in the time of their world: use advance instead of waiting. A typical test: reset, freeze, use or rule_add, run the client, then journal, payouts and verdict.',
+    'Tools are the commands of payout-sandbox: rule_add is `payout-sandbox rule add`. All of a world take `key`, `json` and `time_zone`: without a key they work on the world of the key above; without json they answer with text for people, with json: true with everything; times are in IST unless time_zone names another.',
   ].join('\n');
 
-/** A tool as the protocol lists it. */
-const listed = ({ name, description, input, effect }: Tool): ListedTool => ({
-  name,
-  description,
-  inputSchema: z.toJSONSchema(input, { io: 'input', target: 'draft-7' }) as ListedTool['inputSchema'],
-  annotations: {
-    readOnlyHint: effect === 'reads',
-    destructiveHint: effect === 'loses',
-    openWorldHint: false,
-  },
-});
+const toolName = (name: string): string => name.replaceAll(' ', '_');
 
-function toolOf(name: string): Tool {
-  const found = TOOLS.find((tool) => tool.name === name);
-  if (found !== undefined) return found;
-  const names = TOOLS.map((tool) => tool.name);
-  throw new Error(`there is no tool ${name}${suggestion(name, names)}: there are ${names.join(', ')}`);
+/**
+ * The arguments of an action. Without the hints for --help, and without what `instructions` says once for all tools: an
+ * agent reads everything before it begins.
+ */
+function inputSchema(input: z.ZodObject): Tool['inputSchema'] {
+  const { type, properties = {}, required } = z.toJSONSchema(input, { io: 'input', target: 'draft-7' });
+  const own = Object.entries(properties).map(([name, property]) => {
+    const {
+      title: _title,
+      minLength: _length,
+      description,
+      ...rest
+    } = property as z.core.JSONSchema.JSONSchema;
+    return [name, name in COMMON.world ? { type: rest.type } : { description, ...rest }];
+  });
+  return { type, properties: Object.fromEntries(own), required } as Tool['inputSchema'];
 }
 
-const asText = (answer: unknown): string =>
-  typeof answer === 'string' ? answer : JSON.stringify(answer, null, 1);
+/** An action as the protocol lists it. */
+function listed({ name, summary, details, input, effect }: Action): Tool {
+  const sentences = [summary, details].filter((text) => text !== '').join('. ');
+  return {
+    name: toolName(name),
+    description: `${sentences.charAt(0).toUpperCase()}${sentences.slice(1).replace(/\.$/, '')}.`,
+    inputSchema: inputSchema(input),
+    annotations: { readOnlyHint: effect === 'reads', destructiveHint: effect === 'loses' },
+  };
+}
 
-/** The server of one connection. It checks arguments itself, so that its errors read like those of the control API. */
-export function mcpServer(session: Session): McpServer {
+/** @param mayRunCommands whether the user has allowed the tool that runs commands to do so */
+export function mcpServer(actor: Actor, mayRunCommands: boolean): McpServer {
+  const tools = [...ACTIONS, validateTool, huntTool(mayRunCommands)];
+  const named = (name: string): Action => {
+    const found = tools.find((tool) => toolName(tool.name) === name);
+    if (found !== undefined) return found;
+    const names = tools.map((tool) => toolName(tool.name));
+    throw new Error(`there is no tool ${name}${suggestion(name, names)}: there are ${names.join(', ')}`);
+  };
   const server = new McpServer(
     { name: 'payout-sandbox', version: packageVersion() },
-    { capabilities: { tools: {} }, instructions: instructions(session) },
+    { capabilities: { tools: {} }, instructions: instructions(actor) },
   );
-  server.server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: TOOLS.map(listed) }));
+  server.server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: tools.map(listed) }));
   server.server.setRequestHandler(
     CallToolRequestSchema,
     async ({ params }, { signal, sendNotification }): Promise<CallToolResult> => {
@@ -67,10 +80,12 @@ export function mcpServer(session: Session): McpServer {
         sendNotification({ method: 'notifications/progress', params: sent }).catch(() => undefined); // the host is gone
       };
       try {
-        const answer = await toolOf(params.name).run(params.arguments ?? {}, session, { signal, progress });
-        return { content: [{ type: 'text', text: asText(answer) }] };
+        const given = params.arguments ?? {};
+        const { text } = await named(params.name).perform(given, { ...actor, signal, progress }, String);
+        return { content: [{ type: 'text', text }] };
       } catch (error) {
-        return { content: [{ type: 'text', text: errorText(error) }], isError: true };
+        const text = error instanceof Error ? errorLines(error).join('\n') : String(error);
+        return { content: [{ type: 'text', text }], isError: true };
       }
     },
   );

@@ -1,3 +1,4 @@
+import { intentOf } from '../../actions/journal-actions.ts';
 import {
   CHECK_IDS,
   RefereeSettings,
@@ -5,12 +6,11 @@ import {
   type ConductReports,
   type RefereeSettingsInput,
 } from '../../contract/conduct.ts';
-import { parseShape } from '../../contract/shape-issues.ts';
 import { suggestion } from '../../contract/suggestion.ts';
 import { expectedTable, ExpectedTableError } from '../../referee/expected-table.ts';
 import { intentFault } from '../../referee/intents.ts';
 import { githubAnnotations } from '../../referee/reports/annotations.ts';
-import { junitXml } from '../../referee/reports/junit.ts';
+import { junitChecksXml, junitXml } from '../../referee/reports/junit.ts';
 import { markdownText } from '../../referee/reports/markdown.ts';
 import { hasFailed, type FailOn } from '../../referee/reports/summary.ts';
 import { terminalText } from '../../referee/reports/terminal.ts';
@@ -30,6 +30,8 @@ export interface ConductFlags {
   readonly report: readonly string[];
   readonly failOn: string;
   readonly require: readonly string[];
+  /** In JUnit, a case for each check. */
+  readonly junitChecks?: true;
 }
 
 /** The flags, parsed. */
@@ -51,15 +53,6 @@ const WRITERS: Readonly<Record<string, Writer>> = {
 };
 
 const FAIL_ON: ReadonlySet<string> = new Set(['error', 'warning', 'notice', 'never']);
-
-/** `beneficiary_account`, or `client_ref_id=^order-(\d+)`. */
-function intentOf(text: string): unknown {
-  const at = text.indexOf('=');
-  const intent = at < 1 ? text : { [text.slice(0, at)]: text.slice(at + 1) };
-  const [issue] = parseShape(RefereeSettings.shape.intent, intent).issues ?? [];
-  if (issue === undefined) return intent;
-  throw new SettingsError(`--intent ${[...issue.path, issue.message].join(' ')}`);
-}
 
 function tableOf(file: string): unknown {
   try {
@@ -120,7 +113,7 @@ export function writeReport(text: string, file: string | null, environment: Node
 
 /** @throws SettingsError for a flag that cannot be used */
 export function conductOptions(flags: ConductFlags): ConductOptions {
-  const { intent, expect, settings: file, patience, off, failOn } = flags;
+  const { intent, expect, settings: file, patience, off, failOn, junitChecks } = flags;
   const base = projectSettings(file);
   const given = {
     ...base,
@@ -143,7 +136,9 @@ export function conductOptions(flags: ConductFlags): ConductOptions {
     settings: given as RefereeSettingsInput,
     failOn: failOn as FailOn,
     required: flags.require.flatMap((names) => names.split(',')).map((name) => checkOf('--require', name)),
-    reports: flags.report.map((text) => reportOf(text, WRITERS)),
+    reports: flags.report.map((text) =>
+      reportOf(text, junitChecks ? { ...WRITERS, junit: junitChecksXml } : WRITERS),
+    ),
   };
 }
 
@@ -170,6 +165,6 @@ function whyUntested({ worlds }: ConductReports, id: CheckId): string | null {
   if (checks.some(({ verdict }) => verdict === 'passed' || verdict === 'found')) return null;
   const withReason = checks.find(({ reason }) => reason !== null);
   return withReason === undefined
-    ? `${id} is required, and had no occasion in any world: no request of the client tested it`
+    ? `${id} is required, and was not exercised in any world: no request of the client tested it`
     : `${id} is required, and is ${withReason.verdict}: ${withReason.reason}`;
 }

@@ -1,15 +1,18 @@
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
+import { pino } from 'pino';
 import { ControlClient, NoSandboxError, SandboxError } from '../../client/control-client.ts';
 import type { ConductReports, WorldReport } from '../../contract/conduct.ts';
 import type { RequestsAnswer } from '../../contract/control-answers.ts';
 import { reportsOf } from '../../referee/reports/summary.ts';
 import type { Server } from '../../server.ts';
+import { logOptions } from '../../platform/log-line.ts';
 import { readSettings, SettingsError, type Settings } from '../../settings.ts';
 import { checkAddress, refuseOwnSettings } from '../flag-checks.ts';
 import { conductOptions, publish, type ConductFlags } from './conduct-options.ts';
 import { showRequestCount } from './request-count.ts';
 import { complain, EXIT_OK, EXIT_STOPPED } from '../output.ts';
+import { RefusedLog } from './refused-log.ts';
 import { checkAcceptedKey, LONG_JOURNAL, startOwnServer, type SettingFlags } from '../own-server.ts';
 
 export interface JudgeFlags extends ConductFlags {
@@ -27,6 +30,7 @@ interface Judged {
   readonly adminToken: string | null;
   /** null for a sandbox that runs elsewhere. */
   readonly worlds: Server['worlds'] | null;
+  readonly refused: RefusedLog;
   readonly close: () => Promise<void>;
 }
 
@@ -37,10 +41,14 @@ const KEY = 'sk_test_referee';
 async function judgedSandbox({ url, key: given }: JudgeFlags, settings: Settings): Promise<Judged> {
   const { adminToken = null, apiKeys } = settings;
   const key = given ?? apiKeys?.[0] ?? KEY;
-  if (url !== undefined) return { url, key, adminToken, worlds: null, close: () => Promise.resolve() };
+  const refused = new RefusedLog();
+  if (url !== undefined)
+    return { url, key, adminToken, worlds: null, refused, close: () => Promise.resolve() };
   checkAcceptedKey(key, settings);
-  const server = await startOwnServer(settings);
-  return { ...server, key, close: () => server.close() };
+  const log =
+    settings.logLevel === 'silent' ? pino(logOptions({ ...settings, logLevel: 'info' }), refused) : undefined;
+  const server = await startOwnServer(settings, log);
+  return { ...server, key, refused, close: () => server.close() };
 }
 
 /** How a command ended. */
@@ -111,10 +119,16 @@ function checkElsewhere(
   }
 }
 
+/** Why nothing can be judged. @param refused what came without reaching a world; empty for nothing */
+function noRequestText(refused: string): string {
+  const what = refused === '' ? '' : ` (${refused})`;
+  return `no request with a valid key reached the sandbox${what}: give the command its address and a key, such as --env PAYOUT_URL={url} --env PAYOUT_KEY={key}`;
+}
+
 /** Whether a report rests on requests: what is expected is missed also by a client that sent none. */
 const hasRequests = ({ checks }: WorldReport): boolean =>
   checks.some(
-    ({ id, verdict }) => id !== 'expectation-missed' && verdict !== 'no_occasion' && verdict !== 'off',
+    ({ id, verdict }) => id !== 'expectation-missed' && verdict !== 'not_exercised' && verdict !== 'off',
   );
 
 /**
@@ -123,10 +137,11 @@ const hasRequests = ({ checks }: WorldReport): boolean =>
  * @param hasRun whether a command ran: one that resets its world in the end leaves no requests, but a verdict
  */
 async function reportsOn({ url, key, adminToken }: Judged, hasRun: boolean): Promise<ConductReports> {
-  if (adminToken !== null) return new ControlClient(url, adminToken).get('/worlds/referee');
+  if (adminToken !== null)
+    return new ControlClient(url, adminToken).get('/worlds/referee', { ended: hasRun });
   const control = new ControlClient(url, key);
   const { requests, evicted } = await control.get<RequestsAnswer>('/requests', { limit: 1 });
-  const report = await control.get<WorldReport>('/referee');
+  const report = await control.get<WorldReport>('/referee', { ended: hasRun });
   const wasAsked = requests.length + evicted > 0 || (hasRun && hasRequests(report));
   return reportsOf(wasAsked ? [report] : []);
 }
@@ -182,7 +197,7 @@ export async function judgeCommand(
         ? verdict
         : complain(
             words.length > 0
-              ? 'no request with a valid key reached the sandbox: give the command its address and a key, such as --env PAYOUT_URL={url} --env PAYOUT_KEY={key}'
+              ? noRequestText(judged.refused.text)
               : `no request reached the sandbox${judged.adminToken === null ? ' with this key' : ''}`,
           );
     return exitCode === 0 ? tested : exitCode;

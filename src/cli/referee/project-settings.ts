@@ -4,7 +4,8 @@ import { RefereeSettings, type RefereeSettingsInput } from '../../contract/condu
 import { intentFault } from '../../referee/intents.ts';
 import { checkedShape, readText } from '../../scenario/scenario-text.ts';
 import { SettingsError } from '../../settings.ts';
-import { problemsIn, textOfFile } from '../input-files.ts';
+import { problemsIn } from '../../actions/scenario-actions.ts';
+import { textOfFile } from '../input-files.ts';
 
 /** The file in which a project keeps its settings of the referee. */
 

@@ -1,5 +1,5 @@
 import { durationText } from '../../contract/duration.ts';
-import type { WorldLog } from '../../log/world-log.ts';
+import type { Worlds } from '../../log/worlds.ts';
 import { stopwatchMs } from '../../platform/system-clock.ts';
 
 const EVERY_MS = 30_000;
@@ -12,7 +12,7 @@ const EVERY_MS = 30_000;
  * @returns a function that stops it
  */
 export function showRequestCount(
-  worlds: Pick<WorldLog, 'uses' | 'size'>,
+  worlds: Pick<Worlds, 'uses' | 'size'>,
   write: (line: string) => void,
   everyMs = EVERY_MS,
 ): () => void {

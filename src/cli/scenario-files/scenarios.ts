@@ -1,8 +1,8 @@
+import { jsonText } from '../../actions/words.ts';
 import { ScenarioLibrary } from '../../scenario/scenario-library.ts';
 import { scenarioSettings } from '../../scenario/scenario-settings.ts';
 import type { Settings } from '../../settings.ts';
-import { say } from '../output.ts';
-import { paintFor } from '../world/readable.ts';
+import { paintFor, say } from '../output.ts';
 
 /** The scenarios to choose from. @throws ScenarioError for a folder or a file that cannot be used */
 export const libraryFor = (settings: Settings, active?: Settings['scenario']): ScenarioLibrary =>
@@ -15,9 +15,12 @@ export const libraryFor = (settings: Settings, active?: Settings['scenario']): S
   });
 
 /** `payout-sandbox scenarios`: each scenario with its description, in columns on a terminal, otherwise separated by a tab. */
-export function listScenarios(settings: Settings, environment: NodeJS.ProcessEnv): void {
+export function listScenarios(settings: Settings, environment: NodeJS.ProcessEnv, isJson: boolean): void {
   const paint = paintFor(environment);
   const library = libraryFor(settings);
+  if (isJson) {
+    return say(jsonText([...library.all()].map(({ name, description }) => ({ name, description }))));
+  }
   const width = Math.max(...library.names.map((name) => name.length));
   for (const { name, description } of library.all()) {
     const gap = process.stdout.isTTY ? ' '.repeat(width - name.length + 2) : '\t';

@@ -23,14 +23,14 @@ export const CheckScenarioRequest = z
     examples: [{ text: 'rate_limit: 20/1s' }],
   });
 
-const Finding = z
+const ScenarioProblem = z
   .object({
     line: z.int().describe('The line of the text, counted from 1'),
     column: z.int().describe('The column of the line, counted from 1'),
     path: z.string().describe('rules[0].match.amount; empty for the scenario as a whole'),
     message: z.string(),
   })
-  .meta({ id: 'ScenarioFinding', description: 'Something in the text of a scenario' });
+  .meta({ id: 'ScenarioProblem', description: 'Something in the text of a scenario' });
 
 export const CheckScenarioAnswer = z
   .object({
@@ -38,10 +38,10 @@ export const CheckScenarioAnswer = z
     document: z
       .unknown()
       .describe('The scenario as JSON, to send with PUT /_sandbox/scenario; null if it has problems'),
-    problems: z.array(Finding).describe('Why the scenario cannot be used, at most 50'),
+    problems: z.array(ScenarioProblem).describe('Why the scenario cannot be used, at most 50'),
     more: z.int().describe('How many more problems there are'),
     warnings: z
-      .array(Finding)
+      .array(ScenarioProblem)
       .describe('What is never used; not looked for among more than 200 rules and outcomes'),
   })
   .meta({ id: 'CheckedScenario' });

@@ -35,14 +35,14 @@ export const ExplainRequest = z
 export type ExplainRequest = z.output<typeof ExplainRequest>;
 export type ExplainInput = z.input<typeof ExplainRequest>;
 
-const Verdict = z
+const RuleVerdict = z
   .object({
     id: z.string().describe('scenario/rule or scenario/outcome'),
     taken: z.boolean(),
     reason: z.string().describe('Why it is taken or not: the first condition that fails, with what was seen'),
   })
-  .meta({ id: 'Verdict' });
-export type Verdict = z.output<typeof Verdict>;
+  .meta({ id: 'RuleVerdict' });
+export type RuleVerdict = z.output<typeof RuleVerdict>;
 
 export const ExplainAnswer = z
   .object({
@@ -64,8 +64,8 @@ export const ExplainAnswer = z
       .string()
       .nullable()
       .describe('What keeps rules or outcomes from deciding; null when nothing does'),
-    rules: z.array(Verdict).describe('Every rule, in the order in which they are tried'),
-    outcomes: z.array(Verdict).describe('Every outcome, in the order in which they are tried'),
+    rules: z.array(RuleVerdict).describe('Every rule, in the order in which they are tried'),
+    outcomes: z.array(RuleVerdict).describe('Every outcome, in the order in which they are tried'),
   })
   .meta({ id: 'Explanation' });
 export type ExplainAnswer = z.output<typeof ExplainAnswer>;

@@ -1,14 +1,15 @@
 import { useState } from 'preact/hooks';
-import { World } from '../../client/world.ts';
-import { useAction } from '../live/action.ts';
-import type { LiveWorld } from '../live/live-world.ts';
-import { chooseKey } from '../live/session.ts';
-import { Question } from './question.tsx';
+import { World } from '../../client/controlled-world.ts';
+import { chooseKey } from '../shell/session.ts';
+import { useAction, useLive } from '../store/current-world.ts';
+import { Button } from '../ui/button.tsx';
+import { Refusal } from '../ui/marks.tsx';
 import { lossIn } from './losses.ts';
-import { Refusal } from '../detail/refusal.tsx';
+import { Question } from './question.tsx';
 
 /** Copies this world to another key: from then on, the two are independent. */
-export function ForkForm({ live }: { readonly live: LiveWorld }) {
+export function ForkForm() {
+  const live = useLive();
   const { url, apiKey } = live.world;
   const [key, setKey] = useState(`${apiKey}-fork`);
   const [asked, setAsked] = useState<{ readonly target: string; readonly loss: string } | null>(null);
@@ -18,7 +19,6 @@ export function ForkForm({ live }: { readonly live: LiveWorld }) {
     await new World(url, target).restore(await live.world.snapshot());
     setAsked(null);
     setMade(target);
-    live.news.say(`The fork has the key ${target}`);
   };
   const ask = (): void =>
     run(async () => {
@@ -30,7 +30,7 @@ export function ForkForm({ live }: { readonly live: LiveWorld }) {
     });
   return (
     <form
-      class="world-form"
+      class="row-form"
       onSubmit={(event) => {
         event.preventDefault();
         ask();
@@ -51,9 +51,9 @@ export function ForkForm({ live }: { readonly live: LiveWorld }) {
           }}
         />
       </label>
-      <button type="submit" class="button" disabled={isBusy}>
+      <Button isSubmit isBusy={isBusy}>
         Fork
-      </button>
+      </Button>
       {asked !== null && (
         <Question
           text={`The world of ${asked.target} would lose ${asked.loss}.`}
@@ -66,9 +66,9 @@ export function ForkForm({ live }: { readonly live: LiveWorld }) {
       {made !== null && (
         <p class="note" role="status">
           The fork was made.{' '}
-          <button type="button" class="link" onClick={() => chooseKey(made)}>
+          <Button kind="link" isLocal act={() => chooseKey(made)}>
             Show {made}
-          </button>
+          </Button>
         </p>
       )}
       <Refusal text={refusal} />

@@ -1,6 +1,6 @@
 import type { ScenarioAnswer, WorldAnswer } from '../../contract/control-answers.ts';
-import type { World } from '../../client/world.ts';
-import { plural } from '../lists/formats.ts';
+import type { World } from '../../client/controlled-world.ts';
+import { plural } from '../ui/formats.ts';
 
 /** What a world has that a reset or a snapshot would replace, apart from its requests. */
 interface Contents {
@@ -20,7 +20,7 @@ export function lossText({ summary, scenario }: Contents, requests: number): str
     payouts > 0 ? plural(payouts, 'payout') : '',
     requests > 0 ? plural(requests, 'request') : '',
     rulesOnTop > 0 ? plural(rulesOnTop, 'rule on top', 'rules on top') : '',
-    scenario.chosen ? 'the chosen scenario' : '',
+    scenario.chosen ? 'its own scenario' : '',
     payouts === 0 && isMoneyMoved ? 'the changes of the balance' : '',
   ].filter((part) => part !== '');
   return parts.length === 0 ? null : joined(parts);

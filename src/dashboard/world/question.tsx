@@ -1,3 +1,5 @@
+import { Button } from '../ui/button.tsx';
+
 interface Props {
   /** What would be lost. */
   readonly text: string;
@@ -12,12 +14,12 @@ export const Question = ({ text, verb, isBusy, onYes, onNo }: Props) => (
   <div class="question" role="alert">
     <p>{text}</p>
     <div class="buttons">
-      <button type="button" class="button" disabled={isBusy} onClick={onYes}>
+      <Button isBusy={isBusy} act={onYes}>
         {verb}
-      </button>
-      <button type="button" class="button" disabled={isBusy} onClick={onNo}>
+      </Button>
+      <Button isBusy={isBusy} isLocal act={onNo}>
         Cancel
-      </button>
+      </Button>
     </div>
   </div>
 );

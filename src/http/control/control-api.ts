@@ -5,13 +5,14 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { NoRequest } from '../../contract/control.ts';
 import { worldIdOf } from '../../payout/identity.ts';
 import { PRIVATE_HEADERS } from '../request-checks.ts';
+import { worldNameIn } from '../admission.ts';
 import { takeJsonBodies } from '../limits/json-body.ts';
 import { controlValidatorCompiler } from '../route-schemas.ts';
 import type { ControlOptions } from './control-options.ts';
-import { dashboardRoutes } from './dashboard-routes.ts';
 import { eventRoutes } from './event-routes.ts';
 import { heldRoutes } from './held-routes.ts';
 import { journalRoutes } from './journal-routes.ts';
+import { pageRoutes } from './page-routes.ts';
 import { refereeRoutes } from '../referee/referee-routes.ts';
 import { scenarioRoutes } from './scenario-routes.ts';
 import { adminRoutes, serverRoutes } from './server-routes.ts';
@@ -49,11 +50,11 @@ export async function controlApi(
   app: FastifyInstance,
   { prefix: _prefix, ...options }: ControlOptions & { readonly prefix: string },
 ): Promise<void> {
-  const { log, keyOf } = options;
+  const { worlds, keyOf } = options;
   app.setValidatorCompiler(controlValidatorCompiler);
   takeJsonBodies(app, true);
   app.addHook('onRequest', (request, reply, done) => {
-    request.isQuiet = request.method === 'GET';
+    request.exchange.isQuiet = request.method === 'GET';
     void reply.headers(PRIVATE_HEADERS);
     done();
   });
@@ -62,12 +63,15 @@ export async function controlApi(
   // called, not registered, where nothing needs encapsulation: each context of Fastify's adds half a millisecond to a start
   const open = app.withTypeProvider<ZodTypeProvider>();
   await serverRoutes(open, options);
-  await dashboardRoutes(open, options);
+  await pageRoutes(open, options);
   takeNothingElse(app);
   await app.register(adminRoutes, options);
   await app.register(async (keyed) => {
     keyed.addHook('onRequest', async (request) => {
-      request.world = await log.use(worldIdOf(keyOf(request.headers.authorization)));
+      const world = await worlds.use(worldIdOf(keyOf(request.headers.authorization)));
+      request.exchange.world = world;
+      const name = worldNameIn(request.headers);
+      if (name !== undefined && name !== world.latest.name) await world.submit({ kind: 'name', name });
     });
     const typed = keyed.withTypeProvider<ZodTypeProvider>();
     const ofMoney = [worldRoutes, walletRoutes, scenarioRoutes, stateRoutes];

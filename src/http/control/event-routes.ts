@@ -1,6 +1,7 @@
+import type { ServerResponse } from 'node:http';
 import { z } from 'zod';
-import { EventsText } from '../../contract/control-answers.ts';
-import type { PublishedEvent } from '../../log/event-log.ts';
+import { EventsText } from '../../contract/control/events-text.ts';
+import type { PublishedEvent } from '../../log/connections/readers.ts';
 import { operation } from '../route-schemas.ts';
 import type { ControlRoutes } from './control-options.ts';
 
@@ -10,10 +11,22 @@ const LastEventId = z.object({
 
 /** A reader this far behind is disconnected, and resumes after the last event that it has. */
 const MAX_BUFFERED_BYTES = 1024 * 1024;
+/** How much a reader that catches up may leave unread before it is sent more. */
+const RESUME_BYTES = 64 * 1024;
 /** How often a stream shows that it is alive, so that neither a proxy nor a reader gives it up. */
 const HEARTBEAT_MS = 15_000;
 
 const frame = ({ id, type, data }: PublishedEvent): string => `id: ${id}\nevent: ${type}\ndata: ${data}\n\n`;
+
+/** Resolves once everything that was written has been sent, or nobody reads it any more. */
+const drained = (raw: ServerResponse): Promise<void> =>
+  new Promise((resolve) => {
+    const done = (): void => {
+      raw.off('drain', done).off('close', done);
+      resolve();
+    };
+    raw.once('drain', done).once('close', done);
+  });
 
 /** What happens in a world, live, as server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html). */
 export const eventRoutes: ControlRoutes = async (app, { wallClock, unread }) => {
@@ -32,7 +45,8 @@ export const eventRoutes: ControlRoutes = async (app, { wallClock, unread }) => 
       responseType: 'text/event-stream',
     }),
     async (request, reply) => {
-      const { world, headers } = request;
+      const { headers } = request;
+      const { world } = request.exchange;
       const { socket } = request.raw;
       if (socket.destroyed) return void reply.hijack(); // the client left while this request waited for its turn
       const { raw } = reply;
@@ -48,7 +62,7 @@ export const eventRoutes: ControlRoutes = async (app, { wallClock, unread }) => 
         socket.off('close', stop);
       };
       const flush = (): void => {
-        if (isOver || pending === '' || !raw.headersSent) return; // the events that the reader missed wait for the head
+        if (isOver || pending === '') return;
         if (raw.writableLength <= MAX_BUFFERED_BYTES) {
           raw.write(pending);
           pending = '';
@@ -63,36 +77,38 @@ export const eventRoutes: ControlRoutes = async (app, { wallClock, unread }) => 
         pending += text;
       };
       const { 'last-event-id': last } = headers;
-      leave = await world.watch(typeof last === 'string' ? last : undefined, {
+      const begin = (end: () => void): void => {
+        leave = end;
+        void reply.hijack();
+        if (socket.destroyed) return stop();
+        // on the socket, since a response that waits behind another never learns that its client has left
+        socket.once('close', stop);
+        raw.once('error', stop);
+        raw.writeHead(200, {
+          ...(reply.getHeaders() as NodeJS.Dict<string>),
+          'content-type': 'text/event-stream; charset=utf-8',
+          'x-accel-buffering': 'no',
+        });
+        raw.write(': the events of this world\n\n');
+        const beat = (): void => {
+          cancelBeat = wallClock.schedule(wallClock.nowMs() + HEARTBEAT_MS, beat);
+          send(': alive\n\n');
+        };
+        cancelBeat = wallClock.schedule(wallClock.nowMs() + HEARTBEAT_MS, beat);
+      };
+      await world.watch(typeof last === 'string' ? last : undefined, {
+        begin,
         take: (event) => send(textOf(event)),
+        ready: () => {
+          flush();
+          return isOver || raw.writableLength < RESUME_BYTES ? undefined : drained(raw);
+        },
         end: () => {
           flush();
           stop();
-          if (raw.headersSent) raw.end(); // otherwise it ends below, after its head
+          raw.end();
         },
       });
-      if (socket.destroyed) {
-        leave();
-        return void reply.hijack();
-      }
-      // on the socket, since a response that waits behind another never learns that its client has left
-      socket.once('close', stop);
-      raw.once('error', stop);
-
-      void reply.hijack();
-      raw.writeHead(200, {
-        ...(reply.getHeaders() as NodeJS.Dict<string>),
-        'content-type': 'text/event-stream; charset=utf-8',
-        'x-accel-buffering': 'no',
-      });
-      raw.write(': the events of this world\n\n');
-      flush();
-      if (isOver) return void raw.end();
-      const beat = (): void => {
-        cancelBeat = wallClock.schedule(wallClock.nowMs() + HEARTBEAT_MS, beat);
-        send(': alive\n\n');
-      };
-      cancelBeat = wallClock.schedule(wallClock.nowMs() + HEARTBEAT_MS, beat);
     },
   );
 };

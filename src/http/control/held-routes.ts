@@ -5,9 +5,9 @@ import { durationText } from '../../contract/duration.ts';
 import { Refusal } from '../../contract/errors.ts';
 import { faultOf } from '../../scenario/rule-compiler.ts';
 import { heldRequestAnswer } from '../../world/events.ts';
-import type { HeldRequest, HeldRequests } from '../../world/request/request-result.ts';
+import type { HeldRequest, HeldRequests } from '../../world/request/hold-state.ts';
 import { operation } from '../route-schemas.ts';
-import { heldBack } from '../service/wire-faults.ts';
+import { waitUntil } from '../service/wire-faults.ts';
 import type { ControlRoutes } from './control-options.ts';
 
 const heldAnswer = ({ waiting, expired }: HeldRequests): HeldAnswer => ({
@@ -37,11 +37,13 @@ export const heldRoutes: ControlRoutes = async (app, { wallClock }) => {
       querystring: HeldQuery,
     }),
     async (request, reply) => {
-      const { query, world } = request;
+      const { query } = request;
+      const { world } = request.exchange;
       const { count, within } = query;
       const dueMs = wallClock.nowMs() + within;
       for (;;) {
-        const { changed } = world.releases;
+        const { releases } = world.connections;
+        const { changes } = releases; // before the state is read, so that no change is missed
         const overdue = await world.read(({ held, wallMs }) =>
           held.waiting.filter(({ untilMs }) => untilMs <= wallMs),
         );
@@ -51,7 +53,9 @@ export const heldRoutes: ControlRoutes = async (app, { wallClock }) => {
         if (count === undefined) return heldAnswer(held);
         if (held.expired.length > 0) throw expiredError(held);
         if (held.waiting.length >= count) return heldAnswer(held);
-        const how = await heldBack(Math.max(0, dueMs - wallClock.nowMs()), reply, wallClock, changed);
+        const how = await waitUntil(Math.max(0, dueMs - wallClock.nowMs()), reply, wallClock, (changed) =>
+          releases.follow(changes, changed),
+        );
         if (how === 'left') return reply.hijack() as never;
         if (how === 'changed') continue;
         const waited = how === 'due' ? `after ${durationText(within)}` : 'when the world was reset or ended';
@@ -70,7 +74,7 @@ export const heldRoutes: ControlRoutes = async (app, { wallClock }) => {
       params: z.object({ id: HeldId }),
       body: ReleaseRequest,
     }),
-    async ({ params, body, world }) => {
+    async ({ params, body, exchange: { world } }) => {
       const id = Number(params.id);
       if (!Number.isSafeInteger(id)) throw new Refusal('HELD_NOT_FOUND');
       const fault = body?.fault === undefined ? null : faultOf(body.fault);

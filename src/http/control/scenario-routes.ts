@@ -17,23 +17,22 @@ import {
 import { suggestion } from '../../contract/suggestion.ts';
 import type { Rule } from '../../scenario/rule.ts';
 import { ScenarioError } from '../../scenario/scenario-file.ts';
-import { inTurns } from '../../scenario/scenario-library.ts';
+import { readTextInTurns } from '../../scenario/scenario-library.ts';
 import { scenarioText, type Problem } from '../../scenario/scenario-text.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import type { CommandOf } from '../../world/commands.ts';
 import { explainRequest } from '../../world/explain.ts';
-import type { WorldHandle } from '../../log/world-log.ts';
+import type { World } from '../../log/world.ts';
 import type { ControlRoutes } from './control-options.ts';
 import { checked, invalidRequest, operation } from '../route-schemas.ts';
 import { ruleAnswer, rulesAnswer, scenarioAnswer } from './world-answers.ts';
 
-/** Where a text begins. */
 const START = { line: 1, column: 1 };
 
 /** Compiles a document that a client sent. @throws Refusal INVALID_REQUEST with everything that is wrong with it */
-async function compiled<T>(compile: () => T): Promise<Awaited<T>> {
+function compiled<T>(compile: () => T): T {
   try {
-    return await compile();
+    return compile();
   } catch (error) {
     if (!(error instanceof ScenarioError)) throw error;
     const errors = error.problems.map(({ path, message }) => {
@@ -48,12 +47,12 @@ const findingOf = ({ place, path, message }: Problem) => ({ ...(place ?? START),
 
 const isNaming = (body: unknown): boolean => typeof body === 'object' && body !== null && 'use' in body;
 
-async function choose(world: WorldHandle, scenario: Scenario, isChosen: boolean): Promise<ScenarioAnswer> {
+async function choose(world: World, scenario: Scenario, isChosen: boolean): Promise<ScenarioAnswer> {
   await world.submit({ kind: 'choose', source: scenario.source, isChosen });
   return world.read(scenarioAnswer);
 }
 
-async function removeRule(world: WorldHandle, name: string | null): Promise<{ rules: RuleAnswer[] }> {
+async function removeRule(world: World, name: string | null): Promise<{ rules: RuleAnswer[] }> {
   await world.submit({ kind: 'removeRule', name });
   return { rules: await world.read(rulesAnswer) };
 }
@@ -86,7 +85,7 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios, wallClock 
   app.get(
     '/scenario',
     operation('Scenario', 'getScenario', 'The scenario of this world, with its rules', ScenarioAnswer),
-    ({ world }) => world.read(scenarioAnswer),
+    ({ exchange: { world } }) => world.read(scenarioAnswer),
   );
 
   app.put(
@@ -95,7 +94,7 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios, wallClock 
       errors: ['SCENARIO_NOT_FOUND', 'SANDBOX_FULL'],
       requestBody: ScenarioRequest,
     }),
-    async ({ body, world }) => {
+    async ({ body, exchange: { world } }) => {
       if (isNaming(body)) {
         const { use } = checked(ChooseRequest, body, 'body');
         return use === null ? choose(world, scenarios.active, false) : choose(world, named(use), true);
@@ -104,7 +103,8 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios, wallClock 
         const message = 'body must be {"use":"NAME"} or a whole scenario'; // although an empty file is a scenario
         throw invalidRequest([{ field: 'body', message }]);
       }
-      const scenario = await compiled(() => inTurns(scenarios.compile(body), yieldToEventLoop));
+      const scenario = compiled(() => scenarios.compile(body));
+      await yieldToEventLoop(); // the first scenario that is used also brings the magic beneficiaries, from their file
       return choose(world, scenario, true);
     },
   );
@@ -112,7 +112,7 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios, wallClock 
   app.delete(
     '/scenario',
     operation('Scenario', 'leaveScenario', 'Return to the active scenario of the server', ScenarioAnswer),
-    ({ world }) => choose(world, scenarios.active, false),
+    ({ exchange: { world } }) => choose(world, scenarios.active, false),
   );
 
   app.post(
@@ -127,7 +127,7 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios, wallClock 
         const message = `document must be at most ${MAX_CHECKED_TEXT} characters as YAML`;
         throw invalidRequest([{ field: 'document', message }]);
       }
-      const found = await inTurns(scenarios.check(text), yieldToEventLoop);
+      const found = scenarios.check(await readTextInTurns(text, yieldToEventLoop));
       const { problems, warnings } = found;
       return { text, ...found, problems: problems.map(findingOf), warnings: warnings.map(findingOf) };
     },
@@ -138,7 +138,7 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios, wallClock 
     operation('Scenario', 'listRules', 'The rules, in the order in which they are tried', RulesAnswer, {
       querystring: RulesQuery,
     }),
-    async ({ query, world }) => {
+    async ({ query, exchange: { world } }) => {
       const rules = await world.read(rulesAnswer);
       return { rules: rules.filter(({ from }) => query.from === undefined || from === query.from) };
     },
@@ -151,16 +151,15 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios, wallClock 
       requestBody: RuleRequest,
       response: { 201: RuleAnswer },
     }),
-    async ({ body, world }, reply) => {
+    async ({ body, exchange: { world } }, reply) => {
       checked(RuleRequest, body ?? undefined, 'body');
       await yieldToEventLoop(); // a large rule is checked and compiled in two turns
       const document = body as CommandOf<'putRule'>['rule'];
-      const named = (name: string): Promise<Rule> =>
-        compiled(() => scenarios.rules([{ name, ...document }])[0]!);
-      await named('rule-1'); // refuses a wrong document; inside the command, the error would count as a bug
+      const named = (name: string): Rule => compiled(() => scenarios.rules([{ name, ...document }])[0]!);
+      named('rule-1'); // refuses a wrong document; inside the command, the error would count as a bug
       const id = await world.submit({ kind: 'putRule', rule: document });
       void reply.code(201);
-      return ruleAnswer(await named(id.slice(id.indexOf('/') + 1)), new Map());
+      return ruleAnswer(named(id.slice(id.indexOf('/') + 1)), new Map());
     },
   );
 
@@ -171,20 +170,19 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios, wallClock 
       errors: ['SCENARIO_NOT_FOUND'],
       body: ExplainRequest,
     }),
-    async ({ body, world }) => {
+    async ({ body, exchange: { world } }) => {
       const wanted = Object.entries(body.headers).find(
         ([name]) => name.toLowerCase() === 'x-sandbox-scenario',
       );
       const chosen = wanted === undefined ? null : named(wanted[1]).source;
-      const steps = await world.read((state) => explainRequest(state, body, scenarios, chosen));
-      return inTurns(steps, yieldToEventLoop);
+      return world.read((state) => explainRequest(state, body, scenarios, chosen));
     },
   );
 
   app.delete(
     '/rules',
     operation('Scenario', 'removeRules', 'Remove all rules on top', RulesAnswer),
-    ({ world }) => removeRule(world, null),
+    ({ exchange: { world } }) => removeRule(world, null),
   );
 
   app.delete(
@@ -193,6 +191,6 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios, wallClock 
       errors: ['RULE_NOT_FOUND'],
       params: z.object({ name: z.string().meta({ description: 'The name of the rule' }) }),
     }),
-    ({ params: { name }, world }) => removeRule(world, name),
+    ({ params: { name }, exchange: { world } }) => removeRule(world, name),
   );
 };

@@ -1,37 +1,28 @@
-import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { DroppedAnswer, HealthAnswer, LiveAnswer, WorldsAnswer } from '../../contract/control-answers.ts';
 import { Refusal } from '../../contract/errors.ts';
-import type { WorldLog, WorldRow } from '../../log/world-log.ts';
+import type { WorldRow } from '../../log/known/rows.ts';
+import type { WallClock } from '../../log/wall-clock.ts';
+import type { Worlds } from '../../log/worlds.ts';
 import { toInr } from '../../payout/money.ts';
-import { iso } from '../../world/events.ts';
-import { JSON_TYPE } from '../limits/json-body.ts';
-import { sendInPieces } from '../limits/unread-answers.ts';
-import { dropKeepingVerdict } from '../referee/evidence.ts';
+import { iso } from '../../contract/instant.ts';
+import { JSON_TYPE } from '../../world/request/response.ts';
+import { listText, sendInPieces } from '../limits/unread-answers.ts';
+import { keepingVerdict } from '../referee/evidence.ts';
 import { allWorldsRefereeRoutes } from '../referee/referee-routes.ts';
 import { operation } from '../route-schemas.ts';
 import type { ControlRoutes } from './control-options.ts';
-import { PAGE_POLICY } from './dashboard-routes.ts';
 
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 const OpenapiAnswer: z.ZodType = z
   .record(z.string(), z.unknown())
   .describe('The OpenAPI 3.1 document of the service and of the control API');
-const PageText: z.ZodType = z.string().describe('The page, which loads everything from this server');
 const MetricsText: z.ZodType = z.string().describe("Counters and gauges in Prometheus' text format");
-
-/** Whether an Accept-Encoding header allows gzip: by name, or else by `*`, and not with the weight 0. */
-function acceptsGzip(header = ''): boolean {
-  const codings = header.split(',').map((coding) => coding.toLowerCase().split(';'));
-  const named = (name: string) => codings.find(([coding]) => coding?.trim() === name);
-  const [, ...parameters] = named('gzip') ?? named('*') ?? ['', 'q=0'];
-  return !parameters.some((parameter) => /^\s*q\s*=\s*0(\.0*)?\s*$/.test(parameter));
-}
 
 /** Routes that need no key, since their answers contain nothing about any world. */
 export const serverRoutes: ControlRoutes = async (app, options) => {
-  const { version, isStopping, isStoreAway, metricsText, openapi, docsFile } = options;
+  const { version, isStopping, isStoreAway, metricsText, openapi } = options;
 
   app.get(
     '/health',
@@ -67,32 +58,6 @@ export const serverRoutes: ControlRoutes = async (app, options) => {
     },
   );
 
-  const send = async (name: string, accepted: string | undefined, reply: FastifyReply) => {
-    const file = await docsFile(name);
-    if (file === undefined) throw new Refusal('ROUTE_NOT_FOUND', { message: `The page has no file ${name}` });
-    void reply.headers({ 'content-security-policy': PAGE_POLICY, vary: 'accept-encoding' }).type(file.type);
-    return acceptsGzip(accepted)
-      ? reply.header('content-encoding', 'gzip').send(file.gzip)
-      : reply.send(file.plain);
-  };
-
-  app.get(
-    '/docs',
-    operation('Server', 'openDocs', 'A page that shows this document', PageText, {
-      access: 'everybody',
-      responseType: 'text/html',
-    }),
-    ({ headers }, reply) => send('index.html', headers['accept-encoding'], reply),
-  );
-
-  app.get(
-    '/docs/:file',
-    { schema: { undocumented: true, params: z.object({ file: z.string() }) } },
-    ({ headers, params: { file } }, reply) =>
-      // the addresses in the page are relative to /_sandbox/docs
-      file === '' ? reply.redirect('../docs', 308) : send(file, headers['accept-encoding'], reply),
-  );
-
   app.get(
     '/metrics',
     operation('Server', 'getMetrics', 'What Prometheus scrapes', MetricsText, {
@@ -109,8 +74,9 @@ export const serverRoutes: ControlRoutes = async (app, options) => {
   );
 };
 
-const rowAnswer = ({ id, openedAtMs, usedAtMs, balancePaise, transactions, scenario }: WorldRow) => ({
+const rowAnswer = ({ id, name, openedAtMs, usedAtMs, balancePaise, transactions, scenario }: WorldRow) => ({
   id,
+  name,
   made_at: iso(openedAtMs),
   used_at: iso(usedAtMs),
   balance: toInr(balancePaise),
@@ -119,26 +85,26 @@ const rowAnswer = ({ id, openedAtMs, usedAtMs, balancePaise, transactions, scena
 });
 
 /** How many worlds are read before other requests have their turn. */
-const ROWS_AT_ONCE = 100;
+const ROWS_AT_ONCE = 50;
 /** What a list that waits for its reader keeps in memory for each of its worlds. */
 const BYTES_EACH = 100;
 
-/** A long list of worlds as JSON, made as it is read. */
-async function* worldsText(log: WorldLog, worldIds: readonly string[]): AsyncGenerator<string> {
-  yield '{"worlds":[';
-  let separator = '';
+async function* rowTexts(
+  worlds: Worlds,
+  worldIds: readonly string[],
+  wallClock: WallClock,
+): AsyncGenerator<string> {
   for (let from = 0; from < worldIds.length; from += ROWS_AT_ONCE) {
-    const rows = await log.rows(worldIds.slice(from, from + ROWS_AT_ONCE));
-    if (rows.length === 0) continue;
-    yield separator + JSON.stringify(rows.map(rowAnswer)).slice(1, -1);
-    separator = ',';
+    if (from > 0) await wallClock.yieldToEventLoop();
+    for (const row of await worlds.rows(worldIds.slice(from, from + ROWS_AT_ONCE))) {
+      yield JSON.stringify(rowAnswer(row));
+    }
   }
-  yield ']}';
 }
 
 /** Routes that concern more than one world, for the admin token only. */
 export const adminRoutes: ControlRoutes = async (app, options) => {
-  const { log, referee, requireAdmin } = options;
+  const { worlds, referee, requireAdmin } = options;
   app.addHook('onRequest', (request, _reply, done) => {
     requireAdmin(request.headers.authorization);
     done();
@@ -148,10 +114,9 @@ export const adminRoutes: ControlRoutes = async (app, options) => {
     '/worlds',
     operation('Server', 'listWorlds', 'All worlds', WorldsAnswer, { access: 'admin' }),
     async (_request, reply) => {
-      const worldIds = await log.ids();
-      if (worldIds.length <= ROWS_AT_ONCE) return { worlds: (await log.rows(worldIds)).map(rowAnswer) };
-      const bytes = worldIds.length * BYTES_EACH;
-      return sendInPieces(reply.type(JSON_TYPE), worldsText(log, worldIds), bytes, options) as never;
+      const worldIds = await worlds.ids();
+      const texts = listText({ worlds: [] }, rowTexts(worlds, worldIds, options.wallClock));
+      return sendInPieces(reply.type(JSON_TYPE), texts, worldIds.length * BYTES_EACH, options) as never;
     },
   );
 
@@ -165,7 +130,7 @@ export const adminRoutes: ControlRoutes = async (app, options) => {
       params: z.object({ id: z.string().meta({ description: 'The id that a list of worlds shows' }) }),
     }),
     async ({ params: { id } }) => {
-      const wasThere = await dropKeepingVerdict(id, log, options, async () => log.drop(id));
+      const wasThere = await keepingVerdict(id, options, true, () => worlds.drop(id));
       if (!wasThere) throw new Refusal('WORLD_NOT_FOUND', { message: `There is no world ${id}` });
       await referee.forget(id);
       return { dropped: id };

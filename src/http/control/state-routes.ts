@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { StateQuery } from '../../contract/control.ts';
 import { WorldAnswer } from '../../contract/control-answers.ts';
 import { Refusal } from '../../contract/errors.ts';
 import { SNAPSHOT_TYPE, SnapshotText } from '../../contract/snapshot-lines.ts';
@@ -47,15 +48,19 @@ const otherType = (): Refusal =>
 
 /** Snapshots of a world: to keep, to restore, to fork. */
 export const stateRoutes: ControlRoutes = async (app, options) => {
-  const { log, scenarios, wallClock, maxStateBytes } = options;
+  const { worlds, scenarios, wallClock, maxStateBytes } = options;
 
   app.get(
     '/state',
     operation('State', 'getState', 'A snapshot of this world', SnapshotText, {
+      description: 'With `before`, as this world was before that request.',
+      errors: ['REQUEST_NOT_FOUND'],
+      querystring: StateQuery,
       responseType: SNAPSHOT_TYPE,
     }),
-    async ({ world }, reply) => {
-      const snapshot = await world.read(takeSnapshot);
+    async ({ exchange: { world }, query: { before } }, reply) => {
+      const snapshot =
+        before === undefined ? await world.read(takeSnapshot) : takeSnapshot(await world.stateBefore(before));
       const bytes = snapshot.length * BYTES_EACH;
       return sendInPieces(reply.type(SNAPSHOT_TYPE), snapshotText([snapshot]), bytes, options);
     },
@@ -63,7 +68,7 @@ export const stateRoutes: ControlRoutes = async (app, options) => {
 
   /** Reads a state without changing the world. @throws Refusal for anything but one whole world */
   async function readState(body: Readable): Promise<WorldState> {
-    const draft = log.draft();
+    const draft = worlds.draft();
     try {
       const pieces = piecesOf(body, maxStateBytes);
       const options = { compiler: scenarios, wallClock, maxLine: MAX_LINE, draft };
@@ -100,12 +105,12 @@ export const stateRoutes: ControlRoutes = async (app, options) => {
           requestType: SNAPSHOT_TYPE,
         }),
       },
-      async ({ body, world }) => {
+      async ({ body, exchange: { world } }) => {
         if (body === undefined || body === null) throw noSnapshot();
         const state = await readState(body as Readable);
         state.scenario = { ...state.scenario, isChosen: true };
         const restore = { kind: 'restore', state, clock: 'from-snapshot' } as const;
-        await keepingVerdict(world, options, true, () => world.submit(restore));
+        await keepingVerdict(world.id, options, true, () => world.submit(restore));
         return world.read(worldAnswer);
       },
     );

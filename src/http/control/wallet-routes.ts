@@ -23,8 +23,10 @@ const pageOf = ({ order, limit, cursor }: z.output<typeof TransactionsQuery>): P
 
 /** The money of a world and its payouts. */
 export const walletRoutes: ControlRoutes = async (app) => {
-  app.get('/wallet', operation('Wallet', 'getWallet', 'The money of this world', WalletAnswer), ({ world }) =>
-    world.read(walletAnswer),
+  app.get(
+    '/wallet',
+    operation('Wallet', 'getWallet', 'The money of this world', WalletAnswer),
+    ({ exchange: { world } }) => world.read(walletAnswer),
   );
 
   for (const [direction, summary, error] of [
@@ -37,7 +39,7 @@ export const walletRoutes: ControlRoutes = async (app) => {
         errors: [error],
         body: MoneyRequest,
       }),
-      async ({ body, world }) =>
+      async ({ body, exchange: { world } }) =>
         moneyAnswer(await world.submit({ kind: direction, amountPaise: toPaise(body.amount) })),
     );
   }
@@ -47,7 +49,7 @@ export const walletRoutes: ControlRoutes = async (app) => {
     operation('Wallet', 'listEntries', 'The ledger entries that explain the balance', EntriesAnswer, {
       querystring: EntriesQuery,
     }),
-    async ({ query, world }) => {
+    async ({ query, exchange: { world } }) => {
       const { items, next } = await world.read((state) =>
         entriesPage(state, query.txn_id ?? null, pageOf(query)),
       );
@@ -60,9 +62,13 @@ export const walletRoutes: ControlRoutes = async (app) => {
     operation('Wallet', 'listTransactions', 'Payouts, with timeline and reason', TransactionsAnswer, {
       querystring: TransactionsQuery,
     }),
-    ({ query, world }) =>
+    ({ query, exchange: { world } }) =>
       world.read((state) => {
-        const filter = { state: query.status, clientRefId: query.client_ref_id };
+        const filter = {
+          state: query.status,
+          clientRefId: query.client_ref_id,
+          isAtRisk: query.at_risk,
+        };
         const { items, next } = payoutsPage(state, filter, pageOf(query));
         return { transactions: items.map((payout) => transactionAnswer(payout, nowMs(state))), next };
       }),
@@ -79,7 +85,7 @@ export const walletRoutes: ControlRoutes = async (app) => {
       errors: ['TRANSACTION_NOT_FOUND'],
       params: named,
     }),
-    ({ params: { txn_id: txnId }, world }) =>
+    ({ params: { txn_id: txnId }, exchange: { world } }) =>
       world.read((state) => {
         const payout = findPayout(state, { txnId });
         if (payout === undefined) throw unknownTxnId(txnId);
@@ -95,7 +101,7 @@ export const walletRoutes: ControlRoutes = async (app) => {
       params: named,
       body: TransitionRequest,
     }),
-    async ({ params: { txn_id: txnId }, body: { to }, world }) =>
+    async ({ params: { txn_id: txnId }, body: { to }, exchange: { world } }) =>
       transactionAnswer(await world.submit({ kind: 'transition', txnId, to }), world.nowMs),
   );
 };

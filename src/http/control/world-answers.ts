@@ -12,7 +12,7 @@ import { isHidden, legalNext, nextStep } from '../../payout/payout.ts';
 import type { Payout } from '../../contract/snapshot-lines.ts';
 import type { Outcome } from '../../scenario/outcome.ts';
 import type { Rule } from '../../scenario/rule.ts';
-import { iso } from '../../world/events.ts';
+import { iso } from '../../contract/instant.ts';
 import { brokenInvariants } from '../../world/ledger.ts';
 import type { WorldState } from '../../world/state.ts';
 import { clockResult, type ClockResult } from '../../world/clock.ts';
@@ -28,7 +28,7 @@ export const clockAnswer = ({ nowMs, isFrozen, nextDueMs }: ClockResult): ClockA
 });
 
 export function worldAnswer(state: WorldState): WorldAnswer {
-  const { tallies, base } = state.index;
+  const { tallies, base, atRisk } = state.index;
   const broken = brokenInvariants(state);
   return {
     id: state.id,
@@ -42,6 +42,8 @@ export function worldAnswer(state: WorldState): WorldAnswer {
     },
     clock: clockAnswer(clockResult(state)),
     scenario: base.name,
+    name: state.name,
+    at_risk: { count: atRisk.count, amount: toInr(atRisk.paise) },
     invariants: broken.length === 0 ? 'hold' : [...broken],
   };
 }
@@ -93,6 +95,8 @@ export const transactionAnswer = (payout: Payout, nowMs: number): TransactionAns
   planned_by: payout.plannedBy,
   reason: reasonOf(payout),
   hidden_by: isHidden({ ...payout, reads: payout.reads + 1 }, nowMs) ? payout.hidden!.by : null,
+  at_risk: payout.told === null,
+  told: payout.told && { request: payout.told.request, at: iso(payout.told.atMs), as: payout.told.as },
   legal: [...legalNext(payout.state)],
   timeline: payout.timeline.map(({ to, afterMs, polls, utr, forced }, index) => ({
     to,
@@ -104,10 +108,7 @@ export const transactionAnswer = (payout: Payout, nowMs: number): TransactionAns
   })),
 });
 
-const OF_WORLD = 'world/';
-const OF_MAGIC = 'magic/';
-
-const originOf = (id: string): 'scenario' | 'magic' => (id.startsWith(OF_MAGIC) ? 'magic' : 'scenario');
+const originOf = (id: string): 'scenario' | 'magic' => (id.startsWith('magic/') ? 'magic' : 'scenario');
 
 /** What a rule and an outcome have in common. */
 const named = ({ id, document }: { readonly id: string; readonly document: unknown }) => ({
@@ -119,7 +120,7 @@ const named = ({ id, document }: { readonly id: string; readonly document: unkno
 export function ruleAnswer(rule: Rule, uses: WorldState['uses']): RuleAnswer {
   const { id, document } = rule;
   const { matched, taken } = uses.get(id) ?? { matched: 0, taken: 0 };
-  const from = id.startsWith(OF_WORLD) ? 'world' : originOf(id);
+  const from = id.startsWith('world/') ? 'world' : originOf(id);
   return { ...named(rule), from, matched, taken, rule: document };
 }
 

@@ -1,12 +1,15 @@
 import type { z } from 'zod';
 import { AdvanceRequest } from '../../contract/control.ts';
+import { UndoAnswer, UndoRequest } from '../../contract/control/undo-call.ts';
 import { AdvanceAnswer, ClockAnswer, ModelAnswer, WorldAnswer } from '../../contract/control-answers.ts';
 import { STATES } from '../../contract/service.ts';
 import { isMoneyBack, legalNext, type Change } from '../../payout/payout.ts';
-import { changeAnswer, iso } from '../../world/events.ts';
+import { iso } from '../../contract/instant.ts';
+import { changeAnswer } from '../../world/events.ts';
+import { clockResult } from '../../world/clock.ts';
 import type { CommandOf } from '../../world/commands.ts';
-import { JSON_TYPE } from '../limits/json-body.ts';
-import { sendInPieces } from '../limits/unread-answers.ts';
+import { JSON_TYPE } from '../../world/request/response.ts';
+import { listText, sendInPieces } from '../limits/unread-answers.ts';
 import { operation } from '../route-schemas.ts';
 import { keepingVerdict } from '../referee/evidence.ts';
 import type { ControlRoutes } from './control-options.ts';
@@ -37,7 +40,7 @@ export const worldRoutes: ControlRoutes = async (app, options) => {
   app.get(
     '/world',
     operation('World', 'getWorld', 'The current state of this world', WorldAnswer),
-    ({ world }) => world.read(worldAnswer),
+    ({ exchange: { world } }) => world.read(worldAnswer),
   );
 
   app.post(
@@ -45,10 +48,24 @@ export const worldRoutes: ControlRoutes = async (app, options) => {
     operation('World', 'resetWorld', 'Reset the world', WorldAnswer, {
       description: 'Its hanging and delayed answers end.',
     }),
-    async ({ world }) => {
+    async ({ exchange: { world } }) => {
       const reset = { kind: 'reset', source: options.scenarios.active.source } as const;
-      await keepingVerdict(world, options, true, () => world.submit(reset));
+      await keepingVerdict(world.id, options, true, () => world.submit(reset));
       return world.read(worldAnswer);
+    },
+  );
+
+  app.post(
+    '/undo',
+    operation('World', 'undo', 'Take back the last control action', UndoAnswer, {
+      description:
+        'The last advance, reset, restore, transition, credit, debit, or change of the clock, the scenario or the rules. Requests that the client has sent since then are named, and need `force`.',
+      errors: ['UNDO_REFUSED'],
+      body: UndoRequest,
+    }),
+    async ({ exchange: { world }, body }) => {
+      const { name, atMs } = await world.undo(body?.force === true);
+      return { undone: { action: name, at: iso(atMs) } };
     },
   );
 
@@ -61,15 +78,17 @@ export const worldRoutes: ControlRoutes = async (app, options) => {
   app.get(
     '/clock',
     operation('Clock', 'getClock', 'The current time of this world', ClockAnswer),
-    async ({ world }) => clockAnswer(await world.submit({ kind: 'settle' })),
+    async ({ exchange: { world } }) => clockAnswer(await world.read(clockResult)),
   );
 
   for (const [kind, summary] of [
     ['freeze', 'Stop the clock'],
     ['resume', 'Let the clock run'],
   ] as const) {
-    app.post(`/clock/${kind}`, operation('Clock', `${kind}Clock`, summary, ClockAnswer), async ({ world }) =>
-      clockAnswer(await world.submit({ kind })),
+    app.post(
+      `/clock/${kind}`,
+      operation('Clock', `${kind}Clock`, summary, ClockAnswer),
+      async ({ exchange: { world } }) => clockAnswer(await world.submit({ kind })),
     );
   }
 
@@ -78,7 +97,8 @@ export const worldRoutes: ControlRoutes = async (app, options) => {
     operation('Clock', 'resetClock', 'The clock of a new world', ClockAnswer, {
       errors: ['CLOCK_BACKWARDS', 'WORLD_REPLACED'],
     }),
-    async ({ world }) => clockAnswer(await world.submit({ kind: 'resetClock', generation: null })),
+    async ({ exchange: { world } }) =>
+      clockAnswer(await world.submit({ kind: 'resetClock', generation: null })),
   );
 
   app.post(
@@ -88,20 +108,15 @@ export const worldRoutes: ControlRoutes = async (app, options) => {
       errors: ['CLOCK_BACKWARDS', 'WORLD_REPLACED'],
       body: AdvanceRequest,
     }),
-    async ({ body, world }, reply) => {
+    async ({ body, exchange: { world } }, reply) => {
       const texts: string[] = [];
       const { nowMs, isFrozen } = await world.submit(
         { kind: 'advance', move: moveOf(body), generation: null },
-        (changes) =>
-          changes.length > 0 && texts.push(`${texts.length > 0 ? ',' : ''}${changesText(changes)}`),
+        (changes) => changes.length > 0 && texts.push(changesText(changes)),
       );
-      const head = JSON.stringify({ now: iso(nowMs), frozen: isFrozen }).slice(0, -1);
-      const pieces = [`${head},"changes":[`, ...texts, ']}'];
       const bytes = texts.reduce((sum, { length }) => sum + length, 0);
-      void reply.type(JSON_TYPE);
-      const sent =
-        texts.length > 1 ? sendInPieces(reply, pieces, bytes, options) : reply.send(pieces.join('') as never);
-      return sent as unknown as AdvanceAnswer;
+      const text = listText({ now: iso(nowMs), frozen: isFrozen, changes: [] }, texts);
+      return sendInPieces(reply.type(JSON_TYPE), text, bytes, options) as never;
     },
   );
 };

@@ -25,7 +25,6 @@ export class Connections {
     this.#ended = ended;
   }
 
-  /** Counts the connections that a server accepts from now on. */
   watch(server: Server): void {
     server.on('connection', (socket) => {
       const [quietest] = this.#open.keys();

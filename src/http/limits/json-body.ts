@@ -6,8 +6,6 @@ import { Refusal } from '../../contract/errors.ts';
 import { isTooNested, MAX_NESTING } from '../../contract/nesting.ts';
 import { invalidRequest } from '../route-schemas.ts';
 
-export const JSON_TYPE = 'application/json; charset=utf-8';
-
 const OTHER_CHARSET = /charset=(?!"?utf-?8"?\s*(;|$))/i;
 
 /** Whether the headers say that a body is compressed, or in another character set. */
@@ -88,7 +86,7 @@ export function takeJsonBodies(app: FastifyInstance, isControl = false): void {
       const wrong = refusal ?? encodingRefusal(request.headers, body);
       if (wrong !== null) return done(wrong);
       const text = body.toString('utf8');
-      request.bodyText = text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text; // as it is parsed
+      request.exchange.bodyText = text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text; // as it is parsed
       if (isTooNested(text)) return done(invalidRequest([{ field: 'body', message: TOO_NESTED }]));
       if (isControl && text.trim() === '') return done(null);
       void parse(request, text, done);

@@ -48,22 +48,27 @@ export class UnreadAnswers {
   }
 }
 
-/** What sending long and delayed answers needs. */
-export interface Waiting {
+export interface SendContext {
   readonly wallClock: WallClock;
   readonly unread: UnreadAnswers;
 }
 
 /** How much of a text is made ahead of its reader. */
 const BYTES_AHEAD = 512 * 1024;
+const PIECE_CHARACTERS = 64 * 1024;
 
-type Pieces = Iterable<string> | AsyncIterable<string>;
+type Texts = Iterable<string> | AsyncIterable<string>;
 
-async function* withTurns(pieces: Pieces, wallClock: WallClock): AsyncGenerator<string> {
-  for await (const piece of pieces) {
+async function* inPieces(texts: Texts, wallClock: WallClock): AsyncGenerator<string> {
+  let piece = '';
+  for await (const text of texts) {
+    piece += text;
+    if (piece.length < PIECE_CHARACTERS) continue;
     yield piece;
+    piece = '';
     await wallClock.yieldToEventLoop();
   }
+  if (piece !== '') yield piece;
 }
 
 /**
@@ -73,10 +78,22 @@ async function* withTurns(pieces: Pieces, wallClock: WallClock): AsyncGenerator<
  */
 export function sendInPieces(
   reply: FastifyReply,
-  pieces: Pieces,
+  texts: Texts,
   bytes: number,
-  { unread, wallClock }: Waiting,
+  { unread, wallClock }: SendContext,
 ): FastifyReply {
   unread.wait(reply.raw, BYTES_AHEAD + bytes);
-  return reply.send(Readable.from(withTurns(pieces, wallClock)));
+  return reply.send(Readable.from(inPieces(texts, wallClock)));
+}
+
+/** A JSON object with a long list. @param object with that list empty @param items JSON texts, each of some items */
+export async function* listText(object: object, items: Texts): AsyncGenerator<string> {
+  const [before, after] = JSON.stringify(object).split('[]');
+  yield `${before}[`;
+  let separator = '';
+  for await (const item of items) {
+    yield separator + item;
+    separator = ',';
+  }
+  yield `]${after}`;
 }

@@ -28,7 +28,6 @@ export const HEADERS = {
 };
 type HeaderName = keyof typeof HEADERS;
 
-/** The headers of specific errors. */
 const OF_REFUSALS: { readonly [Code in RefusalCode]?: readonly HeaderName[] } = {
   HOST_NOT_ALLOWED: ['X-Sandbox-Limit'],
   ORIGIN_NOT_ALLOWED: ['X-Sandbox-Limit'],
@@ -43,11 +42,9 @@ const references = (names: readonly HeaderName[]) =>
 const always = ({ config }: RouteOptions): readonly HeaderName[] =>
   config?.name === undefined ? ['X-Sandbox-Request-Id'] : ['X-Sandbox-Request-Id', 'X-Sandbox-Rule'];
 
-/** The headers of a successful response. */
 export const headersOfAnswer = (route: RouteOptions): object =>
   references([...always(route), ...(route.schema?.responseHeaders ?? [])]);
 
-/** The headers of a response with one of these errors. */
 export function headersOfRefusals(route: RouteOptions, codes: readonly RefusalCode[]): object {
   const warnings = route.schema?.responseHeaders?.filter((name) => name === 'X-Sandbox-Warning') ?? [];
   const own = codes.flatMap((code) => OF_REFUSALS[code] ?? []);

@@ -27,7 +27,6 @@ The control API is under \`/_sandbox\`. The same key controls its world, and req
 journaled. The errors of the service are shown in the default dialect; a scenario may use other bodies and statuses, and a
 rule may send any answer.`;
 
-/** Errors of every route. */
 const OF_ANY: readonly RefusalCode[] = ['MALFORMED_REQUEST', 'HOST_NOT_ALLOWED', 'INTERNAL_ERROR'];
 /** Errors of the payout routes before a request is complete. */
 const OF_THE_SERVICE: readonly RefusalCode[] = ['REQUEST_TIMEOUT', 'HEADERS_TOO_LARGE'];
@@ -43,7 +42,6 @@ const OF_A_CHANGE: readonly RefusalCode[] = [
   'UNSUPPORTED_MEDIA_TYPE',
 ];
 
-/** An example request to a route, and its response. */
 export interface Example {
   readonly path?: Readonly<Record<string, string | number>>;
   readonly query?: Readonly<Record<string, string | number>>;

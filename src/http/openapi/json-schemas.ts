@@ -38,7 +38,6 @@ export class JsonSchemas {
     return JSON.parse(inComponents(own)) as JsonSchema;
   }
 
-  /** The schemas with an id that were used so far, by id. */
   get components(): Record<string, JsonSchema> {
     const sorted = [...this.#shared].toSorted(([a], [b]) => (a < b ? -1 : 1));
     return Object.fromEntries(sorted.map(([name, text]) => [name, JSON.parse(text) as JsonSchema]));

@@ -1,40 +1,47 @@
 import { Refusal } from '../../contract/errors.ts';
 import type { RefereeSettings } from '../../contract/conduct.ts';
 import type { WallClock } from '../../log/wall-clock.ts';
-import { readUnlessDropped, type WorldHandle, type WorldLog } from '../../log/world-log.ts';
+import { readUnlessDropped } from '../../log/dropped.ts';
+import type { World } from '../../log/world.ts';
+import type { Worlds } from '../../log/worlds.ts';
 import { isMoneyIn, type Evidence } from '../../referee/case.ts';
 import type { Referee } from '../../referee/referee.ts';
-import { entryAnswer, iso } from '../../world/events.ts';
-import { journalEntry } from '../../world/journal/exchange.ts';
-import type { Journal, JournalRead } from '../../world/journal/journal.ts';
-import { findPayout } from '../../world/ledger.ts';
+import { iso } from '../../contract/instant.ts';
+import { entryAnswer } from '../../world/events.ts';
+import type { MaybePromise } from '../../log/store.ts';
+import { endsOf, journalEntry } from '../../world/journal/exchange.ts';
 import { nowMs, type WorldState } from '../../world/state.ts';
 import { transactionAnswer } from '../control/world-answers.ts';
 
 /**
- * What the referee judges a world by: its journal, and the payouts of the references in it. With a table of expected payouts,
- * all payouts of the world.
+ * What the referee judges a world by: the requests that it remembers, the payouts of the references in them, and every payout of a
+ * reference that was paid more than once. With a table of expected payouts, all payouts of the world.
  */
-function evidenceOf(
-  state: WorldState,
-  { exchanges, evicted }: JournalRead,
+export function evidenceOf(
+  state: Readonly<WorldState>,
   { expect }: RefereeSettings,
   wallNowMs: number,
+  clientEnded: boolean,
 ): Evidence {
-  const references = new Set(exchanges.map(({ clientRefId }) => clientRefId));
+  const { list, evicted } = state.requests;
+  const ends = endsOf(list);
+  const references = new Set<string | undefined>(list.map(({ clientRefId }) => clientRefId));
+  for (const { nth, clientRefId } of state.payouts) if (nth > 1) references.add(clientRefId);
   const payouts =
     expect === undefined
-      ? [...references].flatMap((clientRefId) => findPayout(state, { clientRefId }) ?? [])
+      ? state.payouts.filter(({ clientRefId }) => references.has(clientRefId))
       : state.payouts;
-  const firstMs = exchanges[0]?.atMs ?? Infinity;
+  const firstMs = list[0]?.atMs ?? Infinity;
   return {
-    requests: exchanges.map(journalEntry),
+    requests: list.map((exchange) => journalEntry(exchange, ends.get(exchange.nth) ?? null)),
+    name: state.name,
     evicted,
     ledger: {
       payouts: payouts.map((payout) => transactionAnswer(payout, nowMs(state))),
       entries: state.entries.filter(({ kind, atMs }) => isMoneyIn(kind) && atMs >= firstMs).map(entryAnswer),
     },
     wall_now: iso(wallNowMs),
+    clientEnded,
   };
 }
 
@@ -43,77 +50,50 @@ interface JudgedBy {
   readonly wallClock: WallClock;
 }
 
-/** Keeps the verdict on a world that is being dropped, if somebody wants it: as it is now, before the drop. */
-export async function keepVerdict(
-  world: Pick<WorldHandle, 'id' | 'latest'> & { readonly journal: Journal },
-  { referee, wallClock }: JudgedBy,
-): Promise<void> {
+/** Prepares the verdict on a world that is about to be dropped. @returns a function that keeps it, if somebody wants it */
+export function keepVerdict(world: World, { referee, wallClock }: JudgedBy): () => Promise<void> {
   const { id, latest } = world;
-  const [journal, wallNowMs] = [world.journal.read(), wallClock.nowMs()];
-  const settings = await referee.settingsToKeep(id);
-  if (settings === null) return;
-  await referee.keep(id, evidenceOf(latest, journal, settings, wallNowMs), settings, true);
+  const past = { ...latest, requests: { ...latest.requests, list: latest.requests.list.slice() } };
+  const wallNowMs = wallClock.nowMs();
+  return async () => {
+    const settings = await referee.settingsToKeep(id);
+    if (settings === null) return;
+    await referee.keep(id, evidenceOf(past, settings, wallNowMs, true), settings, true);
+  };
 }
 
-/** Ignores a refusal: a store that is unavailable is reported elsewhere. */
-function ignoreRefusal(error: unknown): void {
-  if (!(error instanceof Refusal)) throw error;
-}
-
-/** The evidence on a world as it is now. */
-export async function evidenceOn(
-  world: WorldHandle,
-  settings: RefereeSettings,
-  wallClock: WallClock,
-): Promise<Evidence> {
-  const journal = await world.journal.read();
-  return world.read((state) => evidenceOf(state, journal, settings, wallClock.nowMs()));
-}
-
-/** The same for a world of a list; null when it was dropped meanwhile. */
-export async function evidenceOnListed(
+/** The evidence on a world as it is now; null when there is none, or it was dropped meanwhile. */
+export const evidenceOnListed = (
   worldId: string,
-  log: WorldLog,
+  worlds: Worlds,
   settings: RefereeSettings,
   wallClock: WallClock,
-): Promise<Evidence | null> {
-  return log.visit(worldId, async (world) => {
-    const journal = await world.journal.read();
-    return readUnlessDropped(world, (state) => evidenceOf(state, journal, settings, wallClock.nowMs()));
-  });
-}
+  clientEnded: boolean,
+): Promise<Evidence | null> =>
+  worlds.visit(worldId, (world) =>
+    readUnlessDropped(world, (state) => evidenceOf(state, settings, wallClock.nowMs(), clientEnded)),
+  );
 
 /**
  * Does something that discards the journal of a world, and keeps the verdict on that journal if somebody wants it.
  *
  * @param isOver false when its payouts continue, so that expected ones may still be made
+ * @param lose returns false if nothing was discarded
  */
 export async function keepingVerdict<T>(
-  world: WorldHandle,
-  { referee, wallClock }: JudgedBy,
-  isOver: boolean,
-  lose: () => Promise<T>,
-): Promise<T> {
-  const settings = await referee.settingsToKeep(world.id);
-  if (settings === null) return lose();
-  const evidence = await evidenceOn(world, settings, wallClock);
-  const result = await lose();
-  await referee.keep(world.id, evidence, settings, isOver).catch(ignoreRefusal); // the operation itself is done
-  return result;
-}
-
-/** Drops a world that this server may not know, and keeps the last verdict on it. @returns whether it was dropped */
-export async function dropKeepingVerdict(
   worldId: string,
-  log: WorldLog,
-  { referee, wallClock }: JudgedBy,
-  drop: () => Promise<boolean>,
-): Promise<boolean> {
+  { referee, worlds, wallClock }: JudgedBy & { readonly worlds: Worlds },
+  isOver: boolean,
+  lose: () => MaybePromise<T>,
+): Promise<T> {
   const settings = await referee.settingsToKeep(worldId);
-  if (settings === null) return drop();
-  const evidence = await evidenceOnListed(worldId, log, settings, wallClock);
-  const isDropped = await drop();
-  if (isDropped && evidence !== null)
-    await referee.keep(worldId, evidence, settings, true).catch(ignoreRefusal);
-  return isDropped;
+  const evidence = settings && (await evidenceOnListed(worldId, worlds, settings, wallClock, isOver));
+  const result = await lose();
+  if (settings !== null && evidence !== null && result !== false) {
+    // the operation itself is done, and a store that is unavailable is reported elsewhere
+    await referee.keep(worldId, evidence, settings, isOver).catch((error: unknown) => {
+      if (!(error instanceof Refusal)) throw error;
+    });
+  }
+  return result;
 }

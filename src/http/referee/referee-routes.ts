@@ -6,7 +6,7 @@ import {
   WorldReport,
   type ReportFormat,
 } from '../../contract/conduct.ts';
-import type { WorldHandle } from '../../log/world-log.ts';
+import type { World } from '../../log/world.ts';
 import { intentFault } from '../../referee/intents.ts';
 import { githubAnnotations } from '../../referee/reports/annotations.ts';
 import { junitXml } from '../../referee/reports/junit.ts';
@@ -15,7 +15,7 @@ import { reportsOf } from '../../referee/reports/summary.ts';
 import { terminalText } from '../../referee/reports/terminal.ts';
 import { invalidRequest, operation } from '../route-schemas.ts';
 import type { ControlRoutes } from '../control/control-options.ts';
-import { evidenceOn, evidenceOnListed } from './evidence.ts';
+import { evidenceOf, evidenceOnListed } from './evidence.ts';
 
 /** The formats that are not JSON: their media types, and how a report is written. */
 const TEXTS: Readonly<
@@ -27,7 +27,6 @@ const TEXTS: Readonly<
   github: ['text/plain', githubAnnotations],
 };
 
-/** Answers with a report: as JSON, or as text. */
 function sendAs<Report extends WorldReport | ConductReports>(
   format: ReportFormat,
   report: Report,
@@ -40,7 +39,6 @@ function sendAs<Report extends WorldReport | ConductReports>(
   return reply.type(`${type}; charset=utf-8`).send(text) as never;
 }
 
-/** Refuses a pattern that cannot be used. */
 function checkIntent({ intent }: RefereeSettings): void {
   const fault = intent === undefined ? null : intentFault(intent);
   if (fault !== null) throw invalidRequest([{ field: 'intent', message: `intent ${fault}` }]);
@@ -49,11 +47,11 @@ function checkIntent({ intent }: RefereeSettings): void {
 const DESCRIPTION = 'As JSON, or as text for people, JUnit XML, Markdown or annotations of GitHub.';
 
 /** How the client of a world behaved. */
-export const refereeRoutes: ControlRoutes = async (app, options) => {
-  const { referee } = options;
-  const reportOn = async (world: WorldHandle): Promise<WorldReport> => {
+export const refereeRoutes: ControlRoutes = async (app, { referee, wallClock }) => {
+  const reportOn = async (world: World, clientEnded = false): Promise<WorldReport> => {
     const settings = await referee.settingsOf(world.id);
-    return referee.report(world.id, await evidenceOn(world, settings, options.wallClock), settings);
+    const evidence = await world.read((state) => evidenceOf(state, settings, wallClock.nowMs(), clientEnded));
+    return referee.report(world.id, evidence, settings);
   };
 
   app.get(
@@ -62,7 +60,8 @@ export const refereeRoutes: ControlRoutes = async (app, options) => {
       description: DESCRIPTION,
       querystring: RefereeQuery,
     }),
-    async ({ world, query: { format = 'json' } }, reply) => sendAs(format, await reportOn(world), reply),
+    async ({ exchange: { world }, query: { format = 'json', ended } }, reply) =>
+      sendAs(format, await reportOn(world, ended), reply),
   );
 
   app.put(
@@ -72,7 +71,7 @@ export const refereeRoutes: ControlRoutes = async (app, options) => {
         'They apply until others replace them, which begins a new verdict. Until then, a reset keeps the verdict.',
       body: RefereeSettings,
     }),
-    async ({ world, body }) => {
+    async ({ exchange: { world }, body }) => {
       checkIntent(body);
       await referee.configure(world.id, body);
       return reportOn(world);
@@ -81,13 +80,12 @@ export const refereeRoutes: ControlRoutes = async (app, options) => {
 };
 
 /** How the clients of all worlds behaved: with the admin token only. */
-export const allWorldsRefereeRoutes: ControlRoutes = async (app, options) => {
-  const { referee, log, wallClock } = options;
-  const reportOnAll = async (): Promise<ConductReports> => {
+export const allWorldsRefereeRoutes: ControlRoutes = async (app, { referee, worlds, wallClock }) => {
+  const reportOnAll = async (clientEnded = false): Promise<ConductReports> => {
     const living = new Map<string, WorldReport>();
-    for (const worldId of await log.ids()) {
+    for (const worldId of await worlds.ids()) {
       const settings = await referee.settingsOf(worldId);
-      const evidence = await evidenceOnListed(worldId, log, settings, wallClock);
+      const evidence = await evidenceOnListed(worldId, worlds, settings, wallClock, clientEnded);
       const report = evidence === null ? null : await referee.shortReport(worldId, evidence, settings);
       if (report !== null) living.set(worldId, report);
       await wallClock.yieldToEventLoop(); // each world takes milliseconds, and other requests wait
@@ -102,7 +100,7 @@ export const allWorldsRefereeRoutes: ControlRoutes = async (app, options) => {
       access: 'admin',
       querystring: RefereeQuery,
     }),
-    async ({ query: { format = 'json' } }, reply) => sendAs(format, await reportOnAll(), reply),
+    async ({ query: { format = 'json', ended } }, reply) => sendAs(format, await reportOnAll(ended), reply),
   );
 
   app.put(

@@ -2,64 +2,65 @@ import type { FastifyReply } from 'fastify';
 import { durationText } from '../../contract/duration.ts';
 import { Refusal } from '../../contract/errors.ts';
 import type { WallClock } from '../../log/wall-clock.ts';
-import type { HeldRequest, Released, RequestResult } from '../../world/request/request-result.ts';
-import { noteWait } from '../exchange-record.ts';
-import { heldBack, type HeldUntil } from './wire-faults.ts';
+import type { World } from '../../log/world.ts';
+import type { Decided } from '../../world/journal/exchange.ts';
+import type { RequestResult } from '../../world/request/request-result.ts';
+import { waitUntil, type WaitEnd } from './wire-faults.ts';
+
+type Hold = NonNullable<RequestResult['hold']>;
 
 /**
  * Waits until a held request is released.
  *
  * @param first what was known when it was held
- * @returns its result; null when the client has left
+ * @returns what its client gets; null when the client has left
  * @throws Refusal NOT_RELEASED when nobody releases it in time, and when its world or the sandbox ends
  */
 export async function untilReleased(
-  first: RequestResult & { readonly hold: HeldRequest },
+  first: Decided,
   reply: FastifyReply,
   wallClock: WallClock,
-): Promise<RequestResult | null> {
-  const { world } = reply.request;
-  const { hold } = first;
+): Promise<Decided | null> {
+  const { world } = reply.request.exchange;
+  const hold = first.result.hold!;
+  const { id } = hold;
   try {
     const how = await waitFor(hold, reply, wallClock);
-    const end = (reason: 'expired' | 'left') => world.submit({ kind: 'endHold', id: hold.id, how: reason });
-    if (how === 'left') await end('left');
-    else if (how === 'due') await end('expired');
-    else if (how === 'ended') await end('expired').catch(() => null); // a world that is gone has no holds
-    const released = world.releases.of(hold.id);
-    if (released?.how === 'released') return resultOf(first, released);
+    if (how === 'left') await world.submit({ kind: 'endHold', id, how: 'left' });
+    else if (how === 'due') await world.submit({ kind: 'endHold', id, how: 'expired' });
+    else if (how === 'ended') await endOfWorld(world, id);
+    const released = world.connections.releases.of(id);
+    if (released?.how === 'released') return released.exchange;
     if (how === 'left') return null;
-    throw notReleased(hold, how);
+    throw notReleased(hold, first.rule!, how);
   } finally {
-    world.releases.forget(hold.id);
+    world.connections.releases.forget(id);
   }
 }
 
-async function waitFor(hold: HeldRequest, reply: FastifyReply, wallClock: WallClock): Promise<HeldUntil> {
-  const { world } = reply.request;
+/** Ends a hold as the sandbox stops; a world that is gone has none. */
+async function endOfWorld(world: World, id: number): Promise<void> {
+  try {
+    await world.submit({ kind: 'endHold', id, how: 'expired' });
+  } catch {
+    // the world has ended
+  }
+}
+
+async function waitFor(hold: Hold, reply: FastifyReply, wallClock: WallClock): Promise<WaitEnd> {
+  const { releases } = reply.request.exchange.world.connections;
   const dueMs = wallClock.nowMs() + hold.forMs;
-  let isAnnounced = false;
   for (;;) {
-    const { changed } = world.releases;
-    if (world.releases.of(hold.id) !== null) return 'changed';
-    const until = heldBack(dueMs - wallClock.nowMs(), reply, wallClock, changed); // first: a reset that comes now must find it
-    if (!isAnnounced) await noteWait(reply); // so that readers of events see that it waits
-    isAnnounced = true;
-    const how = await until;
+    if (releases.of(hold.id) !== null) return 'changed';
+    const { changes } = releases;
+    const how = await waitUntil(dueMs - wallClock.nowMs(), reply, wallClock, (changed) =>
+      releases.follow(changes, changed),
+    );
     if (how !== 'changed') return how;
   }
 }
 
-/** The result of a request, with the answer that its release orders. */
-function resultOf(first: RequestResult, { order, result }: Released): RequestResult {
-  const effect = first.effect!;
-  return {
-    ...(result ?? first),
-    effect: { ...effect, respond: order.respond ?? effect.respond, fault: order.fault ?? effect.fault },
-  };
-}
-
-function notReleased({ id, rule, forMs }: HeldRequest, how: HeldUntil): Refusal {
+function notReleased({ id, forMs }: Hold, rule: string, how: WaitEnd): Refusal {
   const why = {
     reset: 'its world was reset or restored meanwhile',
     ended: 'its world was dropped or the sandbox stopped meanwhile',

@@ -3,39 +3,47 @@ import type { FastifyReply } from 'fastify';
 import type { WallClock } from '../../log/wall-clock.ts';
 import type { Fault } from '../../scenario/rule.ts';
 
-/** How a wait ended: its time came, what it waits for has changed, the client left, the world was reset, or the world (or the sandbox) has ended. */
-export type HeldUntil = 'due' | 'changed' | 'left' | 'reset' | 'ended';
+/**
+ * How a wait ended. 'due': its timer fired; 'changed': `follow` called back; 'left': the client disconnected; 'reset': the world was
+ * reset or restored; 'ended': the world was dropped, or the sandbox stops.
+ */
+export type WaitEnd = 'due' | 'changed' | 'left' | 'reset' | 'ended';
 
 /**
- * Holds an answer back. Once it is over, nothing of it is left: no timer, no listener, no place in the world.
+ * Holds a response back. Once it is over, nothing of it is left: no timer, no listener, no place in the world.
  *
  * @param ms wall time; null for as long as the client stays
- * @param changed ends the wait when it resolves
+ * @param follow calls back when something has changed, which ends the wait; returns a function that ends this
  */
-export const heldBack = (
+export const waitUntil = (
   ms: number | null,
   reply: FastifyReply,
   wallClock: WallClock,
-  changed?: Promise<void>,
-): Promise<HeldUntil> =>
+  follow: (changed: () => void) => () => void = () => () => undefined,
+): Promise<WaitEnd> =>
   new Promise((resolve) => {
-    const { world, raw } = reply.request;
+    const { exchange, raw } = reply.request;
+    const { world } = exchange;
     const { socket } = raw;
-    let cancelAlarm = (): void => undefined;
-    let letGo = (): void => undefined;
-    const over = (how: HeldUntil) => (): void => {
-      cancelAlarm();
-      letGo();
+    let cancelTimer = (): void => undefined;
+    let unregister = (): void => undefined;
+    let unfollow = (): void => undefined;
+    const finish = (how: WaitEnd) => (): void => {
+      cancelTimer();
+      unregister();
+      unfollow();
       socket.off('close', left);
       resolve(how);
     };
-    const left = over('left');
+    const left = finish('left');
     if (socket.destroyed) return left();
-    socket.setMaxListeners(0); // one for each answer held on it, and requests may be sent before their turn
+    socket.setMaxListeners(0); // one for each response held on it, and requests may be sent before their turn
     socket.on('close', left);
-    if (ms !== null) cancelAlarm = wallClock.schedule(wallClock.nowMs() + ms, over('due'));
-    void changed?.then(over('changed'));
-    letGo = world.delayed.hold(() => over(world.delayed.isForGood ? 'ended' : 'reset')());
+    if (ms !== null) cancelTimer = wallClock.schedule(wallClock.nowMs() + ms, finish('due'));
+    unregister = world.connections.delayed.hold(() =>
+      finish(world.connections.delayed.isForGood ? 'ended' : 'reset')(),
+    );
+    unfollow = follow(finish('changed'));
   });
 
 interface FaultContext {
@@ -46,7 +54,7 @@ interface FaultContext {
   /** The bytes of the fault `garbage`. */
   readonly garbage: readonly number[];
   /** Waits, for a time or for as long as the client stays. */
-  readonly wait: (ms: number | null) => Promise<HeldUntil>;
+  readonly wait: (ms: number | null) => Promise<WaitEnd>;
 }
 
 const SLOW_BEAT_MS = 100;

@@ -19,17 +19,33 @@ const COMMON: RedisOptions = {
 };
 
 /** @param text `redis://`, `rediss://` or `redis+cluster://` */
-export function clientFor(text: string): Client {
-  if (!text.startsWith('redis+cluster:')) return new Redis(text, COMMON);
+export function clientFor(text: string, options: RedisOptions = {}): Client {
+  if (!text.startsWith('redis+cluster:')) return new Redis(text, { ...COMMON, ...options });
   const { username, password, hosts } = clusterAddress(text);
   return new Cluster(
     hosts.map(({ hostname: host, port }) => ({ host, port: Number(port || 6379) })),
     {
-      redisOptions: { ...COMMON, username, password },
+      redisOptions: { ...COMMON, ...options, username, password },
       clusterRetryStrategy: (times) => Math.min(times * AGAIN_AFTER_MS, LONGEST_PAUSE_MS),
       slotsRefreshTimeout: ANSWER_WITHIN_MS,
     },
   );
+}
+
+/**
+ * A client that only subscribes. It does so again itself once a connection is ready: the client library would, too, but a
+ * connection that breaks at that moment would end the process with a rejection that nobody handles.
+ */
+export const subscriberFor = (text: string): Client => clientFor(text, { autoResubscribe: false });
+
+/**
+ * Ends a connection for good. In the middle of a TLS handshake, the store answers that with an alert, and the client library
+ * listens no more: an error that nobody listens to would end the process.
+ */
+export function disconnect(client: Client): void {
+  const nodes = client instanceof Cluster ? client.nodes() : [client];
+  for (const { stream } of nodes) stream?.on('error', () => undefined);
+  client.disconnect();
 }
 
 /** `redis+cluster://user:password@one:6379,two:6379` */

@@ -1,18 +1,11 @@
 import { Cluster } from 'iovalkey';
 import { Refusal } from '../../contract/errors.ts';
 import type { WallClock } from '../wall-clock.ts';
-import { JoinedCalls } from './calls/joined-calls.ts';
-import { ANSWER_WITHIN_MS } from './answer-time.ts';
+import type { StoreObserver } from '../world-parts.ts';
+import { JoinedCalls } from './joined-calls.ts';
+import { isPassing, RetriedCalls } from './retried-calls.ts';
 import { FORMAT, KEY_PREFIX, SCRIPTS, type ScriptName } from './scripts/scripts.ts';
-import { AGAIN_AFTER_MS, clientFor, type Client } from './store-client.ts';
-
-/** Called when the store can no longer be used, and when it can again. */
-export interface StoreObserver {
-  readonly away: (reason: string) => void;
-  readonly back: (awayMs: number) => void;
-  /** Something that an operator should know about the store. */
-  readonly warning: (what: string) => void;
-}
+import { clientFor, disconnect, subscriberFor, type Client } from './store-client.ts';
 
 interface Options {
   /** `redis://`, `rediss://` or `redis+cluster://`. */
@@ -23,20 +16,10 @@ interface Options {
   readonly observer: StoreObserver;
 }
 
-const GIVE_UP_AFTER_MS = 1200; // a call with its repetitions; with the last one, less than 2 s
 const HEARTBEAT_MS = 1000;
 const HEARTBEAT_WHILE_AWAY_MS = 250;
 const HEARTBEAT_KEPT_MS = 10_000;
 const HEARTBEATS_OF_CLUSTER = 16; // enough keys for each of a few nodes to have one
-
-/** Temporary refusals of the store: it starts, is full, is read-only, has no master, or moves slots. */
-const PASSING =
-  /^(?:LOADING|READONLY|OOM|MISCONF|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|NOREPLICAS|BUSY|UNBLOCKED|NOSCRIPT|MOVED|ASK)\b/;
-
-const isReply = (error: unknown): error is Error => error instanceof Error && error.name === 'ReplyError';
-
-/** Whether a call may succeed if it is repeated: not when the store refused the call itself. */
-const isPassing = (error: unknown): boolean => !isReply(error) || PASSING.test(error.message);
 
 export const storeUnavailable = (message?: string): Refusal =>
   new Refusal('STORE_UNAVAILABLE', {
@@ -44,8 +27,8 @@ export const storeUnavailable = (message?: string): Refusal =>
     headers: { 'retry-after': '1' },
   });
 
-/** @param isOwn whether this server did it itself */
-type Follower = (isOwn: boolean) => void;
+/** Called with news. @param by the server that published them; empty for no server, or when some may have been missed */
+type Follower = (by: string) => void;
 
 type Calls = Record<ScriptName, (...args: (string | number)[]) => Promise<unknown>>;
 
@@ -60,6 +43,7 @@ export class StoreConnection {
   readonly #options: Options;
   readonly #subscriber: Client;
   readonly #calls: Calls;
+  readonly #retried: RetriedCalls;
   readonly #followers = new Map<string, Set<Follower>>();
   /** Keys on a node of a cluster that did not answer just now. */
   readonly #awayKeys = new Set<string>();
@@ -76,13 +60,14 @@ export class StoreConnection {
     this.#options = options;
     this.server = options.server;
     this.client = clientFor(options.url);
-    this.#subscriber = clientFor(options.url);
+    this.#subscriber = subscriberFor(options.url);
     this.#subscriber.on('error', () => undefined); // the other connection reports it
     this.client.on('error', (error: Error) => (this.#connectionError = error.message));
+    this.#retried = new RetriedCalls(options.wallClock, () => options.observer.retried?.());
     this.joined = new JoinedCalls(this.client, options.wallClock);
     for (const [name, script] of Object.entries(SCRIPTS)) this.client.defineCommand(name, script);
     this.#calls = this.client as unknown as Calls;
-    this.#subscriber.on('message', (channel: string, by: string) => this.#tell(channel, by === this.server));
+    this.#subscriber.on('message', (channel: string, by: string) => this.#publish(channel, by));
     this.#subscriber.on('ready', () => this.#followAgain());
   }
 
@@ -116,7 +101,10 @@ export class StoreConnection {
 
   /** Runs a script once. @throws Error without an answer in time */
   script<T>(name: ScriptName, ...args: (string | number)[]): Promise<T> {
-    return this.#calls[name](...args) as Promise<T>;
+    const done = this.#options.observer.calling?.(name);
+    const call = this.#calls[name](...args) as Promise<T>;
+    if (done !== undefined) void call.catch(() => undefined).finally(() => done());
+    return call;
   }
 
   /**
@@ -130,7 +118,7 @@ export class StoreConnection {
   async reliably<T>(work: () => Promise<T>, key = ''): Promise<T> {
     if (this.#isClosed || this.isAway || this.#awayKeys.has(key)) throw storeUnavailable();
     try {
-      return await this.#insist(work);
+      return await this.#retried.retry(work);
     } catch (error) {
       if (!isPassing(error)) throw error;
       if (!this.client.isCluster) this.#setAway(error);
@@ -154,15 +142,16 @@ export class StoreConnection {
 
   close(): void {
     this.#isClosed = true;
+    this.#retried.close();
     this.#cancelHeartbeat();
-    this.client.disconnect();
-    this.#subscriber.disconnect();
+    disconnect(this.client);
+    disconnect(this.#subscriber);
   }
 
   async #subscribe(channel: string): Promise<void> {
     try {
       await this.#subscriber.subscribe(channel);
-      this.#tell(channel, false); // they may have missed something
+      this.#publish(channel, ''); // they may have missed something
     } catch {
       // the store is unavailable: this is repeated once it is back
     }
@@ -173,46 +162,8 @@ export class StoreConnection {
     for (const channel of this.#followers.keys()) void this.#subscribe(channel);
   }
 
-  #tell(channel: string, isOwn: boolean): void {
-    for (const callback of this.#followers.get(channel) ?? []) callback(isOwn);
-  }
-
-  /** Tries at least twice: a process that was busy for that long itself may not have read an answer that was there. */
-  async #insist<T>(work: () => Promise<T>): Promise<T> {
-    const { wallClock } = this.#options;
-    const endMs = wallClock.nowMs() + GIVE_UP_AFTER_MS;
-    for (let tried = 1; ; tried += 1) {
-      try {
-        return await this.#inTime(work());
-      } catch (error) {
-        const isOver = tried > 1 && wallClock.nowMs() >= endMs;
-        if (isOver || this.#isClosed || !isPassing(error)) throw error;
-        await this.#pause(AGAIN_AFTER_MS);
-      }
-    }
-  }
-
-  /** @throws Error when it takes too long; a process that was busy itself first reads what has arrived */
-  async #inTime<T>(work: Promise<T>): Promise<T> {
-    const { wallClock } = this.#options;
-    let cancel = (): void => undefined;
-    const late = new Promise<never>((_resolve, reject) => {
-      const check = async (): Promise<void> => {
-        await wallClock.yieldToEventLoop();
-        reject(new Error(`no answer within ${ANSWER_WITHIN_MS} ms`));
-      };
-      cancel = wallClock.schedule(wallClock.nowMs() + ANSWER_WITHIN_MS, () => void check());
-    });
-    try {
-      return await Promise.race([work, late]);
-    } finally {
-      cancel();
-    }
-  }
-
-  #pause(ms: number): Promise<void> {
-    const { wallClock } = this.#options;
-    return new Promise((resolve) => wallClock.schedule(wallClock.nowMs() + ms, resolve));
+  #publish(channel: string, by: string): void {
+    for (const callback of this.#followers.get(channel) ?? []) callback(by);
   }
 
   /** Writes something, since a store that is full or read-only cannot be used either. In a cluster, it writes to all nodes. */
@@ -222,20 +173,29 @@ export class StoreConnection {
     const beat = async (nth: number): Promise<void> => {
       const write = () =>
         this.client.set(`${KEY_PREFIX}heartbeat:${nth}`, this.server, 'PX', HEARTBEAT_KEPT_MS);
-      await (this.isAway ? this.#inTime(write()) : this.#insist(write));
+      await (this.isAway ? this.#retried.once(write()) : this.#retried.retry(write));
     };
     const beats = await Promise.allSettled(Array.from({ length: count }, (_, nth) => beat(nth)));
     if (this.#isClosed) return;
     const failed = beats.filter((one) => one.status === 'rejected');
-    if (failed.length === count) this.#setAway(failed[0]!.reason);
-    else await this.#goOn(failed[0]?.reason);
+    if (failed.length === count) {
+      this.#setAway(failed[0]!.reason);
+      this.#reconnect();
+    } else await this.#markReachable(failed[0]?.reason);
     if (this.#isClosed) return;
     const pauseMs = this.isAway ? HEARTBEAT_WHILE_AWAY_MS : HEARTBEAT_MS;
     this.#cancelHeartbeat = wallClock.schedule(wallClock.nowMs() + pauseMs, () => void this.#heartbeat());
   }
 
+  /** Connects again: after a failover, the connections may lead to a server that is only read now. A cluster says where to go. */
+  #reconnect(): void {
+    for (const client of [this.client, this.#subscriber]) {
+      if (!client.isCluster && client.status === 'ready') client.disconnect(true);
+    }
+  }
+
   /** @param error why a part of the store cannot be used; undefined when all of it can */
-  async #goOn(error: unknown): Promise<void> {
+  async #markReachable(error: unknown): Promise<void> {
     this.#setBack();
     const isPartlyAway = error !== undefined;
     if (isPartlyAway && !this.#isPartlyAway) {
@@ -248,7 +208,7 @@ export class StoreConnection {
   /** A world in a newer format may be gone, or be written in an older one again. */
   async #isReadable(head: string): Promise<boolean> {
     try {
-      return Number(await this.#inTime(this.client.hget(head, 'format'))) <= FORMAT;
+      return Number(await this.#retried.once(this.client.hget(head, 'format'))) <= FORMAT;
     } catch {
       return false;
     }

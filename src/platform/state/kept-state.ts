@@ -1,23 +1,23 @@
 import type { Logger } from 'pino';
+import { readUnlessDropped } from '../../log/dropped.ts';
 import { snapshotText } from '../../log/snapshot-text.ts';
 import type { WallClock } from '../../log/wall-clock.ts';
-import { readUnlessDropped, type WorldLog } from '../../log/world-log.ts';
+import type { Worlds } from '../../log/worlds.ts';
 import type { ScenarioCompiler } from '../../scenario/scenario.ts';
 import { SettingsError } from '../../settings.ts';
 import { takeSnapshot, type Snapshot } from '../../world/snapshot.ts';
-import { keepDamaged, prepareStateFolder, readStateFile, writeStateFile, writtenAtMs } from './state-file.ts';
+import { claimStateFile, keepDamaged, readStateFile, writeStateFile, writtenAtMs } from './state-file.ts';
 
 interface KeptStateOptions {
   readonly file: string;
   /** How often it is written in addition to the stop, in ms of wall time. */
   readonly everyMs: number | 'off';
-  readonly worlds: WorldLog;
+  readonly worlds: Worlds;
   readonly compiler: ScenarioCompiler;
   readonly wallClock: WallClock;
   readonly log: Logger;
 }
 
-/** What a state file held. */
 export interface Restored {
   readonly worlds: number;
   readonly payouts: number;
@@ -28,13 +28,15 @@ export interface Restored {
 /** All worlds of a sandbox in a file: read at the start, written at the stop and at intervals. */
 export class KeptState {
   readonly #options: KeptStateOptions;
+  #file: string;
+  #unlock: () => Promise<void> = () => Promise.resolve();
   #cancel: (() => void) | null = null;
   #writing: Promise<void> = Promise.resolve();
-  /** The count of uses of worlds at the last write. */
   #writtenAtUses = 0;
 
   constructor(options: KeptStateOptions) {
     this.#options = options;
+    this.#file = options.file;
   }
 
   /**
@@ -44,9 +46,21 @@ export class KeptState {
    * @throws SettingsError when the file cannot be used, or could not be written
    */
   async restore(): Promise<Restored | null> {
-    const { file, worlds, compiler, wallClock, log } = this.#options;
+    const { file, unlock } = await claimStateFile(this.#file);
+    this.#file = file;
+    if (unlock !== null) this.#unlock = unlock;
+    else this.#options.log.warn({ file }, 'the state file cannot be locked: no other sandbox may use it');
+    try {
+      return await this.#restore(file);
+    } catch (error) {
+      await this.#unlock();
+      throw error;
+    }
+  }
+
+  async #restore(file: string): Promise<Restored | null> {
+    const { worlds, compiler, wallClock, log } = this.#options;
     const unusable = (why: string) => new SettingsError(`the state file ${file} cannot be used: ${why}`);
-    await prepareStateFolder(file);
     const atMs = await writtenAtMs(file);
     if (atMs === null) return null;
     const restored = { worlds: 0, payouts: 0, ageMs: Math.max(0, Math.round(wallClock.nowMs() - atMs)) };
@@ -105,11 +119,16 @@ export class KeptState {
     this.#cancel?.();
     this.#cancel = null;
     await this.#writing;
-    await this.#write();
+    try {
+      await this.#write();
+    } finally {
+      await this.#unlock();
+    }
   }
 
   async #write(): Promise<void> {
-    const { file, worlds, log } = this.#options;
+    const { worlds, log } = this.#options;
+    const file = this.#file;
     const { uses } = worlds; // requests during the write may be missing from the file
     const counted = { worlds: 0 };
     await writeStateFile(file, snapshotText(this.#snapshots(counted)));

@@ -1,16 +1,28 @@
 import { createReadStream } from 'node:fs';
-import { access, constants, open, readdir, rename, rm, stat } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import {
+  access,
+  constants,
+  mkdtemp,
+  open,
+  readdir,
+  readlink,
+  realpath,
+  rename,
+  rm,
+  rmdir,
+  stat,
+} from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
 import { Refusal } from '../../contract/errors.ts';
-import { SNAPSHOT_FORMAT, SNAPSHOT_VERSION } from '../../contract/snapshot-lines.ts';
-import { MAX_LINE, readWorlds, type ReadWorld } from '../../log/snapshot-text.ts';
+import { checkHead, MAX_LINE, readWorlds, type ReadWorld } from '../../log/snapshot-text.ts';
 import { SettingsError } from '../../settings.ts';
+import { lockFile } from './state-lock.ts';
 
 /** A world holds its scenario in one line, and a scenario file may be long. */
 const LONGEST_LINE = 64 * MAX_LINE;
 
-/** The first format, which payout-sandbox 0.1 wrote. */
-const FIRST_FORMAT = 'payout-sandbox/state';
+/** What follows the name of the file in that of a folder for the unfinished one, and then six characters. */
+const UNFINISHED = '.tmp-';
 
 const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
 
@@ -23,23 +35,18 @@ const unusable = (file: string, why: string): SettingsError =>
 /** Writes a state file. It replaces the old one only once it is complete. @throws SettingsError */
 export async function writeStateFile(file: string, text: AsyncIterable<string>): Promise<void> {
   try {
-    await writeWhole(file, unfinishedOf(file), text);
+    await writeWhole(file, text);
   } catch (error) {
     throw codeOf(error) === undefined ? error : unwritable(file, error);
   }
 }
 
-/** Where this process writes a file that is to replace another one. No other process writes there. */
-const unfinishedOf = (file: string): string => `${file}.${process.pid}.tmp`;
-
-/** Writes a file under a temporary name, and renames it once it is complete. */
-async function writeWhole(
-  file: string,
-  unfinished: string,
-  chunks: AsyncIterable<string | Uint8Array>,
-): Promise<void> {
+/** Writes a file in a folder of its own beside it, whose name nobody can foresee, and moves it to its place once it is complete. */
+async function writeWhole(file: string, chunks: AsyncIterable<string | Uint8Array>): Promise<void> {
+  const folder = await mkdtemp(`${file}${UNFINISHED}`);
   try {
-    const handle = await open(unfinished, 'w', 0o600);
+    const unfinished = join(folder, 'unfinished');
+    const handle = await open(unfinished, 'wx', 0o600);
     try {
       for await (const chunk of chunks) await handle.appendFile(chunk); // a plain write may stop half-way on a full disk
       await handle.sync();
@@ -47,9 +54,10 @@ async function writeWhole(
       await handle.close();
     }
     await rename(unfinished, file);
+    await rmdir(folder);
     await syncFolder(dirname(file));
   } catch (error) {
-    await rm(unfinished, { force: true }).catch(() => undefined);
+    await rm(folder, { recursive: true, force: true }).catch(() => undefined);
     throw error;
   }
 }
@@ -68,34 +76,46 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** Removes what a crash left behind. @throws SettingsError when the file could not be written at the stop, so that the start fails */
-export async function prepareStateFolder(file: string): Promise<void> {
+/**
+ * The file that a path names, locked for this process, without what a crash left beside it.
+ *
+ * @returns its path, with links followed, and a function that unlocks it; null where it cannot be locked
+ * @throws SettingsError when another sandbox uses it, or it could not be written at the stop, so that the start fails
+ */
+export async function claimStateFile(
+  path: string,
+): Promise<{ readonly file: string; readonly unlock: (() => Promise<void>) | null }> {
   try {
+    const file = await targetOf(path);
     await access(dirname(file), constants.W_OK);
-    await removeAbandoned(file);
+    const lock = await lockFile(file);
+    if (lock === 'taken') throw new SettingsError(`the state file ${path} is used by another sandbox`);
+    if (lock === 'impossible') return { file, unlock: null };
+    await removeUnfinished(file);
+    return { file, unlock: lock };
   } catch (error) {
-    throw unwritable(file, error);
+    throw error instanceof SettingsError ? error : unwritable(path, error);
   }
 }
 
-/** Removes unfinished files next to a file, except those of processes that are running. */
-async function removeAbandoned(file: string): Promise<void> {
-  const prefix = `${basename(file)}.`;
-  for (const name of await readdir(dirname(file))) {
-    const pid = name.startsWith(prefix)
-      ? /^([1-9]\d{0,8})\.tmp$/.exec(name.slice(prefix.length))?.[1]
-      : undefined;
-    if (pid === undefined || isAlive(Number(pid))) continue;
-    await rm(join(dirname(file), name), { force: true }).catch(() => undefined); // a failure is harmless: the file only takes space
-  }
-}
-
-/** Whether a process exists. ESRCH means that it does not; any other error means that it does. */
-function isAlive(pid: number): boolean {
+/** What a path names once links are followed: a new file would replace the link. */
+async function targetOf(path: string): Promise<string> {
   try {
-    return process.kill(pid, 0);
+    return await realpath(path);
   } catch (error) {
-    return codeOf(error) !== 'ESRCH';
+    if (codeOf(error) !== 'ENOENT') throw error;
+  }
+  const target = await readlink(path).catch(() => null); // of a link to a file that is not there yet
+  return target === null ? path : resolve(dirname(path), target);
+}
+
+/** Removes unfinished files next to a file that this process has locked. */
+async function removeUnfinished(file: string): Promise<void> {
+  const prefix = `${basename(file)}${UNFINISHED}`;
+  for (const name of await readdir(dirname(file))) {
+    if (!name.startsWith(prefix) || name.length !== prefix.length + 6) continue;
+    const left = join(dirname(file), name);
+    await rm(left, { recursive: true, force: true }).catch(() => undefined); // a failure is harmless: the file only takes space
   }
 }
 
@@ -131,37 +151,15 @@ async function* bytesOf(file: string): AsyncGenerator<Uint8Array> {
   let isFirst = true;
   try {
     for await (const bytes of createReadStream(file) as AsyncIterable<Buffer>) {
-      if (isFirst) checkFormat(file, bytes.toString('latin1'));
+      if (isFirst) checkHead(bytes.toString('latin1').split('\n', 1)[0]);
       isFirst = false;
       yield bytes;
     }
   } catch (error) {
-    throw error instanceof SettingsError ? error : unusable(file, `cannot be read (${codeOf(error)})`);
+    const why = error instanceof Refusal ? `used: ${error.message}` : `read (${codeOf(error)})`;
+    throw unusable(file, `cannot be ${why}`);
   }
   if (isFirst) throw unusable(file, 'is empty');
-}
-
-/** @throws SettingsError for a text that does not begin like a state file of this version */
-function checkFormat(file: string, text: string): void {
-  const { format, version } = headOf(text);
-  if (format === FIRST_FORMAT) {
-    throw unusable(file, 'was written by payout-sandbox 0.1, in a format that this version does not read');
-  }
-  if (format !== SNAPSHOT_FORMAT) throw unusable(file, 'is not a state file');
-  if (version !== SNAPSHOT_VERSION) {
-    throw unusable(
-      file,
-      `has version ${JSON.stringify(version)}, and this program reads ${SNAPSHOT_VERSION}`,
-    );
-  }
-}
-
-function headOf(text: string): { readonly format?: unknown; readonly version?: unknown } {
-  try {
-    return Object(JSON.parse(text.split('\n', 1)[0]!));
-  } catch {
-    return {};
-  }
 }
 
 /** Copies a damaged file, which the next write replaces. The name contains the file's time, so that repeated starts make only one copy. */
@@ -169,7 +167,7 @@ export async function keepDamaged(file: string): Promise<string> {
   const copy = `${file}.damaged-${Math.floor((await writtenAtMs(file)) ?? 0)}`;
   if ((await writtenAtMs(copy)) !== null) return copy;
   try {
-    await writeWhole(copy, unfinishedOf(file), createReadStream(file));
+    await writeWhole(copy, createReadStream(file));
   } catch (error) {
     throw unusable(file, `is damaged, and cannot be copied to ${copy} (${codeOf(error)})`);
   }

@@ -25,7 +25,7 @@ const changedFields = ({ body: one }: Call, { body: other }: Call): readonly str
 export const sameReferenceAtOnce: Check = {
   id: 'same-reference-at-once',
   severity: 'error',
-  look({ sends }) {
+  evaluate({ sends }) {
     const findings: Found[] = [];
     for (const [reference, calls] of sends) {
       const pair = calls.flatMap((later, index) => {
@@ -38,21 +38,21 @@ export const sameReferenceAtOnce: Check = {
       findings.push({
         severity: isPaidTwice ? 'error' : 'warning',
         message: `${reference} was sent while it was still under way${isPaidTwice ? ', and was paid more than once' : ''}`,
-        instead: 'wait until the request has ended, or abort it, before the same reference is sent again',
+        fix: 'wait until the request has ended, or abort it, before the same reference is sent again',
         calls: isPaidTwice ? paid : pair,
         amountPaise: isPaidTwice
           ? paid.slice(1).reduce((sum, call) => sum + (call.amountPaise ?? 0), 0)
           : null,
       });
     }
-    return { hadOccasion: [...sends.values()].some(wasSentAgain), findings };
+    return { isExercised: [...sends.values()].some(wasSentAgain), findings };
   },
 };
 
 export const referenceReused: Check = {
   id: 'reference-reused',
   severity: 'error',
-  look({ sends, byReference }) {
+  evaluate({ sends, byReference }) {
     const findings: Found[] = [];
     for (const [reference, calls] of sends) {
       for (const [index, call] of calls.entries()) {
@@ -65,7 +65,7 @@ export const referenceReused: Check = {
         if (known.of === 'refused' && !wasUnderWay) continue; // a request that was corrected
         findings.push({
           message: `${reference} was sent again with another ${changed.join(', ')}`,
-          instead: 'use a new reference for each new payout, and the same body whenever one is sent again',
+          fix: 'use a new reference for each new payout, and the same body whenever one is sent again',
           calls: [before, call],
           knew: [reference, known],
           amountPaise: call.amountPaise,
@@ -73,20 +73,20 @@ export const referenceReused: Check = {
         break;
       }
     }
-    return { hadOccasion: [...sends.values()].some(wasSentAgain), findings };
+    return { isExercised: [...sends.values()].some(wasSentAgain), findings };
   },
 };
 
 export const resentAfterSuccess: Check = {
   id: 'resent-after-success',
   severity: 'warning',
-  look({ sends, byReference }) {
+  evaluate({ sends, byReference }) {
     const findings: Found[] = [];
-    let hadOccasion = false;
+    let isExercised = false;
     for (const [reference, calls] of byReference) {
       const success = calls.find(({ seen }) => seen.kind === 'state' && seen.state === 'SUCCESS');
       if (success === undefined) continue;
-      hadOccasion = true;
+      isExercised = true;
       const ofReference = sends.get(reference) ?? [];
       const again = ofReference.find(
         (call, index) =>
@@ -97,11 +97,11 @@ export const resentAfterSuccess: Check = {
       if (again === undefined) continue;
       findings.push({
         message: `${reference} was sent again after its SUCCESS was seen`,
-        instead: 'store the outcome of a payout with its reference, and look there before it is sent',
+        fix: 'store the outcome of a payout with its reference, and look there before it is sent',
         calls: [success, again],
         knew: [reference, knownBefore(calls, again)],
       });
     }
-    return { hadOccasion, findings };
+    return { isExercised, findings };
   },
 };

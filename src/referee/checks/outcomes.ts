@@ -1,8 +1,9 @@
 import type { TransactionAnswer } from '../../contract/control-answers.ts';
 import type { Call } from '../call.ts';
 import type { Case } from '../case.ts';
-import { type Check, type Found, rupees } from '../check.ts';
+import { listed, type Check, type Found } from '../check.ts';
 import { asAnswered, knownAtEnd, type Knowledge } from '../knowledge.ts';
+import { rupees } from '../payments.ts';
 import { undoneState } from './expected-payments.ts';
 
 /** Checks of what the client knows in the end about payouts that it sent. */
@@ -16,23 +17,31 @@ const amountOf = (calls: readonly Call[]): number | null =>
 
 const worth = (paise: number | null): string => (paise === null ? '' : ` (${rupees(paise)})`);
 
+/** Whether the client has done nothing to learn the outcome since its last send without one. A refusal of a repetition says nothing about the send before it. */
+function isUnasked(calls: readonly Call[]): boolean {
+  const answered = asAnswered(calls);
+  const last = answered.findLastIndex(({ route, seen }) => route === 'initiate' && seen.kind === 'unknown');
+  return !answered.slice(last + 1).some(({ route }) => route === 'status');
+}
+
 export const neverAsked: Check = {
   id: 'never-asked',
   severity: 'warning',
-  look(facts) {
-    const { sends, byReference, payouts } = facts;
+  evaluate(facts) {
+    const { sends, byReference, payouts, clientEnded } = facts;
     const findings: Found[] = [];
-    let hadOccasion = false;
+    const open: string[] = [];
+    let isExercised = false;
     for (const [reference, initiates] of sends) {
       const calls = byReference.get(reference)!;
       if (!initiates.some(({ seen }) => seen.kind === 'unknown')) continue;
-      hadOccasion = true;
-      const last = asAnswered(calls).at(-1)!; // an initiate, unless the client asked after it
-      // a 429 says nothing about the send before it
-      if (last.route !== 'initiate' || (last.seen.kind !== 'unknown' && last.status !== 429)) continue;
+      isExercised = true;
       const known = knownAtEnd(calls);
-      if (known.of !== 'unknown') continue;
-      if (payouts.get(reference)?.status === 'PENDING') continue; // there is still time to ask
+      if (known.of !== 'unknown' || !isUnasked(calls)) continue;
+      if (!clientEnded && payouts.get(reference)?.status === 'PENDING') {
+        open.push(reference);
+        continue;
+      }
       const isCommitted = wasCommitted(initiates);
       const amountPaise = isCommitted ? amountOf(initiates) : null;
       const undone = undoneState(facts, reference);
@@ -41,44 +50,48 @@ export const neverAsked: Check = {
         message: isCommitted
           ? `${reference} ${became}${worth(amountPaise)}, and the client never found out`
           : `the outcome of ${reference} was unknown, and the client never asked for it`,
-        instead: `read the status of ${reference}, or send ${reference} again, until the outcome is known`,
-        calls: [last],
+        fix: `read the status of ${reference}, or send ${reference} again, until the outcome is known`,
+        calls: [known.from!],
         knew: [reference, known],
         amountPaise,
       });
     }
-    return { hadOccasion, findings };
+    const unproven = open.length === 0 ? null : `the client may still ask for ${listed(open)}`;
+    return { isExercised, findings, unproven };
   },
 };
 
 export const notFoundBelieved: Check = {
   id: 'not-found-believed',
   severity: 'warning',
-  look(facts) {
+  evaluate(facts) {
     const { sends, byReference } = facts;
     const findings: Found[] = [];
-    let hadOccasion = false;
+    let isExercised = false;
     for (const [reference, initiates] of sends) {
       if (!wasCommitted(initiates)) continue;
       const calls = byReference.get(reference)!;
       const made = initiates.find(({ committed }) => committed)!;
       if (!calls.some(({ seen, place }) => seen.kind === 'not-found' && place > made.place)) continue;
-      hadOccasion = true;
+      isExercised = true;
       const known = knownAtEnd(calls);
-      const last = asAnswered(calls).at(-1)!;
+      // a refusal of a repetition does not say that the payout exists
+      const last = asAnswered(calls).findLast(
+        ({ route, seen }) => route === 'status' || seen.kind !== 'refused',
+      )!;
       if (known.of !== 'not-found' || last.seen.kind !== 'not-found') continue;
       const amountPaise = amountOf(initiates);
       const undone = undoneState(facts, reference);
       const became = undone === null ? 'was paid' : `exists and is ${undone}`;
       findings.push({
         message: `the client believed that ${reference} does not exist, although it ${became}${worth(amountPaise)}`,
-        instead: `keep asking for a while after "not found", or send ${reference} again: never a new reference`,
+        fix: `keep asking for a while after "not found", or send ${reference} again: never a new reference`,
         calls: [made, last],
         knew: [reference, known],
         amountPaise,
       });
     }
-    return { hadOccasion, findings };
+    return { isExercised, findings };
   },
 };
 
@@ -117,24 +130,27 @@ const unprovenWithout = ({ ledger }: Case): string | null => (ledger === null ? 
 export const pendingLeft: Check = {
   id: 'pending-left',
   severity: 'notice',
-  look(facts) {
-    const settled = [...followed(facts)];
+  evaluate(facts) {
+    // a client that was gone before its payout settled was not tested
+    const settled = [...followed(facts)].filter(
+      ({ known, later }) => known.of !== 'PENDING' || later() !== undefined,
+    );
     const findings = settled
-      .filter(({ known, later }) => known.of === 'PENDING' && later() !== undefined)
+      .filter(({ known }) => known.of === 'PENDING')
       .map(({ reference, payout, known }): Found => ({
         message: `${reference} is ${payout.status}, and the client last saw it PENDING`,
-        instead: `read the status of a PENDING payout until it is SUCCESS, FAILED or REVERSED`,
+        fix: `read the status of a PENDING payout until it is SUCCESS, FAILED or REVERSED`,
         calls: [known.from!],
         knew: [reference, known],
       }));
-    return { hadOccasion: settled.length > 0, findings, unproven: unprovenWithout(facts) };
+    return { isExercised: settled.length > 0, findings, unproven: unprovenWithout(facts) };
   },
 };
 
 export const reversalUnseen: Check = {
   id: 'reversal-unseen',
   severity: 'warning',
-  look(facts) {
+  evaluate(facts) {
     const reversed = [...followed(facts)].filter(
       ({ payout, known }) =>
         payout.status === 'REVERSED' && (known.of === 'SUCCESS' || known.of === 'REVERSED'),
@@ -145,12 +161,12 @@ export const reversalUnseen: Check = {
       const amountPaise = amountOf(facts.sends.get(reference)!);
       return {
         message: `${reference} was reversed${worth(amountPaise)}, and the client still takes it for paid`,
-        instead: 'read the status of paid payouts again for some days: a SUCCESS can be REVERSED',
+        fix: 'read the status of paid payouts again for some days: a SUCCESS can be REVERSED',
         calls: [known.from!, next],
         knew: [reference, known],
         amountPaise,
       };
     });
-    return { hadOccasion: reversed.length > 0, findings, unproven: unprovenWithout(facts) };
+    return { isExercised: reversed.length > 0, findings, unproven: unprovenWithout(facts) };
   },
 };

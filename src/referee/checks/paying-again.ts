@@ -1,69 +1,92 @@
 import { withoutControls } from '../../world/journal/journal-text.ts';
-import type { Call } from '../call.ts';
-import { overlaps } from '../call.ts';
-import type { Case } from '../case.ts';
-import { type Check, type Found, GUESSED, rupees } from '../check.ts';
+import { overlaps, type Call } from '../call.ts';
+import { groupedBy, type Case } from '../case.ts';
+import { GUESSED, listed, type Check, type Found } from '../check.ts';
 import { knownBefore, mayBePaid, type Knowledge } from '../knowledge.ts';
+import { rupees } from '../payments.ts';
 import { paidTooOften, undoneState } from './expected-payments.ts';
 
 /** Checks of one intended payout that is sent under several references. */
+
+/** How many references before a send are compared with it. */
+const LATEST = 50;
+/** The most requests that one finding shows. */
+const MOST_CALLS = 12;
 
 /** The initiate that could make the payout of a reference: the first that was not refused, or the first of all. */
 const openingOf = (sends: readonly Call[]): Call =>
   sends.find(({ seen }) => seen.kind !== 'refused') ?? sends[0]!;
 
-/** The opening initiate of each reference, with its intended payout. */
-function* firstSends({ sends, intents }: Case): Generator<{ readonly first: Call; readonly intent: string }> {
-  const firsts = [...sends.values()].map(openingOf).toSorted((a, b) => a.place - b.place);
-  for (const first of firsts) {
-    const intent = intents.of(first);
-    if (intent !== null) yield { first, intent };
-  }
-}
+/** The opening initiate of each reference, by intended payout. */
+const openings = ({ sends, intents }: Case): ReadonlyMap<string, readonly Call[]> =>
+  groupedBy(
+    [...sends.values()].map(openingOf).toSorted((a, b) => a.place - b.place),
+    intents.of,
+  );
 
-const committedCall = (calls: readonly Call[]): Call | undefined => calls.find(({ committed }) => committed);
+const wasCommitted = ({ sends }: Case, reference: string): boolean =>
+  sends.get(reference)!.some(({ committed }) => committed === true);
 
 /** A guess counts only after an outcome that tempts a client to try again: paying one person the same amount twice is normal. */
 const isSuspect = (known: Knowledge, isDeclared: boolean): boolean =>
   isDeclared ? mayBePaid(known) : known.of === 'unknown' || known.of === 'not-found';
 
-function paidAgain(facts: Case): readonly Found[] {
-  const { byReference, sends, intents } = facts;
-  const earlierOf = new Map<string, Call[]>();
-  const findings: Found[] = [];
-  for (const { first, intent } of firstSends(facts)) {
-    const earlier = earlierOf.get(intent) ?? [];
-    earlierOf.set(intent, [...earlier.slice(-50), first]); // the latest references are enough
-    for (const { reference } of earlier.toReversed()) {
-      if (sends.get(reference!)!.some((send) => send.place < first.place && overlaps(send, first))) continue;
-      const known = knownBefore(byReference.get(reference!)!, first);
-      if (!isSuspect(known, intents.isDeclared)) continue;
-      const [one, other] = [
-        committedCall(sends.get(reference!)!),
-        committedCall(sends.get(first.reference!)!),
-      ];
-      const isPaidTwice = one !== undefined && other !== undefined;
-      const what = isPaidTwice ? 'pays again what' : 'could pay again what';
-      const undone = isPaidTwice ? undoneState(facts, reference!) : null;
-      const paid = undone !== null ? 'was to pay' : isPaidTwice ? 'paid' : 'may have paid';
-      const unknownTo = undone === null ? '' : ` (${reference} is ${undone}, which the client did not know)`;
-      const guessed = intents.isDeclared ? '' : GUESSED;
-      findings.push({
-        severity: intents.isDeclared ? (isPaidTwice ? 'error' : 'warning') : 'notice',
-        message: `${first.reference} ${what} ${reference} ${paid}${amountText(first)}${unknownTo}${guessed}`,
-        instead: `read the status of ${reference}, or send ${reference} again`,
-        calls: [known.from!, first],
-        knew: [reference!, known],
-        amountPaise: first.amountPaise,
-      });
-      break;
-    }
-  }
-  return findings;
+/** A send that pays, or could pay, what an earlier reference may have paid. */
+interface Repetition {
+  readonly call: Call;
+  readonly earlier: string;
+  /** What the client knew of the earlier reference. */
+  readonly known: Knowledge;
+  readonly isPaidTwice: boolean;
 }
 
-const amountText = ({ amountPaise }: Call): string =>
-  amountPaise === null ? '' : `: ${rupees(amountPaise)}`;
+/** The repetition that a send is, compared with the latest references before it; null for none. */
+function repetitionOf(facts: Case, call: Call, before: readonly Call[]): Repetition | null {
+  const { byReference, sends, intents } = facts;
+  for (const { reference: earlier } of before.slice(-LATEST).toReversed()) {
+    if (sends.get(earlier!)!.some((send) => send.place < call.place && overlaps(send, call))) continue;
+    const known = knownBefore(byReference.get(earlier!)!, call);
+    if (!isSuspect(known, intents.isDeclared)) continue;
+    const isPaidTwice = wasCommitted(facts, earlier!) && wasCommitted(facts, call.reference!);
+    return { call, earlier: earlier!, known, isPaidTwice };
+  }
+  return null;
+}
+
+const sumOf = (calls: readonly Call[]): number =>
+  calls.reduce((sum, { amountPaise }) => sum + (amountPaise ?? 0), 0);
+
+/** One finding on all repetitions of one intended payout. */
+function repetitionFinding(facts: Case, all: readonly Repetition[]): Found {
+  const { isDeclared } = facts.intents;
+  const paid = all.filter(({ isPaidTwice }) => isPaidTwice);
+  const shown = paid.length > 0 ? paid : all;
+  const [{ earlier, known }] = shown as [Repetition];
+  const amountPaise = sumOf(shown.map(({ call }) => call));
+  const references = shown.map(({ call }) => call.reference!);
+  const isOne = references.length === 1;
+  const is = paid.length === 0 ? 'could be' : isOne ? 'is' : 'are';
+  const what = `${isOne ? 'a second payment' : 'further payments'} of ${earlier}`;
+  const money = paid.length > 0 ? `${rupees(amountPaise)} too much` : rupees(amountPaise);
+  const undone = paid.length > 0 ? undoneState(facts, earlier) : null;
+  const unknownTo = undone === null ? '' : ` (${earlier} is ${undone}, which the client did not know)`;
+  const calls = new Set(all.flatMap(({ known: { from }, call }) => [...(from === null ? [] : [from]), call]));
+  const guessed = paid.length > 0 ? 'warning' : 'notice';
+  return {
+    severity: isDeclared ? (paid.length > 0 ? 'error' : 'warning') : guessed,
+    message: `${listed(references)} ${is} ${what}: ${money}${unknownTo}${isDeclared ? '' : GUESSED}`,
+    fix: `read the status of ${earlier}, or send ${earlier} again`,
+    calls: [...calls].toSorted((a, b) => a.place - b.place).slice(0, MOST_CALLS),
+    knew: [earlier, known],
+    amountPaise,
+  };
+}
+
+const paidAgain = (facts: Case): readonly Found[] =>
+  [...openings(facts).values()].flatMap((firsts) => {
+    const all = firsts.flatMap((call, index) => repetitionOf(facts, call, firsts.slice(0, index)) ?? []);
+    return all.length === 0 ? [] : repetitionFinding(facts, all);
+  });
 
 const NO_INTENT =
   'no intent is declared, so another reference for the same payout is recognised only by an identical body';
@@ -71,30 +94,30 @@ const NO_INTENT =
 /** Why the absence of findings proves nothing; null when it proves that each intended payout was sent under one reference. */
 function unprovenBy({ sends, intents }: Case): string | null {
   if (!intents.isDeclared) return NO_INTENT;
-  const openings = [...sends.values()].map(openingOf);
-  const unread = openings.filter((call) => call.seen.kind !== 'refused' && intents.of(call) === null);
+  const firsts = [...sends.values()].map(openingOf);
+  const unread = firsts.filter((call) => call.seen.kind !== 'refused' && intents.of(call) === null);
   if (unread.length === 0) return null;
   const references = unread.length === 1 ? '1 reference' : `${unread.length} references`;
   return `the intent matches nothing in ${references}, such as ${withoutControls(unread[0]!.reference!)}, whose intended payout is not known`;
 }
 
+const isTempting = ({ seen }: Call): boolean => seen.kind === 'unknown';
+const isNotFound = ({ seen, reference }: Call): boolean => seen.kind === 'not-found' && reference !== null;
+
 export const paidTwice: Check = {
   id: 'paid-twice',
   severity: 'error',
-  look(facts) {
+  evaluate(facts) {
     const { initiates, calls, intents, expect } = facts;
     const again = intents.isDeclared || expect === undefined ? paidAgain(facts) : []; // a table is better than a guess
-    const findings = [...again, ...paidTooOften(facts, new Set(again.flatMap(({ calls }) => calls)))];
+    const findings = [...again, ...paidTooOften(facts, new Set(again.flatMap((found) => found.calls)))];
     return {
-      hadOccasion: findings.length > 0 || initiates.some(isTempting) || calls.some(isNotFound),
+      isExercised: findings.length > 0 || initiates.some(isTempting) || calls.some(isNotFound),
       findings,
       unproven: expect === undefined ? unprovenBy(facts) : null,
     };
   },
 };
-
-const isTempting = ({ seen }: Call): boolean => seen.kind === 'unknown';
-const isNotFound = ({ seen, reference }: Call): boolean => seen.kind === 'not-found' && reference !== null;
 
 /** Pairs of initiates of which one began while the other was under way. */
 function* pairsAtOnce(initiates: readonly Call[]): Generator<readonly [earlier: Call, later: Call]> {
@@ -109,24 +132,26 @@ function* pairsAtOnce(initiates: readonly Call[]): Generator<readonly [earlier: 
 export const samePayoutAtOnce: Check = {
   id: 'same-payout-at-once',
   severity: 'error',
-  look(facts) {
+  evaluate(facts) {
     const { initiates, intents } = facts;
-    const findings: Found[] = [];
-    let hadOccasion = false;
-    for (const [earlier, later] of pairsAtOnce(initiates)) {
-      if (earlier.reference === later.reference) continue;
-      hadOccasion = true;
-      const intent = intents.of(later);
-      if (intent === null || intents.of(earlier) !== intent) continue;
-      const guessed = intents.isDeclared ? '' : GUESSED;
-      findings.push({
+    const pairs = [...pairsAtOnce(initiates)].filter(
+      ([earlier, later]) => earlier.reference !== later.reference,
+    );
+    const ofOne = pairs.filter(([earlier, later]) => intents.of(earlier) === intents.of(later));
+    const findings = [...groupedBy(ofOne, ([, later]) => intents.of(later)).values()].map((group): Found => {
+      const [[first]] = group as [readonly [Call, Call]];
+      const calls = [...new Set(group.flat())].toSorted((a, b) => a.place - b.place);
+      const others = calls.filter(({ reference }) => reference !== first.reference);
+      const references = [...new Set(others.flatMap(({ reference }) => reference ?? []))];
+      const amountPaise = sumOf(others);
+      return {
         severity: intents.isDeclared ? 'error' : 'notice',
-        message: `${later.reference} was sent for the payout of ${earlier.reference} while that was under way${amountText(later)}${guessed}`,
-        instead: `let one worker send one reference for each payout, and store it before the first send`,
-        calls: [earlier, later],
-        amountPaise: later.amountPaise,
-      });
-    }
-    return { hadOccasion, findings, unproven: unprovenBy(facts) };
+        message: `${listed(references)} ${references.length === 1 ? 'was' : 'were'} sent for the payout of ${first.reference} while that was under way: ${rupees(amountPaise)}${intents.isDeclared ? '' : GUESSED}`,
+        fix: `let one worker send one reference for each payout, and store it before the first send`,
+        calls: calls.slice(0, MOST_CALLS),
+        amountPaise,
+      };
+    });
+    return { isExercised: pairs.length > 0, findings, unproven: unprovenBy(facts) };
   },
 };

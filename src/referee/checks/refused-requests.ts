@@ -1,9 +1,11 @@
 import { isWholePaise } from '../../contract/service.ts';
 import { overlaps, type Call } from '../call.ts';
 import { isMoneyIn, type Case } from '../case.ts';
-import { type Check, type Found, GUESSED, rupees } from '../check.ts';
+import { GUESSED, type Check, type Found } from '../check.ts';
 import { withoutReference } from '../intents.ts';
 import { knownBefore } from '../knowledge.ts';
+import { rupees } from '../payments.ts';
+import { pauseBetween } from './retries.ts';
 
 /** Checks of requests that the service refuses. */
 
@@ -20,19 +22,19 @@ const bodyText = ({ entry: { request } }: Call): string =>
 const isAboutReference = ({ entry: { answer } }: Call): boolean =>
   JSON.stringify(answer?.body ?? null).includes('client_ref_id');
 
-const instead = (status: number | null): string =>
+const fix = (status: number | null): string =>
   `do not repeat what is refused with ${status}: correct the request, or report it`;
 
 export const refusalRepeated: Check = {
   id: 'refusal-repeated',
   severity: 'warning',
-  look({ initiates, byReference, intents }) {
+  evaluate({ initiates, byReference, intents }) {
     const findings: Found[] = [];
     const refused = new Map<string, Call>();
     /** The refused initiates by their bodies without the reference: each may be a payout of its own. */
     const refusedPayouts = new Map<string, Call>();
     const reported = new Set<string>();
-    let hadOccasion = false;
+    let isExercised = false;
     for (const call of initiates) {
       const body = bodyText(call);
       const payout = `${intents.isDeclared ? intents.of(call) : ''} ${withoutReference(call)}`;
@@ -42,7 +44,7 @@ export const refusalRepeated: Check = {
         findings.push({
           severity: intents.isDeclared ? 'warning' : 'notice',
           message: `${call.reference ?? 'a request'} asks again for what was refused as ${earlier.reference ?? 'a request'} with ${earlier.status}${intents.isDeclared ? '' : GUESSED}`,
-          instead: instead(earlier.status),
+          fix: fix(earlier.status),
           calls: [earlier, call],
         });
       }
@@ -51,18 +53,18 @@ export const refusalRepeated: Check = {
         reported.add(body);
         findings.push({
           message: `${call.reference ?? 'a request'} was sent again unchanged after a ${before.status}`,
-          instead: instead(before.status),
+          fix: fix(before.status),
           calls: [before, call],
         });
       }
       if (!PERMANENT.has(call.status) || DUPLICATE.has(call.entry.code)) continue;
       const known = call.reference === null ? null : knownBefore(byReference.get(call.reference)!, call);
       if (known !== null && known.of !== 'nothing' && known.of !== 'refused') continue; // it may refuse the duplicate
-      hadOccasion = true;
+      isExercised = true;
       if (!refused.has(body)) refused.set(body, call);
       if (!isAboutReference(call)) refusedPayouts.set(payout, call);
     }
-    return { hadOccasion, findings };
+    return { isExercised, findings };
   },
 };
 
@@ -85,60 +87,60 @@ function wasFunded({ ledger }: Case, before: Call, after: Call): boolean {
 export const unfundedRetry: Check = {
   id: 'unfunded-retry',
   severity: 'warning',
-  look(facts) {
+  evaluate(facts) {
     const findings: Found[] = [];
-    let hadOccasion = false;
-    for (const [reference, calls] of facts.sends) {
+    let isExercised = false;
+    for (const calls of facts.tries.values()) {
       for (const [index, refused] of calls.entries()) {
         if (refused.status !== 402) continue;
-        hadOccasion = true;
+        isExercised = true;
         const again = calls[index + 1];
         if (again === undefined || overlaps(refused, again)) continue;
-        const waitedMs = Math.max(again.beganMs - refused.endedMs, again.atMs - refused.atMs);
-        const looked = facts.calls.some(
+        const waitedMs = pauseBetween(refused, again);
+        const wasRead = facts.calls.some(
           ({ route, place }) => route === 'balance' && place > refused.place && place < again.place,
         );
-        if (waitedMs >= WITHIN_MS || looked || wasFunded(facts, refused, again)) continue;
+        if (waitedMs >= WITHIN_MS || wasRead || wasFunded(facts, refused, again)) continue;
         findings.push({
-          message: `${reference} was sent again after a 402, with no money added and no look at the balance`,
-          instead: 'after a 402 read the balance, and send again only when it covers the payout',
+          message: `${again.reference} was sent again after a 402, with no money added and no read of the balance`,
+          fix: 'after a 402 read the balance, and send again only when it covers the payout',
           calls: [refused, again],
         });
         break;
       }
     }
-    return { hadOccasion, findings };
+    return { isExercised, findings };
   },
 };
 
 export const balanceRace: Check = {
   id: 'balance-race',
   severity: 'notice',
-  look({ calls }) {
+  evaluate({ calls }) {
     const findings: Found[] = [];
-    let hadOccasion = false;
-    const looks = calls.filter(({ seen }) => seen.kind === 'balance');
+    let isExercised = false;
+    const reads = calls.filter(({ seen }) => seen.kind === 'balance');
     for (const call of calls) {
       if (call.route !== 'initiate' || call.status !== 402) continue;
-      hadOccasion = true;
-      const look = looks.findLast((earlier) => earlier.place < call.place && !overlaps(earlier, call));
-      if (look?.seen.kind !== 'balance' || call.amountPaise === null || look.seen.paise < call.amountPaise)
+      isExercised = true;
+      const read = reads.findLast((earlier) => earlier.place < call.place && !overlaps(earlier, call));
+      if (read?.seen.kind !== 'balance' || call.amountPaise === null || read.seen.paise < call.amountPaise)
         continue;
       findings.push({
-        message: `${call.reference} was refused with 402, although the client had seen ${rupees(look.seen.paise)}`,
-        instead: 'treat a balance as a hint: send the payout, and be ready for a 402',
-        calls: [look, call],
+        message: `${call.reference} was refused with 402, although the client had seen ${rupees(read.seen.paise)}`,
+        fix: 'treat a balance as a hint: send the payout, and be ready for a 402',
+        calls: [read, call],
         amountPaise: call.amountPaise,
       });
     }
-    return { hadOccasion, findings };
+    return { isExercised, findings };
   },
 };
 
 export const amountNotPaise: Check = {
   id: 'amount-not-paise',
   severity: 'error',
-  look({ initiates }) {
+  evaluate({ initiates }) {
     const findings: Found[] = [];
     for (const call of initiates) {
       const { amount } = call.body;
@@ -146,10 +148,10 @@ export const amountNotPaise: Check = {
       if (!isText && (typeof amount !== 'number' || isWholePaise(amount))) continue;
       findings.push({
         message: `${call.reference ?? 'a payout'} has the amount ${JSON.stringify(amount)}, which is ${isText ? 'a text' : 'not whole paise'}`,
-        instead: 'count in whole paise, and write the amount as a JSON number with at most two decimals',
+        fix: 'count in whole paise, and write the amount as a JSON number with at most two decimals',
         calls: [call],
       });
     }
-    return { hadOccasion: initiates.some(({ body }) => body['amount'] !== undefined), findings };
+    return { isExercised: initiates.some(({ body }) => body['amount'] !== undefined), findings };
   },
 };

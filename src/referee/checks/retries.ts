@@ -1,64 +1,85 @@
-import { durationText } from '../../contract/duration.ts';
+import { timeText } from '../../contract/duration.ts';
 import { overlaps, type Call } from '../call.ts';
-import { type Check, type Found } from '../check.ts';
+import type { Case } from '../case.ts';
+import { listed, type Check, type Found } from '../check.ts';
 
-/** Checks of how often and how fast a reference is sent again. */
+/** Checks of how often and how fast a payout is sent again. */
 
 /** Timers may fire a little early, and journals round to milliseconds. */
 const TOLERANCE = 0.95;
+/** Clocks that differ by less than this run together. */
+const TOGETHER_MS = 50;
 
-/** The time from the end of one request to the start of another: in wall time or in world time, whichever is longer. */
-const gapMs = (before: Call, after: Call): number =>
-  Math.max(after.beganMs - before.endedMs, after.atMs - before.atMs);
+/**
+ * The time from the end of one request to the start of another. Where a test stopped or moved the clock of the world, the wait may have
+ * been in world time.
+ */
+export function pauseBetween(before: Call, after: Call): number {
+  const wallMs = after.beganMs - before.endedMs;
+  const movedMs = after.atMs - before.atMs - (after.beganMs - before.beganMs);
+  return Math.abs(movedMs) <= TOGETHER_MS ? wallMs : Math.max(wallMs, after.atMs - before.atMs);
+}
+
+/** What the sends of one intended payout are called: its reference, or the first of several. */
+function payoutName(calls: readonly Call[]): string {
+  const references = new Set(calls.map(({ reference }) => reference));
+  const [first] = references;
+  return references.size < 2 ? String(first) : `the payout of ${first} (${references.size} references)`;
+}
+
+/** The sends of each intended payout, and the reads of each reference. */
+function* rows({ tries, byReference }: Case): Generator<readonly Call[]> {
+  yield* tries.values();
+  for (const calls of byReference.values()) yield calls.filter(({ route }) => route === 'status');
+}
 
 export const retryAfterIgnored: Check = {
   id: 'retry-after-ignored',
   severity: 'warning',
-  look({ byReference }) {
+  evaluate(facts) {
     const findings: Found[] = [];
-    let hadOccasion = false;
-    for (const [reference, calls] of byReference) {
-      let tooSoon: readonly [Call, Call] | undefined;
+    let isExercised = false;
+    for (const calls of rows(facts)) {
       for (const [index, asked] of calls.entries()) {
         if (asked.retryAfterMs === null || asked.wasLeft) continue;
-        hadOccasion = true;
-        const again = calls
-          .slice(index + 1)
-          .find((call) => call.route === asked.route && !overlaps(asked, call));
-        if (again === undefined || gapMs(asked, again) >= asked.retryAfterMs * TOLERANCE) continue;
-        tooSoon = [asked, again];
+        isExercised = true;
+        const again = calls.slice(index + 1).find((call) => !overlaps(asked, call));
+        if (again === undefined || pauseBetween(asked, again) >= asked.retryAfterMs * TOLERANCE) continue;
+        findings.push({
+          message: `${again.reference} was sent again after ${timeText(pauseBetween(asked, again))}, and the ${asked.status} asked for ${timeText(asked.retryAfterMs)}`,
+          fix: 'wait as long as Retry-After says before the same payout is sent again',
+          calls: [asked, again],
+        });
         break;
       }
-      if (tooSoon === undefined) continue;
-      const [asked, again] = tooSoon;
-      const waited = durationText(Math.max(Math.round(gapMs(asked, again)), 0));
-      findings.push({
-        message: `${reference} was sent again after ${waited}, and the answer ${asked.status} asked for ${durationText(asked.retryAfterMs!)}`,
-        instead: 'wait as long as Retry-After says before the same reference is sent again',
-        calls: [asked, again],
-      });
     }
-    return { hadOccasion, findings };
+    return { isExercised, findings };
   },
 };
 
-const FEWEST_REPEATS = 3;
+const FEWEST_PAUSES = 3;
 const GROWTH = 1.5;
-
 /** Timers and journals round to milliseconds. */
 const ROUNDING_MS = 1;
+/** How much pauses may differ and still count as equal. */
+const EQUAL = 0.03;
+/** From so many pauses on, the longest third does not count: a busy machine makes pauses longer. */
+const MANY_PAUSES = 5;
+const EQUAL_MS = 1.5;
+const SHORT_MS = 100;
+/** A client that sends again without a pause takes this long at most. */
+const NO_PAUSE_MS = 5;
 
-/** A send of a reference by the client's own choice, because the send before it had no outcome. */
+/** A send of a payout by the client's own choice, because the send before it had no outcome. */
 interface Repeat {
   readonly before: Call;
   readonly call: Call;
-  /** From the end of the send before it; in world time where the test moves the clock. */
   readonly pauseMs: number;
 }
 
 /** Pauses that the service asked for, with Retry-After, are not the client's choice. */
-function repeatsIn(sends: readonly Call[]): readonly Repeat[] {
-  return sends.slice(1).flatMap((call, index) => {
+const repeatsIn = (sends: readonly Call[]): readonly Repeat[] =>
+  sends.slice(1).flatMap((call, index) => {
     const before = sends[index]!;
     if (before.seen.kind === 'state' || before.retryAfterMs !== null || overlaps(before, call)) return [];
     const tookMs = before.endedMs - before.beganMs;
@@ -68,7 +89,6 @@ function repeatsIn(sends: readonly Call[]): readonly Repeat[] {
       pauseMs: Math.max(call.beganMs - before.endedMs, call.atMs - before.atMs - tookMs),
     };
   });
-}
 
 /** Judges the shape, not the length, since tests shrink delays. Pauses may stop growing at a maximum. */
 function isGrowing(pausesMs: readonly number[]): boolean {
@@ -76,40 +96,92 @@ function isGrowing(pausesMs: readonly number[]): boolean {
   return Math.max(...pausesMs.slice(-half)) > GROWTH * Math.min(...pausesMs.slice(0, half)) + ROUNDING_MS;
 }
 
+/** Pauses with jitter are not equal. Three short ones may be so by chance, since a busy machine adds as much as they last. */
+function areEqual(pausesMs: readonly number[]): boolean {
+  const { length } = pausesMs;
+  const sorted = pausesMs.toSorted((a, b) => a - b);
+  const shortest = sorted.slice(0, length < MANY_PAUSES ? length : Math.ceil((length * 2) / 3));
+  const [leastMs, mostMs] = [shortest[0]!, shortest.at(-1)!];
+  if (length === FEWEST_PAUSES && leastMs < SHORT_MS && mostMs > NO_PAUSE_MS) return false;
+  return mostMs - leastMs <= EQUAL * leastMs + EQUAL_MS;
+}
+
 export const noBackoff: Check = {
   id: 'no-backoff',
   severity: 'notice',
-  look({ sends }) {
+  evaluate({ tries }) {
     const findings: Found[] = [];
-    let hadOccasion = false;
-    for (const [reference, all] of sends) {
-      const repeats = repeatsIn(all);
-      if (repeats.length < FEWEST_REPEATS) continue;
-      hadOccasion = true;
-      if (isGrowing(repeats.map(({ pauseMs }) => pauseMs))) continue;
+    let isExercised = false;
+    let unproven: string | null = null;
+    for (const sends of tries.values()) {
+      const repeats = repeatsIn(sends);
+      if (repeats.length < FEWEST_PAUSES) continue;
+      isExercised = true;
+      const pausesMs = repeats.map(({ pauseMs }) => pauseMs);
+      const pauses = listed(pausesMs.map(timeText));
+      if (!areEqual(pausesMs)) {
+        if (!isGrowing(pausesMs))
+          unproven ??= `the pauses of ${payoutName(sends)} neither grow nor are equal: ${pauses}`;
+        continue;
+      }
       findings.push({
-        message: `${reference} was sent ${repeats.length + 1} times without a growing pause`,
-        instead: 'double the pause after each send, and add some randomness',
-        calls: [repeats[0]!.before, ...repeats.slice(0, FEWEST_REPEATS).map(({ call }) => call)],
+        message: `${payoutName(sends)} was sent ${repeats.length + 1} times, with pauses of ${pauses} that do not grow`,
+        fix: 'double the pause after each send, and add some randomness',
+        calls: [repeats[0]!.before, ...repeats.slice(0, FEWEST_PAUSES).map(({ call }) => call)],
       });
     }
-    return { hadOccasion, findings };
+    return { isExercised, findings, unproven };
   },
 };
 
 export const endlessRetry: Check = {
   id: 'endless-retry',
   severity: 'warning',
-  look({ sends, limits }) {
+  evaluate({ tries, limits }) {
     const findings: Found[] = [];
-    for (const [reference, calls] of sends) {
+    for (const calls of tries.values()) {
       if (calls.length <= limits.sends) continue;
       findings.push({
-        message: `${reference} was sent ${calls.length} times; at most ${limits.sends} are allowed`,
-        instead: 'stop after some sends, keep the reference, and leave the payout to a later run or a person',
+        message: `${payoutName(calls)} was sent ${calls.length} times; the limit is ${limits.sends}`,
+        fix: 'stop after some sends, keep the reference, and leave the payout to a later run or a person',
         calls: [calls[0]!, calls.at(-1)!],
       });
     }
-    return { hadOccasion: [...sends.values()].some((calls) => calls.length > 1), findings };
+    return { isExercised: [...tries.values()].some((calls) => calls.length > 1), findings };
+  },
+};
+
+/** Faults that end a connection without a whole response. */
+const BROKEN: ReadonlySet<string | null> = new Set(['connection-reset', 'empty-response', 'truncated-body']);
+/** A program that retries waits, or at least starts its next try, for longer than this. */
+const AT_ONCE_MS = 90; // a busy machine may take some time to send; the shortest usual pause of a program is 100 ms
+
+const bytesOf = ({ entry: { request } }: Call): string => JSON.stringify(request.body);
+
+export const resentByTransport: Check = {
+  id: 'resent-by-transport',
+  severity: 'notice',
+  evaluate({ sends }) {
+    const findings: Found[] = [];
+    let isExercised = false;
+    for (const [reference, calls] of sends) {
+      for (const [index, call] of calls.entries()) {
+        if (BROKEN.has(call.entry.fault)) isExercised = true;
+        const before = calls[index - 1];
+        if (before === undefined || !BROKEN.has(before.entry.fault) || bytesOf(before) !== bytesOf(call))
+          continue;
+        const { range, 'user-agent': agent } = call.entry.request.headers;
+        const pauseMs = call.beganMs - before.endedMs;
+        if (range === undefined && pauseMs > AT_ONCE_MS) continue;
+        const how = range === undefined ? `${timeText(pauseMs)} after its connection broke` : 'with Range';
+        findings.push({
+          message: `${reference} was sent again ${how}: the HTTP library or a proxy did that, not the program (user-agent ${typeof agent === 'string' ? agent : 'unknown'})`,
+          fix: 'switch off what resends a POST by itself: it is safe only where the service replays a repeated reference',
+          calls: [before, call],
+        });
+        break;
+      }
+    }
+    return { isExercised, findings };
   },
 };

@@ -1,4 +1,4 @@
-import { durationText } from '../../contract/duration.ts';
+import { timeText } from '../../contract/duration.ts';
 import type { Call } from '../call.ts';
 import type { Case } from '../case.ts';
 import { type Check, type Found } from '../check.ts';
@@ -32,38 +32,42 @@ function againstAdvice(
   // a client may look for an earlier run of its own before it sends
   const first = reads.find(({ place }) => sent !== undefined && place > sent.place);
   if (sent !== undefined && first !== undefined && first.atMs - sent.atMs < FIRST_READ_MS) {
-    return ['was first asked for less than 90s after it was sent', sent, first];
+    return ['was first asked for less than 90 s after it was sent', sent, first];
   }
   const fourth = reads.findIndex(
     (read, index) => index >= READS_IN_WINDOW && read.atMs - reads[index - READS_IN_WINDOW]!.atMs < WINDOW_MS,
   );
   if (fourth === -1) return undefined;
-  return ['was asked for more than 3 times within 2h', ...reads.slice(fourth - READS_IN_WINDOW, fourth + 1)];
+  return ['was asked for more than 3 times within 2 h', ...reads.slice(fourth - READS_IN_WINDOW, fourth + 1)];
 }
 
 export const pollStorm: Check = {
   id: 'poll-storm',
   severity: 'warning',
-  look({ byReference, sends, limits }) {
+  evaluate({ byReference, sends, limits }) {
     const findings: Found[] = [];
-    let hadOccasion = false;
+    let isExercised = false;
     for (const [reference, calls] of byReference) {
       const reads = calls.filter(({ route }) => route === 'status');
-      if (reads.length > 0) hadOccasion = true;
+      if (reads.length > 0) isExercised = true;
       const storm = stormIn(reads, limits.reads);
       const advice = limits.polling === 'npci' ? againstAdvice(sends.get(reference)?.[0], reads) : undefined;
       if (storm === undefined && advice === undefined) continue;
       const [message, ...evidence] =
         storm === undefined
           ? advice!
-          : ([`was asked for ${storm.length} times with the same answer`, storm[0]!, storm.at(-1)!] as const);
+          : ([
+              `was asked for ${storm.length} times with the same response`,
+              storm[0]!,
+              storm.at(-1)!,
+            ] as const);
       findings.push({
         message: `${reference} ${message}`,
-        instead: 'ask less and less often while nothing changes, and stop after some reads until a later run',
+        fix: 'ask less and less often while nothing changes, and stop after some reads until a later run',
         calls: evidence,
       });
     }
-    return { hadOccasion, findings };
+    return { isExercised, findings };
   },
 };
 
@@ -76,9 +80,9 @@ function waitedMs({ endedMs, beganMs, entry }: Call, wallNowMs: Case['wallNowMs'
 export const noTimeout: Check = {
   id: 'no-timeout',
   severity: 'warning',
-  look({ calls, limits: { patience }, wallNowMs }) {
+  evaluate({ calls, limits: { patience }, wallNowMs }) {
     const findings: Found[] = [];
-    let hadOccasion = false;
+    let isExercised = false;
     for (const call of calls) {
       const { fault, delay_ms, outcome } = call.entry;
       const waited = waitedMs(call, wallNowMs);
@@ -86,14 +90,14 @@ export const noTimeout: Check = {
       const isTooLong = waited > patience;
       // a client that left before its patience ended has a timeout of its own
       const hung = fault === 'hang' || fault === 'slow-body' || (delay_ms ?? 0) > patience;
-      if (isTooLong || (hung && (fault === 'hang' || outcome === 'client_gone'))) hadOccasion = true;
+      if (isTooLong || (hung && (fault === 'hang' || outcome === 'client_gone'))) isExercised = true;
       if (!isTooLong) continue;
       findings.push({
-        message: `the client waited ${durationText(Math.round(waited))} for an answer; ${durationText(patience)} are allowed`,
-        instead: 'give every request a timeout, and treat what it cuts off as an unknown outcome',
+        message: `waited ${timeText(waited)} for a response; the limit is ${timeText(patience)}`,
+        fix: 'give every request a timeout, and treat what it cuts off as an unknown outcome',
         calls: [call],
       });
     }
-    return { hadOccasion, findings };
+    return { isExercised, findings };
   },
 };

@@ -5,7 +5,7 @@ import { counted } from './summary.ts';
 /** GitHub keeps this many annotations of each step. */
 const MOST = 10;
 
-const escaped = (text: string): string =>
+export const escaped = (text: string): string =>
   text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 
 interface Group {
@@ -36,7 +36,7 @@ export function githubAnnotations({ worlds }: ConductReports): string {
       const text = [
         `world ${world}: ${first.message}`,
         ...first.lines,
-        `instead: ${first.instead}`,
+        `fix: ${first.fix}`,
         ...(count > 1 ? [`${counted(count, 'finding')} in all`] : []),
       ].join('\n');
       return `::${severity} title=payout referee, ${id}::${escaped(text)}\n`;

@@ -7,7 +7,7 @@ import { bySeverity, CHECK_IDS, Severity } from '../../contract/conduct.ts';
 export type FailOn = Severity | 'never';
 
 export const isFailure = (check: CheckReport, failOn: FailOn): boolean =>
-  check.verdict === 'found' && failOn !== 'never' && bySeverity(check, { severity: failOn }) <= 0;
+  check.findings.length > 0 && failOn !== 'never' && bySeverity(check, { severity: failOn }) <= 0;
 
 /** Whether any finding is at or above this severity. */
 export const hasFailed = ({ worlds }: ConductReports, failOn: FailOn): boolean =>
@@ -20,9 +20,9 @@ export const reportsOf = (worlds: readonly WorldReport[]): ConductReports => ({
   worlds: [...worlds],
 });
 
-/** The most severe findings first, then in the order of the checks. */
+/** The checks that have findings: the most severe first, then in the order of the checks. */
 export const foundChecks = ({ checks }: WorldReport): readonly CheckReport[] =>
-  checks.filter(({ verdict }) => verdict === 'found').toSorted(bySeverity);
+  checks.filter(({ findings }) => findings.length > 0).toSorted(bySeverity);
 
 /** A check with only its most severe findings. */
 export function shortened(check: CheckReport, most: number): CheckReport {
@@ -30,11 +30,11 @@ export function shortened(check: CheckReport, most: number): CheckReport {
   return { ...check, findings, more: check.more + check.findings.length - findings.length };
 }
 
-/** What a finding rests on, line by line, and what to do instead. */
-export const detailLines = ({ lines, knew, instead }: Finding): readonly string[] => [
+/** What a finding rests on, line by line, and how to fix it. */
+export const detailLines = ({ lines, knew, fix }: Finding): readonly string[] => [
   ...lines,
-  ...(knew === null ? [] : [`the client knew of ${knew}`]),
-  `instead: ${instead}`,
+  ...(knew === null ? [] : [`what the client knew about ${knew}`]),
+  `fix: ${fix}`,
 ];
 
 /** The worlds with findings, those with the most severe first. */
@@ -61,7 +61,7 @@ export function tallyOf(worlds: readonly WorldReport[]): {
   const tallies = new Map<CheckId, CheckTally>();
   const untested = new Set<CheckId>(CHECK_IDS);
   for (const world of worlds) {
-    for (const { id, verdict } of world.checks) if (verdict !== 'no_occasion') untested.delete(id);
+    for (const { id, verdict } of world.checks) if (verdict !== 'not_exercised') untested.delete(id);
     for (const check of foundChecks(world)) {
       const { id } = check;
       const before = tallies.get(id) ?? { severity: check.severity, worlds: 0 };
@@ -73,7 +73,7 @@ export function tallyOf(worlds: readonly WorldReport[]): {
   return { found, untested: [...untested] };
 }
 
-/** `1 error`, `2 warnings`, `11 passed`, `6 no occasion`, without what is 0. */
+/** `1 error`, `2 warnings`, `11 passed`, `6 not exercised`, without what is 0. */
 export const countTexts = ({ counts }: WorldReport): readonly string[] =>
   Object.entries(counts)
     .filter(([, count]) => count > 0)

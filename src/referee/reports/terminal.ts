@@ -63,7 +63,7 @@ function tallyLines(worlds: readonly WorldReport[], paint: Paint): readonly stri
     ),
     ...(worlds.length === 0 || untested.length === 0
       ? []
-      : [`  no occasion in any world: ${untested.join(', ')}`]),
+      : [`  not exercised in any world: ${untested.join(', ')}`]),
   ];
 }
 

@@ -1,13 +1,17 @@
 import type { Match } from '../../contract/match.ts';
-import type { OutcomeDocument, RuleDocument, ScenarioDocument } from '../../contract/scenario-document.ts';
-import { HIDDEN_KEY, SECRET_HEADERS } from '../../contract/service.ts';
+import type {
+  Effect,
+  OutcomeDocument,
+  RuleDocument,
+  ScenarioDocument,
+} from '../../contract/scenario-document.ts';
+import { HIDDEN_KEY, MAX_AMOUNT_INR, SECRET_HEADERS } from '../../contract/service.ts';
 import { outcomeName } from '../outcome.ts';
 import { reportIn, type Report } from '../planned-timeline.ts';
 import { linearPattern } from '../pattern.ts';
 import { ruleName, textTest } from '../rule-compiler.ts';
+import { replacesBody, showsAnswer } from '../rule.ts';
 import { isWithin, takesAllOf } from './implication.ts';
-import { mostRequests, warnOfNumbers } from './request-counts.ts';
-import { warnOfEffect } from './effect-warnings.ts';
 
 /** The part of a rule or an outcome that decides which requests it leaves to those after it. */
 interface Choice extends Pick<RuleDocument, 'match' | 'during'> {
@@ -44,14 +48,64 @@ function warnOfShadows(choices: readonly Choice[], what: string, warn: Report): 
   }
 }
 
-/** Warns of a rule that never applies because of its own numbers. */
-function warnOfCounts({ match = {}, skip = 0, times, probability }: RuleDocument, warn: Report): void {
-  const most = mostRequests(match);
-  const count = `at most ${most} ${most === 1 ? 'request' : 'requests'} of a world`;
-  if (probability === 0) warn(['probability'], 'is 0, so the rule never applies');
-  if (skip > 0 && skip >= most) warn(['skip'], `ignores all that the rule can match: ${count}`);
-  else if (times !== undefined && times > most - skip)
-    warn(['times'], `is never reached: the rule can match ${count}${skip > 0 ? `, and skips ${skip}` : ''}`);
+type NumberMatch = NonNullable<Match['amount']>;
+
+/** Whether a whole number from 1 on matches a condition. */
+function takesCounts(match: NumberMatch): boolean {
+  if (typeof match === 'number' || Array.isArray(match)) {
+    return [match].flat().some((value) => Number.isInteger(value) && value >= 1);
+  }
+  const { gt = 0, gte = 1, lt = Infinity, lte = Infinity } = match;
+  const low = Math.max(1, Math.floor(gt) + 1, Math.ceil(gte));
+  return low <= Math.min(Math.ceil(lt) - 1, Math.floor(lte));
+}
+
+/** Whether a payout can have an amount that matches a condition. */
+function takesAmounts(match: NumberMatch): boolean {
+  if (typeof match === 'number' || Array.isArray(match)) {
+    return [match]
+      .flat()
+      .some((inr) => inr > 0 && inr <= MAX_AMOUNT_INR && Math.abs(inr * 100 - Math.round(inr * 100)) < 1e-4);
+  }
+  const { gt = 0, gte = 0, lt = Infinity, lte = Infinity } = match;
+  return Math.min(lt, lte) > 0 && Math.max(gt, gte) <= MAX_AMOUNT_INR && gt < MAX_AMOUNT_INR;
+}
+
+function warnOfNumbers({ amount, attempt, payout }: Match, warn: Report): void {
+  for (const [field, wanted] of Object.entries({ attempt, payout })) {
+    if (wanted !== undefined && !takesCounts(wanted))
+      warn([field], 'can never match: it is a whole number, counted from 1');
+  }
+  if (amount !== undefined && !takesAmounts(amount)) {
+    warn(
+      ['amount'],
+      `can never match: an amount is more than 0 INR, at most ${MAX_AMOUNT_INR}, in whole paise`,
+    );
+  }
+}
+
+/** Why an effect makes no payout; null when it makes one. */
+function whyNoPayout({ commit, respond, fault, limit }: Effect, faultKind: string): string | null {
+  if (commit !== undefined) return commit ? null : 'commit: false makes no payout';
+  const answer =
+    respond !== undefined ? 'respond' : fault !== undefined ? `the fault ${faultKind}` : limit && 'limit';
+  return answer === undefined ? null : `${answer} makes no payout without commit: true`;
+}
+
+/** Warns of parts of an effect that the rest of it makes useless. */
+function warnOfEffect(effect: Effect, warn: Report): void {
+  const { respond = null, fault, limit, timeline, not_found, stale } = effect;
+  const kind = typeof fault === 'object' ? fault.kind : fault;
+  const noPayout = whyNoPayout(effect, kind ?? '');
+  for (const [part, value] of Object.entries({ timeline, not_found })) {
+    if (value !== undefined && noPayout !== null) warn([part], `is never used: ${noPayout}`);
+  }
+  const unseen = showsAnswer(kind) ? null : `the fault ${kind} shows no answer`;
+  if (respond !== null && unseen !== null) warn(['respond'], `is never seen by a client: ${unseen}`);
+  if (stale === undefined) return;
+  const isReplaced = respond === null ? limit !== undefined : replacesBody(respond);
+  const why = unseen ?? (isReplaced ? 'the rule answers something else' : null);
+  if (why !== null) warn(['stale'], `is never seen by a client: ${why}`);
 }
 
 /** Warns of conditions on headers that hold a key, which rules do not see. */
@@ -79,7 +133,7 @@ export function warnOfScenario({ outcomes = [], rules = [] }: ScenarioDocument, 
   for (const [index, rule] of rules.entries()) {
     const report = reportIn(warn, 'rules', index);
     warnOfMatch(rule.match, report);
-    warnOfCounts(rule, report);
+    if (rule.probability === 0) report(['probability'], 'is 0, so the rule never applies');
     warnOfEffect(rule.effect, reportIn(report, 'effect'));
   }
   warnOfShadows(rules.map(ruleChoice), 'request', reportIn(warn, 'rules'));

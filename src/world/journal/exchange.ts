@@ -1,77 +1,63 @@
-import { withoutKeys, type RequestHeaders } from '../../contract/service.ts';
 import type { JournalEntry } from '../../contract/control-answers.ts';
 import { isTooNested } from '../../contract/nesting.ts';
-import type { RouteName } from '../../contract/match.ts';
+import type { SentResponse, StoredRequest } from '../../contract/snapshot-lines.ts';
 import { toInr } from '../../payout/money.ts';
 import { showsAnswer, type RequestFacts } from '../../scenario/rule.ts';
-import { iso } from '../events.ts';
+import { iso } from '../../contract/instant.ts';
+import type { RequestResult } from '../request/request-result.ts';
+import { responseOf } from '../request/response.ts';
 
-/** The state of an exchange: not answered so far, answered, broken by a fault that a rule ordered, or abandoned by the client. */
-export type ExchangeOutcome = 'pending' | 'answered' | 'fault' | 'client_gone';
+export type ExchangeOutcome = StoredRequest['outcome'];
 
-/** What was answered, or would have been but for a fault. */
-export interface Answered {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, unknown>>;
-  readonly body: string;
+/** One request of a world and its response, as the world remembers it. It is replaced as a whole when it changes. */
+export interface Exchange extends Omit<StoredRequest, 'response'> {
+  /**
+   * What was sent: as text, or `planned` for the response that its result describes, whose text is made when somebody reads it.
+   * Absent while nothing was sent.
+   */
+  readonly response?: SentResponse | 'planned' | undefined;
+  /** What the world decided; absent for a request that never reached the ledger, and for one from a snapshot. */
+  readonly result?: RequestResult | undefined;
+  /** See `requestCharacters`: it never changes. */
+  readonly requestCharacters: number;
+  /** Its place among the commands of its world, and the place at which its end was recorded; 0 for one from a snapshot. */
+  readonly position: number;
+  readonly endPosition?: number | undefined;
+  /** The server that had its connection, and when it arrived and ended in the order of what that server saw. */
+  readonly span?: Span | undefined;
 }
 
-/**
- * One request to a world, and its answer. It records what is known at one moment: while the exchange goes on, newer
- * records replace it in the journal.
- */
-export interface Exchange {
-  /** Which request of its world it is, counted from 1; 0 for a request outside the journal. */
-  readonly nth: number;
-  readonly requestId: string;
-  readonly method: string;
-  readonly url: string;
-  /** Without keys. */
-  readonly headers: RequestHeaders;
-  /** World time and wall time at which it came, ms since the epoch. */
-  readonly atMs: number;
-  readonly wallMs: number;
-  readonly outcome: ExchangeOutcome;
-  readonly worldId: string | undefined;
-  readonly route: RouteName | undefined;
-  /** The body as it came. */
-  readonly body: string | undefined;
-  /** Which attempt of its reference it is, from 1; 0 where attempts are not counted. */
-  readonly attempt: number | undefined;
-  readonly answer: Answered | undefined;
-  readonly durationMs: number | undefined;
-  /** The newest request of its world that had begun when this one ended; the journal sets it. */
-  readonly endedAfter?: number | undefined;
-  readonly balanceBeforePaise: number | undefined;
-  readonly balancePaise: number | undefined;
-  readonly code: string | undefined;
-  readonly clientRefId: string | undefined;
-  readonly txnId: string | undefined;
-  readonly account: string | undefined;
-  readonly replayed: boolean | undefined;
-  readonly warnings: readonly string[] | undefined;
-  /** The setting whose limit refused the request. */
-  readonly limit: string | undefined;
-  /** `scenario/rule`, when a rule made the answer. */
-  readonly rule: string | undefined;
-  /** Whether the payout happened, for a request to which a rule was applied. */
-  readonly committed: boolean | undefined;
-  /** What decided the timeline of the payout that it made. */
-  readonly plannedBy: string | undefined;
-  readonly delayMs: number | undefined;
-  readonly fault: string | undefined;
+export type Decided = Exchange & { readonly result: RequestResult };
+
+interface Span {
+  readonly server: string;
+  readonly arrived: number;
+  readonly ended: number;
 }
 
-/**
- * An exchange with its place among the requests of its world, once it has ended. Later knowledge does not change its place.
- *
- * @param before what was known of it
- * @param asked the newest request of its world that has begun
- */
-export function placed(exchange: Exchange, before: Exchange | undefined, asked: number): Exchange {
-  if (exchange.outcome === 'pending') return exchange;
-  const isSameEnd = before?.endedAfter !== undefined && before.durationMs === exchange.durationMs;
-  return { ...exchange, endedAfter: isSameEnd ? before.endedAfter : asked };
+/** The requests that a world had: bounded, the newest are kept. */
+export interface Requests {
+  readonly count: number;
+  /** The newest, the oldest of them first. */
+  readonly list: Exchange[];
+  /** How many were dropped from the list since it was last cleared. */
+  evicted: number;
+  characters: number;
+}
+
+export const noRequests = (count = 0): Requests => ({ count, list: [], evicted: 0, characters: 0 });
+
+/** What will be sent to a request that is under way, unless something comes in between; undefined where that is not known. */
+export function plannedResponse({ result, planned }: Exchange): Exchange['response'] {
+  if (result === undefined) return planned;
+  return result.hold === undefined ? 'planned' : undefined; // its release decides
+}
+
+/** The text of the response that was sent; undefined for none. */
+export function sentResponse(exchange: Exchange): SentResponse | undefined {
+  const { response, result } = exchange;
+  if (response !== 'planned') return response;
+  return responseOf(result!, { ...exchange, fields: fieldsOf(exchange) });
 }
 
 /** A text parsed as JSON if that can be written back, otherwise as it is; null for none. */
@@ -96,63 +82,126 @@ function fieldsOf({ route, url, body }: Exchange): RequestFacts['fields'] {
 
 /** The facts that a match can test in a past request. */
 export const factsOf = (exchange: Exchange): RequestFacts => ({
-  route: exchange.route ?? 'initiate',
+  route: exchange.route,
   fields: fieldsOf(exchange),
-  headers: exchange.headers,
+  headers: exchange.headers as RequestFacts['headers'],
   attempt: exchange.attempt ?? 0,
   nowMs: exchange.atMs,
   payout: 0, // a journal does not know the last two, and no match of a verification tests them
   ageMs: 0,
 });
 
-/** Whether a request made a payout; null for a request that cannot make one, or is still pending. */
-export function committed({
-  route,
-  committed: underRule,
-  replayed,
-  answer,
-  txnId,
-}: Exchange): boolean | null {
-  if (route !== 'initiate') return null;
-  if (underRule !== undefined) return underRule;
-  return answer === undefined ? null : txnId !== undefined && replayed !== true && answer.status === 200;
-}
+/** Whether a request made a payout; null for a request that cannot make one, or that never reached the ledger and was not answered. */
+export const committed = ({ route, committed: isCommitted, response }: Exchange): boolean | null =>
+  route === 'initiate' ? (isCommitted ?? (response === undefined ? null : false)) : null;
 
 /** The HTTP status that the client was sent; undefined for none. */
-export const seenStatus = ({ answer, fault }: Exchange): number | undefined =>
-  showsAnswer(fault) ? answer?.status : undefined;
+export const seenStatus = (exchange: Exchange): number | undefined =>
+  showsAnswer(exchange.fault) ? sentResponse(exchange)?.status : undefined;
+
+/**
+ * About how many characters an exchange has, as the limit of a world's requests counts them. It must be the same before a
+ * snapshot and after it, when the response is there as text.
+ */
+export const charactersOf = (exchange: Exchange): number =>
+  exchange.requestCharacters + Math.max(0, responseLength(exchange) - USUAL_RESPONSE);
+
+/** About how many characters a request has. */
+export function requestCharacters({
+  url,
+  headers,
+  body = '',
+}: Pick<Exchange, 'url' | 'headers' | 'body'>): number {
+  let characters = CHARACTERS_EACH + url.length + body.length;
+  for (const name in headers) {
+    const value = headers[name];
+    if (value === undefined) continue; // as in a snapshot, which leaves it out
+    const text = typeof value === 'string' ? value : JSON.stringify(value);
+    characters += CHARACTERS_A_HEADER + name.length + text.length;
+  }
+  return characters;
+}
+
+/** What a request, and each of its headers, takes in addition to its texts. */
+const CHARACTERS_A_HEADER = 64;
+const CHARACTERS_EACH = 1000;
+/** No normal response and no refusal has more characters than this. Those do not count, so that they need not be made. */
+const USUAL_RESPONSE = 4000;
+
+function responseLength(exchange: Exchange): number {
+  const { response, result } = exchange;
+  const respond = result?.effect?.respond;
+  const isUsual = respond?.body === undefined && respond?.message === undefined;
+  return response === 'planned' && isUsual ? 0 : (sentResponse(exchange)?.body.length ?? 0);
+}
 
 const inr = (paise: number | undefined): number | null => (paise === undefined ? null : toInr(paise));
 
-/** An exchange in the terms of the control API. */
-export const journalEntry = (exchange: Exchange): JournalEntry => ({
-  id: exchange.nth,
-  request_id: exchange.requestId,
-  at: iso(exchange.atMs),
-  wall_at: iso(exchange.wallMs),
-  outcome: exchange.outcome,
-  route: exchange.route ?? null,
-  request: {
-    method: exchange.method,
-    path: exchange.url,
-    headers: withoutKeys(exchange.headers),
-    body: readBody(exchange.body),
-  },
-  answer: exchange.answer === undefined ? null : { ...exchange.answer, body: readBody(exchange.answer.body) },
-  duration_ms: exchange.durationMs ?? null,
-  ended_after: exchange.endedAfter ?? null,
-  code: exchange.code ?? null,
-  client_ref_id: exchange.clientRefId ?? null,
-  txn_id: exchange.txnId ?? null,
-  attempt: exchange.attempt || null,
-  rule: exchange.rule ?? null,
-  limit: exchange.limit ?? null,
-  fault: exchange.fault ?? null,
-  delay_ms: exchange.delayMs ?? null,
-  committed: committed(exchange),
-  planned_by: exchange.plannedBy ?? null,
-  replayed: exchange.replayed === true,
-  warnings: [...(exchange.warnings ?? [])],
-  balance_before: inr(exchange.balanceBeforePaise),
-  balance_after: inr(exchange.balancePaise),
-});
+/** An exchange in the terms of the control API. @param endedAfter see `endsOf` */
+export function journalEntry(exchange: Exchange, endedAfter: number | null): JournalEntry {
+  const sent = sentResponse(exchange);
+  return {
+    id: exchange.nth,
+    request_id: exchange.requestId,
+    at: iso(exchange.atMs),
+    wall_at: iso(exchange.wallMs),
+    outcome: exchange.outcome,
+    route: exchange.route,
+    request: {
+      method: exchange.method,
+      path: exchange.url,
+      headers: exchange.headers,
+      body: readBody(exchange.body),
+    },
+    answer: sent === undefined ? null : { ...sent, body: readBody(sent.body) },
+    duration_ms: exchange.durationMs ?? null,
+    ended_after: endedAfter,
+    code: exchange.code ?? null,
+    client_ref_id: exchange.clientRefId ?? null,
+    txn_id: exchange.txnId ?? null,
+    attempt: exchange.attempt || null,
+    rule: exchange.rule ?? null,
+    limit: exchange.limit ?? null,
+    fault: exchange.fault ?? null,
+    delay_ms: exchange.delayMs ?? null,
+    committed: committed(exchange),
+    planned_by: exchange.plannedBy ?? null,
+    replayed: exchange.replayed === true,
+    warnings: [...(exchange.warnings ?? [])],
+    balance_before: inr(exchange.balanceBeforePaise),
+    balance_after: inr(exchange.balancePaise),
+  };
+}
+
+/**
+ * For each request the newest one that had arrived when it ended; null while it is pending. On one server, the order of arrivals
+ * and ends decides; between servers, the order of the commands in the log.
+ *
+ * @param exchanges all of a world, the oldest first
+ */
+export function endsOf(exchanges: readonly Exchange[]): ReadonlyMap<number, number> {
+  const ends = new Map<number, number>();
+  /** The earliest arrival on each server among the exchanges from here on. */
+  const earliest = new Map<string, number>();
+  /** For each exchange, the earliest arrival on its own server among it and those after it. */
+  const suffix: number[] = Array.from({ length: exchanges.length }, () => Infinity);
+  for (let index = exchanges.length - 1; index >= 0; index -= 1) {
+    const { span } = exchanges[index]!;
+    if (span === undefined) continue;
+    const least = Math.min(earliest.get(span.server) ?? Infinity, span.arrived);
+    earliest.set(span.server, least);
+    suffix[index] = least;
+  }
+  exchanges.forEach(({ outcome, span, endedAfter, endPosition = 0, nth }, index) => {
+    if (outcome === 'pending') return;
+    let last = endedAfter ?? nth;
+    for (let later = index + 1; later < exchanges.length; later += 1) {
+      const other = exchanges[later]!;
+      const isSame = span !== undefined && other.span?.server === span.server;
+      if (isSame ? other.span.arrived < span.ended : other.position < endPosition) last = other.nth;
+      else if (isSame && suffix[later]! > span.ended && other.position > endPosition) break; // as for all after it
+    }
+    ends.set(nth, last);
+  });
+  return ends;
+}

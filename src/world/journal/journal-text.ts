@@ -1,5 +1,4 @@
 import type { JournalEntry } from '../../contract/control-answers.ts';
-import { journalEntry, type Exchange } from './exchange.ts';
 
 /** References and headers are the client's own texts: their control characters must not reach people. */
 export const withoutControls = (text: string): string => text.replaceAll(/\p{C}/gu, '\ufffd');
@@ -59,19 +58,20 @@ export function reasonText({
  * The journal as a person reads it, line by line: a title, and a line for each request.
  *
  * @param shown the oldest first
+ * @param count how many these are
  * @param wanted the number of requests from which these are taken
  * @param which part of them is shown, if not all
  */
 export function* journalText(
-  shown: readonly Exchange[],
+  shown: Iterable<JournalEntry>,
+  count: number,
   wanted: number,
   which: 'latest' | 'first',
 ): Generator<string> {
-  if (shown.length === 0) return yield 'No requests in the journal of this world.\n';
-  const part = shown.length < wanted ? `, the ${which} ${shown.length} of ${wanted}` : '';
+  if (count === 0) return yield 'No requests in the journal of this world.\n';
+  const part = count < wanted ? `, the ${which} ${count} of ${wanted}` : '';
   yield `Requests to this world, at world time in UTC${part}:\n`;
-  for (const exchange of shown) {
-    const entry = journalEntry(exchange);
+  for (const entry of shown) {
     const line = `  #${entry.id} ${entry.at.slice(11, 23)} ${requestText(entry)} → ${answerText(entry)} (${reasonText(entry)})`;
     yield `${withoutControls(line)}\n`;
   }

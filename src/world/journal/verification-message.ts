@@ -1,18 +1,13 @@
 import type { Verification } from '../../contract/control.ts';
 import type { VerifyAnswer } from '../../contract/control-answers.ts';
 import { timeOfDay } from '../../payout/settlement.ts';
+import type { Condition } from '../../scenario/rule-compiler.ts';
 import { withoutControls } from './journal-text.ts';
 
 /** The message of a verification: the first line is the result; a failure also shows what was expected and what came closest. */
 
 type Shown = VerifyAnswer['closest'][number];
 type Miss = Shown['misses'][number];
-
-/** What a condition of a match expects. */
-export interface Expected {
-  readonly field: string;
-  readonly expected: unknown;
-}
 
 const LONGEST_VALUE = 200;
 
@@ -69,10 +64,10 @@ function missText([first, ...others]: readonly Miss[]): string {
 }
 
 /** `route "initiate", amount {"gte":100}` */
-export const matchText = (conditions: readonly Expected[]): string =>
+export const matchText = (conditions: readonly Pick<Condition, 'field' | 'wanted'>[]): string =>
   conditions.length === 0
     ? 'any request'
-    : conditions.map(({ field, expected }) => `${field} ${valueText(field, expected)}`).join(', ');
+    : conditions.map(({ field, wanted }) => `${field} ${valueText(field, wanted)}`).join(', ');
 
 /** One request in a line, with the first field that differs. */
 const requestText = ({ request, misses }: Shown): string =>

@@ -1,17 +1,11 @@
 import type { RequestMatch, Verification } from '../../contract/control.ts';
 import type { VerifyAnswer } from '../../contract/control-answers.ts';
 import { Refusal } from '../../contract/errors.ts';
-import { committed, factsOf, seenStatus, type Exchange } from './exchange.ts';
-import {
-  linearPattern,
-  matchPatternSize,
-  MAX_OVERRIDE_PATTERN_SIZE,
-  patternSize,
-  tooLarge,
-  type PatternOf,
-} from '../../scenario/pattern.ts';
+import { committed, factsOf, seenStatus, sentResponse, type Exchange } from './exchange.ts';
+import { iso } from '../../contract/instant.ts';
+import { linearPattern, tooManyPatterns, writtenOutLength, type PatternOf } from '../../scenario/pattern.ts';
 import { reportIn, type Report } from '../../scenario/planned-timeline.ts';
-import { compileMatch } from '../../scenario/rule-compiler.ts';
+import { conditionsOf, type Condition as RuleCondition } from '../../scenario/rule-compiler.ts';
 import type { RequestFacts } from '../../scenario/rule.ts';
 import {
   countMessage,
@@ -19,57 +13,52 @@ import {
   NOTHING_CAME,
   sequenceMessage,
   withRequests,
-  type Expected,
 } from './verification-message.ts';
 
 /** An exchange, with the facts that a match can test. */
-interface Witness {
+interface Witness extends RequestFacts {
   readonly exchange: Exchange;
-  readonly facts: RequestFacts;
 }
 
-/** One condition of a match. */
-interface Condition extends Expected {
-  readonly actual: (witness: Witness) => unknown;
+/** One condition of a match: of those of rules, or on what became of the request. */
+type Condition = Pick<RuleCondition, 'field' | 'wanted'> & {
+  readonly seen: (witness: Witness) => unknown;
   readonly holds: (witness: Witness) => boolean;
-}
+};
 
 type Shown = VerifyAnswer['closest'][number];
 
 const CLOSEST = 3;
 
 /**
- * What one verification may spend on regular expressions over the whole journal, as the sum of pattern size times text
+ * What one verification may spend on regular expressions over the whole journal, as the sum of pattern length times text
  * length: some 50 ms. A verification that needs more is refused.
  */
 const MAX_PATTERN_STEPS = 2_000_000;
 
-/** Remembers the result for each text. */
-function remembered<T>(make: (text: string) => T): (text: string) => T {
-  const known = new Map<string, T>();
-  return (text) => {
-    const made = known.get(text) ?? make(text);
-    known.set(text, made);
-    return made;
-  };
-}
-
-/** Compiles each pattern once, runs it once over each text, and refuses when that takes too many steps. */
+/** Runs each pattern once over each text, and refuses when that takes too many steps. */
 function countedPatterns(): PatternOf {
   let steps = 0;
-  return remembered((pattern) => {
+  return (pattern) => {
     const compiled = linearPattern(pattern);
     if ('error' in compiled) return compiled;
-    const size = patternSize(pattern);
-    const test = remembered((text) => {
-      steps += size * text.length;
-      if (steps <= MAX_PATTERN_STEPS) return compiled.test(text);
-      const message =
-        'The regular expressions of this verification take too long over this journal: use prefix, suffix or a list instead';
-      throw new Refusal('INVALID_REQUEST', { message });
-    });
+    const length = writtenOutLength(pattern);
+    const results = new Map<string, boolean>();
+    const test = (text: string): boolean => {
+      const known = results.get(text);
+      if (known !== undefined) return known;
+      steps += length * text.length;
+      if (steps > MAX_PATTERN_STEPS) {
+        const message =
+          'The regular expressions of this verification take too long over this journal: use prefix, suffix or a list instead';
+        throw new Refusal('INVALID_REQUEST', { message });
+      }
+      const result = compiled.test(text);
+      results.set(text, result);
+      return result;
+    };
     return { test };
-  });
+  };
 }
 
 /** The outcome of a request, by the names of a match. */
@@ -82,53 +71,45 @@ const BECAME: Readonly<Record<string, (exchange: Exchange) => unknown>> = {
   replayed: ({ replayed }) => replayed === true,
 };
 
-function seenAt(field: string, { facts }: Witness): unknown {
-  if (field === 'route') return facts.route;
-  if (field === 'attempt') return facts.attempt;
-  if (field === 'header') return facts.headers;
-  return field === 'hours' ? new Date(facts.nowMs).toISOString() : facts.fields[field];
-}
-
-function conditionsOf(match: RequestMatch, patternOf: PatternOf, report: Report): readonly Condition[] {
-  const { status: _s, outcome: _o, rule: _r, fault: _f, committed: _c, replayed: _p, ...ofRules } = match;
-  compileMatch(ofRules, patternOf, report); // reports conditions that can never hold, for which it needs the whole match
-  return Object.entries(match)
-    .filter(([, expected]) => expected !== undefined)
-    .map(([field, expected]): Condition => {
-      const became = BECAME[field];
-      if (became !== undefined) {
-        const actual = ({ exchange }: Witness): unknown => became(exchange);
-        const wanted = new Set<unknown>([expected].flat());
-        return { field, expected, actual, holds: (witness) => wanted.has(actual(witness)) };
-      }
-      const tests = compileMatch({ [field]: expected }, patternOf, () => undefined);
-      return {
-        field,
-        expected,
-        actual: (witness) => seenAt(field, witness),
-        holds: ({ facts }) => tests.every((test) => test(facts)),
-      };
-    });
+function conditionsOfMatch(match: RequestMatch, patternOf: PatternOf, report: Report): readonly Condition[] {
+  const { status, outcome, rule, fault, committed: isCommitted, replayed, ...ofRules } = match;
+  const became = { status, outcome, rule, fault, committed: isCommitted, replayed };
+  return [
+    ...conditionsOf(ofRules, patternOf, report),
+    ...Object.entries(became)
+      .filter(([, wanted]) => wanted !== undefined)
+      .map(([field, wanted]): Condition => {
+        const seen = ({ exchange }: Witness): unknown => BECAME[field]!(exchange);
+        const accepted = new Set<unknown>([wanted].flat());
+        return { field, wanted, seen, holds: (witness) => accepted.has(seen(witness)) };
+      }),
+  ];
 }
 
 /** `#3 POST /payout/initiate order-1 402 INSUFFICIENT_BALANCE` */
-const inALine = ({ nth, method, url, clientRefId, answer, outcome, code }: Exchange): string =>
-  [
+const inALine = (exchange: Exchange): string => {
+  const { nth, method, url, clientRefId, outcome, code } = exchange;
+  return [
     `#${nth}`,
     method,
     url.split('?', 1)[0],
     clientRefId,
-    outcome === 'answered' ? answer?.status : outcome,
+    outcome === 'answered' ? sentResponse(exchange)?.status : outcome,
     code,
   ]
     .filter((part) => part !== undefined)
     .join(' ');
+};
 
 /** @param misses the conditions that it does not meet */
 const shown = (witness: Witness, misses: readonly Condition[]): Shown => ({
   id: witness.exchange.nth,
   request: inALine(witness.exchange),
-  misses: misses.map(({ field, expected, actual }) => ({ field, expected, actual: actual(witness) ?? null })),
+  misses: misses.map(({ field, wanted, seen }) => ({
+    field,
+    expected: wanted,
+    actual: (field === 'hours' ? iso(witness.nowMs) : seen(witness)) ?? null,
+  })),
 });
 
 /** The requests that miss the fewest conditions, the newest first. */
@@ -155,20 +136,23 @@ export function verify(
   { match = {}, sequence, count = { at_least: 1 } }: Verification,
   report: Report,
 ): VerifyAnswer {
-  // patterns that are too large together are reported before one of them is compiled
-  const size = [match, ...(sequence ?? [])].reduce((sum, one) => sum + matchPatternSize(one), 0);
-  if (size > MAX_OVERRIDE_PATTERN_SIZE) {
-    const path = [sequence === undefined ? 'match' : 'sequence'];
-    report(path, tooLarge('this verification', size, MAX_OVERRIDE_PATTERN_SIZE));
+  const excess = tooManyPatterns([match, ...(sequence ?? [])]);
+  if (excess !== null) {
+    report([sequence === undefined ? 'match' : 'sequence'], excess);
     return { passed: false, count: 0, message: '', closest: [], evicted };
   }
   const patternOf = countedPatterns();
-  const witnesses = exchanges.map((exchange): Witness => ({ exchange, facts: factsOf(exchange) }));
+  const witnesses = exchanges.map((exchange): Witness => ({ ...factsOf(exchange), exchange }));
   if (sequence === undefined) {
-    return inNumber(witnesses, conditionsOf(match, patternOf, reportIn(report, 'match')), count, evicted);
+    return inNumber(
+      witnesses,
+      conditionsOfMatch(match, patternOf, reportIn(report, 'match')),
+      count,
+      evicted,
+    );
   }
   const steps = sequence.map((step, index) =>
-    conditionsOf(step, patternOf, reportIn(report, 'sequence', index)),
+    conditionsOfMatch(step, patternOf, reportIn(report, 'sequence', index)),
   );
   return inSequence(witnesses, steps, evicted);
 }

@@ -1,11 +1,12 @@
 import { MAX_HELD } from '../../contract/control.ts';
 import { Refusal } from '../../contract/errors.ts';
-import type { Hold } from '../../scenario/rule.ts';
+import type { Effect, Hold } from '../../scenario/rule.ts';
 import type { CommandOf, Context } from '../commands.ts';
 import type { StateEvent } from '../events.ts';
+import type { Decided } from '../journal/exchange.ts';
 import type { RequestCommand } from './request-commands.ts';
 import { fieldsOf } from './request-plan.ts';
-import type { HeldRequest, Released } from './request-result.ts';
+import type { HeldRequest, Released } from './hold-state.ts';
 import type { WorldState } from '../state.ts';
 
 const EXPIRED_KEPT = 10;
@@ -19,20 +20,27 @@ export function noRoomToHold({ held }: WorldState): Refusal | null {
   });
 }
 
-/** Begins to hold a request. @param facts what is known about it */
+/** Begins to hold a request. @param effect that of the rule that holds it */
 export function holdRequest(
   state: WorldState,
   command: RequestCommand,
   hold: Hold,
-  facts: Pick<HeldRequest, 'rule' | 'effect' | 'attempt' | 'txnId'>,
+  exchange: Decided,
+  effect: Effect,
   events: StateEvent[],
 ): HeldRequest {
   const { made, waiting, expired } = state.held;
   const { client_ref_id: reference } = fieldsOf(command);
+  const { answer, attempt } = exchange.result;
+  const asked = command.kind === 'status' ? command.query.txn_id : undefined;
   const request: HeldRequest = {
     ...hold,
-    ...facts,
     id: made + 1,
+    rule: exchange.rule!,
+    effect,
+    attempt,
+    txnId: (answer.kind === 'payout' ? answer.payout.txnId : asked) ?? null,
+    exchange,
     route: command.kind,
     clientRefId: reference === undefined ? null : String(reference),
     untilMs: state.wallMs + hold.forMs,
@@ -60,26 +68,20 @@ export function endWait(
   events.push({ type: 'released', request, released });
 }
 
-const unreleased = (how: 'expired' | 'left'): Released => ({
-  how,
-  order: { respond: null, fault: null },
-  result: null,
-});
-
-/** Ends the wait of a request that nobody released. A wait that has already ended stays as it is. */
+/** Ends the wait of a request that nobody released. No-op if it has ended. */
 export function endHold(
   state: WorldState,
   { id, how }: CommandOf<'endHold'>,
   { events }: Pick<Context, 'events'>,
 ): void {
   const request = state.held.waiting.find((known) => known.id === id);
-  if (request !== undefined) endWait(state, request, unreleased(how), events);
+  if (request !== undefined) endWait(state, request, { how, exchange: null }, events);
 }
 
 /** Expires overdue waits. The server of the connection does so in time, unless it has died. */
 export function expireHeld(state: WorldState, events: StateEvent[]): void {
   for (const request of state.held.waiting) {
-    if (request.untilMs <= state.wallMs) endWait(state, request, unreleased('expired'), events);
+    if (request.untilMs <= state.wallMs) endWait(state, request, { how: 'expired', exchange: null }, events);
   }
 }
 

@@ -29,7 +29,7 @@ export function newPayout(
   const planner = rule?.effect.timeline ? rule : outcome?.hasSteps ? outcome : undefined;
   const hider = rule?.effect.notFound ? { id: rule.id, notFound: rule.effect.notFound } : outcome;
   const timeline = timelineOf(steps, createdAtMs, dialect.status.utr_of_failed === 'set');
-  const { txnId, utrSerial } = payoutIds(seed, state.identity, clientRefId, nth);
+  const { txnId, utrSerial } = freeIds(state, seed, clientRefId, nth);
   return {
     txnId,
     clientRefId,
@@ -50,7 +50,20 @@ export function newPayout(
     utrSerial,
     utr: null,
     completedAtMs: null,
+    told: null,
   };
+}
+
+/** The ids of a payout. A snapshot that was changed by hand may have given its txn_id to another reference. */
+function freeIds({ identity, payouts, index }: WorldState, seed: string, clientRefId: string, nth: number) {
+  const isOfAnother = (txnId: string): boolean => {
+    const position = index.byTxnId.get(txnId);
+    return position !== undefined && payouts[position]!.clientRefId !== clientRefId;
+  };
+  let ids = payoutIds(seed, identity, clientRefId, nth);
+  for (let tries = 1; isOfAnother(ids.txnId); tries += 1)
+    ids = payoutIds(seed, `${identity} ${tries}`, clientRefId, nth);
+  return ids;
 }
 
 /** Distinguishes request bodies. */

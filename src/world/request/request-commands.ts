@@ -1,14 +1,67 @@
 import { z } from 'zod';
+import { RouteName } from '../../contract/match.ts';
 import { InitiateRequest, StatusQuery } from '../../contract/service.ts';
-import { ScenarioSource } from '../../contract/snapshot-lines.ts';
+import { ScenarioSource, SentResponse } from '../../contract/snapshot-lines.ts';
 
-/** What every request of the service carries. */
-const Asked = {
+const Headers = z.record(z.string(), z.union([z.string(), z.array(z.string())]).optional());
+
+/** A request of the service as it came: everything that its world keeps of it. */
+export const Received = z.strictObject({
+  requestId: z.string(),
+  method: z.string(),
+  url: z.string(),
   /** Without those that hold a key. */
-  headers: z.record(z.string(), z.union([z.string(), z.array(z.string())]).optional()),
+  headers: Headers,
+  /** The body as it came. */
+  body: z.string().optional(),
+  /** Why a bank might refuse the payout. */
+  warnings: z.array(z.string()).readonly().optional(),
+  /** How long ago it arrived: in whole ms of the server's wall clock, and as its stopwatch measured it. */
+  waitedMs: z.int().min(0),
+  tookMs: z.number().min(0),
+  /** When it arrived and when it was submitted, in the order of what its server saw of this world. */
+  arrivedTick: z.int(),
+  submittedTick: z.int(),
+  /** True when its response waits for another one on its connection. */
+  isQueued: z.boolean(),
+  /** The name that its client gives the world. */
+  worldName: z.string().optional(),
+});
+export type Received = Readonly<z.infer<typeof Received>>;
+
+/** A response that the server made without the world, and why. */
+const Refused = z.strictObject({
+  /** Absent when the client had left. */
+  response: SentResponse.optional(),
+  code: z.string().optional(),
+  limit: z.string().optional(),
+  rule: z.string().optional(),
+});
+export type Refused = Readonly<z.infer<typeof Refused>>;
+
+/** What every request that the world answers carries. */
+const Asked = {
+  request: Received,
   /** The scenario that the header of this request chose; null for the world's. */
   scenario: ScenarioSource.nullable(),
 };
+
+/** How a request ended. */
+export const Ended = z.strictObject({
+  /** Which request of the world it is, counted from 1. */
+  request: z.int(),
+  /** The generation of the world to which it came. */
+  generation: z.int(),
+  outcome: z.enum(['answered', 'fault', 'client_gone']),
+  durationMs: z.number(),
+  /** When it ended, in the order of what its server saw of this world. */
+  tick: z.int(),
+  /** Whether any of the response was sent. */
+  isSent: z.boolean(),
+  /** Set when the response was not the planned one. */
+  refused: Refused.optional(),
+});
+export type Ended = Readonly<z.infer<typeof Ended>>;
 
 /** The commands that are requests of the service. */
 export const REQUEST_COMMANDS = [
@@ -18,3 +71,13 @@ export const REQUEST_COMMANDS = [
 ] as const;
 
 export type RequestCommand = z.infer<(typeof REQUEST_COMMANDS)[number]>;
+
+/** A request that was refused before it reached the world: its shape, its size, the server's limit. */
+export const RefusedCommand = z.strictObject({
+  kind: z.literal('refused'),
+  route: RouteName,
+  request: Received,
+  refused: Refused,
+  outcome: z.enum(['pending', 'answered', 'client_gone']),
+  clientRefId: z.string().optional(),
+});

@@ -4,13 +4,13 @@ import { LONGEST_WAIT_MS } from '../../contract/scenario-document.ts';
 import { requestDraw } from '../../payout/identity.ts';
 import type { Draw } from '../../payout/settlement.ts';
 import { countInWindow, rateLimited, rateLimitOn, windowLeftMs } from '../../scenario/rate-window.ts';
-import { delayMs, takeRule, type RequestFacts, type Rule } from '../../scenario/rule.ts';
+import { delayMs, firstApplicableRule, type RequestFacts, type Rule } from '../../scenario/rule.ts';
 import { withOverrides, type Scenario, type ScenarioCompiler } from '../../scenario/scenario.ts';
 import { countAttempt, referenceNumber } from '../attempts.ts';
-import type { Stamp } from '../commands.ts';
+import type { Context } from '../commands.ts';
 import { findPayout } from '../ledger.ts';
 import type { RequestCommand } from './request-commands.ts';
-import type { HeldRequest } from './request-result.ts';
+import type { HeldRequest } from './hold-state.ts';
 import { ageMs, nowMs, type WorldState } from '../state.ts';
 
 /** The part of a rule that is needed once it was taken. */
@@ -66,18 +66,18 @@ export function planRequest(
   state: WorldState,
   command: RequestCommand,
   scenario: Scenario,
-  { attemptsFree }: Pick<Stamp, 'attemptsFree'>,
+  { recordsFree }: Pick<Context, 'recordsFree'>,
   asAttempt?: number,
 ): Plan & { readonly rule: Rule | null } {
   const { attempts, windows } = state;
   const { kind: route } = command;
   // initiates are always counted, since a scenario that a header chooses later may depend on the attempt
   const isCounted = route === 'initiate' || scenario.countsAttempts;
-  const counted = isCounted ? countAttempt(attempts, route, idOf(command), attemptsFree <= 0) : 0;
+  const counted = isCounted ? countAttempt(attempts, route, idOf(command), recordsFree <= 0) : 0;
   const attempt = isCounted ? (asAttempt ?? counted) : 0;
   const facts = factsOf(state, command, attempt);
   const draw = drawOf(command, scenario, attempt);
-  const rule = takeRule(scenario.rules, facts, state, draw);
+  const rule = firstApplicableRule(scenario.rules, facts, state, draw);
   return {
     scenario,
     rule,
@@ -115,13 +115,13 @@ const drawOf = (command: RequestCommand, { seed, countsAttempts }: Scenario, att
   requestDraw(seed, command.kind, idOf(command), countsAttempts ? attempt : 0);
 
 /** What rules can test in a request. @param attempt 0 when attempts are not counted */
-export function factsOf(state: WorldState, command: RequestCommand, attempt: number): RequestFacts {
+function factsOf(state: WorldState, command: RequestCommand, attempt: number): RequestFacts {
   const fields = fieldsOf(command);
   const reference = referenceOf(state, fields);
   return {
     route: command.kind,
     fields,
-    headers: command.headers,
+    headers: command.request.headers,
     attempt,
     payout: reference === undefined ? 0 : referenceNumber(state.attempts, reference),
     nowMs: nowMs(state),

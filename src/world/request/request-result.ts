@@ -3,10 +3,12 @@ import type { RefusalData } from '../../contract/errors.ts';
 import type { RouteName } from '../../contract/match.ts';
 import type { Payout } from '../../contract/snapshot-lines.ts';
 import type { Effect, Hold } from '../../scenario/rule.ts';
-import type { RequestCommand } from './request-commands.ts';
 
 /** The result of a request of the service: plain data, from which HTTP makes its answer. */
 export interface RequestResult {
+  readonly route: RouteName;
+  /** Which request of its world it is, counted from 1. */
+  readonly request: number;
   /** The dialect of the answer. */
   readonly dialect: Dialect;
   /** Which attempt of its reference it is, from 1; 0 where attempts are not counted. */
@@ -19,7 +21,7 @@ export interface RequestResult {
   /** The balance before and after it; null when the ledger was not asked. */
   readonly balances: { readonly beforePaise: number; readonly afterPaise: number } | null;
   /** Set when a rule holds the request. While it has only arrived, nothing was done and the answer is `none`. */
-  readonly hold?: HeldRequest;
+  readonly hold?: Hold & { readonly id: number };
 }
 
 /** What a rule does to the answer. */
@@ -43,46 +45,3 @@ export type Answer =
   | { readonly kind: 'refused'; readonly refusal: RefusalData }
   /** Nothing was done, and a rule's own answer replaces the normal one. */
   | { readonly kind: 'none' };
-
-/** A request that waits to be released. */
-export interface HeldRequest extends Hold {
-  /** Which held request of its world it is, from 1. Never reused. */
-  readonly id: number;
-  /** The rule that holds it: `scenario/rule`. */
-  readonly rule: string;
-  /** The effect of that rule, which may be gone when the request is released. */
-  readonly effect: Effect;
-  readonly route: RouteName;
-  readonly clientRefId: string | null;
-  readonly txnId: string | null;
-  /** Which attempt of its reference it is, from 1; 0 where attempts are not counted. */
-  readonly attempt: number;
-  /** Wall time at which it expires, ms since the epoch. */
-  readonly untilMs: number;
-  /** The command to handle when it is released; null when it was handled before. */
-  readonly command: RequestCommand | null;
-}
-
-/** The requests of one world that wait to be released. */
-export interface HeldRequests {
-  /** How many there have been. */
-  readonly made: number;
-  /** In the order in which they arrived. */
-  readonly waiting: readonly HeldRequest[];
-  /** The latest that nobody released in time. */
-  readonly expired: readonly HeldRequest[];
-}
-
-/** @param made how many requests of the world were held before */
-export const noneHeld = (made: number): HeldRequests => ({ made, waiting: [], expired: [] });
-
-/** What the client of a released request sees, if that differs from what the rule orders. */
-export type ReleaseOrder = Pick<Effect, 'respond' | 'fault'>;
-
-/** How the wait of a held request ended: it was released, it expired, or its client left. */
-export type Released = {
-  readonly how: 'released' | 'expired' | 'left';
-  readonly order: ReleaseOrder;
-  /** The result of the request; null when that was known when it was held, or when nothing was done. */
-  readonly result: RequestResult | null;
-};

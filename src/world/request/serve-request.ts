@@ -1,12 +1,13 @@
 import { Refusal } from '../../contract/errors.ts';
+import type { Dialect } from '../../contract/dialect.ts';
 import type { StatusQuery } from '../../contract/service.ts';
 import { covers, toInr, toPaise } from '../../payout/money.ts';
 import { asOf, countsReads, isHidden } from '../../payout/payout.ts';
 import type { Payout } from '../../contract/snapshot-lines.ts';
-import { replacesBody, showsAnswer } from '../../scenario/rule.ts';
-import type { Scenario } from '../../scenario/scenario.ts';
+import { replacesBody, showsAnswer, type Effect } from '../../scenario/rule.ts';
 import type { CommandOf, Context } from '../commands.ts';
-import { addPayout, countRead, findPayout, settleDue } from '../ledger.ts';
+import { addPayout, countRead, findPayout, positionOf, settleDue } from '../ledger.ts';
+import { countRequest, recordRelease, recordRequest } from '../requests.ts';
 import { fingerprint, newPayout } from './new-payout.ts';
 import { endWait, findHeld, holdRequest, noRoomToHold } from './held-requests.ts';
 import {
@@ -17,65 +18,100 @@ import {
   type Plan,
   type TakenRule,
 } from './request-plan.ts';
-import { positionAsked } from './pure-read.ts';
+import type { Decided } from '../journal/exchange.ts';
 import type { RequestCommand } from './request-commands.ts';
-import type { Answer, HeldRequest, RequestResult, SeenEffect } from './request-result.ts';
+import type { HeldRequest } from './hold-state.ts';
+import type { Answer, RequestResult, SeenEffect } from './request-result.ts';
 import { full, nowMs, type WorldState } from '../state.ts';
 
 const GARBAGE_BYTES = 51; // 64 with the bytes around them, which look like HTTP
 
-/** Handles a request of the service: applies the first rule that matches, and asks the ledger unless the rule forbids it. */
-export function handleRequest(state: WorldState, command: RequestCommand, context: Context): RequestResult {
+/**
+ * Handles a request of the service: applies the first rule that matches, asks the ledger unless the rule forbids it, and adds the
+ * request to those that the world remembers.
+ */
+export function handleRequest(state: WorldState, command: RequestCommand, context: Context): Decided {
+  const [result, effect] = resultOf(state, command, countRequest(state), context);
+  const exchange = recordRequest(state, command, result, context);
+  if (result.hold !== undefined) holdRequest(state, command, result.hold, exchange, effect!, context.events);
+  return exchange;
+}
+
+/** @returns the result, and the effect of the rule that holds the request, if one does */
+function resultOf(
+  state: WorldState,
+  command: RequestCommand,
+  request: number,
+  context: Context,
+): readonly [result: RequestResult, effect: Effect | null] {
   const scenario = scenarioFor(state, command, context.compiler);
+  const unserved = (attempt: number, answer: Answer): RequestResult => ({
+    route: command.kind,
+    request,
+    dialect: scenario.dialect,
+    attempt,
+    effect: null,
+    answer,
+    committed: false,
+    balances: null,
+  });
   const limited = pastRateLimit(state, command.kind, scenario);
-  if (limited !== null) return unserved(scenario, 0, { kind: 'refused', refusal: limited.data });
-  const plan = planRequest(state, command, scenario, context.stamp);
+  if (limited !== null) return [unserved(0, { kind: 'refused', refusal: limited.data }), null];
+  const plan = planRequest(state, command, scenario, context);
   const { rule, attempt } = plan;
   if (rule !== null) context.events.push({ type: 'rule', rule: rule.id, ...state.uses.get(rule.id)! });
   const hold = rule?.effect.hold ?? null;
-  if (rule === null || hold === null) return serve(state, command, plan, context);
+  if (rule === null || hold === null) return [serve(state, command, request, plan, context), null];
   const noRoom = noRoomToHold(state);
-  if (noRoom !== null) return unserved(scenario, attempt, { kind: 'refused', refusal: noRoom.data });
-  const result =
-    hold.at === 'committed'
-      ? serve(state, command, plan, context)
-      : unserved(scenario, attempt, { kind: 'none' });
-  const { answer } = result;
-  const asked = command.kind === 'status' ? command.query.txn_id : undefined;
-  const txnId = (answer.kind === 'payout' ? answer.payout.txnId : asked) ?? null;
-  const facts = { rule: rule.id, effect: rule.effect, attempt, txnId };
-  const held = holdRequest(state, command, hold, facts, context.events);
-  return { ...result, effect: seenEffect(rule, plan), hold: held };
+  if (noRoom !== null) return [unserved(attempt, { kind: 'refused', refusal: noRoom.data }), null];
+  const isServed = hold.at === 'committed';
+  const result = isServed
+    ? serve(state, command, request, plan, context)
+    : unserved(attempt, { kind: 'none' });
+  const held = { ...hold, id: state.held.made + 1 };
+  return [{ ...result, effect: seenEffect(rule, plan), hold: held }, rule.effect];
 }
 
-/** The result of a request for which the ledger is not asked. */
-function unserved({ dialect }: Scenario, attempt: number, answer: Answer): RequestResult {
-  return { dialect, attempt, effect: null, answer, committed: false, balances: null };
-}
-
-/** Releases a held request: one that has only arrived is served now, with the rule that was taken when it arrived. */
+/**
+ * Releases a held request: one that has only arrived is served now, with the rule that was taken when it arrived. The client sees
+ * what that rule says, unless the order of the release says otherwise.
+ */
 export function releaseRequest(
   state: WorldState,
   { id, order }: CommandOf<'release'>,
   context: Context,
 ): HeldRequest {
   const held = findHeld(state, id);
-  const { command } = held;
-  const result =
+  const { command, exchange } = held;
+  const { hold: _hold, ...first } = exchange.result;
+  const served =
     command === null
-      ? null
-      : serve(state, command, resumedPlan(state, command, held, context.compiler), context);
-  endWait(state, held, { how: 'released', order, result }, context.events);
+      ? first
+      : serve(state, command, exchange.nth, resumedPlan(state, command, held, context.compiler), context);
+  const effect = first.effect!;
+  const result = {
+    ...served,
+    effect: { ...effect, respond: order.respond ?? effect.respond, fault: order.fault ?? effect.fault },
+  };
+  endWait(state, held, { how: 'released', exchange: recordRelease(state, held, result) }, context.events);
   return held;
 }
 
 /** Asks the ledger, unless the rule forbids it. */
-function serve(state: WorldState, command: RequestCommand, plan: Plan, context: Context): RequestResult {
+function serve(
+  state: WorldState,
+  command: RequestCommand,
+  request: number,
+  plan: Plan,
+  context: Context,
+): RequestResult {
   const { rule } = plan;
   const beforePaise = state.wallet.balancePaise;
   const payoutsBefore = state.payouts.length;
   const [answer, isAsked] = answerOf(state, command, plan, context);
   return {
+    route: command.kind,
+    request,
     dialect: plan.scenario.dialect,
     attempt: plan.attempt,
     effect: rule === null || !isApplied(rule, answer) ? null : seenEffect(rule, plan),
@@ -136,7 +172,7 @@ function initiate(
   state: WorldState,
   { body }: CommandOf<'initiate'>,
   plan: Plan,
-  { stamp: { recordsFree, maxRecords } }: Context,
+  { recordsFree, stamp: { maxRecords } }: Context,
 ): Answer {
   const rows = plan.scenario.dialect.client_ref_id;
   const { client_ref_id: clientRefId } = body;
@@ -203,6 +239,19 @@ function status(
   const staleMs = rule?.effect.staleMs ?? null;
   const shown = staleMs === null ? payout : asOf(payout, nowMs(state) - staleMs);
   return { kind: 'payout', payout: shown, replayed: false };
+}
+
+/** The position of the payout that a status query asks for; undefined when there is none. */
+function positionAsked(
+  state: WorldState,
+  { client_ref_id: clientRefId, txn_id: txnId }: StatusQuery,
+  { status: { both } }: Dialect,
+): number | undefined {
+  const isBoth = clientRefId !== undefined && txnId !== undefined;
+  return positionOf(state, {
+    txnId: isBoth && both === 'client_ref_id' ? undefined : txnId,
+    clientRefId: isBoth && both === 'txn_id' ? undefined : clientRefId,
+  });
 }
 
 const badNames = (messageFor: (field: string) => string): Refusal =>

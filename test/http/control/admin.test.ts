@@ -39,6 +39,7 @@ test('the admin lists every world, with its contents, its age and its last use',
       balance: 1_000_000,
       transactions: 0,
       scenario: 'strict',
+      name: null,
     },
     {
       id: busyId,
@@ -47,6 +48,7 @@ test('the admin lists every world, with its contents, its age and its last use',
       balance: 999_900,
       transactions: 1,
       scenario: 'default',
+      name: null,
     },
   ]);
 });

@@ -17,6 +17,8 @@ type Unprovoked = 'WORLD_REPLACED';
 /** Provokes each refusal of the control API. */
 const PROVOKED: Record<Exclude<Code, Unprovoked>, (client: Client) => Promise<Seen>> = {
   HELD_NOT_FOUND: ({ send }) => send('POST', '/_sandbox/held/7/release'),
+  REQUEST_NOT_FOUND: ({ send }) => send('GET', '/_sandbox/state?before=7'),
+  UNDO_REFUSED: ({ send }) => send('POST', '/_sandbox/undo'),
   RULE_NOT_FOUND: ({ send }) => send('DELETE', '/_sandbox/rules/busy'),
   SCENARIO_NOT_FOUND: ({ send }) => send('PUT', '/_sandbox/scenario', json({ use: 'timeout-after-comit' })),
   WORLD_NOT_FOUND: ({ url }) => asAdmin(`${url}/_sandbox/worlds/0123abcd`, 'DELETE'),

@@ -106,6 +106,8 @@ test('a reset restores the initial money, payouts, clock, scenario, rules, count
     transactions: { PENDING: 0, SUCCESS: 0, FAILED: 0, REVERSED: 0 },
     clock: { now: START, frozen: true, next_due: null },
     scenario: 'default',
+    name: null,
+    at_risk: { count: 0, amount: 0 },
     invariants: 'hold',
   });
   expect(await rulesOf(world)).toEqual([]);

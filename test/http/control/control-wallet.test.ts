@@ -127,6 +127,8 @@ test('the summary of a world has its balance, payouts by state, clock, scenario 
     transactions: { PENDING: 2, SUCCESS: 1, FAILED: 1, REVERSED: 1 },
     clock: { now: START, frozen: true, next_due: null },
     scenario: 'default',
+    name: null,
+    at_risk: { count: 0, amount: 0 },
     invariants: 'hold',
   });
   expect((await world.world.wallet()).in_flight).toBe(200);
@@ -218,6 +220,8 @@ test('a payout is shown with its timeline and the reason for its state', async (
     planned_by: 'inline',
     reason: `PENDING: inline plans SUCCESS for ${after(60)}`,
     hidden_by: null,
+    at_risk: false,
+    told: { request: 1, at: START, as: 'PENDING' },
     legal: ['SUCCESS', 'FAILED', 'REVERSED'],
     timeline: [
       { ...step, to: 'SUCCESS', at: after(60), utr: false, done: false },

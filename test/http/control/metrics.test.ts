@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
 import { startProgram } from '../../support/program.ts';
 import { rawRequest, rawSocket } from '../../support/raw-socket.ts';
@@ -146,10 +147,14 @@ test('metrics show no key, no reference and no id of any world', async () => {
   }
 });
 
-test('the program with --metrics on also reports memory and event loop delay', async () => {
+test('the program with --metrics on also reports its version, start, processor time, memory and event loop delay', async () => {
   const { url } = await startProgram({}, ['--metrics', 'on']);
   const metrics = await metricsOf(url);
   expect(metrics.get('process_resident_memory_bytes')).toBeGreaterThan(1e7);
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+  expect(metrics.get(`payout_sandbox_build_info{version="${version}",node="${process.version}"}`)).toBe(1);
+  expect(metrics.get('process_start_time_seconds')).toBeGreaterThan(1.7e9);
+  expect(metrics.get('process_cpu_seconds_total')).toBeGreaterThan(0.01);
   expect(metrics.get('nodejs_heap_size_used_bytes')).toBeGreaterThan(1e6);
   for (const what of ['mean', 'p99', 'max']) {
     expect(metrics.get(`nodejs_eventloop_lag_${what}_seconds`)).toBeGreaterThanOrEqual(0);

@@ -43,6 +43,7 @@ test('a snapshot consists of lines of JSON, and a restored world has the same sn
     'entry',
     'payout',
     'attempts',
+    'request',
     'end',
     'worlds',
   ]);
@@ -172,7 +173,9 @@ test.each<[string, (text: string) => string | Buffer<ArrayBuffer>, object, Recor
   [
     'of payout-sandbox 0.1',
     () => '{"format":"payout-sandbox/world","version":1,"world":{},"checksum":""}',
-    refused(expect.stringContaining('which payout-sandbox 0.1 wrote')),
+    refused(
+      expect.stringContaining('version 1, which an earlier payout-sandbox wrote; this one reads version 3'),
+    ),
   ],
   [
     'that is not UTF-8',
@@ -324,6 +327,18 @@ test('counts that have reached the maximum of a snapshot stay there, so that the
   const after = await world.snapshot();
   expect(after).toContain('"matched":1000000000000,"taken":1000000000000');
   await world.restore(after);
+});
+
+test('a snapshot that gives the txn_id of a payout to another reference leaves the first reference usable', async () => {
+  const { client } = await sandboxFor(SETTINGS);
+  const { world, pay, status } = client();
+  const { txn_id: taken } = (await pay({ client_ref_id: 'mine' })).body.data;
+  const text = (await world.snapshot()).replaceAll('"clientRefId":"mine"', '"clientRefId":"other"');
+  await world.restore(resealed(text.replaceAll(/\{"attempts":\{"of":"mine".*\n/g, '')));
+  const { status: code, body } = await pay({ client_ref_id: 'mine' });
+  expect([code, (await status({ txn_id: taken })).body.data.client_ref_id]).toEqual([200, 'other']);
+  expect((await status({ txn_id: body.data.txn_id })).body.data.client_ref_id).toBe('mine');
+  expect(await world.transactions()).toHaveLength(2);
 });
 
 test('a snapshot of more payouts than the sandbox may hold is refused, with the name of the setting', async () => {

@@ -151,6 +151,8 @@ const STORY: readonly Turn[] = [
   ['removeRules', undefined, firstRule],
   ['clearRequests'],
   ['resetWorld'],
+  ['undo', () => ({ bodies: { forced: { force: true } } })],
+  ['resetWorld'],
   ['getState', undefined, steadySnapshot],
   ['putState', (answers) => ({ bodies: { snapshot: steadySnapshot(answers['getState']) } })],
   ['resumeClock', undefined, (answer) => ({ ...answer, now: '2026-01-15T10:30:00.000Z' })],

@@ -73,6 +73,10 @@ test('numbers in a query are numbers in the OpenAPI document, so that a generate
     'listTransactions limit': 'integer',
     'listTransactions cursor': 'integer',
     'listHeld count': 'integer',
+    'getState before': 'integer',
+    'listTransactions at_risk': 'boolean',
+    'judgeClient ended': 'boolean',
+    'judgeClients ended': 'boolean',
     'listHeld within': 'string',
     'listRequests status': 'integer',
     'listRequests since': ['integer', 'string'],
@@ -98,6 +102,7 @@ test('the OpenAPI document describes every type of event', async () => {
   const { document } = await openDocument();
   const data: Readonly<Record<WorldEvent['type'], string>> = {
     request: 'a JournalEntry',
+    at_risk: '`{count, amount}`',
     settlement: 'a Change',
     wallet: '`{balance, entry}`',
     clock: '`{now, frozen}`',

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { worldIdOf } from '../../../src/payout/identity.ts';
 import { buildApp } from '../../../src/app.ts';
 import type { WallClock } from '../../../src/log/wall-clock.ts';
-import { DelayedAnswers } from '../../../src/log/world-log.ts';
+import { DelayedAnswers } from '../../../src/log/connections/delayed-answers.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
 import { readSettings, type SettingsInput } from '../../../src/settings.ts';
 import { rawRequest } from '../../support/raw-socket.ts';
@@ -17,7 +17,9 @@ import { sized } from '../../support/size.ts';
 const KEY = 'sk_test_leaks';
 const EVENTUALLY = { timeout: 20_000, interval: 5 };
 /** How many faulted requests the leak test sends. */
-const FAULTED = sized(1500, 10_000);
+const FAULTED = sized(6000, 10_000); // several times as many as a world remembers
+/** How many requests wait for held ones that never come. */
+const WAITED_IN_VAIN = 1000;
 
 type Scenario = Exclude<NonNullable<SettingsInput['scenario']>, string>;
 type Effect = NonNullable<Scenario['rules']>[number]['effect'];
@@ -171,6 +173,23 @@ test(`${FAULTED} faulted requests whose clients disconnect leave no socket, time
   const balance = (await worlds.use(worldIdOf(KEY))).latest.wallet;
   expect(balance.balancePaise).toBe(100_000_000); // none of the payouts happened
 }, 120_000);
+
+test('requests that waited in vain for held ones leave no memory behind', async () => {
+  const { url } = await openSandbox();
+  const wait = async (times: number): Promise<void> => {
+    for (let nth = 0; nth < times; nth += 1) {
+      const path = `${url}/_sandbox/held?count=50&within=1ms`;
+      const response = await fetch(path, { headers: { authorization: `Bearer ${KEY}` } });
+      expect(response.status).toBe(409);
+      await response.arrayBuffer();
+    }
+  };
+  await wait(500); // until everything is compiled and all pools are filled
+  const before = await heapBytes();
+  await wait(WAITED_IN_VAIN);
+  const grown = async (): Promise<number> => ((await heapBytes()) - before) / WAITED_IN_VAIN;
+  await expect.poll(grown, EVENTUALLY).toBeLessThan(800);
+});
 
 test.each(HELD)('a sandbox that stops does not wait for an answer held by %s', async (rule) => {
   const { app, url, timers, held } = await openSandbox();

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { DelayedAnswers } from '../../../src/log/world-log.ts';
+import { DelayedAnswers } from '../../../src/log/connections/delayed-answers.ts';
 import { startServer } from '../../../src/server.ts';
 import { readSettings, type SettingsInput } from '../../../src/settings.ts';
 import { heldBy } from '../../support/control.ts';

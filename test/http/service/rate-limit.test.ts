@@ -49,7 +49,7 @@ test('the rate limit applies to initiates only, and to each key separately', asy
   }
 });
 
-test('requests that choose another scenario have a rate limit of their own', async () => {
+test('requests that choose another scenario count against the same rate limit', async () => {
   const { client } = await sandboxFor({ rateLimit: '1/1h' });
   const world = client();
   const initiate = async (scenario?: string): Promise<number> => {
@@ -61,8 +61,7 @@ test('requests that choose another scenario have a rate limit of their own', asy
     return (await world.send('POST', '/payout/initiate', { headers, body })).status;
   };
   expect([await initiate(), await initiate()]).toEqual([200, 429]);
-  expect([await initiate('happy-fast'), await initiate('happy-fast')]).toEqual([200, 429]);
-  expect(await initiate()).toBe(429);
+  expect([await initiate('happy-fast'), await initiate('happy-fast')]).toEqual([429, 429]);
 });
 
 test('the rate limit counts wall time: a frozen clock does not prolong it, and advancing the clock does not shorten it', async () => {

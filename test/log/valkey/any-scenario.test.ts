@@ -50,8 +50,10 @@ async function story(servers: readonly Client[], isParallel: boolean) {
   const { balance, in_flight, paid_out } = await next().world.wallet();
   expect(balance + in_flight + paid_out).toBeCloseTo(OPENING, 6);
   expect((await next().world.summary()).invariants).toBe('hold');
-  const payouts = await next().world.transactions();
-  return { seen, payouts: payouts.toSorted((a, b) => a.client_ref_id.localeCompare(b.client_ref_id)) };
+  const payouts = (await next().world.transactions())
+    .map((payout) => Object.assign(payout, { told: payout.told && payout.told.as })) // the numbers of requests depend on their order
+    .toSorted((a, b) => a.client_ref_id.localeCompare(b.client_ref_id));
+  return { seen, payouts };
 }
 
 describe.skipIf(inject('storeUrl') === '')('any outcomes and any rules', () => {

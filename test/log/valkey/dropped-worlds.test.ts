@@ -1,9 +1,11 @@
 import { Redis } from 'iovalkey';
 import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
-import { dropKeepingVerdict } from '../../../src/http/referee/evidence.ts';
+import { keepingVerdict } from '../../../src/http/referee/evidence.ts';
 import type { Notes } from '../../../src/log/notes.ts';
-import type { ValkeyLog } from '../../../src/log/valkey/valkey-log.ts';
-import type { ValkeyWorld } from '../../../src/log/valkey/valkey-world.ts';
+import { LIST_KEYS } from '../../../src/log/valkey/scripts/scripts.ts';
+import type { ValkeyStore } from '../../../src/log/valkey/valkey-store.ts';
+import type { World } from '../../../src/log/world.ts';
+import type { Worlds } from '../../../src/log/worlds.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
 import { Referee } from '../../../src/referee/referee.ts';
 import { initiate, sourceOf } from '../../support/core.ts';
@@ -14,8 +16,11 @@ import { storedLogFor } from '../../support/stored-log.ts';
 const DROPPED = 'd'.repeat(32);
 const LIVE = 'e'.repeat(32);
 
-const credit = async (log: ValkeyLog, worldId: string): Promise<void> =>
+const credit = async (log: Worlds, worldId: string): Promise<void> =>
   void (await (await log.use(worldId)).submit({ kind: 'credit', amountPaise: 500 }));
+
+const balanceOf = async (log: Worlds, worldId: string): Promise<number> =>
+  (await log.use(worldId)).read(({ wallet }) => wallet.balancePaise);
 
 /** Two servers that both know one world, which takes all the room, and have nothing more to write down of it. */
 async function twoServers() {
@@ -26,15 +31,16 @@ async function twoServers() {
   const { log: other } = await storedLogFor(url, 'other', { maxRecords: 3 });
   for (const log of [one, other, one]) await credit(log, DROPPED);
   const world = await other.use(DROPPED);
+  await world.read(() => null);
   await expect(credit(other, LIVE)).rejects.toMatchObject({ code: 'SANDBOX_FULL' });
   for (const log of [one, other, one, other]) await log.ids();
   return { store, one, other, world };
 }
 
 /** Does something once, between a script's run in the store and its reply at a server. */
-function beforeReply({ store }: ValkeyLog, name: string, act: () => Promise<unknown>): void {
-  const script = store.script.bind(store);
-  const spy = vi.spyOn(store, 'script').mockImplementation(async (called, ...args) => {
+function beforeReply({ connection }: ValkeyStore, name: string, act: () => Promise<unknown>): void {
+  const script = connection.script.bind(connection);
+  const spy = vi.spyOn(connection, 'script').mockImplementation(async (called, ...args) => {
     const reply = await script(called, ...args);
     if (called !== name) return reply;
     spy.mockRestore();
@@ -53,30 +59,31 @@ describe.skipIf(inject('storeUrl') === '')('a world that one server drops and an
     await one.drop(DROPPED);
     expect(await other.ids()).toEqual([LIVE]);
     await one.use('f'.repeat(32));
-    expect((await one.use(LIVE)).latest.wallet.balancePaise).toBe(1500);
+    expect(await balanceOf(one, LIVE)).toBe(1500);
   });
 
-  test('is not listed, even if it was dropped while the other server recorded its state', async () => {
+  test('is one without payouts when a new world needs its place, if there is one', async () => {
+    const { log } = await storedLogFor(await freshStore(), 'one', { maxWorlds: 2 });
+    const [paid, empty, another] = ['a', 'b', 'c'].map((letter) => letter.repeat(32)) as [
+      string,
+      string,
+      string,
+    ];
+    await (await log.use(paid)).submit(initiate());
+    await log.use(empty);
+    await log.ids(); // writes down what they hold
+    await log.use(another);
+    expect(await log.ids()).toEqual([paid, another]);
+  });
+
+  test('is not listed, even if it was dropped while the other server recorded its use', async () => {
     const url = await freshStore();
     const { log: one } = await storedLogFor(url, 'one');
-    const { log: other } = await storedLogFor(url, 'other');
+    const { log: other, store } = await storedLogFor(url, 'other');
     for (const worldId of [DROPPED, LIVE]) await other.use(worldId);
-    const { client } = other.store;
-    const isThere = client.hget.bind(client);
-    let sayDropped = (): void => undefined;
-    const dropped = new Promise<void>((resolve) => (sayDropped = resolve));
-    vi.spyOn(client, 'hget').mockImplementation(async (key, field) => {
-      const reply = await isThere(key, field);
-      if (String(key).includes(DROPPED)) await dropped;
-      return reply;
-    });
-    const before = other.ids();
-    await one.drop(DROPPED);
-    await other.use(LIVE);
-    const after = other.ids();
-    sayDropped();
-    expect(await after).toEqual([LIVE]);
-    await before;
+    beforeReply(store, 'exchange', () => one.drop(DROPPED));
+    await other.ids();
+    expect(await other.ids()).toEqual([LIVE]);
   });
 
   test('frees its room, even if the other server stops right after it recorded its state', async () => {
@@ -85,95 +92,90 @@ describe.skipIf(inject('storeUrl') === '')('a world that one server drops and an
     const wallClock = new ManualClock(systemClock().nowMs()); // it writes only when it is asked to
     const { log: other } = await storedLogFor(url, 'other', { wallClock });
     await credit(other, DROPPED);
-    const { client } = other.store;
-    const writeHash = client.hset.bind(client);
-    const spy = vi.spyOn(client, 'hset').mockImplementation(async (...args: unknown[]) => {
-      spy.mockRestore();
-      await one.drop(DROPPED);
-      return writeHash(...(args as [string, string, string]));
-    });
     await other.ids();
     await other.close();
     await expect.poll(() => one.recordsHeld).toBe(1);
+    await one.drop(DROPPED);
     expect(await one.rows(await one.ids())).toEqual([]);
     await expect.poll(() => one.recordsHeld).toBe(0);
   });
 
-  test('frees its room, even if the server that dropped it dies while it removes it from the list', async () => {
+  test('frees its room, even if the server that dropped it dies before it removes it from the list', async () => {
     const url = await freshStore();
     const wallClock = new ManualClock(systemClock().nowMs()); // it does nothing else meanwhile
-    const { log: one } = await storedLogFor(url, 'one', { wallClock });
+    const { log: one, store } = await storedLogFor(url, 'one', { wallClock });
     const { log: other } = await storedLogFor(url, 'other');
     await credit(one, DROPPED);
     await one.ids();
     await expect.poll(() => other.recordsHeld).toBe(1);
-    const { client } = one.store;
-    const unlist = client.zrem.bind(client);
     await new Promise<void>((die) => {
-      vi.spyOn(client, 'zrem').mockImplementation(async (...args: unknown[]) => {
-        await unlist(...(args as [string, string]));
+      vi.spyOn(store.directory, 'remove').mockImplementation(async () => {
         die();
         return new Promise<never>(() => undefined);
       });
       void one.drop(DROPPED);
     });
     await one.close();
+    expect(await other.rows(await other.ids())).toEqual([]);
     await expect.poll(() => other.recordsHeld).toBe(0);
   });
 
   test('is dropped once, even if the reply is lost and it is opened again before the drop is repeated', async () => {
-    const { log } = await storedLogFor(await freshStore(), 'one');
+    const { log, store } = await storedLogFor(await freshStore(), 'one');
     await credit(log, DROPPED);
-    let openedAgain: ValkeyWorld | undefined;
-    beforeReply(log, 'drop', async () => {
+    let openedAgain: World | undefined;
+    beforeReply(store, 'drop', async () => {
       openedAgain = await log.use(DROPPED);
       await openedAgain.submit({ kind: 'debit', amountPaise: 1 });
       throw new Error('the connection broke');
     });
     expect(await log.drop(DROPPED)).toBe(true);
     await openedAgain?.submit({ kind: 'debit', amountPaise: 1 });
-    expect((await log.use(DROPPED)).latest.wallet.balancePaise).toBe(998);
+    expect(await balanceOf(log, DROPPED)).toBe(998);
     await expect.poll(() => log.ids()).toEqual([DROPPED]);
   });
 
   test('is gone for a reader, and new for a request, when it is dropped while the other server opens it', async () => {
     const url = await freshStore();
     const { log: one } = await storedLogFor(url, 'one');
-    const { log: other } = await storedLogFor(url, 'other');
+    const { log: other, store } = await storedLogFor(url, 'other');
     for (const worldId of [DROPPED, LIVE]) await credit(one, worldId);
-    beforeReply(other, 'open', () => one.drop(DROPPED));
+    beforeReply(store, 'open', () => one.drop(DROPPED));
     expect(await other.visit(DROPPED, async () => 'there')).toBeNull();
-    beforeReply(other, 'open', () => one.drop(LIVE));
-    expect((await other.use(LIVE)).latest.wallet.balancePaise).toBe(1000);
+    beforeReply(store, 'open', () => one.drop(LIVE));
+    expect(await balanceOf(other, LIVE)).toBe(1000);
   });
 
   test('leaves no timer for its next step when the reply to a command arrives after the drop', async () => {
     const wallClock = new ManualClock(systemClock().nowMs());
     const source = sourceOf({ settlement: { IMPS: [{ to: 'SUCCESS', after: '1h' }] } });
-    const { log } = await storedLogFor(await freshStore(), 'one', { wallClock, activeSource: () => source });
+    const { log, store } = await storedLogFor(await freshStore(), 'one', {
+      wallClock,
+      activeSource: () => source,
+    });
     await log.use(DROPPED);
     const { timers } = wallClock;
     const world = await log.use(DROPPED);
     await world.submit(initiate());
     expect(wallClock.timers).toBe(timers + 1);
-    beforeReply(log, 'append', () => log.drop(DROPPED));
+    beforeReply(store, 'append', () => log.drop(DROPPED));
     await world.submit({ kind: 'credit', amountPaise: 500 });
     expect(wallClock.timers).toBe(timers);
   });
 
   test('is reported as gone to an admin who drops it just after another did, and no verdict is kept', async () => {
     const url = await freshStore();
-    const { log: one } = await storedLogFor(url, 'one');
+    const { log: one, store } = await storedLogFor(url, 'one');
     const { log: other } = await storedLogFor(url, 'other');
     await credit(one, DROPPED);
     const [settings, settingsOfAll, kept] = ['settings', 'all', 'kept'].map((kind) =>
-      one.notes(kind, { notes: 10, characters: 10_000 }),
+      store.notes(kind, { notes: 10, characters: 10_000 }),
     ) as [Notes, Notes, Notes];
     const referee = new Referee({ settings, settingsOfAll, kept });
     await referee.configureAll({});
-    beforeReply(one, 'readJournal', () => other.drop(DROPPED));
-    const judgedBy = { referee, wallClock: systemClock() };
-    expect(await dropKeepingVerdict(DROPPED, one, judgedBy, () => one.drop(DROPPED))).toBe(false);
+    beforeReply(store, 'append', () => other.drop(DROPPED));
+    const judgedBy = { referee, worlds: one, wallClock: systemClock() };
+    expect(await keepingVerdict(DROPPED, judgedBy, true, () => one.drop(DROPPED))).toBe(false);
     expect(await kept.all()).toEqual(new Map());
   });
 
@@ -201,8 +203,8 @@ describe.skipIf(inject('storeUrl') === '')(
     test('ends its delayed answers and its readers of events, and frees its room, when the store has lost it', async () => {
       const { store, one, other, world } = await twoServers();
       const ended: string[] = [];
-      world.delayed.hold(() => ended.push('answer'));
-      await world.watch(undefined, { take: () => undefined, end: () => ended.push('reader') });
+      world.connections.delayed.hold(() => ended.push('answer'));
+      await world.watch(undefined, { take: () => undefined, end: () => void ended.push('reader') });
       await store.flushdb();
       await expect.poll(() => ended).toEqual(['answer', 'reader']);
       await expect.poll(() => [one.recordsHeld, other.recordsHeld]).toEqual([0, 0]);
@@ -210,7 +212,7 @@ describe.skipIf(inject('storeUrl') === '')(
 
     test('is listed again if it still exists in the store', async () => {
       const { store, other } = await twoServers();
-      await store.del('payout-sandbox:2:worlds', 'payout-sandbox:2:held');
+      await store.del(...LIST_KEYS);
       await expect.poll(() => other.ids()).toEqual([DROPPED, LIVE]);
     });
   },

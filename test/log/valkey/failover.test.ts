@@ -1,5 +1,5 @@
 import { describe, expect, inject, test } from 'vitest';
-import { keysOf } from '../../../src/log/valkey/scripts/scripts.ts';
+import { keysOf, LIST_KEYS } from '../../../src/log/valkey/scripts/scripts.ts';
 import type { Client } from '../../support/sandbox.ts';
 import type { RedisServer } from '../../support/redis-server.ts';
 import { serversFor } from '../../support/shared-servers.ts';
@@ -94,7 +94,7 @@ describe.skipIf(inject('storeUrl') === '')('a cluster of stores', () => {
       const nodes = await clusterNodes('--cluster-require-full-coverage', 'no', '--appendonly', 'yes');
       const { clients, servers } = await serversFor(1, { ...SETTINGS, store: clusterUrl(nodes) });
       const slotOf = async (key: string) => String(await nodes[0]!.command('CLUSTER', 'KEYSLOT', key));
-      const lost = await nodeOf(nodes, await slotOf('payout-sandbox:2:worlds'));
+      const lost = await nodeOf(nodes, await slotOf(LIST_KEYS[0]));
       await clients()[0]!.pay();
 
       await lost.kill();

@@ -1,5 +1,5 @@
 import { describe, expect, inject, test } from 'vitest';
-import type { ValkeyLog } from '../../../src/log/valkey/valkey-log.ts';
+import type { Worlds } from '../../../src/log/worlds.ts';
 import type { WorldState } from '../../../src/world/state.ts';
 import { initiate } from '../../support/core.ts';
 import { freshStore } from '../../support/fresh-store.ts';
@@ -8,7 +8,11 @@ import { storedLogFor } from '../../support/stored-log.ts';
 const WORLD = 'b'.repeat(32);
 
 /** The world as a server has it, which a bug or a broken machine might change. */
-const copyAt = async ({ log }: { readonly log: ValkeyLog }) => (await log.use(WORLD)).latest as WorldState;
+async function copyAt({ log }: { readonly log: Worlds }): Promise<WorldState> {
+  const world = await log.use(WORLD);
+  await world.read(() => null); // catches up
+  return world.latest;
+}
 
 describe.skipIf(inject('storeUrl') === '')('a server whose copy of a world is wrong', () => {
   test('reads the world again from the store at the next command of another server, and warns once', async () => {
@@ -24,7 +28,7 @@ describe.skipIf(inject('storeUrl') === '')('a server whose copy of a world is wr
     expect([one.warnings, other.warnings]).toEqual([
       [],
       [
-        'two servers had different copies of world bbbbbbbb at command 3: this server reads it again from the store',
+        'two servers had different copies of world bbbbbbbb at command 2: this server reads it again from the store',
       ],
     ]);
   });
@@ -39,7 +43,6 @@ describe.skipIf(inject('storeUrl') === '')('a server whose copy of a world is wr
     expect((await copyAt(one)).generation).toBe(1);
     expect(one.warnings.map((text) => text.replace(/.*: /, ''))).toEqual([
       'this server reads it again from the store',
-      'that of the other server is wrong',
     ]);
     await (await one.log.use(WORLD)).submit(initiate({ client_ref_id: 'i' }));
     expect((await copyAt(other)).generation).toBe(1);

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Redis } from 'iovalkey';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { FORMAT, keysOf } from '../../../src/log/valkey/scripts/scripts.ts';
+import { ask } from '../../support/control.ts';
 import type { Client } from '../../support/sandbox.ts';
 import { freshStore } from '../../support/fresh-store.ts';
 import { serversFor } from '../../support/shared-servers.ts';
@@ -12,8 +13,11 @@ interface Golden {
   readonly worldId: string;
   readonly head: Readonly<Record<string, string>>;
   readonly log: readonly (readonly [id: string, fields: readonly string[]])[];
+  readonly restores: Readonly<Record<string, string>>;
+  readonly states: Readonly<Record<string, Readonly<Record<string, string>>>>;
   readonly summary: object;
   readonly transactions: readonly object[];
+  readonly requests: readonly object[];
 }
 
 const golden = (format: number): Golden =>
@@ -26,18 +30,27 @@ function storeClient(url: string): Redis {
 }
 
 describe.skipIf(inject('storeUrl') === '')('the format of a log', () => {
-  test.each(Array.from({ length: FORMAT }, (_, nth) => [nth + 1]))(
-    '%i is read: a world that an earlier version wrote continues as it was',
-    async (format) => {
-      const { key, worldId, head, log, summary, transactions } = golden(format);
+  test.each(
+    Array.from({ length: FORMAT }, (_, nth) => [
+      [nth + 1, 'its latest state', -1],
+      [nth + 1, 'its beginning', 0],
+    ]).flat() as [number, string, number][],
+  )(
+    '%i is read from %s: a world that an earlier version wrote continues as it was',
+    async (format, _from, nth) => {
+      const { key, worldId, head, log, restores, states, summary, transactions, requests } = golden(format);
       const store = await freshStore();
       const client = storeClient(store);
       const keys = keysOf(worldId);
-      await client.hset(keys.head, head);
+      const base = (JSON.parse(head['bases']!) as object[]).at(nth);
+      await client.hset(keys.head, { ...head, bases: JSON.stringify([base]) });
       for (const [id, fields] of log) await client.xadd(keys.log, id, ...fields);
+      await client.hset(keys.restores, restores);
+      for (const [name, pieces] of Object.entries(states)) await client.hset(keys.state(name), pieces);
       const [world] = (await serversFor(1, { store })).clients(key) as [Client];
       expect(await world.world.summary()).toEqual(summary);
       expect(await world.world.transactions()).toEqual(transactions);
+      expect((await ask(world, 'GET', '/requests?order=oldest')).body.requests).toEqual(requests);
       expect((await world.pay({ client_ref_id: 'one more' })).status).toBe(200);
     },
   );

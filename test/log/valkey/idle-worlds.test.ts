@@ -1,8 +1,8 @@
 import { Redis } from 'iovalkey';
-import { describe, expect, inject, onTestFinished, test } from 'vitest';
-import { keysOf } from '../../../src/log/valkey/scripts/scripts.ts';
-import { readUnlessDropped } from '../../../src/log/world-log.ts';
-import type { ValkeyLog } from '../../../src/log/valkey/valkey-log.ts';
+import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
+import { keysOf, LIST_KEYS } from '../../../src/log/valkey/scripts/scripts.ts';
+import { readUnlessDropped } from '../../../src/log/dropped.ts';
+import type { Worlds } from '../../../src/log/worlds.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
 import { freshStore } from '../../support/fresh-store.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
@@ -12,7 +12,7 @@ import { storedLogFor } from '../../support/stored-log.ts';
 const ADMIN = 'the-token-of-the-admin';
 const WORLD = 'c'.repeat(32);
 
-const balanceOf = (log: ValkeyLog): Promise<number | null> =>
+const balanceOf = (log: Worlds): Promise<number | null> =>
   log.visit(WORLD, (world) => readUnlessDropped(world, ({ wallet }) => wallet.balancePaise));
 
 /** Makes it so long since a world was used, as the store knows, that it is idle. Its servers must have written down its uses. */
@@ -20,7 +20,7 @@ async function makeIdle(url: string, worldId = WORLD): Promise<void> {
   const client = new Redis(url);
   onTestFinished(() => client.disconnect());
   await client.hset(keysOf(worldId).head, 'used', 0);
-  await client.zadd('payout-sandbox:2:worlds', 0, worldId);
+  await client.zadd(LIST_KEYS[0], 0, worldId);
 }
 
 describe.skipIf(inject('storeUrl') === '')('a world of a store that was idle for too long', () => {
@@ -31,7 +31,7 @@ describe.skipIf(inject('storeUrl') === '')('a world of a store that was idle for
       ['one', 'two', 'three'].map((name) =>
         storedLogFor(url, name, {
           idleMs: 1000,
-          losing: async (_worldId, drop) => void ((await drop()) && ended.push(name)),
+          beforeEviction: () => async () => void ended.push(name),
         }),
       ),
     );
@@ -46,12 +46,15 @@ describe.skipIf(inject('storeUrl') === '')('a world of a store that was idle for
     const wallClock = new ManualClock(systemClock().nowMs()); // it ends no world itself
     const { log: other } = await storedLogFor(url, 'other', { wallClock });
     const drops: boolean[] = [];
-    const losing = async (_worldId: string, drop: () => Promise<boolean>): Promise<void> => {
+    const { log, store } = await storedLogFor(url, 'one');
+    const drop = store.drop.bind(store);
+    vi.spyOn(store, 'drop').mockImplementation(async (...args) => {
       if (drops.length === 0) await (await other.use(WORLD)).submit({ kind: 'credit', amountPaise: 500 });
       await other.ids(); // writes down its use
-      drops.push(await drop());
-    };
-    const { log } = await storedLogFor(url, 'one', { losing });
+      const isDropped = await drop(...args);
+      drops.push(isDropped);
+      return isDropped;
+    });
     await log.use(WORLD);
     for (const [balance, ended] of [
       [1500, [false]],

@@ -1,6 +1,6 @@
 import { Cluster, Redis } from 'iovalkey';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
-import { JoinedCalls } from '../../../src/log/valkey/calls/joined-calls.ts';
+import { JoinedCalls } from '../../../src/log/valkey/joined-calls.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
 import { RedisServer } from '../../support/redis-server.ts';
 import { isLong } from '../../support/size.ts';

@@ -1,5 +1,4 @@
-import { Redis } from 'iovalkey';
-import { describe, expect, inject, onTestFinished, test } from 'vitest';
+import { describe, expect, inject, test } from 'vitest';
 import type { Client } from '../../support/sandbox.ts';
 import { serversFor } from '../../support/shared-servers.ts';
 
@@ -29,28 +28,10 @@ describe.skipIf(inject('storeUrl') === '')('limits of servers that share a store
         );
       expect(statusesOf(await pay())).toEqual([200, 200, 200, 200, 429, 429]);
       await worlds[0]!.world.reset();
+      for (const { balance } of worlds) await balance(); // the servers learn of the reset
       expect(statusesOf(await pay())).toEqual([200, 200, 200, 200, 429, 429]);
     },
   );
-
-  test('a window of the rate limit ends even if the server that began it died before it set the end', async () => {
-    const { clients, store } = await serversFor(1, { rateLimit: '2/1h' });
-    const [client] = clients() as [Client];
-    const redis = new Redis(store);
-    onTestFinished(() => redis.disconnect());
-    await client.pay();
-    const [counter] = (await redis.keys('payout-sandbox:2:limit:*')) as [string];
-    await redis.persist(counter);
-    expect((await client.pay()).status).toBe(200);
-    expect(await redis.pttl(counter)).toBeGreaterThan(3_500_000);
-    await redis.pexpire(counter, 90_000);
-    const retryAfter = Number((await client.pay()).headers.get('retry-after'));
-    expect(retryAfter).toBeLessThanOrEqual(90);
-    expect(retryAfter).toBeGreaterThanOrEqual((await redis.pttl(counter)) / 1000);
-    await redis.persist(counter);
-    expect((await client.pay()).headers.get('retry-after')).toBe('3600');
-    expect(await redis.pttl(counter)).toBeGreaterThan(3_500_000);
-  });
 
   test('a wallet that is full of transactions is full at every server', async () => {
     const { clients } = await serversFor(2, { maxTransactions: 3 });
@@ -75,23 +56,6 @@ describe.skipIf(inject('storeUrl') === '')('limits of servers that share a store
     await third.balance();
     expect((await second.balance()).body.data.balance).toBe(999_990);
     expect((await first.balance()).body.data.balance).toBe(1_000_000);
-  });
-
-  test('the scenarios that worlds chose at one server leave less room at another', async () => {
-    const { clients } = await serversFor(2, { scenarioMemory: '12KiB' });
-    const [one] = clients('sk_test_one') as [Client];
-    const [, other] = clients('sk_test_other') as [Client, Client];
-    const scenario = (length: number) => ({ description: 'x'.repeat(length) });
-    await one.world.use(scenario(4000));
-    const codeOf = () =>
-      other.world.use(scenario(2000)).then(
-        () => 'taken',
-        ({ code }) => code as string,
-      );
-    await expect.poll(codeOf).toBe('SANDBOX_FULL');
-    await one.world.reset();
-    await other.world.use(scenario(100));
-    expect((await other.pay()).status).toBe(200);
   });
 
   test('every server lists the worlds of all servers', async () => {

@@ -22,7 +22,7 @@ describe
       async (limits) => {
         const url = await freshStore();
         const [one, other] = [await storedLogFor(url, 'one'), await storedLogFor(url, 'other')] as const;
-        return [one.log.notes('tests', limits), other.log.notes('tests', limits)];
+        return [one.store.notes('tests', limits), other.store.notes('tests', limits)];
       },
     ],
   ])('notes %s', (_where, notesFor) => {

@@ -1,9 +1,5 @@
-import { pino } from 'pino';
-import { describe, expect, inject, onTestFinished, test } from 'vitest';
-import { connectSandbox, startSandbox, type ConductReport, type SettingsInput } from '../../../src/index.ts';
-import { systemClock } from '../../../src/platform/system-clock.ts';
-import { startServer } from '../../../src/server.ts';
-import { readSettings } from '../../../src/settings.ts';
+import { describe, expect, inject, test } from 'vitest';
+import { startSandbox, type ConductReport, type SettingsInput } from '../../../src/index.ts';
 import { ask } from '../../support/control.ts';
 import { payMany } from '../../support/many-payouts.ts';
 import { clientOf, PAYOUT, type Client, type Seen } from '../../support/sandbox.ts';
@@ -248,21 +244,5 @@ describe.skipIf(inject('storeUrl') === '')('servers that share a store', () => {
     expect((await world.pay({ ...PAYOUT, client_ref_id: 'one more' })).status).toBe(200);
     const [third] = (await serversFor(1, { clock: START, store })).clients() as [Client];
     expect(await third.world.summary()).toEqual(await world.world.summary());
-  });
-
-  test('keep serving other requests while they compile a scenario that another server chose', async () => {
-    const { clients, store } = await serversFor(1);
-    const rules = Array.from({ length: 1000 }, (_, nth) => ({ name: `r${nth}`, effect: { delay: '1ms' } }));
-    await clients()[0]!.world.use({ rules });
-    const clock = systemClock();
-    let turns = 0;
-    const yieldToEventLoop = (): Promise<void> => ((turns += 1), clock.yieldToEventLoop());
-    const settings = readSettings({ port: '0', store }, {});
-    const server = await startServer(settings, { ...clock, yieldToEventLoop }, pino({ level: 'silent' }));
-    onTestFinished(() => server.close());
-    const other = clientOf(connectSandbox({ url: server.url }).world('sk_test_shared'));
-    expect((await other.balance()).status).toBe(200);
-    expect((await other.world.scenario()).rules.length).toBeGreaterThan(1000);
-    expect(turns).toBeGreaterThanOrEqual(6);
   });
 });

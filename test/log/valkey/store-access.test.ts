@@ -1,9 +1,10 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Redis } from 'iovalkey';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
-import { ask, logLines, serveInProcess, startProgram } from '../../support/program.ts';
+import { ask, logLines, Program, serveInProcess, startProgram } from '../../support/program.ts';
 import { RedisServer } from '../../support/redis-server.ts';
 
 const KEY = 'sk_test_access';
@@ -22,6 +23,9 @@ function certificate(): { readonly key: string; readonly cert: string } {
   return { key, cert };
 }
 
+const storeWithTls = ({ key, cert }: ReturnType<typeof certificate>) =>
+  RedisServer.startWithTls('--tls-cert-file', cert, '--tls-key-file', key, '--tls-auth-clients', 'no');
+
 const pay = async (url: string): Promise<number> =>
   (await ask(`${url}/payout/initiate`, KEY, { amount: 10 })).status;
 
@@ -37,37 +41,65 @@ async function reasonFor(address: string): Promise<unknown> {
   return logLines(log()).find(({ msg }) => String(msg).startsWith('the store cannot be used'))?.['reason'];
 }
 
+/** Closes a sandbox in the middle of a TLS handshake. What its store sends arrives afterwards, all at once. */
+const CLOSED_IN_A_HANDSHAKE = `
+  import { once } from 'node:events';
+  import { connect, createServer } from 'node:net';
+  import { startSandbox } from 'payout-sandbox';
+  const proxy = createServer({ allowHalfOpen: true }, (client) => {
+    const sent = [];
+    const store = connect({ port: process.env.TLS_PORT, allowHalfOpen: true });
+    client.on('error', () => {}).pipe(store);
+    store.on('data', (bytes) => sent.push(bytes)).on('end', () => client.end(Buffer.concat(sent)));
+  });
+  await once(proxy.listen(0, '127.0.0.1'), 'listening');
+  const sandbox = await startSandbox({ store: 'rediss://127.0.0.1:' + proxy.address().port });
+  const [client] = await once(proxy, 'connection');
+  await once(client, 'data');
+  await Promise.all([once(client, 'close'), sandbox.close()]);
+  proxy.close();
+`;
+
 describe.skipIf(inject('storeUrl') === '')('a store', () => {
   test.skipIf(!hasOpenssl)(`is used over TLS only if its certificate is trusted${skipped}`, async () => {
-    const { key, cert } = certificate();
-    const tls = ['--tls-cert-file', cert, '--tls-key-file', key, '--tls-auth-clients', 'no'];
-    const [store, port] = await RedisServer.startWithTls(...tls);
+    const files = certificate();
+    const [store, port] = await storeWithTls(files);
     onTestFinished(() => store.end());
     const address = `rediss://localhost:${port}`;
-    const { url } = await startProgram({ SANDBOX_STORE: address, NODE_EXTRA_CA_CERTS: cert });
+    const { url } = await startProgram({ SANDBOX_STORE: address, NODE_EXTRA_CA_CERTS: files.cert });
     await expect.poll(() => pay(url)).toBe(200);
     expect(await reasonFor(address)).toMatch(/self-signed certificate/);
   });
 
-  test('can be used as a user who has access only to the keys of the sandbox', async () => {
+  test.skipIf(!hasOpenssl)(`may be closed in the middle of a TLS handshake${skipped}`, async () => {
+    const [store, port] = await storeWithTls(certificate());
+    onTestFinished(() => store.end());
+    const words = ['--input-type=module', '-e', CLOSED_IN_A_HANDSHAKE];
+    const program = new Program(process.execPath, words, { TLS_PORT: String(port) });
+    expect(await program.ended).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  test('can be used as the user of docs/cluster.md, who can neither empty nor change it otherwise', async () => {
     const store = await storeFor();
-    await store.command(
-      'ACL',
-      'SETUSER',
-      'sandbox',
-      'on',
-      '>p@ss/word',
-      '~payout-sandbox:*',
-      '&payout-sandbox:*',
-      '+@all',
-      '-@admin',
-    );
+    const documented = /`ACL SETUSER sandbox on >PASSWORD ([^`]+)`/.exec(
+      readFileSync('docs/cluster.md', 'utf8'),
+    )!;
+    await store.command('ACL', 'SETUSER', 'sandbox', 'on', '>p@ss/word', ...documented[1]!.split(' '));
     const address = `redis://sandbox:${encodeURIComponent('p@ss/word')}@127.0.0.1:${store.port}`;
-    const { url } = await startProgram({ SANDBOX_STORE: address });
+    const { program, url } = await startProgram({ SANDBOX_STORE: address });
     await expect.poll(() => pay(url)).toBe(200);
+    await ask(`${url}/_sandbox/reset`, KEY, {});
+    const asSandbox = new Redis(address);
+    onTestFinished(() => asSandbox.disconnect());
+    await expect(asSandbox.flushall()).rejects.toThrow(/NOPERM/);
     expect(await reasonFor(address.replace('word', 'x'))).toMatch(/password/);
     expect(await reasonFor(`redis://127.0.0.1:${store.port}`.replace('//', '//nobody:x@'))).toMatch(
       /password/,
     );
+    expect(await program.stop()).toMatchObject({
+      code: 0,
+      stderr: '',
+      stdout: expect.not.stringContaining('NOPERM'),
+    });
   });
 });

@@ -3,7 +3,12 @@ import { StoreConnection } from '../../../src/log/valkey/store-connection.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
 
 test('what waits for a call to a node that does not answer is not sent to it as well, and other worlds are not affected', async () => {
-  const observer = { away: vi.fn<() => void>(), back: () => undefined, warning: () => undefined };
+  const observer = {
+    away: vi.fn<() => void>(),
+    back: () => undefined,
+    warning: () => undefined,
+    lost: () => undefined,
+  };
   const url = 'redis+cluster://127.0.0.1:1'; // the calls of this test do not reach it
   const store = new StoreConnection({ url, server: 'one', wallClock: systemClock(), observer });
   onTestFinished(() => store.close());

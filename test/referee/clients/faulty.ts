@@ -63,7 +63,7 @@ export const FAULTY: readonly FaultyClient[] = [
   {
     habit: 'a new reference after a 500, by a client that declares nothing',
     check: 'paid-twice',
-    severity: 'notice',
+    severity: 'warning',
     scenario: 'server-error-after-commit',
     run: twoTries(),
   },
@@ -101,6 +101,27 @@ export const FAULTY: readonly FaultyClient[] = [
     settings: INTENT,
     run: (api) =>
       api.initiateAtOnce(['order-1-a', 'order-1-b'].map((client_ref_id) => order(1, { client_ref_id }))),
+  },
+  {
+    habit: 'a repeated reference at a service that pays again for it',
+    check: 'paid-more-often',
+    severity: 'error',
+    async run(api) {
+      await api.world.use({
+        dialect: { client_ref_id: { same_body: 'second_payout' } },
+        rules: [
+          { match: { route: 'initiate', attempt: 1 }, effect: { commit: true, respond: { status: 500 } } },
+        ],
+      });
+      await sendTimes(api, 2, () => 1000);
+    },
+  },
+  {
+    habit: 'an HTTP library that sends a POST again by itself when its connection is reset',
+    check: 'resent-by-transport',
+    severity: 'notice',
+    rule: { match: { route: 'initiate', attempt: 1 }, effect: { commit: true, fault: 'connection-reset' } },
+    run: (api) => sendTimes(api, 2, () => 0),
   },
   {
     habit: 'one reference sent twice at once',

@@ -1,109 +1,112 @@
-/** The scripts that keep the log of a world. Positions count its entries from 1; numbers are written in full, never as 1e+15. */
+/** The scripts that keep the log of a world. Positions count its commands from 1; numbers are written in full, never as 1e+15. */
 
-export const NOW = `
-local function nowMs()
-  local time = redis.call('TIME')
-  return time[1] * 1000 + math.floor(time[2] / 1000)
+const NOW = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)`;
+
+/** A life of a world, which begins in this call: later ones are greater. */
+const EPOCH = `
+local function newEpoch(server)
+  return string.format('%.0f', time[1] * 1000000 + time[2]) .. server
 end`;
 
+const MARK_KEPT_MS = 600_000;
+
 /**
- * Opens a world, and creates it if it does not exist. KEYS: head log journal events snapshot.
- * ARGV: format, time to live in ms, server, the command that opens it.
+ * Opens a world, and makes it if it does not exist. KEYS: head log restores.
+ * ARGV: format, how long its keys are kept in ms, server, the scenario of a new one (empty to make none), its bases.
  *
- * @returns {epoch, format, position of the snapshot, ms when it was made, 1 if it was made now}
+ * @returns {epoch, format, ms when it was made, its bases, its first scenario, 1 if it was made now}; {} without one
  */
-export const OPEN = `${NOW}
-local head = redis.call('HMGET', KEYS[1], 'epoch', 'format', 'snapshot', 'opened')
-if head[1] then return {head[1], tonumber(head[2]), tonumber(head[3]), tonumber(head[4]), 0} end
+export const OPEN = `${NOW}${EPOCH}
+local head = redis.call('HMGET', KEYS[1], 'epoch', 'format', 'opened', 'bases', 'source')
+if head[1] then return {head[1], tonumber(head[2]), tonumber(head[3]), head[4], head[5] or '', 0} end
 if ARGV[4] == '' then return {} end
 redis.call('DEL', unpack(KEYS))
-local now = nowMs()
-local epoch = string.format('%.0f', now) .. '-' .. ARGV[3]
-redis.call('XADD', KEYS[2], '0-*', 'p', '', 's', ARGV[3], 'n', '0', 't', string.format('%.0f', now), 'c', ARGV[4])
-redis.call('HSET', KEYS[1], 'epoch', epoch, 'format', ARGV[1], 'opened', string.format('%.0f', now),
-  'snapshot', 0, 'trimmed', 0, 'last', ARGV[3] .. ':0', 'asked', 0, 'begun', '', 'used', string.format('%.0f', now), 'watched', 0,
-  'entries', 0, 'bytes', 0, 'evicted', 0, 'journaled', '')
-for nth = 1, 2 do redis.call('PEXPIRE', KEYS[nth], ARGV[2]) end
-return {epoch, tonumber(ARGV[1]), 0, now, 1}
+local text = string.format('%.0f', now)
+local epoch = newEpoch(ARGV[3])
+redis.call('HSET', KEYS[1], 'epoch', epoch, 'format', ARGV[1], 'opened', text, 'bases', ARGV[5], 'source', ARGV[4],
+  'trimmed', 0, 'last', '', 'used', text, 'renewed', 0)
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
+return {epoch, tonumber(ARGV[1]), now, ARGV[5], ARGV[4], 1}
 `;
 
 /**
  * Returns what a server has not seen of a log, and then appends its commands. A command that is in the log already, since the
- * reply to an earlier call was lost, is not appended again. Without commands it only reads what is new; a store that is full or
+ * reply to an earlier call was lost, is not appended again. A log without the command that was seen last has lost it, since the
+ * store came back with older data: that begins another life of the world. Without commands it only reads what is new; a store that is full or
  * read-only refuses even that (`#!lua` without the flag `no-writes`), since a replica may be behind.
  *
- * KEYS: head log journal. ARGV: epoch, format, position and name of the last command seen, server, channel, fingerprint of the
- * state at that position, name of the call, how many requests begin, which take their numbers in the journal, 1 if the call is a
- * use of the world; for each command its number, 1 if it clears the journal, its text. A repeated call takes no
- * further numbers, unless another server's call came between: then some numbers are left out.
+ * KEYS: head log restores dropped. ARGV: epoch, format, position and name of the last command seen, server, channel, fingerprint
+ * of the state at that position, 1 if the call is a use of the world, how long its keys are kept in ms, and after how long they
+ * are kept for longer; for each command its number, the name of the state that it restores (or empty), its text.
  *
- * @returns {'done', ms, ms until which events are read, commands not seen before, number of the last request that has begun};
- * {'more', ms, 0, commands} when there are more to see first; {'behind'} when the log does not continue what was seen;
- * {'newer', format} when only a newer program can read it; {'gone'}
+ * @returns {'done', ms, commands not seen before, 1 if the stored states are to be kept for longer};
+ * {'more', ms, commands} when there are more to see first; {'behind'} when the log was trimmed past it;
+ * {'newer', format} when only a newer program can read it; {'gone', why} for another life, with no reason if nobody dropped it
  */
 export const APPEND = `#!lua
-${NOW}
+${NOW}${EPOCH}
 local PAGE = 500
-local head = redis.call('HMGET', KEYS[1], 'epoch', 'format', 'last', 'watched', 'trimmed', 'asked', 'begun')
-if head[1] ~= ARGV[1] then return {'gone'} end
+local head = redis.call('HMGET', KEYS[1], 'epoch', 'format', 'last', 'trimmed', 'renewed')
+if head[1] ~= ARGV[1] then return {'gone', redis.call('GET', KEYS[4]) or ''} end
 if tonumber(head[2]) > tonumber(ARGV[2]) then return {'newer', tonumber(head[2])} end
-local now, last, server, news, known = nowMs(), head[3], ARGV[5], {}, {}
+local last, server, news, known = head[3], ARGV[5], {}, {}
+local text = string.format('%.0f', now)
 if last ~= ARGV[4] then
-  if tonumber(ARGV[3]) < tonumber(head[5]) then return {'behind'} end
+  if tonumber(ARGV[3]) < tonumber(head[4]) then return {'behind'} end
   news = redis.call('XRANGE', KEYS[2], '(0-' .. ARGV[3], '+', 'COUNT', PAGE)
-  if not news[1] or news[1][2][2] ~= ARGV[4] then return {'behind'} end
-  if #news == PAGE then return {'more', now, 0, news} end
+  if not news[1] or news[1][2][2] ~= ARGV[4] then
+    redis.call('HSET', KEYS[1], 'epoch', newEpoch(server))
+    redis.call('DEL', KEYS[4])
+    redis.call('PUBLISH', ARGV[6], '')
+    return {'gone', ''}
+  end
+  if #news == PAGE then return {'more', now, news} end
   for _, entry in ipairs(news) do known[entry[2][4] .. ':' .. entry[2][6]] = true end
 end
-local asked = tonumber(head[6])
-if ARGV[9] ~= '0' and head[7] ~= ARGV[8] then
-  asked = asked + ARGV[9]
-  redis.call('HSET', KEYS[1], 'asked', string.format('%.0f', asked), 'begun', ARGV[8])
-end
-if ARGV[10] == '1' then redis.call('HSET', KEYS[1], 'used', string.format('%.0f', now)) end
 for nth = 11, #ARGV, 3 do
-  local number, clears, text = ARGV[nth], ARGV[nth + 1], ARGV[nth + 2]
+  local number, state = ARGV[nth], ARGV[nth + 1]
   local name = server .. ':' .. number
   if not known[name] then
-    local state = last == ARGV[4] and ARGV[7] or ''
-    redis.call('XADD', KEYS[2], '0-*', 'p', last, 's', server, 'n', number, 't', string.format('%.0f', now), 'c', text, 'f', state)
-    if clears == '1' then
-      redis.call('DEL', KEYS[3])
-      redis.call('HSET', KEYS[1], 'entries', 0, 'bytes', 0, 'evicted', 0)
+    local fingerprint = last == ARGV[4] and ARGV[7] or ''
+    local id = redis.call('XADD', KEYS[2], '0-*', 'p', last, 's', server, 'n', number, 't', text, 'c', ARGV[nth + 2], 'f', fingerprint)
+    if state ~= '' then
+      redis.call('HSET', KEYS[3], state, string.sub(id, 3))
+      redis.call('PEXPIRE', KEYS[3], ARGV[9])
     end
     last = name
   end
 end
 if last ~= head[3] then
-  redis.call('HSET', KEYS[1], 'last', last)
+  if ARGV[8] == '1' then redis.call('HSET', KEYS[1], 'last', last, 'used', text)
+  else redis.call('HSET', KEYS[1], 'last', last) end
   redis.call('PUBLISH', ARGV[6], server)
 end
-return {'done', now, tonumber(head[4]), news, asked}
-`;
-
-/** Extends the life of a world. KEYS: all of its keys. ARGV: time to live in ms. */
-export const RENEW = `
-for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, ARGV[1]) end
+if now - tonumber(head[5]) < tonumber(ARGV[10]) then return {'done', now, news, 0} end
+redis.call('HSET', KEYS[1], 'renewed', text)
+for nth = 1, 3 do redis.call('PEXPIRE', KEYS[nth], ARGV[9]) end
+return {'done', now, news, 1}
 `;
 
 /**
- * Replaces the snapshot, and trims the log up to the previous one, unless another server did so.
- * KEYS: head log snapshot, the pieces of the new one. ARGV: epoch, position of the snapshot before, position of the new one, format, time to live in ms.
+ * Replaces the list of bases, and trims the log up to the first of them, unless another server has changed the list meanwhile.
+ * KEYS: head log restores, the states that are no longer needed. ARGV: epoch, the bases before, those from now on, the position
+ * of the first of them, format; the names of the restored states that are no longer needed.
  *
- * @returns the position of the current snapshot
+ * @returns 1 if it was done
  */
 export const COMPACT = `
-local head = redis.call('HMGET', KEYS[1], 'epoch', 'snapshot', 'format')
-local isStale = head[1] ~= ARGV[1] or head[2] ~= ARGV[2] or tonumber(head[3]) > tonumber(ARGV[4])
-if isStale then
-  redis.call('DEL', KEYS[4])
-  return tonumber(head[2] or '0')
+local head = redis.call('HMGET', KEYS[1], 'epoch', 'bases', 'format')
+if head[1] ~= ARGV[1] or head[2] ~= ARGV[2] or tonumber(head[3]) > tonumber(ARGV[5]) then return 0 end
+redis.call('HSET', KEYS[1], 'bases', ARGV[3], 'trimmed', ARGV[4], 'format', ARGV[5])
+if ARGV[4] ~= '0' then
+  redis.call('HDEL', KEYS[1], 'source')
+  redis.call('XTRIM', KEYS[2], 'MINID', '0-' .. string.format('%.0f', ARGV[4] + 1))
 end
-redis.call('RENAME', KEYS[4], KEYS[3])
-redis.call('PEXPIRE', KEYS[3], ARGV[5])
-redis.call('XTRIM', KEYS[2], 'MINID', '0-' .. string.format('%.0f', ARGV[2] + 1))
-redis.call('HSET', KEYS[1], 'snapshot', ARGV[3], 'trimmed', ARGV[2], 'format', ARGV[4])
-return tonumber(ARGV[3])
+if #KEYS > 3 then redis.call('UNLINK', unpack(KEYS, 4)) end
+if #ARGV > 5 then redis.call('HDEL', KEYS[3], unpack(ARGV, 6)) end
+return 1
 `;
 
 /**
@@ -117,18 +120,20 @@ redis.call('PEXPIRE', KEYS[1], ARGV[1])
 
 /**
  * Drops a world. A call that is sent again, after a lost reply, does not drop the world that has taken its place. KEYS: head log
- * journal events snapshot dropped mark. ARGV: reason, channel, number of the call; and optionally how long, in ms of the store's
- * own time, the world must have been unused.
+ * restores dropped mark. ARGV: reason, channel, number of the call; and optionally how long, in ms of the store's own time, the
+ * world must have been unused.
  *
- * @returns 1 if there was one
+ * @returns {1, its bases, the names of its restored states}; {0} if there was none, {-1} if it was used meanwhile
  */
 export const DROP = `${NOW}
-if redis.call('GET', KEYS[7]) == ARGV[3] then return 1 end
-local head = redis.call('HMGET', KEYS[1], 'epoch', 'used')
-if not head[1] or ARGV[4] and tonumber(head[2] or '0') > nowMs() - ARGV[4] then return 0 end
-redis.call('DEL', unpack(KEYS, 1, 5))
-redis.call('SET', KEYS[6], ARGV[1], 'PX', 60000)
-redis.call('SET', KEYS[7], ARGV[3], 'PX', 60000)
+if redis.call('GET', KEYS[5]) == ARGV[3] then return {1, '', {}} end
+local head = redis.call('HMGET', KEYS[1], 'epoch', 'used', 'bases')
+if not head[1] then return {0} end
+if ARGV[4] and tonumber(head[2]) > now - ARGV[4] then return {-1} end
+local restores = redis.call('HKEYS', KEYS[3])
+redis.call('DEL', unpack(KEYS, 1, 3))
+redis.call('SET', KEYS[4], ARGV[1], 'PX', ${MARK_KEPT_MS})
+redis.call('SET', KEYS[5], ARGV[3], 'PX', 60000)
 redis.call('PUBLISH', ARGV[2], '')
-return 1
+return {1, head[3], restores}
 `;

@@ -1,62 +1,60 @@
-import { APPEND, COMPACT, DROP, OPEN, RENEW, WRITE_STATE } from './log-scripts.ts';
-import { CHANGE_NOTE, CLEAR_JOURNAL, PUBLISH, READ_JOURNAL, WATCH, WRITE_JOURNAL } from './side-scripts.ts';
+import { CHANGE_NOTE, EXCHANGE, UNLIST } from './list-scripts.ts';
+import { APPEND, COMPACT, DROP, OPEN, WRITE_STATE } from './log-scripts.ts';
 
 /** The prefix of all keys in this layout. A layout that older servers cannot read gets another number. */
-export const KEY_PREFIX = 'payout-sandbox:2:';
+export const KEY_PREFIX = 'payout-sandbox:3:';
 
-/** The number of the newest format of commands and snapshots that this program reads and writes. */
+/** The number of the newest format of commands and states that this program reads and writes. */
 export const FORMAT = 1;
 
 export interface WorldKeys {
-  /** The single values: epoch, format, positions, counters. */
+  /** The single values: epoch, format, positions, bases. */
   readonly head: string;
   /** The commands, a stream whose ids are `0-POSITION`. */
   readonly log: string;
-  /** The records of exchanges, the oldest first. */
-  readonly journal: string;
-  /** What happened while somebody watched, a stream whose ids are `EPOCH-NTH`, from 0. */
-  readonly events: string;
-  /** The state at one position, as pieces of text. */
-  readonly snapshot: string;
-  /** Why the world was dropped, for a minute. */
+  /** The positions of the restores in the log, by the names of their states. */
+  readonly restores: string;
+  /** Why the world was dropped, for some minutes: longer than a server needs to look up all its copies. */
   readonly dropped: string;
   /** The channel that announces news. */
   readonly news: string;
+  /** The key of a state that is stored beside the log: a base, or what a restore puts in place. */
+  readonly state: (name: string) => string;
 }
 
-/** The key of the state of a restore, until a snapshot includes it. @param name the name of its command */
-export const restoredKeyOf = ({ snapshot }: WorldKeys, name: string): string =>
-  `${snapshot}:restored:${name}`;
-
+/** The keys of one world are in one hash slot. */
 export function keysOf(worldId: string): WorldKeys {
   const tag = `${KEY_PREFIX}{${worldId}}:`;
   return {
     head: `${tag}head`,
     log: `${tag}log`,
-    journal: `${tag}journal`,
-    events: `${tag}events`,
-    snapshot: `${tag}snapshot`,
+    restores: `${tag}restores`,
     dropped: `${tag}dropped`,
     news: `${tag}news`,
+    state: (name) => `${tag}state:${name}`,
   };
 }
 
+/** The list of worlds: when each was used last, what each holds, and the sum of that. */
+export const LIST_KEYS = ['used', 'held', 'total'].map((name) => `${KEY_PREFIX}{worlds}:${name}`) as [
+  used: string,
+  held: string,
+  total: string,
+];
+
 /**
- * The scripts that run in the store, each as one atomic step, with the number of their keys. All keys of a world are in one
- * hash slot, as are those of notes of one kind, and each script names those that it uses.
+ * The scripts that run in the store, each as one atomic step, with the number of their keys. All keys of a script are in one
+ * hash slot, and each script names those that it uses.
  */
 export const SCRIPTS = {
-  open: { lua: OPEN, numberOfKeys: 5 },
-  append: { lua: APPEND, numberOfKeys: 3 },
-  renew: { lua: RENEW, numberOfKeys: 5 },
-  compact: { lua: COMPACT, numberOfKeys: 4 },
+  open: { lua: OPEN, numberOfKeys: 3 },
+  append: { lua: APPEND, numberOfKeys: 4 },
+  /** It is called with the number of its keys, since there may be more. */
+  compact: { lua: COMPACT },
   writeState: { lua: WRITE_STATE, numberOfKeys: 1 },
-  drop: { lua: DROP, numberOfKeys: 7 },
-  writeJournal: { lua: WRITE_JOURNAL, numberOfKeys: 2 },
-  readJournal: { lua: READ_JOURNAL, numberOfKeys: 2 },
-  clearJournal: { lua: CLEAR_JOURNAL, numberOfKeys: 2 },
-  publish: { lua: PUBLISH, numberOfKeys: 3 },
-  watch: { lua: WATCH, numberOfKeys: 2 },
+  drop: { lua: DROP, numberOfKeys: 5 },
+  exchange: { lua: EXCHANGE, numberOfKeys: 3 },
+  unlist: { lua: UNLIST, numberOfKeys: 3 },
   changeNote: { lua: CHANGE_NOTE, numberOfKeys: 3 },
 } as const;
 export type ScriptName = keyof typeof SCRIPTS;

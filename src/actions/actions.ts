@@ -1,0 +1,26 @@
+import type { Action } from './sandbox-action.ts';
+import { clockActions } from './clock-actions.ts';
+import { journalActions } from './journal-actions.ts';
+import { payoutActions } from './payout-actions.ts';
+import { scenarioActions } from './scenario-actions.ts';
+import { serviceActions } from './service-actions.ts';
+import { walletActions } from './wallet-actions.ts';
+import { worldActions } from './world-actions.ts';
+
+/** Everything that can be done to a running sandbox. */
+export const ACTIONS: readonly Action[] = [
+  ...worldActions,
+  ...serviceActions,
+  ...payoutActions,
+  ...walletActions,
+  ...clockActions,
+  ...scenarioActions,
+  ...journalActions,
+];
+
+/** What the actions with two words are about, by the first. */
+export const SUBJECTS: Readonly<Record<string, string>> = {
+  snapshot: 'save a world, and load it again',
+  scenario: 'show the scenario of a world, or list those of the sandbox',
+  rule: 'list, add and remove the rules on top of a world',
+};

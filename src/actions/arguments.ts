@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import { durationLike } from '../contract/duration.ts';
+
+/** Arguments that several actions take: as text of the command line, or as JSON of an agent. */
+
+/** `1500.5`, `1,500.50`, `₹10,00,000.00` */
+const WRITTEN_AMOUNT = /^\+?₹? ?((?:\d{1,3}(?:,\d{2,3})*,\d{3}|\d{1,15})(?:\.\d+)?)$/;
+
+export const amount = (description: string) =>
+  z
+    .preprocess(
+      (given: number | string) => {
+        const [, digits] = WRITTEN_AMOUNT.exec(String(given).trim()) ?? [];
+        return digits === undefined ? given : Number(digits.replaceAll(',', ''));
+      },
+      z.number({
+        error: ({ input }) =>
+          input === undefined
+            ? undefined
+            : `must be INR such as 1500.50 or ₹1,500.50, not ${JSON.stringify(input)}`,
+      }),
+    )
+    .meta({ description, title: 'amount' });
+
+export const wholeNumber = (description: string, min = 1, max = Number.MAX_SAFE_INTEGER) => {
+  const most = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
+  const error = ({ input }: { readonly input?: unknown }): string | undefined =>
+    input === undefined ? undefined : `must be a whole number ${most}, not ${JSON.stringify(input)}`;
+  return z
+    .preprocess(
+      (given: number | string) =>
+        /^#?\d{1,15}$/.test(String(given)) ? Number(String(given).replace('#', '')) : given,
+      z.int({ error, abort: true }).min(min, { error }).max(max, { error }),
+    )
+    .meta({ description, title: 'number' });
+};
+
+/** How many items of a list to show. */
+export const limit = wholeNumber('the most to show, up to 1000', 1, 1000)
+  .default(20)
+  .meta({ description: 'the most to show, up to 1000 [default 20]', title: 'count' });
+
+export const text = (description: string, title = 'text') => z.string().min(1).meta({ description, title });
+
+export const reference = text('its client_ref_id', 'reference');
+
+export const flag = (description: string) => z.boolean().default(false).describe(description);
+
+/** A text in a file for the command line; the text itself, or the JSON, for an agent. */
+export const document = (description: string) =>
+  z.union([z.string().min(1), z.array(z.unknown()), z.looseObject({})]).meta({ description, title: 'file' });
+
+const LONGEST_WAIT_MS = 3_600_000;
+
+/** Wall time to wait. */
+export const wait = (description: string, usual: string) =>
+  durationLike('500ms, 10s', {})
+    .refine((ms) => ms <= LONGEST_WAIT_MS, { error: 'must be at most 1h' })
+    .prefault(usual)
+    .meta({ description: `${description} [default ${usual}]`, title: 'time' });

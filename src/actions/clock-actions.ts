@@ -1,0 +1,75 @@
+import type { AdvanceAnswer, ClockAnswer } from '../contract/control-answers.ts';
+import { durationMs } from '../contract/duration.ts';
+import { instantMs } from '../contract/instant.ts';
+import { SettingsError } from '../settings.ts';
+import { action, type Session } from './sandbox-action.ts';
+import { text } from './arguments.ts';
+import { counted, stateColour, table, type TimeZone } from './words.ts';
+
+/** The clock of a world. */
+
+export const clockText = ({ now, frozen }: Pick<ClockAnswer, 'now' | 'frozen'>, zone: TimeZone): string =>
+  `${zone.second(now)} ${zone.name}, ${frozen ? 'frozen' : 'running'}`;
+
+export function nextText({ next_due: next, frozen }: ClockAnswer, zone: TimeZone): string {
+  if (next === null) return 'nothing is scheduled';
+  return `next step of a payout at ${zone.second(next)} ${zone.name}${frozen ? ', once the clock is advanced' : ''}`;
+}
+
+const clockLines = (clock: ClockAnswer, { zone }: Session): readonly string[] => [
+  `${clockText(clock, zone)}; ${nextText(clock, zone)}`,
+];
+
+function moveOf(time: string) {
+  if (time === 'idle') return { until: time } as const;
+  if (durationMs(time) !== undefined) return { by: time };
+  if (instantMs(time) !== undefined) return { to: time };
+  throw new SettingsError(
+    `advance takes a duration such as 90s, 2h 30m or 3 days, a time such as 2026-12-01T10:00 (IST) or 2026-12-01T04:30:00Z, or idle, not ${JSON.stringify(time)}`,
+  );
+}
+
+function advanceLines(answer: AdvanceAnswer, { zone, paint }: Session): readonly string[] {
+  const { changes } = answer;
+  const rows = changes.map(({ at, client_ref_id: reference, from, to, utr }) => [
+    zone.second(at),
+    reference,
+    from === to ? 'UTR' : { text: to, colour: stateColour(to) },
+    utr ?? '',
+  ]);
+  return [
+    `${clockText(answer, zone)}; ${rows.length === 0 ? 'nothing was due' : `${counted(rows.length, 'step')} applied`}`,
+    ...(rows.length === 0 ? [] : table([`at (${zone.name})`, 'reference', 'became', 'UTR'], rows, paint)),
+  ];
+}
+
+export const clockActions = [
+  action({
+    name: 'advance',
+    summary: 'move the clock; steps that come due are applied',
+    effect: 'changes',
+    input: {
+      time: text(
+        'a duration such as 2h 30m, a time such as 2026-12-01T10:00 (IST), or idle: until nothing is scheduled',
+        'time',
+      ),
+    },
+    words: ['time'],
+    run: ({ time }, { world }) => world.clock.advance(moveOf(time)),
+    lines: advanceLines,
+  }),
+  action({
+    name: 'freeze',
+    summary: 'stop the clock, so that nothing settles until it is advanced',
+    effect: 'changes',
+    run: (_input, { world }) => world.clock.freeze(),
+    lines: clockLines,
+  }),
+  action({
+    name: 'resume',
+    summary: 'let the clock run again, from its current time',
+    effect: 'changes',
+    run: (_input, { world }) => world.clock.resume(),
+    lines: clockLines,
+  }),
+];

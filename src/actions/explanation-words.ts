@@ -1,0 +1,41 @@
+import type { ExplainAnswer, RuleVerdict } from '../contract/control/explain-call.ts';
+import type { RouteName } from '../contract/match.ts';
+import type { TimeZone } from './words.ts';
+
+/** @param otherwise what applies when none is taken */
+function verdictLines(title: string, verdicts: readonly RuleVerdict[], otherwise: string): readonly string[] {
+  const shown = verdicts.filter(({ id, taken }) => taken || !id.startsWith('magic/')); // fifty, each for an account of its own
+  const names = shown.map(({ id }) => id.slice(id.indexOf('/') + 1));
+  const width = Math.max(0, ...names.map((name) => name.length));
+  const lines = shown.map(
+    ({ taken, reason }, at) => `  ${taken ? '→' : ' '} ${names[at]!.padEnd(width)}  ${reason}`,
+  );
+  return [title, ...lines, ...(shown.some(({ taken }) => taken) ? [] : [`  → ${otherwise}`])];
+}
+
+/** What happens to the payout, in one line. */
+function payoutLine({ payout, note }: ExplainAnswer): readonly string[] {
+  if (payout === null) return note === null ? [] : [`no payout: ${note}`];
+  const steps = payout.timeline.map(({ to, when }) => `${to ?? 'UTR'} ${when}`).join(', ');
+  return [`payout: ${steps || 'PENDING for ever'} (planned by ${payout.planned_by})`];
+}
+
+/** Which rule and outcome a request would take, and why no other. */
+export function explanationLines(
+  { route, reference }: { readonly route: RouteName; readonly reference?: string | undefined },
+  answer: ExplainAnswer,
+  zone: TimeZone,
+): readonly string[] {
+  const { attempt, now, rules, outcomes } = answer;
+  const facts = [
+    reference === undefined ? route : `${route} ${reference}`,
+    ...(attempt === null ? [] : [`attempt ${attempt}`]),
+    `${zone.second(now)} ${zone.name}`,
+  ];
+  return [
+    facts.join(', '),
+    ...verdictLines('rules', rules, 'none: the normal answer'),
+    ...(route === 'initiate' ? verdictLines('outcomes', outcomes, 'none: the settlement decides') : []),
+    ...payoutLine(answer),
+  ];
+}

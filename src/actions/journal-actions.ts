@@ -1,0 +1,162 @@
+import { repeatingRule } from '../client/repeating-rule.ts';
+import { RefereeSettings, type RefereeSettingsInput } from '../contract/conduct.ts';
+import type { JournalEntry, RequestsAnswer } from '../contract/control-answers.ts';
+import { parseShape } from '../contract/shape-issues.ts';
+import { expectedTable } from '../referee/expected-table.ts';
+import { hasFailed, reportsOf } from '../referee/reports/summary.ts';
+import { terminalText } from '../referee/reports/terminal.ts';
+import { savedTraffic } from '../referee/saved-traffic.ts';
+import { scenarioText } from '../scenario/scenario-text.ts';
+import { SettingsError } from '../settings.ts';
+import { answerText, reasonText } from '../world/journal/journal-text.ts';
+import { action, type Session } from './sandbox-action.ts';
+import { document, limit, text, wholeNumber } from './arguments.ts';
+import { counted, jsonText, plain, rupees, table, type Cell, type Colour } from './words.ts';
+
+/** What the client of a world did. */
+
+/** `initiate`; for a request to no route of the service, its method and path. */
+const routeText = ({ route, request: { method, path } }: JournalEntry): string =>
+  route ?? `${method} ${path.split('?', 1)[0]}`;
+
+/** `₹1,500.50 IMPS`, or what was sent instead of an amount. */
+function sumText({ route, request: { body } }: JournalEntry): string {
+  if (route !== 'initiate' || typeof body !== 'object' || body === null) return '';
+  const { amount, transfer_mode: mode } = body as Readonly<Record<string, unknown>>;
+  const isInr = typeof amount === 'number' && Number(amount.toFixed(2)) === amount;
+  const parts = [isInr ? rupees(amount) : JSON.stringify(amount), mode];
+  return parts.filter((part) => typeof part === 'string').join(' ');
+}
+
+function answerColour({ answer, fault, outcome }: JournalEntry): Colour {
+  if (outcome === 'pending') return 'yellow';
+  return fault !== null || answer === null || answer.status >= 400 ? 'red' : 'green';
+}
+
+/** The request, its answer and the reason. */
+export const requestCells = (entry: JournalEntry): readonly (string | Cell)[] => [
+  routeText(entry),
+  entry.client_ref_id ?? entry.txn_id ?? '',
+  { text: sumText(entry), isRight: true },
+  { text: answerText(entry), colour: answerColour(entry) },
+  { text: reasonText(entry), colour: 'dim' },
+];
+
+function journalLines({ requests, evicted }: RequestsAnswer, { zone, paint }: Session): readonly string[] {
+  const rows = requests.toReversed().map((entry) => {
+    const id = { text: `#${entry.id}`, isRight: true };
+    return ([id, zone.time(entry.at)] as (string | Cell)[]).concat(requestCells(entry));
+  });
+  const headings = ['', `at (${zone.name})`, 'request', 'reference', 'amount', 'answer', 'why'];
+  return [
+    ...(rows.length === 0 ? ['the journal of this world has no such request'] : table(headings, rows, paint)),
+    ...(evicted === 0 ? [] : [`${counted(evicted, 'older request')} dropped from the journal`]),
+  ];
+}
+
+/** `beneficiary_account`, or `client_ref_id=^order-(\d+)`. */
+export function intentOf(given: string): RefereeSettings['intent'] {
+  const at = given.indexOf('=');
+  const intent = at < 1 ? given : { [given.slice(0, at)]: given.slice(at + 1) };
+  const { value, issues } = parseShape(RefereeSettings.shape.intent, intent);
+  if (issues === undefined) return value;
+  throw new SettingsError(`--intent ${[...issues[0]!.path, issues[0]!.message].join(' ')}`);
+}
+
+/** What a file cannot be used for, in a sentence. */
+function fileUse<T>(
+  calledBy: string,
+  { name, text: content }: ReturnType<Session['texts']['read']>,
+  use: (text: string) => T,
+): T {
+  try {
+    return use(content);
+  } catch (error) {
+    throw new SettingsError(`${calledBy}: ${name} cannot be used: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+}
+
+export const journalActions = [
+  action({
+    name: 'journal',
+    summary: 'list the requests of a world, what each got and why',
+    effect: 'reads',
+    input: {
+      route: text('only initiate, status or balance', 'route').optional(),
+      status: wholeNumber('only those answered with this HTTP status', 100, 599).optional(),
+      reference: text('only those with this client_ref_id').optional(),
+      txn: text('only those with this txn_id', 'id').optional(),
+      since: text('only those after this number, or since this world time', 'id or time').optional(),
+      limit,
+    },
+    run: ({ reference, txn, ...query }, { control }) =>
+      control.get<RequestsAnswer>('/requests', { ...query, client_ref_id: reference, txn_id: txn }),
+    lines: journalLines,
+  }),
+  action({
+    name: 'request',
+    summary: 'show one request of the journal in full: headers, body, answer, and what decided it',
+    effect: 'reads',
+    input: { number: wholeNumber('its number in the journal') },
+    words: ['number'],
+    async run({ number }, { control }) {
+      const query = { since: number - 1, order: 'oldest', limit: 1 };
+      const { requests } = await control.get<RequestsAnswer>('/requests', query);
+      if (requests[0]?.id === number) return requests[0];
+      throw new SettingsError(`the journal of this world has no request ${number}`);
+    },
+    lines: (entry) => jsonText(entry).split('\n'),
+  }),
+  action({
+    name: 'verdict',
+    summary:
+      'judge how the client of a world behaved: paid twice, gave up too early, retried too fast, and more',
+    details:
+      'Without intent, a payout that was sent again under a new reference is not recognised. New settings begin a new verdict: what was before the last reset is left out.',
+    effect: 'changes',
+    input: {
+      intent: text(
+        'a field that is unique for each intended payout, such as beneficiary_account, or FIELD=PATTERN with a group',
+        'field',
+      ).optional(),
+      expect: document(
+        'the payouts that should end up paid: CSV or JSON with account, amount, times',
+      ).optional(),
+    },
+    async run({ intent, expect }, { world, texts }) {
+      const settings = {
+        ...(intent !== undefined && { intent: intentOf(intent) }),
+        ...(expect !== undefined && {
+          expect: fileUse('--expect', texts.read('--expect', expect), expectedTable),
+        }),
+      };
+      const isNew = Object.keys(settings).length > 0;
+      return world.referee(isNew ? (settings as RefereeSettingsInput) : undefined);
+    },
+    lines: (report, { paint }) =>
+      terminalText(reportsOf([report]), paint !== plain)
+        .trimEnd()
+        .split('\n'),
+    hasFailed: (report) => hasFailed(reportsOf([report]), 'error'),
+  }),
+  action({
+    name: 'rule from',
+    summary: 'print a rule that repeats what a request got, for rule add and for scenarios',
+    effect: 'reads',
+    input: {
+      request: text('its number in the journal, or its request id', 'number'),
+      file: document('a saved journal or HAR, instead of the journal of the world').optional(),
+    },
+    words: ['request', 'file'],
+    async run({ request, file }, { world, texts }) {
+      const entries =
+        file === undefined
+          ? await world.requests()
+          : fileUse('rule from', texts.read('rule from', file), (content) => savedTraffic(content).requests);
+      return { rules: [repeatingRule(entries, request, (reason) => new SettingsError(reason))] };
+    },
+    lines: (scenario) => scenarioText(scenario).trimEnd().split('\n'),
+  }),
+];

@@ -1,0 +1,139 @@
+import { z } from 'zod';
+import type { ReleaseOrder, HeldRequest } from '../client/orders.ts';
+import type { TransactionAnswer, TransactionsAnswer } from '../contract/control-answers.ts';
+import { State } from '../contract/service.ts';
+import { action, type Session } from './sandbox-action.ts';
+import { limit, reference, text, wholeNumber } from './arguments.ts';
+import { rupees, stateColour, table, type TimeZone } from './words.ts';
+
+/** The payouts of a world, and the requests that its rules hold. */
+
+/** What happens to a payout next: its next step, or why there is none. */
+function nextText({ timeline, hidden_by: hiddenBy }: TransactionAnswer, zone: TimeZone): string {
+  const step = timeline.find(({ done }) => !done);
+  const hidden = hiddenBy === null ? '' : `; hidden by ${hiddenBy}`;
+  if (step === undefined) return hidden.slice(2);
+  const when = step.polls === null ? zone.second(step.at!) : `at status read ${step.polls}`;
+  return `${step.to ?? 'UTR'} ${when}${hidden}`;
+}
+
+function payoutLines(
+  { transactions, next }: TransactionsAnswer,
+  { zone, paint }: Session,
+): readonly string[] {
+  if (transactions.length === 0) return ['this world has no such payout'];
+  const rows = transactions
+    .toReversed()
+    .map((payout) => [
+      zone.second(payout.created_at),
+      payout.client_ref_id,
+      { text: rupees(payout.amount), isRight: true },
+      payout.transfer_mode,
+      { text: payout.status, colour: stateColour(payout.status) },
+      payout.utr ?? '',
+      nextText(payout, zone),
+      { text: payout.txn_id, colour: 'dim' as const },
+    ]);
+  const { name } = zone;
+  const headings = [
+    `created (${name})`,
+    'reference',
+    'amount',
+    'mode',
+    'state',
+    'UTR',
+    `next (${name})`,
+    'txn_id',
+  ];
+  return [
+    ...table(headings, rows, paint),
+    ...(next === null ? [] : ['there are older ones: --limit shows more']),
+  ];
+}
+
+const heldText = ({ id, at, route, client_ref_id: clientRefId, txn_id: txnId, rule }: HeldRequest): string =>
+  `held as ${id}: ${[route, clientRefId ?? txnId ?? ''].join(' ').trim()}, ${at}, by ${rule}`;
+
+/** What the client of a released request sees. */
+function releaseOrder({
+  status,
+  fault,
+}: {
+  readonly status?: number | undefined;
+  readonly fault?: string | undefined;
+}) {
+  const order = {
+    ...(status !== undefined && { respond: { status } }),
+    ...(fault !== undefined && { fault }),
+  };
+  return order as ReleaseOrder;
+}
+
+export const payoutActions = [
+  action({
+    name: 'payouts',
+    summary: 'list the payouts of a world with their states and next steps',
+    details:
+      'As JSON it also has the timeline of each payout, why it is in its state, and what the client was told.',
+    effect: 'reads',
+    input: {
+      reference: text('only those with this client_ref_id').optional(),
+      status: text('only those in this state: PENDING, SUCCESS, FAILED or REVERSED', 'state').optional(),
+      at_risk: z
+        .boolean()
+        .optional()
+        .describe('only those that were made although no response has told the client so'),
+      limit,
+    },
+    run: ({ reference: id, ...query }, { control }) =>
+      control.get<TransactionsAnswer>('/transactions', { ...query, client_ref_id: id }),
+    lines: payoutLines,
+  }),
+  action({
+    name: 'force',
+    summary: 'force a payout into a state now',
+    details:
+      'PENDING can become SUCCESS, FAILED or REVERSED, and SUCCESS can become REVERSED. What was scheduled for it is cancelled.',
+    effect: 'changes',
+    input: { reference, to: State.exclude(['PENDING']).meta({ description: 'the state', title: 'state' }) },
+    words: ['reference', 'to'],
+    async run({ reference: id, to }, { world }) {
+      const { txn_id: txnId } = await world.payout(id);
+      return world.transition(txnId, to);
+    },
+    lines: ({ client_ref_id: id, status, amount }, { paint }) => [
+      `${id} is ${paint(status, stateColour(status))}: ${rupees(amount)}`,
+    ],
+  }),
+  action({
+    name: 'held',
+    summary: 'list the requests that rules hold, in the order in which they arrived',
+    effect: 'reads',
+    input: {
+      count: wholeNumber('wait until this many are held', 1, 100).optional(),
+      within: text('how long to wait for them [default 10s]', 'time').optional(),
+    },
+    run: ({ count, within }, { world }) => world.held(count, within === undefined ? {} : { within }),
+    lines: (held) => (held.length === 0 ? ['no request is held'] : held.map(heldText)),
+  }),
+  action({
+    name: 'release',
+    summary: 'release a request that a rule holds; without its number, all of them',
+    effect: 'changes',
+    input: {
+      id: wholeNumber('its number in the list of held requests').optional(),
+      status: wholeNumber('the client gets this HTTP status instead of the response', 100, 599).optional(),
+      fault: text('the client gets this fault instead, such as connection-reset', 'fault').optional(),
+    },
+    words: ['id'],
+    async run({ id, ...given }, { world }) {
+      const held = (await world.held()).filter((request) => id === undefined || request.id === id);
+      for (const request of held) await request.release(releaseOrder(given));
+      return { released: held.map((request) => request.id) };
+    },
+    lines: ({ released }) => [
+      released.length === 0 ? 'no such request is held' : `released ${released.join(', ')}`,
+    ],
+    hasFailed: ({ released }) => released.length === 0,
+  }),
+];

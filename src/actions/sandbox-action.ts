@@ -1,0 +1,163 @@
+import { z } from 'zod';
+import { ControlClient, SandboxError } from '../client/control-client.ts';
+import type { Sandbox } from '../client/sandbox.ts';
+import type { TestWorld } from '../client/test-world.ts';
+import { parseShape, pathText } from '../contract/shape-issues.ts';
+import { SettingsError } from '../settings.ts';
+import { jsonText, timeZone, visibleLine, type Paint, type TimeZone } from './words.ts';
+
+/** What can be done to a running sandbox. Commands of the command line and tools for coding agents are made from it. */
+
+/** Where texts come from and go to: files of the command line, the arguments and the memory of the MCP server. */
+export interface Texts {
+  /** Whether `use` was given a scenario itself, and not the name of one. */
+  readonly isScenario: (given: unknown) => boolean;
+  /** @throws SettingsError for a file that cannot be read */
+  readonly read: (calledBy: string, given: unknown) => { readonly name: string; readonly text: string };
+  readonly save: (calledBy: string, name: string, text: () => Promise<string>) => Promise<void>;
+  readonly saved: (calledBy: string, name: string) => string;
+}
+
+/** Who acts: on which sandbox, and with which key. */
+export interface Actor {
+  readonly sandbox: Sandbox;
+  readonly world: (key?: string) => TestWorld;
+  /** The key in words. A key that may be a secret is not shown. */
+  readonly keyText: (key?: string) => string;
+  readonly texts: Texts;
+  readonly paint: Paint;
+  /** Ends the wait for a response, when nobody wants it any more. */
+  readonly signal?: AbortSignal;
+  readonly progress?: (message: string) => void;
+}
+
+/** One use of an action: its world, and how to write the answer. */
+export interface Session extends Omit<Actor, 'world' | 'keyText'> {
+  readonly world: TestWorld;
+  /** For what `world` does not offer: a page of a list, the version. */
+  readonly control: ControlClient;
+  readonly keyText: string;
+  readonly zone: TimeZone;
+}
+
+const SHOWN = {
+  json: z.boolean().default(false).describe('print the response as JSON'),
+  time_zone: z.string().optional().meta({ description: 'of printed times [default IST]', title: 'zone' }),
+};
+
+/** The arguments of every action, by what it is done to. */
+export const COMMON = {
+  world: { key: z.string().min(1).optional().describe('the key whose world it is'), ...SHOWN },
+  sandbox: SHOWN,
+  nothing: {},
+} as const;
+
+/** An answer: its text, and whether it means that something failed. */
+interface Performed {
+  readonly text: string;
+  readonly hasFailed: boolean;
+}
+
+export interface Action {
+  /** `rule add`; as a tool `rule_add` */
+  readonly name: string;
+  /** What it does, in an imperative sentence without an end. */
+  readonly summary: string;
+  /** What else there is to know. */
+  readonly details: string;
+  /** Whether it only reads, changes a world, or discards what a world holds: an editor may ask its user first. */
+  readonly effect: 'reads' | 'changes' | 'loses';
+  readonly input: z.ZodObject;
+  readonly scope: keyof typeof COMMON;
+  /** The arguments that stand on the command line without a flag, in this order. */
+  readonly words: readonly string[];
+  /** @param nameOf how the user knows an argument @throws SettingsError, SandboxError, NoSandboxError */
+  readonly perform: (given: unknown, actor: Actor, nameOf: (field: string) => string) => Promise<Performed>;
+}
+
+interface Definition<Input extends z.ZodRawShape, Answer> {
+  readonly name: string;
+  readonly summary: string;
+  readonly details?: string;
+  readonly effect: Action['effect'];
+  readonly input?: Input;
+  /** What it is done to: a world by default. The whole sandbox needs the admin token. */
+  readonly scope?: Action['scope'];
+  readonly words?: readonly (keyof Input & string)[];
+  readonly run: (input: z.output<z.ZodObject<Input>>, session: Session) => Promise<Answer>;
+  /** The answer as lines for people. */
+  readonly lines: (
+    answer: Answer,
+    session: Session,
+    input: z.output<z.ZodObject<Input>>,
+  ) => readonly string[];
+  readonly hasFailed?: (answer: Answer) => boolean;
+}
+
+/** @throws SettingsError with a line for each wrong argument */
+function parsed<Input extends z.ZodObject>(input: Input, given: unknown, nameOf: (field: string) => string) {
+  const { value, issues } = parseShape(input, given);
+  if (issues === undefined) return value;
+  const lines = issues.map(({ path: [field, ...rest], message }) =>
+    field === undefined
+      ? `the arguments ${message}`
+      : `${[nameOf(String(field)), pathText(rest)].join('.').replace(/\.$/, '')} ${message}`,
+  );
+  throw new SettingsError(lines.join('\n'));
+}
+
+/** The session of one use. @throws SettingsError for an unknown time zone */
+export function sessionOf(
+  actor: Actor,
+  { key, time_zone: zone }: { readonly key?: string | undefined; readonly time_zone?: string | undefined },
+): Session {
+  const world = actor.world(key);
+  return {
+    ...actor,
+    world,
+    control: new ControlClient(world.url, world.apiKey),
+    keyText: actor.keyText(key),
+    zone: timeZone(zone),
+  };
+}
+
+export function action<Input extends z.ZodRawShape, Answer>({
+  run,
+  lines,
+  hasFailed = () => false,
+  input: shape = {} as Input,
+  details = '',
+  words = [],
+  scope = 'world',
+  ...about
+}: Definition<Input, Answer>): Action {
+  const schema = z.strictObject({ ...shape, ...COMMON[scope] });
+  return {
+    ...about,
+    details,
+    words,
+    scope,
+    input: schema,
+    async perform(given, actor, nameOf) {
+      const { key, json, time_zone, ...own } = parsed(schema, given, nameOf) as Partial<
+        z.output<z.ZodObject<typeof COMMON.world>>
+      >;
+      const session = sessionOf(actor, { key, time_zone });
+      const input = own as z.output<z.ZodObject<Input>>;
+      const answer = await run(input, session);
+      const shown = (): string =>
+        lines(answer, session, input)
+          .map((line) => visibleLine(line, true))
+          .join('\n');
+      const text = json ? jsonText(answer) : shown();
+      return { text, hasFailed: hasFailed(answer) };
+    },
+  };
+}
+
+/** An error in lines: the message of the control API, with a line for each field. */
+export function errorLines(error: Error): readonly string[] {
+  if (!(error instanceof SandboxError)) return error.message.split('\n');
+  const isSaid = error.errors.every(({ message }) => error.message.includes(message));
+  return [error.message, ...(isSaid ? [] : error.errors.map(({ message }) => message))];
+}

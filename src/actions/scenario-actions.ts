@@ -1,0 +1,216 @@
+import { z } from 'zod';
+import { SOME_PAYOUT } from '../client/test-world.ts';
+import { RuleRequest, type ScenarioInput } from '../contract/control.ts';
+import type { RuleAnswer, ScenarioAnswer } from '../contract/control-answers.ts';
+import { RouteName } from '../contract/match.ts';
+import { ScenarioDocument } from '../contract/scenario-document.ts';
+import { reported } from '../contract/shape-issues.ts';
+import { packageText } from '../package-files.ts';
+import {
+  checkedShape,
+  problemText,
+  readText,
+  scenarioText,
+  type Problem,
+} from '../scenario/scenario-text.ts';
+import { SettingsError } from '../settings.ts';
+import { action, type Session, type Texts } from './sandbox-action.ts';
+import { document, flag, text, wholeNumber } from './arguments.ts';
+import { explanationLines } from './explanation-words.ts';
+import { HEADER, headersOf, PAYOUT, payoutOf } from './service-actions.ts';
+import { counted, oneLine, table, type Paint } from './words.ts';
+
+/** Scenarios, and the rules that are tried before theirs. */
+
+/** The error for a document with problems: a line for each. */
+export function problemsIn(name: string, problems: readonly Problem[]): SettingsError {
+  const { shown, more } = reported(problems);
+  const lines = shown.map((problem) => problemText(name, problem));
+  return new SettingsError([...lines, ...(more > 0 ? [`and ${more} more`] : [])].join('\n'));
+}
+
+/** A document of this shape, as it was written. @throws SettingsError with the line of each problem */
+function documentOf(
+  { name, text: content }: ReturnType<Texts['read']>,
+  schemaOf: (input: unknown) => z.ZodType,
+): unknown {
+  const read = readText(content);
+  const { problems } = checkedShape(read, schemaOf(read.input));
+  if (problems.length > 0) throw problemsIn(name, problems);
+  return read.input;
+}
+
+function scenarioLines({ name, description, rules, document: written }: ScenarioAnswer, { paint }: Session) {
+  const what = oneLine(description);
+  const counts = rules.filter(({ from, matched }) => from !== 'magic' || matched > 0);
+  return [
+    `${name}${what === '' ? '' : `: ${what}`}`,
+    ...(counts.length === 0 ? [] : ruleTable(counts, paint)),
+    '',
+    ...scenarioText(written as ScenarioInput)
+      .trimEnd()
+      .split('\n'),
+  ];
+}
+
+const ruleTable = (rules: readonly RuleAnswer[], paint: Paint): readonly string[] =>
+  table(
+    ['rule', 'matched', 'applied', 'description'],
+    rules.map(({ id, matched, taken, description }) => [
+      id,
+      { text: matched.toLocaleString('en-IN'), isRight: true },
+      { text: taken.toLocaleString('en-IN'), isRight: true },
+      oneLine(description),
+    ]),
+    paint,
+  );
+
+const onTop = (rules: readonly RuleAnswer[]): string =>
+  `${rules.length === 0 ? 'no rule' : counted(rules.length, 'rule')} on top`;
+
+const RuleList = z.strictObject({ description: z.string().optional(), rules: z.array(RuleRequest).min(1) });
+
+const isList = (input: unknown): input is { readonly rules: readonly RuleRequest[] } =>
+  typeof input === 'object' && input !== null && 'rules' in input;
+
+export const scenarioActions = [
+  action({
+    name: 'use',
+    summary: 'choose a scenario; without one, the world returns to that of the server',
+    details: 'Rules on top stay. Its opening balance applies only if nothing has happened to the wallet.',
+    effect: 'changes',
+    input: {
+      scenario: document('its name, or a scenario as YAML or JSON').meta({ title: 'scenario' }).optional(),
+    },
+    words: ['scenario'],
+    async run({ scenario }, { world, texts }) {
+      if (!texts.isScenario(scenario)) return world.use((scenario as string | undefined) ?? null);
+      return world.use(documentOf(texts.read('use', scenario), () => ScenarioDocument) as ScenarioInput);
+    },
+    lines({ name, description, rules }) {
+      const own = rules.filter(({ from }) => from === 'scenario').length;
+      const what = oneLine(description);
+      return [`${name}${what === '' ? '' : `: ${what}`}${own === 0 ? '' : ` (${counted(own, 'rule')})`}`];
+    },
+  }),
+  action({
+    name: 'scenario show',
+    summary: 'show the scenario of a world, with how often each rule was applied',
+    effect: 'reads',
+    run: (_input, { world }) => world.scenario(),
+    lines: scenarioLines,
+  }),
+  action({
+    name: 'scenario list',
+    summary: 'list the scenarios of a running sandbox by name',
+    effect: 'reads',
+    run: (_input, { world }) => world.scenarios(),
+    lines: ({ scenarios }, { paint }) =>
+      table(
+        ['name', 'description'],
+        scenarios.map(({ name, description }) => [name, oneLine(description)]),
+        paint,
+      ),
+  }),
+  action({
+    name: 'scenario reference',
+    summary: 'print the reference of the scenario language, about 25 KB',
+    effect: 'reads',
+    scope: 'nothing',
+    run: () => Promise.resolve(packageText('docs/scenarios.md')),
+    lines: (page) => page.trimEnd().split('\n'),
+  }),
+  action({
+    name: 'rule list',
+    summary: 'list the rules in the order in which they are tried, with how often each was applied',
+    effect: 'reads',
+    input: {
+      from: text('only those on top of the world, of its scenario, or magic', 'origin').optional(),
+    },
+    async run({ from }, { control }) {
+      const { rules } = await control.get<{ rules: RuleAnswer[] }>('/rules', { from });
+      return rules;
+    },
+    lines(all, { paint }, { from: wanted }) {
+      const listed = wanted === undefined ? all.filter(({ from }) => from !== 'magic') : all;
+      const left = all.length - listed.length;
+      return [
+        ...(listed.length === 0 ? ['no rules'] : ruleTable(listed, paint)),
+        ...(left === 0
+          ? []
+          : [`and ${counted(left, 'rule')} of the magic beneficiaries: --from magic lists them`]),
+      ];
+    },
+  }),
+  action({
+    name: 'rule add',
+    summary: 'put rules on top of a world: one rule, or `rules` in the order in which they are tried',
+    details:
+      'A rule decides what the client gets; the first that matches is applied. It replaces the rule on top with the same name. A payout that is made although the client gets a 500: {"match":{"route":"initiate","attempt":1},"effect":{"commit":true,"respond":500}}',
+    effect: 'changes',
+    input: {
+      rules: document(
+        'YAML or JSON. name, times, skip, probability, during {from, for}; match: route, attempt, payout, client_ref_id, amount, transfer_mode, beneficiary_ifsc, header …, each a value, a list or {prefix, matches, gt …}; effect: respond {status, code, body}, fault (connection-reset, hang, garbage …), delay, commit, timeline, not_found, stale, limit, hold',
+      ),
+    },
+    words: ['rules'],
+    async run({ rules: given }, { world, texts }) {
+      const read = texts.read('rule add', given);
+      const input = documentOf(read, (shape) => (isList(shape) ? RuleList : RuleRequest));
+      const added: RuleAnswer[] = [];
+      // the last rule first: each goes on top of those before it, so they are tried in the order of the file
+      for (const rule of (isList(input) ? input.rules : [input as RuleRequest]).toReversed()) {
+        added.unshift(await world.rule(rule));
+      }
+      return added;
+    },
+    lines: (added) => added.map(({ id }) => `${id} is on top`),
+  }),
+  action({
+    name: 'rule remove',
+    summary: 'remove a rule on top of a world, or all of them',
+    effect: 'changes',
+    input: { name: text('its name', 'name').optional(), all: flag('all of them') },
+    words: ['name'],
+    async run({ name, all }, { world }) {
+      if ((name === undefined) !== all) {
+        throw new SettingsError('rule remove takes the name of one rule, or --all');
+      }
+      await world.removeRule(name?.replace(/^world\//, ''));
+      return { removed: name ?? null, rules: await world.rules('world') };
+    },
+    lines: ({ removed, rules }) => [`${removed ?? 'every rule'} is removed; ${onTop(rules)}`],
+  }),
+  action({
+    name: 'explain',
+    summary:
+      'say which rule and outcome a request would take now, and why no other; nothing is sent or counted',
+    effect: 'reads',
+    input: {
+      route: RouteName.default('initiate').meta({
+        description: 'initiate, status or balance',
+        title: 'route',
+      }),
+      ...PAYOUT,
+      txn: text('the txn_id of a status read', 'id').optional(),
+      header: HEADER,
+      attempt: wholeNumber('which attempt it is [default the next one]').optional(),
+    },
+    words: ['route'],
+    run({ route, txn, header, attempt, ...fields }, { world }) {
+      const { reference } = fields;
+      const parts = {
+        initiate: { body: { client_ref_id: 'order-1', ...SOME_PAYOUT, ...payoutOf(fields) } },
+        status: { query: txn === undefined ? { client_ref_id: reference ?? 'order-1' } : { txn_id: txn } },
+        balance: {},
+      };
+      return world.explain({
+        route,
+        ...parts[route],
+        headers: headersOf(header),
+        ...(attempt !== undefined && { attempt }),
+      });
+    },
+    lines: (answer, { zone }, request) => explanationLines(request, answer, zone),
+  }),
+];

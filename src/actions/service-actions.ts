@@ -1,0 +1,196 @@
+import { z } from 'zod';
+import { reasonOf } from '../client/control-client.ts';
+import { callService, type ServiceResponse } from '../client/service-call.ts';
+import type { PayoutInput } from '../client/test-world.ts';
+import type { TransactionAnswer } from '../contract/control-answers.ts';
+import type { TransferMode } from '../contract/service.ts';
+import { SettingsError } from '../settings.ts';
+import { action, type Session } from './sandbox-action.ts';
+import { amount, reference, text, wait } from './arguments.ts';
+import { cellOf, rupees, stateColour } from './words.ts';
+
+/** The three calls of the service, as a client would send them. Rules, limits and the journal treat them like any other. */
+
+/** The fields of a payout. Those that are not given are those of a valid IMPS payout of ₹1,000. */
+export const PAYOUT = {
+  amount: amount('INR [default 1000]').optional(),
+  reference: text('its client_ref_id [default payout-1, payout-2 and so on]').optional(),
+  mode: text('IMPS, NEFT, RTGS or UPI', 'mode').optional(),
+  account: text('the account; a magic one forces an answer', 'number').optional(),
+  ifsc: text('the IFSC of that account', 'code').optional(),
+  name: text('the name of the beneficiary', 'name').optional(),
+  remarks: z.string().optional().meta({ description: 'the remarks', title: 'text' }),
+};
+
+type Payout = z.output<z.ZodObject<typeof PAYOUT>>;
+
+/** Only the given fields: the sandbox refuses wrong ones as it would for a client. */
+export function payoutOf({
+  amount: inr,
+  reference: id,
+  mode,
+  account,
+  ifsc,
+  name,
+  remarks,
+}: Payout): PayoutInput {
+  const fields = {
+    client_ref_id: id,
+    amount: inr,
+    transfer_mode: mode as TransferMode | undefined,
+    beneficiary_account: account,
+    beneficiary_ifsc: ifsc,
+    beneficiary_name: name,
+    remarks,
+  };
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+export const HEADER = z
+  .array(z.string())
+  .default([])
+  .meta({ description: 'a header to send in addition', title: 'name: value' });
+
+export function headersOf(texts: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    texts.map((given) => {
+      const [, name, value] = /^([\w!#$%&'*+.^`|~-]+):\s*([\t\x20-\x7e]*)$/.exec(given) ?? [];
+      if (name === undefined) {
+        throw new SettingsError(`a header must be such as "X-Request-Id: 7", not ${JSON.stringify(given)}`);
+      }
+      return [name.toLowerCase(), value!];
+    }),
+  );
+}
+
+/** How a call is sent. Editors wait a minute for a tool, and people less. */
+const SENT = { header: HEADER, patience: wait('how long to wait for the response', '8s') };
+
+type Sent = z.output<z.ZodObject<typeof SENT>>;
+
+/** What the client got, or why it got nothing. */
+type Outcome = Omit<ServiceResponse, 'headers' | 'status'> & {
+  readonly status: number | null;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly error?: string;
+};
+
+const NOTHING = { client_ref_id: null, txn_id: null, status: null, headers: {}, body: null } as const;
+
+/** Sends a call, and waits for its response. */
+async function sent(
+  { world, signal }: Session,
+  { header, patience }: Sent,
+  send: (init: {
+    readonly headers: Record<string, string>;
+    readonly signal: AbortSignal;
+  }) => Promise<ServiceResponse>,
+): Promise<Outcome> {
+  const headers = headersOf(header);
+  await world.summary(); // distinguishes a sandbox that is not running from a connection that a rule breaks
+  const late = AbortSignal.timeout(patience);
+  try {
+    const answer = await send({
+      headers,
+      signal: signal === undefined ? late : AbortSignal.any([late, signal]),
+    });
+    return { ...answer, headers: Object.fromEntries(answer.headers) };
+  } catch (error) {
+    if (signal?.aborted || (error as Error).cause instanceof TypeError) throw error;
+    const why = late.aborted
+      ? `no response within ${patience} ms`
+      : `the connection broke before the response (${reasonOf(error)})`;
+    return { ...NOTHING, error: `${why}; the journal says why, and payouts whether a payout was made` };
+  }
+}
+
+interface ServiceBody {
+  readonly message?: string;
+  readonly code?: string;
+  readonly data?: {
+    readonly status?: TransactionAnswer['status'];
+    readonly amount?: number;
+    readonly balance?: number;
+    readonly utr?: string | null;
+  };
+}
+
+const bodyOf = ({ body }: Outcome): ServiceBody => (typeof body === 'object' && body !== null ? body : {});
+
+const TELLING_HEADERS = [
+  ['rule', 'x-sandbox-rule'],
+  ['warning', 'x-sandbox-warning'],
+  ['replayed', 'idempotent-replayed'],
+  ['retry after', 'retry-after'],
+] as const;
+
+function outcomeLines(outcome: Outcome, { paint }: Session): readonly string[] {
+  const { status, headers, error, client_ref_id: id, txn_id: txnId } = outcome;
+  if (error !== undefined) return [error];
+  const { data, code, message } = bodyOf(outcome);
+  const state = data?.status;
+  const money = data?.amount ?? data?.balance;
+  const facts = [
+    String(status),
+    state === undefined ? paint(cellOf(code ?? '').text, 'red') : paint(state, stateColour(state)),
+    id ?? '',
+    data === undefined ? (message ?? '') : '',
+    money === undefined ? '' : rupees(money),
+    txnId ?? '',
+    typeof data?.utr === 'string' ? `UTR ${data.utr}` : '',
+  ];
+  return [
+    facts.filter((fact) => fact !== '').join('  '),
+    ...TELLING_HEADERS.flatMap(([name, header]) =>
+      headers[header] === undefined ? [] : [paint(`  ${name}: ${headers[header]}`, 'dim')],
+    ),
+  ];
+}
+
+const isRefused = (outcome: Outcome): boolean => outcome.status !== 200 || bodyOf(outcome).data === undefined;
+
+export const serviceActions = [
+  action({
+    name: 'pay',
+    summary: 'initiate a payout, as a client would',
+    details:
+      'Fields that are not given are those of a valid payout of ₹1,000 by IMPS. The same reference again is a retry. Rules and faults apply.',
+    effect: 'changes',
+    input: { ...PAYOUT, ...SENT },
+    words: ['amount'],
+    run: ({ header, patience, ...payout }, session) =>
+      sent(session, { header, patience }, (init) => session.world.pay(payoutOf(payout), init)),
+    lines: outcomeLines,
+    hasFailed: isRefused,
+  }),
+  action({
+    name: 'read',
+    summary: 'read the status of a payout, as a client would',
+    details:
+      'Counts as a status read by the client: steps with `polls` advance, and the client then knows the state.',
+    effect: 'changes',
+    input: { reference: reference.optional(), txn: text('its txn_id', 'id').optional(), ...SENT },
+    words: ['reference'],
+    run: ({ reference: id, txn, ...how }, session) => {
+      const query = new URLSearchParams({
+        ...(id !== undefined && { client_ref_id: id }),
+        ...(txn !== undefined && { txn_id: txn }),
+      });
+      return sent(session, how, (init) =>
+        callService(session.world, { path: `/payout/status?${query.toString()}`, ...init }),
+      );
+    },
+    lines: outcomeLines,
+    hasFailed: isRefused,
+  }),
+  action({
+    name: 'balance',
+    summary: 'read the balance of the wallet, as a client would',
+    effect: 'changes',
+    input: SENT,
+    run: (how, session) =>
+      sent(session, how, (init) => callService(session.world, { path: '/client/fetchbalance', ...init })),
+    lines: outcomeLines,
+    hasFailed: isRefused,
+  }),
+];

@@ -1,0 +1,58 @@
+import type { EntriesAnswer, MoneyAnswer } from '../contract/control-answers.ts';
+import { action, type Session } from './sandbox-action.ts';
+import { amount, limit, text } from './arguments.ts';
+import { rupees, signedRupees, table } from './words.ts';
+
+/** The money of a world. */
+
+const INR = { amount: amount('INR, at most 2 decimals') };
+
+const moneyLines = ({ entry, balance }: MoneyAnswer): readonly string[] => [
+  `${signedRupees(entry.amount)}: the balance is ${rupees(balance)}`,
+];
+
+const entryLines = ({ entries, next }: EntriesAnswer, { zone, paint }: Session): readonly string[] => {
+  const rows = entries
+    .toReversed()
+    .map(({ at, kind, amount: moved, balance, txn_id: txnId }) => [
+      zone.second(at),
+      kind,
+      { text: signedRupees(moved), isRight: true },
+      { text: rupees(balance), isRight: true },
+      { text: txnId ?? '', colour: 'dim' as const },
+    ]);
+  return [
+    ...table([`at (${zone.name})`, 'entry', 'amount', 'balance', 'txn_id'], rows, paint),
+    ...(next === null ? [] : ['there are older ones: --limit shows more']),
+  ];
+};
+
+export const walletActions = [
+  action({
+    name: 'fund',
+    summary: 'put money into the wallet of a world, in INR',
+    effect: 'changes',
+    input: INR,
+    words: ['amount'],
+    run: ({ amount: inr }, { world }) => world.fund(inr),
+    lines: moneyLines,
+  }),
+  action({
+    name: 'withdraw',
+    summary: 'take money out of the wallet of a world, without a payout',
+    effect: 'changes',
+    input: INR,
+    words: ['amount'],
+    run: ({ amount: inr }, { world }) => world.withdraw(inr),
+    lines: moneyLines,
+  }),
+  action({
+    name: 'entries',
+    summary: 'list the ledger entries that explain the balance',
+    effect: 'reads',
+    input: { txn: text('only those of this txn_id', 'id').optional(), limit },
+    run: ({ txn, limit: most }, { control }) =>
+      control.get<EntriesAnswer>('/wallet/entries', { txn_id: txn, limit: most }),
+    lines: entryLines,
+  }),
+];

@@ -1,0 +1,131 @@
+import { styleText } from 'node:util';
+import type { TransactionAnswer, WorldAnswer } from '../contract/control-answers.ts';
+import { SettingsError } from '../settings.ts';
+
+/** How answers of a sandbox are written for people: rupees, times, aligned columns, colours. */
+
+export type Colour = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
+
+/** Colours a text, on a terminal. */
+export type Paint = (text: string, colour: Colour) => string;
+
+// without `false`, Node.js would check the terminal again, and find no colours where TERM is missing
+export const inColour: Paint = (text, colour) => styleText(colour, text, { validateStream: false });
+export const plain: Paint = (text) => text;
+
+/** The sequences of `inColour`, and characters that control a terminal or reorder text. Joiners are part of Indian scripts. */
+// oxlint-disable-next-line no-control-regex -- they are what it looks for
+const HIDDEN = /\u001B\[(?:1|2|22|3[1236]|39)m|(?![\n\t\u200C\u200D])\p{C}/gu;
+
+/** A text that a terminal shows as it is: a file, a client or a server may have put anything into it. */
+export const visible = (text: string, isColoured = false): string =>
+  text.replaceAll(HIDDEN, (found) => (isColoured && found.length > 3 ? found : '\ufffd'));
+
+/** The same on one line. */
+export const visibleLine = (text: string, isColoured = false): string =>
+  visible(text, isColoured).replaceAll('\n', '\ufffd');
+
+const escaped = (text: string): string =>
+  text.replaceAll(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
+/** JSON in which nothing is lost, and nothing controls a terminal. */
+export const jsonText = (value: unknown, indent = 2): string =>
+  JSON.stringify(value, null, indent).replaceAll(HIDDEN, escaped);
+
+/** ₹10,00,000.00 */
+export const rupees = (inr: number): string =>
+  inr.toLocaleString('en-IN', { style: 'currency', currency: 'INR' });
+
+/** With + for money that enters the wallet and − for money that leaves it. */
+export const signedRupees = (inr: number): string => `${inr < 0 ? '−' : '+'}${rupees(Math.abs(inr))}`;
+
+/** Times in one time zone. */
+export interface TimeZone {
+  /** IST, or the name that was given. */
+  readonly name: string;
+  /** 2026-11-20 22:36:05 */
+  readonly second: (at: string) => string;
+  /** 22:36:05.123 */
+  readonly time: (at: string) => string;
+}
+
+/** @param name IST, or a name of the time zone database @throws SettingsError */
+export function timeZone(name = 'IST'): TimeZone {
+  const timeZone = name === 'IST' ? 'Asia/Kolkata' : name;
+  let format: Intl.DateTimeFormat;
+  try {
+    format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' });
+  } catch (error) {
+    const wrong = `there is no time zone ${JSON.stringify(name)}: use IST, UTC or a name such as Europe/Berlin`;
+    throw new SettingsError(wrong, { cause: error });
+  }
+  const second = (at: string): string => format.format(Date.parse(at));
+  return { name, second, time: (at) => second(at).split(' ')[1]! + at.slice(-5, -1) };
+}
+
+/** `1 payout`, `1,00,000 payouts` */
+export const counted = (count: number, what: string): string =>
+  `${count.toLocaleString('en-IN')} ${what}${count === 1 ? '' : 's'}`;
+
+/** A description on one line. */
+export const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
+
+/** The id of a world, with its name if it has one. */
+export const namedText = (id: string, name: string | null): string =>
+  name === null ? id : `${id} (${name})`;
+
+/** The payouts that were made although no response has told the client so. */
+export const atRiskText = ({ count, amount }: WorldAnswer['at_risk']): string =>
+  count === 0 ? 'none' : `${counted(count, 'payout')}, ${rupees(amount)}: made, but the client was not told`;
+
+const STATE_COLOURS = { PENDING: 'yellow', SUCCESS: 'green', FAILED: 'red', REVERSED: 'red' } as const;
+
+export const stateColour = (state: TransactionAnswer['status']): Colour => STATE_COLOURS[state];
+
+/** One cell of a table: its text, and how it is shown. */
+export interface Cell {
+  readonly text: string;
+  readonly colour?: Colour;
+  /** Aligned right, as numbers are. */
+  readonly isRight?: boolean;
+}
+
+/** A cell with text of a client: without control characters, which could also break its line. */
+export const cellOf = (given: string | Cell): Cell => {
+  const cell = typeof given === 'string' ? { text: given } : given;
+  return { ...cell, text: visibleLine(cell.text) };
+};
+
+/** Rows as lines with aligned columns. */
+export function alignedLines(rows: readonly (readonly (string | Cell)[])[], paint: Paint): readonly string[] {
+  const cells = rows.map((row) => row.map(cellOf));
+  const widths: number[] = [];
+  for (const row of cells) {
+    for (const [column, { text }] of row.entries()) {
+      widths[column] = Math.max(widths[column] ?? 0, text.length);
+    }
+  }
+  return cells.map((row) =>
+    row
+      .map(({ text, colour, isRight }, column) => {
+        const gap = ' '.repeat(widths[column]! - text.length);
+        const shown = colour === undefined ? text : paint(text, colour);
+        if (isRight) return gap + shown;
+        return column === row.length - 1 ? shown : shown + gap;
+      })
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
+/** A table with a line of headings. */
+export function table(
+  headings: readonly string[],
+  rows: readonly (readonly (string | Cell)[])[],
+  paint: Paint,
+): readonly string[] {
+  const isRight = (column: number): boolean =>
+    rows.some((row) => typeof row[column] === 'object' && row[column].isRight);
+  const titles = headings.map((text, column): Cell => ({ text, colour: 'dim', isRight: isRight(column) }));
+  return alignedLines([titles, ...rows], paint);
+}

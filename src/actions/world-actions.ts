@@ -1,0 +1,160 @@
+import type { z } from 'zod';
+import type { HealthAnswer, WorldAnswer } from '../contract/control-answers.ts';
+import { action, type Session } from './sandbox-action.ts';
+import { flag, text, wholeNumber } from './arguments.ts';
+import { clockText, nextText } from './clock-actions.ts';
+import { alignedLines, atRiskText, namedText, rupees, stateColour, table } from './words.ts';
+
+/** Worlds as a whole. */
+
+type Status = WorldAnswer & { readonly url: string; readonly version: string };
+
+function payoutsText(counts: WorldAnswer['transactions'], { paint }: Session): string {
+  const states = Object.entries(counts) as [keyof typeof counts, number][];
+  const some = states.filter(([, count]) => count > 0);
+  if (some.length === 0) return 'none';
+  return some
+    .map(([state, count]) => `${count.toLocaleString('en-IN')} ${paint(state, stateColour(state))}`)
+    .join(', ');
+}
+
+function statusLines(status: Status, session: Session): readonly string[] {
+  const { url, version, id, name, balance, opening_balance: opening, transactions, clock } = status;
+  const { scenario, invariants, at_risk: atRisk } = status;
+  const { paint, keyText, zone } = session;
+  const rows = [
+    ['Sandbox', `${url}, version ${version}`],
+    ['World', `${namedText(id, name)}, of ${keyText}`],
+    ['Clock', `${clockText(clock, zone)}; ${nextText(clock, zone)}`],
+    ['Balance', `${rupees(balance)}, of ${rupees(opening)} at the start`],
+    ['Scenario', scenario],
+    ...(invariants === 'hold' ? [] : [['Broken', `${invariants.join('; ')}: this is a bug in the sandbox`]]),
+  ];
+  return [
+    ...alignedLines(
+      rows.map(([title, fact]) => [{ text: title!, colour: 'dim' }, fact!]),
+      paint,
+    ),
+    `${paint('Payouts', 'dim')}   ${payoutsText(transactions, session)}`,
+    ...(atRisk.count === 0 ? [] : [`${paint('At risk', 'dim')}   ${atRiskText(atRisk)}`]),
+  ];
+}
+
+/** @param summary of the world, as an action left it */
+async function statusOf({ control, world }: Session, summary: Promise<WorldAnswer>): Promise<Status> {
+  const now = await summary;
+  const { version } = await control.get<z.infer<typeof HealthAnswer>>('/health');
+  return { url: world.url, version, ...now };
+}
+
+const restored = (session: Session, snapshot: string): Promise<Status> =>
+  statusOf(session, session.world.restore(snapshot));
+
+const FILE = text('a file; for an agent, a name for the time of its connection', 'file');
+const BEFORE = 'as it was before this request of the journal';
+
+export const worldActions = [
+  action({
+    name: 'status',
+    summary: 'show the clock, the balance, the payouts and the scenario of a world',
+    effect: 'reads',
+    run: (_input, session) => statusOf(session, session.world.summary()),
+    lines: statusLines,
+  }),
+  action({
+    name: 'name',
+    summary: 'give a world a name, which lists, reports and log lines show',
+    effect: 'changes',
+    input: { name: text('letters, digits, spaces and . : / _ -', 'name') },
+    words: ['name'],
+    run: ({ name }, session) =>
+      statusOf(session, session.sandbox.world({ apiKey: session.world.apiKey, name }).summary()),
+    lines: statusLines,
+  }),
+  action({
+    name: 'reset',
+    summary: 'start a world again: wallet, payouts, clock, journal, rules on top and scenario',
+    effect: 'loses',
+    run: (_input, session) => statusOf(session, session.world.reset()),
+    lines: statusLines,
+  }),
+  action({
+    name: 'undo',
+    summary: 'take back the last change of a world that no client made, such as an advance or a reset',
+    effect: 'loses',
+    input: { force: flag('take back the requests that the client has sent since then, too') },
+    run: async ({ force }, { world }) => ({ undone: await world.undo({ force }) }),
+    lines: ({ undone: { action: taken, at } }, { zone }) => [
+      `took back the last action: ${taken}, at ${zone.second(at)} ${zone.name}`,
+    ],
+  }),
+  action({
+    name: 'rewind',
+    summary: 'put a world back to what it was before a request of its journal',
+    effect: 'loses',
+    input: { request: wholeNumber('its number in the journal') },
+    words: ['request'],
+    run: async ({ request }, session) => restored(session, await session.world.before(request)),
+    lines: statusLines,
+  }),
+  action({
+    name: 'snapshot save',
+    summary: 'save a world, so that snapshot load brings it back',
+    effect: 'changes',
+    input: { file: FILE, before: wholeNumber(BEFORE).optional() },
+    words: ['file'],
+    async run({ file, before }, { world, texts }) {
+      await texts.save('snapshot save', file, () =>
+        before === undefined ? world.snapshot() : world.before(before),
+      );
+      return { file, before: before ?? null };
+    },
+    lines: ({ file, before }) => [
+      `${file} holds the world as it ${before === null ? 'is' : `was before request #${before}`}`,
+    ],
+  }),
+  action({
+    name: 'snapshot load',
+    summary: 'replace a world with one that was saved; with another key, another world',
+    effect: 'loses',
+    input: { file: FILE },
+    words: ['file'],
+    run: ({ file }, session) => restored(session, session.texts.saved('snapshot load', file)),
+    lines: statusLines,
+  }),
+  action({
+    name: 'worlds',
+    scope: 'sandbox',
+    summary: 'list the worlds of the sandbox, the latest used last',
+    details: 'It needs the admin token.',
+    effect: 'reads',
+    run: (_input, { sandbox }) => sandbox.worlds(),
+    lines: (worlds, { zone, paint }) =>
+      table(
+        ['world', 'name', `used (${zone.name})`, 'payouts', 'balance', 'scenario'],
+        worlds.map(({ id, name, used_at: usedAt, transactions, balance, scenario }) => [
+          id,
+          name ?? '',
+          zone.second(usedAt),
+          { text: transactions.toLocaleString('en-IN'), isRight: true },
+          { text: rupees(balance), isRight: true },
+          scenario,
+        ]),
+        paint,
+      ),
+  }),
+  action({
+    name: 'drop',
+    scope: 'sandbox',
+    summary: 'drop a world by its id, with all it holds',
+    details: 'It needs the admin token.',
+    effect: 'loses',
+    input: { id: text('its id in the list of worlds', 'id') },
+    words: ['id'],
+    async run({ id }, { sandbox }) {
+      await sandbox.dropWorld(id);
+      return { dropped: id };
+    },
+    lines: ({ dropped }) => [`${dropped} is dropped`],
+  }),
+];

@@ -1,0 +1,133 @@
+import { Option, type Command } from 'commander';
+import { z } from 'zod';
+import { COMMON, sessionOf, type Action } from '../../actions/sandbox-action.ts';
+import { ACTIONS, SUBJECTS } from '../../actions/actions.ts';
+import { complain, EXIT_FAILED, EXIT_OK, say } from '../output.ts';
+import { complainOf, terminalActor, type ActorFlags } from '../running-sandbox/terminal-actor.ts';
+import { list, noSuchCommand, type CommandBuilder, type Flags } from './command-builder.ts';
+
+/** An argument of an action, as JSON Schema describes it. */
+interface Argument {
+  readonly type?: string;
+  /** Stands for its value in --help. */
+  readonly title?: string;
+  readonly description?: string;
+}
+
+interface Arguments {
+  readonly properties: Readonly<Record<string, Argument>>;
+  readonly required?: readonly string[];
+}
+
+const argumentsOf = (input: z.ZodObject): Arguments =>
+  z.toJSONSchema(input, { io: 'input' }) as unknown as Arguments;
+
+const flagOf = (field: string): string => `--${field.replaceAll('_', '-')}`;
+
+function optionOf(field: string, { type, title = 'text', description = '' }: Argument): Option {
+  if (type === 'boolean') return new Option(flagOf(field), description);
+  const flags = `${flagOf(field)} <${title}>`;
+  return type === 'array' ? list(flags, description) : new Option(flags, description);
+}
+
+const URL_FLAG = [
+  '--url <url>',
+  'the address of the sandbox [SANDBOX_URL; default HOST and PORT on this machine]',
+] as const;
+
+/** How to say which sandbox and which world is meant, or that one is its admin. */
+const WHERE: Readonly<Record<Action['scope'], readonly (readonly [flags: string, description: string])[]>> = {
+  world: [URL_FLAG, ['--key <key>', 'the key whose world it is [SANDBOX_KEY; default sk_test_demo]']],
+  sandbox: [URL_FLAG, ['--admin-token <text>', 'the admin token of the sandbox [SANDBOX_ADMIN_TOKEN]']],
+  nothing: [],
+};
+
+/** Gives a command the flags of an action. */
+function takeArguments(
+  command: Command,
+  { input, words, scope }: Pick<Action, 'input' | 'words' | 'scope'>,
+): void {
+  for (const [field, argument] of Object.entries(argumentsOf(input).properties)) {
+    if (!words.includes(field) && field !== 'key') command.addOption(optionOf(field, argument));
+  }
+  for (const [flags, description] of WHERE[scope]) command.option(flags, description);
+}
+
+/** The values of an action's arguments, as they were typed. */
+function given(command: Command, { words }: Pick<Action, 'words'>): Flags {
+  const typed = command.options.map((option) => [
+    option.long!.slice(2).replaceAll('-', '_'),
+    command.getOptionValue(option.attributeName()) as unknown,
+  ]);
+  const values = [...words.map((field, index) => [field, command.args[index]] as const), ...typed];
+  return Object.fromEntries(
+    values.filter(([name, value]) => value !== undefined && name !== 'url' && name !== 'admin_token'),
+  );
+}
+
+/** A command that only groups subcommands. Its action lists them. */
+function subjectOf(builder: CommandBuilder, name: string): Command {
+  const known = builder.root.commands.find((command) => command.name() === name);
+  if (known !== undefined) return known;
+  const command = builder.command(`${name} [command]`, SUBJECTS[name]!).usage('<command>').helpCommand(false);
+  return command.allowExcessArguments(true).action(() => {
+    builder.ended(complain(noSuchCommand(command, command.args[0])));
+  });
+}
+
+function addAction(builder: CommandBuilder, action: Action): void {
+  const { name, summary, details, input, words } = action;
+  const [subject, verb] = name.split(' ') as [string, string?];
+  const parent = verb === undefined ? builder.root : subjectOf(builder, subject);
+  const { properties, required = [] } = argumentsOf(input);
+  const titleOf = (field: string): string => properties[field]?.title ?? field;
+  const command = parent
+    .command(verb ?? subject)
+    .description(details === '' ? summary : `${summary}\n\n${details}`)
+    .summary(summary)
+    .allowExcessArguments(false);
+  for (const field of words) {
+    const title = titleOf(field);
+    command.argument(required.includes(field) ? `<${title}>` : `[${title}]`, properties[field]!.description);
+  }
+  takeArguments(command, action);
+  if (name === 'resume') command.alias('unfreeze');
+  command.action(async () => {
+    const flags = command.opts<ActorFlags>();
+    const nameOf = (field: string): string => (words.includes(field) ? titleOf(field) : flagOf(field));
+    try {
+      const actor = terminalActor(flags, builder.environment);
+      const { text, hasFailed } = await action.perform(given(command, action), actor, nameOf);
+      say(text);
+      builder.ended(hasFailed ? EXIT_FAILED : EXIT_OK);
+    } catch (error) {
+      builder.ended(complainOf(error));
+    }
+  });
+}
+
+/** Their heading in --help. */
+export const RUNNING = 'A running sandbox:';
+
+/** The commands for a running sandbox: one for each action, and one that goes on. */
+export function addActionCommands(builder: CommandBuilder): void {
+  builder.group(RUNNING);
+  for (const action of ACTIONS) addAction(builder, action);
+  const tail = builder.command(
+    'tail',
+    'follow the requests, settlements and findings of a world until Ctrl-C',
+  );
+  takeArguments(tail, { input: z.object(COMMON.world), words: [], scope: 'world' });
+  tail.action(async (flags: ActorFlags & Flags) => {
+    const { tailUntilSignal } = await import('../running-sandbox/tail.ts');
+    try {
+      const session = sessionOf(terminalActor(flags, builder.environment), {
+        key: flags['key'] as string | undefined,
+        time_zone: flags['timeZone'] as string | undefined,
+      });
+      builder.ended(await tailUntilSignal(session, flags['json'] === true));
+    } catch (error) {
+      builder.ended(complainOf(error));
+    }
+  });
+}

@@ -1,0 +1,89 @@
+import { z } from 'zod';
+import { junitTime, xml } from '../../referee/reports/junit.ts';
+import { escaped } from '../../referee/reports/annotations.ts';
+import { fenced, literal } from '../../referee/reports/markdown.ts';
+import { failureName } from '../../trials/hunt/failures.ts';
+import { GOALS } from '../../trials/hunt/goals.ts';
+import type { HuntResult, KnownFinding } from '../../trials/hunt/hunt.ts';
+import type { Find } from '../../trials/hunt/story.ts';
+import { textOfFile, unusableFile } from '../input-files.ts';
+
+/** What a hunt found, as reports in files, and the findings of an earlier hunt that are accepted. */
+
+/** A finding in a report, and in a file of known ones. */
+const findingOf = ({ goal, message, failures, words }: Find) => ({
+  goal,
+  message,
+  failures: failures.map(failureName),
+  what_fails: words,
+});
+
+const huntJson = ({ finds, known, unsteady, rounds, runs, elapsedMs }: HuntResult): string =>
+  `${JSON.stringify({ findings: finds.map(findingOf), known: known.map(findingOf), unsteady, rounds, runs, elapsed_ms: elapsedMs }, null, 2)}\n`;
+
+const countText = ({ finds, known, runs }: HuntResult): string =>
+  `${finds.length} found, ${known.length} known, ${runs} runs`;
+
+const huntMarkdown = (result: HuntResult): string =>
+  [
+    `## Payout hunt: ${result.finds.length === 0 ? 'nothing found' : 'failed'}`,
+    '',
+    countText(result),
+    '',
+    ...result.finds.flatMap(({ goal, message, story }) => [
+      `### ${goal}: ${literal(message)}`,
+      '',
+      fenced(story.trimEnd().split('\n')),
+      '',
+    ]),
+  ].join('\n');
+
+/** A case for each goal. */
+function huntJunit(result: HuntResult): string {
+  const { finds, elapsedMs } = result;
+  const counts = `tests="${GOALS.length}" failures="${finds.length}" errors="0" time="${junitTime(elapsedMs)}"`;
+  const cases = GOALS.map((goal) => {
+    const open = `    <testcase classname="payout hunt" name="${goal}" time="0"`;
+    const find = finds.find((one) => one.goal === goal);
+    if (find === undefined) return `${open} />`;
+    return `${open}>\n      <failure type="${goal}" message="${xml(find.message)}">${xml(find.story)}</failure>\n    </testcase>`;
+  });
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuites name="payout hunt" ${counts}>`,
+    `  <testsuite name="payout hunt" ${counts}>`,
+    ...cases,
+    '  </testsuite>',
+    '</testsuites>\n',
+  ].join('\n');
+}
+
+const huntGithub = ({ finds }: HuntResult): string =>
+  finds
+    .map(({ goal, story }) => `::error title=payout hunt, ${goal}::${escaped(story.trimEnd())}\n`)
+    .join('');
+
+export const HUNT_WRITERS = {
+  markdown: huntMarkdown,
+  junit: huntJunit,
+  json: huntJson,
+  github: huntGithub,
+};
+
+const Known = z.object({
+  findings: z.array(z.object({ goal: z.enum(GOALS), failures: z.array(z.string()) })),
+});
+
+/** The findings in a JSON report of an earlier hunt. @throws SettingsError for a file that is none */
+export function knownFindings(file: string): readonly KnownFinding[] {
+  try {
+    return Known.parse(JSON.parse(textOfFile('--known', file))).findings;
+  } catch (error) {
+    if (!(error instanceof z.ZodError) && !(error instanceof SyntaxError)) throw error;
+    throw unusableFile(
+      '--known',
+      file,
+      new Error('it is not a report of hunt: write one with --report json=FILE'),
+    );
+  }
+}

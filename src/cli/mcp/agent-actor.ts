@@ -1,0 +1,44 @@
+import type { Actor } from '../../actions/sandbox-action.ts';
+import { plain } from '../../actions/words.ts';
+import type { Sandbox } from '../../client/sandbox.ts';
+import type { TestWorld } from '../../client/test-world.ts';
+import { SettingsError } from '../../settings.ts';
+
+const MOST_SNAPSHOTS = 10;
+
+/** A coding agent: its texts are in its arguments, and what it saves is kept until its connection ends. */
+export function agentActor(sandbox: Sandbox, ownKey: string): Actor {
+  const worlds = new Map<string, TestWorld>();
+  const kept = new Map<string, string>();
+  return {
+    sandbox,
+    world(key = ownKey) {
+      // the same object for each call, since it numbers the payouts that it makes
+      const world = worlds.get(key) ?? sandbox.world(key);
+      worlds.set(key, world);
+      return world;
+    },
+    keyText: (key = ownKey) => `the key ${key}`,
+    texts: {
+      isScenario: (given) => typeof given === 'object' || (typeof given === 'string' && /[\n:{]/.test(given)),
+      read: (_calledBy, given) => ({
+        name: 'the text',
+        text: typeof given === 'string' ? given : JSON.stringify(given),
+      }),
+      async save(_calledBy, name, text) {
+        if (kept.size >= MOST_SNAPSHOTS && !kept.has(name)) {
+          const names = [...kept.keys()].join(', ');
+          throw new SettingsError(`at most ${MOST_SNAPSHOTS} snapshots are kept: save over one of ${names}`);
+        }
+        kept.set(name, await text());
+      },
+      saved(_calledBy, name) {
+        const snapshot = kept.get(name);
+        if (snapshot !== undefined) return snapshot;
+        const known = kept.size === 0 ? 'none was saved yet' : `there are ${[...kept.keys()].join(', ')}`;
+        throw new SettingsError(`there is no snapshot ${name}: ${known}`);
+      },
+    },
+    paint: plain,
+  };
+}

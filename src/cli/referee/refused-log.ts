@@ -1,0 +1,42 @@
+/** Requests that reached a sandbox but none of its worlds, as its log has them: what came, and why it was refused. */
+
+const WHY: Readonly<Record<number, string>> = {
+  401: 'its key is not accepted',
+  403: 'the host that it names is not allowed',
+  404: 'there is no such path',
+  415: 'its content type is not JSON',
+};
+
+/** How many kinds of refused requests are listed. */
+const MOST_KINDS = 3;
+
+/** The parts of a log line that say what was refused. Lines that are not about a request have no status. */
+interface LogLine {
+  readonly method?: string;
+  readonly route?: string;
+  readonly path?: string;
+  readonly status?: number;
+  readonly code?: string;
+}
+
+/** A destination of log lines that keeps only how many requests of each kind were refused. */
+export class RefusedLog {
+  readonly #kinds = new Map<string, number>();
+
+  /** @param line one log line */
+  write(line: string): void {
+    if (line.includes('"world":')) return;
+    const { method, route, path, status, code } = JSON.parse(line) as LogLine;
+    if (status === undefined || status < 400) return;
+    const kind = `${method} ${route ?? path} got ${status} ${code ?? ''}: ${WHY[status] ?? 'see docs/errors.md'}`;
+    this.#kinds.set(kind, (this.#kinds.get(kind) ?? 0) + 1);
+  }
+
+  /** What was refused, in a sentence; empty if nothing was. */
+  get text(): string {
+    const kinds = [...this.#kinds]
+      .slice(0, MOST_KINDS)
+      .map(([kind, count]) => (count > 1 ? `${count} × ${kind}` : kind));
+    return kinds.join('; ');
+  }
+}

@@ -1,0 +1,213 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { NoSandboxError, SandboxError } from '../../client/control-client.ts';
+import type { WorldEvent } from '../../client/event-stream.ts';
+import type { CheckId, Finding } from '../../contract/conduct.ts';
+import type { Session } from '../../actions/sandbox-action.ts';
+import { clockText } from '../../actions/clock-actions.ts';
+import { requestCells } from '../../actions/journal-actions.ts';
+import {
+  atRiskText,
+  cellOf,
+  namedText,
+  rupees,
+  signedRupees,
+  stateColour,
+  visibleLine,
+  jsonText,
+} from '../../actions/words.ts';
+import { complain, EXIT_OK, say } from '../output.ts';
+import { untilStopped } from '../stop-signal.ts';
+
+const AGAIN_MS = 500;
+
+const COLOURS = { error: 'red', warning: 'yellow', notice: 'cyan' } as const;
+
+/** In place of the time, for events without one. */
+const NO_TIME = ' '.repeat(12);
+
+/** An event as a line; null when another event already says the same. */
+function eventLine(event: WorldEvent, { paint, zone }: Session): string | null {
+  const line = (at: string | null, kind: string, ...words: readonly string[]): string =>
+    [paint(at === null ? NO_TIME : zone.time(at), 'dim'), paint(kind.padEnd(8), 'bold'), ...words]
+      .filter((word) => word !== '')
+      .join('  ')
+      .trimEnd();
+  switch (event.type) {
+    case 'request': {
+      const [route, ...cells] = requestCells(event.data).map((cell) => {
+        const { text, colour } = cellOf(cell);
+        return colour === undefined || text === '' ? text : paint(text, colour);
+      });
+      return line(event.data.at, route!, ...cells);
+    }
+    case 'settlement': {
+      const { at, client_ref_id: reference, from, to, utr } = event.data;
+      const became = from === to ? 'has its UTR' : paint(to, stateColour(to));
+      return line(at, 'settled', visibleLine(reference), became, utr === null ? '' : `UTR ${utr}`);
+    }
+    case 'wallet': {
+      const { entry, balance } = event.data;
+      return line(entry.at, 'wallet', signedRupees(entry.amount), `balance ${rupees(balance)}`);
+    }
+    case 'at_risk':
+      return line(null, 'at risk', atRiskText(event.data));
+    case 'clock': {
+      return line(event.data.now, 'clock', clockText(event.data, zone));
+    }
+    case 'scenario': {
+      const { scenario, rule } = event.data;
+      return line(null, 'scenario', scenario, rule === undefined ? '' : `rule ${rule}`);
+    }
+    case 'held': {
+      const { id, route, client_ref_id: reference, rule } = event.data;
+      return line(null, 'held', `${route} ${visibleLine(reference ?? '')}`.trim(), `as ${id} by ${rule}`);
+    }
+    case 'released':
+      return line(null, 'released', `request held as ${event.data.id}: ${event.data.how}`);
+    case 'reset':
+    case 'restore':
+      return line(event.data.now, event.type, 'the world begins again');
+    case 'missed': {
+      const { missed } = event.data;
+      return line(null, 'missed', `${missed === null ? 'some' : missed} events are no longer available`);
+    }
+    case 'rule':
+      return null; // the request's own line names the rule
+  }
+}
+
+/** The checks for something that a client never did: while it is running, it may still do it. */
+const FOR_THE_END: ReadonlySet<CheckId> = new Set([
+  'never-asked',
+  'not-found-believed',
+  'pending-left',
+  'reversal-unseen',
+  'expectation-missed',
+]);
+
+interface NamedFinding extends Finding {
+  readonly check: CheckId;
+}
+
+/** What the referee finds, each finding once. */
+class NewFindings {
+  readonly #session: Session;
+  readonly #known = new Set<string>();
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  async next(): Promise<readonly NamedFinding[]> {
+    const { checks } = await this.#session.world.referee();
+    const all = checks
+      .filter(({ id }) => !FOR_THE_END.has(id))
+      .flatMap(({ id: check, findings }) => findings.map((found) => ({ check, ...found })));
+    return all.filter(({ check, references, requests }) => {
+      const key = JSON.stringify([check, references, requests[0]]); // its message changes with each retry
+      const isNew = !this.#known.has(key);
+      this.#known.add(key);
+      return isNew;
+    });
+  }
+
+  /** After a reset, the same finding counts as a new one. */
+  forget(): void {
+    this.#known.clear();
+  }
+}
+
+function findingLines(found: NamedFinding, isJson: boolean, { paint }: Session): readonly string[] {
+  if (isJson) return [jsonText({ type: 'finding', data: found }, 0)];
+  const { check, severity, message, fix } = found;
+  return [
+    `${NO_TIME}  ${paint(severity.padEnd(8), COLOURS[severity])}  ${check}: ${visibleLine(message)}`,
+    `${NO_TIME}            fix: ${visibleLine(fix)}`,
+  ];
+}
+
+/** Where the lines go, and the notes about the connection. */
+export interface TailOutput {
+  readonly say: (line: string) => void;
+  readonly note: (line: string) => void;
+}
+
+/**
+ * `payout-sandbox tail`: prints what happens in a world from now on, and reconnects to a sandbox that restarts. Findings that
+ * the referee already has are not printed.
+ *
+ * @param signal ends it
+ */
+export async function tail(
+  session: Session,
+  isJson: boolean,
+  { say, note }: TailOutput,
+  signal: AbortSignal,
+): Promise<number> {
+  const { world } = session;
+  const findings = new NewFindings(session);
+  const { id, name } = await world.summary(); // also fails at once for a wrong address or key
+  await findings.next();
+
+  let isLooking = false;
+  let isDue = false;
+  /** Asks the referee for findings after requests, one call at a time, however many requests there are. */
+  const look = async (): Promise<void> => {
+    isDue = true;
+    if (isLooking) return;
+    isLooking = true;
+    while (isDue && !signal.aborted) {
+      isDue = false;
+      try {
+        for (const found of await findings.next()) findingLines(found, isJson, session).forEach(say);
+        await pause(AGAIN_MS, undefined, { signal });
+      } catch {
+        break; // the sandbox is gone or this was stopped: the reader of the events notices it too
+      }
+    }
+    isLooking = false;
+  };
+
+  let after: string | undefined;
+  let isAway = false;
+  let isFirst = true;
+  while (!signal.aborted) {
+    try {
+      const events = await world.events({ signal, ...(after !== undefined && { after }) });
+      // only now: whoever reads this may send a request at once
+      if (isFirst)
+        note(
+          `following world ${namedText(id, name)} at ${world.url}; times in ${session.zone.name}; Ctrl-C to stop`,
+        );
+      else if (isAway) note(`${world.url} is back`);
+      isFirst = false;
+      isAway = false;
+      for await (const event of events) {
+        after = event.id;
+        const text = isJson ? jsonText(event, 0) : eventLine(event, session);
+        if (text !== null) say(text);
+        if (event.type === 'reset' || event.type === 'restore' || event.type === 'missed') findings.forget();
+        if (event.type === 'request' || event.type === 'settlement') void look();
+      }
+    } catch (error) {
+      if (signal.aborted) break;
+      if (error instanceof SandboxError && error.status < 500) throw error;
+      if (!(error instanceof SandboxError || error instanceof NoSandboxError || error instanceof TypeError))
+        throw error;
+    }
+    if (signal.aborted) break;
+    if (!isAway) note(`lost the connection to ${world.url}: waiting for it`);
+    isAway = true;
+    await pause(AGAIN_MS, undefined, { signal }).catch(() => undefined);
+  }
+  return EXIT_OK;
+}
+
+/** Ends at Ctrl-C, and when its output is closed, as by `| head`. */
+export function tailUntilSignal(session: Session, isJson: boolean): Promise<number> {
+  const unread = new AbortController();
+  process.stdout.once('error', () => unread.abort());
+  return untilStopped((stop) =>
+    tail(session, isJson, { say, note: complain }, AbortSignal.any([stop, unread.signal])),
+  );
+}

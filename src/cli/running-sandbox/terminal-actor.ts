@@ -1,0 +1,95 @@
+import { errorLines, type Actor } from '../../actions/sandbox-action.ts';
+import { NoSandboxError, SandboxError } from '../../client/control-client.ts';
+import { ExpectationError } from '../../client/expectation.ts';
+import { sandboxAt } from '../../client/sandbox.ts';
+import { isScenarioFile } from '../../scenario/scenario-file.ts';
+import { readSettings, SettingsError } from '../../settings.ts';
+import { checkAddress } from '../flag-checks.ts';
+import { addressOf } from '../health.ts';
+import { textOfFile } from '../input-files.ts';
+import { checkWritable, writeText } from '../output-files.ts';
+import { complain, EXIT_FAILED, paintFor } from '../output.ts';
+
+/** Where the sandbox is, and who its admin is. */
+export interface ActorFlags {
+  readonly url?: string;
+  readonly adminToken?: string;
+}
+
+const DEFAULT_KEY = 'sk_test_demo';
+
+function keyOf(flag: string | undefined, environment: NodeJS.ProcessEnv): string {
+  const key = flag ?? (environment['SANDBOX_KEY'] || DEFAULT_KEY);
+  if (/^[\x21-\x7e]{1,256}$/.test(key)) return key;
+  throw new SettingsError(
+    `${flag === undefined ? 'SANDBOX_KEY' : '--key'} must be a key of visible ASCII characters`,
+  );
+}
+
+/** @throws SettingsError for a text that is not an address */
+function urlOf(flag: string | undefined, environment: NodeJS.ProcessEnv): string {
+  const given = flag ?? environment['SANDBOX_URL'];
+  if (given) {
+    checkAddress(flag === undefined ? 'SANDBOX_URL' : '--url', given);
+    return given.replace(/\/_sandbox\/?$/, ''); // the address of its page
+  }
+  return addressOf(readSettings({}, environment));
+}
+
+/** Whoever types a command: its texts are in files. No request is sent. @throws SettingsError for an address that cannot be used */
+export function terminalActor({ url, adminToken }: ActorFlags, environment: NodeJS.ProcessEnv): Actor {
+  const token = adminToken ?? environment['SANDBOX_ADMIN_TOKEN'];
+  const options = { url: urlOf(url, environment), adminToken: token };
+  const sandbox = sandboxAt(
+    options,
+    () => DEFAULT_KEY,
+    () => Promise.resolve(),
+  );
+  return {
+    sandbox,
+    world: (key) => sandbox.world(keyOf(key, environment)),
+    // a key that the user gave may be a secret
+    keyText: (key) => (keyOf(key, environment) === DEFAULT_KEY ? `the key ${DEFAULT_KEY}` : 'your key'),
+    texts: {
+      isScenario: (given) => typeof given === 'string' && isScenarioFile(given),
+      read: (calledBy, file) => ({
+        name: file === '-' ? 'standard input' : String(file),
+        text: textOfFile(calledBy, String(file)),
+      }),
+      async save(calledBy, file, text) {
+        checkWritable(calledBy, file);
+        writeText(calledBy, file, await text());
+      },
+      saved: textOfFile,
+    },
+    paint: paintFor(environment),
+  };
+}
+
+/** What to do about a sandbox that cannot be reached, or that refuses. */
+function advice(error: Error): string {
+  if (error instanceof NoSandboxError) {
+    return '; start one with payout-sandbox, or give the address of another with --url or SANDBOX_URL';
+  }
+  if (!(error instanceof SandboxError) || error.status !== 401) return '';
+  const [what, flag] = error.message.includes('admin')
+    ? ['the token', 'ADMIN_TOKEN']
+    : ['another key', 'KEY'];
+  return `; --${flag.toLowerCase().replace('_', '-')} or SANDBOX_${flag} names ${what}`;
+}
+
+/** Refusals of something that the sandbox can do, but not now: a balance that is too low, a state that does not allow it. */
+const NOT_NOW: ReadonlySet<number> = new Set([402, 409]);
+
+/** Reports an error of a sandbox or of what was asked of it. @returns the exit code @throws any other error */
+export function complainOf(error: unknown): number {
+  const isOurs =
+    error instanceof NoSandboxError || error instanceof SandboxError || error instanceof ExpectationError;
+  if (!isOurs) throw error;
+  const misuse = complain(
+    errorLines(error)
+      .join('; ')
+      .replace(/\{"(\w+)":true\}/, '--$1') + advice(error),
+  );
+  return error instanceof SandboxError && NOT_NOW.has(error.status) ? EXIT_FAILED : misuse;
+}

@@ -1,0 +1,300 @@
+import type { UndoAnswer, UndoRequest } from '../contract/control/undo-call.ts';
+import type { RefereeSettingsInput, Severity, WorldReport } from '../contract/conduct.ts';
+import type {
+  EntriesQuery,
+  RequestsQuery,
+  RuleRequest,
+  ScenarioInput,
+  TransactionsQuery,
+  VerifyRequest,
+} from '../contract/control.ts';
+import type {
+  EntryAnswer,
+  JournalEntry,
+  MoneyAnswer,
+  RequestsAnswer,
+  RuleAnswer,
+  ScenarioAnswer,
+  ScenariosAnswer,
+  TransactionAnswer,
+  VerifyAnswer,
+  WalletAnswer,
+  WorldAnswer,
+} from '../contract/control-answers.ts';
+import type { ExplainAnswer, ExplainInput } from '../contract/control/explain-call.ts';
+import { ControlClient, queryText } from './control-client.ts';
+import { callerFrames, ExpectationError } from './expectation.ts';
+import {
+  heldRequests,
+  runOrders,
+  type HeldOptions,
+  type HeldRequest,
+  type Order,
+  type OrdersOptions,
+} from './orders.ts';
+import { openEvents, type EventsOptions, type WorldEvent } from './event-stream.ts';
+import { WorldClock } from './world-clock.ts';
+
+/** A snapshot of a world, as lines of JSON. Pass it to `restore` unchanged. */
+export type WorldSnapshot = string;
+
+export type UndoOptions = NonNullable<UndoRequest>;
+
+const LONGEST_PAGE = 1000;
+
+/** How many requests `journalText` shows. */
+const SHOWN_REQUESTS = 100;
+
+/**
+ * The world of one API key. Give the key to the client under test; the test controls and inspects the world here.
+ * Every method throws SandboxError for an error of the sandbox. Amounts are INR, times ISO 8601.
+ */
+export class World implements AsyncDisposable {
+  readonly apiKey: string;
+  /** The base URL for a payout client; the same for every world. */
+  readonly url: string;
+  readonly clock: WorldClock;
+  readonly #control: ControlClient;
+
+  constructor(url: string, apiKey: string, name?: string) {
+    this.apiKey = apiKey;
+    this.#control = new ControlClient(url, apiKey, name);
+    this.url = this.#control.url;
+    this.clock = new WorldClock(this.#control);
+  }
+
+  /** The state of the world: balance, payouts by state, clock, scenario, and whether all invariants hold. */
+  summary(): Promise<WorldAnswer> {
+    return this.#control.get('/world');
+  }
+
+  /** INR in the wallet. */
+  async balance(): Promise<number> {
+    return (await this.wallet()).balance;
+  }
+
+  wallet(): Promise<WalletAnswer> {
+    return this.#control.get('/wallet');
+  }
+
+  /** Puts money into the wallet. @param amount INR, at most 2 decimals */
+  fund(amount: number): Promise<MoneyAnswer> {
+    return this.#control.post('/wallet/credit', { amount });
+  }
+
+  /** Takes money out of the wallet without a payout. @param amount INR, at most 2 decimals */
+  withdraw(amount: number): Promise<MoneyAnswer> {
+    return this.#control.post('/wallet/debit', { amount });
+  }
+
+  /** The entries of the ledger, which explain the balance, oldest first. */
+  entries(query: Pick<EntriesQuery, 'txn_id'> = {}): Promise<readonly EntryAnswer[]> {
+    return this.#all('/wallet/entries', 'entries', query);
+  }
+
+  /**
+   * The payouts, oldest first, with their past and scheduled steps.
+   *
+   * @param query `{ at_risk: true }` selects those that were made although no response has told the client so
+   */
+  transactions(
+    query: Pick<TransactionsQuery, 'status' | 'client_ref_id' | 'at_risk'> = {},
+  ): Promise<readonly TransactionAnswer[]> {
+    return this.#all('/transactions', 'transactions', query);
+  }
+
+  transaction(txnId: string): Promise<TransactionAnswer> {
+    return this.#control.get(`/transactions/${encodeURIComponent(txnId)}`);
+  }
+
+  /** Forces a payout into a state, by a legal transition. Its scheduled steps are cancelled. */
+  transition(txnId: string, to: 'SUCCESS' | 'FAILED' | 'REVERSED'): Promise<TransactionAnswer> {
+    return this.#control.post(`/transactions/${encodeURIComponent(txnId)}/transition`, { to });
+  }
+
+  /** The names and descriptions of all scenarios. */
+  scenarios(): Promise<ScenariosAnswer> {
+    return this.#control.get('/scenarios');
+  }
+
+  /** The scenario of this world, with all rules and how often each was applied. */
+  scenario(): Promise<ScenarioAnswer> {
+    return this.#control.get('/scenario');
+  }
+
+  /**
+   * Chooses a scenario: a name, a document, or null for the active scenario of the server. Rules on top stay. The opening
+   * balance of the scenario applies only if nothing has happened to the wallet.
+   */
+  use(scenario: string | ScenarioInput | null): Promise<ScenarioAnswer> {
+    const isName = typeof scenario === 'string' || scenario === null;
+    return this.#control.put('/scenario', isName ? { use: scenario } : scenario);
+  }
+
+  /**
+   * Every active rule, in the order in which they are tried, with how often each was applied.
+   *
+   * @param from only the rules on top of the `world`, those of its `scenario`, or those of the `magic` beneficiaries
+   */
+  async rules(from?: 'world' | 'scenario' | 'magic'): Promise<readonly RuleAnswer[]> {
+    return (await this.#control.get<{ rules: RuleAnswer[] }>('/rules', { from })).rules;
+  }
+
+  /** Puts a rule on top, before all others. Replaces the rule on top with the same name. */
+  rule(rule: RuleRequest): Promise<RuleAnswer> {
+    return this.#control.post('/rules', rule);
+  }
+
+  /**
+   * Which rule and which outcome a request would take in this world as it is now, and why no other. The request is not sent,
+   * and nothing is counted.
+   */
+  explain(request: ExplainInput): Promise<ExplainAnswer> {
+    return this.#control.post('/rules/explain', request);
+  }
+
+  /** Removes a rule on top; without a name, all of them. */
+  async removeRule(name?: string): Promise<void> {
+    await this.#control.delete(name === undefined ? '/rules' : `/rules/${encodeURIComponent(name)}`);
+  }
+
+  /** The requests to this world, oldest first. */
+  async requests(
+    query: Omit<RequestsQuery, 'order' | 'limit' | 'format'> = {},
+  ): Promise<readonly JournalEntry[]> {
+    const known: JournalEntry[] = [];
+    for (let since = query.since; ; since = known.at(-1)!.id) {
+      const { requests } = await this.#control.get<RequestsAnswer>('/requests', {
+        ...query,
+        since,
+        order: 'oldest',
+        limit: LONGEST_PAGE,
+      });
+      known.push(...requests);
+      if (requests.length < LONGEST_PAGE) return known;
+    }
+  }
+
+  /** The journal as a person reads it: a line for each request. @param last how many of the latest to show, at most 1,000 */
+  async journalText(last: number = SHOWN_REQUESTS): Promise<string> {
+    const response = await this.#control.open('GET', `/requests?format=text&limit=${last}`);
+    return (await response.text()).trimEnd();
+  }
+
+  /** Clears the journal of requests. */
+  async clearRequests(): Promise<void> {
+    await this.#control.delete('/requests');
+  }
+
+  /** Checks the journal against an expectation: a count of requests that match, or a sequence. */
+  verify(expected: VerifyRequest): Promise<VerifyAnswer> {
+    return this.#control.post('/requests/verify', expected);
+  }
+
+  /**
+   * The requests that rules with `effect: { hold }` hold, in the order in which they arrived.
+   *
+   * @param count waits until this many are held; without it, returns those that are held now
+   * @throws SandboxError TOO_FEW_HELD, or NOT_RELEASED when a held request of this world has expired
+   */
+  held(count?: number, options: HeldOptions = {}): Promise<readonly HeldRequest[]> {
+    return heldRequests(this.#control, count, options);
+  }
+
+  /**
+   * Runs a test once for every order in which `count` requests in flight can be released, each time after a reset of this world.
+   *
+   * @throws Error that names the first order in which the test failed
+   */
+  orders(count: number, run: (order: Order) => Promise<void>, options: OrdersOptions = {}): Promise<void> {
+    return runOrders(this, count, run, options);
+  }
+
+  /**
+   * Judges how the client of this world has behaved so far.
+   *
+   * @param settings of the referee for this world; they apply until others are set. Setting them begins a new verdict: findings from before the last reset are dropped
+   */
+  referee(settings?: RefereeSettingsInput): Promise<WorldReport> {
+    return settings === undefined ? this.#control.get('/referee') : this.#control.put('/referee', settings);
+  }
+
+  /**
+   * Throws an ExpectationError that shows every finding, if the client, which must be done, has behaved badly.
+   *
+   * @param settings as for `referee`; `failOn` is the lowest severity that counts, `error` by default
+   */
+  async expectGoodConduct({
+    failOn = 'error',
+    ...settings
+  }: RefereeSettingsInput & { readonly failOn?: Severity } = {}): Promise<void> {
+    const frames = callerFrames();
+    if (Object.keys(settings).length > 0) await this.referee(settings);
+    const report = await this.#control.get<WorldReport>('/referee', { ended: true });
+    const { error, warning, notice } = report.counts;
+    if ({ error, warning: error + warning, notice: error + warning + notice }[failOn] === 0) return;
+    const text = await (await this.#control.open('GET', '/referee?format=text&ended=true')).text();
+    throw new ExpectationError(`the client of this world did not behave well:\n${text}`, frames);
+  }
+
+  /** Resets the world to a new one: wallet, payouts, clock, scenario, rules and journal. Delayed responses are aborted. */
+  reset(): Promise<WorldAnswer> {
+    return this.#control.post('/reset');
+  }
+
+  /**
+   * Takes back the last control action: an advance, reset, restore, transition, credit or debit, or a change of the clock, the
+   * scenario or the rules. Returns what it was, and the world time at which it had happened.
+   *
+   * @param options `force` also takes back the requests that the client has sent since then
+   * @throws SandboxError UNDO_REFUSED with nothing to take back, or for requests since then, which the message names
+   */
+  async undo(options: UndoOptions = {}): Promise<UndoAnswer['undone']> {
+    return (await this.#control.post<UndoAnswer>('/undo', options)).undone;
+  }
+
+  /** The whole world, with its newest requests and what the client was told of its payouts. */
+  async snapshot(): Promise<WorldSnapshot> {
+    return (await this.#control.open('GET', '/state')).text();
+  }
+
+  /**
+   * A snapshot of the world as it was before a request. @param request its number in the journal
+   * @throws SandboxError REQUEST_NOT_FOUND when the world does not reach back that far
+   */
+  async before(request: JournalEntry['id']): Promise<WorldSnapshot> {
+    return (await this.#control.open('GET', `/state${queryText({ before: request })}`)).text();
+  }
+
+  /** Replaces this world with a snapshot of this or another world. Its clock continues from the snapshot. */
+  async restore(snapshot: WorldSnapshot): Promise<WorldAnswer> {
+    const headers = { 'content-type': 'application/x-ndjson' };
+    const response = await this.#control.open('PUT', '/state', { headers, body: snapshot });
+    return (await response.json()) as WorldAnswer;
+  }
+
+  /**
+   * Reads the events of this world from now on: `for await (const event of await world.events())`. Leaving the loop stops
+   * reading.
+   */
+  events(options: EventsOptions = {}): Promise<AsyncGenerator<WorldEvent, void>> {
+    return openEvents(this.#control, options);
+  }
+
+  /** Resets the world, so that nothing of it stays in memory. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.reset();
+  }
+
+  /** Reads all pages of a list. @param name the field of the answer that has the items of a page */
+  async #all<Item>(path: string, name: string, query: object): Promise<readonly Item[]> {
+    const all: Item[] = [];
+    for (let cursor: number | null | undefined; cursor !== null;) {
+      const paging = { ...query, order: 'oldest', limit: LONGEST_PAGE, cursor };
+      const page = await this.#control.get<Record<string, unknown>>(path, paging);
+      all.push(...(page[name] as readonly Item[]));
+      cursor = page['next'] as number | null;
+    }
+    return all;
+  }
+}

@@ -1,0 +1,112 @@
+import { changeRules } from '../control-bar/rule-orders.ts';
+import { openRequest } from '../shell/navigation.ts';
+import { useLive } from '../store/current-world.ts';
+import type { LiveWorld } from '../store/live-world.ts';
+import { Button } from '../ui/button.tsx';
+import { clientFindings } from './client-findings.ts';
+import { BREAKS, scoreOf } from './scorecard.ts';
+import css from './conduct.module.css';
+
+/** Orders the nine failures for the next nine payouts. The first of them is put last, so that it is tried first. */
+const begin = (live: LiveWorld): Promise<string | null> =>
+  changeRules(
+    live,
+    async () => {
+      for (const [name, text, effect] of BREAKS.toReversed()) {
+        const match = { route: 'initiate', attempt: 1 } as const;
+        await live.world.rule({
+          name,
+          description: `the next new payout gets ${text}`,
+          match,
+          times: 1,
+          effect,
+        });
+      }
+    },
+    'Nine failures are ordered for the next nine payouts.',
+  );
+
+const end = (live: LiveWorld, names: readonly string[]): Promise<string | null> =>
+  changeRules(
+    live,
+    async () => {
+      for (const name of names) await live.world.removeRule(name);
+    },
+    'The nine failures are removed.',
+  );
+
+/** One button orders nine failures for the connected client; the scorecard says what it made of each, and which requests prove it. */
+export function BreakClient() {
+  const live = useLive();
+  const rows = live.requests.rows.value;
+  const { all } = clientFindings(live.report.value, rows);
+  const payouts = live.payouts.rows.value && live.payouts;
+  const ordered = (live.scenario.value?.rules ?? []).filter(
+    ({ name, from }) => from === 'world' && name.startsWith('break-'),
+  );
+  const isTold = (txnId: string): boolean => payouts.get(txnId)?.at_risk === false;
+  return (
+    <div class={css.break}>
+      <h3>Break my client</h3>
+      <p class="note">
+        Orders nine failures, one for each of the next nine payouts of your client, and keeps the score. Run
+        your client meanwhile.
+      </p>
+      <div class="buttons">
+        <Button kind="primary" act={() => void begin(live)}>
+          {ordered.length === 0 ? 'Break my client' : 'Start again'}
+        </Button>
+        {ordered.length > 0 && (
+          <Button
+            act={() =>
+              void end(
+                live,
+                ordered.map(({ name }) => name),
+              )
+            }
+          >
+            Stop
+          </Button>
+        )}
+      </div>
+      {ordered.length > 0 && (
+        <table class={css.score} aria-label="Scorecard">
+          <thead>
+            <tr>
+              <th>Your client got</th>
+              <th>Verdict</th>
+              <th>Why</th>
+              <th>Proof</th>
+            </tr>
+          </thead>
+          <tbody>
+            {BREAKS.map(([name, text]) => {
+              const entry = rows.find(({ rule }) => rule === `world/${name}`);
+              const score = scoreOf(entry, rows, all, isTold);
+              return (
+                <tr key={name} data-verdict={score.verdict}>
+                  <td>{text}</td>
+                  <td>{score.verdict}</td>
+                  <td>{score.text}</td>
+                  <td>
+                    {score.requests.map((request) => (
+                      <Button
+                        key={request}
+                        kind="link"
+                        isLocal
+                        label={`Request #${request}`}
+                        act={() => openRequest(request)}
+                      >
+                        #{request}
+                      </Button>
+                    ))}
+                  </td>
+                </tr>
+              );
+            })}
+          </tbody>
+        </table>
+      )}
+    </div>
+  );
+}

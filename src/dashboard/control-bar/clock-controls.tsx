@@ -1,0 +1,114 @@
+import { useMemo } from 'preact/hooks';
+import type { AdvanceRequest } from '../../contract/control.ts';
+import { toggleClock } from '../shell/shortcuts.tsx';
+import { openPayout } from '../shell/navigation.ts';
+import { useAction, useLive } from '../store/current-world.ts';
+import type { LiveWorld } from '../store/live-world.ts';
+import { worldNowMs } from '../store/world-time.ts';
+import { Button } from '../ui/button.tsx';
+import { duration, istDay, istMoment, istTime, plural, utcMoment } from '../ui/formats.ts';
+import { Foreign, Refusal, Skeleton } from '../ui/marks.tsx';
+import { AdvanceForm } from './advance-form.tsx';
+import css from './control-bar.module.css';
+
+const MOVES: readonly (readonly [string, AdvanceRequest])[] = [
+  ['+1 min', { by: '1m' }],
+  ['+1 h', { by: '1h' }],
+  ['+1 day', { by: '1d' }],
+  ['+3 days', { by: '3d' }],
+];
+const FEW = 3;
+
+/** Advances the clock, and says what happened by then. */
+export async function advance(live: LiveWorld, move: AdvanceRequest): Promise<string> {
+  const answer = await live.world.clock.advance(move);
+  live.takeAdvance(answer);
+  const { changes, now } = answer;
+  const first = changes.slice(0, FEW).map(({ client_ref_id: ref, to }) => `${ref} ${to}`);
+  const more = changes.length > FEW ? ` and ${plural(changes.length - FEW, 'more', 'more')}` : '';
+  const what =
+    changes.length === 0 ? 'no change' : `${plural(changes.length, 'change')}: ${first.join(', ')}${more}`;
+  return `It is ${istMoment(now)}: ${what}.`;
+}
+
+/** The next step of all payouts: whose it is, and when. */
+function NextStep({
+  nowMs,
+  advanceTo,
+}: {
+  readonly nowMs: number;
+  readonly advanceTo: (at: string) => void;
+}) {
+  const { clock, payouts } = useLive();
+  const due = clock.value?.next_due ?? null;
+  const rows = payouts.rows.value;
+  const whose = useMemo(() => {
+    const isNext = ({ done, at }: { readonly done: boolean; readonly at: string | null }) =>
+      !done && at === due;
+    const payout = due === null ? undefined : rows.find(({ timeline }) => timeline.some(isNext));
+    return payout && { payout, step: payout.timeline.find(isNext)! };
+  }, [due, rows]);
+  if (due === null) return <span class="dim">Nothing scheduled</span>;
+  return (
+    <span class={css.next}>
+      <span class="dim">next</span>{' '}
+      {whose !== undefined && (
+        <>
+          <Button kind="link" isLocal act={() => openPayout(whose.payout.txn_id)}>
+            <Foreign text={whose.payout.client_ref_id} />
+          </Button>{' '}
+          {whose.step.to ?? 'UTR'}{' '}
+        </>
+      )}
+      <span title={istMoment(due)}>in {duration(Math.max(0, Date.parse(due) - nowMs))}</span>{' '}
+      <Button kind="small" label="To the next step" act={() => advanceTo(due)}>
+        Go
+      </Button>
+    </span>
+  );
+}
+
+/** World time, and what moves it. */
+export function ClockControls() {
+  const live = useLive();
+  const nowMs = worldNowMs(live);
+  const { isBusy, refusal, run } = useAction();
+  const reading = live.clock.value;
+  const isFrozen = reading?.frozen === true;
+  const isAway = live.away.value !== null && live.isLoaded.value;
+  const move = (to: AdvanceRequest): void => run(() => advance(live, to), { causes: ['clock'], undo: true });
+  if (nowMs === null) return <Skeleton width={24} />;
+  return (
+    <div class={css.clock} role="group" aria-label="Clock">
+      <Button
+        isBusy={isBusy}
+        label={isFrozen ? 'Resume' : 'Freeze'}
+        title={isFrozen ? 'Resume the clock (f)' : 'Freeze the clock (f)'}
+        act={() => run(() => toggleClock(live), { causes: ['clock'], undo: true })}
+      >
+        <span aria-hidden="true">{isFrozen ? '▶' : '❚❚'}</span>
+      </Button>
+      <span class={css.now} role="timer" aria-label="World time" title={utcMoment(nowMs)}>
+        {istTime(nowMs)} <span class="dim">IST</span> <span class="dim">{istDay(nowMs)}</span>{' '}
+        <span class="dim">{isAway ? 'last known' : isFrozen ? 'frozen' : 'running'}</span>
+      </span>
+      <span class={css.moves}>
+        {MOVES.map(([name, to]) => (
+          <Button key={name} isBusy={isBusy} act={() => move(to)}>
+            {name}
+          </Button>
+        ))}
+        <Button
+          isBusy={isBusy}
+          title="Advance until nothing is scheduled"
+          act={() => move({ until: 'idle' })}
+        >
+          Until idle
+        </Button>
+        <AdvanceForm nowMs={nowMs} nextDue={reading?.next_due ?? null} isBusy={isBusy} advance={move} />
+      </span>
+      <NextStep nowMs={nowMs} advanceTo={(to) => move({ to })} />
+      <Refusal text={refusal} />
+    </div>
+  );
+}

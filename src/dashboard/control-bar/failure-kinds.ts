@@ -1,0 +1,137 @@
+import type { RuleRequest } from '../../contract/control.ts';
+import type { RuleAnswer, ScenarioAnswer } from '../../contract/control-answers.ts';
+import type { RouteName } from '../../contract/match.ts';
+
+type Effect = NonNullable<RuleRequest['effect']>;
+
+/** What can be ordered for a request. */
+export interface Failure {
+  readonly name: string;
+  /** What happens to the request, as the end of a sentence: `gets a 500 after the payout`. */
+  readonly text: string;
+  readonly routes: readonly RouteName[];
+  readonly effect: Effect;
+}
+
+const ALL: readonly RouteName[] = ['initiate', 'status', 'balance'];
+const PAYS: readonly RouteName[] = ['initiate'];
+
+const failure = (name: string, text: string, routes: readonly RouteName[], effect: Effect): Failure => ({
+  name,
+  text,
+  routes,
+  effect,
+});
+
+/** The first is what a sentence orders unless something else is chosen. */
+export const FAILURES: readonly Failure[] = [
+  failure('500-after-payout', 'gets a 500 after the payout', PAYS, {
+    commit: true,
+    respond: { status: 500 },
+  }),
+  failure('hang-after-payout', 'hangs after the payout', PAYS, { commit: true, fault: 'hang' }),
+  failure('reset-after-payout', 'is reset after the payout', PAYS, {
+    commit: true,
+    fault: 'connection-reset',
+  }),
+  failure('get-500', 'gets a 500', ALL, { respond: { status: 500 } }),
+  failure('get-429', 'gets a 429', ALL, { respond: { status: 429 } }),
+  failure('get-402', 'gets a 402', PAYS, { respond: { status: 402 } }),
+  failure('get-404', 'gets a 404', ['status'], { respond: { status: 404 } }),
+  failure('hang', 'hangs', ['status', 'balance'], { fault: 'hang' }),
+  failure('reset', 'is reset', ['status', 'balance'], { fault: 'connection-reset' }),
+  failure('delay', 'waits for 5 s', ALL, { delay: '5s' }),
+  failure('hold-before', 'is held before the payout', PAYS, { hold: 'arrived' }),
+  failure('hold-after', 'is held after the payout', PAYS, { hold: 'committed' }),
+  failure('hold', 'is held', ['status', 'balance'], { hold: 'arrived' }),
+];
+
+/** How often an order applies, as the beginning of a sentence. */
+export const TIMES = { next: 1, 'next 3': 3, every: null } as const;
+export type Times = keyof typeof TIMES;
+
+/** A rule that orders a failure. @param taken the names of the rules that are there */
+export function ruleOf(
+  { name, effect }: Failure,
+  route: RouteName,
+  times: Times,
+  taken: readonly string[],
+): RuleRequest & { readonly name: string } {
+  const base = route === 'initiate' ? name : `${route}-${name}`;
+  let unused = base;
+  for (let nth = 2; taken.includes(unused); nth += 1) unused = `${base}-${nth}`;
+  const count = TIMES[times];
+  return { name: unused, match: { route }, effect, ...(count === null ? {} : { times: count }) };
+}
+
+/** An ordered rule in words: `the next initiate gets a 500 after the payout`; its description or name for any other rule. */
+export function orderText({ name, description, rule, taken }: RuleAnswer): string {
+  const { match, times, effect } = rule as RuleRequest;
+  const route = match?.route;
+  const known = FAILURES.find((one) => JSON.stringify(one.effect) === JSON.stringify(effect));
+  if (known === undefined || typeof route !== 'string' || Object.keys(match!).length > 1) {
+    return description === '' ? name : description;
+  }
+  const left = times === undefined ? null : times - taken;
+  const which = left === null ? 'every' : left <= 1 ? 'the next' : `each of the next ${left}`;
+  return `${which} ${route} ${known.text}`;
+}
+
+/** How many more requests a rule applies to; null for all. */
+export function leftOf({ rule, taken }: RuleAnswer): number | null {
+  const { times } = rule as RuleRequest;
+  return times === undefined ? null : Math.max(0, times - taken);
+}
+
+/** The parts of a rule and of an outcome that the page reads. */
+interface Written {
+  readonly match?: Readonly<Record<string, unknown>>;
+  readonly effect?: Effect;
+  readonly timeline?: Effect['timeline'];
+  readonly not_found?: Effect['not_found'];
+}
+
+/** The effects of magic beneficiaries, as headings of the menu. */
+export const MAGIC_KINDS = [
+  'Normal response, then',
+  'Paid, but the client sees',
+  'Not paid, the client sees',
+] as const;
+
+/** An account that forces a response or an outcome. */
+export interface MagicBeneficiary {
+  readonly id: string;
+  readonly name: string;
+  readonly account: string;
+  readonly kind: (typeof MAGIC_KINDS)[number];
+  readonly description: string;
+  /** Does the same for every payout, whatever its account. */
+  readonly forEveryPayout: RuleRequest & { readonly name: string };
+}
+
+const isPaid = ({ commit, respond, fault }: Effect): boolean =>
+  commit === true || (respond === undefined && fault === undefined);
+
+/** The magic beneficiaries of a world: its magic outcomes, and its magic rules. */
+export function magicBeneficiaries(scenario: ScenarioAnswer | null): readonly MagicBeneficiary[] {
+  const { outcomes = [], rules = [] } = scenario ?? {};
+  const beneficiary = (
+    { id, name, description }: Pick<RuleAnswer, 'id' | 'name' | 'description'>,
+    { match: { beneficiary_account: account, ...match } = {}, effect, timeline, not_found }: Written,
+  ): MagicBeneficiary => ({
+    id,
+    name,
+    account: String(account),
+    kind: MAGIC_KINDS[effect === undefined ? 0 : isPaid(effect) ? 1 : 2],
+    description: description === '' ? name : description,
+    forEveryPayout: {
+      name,
+      match: { ...match, route: 'initiate' },
+      effect: effect ?? { ...(timeline && { timeline }), ...(not_found && { not_found }) },
+    },
+  });
+  return [
+    ...outcomes.filter(({ from }) => from === 'magic').map((one) => beneficiary(one, one.outcome as Written)),
+    ...rules.filter(({ from }) => from === 'magic').map((one) => beneficiary(one, one.rule as Written)),
+  ];
+}

@@ -1,0 +1,130 @@
+import { useState } from 'preact/hooks';
+import type { RouteName } from '../../contract/match.ts';
+import { useLive } from '../store/current-world.ts';
+import { Button } from '../ui/button.tsx';
+import { counted } from '../ui/formats.ts';
+import {
+  FAILURES,
+  leftOf,
+  magicBeneficiaries,
+  orderText,
+  ruleOf,
+  TIMES,
+  type Times,
+} from './failure-kinds.ts';
+import { failureText, orderedFailure } from './ordered-failure.ts';
+import { backToNormal, orderRule, removeRule } from './rule-orders.ts';
+import css from './control-bar.module.css';
+
+const ROUTES = ['initiate', 'status', 'balance'] as const satisfies readonly RouteName[];
+const MAGIC = 'magic:';
+
+interface ChoiceProps<T extends string> {
+  readonly label: string;
+  readonly value: T;
+  readonly options: readonly (readonly [value: T, label: string])[];
+  readonly onChoose: (value: T) => void;
+}
+
+/** A choice within a sentence. */
+const Choice = <T extends string>({ label, value, options, onChoose }: ChoiceProps<T>) => (
+  <select
+    aria-label={label}
+    value={value}
+    onChange={({ currentTarget }) => onChoose(currentTarget.value as T)}
+  >
+    {options.map(([name, text]) => (
+      <option key={name} value={name}>
+        {text}
+      </option>
+    ))}
+  </select>
+);
+
+/** Orders a failure in a sentence: The [next] [initiate] [gets a 500 after the payout]. */
+export function FailureSentence() {
+  const live = useLive();
+  const [times, setTimes] = useState<Times>('next');
+  const [route, setRoute] = useState<RouteName>('initiate');
+  const [chosen, setChosen] = useState(FAILURES[0]!.name);
+  const failures = FAILURES.filter(({ routes }) => routes.includes(route));
+  const magic = route === 'initiate' ? magicBeneficiaries(live.scenario.value) : [];
+  const options = [
+    ...failures.map(({ name, text }) => [name, text] as const),
+    ...magic.map(({ name, description }) => [MAGIC + name, `behaves like: ${description}`] as const),
+  ];
+  const value = options.some(([name]) => name === chosen) ? chosen : options[0]![0];
+  const order = (): void => {
+    const taken = (live.scenario.value?.rules ?? []).map(({ name }) => name);
+    const text = `${times === 'every' ? 'every' : `the ${times}`} ${route} ${options.find(([name]) => name === value)![1]}`;
+    const failure = failures.find(({ name }) => name === value);
+    const rule =
+      failure === undefined
+        ? magic.find(({ name }) => MAGIC + name === value)!.forEveryPayout
+        : ruleOf(failure, route, times, taken);
+    const count = TIMES[times];
+    void orderRule(live, count === null ? rule : { ...rule, times: count }, text);
+  };
+  return (
+    <form
+      class={css.sentence}
+      aria-label="Order a failure"
+      onSubmit={(event) => {
+        event.preventDefault();
+        order();
+      }}
+    >
+      <span>The</span>
+      <Choice
+        label="How many"
+        value={times}
+        options={Object.keys(TIMES).map((name) => [name as Times, name])}
+        onChoose={setTimes}
+      />
+      <Choice
+        label="Request"
+        value={route}
+        options={ROUTES.map((name) => [name, name])}
+        onChoose={setRoute}
+      />
+      <Choice label="What happens" value={value} options={options} onChoose={setChosen} />
+      <Button isSubmit>Order</Button>
+    </form>
+  );
+}
+
+/** What is ordered, in the order in which it is tried, and a failure of the scenario that meets every payout. */
+export function OrderQueue() {
+  const live = useLive();
+  const scenario = live.scenario.value;
+  if (scenario === null) return null;
+  const top = scenario.rules.filter(({ from }) => from === 'world');
+  const failure = orderedFailure(scenario.rules);
+  const ofScenario = failure?.rule.from === 'scenario' ? failure : null;
+  if (top.length === 0 && ofScenario === null) return null;
+  return (
+    <div class={css.queue} data-testid="ordered">
+      <ul aria-label="Ordered failures">
+        {top.map((rule) => (
+          <li key={rule.id} data-used={leftOf(rule) === 0 ? '' : undefined}>
+            <span title={rule.id}>{orderText(rule)}</span>{' '}
+            <span class="dim">
+              {leftOf(rule) === 0 ? 'used' : rule.taken > 0 ? `used ${counted(rule.taken)}×` : 'waiting'}
+            </span>
+            <Button kind="small" label={`Remove ${rule.name}`} act={() => void removeRule(live, rule.name)}>
+              ×
+            </Button>
+          </li>
+        ))}
+        {ofScenario !== null && (
+          <li>
+            <strong>{failureText(ofScenario)}.</strong> <span class="dim">{ofScenario.rule.id}</span>
+          </li>
+        )}
+      </ul>
+      <Button kind="small" act={() => void backToNormal(live)}>
+        Back to normal
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,207 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { InitiateRequest } from '../../contract/service.ts';
+import { hide } from '../shell/overlay.ts';
+import { useLive } from '../store/current-world.ts';
+import { noAmountText, parseAmount } from '../ui/amounts.ts';
+import { Button, CopyButton } from '../ui/button.tsx';
+import { readable, rupees } from '../ui/formats.ts';
+import { ExplainPanel } from './explain-panel.tsx';
+import { MAGIC_KINDS, magicBeneficiaries } from './failure-kinds.ts';
+import { curlOfPayout, freshReference, MODES, pay, SAMPLE_PAYOUT, type Outcome } from './sending.ts';
+import css from './control-bar.module.css';
+
+/** The message of each field that the sandbox refused, unless the dialect of the world has no list of them. */
+function fieldErrors(body: unknown): Readonly<Record<string, string>> {
+  const { errors } = Object(body) as { errors?: unknown };
+  const listed = Array.isArray(errors) ? (errors as readonly unknown[]) : [];
+  return Object.fromEntries(
+    listed.flatMap((error): [string, string][] => {
+      const { field, message } = Object(error) as { field?: unknown; message?: unknown };
+      return typeof field === 'string' && typeof message === 'string' ? [[field, message]] : [];
+    }),
+  );
+}
+
+const LABELS = {
+  amount: 'Amount, ₹',
+  beneficiary_account: 'Account or UPI ID',
+  beneficiary_name: 'Beneficiary',
+  client_ref_id: 'Reference',
+  beneficiary_ifsc: 'IFSC',
+  remarks: 'Remarks',
+} as const;
+type FieldName = keyof typeof LABELS;
+
+/** The fields that are folded away, unless one of them was refused. */
+const FOLDED = ['client_ref_id', 'beneficiary_ifsc', 'remarks'] as const;
+
+/** What the form had when it was closed. */
+let kept = { ...SAMPLE_PAYOUT, client_ref_id: freshReference(), amount: '1,500.50', remarks: '' };
+
+/** Makes a payout from the page, and shows the request and the response. */
+export function PayDrawer() {
+  const live = useLive();
+  const [form, setForm] = useState(kept);
+  const [isNewEachTime, setNewEachTime] = useState(true);
+  const [outcome, setOutcome] = useState<Outcome | null>(null);
+  const [waiting, setWaiting] = useState<AbortController | null>(null);
+  const current = useRef(waiting);
+  const first = useRef<HTMLFormElement>(null);
+  current.current = waiting;
+  kept = form;
+  useEffect(() => {
+    first.current!.querySelector<HTMLInputElement>('[name=amount]')!.select();
+    return () => current.current?.abort();
+  }, []);
+
+  const magic = magicBeneficiaries(live.scenario.value);
+  const amount = parseAmount(form.amount);
+  const { remarks, ...fields } = form;
+  const payout: InitiateRequest = {
+    ...fields,
+    amount: amount ?? 0,
+    ...(remarks === '' ? {} : { remarks }),
+  };
+  const curl = curlOfPayout(live.world.url, live.world.apiKey, payout);
+  const change = (part: Partial<typeof form>): void => {
+    setForm({ ...form, ...part });
+    setOutcome(null);
+  };
+  const isMagic = magic.some(({ account }) => account === form.beneficiary_account);
+  const refused = fieldErrors(outcome?.body);
+  const invalid = amount === null ? { ...refused, amount: noAmountText(form.amount) } : refused;
+
+  const submit = async (): Promise<void> => {
+    const leaving = new AbortController();
+    setWaiting(leaving);
+    setOutcome(null);
+    const answered = await pay(live.world, payout, leaving.signal);
+    setOutcome(answered);
+    setWaiting(null);
+    if (isNewEachTime) setForm((now) => ({ ...now, client_ref_id: freshReference() }));
+  };
+
+  const text = (name: FieldName) => (
+    <label class="field">
+      <span>{LABELS[name]}</span>
+      <input
+        name={name}
+        autoComplete="off"
+        spellcheck={false}
+        inputMode={name === 'amount' ? 'decimal' : 'text'}
+        value={form[name]}
+        aria-invalid={invalid[name] !== undefined}
+        onInput={(event) => change({ [name]: event.currentTarget.value })}
+      />
+      {invalid[name] !== undefined && <span class="field-error">{invalid[name]}</span>}
+      {name === 'amount' && amount !== null && <span class="dim">{rupees(amount)}</span>}
+    </label>
+  );
+
+  return (
+    <aside class={css.drawer} aria-labelledby="pay-title">
+      <header>
+        <h2 id="pay-title">Pay</h2>
+        <Button kind="small" isLocal act={hide}>
+          Close
+        </Button>
+      </header>
+      <form
+        class={css.form}
+        ref={first}
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (waiting === null && amount !== null) void submit();
+        }}
+      >
+        <label class="field whole">
+          <span>Outcome</span>
+          <select
+            value={isMagic ? form.beneficiary_account : ''}
+            onChange={(event) =>
+              change({ beneficiary_account: event.currentTarget.value || SAMPLE_PAYOUT.beneficiary_account })
+            }
+          >
+            <option value="">As the scenario decides</option>
+            {MAGIC_KINDS.map((kind) => (
+              <optgroup key={kind} label={kind}>
+                {magic
+                  .filter((one) => one.kind === kind)
+                  .map(({ id, account, description }) => (
+                    <option key={id} value={account}>
+                      {description} ({account})
+                    </option>
+                  ))}
+              </optgroup>
+            ))}
+          </select>
+        </label>
+        {text('amount')}
+        <label class="field">
+          <span>Mode</span>
+          <select
+            value={form.transfer_mode}
+            onChange={(event) =>
+              change({ transfer_mode: event.currentTarget.value as (typeof MODES)[number] })
+            }
+          >
+            {MODES.map((mode) => (
+              <option key={mode}>{mode}</option>
+            ))}
+          </select>
+        </label>
+        {text('beneficiary_account')}
+        {text('beneficiary_name')}
+        <details class="whole" open={FOLDED.some((name) => invalid[name] !== undefined)}>
+          <summary>Reference, IFSC, remarks</summary>
+          <div class={css.form}>
+            {FOLDED.map((name) => text(name))}
+            <label class="check">
+              <input
+                type="checkbox"
+                checked={isNewEachTime}
+                onChange={(event) => setNewEachTime(event.currentTarget.checked)}
+              />
+              A new reference each time
+            </label>
+          </div>
+        </details>
+        <div class="buttons whole">
+          <Button
+            isSubmit
+            kind="primary"
+            isBusy={waiting !== null}
+            off={amount === null ? 'The amount is not clear' : null}
+          >
+            {waiting === null ? 'Send payout' : 'Waiting for a response'}
+          </Button>
+          {waiting !== null && (
+            <Button isLocal act={() => waiting.abort()}>
+              Stop waiting
+            </Button>
+          )}
+        </div>
+      </form>
+      {outcome !== null && (
+        <div role="status" aria-label="The response">
+          <h3>
+            <span class={outcome.isGood ? '' : 'pill'}>{outcome.title}</span>
+          </h3>
+          {outcome.headers.length > 0 && <p class="note">{outcome.headers.join(' · ')}</p>}
+          <pre tabIndex={0} aria-label="The body of the response">
+            {readable(outcome.body)}
+          </pre>
+        </div>
+      )}
+      <p class="note">Findings leave out what this form sends: it is not your client.</p>
+      <ExplainPanel payout={payout} />
+      <details>
+        <summary>As a curl command</summary>
+        <pre tabIndex={0} aria-label="The payout as curl">
+          {curl}
+        </pre>
+        <CopyButton label="Copy" text={() => curl} />
+      </details>
+    </aside>
+  );
+}

@@ -1,0 +1,201 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { TransactionAnswer } from '../../contract/control-answers.ts';
+import { clientFindings } from '../conduct/client-findings.ts';
+import { FindingList } from '../conduct/finding-list.tsx';
+import { openPayout, showRisk } from '../shell/navigation.ts';
+import { useAction, useLive } from '../store/current-world.ts';
+import { noAmountText, parseAmount } from '../ui/amounts.ts';
+import { KnowsMark, StateMark } from '../ui/badges.tsx';
+import { Button } from '../ui/button.tsx';
+import { counted, rupees } from '../ui/formats.ts';
+import { Amount, Foreign, Moment, Refusal, Skeleton } from '../ui/marks.tsx';
+import { FirstSteps } from './first-steps.tsx';
+import { Ribbon } from './ribbon.tsx';
+import css from './overview.module.css';
+
+const LATEST = 6;
+const MOST_RISKS = 6;
+const MOST_FINDINGS = 2;
+const FEW_PAYOUTS = 3;
+
+interface FigureProps {
+  readonly name: string;
+  readonly amount: number | undefined;
+  readonly note: string | null;
+}
+
+const Figure = ({ name, amount, note }: FigureProps) => (
+  <div class={css.figure}>
+    <dt>{name}</dt>
+    <dd>{amount === undefined ? <Skeleton width={12} /> : <Amount inr={amount} />}</dd>
+    <dd class="note">{note ?? <Skeleton width={10} />}</dd>
+  </div>
+);
+
+/** Credits or debits the wallet. */
+function MoneyForm() {
+  const live = useLive();
+  const [text, setText] = useState('10,000');
+  const { isBusy, refusal, run, clear } = useAction();
+  const amount = parseAmount(text);
+  const move = (what: 'fund' | 'withdraw') => (): void =>
+    run(
+      async () => {
+        const { balance } = await live.world[what](amount!);
+        live.refresh();
+        return `${rupees(amount!)} ${what === 'fund' ? 'credited' : 'debited'}: the balance is ${rupees(balance)}.`;
+      },
+      { causes: ['wallet'], undo: true },
+    );
+  const off = amount === null ? noAmountText(text) : null;
+  return (
+    <form class={css.money} onSubmit={(event) => event.preventDefault()}>
+      <label class="field">
+        <span>Amount, ₹</span>
+        <input
+          inputMode="decimal"
+          autoComplete="off"
+          value={text}
+          aria-invalid={amount === null}
+          aria-describedby="money-meaning"
+          onInput={(event) => {
+            setText(event.currentTarget.value);
+            clear();
+          }}
+        />
+      </label>
+      <Button isBusy={isBusy} off={off} act={move('fund')}>
+        Credit
+      </Button>
+      <Button isBusy={isBusy} off={off} act={move('withdraw')}>
+        Debit
+      </Button>
+      <p class="note" id="money-meaning">
+        {off ?? rupees(amount!)}
+      </p>
+      <Refusal text={refusal} />
+    </form>
+  );
+}
+
+interface ShortListProps {
+  readonly label: string;
+  readonly rows: readonly TransactionAnswer[];
+}
+
+const ShortList = ({ label, rows }: ShortListProps) => (
+  <ul class={css.short} aria-label={label}>
+    {rows.map((row) => (
+      <li key={row.txn_id}>
+        <Button kind="link" isLocal act={() => openPayout(row.txn_id)}>
+          <Foreign text={row.client_ref_id} />
+        </Button>
+        <KnowsMark payout={row} />
+        <StateMark state={row.status} />
+        <Amount inr={row.amount} />
+        <span class="dim">
+          <Moment at={row.created_at} isShort />
+        </span>
+      </li>
+    ))}
+  </ul>
+);
+
+/** The payouts at risk, the newest first: a few of them, from the server. */
+function useRisks(): readonly TransactionAnswer[] {
+  const live = useLive();
+  const [risks, setRisks] = useState<readonly TransactionAnswer[]>([]);
+  const { count = 0, amount = 0 } = live.summary.value?.at_risk ?? {};
+  useEffect(() => {
+    if (count === 0) setRisks([]);
+    else live.atRisk().then(setRisks, () => undefined);
+  }, [live, count, amount, live.readings.value]);
+  return risks;
+}
+
+/** The world at a glance: its money, its time, what is at risk, and what the client does wrong. */
+export function Overview() {
+  const live = useLive();
+  const wallet = live.wallet.value;
+  const counts = live.summary.value?.transactions;
+  const invariants = live.summary.value?.invariants;
+  const { count: riskCount, amount: riskAmount } = live.summary.value?.at_risk ?? { count: 0, amount: 0 };
+  const rows = live.payouts.rows.value;
+  const risks = useRisks();
+  const found = clientFindings(live.report.value, live.requests.rows.value);
+  const stated = (count: number | undefined, state: string): string | null =>
+    count === undefined ? null : `${counted(count)} ${state}`;
+  return (
+    <section class="view scrolling" aria-labelledby="overview-title">
+      <h2 id="overview-title" class="unseen">
+        Overview
+      </h2>
+      <div class={css.head}>
+        <dl class={css.figures} aria-label="Wallet">
+          <Figure
+            name="Balance"
+            amount={wallet?.balance}
+            note={wallet === null ? null : `opened with ${rupees(wallet.opening_balance)}`}
+          />
+          <Figure name="In flight" amount={wallet?.in_flight} note={stated(counts?.PENDING, 'PENDING')} />
+          <Figure name="Paid out" amount={wallet?.paid_out} note={stated(counts?.SUCCESS, 'SUCCESS')} />
+          <Figure
+            name="Came back"
+            amount={wallet?.came_back}
+            note={stated(counts && counts.FAILED + counts.REVERSED, 'FAILED or REVERSED')}
+          />
+        </dl>
+        <MoneyForm />
+      </div>
+      {Array.isArray(invariants) && (
+        <Refusal text={`Broken invariants, which is a bug in the sandbox: ${invariants.join('; ')}`} />
+      )}
+      {!live.isLoaded.value ? (
+        <p class="loading" role="status">
+          Loading
+        </p>
+      ) : (
+        <>
+          <Ribbon />
+          {rows.length <= FEW_PAYOUTS && <FirstSteps />}
+          {riskCount > 0 && (
+            <div class={css.block}>
+              <header>
+                <h3>At risk</h3>
+                <span class="note">
+                  {counted(riskCount)}, {rupees(riskAmount)}: made, and no response has told your client
+                </span>
+                <Button kind="small" isLocal act={showRisk}>
+                  Show all
+                </Button>
+              </header>
+              <ShortList label="Payouts at risk" rows={risks.slice(0, MOST_RISKS)} />
+            </div>
+          )}
+          {found.all.length > 0 && (
+            <div class={css.block}>
+              <header>
+                <h3>What your client does wrong</h3>
+                <a class="note" href="#conduct">
+                  All findings
+                </a>
+              </header>
+              <FindingList found={found.all.slice(0, MOST_FINDINGS)} />
+            </div>
+          )}
+          {rows.length > 0 && (
+            <div class={css.block}>
+              <header>
+                <h3>Latest payouts</h3>
+                <a class="note" href="#payouts">
+                  All payouts
+                </a>
+              </header>
+              <ShortList label="Latest payouts" rows={rows.slice(0, LATEST)} />
+            </div>
+          )}
+        </>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,221 @@
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { advance } from '../control-bar/clock-controls.tsx';
+import { useAction, useLive } from '../store/current-world.ts';
+import { worldNowMs } from '../store/world-time.ts';
+import { counted, duration, istMoment, istShortDay, istTime, plural, rupees } from '../ui/formats.ts';
+import { Refusal } from '../ui/marks.tsx';
+import { Preview } from './preview.ts';
+import {
+  barsOf,
+  LANES,
+  msAt,
+  ticksOf,
+  timeScale,
+  xOf,
+  type Bar,
+  type Lane,
+  type TimeScale,
+} from './time-scale.ts';
+import css from './overview.module.css';
+
+const MOST_PAYOUTS = 5000;
+const LANE = 26;
+const LEFT = 76;
+const RIGHT = 28;
+const AXIS = 34;
+const HEIGHT = LANES.length * LANE + AXIS;
+const LABEL_EVERY = 130;
+const DAY_MS = 86_400_000;
+
+const NAMES: Readonly<Record<Lane, string>> = { made: 'Made', settled: 'Settled', back: 'Came back' };
+
+const barHeight = ({ count }: Bar): number => Math.min(LANE - 6, 6 + Math.log2(count) * 3);
+
+/** The bars of all lanes. A scheduled step is hollow. */
+const Bars = ({ bars }: { readonly bars: readonly Bar[] }) => (
+  <>
+    {bars.map((bar) => {
+      const { x, lane, isAhead, isRisk, count } = bar;
+      const height = barHeight(bar);
+      return (
+        <rect
+          key={`${x} ${lane} ${isAhead} ${isRisk}`}
+          class={css.bar}
+          data-lane={lane}
+          data-ahead={isAhead ? '' : undefined}
+          data-risk={isRisk ? '' : undefined}
+          x={x - 1.5}
+          y={(LANES.indexOf(lane) + 1) * LANE - 4 - height}
+          width={3}
+          height={height}
+        >
+          <title>{`${counted(count)} ${NAMES[lane].toLowerCase()}${isRisk ? ', at risk' : ''}${isAhead ? ', scheduled' : ''}`}</title>
+        </rect>
+      );
+    })}
+  </>
+);
+
+/** Times below the ribbon, at even distances although time is not. */
+function Times({ scale, nowX }: { readonly scale: TimeScale; readonly nowX: number }) {
+  const count = Math.max(1, Math.floor(scale.width / LABEL_EVERY));
+  const places = Array.from({ length: count + 1 }, (_, nth) => (nth * scale.width) / count);
+  return (
+    <>
+      {places.map((x) => {
+        if (Math.abs(x - nowX) < LABEL_EVERY / 3) return null; // “now” is there
+        const atMs = msAt(scale, x);
+        return (
+          <text key={x} x={x} y={HEIGHT - 20} class={css.time}>
+            <tspan x={x}>{istTime(atMs).slice(0, 5)}</tspan>
+            <tspan x={x} dy="14">
+              {istShortDay(atMs)}
+            </tspan>
+          </text>
+        );
+      })}
+    </>
+  );
+}
+
+/** What the world would be at the time that is looked at. */
+function FutureText({ preview, nowMs }: { readonly preview: Preview; readonly nowMs: number }) {
+  const atMs = preview.atMs.value;
+  const future = preview.future.value;
+  const states = Object.entries(future?.transactions ?? {}).filter(([, count]) => count > 0);
+  return (
+    <p class={css.future} role="status" aria-label="Preview">
+      <strong>{istMoment(atMs)}</strong>, in {duration(Math.max(0, atMs - nowMs))}:{' '}
+      {preview.trouble.value ??
+        (future === null
+          ? 'looking'
+          : `${states.map(([state, count]) => `${counted(count)} ${state}`).join(', ') || 'no payouts'}; balance ${rupees(future.balance)}; ${plural(future.at_risk.count, 'payout')} at risk`)}
+      . <span class="dim">Let go or press Enter to keep it, Esc to return.</span>
+    </p>
+  );
+}
+
+/** World time with what was made, settled and came back, what is scheduled, and what is at risk. Dragging “now” to the right previews the future. */
+export function Ribbon() {
+  const live = useLive();
+  const box = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(0);
+  const [preview, setPreview] = useState<Preview | null>(null);
+  const { isBusy, refusal, run } = useAction();
+  const nowMs = worldNowMs(live) ?? 0;
+  const rows = live.payouts.rows.value;
+  useEffect(() => {
+    const element = box.current!;
+    const resized = new ResizeObserver(() => setWidth(Math.max(0, element.clientWidth - LEFT - RIGHT)));
+    resized.observe(element);
+    return () => resized.disconnect();
+  }, []);
+  useEffect(() => () => preview?.close(), [preview]);
+
+  const ticks = useMemo(() => ticksOf(rows.slice(0, MOST_PAYOUTS)), [rows]);
+  const minute = preview === null ? Math.floor(nowMs / 5000) : null; // it stands still while somebody looks ahead
+  const { scale, bars } = useMemo(() => {
+    const lastMs = ticks.reduce((last, { atMs }) => Math.max(last, atMs), nowMs);
+    const endMs = lastMs > nowMs ? lastMs + (lastMs - nowMs) / 10 : nowMs + DAY_MS;
+    const made = timeScale([...ticks.map(({ atMs }) => atMs), nowMs, endMs], width);
+    return { scale: made, bars: barsOf(ticks, made) };
+  }, [ticks, width, minute]);
+  const nowX = xOf(scale, nowMs);
+  const lookX = preview === null ? nowX : xOf(scale, preview.atMs.value);
+  const ahead = ticks
+    .filter(({ isAhead }) => isAhead)
+    .map(({ atMs }) => atMs)
+    .toSorted((a, b) => a - b);
+
+  const look = (atMs: number): void => {
+    const one = preview ?? new Preview(live);
+    one.look(Math.max(atMs, nowMs));
+    setPreview(one);
+  };
+  const leave = (): void => setPreview(null);
+  const keep = (): void => {
+    if (preview === null) return;
+    const to = new Date(preview.atMs.value).toISOString();
+    run(() => advance(live, { to }), { causes: ['clock'], undo: true });
+    leave();
+  };
+  const atPointer = ({ clientX }: PointerEvent): number =>
+    msAt(scale, clientX - box.current!.getBoundingClientRect().left - LEFT);
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const fromMs = preview?.atMs.value ?? nowMs;
+    if (event.key === 'ArrowRight') look(ahead.find((ms) => ms > fromMs) ?? fromMs + DAY_MS);
+    else if (event.key === 'ArrowLeft') look(ahead.findLast((ms) => ms < fromMs) ?? nowMs);
+    else if (event.key === 'Enter') keep();
+    else if (event.key === 'Escape' && preview !== null) leave();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  const isOff = isBusy || live.away.value !== null;
+  const text = `${plural(rows.length, 'payout')}, ${plural(ahead.length, 'step')} scheduled`;
+  return (
+    <figure class={css.ribbon}>
+      <div ref={box} class={css.plot}>
+        {width > 0 && (
+          <svg width="100%" height={HEIGHT} aria-hidden="true">
+            {LANES.map((lane, nth) => (
+              <g key={lane}>
+                <text class={css.lane} x={0} y={(nth + 1) * LANE - 8}>
+                  {NAMES[lane]}
+                </text>
+                <line
+                  class={css.grid}
+                  x1={LEFT}
+                  x2={LEFT + width}
+                  y1={(nth + 1) * LANE - 2}
+                  y2={(nth + 1) * LANE - 2}
+                />
+              </g>
+            ))}
+            <g transform={`translate(${LEFT} 0)`}>
+              {lookX > nowX && (
+                <rect class={css.looked} x={nowX} width={lookX - nowX} height={LANES.length * LANE} />
+              )}
+              <Bars bars={bars} />
+              <Times scale={scale} nowX={nowX} />
+              <line class={css.nowLine} x1={lookX} x2={lookX} y1={0} y2={LANES.length * LANE + 6} />
+              <text x={nowX} y={HEIGHT - 20} class={css.time} data-now="">
+                now
+              </text>
+            </g>
+          </svg>
+        )}
+        <div
+          class={css.handle}
+          style={{ left: `${LEFT + lookX}px` }}
+          role="slider"
+          tabIndex={0}
+          aria-label="Now: move it to the right to look ahead"
+          aria-valuemin={0}
+          aria-valuemax={Math.round(scale.width)}
+          aria-valuenow={Math.round(lookX)}
+          aria-valuetext={preview === null ? `now, ${text}` : istMoment(preview.atMs.value)}
+          onKeyDown={onKeyDown}
+          onPointerDown={(event) => {
+            if (!isOff) event.currentTarget.setPointerCapture(event.pointerId);
+          }}
+          onPointerMove={(event) => {
+            if (event.currentTarget.hasPointerCapture(event.pointerId)) look(atPointer(event));
+          }}
+          onPointerUp={(event) => {
+            event.currentTarget.releasePointerCapture(event.pointerId);
+            keep();
+          }}
+        />
+      </div>
+      {preview === null ? (
+        <figcaption class="note">
+          {text}. Time without events is compressed. Drag <em>now</em> to the right to see the future.
+        </figcaption>
+      ) : (
+        <FutureText preview={preview} nowMs={nowMs} />
+      )}
+      <Refusal text={refusal} />
+    </figure>
+  );
+}

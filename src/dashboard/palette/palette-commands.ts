@@ -1,0 +1,178 @@
+import { advance } from '../control-bar/clock-controls.tsx';
+import { FAILURES, ruleOf, TIMES, type Times } from '../control-bar/failure-kinds.ts';
+import { backToNormal, orderRule } from '../control-bar/rule-orders.ts';
+import { freshReference, pay } from '../control-bar/sending.ts';
+import { moveOf } from '../control-bar/time-words.ts';
+import type { RouteName } from '../../contract/match.ts';
+import { VIEWS, type ViewName } from '../shell/address.ts';
+import { go, openPayout, openRequest, showRisk } from '../shell/navigation.ts';
+import { chooseKey } from '../shell/session.ts';
+import { toggleClock } from '../shell/shortcuts.tsx';
+import { perform, undo } from '../store/current-world.ts';
+import type { LiveWorld } from '../store/live-world.ts';
+import { worldNowMs } from '../store/world-time.ts';
+import { noAmountText, parseAmount } from '../ui/amounts.ts';
+import { duration, istMoment, messageOf, rupees } from '../ui/formats.ts';
+
+/** Something that the palette can do. */
+export interface Command {
+  readonly title: string;
+  /** What to type for it, or what it means. */
+  readonly note: string;
+  /** Absent while the words are not complete. */
+  readonly act?: () => void;
+}
+
+const said = (live: LiveWorld, result: Promise<string | null>): void =>
+  void result.then((refused) => refused !== null && live.news.show({ text: refused }));
+
+function payCommand(live: LiveWorld, words: string): Command | null {
+  const match = /^pay(?:\s+(\S+)(?:\s+(?:to\s+)?(\S+))?)?$/.exec(words);
+  if (match === null) return null;
+  const [, text, account] = match;
+  if (text === undefined) return { title: 'Pay …', note: 'pay 5000 to 9999100500' };
+  const amount = parseAmount(text);
+  if (amount === null) return { title: 'Pay …', note: noAmountText(text) };
+  const send = async (): Promise<string> => {
+    const reference = freshReference();
+    const payout = {
+      client_ref_id: reference,
+      amount,
+      ...(account !== undefined && { beneficiary_account: account }),
+    };
+    const { title } = await pay(live.world, payout, AbortSignal.timeout(35_000));
+    return `${reference}, ${rupees(amount)}: ${title}.`;
+  };
+  const to = account === undefined ? '' : ` to ${account}`;
+  return {
+    title: `Pay ${rupees(amount)}${to}`,
+    note: 'from this page',
+    act: () => said(live, perform(live, send)),
+  };
+}
+
+function advanceCommand(live: LiveWorld, words: string): Command | null {
+  const match = /^(?:advance|go|wait)(?:\s+(.+))?$/.exec(words);
+  if (match === null) return null;
+  const nowMs = worldNowMs(live);
+  if (match[1] === undefined || nowMs === null)
+    return { title: 'Advance …', note: 'advance 3d, advance 02:00 tomorrow' };
+  try {
+    const { request, atMs } = moveOf(match[1], nowMs, live.clock.value?.next_due ?? null);
+    const act = (): void =>
+      said(
+        live,
+        perform(live, () => advance(live, request), { causes: ['clock'], undo: true }),
+      );
+    const note =
+      atMs === null ? 'until nothing is scheduled' : `${istMoment(atMs)}, in ${duration(atMs - nowMs)}`;
+    return { title: `Advance ${match[1]}`, note, act };
+  } catch (error) {
+    return { title: 'Advance …', note: messageOf(error) };
+  }
+}
+
+/** `next initiate 500 after payout`: the words in any order of the failure's own. */
+function orderCommands(live: LiveWorld, words: string): readonly Command[] {
+  const match = /^(next 3|next|every)(?:\s+(initiate|status|balance))?\s*(.*)$/.exec(words);
+  if (match === null) return [];
+  const [, times, route = 'initiate', rest] = match as unknown as [
+    string,
+    Times,
+    RouteName | undefined,
+    string,
+  ];
+  const wanted = rest
+    .replace('commit', 'payout')
+    .split(' ')
+    .filter((word) => word !== '');
+  const taken = (live.scenario.value?.rules ?? []).map(({ name }) => name);
+  return FAILURES.filter(
+    ({ routes, text }) => routes.includes(route) && wanted.every((word) => text.includes(word)),
+  ).map((failure) => {
+    const title = `The ${times} ${route} ${failure.text}`;
+    const count = TIMES[times];
+    const act = (): void =>
+      said(live, orderRule(live, ruleOf(failure, route, times, taken), title.replace('The', 'the')));
+    return {
+      title,
+      note: count === null ? 'until it is removed' : `${count} ${count === 1 ? 'time' : 'times'}`,
+      act,
+    };
+  });
+}
+
+const MOST_FOUND = 5;
+
+/** Payouts and requests that are named by a reference, an id or `#12`. */
+function openCommands({ payouts, requests }: LiveWorld, words: string): readonly Command[] {
+  const wanted = words.replace(/^open\s+/, '');
+  if (wanted === '') return [];
+  const request = requests.get(Number(/^#?(\d+)$/.exec(wanted)?.[1] ?? 0));
+  const found = payouts.rows.value
+    .filter(
+      ({ client_ref_id: ref, txn_id: id }) =>
+        ref.toLowerCase().includes(wanted) || id.toLowerCase() === wanted,
+    )
+    .slice(0, MOST_FOUND)
+    .map(({ client_ref_id: ref, txn_id: id, status, amount }): Command => ({
+      title: `Open ${ref}`,
+      note: `${status}, ${rupees(amount)}`,
+      act: () => openPayout(id),
+    }));
+  if (request === undefined) return found;
+  const act = (): void => openRequest(request.id);
+  return [
+    { title: `Open request #${request.id}`, note: request.route ?? request.request.path, act },
+    ...found,
+  ];
+}
+
+/** The commands without arguments. */
+function plainCommands(live: LiveWorld): readonly Command[] {
+  const views = Object.entries(VIEWS).map(([view, name], nth): Command => ({
+    title: name,
+    note: `view, ${nth + 1}`,
+    act: () => go({ view: view as ViewName }),
+  }));
+  const isFrozen = live.clock.value?.frozen === true;
+  return [
+    { title: 'Risk', note: 'the payouts at risk', act: showRisk },
+    {
+      title: isFrozen ? 'Resume' : 'Freeze',
+      note: 'the clock, f',
+      act: () =>
+        said(
+          live,
+          perform(live, () => toggleClock(live), { causes: ['clock'], undo: true }),
+        ),
+    },
+    { title: 'Undo', note: 'the last action', act: () => void undo(live) },
+    {
+      title: 'Back to normal',
+      note: 'no rules on top, the scenario of the server',
+      act: () => said(live, backToNormal(live)),
+    },
+    ...views,
+    { title: 'Show another world', note: 'with another key', act: () => chooseKey(null) },
+  ];
+}
+
+/** What these words can mean, the best first. Without words, everything. */
+export function commandsFor(live: LiveWorld, text: string): readonly Command[] {
+  const words = text.trim().toLowerCase().replaceAll(/\s+/g, ' ');
+  const examples: readonly Command[] = [
+    { title: 'Pay …', note: 'pay 5000 to 9999100500' },
+    { title: 'Advance …', note: 'advance 3d' },
+    { title: 'Order a failure …', note: 'next initiate 500 after payout' },
+    { title: 'Open …', note: 'open order-1, open #12' },
+  ];
+  const plain = [...plainCommands(live), ...(words === '' ? examples : [])];
+  const own = [payCommand(live, words), advanceCommand(live, words)].filter((one) => one !== null);
+  return [
+    ...own,
+    ...orderCommands(live, words),
+    ...plain.filter(({ title }) => title.toLowerCase().includes(words)),
+    ...(own.length > 0 ? [] : openCommands(live, words)),
+  ];
+}

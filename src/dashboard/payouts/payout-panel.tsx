@@ -1,0 +1,174 @@
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { EntryAnswer, JournalEntry, TransactionAnswer } from '../../contract/control-answers.ts';
+import { isFromPage } from '../control-bar/sending.ts';
+import { curlOf } from '../requests/curl.ts';
+import { openRequest } from '../shell/navigation.ts';
+import { useAction, useLive } from '../store/current-world.ts';
+import type { LiveWorld } from '../store/live-world.ts';
+import { worldNowMs } from '../store/world-time.ts';
+import { KnowsMark, StateMark } from '../ui/badges.tsx';
+import { Button, CopyButton } from '../ui/button.tsx';
+import { duration, rupees, signedRupees } from '../ui/formats.ts';
+import { Amount, Fact, Foreign, Moment, Refusal } from '../ui/marks.tsx';
+import { PayoutStory } from './payout-story.tsx';
+import { storyOf } from './two-lanes.ts';
+
+interface Past {
+  readonly entries: readonly EntryAnswer[];
+  readonly requests: readonly JournalEntry[];
+}
+
+/** The entries and requests of one payout, including those that are not in the lists of the page; null before they are read. */
+function usePast(live: LiveWorld, { txn_id, client_ref_id, status, told }: TransactionAnswer): Past | null {
+  const [past, setPast] = useState<(Past & { readonly of: string }) | null>(null);
+  const { world, feed, readings } = live;
+  const mine = live.requests.rows.value.filter(
+    (row) => row.txn_id === txn_id || row.client_ref_id === client_ref_id,
+  );
+  useEffect(() => {
+    let isOver = false;
+    const read = async (): Promise<void> => {
+      const asked = [
+        world.entries({ txn_id }),
+        world.requests({ txn_id }),
+        world.requests({ client_ref_id }),
+      ] as const;
+      const answer = await feed.answerTo(Promise.all(asked));
+      if (isOver || answer === null) return;
+      const [entries, ...requests] = answer;
+      const byId = new Map(requests.flat().map((entry) => [entry.id, entry]));
+      setPast({ of: txn_id, entries, requests: [...byId.values()].toSorted((a, b) => a.id - b.id) });
+    };
+    void read();
+    return () => (isOver = true);
+  }, [
+    world,
+    txn_id,
+    status,
+    told?.request,
+    mine.map(({ id, outcome }) => id + outcome).join(),
+    feed.connection.value,
+    readings.value,
+  ]);
+  return past?.of === txn_id ? past : null;
+}
+
+/** Whether the client knows of the payout, in a sentence. */
+function ToldText({
+  payout: { at_risk: isAtRisk, told, created_at: createdAt },
+  requests,
+}: {
+  readonly payout: TransactionAnswer;
+  readonly requests: readonly JournalEntry[];
+}) {
+  const making = requests.find(({ committed }) => committed === true);
+  const isOfPage = making !== undefined && isFromPage(making);
+  if (isAtRisk || told === null) {
+    return (
+      <p class="risk-text">
+        This payout was made, and no response has told {isOfPage ? 'this page, which made it' : 'the client'}.
+        A client that takes it for a failure pays again.
+      </p>
+    );
+  }
+  const afterMs = Date.parse(told.at) - Date.parse(createdAt);
+  const isLate = making !== undefined && making.id !== told.request && told.as === 'PENDING';
+  return (
+    <p class="note">
+      {isLate ? 'It was at risk: the client was told' : `The client was told that it is ${told.as}`} by
+      request{' '}
+      <Button kind="link" isLocal act={() => openRequest(told.request)}>
+        #{told.request}
+      </Button>
+      {afterMs > 0 && `, ${duration(afterMs)} after it was made`}.
+    </p>
+  );
+}
+
+/** One payout: its story, its facts, and its legal transitions. */
+export function PayoutPanel({ payout }: { readonly payout: TransactionAnswer }) {
+  const live = useLive();
+  const nowMs = worldNowMs(live) ?? 0;
+  const { isBusy, refusal, run } = useAction();
+  const past = usePast(live, payout);
+  const seconds = Math.floor(nowMs / 1000);
+  const story = useMemo(
+    () => (past === null ? [] : storyOf(payout, past.entries, past.requests, nowMs)),
+    [payout, past, seconds],
+  );
+  const force = (to: 'SUCCESS' | 'FAILED' | 'REVERSED') => (): void =>
+    run(
+      async () => {
+        live.takePayout(await live.world.transition(payout.txn_id, to));
+        return `${payout.client_ref_id} is ${to}.`;
+      },
+      { undo: true },
+    );
+  const query = new URLSearchParams({ txn_id: payout.txn_id }).toString();
+  const curl = (): string =>
+    curlOf({ method: 'GET', url: `${live.world.url}/payout/status?${query}`, apiKey: live.world.apiKey });
+  return (
+    <>
+      <p class="headline">
+        <span class="big">
+          <Amount inr={payout.amount} />
+        </span>
+        <StateMark state={payout.status} />
+        <span class="dim">client knows:</span> <KnowsMark payout={payout} />
+      </p>
+      {past !== null && <ToldText payout={payout} requests={past.requests} />}
+      {past === null ? (
+        <p class="note">Loading</p>
+      ) : (
+        <PayoutStory payout={payout} story={story} nowMs={nowMs} />
+      )}
+      <p class="note">
+        {payout.reason}
+        {payout.hidden_by !== null && `. Status reads do not find it: ${payout.hidden_by}`}
+      </p>
+      <div class="buttons">
+        {payout.legal.map(
+          (to) =>
+            to !== 'PENDING' && (
+              <Button key={to} isBusy={isBusy} act={force(to)}>
+                Make it {to}
+              </Button>
+            ),
+        )}
+        <CopyButton label="Copy status as curl" text={curl} />
+      </div>
+      <Refusal text={refusal} />
+      <details>
+        <summary>Facts and ledger</summary>
+        <dl class="facts">
+          <Fact name="Reference">
+            <Foreign text={payout.client_ref_id} />
+            {payout.nth > 1 && ` (payout ${payout.nth} of this reference)`}
+          </Fact>
+          <Fact name="Transaction">
+            <code>{payout.txn_id}</code>
+          </Fact>
+          <Fact name="Beneficiary">
+            <Foreign text={payout.beneficiary_name} />
+          </Fact>
+          <Fact name="Account">
+            <Foreign text={`${payout.beneficiary_account} · ${payout.beneficiary_ifsc}`} />
+          </Fact>
+          <Fact name="Mode">{payout.transfer_mode}</Fact>
+          <Fact name="UTR">
+            <code>{payout.utr ?? 'none yet'}</code>
+          </Fact>
+          <Fact name="Planned by">{payout.planned_by}</Fact>
+          <Fact name="Created">
+            <Moment at={payout.created_at} />
+          </Fact>
+          {(past?.entries ?? []).map((entry, index) => (
+            <Fact key={index} name={entry.kind}>
+              {signedRupees(entry.amount)} <span class="dim">{rupees(entry.balance)} after</span>
+            </Fact>
+          ))}
+        </dl>
+      </details>
+    </>
+  );
+}

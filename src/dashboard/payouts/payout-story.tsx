@@ -1,0 +1,97 @@
+import type { TransactionAnswer } from '../../contract/control-answers.ts';
+import { openRequest } from '../shell/navigation.ts';
+import { useLive } from '../store/current-world.ts';
+import { Button, CopyButton } from '../ui/button.tsx';
+import { duration, istShortDay, istTime, utcMoment } from '../ui/formats.ts';
+import { copyPicture } from './story-picture.ts';
+import { gapText, storyMarkdown, type StoryLine } from './two-lanes.ts';
+import css from './story.module.css';
+
+interface LineProps {
+  readonly line: StoryLine;
+  readonly before: StoryLine | undefined;
+  readonly nowMs: number;
+}
+
+function Line({
+  line: { atMs, bank, client, request, isAhead, gap, known, state },
+  before,
+  nowMs,
+}: LineProps) {
+  const isSameDay = before !== undefined && istShortDay(before.atMs) === istShortDay(atMs);
+  return (
+    <>
+      <li class={css.line} data-ahead={isAhead ? '' : undefined}>
+        <time dateTime={new Date(atMs).toISOString()} title={utcMoment(atMs)}>
+          {!isSameDay && <span class="dim">{istShortDay(atMs)} </span>}
+          {istTime(atMs)}
+        </time>
+        <span class={css.bank} data-state={bank === null ? undefined : (state ?? undefined)}>
+          {bank}
+          {isAhead && <span class="dim"> in {duration(Math.max(0, atMs - nowMs))}</span>}
+        </span>
+        <span class={css.client}>
+          {request === null || client === null ? null : (
+            <Button kind="link" isLocal act={() => openRequest(request)}>
+              {client}
+            </Button>
+          )}
+        </span>
+      </li>
+      {gap !== null && (
+        <li class={css.gap} data-kind={gap.kind}>
+          {gapText(gap, known)}
+        </li>
+      )}
+    </>
+  );
+}
+
+interface Props {
+  readonly payout: TransactionAnswer;
+  readonly story: readonly StoryLine[];
+  readonly nowMs: number;
+}
+
+/** What the bank did and what the client saw, in two lanes, with a red gap where money is at risk. */
+export function PayoutStory({ payout, story, nowMs }: Props) {
+  const { news } = useLive();
+  const waits = payout.timeline.find(({ at, done }) => at === null && !done);
+  const isForever = payout.status === 'PENDING' && payout.timeline.every(({ done }) => done);
+  return (
+    <div class={css.story}>
+      <div class={css.lanes} aria-hidden="true">
+        <span>World time</span>
+        <span>Bank</span>
+        <span>Your client</span>
+      </div>
+      <ol aria-label="Story">
+        {story.map((line, index) => (
+          <Line key={index} line={line} before={story[index - 1]} nowMs={nowMs} />
+        ))}
+        {waits !== undefined && (
+          <li class={css.line} data-ahead="">
+            <span />
+            <span class={css.bank}>{`${waits.to ?? 'UTR'} at status read ${waits.polls ?? ''}`}</span>
+          </li>
+        )}
+        {isForever && (
+          <li class={css.line} data-ahead="">
+            <span />
+            <span class={css.bank}>PENDING for ever: nothing is scheduled</span>
+          </li>
+        )}
+      </ol>
+      <div class="buttons">
+        <CopyButton label="Copy as Markdown" text={() => storyMarkdown(payout, story)} />
+        <Button
+          kind="small"
+          isLocal
+          act={() => void copyPicture(payout, story).then((text) => news.show({ text }))}
+        >
+          Copy as picture
+        </Button>
+      </div>
+    </div>
+  );
+}

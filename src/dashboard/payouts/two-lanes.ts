@@ -1,0 +1,172 @@
+import type { EntryAnswer, JournalEntry, TransactionAnswer } from '../../contract/control-answers.ts';
+import type { State } from '../../contract/service.ts';
+import { duration, istMoment, signedRupees } from '../ui/formats.ts';
+
+/** The story of a payout: what the bank did, and what the client saw of it, by world time. */
+
+/** What the client knows: nothing, or the state that it was told last. */
+type Known = State | null;
+
+interface Moment {
+  readonly atMs: number;
+  readonly bank: string | null;
+  readonly client: string | null;
+  /** The request that the client's side is about. */
+  readonly request: number | null;
+  readonly isAhead: boolean;
+  /** The state of the payout, and what the client knows of it, from here on; null before the payout. */
+  readonly state: Known;
+  readonly known: Known;
+}
+
+/** How the two sides disagree from one moment to the next. */
+export interface Gap {
+  /** `untold`: paid, and the client does not know; `stale`: it knows an earlier state. */
+  readonly kind: 'untold' | 'stale';
+  /** How long they have disagreed in this way, at its end; null while it goes on with the next moment. */
+  readonly ms: number | null;
+}
+
+export interface StoryLine extends Moment {
+  readonly gap: Gap | null;
+}
+
+const FIRST_FAILURE = 400;
+
+/** What the response to a request says of the payout; null if it says nothing. */
+function toldBy({ outcome, answer, route }: JournalEntry): Known {
+  if (outcome !== 'answered' || answer === null || answer.status >= FIRST_FAILURE || route === 'balance')
+    return null;
+  const { data } = Object(answer.body) as { readonly data?: { readonly status?: State } };
+  return data?.status ?? null;
+}
+
+function clientText(entry: JournalEntry): string {
+  const { id, route, request, outcome, answer, fault } = entry;
+  const asked = `#${id} ${route ?? `${request.method} ${request.path}`}`;
+  if (outcome === 'pending') return `${asked} → still waits`;
+  if (outcome === 'client_gone') return `${asked} → left without a response`;
+  if (outcome === 'fault') return `${asked} → ${fault ?? 'connection broken'}`;
+  const told = toldBy(entry);
+  return `${asked} → ${answer?.status ?? 'no status'}${told === null ? '' : `, ${told}`}`;
+}
+
+const moneyText = (entry: EntryAnswer | undefined): string =>
+  entry === undefined ? '' : `, ${signedRupees(entry.amount)}`;
+
+/** The moments of the bank: the payout is made, its steps, and what is scheduled. */
+function bankMoments(payout: TransactionAnswer, entries: readonly EntryAnswer[]): readonly Moment[] {
+  const { created_at: createdAt, timeline } = payout;
+  const nothing = { client: null, request: null, known: null } as const;
+  const made = entries.find(({ kind }) => kind === 'payout');
+  const refund = entries.find(({ kind }) => kind === 'refund');
+  let state: State = 'PENDING';
+  let hasUtr = false;
+  const steps = timeline.flatMap((step): Moment[] => {
+    const { to, at, done, utr, forced } = step;
+    if (at === null) return []; // it waits for status reads
+    state = to ?? state;
+    const isBack = to === 'FAILED' || to === 'REVERSED';
+    const isFirstUtr = utr && !hasUtr;
+    hasUtr ||= utr;
+    const extra = `${to !== null && isFirstUtr ? ', with its UTR' : ''}${forced ? ' (forced)' : ''}`;
+    const bank = `${to ?? 'UTR set'}${extra}${isBack && done ? moneyText(refund) : ''}`;
+    return [{ ...nothing, atMs: Date.parse(at), bank, isAhead: !done, state }];
+  });
+  const first = {
+    ...nothing,
+    atMs: Date.parse(createdAt),
+    bank: `PENDING${moneyText(made)}`,
+    isAhead: false,
+  };
+  return [{ ...first, state: 'PENDING' }, ...steps];
+}
+
+const gapKind = ({ state, known }: Moment): Gap['kind'] | null =>
+  state === null || state === known ? null : known === null ? 'untold' : 'stale';
+
+/**
+ * The moments of a payout in order, each with how the two sides agree until the next one, or until now.
+ *
+ * @param entries of the ledger for this payout
+ * @param requests of its reference or its id
+ */
+export function storyOf(
+  payout: TransactionAnswer,
+  entries: readonly EntryAnswer[],
+  requests: readonly JournalEntry[],
+  nowMs: number,
+): readonly StoryLine[] {
+  const asked = requests
+    .filter(({ route }) => route !== 'balance')
+    .map((entry): Moment & { readonly told: Known } => ({
+      atMs: Date.parse(entry.at),
+      bank: null,
+      client: clientText(entry),
+      request: entry.id,
+      isAhead: false,
+      state: null,
+      known: null,
+      told: toldBy(entry),
+    }));
+  const making = requests.find(({ committed }) => committed === true)?.id;
+  // at the same moment: a request that makes the payout comes first, then what the bank does, then what the client asks
+  const rank = ({ bank, request }: Moment): number => (request === making ? 0 : bank === null ? 2 : 1);
+  const all = [...bankMoments(payout, entries), ...asked].toSorted(
+    (a, b) => a.atMs - b.atMs || rank(a) - rank(b) || (a.request ?? 0) - (b.request ?? 0),
+  );
+  let [state, known]: [Known, Known] = [null, null];
+  const moments: Moment[] = [];
+  for (const one of all) {
+    state = one.state ?? (one.request === making && state === null ? 'PENDING' : state);
+    known = ('told' in one ? (one.told as Known) : null) ?? known;
+    const last = moments.at(-1);
+    const isOne =
+      last?.request === making && last?.bank === null && one.bank !== null && last.atMs === one.atMs;
+    if (isOne) moments[moments.length - 1] = { ...last, bank: one.bank, state, known };
+    else moments.push({ ...one, state, known });
+  }
+  let sinceMs = 0;
+  const story: StoryLine[] = [];
+  for (const [index, one] of moments.entries()) {
+    const [before, next] = [moments[index - 1], moments[index + 1]];
+    const kind = one.isAhead ? null : gapKind(one);
+    if (before === undefined || gapKind(before) !== kind || before.known !== one.known) sinceMs = one.atMs;
+    const goesOn = next !== undefined && !next.isAhead && gapKind(next) === kind && next.known === one.known;
+    const untilMs = next === undefined || next.isAhead ? nowMs : next.atMs;
+    story.push({ ...one, gap: kind && { kind, ms: goesOn ? null : Math.max(0, untilMs - sinceMs) } });
+  }
+  return story;
+}
+
+/** A gap in words: `the client did not know for 3 s`. */
+export function gapText({ kind, ms }: Gap, known: Known): string {
+  if (ms === null) return '';
+  const length = ms === 0 ? 'at this moment' : `for ${duration(ms)}`;
+  return kind === 'untold'
+    ? `paid, and the client is not told ${length}`
+    : `the client still knows ${known} ${length}`;
+}
+
+function gapLines(gap: Gap | null, known: Known): readonly string[] {
+  if (gap === null || gap.ms === null) return [];
+  const text = gapText(gap, known);
+  return [`| | | ${gap.kind === 'untold' ? `**${text}**` : text} |`];
+}
+
+/** The story as Markdown, for a pull request or a chat. */
+export function storyMarkdown(payout: TransactionAnswer, story: readonly StoryLine[]): string {
+  const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll(/\p{C}/gu, '\uFFFD');
+  const lines = story.flatMap(({ atMs, bank, client, gap, isAhead, known }) => [
+    `| ${istMoment(atMs)}${isAhead ? ' (scheduled)' : ''} | ${cell(bank ?? '')} | ${cell(client ?? '')} |`,
+    ...gapLines(gap, known),
+  ]);
+  return [
+    `**${cell(payout.client_ref_id)}**, ${payout.transfer_mode}, ${signedRupees(-payout.amount)}, ${payout.status}`,
+    '',
+    '| world time | bank | your client |',
+    '| --- | --- | --- |',
+    ...lines,
+    '',
+  ].join('\n');
+}

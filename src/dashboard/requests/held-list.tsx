@@ -1,0 +1,70 @@
+import { useState } from 'preact/hooks';
+import type { HeldRequest, ReleaseOrder } from '../../client/orders.ts';
+import { useAction, useLive } from '../store/current-world.ts';
+import { useTogether } from '../store/together.ts';
+import { Button } from '../ui/button.tsx';
+import { istTime } from '../ui/formats.ts';
+import { Foreign, Refusal } from '../ui/marks.tsx';
+import css from './held.module.css';
+
+const READ_EVERY_MS = 300;
+
+/** What the client of a released request can see. */
+const RESPONSES: readonly (readonly [string, ReleaseOrder | undefined])[] = [
+  ['the response that its rule orders', undefined],
+  ['500', { respond: { status: 500 } }],
+  ['503', { respond: { status: 503 } }],
+  ['a connection reset', { fault: 'connection-reset' }],
+  ['an empty response', { fault: 'empty-response' }],
+  ['a body that is cut off', { fault: 'truncated-body' }],
+];
+
+/** The requests that rules hold, each with a button that releases it. Renders nothing while there are none. */
+export function HeldList() {
+  const live = useLive();
+  const [held, setHeld] = useState<readonly HeldRequest[]>([]);
+  const [nth, setNth] = useState(0);
+  const { isBusy, refusal, run } = useAction();
+  const read = async (): Promise<void> => setHeld((await live.feed.answerTo(live.world.held())) ?? []);
+  // a held request sends events when its wait begins and when it ends
+  const reading = useTogether(read, READ_EVERY_MS, [live.requests.rows.value, live.feed.connection.value]);
+  const release = (request: HeldRequest) => (): void =>
+    run(async () => {
+      await request.release(RESPONSES[nth]![1]);
+      reading.order();
+      return `${request.route} ${request.client_ref_id ?? ''} is released.`;
+    });
+  if (held.length === 0) return null;
+  return (
+    <div class={css.held}>
+      <label class="field inline">
+        <span>Held. Release with</span>
+        <select value={nth} onChange={(event) => setNth(Number(event.currentTarget.value))}>
+          {RESPONSES.map(([label], index) => (
+            <option key={label} value={index}>
+              {label}
+            </option>
+          ))}
+        </select>
+      </label>
+      <ul aria-label="Held requests">
+        {held.map((request) => (
+          <li key={request.id}>
+            <span>
+              {request.route} <Foreign text={request.client_ref_id ?? request.txn_id ?? ''} />{' '}
+              <span class="dim">{request.rule}</span>
+            </span>
+            <span class="note">
+              {request.at === 'arrived' ? 'nothing has happened yet' : 'only the response waits'}, expires at{' '}
+              {istTime(request.until)}
+            </span>
+            <Button kind="small" isBusy={isBusy} act={release(request)}>
+              Release
+            </Button>
+          </li>
+        ))}
+      </ul>
+      <Refusal text={refusal} />
+    </div>
+  );
+}

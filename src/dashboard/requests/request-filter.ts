@@ -1,0 +1,54 @@
+import type { JournalEntry } from '../../contract/control-answers.ts';
+
+const FIRST_REFUSAL = 400;
+const FIRST_FAILURE = 500;
+const statusOf = ({ answer }: JournalEntry): number => answer?.status ?? 0;
+
+/** Whether the client saw anything but a success. */
+const wentWrong = (entry: JournalEntry): boolean =>
+  entry.outcome !== 'answered' || statusOf(entry) >= FIRST_REFUSAL;
+
+/** Whether it made a payout, and its client saw a failure. */
+const isPaidUnseen = (entry: JournalEntry): boolean => entry.committed === true && wentWrong(entry);
+
+/** The choices of the filter “What went wrong”. */
+export const REQUEST_KINDS = {
+  all: { name: 'All requests', isOne: () => true },
+  wrong: { name: 'Everything that went wrong', isOne: wentWrong },
+  paid: {
+    name: 'Paid, but the client saw a failure',
+    isOne: isPaidUnseen,
+  },
+  hanging: { name: 'Still hanging', isOne: ({ outcome }: JournalEntry) => outcome === 'pending' },
+  refused: {
+    name: 'Refused (4xx)',
+    isOne: (entry: JournalEntry) => statusOf(entry) >= FIRST_REFUSAL && statusOf(entry) < FIRST_FAILURE,
+  },
+  failed: { name: 'Failed (5xx)', isOne: (entry: JournalEntry) => statusOf(entry) >= FIRST_FAILURE },
+  broken: {
+    name: 'Broken connections',
+    isOne: ({ outcome }: JournalEntry) => outcome === 'fault' || outcome === 'client_gone',
+  },
+  ruled: { name: 'Decided by a rule', isOne: ({ rule }: JournalEntry) => rule !== null },
+  warned: { name: 'With warnings', isOne: ({ warnings }: JournalEntry) => warnings.length > 0 },
+  replayed: { name: 'Replayed', isOne: ({ replayed }: JournalEntry) => replayed },
+} as const satisfies Record<string, { name: string; isOne: (entry: JournalEntry) => boolean }>;
+export type RequestKind = keyof typeof REQUEST_KINDS;
+
+/** The requests of a kind that contain a text. */
+export function wantedRequests(
+  rows: readonly JournalEntry[],
+  kind: RequestKind,
+  text: string,
+): readonly JournalEntry[] {
+  const wanted = text.trim().toLowerCase();
+  const { isOne } = REQUEST_KINDS[kind];
+  return rows.filter(
+    (row) =>
+      isOne(row) &&
+      (wanted === '' ||
+        [row.client_ref_id, row.txn_id, row.request.path, row.rule, row.request_id, row.code].some((value) =>
+          value?.toLowerCase().includes(wanted),
+        )),
+  );
+}

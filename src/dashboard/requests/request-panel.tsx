@@ -1,0 +1,128 @@
+import type { JournalEntry } from '../../contract/control-answers.ts';
+import { isFromPage } from '../control-bar/sending.ts';
+import { openPayout } from '../shell/navigation.ts';
+import { useLive } from '../store/current-world.ts';
+import { ResponseMark } from '../ui/badges.tsx';
+import { Button, CopyButton } from '../ui/button.tsx';
+import { duration, readable, rupees } from '../ui/formats.ts';
+import { Fact, Moment } from '../ui/marks.tsx';
+import { curlOfRequest } from './curl.ts';
+import { WhatIf } from './what-if.tsx';
+
+interface BlockProps {
+  readonly title: string;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly body: unknown;
+}
+
+/** The request or the response: its body, and its headers folded away. */
+const Block = ({ title, headers, body }: BlockProps) => (
+  <>
+    <h4>{title}</h4>
+    {body === null || body === '' ? (
+      <p class="note">No body</p>
+    ) : (
+      <pre tabIndex={0} aria-label={`${title}: body`}>
+        {readable(body)}
+      </pre>
+    )}
+    <details>
+      <summary>Headers</summary>
+      <pre tabIndex={0} aria-label={`${title}: headers`}>
+        {Object.entries(headers)
+          .map(([name, value]) => `${name}: ${String(value)}`)
+          .join('\n')}
+      </pre>
+    </details>
+  </>
+);
+
+/** Whether the request moved money, in words. */
+function moneyText({
+  committed,
+  replayed,
+  balance_before: before,
+  balance_after: after,
+}: JournalEntry): string {
+  if (replayed) return 'Replayed: an earlier request made this payout';
+  if (committed === null) return 'This request makes no payout, or has not ended yet';
+  if (!committed) return 'No payout was made';
+  return before === null || after === null ? 'Committed' : `Committed: ${rupees(before)} → ${rupees(after)}`;
+}
+
+const happened = ({ outcome, fault, duration_ms: ms }: JournalEntry): string => {
+  const took = ms === null ? '' : ` after ${duration(ms)}`;
+  switch (outcome) {
+    case 'pending':
+      return 'Still hanging: no response yet';
+    case 'answered':
+      return `Responded${took}`;
+    case 'fault':
+      return `Connection broken by a rule (${fault ?? 'fault'})${took}`;
+    case 'client_gone':
+      return `The client disconnected${took}`;
+  }
+};
+
+/** One request with its response, what decided the response, and whether money moved. */
+export function RequestPanel({ entry }: { readonly entry: JournalEntry }) {
+  const { world } = useLive();
+  const { rule, limit, code, delay_ms: delay, attempt, txn_id: txnId, warnings, answer, request } = entry;
+  const { planned_by: plannedBy } = entry;
+  const made =
+    rule !== null
+      ? `the rule ${rule}`
+      : limit !== null
+        ? `the limit ${limit}`
+        : 'no rule: the normal response';
+  return (
+    <>
+      <p class="headline">
+        <code>
+          {request.method} {request.path}
+        </code>{' '}
+        <ResponseMark entry={entry} />
+      </p>
+      <dl class="facts">
+        <Fact name="What happened">{happened(entry)}</Fact>
+        <Fact name="Decided by">
+          {made}
+          {delay !== null && `, delayed by ${duration(delay)}`}
+          {code !== null && ` (${code})`}
+        </Fact>
+        <Fact name="Money">{moneyText(entry)}</Fact>
+        {plannedBy !== null && <Fact name="Payout planned by">{plannedBy}</Fact>}
+        <Fact name="World time">
+          <Moment at={entry.at} />
+        </Fact>
+        {attempt !== null && <Fact name="Attempt">{attempt} of this reference</Fact>}
+        {isFromPage(entry) && <Fact name="Sent by">this page</Fact>}
+      </dl>
+      {warnings.map((warning) => (
+        <p key={warning} class="warning">
+          {warning}
+        </p>
+      ))}
+      <div class="buttons">
+        {txnId !== null && (
+          <Button kind="small" isLocal act={() => openPayout(txnId)}>
+            Open the payout
+          </Button>
+        )}
+        <CopyButton label="Copy as curl" text={() => curlOfRequest(entry, world.url, world.apiKey)} />
+      </div>
+      {entry.route !== null && <WhatIf key={entry.id} entry={entry} route={entry.route} />}
+      <Block title="Request" headers={request.headers} body={request.body} />
+      {answer === null ? (
+        <>
+          <h4>Response</h4>
+          <p class="note">
+            {entry.outcome === 'pending' ? 'None yet' : 'None: the connection was closed before a response'}
+          </p>
+        </>
+      ) : (
+        <Block title={`Response ${answer.status}`} headers={answer.headers} body={answer.body} />
+      )}
+    </>
+  );
+}

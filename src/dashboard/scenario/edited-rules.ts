@@ -1,0 +1,45 @@
+import type { World } from '../../client/controlled-world.ts';
+import type { RuleRequest } from '../../contract/control.ts';
+import type { RuleAnswer } from '../../contract/control-answers.ts';
+
+const FIRST_RULE = {
+  name: 'my-rule',
+  match: { route: 'initiate', amount: { gte: 5000 } },
+  effect: { commit: true, respond: { status: 500 } },
+} as const satisfies RuleRequest;
+
+const requestOf = ({ name, rule }: RuleAnswer): RuleRequest => ({ name, ...(rule as RuleRequest) });
+
+/** The rules on top of a world as a scenario to edit; an example rule if there are none. */
+export const rulesDocument = (top: readonly RuleAnswer[]): { readonly rules: readonly object[] } => ({
+  rules: top.length === 0 ? [FIRST_RULE] : top.map(requestOf),
+});
+
+/** Puts rules before those that are there. @returns their names */
+async function putAll(world: World, rules: readonly RuleRequest[]): Promise<ReadonlySet<string>> {
+  const names = new Set<string>();
+  for (const rule of rules.toReversed()) names.add((await world.rule(rule)).name);
+  return names;
+}
+
+async function removeOthers(world: World, names: ReadonlySet<string>): Promise<void> {
+  for (const { name } of await world.rules('world')) if (!names.has(name)) await world.removeRule(name);
+}
+
+/** Replaces the rules on top of a world with those of a document. If one of them is refused, the former ones are put back. */
+export async function putRules(world: World, document: unknown): Promise<void> {
+  const { rules = [], ...others } = document as { rules?: readonly RuleRequest[] };
+  const [other] = Object.keys(others);
+  if (other !== undefined) {
+    throw new Error(`Only rules can be put on top of a scenario: write ${other} into the scenario itself.`);
+  }
+  const former = await world.rules('world');
+  try {
+    const put = await putAll(world, rules);
+    await removeOthers(world, put); // only now, so that no request meets a world without its rules
+  } catch (error) {
+    await removeOthers(world, new Set(former.map(({ name }) => name)));
+    await putAll(world, former.map(requestOf));
+    throw error;
+  }
+}

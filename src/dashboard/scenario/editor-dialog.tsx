@@ -1,0 +1,147 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { CheckScenarioAnswer } from '../../contract/control/check-call.ts';
+import { useAction, useLive } from '../store/current-world.ts';
+import { Button } from '../ui/button.tsx';
+import { plural } from '../ui/formats.ts';
+import { Refusal } from '../ui/marks.tsx';
+import { download } from '../world/download.ts';
+import { useCheck } from './text-check.ts';
+import type { YamlEditor } from './yaml-editor.ts';
+import css from './scenario.module.css';
+
+type Finding = CheckScenarioAnswer['problems'][number];
+
+interface FindingsProps {
+  readonly kind: 'problem' | 'warning';
+  readonly all: readonly Finding[];
+  readonly goTo: (place: Finding) => void;
+}
+
+const Findings = ({ kind, all, goTo }: FindingsProps) => (
+  <>
+    {all.map((found, index) => (
+      <li key={index} data-kind={kind}>
+        <Button kind="link" isLocal act={() => goTo(found)}>
+          Line {found.line}
+        </Button>{' '}
+        {kind === 'warning' && 'Warning: '}
+        {found.path} {found.message}
+      </li>
+    ))}
+  </>
+);
+
+interface Props {
+  readonly title: string;
+  readonly note: string;
+  readonly start: string;
+  /** @returns why it was refused; null if it was not */
+  readonly use: (document: unknown) => Promise<string | null>;
+  readonly onClose: () => void;
+}
+
+/** Edits a scenario, or the rules on top, as YAML. */
+export function EditorDialog({ title, note, start, use, onClose }: Props) {
+  const live = useLive();
+  const dialog = useRef<HTMLDialogElement>(null);
+  const place = useRef<HTMLDivElement>(null);
+  const editor = useRef<YamlEditor | null>(null);
+  const [text, setText] = useState(start);
+  const [isLeaving, setLeaving] = useState(false);
+  const { isBusy, refusal, run } = useAction();
+  const check = useCheck(live, text);
+  const isChecked = check?.text === text;
+  const { problems = [], warnings = [], more = 0, document = null } = check?.answer ?? {};
+  useEffect(() => {
+    dialog.current!.showModal();
+    let isClosed = false;
+    const open = async (): Promise<void> => {
+      const { openEditor } = await import('./yaml-editor.ts');
+      if (!isClosed) editor.current = openEditor(place.current!, title, start, setText);
+    };
+    void open();
+    return () => {
+      isClosed = true;
+      editor.current?.close();
+    };
+  }, []);
+  useEffect(() => editor.current?.mark(problems, warnings), [check]);
+  const leave = (): void => {
+    if (text === start) onClose();
+    else setLeaving(true);
+  };
+  const apply = (): void =>
+    run(async () => {
+      const refused = await use(document);
+      if (refused !== null) throw new Error(refused);
+      onClose();
+    });
+  const status = !isChecked
+    ? 'Checking'
+    : (check.trouble ?? (problems.length > 0 ? plural(problems.length + more, 'problem') : 'No problems'));
+
+  return (
+    <dialog
+      ref={dialog}
+      class={css.dialog}
+      aria-labelledby="editor-title"
+      onCancel={(event) => {
+        event.preventDefault();
+        leave();
+      }}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape' || event.defaultPrevented) return;
+        event.preventDefault(); // a browser lets a second Escape close any dialog
+        if (isLeaving) setLeaving(false);
+        else leave();
+      }}
+      onClose={onClose}
+    >
+      <header class="view-head">
+        <h2 id="editor-title">{title}</h2>
+        <p class="note">{note}</p>
+      </header>
+      <div class={css.editor} ref={place} />
+      <ul class={css.problems} aria-label="Problems">
+        <Findings kind="problem" all={problems} goTo={(found) => editor.current?.goTo(found)} />
+        <Findings kind="warning" all={warnings} goTo={(found) => editor.current?.goTo(found)} />
+      </ul>
+      <Refusal text={refusal} />
+      <footer class="buttons">
+        {isLeaving ? (
+          <>
+            <p class="note" role="alert">
+              Your changes will be lost when you close this.
+            </p>
+            <Button isLocal act={() => setLeaving(false)}>
+              Keep editing
+            </Button>
+            <Button isLocal act={onClose}>
+              Discard my changes
+            </Button>
+          </>
+        ) : (
+          <>
+            <p class="note" role="status">
+              {status} · Ctrl+Space completes, Escape and Tab leave the text
+            </p>
+            <Button isLocal act={() => download('scenario.yaml', text, 'text/yaml')}>
+              Download
+            </Button>
+            <Button isLocal act={leave}>
+              Close
+            </Button>
+            <Button
+              kind="primary"
+              isBusy={isBusy}
+              off={!isChecked ? 'Checking' : document === null ? 'It has problems' : null}
+              act={apply}
+            >
+              Use for this world
+            </Button>
+          </>
+        )}
+      </footer>
+    </dialog>
+  );
+}

@@ -1,0 +1,112 @@
+import {
+  autocompletion,
+  closeBrackets,
+  completionKeymap,
+  type CompletionContext,
+} from '@codemirror/autocomplete';
+import type { CompletionResult } from '@codemirror/autocomplete';
+import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
+import { yaml } from '@codemirror/lang-yaml';
+import { bracketMatching, foldGutter, indentOnInput } from '@codemirror/language';
+import { lintGutter, setDiagnostics, type Diagnostic } from '@codemirror/lint';
+import { searchKeymap } from '@codemirror/search';
+import { EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
+import schema from '../../../fixtures/scenario.schema.json';
+import { completionAt } from './suggestions.ts';
+
+/**
+ * The editor of scenarios: CodeMirror, with problems at their places and completion by the schema. Loaded with the first dialog. It
+ * has no colours: a browser that replaces coloured text writes its styles, which the page's own policy forbids.
+ */
+
+interface Place {
+  /** Both counted from 1. */
+  readonly line: number;
+  readonly column: number;
+}
+
+type Problem = Place & { readonly message: string };
+
+export interface YamlEditor {
+  readonly mark: (problems: readonly Problem[], warnings: readonly Problem[]) => void;
+  readonly goTo: (place: Place) => void;
+  readonly close: () => void;
+}
+
+/** In the colours of the page, which reach into the editor. */
+const LOOK = EditorView.theme({
+  '&': { height: '100%', background: 'var(--sunken)', color: 'var(--text)', fontSize: '12.5px' },
+  '&.cm-focused': { outline: '2px solid var(--accent)', outlineOffset: '-2px' },
+  '.cm-scroller': { fontFamily: 'var(--mono)' },
+  '.cm-content': { caretColor: 'var(--text)' },
+  '.cm-cursor': { borderLeftColor: 'var(--text)' },
+  '.cm-gutters': { border: '0', background: 'none', color: 'var(--muted)' },
+  '.cm-activeLine, .cm-activeLineGutter': { background: 'var(--accent-soft)' },
+  '.cm-tooltip, .cm-panels': { background: 'var(--surface)', color: 'var(--text)' },
+  '.cm-tooltip li[aria-selected]': { background: 'var(--accent-ground)', color: 'var(--on-accent)' },
+});
+
+function complete({ state, pos, explicit }: CompletionContext): CompletionResult | null {
+  const text = state.doc.toString();
+  if (!explicit && !/[\w.-]/.test(text[pos - 1] ?? '')) return null;
+  const found = completionAt(text, pos, schema);
+  if (found === null) return null;
+  const options = found.options.map(({ label, insert, note }) => ({ label, apply: insert, detail: note }));
+  return { from: found.from, options };
+}
+
+/** Opens an editor in an element, and gives it the focus. @param change gets every new text */
+export function openEditor(
+  parent: HTMLElement,
+  label: string,
+  text: string,
+  change: (text: string) => void,
+): YamlEditor {
+  // in a shadow tree, since there its styles need no style element, which the page's own policy forbids
+  const root = parent.attachShadow({ mode: 'open' });
+  const view = new EditorView({
+    parent: root,
+    root,
+    doc: text,
+    extensions: [
+      lineNumbers(),
+      foldGutter(),
+      lintGutter(),
+      history(),
+      indentOnInput(),
+      bracketMatching(),
+      closeBrackets(),
+      highlightActiveLine(),
+      LOOK,
+      yaml(),
+      autocompletion({ override: [complete], icons: false }),
+      keymap.of([...completionKeymap, ...searchKeymap, ...historyKeymap, ...defaultKeymap]),
+      EditorView.contentAttributes.of({ 'aria-label': label }),
+      EditorView.updateListener.of(({ docChanged, state }) => {
+        if (docChanged) change(state.doc.toString());
+      }),
+    ],
+  });
+  view.focus();
+  const offsetOf = ({ line, column }: Place): number => {
+    const { from, to } = view.state.doc.line(Math.min(line, view.state.doc.lines));
+    return Math.min(from + column - 1, to);
+  };
+  const diagnosticOf =
+    (severity: Diagnostic['severity']) =>
+    (problem: Problem): Diagnostic => {
+      const from = offsetOf(problem);
+      return { from, to: view.state.wordAt(from)?.to ?? from, severity, message: problem.message };
+    };
+  return {
+    mark: (problems, warnings) => {
+      const found = [...problems.map(diagnosticOf('error')), ...warnings.map(diagnosticOf('warning'))];
+      view.dispatch(setDiagnostics(view.state, found));
+    },
+    goTo: (place) => {
+      view.dispatch({ selection: { anchor: offsetOf(place) }, scrollIntoView: true });
+      view.focus();
+    },
+    close: () => view.destroy(),
+  };
+}

@@ -1,0 +1,109 @@
+import { useEffect, useState } from 'preact/hooks';
+import { ConductView } from '../conduct/conduct-view.tsx';
+import { ControlBar } from '../control-bar/control-bar.tsx';
+import { PayDrawer } from '../control-bar/pay-drawer.tsx';
+import { Overview } from '../overview/overview.tsx';
+import { Palette } from '../palette/palette.tsx';
+import { PayoutsView } from '../payouts/payouts-view.tsx';
+import { RequestsView } from '../requests/requests-view.tsx';
+import { ScenarioView } from '../scenario/scenario-view.tsx';
+import { CurrentWorld } from '../store/current-world.ts';
+import { LiveWorld } from '../store/live-world.ts';
+import { Toasts } from '../ui/toasts.tsx';
+import { WorldView } from '../world/world-view.tsx';
+import { AwayNote } from './away-note.tsx';
+import { KeyQuestion } from './key-question.tsx';
+import { address } from './navigation.ts';
+import { overlay } from './overlay.ts';
+import { apiKey, nameWorld, wantedWorld } from './session.ts';
+import { ShortcutSheet, useShortcuts } from './shortcuts.tsx';
+import { SignIn } from './sign-in.tsx';
+import { TopBar, ViewLinks } from './top-bar.tsx';
+import { UnlockWorld } from './unlock-world.tsx';
+import css from './shell.module.css';
+
+const UNAUTHORIZED = 401;
+
+const VIEW_OF = {
+  overview: Overview,
+  payouts: PayoutsView,
+  requests: RequestsView,
+  conduct: ConductView,
+  scenario: ScenarioView,
+  world: WorldView,
+} as const;
+
+/** The URL of the sandbox, which is the parent of the page, also below a path of a proxy. */
+const sandboxUrl = (): string => new URL('..', location.href.split('#')[0]).href.replace(/\/$/, '');
+
+function WorldPage({ live }: { readonly live: LiveWorld }) {
+  const id = live.summary.value?.id;
+  useEffect(() => (id === undefined ? undefined : nameWorld(id)), [id]);
+  useShortcuts(live);
+  const view = address.value.view ?? 'overview';
+  const View = VIEW_OF[view];
+  const { state } = live.feed.connection.value;
+  const isOpen = address.value.payout !== null || address.value.request !== null;
+  return (
+    <CurrentWorld.Provider value={live}>
+      <div
+        class={css.page}
+        data-view={view}
+        data-connection={state}
+        data-loaded={live.isLoaded.value ? '' : undefined}
+        data-away={live.away.value !== null && live.isLoaded.value ? '' : undefined}
+        data-open={isOpen ? '' : undefined}
+      >
+        <header class={css.top}>
+          <TopBar live={live} />
+          <AwayNote live={live} />
+          <ControlBar />
+        </header>
+        <ViewLinks current={view} />
+        <main class={css.main}>
+          <View />
+        </main>
+        {overlay.value === 'pay' && <PayDrawer />}
+        {overlay.value === 'palette' && <Palette />}
+        {overlay.value === 'keys' && <ShortcutSheet />}
+        <Toasts news={live.news} />
+        <p class="unseen" aria-live="polite" data-testid="news">
+          {live.news.said.value}
+        </p>
+      </div>
+    </CurrentWorld.Provider>
+  );
+}
+
+/** The world of one key, or the sign-in if the key is not accepted. */
+function KeyedPage({ apiKey: key }: { readonly apiKey: string }) {
+  const [live, setLive] = useState<LiveWorld | null>(null);
+  useEffect(() => {
+    const opened = new LiveWorld(sandboxUrl(), key);
+    setLive(opened);
+    return () => opened.close();
+  }, [key]);
+  if (live === null) return null;
+  const connection = live.feed.connection.value;
+  return connection.state === 'refused' && connection.status === UNAUTHORIZED ? (
+    <SignIn
+      given={key}
+      refusal="The sandbox does not accept this key. Keys begin with sk_test_, unless the server has a list of its own."
+    />
+  ) : (
+    <WorldPage live={live} />
+  );
+}
+
+/** The whole page. */
+export function Page() {
+  const key = apiKey.value;
+  if (wantedWorld.value !== null) return <UnlockWorld name={wantedWorld.value} url={sandboxUrl()} />;
+  if (key === null) return <SignIn given={null} refusal={null} />;
+  return (
+    <>
+      <KeyQuestion kept={key} />
+      <KeyedPage key={key} apiKey={key} />
+    </>
+  );
+}

@@ -1,0 +1,99 @@
+import { useEffect, useRef } from 'preact/hooks';
+import { perform } from '../store/current-world.ts';
+import type { LiveWorld } from '../store/live-world.ts';
+import { Button } from '../ui/button.tsx';
+import { VIEWS, type ViewName } from './address.ts';
+import { address, go } from './navigation.ts';
+import { hide, overlay, show } from './overlay.ts';
+
+/** What each key does, as the sheet shows it. */
+const KEYS = [
+  ['Ctrl+K', 'every command, in words'],
+  ['/', 'search the list'],
+  ['j  k', 'next and previous row'],
+  ['Enter', 'open the row'],
+  ['Esc', 'close what is open'],
+  ['1 … 6', 'the views, from Overview to World'],
+  ['p', 'pay'],
+  ['f', 'freeze or resume the clock'],
+  ['?', 'this list'],
+] as const;
+
+/** Freezes a running clock, and lets a frozen one run. */
+export async function toggleClock(live: LiveWorld): Promise<string> {
+  const { clock } = live.world;
+  const isFrozen = live.clock.value?.frozen === true;
+  live.takeClock(await (isFrozen ? clock.resume() : clock.freeze()));
+  return isFrozen ? 'The clock runs.' : 'The clock is frozen.';
+}
+
+const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof Element && target.closest('input, textarea, select, [contenteditable], dialog') !== null;
+
+const focus = (selector: string): boolean => {
+  const found = document.querySelector<HTMLElement>(selector);
+  found?.focus();
+  return found !== null;
+};
+
+/** Moves the focus into the list, from where its own keys go on. */
+const focusList = (): boolean => focus('[role=table] [data-active] button');
+
+function handle(live: LiveWorld, key: string): boolean {
+  const views = Object.keys(VIEWS) as ViewName[];
+  const view = views[Number(key) - 1];
+  if (view !== undefined) go({ view });
+  else if (key === 'p') show('pay');
+  else if (key === '?') show('keys');
+  else if (key === 'f') void perform(live, () => toggleClock(live), { causes: ['clock'], undo: true });
+  else if (key === '/') return focus('input[type=search]');
+  else if (key === 'j' || key === 'k') return focusList();
+  else if (key !== 'Escape') return false;
+  else if (overlay.value !== null) hide();
+  else if (address.value.view === 'payouts' && address.value.payout !== null) go({ payout: null });
+  else if (address.value.view === 'requests' && address.value.request !== null) go({ request: null });
+  else return false;
+  return true;
+}
+
+/** The keys of the page. A list, a dialog and a field have keys of their own. */
+export function useShortcuts(live: LiveWorld): void {
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent): void => {
+      if (event.defaultPrevented) return;
+      const isPalette = event.key.toLowerCase() === 'k' && (event.ctrlKey || event.metaKey);
+      if (isPalette) show('palette');
+      else if (overlay.value === 'palette' && event.key !== 'Escape') return;
+      else if (event.ctrlKey || event.metaKey || event.altKey) return;
+      else if (isTyping(event.target) && event.key !== 'Escape') return;
+      else if (!handle(live, event.key)) return;
+      event.preventDefault();
+    };
+    addEventListener('keydown', onKeyDown);
+    return () => removeEventListener('keydown', onKeyDown);
+  }, [live]);
+}
+
+/** The list of keys. */
+export function ShortcutSheet() {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => dialog.current!.showModal(), []);
+  return (
+    <dialog ref={dialog} class="sheet" aria-labelledby="keys-title" onClose={hide}>
+      <h2 id="keys-title">Keys</h2>
+      <dl class="facts">
+        {KEYS.map(([key, what]) => (
+          <div key={key}>
+            <dt>
+              <kbd>{key}</kbd>
+            </dt>
+            <dd>{what}</dd>
+          </div>
+        ))}
+      </dl>
+      <Button isLocal act={() => dialog.current!.close()}>
+        Close
+      </Button>
+    </dialog>
+  );
+}

@@ -1,0 +1,93 @@
+import { createContext } from 'preact';
+import { useContext, useEffect, useRef, useState } from 'preact/hooks';
+import { NoSandboxError, SandboxError } from '../../client/control-client.ts';
+import type { WorldEvent } from '../../client/event-stream.ts';
+import { messageOf } from '../ui/formats.ts';
+import type { LiveWorld } from './live-world.ts';
+import type { Toast } from './news.ts';
+
+/** The world that the page shows; null while none is open. */
+export const CurrentWorld = createContext<LiveWorld | null>(null);
+
+/** The world that the page shows, in a component that is only there while it shows one. */
+export const useLive = (): LiveWorld => useContext(CurrentWorld)!;
+
+/** The message of a refused action: the invalid fields, if there are any. */
+const refusalText = (error: unknown): string =>
+  error instanceof SandboxError && error.errors.length > 0
+    ? error.errors.map(({ message }) => message).join('; ')
+    : messageOf(error);
+
+interface Effects {
+  /** The events that the action causes, which are then no news. */
+  readonly causes?: readonly WorldEvent['type'][];
+  /** Whether the sandbox can take it back. */
+  readonly undo?: boolean;
+}
+
+/** Takes the last control action back, and says which it was. @param force also takes back the requests since then */
+export async function undo(live: LiveWorld, force = false): Promise<void> {
+  const done = live.news.expect(['restore']);
+  try {
+    const { action } = await live.world.undo({ force });
+    live.news.show({ text: `Taken back: ${action}.` });
+    live.refresh();
+  } catch (error) {
+    const canForce = !force && error instanceof SandboxError && /requests? #?\d/.test(error.message);
+    const offer = { label: 'Undo these too', act: () => void undo(live, true) };
+    live.news.show({ text: refusalText(error), offer: canForce ? offer : undefined });
+  } finally {
+    done();
+  }
+}
+
+const undoOffer = (live: LiveWorld): Toast['offer'] => ({ label: 'Undo', act: () => void undo(live) });
+
+/**
+ * Carries out an action and says what it did. Whatever goes wrong is returned as a text: null if nothing did, or if no server
+ * answered, which the page says elsewhere.
+ */
+export async function perform(
+  live: LiveWorld | null,
+  act: () => Promise<string | void>,
+  { causes = [], undo: isUndoable = false }: Effects = {},
+): Promise<string | null> {
+  const done = live?.news.expect(causes);
+  try {
+    const text = await act();
+    if (live !== null && typeof text === 'string') {
+      live.news.show({ text, offer: isUndoable ? undoOffer(live) : undefined });
+    }
+    return null;
+  } catch (error) {
+    if (live === null || !(error instanceof NoSandboxError)) return refusalText(error);
+    live.news.show({ text: 'The sandbox did not answer: nobody knows whether this happened.' });
+    return null;
+  } finally {
+    done?.();
+  }
+}
+
+/** Runs one action at a time against the sandbox: whether it is running, and why it was refused. */
+export function useAction() {
+  const live = useContext(CurrentWorld);
+  const [isBusy, setBusy] = useState(false);
+  const isRunning = useRef(false);
+  const [refusal, setRefusal] = useState<string | null>(null);
+  const isAway = live !== null && live.away.value !== null;
+  useEffect(() => setRefusal(null), [live?.readings.value, isAway]); // what was refused then may be right now
+  const run = (act: () => Promise<string | void>, effects?: Effects): void => {
+    if (isRunning.current || isAway) return;
+    isRunning.current = true;
+    setBusy(true);
+    setRefusal(null);
+    const carryOut = async (): Promise<void> => {
+      const refused = await perform(live, act, effects);
+      isRunning.current = false;
+      setRefusal(refused);
+      setBusy(false);
+    };
+    void carryOut();
+  };
+  return { isBusy, refusal, run, clear: () => setRefusal(null) };
+}

@@ -1,0 +1,194 @@
+import { signal } from '@preact/signals';
+import { SandboxError } from '../../client/control-client.ts';
+import type { WorldEvent } from '../../client/event-stream.ts';
+import type { World } from '../../client/controlled-world.ts';
+import { messageOf } from '../ui/formats.ts';
+import { ALONE, type Tabs } from './browser-tabs.ts';
+
+type Connection =
+  | { readonly state: 'connecting' | 'live' | 'reconnecting' }
+  /** No server answers, or what answers cannot serve this world now. It keeps trying. @param message of the server, if one answers */
+  | { readonly state: 'gone'; readonly message: string | null }
+  /** The server answers, but refuses this key or this reader. */
+  | { readonly state: 'refused'; readonly status: number; readonly message: string };
+
+interface FeedReader {
+  readonly take: (event: WorldEvent) => void;
+  /** A connection is open. @param isNew whether events may be missing, so that everything has to be requested */
+  readonly opened: (isNew: boolean) => void;
+}
+
+/** What the reading tab sends to the others. */
+type Message = WorldEvent | { readonly connection: Connection; readonly lastId: string | undefined };
+
+const FIRST_WAIT_MS = 250;
+const LONGEST_WAIT_MS = 8000;
+/** A connection that breaks sooner than this counts as one that was not made. */
+const STEADY_MS = 1000;
+/** A lost connection is shown only after this time, first briefly, later in a sentence: when a replica stops, others take over. */
+const QUIET_MS = 1000;
+const GONE_MS = 3000;
+const UNAUTHORIZED = 401;
+const STORE_AWAY = 'STORE_UNAVAILABLE';
+
+/** The statuses of a server that is stopping, or of a proxy without a server: another one may answer. */
+const NO_SERVER: ReadonlySet<number> = new Set([502, 503, 504]);
+
+/** Whether an error means that no server can answer now, rather than that one refused. */
+export const isUnreachable = (error: unknown): boolean =>
+  !(error instanceof SandboxError) || NO_SERVER.has(error.status);
+
+/** What a sandbox says that runs without its store; null for any other error. */
+const storeTrouble = (error: unknown): string | null =>
+  error instanceof SandboxError && error.code === STORE_AWAY ? error.message : null;
+
+/** Follows the events of a world. After a broken connection it reconnects and continues after the last event. */
+export class EventFeed {
+  readonly connection = signal<Connection>({ state: 'connecting' });
+  readonly #world: World;
+  readonly #reader: FeedReader;
+  readonly #tabs: Tabs;
+  readonly #over = new AbortController();
+  #lastId: string | undefined;
+  #isOpened = false;
+  #isReading = false;
+  #broken = new AbortController();
+  #patience: ReturnType<typeof setTimeout>[] = [];
+  #wake = (): void => undefined;
+
+  /** @param tabs share one connection */
+  constructor(world: World, reader: FeedReader, tabs: Tabs = ALONE) {
+    this.#world = world;
+    this.#reader = reader;
+    this.#tabs = tabs;
+    tabs.listen((message) => this.#hear(message as Message | undefined));
+  }
+
+  /** Follows until it is closed. */
+  read(): Promise<void> {
+    return this.#tabs.takeTurns(this.#over.signal, (turn) => this.#readUntil(turn));
+  }
+
+  /** Closes the connection, so that it is opened again: a dead one can stay silent for long. */
+  break(error?: unknown): void {
+    const message = storeTrouble(error);
+    if (message !== null) this.#say({ state: 'gone', message });
+    this.#broken.abort();
+  }
+
+  /**
+   * The answer to a question; null for an error. If none came, the connection is opened again, so whoever asks with each new
+   * connection asks again.
+   */
+  async answerTo<T>(question: Promise<T>): Promise<T | null> {
+    try {
+      return await question;
+    } catch (error) {
+      if (!(error instanceof SandboxError)) this.break();
+      return null;
+    }
+  }
+
+  /** Reconnects at once instead of at the next try. */
+  retry(): void {
+    this.#wake();
+  }
+
+  close(): void {
+    this.#over.abort();
+    this.#stopWaiting();
+    this.break();
+    this.retry();
+  }
+
+  async #readUntil(turn: AbortSignal): Promise<void> {
+    this.#isReading = true;
+    turn.addEventListener('abort', () => this.#wake());
+    for (let waitMs = 0; !turn.aborted; await this.#wait(waitMs, turn)) {
+      let openedMs = Infinity;
+      try {
+        this.#broken = new AbortController();
+        const events = await this.#world.events({
+          ...(this.#lastId === undefined ? {} : { after: this.#lastId }),
+          signal: AbortSignal.any([turn, this.#broken.signal]),
+        });
+        openedMs = performance.now();
+        this.#say({ state: 'live' });
+        this.#reader.opened(!this.#isOpened);
+        this.#isOpened = true;
+        for await (const event of events) this.#take(event);
+        if (!turn.aborted) this.#lose(null);
+      } catch (error) {
+        if (turn.aborted) break;
+        if (isUnreachable(error)) this.#lose(storeTrouble(error));
+        else {
+          const { status } = error as SandboxError;
+          this.#say({ state: 'refused', status, message: messageOf(error) });
+          if (status === UNAUTHORIZED) this.#over.abort();
+        }
+      }
+      const wasSteady = performance.now() - openedMs > STEADY_MS;
+      waitMs = wasSteady ? 0 : Math.min(Math.max(waitMs * 2, FIRST_WAIT_MS), LONGEST_WAIT_MS);
+    }
+    this.#isReading = false;
+  }
+
+  #take(event: WorldEvent): void {
+    this.#lastId = event.id;
+    if (this.#isReading) this.#tabs.say(event);
+    this.#reader.take(event);
+  }
+
+  /** Takes what the tab that reads says, or answers a tab that asks. */
+  #hear(message: Message | undefined): void {
+    if (message === undefined) {
+      if (this.#isReading) this.#tabs.say({ connection: this.connection.value, lastId: this.#lastId });
+      return;
+    }
+    if (this.#isReading) return;
+    if (!('connection' in message)) return this.#take(message);
+    this.connection.value = message.connection;
+    const isBehind = !this.#isOpened || message.lastId !== this.#lastId;
+    if (message.connection.state !== 'live' || !isBehind) return;
+    this.#isOpened = true;
+    this.#lastId = message.lastId;
+    this.#reader.opened(true);
+  }
+
+  #say(connection: Connection): void {
+    this.#stopWaiting();
+    this.connection.value = connection;
+    if (this.#isReading) this.#tabs.say({ connection, lastId: this.#lastId });
+  }
+
+  /** Handles a lost connection, which is not shown at first unless the server says what is wrong. */
+  #lose(message: string | null): void {
+    if (message !== null) return this.#say({ state: 'gone', message });
+    if (this.#over.signal.aborted || this.#patience.length > 0) return;
+    if (this.connection.value.state === 'gone') return this.#say({ state: 'gone', message: null });
+    this.#patience = [
+      setTimeout(() => this.#show({ state: 'reconnecting' }), QUIET_MS),
+      setTimeout(() => this.#show({ state: 'gone', message: null }), GONE_MS),
+    ];
+  }
+
+  #show(connection: Connection): void {
+    this.connection.value = connection;
+    this.#tabs.say({ connection, lastId: this.#lastId });
+  }
+
+  #stopWaiting(): void {
+    for (const timer of this.#patience.splice(0)) clearTimeout(timer);
+  }
+
+  #wait(ms: number, turn: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      if (turn.aborted) this.#wake();
+    });
+  }
+}

@@ -1,0 +1,299 @@
+import { computed, signal } from '@preact/signals';
+import type { WorldReport } from '../../contract/conduct.ts';
+import type {
+  AdvanceAnswer,
+  ClockAnswer,
+  ScenarioAnswer,
+  ScenariosAnswer,
+  TransactionAnswer,
+  WalletAnswer,
+  WorldAnswer,
+} from '../../contract/control-answers.ts';
+import type { WorldEvent } from '../../client/event-stream.ts';
+import { TestWorld } from '../../client/test-world.ts';
+import { messageOf } from '../ui/formats.ts';
+import { BalanceLine } from './balance-line.ts';
+import { browserTabs } from './browser-tabs.ts';
+import { EventFeed, isUnreachable } from './event-feed.ts';
+import { LiveScenario } from './live-scenario.ts';
+import { News } from './news.ts';
+import { PayoutList, type Edges } from './payout-list.ts';
+import { RequestList } from './request-list.ts';
+import { StalePayouts } from './stale-payouts.ts';
+import { Together } from './together.ts';
+import { inTime, WorldPages } from './world-pages.ts';
+
+const FIRST_PAYOUTS = 10_000;
+const MOST_PAYOUTS = 20_000;
+const MOST_REQUESTS = 1000;
+const MOST_BALANCES = 1000;
+/** How often events are applied together, and how often the page requests what they do not contain. */
+const TAKE_EVERY_MS = 100;
+const ASK_EVERY_MS = 300;
+/** How often the world is judged while requests come, since that takes the server longer than most calls. */
+const JUDGE_EVERY_MS = 2000;
+/** How often the server is asked whether it is ready, and how many times until the world is read although nothing happens. */
+const LOOK_EVERY_MS = 2000;
+const LOOKS_TO_READ = 8;
+
+/** @property readAtMs when it was read, by the browser's clock */
+type ClockReading = ClockAnswer & { readonly readAtMs: number };
+
+/** One world as the page shows it: read once, then updated by its events. */
+export class LiveWorld {
+  readonly world: TestWorld;
+  readonly feed: EventFeed;
+  readonly news = new News();
+  readonly summary = signal<WorldAnswer | null>(null);
+  readonly wallet = signal<WalletAnswer | null>(null);
+  readonly clock = signal<ClockReading | null>(null);
+  readonly #scenario = new LiveScenario();
+  readonly scenario = this.#scenario.current;
+  readonly scenarios = signal<ScenariosAnswer | null>(null);
+  /** What the referee finds in the requests of this world. The last report stays while the server is away. */
+  readonly report = signal<WorldReport | null>(null);
+  readonly payouts = new PayoutList(MOST_PAYOUTS);
+  readonly requests = new RequestList(MOST_REQUESTS);
+  readonly balances = new BalanceLine(MOST_BALANCES);
+  /** How often everything was read: the world was perhaps reset in between. */
+  readonly readings = signal(0);
+  /** Why the last reading failed, so that the page shows that it is out of date. */
+  readonly trouble = signal<string | null>(null);
+  readonly isLoaded = computed(() => this.readings.value > 0 && this.summary.value !== null);
+  /** When the server was last heard, by the browser's clock. */
+  heardMs = performance.now();
+  /** Why nothing can be done now; null while the server answers. */
+  readonly away = computed(() => {
+    const { state } = this.feed.connection.value;
+    if (!this.isLoaded.value) return 'The world is not loaded yet';
+    return state === 'live' || state === 'reconnecting' ? null : 'The sandbox does not answer';
+  });
+  readonly #pages: WorldPages;
+  readonly #asking = new Together(() => this.#askAll(), ASK_EVERY_MS);
+  readonly #judging = new Together(() => this.#judge(), JUDGE_EVERY_MS);
+  #edges: Edges = {};
+  #waiting: WorldEvent[] = [];
+  #timers = new Set<ReturnType<typeof setTimeout>>();
+  #isTaking = false;
+  #isReading = false;
+  #mustRead = false;
+  readonly #stale = new StalePayouts(this.payouts);
+  #looks = 0;
+
+  constructor(url: string, apiKey: string) {
+    this.world = new TestWorld(url, apiKey);
+    this.#pages = new WorldPages(url, apiKey);
+    const reader = {
+      take: (event: WorldEvent) => this.#queue(event),
+      opened: (isNew: boolean) => {
+        if (isNew) this.#mustRead = true; // only now, since no event is missed from here on
+        this.#asking.order();
+        this.#judging.order();
+      },
+    };
+    this.feed = new EventFeed(this.world, reader, browserTabs(`payout-sandbox ${url} ${apiKey}`));
+    void this.feed.read();
+    this.#lookOnAndOn();
+  }
+
+  close(): void {
+    this.feed.close();
+    this.#asking.close();
+    this.#judging.close();
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#timers.clear();
+  }
+
+  /** Loads payouts that are older than those on the page. */
+  async loadOlder(): Promise<void> {
+    for (let pages = 0; pages < 5 && this.payouts.before.value > 0; pages += 1) {
+      this.payouts.takeOlder(await this.#pages.payouts(this.payouts.before.value), this.#edges);
+    }
+  }
+
+  /** The payouts at risk, also those that are older than the payouts on the page. */
+  async atRisk(): Promise<readonly TransactionAnswer[]> {
+    return (await this.#pages.atRisk()).transactions;
+  }
+
+  /** Reads what has changed, as after an action of this page. */
+  refresh(): void {
+    this.#asking.order();
+  }
+
+  /** Applies the answer to an action of this page before its event arrives. */
+  takePayout(payout: TransactionAnswer): void {
+    this.payouts.renew([payout]);
+    this.refresh();
+  }
+
+  takeClock(clock: ClockAnswer): void {
+    this.clock.value = { ...clock, readAtMs: performance.now() };
+  }
+
+  takeAdvance({ now, frozen }: AdvanceAnswer): void {
+    this.takeClock({ now, frozen, next_due: null });
+    this.refresh();
+  }
+
+  takeScenario(scenario: ScenarioAnswer): void {
+    this.#scenario.take(scenario);
+    this.refresh();
+  }
+
+  #later(ms: number, act: () => void): void {
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      act();
+    }, ms);
+    this.#timers.add(timer);
+  }
+
+  /** Notices a server or a store that is gone, although nothing happens in the world. */
+  #lookOnAndOn(): void {
+    this.#later(LOOK_EVERY_MS, () => {
+      this.#lookOnAndOn();
+      if (!document.hidden && this.feed.connection.value.state === 'live') void this.#look();
+    });
+  }
+
+  async #look(): Promise<void> {
+    const isReady = await this.feed.answerTo(this.#pages.isReady());
+    if (isReady === true) this.heardMs = performance.now();
+    this.#looks += 1;
+    if (isReady === false || this.#looks % LOOKS_TO_READ === 0) this.refresh(); // it says what is wrong
+  }
+
+  #queue(event: WorldEvent): void {
+    this.#waiting.push(event);
+    if (this.#isTaking) return;
+    this.#isTaking = true;
+    this.#takeSoon();
+  }
+
+  #takeSoon(): void {
+    this.#later(TAKE_EVERY_MS, () => {
+      if (this.#isReading) return this.#takeSoon(); // the answers under way may be older than these events
+      this.#isTaking = false;
+      this.#take(this.#waiting.splice(0));
+    });
+  }
+
+  #take(events: readonly WorldEvent[]): void {
+    this.heardMs = performance.now();
+    const dataOf = <T extends WorldEvent['type']>(type: T) =>
+      events
+        .filter((event) => event.type === type)
+        .map(({ data }) => data as Extract<WorldEvent, { type: T }>['data']);
+    if (events.some(({ type }) => type === 'missed' || type === 'reset' || type === 'restore'))
+      this.#mustRead = true;
+    const changes = dataOf('settlement');
+    this.#stale.add(...this.payouts.takeChanges(changes, this.#edges));
+    const requests = dataOf('request');
+    if (requests.length > 0) this.requests.take(requests);
+    for (const request of requests) this.#stale.takeRequest(request);
+    const risk = dataOf('at_risk').at(-1);
+    if (risk !== undefined && this.summary.value !== null) {
+      this.summary.value = { ...this.summary.value, at_risk: risk };
+    }
+    this.#scenario.takeUses(dataOf('rule'));
+    if (dataOf('scenario').length > 0) this.#scenario.expire();
+    const clock = dataOf('clock').at(-1);
+    if (clock !== undefined) this.takeClock({ ...clock, next_due: this.clock.value?.next_due ?? null });
+    this.news.takeEvents(events);
+    this.#asking.order();
+    if (requests.length > 0 || changes.length > 0 || this.#mustRead) this.#judging.order(); // an unseen reversal is a finding too
+  }
+
+  async #judge(): Promise<void> {
+    this.report.value = (await this.feed.answerTo(this.world.referee())) ?? this.report.value;
+  }
+
+  /** Requests what events do not contain. It never throws: the page shows what failed. */
+  async #askAll(): Promise<void> {
+    try {
+      await inTime(this.#askEverything());
+      this.heardMs = performance.now();
+      this.trouble.value = null;
+    } catch (error) {
+      if (isUnreachable(error))
+        this.feed.break(error); // it reconnects, and shows it if that takes long
+      else this.trouble.value = messageOf(error);
+    }
+  }
+
+  async #askEverything(): Promise<void> {
+    if (this.#mustRead) await this.#readAnew();
+    await Promise.all([
+      this.#askSums(),
+      this.#askPayouts(),
+      this.#stale.renew(this.world, this.#pages),
+      this.#askEntries(),
+      this.#scenario.read(() => this.world.scenario()),
+    ]);
+    if (this.#stale.size > 0) this.refresh();
+  }
+
+  async #readAnew(): Promise<void> {
+    this.#mustRead = false;
+    this.#isReading = true;
+    this.#stale.clear();
+    try {
+      const [edges, journal, payouts, entries, scenarios, summary] = await Promise.all([
+        this.#pages.edges(),
+        this.#pages.requests(MOST_REQUESTS),
+        this.#pages.payouts(),
+        this.#pages.newestEntries(),
+        this.world.scenarios(),
+        this.world.summary(),
+      ]);
+      this.#edges = edges;
+      this.summary.value = summary;
+      this.requests.begin(journal.requests, journal.evicted);
+      this.payouts.clear();
+      this.payouts.takeNewest(payouts, edges);
+      this.balances.begin(entries.entries, entries.next === null ? 0 : entries.next + 1);
+      this.#scenario.expire();
+      this.scenarios.value = scenarios;
+      this.readings.value += 1;
+      void this.#readOn();
+    } catch (error) {
+      this.#mustRead = true;
+      throw error;
+    } finally {
+      this.#isReading = false;
+    }
+  }
+
+  /** Loads the rest of the first payouts in the background, page by page. */
+  async #readOn(): Promise<void> {
+    const { payouts } = this;
+    while (payouts.before.value > 0 && payouts.rows.value.length < FIRST_PAYOUTS) {
+      const before = payouts.before.value;
+      const older = await this.feed.answerTo(this.#pages.payouts(before));
+      if (older === null || before !== payouts.before.value) return; // the button “Load older” loads them, or the world was read again
+      payouts.takeOlder(older, this.#edges);
+    }
+  }
+
+  async #askSums(): Promise<void> {
+    const [summary, wallet] = await Promise.all([this.world.summary(), this.world.wallet()]);
+    this.summary.value = summary;
+    this.wallet.value = wallet;
+    this.takeClock(summary.clock);
+  }
+
+  async #askPayouts(): Promise<void> {
+    const isKnown = (id: string): boolean => this.payouts.get(id) !== undefined;
+    const fresh = await this.#pages.payoutsDownTo(isKnown, FIRST_PAYOUTS);
+    if (fresh !== null) return this.payouts.takeNewest(fresh, this.#edges);
+    this.#mustRead = true; // reading everything is less work than applying the changes
+    this.refresh();
+  }
+
+  async #askEntries(): Promise<void> {
+    const { next } = this.balances;
+    const entries = await this.#pages.entriesFrom(next);
+    if (next === this.balances.next) this.balances.take(entries); // otherwise they were read again in the meantime
+  }
+}

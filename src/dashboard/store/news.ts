@@ -1,0 +1,114 @@
+import { signal } from '@preact/signals';
+import type { WorldEvent } from '../../client/event-stream.ts';
+import { istMoment, plural, rupees } from '../ui/formats.ts';
+
+/** The shortest time between two announcements to a screen reader: a burst becomes one announcement. */
+const SAY_EVERY_MS = 1500;
+const SHOWN_MS = 10_000;
+const MOST_SHOWN = 3;
+const OWN_MS = 1500;
+
+export interface Toast {
+  readonly text: string;
+  /** What its button does. */
+  readonly offer?: { readonly label: string; readonly act: () => void } | undefined;
+}
+
+type EventType = WorldEvent['type'];
+
+/** What only a screen reader announces: the dashboard shows it elsewhere. */
+const spoken = (type: EventType, events: readonly WorldEvent[]): string | null => {
+  const one = events.length === 1 ? events[0]! : null;
+  switch (type) {
+    case 'settlement':
+      if (one?.type === 'settlement') return `${one.data.client_ref_id} is ${one.data.to}`;
+      return `${plural(events.length, 'payout step')} happened`;
+    case 'request':
+      // reading out each request would be too much
+      return one?.type === 'request' && one.data.outcome === 'pending' ? 'A request is hanging' : null;
+    case 'at_risk':
+      if (one?.type !== 'at_risk') return null;
+      return `${plural(one.data.count, 'payout')} at risk, ${rupees(one.data.amount)}`;
+    case 'held':
+      return events.length === 1 ? 'A request is held' : `${plural(events.length, 'request')} are held`;
+    default:
+      return null;
+  }
+};
+
+/** What another client did to the world, in words. */
+const doneElsewhere = (event: WorldEvent): string | null => {
+  switch (event.type) {
+    case 'reset':
+      return 'The world was reset by another client.';
+    case 'restore':
+      return 'Another client loaded a snapshot, or took an action back.';
+    case 'scenario':
+      return 'Another client changed the scenario or its rules.';
+    case 'clock':
+      return `Another client moved the clock to ${istMoment(event.data.now)}.`;
+    case 'wallet':
+      return `Another client changed the balance to ${rupees(event.data.balance)}.`;
+    case 'missed':
+      return 'The world was read again: it was replaced, or too much happened while this page was away.';
+    default:
+      return null;
+  }
+};
+
+/** What happens in the world, in words: shown for some seconds, or told to screen readers. */
+export class News {
+  /** The current announcement. */
+  readonly said = signal('');
+  /** The newest last. */
+  readonly toasts = signal<readonly Toast[]>([]);
+  #waiting: string[] = [];
+  #isWaiting = false;
+  /** The events that actions of this page cause, and how many such actions are under way. */
+  readonly #own = new Map<EventType, number>();
+
+  show(toast: Toast): void {
+    const others = this.toasts.value.filter(({ text }) => text !== toast.text);
+    this.toasts.value = [...others, toast].slice(-MOST_SHOWN);
+    setTimeout(() => this.hide(toast), SHOWN_MS);
+  }
+
+  hide(toast: Toast): void {
+    this.toasts.value = this.toasts.value.filter((one) => one !== toast);
+  }
+
+  /** An action of this page begins that causes such events. @returns to be called when it has ended */
+  expect(types: readonly EventType[]): () => void {
+    const count = (by: number): void => {
+      for (const type of types) this.#own.set(type, (this.#own.get(type) ?? 0) + by);
+    };
+    count(1);
+    return () => void setTimeout(() => count(-1), OWN_MS); // its events may come later than its answer
+  }
+
+  takeEvents(events: readonly WorldEvent[]): void {
+    for (const [type, ofType] of Map.groupBy(events, (event) => event.type)) {
+      const sentence = spoken(type, ofType);
+      if (sentence !== null) this.#say(sentence);
+    }
+    for (const event of events) {
+      const text = doneElsewhere(event);
+      if (text !== null && !this.#own.get(event.type)) this.show({ text });
+    }
+  }
+
+  #say(sentence: string): void {
+    this.#waiting.push(sentence);
+    if (this.#isWaiting) return;
+    this.#isWaiting = true;
+    this.#speak();
+    setTimeout(() => {
+      this.#isWaiting = false;
+      this.#speak();
+    }, SAY_EVERY_MS);
+  }
+
+  #speak(): void {
+    if (this.#waiting.length > 0) this.said.value = this.#waiting.splice(0).slice(-3).join('. ');
+  }
+}

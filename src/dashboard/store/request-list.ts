@@ -1,0 +1,38 @@
+import { signal } from '@preact/signals';
+import type { JournalEntry } from '../../contract/control-answers.ts';
+
+/** The newest requests of a world, newest first. A request that hangs is replaced when it ends. */
+export class RequestList {
+  readonly rows = signal<readonly JournalEntry[]>([]);
+  /** How many older requests were dropped, here or in the sandbox. */
+  readonly evicted = signal(0);
+  readonly #most: number;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  get(id: number): JournalEntry | undefined {
+    const rows = this.rows.value;
+    const likely = rows[rows.length === 0 ? 0 : rows[0]!.id - id]; // numbers have few gaps
+    return likely?.id === id ? likely : rows.find((row) => row.id === id);
+  }
+
+  /** Replaces everything by the journal. */
+  begin(requests: readonly JournalEntry[], evicted: number): void {
+    this.rows.value = [];
+    this.evicted.value = evicted;
+    this.take(requests);
+  }
+
+  take(requests: readonly JournalEntry[]): void {
+    const byId = new Map(this.rows.value.map((row) => [row.id, row]));
+    for (const request of requests) {
+      const isOld = request.outcome === 'pending' && byId.has(request.id); // it has ended, or waits as before
+      if (!isOld) byId.set(request.id, request);
+    }
+    const rows = [...byId.values()].toSorted((a, b) => b.id - a.id);
+    this.evicted.value += Math.max(0, rows.length - this.#most);
+    this.rows.value = rows.slice(0, this.#most);
+  }
+}

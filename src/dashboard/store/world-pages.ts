@@ -1,0 +1,105 @@
+import type {
+  EntriesAnswer,
+  EntryAnswer,
+  ModelAnswer,
+  RequestsAnswer,
+  TransactionsAnswer,
+  TransactionAnswer,
+} from '../../contract/control-answers.ts';
+import { ControlClient } from '../../client/control-client.ts';
+import type { Edges } from './payout-list.ts';
+
+const PAGE = 1000;
+/** The page size when looking for new payouts: usually more than there are. */
+const NEWS_PAGE = 50;
+const LONGEST_ANSWER_MS = 15_000;
+
+/** Reads the lists of a world page by page. */
+export class WorldPages {
+  readonly #control: ControlClient;
+
+  constructor(url: string, apiKey: string) {
+    this.#control = new ControlClient(url, apiKey);
+  }
+
+  /** The states that a transition can force, by current state. */
+  async edges(): Promise<Edges> {
+    const { states, edges } = await this.#control.get<ModelAnswer>('/model');
+    return Object.fromEntries(
+      states.map(({ name }) => [name, edges.filter(({ from }) => from === name).map(({ to }) => to)]),
+    );
+  }
+
+  requests(limit: number): Promise<RequestsAnswer> {
+    return this.#control.get('/requests', { limit });
+  }
+
+  /** @param before how many payouts are older than those loaded; a cursor is a position */
+  payouts(before?: number): Promise<TransactionsAnswer> {
+    return this.#control.get('/transactions', {
+      limit: PAGE,
+      cursor: before === undefined ? undefined : before - 1,
+    });
+  }
+
+  /**
+   * The new payouts, and some that are already loaded.
+   *
+   * @returns null if more than `most` are new: the loaded ones are too far back
+   */
+  async payoutsDownTo(isKnown: (txnId: string) => boolean, most: number): Promise<TransactionsAnswer | null> {
+    const found: TransactionAnswer[] = [];
+    for (let cursor: number | undefined; ;) {
+      const limit = cursor === undefined ? NEWS_PAGE : PAGE;
+      const page = await this.#control.get<TransactionsAnswer>('/transactions', { limit, cursor });
+      found.push(...page.transactions);
+      if (page.next === null || page.transactions.some(({ txn_id: id }) => isKnown(id))) {
+        return { transactions: found, next: page.next };
+      }
+      if (found.length > most) return null;
+      cursor = page.next;
+    }
+  }
+
+  /** The newest payouts that were made although no response has told the client so. */
+  atRisk(): Promise<TransactionsAnswer> {
+    return this.#control.get('/transactions', { at_risk: true, limit: PAGE });
+  }
+
+  /** Whether the server can serve worlds. @throws Error when no server answers */
+  async isReady(): Promise<boolean> {
+    const { ok } = await inTime(fetch(`${this.#control.url}/_sandbox/health`));
+    return ok;
+  }
+
+  /** The newest entries, newest first. */
+  newestEntries(): Promise<EntriesAnswer> {
+    return this.#control.get('/wallet/entries', { limit: PAGE });
+  }
+
+  /** All entries from a position on, oldest first. */
+  async entriesFrom(position: number): Promise<readonly EntryAnswer[]> {
+    const found: EntryAnswer[] = [];
+    for (let cursor: number | null = position; cursor !== null;) {
+      const page: EntriesAnswer = await this.#control.get('/wallet/entries', {
+        order: 'oldest',
+        limit: PAGE,
+        cursor,
+      });
+      found.push(...page.entries);
+      cursor = page.next;
+    }
+    return found;
+  }
+}
+
+/** @throws Error when no answer arrives in time, as from a machine that sleeps */
+export async function inTime<T>(answer: Promise<T>): Promise<T> {
+  const { promise: tooLate, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error('the sandbox does not answer')), LONGEST_ANSWER_MS);
+  try {
+    return await Promise.race([answer, tooLate]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

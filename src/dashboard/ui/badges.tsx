@@ -1,0 +1,46 @@
+import type { JournalEntry, TransactionAnswer } from '../../contract/control-answers.ts';
+import type { State } from '../../contract/service.ts';
+
+/** The state of a payout: only what is not usual stands out. */
+export const StateMark = ({ state }: { readonly state: State }) => (
+  <span class={`state is-${state.toLowerCase()}`}>{state}</span>
+);
+
+const OUTCOMES = {
+  pending: 'hanging',
+  answered: '',
+  fault: 'broken',
+  client_gone: 'client left',
+} as const;
+
+const FIRST_REFUSAL = 400;
+
+/** What the client got: the status, or what happened to the connection. */
+export function ResponseMark({ entry: { outcome, answer, fault } }: { readonly entry: JournalEntry }) {
+  const isFine = outcome === 'answered' && (answer?.status ?? 0) < FIRST_REFUSAL;
+  const broken = outcome === 'fault' ? (fault ?? OUTCOMES.fault) : OUTCOMES[outcome];
+  return (
+    <span class={isFine ? 'number' : 'pill'}>
+      {outcome === 'answered' ? String(answer?.status ?? '') : broken}
+      {outcome === 'pending' && <span class="spinner" aria-hidden="true" />}
+    </span>
+  );
+}
+
+/** On a request: its payout is at risk. */
+export const PaidMark = () => (
+  <span class="pill risk" title="Paid, and the client has not been told">
+    paid
+  </span>
+);
+
+/** What the client knows of a payout, in words. */
+function knowsText({ at_risk: isAtRisk, told, status }: TransactionAnswer): string {
+  if (isAtRisk || told === null) return 'not told';
+  return told.as === status ? 'yes' : `knows ${told.as}`;
+}
+
+/** What the client knows of a payout: red while it has not been told of it at all. */
+export const KnowsMark = ({ payout }: { readonly payout: TransactionAnswer }) => (
+  <span class={payout.at_risk ? 'pill risk' : 'dim'}>{knowsText(payout)}</span>
+);

@@ -1,0 +1,82 @@
+import type { ComponentChildren } from 'preact';
+import { useContext, useState } from 'preact/hooks';
+import { CurrentWorld } from '../store/current-world.ts';
+
+interface Props {
+  readonly act?: () => void;
+  readonly children: ComponentChildren;
+  /** An action of this button, or of its neighbours, is under way. */
+  readonly isBusy?: boolean;
+  /** Why it cannot be used now. */
+  readonly off?: string | null;
+  /** Whether it works without the sandbox. */
+  readonly isLocal?: boolean;
+  readonly kind?: 'primary' | 'plain' | 'link' | 'small';
+  readonly isOn?: boolean;
+  readonly isExpanded?: boolean;
+  readonly label?: string;
+  readonly title?: string;
+  readonly isSubmit?: boolean;
+}
+
+/** A button. While it cannot be used it keeps the focus, and says why; `disabled` would give the focus away. */
+export function Button({
+  act,
+  children,
+  isBusy = false,
+  off = null,
+  isLocal = false,
+  kind = 'plain',
+  isOn,
+  isExpanded,
+  label,
+  title,
+  isSubmit = false,
+}: Props) {
+  const away = useContext(CurrentWorld)?.away.value ?? null;
+  const reason = off ?? (isLocal ? null : away);
+  const isOff = isBusy || reason !== null;
+  return (
+    <button
+      type={isSubmit ? 'submit' : 'button'}
+      class={kind === 'link' ? 'link' : `button ${kind}`}
+      aria-disabled={isOff}
+      aria-pressed={isOn}
+      aria-expanded={isExpanded}
+      aria-label={label}
+      title={reason ?? title}
+      onClick={(event) => {
+        if (isOff) event.preventDefault();
+        else act?.();
+      }}
+    >
+      {children}
+    </button>
+  );
+}
+
+interface CopyProps {
+  readonly label: string;
+  readonly text: () => string;
+}
+
+const SHOWN_MS = 1500;
+
+/** Copies a text and confirms it. */
+export function CopyButton({ label, text }: CopyProps) {
+  const [said, setSaid] = useState('');
+  const copy = async (): Promise<void> => {
+    try {
+      await navigator.clipboard.writeText(text());
+      setSaid('Copied');
+    } catch {
+      setSaid('Copy it by hand'); // browsers offer no clipboard to a page without HTTPS, except on localhost
+    }
+    setTimeout(() => setSaid(''), SHOWN_MS);
+  };
+  return (
+    <Button kind="small" isLocal act={() => void copy()}>
+      <span aria-live="polite">{said === '' ? label : said}</span>
+    </Button>
+  );
+}

@@ -1,0 +1,69 @@
+/** Formats of amounts and times: rupees in Indian grouping, world time in IST and UTC. */
+
+const RUPEES = new Intl.NumberFormat('en-IN', { style: 'currency', currency: 'INR' });
+const COUNT = new Intl.NumberFormat('en-IN');
+
+const IST = 'Asia/Kolkata';
+
+const timeFormat = (timeZone: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat =>
+  new Intl.DateTimeFormat('en-GB', { timeZone, ...options });
+
+const SECONDS = { hour: '2-digit', minute: '2-digit', second: '2-digit' } as const;
+const DAY = { day: '2-digit', month: 'short', year: 'numeric' } as const;
+const IST_TIME = timeFormat(IST, SECONDS);
+const IST_DAY = timeFormat(IST, DAY);
+const IST_SHORT_DAY = timeFormat(IST, { day: '2-digit', month: 'short' });
+const UTC_TIME = timeFormat('UTC', SECONDS);
+const UTC_DAY = timeFormat('UTC', DAY);
+
+/** ₹10,00,000.00 */
+export const rupees = (inr: number): string => RUPEES.format(inr);
+/** With + for money that enters the wallet and − for money that leaves it. */
+export const signedRupees = (inr: number): string => `${inr < 0 ? '−' : '+'}${RUPEES.format(Math.abs(inr))}`;
+export const counted = (count: number): string => COUNT.format(count);
+
+/** `1,200`; `3 of 1,200` when some are left out. */
+export const countedOf = (shown: number, all: number): string =>
+  shown === all ? counted(all) : `${counted(shown)} of ${counted(all)}`;
+
+/** `1 payout`, `2 payouts` */
+export const plural = (count: number, one: string, many = `${one}s`): string =>
+  `${counted(count)} ${count === 1 ? one : many}`;
+
+type Moment = string | number;
+
+export const istTime = (at: Moment): string => IST_TIME.format(new Date(at));
+export const istDay = (at: Moment): string => IST_DAY.format(new Date(at));
+export const istShortDay = (at: Moment): string => IST_SHORT_DAY.format(new Date(at));
+/** 20 Nov 2026, 22:36:05 IST */
+export const istMoment = (at: Moment): string => `${istDay(at)}, ${istTime(at)} IST`;
+/** 20 Nov 2026, 17:06:05 UTC */
+export const utcMoment = (at: Moment): string =>
+  `${UTC_DAY.format(new Date(at))}, ${UTC_TIME.format(new Date(at))} UTC`;
+
+const UNITS = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+  ['s', 1000],
+] as const;
+
+/** `3 d 2 h`, `2 s`, `340 ms`: the two largest units. */
+export function duration(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  let rest = ms;
+  const parts: string[] = [];
+  for (const [unit, size] of UNITS) {
+    const whole = Math.floor(rest / size);
+    rest -= whole * size;
+    if (whole > 0) parts.push(`${whole} ${unit}`);
+    if (parts.length === 2) break;
+  }
+  return parts.join(' ');
+}
+
+/** JSON with line breaks; a text unchanged. */
+export const readable = (body: unknown): string =>
+  typeof body === 'string' ? body : JSON.stringify(body, null, 2);
+
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,227 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import css from './table.module.css';
+
+interface Column<T> {
+  readonly name: string;
+  readonly className: string | undefined;
+  readonly cell: (row: T) => ComponentChildren;
+}
+
+interface Props<T> {
+  readonly label: string;
+  /** The widths of its columns, as a class. */
+  readonly layout: string | undefined;
+  readonly rows: readonly T[];
+  readonly columns: readonly Column<T>[];
+  readonly keyOf: (row: T) => string;
+  /** The accessible name of a row. */
+  readonly nameOf: (row: T) => string;
+  /** Whether a row is highlighted because money is at risk. */
+  readonly isAtRisk: (row: T) => boolean;
+  readonly opened: string | null;
+  readonly onOpen: (key: string) => void;
+}
+
+/** Below this width in px, a row has two lines. */
+const NARROW = 620;
+const ROW = 32;
+const NARROW_ROW = 54;
+/** A finger needs more room than a mouse. */
+const TOUCH_ROW = 44;
+const isTouched = matchMedia('(pointer: coarse)');
+/** How many rows are rendered beyond the visible ones, so that scrolling shows no gaps. */
+const BEYOND = 8;
+
+const focusActive = (element: HTMLElement): void =>
+  element.querySelector<HTMLElement>('[data-active] button')?.focus({ preventScroll: true });
+
+/** A table of any length that renders only its visible rows. It is one tab stop; the arrow keys move between rows. */
+export function VirtualTable<T>({
+  label,
+  layout,
+  rows,
+  columns,
+  keyOf,
+  nameOf,
+  isAtRisk,
+  opened,
+  onOpen,
+}: Props<T>) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const [seen, setSeen] = useState({ top: 0, height: 400, width: 1000 });
+  const [active, setActive] = useState<string | null>(null);
+  const topRow = useRef<string | null>(null);
+  const isFocusWanted = useRef(false);
+  const isNarrow = seen.width < NARROW;
+  const height = isNarrow ? NARROW_ROW : isTouched.matches ? TOUCH_ROW : ROW;
+
+  const look = (): void => {
+    const { scrollTop, clientHeight, clientWidth } = scroller.current!;
+    const top = rows[Math.floor(scrollTop / height)];
+    topRow.current = top === undefined ? null : keyOf(top);
+    setSeen((was) =>
+      was.top === scrollTop && was.height === clientHeight && was.width === clientWidth
+        ? was
+        : { top: scrollTop, height: clientHeight, width: clientWidth },
+    );
+  };
+
+  useLayoutEffect(() => {
+    const observer = new ResizeObserver(look);
+    observer.observe(scroller.current!);
+    return () => observer.disconnect();
+  }, []);
+
+  const indexOf = useMemo(() => new Map(rows.map((row, index) => [keyOf(row), index])), [rows]);
+  const first = Math.max(0, Math.min(Math.floor(seen.top / height), rows.length - 1));
+  const from = Math.max(0, first - BEYOND);
+  const shown = rows.slice(from, first + Math.ceil(seen.height / height) + BEYOND);
+
+  // New rows above do not move the rows that are being read, unless the list is scrolled to the top.
+  useLayoutEffect(() => {
+    const element = scroller.current!;
+    if (element.scrollTop > 0 && topRow.current !== null) {
+      const index = indexOf.get(topRow.current);
+      const now = Math.floor(element.scrollTop / height);
+      if (index !== undefined) element.scrollTop += (index - now) * height;
+    }
+    look();
+  }, [rows]);
+  useLayoutEffect(() => {
+    if (!isFocusWanted.current) return;
+    isFocusWanted.current = false;
+    focusActive(scroller.current!);
+  });
+  // A link leads to its row, which stays in sight until somebody scrolls.
+  const isFollowed = useRef(true);
+  const unfollow = (): void => void (isFollowed.current = false);
+  useLayoutEffect(() => void (isFollowed.current = true), [opened]);
+  useLayoutEffect(() => {
+    if (!isFollowed.current) return;
+    const index = opened === null ? undefined : indexOf.get(opened);
+    const element = scroller.current!;
+    const top = (index ?? 0) * height;
+    if (
+      index === undefined ||
+      (top >= element.scrollTop && top < element.scrollTop + element.clientHeight - height)
+    )
+      return;
+    element.scrollTop = top - element.clientHeight / 2;
+    look();
+  }, [opened, indexOf.size > 0, seen.height]);
+  // Closing the details removed the focused element, so the focus returns to the row.
+  const wasOpened = useRef(opened);
+  useEffect(() => {
+    if (wasOpened.current !== null && opened === null && document.activeElement === document.body) {
+      focusActive(scroller.current!);
+    }
+    wasOpened.current = opened;
+  }, [opened]);
+
+  const focus = (index: number): void => {
+    const row = rows[Math.max(0, Math.min(index, rows.length - 1))];
+    if (row === undefined) return;
+    const key = keyOf(row);
+    const element = scroller.current!;
+    const top = indexOf.get(key)! * height;
+    if (top < element.scrollTop) element.scrollTop = top;
+    else if (top + height > element.scrollTop + element.clientHeight) {
+      element.scrollTop = top + height - element.clientHeight;
+    }
+    look();
+    setActive(key);
+    isFocusWanted.current = true;
+  };
+
+  const activeIndex = indexOf.get(active ?? opened ?? '') ?? -1;
+  const isActiveShown = activeIndex >= from && activeIndex < from + shown.length;
+  const stop = isActiveShown ? activeIndex : first;
+
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const page = Math.max(1, Math.floor(seen.height / height) - 1);
+    const to = {
+      ArrowDown: stop + 1,
+      j: stop + 1,
+      ArrowUp: stop - 1,
+      k: stop - 1,
+      PageDown: stop + page,
+      PageUp: stop - page,
+      Home: 0,
+      End: rows.length - 1,
+    }[event.key];
+    if (to === undefined || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    focus(to);
+  };
+
+  return (
+    <div
+      class={`${css.table} ${layout}`}
+      data-narrow={isNarrow ? '' : undefined}
+      role="table"
+      aria-label={label}
+      aria-rowcount={rows.length + 1}
+    >
+      <div class={css.head} role="rowgroup">
+        <div class={css.row} role="row" aria-rowindex={1}>
+          {columns.map(({ name, className }) => (
+            <span key={name} role="columnheader" class={className}>
+              {name}
+            </span>
+          ))}
+        </div>
+      </div>
+      <div
+        class={css.body}
+        ref={scroller}
+        role="rowgroup"
+        onScroll={look}
+        onWheel={unfollow}
+        onPointerDown={unfollow}
+        onKeyDown={onKeyDown}
+      >
+        <div role="presentation" style={{ height: `${rows.length * height}px` }}>
+          {shown.map((row, offset) => {
+            const index = from + offset;
+            const key = keyOf(row);
+            return (
+              <div
+                key={key}
+                class={css.row}
+                data-opened={key === opened ? '' : undefined}
+                data-risk={isAtRisk(row) ? '' : undefined}
+                role="row"
+                aria-rowindex={index + 2}
+                data-active={index === stop ? '' : undefined}
+                style={{ transform: `translateY(${index * height}px)`, height: `${height}px` }}
+              >
+                {columns.map(({ name, className, cell }, nth) => (
+                  <span key={name} role="cell" class={className}>
+                    {nth > 0 ? (
+                      cell(row)
+                    ) : (
+                      <button
+                        type="button"
+                        class={css.open}
+                        tabIndex={index === stop ? 0 : -1}
+                        aria-label={`Open ${nameOf(row)}`}
+                        aria-pressed={key === opened}
+                        onClick={() => {
+                          setActive(key);
+                          onOpen(key);
+                        }}
+                      >
+                        {cell(row)}
+                      </button>
+                    )}
+                  </span>
+                ))}
+              </div>
+            );
+          })}
+        </div>
+      </div>
+    </div>
+  );
+}

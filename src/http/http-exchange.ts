@@ -1,0 +1,291 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { maskAccount, textField, withoutKeys } from '../contract/service.ts';
+import type { RefusalData } from '../contract/errors.ts';
+import type { Dialect } from '../contract/dialect.ts';
+import type { RouteName } from '../contract/match.ts';
+import type { SentResponse } from '../contract/snapshot-lines.ts';
+import type { MaybePromise } from '../log/store.ts';
+import type { WallClock } from '../log/wall-clock.ts';
+import type { World } from '../log/world.ts';
+import type { Scenario } from '../scenario/scenario.ts';
+import type { Decided, ExchangeOutcome } from '../world/journal/exchange.ts';
+import type { Ended, Received, Refused, RequestCommand } from '../world/request/request-commands.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What is known of this request so far. The only property that the sandbox adds to a request or a reply. */
+    exchange: HttpExchange;
+  }
+}
+
+const hundredths = (ms: number): number => Math.round(ms * 100) / 100;
+
+/** The path without its query, which may hold anything. */
+export const pathOf = (request: FastifyRequest): string => request.url.split('?', 1)[0]!;
+
+const TRACEPARENT = /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/;
+
+/** The trace that a request belongs to, by the W3C's Trace Context; undefined without a valid header. */
+function traceOf({ headers }: FastifyRequest): string | undefined {
+  const { traceparent } = headers;
+  return typeof traceparent === 'string' && TRACEPARENT.test(traceparent) ? traceparent : undefined;
+}
+
+/**
+ * One request and its response, from the first hook to the log line: made when the request comes, completed as facts arise, and
+ * finished when the response or its connection closes.
+ */
+export class HttpExchange {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  /** The dialect of its response. */
+  dialect: Dialect;
+  /** The scenario that its header chose; absent when that of its world applies. */
+  chosen: Scenario | undefined;
+  /** The world of its key. Set by the first hook of the routes that have one. */
+  world!: World;
+  /** The name that its client gives the world. */
+  name: string | undefined;
+  /** The body as it came, without a byte order mark. */
+  bodyText: string | undefined;
+  /** Why a bank might refuse the payout. */
+  warnings: readonly string[] | undefined;
+  /** As its world decided it. */
+  decided: Decided | undefined;
+  /** Why it was refused; set with the response that says so. */
+  refusal: RefusalData | undefined;
+  /** The fault that breaks its connection, once that begins. */
+  fault: string | undefined;
+  /** Whether only a debug log shows it. */
+  isQuiet = false;
+  /** How it ended; set when its connection is done with it, even if the server is still working on it. */
+  outcome: Exclude<ExchangeOutcome, 'pending'> | undefined;
+  durationMs = 0;
+  readonly #stopwatchMs: () => number;
+  readonly #startedMs: number;
+  #arrivedWallMs = 0;
+  #arrivedTick = 0;
+  #endedTick = 0;
+  /** Which request of its world it is, once that is known; 0 before. */
+  #nth = 0;
+  #generation = 0;
+  /** Whether its world was told of it. */
+  #isSubmitted = false;
+  #isSent = false;
+  /** The response, where it is not the one that the world planned. */
+  #unplanned: Refused | undefined;
+
+  constructor(request: FastifyRequest, reply: FastifyReply, dialect: Dialect, stopwatchMs: () => number) {
+    this.request = request;
+    this.reply = reply;
+    this.dialect = dialect;
+    this.#stopwatchMs = stopwatchMs;
+    this.#startedMs = stopwatchMs();
+  }
+
+  get route(): RouteName | undefined {
+    return this.request.routeOptions?.config?.name;
+  }
+
+  /** A request of the service has found its world. */
+  enter(world: World, wallClock: WallClock): void {
+    this.world = world;
+    this.#arrivedTick = world.tick();
+    this.#arrivedWallMs = wallClock.nowMs();
+    // its client left in the middle of its body, while a store was asked for the world: nothing more happens to it
+    if (this.outcome !== undefined && !this.request.raw.complete) this.#ended(wallClock);
+  }
+
+  /** What its world keeps of the request. */
+  received(wallClock: WallClock): Received {
+    const { request, reply, world } = this;
+    return {
+      requestId: request.id,
+      method: request.method,
+      url: request.url,
+      headers: withoutKeys(request.headers) as Received['headers'],
+      body: this.bodyText,
+      warnings: this.warnings,
+      waitedMs: Math.max(0, wallClock.nowMs() - this.#arrivedWallMs),
+      tookMs: this.#elapsedMs(),
+      arrivedTick: this.#arrivedTick,
+      submittedTick: world.tick(),
+      isQueued: reply.raw.socket === null, // behind another response
+      worldName: this.name,
+    };
+  }
+
+  /** Submits the request to its world. */
+  submit(command: RequestCommand): MaybePromise<Decided> {
+    const { world } = this;
+    this.#isSubmitted = true;
+    const found = ({ nth }: Decided): void => this.#number(nth); // its client was told that the outcome is unknown
+    const decided = world.submit(command, undefined, found);
+    return decided instanceof Promise
+      ? decided.then((one) => this.#submitted(one))
+      : this.#submitted(decided);
+  }
+
+  #submitted(decided: Decided): Decided {
+    this.decide(decided);
+    this.#number(decided.nth);
+    return decided;
+  }
+
+  /** Reads the dialect of a refusal anew where another server may have changed it. @returns null when it is up to date */
+  readDialect(): Promise<void> | null {
+    const { world, route, chosen } = this;
+    const isOfService = world !== undefined && route !== undefined;
+    if (!isOfService || chosen !== undefined || this.#isSubmitted || !world.isShared) return null;
+    const read = async (): Promise<void> => {
+      this.dialect = await world.read(({ index }) => index.base.dialect);
+    };
+    return read().catch(() => undefined); // the store is unavailable: the latest that is known
+  }
+
+  /** The world has decided what the client gets. */
+  decide(decided: Decided): void {
+    this.decided = decided;
+    this.dialect = decided.result.dialect;
+  }
+
+  /** Called with a response before its first byte is sent. */
+  sending(body: string, wallClock: WallClock): void {
+    if (this.world === undefined || this.route === undefined) return;
+    const { refusal, reply } = this;
+    const isGone = this.outcome !== undefined; // nobody waits for it any more
+    if (this.#isSubmitted && refusal === undefined && !reply.hasHeader('connection')) return; // the planned one
+    const response = {
+      status: reply.statusCode,
+      headers: reply.getHeaders() as SentResponse['headers'],
+      body,
+    };
+    const refused: Refused = isGone
+      ? {}
+      : { response, code: refusal?.code ?? this.decided?.code, ...refusal?.details };
+    const { code, limit, rule } = refused;
+    const shown = {
+      ...(refused.response && { response: refused.response }),
+      ...(code && { code }),
+      ...(limit && { limit }),
+      ...(rule && { rule }),
+    };
+    if (this.#isSubmitted) this.#unplanned = shown;
+    else this.#refuse(shown, wallClock);
+  }
+
+  /** The fault of a rule begins. @param isShown whether the client sees any of the response */
+  breaking(fault: string, isShown: boolean): void {
+    this.fault = fault;
+    if (isShown && this.outcome === undefined) this.#isSent = true;
+  }
+
+  /** The connection is done with the request. */
+  close(outcome: Exclude<ExchangeOutcome, 'pending'>, wallClock: WallClock): void {
+    this.outcome = outcome;
+    this.durationMs = this.#elapsedMs();
+    if (this.world !== undefined && this.route !== undefined) this.#ended(wallClock);
+  }
+
+  #ended(wallClock: WallClock): void {
+    this.#endedTick = this.world.tick();
+    this.#isSent ||= this.reply.raw.headersSent;
+    if (this.#nth > 0) this.#end();
+    else if (!this.#isSubmitted) this.#refuse({}, wallClock);
+  }
+
+  /** A refusal that the world gave no reason for: of the server's limit, or of the request's shape. */
+  #refuse(refused: Refused, wallClock: WallClock): void {
+    const { route, world, outcome } = this;
+    this.#isSubmitted = true;
+    const received = this.received(wallClock);
+    const planned = received.isQueued ? 'pending' : 'answered';
+    const clientRefId = this.#named('client_ref_id');
+    world.note(
+      {
+        kind: 'refused',
+        route: route!,
+        request: received,
+        refused,
+        outcome: outcome === undefined || outcome === 'fault' ? planned : outcome,
+        ...(clientRefId !== undefined && { clientRefId }),
+      },
+      (nth) => this.#number(nth),
+    );
+  }
+
+  #number(nth: number): void {
+    this.#nth = nth;
+    this.#generation = this.world.latest.generation;
+    if (this.outcome !== undefined) this.#end(); // it ended while the store was asked
+  }
+
+  #end(): void {
+    const ended: Ended = {
+      request: this.#nth,
+      generation: this.#generation,
+      outcome: this.outcome!,
+      durationMs: this.durationMs,
+      tick: this.#endedTick,
+      isSent: this.#isSent,
+      ...(this.#unplanned !== undefined && { refused: this.#unplanned }),
+    };
+    const isPlanned = this.decided === undefined || this.decided.outcome === 'answered';
+    this.world.end(ended, isPlanned && this.outcome === 'answered' && this.#unplanned === undefined);
+  }
+
+  #elapsedMs(): number {
+    return hundredths(this.#stopwatchMs() - this.#startedMs);
+  }
+
+  /** A field that the request names, if its text is one that a payout could have. */
+  #named(field: string): string | undefined {
+    const { body, query } = this.request;
+    const fields = (this.route === 'initiate' ? body : query) as
+      Readonly<Record<string, unknown>> | null | undefined;
+    return textField(fields?.[field]);
+  }
+
+  /** What the metrics count of it. */
+  measured() {
+    const { route, fault, request, reply } = this;
+    return {
+      // the pattern of the route, not the path: paths contain ids, so there would be no end of series
+      route: route ?? request.routeOptions?.url ?? 'unknown',
+      method: request.method,
+      status: reply.raw.headersSent ? String(reply.raw.statusCode) : 'none',
+      durationMs: this.durationMs,
+      fault,
+    };
+  }
+
+  /** Its log line. */
+  line(): object {
+    const { request, reply, route, world, decided, refusal } = this;
+    const account =
+      decided === undefined || route !== 'initiate' ? undefined : this.#named('beneficiary_account');
+    return {
+      world: world?.id.slice(0, 8),
+      world_name: world?.latest.name ?? undefined,
+      request_id: request.id,
+      method: request.method,
+      route,
+      path: route === undefined ? pathOf(request) : undefined,
+      status: reply.raw.headersSent ? reply.raw.statusCode : undefined,
+      duration_ms: this.durationMs,
+      code: refusal?.code ?? decided?.code,
+      client_ref_id: decided?.clientRefId ?? (route && this.#named('client_ref_id')),
+      txn_id: decided?.txnId,
+      beneficiary_account: account === undefined ? undefined : maskAccount(account),
+      replayed: decided?.replayed,
+      warnings: this.warnings,
+      limit: refusal?.details.limit ?? decided?.limit,
+      rule: decided?.rule ?? refusal?.details.rule,
+      committed: decided?.result.effect ? decided.committed : undefined, // otherwise the status implies it
+      delay_ms: decided?.delayMs,
+      fault: this.fault,
+      client_gone: this.outcome === 'client_gone' ? true : undefined,
+      traceparent: traceOf(request),
+    };
+  }
+}

@@ -1,0 +1,148 @@
+import { Refusal } from '../../contract/errors.ts';
+import { eventData, type StateEvent } from '../../world/events.ts';
+import type { MaybePromise } from '../store.ts';
+
+/** Something that happened in a world. */
+export interface PublishedEvent {
+  /** Its place: the life of the world, the position of its command in the log, and which event of that command it is. */
+  readonly id: string;
+  readonly type: StateEvent['type'] | 'missed';
+  /** JSON. */
+  readonly data: string;
+}
+
+/** A reader of the events of a world, as they come. */
+export interface EventReader {
+  readonly take: (event: PublishedEvent) => void;
+  /** Called once the reader is accepted, before its first event. @param stop ends the reading */
+  readonly begin?: (stop: () => void) => void;
+  /** Resolves once the reader has room for more. Only what it missed waits for that. */
+  readonly ready?: () => MaybePromise<void>;
+  /** There will be no more: the world has ended. */
+  readonly end: () => void;
+}
+
+/** The place of an event in the log of its world. */
+export interface EventPlace {
+  readonly position: number;
+  /** Infinity for the place after all events of the command. */
+  readonly index: number;
+}
+
+/** How many readers the events of one world may have on one server. */
+const MAX_READERS = 32;
+
+const MISSED = JSON.stringify({ missed: null });
+const ID = /^([a-z0-9]+)\.(\d{1,15})(?:\.(\d{1,6}))?$/;
+
+/** The id of an event; without an index, that of the end of its command. */
+const idOf = (epoch: string, position: number, index?: number): string =>
+  index === undefined ? `${epoch}.${position}` : `${epoch}.${position}.${index}`;
+
+/** The place that an id names; null for one of another life of the world, or one that no event has so far. */
+export function placeOf(id: string, epoch: string, last: number): EventPlace | null {
+  const [, ofEpoch, position, index] = ID.exec(id) ?? [];
+  if (ofEpoch !== epoch || Number(position) > last) return null;
+  return { position: Number(position), index: index === undefined ? Infinity : Number(index) };
+}
+
+/** One reader. New events wait until `start`, while the reader gets those that it missed. */
+export class Reading {
+  readonly #reader: EventReader;
+  readonly #left: (reading: Reading) => void;
+  #waiting: PublishedEvent[] | null = [];
+
+  constructor(reader: EventReader, left: (reading: Reading) => void) {
+    this.#reader = reader;
+    this.#left = left;
+  }
+
+  take(event: PublishedEvent): void {
+    if (this.#waiting === null) this.#reader.take(event);
+    else this.#waiting.push(event);
+  }
+
+  /** Sends the events of an earlier command, those after a place. */
+  catchUp(
+    epoch: string,
+    position: number,
+    events: readonly StateEvent[],
+    after: EventPlace,
+  ): MaybePromise<void> {
+    for (const [index, event] of events.entries()) {
+      if (position > after.position || index > after.index)
+        this.#reader.take(published(epoch, position, index, event));
+    }
+    return this.#reader.ready?.();
+  }
+
+  /** Says that events up to a position are no longer known. */
+  miss(epoch: string, position: number): void {
+    this.#reader.take({ id: idOf(epoch, position), type: 'missed', data: MISSED });
+  }
+
+  /** Forgets what has happened so far: the reader gets it otherwise, or does not want it. */
+  skip(): void {
+    this.#waiting = [];
+  }
+
+  start(): void {
+    const waiting = this.#waiting ?? [];
+    this.#waiting = null;
+    for (const event of waiting) this.#reader.take(event);
+  }
+
+  end(): void {
+    this.#reader.end();
+  }
+
+  stop = (): void => this.#left(this);
+}
+
+const published = (epoch: string, position: number, index: number, event: StateEvent): PublishedEvent => ({
+  id: idOf(epoch, position, index),
+  type: event.type,
+  data: JSON.stringify(eventData(event)),
+});
+
+/** The readers of the events of one world on this server. */
+export class Readers {
+  readonly #readings = new Set<Reading>();
+  readonly #left: () => void;
+
+  /** @param left called when a reader has left */
+  constructor(left: () => void) {
+    this.#left = left;
+  }
+
+  get isEmpty(): boolean {
+    return this.#readings.size === 0;
+  }
+
+  /** @throws Refusal TOO_MANY_READERS */
+  add(reader: EventReader): Reading {
+    if (this.#readings.size >= MAX_READERS) throw new Refusal('TOO_MANY_READERS');
+    const reading = new Reading(reader, (one) => {
+      if (this.#readings.delete(one)) this.#left();
+    });
+    this.#readings.add(reading);
+    return reading;
+  }
+
+  /** Sends an event to all readers. Its text is made once, and only if there is a reader. */
+  publish(epoch: string, position: number, index: number, event: StateEvent): void {
+    if (this.isEmpty) return;
+    const one = published(epoch, position, index, event);
+    for (const reading of this.#readings) reading.take(one);
+  }
+
+  miss(epoch: string, position: number): void {
+    for (const reading of this.#readings) reading.miss(epoch, position);
+  }
+
+  /** Ends all readers. */
+  end(): void {
+    for (const reading of this.#readings) reading.end();
+    this.#readings.clear();
+  }
+}

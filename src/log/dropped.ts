@@ -1,0 +1,39 @@
+import { Refusal } from '../contract/errors.ts';
+import type { WorldState } from '../world/state.ts';
+import type { DropReason, MaybePromise } from './store.ts';
+
+const DROPPED: Readonly<Record<DropReason, { readonly why: string; readonly limit: string }>> = {
+  idle: { why: 'it was idle for too long (SANDBOX_WORLD_IDLE)', limit: 'SANDBOX_WORLD_IDLE' },
+  cap: { why: 'to make room for newer ones (SANDBOX_MAX_WORLDS)', limit: 'SANDBOX_MAX_WORLDS' },
+  admin: { why: 'with DELETE /_sandbox/worlds', limit: 'DELETE /_sandbox/worlds' },
+  lost: { why: 'the store has lost it, or the end of its log', limit: 'SANDBOX_STORE' },
+  stop: { why: 'the sandbox stops', limit: 'stop' },
+};
+
+/** The refusal of a request to a world that was dropped. */
+export function dropped(reason: DropReason): Refusal {
+  const { why, ...limit } = DROPPED[reason];
+  return new Refusal('SANDBOX_FULL', {
+    message: `This world was dropped while the request waited: ${why}`,
+    headers: { connection: 'close' }, // as for every response that the end of a world releases
+    ...limit,
+  });
+}
+
+/** A world, as far as its state can be read. */
+interface Readable {
+  readThis<T>(look: (state: Readonly<WorldState>) => T): MaybePromise<T>;
+}
+
+/** Looks at the state of a world, or resolves to null when it was dropped meanwhile. */
+export async function readUnlessDropped<T>(
+  world: Readable,
+  look: (state: Readonly<WorldState>) => T,
+): Promise<T | null> {
+  try {
+    return await world.readThis(look);
+  } catch (error) {
+    if (error instanceof Refusal && error.code === 'SANDBOX_FULL') return null;
+    throw error;
+  }
+}

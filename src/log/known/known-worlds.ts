@@ -1,0 +1,195 @@
+import type { Command, Stamp } from '../../world/commands.ts';
+import type { World } from '../world.ts';
+import type { DropReason, Store } from '../store.ts';
+import type { WallClock } from '../wall-clock.ts';
+import { demandRoom, NOTHING, sizeOf, Totals, type TotalLimits, type WorldSize } from './totals.ts';
+
+export interface KnownWorldsOptions extends TotalLimits {
+  readonly store: Store;
+  readonly wallClock: WallClock;
+  /** How many requests one world remembers. */
+  readonly maxRequests: number;
+}
+
+/** A world that a server knows. */
+export interface Known {
+  readonly world: World;
+  size: WorldSize;
+  /** How many records the list of all worlds counts for it, and its last use there. */
+  listed: number;
+  notedAtMs: number;
+  /** How many callers look at it without using it. */
+  visitors: number;
+  /** Whether it was only loaded for them: it is forgotten after the last one. */
+  isVisitOnly: boolean;
+}
+
+const SHARE = 16; // one world may remember at most this fraction of what all may
+const MOST_COPIES = 10_000;
+/** A request may be on its way to a world that this server knows. */
+const FORGOTTEN_AFTER_MS = 60_000;
+
+/** The worlds that a server knows, and how much they hold. In memory these are all worlds; else copies, as many as fit. */
+export class KnownWorlds {
+  readonly totals: Totals;
+  /** The one that was idle longest first. */
+  readonly #byId = new Map<string, Known>();
+  /** Those that were used lately. */
+  readonly #recent = new Set<Known>();
+  readonly #options: KnownWorldsOptions;
+  readonly #keep: Stamp['keep'];
+  /** How many records the list of all worlds counts for them. */
+  #listed = 0;
+  #isForgetting = false;
+
+  constructor(options: KnownWorldsOptions) {
+    this.#options = options;
+    this.totals = new Totals(options);
+    this.#keep = { requests: options.maxRequests, characters: Math.ceil(options.maxCharacters / SHARE) };
+  }
+
+  get size(): number {
+    return this.#byId.size;
+  }
+
+  /** The one that was idle longest first. */
+  all(): Iterable<Known> {
+    return this.#byId.values();
+  }
+
+  ids(): string[] {
+    return [...this.#byId.keys()];
+  }
+
+  get(worldId: string): Known | undefined {
+    return this.#byId.get(worldId);
+  }
+
+  idlest(): World | undefined {
+    return this.#byId.values().next().value?.world;
+  }
+
+  /** The one whose drop loses least: the idlest without payouts or other records, else the idlest. */
+  leastMissed(): World | undefined {
+    for (const { world, size } of this.#byId.values()) if (size.records === 0) return world;
+    return this.idlest();
+  }
+
+  /** Those that were used lately. */
+  recent(): Iterable<Known> {
+    const earliestMs = this.#options.wallClock.nowMs() - FORGOTTEN_AFTER_MS;
+    for (const known of this.#recent) if (known.world.usedAtMs < earliestMs) this.#recent.delete(known);
+    return this.#recent;
+  }
+
+  add(world: World, isVisitOnly: boolean): Known {
+    const known = { world, size: NOTHING, listed: 0, notedAtMs: 0, visitors: 0, isVisitOnly };
+    this.#byId.set(world.id, known);
+    this.count(world);
+    this.setListed(known, known.size.records);
+    return known;
+  }
+
+  used(known: Known): void {
+    const { world } = known;
+    world.usedAtMs = this.#options.wallClock.nowMs();
+    this.#byId.delete(world.id);
+    this.#byId.set(world.id, known);
+    known.isVisitOnly = false;
+    if (this.#options.store.directory !== null) this.#recent.add(known);
+  }
+
+  /** Forgets a world, and ends it on this server. */
+  forget(world: World, reason: DropReason): void {
+    const known = this.#byId.get(world.id);
+    if (known?.world === world) {
+      this.#byId.delete(world.id);
+      this.#recent.delete(known);
+      this.#setSize(known, NOTHING);
+      this.setListed(known, 0);
+    }
+    world.close(reason);
+  }
+
+  /** Counts what a world holds now. */
+  count(world: World): void {
+    const known = this.#byId.get(world.id);
+    if (known === undefined || known.world !== world) return;
+    this.#setSize(known, sizeOf(world.latest, world.pastCharacters));
+    if (this.#isFull) this.#forgetOldest();
+  }
+
+  setListed(known: Known, records: number): void {
+    this.#listed += records - known.listed;
+    known.listed = records;
+  }
+
+  /** How many records all worlds hold, as SANDBOX_MAX_TRANSACTIONS counts them. */
+  get recordsHeld(): number {
+    return this.totals.records + this.#recordsElsewhere;
+  }
+
+  /** How much a world may hold. @throws Refusal SANDBOX_FULL without enough room for a restore */
+  roomFor(
+    world: World,
+    command: Command,
+  ): Pick<Stamp, 'maxRecords' | 'records' | 'keep' | 'scenarioCharactersFree'> {
+    const { recordsFree, scenarioCharactersFree, limits } = this.totals;
+    const { maxRecords } = limits;
+    const size = this.#byId.get(world.id)?.size ?? NOTHING;
+    const records = size.records + recordsFree - this.#recordsElsewhere;
+    if (command.kind === 'restore') {
+      const room = { records, scenarioCharacters: size.scenarioCharacters + scenarioCharactersFree };
+      demandRoom(sizeOf(command.state), room, maxRecords);
+    }
+    return { maxRecords, records, scenarioCharactersFree, keep: this.#keep };
+  }
+
+  /** Forgets copies of worlds that were idle longest, until this server has no more than it may. */
+  makeRoom(): void {
+    const latestUseMs = this.#options.wallClock.nowMs() - FORGOTTEN_AFTER_MS;
+    const { limits } = this.totals;
+    for (const { world, visitors } of this.#byId.values()) {
+      const isTooMuch = this.size > MOST_COPIES || this.totals.records > limits.maxRecords || this.#isFull;
+      if (!isTooMuch || world.usedAtMs > latestUseMs) return;
+      if (visitors === 0 && world.isIdle) this.forget(world, 'stop');
+    }
+  }
+
+  /** Ends all of them. */
+  close(): void {
+    for (const { world } of this.#byId.values()) world.close('stop');
+    this.#byId.clear();
+  }
+
+  /** The records of the worlds that this server does not know. */
+  get #recordsElsewhere(): number {
+    return Math.max(0, (this.#options.store.directory?.records ?? 0) - this.#listed);
+  }
+
+  /** Whether the requests and the past of all worlds take more than they may. */
+  get #isFull(): boolean {
+    return this.totals.characters > this.totals.limits.maxCharacters;
+  }
+
+  #setSize(known: Known, size: WorldSize): void {
+    this.totals.replace(known.size, size);
+    known.size = size;
+  }
+
+  /** Drops the past of the worlds that were idle longest, and then their requests, until all fit. */
+  #forgetOldest(): void {
+    if (this.#options.store.directory !== null) return this.makeRoom();
+    if (this.#isForgetting) return; // what it does changes worlds, too
+    this.#isForgetting = true;
+    for (const forget of [(world: World) => world.forgetPast(), (world: World) => world.forgetRequests()]) {
+      for (const known of this.#byId.values()) {
+        if (!this.#isFull) break;
+        if (known.size.characters === 0) continue;
+        forget(known.world);
+        this.#setSize(known, sizeOf(known.world.latest, known.world.pastCharacters));
+      }
+    }
+    this.#isForgetting = false;
+  }
+}

@@ -1,0 +1,176 @@
+import { Refusal } from '../contract/errors.ts';
+import type { ScenarioCompiler } from '../scenario/scenario.ts';
+import { apply, applyEnds } from '../world/apply.ts';
+import { freeze, thaw, type FrozenState } from '../world/copy.ts';
+import type { StateEvent } from '../world/events.ts';
+import { findRequest } from '../world/requests.ts';
+import type { Action, WorldState } from '../world/state.ts';
+import { placeOf, type Reading } from './connections/readers.ts';
+import type { Logged, MaybePromise, Place, Store } from './store.ts';
+import type { WallClock } from './wall-clock.ts';
+
+/** How many actions can be undone at least. */
+const UNDONE = 10;
+const COMMANDS_AT_ONCE = 50;
+const CHARACTERS_A_COMMAND = 1000;
+const CHARACTERS_A_PAYOUT = 500;
+
+interface PastParts {
+  readonly store: Store;
+  readonly compiler: ScenarioCompiler;
+  readonly wallClock: WallClock;
+}
+
+/** A state that the world had, and the commands since. */
+interface Earlier {
+  readonly state: WorldState;
+  readonly later: readonly Logged[];
+}
+
+/** A state that commands can change, made from a frozen one with turns for other work in between. */
+export async function thawed(
+  frozen: FrozenState,
+  { compiler, wallClock }: Pick<PastParts, 'compiler' | 'wallClock'>,
+): Promise<WorldState> {
+  const steps = thaw(frozen, compiler);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    await wallClock.yieldToEventLoop();
+  }
+}
+
+/** What one world was: made again from a state that was kept, and the commands after it. */
+export class Past {
+  /** The position of the latest state from which the log can be followed. */
+  latest: number;
+  /** How many payouts were replaced by restores since the earliest one. */
+  replacedPayouts = 0;
+  readonly #worldId: string;
+  readonly #parts: PastParts;
+  /** The earliest position from which it can be made again. */
+  #earliest: number;
+
+  constructor(worldId: string, parts: PastParts, position: number) {
+    this.#worldId = worldId;
+    this.#parts = parts;
+    this.latest = position;
+    this.#earliest = position;
+  }
+
+  /** About how many characters it takes: of commands, and of states before restores. */
+  charactersUpTo(position: number): number {
+    return (position - this.#earliest) * CHARACTERS_A_COMMAND + this.replacedPayouts * CHARACTERS_A_PAYOUT;
+  }
+
+  /** Keeps a state as one from which the log can be followed, and what somebody may want to go back to. */
+  keep(state: WorldState, epoch: string, place: Place): MaybePromise<void> {
+    const { requests, actions } = state;
+    const request = requests.list.find(({ position }) => position > 0);
+    const action = actions.at(-UNDONE) ?? actions[0];
+    const wanted = [request?.position, action?.position, place.position].filter((one) => one !== undefined);
+    return this.#keep(state, epoch, place, Math.min(...wanted) - 1);
+  }
+
+  /** Keeps nothing but the present state. */
+  forget(state: WorldState, epoch: string, place: Place): MaybePromise<void> {
+    this.replacedPayouts = 0;
+    return this.#keep(state, epoch, place, place.position);
+  }
+
+  #keep(state: WorldState, epoch: string, place: Place, oldest: number): MaybePromise<void> {
+    const frozen = freeze(state);
+    const kept = (earliest: number): void => void (this.#earliest = earliest);
+    this.latest = place.position;
+    const base = { ...place, state: () => frozen };
+    const earliest = this.#parts.store.compact(this.#worldId, epoch, base, oldest);
+    return earliest instanceof Promise ? earliest.then(kept) : kept(earliest);
+  }
+
+  /** The state before a request. @throws Refusal REQUEST_NOT_FOUND when not so much is known */
+  async beforeRequest(nth: number, present: WorldState, epoch: string): Promise<WorldState> {
+    const request = findRequest(present, nth);
+    if (request === undefined) {
+      const { count } = present.requests;
+      const why =
+        nth > count ? `it had ${count} requests so far` : 'it was dropped from the list of requests';
+      throw new Refusal('REQUEST_NOT_FOUND', { message: `This world does not know request ${nth}: ${why}` });
+    }
+    const past = request.position === 0 ? null : await this.#after(epoch, request.position - 1);
+    if (past === null) {
+      const message = `What this world was before request ${nth} is not kept any more`;
+      throw new Refusal('REQUEST_NOT_FOUND', { message });
+    }
+    return past.state;
+  }
+
+  /** The latest control action, and the state before it. @throws Refusal UNDO_REFUSED without one */
+  async beforeAction({ actions }: WorldState, epoch: string): Promise<{ action: Action; state: WorldState }> {
+    const action = actions.at(-1);
+    if (action === undefined) throw new Refusal('UNDO_REFUSED');
+    const past = await this.#after(epoch, action.position - 1);
+    if (past === null) {
+      const message = `What this world was before its last ${action.name} is not kept any more`;
+      throw new Refusal('UNDO_REFUSED', { message });
+    }
+    const { state, later } = past;
+    for (const { stamp } of later) applyEnds(state, stamp, this.#parts.compiler); // requests that it had by then have ended since
+    return { action, state };
+  }
+
+  /** The state after a command, and the later ones; null when the log does not reach back to it. */
+  async #after(epoch: string, position: number): Promise<Earlier | null> {
+    const history = await this.#parts.store.history(this.#worldId, epoch, position);
+    if (history === null) return null;
+    const { base, commands } = history;
+    const state = await thawed(base.state(), this.#parts);
+    await this.#replay(
+      state,
+      commands.filter((logged) => logged.position <= position),
+    );
+    return { state, later: commands.filter((logged) => logged.position > position) };
+  }
+
+  /** Tells a reader what happened since an event, up to the command `last`; or `missed` where the log does not reach back. */
+  async catchUp(reading: Reading, afterId: string, epoch: string, last: number): Promise<void> {
+    const after = placeOf(afterId, epoch, last);
+    if (after !== null && after.position === last && after.index === Infinity) return;
+    const start = after?.index === Infinity ? after.position : Math.max(0, (after?.position ?? 0) - 1);
+    const known = after === null ? null : await this.#after(epoch, start);
+    const from = known === null || after === null ? { position: this.#earliest, index: Infinity } : after;
+    if (known === null) reading.miss(epoch, from.position);
+    const past = known ?? (await this.#after(epoch, from.position));
+    const later = past?.later.filter(({ position }) => position <= last) ?? [];
+    const isReplaced = later.some(({ command }) => command.kind === 'restore');
+    if (past === null || isReplaced) return reading.miss(epoch, last); // what the restored state was before is not known
+    await this.#replay(past.state, later, ({ position }, events) =>
+      position < from.position ? undefined : reading.catchUp(epoch, position, events, from),
+    );
+  }
+
+  /** Applies commands again, to a state of their own. */
+  async #replay(
+    state: WorldState,
+    commands: readonly Logged[],
+    happened: (logged: Logged, events: readonly StateEvent[]) => MaybePromise<void> = () => undefined,
+  ): Promise<void> {
+    const { compiler, wallClock } = this.#parts;
+    for (const [nth, logged] of commands.entries()) {
+      if (nth % COMMANDS_AT_ONCE === COMMANDS_AT_ONCE - 1) await wallClock.yieldToEventLoop();
+      await happened(logged, eventsOf(state, logged, compiler));
+    }
+  }
+}
+
+/** Applies a command again. One that failed before fails again, and its client was told so. */
+function eventsOf(
+  state: WorldState,
+  { command, stamp }: Logged,
+  compiler: ScenarioCompiler,
+): readonly StateEvent[] {
+  try {
+    return apply(state, command, stamp, compiler).events;
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,151 @@
+import type { ScenarioSource } from '../contract/snapshot-lines.ts';
+import type { Command, Stamp } from '../world/commands.ts';
+import type { FrozenState } from '../world/copy.ts';
+import type { WorldState } from '../world/state.ts';
+import type { NoteLimits, Notes } from './notes.ts';
+
+export type MaybePromise<T> = T | Promise<T>;
+
+/** A place in the log of a world: the position of a command, counted from 1, and its name, which no other command has. */
+export interface Place {
+  readonly position: number;
+  readonly name: string;
+}
+
+/** A command that a server wants in the log of a world. */
+export interface NewCommand {
+  /** Which command of its server it is, in any world: one that is sent twice is kept once. */
+  readonly number: number;
+  readonly command: Command;
+  readonly stamp: Omit<Stamp, 'position' | 'wallMs'>;
+}
+
+/** A command in the log of a world. */
+export interface Logged extends Place {
+  readonly number: number;
+  readonly command: Command;
+  readonly stamp: Stamp;
+  /** What its server knew of the state before it, in short; empty where that is not known. */
+  readonly fingerprint: string;
+}
+
+/** A state, and its place in the log: commands from there on are applied to it. */
+export interface Base extends Place {
+  readonly state: () => FrozenState;
+}
+
+/** A world that was opened: a state from which its log can be followed. */
+export interface Opened {
+  /** Distinguishes the lives of a world: it differs once the world was dropped and opened again. */
+  readonly epoch: string;
+  readonly openedAtMs: number;
+  /** Whether it was made now. */
+  readonly isNew: boolean;
+  readonly base: Base;
+}
+
+/** What an append returns. */
+export type Appended =
+  /** The commands that the server had not seen, its own among them, in their order. */
+  | { readonly kind: 'done'; readonly commands: readonly Logged[] }
+  /** Some of the commands that the server has not seen. There are more, so its own were not appended by this call. */
+  | { readonly kind: 'more'; readonly commands: readonly Logged[]; readonly isUnsure: boolean }
+  /** The log does not continue what the server has seen: it opens the world again. `isUnsure` when its commands may be in the log. */
+  | { readonly kind: 'moved'; readonly isUnsure: boolean }
+  /** The world has ended. */
+  | { readonly kind: 'gone'; readonly reason: DropReason };
+
+/**
+ * Why a world was dropped: it was idle, a new world needed its place, the admin API dropped it, or the sandbox stops. Nobody
+ * dropped a world that is lost: the store has come back without it, or with older data.
+ */
+export type DropReason = 'idle' | 'cap' | 'admin' | 'stop' | 'lost';
+
+/** A part of the log of a world: the latest state at or before a position, and all commands after that state. */
+export interface History {
+  readonly base: Base;
+  readonly commands: readonly Logged[];
+}
+
+/**
+ * Orders the commands of each world and keeps them: everything else follows from that. A store in memory returns at once; one
+ * that many servers share returns promises, which may reject with Refusal STORE_UNAVAILABLE.
+ */
+export interface Store {
+  /** The name of this server, which differs from that of every other server of the store. */
+  readonly server: string;
+  /** The store's own time, ms since the epoch: one clock for all servers. */
+  nowMs(): number;
+  /** Opens a world. @param source the scenario of a new one; null to make none @returns null when there is none */
+  open(worldId: string, source: ScenarioSource | null): MaybePromise<Opened | null>;
+  /**
+   * Appends commands. Without commands it only returns what is new.
+   *
+   * @param seen what this server has applied
+   * @param state what it made of that
+   */
+  append(
+    worldId: string,
+    epoch: string,
+    seen: Place,
+    state: Readonly<WorldState>,
+    commands: readonly NewCommand[],
+  ): MaybePromise<Appended>;
+  /** The fingerprint of a state, where commands carry them; else empty. */
+  fingerprint(state: Readonly<WorldState>): string;
+  /** Reports that two servers had different states before a command. */
+  differs(worldId: string, position: number): void;
+  /** After how many commands a state with so many payouts is worth keeping. */
+  compactAfter(payouts: number): number;
+  /**
+   * Keeps a state from which the log can be followed, and drops what is too old.
+   *
+   * @param oldest the position of the oldest command before which somebody may want to go back
+   * @returns the earliest position that is kept
+   */
+  compact(worldId: string, epoch: string, base: Base, oldest: number): MaybePromise<number>;
+  /** @returns null when the log does not reach back to that position */
+  history(worldId: string, epoch: string, position: number): MaybePromise<History | null>;
+  /** Calls back when another server may have appended something. @returns a function that ends it */
+  wake(worldId: string, callback: () => void): () => void;
+  /** Ends a world. @param idleMs only when it was not used for this long @returns whether there was one */
+  drop(worldId: string, reason: DropReason, idleMs?: number): MaybePromise<boolean>;
+  /** The list of all worlds, where many servers share them; null where this process has them all. */
+  readonly directory: Directory | null;
+  /** Texts that are kept outside the worlds. @param kind their name; each kind is requested once */
+  notes(kind: string, limits: NoteLimits): Notes;
+  close(): void;
+}
+
+/** A use of a world on this server. */
+export interface Use {
+  readonly id: string;
+  /** 0 when it was noted before. */
+  readonly usedAtMs: number;
+  readonly epoch: string;
+  /** The position up to which this server knows it, and how many records it holds there. */
+  readonly position: number;
+  readonly records: number;
+}
+
+/** The list of all worlds of a store that servers share. Its totals are approximate. */
+export interface Directory {
+  /** How many worlds there are, and how many records they hold, as of the last exchange. */
+  readonly worlds: number;
+  readonly records: number;
+  /** The ids of all worlds, the one that was idle longest first. */
+  ids(): Promise<readonly string[]>;
+  /** When a world was first and last used, in ms of wall time; null for one that is not listed. */
+  times(worldId: string): Promise<{ readonly openedAtMs: number; readonly usedAtMs: number } | null>;
+  /** Lists a world. @returns the number of all worlds */
+  add(worldId: string, usedAtMs: number): Promise<number>;
+  remove(worldId: string): Promise<void>;
+  /** The world whose drop loses least: one of the idlest without records, else the idlest. @param except the new one */
+  leastMissed(except: string): Promise<string | undefined>;
+  /** Notes uses of worlds. @returns what the list then knows of each; null for one that is not listed */
+  exchange(
+    uses: readonly Use[],
+  ): Promise<readonly ({ readonly epoch: string; readonly records: number } | null)[]>;
+  /** Some worlds that were idle for this long, which no other server is ending. */
+  claimIdle(idleMs: number): Promise<readonly string[]>;
+}

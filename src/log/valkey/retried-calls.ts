@@ -1,0 +1,69 @@
+import type { WallClock } from '../wall-clock.ts';
+import { ANSWER_WITHIN_MS } from './answer-time.ts';
+import { AGAIN_AFTER_MS } from './store-client.ts';
+
+const GIVE_UP_AFTER_MS = 1200; // a call with its repetitions; with the last one, less than 2 s
+
+/** Temporary refusals of the store: it starts, is full, is read-only, has no master, or moves slots. */
+const PASSING =
+  /^(?:LOADING|READONLY|OOM|MISCONF|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|NOREPLICAS|BUSY|UNBLOCKED|NOSCRIPT|MOVED|ASK)\b/;
+
+const isReply = (error: unknown): error is Error => error instanceof Error && error.name === 'ReplyError';
+
+/** Whether a call may succeed if it is repeated: not when the store refused the call itself. */
+export const isPassing = (error: unknown): boolean => !isReply(error) || PASSING.test(error.message);
+
+/** Calls of the store that get a reply in time or fail, and are repeated while they may succeed. */
+export class RetriedCalls {
+  readonly #wallClock: WallClock;
+  readonly #retried: () => void;
+  #isClosed = false;
+
+  /** @param retried called before each repetition */
+  constructor(wallClock: WallClock, retried: () => void) {
+    this.#wallClock = wallClock;
+    this.#retried = retried;
+  }
+
+  /** Tries at least twice: a process that was busy for that long itself may not have read a reply that was there. */
+  async retry<T>(work: () => Promise<T>): Promise<T> {
+    const endMs = this.#wallClock.nowMs() + GIVE_UP_AFTER_MS;
+    for (let tried = 1; ; tried += 1) {
+      try {
+        return await this.once(work());
+      } catch (error) {
+        const isOver = tried > 1 && this.#wallClock.nowMs() >= endMs;
+        if (isOver || this.#isClosed || !isPassing(error)) throw error;
+        this.#retried();
+        await this.#pause(AGAIN_AFTER_MS);
+      }
+    }
+  }
+
+  /** @throws Error when it takes too long; a process that was busy itself first reads what has arrived */
+  async once<T>(work: Promise<T>): Promise<T> {
+    const wallClock = this.#wallClock;
+    let cancel = (): void => undefined;
+    const late = new Promise<never>((_resolve, reject) => {
+      const check = async (): Promise<void> => {
+        await wallClock.yieldToEventLoop();
+        reject(new Error(`no answer within ${ANSWER_WITHIN_MS} ms`));
+      };
+      cancel = wallClock.schedule(wallClock.nowMs() + ANSWER_WITHIN_MS, () => void check());
+    });
+    try {
+      return await Promise.race([work, late]);
+    } finally {
+      cancel();
+    }
+  }
+
+  /** Repeats nothing from now on. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => this.#wallClock.schedule(this.#wallClock.nowMs() + ms, resolve));
+  }
+}

@@ -1,0 +1,124 @@
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
+import { InitiateRequest } from '../../../contract/service.ts';
+import { Command, type RestoreCommand } from '../../../world/commands.ts';
+import { Ended } from '../../../world/request/request-commands.ts';
+import type { WorldState } from '../../../world/state.ts';
+import type { Logged, NewCommand, Place } from '../../store.ts';
+
+/** A restore in the log: its state is stored under a key of its own. */
+const StoredRestore = z.strictObject({
+  kind: z.literal('restore'),
+  state: z.string(),
+  clock: z.enum(['from-snapshot', 'ran-on']),
+  undo: z.custom<RestoreCommand['undo']>().optional(),
+});
+
+/** What is stored of a stamp; the rest of it follows from the place in the log. */
+const StoredStamp = z.object({
+  maxRecords: z.number(),
+  records: z.number(),
+  keep: z.strictObject({ requests: z.number(), characters: z.number() }),
+  ends: z.array(Ended).readonly(),
+  scenarioCharactersFree: z.number(),
+});
+
+/** A stream entry as the store returns it: `[ID, [p, BEFORE, s, SERVER, n, NUMBER, t, MS, c, TEXT, f, FINGERPRINT]]`. */
+export type StreamEntry = readonly [id: string, fields: readonly string[]];
+
+/** A command of the log, and the name of the one before it. */
+export interface ReadEntry extends Logged {
+  readonly before: string;
+}
+
+/** What two copies of a world at the same position must agree on. It is compared at every call that finds news. */
+export const fingerprintOf = ({
+  generation,
+  wallet,
+  payouts,
+  entries,
+  requests,
+}: Readonly<WorldState>): string =>
+  `${generation} ${wallet.balancePaise} ${payouts.length} ${entries.length} ${requests.count}`;
+
+/** The text of a command in the log. @param restored the name of the state that it restores */
+export function commandText({ command, stamp }: NewCommand, restored: string): string {
+  const { server: _server, ...stored } = stamp;
+  if (command.kind === 'restore') return JSON.stringify([stored, { ...command, state: restored }]);
+  if (command.kind !== 'initiate' || !isBodyAgain(command)) return JSON.stringify([stored, command]);
+  return JSON.stringify([stored, { ...command, body: undefined }]);
+}
+
+/** Whether the fields of a payout are those of the text that came, so that they need not be stored twice. */
+function isBodyAgain({ body, request }: Extract<Command, { kind: 'initiate' }>): boolean {
+  try {
+    return isDeepStrictEqual(InitiateRequest.parse(JSON.parse(request.body ?? '')), body);
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Reads a command of the log.
+ *
+ * @param restored reads the state that a restore names; null when it is gone
+ * @returns null when that is gone
+ */
+export async function readEntry(
+  [id, fields]: StreamEntry,
+  restored: (name: string) => Promise<WorldState | null>,
+): Promise<ReadEntry | null> {
+  const [, before, , server, , number, , wallMs, , text, , fingerprint = ''] = fields;
+  const [stamp, stored] = JSON.parse(text!) as [
+    unknown,
+    { kind: string; body?: unknown; request?: { body?: string } },
+  ];
+  const position = Number(id.slice(id.indexOf('-') + 1));
+  const logged = {
+    position,
+    name: `${server}:${number}`,
+    before: before!,
+    number: Number(number),
+    stamp: { ...StoredStamp.parse(stamp), server: server!, position, wallMs: Number(wallMs) },
+    fingerprint,
+  };
+  if (stored.kind !== 'restore') {
+    if (stored.kind === 'initiate') stored.body ??= JSON.parse(stored.request!.body!);
+    return { ...logged, command: Command.parse(stored) };
+  }
+  const { state: name, ...restore } = StoredRestore.parse(stored);
+  const state = await restored(name);
+  return state === null ? null : { ...logged, command: { ...restore, state } as RestoreCommand };
+}
+
+/**
+ * The commands that a call of a server has appended.
+ *
+ * @param place of the latest command before them
+ * @param found the commands that the call found in the log
+ */
+export function appendedAfter(
+  place: Place,
+  found: readonly Logged[],
+  commands: readonly NewCommand[],
+  server: string,
+  wallMs: number,
+): Logged[] {
+  const known = new Set(found.map(({ name }) => name));
+  let { position } = place;
+  const appended: Logged[] = [];
+  for (const { number, command, stamp } of commands) {
+    const name = `${server}:${number}`;
+    if (known.has(name)) continue;
+    position += 1;
+    appended.push({
+      position,
+      name,
+      number,
+      command,
+      stamp: { ...stamp, position, wallMs },
+      fingerprint: '',
+    });
+  }
+  return appended;
+}

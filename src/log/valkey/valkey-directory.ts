@@ -1,0 +1,98 @@
+import type { Directory, Use } from '../store.ts';
+import type { WallClock } from '../wall-clock.ts';
+import { keysOf, LIST_KEYS } from './scripts/scripts.ts';
+import type { StoreConnection } from './store-connection.ts';
+
+type ExchangeReply = readonly [worlds: number, records: number, listed: readonly string[]];
+
+const WORLDS_AT_ONCE = 500;
+const IDLE_AT_ONCE = 100;
+const AGAIN_AFTER_MS = 30_000;
+/** Among how many of the idlest worlds one without records is looked for. */
+const LOOKED_AT = 500;
+const [USED, HELD] = LIST_KEYS;
+
+/** The list of worlds in the store: a sorted set by last use, what each holds, and the sum of that. */
+export class ValkeyDirectory implements Directory {
+  worlds = 0;
+  records = 0;
+  readonly #connection: StoreConnection;
+  readonly #wallClock: WallClock;
+
+  constructor(connection: StoreConnection, wallClock: WallClock) {
+    this.#connection = connection;
+    this.#wallClock = wallClock;
+  }
+
+  ids(): Promise<readonly string[]> {
+    return this.#call((client) => client.zrange(USED, 0, -1));
+  }
+
+  async times(worldId: string): Promise<{ readonly openedAtMs: number; readonly usedAtMs: number } | null> {
+    const { head } = keysOf(worldId);
+    const openedAtMs = await this.#connection.reliably(
+      () => this.#connection.client.hget(head, 'opened'),
+      head,
+    );
+    const usedAtMs = await this.#call((client) => client.zscore(USED, worldId));
+    if (openedAtMs === null || usedAtMs === null) return null;
+    return { openedAtMs: Number(openedAtMs), usedAtMs: Number(usedAtMs) };
+  }
+
+  async add(worldId: string, usedAtMs: number): Promise<number> {
+    await this.#call((client) => client.zadd(USED, 'GT', usedAtMs, worldId));
+    return this.#call((client) => client.zcard(USED));
+  }
+
+  async remove(worldId: string): Promise<void> {
+    await this.#connection.reliably(() => this.#connection.script('unlist', ...LIST_KEYS, worldId), USED);
+  }
+
+  async leastMissed(except: string): Promise<string | undefined> {
+    const idlest = await this.#call((client) => client.zrange(USED, 0, LOOKED_AT - 1));
+    const ids = idlest.filter((id) => id !== except);
+    const held = ids.length === 0 ? [] : await this.#call((client) => client.hmget(HELD, ...ids));
+    return ids.find((_, nth) => held[nth]?.endsWith(' 0')) ?? ids[0];
+  }
+
+  async exchange(uses: readonly Use[]): Promise<readonly ({ epoch: string; records: number } | null)[]> {
+    const texts: string[] = [];
+    for (let from = 0; from === 0 || from < uses.length; from += WORLDS_AT_ONCE) {
+      const some = uses.slice(from, from + WORLDS_AT_ONCE);
+      const args = some.flatMap(({ id, usedAtMs, epoch, position, records }) => [
+        id,
+        usedAtMs,
+        epoch,
+        position,
+        records,
+      ]);
+      const exchange = () => this.#connection.script<ExchangeReply>('exchange', ...LIST_KEYS, ...args);
+      const [worlds, total, listed] = await this.#connection.reliably(exchange, USED);
+      this.worlds = worlds;
+      this.records = total;
+      texts.push(...listed);
+    }
+    return texts.map((text) => {
+      const [epoch = '', , held] = text.split(' ');
+      return text === '' ? null : { epoch, records: Number(held) };
+    });
+  }
+
+  async claimIdle(idleMs: number): Promise<readonly string[]> {
+    const latestUseMs = this.#wallClock.nowMs() - idleMs;
+    const idle = await this.#call((client) =>
+      client.zrangebyscore(USED, '-inf', latestUseMs, 'LIMIT', 0, IDLE_AT_ONCE),
+    );
+    const claimed: string[] = [];
+    for (const worldId of idle) {
+      const againMs = latestUseMs + AGAIN_AFTER_MS; // in case this server dies, or the world is not ended
+      const changed = await this.#call((client) => client.zadd(USED, 'XX', 'GT', 'CH', againMs, worldId));
+      if (changed === 1) claimed.push(worldId);
+    }
+    return claimed;
+  }
+
+  #call<T>(call: (client: StoreConnection['client']) => Promise<T>): Promise<T> {
+    return this.#connection.reliably(() => call(this.#connection.client), USED);
+  }
+}

@@ -1,0 +1,269 @@
+import type { ScenarioSource } from '../../contract/snapshot-lines.ts';
+import type { ScenarioCompiler } from '../../scenario/scenario.ts';
+import { isUse } from '../../world/commands.ts';
+import type { WorldState } from '../../world/state.ts';
+import type { NoteLimits, Notes } from '../notes.ts';
+import type { Appended, Base, DropReason, History, NewCommand, Opened, Place, Store } from '../store.ts';
+import type { WallClock } from '../wall-clock.ts';
+import { FORMAT, KEY_PREFIX, keysOf, type WorldKeys } from './scripts/scripts.ts';
+import type { StoreObserver } from '../world-parts.ts';
+import { StoreConnection, storeUnavailable } from './store-connection.ts';
+import {
+  appendedAfter,
+  commandText,
+  fingerprintOf,
+  readEntry,
+  type ReadEntry,
+  type StreamEntry,
+} from './stored/stored-command.ts';
+import { basesIn, compactAfter, FIRST_BASE } from './stored/stored-bases.ts';
+import { StoredNotes } from './stored/stored-notes.ts';
+import { StoredStates } from './stored/stored-states.ts';
+import { ValkeyDirectory } from './valkey-directory.ts';
+
+export interface ValkeyStoreOptions {
+  /** `redis://`, `rediss://` or `redis+cluster://`. */
+  readonly url: string;
+  /** Distinguishes this server from all others that ever use the store: letters and digits. */
+  readonly server: string;
+  readonly wallClock: WallClock;
+  readonly compiler: ScenarioCompiler;
+  readonly observer: StoreObserver;
+  /** A world that was not used for this long is dropped. */
+  readonly idleMs: number;
+  /** The scenario and settings of this server at its start. */
+  readonly source: ScenarioSource;
+}
+
+type OpenReply = readonly [
+  epoch: string,
+  format: number,
+  openedAtMs: number,
+  bases: string,
+  source: string,
+  isNew: 0 | 1,
+];
+type AppendReply =
+  | readonly ['done', nowMs: number, news: readonly StreamEntry[], isRenewed: 0 | 1]
+  | readonly ['more', nowMs: number, news: readonly StreamEntry[]]
+  | readonly ['behind']
+  | readonly ['gone', reason: DropReason | '']
+  | readonly ['newer', format: number];
+type DropReply = readonly [outcome: -1 | 0 | 1, bases?: string, restores?: readonly string[]];
+
+const PAGE = 1000;
+const TRIES = 5;
+/** The logs of all worlds, in Valkey or Redis. Many servers share it. */
+export class ValkeyStore implements Store {
+  readonly server: string;
+  readonly connection: StoreConnection;
+  readonly directory: ValkeyDirectory;
+  readonly #options: ValkeyStoreOptions;
+  readonly #states: StoredStates;
+  /** The worlds whose logs this server is compacting. */
+  readonly #compacting = new Set<string>();
+  /** How far the store's clock is ahead of this server's. */
+  #aheadMs = 0;
+
+  private constructor(options: ValkeyStoreOptions) {
+    this.#options = options;
+    this.server = options.server;
+    this.connection = new StoreConnection(options);
+    this.#states = new StoredStates(this.connection, options);
+    this.directory = new ValkeyDirectory(this.connection, options.wallClock);
+  }
+
+  /** Connects to the store, which may also become reachable later. */
+  static async open(options: ValkeyStoreOptions): Promise<ValkeyStore> {
+    const store = new ValkeyStore(options);
+    await store.connection.start();
+    await store.#compareSettings();
+    return store;
+  }
+
+  nowMs(): number {
+    return this.#options.wallClock.nowMs() + this.#aheadMs;
+  }
+
+  async open(worldId: string, source: ScenarioSource | null): Promise<Opened | null> {
+    const { connection, server } = this;
+    const keys = keysOf(worldId);
+    const first = source === null ? '' : JSON.stringify(source);
+    const args = [
+      keys.head,
+      keys.log,
+      keys.restores,
+      FORMAT,
+      this.#states.keptMs,
+      server,
+      first,
+      JSON.stringify([FIRST_BASE]),
+    ];
+    for (let tried = 0; tried < TRIES; tried += 1) {
+      const reply = await connection.reliably(
+        () => connection.script<OpenReply | []>('open', ...args),
+        keys.head,
+      );
+      if (reply.length === 0) return null;
+      const [epoch, format, openedAtMs, bases, firstSource, isNew] = reply;
+      if (format > FORMAT) throw connection.newerFormat(keys.head, format);
+      const base = basesIn(bases).at(-1)!;
+      const made = isNew === 1 ? source! : firstSource;
+      const state = await this.#states.baseState(worldId, keys, base, openedAtMs, made);
+      if (state === null) continue; // replaced meanwhile
+      return { epoch, openedAtMs, isNew: isNew === 1, base: { ...base, state: () => state } };
+    }
+    throw storeUnavailable();
+  }
+
+  async append(
+    worldId: string,
+    epoch: string,
+    seen: Place,
+    state: Readonly<WorldState>,
+    commands: readonly NewCommand[],
+  ): Promise<Appended> {
+    const { connection, server } = this;
+    const keys = keysOf(worldId);
+    const args: (string | number)[] = [keys.head, keys.log, keys.restores, keys.dropped];
+    args.push(epoch, FORMAT, seen.position, seen.name, server, keys.news, fingerprintOf(state));
+    args.push(
+      commands.some(({ command }) => isUse(command)) ? 1 : 0,
+      this.#states.keptMs,
+      this.#states.renewMs,
+    );
+    for (const command of commands) {
+      const restored =
+        command.command.kind === 'restore' ? await this.#states.write(keys, command.command.state) : '';
+      args.push(command.number, restored, commandText(command, restored));
+    }
+    let tried = 0;
+    const reply = await connection.reliably(() => {
+      tried += 1;
+      return connection.joined.make(() => connection.script<AppendReply>('append', ...args));
+    }, keys.head);
+    const isUnsure = tried > 1 && commands.length > 0;
+    if (reply[0] === 'gone' && reply[1] === '') this.#options.observer.lost(worldId);
+    if (reply[0] === 'gone') return { kind: 'gone', reason: reply[1] || 'lost' };
+    if (reply[0] === 'newer') throw connection.newerFormat(keys.head, reply[1]);
+    if (reply[0] === 'behind') return { kind: 'moved', isUnsure };
+    const [kind, nowMs, news] = reply;
+    this.#aheadMs = nowMs - this.#options.wallClock.nowMs();
+    const logged = await this.#read(keys, news);
+    if (logged === null) return { kind: 'moved', isUnsure: true };
+    if (kind === 'more') return { kind, commands: logged, isUnsure };
+    if (reply[3] === 1) void this.#states.renew(keys);
+    return {
+      kind,
+      commands: [...logged, ...appendedAfter(logged.at(-1) ?? seen, logged, commands, server, nowMs)],
+    };
+  }
+
+  compactAfter(payouts: number): number {
+    return compactAfter(payouts);
+  }
+
+  async compact(worldId: string, epoch: string, base: Base, oldest: number): Promise<number> {
+    if (this.#compacting.has(worldId)) return base.position; // the log is still there
+    this.#compacting.add(worldId);
+    try {
+      return await this.#states.compact(keysOf(worldId), epoch, base, oldest);
+    } finally {
+      this.#compacting.delete(worldId);
+    }
+  }
+
+  async history(worldId: string, epoch: string, position: number): Promise<History | null> {
+    const { connection } = this;
+    const keys = keysOf(worldId);
+    const fields = ['epoch', 'bases', 'opened', 'source'];
+    const head = await connection.reliably(() => connection.client.hmget(keys.head, ...fields), keys.head);
+    if (head[0] !== epoch) return null;
+    const base = basesIn(head[1]!).findLast((one) => one.position <= position);
+    if (base === undefined) return null;
+    const state = await this.#states.baseState(worldId, keys, base, Number(head[2]), head[3] ?? '');
+    if (state === null) return null;
+    const commands: ReadEntry[] = [];
+    for (let from = base.position; ; from = commands.at(-1)!.position) {
+      const read = () => connection.client.xrange(keys.log, `(0-${from}`, '+', 'COUNT', PAGE);
+      const page = await this.#read(keys, await connection.reliably(read, keys.head));
+      if (page === null || (from === base.position && page[0] !== undefined && page[0].before !== base.name))
+        return null;
+      commands.push(...page);
+      if (page.length < PAGE) return { base: { ...base, state: () => state }, commands };
+    }
+  }
+
+  wake(worldId: string, callback: () => void): () => void {
+    return this.connection.follow(keysOf(worldId).news, (by) => {
+      if (by !== this.server) callback();
+    });
+  }
+
+  async drop(worldId: string, reason: DropReason, idleMs?: number): Promise<boolean> {
+    const { connection, directory } = this;
+    const { head, log, restores, dropped, news, state } = keysOf(worldId);
+    const args = [
+      head,
+      log,
+      restores,
+      dropped,
+      `${dropped}:${this.server}`,
+      reason,
+      news,
+      this.#states.newName(),
+    ];
+    const idle = idleMs === undefined ? [] : [idleMs];
+    const drop = () => connection.script<DropReply>('drop', ...args, ...idle);
+    const [outcome, bases = '', restored = []] = await connection.reliably(drop, head);
+    if (outcome === -1) return false;
+    await directory.remove(worldId).catch(() => undefined); // the list notices later that the world is gone
+    const states = [...(bases === '' ? [] : basesIn(bases).map(({ key }) => key)), ...restored];
+    for (const name of states) await this.#states.forget(state(name));
+    return outcome === 1;
+  }
+
+  fingerprint(state: Readonly<WorldState>): string {
+    return fingerprintOf(state);
+  }
+
+  differs(worldId: string, position: number): void {
+    this.connection.warn(
+      `two servers had different copies of world ${worldId.slice(0, 8)} at command ${position}: this server reads it again from the store`,
+    );
+  }
+
+  notes(kind: string, limits: NoteLimits): Notes {
+    return new StoredNotes(this.connection, kind, limits);
+  }
+
+  close(): void {
+    this.connection.close();
+  }
+
+  /** Warns when the server that started before this one had another scenario, since worlds keep theirs. */
+  async #compareSettings(): Promise<void> {
+    const text = JSON.stringify(this.#options.source);
+    const { connection } = this;
+    try {
+      const before = await connection.client.set(`${KEY_PREFIX}scenario`, text, 'GET');
+      if (before === null || before === text) return;
+      connection.warn(
+        'another server had another scenario or other settings: each world uses those of the server that opened or reset it',
+      );
+    } catch {
+      // the store is unavailable; each world will still bring its own
+    }
+  }
+
+  /** Reads commands of the log. @returns null when a state that they restore is gone */
+  async #read(keys: WorldKeys, entries: readonly StreamEntry[]): Promise<ReadEntry[] | null> {
+    const read: ReadEntry[] = [];
+    for (const entry of entries) {
+      const logged = await readEntry(entry, (name) => this.#states.restored(keys, name));
+      if (logged === null) return null;
+      read.push(logged);
+    }
+    return read;
+  }
+}

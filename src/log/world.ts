@@ -1,0 +1,298 @@
+import type { Change } from '../payout/payout.ts';
+import type { Applied, ResultOf } from '../world/apply.ts';
+import { isReplacing, type Command, type CommandOf } from '../world/commands.ts';
+import { isMoreDue, nextDueMsOf } from '../world/ledger.ts';
+import type { Ended } from '../world/request/request-commands.ts';
+import { nowMs, type Action, type WorldState } from '../world/state.ts';
+import { CommandParts } from './command-parts.ts';
+import { WorldConnections } from './connections/world-connections.ts';
+import { dropped } from './dropped.ts';
+import type { OnChanges, OnFound, OrderedCommand } from './ordered-command.ts';
+import type { EventReader, Reading } from './connections/readers.ts';
+import type { DropReason, Logged, MaybePromise, Opened } from './store.ts';
+import { clockOf, SettlementTimer } from './wall-clock.ts';
+import type { Reopened } from './log-owner.ts';
+import { WorldLog } from './world-log.ts';
+import type { WorldParts } from './world-parts.ts';
+
+const ENDS_KEPT = 100;
+const OTHERS_WAIT_MS = 250; // a settlement is announced by the server of the latest command; the others step in after this
+
+/**
+ * One world on this server: its log, and what belongs to the connections of this server.
+ */
+export class World {
+  readonly id: string;
+  readonly connections: WorldConnections;
+  usedAtMs: number;
+  readonly #parts: WorldParts<World>;
+  readonly #timer: SettlementTimer;
+  readonly #log: WorldLog;
+  readonly #commands: CommandParts;
+  #ticks = 0;
+
+  constructor(id: string, parts: WorldParts<World>, opened: Opened, state: WorldState) {
+    const { store, wallClock } = parts;
+    this.id = id;
+    this.#parts = parts;
+    const owner = {
+      roomFor: (command: Command) => parts.roomFor(this, command),
+      happened: (logged: Logged, outcome: Applied, item: OrderedCommand | null) =>
+        this.#happened(logged, outcome, item),
+      followed: () => this.#followed(),
+      reopened: (how: Reopened) => this.#reopened(how),
+      ended: (reason: DropReason) => {
+        this.close(reason);
+        parts.ended(this, reason);
+      },
+    };
+    this.#log = new WorldLog(id, parts, owner, opened, state);
+    this.#commands = new CommandParts(wallClock, (command, onChanges, onFound) =>
+      this.#order(command, onChanges, onFound),
+    );
+    this.usedAtMs = wallClock.nowMs();
+    this.connections = new WorldConnections(
+      (woken) => store.wake(id, woken),
+      () => this.#settleDue(),
+    );
+    const storeClock = clockOf(store, wallClock, () => (this.#log.isOwn ? 0 : OTHERS_WAIT_MS));
+    this.#timer = new SettlementTimer(storeClock, () => this.#settleDue());
+    this.#setTimer();
+  }
+
+  get epoch(): string {
+    return this.#log.epoch;
+  }
+
+  /** The position of the latest command that this server has applied. */
+  get position(): number {
+    return this.#log.place.position;
+  }
+
+  get openedAtMs(): number {
+    return this.#log.openedAtMs;
+  }
+
+  /** The state as this server knows it. Never keep it. */
+  get latest(): Readonly<WorldState> {
+    return this.#log.state;
+  }
+
+  /** World time, ms since the epoch. */
+  get nowMs(): number {
+    return nowMs(this.#view());
+  }
+
+  /** Whether other servers may change it. */
+  get isShared(): boolean {
+    return this.#parts.store.directory !== null;
+  }
+
+  get isClosed(): boolean {
+    return this.#log.closed !== null;
+  }
+
+  /** Whether this server can forget the world without losing anything that belongs to it. */
+  get isIdle(): boolean {
+    return !this.#log.isBusy && this.connections.isEmpty;
+  }
+
+  /** The next place in the order of what this server sees of the world. */
+  tick(): number {
+    this.#ticks += 1;
+    return this.#ticks;
+  }
+
+  /**
+   * Orders one command and applies it.
+   *
+   * @param onChanges called with the steps that the command applied, part by part: there may be a million
+   * @param onFound called with its result when it was applied although it was refused with STORE_UNAVAILABLE
+   * @returns its result: at once, unless a store elsewhere has to be asked
+   * @throws Refusal as the command is refused; SANDBOX_FULL when the world was dropped meanwhile
+   */
+  submit<C extends Command>(
+    command: C,
+    onChanges?: OnChanges,
+    onFound?: (result: ResultOf<C>) => void,
+  ): MaybePromise<ResultOf<C>> {
+    return this.#commands.submit(command, onChanges, onFound);
+  }
+
+  /** Notes a request that was refused before it reached the world. Nobody waits for it. @param numbered called with its number */
+  note(command: CommandOf<'refused'>, numbered: (nth: number) => void): void {
+    this.#log.inBackground(() => {
+      const nth = this.submit(command);
+      return nth instanceof Promise ? nth.then(numbered) : numbered(nth);
+    });
+  }
+
+  /**
+   * Records how a request ended.
+   *
+   * @param isPlanned for an end that is known already: it is only made more exact, and goes with the next command
+   */
+  end(ended: Ended, isPlanned: boolean): void {
+    this.#log.ends.push(ended);
+    if (!isPlanned || this.#log.ends.length >= ENDS_KEPT) this.#settle();
+  }
+
+  /** Reads the up-to-date state, with everything applied that is due by now. */
+  read<T>(look: (state: Readonly<WorldState>) => T): MaybePromise<T> {
+    if (this.isShared) return this.#readShared(look, true);
+    if (this.#log.closed === null && this.#isCurrent()) return look(this.#view());
+    const settled = this.submit({ kind: 'settle' });
+    return settled instanceof Promise ? settled.then(() => look(this.#view())) : look(this.#view());
+  }
+
+  /** Reads the up-to-date state without making the world again. @throws Refusal SANDBOX_FULL when it was dropped */
+  readThis<T>(look: (state: Readonly<WorldState>) => T): MaybePromise<T> {
+    return !this.isShared ? this.read(look) : this.#readShared(look, false);
+  }
+
+  /** Catches up with the other servers, and orders a command only if something is due. */
+  async #readShared<T>(look: (state: Readonly<WorldState>) => T, isUse: boolean): Promise<T> {
+    if (this.#log.closed !== null) throw dropped(this.#log.closed);
+    await this.#log.follow(isUse);
+    if (!this.#isCurrent()) await this.submit({ kind: 'settle' });
+    return look(this.#view());
+  }
+
+  /** Whether nothing has to be ordered before the state can be read. */
+  #isCurrent(): boolean {
+    const isQuiet = this.#log.ends.length === 0 && !this.#commands.isUnderWay;
+    return isQuiet && !this.#isOverdue(this.#view()) && this.#parts.successorOf(this.#log.state) === null;
+  }
+
+  /**
+   * Reads events, as they come.
+   *
+   * @param afterId the id of the last event that the reader has; from now on when absent
+   * @returns a function that ends the reading
+   * @throws Refusal TOO_MANY_READERS
+   */
+  async watch(afterId: string | undefined, reader: EventReader): Promise<() => void> {
+    const reading = this.connections.readers.add(reader); // counts before anything is awaited
+    try {
+      if (this.isShared) await this.read(() => null);
+      reading.skip(); // what other servers had done before
+      this.connections.listen();
+      reader.begin?.(reading.stop);
+      if (afterId !== undefined) await this.#catchUp(reading, afterId);
+      reading.start();
+      return reading.stop;
+    } catch (error) {
+      reading.stop();
+      throw error;
+    }
+  }
+
+  /** Tells a reader what happened since an event. */
+  #catchUp(reading: Reading, afterId: string): Promise<void> {
+    reading.skip(); // everything up to here is made again
+    return this.#log.past.catchUp(reading, afterId, this.#log.epoch, this.#log.place.position);
+  }
+
+  /** The state as it was before a request. @throws Refusal REQUEST_NOT_FOUND when the world does not remember so much */
+  async stateBefore(nth: number): Promise<WorldState> {
+    await this.read(() => null);
+    return this.#log.past.beforeRequest(nth, this.#log.state, this.#log.epoch);
+  }
+
+  /** Takes back the latest control action. @throws Refusal UNDO_REFUSED with nothing to undo, or requests since it that are not to be undone */
+  async undo(isForced: boolean): Promise<Action> {
+    await this.read(() => null);
+    const { action, state } = await this.#log.past.beforeAction(this.#log.state, this.#log.epoch);
+    await this.submit({ kind: 'restore', state, clock: 'ran-on', undo: { action, isForced } });
+    return action;
+  }
+
+  /** About how many characters this server keeps of its past. */
+  get pastCharacters(): number {
+    return this.isShared ? 0 : this.#log.past.charactersUpTo(this.#log.place.position); // a shared store keeps it
+  }
+
+  /** Drops what is kept of its past. */
+  forgetPast(): void {
+    this.#log.forgetPast();
+  }
+
+  /** Drops the requests that it remembers. */
+  forgetRequests(): void {
+    this.#log.inBackground(() => this.submit({ kind: 'forget' }));
+  }
+
+  /** Ends the world on this server, with its timer, its delayed responses and its readers. */
+  close(reason: DropReason): void {
+    if (this.#log.closed !== null) return;
+    this.#log.close(reason);
+    this.#timer.set(null, this.#log.state.clock);
+    this.connections.close();
+  }
+
+  /** Resolves once everything that was ordered is in the store. */
+  async flush(): Promise<void> {
+    if (this.#log.closed === null && this.#log.isBusy) await this.submit({ kind: 'settle' });
+  }
+
+  /** The state at this moment: its time is that of the store. */
+  #view(): WorldState {
+    const wallMs = Math.max(this.#log.state.wallMs, this.#parts.store.nowMs());
+    return { ...this.#log.state, wallMs };
+  }
+
+  #isOverdue(state: WorldState): boolean {
+    return isMoreDue(state) || state.held.waiting.some(({ untilMs }) => untilMs <= state.wallMs);
+  }
+
+  #order(command: Command, onChanges: OnChanges | undefined, onFound?: OnFound): MaybePromise<Applied> {
+    if (this.#log.closed !== null) throw dropped(this.#log.closed);
+    const { successorOf } = this.#parts;
+    const source = command.kind === 'follow' ? null : successorOf(this.#log.state);
+    if (source !== null) this.#log.inBackground(() => this.submit({ kind: 'follow', source }));
+    return this.#log.order(command, onChanges, onFound);
+  }
+
+  #followed(): void {
+    this.#setTimer();
+    this.#parts.changed(this);
+  }
+
+  #reopened({ isNew, isSame, isSkipped, isReplaced }: Reopened): void {
+    const { readers } = this.connections;
+    if (isReplaced) this.connections.endHeldBack();
+    if (!isSame) readers.end();
+    else if (isSkipped) readers.miss(this.#log.epoch, this.#log.place.position);
+    if (isNew) this.#parts.remade(this);
+  }
+
+  #happened({ command, position, stamp }: Logged, outcome: Applied, item: OrderedCommand | null): void {
+    const { observer, store } = this.#parts;
+    const isOwn = stamp.server === store.server;
+    const goesOn = command.kind === 'restore' && command.undo?.isForced === false; // and so do its requests
+    if (outcome.kind === 'done' && isReplacing(command) && !goesOn) this.connections.endHeldBack();
+    const changes: Change[] = [];
+    for (const event of outcome.events) {
+      if (event.type !== 'settlement') continue;
+      changes.push(event.change);
+      if (isOwn) observer.settled(this.id, event.change);
+    }
+    const place = { epoch: this.#log.epoch, position };
+    this.connections.publish(place, outcome.events, isOwn, (error) => observer.failed(this.id, error));
+    this.#commands.tell(changes, item?.onChanges);
+  }
+
+  #settle(): void {
+    this.#log.inBackground(() => this.submit({ kind: 'settle' }));
+  }
+
+  /** Applies what is due. Where other servers may have done so, it asks before it orders a command. */
+  #settleDue(): void {
+    if (!this.isShared) this.#settle();
+    else this.#log.inBackground(() => this.readThis(() => null));
+  }
+
+  #setTimer(): void {
+    if (this.#log.closed === null) this.#timer.set(nextDueMsOf(this.#log.state), this.#log.state.clock);
+  }
+}

@@ -1,0 +1,298 @@
+import { Refusal } from '../contract/errors.ts';
+import type { ScenarioSource } from '../contract/snapshot-lines.ts';
+import type { ScenarioCompiler } from '../scenario/scenario.ts';
+import { thaw } from '../world/copy.ts';
+import type { WorldState } from '../world/state.ts';
+import { readUnlessDropped } from './dropped.ts';
+import { thawed } from './past.ts';
+import { ActiveScenario } from './known/active-scenario.ts';
+import { DirectoryExchange } from './known/directory-exchange.ts';
+import { rowsOf, type WorldRow } from './known/rows.ts';
+import { KnownWorlds, type Known, type KnownWorldsOptions } from './known/known-worlds.ts';
+import type { Draft } from './known/totals.ts';
+import type { DropReason, MaybePromise, Opened } from './store.ts';
+import type { WorldObserver, WorldParts } from './world-parts.ts';
+import { World } from './world.ts';
+
+export interface WorldsOptions extends KnownWorldsOptions {
+  readonly compiler: ScenarioCompiler;
+  /** The scenario of every world that has not chosen another. A reload of its file changes it. */
+  readonly activeSource: () => ScenarioSource;
+  readonly observer: WorldObserver;
+  /** One more drops the world that was idle longest. */
+  readonly maxWorlds: number;
+  /** A world without a request for this long, in ms of wall time, is dropped. */
+  readonly idleMs: number;
+  /**
+   * Called before a world is dropped without a request to drop it: it was idle, or others needed its place.
+   *
+   * @returns what to do once it is dropped
+   */
+  readonly beforeEviction?: (world: World) => () => Promise<void>;
+}
+
+const EXCHANGE_EVERY_MS = 1000;
+
+/**
+ * The worlds of a server, by id, in the order of their latest use. In memory these are all worlds; of a store that servers share,
+ * they are copies, as many as fit.
+ */
+export class Worlds {
+  readonly maxWorlds: number;
+  /** Increases with every use of any world and every command: while it stays the same, nothing has changed. */
+  uses = 0;
+  readonly #options: WorldsOptions;
+  readonly #parts: WorldParts<World>;
+  readonly #known: KnownWorlds;
+  /** Null without a store that servers share. */
+  readonly #exchange: DirectoryExchange | null;
+  #numbers = 0;
+  readonly #opening = new Map<string, Promise<Known | null>>();
+  #cancelTimer: (() => void) | null = null;
+  #isClosed = false;
+
+  constructor(options: WorldsOptions) {
+    const { store, compiler, wallClock, observer } = options;
+    this.#options = options;
+    this.maxWorlds = options.maxWorlds;
+    this.#known = new KnownWorlds(options);
+    this.#exchange = store.directory === null ? null : new DirectoryExchange(store.directory, this.#known);
+    const scenario = new ActiveScenario(options.activeSource, store.directory !== null);
+    this.#parts = {
+      store,
+      compiler,
+      wallClock,
+      observer,
+      nextNumber: () => (this.#numbers += 1),
+      activeSource: options.activeSource,
+      successorOf: (state) => scenario.successorOf(state),
+      roomFor: (world, command) => this.#known.roomFor(world, command),
+      used: () => void (this.uses += 1),
+      changed: (world) => this.#known.count(world),
+      remade: (world) => {
+        this.#list(world).catch((error: unknown) => observer.failed(world.id, error));
+      },
+      ended: (world, reason) => this.#known.forget(world, reason),
+    };
+    if (store.directory !== null) void this.#exchangeRegularly();
+  }
+
+  get size(): number {
+    return Math.max(this.#known.size, this.#options.store.directory?.worlds ?? 0);
+  }
+
+  /** How many worlds this server has in memory. */
+  get copies(): number {
+    return this.#known.size;
+  }
+
+  /** How many records all worlds hold, as SANDBOX_MAX_TRANSACTIONS counts them. */
+  get recordsHeld(): number {
+    return this.#known.recordsHeld;
+  }
+
+  /** The world of this id, opened at its first use. Counts as a use. */
+  use(worldId: string): MaybePromise<World> {
+    if (this.#isClosed) throw new Error('the sandbox is closed');
+    this.uses += 1;
+    const known = this.#known.get(worldId) ?? this.#openNow(worldId);
+    if (known instanceof Promise) return known.then((one) => this.#used(one));
+    return this.#used(known);
+  }
+
+  /** The ids of all worlds, the one that was idle longest first. */
+  ids(): MaybePromise<readonly string[]> {
+    const { directory } = this.#options.store;
+    return this.#exchange === null ? this.#known.ids() : this.#exchange.once().then(() => directory!.ids());
+  }
+
+  /** What a list shows of some worlds, without those that are gone. Not a use. */
+  rows(worldIds: readonly string[]): Promise<readonly WorldRow[]> {
+    return rowsOf(worldIds, this, this.#options.store.directory);
+  }
+
+  /**
+   * Looks at a world without opening it. Not a use.
+   *
+   * @param look called again when another server has dropped the world and made it again
+   * @returns null when there is none
+   */
+  async visit<T>(worldId: string, look: (world: World) => Promise<T>): Promise<T | null> {
+    for (;;) {
+      const known = this.#known.get(worldId) ?? (await this.#open(worldId, null));
+      if (known === null) return null;
+      const { world } = known;
+      known.visitors += 1;
+      try {
+        const looked = await look(world);
+        if (looked !== null || !world.isClosed) return looked;
+      } finally {
+        known.visitors -= 1;
+        if (known.isVisitOnly && known.visitors === 0) this.#known.forget(world, 'stop');
+      }
+    }
+  }
+
+  /** Ends a world. @returns whether there was one */
+  drop(worldId: string): Promise<boolean> {
+    return this.#drop(worldId, 'admin');
+  }
+
+  /** Starts to count a state that is being read. */
+  draft(): Draft {
+    return this.#known.totals.draft();
+  }
+
+  /** Ends all delayed responses and all readers, in every world. */
+  release(): void {
+    for (const { world } of this.#known.all()) world.connections.release();
+  }
+
+  /** Ends every world on this server, once everything that was ordered is in the store, and opens no more. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#cancelTimer?.();
+    if (this.#options.store.directory !== null) {
+      await Promise.allSettled([...this.#known.all()].map(({ world }) => world.flush()));
+    }
+    this.#known.close();
+    this.#options.store.close();
+  }
+
+  #used(known: Known): World {
+    this.#known.used(known);
+    if (this.#cancelTimer === null) this.#scheduleSweep();
+    return known.world;
+  }
+
+  #openNow(worldId: string): MaybePromise<Known> {
+    const { store, activeSource } = this.#options;
+    if (store.directory !== null) {
+      return this.#open(worldId, activeSource()).then((known) => known ?? this.#openNow(worldId)); // it was dropped meanwhile
+    }
+    const least = this.#known.size >= this.maxWorlds ? this.#known.leastMissed() : undefined;
+    if (least !== undefined) void this.#evict(least.id, 'cap');
+    const opened = store.open(worldId, activeSource()) as Opened;
+    const steps = thaw(opened.base.state(), this.#parts.compiler);
+    const { value } = steps.next(); // a new world has no payouts, so this is one step
+    return this.#known.add(new World(worldId, this.#parts, opened, value as WorldState), false);
+  }
+
+  /** Opens a world of a store that servers share. @param source the scenario of a new one; null to make none */
+  #open(worldId: string, source: ScenarioSource | null): Promise<Known | null> {
+    const opening = this.#opening.get(worldId);
+    if (opening !== undefined && source === null) return opening;
+    const opened = (opening ?? Promise.resolve(null))
+      .then((known) => known ?? this.#load(worldId, source))
+      .finally(() => {
+        if (this.#opening.get(worldId) === opened) this.#opening.delete(worldId);
+      });
+    this.#opening.set(worldId, opened);
+    return opened;
+  }
+
+  async #load(worldId: string, source: ScenarioSource | null): Promise<Known | null> {
+    const opened = await this.#options.store.open(worldId, source);
+    if (opened === null) return null;
+    const state = await thawed(opened.base.state(), this.#options);
+    const world = new World(worldId, this.#parts, opened, state);
+    if (!opened.isNew && (await readUnlessDropped(world, () => true)) === null) return null;
+    const known = this.#known.add(world, source === null);
+    if (opened.isNew) await this.#list(world);
+    this.#known.makeRoom();
+    return known;
+  }
+
+  /** Lists a new world, and drops another one if there are too many. */
+  async #list(world: World): Promise<void> {
+    const { directory } = this.#options.store;
+    try {
+      const worlds = await directory!.add(world.id, this.#options.wallClock.nowMs());
+      const least = worlds > this.maxWorlds ? await directory!.leastMissed(world.id) : undefined;
+      if (least !== undefined) await this.#evict(least, 'cap');
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      // the list is on a node of a cluster that is away: an exchange lists the world once that is back
+    }
+  }
+
+  /** Drops a world without a request to drop it. */
+  async #evict(worldId: string, reason: DropReason, idleMs?: number): Promise<void> {
+    const { beforeEviction, observer, store } = this.#options;
+    try {
+      if (store.directory === null) {
+        const known = this.#known.get(worldId)!;
+        const after = beforeEviction?.(known.world);
+        this.#dropKnown(known, reason);
+        return await after?.();
+      }
+      const look = (world: World) => readUnlessDropped(world, () => beforeEviction?.(world));
+      const after = await this.visit(worldId, look);
+      if (await this.#drop(worldId, reason, idleMs)) await after?.();
+    } catch (error) {
+      if (!(error instanceof Refusal)) observer.failed(worldId, error); // another server may drop it, or the store is unavailable
+    }
+  }
+
+  #dropKnown({ world }: Known, reason: DropReason): void {
+    this.uses += 1; // so that the next periodic state file is written, without this world
+    void this.#options.store.drop(world.id, reason); // in memory, so at once
+    this.#known.forget(world, reason);
+    this.#options.observer.dropped(world.id, reason);
+  }
+
+  async #drop(worldId: string, reason: DropReason, idleMs?: number): Promise<boolean> {
+    const { store, observer } = this.#options;
+    const known = this.#known.get(worldId);
+    const epoch = known?.world.epoch;
+    if (store.directory === null) {
+      if (known !== undefined) this.#dropKnown(known, reason);
+      return known !== undefined;
+    }
+    const isDropped = await store.drop(worldId, reason, idleMs);
+    if (!isDropped && idleMs !== undefined) return false; // used meanwhile
+    if (known !== undefined && known.world.epoch === epoch) this.#known.forget(known.world, reason); // else it was made again before the reply came
+    if (isDropped) observer.dropped(worldId, reason);
+    return isDropped;
+  }
+
+  /** Sets one timer, for the world that was idle longest; none while there is no world. */
+  #scheduleSweep(): void {
+    const { wallClock, idleMs, store } = this.#options;
+    if (store.directory !== null) return;
+    const idlest = this.#known.idlest();
+    this.#cancelTimer =
+      idlest === undefined ? null : wallClock.schedule(idlest.usedAtMs + idleMs, () => this.#sweep());
+  }
+
+  #sweep(): void {
+    const { wallClock, idleMs } = this.#options;
+    const latestUseMs = wallClock.nowMs() - idleMs;
+    for (
+      let idlest = this.#known.idlest();
+      idlest && idlest.usedAtMs <= latestUseMs;
+      idlest = this.#known.idlest()
+    ) {
+      void this.#evict(idlest.id, 'idle');
+    }
+    this.#scheduleSweep();
+  }
+
+  /** Notes the uses of worlds in the list of all, and ends idle worlds, every second. */
+  async #exchangeRegularly(): Promise<void> {
+    const { store, wallClock, idleMs } = this.#options;
+    try {
+      await this.#exchange!.once();
+      for (const worldId of await store.directory!.claimIdle(idleMs)) {
+        if (!this.#isClosed) await this.#evict(worldId, 'idle', idleMs);
+      }
+    } catch {
+      // the store is unavailable: its heartbeat reports it
+    }
+    if (this.#isClosed) return;
+    this.#cancelTimer = wallClock.schedule(
+      wallClock.nowMs() + EXCHANGE_EVERY_MS,
+      () => void this.#exchangeRegularly(),
+    );
+  }
+}

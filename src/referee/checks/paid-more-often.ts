@@ -1,0 +1,94 @@
+import type { Call } from '../call.ts';
+import { groupedBy, type Case } from '../case.ts';
+import { listed, type Check, type Found } from '../check.ts';
+import { often, paidOut, payoutKey, rupees, sendsOf, type Paid } from '../payments.ts';
+
+/** What the ledger shows was paid more than once, however it came about. */
+
+const sumOf = (paid: readonly Paid[]): number => paid.reduce((sum, { amountPaise }) => sum + amountPaise, 0);
+
+const tooMuch = (again: readonly Paid[]): string => `${rupees(sumOf(again))} too much`;
+
+/** The groups with more than one payout, and what of it is too much. */
+const repeated = (paid: readonly Paid[], keyOf: (one: Paid) => string | null) =>
+  [...groupedBy(paid, keyOf).values()].flatMap((group) =>
+    group.length > 1 ? { group, again: group.slice(1) } : [],
+  );
+
+/** One reference, several payouts. */
+const byReference = (facts: Case, paid: readonly Paid[]): readonly Found[] =>
+  repeated(paid, ({ reference }) => reference).map(({ group, again }) => {
+    const [{ reference }] = group as [Paid];
+    return {
+      message: `${reference} was paid ${often(group.length)}: ${tooMuch(again)}`,
+      fix: `this service pays again for a repeated reference: read the status of ${reference} before it is sent again, and switch off what resends by itself`,
+      calls: sendsOf(facts, group),
+      amountPaise: sumOf(again),
+    };
+  });
+
+/** One declared payout, several references. */
+function byIntent(facts: Case, firsts: readonly Paid[]): readonly Found[] {
+  const { sends, intents } = facts;
+  const intentOf = ({ reference }: Paid): string | null => {
+    const [call] = sends.get(reference) ?? [];
+    return call === undefined ? null : intents.of(call);
+  };
+  return repeated(firsts, intentOf).map(({ group, again }) => ({
+    message: `${listed(group.map(({ reference }) => reference))} were ${group.length === 2 ? 'both' : 'all'} paid, for one payout: ${tooMuch(again)}`,
+    fix: 'keep one reference for each payout, and use it for every send of that payout',
+    calls: sendsOf(facts, group),
+    amountPaise: sumOf(again),
+  }));
+}
+
+/** Whether something before the last of these payouts tempts a client to pay again. */
+function isTempted({ byReference: calls, sends }: Case, group: readonly Paid[]): boolean {
+  const last = Math.max(...group.map(({ reference }) => sends.get(reference)?.[0]?.place ?? -1));
+  const isTempting = ({ seen, place }: Call): boolean =>
+    place < last && (seen.kind === 'unknown' || seen.kind === 'not-found');
+  return group.some(({ reference }) => calls.get(reference)?.some(isTempting) ?? false);
+}
+
+/** One account and amount, several references: nobody has said whether that was meant. */
+function byAccount(facts: Case, firsts: readonly Paid[]) {
+  const findings: Found[] = [];
+  let unproven: string | null = null;
+  const keyOf = ({ account, amountPaise }: Paid): string => payoutKey(account, amountPaise);
+  for (const { group, again } of repeated(firsts, keyOf)) {
+    const [{ account, amountPaise }] = group as [Paid];
+    const references = listed(group.map(({ reference }) => reference));
+    const message = `${account} was paid ${rupees(amountPaise)} ${often(group.length)} (${references}): --intent or --expect says whether that was meant`;
+    if (!isTempted(facts, group)) {
+      unproven ??= message; // to pay one account twice is normal
+      continue;
+    }
+    findings.push({
+      severity: 'warning',
+      message,
+      fix: 'if it was one payout, keep one reference for it; if not, declare an intent',
+      calls: sendsOf(facts, group.slice(0, 10)),
+      amountPaise: sumOf(again),
+    });
+  }
+  return { findings, unproven };
+}
+
+const NOTHING = { findings: [], unproven: null };
+
+export const paidMoreOften: Check = {
+  id: 'paid-more-often',
+  severity: 'error',
+  evaluate(facts) {
+    const { intents, expect } = facts;
+    const paid = paidOut(facts);
+    const firsts = [...new Map(paid.toReversed().map((one) => [one.reference, one])).values()].toReversed();
+    const others = intents.isDeclared
+      ? { ...NOTHING, findings: byIntent(facts, firsts) }
+      : expect === undefined
+        ? byAccount(facts, firsts)
+        : NOTHING; // the table says it better
+    const findings = [...byReference(facts, paid), ...others.findings];
+    return { isExercised: paid.length > 0, findings, unproven: others.unproven };
+  },
+};

@@ -1,0 +1,106 @@
+import type { ExpectedPayout } from '../contract/conduct.ts';
+import type { TransactionAnswer } from '../contract/control-answers.ts';
+import { toInr, toPaise } from '../payout/money.ts';
+import type { Call } from './call.ts';
+import type { Case } from './case.ts';
+
+/** What was paid, and how that differs from what was meant to be paid. */
+
+export type Table = readonly ExpectedPayout[];
+
+/** A payout whose money is out. */
+export interface Paid {
+  readonly reference: string;
+  readonly txnId: string | null;
+  readonly account: string;
+  readonly amountPaise: number;
+}
+
+/** Whether the money of a payout is out. */
+export const isOut = ({ status }: Pick<TransactionAnswer, 'status'>): boolean =>
+  status === 'PENDING' || status === 'SUCCESS';
+
+/** The payouts whose money is out: as the ledger has them, or without one as the responses said. */
+export function paidOut({ ledger, initiates }: Case): readonly Paid[] {
+  if (ledger === null) {
+    return initiates.flatMap(({ committed, reference, amountPaise, body, entry: { txn_id: txnId } }) =>
+      committed === true && reference !== null && amountPaise !== null
+        ? { reference, txnId, account: String(body['beneficiary_account']), amountPaise }
+        : [],
+    );
+  }
+  return ledger.payouts.filter(isOut).map((payout) => ({
+    reference: payout.client_ref_id,
+    txnId: payout.txn_id,
+    account: payout.beneficiary_account,
+    amountPaise: toPaise(payout.amount),
+  }));
+}
+
+/** The send that made each payout, or else the first of its reference. */
+export const sendsOf = ({ sends }: Case, payouts: readonly Paid[]): readonly Call[] =>
+  payouts.flatMap(({ reference, txnId }) => {
+    const calls = sends.get(reference) ?? [];
+    const made = calls.filter(({ committed }) => committed === true);
+    return made.find(({ entry }) => entry.txn_id === txnId) ?? made[0] ?? calls[0] ?? [];
+  });
+
+/** ₹2,50,000.00. No formatter is kept: creating one at the start would make the start a sixth slower. */
+export const rupees = (amountPaise: number): string =>
+  toInr(amountPaise).toLocaleString('en-IN', { style: 'currency', currency: 'INR' });
+
+export const often = (times: number): string =>
+  times === 1 ? 'once' : times === 2 ? 'twice' : `${times} times`;
+
+export const payoutKey = (account: string, amountPaise: number): string => `${amountPaise} ${account}`;
+
+const keyOf = ({ account, amount }: Pick<ExpectedPayout, 'account' | 'amount'>): string =>
+  payoutKey(account, toPaise(amount));
+
+/** A table with one line for each account and amount. */
+export function summed(table: Table): Table {
+  const lines = new Map<string, ExpectedPayout>();
+  for (const { account, amount, times } of table) {
+    const key = keyOf({ account, amount });
+    lines.set(key, { account, amount, times: times + (lines.get(key)?.times ?? 0) });
+  }
+  return [...lines.values()];
+}
+
+/** What ended up paid, as a table. */
+export const paidTable = (paid: readonly Pick<Paid, 'account' | 'amountPaise'>[]): Table =>
+  summed(paid.map(({ account, amountPaise }) => ({ account, amount: toInr(amountPaise), times: 1 })));
+
+/** An account and amount that was paid too many or too few times. */
+export interface Difference {
+  readonly account: string;
+  readonly amountPaise: number;
+  readonly paid: number;
+  readonly expected: number;
+  readonly text: string;
+}
+
+/** `000123456789: paid ₹100.00 twice, expected once` */
+function differenceText(account: string, amountPaise: number, paid: number, expected: number): string {
+  const amount = rupees(amountPaise);
+  if (expected === 0) return `${account}: paid ${amount}${paid === 1 ? '' : ` ${often(paid)}`}, not expected`;
+  const done = paid === 0 ? `not paid ${amount}` : `paid ${amount} ${often(paid)}`;
+  return `${account}: ${done}, expected ${often(expected)}`;
+}
+
+/** Where two tables differ, in the order of the expected one; then what was not expected at all. */
+export function differencesBetween(paid: Table, expected: Table): readonly Difference[] {
+  const times = new Map(summed(paid).map((line) => [keyOf(line), line.times]));
+  const wanted = summed(expected);
+  const known = new Set(wanted.map(keyOf));
+  const others = summed(paid).filter((line) => !known.has(keyOf(line)));
+  return [...wanted, ...others.map(({ account, amount }) => ({ account, amount, times: 0 }))].flatMap(
+    ({ account, amount, times: expectedTimes }): Difference | [] => {
+      const amountPaise = toPaise(amount);
+      const found = times.get(payoutKey(account, amountPaise)) ?? 0;
+      if (found === expectedTimes) return [];
+      const text = differenceText(account, amountPaise, found, expectedTimes);
+      return { account, amountPaise, paid: found, expected: expectedTimes, text };
+    },
+  );
+}

@@ -1,0 +1,135 @@
+import type { ScenarioInput } from '../../contract/control.ts';
+
+/** The failures that a hunt can order, and where. */
+
+/** A place in a run: a request of the client, or the outcome of one of its payouts. */
+export interface Position {
+  readonly of: 'initiate' | 'status' | 'outcome';
+  /** Which new reference of the world it is about, counted from 1. */
+  readonly payout: number;
+  /** Which attempt of that reference on this route it is, counted from 1; 1 for an outcome. */
+  readonly attempt: number;
+}
+
+export interface Failure {
+  readonly position: Position;
+  readonly kind: string;
+}
+
+type Rule = NonNullable<ScenarioInput['rules']>[number];
+type Outcome = NonNullable<ScenarioInput['outcomes']>[number];
+
+/** What a kind of failure does, and the rest of a sentence about it that begins with the request or the payout. */
+interface Kind<Does> {
+  readonly words: string;
+  readonly does: Does;
+}
+type Kinds<Does> = Readonly<Record<string, Kind<Does>>>;
+
+/** The failure that lasts as long as the client waits. */
+export const HANG = 'hang';
+/** The length of a hang, relative to the client's patience. */
+const PAST_PATIENCE = 1.1;
+/** A slow payout waits for reads, not for time, so that a run does not depend on its speed. */
+const SLOW_READS = 4;
+
+const OUTCOMES: Kinds<Pick<Outcome, 'timeline'>> = {
+  failed: { words: 'becomes FAILED', does: { timeline: [{ to: 'FAILED', after: '0s' }] } },
+  slow: {
+    words: `stays PENDING until its status is read for the ${SLOW_READS}th time`,
+    does: { timeline: [{ to: 'SUCCESS', polls: SLOW_READS }] },
+  },
+};
+
+/** The failures of requests, by their routes. */
+function requestKinds(patienceMs: number): Readonly<Record<'initiate' | 'status', Kinds<Rule['effect']>>> {
+  const hang = { kind: 'hang', for: `${Math.ceil(patienceMs * PAST_PATIENCE)}ms` } as const;
+  return {
+    initiate: {
+      'error-500': {
+        words: 'gets a 500, although the payout was made',
+        does: { commit: true, respond: { status: 500 } },
+      },
+      reset: {
+        words: 'loses its connection, although the payout was made',
+        does: { commit: true, fault: 'connection-reset' },
+      },
+      truncated: {
+        words: 'gets only a part of its answer, although the payout was made',
+        does: { commit: true, fault: 'truncated-body' },
+      },
+      [HANG]: {
+        words: 'gets no answer, although the payout was made',
+        does: { commit: true, fault: hang },
+      },
+      'not-made': {
+        words: 'loses its connection before the payout is made',
+        does: { commit: false, fault: 'connection-reset' },
+      },
+      'error-429': {
+        words: 'gets a 429, and no payout is made',
+        // so that a client that obeys it does not slow the hunt down
+        does: { respond: { status: 429, headers: { 'retry-after': '0' } } },
+      },
+    },
+    status: {
+      'error-404': { words: 'gets a 404', does: { respond: { status: 404 } } },
+      stale: { words: 'shows the payout as it was when it was made', does: { stale: '3650d' } },
+      'error-500': { words: 'gets a 500', does: { respond: { status: 500 } } },
+      [HANG]: { words: 'gets no answer', does: { fault: hang } },
+    },
+  };
+}
+
+/** `1-initiate-2`: the same for the same position. */
+export const positionKey = ({ of, payout, attempt }: Position): string =>
+  of === 'outcome' ? `${payout}-outcome` : `${payout}-${of}-${attempt}`;
+
+/** `initiate of payout 1, attempt 2` */
+export const positionText = ({ of, payout, attempt }: Position): string =>
+  of === 'outcome' ? `payout ${payout}` : `${of} of payout ${payout}, attempt ${attempt}`;
+
+/** `payout-1-initiate-2-hang`: a name for a rule. */
+export const failureName = ({ position, kind }: Failure): string => `payout-${positionKey(position)}-${kind}`;
+
+/** The failures that can be ordered, and what each does. */
+export class Alphabet {
+  readonly #requests: ReturnType<typeof requestKinds>;
+
+  /** @param patienceMs how long a client may wait for an answer */
+  constructor(patienceMs: number) {
+    this.#requests = requestKinds(patienceMs);
+  }
+
+  /** Every failure that a position can have. */
+  at(position: Position): readonly Failure[] {
+    return Object.keys(this.#kinds(position)).map((kind) => ({ position, kind }));
+  }
+
+  /** `initiate of payout 1, attempt 1 gets a 500, although the payout was made` */
+  words({ position, kind }: Failure): string {
+    return `${positionText(position)} ${this.#kinds(position)[kind]!.words}`;
+  }
+
+  /** A scenario with these failures before its own rules and outcomes. */
+  scenario(base: ScenarioInput, failures: readonly Failure[]): ScenarioInput {
+    const rules: Rule[] = [];
+    const outcomes: Outcome[] = [];
+    for (const failure of failures) {
+      const { position, kind } = failure;
+      const { of: route, payout, attempt } = position;
+      const name = failureName(failure);
+      if (route === 'outcome') outcomes.push({ name, match: { payout }, ...OUTCOMES[kind]!.does });
+      else rules.push({ name, match: { route, payout, attempt }, effect: this.#requests[route][kind]!.does });
+    }
+    return {
+      ...base,
+      ...(outcomes.length > 0 && { outcomes: [...outcomes, ...(base.outcomes ?? [])] }),
+      ...(rules.length > 0 && { rules: [...rules, ...(base.rules ?? [])] }),
+    };
+  }
+
+  #kinds({ of }: Position): Kinds<unknown> {
+    return of === 'outcome' ? OUTCOMES : this.#requests[of];
+  }
+}

@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import { RefereeSettings } from '../../contract/conduct.ts';
+import { durationLike } from '../../contract/duration.ts';
+import { intentFault } from '../../referee/intents.ts';
+import { GOALS } from './goals.ts';
+
+/** The options of a hunt, with their defaults. */
+
+/** Why a hunt cannot begin: its options, or how the client behaves without any failure. */
+export class HuntError extends Error {
+  override readonly name = 'HuntError';
+}
+
+const wholeNumber = (min: number, max: number) => {
+  const error = `must be a whole number from ${min} to ${max}`;
+  return z.int({ error }).min(min, { error }).max(max, { error });
+};
+
+const Time = durationLike('10s, 5m', { examples: ['10s', '5m'] }).refine((ms) => ms > 0, {
+  error: 'must be above 0s',
+});
+
+/** A hang lasts a little longer, and no rule may order one of more than an hour. */
+const MOST_PATIENCE_MS = 50 * 60_000;
+const Patience = Time.refine((ms) => ms <= MOST_PATIENCE_MS, { error: 'must be at most 50m' });
+
+const HuntSettings = z.strictObject({
+  goals: z
+    .array(z.enum(GOALS, { error: `must be one of ${GOALS.join(', ')}` }))
+    .min(1)
+    .default([...GOALS]),
+  intent: RefereeSettings.shape.intent,
+  expect: RefereeSettings.shape.expect,
+  off: RefereeSettings.shape.off,
+  seed: z
+    .union([z.string().min(1), z.number()])
+    .transform(String)
+    .default('1')
+    .describe('Orders the runs when there is no time for all, and is the seed of every world'),
+  runs: wholeNumber(1, 1_000_000)
+    .default(500)
+    .describe('The most runs that search; those that repeat a find come on top'),
+  depth: wholeNumber(1, 10).default(3).describe('The most failures in one run'),
+  time: Time.default(300_000).describe('How long to search, in wall time'),
+  workers: wholeNumber(1, 64).default(1).describe('How many runs to do at once'),
+  patience: Patience.default(10_000).describe('How long the client may wait for an answer'),
+});
+export type HuntSettings = z.output<typeof HuntSettings>;
+export type HuntSettingsInput = z.input<typeof HuntSettings>;
+
+/** @param calledBy the name of a setting in messages @throws HuntError that names a setting that cannot be used */
+export function huntSettings(given: unknown, calledBy = (name: string): string => name): HuntSettings {
+  const checked = HuntSettings.safeParse(given);
+  if (!checked.success) {
+    const { path, message } = checked.error.issues[0]!;
+    throw new HuntError(`${calledBy(String(path[0] ?? 'an option'))} ${message}`);
+  }
+  const { intent } = checked.data;
+  const fault = intent === undefined ? null : intentFault(intent);
+  if (fault !== null) throw new HuntError(`${calledBy('intent')} ${fault}`);
+  return checked.data;
+}

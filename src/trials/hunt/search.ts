@@ -1,0 +1,180 @@
+import { digest } from '../../payout/identity.ts';
+import { failureName, HANG, type Alphabet, type Failure } from './failures.ts';
+import type { Goal, Hit } from './goals.ts';
+import { positionsAfter, sequelOf, type Trace } from './trace.ts';
+
+/** What the search knows about one run. */
+export interface Looked {
+  readonly trace: Trace;
+  /** Its requests, one line each. */
+  readonly requests: readonly string[];
+  readonly hits: readonly Hit[];
+  /** Whether the client does not give up waiting: another hang would take as long and show the same. */
+  readonly waitedForEver: boolean;
+}
+
+/** Failures that make the client reach a goal every time, and none of which can be left out. */
+export interface Found extends Hit {
+  readonly failures: readonly Failure[];
+  /** The requests of a run under these failures, one line each. */
+  readonly requests: readonly string[];
+}
+
+export interface SearchOptions {
+  readonly alphabet: Alphabet;
+  readonly goals: readonly Goal[];
+  /** The most failures in one run. */
+  readonly depth: number;
+  readonly seed: string;
+  /** How many runs to do at once. */
+  readonly workers: number;
+  /** Runs the client once under these failures. */
+  readonly look: (failures: readonly Failure[]) => Promise<Looked>;
+  /** Whether there is time for another run, and one is left. */
+  readonly mayGoOn: () => boolean;
+  readonly onFound: (found: Found) => void;
+  /** Called with a hit that did not repeat. */
+  readonly onUnsteady: (hit: Hit) => void;
+  /** Whether somebody has accepted these failures, or fewer of them, for this goal. */
+  readonly isKnown: (goal: Goal, failures: readonly Failure[]) => boolean;
+  /** Gets each round when it begins, and is kept up to date. */
+  readonly rounds: Round[];
+}
+
+/** All runs with the same number of failures. */
+export interface Round {
+  /** How many failures they have. */
+  readonly depth: number;
+  /** How many of them were tried. */
+  tried: number;
+  /** How many of them there are. */
+  of: number;
+}
+
+/** A hit counts if it repeats this many times. */
+const REPEATS = 3;
+
+/** Failures to try, and how promising they are. */
+interface Candidate {
+  readonly failures: readonly Failure[];
+  /** Whether an earlier run continued in the same way after its own failures: its continuations are tried last. */
+  readonly isLikeAnother: boolean;
+  /** How many positions lie between the last two failures: how a client handles a failure is usually tested least. */
+  readonly distance: number;
+}
+
+/**
+ * Searches breadth first for the fewest failures that make the client reach each goal: every single failure at every
+ * position that the calm run reached; then every pair, of which the second is at a position that a run with the first
+ * reached; and so on.
+ *
+ * @param calm a run without failures
+ */
+export async function search(calm: Looked, options: SearchOptions): Promise<void> {
+  const { alphabet, depth, seed, rounds, mayGoOn } = options;
+  const open = new Set(options.goals);
+  const sequels = new Set<string>();
+  let isHangTried = false;
+  const nextOf = ({ trace }: Looked, failures: readonly Failure[], isLikeAnother: boolean) =>
+    positionsAfter(trace, failures).flatMap((position, distance) =>
+      alphabet.at(position).map((failure) => ({ failures: [...failures, failure], isLikeAnother, distance })),
+    );
+  let candidates: readonly Candidate[] = nextOf(calm, [], false);
+  for (let size = 1; size <= depth && candidates.length > 0 && open.size > 0; size += 1) {
+    const next: Candidate[] = [];
+    const queue = inOrder(candidates, seed);
+    const round: Round = { depth: size, tried: 0, of: queue.length };
+    rounds.push(round);
+    while (queue.length > 0 && open.size > 0 && mayGoOn()) {
+      const isUseless = ({ failures }: Candidate): boolean =>
+        isHangTried && failures.some(({ kind }) => kind === HANG);
+      for (const { failures, looked } of await lookAtMany(queue, isUseless, open, round, options)) {
+        if (looked.waitedForEver) isHangTried = true;
+        const hits = looked.hits.filter(({ goal }) => open.has(goal));
+        for (const known of hits.filter(({ goal }) => options.isKnown(goal, failures))) {
+          options.onFound({ ...known, failures, requests: looked.requests });
+        }
+        const hit = hits.find(({ goal }) => !options.isKnown(goal, failures));
+        if (hit !== undefined && (await settle(hit, failures, options))) open.delete(hit.goal);
+        const sequel = sequelOf(looked.trace, failures);
+        // after a run that reached a goal, more failures rarely show anything new
+        next.push(...nextOf(looked, failures, looked.hits.length > 0 || sequels.has(sequel)));
+        sequels.add(sequel);
+      }
+    }
+    candidates = next;
+  }
+}
+
+/** The most promising first; the seed orders equally promising ones, in case there is no time for all. */
+function inOrder(round: readonly Candidate[], seed: string): Candidate[] {
+  const drawn = new Map(
+    round.map((candidate) => [candidate, digest([seed, ...candidate.failures.map(failureName)])]),
+  );
+  return round.toSorted(
+    (a, b) =>
+      Number(a.isLikeAnother) - Number(b.isLikeAnother) ||
+      a.distance - b.distance ||
+      (drawn.get(a)! < drawn.get(b)! ? -1 : 1),
+  );
+}
+
+/** Runs candidates in the order of the queue, several at a time, until one reaches a goal. */
+async function lookAtMany(
+  queue: Candidate[],
+  isUseless: (candidate: Candidate) => boolean,
+  open: ReadonlySet<Goal>,
+  round: Round,
+  { workers, look, mayGoOn, isKnown }: SearchOptions,
+): Promise<readonly { readonly failures: readonly Failure[]; readonly looked: Looked }[]> {
+  const results: { failures: readonly Failure[]; looked: Looked }[] = [];
+  let taken = 0;
+  let isOver = false;
+  const work = async (): Promise<void> => {
+    while (!isOver && mayGoOn()) {
+      const candidate = queue.shift();
+      if (candidate === undefined) return;
+      if (isUseless(candidate)) continue;
+      const { failures } = candidate;
+      const place = taken++;
+      const looked = await look(failures);
+      round.tried += 1;
+      results[place] = { failures, looked };
+      isOver ||=
+        looked.waitedForEver || looked.hits.some(({ goal }) => open.has(goal) && !isKnown(goal, failures));
+    }
+  };
+  await Promise.all(Array.from({ length: workers }, work));
+  return results;
+}
+
+/** Repeats a hit alone, and leaves out each failure that it does not need. @returns whether its goal is reached by it: a known finding leaves the goal open */
+async function settle(hit: Hit, failures: readonly Failure[], options: SearchOptions): Promise<boolean> {
+  let found = await repeatedly(hit.goal, failures, options);
+  if (found === null) {
+    options.onUnsteady(hit);
+    return false;
+  }
+  for (const failure of failures) {
+    const fewer: readonly Failure[] = found.failures.filter((other) => other !== failure);
+    found = (await repeatedly(hit.goal, fewer, options)) ?? found;
+  }
+  options.onFound(found);
+  return !options.isKnown(found.goal, found.failures);
+}
+
+/** The failures as a find, if the client reaches the goal every time. */
+async function repeatedly(
+  goal: Goal,
+  failures: readonly Failure[],
+  { look }: SearchOptions,
+): Promise<Found | null> {
+  let found: Found | null = null;
+  for (let time = 1; time <= REPEATS; time += 1) {
+    const { hits, requests } = await look(failures);
+    const hit = hits.find((one) => one.goal === goal);
+    if (hit === undefined) return null;
+    found = { ...hit, failures, requests };
+  }
+  return found;
+}

@@ -1,0 +1,48 @@
+import { stringify } from 'yaml';
+import type { ExpectedPayout } from '../../contract/conduct.ts';
+import type { ScenarioInput } from '../../contract/control.ts';
+import type { Alphabet } from './failures.ts';
+import type { Found } from './search.ts';
+
+/** Something that a hunt found, in words and as a scenario. */
+export interface Find extends Found {
+  /** What fails, one sentence for each failure. */
+  readonly words: readonly string[];
+  /** All of it as text for people. */
+  readonly story: string;
+  /** A scenario that makes the client do it again. Its description is the story. */
+  readonly scenario: ScenarioInput;
+  /** The same as the text of a scenario file. */
+  readonly yaml: string;
+  /** What should have been paid. */
+  readonly expected: readonly ExpectedPayout[];
+}
+
+/** The most requests that a story lists. */
+const MOST_LINES = 30;
+
+/** A find in words, and as a scenario. @param base how the service behaves without the failures */
+export function findOf(
+  found: Found,
+  expected: readonly ExpectedPayout[],
+  alphabet: Alphabet,
+  base: ScenarioInput,
+): Find {
+  const words = found.failures.map((failure) => alphabet.words(failure));
+  const story = storyOf(found, words);
+  const scenario = alphabet.scenario({ ...base, description: story }, found.failures);
+  return { ...found, words, story, expected, scenario, yaml: stringify(scenario, { lineWidth: 0 }) };
+}
+
+function storyOf({ goal, message, requests }: Found, words: readonly string[]): string {
+  const left = requests.length - MOST_LINES;
+  return [
+    `${goal}: ${message}`,
+    ...(words.length === 0 ? ['Nothing has to fail for it.'] : ['What fails:']),
+    ...words.map((text, index) => `  ${index + 1}. ${text}`),
+    'What the client did:',
+    ...requests.slice(0, MOST_LINES).map((line) => `  ${line}`),
+    ...(left > 0 ? [`  and ${left} more`] : []),
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,157 @@
+import type { ExpectedPayout } from '../../contract/conduct.ts';
+import { timeText } from '../../contract/duration.ts';
+import { failureText } from '../hunt/goals.ts';
+import { summed } from '../../referee/payments.ts';
+import type { FailOn } from '../../referee/reports/summary.ts';
+import { newResponses, responsesIn } from '../exercised.ts';
+import { NOT_PAID, verdictOn, type Cell, type CommandRun, type Row } from './cells.ts';
+import { MatrixError } from './dialect-rows.ts';
+import { moneyDifferences, paidIn, paidInBoth, tableFault, type ToBePaid } from '../run-money.ts';
+
+/** A table of everything that is to be paid. */
+interface GivenTable {
+  /** Its name in messages. */
+  readonly name: string;
+  readonly payouts: readonly ExpectedPayout[];
+}
+
+/** The parts of a matrix. */
+export interface MatrixParts<R extends Row> {
+  readonly rows: readonly R[];
+  /** Runs the command with a row; with null, with the known dialect of its service. @param limitMs a longer run is ended */
+  readonly run: (row: R | null, limitMs: number) => Promise<CommandRun>;
+  /** The command that runs a cell again. */
+  readonly again: (row: R) => string;
+  /** How many runs to do at once. */
+  readonly workers: number;
+  readonly failOn: FailOn;
+  /** What is to be paid; null to use what two runs without failures pay. */
+  readonly expect: GivenTable | null;
+  /** How long one run may take; null for a limit that depends on the baseline. */
+  readonly limitMs: number | null;
+  readonly onBaseline: (baseline: Baseline) => void;
+  /** Called with the cells in the order of the rows. */
+  readonly onCell: (cell: Cell) => void;
+  readonly stop: AbortSignal;
+}
+
+/** The command without any failure. */
+export interface Baseline extends ToBePaid {
+  readonly durationMs: number;
+  readonly requests: number;
+  /** What the client sees without any failure. */
+  readonly responses: ReadonlySet<string>;
+  /** Whether two runs paid differently, so that only what both paid can be compared. */
+  readonly isUnsteady: boolean;
+}
+
+const BASELINE_LIMIT_MS = 600_000;
+/** Retries and timeouts take longer than a run without failures. */
+const TIMES_AS_LONG = 5;
+const LONGER_BY_MS = 60_000;
+
+const requestsIn = ({ worlds }: CommandRun): number =>
+  worlds.reduce((sum, { requests, evicted }) => sum + requests.length + evicted, 0);
+
+const NO_REQUEST =
+  'no request with a valid key reached the sandbox: give the command its address and a key, such as --env PAYOUT_URL={url} --env PAYOUT_KEY={key}';
+
+/** @throws MatrixError for a command whose run cannot be a baseline */
+function checkBaseline(run: CommandRun): void {
+  const { ending } = run;
+  const isSilent = requestsIn(run) === 0;
+  if (ending.kind !== 'success') {
+    const why =
+      ending.kind === 'failure' ? failureText(ending) : `it had not ended after ${timeText(ending.afterMs)}`;
+    throw new MatrixError(
+      `the command fails before any dialect or scenario is tried: ${why}${isSilent ? `; ${NO_REQUEST}` : ''}`,
+    );
+  }
+  if (isSilent) throw new MatrixError(NO_REQUEST);
+}
+
+/** @throws MatrixError for a command that pays nothing: no failure could make it lose money */
+function checkPays({ worlds }: CommandRun): void {
+  if (paidIn(worlds).length > 0) return;
+  throw new MatrixError(
+    'without any failure, the command makes no payout, so nothing could be paid twice or lost: give it something to pay',
+  );
+}
+
+/** Runs the command without failures: twice if there is no table of what is to be paid. */
+async function baselineOf<R extends Row>({ run, expect, limitMs }: MatrixParts<R>): Promise<Baseline> {
+  const calm = async (): Promise<CommandRun> => {
+    const done = await run(null, limitMs ?? BASELINE_LIMIT_MS);
+    checkBaseline(done);
+    return done;
+  };
+  const first = await calm();
+  const base = {
+    durationMs: first.durationMs,
+    requests: requestsIn(first),
+    responses: responsesIn(first.worlds),
+    isUnsteady: false,
+  };
+  if (expect !== null) {
+    const toBePaid: ToBePaid = { expected: summed(expect.payouts), mostTimes: null };
+    const { tooMuch, tooLittle } = moneyDifferences(first.worlds, toBePaid, NOT_PAID);
+    const differences = [...tooMuch, ...tooLittle];
+    if (differences.length > 0) throw new MatrixError(tableFault(expect.name, differences));
+    checkPays(first);
+    return { ...base, ...toBePaid };
+  }
+  checkPays(first);
+  const paid = paidIn(first.worlds);
+  const second = await calm();
+  const again = paidIn(second.worlds);
+  const both = paidInBoth(paid, again);
+  const count = (table: readonly ExpectedPayout[]): number =>
+    table.reduce((sum, { times }) => sum + times, 0);
+  const responses = responsesIn([...first.worlds, ...second.worlds]);
+  return {
+    ...base,
+    responses,
+    ...both,
+    isUnsteady: count(both.expected) < Math.max(count(paid), count(again)),
+  };
+}
+
+/**
+ * Runs the command once with the known dialect of its service, and then once with every row.
+ *
+ * @returns the cells that were run, in the order of the rows
+ * @throws MatrixError when the command fails without any of the rows, sends nothing, or does not pay what the table says
+ */
+export async function runMatrix<R extends Row>(parts: MatrixParts<R>): Promise<readonly Cell[]> {
+  const { rows, run, again, workers, failOn, onBaseline, onCell, stop } = parts;
+  const baseline = await baselineOf(parts);
+  if (stop.aborted) return [];
+  onBaseline(baseline);
+  const { expected, mostTimes, responses } = baseline;
+  const limitMs = parts.limitMs ?? baseline.durationMs * TIMES_AS_LONG + LONGER_BY_MS;
+  const waiting = [...rows.entries()];
+  const cells = new Map<number, Cell>();
+  let shown = 0;
+  const work = async (): Promise<void> => {
+    for (let next = waiting.shift(); next !== undefined && !stop.aborted; next = waiting.shift()) {
+      const [index, row] = next;
+      const done = await run(row, limitMs);
+      if (stop.aborted) return;
+      const met = newResponses(done.worlds, responses);
+      const verdict = verdictOn(row, done, met, { expected, mostTimes, failOn });
+      const { kind, name, choices } = row;
+      cells.set(index, {
+        kind,
+        name,
+        choices,
+        ...verdict,
+        durationMs: done.durationMs,
+        met,
+        again: again(row),
+      });
+      for (; cells.has(shown); shown += 1) onCell(cells.get(shown)!);
+    }
+  };
+  await Promise.all(Array.from({ length: workers }, work));
+  return [...cells.entries()].toSorted(([a], [b]) => a - b).map(([, cell]) => cell);
+}

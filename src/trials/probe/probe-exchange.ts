@@ -1,0 +1,121 @@
+import type { TransferMode } from '../../contract/service.ts';
+
+/** A request to the service that is probed. */
+export interface ProbeRequest {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly body?: Readonly<Record<string, string | number>>;
+  /** False for the one request without a key. */
+  readonly withKey: boolean;
+  /** What the request is for, in a few words. */
+  readonly why: string;
+}
+
+export interface ProbeAnswer {
+  readonly status: number;
+  /** By names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+  /** The body as JSON; undefined when it is not JSON. */
+  readonly json: unknown;
+}
+
+/** An answer, and a line for people with the request and the answer. */
+export interface Asked {
+  readonly answer: ProbeAnswer;
+  readonly evidence: string;
+}
+
+/** Sends a request. @throws Error without an answer */
+export type Send = (request: ProbeRequest) => Promise<ProbeAnswer>;
+
+/** The beneficiary of the requests. At level `pay`, this account gets the money. */
+export interface Beneficiary {
+  readonly name: string;
+  readonly account: string;
+  readonly ifsc: string;
+  readonly upi: string;
+}
+
+/** Why a probe ends before its level is done. */
+export class ProbeStopped extends Error {
+  override readonly name = 'ProbeStopped';
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+export const fieldsOf = ({ json }: ProbeAnswer): Fields => (isFields(json) ? json : {});
+
+/** The field `data` of a success; empty when there is none. */
+export function dataOf(answer: ProbeAnswer): Fields {
+  const { data } = fieldsOf(answer);
+  return answer.status === 200 && isFields(data) ? data : {};
+}
+
+export const textIn = (fields: Fields, name: string): string | null => {
+  const value = fields[name];
+  return typeof value === 'string' ? value : null;
+};
+
+export const isRefused = ({ status }: ProbeAnswer): boolean => status >= 400 && status < 500;
+
+const SHOWN = 90;
+
+/** An answer in a few words, as evidence. Amounts of a success are left out, since the evidence is kept in a file. */
+export function answerText(answer: ProbeAnswer): string {
+  const { status, text } = answer;
+  if (status === 200) {
+    const data = dataOf(answer);
+    return [status, textIn(data, 'txn_id'), textIn(data, 'status')].filter((part) => part !== null).join(' ');
+  }
+  const line = text.replaceAll(/\s+/g, ' ').trim();
+  if (line === '') return `${status} without a body`;
+  return `${status} ${line.length <= SHOWN ? line : `${line.slice(0, SHOWN)}…`}`;
+}
+
+/** A request in a few words. */
+export function requestText({ method, path, body, withKey }: ProbeRequest): string {
+  const { client_ref_id: reference, amount, transfer_mode: mode } = body ?? {};
+  const what = body === undefined ? '' : ` ${reference} ₹${amount} ${mode}`;
+  return `${method} ${path}${what}${withKey ? '' : ' without a key'}`;
+}
+
+export interface PayoutFields {
+  readonly reference: string;
+  readonly amount: number;
+  readonly mode: TransferMode;
+  readonly account?: string;
+  readonly ifsc?: string;
+  readonly more?: Readonly<Record<string, string>>;
+}
+
+/** A request for a payout. */
+export const initiateRequest = (
+  beneficiary: Beneficiary,
+  { reference, amount, mode, account, ifsc, more }: PayoutFields,
+  why: string,
+): ProbeRequest => ({
+  method: 'POST',
+  path: '/payout/initiate',
+  body: {
+    client_ref_id: reference,
+    beneficiary_name: beneficiary.name,
+    beneficiary_account: account ?? beneficiary.account,
+    beneficiary_ifsc: ifsc ?? beneficiary.ifsc,
+    amount,
+    transfer_mode: mode,
+    ...more,
+  },
+  withKey: true,
+  why,
+});
+
+export const statusRequest = (query: Readonly<Record<string, string>>, why: string): ProbeRequest => ({
+  method: 'GET',
+  path: `/payout/status?${new URLSearchParams(query).toString()}`,
+  withKey: true,
+  why,
+});

@@ -1,0 +1,160 @@
+import type { RefereeSettings } from '../contract/conduct.ts';
+import { toPaise } from '../payout/money.ts';
+import { caseOf, type Case, type Evidence } from '../referee/case.ts';
+import { knownAtEnd, type Knowledge } from '../referee/knowledge.ts';
+import {
+  differencesBetween,
+  isOut,
+  often,
+  paidOut,
+  paidTable,
+  rupees,
+  type Difference,
+  type Table,
+} from '../referee/payments.ts';
+
+/** How the money of a run differs from what is to be paid. */
+
+/** What a run is to pay. */
+export interface ToBePaid {
+  /** One line for each account and amount. */
+  readonly expected: Table;
+  /**
+   * How many times an account may be paid, in any amounts, as a run without failures has shown; others are not counted. Null when a
+   * table lists everything that may be paid.
+   */
+  readonly mostTimes: ReadonlyMap<string, number> | null;
+}
+
+const casesOf = (worlds: readonly Evidence[], settings: RefereeSettings = {}): readonly Case[] =>
+  worlds.map((evidence) => caseOf(evidence, settings));
+
+/** What ended up paid in all worlds together. */
+export const paidIn = (worlds: readonly Evidence[]): Table => paidTable(casesOf(worlds).flatMap(paidOut));
+
+/** How many times each account is paid, in any amounts. */
+export function timesByAccount(table: Table): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { account, times } of table) counts.set(account, times + (counts.get(account) ?? 0));
+  return counts;
+}
+
+/** What both of two runs paid. An account is counted if both paid it equally often, even in different amounts. */
+export function paidInBoth(one: Table, other: Table): ToBePaid {
+  const missing = new Map(
+    differencesBetween(other, one).map(({ account, amountPaise, paid }) => [
+      `${amountPaise} ${account}`,
+      paid,
+    ]),
+  );
+  const expected = one
+    .map((line) => {
+      const paid = missing.get(`${toPaise(line.amount)} ${line.account}`) ?? line.times;
+      return { ...line, times: Math.min(line.times, paid) };
+    })
+    .filter(({ times }) => times > 0);
+  const accounts = new Set(expected.map(({ account }) => account));
+  const [counts, others] = [timesByAccount(one), timesByAccount(other)];
+  const mostTimes = [...counts].filter(
+    ([account, times]) => accounts.has(account) && times === others.get(account),
+  );
+  return { expected, mostTimes: new Map(mostTimes) };
+}
+
+/** What was paid too many times, as sentences: an amount, or further payments to an account. */
+function tooMuchIn(paid: Table, differences: readonly Difference[], mostTimes: ToBePaid['mostTimes']) {
+  const tooOften = differences.filter((one) => one.expected > 0 && one.paid > one.expected);
+  const named = new Set(tooOften.map(({ account }) => account));
+  const others =
+    mostTimes === null
+      ? differences.filter(({ expected }) => expected === 0).map(({ text }) => text)
+      : accountsAbove(mostTimes, paid)
+          .filter(({ account }) => !named.has(account))
+          .map(({ text }) => text);
+  return [...tooOften.map(({ text }) => text), ...others];
+}
+
+/** Accounts that were paid more times than they may be, in any amounts. */
+function accountsAbove(mostTimes: ReadonlyMap<string, number>, paid: Table) {
+  const counts = timesByAccount(paid);
+  return [...mostTimes]
+    .filter(([account, most]) => (counts.get(account) ?? 0) > most)
+    .map(([account, most]) => {
+      const amounts = paid
+        .filter((one) => one.account === account)
+        .map(({ amount }) => rupees(toPaise(amount)));
+      const text = `${account}: paid ${often(counts.get(account)!)}, expected ${often(most)}: ${amounts.join(', ')}`;
+      return { account, text };
+    });
+}
+
+/**
+ * For how many missing payouts of an account and amount the client's knowledge at the end is one of these. The references that it
+ * sent last decide, since a later one takes the place of one that failed.
+ */
+function knownAs(cases: readonly Case[], difference: Difference, known: readonly Knowledge['of'][]): number {
+  const { account, amountPaise, expected, paid } = difference;
+  const unpaid = cases.flatMap(({ sends, byReference, payouts }) =>
+    [...sends].flatMap(([reference, [sent]]) => {
+      const payout = payouts.get(reference);
+      const isOfIt = sent?.body['beneficiary_account'] === account && sent.amountPaise === amountPaise;
+      if (!isOfIt || (payout !== undefined && isOut(payout))) return [];
+      return { beganMs: sent.beganMs, of: knownAtEnd(byReference.get(reference)!).of };
+    }),
+  );
+  const last = unpaid.toSorted((a, b) => a.beganMs - b.beganMs).slice(paid - expected);
+  return last.filter(({ of }) => known.includes(of)).length;
+}
+
+/**
+ * How the money differs from what is to be paid, as sentences.
+ *
+ * @param notPaid what the client knows of a payout that is not missing: it was told that it was not paid
+ */
+export function moneyDifferences(
+  worlds: readonly Evidence[],
+  { expected, mostTimes }: ToBePaid,
+  notPaid: readonly Knowledge['of'][],
+) {
+  const cases = casesOf(worlds);
+  const paid = paidTable(cases.flatMap(paidOut));
+  const differences = differencesBetween(paid, expected);
+  const missing = differences.filter((one) => one.paid < one.expected);
+  return {
+    tooMuch: tooMuchIn(paid, differences, mostTimes),
+    tooLittle: missing
+      .filter((one) => knownAs(cases, one, notPaid) < one.expected - one.paid)
+      .map(({ text }) => text),
+  };
+}
+
+/** What a client says of its payouts when it ends. */
+export type Reported = 'paid' | 'failed' | 'in-doubt';
+
+/**
+ * The payouts that were made although their client reports a failure and has never been told that they were; null for none. A client that
+ * says that it is in doubt is right.
+ */
+export function misreportedIn(worlds: readonly Evidence[], reported: Reported): string | null {
+  if (reported !== 'failed') return null;
+  const unknown = casesOf(worlds).flatMap((facts) =>
+    paidOut(facts).filter(({ reference }) => {
+      const { of } = knownAtEnd(facts.byReference.get(reference) ?? []);
+      return of !== 'PENDING' && of !== 'SUCCESS';
+    }),
+  );
+  const [first] = unknown;
+  if (first === undefined) return null;
+  const others = unknown.length === 1 ? '' : `, and ${unknown.length - 1} more`;
+  return `${first.reference} was paid (${rupees(first.amountPaise)})${others}, but the client reports a failure`;
+}
+
+/** The most differences from a table that a message has. */
+const MOST_DIFFERENCES = 5;
+
+/** Why a table cannot be used to judge. @param name its name in messages */
+export function tableFault(name: string, differences: readonly string[]): string {
+  const left = differences.length - MOST_DIFFERENCES;
+  const shown = [...differences.slice(0, MOST_DIFFERENCES), ...(left > 0 ? [`and ${left} more`] : [])];
+  return `without any failure, what is paid differs from ${name}: ${shown.join('; ')}. Correct the table, or the client`;
+}

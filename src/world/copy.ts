@@ -1,0 +1,43 @@
+import type { ScenarioCompiler } from '../scenario/scenario.ts';
+import { openIndex, indexPayout, useScenario, type WorldState } from './state.ts';
+
+/** A state that no command changes, without what follows from the rest. */
+export type FrozenState = Omit<WorldState, 'index'>;
+
+/** A copy that later commands do not change. It copies lists of references, and nothing that they refer to. */
+export function freeze({ index: _index, ...state }: WorldState): FrozenState {
+  return copyOf(state);
+}
+
+/** What a world counts. */
+type Counts = Pick<WorldState, 'uses' | 'windows' | 'attempts'>;
+
+/** A copy of what a world counts, in which a request can be counted without changing the world. */
+export const copyOfCounts = ({ uses, windows, attempts }: Counts): Counts => ({
+  uses: new Map([...uses].map(([id, use]) => [id, { ...use }])),
+  windows: new Map(windows),
+  attempts: { ...attempts, recent: new Map(attempts.recent), older: new Map(attempts.older) },
+});
+
+const copyOf = (state: FrozenState): FrozenState => ({
+  ...state,
+  ...copyOfCounts(state),
+  requests: { ...state.requests, list: state.requests.list.slice() },
+  entries: state.entries.slice(),
+  payouts: state.payouts.slice(),
+  refused: new Set(state.refused),
+});
+
+const PAYOUTS_AT_ONCE = 2000;
+
+/** Makes a state that commands can change from a frozen one. A large one takes long, so that others need a turn at each step. */
+export function* thaw(frozen: FrozenState, compiler: ScenarioCompiler): Generator<void, WorldState> {
+  const { scenario, overrides } = frozen;
+  const state: WorldState = { ...copyOf(frozen), index: openIndex(compiler.scenario(scenario.source)) };
+  useScenario(state, scenario, overrides, compiler);
+  for (const [position, payout] of state.payouts.entries()) {
+    indexPayout(state, payout, position);
+    if (position % PAYOUTS_AT_ONCE === PAYOUTS_AT_ONCE - 1) yield;
+  }
+  return state;
+}

@@ -1,0 +1,48 @@
+import type { RouteName } from '../../contract/match.ts';
+import type { Effect, Hold } from '../../scenario/rule.ts';
+import type { Decided } from '../journal/exchange.ts';
+import type { RequestCommand } from './request-commands.ts';
+
+/** A request that waits to be released. */
+export interface HeldRequest extends Hold {
+  /** Which held request of its world it is, from 1. Never reused. */
+  readonly id: number;
+  /** The rule that holds it: `scenario/rule`. */
+  readonly rule: string;
+  /** The effect of that rule, which may be gone when the request is released. */
+  readonly effect: Effect;
+  /** As it was when it was held. */
+  readonly exchange: Decided;
+  readonly route: RouteName;
+  readonly clientRefId: string | null;
+  readonly txnId: string | null;
+  /** Which attempt of its reference it is, from 1; 0 where attempts are not counted. */
+  readonly attempt: number;
+  /** Wall time at which it expires, ms since the epoch. */
+  readonly untilMs: number;
+  /** The command to handle when it is released; null when it was handled before. */
+  readonly command: RequestCommand | null;
+}
+
+/** The requests of one world that wait to be released. */
+export interface HeldRequests {
+  /** How many there have been. */
+  readonly made: number;
+  /** In the order in which they arrived. */
+  readonly waiting: readonly HeldRequest[];
+  /** The latest that nobody released in time. */
+  readonly expired: readonly HeldRequest[];
+}
+
+/** @param made how many requests of the world were held before */
+export const noneHeld = (made: number): HeldRequests => ({ made, waiting: [], expired: [] });
+
+/** What the client of a released request sees, if that differs from what the rule orders. */
+export type ReleaseOrder = Pick<Effect, 'respond' | 'fault'>;
+
+/** How the wait of a held request ended: it was released, it expired, or its client left. */
+export type Released = {
+  readonly how: 'released' | 'expired' | 'left';
+  /** With what it is answered; null when nobody released it. */
+  readonly exchange: Decided | null;
+};

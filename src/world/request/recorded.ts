@@ -1,0 +1,60 @@
+import { replacesBody } from '../../scenario/rule.ts';
+import type { Context } from '../commands.ts';
+import { requestCharacters, type Exchange } from '../journal/exchange.ts';
+import { nowMs, type WorldState } from '../state.ts';
+import type { Received } from './request-commands.ts';
+import type { RequestResult } from './request-result.ts';
+import { codeOf } from './response.ts';
+
+/** What an exchange keeps of its request. */
+export const received = (state: WorldState, request: Received, { stamp }: Context) => ({
+  requestId: request.requestId,
+  method: request.method,
+  url: request.url,
+  headers: request.headers,
+  body: request.body,
+  warnings: request.warnings,
+  requestCharacters: requestCharacters(request),
+  atMs: nowMs(state),
+  wallMs: Math.max(0, stamp.wallMs - request.waitedMs),
+  position: stamp.position,
+  span: { server: stamp.server, arrived: request.arrivedTick, ended: request.submittedTick },
+});
+
+/** What the ledger and the rules made of a request. @param clientRefId the reference that it names */
+export function decided(result: RequestResult, clientRefId: string | undefined) {
+  const { answer, effect, balances } = result;
+  const payout = answer.kind === 'payout' && balances !== null ? answer.payout : undefined;
+  const refusal = answer.kind === 'refused' ? answer.refusal : undefined;
+  const respond = effect?.respond ?? null;
+  return {
+    result,
+    attempt: result.attempt,
+    balanceBeforePaise: balances?.beforePaise,
+    balancePaise: balances?.afterPaise,
+    code: replacesBody(respond) ? codeOf(respond) : refusal?.code,
+    clientRefId: payout?.clientRefId ?? clientRefId,
+    txnId: payout?.txnId,
+    replayed: answer.kind === 'payout' && answer.replayed ? true : undefined,
+    limit: refusal?.details.limit,
+    rule: effect?.rule ?? refusal?.details.rule,
+    committed: result.route === 'initiate' ? result.committed : undefined,
+    plannedBy: result.committed ? payout?.plannedBy : undefined,
+    delayMs: effect !== null && effect.delayMs > 0 ? effect.delayMs : undefined,
+    fault: effect?.fault?.kind,
+  };
+}
+
+/** What is known of the response to a request as soon as it is decided: whether it waits, is broken, or is sent whole and at once. */
+export function planned(
+  { effect, hold }: RequestResult,
+  { isQueued, tookMs }: Received,
+  position: number,
+): Pick<Exchange, 'outcome' | 'response' | 'durationMs' | 'endPosition'> {
+  const waits =
+    hold !== undefined || (effect !== null && (effect.delayMs > 0 || effect.fault?.kind === 'hang'));
+  if (waits) return { outcome: 'pending' };
+  const isWhole = !isQueued && (effect?.fault ?? null) === null;
+  if (!isWhole) return { outcome: 'pending', response: 'planned' };
+  return { outcome: 'answered', response: 'planned', durationMs: tookMs, endPosition: position };
+}

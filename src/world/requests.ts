@@ -1,0 +1,264 @@
+import { textField } from '../contract/service.ts';
+import { oneMore, type Payout, type Told } from '../contract/snapshot-lines.ts';
+import { replacesBody, showsAnswer } from '../scenario/rule.ts';
+import type { CommandOf, Context } from './commands.ts';
+import type { StateEvent } from './events.ts';
+import {
+  charactersOf,
+  endsOf,
+  requestCharacters,
+  noRequests,
+  plannedResponse,
+  readBody,
+  sentResponse,
+  type Decided,
+  type Exchange,
+} from './journal/exchange.ts';
+import { seenIn } from './journal/seen.ts';
+import { positionOf } from './ledger.ts';
+import { decided, planned, received } from './request/recorded.ts';
+import type { Ended, RequestCommand } from './request/request-commands.ts';
+import { fieldsOf } from './request/request-plan.ts';
+import type { HeldRequest } from './request/hold-state.ts';
+import type { RequestResult } from './request/request-result.ts';
+import { nowMs, tally, type WorldState } from './state.ts';
+
+/** The number of the next request. */
+export function countRequest(state: WorldState): number {
+  state.requests = { ...state.requests, count: oneMore(state.requests.count) };
+  return state.requests.count;
+}
+
+/** Adds a request that was decided to the list. */
+export function recordRequest(
+  state: WorldState,
+  command: RequestCommand,
+  result: RequestResult,
+  context: Context,
+): Decided {
+  const { request } = command;
+  if (request.worldName !== undefined) state.name = request.worldName;
+  const { stamp } = context;
+  const facts = decided(result, textField(fieldsOf(command)['client_ref_id']));
+  const { outcome, response, durationMs, endPosition } = planned(result, request, stamp.position);
+  // field by field, since this is made for every request: joining the parts would take longer than all the rest
+  const exchange: Decided = {
+    nth: result.request,
+    requestId: request.requestId,
+    route: command.kind,
+    method: request.method,
+    url: request.url,
+    headers: request.headers,
+    body: request.body,
+    atMs: nowMs(state),
+    wallMs: Math.max(0, stamp.wallMs - request.waitedMs),
+    outcome,
+    response,
+    durationMs,
+    attempt: facts.attempt,
+    balanceBeforePaise: facts.balanceBeforePaise,
+    balancePaise: facts.balancePaise,
+    code: facts.code,
+    clientRefId: facts.clientRefId,
+    txnId: facts.txnId,
+    replayed: facts.replayed,
+    warnings: request.warnings,
+    limit: facts.limit,
+    rule: facts.rule,
+    committed: facts.committed,
+    plannedBy: facts.plannedBy,
+    delayMs: facts.delayMs,
+    fault: facts.fault,
+    toldBefore: undefined,
+    requestCharacters: requestCharacters(request),
+    result,
+    position: stamp.position,
+    endPosition,
+    span: { server: stamp.server, arrived: request.arrivedTick, ended: request.submittedTick },
+  };
+  return add(state, context, exchange);
+}
+
+/** Adds a request that was refused before it reached the ledger. */
+export function refuseRequest(
+  state: WorldState,
+  { request, refused, route, outcome, clientRefId }: CommandOf<'refused'>,
+  context: Context,
+): number {
+  const nth = countRequest(state);
+  const isPending = outcome === 'pending';
+  add(state, context, {
+    ...received(state, request, context),
+    nth,
+    route,
+    clientRefId,
+    outcome,
+    response: refused.response,
+    code: refused.code,
+    limit: refused.limit,
+    rule: refused.rule,
+    durationMs: isPending ? undefined : request.tookMs,
+    endPosition: isPending ? undefined : context.stamp.position,
+  });
+  return nth;
+}
+
+function add<E extends Exchange>(state: WorldState, { stamp, events }: Context, exchange: E): E {
+  const { requests } = state;
+  const { list } = requests;
+  const told = exchange.outcome === 'answered' ? tell(state, exchange) : exchange;
+  list.push(told);
+  requests.characters += charactersOf(told);
+  const { keep } = stamp;
+  while (list.length > 0 && (list.length > keep.requests || requests.characters > keep.characters)) {
+    const next = nextToDrop(list);
+    const dropped = next === 0 ? list.shift()! : list.splice(next, 1)[0]!; // shift is much quicker
+    requests.characters -= charactersOf(dropped);
+    requests.evicted += 1;
+  }
+  // one that only waits for its turn to be sent, or is broken at once, is announced when it has ended
+  const waits = told.outcome === 'pending' && (told.response === undefined || told.fault === 'slow-body');
+  if (waits) events.push({ type: 'request', request: told, endedAfter: null });
+  else if (told.outcome !== 'pending') events.push({ type: 'request', request: told, endedAfter: told.nth });
+  return told;
+}
+
+/** The place of the request to drop: the oldest one, but those under way stay as long as they are few, so that their ends are recorded. */
+function nextToDrop(list: readonly Exchange[]): number {
+  const ended = list.findIndex(({ outcome }) => outcome !== 'pending');
+  return ended < list.length / 2 ? Math.max(0, ended) : 0;
+}
+
+/** The place in the list of a request; -1 once it was dropped. */
+const indexOf = ({ requests: { list, count } }: WorldState, nth: number): number => {
+  const likely = list.length - 1 - (count - nth); // unless a bug of the sandbox left out a number
+  return list[likely]?.nth === nth ? likely : list.findIndex((exchange) => exchange.nth === nth);
+};
+
+/** The request of this number; undefined once it was dropped. */
+export const findRequest = (state: WorldState, nth: number): Exchange | undefined =>
+  state.requests.list[indexOf(state, nth)];
+
+function replace(state: WorldState, index: number, exchange: Exchange): void {
+  const { requests } = state;
+  requests.characters += charactersOf(exchange) - charactersOf(requests.list[index]!);
+  requests.list[index] = exchange;
+}
+
+/** Records what a held request is answered, once it is released. */
+export function recordRelease(state: WorldState, { exchange }: HeldRequest, result: RequestResult): Decided {
+  const index = indexOf(state, exchange.nth);
+  const known = state.requests.list[index] ?? exchange;
+  const released: Decided = { ...known, ...decided(result, known.clientRefId) };
+  if (index !== -1) replace(state, index, released);
+  return released;
+}
+
+/** Records how a request ended. What is known of one that ended as planned is only made more exact. */
+export function endRequest(state: WorldState, ended: Ended, { stamp, events }: Context): void {
+  const index = ended.generation === state.generation ? indexOf(state, ended.request) : -1;
+  const before = state.requests.list[index];
+  if (before === undefined) return;
+  const { outcome, refused } = ended;
+  const isAsPlanned = before.outcome === outcome && refused === undefined;
+  const after: Exchange = {
+    ...before,
+    code: (refused ?? before).code,
+    limit: (refused ?? before).limit,
+    rule: refused?.rule ?? before.rule,
+    outcome,
+    durationMs: ended.durationMs,
+    span: before.span && { ...before.span, ended: ended.tick },
+    endPosition: before.outcome === 'pending' ? stamp.position : before.endPosition,
+    response: ended.isSent ? (refused?.response ?? before.response ?? plannedResponse(before)) : undefined,
+  };
+  replace(state, index, isAsPlanned ? after : retell(state, index, after));
+  if (isAsPlanned) return;
+  const { list } = state.requests;
+  const endedAfter = endsOf(list.slice(index)).get(before.nth) ?? null;
+  events.push({ type: 'request', request: list[index]!, endedAfter });
+}
+
+/** Empties the list. @returns how many requests it had */
+export function forgetRequests(state: WorldState): number {
+  const { list, count } = state.requests;
+  state.requests = noRequests(count);
+  return list.length;
+}
+
+/** The state of a payout that a response shows its client; undefined for none. */
+function shownState(exchange: Exchange): Payout['state'] | undefined {
+  const { response, result, route, code = null, fault, headers: asked } = exchange;
+  if (route === 'balance' || !showsAnswer(fault)) return undefined;
+  const respond = result?.effect?.respond ?? null;
+  const isNormal = response === 'planned' && !replacesBody(respond);
+  if (isNormal && result?.answer.kind === 'payout') {
+    const { state } = result.answer.payout;
+    const seen = seenIn({
+      route,
+      status: respond?.status ?? 200,
+      code,
+      asked,
+      body: { data: { status: state } },
+    });
+    return seen.kind === 'state' ? seen.state : undefined;
+  }
+  if (isNormal) return undefined; // a refusal
+  const sent = sentResponse(exchange);
+  const seen = seenIn({ route, status: sent?.status ?? null, code, asked, body: readBody(sent?.body) });
+  return seen.kind === 'state' ? seen.state : undefined;
+}
+
+/** The position of the payout that a request is about. */
+const payoutOf = (state: WorldState, { txnId, clientRefId }: Exchange): number | undefined =>
+  positionOf(state, txnId === undefined ? { clientRefId } : { txnId });
+
+/** Records what a response has told its client. @returns the exchange, which remembers what the client knew before */
+function tell<E extends Exchange>(state: WorldState, exchange: E): E {
+  const as = shownState(exchange);
+  const position = as === undefined ? undefined : payoutOf(state, exchange);
+  if (as === undefined || position === undefined) return exchange;
+  const { told } = state.payouts[position]!;
+  if (told?.as === as) return exchange;
+  setTold(state, position, { request: exchange.nth, atMs: nowMs(state), as });
+  return { ...exchange, toldBefore: told };
+}
+
+/** Records what the response to a request of the list has told in the end, which may be less than was planned. */
+function retell(state: WorldState, index: number, exchange: Exchange): Exchange {
+  const { toldBefore, ...untold } = exchange;
+  const position = toldBefore === undefined ? undefined : payoutOf(state, exchange);
+  if (position !== undefined && state.payouts[position]!.told?.request === exchange.nth) {
+    setTold(state, position, toldBefore ?? null);
+    tellAgain(state, index, position);
+  }
+  return untold.outcome === 'answered' ? tell(state, untold) : untold;
+}
+
+/** A response that showed what its client knew already was not recorded. It is, once that is taken back. */
+function tellAgain(state: WorldState, index: number, position: number): void {
+  const { list } = state.requests;
+  for (let later = index + 1; later < list.length; later += 1) {
+    const exchange = list[later]!;
+    const isAbout = exchange.outcome === 'answered' && payoutOf(state, exchange) === position;
+    if (isAbout) replace(state, later, tell(state, exchange));
+  }
+}
+
+function setTold(state: WorldState, position: number, told: Told | null): void {
+  const before = state.payouts[position]!;
+  const after = { ...before, told };
+  tally(state.index, before, -1);
+  tally(state.index, after, 1);
+  state.payouts[position] = after;
+}
+
+/** Adds an event when the payouts at risk are others than before. */
+export function announceRisk(
+  state: WorldState,
+  before: WorldState['index']['atRisk'],
+  events: StateEvent[],
+): void {
+  const { count, paise } = state.index.atRisk;
+  if (count !== before.count || paise !== before.paise) events.push({ type: 'at_risk', count, paise });
+}

@@ -1,0 +1,113 @@
+import { writeFileSync } from 'node:fs';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
+import type { Command } from 'commander';
+import { expect, onTestFinished, test } from 'vitest';
+import { agentActor } from '../../src/cli/mcp/agent-actor.ts';
+import { mcpServer } from '../../src/cli/mcp/mcp-server.ts';
+import { buildProgram } from '../../src/cli/program.ts';
+import { connectSandbox } from '../../src/index.ts';
+import { runInProcess } from '../support/program.ts';
+import { sandboxFor } from '../support/sandbox.ts';
+import { stateFolder } from '../support/state-folder.ts';
+
+/** What can be done, and with which arguments: `rule_add: rules, json, key, time_zone`. */
+type Surface = ReadonlyMap<string, ReadonlySet<string>>;
+
+/** Arguments that say which sandbox is meant, which an agent cannot choose. */
+const OF_A_TERMINAL: ReadonlySet<string> = new Set(['url', 'admin_token']);
+
+function commandSurface(command: Command, path = ''): readonly (readonly [string, ReadonlySet<string>])[] {
+  return command.commands
+    .filter((sub) => path !== '' || sub.helpGroup() === 'A running sandbox:')
+    .flatMap((sub) => {
+      const name = `${path} ${sub.name()}`.trim().replace(' ', '_');
+      if (sub.commands.length > 0) return commandSurface(sub, sub.name());
+      const flags = sub.options.map(({ long }) => long!.slice(2).replaceAll('-', '_'));
+      const words = sub.registeredArguments.map((_argument, index) => `word ${index + 1}`);
+      return [[name, new Set([...flags.filter((flag) => !OF_A_TERMINAL.has(flag)), ...words])] as const];
+    });
+}
+
+async function toolSurface(): Promise<Surface> {
+  const [here, there] = InMemoryTransport.createLinkedPair();
+  const actor = agentActor(connectSandbox({ url: 'http://127.0.0.1:9' }), 'sk_test_a');
+  const agent = new Client({ name: 'agent', version: '1.0.0' });
+  await Promise.all([mcpServer(actor, false).connect(there), agent.connect(here)]);
+  onTestFinished(() => agent.close());
+  const { tools } = await agent.listTools();
+  return new Map(
+    tools.map(({ name, inputSchema }) => [name, new Set(Object.keys(inputSchema.properties ?? {}))]),
+  );
+}
+
+test('neither the command line nor an agent can do less than the other', async () => {
+  const commands: Surface = new Map(commandSurface(buildProgram({})));
+  const tools = await toolSurface();
+  // `tail` goes on until Ctrl-C; `validate` and `hunt` need no running sandbox, and are commands of their own
+  expect([...commands.keys(), 'validate', 'hunt'].toSorted((a, b) => (a < b ? -1 : 1))).toEqual(
+    [...tools.keys(), 'tail'].toSorted((a, b) => (a < b ? -1 : 1)),
+  );
+  expect(commands.size).toBeGreaterThan(30);
+  for (const [name, given] of commands) {
+    if (name === 'tail') continue;
+    const arguments_ = tools.get(name)!;
+    const flags = [...given].filter((argument) => !argument.startsWith('word '));
+    expect({ name, flags: flags.filter((flag) => !arguments_.has(flag)) }).toEqual({ name, flags: [] });
+    expect({ name, count: arguments_.size }).toEqual({ name, count: given.size });
+  }
+});
+
+const ADMIN = 'admin-of-the-terminal';
+
+/** Clears a terminal, in two ways; reverses what follows; begins a line that GitHub would obey. */
+const HOSTILE = 'a\u001b[2J\u009b2J\u202eb\n::error::c';
+/** Everything that moves a cursor or reorders text. */
+const CONTROLS = /(?![\n\t])\p{C}|^::/mu;
+
+test('no output contains what controls a terminal, whatever a client, a file or a server put into it', async () => {
+  const { url } = await sandboxFor({ clock: '2026-01-15T10:30:00Z', adminToken: ADMIN });
+  const world = connectSandbox({ url }).world('sk_test_hostile');
+  const files = stateFolder();
+  const scenario = `${files}/scenario.yaml`;
+  const respond = { status: 500, message: HOSTILE };
+  const rules = [{ name: 'odd', description: HOSTILE, match: { amount: 13 }, effect: { respond } }];
+  await world.use({ description: HOSTILE, rules });
+  await world.pay({ client_ref_id: HOSTILE, remarks: HOSTILE });
+  writeFileSync(scenario, JSON.stringify({ [HOSTILE]: 1, rules: [{ [HOSTILE]: 2 }] }));
+  const commands = [
+    ...['status', 'payouts', 'journal', 'entries', 'held', 'verdict', 'worlds'].map((name) => [name]),
+    ...['scenario show', 'scenario list', 'rule list'].map((name) => name.split(' ')),
+    ['request', '1'],
+    ['rule', 'from', '1'],
+    ['pay', '13', '--reference', HOSTILE],
+    ['explain', '--reference', HOSTILE],
+    ['read', HOSTILE],
+    ['read', `${HOSTILE}?`],
+    ['force', HOSTILE, 'FAILED'],
+    ['force', `${HOSTILE}?`, 'FAILED'],
+    ['use', HOSTILE],
+    ['use', scenario],
+    ['rule', 'add', scenario],
+    ['rule', 'remove', HOSTILE],
+    ['advance', HOSTILE],
+    ['status', '--time-zone', HOSTILE],
+    ['snapshot', 'load', `${files}/${HOSTILE}`],
+    ['advance', '1h'],
+    ['undo'],
+  ];
+  const environment = { SANDBOX_URL: url, SANDBOX_KEY: 'sk_test_hostile', SANDBOX_ADMIN_TOKEN: ADMIN };
+  let isShown = false;
+  for (const args of [
+    ...commands,
+    ...commands.map((words) => words.concat('--json')),
+    ['validate', scenario],
+  ]) {
+    const { stdout, stderr } = await runInProcess(args, environment);
+    expect({ args, found: CONTROLS.exec(stdout + stderr)?.[0] }).toEqual({ args, found: undefined });
+    isShown ||= stdout.includes('a\ufffd[2J\ufffd2J\ufffdb\ufffd::error::c');
+  }
+  expect(isShown).toBe(true);
+  const { stdout } = await runInProcess(['payouts', '--json'], environment);
+  expect(JSON.parse(stdout)).toMatchObject({ transactions: [{ client_ref_id: HOSTILE }] });
+});

@@ -1,0 +1,186 @@
+import { describe, expect, test } from 'vitest';
+import { hasBrowser, loaded, needsBrowser, useBrowser } from '../support/browser.ts';
+import { sandboxFor } from '../support/sandbox.ts';
+
+const FROZEN = '2026-01-15T10:30:00Z';
+const LOST = '9999100500'; // paid, but the client gets a 500
+const REVERSED_LATER = '9999200004';
+
+describe.skipIf(!hasBrowser)(`the dashboard by keyboard${needsBrowser}`, { timeout: 60_000 }, () => {
+  const open = useBrowser();
+
+  async function worldPage() {
+    const { url, client } = await sandboxFor({ clock: FROZEN });
+    const payer = client();
+    const show = async () => {
+      const seen = await open(url, { apiKey: payer.apiKey });
+      await loaded(seen);
+      const { keyboard } = seen.page;
+      const type = async (words: string): Promise<void> => {
+        await keyboard.press('Control+k');
+        await seen.page.getByRole('combobox', { name: 'Command' }).and(seen.page.locator(':focus')).waitFor();
+        await keyboard.type(words);
+        await keyboard.press('Enter');
+      };
+      return { ...seen, keyboard, type, said: seen.page.getByLabel('What happened') };
+    };
+    return { payer, show };
+  }
+
+  test('an action keeps the focus: Enter three times advances by three days', async () => {
+    const { payer, show } = await worldPage();
+    const { controls, keyboard, page } = await show();
+    await controls.getByRole('button', { name: '+1 day' }).focus();
+    for (const day of ['16', '17', '18']) {
+      await keyboard.press('Enter');
+      await controls.getByRole('timer').getByText(`${day} Jan 2026`).waitFor();
+      await controls.getByRole('button', { name: '+1 day', disabled: false }).waitFor();
+    }
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('+1 day');
+    expect((await payer.clock.now()).toISOString()).toBe('2026-01-18T10:30:00.000Z');
+  });
+
+  test('a bad day is found, read and ended with keys alone', async () => {
+    const { payer, show } = await worldPage();
+    const { page, keyboard, type, said, controls } = await show();
+    await type('next initiate 500 after payout');
+    await said.getByText('Ordered: the next initiate gets a 500 after the payout').waitFor();
+    expect((await payer.pay({ client_ref_id: 'lost' })).status).toBe(500);
+    await payer.pay({ client_ref_id: 'fine' });
+    await type('risk');
+    await page.getByText('1 of 2').waitFor();
+    await keyboard.press('j');
+    await keyboard.press('Enter');
+    const panel = page.getByRole('region', { name: 'lost' });
+    await panel.getByText('no response has told the client').waitFor();
+    await page.getByRole('heading', { name: 'lost', level: 3 }).and(page.locator(':focus')).waitFor();
+    await keyboard.press('Escape');
+    await page.locator('[role=row] button:focus', { hasText: 'lost' }).waitFor(); // the focus is back in the list
+    await keyboard.press('f');
+    await controls.getByRole('timer').getByText('running').waitFor();
+    await keyboard.press('f');
+    await controls.getByRole('timer').getByText('frozen').waitFor();
+    await type('back to normal');
+    await controls.getByTestId('ordered').waitFor({ state: 'detached' });
+  });
+
+  test('the palette pays, advances and opens in words, and says what it does not understand', async () => {
+    const { payer, show } = await worldPage();
+    const { page, type, said, keyboard } = await show();
+    await type(`pay 5000 to ${REVERSED_LATER}`);
+    await said.getByText(/₹5,000.00: 200/).waitFor();
+    await type('advance 3d');
+    await said.getByText('It is 18 Jan 2026').waitFor();
+    expect(await payer.world.transactions()).toMatchObject([{ amount: 5000, status: 'REVERSED' }]);
+    await type('open try-');
+    await page.getByRole('region', { name: /^try-/ }).waitFor();
+    await type('open #1');
+    await page.getByRole('region', { name: 'Request 1' }).waitFor();
+    await keyboard.press('Control+k');
+    await page.getByRole('combobox').and(page.locator(':focus')).waitFor();
+    await keyboard.type('pay 1500,50');
+    await page.getByRole('option').getByText('is not an amount').waitFor();
+    await keyboard.press('Escape');
+    await page.getByRole('combobox').and(page.locator(':focus')).waitFor({ state: 'hidden' });
+    await keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keys' }).getByText('every command, in words').waitFor();
+    await keyboard.press('Escape');
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor({ state: 'hidden' });
+    await keyboard.press('2');
+    await keyboard.press('/');
+    await page.getByRole('searchbox').and(page.locator(':focus')).waitFor();
+    expect(await payer.world.transactions()).toHaveLength(1);
+  });
+
+  test('the ribbon shows the future without changing the world, until it is kept', async () => {
+    const { payer, show } = await worldPage();
+    await payer.pay({ client_ref_id: 'later', beneficiary_account: REVERSED_LATER, amount: 5000 });
+    const { page, keyboard, said } = await show();
+    const now = page.getByRole('slider', { name: /^Now/ });
+    await now.focus();
+    await keyboard.press('ArrowRight');
+    const preview = page.getByRole('status', { name: 'Preview' });
+    await preview.getByText('1 SUCCESS').waitFor();
+    await keyboard.press('ArrowRight');
+    await preview.getByText('1 REVERSED; balance ₹10,00,000.00').waitFor();
+    expect((await payer.world.transactions())[0]!.status).toBe('PENDING');
+    await keyboard.press('Escape');
+    await preview.waitFor({ state: 'detached' });
+
+    await keyboard.press('ArrowRight');
+    await preview.getByText('1 SUCCESS').waitFor();
+    await keyboard.press('Enter');
+    await said.getByText('later SUCCESS').waitFor();
+    expect((await payer.world.transactions())[0]!.status).toBe('SUCCESS');
+  });
+
+  test('what if: two futures of a request side by side, and this world does not change', async () => {
+    const { payer, show } = await worldPage();
+    await payer.pay({ client_ref_id: 'order-1', amount: 5000 });
+    await payer.pay({ client_ref_id: 'order-2', amount: 1000 });
+    const { page, view } = await show();
+    await (await view('Requests')).getByRole('button', { name: /^Open request 1,/ }).click();
+    const panel = page.getByRole('region', { name: 'Request 1' });
+    await panel.getByText('What if', { exact: true }).click();
+    await panel.getByRole('button', { name: 'Compare' }).click();
+    const futures = panel.getByRole('status', { name: 'Both futures' });
+    await futures.getByText('1 · ₹5,000.00').waitFor(); // nobody told the client
+    expect(await futures.getByText('₹9,95,000.00').count()).toBe(2); // without the second payout, which came later
+    expect(await payer.world.transactions()).toHaveLength(2);
+    expect(await payer.world.requests()).toHaveLength(2);
+  });
+
+  test('“Break my client” orders nine failures, one for each new payout, and keeps the score', async () => {
+    const { payer, show } = await worldPage();
+    const { view, said } = await show();
+    const conduct = await view('Conduct');
+    await conduct.getByRole('button', { name: 'Break my client' }).click();
+    await said.getByText('Nine failures are ordered').waitFor(); // the first of them is put last
+    const row = (text: string) => conduct.getByRole('row').filter({ hasText: text });
+    await row('a 500 after the payout').getByText('waiting').waitFor();
+    const statuses = [];
+    for (const nth of [1, 2, 3]) statuses.push((await payer.pay({ client_ref_id: `order-${nth}` })).status);
+    expect(statuses).toEqual([429, 500, 500]);
+    await row('a 500 after the payout').getByText('open').waitFor();
+    await payer.status({ client_ref_id: 'order-3' });
+    await row('a 500 after the payout').getByText('survived').waitFor();
+    await row('a 500 after the payout').getByRole('button', { name: 'Request #3' }).waitFor();
+    await conduct.getByRole('button', { name: 'Stop' }).click();
+    await row('a 500 after the payout').waitFor({ state: 'detached' });
+    expect(await payer.world.rules('world')).toEqual([]);
+  });
+
+  test('a saved bad day is replayed as a world of its own, and stops at each finding', async () => {
+    const { payer, show } = await worldPage();
+    await payer.pay({ client_ref_id: 'salary-1', beneficiary_account: LOST, amount: 5000 });
+    await payer.pay({ client_ref_id: 'salary-1-again', beneficiary_account: LOST, amount: 5000 });
+    await payer.world.referee({ intent: 'beneficiary_account' });
+    const snapshot = await payer.world.snapshot();
+    await payer.world.reset();
+    const { page, view } = await show();
+    const world = await view('World');
+    const chooser = page.waitForEvent('filechooser');
+    await world.getByRole('button', { name: 'Replay a file…' }).click();
+    await (
+      await chooser
+    ).setFiles({ name: 'bad.ndjson', mimeType: 'application/x-ndjson', buffer: Buffer.from(snapshot) });
+    const key = page.getByTitle('Show another world').locator('code');
+    await expect.poll(() => key.textContent()).toBe(`${payer.apiKey}-replay`);
+    const replay = (await view('World')).getByRole('group', { name: 'Replay' });
+    await replay.getByRole('button', { name: 'Play' }).click();
+    await replay.getByText('#2 initiate salary-1-again').waitFor();
+    await replay.getByText('2 payouts at risk').waitFor();
+    expect(await payer.world.transactions()).toEqual([]); // the first world is as it was
+  });
+
+  test('“Show me a bad day” makes one, and the first steps are ticked off', async () => {
+    const { payer, show } = await worldPage();
+    const { controls, page, view } = await show();
+    const overview = await view('Overview');
+    await overview.getByText('A payout is made, to do').waitFor();
+    await overview.getByRole('button', { name: 'Show me a bad day' }).click();
+    await controls.getByRole('button', { name: /^3 at risk/ }).waitFor();
+    await page.getByRole('list', { name: 'Payouts at risk' }).getByText('salary-4').waitFor();
+    expect((await payer.world.summary()).at_risk.count).toBe(3);
+  });
+});

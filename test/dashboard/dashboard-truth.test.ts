@@ -1,0 +1,130 @@
+import { describe, expect, test } from 'vitest';
+import { hasBrowser, live, loaded, needsBrowser, useBrowser } from '../support/browser.ts';
+import { payMany } from '../support/many-payouts.ts';
+import { sandboxFor } from '../support/sandbox.ts';
+
+const FROZEN = '2026-01-15T10:30:00Z';
+const LOST = '9999100500'; // paid, but the client gets a 500
+
+describe.skipIf(!hasBrowser)(`what the dashboard says is true${needsBrowser}`, { timeout: 90_000 }, () => {
+  const open = useBrowser();
+
+  async function worldPage() {
+    const { url, client } = await sandboxFor({ clock: FROZEN });
+    const payer = client();
+    const show = async () => {
+      const seen = await open(url, { apiKey: payer.apiKey });
+      await loaded(seen);
+      return seen;
+    };
+    return { url, client, payer, show };
+  }
+
+  test('what is at risk does not depend on when the dashboard was opened, and ends when the client learns of it', async () => {
+    const { payer, show } = await worldPage();
+    for (const nth of [1, 2])
+      await payer.pay({ client_ref_id: `lost-${nth}`, beneficiary_account: LOST, amount: 5000 });
+    await payMany(payer, 1100); // more requests than the page knows
+    const seen = await show();
+    const { page, controls, view } = seen;
+    const counter = (text: string) => controls.getByRole('button', { name: text });
+    await counter('2 at risk · ₹10,000.00').click();
+    const payouts = await view('Payouts');
+    await payouts.getByRole('button', { name: 'Open lost-1' }).click();
+    const panel = page.getByRole('region', { name: 'lost-1' });
+    await panel.getByText('no response has told the client').waitFor();
+    await panel.getByText('paid, and the client is not told').waitFor();
+
+    await payer.status({ client_ref_id: 'lost-1' }); // an answer that says PENDING
+    await counter('1 at risk · ₹5,000.00').waitFor();
+    await panel.getByText('The client was told that it is PENDING by request').waitFor();
+    await page.reload();
+    await loaded(seen);
+    await counter('1 at risk · ₹5,000.00').waitFor();
+    await payer.pay({ client_ref_id: 'lost-3', beneficiary_account: LOST, amount: 5000 });
+    await counter('2 at risk · ₹10,000.00').waitFor();
+    await payouts.getByRole('button', { name: 'Open lost-3' }).click();
+    await payer.status({ client_ref_id: 'lost-3' });
+    await page.getByRole('region', { name: 'lost-3' }).getByText('It was at risk').waitFor();
+    await payer.status({ client_ref_id: 'lost-2' });
+    await counter('1 at risk · ₹5,000.00').waitFor({ state: 'detached' });
+    expect((await payer.world.summary()).at_risk.count).toBe(0);
+  });
+
+  test('the name of a world is shown beside its key', async () => {
+    const { payer, show } = await worldPage();
+    const named = await fetch(`${payer.world.url}/_sandbox/world`, {
+      headers: { authorization: `Bearer ${payer.apiKey}`, 'x-sandbox-world-name': 'refund retries' },
+    });
+    expect(named.status).toBe(200);
+    await payer.pay();
+    const { page } = await show();
+    const shown = await page.getByTitle('Show another world').textContent();
+    expect(shown).toContain(payer.apiKey);
+  });
+
+  test('any number of tabs use one stream of events, and each of them is live', async () => {
+    const { payer, show } = await worldPage();
+    const { page } = await show();
+    const context = page.context();
+    const readers: string[] = [];
+    const onRequest = (request: { url(): string }): unknown =>
+      request.url().endsWith('/_sandbox/events') && readers.push(request.url());
+    context.on('request', onRequest);
+    const tabs = [];
+    for (let nth = 0; nth < 7; nth += 1) {
+      const opened = context.waitForEvent('page');
+      await page.evaluate(`void window.open('./?tab=${nth}#payouts')`);
+      const tab = await opened;
+      await tab.locator('[data-loaded][data-connection=live]').waitFor();
+      tabs.push(tab);
+    }
+    expect(readers).toEqual([]); // the first tab reads for all
+    await payer.pay({ client_ref_id: 'for-all' });
+    for (const tab of tabs) await tab.getByRole('button', { name: 'Open for-all' }).waitFor();
+
+    await page.goto('about:blank'); // another tab takes over, and nothing is missed
+    await payer.pay({ client_ref_id: 'after-that' });
+    for (const tab of tabs) await tab.getByRole('button', { name: 'Open after-that' }).waitFor();
+    expect(readers).toHaveLength(1);
+    for (const tab of tabs) await tab.close();
+    context.off('request', onRequest);
+  });
+
+  test('what the server says about its store is shown at once, in its words, and nothing can be done meanwhile', async () => {
+    const { payer, show } = await worldPage();
+    await payer.pay({ client_ref_id: 'known' });
+    const { page, controls, view } = await show();
+    await view('Payouts');
+    const unavailable = {
+      status: 503,
+      contentType: 'application/json',
+      body: JSON.stringify({
+        status: 'error',
+        code: 'STORE_UNAVAILABLE',
+        message: 'The store of the worlds cannot be used',
+      }),
+    };
+    await page.route('**/_sandbox/**', (route) => route.fulfill(unavailable));
+    await controls.getByRole('alert').getByText('The store of the worlds cannot be used').waitFor();
+    expect(await controls.getByText('npm start').count()).toBe(0);
+    expect(await controls.getByRole('button', { name: '+1 h', exact: true }).isDisabled()).toBe(true);
+    await page.getByRole('button', { name: 'Open known' }).waitFor(); // what it last knew
+    await page.unroute('**/_sandbox/**');
+    await controls.getByRole('alert').waitFor({ state: 'detached' });
+  });
+
+  test('an action that the world refused since it was away says so once, and marks no field', async () => {
+    const { payer, show } = await worldPage();
+    const seen = await show();
+    const { page, view } = seen;
+    const overview = await view('Overview');
+    await page.route('**/_sandbox/wallet/credit', (route) => route.abort('connectionreset'), { times: 1 });
+    await overview.getByRole('button', { name: 'Credit' }).click();
+    await page.getByLabel('What happened').getByText('nobody knows whether this happened').waitFor();
+    expect(await overview.getByLabel('Amount').getAttribute('aria-invalid')).toBe('false');
+    await live(seen);
+    expect(await overview.getByRole('alert').count()).toBe(0);
+    expect(await payer.world.balance()).toBe(1_000_000);
+  });
+});

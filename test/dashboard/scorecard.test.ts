@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest';
+import type { JournalEntry, TransactionAnswer } from '../../src/contract/control-answers.ts';
+import { scoreOf } from '../../src/dashboard/conduct/scorecard.ts';
+import { clientFindings, type Found } from '../../src/dashboard/conduct/client-findings.ts';
+import type { WorldReport } from '../../src/contract/conduct.ts';
+import { beatsOf } from '../../src/dashboard/world/replay-beats.ts';
+
+const request = (id: number, change: object = {}): JournalEntry =>
+  ({
+    id,
+    at: `2026-01-15T10:30:0${id}.000Z`,
+    route: 'initiate',
+    client_ref_id: 'order-1',
+    txn_id: null,
+    outcome: 'answered',
+    answer: { status: 500 },
+    request: { headers: {}, path: '/payout/initiate' },
+    ...change,
+  }) as unknown as JournalEntry;
+const finding = (requests: readonly number[], severity = 'error'): Found =>
+  ({
+    id: 'paid-twice',
+    finding: { severity, message: 'paid twice', requests, references: [] },
+  }) as unknown as Found;
+
+const failed = request(1, { committed: true, txn_id: 'T1' });
+
+test.each([
+  ['that nobody met', undefined, [], [], 'waiting'],
+  ['after which the client has not asked', failed, [failed], [], 'open'],
+  ['that ended in a second payment', failed, [failed], [finding([1, 2])], 'failed'],
+  ['that a notice mentions', failed, [failed], [finding([1], 'notice')], 'open'],
+] as const)('the score of a failure %s', (_what, entry, rows, found, verdict) => {
+  expect(scoreOf(entry, rows, found, () => false).verdict).toBe(verdict);
+});
+
+test('a client that learns of its payout has survived, and the requests that prove it are named', () => {
+  const asked = request(2, { route: 'status', txn_id: 'T1' });
+  expect(scoreOf(failed, [asked, failed], [], (id) => id === 'T1')).toMatchObject({
+    verdict: 'survived',
+    requests: [1, 2],
+  });
+});
+
+test('findings that are only about requests of the page are left out, and the others stay', () => {
+  const marked = request(1, { request: { headers: { 'x-sandbox-dashboard': 'pay' } } });
+  const report = {
+    counts: { error: 2, warning: 0, notice: 0 },
+    checks: [{ id: 'paid-twice', findings: [finding([1]).finding, finding([1, 2]).finding] }],
+  } as unknown as WorldReport;
+  const found = clientFindings(report, [request(2), marked]);
+  expect([found.counts.error, found.ofPage, found.all.length]).toEqual([1, 1, 1]);
+});
+
+test('a replay shows what was at risk at each moment, and a finding at its last request', () => {
+  const told = request(3, { route: 'status', txn_id: 'T1', answer: { status: 200 } });
+  const payout = {
+    txn_id: 'T1',
+    client_ref_id: 'order-1',
+    told: { request: 3 },
+    timeline: [{ to: 'SUCCESS', at: '2026-01-15T10:30:02.000Z', done: true }],
+  } as unknown as TransactionAnswer;
+  const beats = beatsOf([told, failed], [payout], [finding([1, 3])]);
+  expect(beats.map(({ text, atRisk, findings }) => [text.split(' →')[0], atRisk, findings.length])).toEqual([
+    ['#1 initiate order-1', 1, 0],
+    ['order-1 is SUCCESS', 1, 0],
+    ['#3 status order-1', 0, 1],
+  ]);
+});

@@ -1,0 +1,147 @@
+import { fastify, type FastifyInstance } from 'fastify';
+import fc from 'fast-check';
+import { pino } from 'pino';
+import { expect, onTestFinished, test } from 'vitest';
+import { handleAfterReading, writeAfterHandling } from '../../src/http/one-turn.ts';
+import { connectSandbox } from '../../src/index.ts';
+import { startServer } from '../../src/server.ts';
+import { readSettings } from '../../src/settings.ts';
+import { ask } from '../support/control.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+import { answersOn, rawRequest, rawSocket } from '../support/raw-socket.ts';
+import { clientOf, PAYOUT, sandboxFor, type Client } from '../support/sandbox.ts';
+import { isStored, sized } from '../support/size.ts';
+
+/** An app whose requests are handled and whose responses are written by turns. */
+function appWith(prepare: (app: FastifyInstance) => void): FastifyInstance {
+  const app = fastify();
+  const clock = new ManualClock();
+  handleAfterReading(app, clock);
+  writeAfterHandling(app, clock);
+  prepare(app);
+  onTestFinished(() => app.close());
+  return app;
+}
+
+test('all requests of one turn are handled before the first of their responses is written', async () => {
+  const happened: string[] = [];
+  const app = appWith((one) => {
+    one.addHook('onResponse', async ({ url }) => void happened.push(`sent ${url}`));
+    one.get('/:name', async ({ url }) => {
+      happened.push(`handled ${url}`);
+      return 'done';
+    });
+  });
+  await app.ready();
+  await Promise.all(['/a', '/b', '/c'].map((url) => app.inject({ url })));
+  expect(happened).toEqual(['handled /a', 'handled /b', 'handled /c', 'sent /a', 'sent /b', 'sent /c']);
+});
+
+test('a response that cannot be written becomes an error, and the others of its turn are written', async () => {
+  const app = appWith((one) => {
+    one.get('/good', async () => 'done');
+    one.get('/bad', async (_request, reply) => reply.header('x-name', 'two\nlines').send('done'));
+  });
+  await app.ready();
+  const answers = await Promise.all(['/good', '/bad', '/good'].map((url) => app.inject({ url })));
+  expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 500, 200]);
+});
+
+type Asked = readonly [line: string, body?: string];
+
+const initiate = (change: object): Asked => [
+  'POST /payout/initiate',
+  JSON.stringify({ ...PAYOUT, client_ref_id: 'a', ...change }),
+];
+const OF_SERVICE: readonly Asked[] = [
+  initiate({}),
+  initiate({ client_ref_id: 'b' }),
+  initiate({ amount: 1e9 }),
+  initiate({ transfer_mode: 'SWIFT' }),
+  ['GET /payout/status?client_ref_id=a'],
+  ['GET /client/fetchbalance'],
+];
+const OF_CONTROL: readonly Asked[] = [
+  ['POST /_sandbox/reset'],
+  ['POST /_sandbox/wallet/credit', '{"amount":7}'],
+  ['GET /_sandbox/wallet/entries'],
+];
+
+function bytesOf({ apiKey }: Client, [line, body = '']: Asked): Buffer {
+  const headers = { authorization: `Bearer ${apiKey}`, 'content-length': String(body.length) };
+  return rawRequest(line, body === '' ? headers : { ...headers, 'content-type': 'application/json' }, body);
+}
+
+/** Sends requests on one connection. @returns the bodies of the answers, and what the journal has of each */
+async function outcomeOf(client: Client, asked: readonly Asked[], isAtOnce: boolean): Promise<unknown> {
+  const texts: string[] = [];
+  const groups = isAtOnce ? [asked] : asked.map((one) => [one]);
+  for (const group of groups) {
+    const socket = rawSocket(client.url);
+    const answers = answersOn(socket, group.length);
+    socket.write(Buffer.concat(group.map((one) => bytesOf(client, one))));
+    texts.push(...((await answers).match(/HTTP\/1\.1 \d+|\{[^\r]*\}(?=HTTP|\r\n0|$)/g) ?? []));
+    socket.destroy();
+  }
+  const { requests } = (await ask(client, 'GET', '/requests')).body;
+  return {
+    texts,
+    journal: requests.map(({ id, route, client_ref_id, code, balance_after }: Record<string, unknown>) => [
+      id,
+      route,
+      client_ref_id,
+      code,
+      balance_after,
+    ]),
+  };
+}
+
+// with a store, requests that are sent ahead may overtake each other
+test.runIf(!isStored)(
+  'requests that arrive at once give the same answers and the same journal as one after the other, with control calls among them',
+  async () => {
+    const some = fc.array(fc.constantFrom(...OF_SERVICE), { maxLength: 5 });
+    // one control call: a second one waits until the response to the first has been sent
+    const sequence = fc.tuple(some, fc.constantFrom(...OF_CONTROL), some);
+    await fc.assert(
+      fc.asyncProperty(sequence, async ([before, control, after]) => {
+        const outcomes = [];
+        for (const isAtOnce of [false, true]) {
+          const { client } = await sandboxFor({ clock: '2026-01-15T10:30:00Z', seed: 7 });
+          outcomes.push(await outcomeOf(client('sk_test_same'), [...before, control, ...after], isAtOnce));
+        }
+        expect(outcomes[1]).toEqual(outcomes[0]);
+      }),
+      { numRuns: sized(15, 200) },
+    );
+  },
+);
+
+/** Keeps the responses to the first request, whose handling is the first call. */
+class KeepingClock extends ManualClock {
+  write: (() => void) | null = null;
+  #calls = 0;
+
+  override nextTurn(callback: () => void): void {
+    this.#calls += 1;
+    if (this.#calls === 2) this.write = callback;
+    else super.nextTurn(callback);
+  }
+}
+
+test('a client that leaves before its response is written was told nothing', async () => {
+  const clock = new KeepingClock();
+  const settings = readSettings({ port: '0', rateLimit: 'off' }, {});
+  const server = await startServer(settings, clock, pino({ level: 'silent' }));
+  onTestFinished(() => server.close());
+  const client = clientOf(connectSandbox({ url: server.url }).world());
+  const socket = rawSocket(server.url);
+  socket.write(bytesOf(client, initiate({})));
+  await expect.poll(() => clock.write).not.toBeNull();
+  socket.destroy();
+  const latest = async () => (await ask(client, 'GET', '/requests')).body.requests[0];
+  await expect.poll(latest).toMatchObject({ outcome: 'client_gone', answer: null, committed: true });
+  clock.write!();
+  expect((await client.balance()).status).toBe(200);
+  expect((await ask(client, 'GET', '/world')).body.at_risk.count).toBe(1);
+});

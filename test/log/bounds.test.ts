@@ -1,0 +1,78 @@
+import { expect, test } from 'vitest';
+import type { World } from '../../src/log/world.ts';
+import { balance, initiate, load, logFor, save, status } from '../support/core.ts';
+
+test('a world that had 20,000 requests keeps the newest thousand, and no more than 4,000 commands', async () => {
+  const { world, store } = logFor({ maxRequests: 1000, maxCharacters: 1e9 });
+  const a = world('a');
+  for (let nth = 0; nth < 20_000; nth += 1) {
+    const client_ref_id = `p${nth % 100}`;
+    await a.submit(nth % 2 === 0 ? initiate({ client_ref_id, amount: 0.01 }) : status({ client_ref_id }));
+  }
+  expect(a.latest.requests).toMatchObject({ count: 20_000, evicted: 19_000, list: { length: 1000 } });
+  expect(await a.stateBefore(19_001)).toMatchObject({ requests: { count: 19_000 } });
+  expect(store.history(a.id, a.epoch, 15_999)).toBeNull();
+});
+
+test('a world that is restored again and again keeps few of its earlier states', async () => {
+  const { world, store } = logFor();
+  const a = world('a');
+  const saved = save(await a.read((state) => state));
+  for (let nth = 0; nth < 200; nth += 1) {
+    await a.submit({ kind: 'restore', state: load(saved), clock: 'from-snapshot' });
+  }
+  const bases = new Set(
+    Array.from({ length: 200 }, (_, position) => store.history(a.id, a.epoch, position)?.base.position),
+  );
+  expect(bases.size).toBeLessThan(30);
+});
+
+const ROOM = 100_000;
+/** Sends some requests, of a thousand characters each with their past. */
+async function ask(world: World, requests: number): Promise<void> {
+  for (let nth = 0; nth < requests; nth += 1) await world.submit(balance());
+}
+
+/** Which of some worlds can go back before their newest request, and how many requests each remembers. */
+const kept = (worlds: readonly World[]) =>
+  Promise.all(
+    worlds.map(async (world) => {
+      const { count, list } = world.latest.requests;
+      const hasPast = await world.stateBefore(count).then(
+        () => true,
+        () => false,
+      );
+      return [hasPast, list.length];
+    }),
+  );
+
+test('when all worlds together remember too much, the ones that were idle longest lose their past first', async () => {
+  const { world } = logFor({ maxCharacters: ROOM, maxRequests: 1000 });
+  const [a, b, c] = [world('a'), world('b'), world('c')];
+  await ask(a, 30);
+  await ask(b, 30);
+  await ask(c, 20);
+  expect(await kept([a, b, c])).toEqual([
+    [true, 6],
+    [true, 6],
+    [true, 6],
+  ]);
+  await ask(c, 10);
+  expect(await kept([a, b, c])).toEqual([
+    [false, 6],
+    [true, 6],
+    [true, 6],
+  ]);
+});
+
+test('when that is not enough, they lose their requests', async () => {
+  const { world, failures } = logFor({ maxCharacters: ROOM, maxRequests: 1000, maxWorlds: 50 });
+  const worlds = Array.from({ length: 20 }, (_, nth) => world(`w${nth}-`));
+  for (const one of worlds) await ask(one, 6);
+  const remembered = worlds.map(({ latest }) => latest.requests.list.length);
+  expect(remembered[0]).toBe(0);
+  expect(remembered.at(-1)).toBe(6);
+  expect(remembered.filter((length) => length === 6).length).toBeGreaterThanOrEqual(12);
+  expect(remembered).toEqual(remembered.toSorted((a, b) => a - b));
+  expect(failures).toEqual([]);
+});

@@ -1,0 +1,101 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { PublishedEvent } from '../../src/log/connections/readers.ts';
+import type { World } from '../../src/log/world.ts';
+import { acts, anyAct, ENTANGLED, type Act } from '../support/commands.ts';
+import { balance, load, logFor, save, type Core } from '../support/core.ts';
+import { sized } from '../support/size.ts';
+
+/** Reads the events of a world after one of them, or from now on. */
+async function readFrom(world: World, afterId?: string) {
+  const read: PublishedEvent[] = [];
+  const reader = { take: (event: PublishedEvent) => void read.push(event), end: () => undefined };
+  return { read, stop: await world.watch(afterId, reader) };
+}
+
+test('a reader that resumes gets each event that it missed once, in order, wherever it was cut off', async () => {
+  await fc.assert(
+    fc.asyncProperty(acts(anyAct, 30), fc.nat(), async (history, cut) => {
+      const { world, wallClock } = logFor({ document: ENTANGLED, compactAfter: 1000, maxRequests: 1000 });
+      const a = world('a');
+      const { read: all } = await readFrom(a);
+      for (const { command, waitMs } of history) {
+        await wallClock.pass(waitMs);
+        await submit(a, command);
+      }
+      if (all.length === 0) return;
+      const seen = cut % all.length;
+      const { read } = await readFrom(a, all[seen]!.id);
+      await a.submit(balance());
+      expect(read).toEqual(all.slice(seen + 1));
+    }),
+    { numRuns: sized(50, 500) },
+  );
+});
+
+async function submit(world: World, command: Act['command']): Promise<void> {
+  const asked = command({ state: world.latest } as Core);
+  try {
+    if (asked !== null) await world.submit(asked);
+  } catch {
+    // refused
+  }
+}
+
+test('events that happen while a reader gets earlier ones come after those, once', async () => {
+  const a = logFor().world('a');
+  const { read: all } = await readFrom(a);
+  for (let nth = 0; nth < 200; nth += 1) await a.submit(balance());
+  const resuming = readFrom(a, all[0]!.id);
+  await a.submit(balance());
+  expect((await resuming).read.map(({ id }) => id)).toEqual(all.slice(1).map(({ id }) => id));
+});
+
+test('a reader of a world that was dropped and made again within a millisecond learns that it missed something', async () => {
+  const { log, world } = logFor();
+  const { read } = await readFrom(world('a'));
+  await world('a').submit(balance());
+  await log.drop(world('a').id);
+  const again = world('a');
+  await again.submit(balance());
+  const late = await readFrom(again, read.at(-1)!.id);
+  expect(late.read.map(({ type }) => type)).toEqual(['missed', ...read.map(({ type }) => type)]);
+});
+
+test('a reader that resumes at the end of the log gets nothing but what comes', async () => {
+  const a = logFor().world('a');
+  const { read } = await readFrom(a);
+  await a.submit(balance());
+  const late = await readFrom(a, read.at(-1)!.id);
+  expect(late.read).toEqual([]);
+  await a.submit(balance());
+  expect(late.read).toHaveLength(1);
+});
+
+test.each<[what: string, happen: (world: World) => unknown]>([
+  ['the world has dropped its past', (world) => world.forgetPast()],
+  [
+    'the world was restored',
+    (world) =>
+      world.submit({ kind: 'restore', state: load(save(world.latest as never)), clock: 'from-snapshot' }),
+  ],
+])('a reader learns that it missed events when %s', async (_what, happen) => {
+  const a = logFor().world('a');
+  const { read: all } = await readFrom(a);
+  for (let nth = 0; nth < 3; nth += 1) await a.submit(balance());
+  await happen(a);
+  const { read } = await readFrom(a, all[0]!.id);
+  expect(read).toMatchObject([{ type: 'missed', id: expect.stringMatching(/^[a-z0-9]+\.\d+$/) }]);
+  await a.submit(balance());
+  expect(read).toMatchObject([{ type: 'missed' }, { type: 'request' }]);
+  expect((await readFrom(a, read[0]!.id)).read).toEqual(read.slice(1));
+});
+
+test.each(['', 'x', '0.1.1', 'zzzz.99', '-1.-1.-1'])(
+  'a reader with the id %j, which no event has, learns so, and gets the events that are still known',
+  async (id) => {
+    const a = logFor().world('a');
+    await a.submit(balance());
+    expect((await readFrom(a, id)).read.map(({ type }) => type)).toEqual(['missed', 'request']);
+  },
+);

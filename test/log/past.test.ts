@@ -1,0 +1,246 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { World } from '../../src/log/world.ts';
+import { apply } from '../../src/world/apply.ts';
+import type { Command } from '../../src/world/commands.ts';
+import type { WorldState } from '../../src/world/state.ts';
+import { acts, anyAct, ENTANGLED, type Act } from '../support/commands.ts';
+import {
+  advance,
+  balance,
+  compiler,
+  initiate,
+  load,
+  logFor,
+  save,
+  sourceOf,
+  type Core,
+} from '../support/core.ts';
+import { sized } from '../support/size.ts';
+
+/** A restore of the world as it is. */
+const restoring: Act = {
+  waitMs: 0,
+  name: 'restore',
+  command: ({ state }) => ({ kind: 'restore', state: load(save(state)), clock: 'from-snapshot' }),
+};
+const anything = fc.oneof(
+  { weight: 15, arbitrary: anyAct },
+  { weight: 1, arbitrary: fc.constant(restoring) },
+);
+
+/** A world whose log is compacted all the time, and what it needs to run. */
+function compacted() {
+  const all = logFor({ document: ENTANGLED, compactAfter: 5, maxRequests: 8 });
+  return { ...all, a: all.world('a') };
+}
+
+/** Submits a command, and waits until it is finished. Refusals are as good as anything. */
+async function submit(world: World, command: Command | null): Promise<void> {
+  try {
+    if (command !== null) await world.submit(command);
+  } catch {
+    // refused
+  }
+}
+
+const commandOf = ({ command }: Act, world: World): Command | null =>
+  command({ state: world.latest } as Core);
+
+async function run(
+  { a, wallClock }: ReturnType<typeof compacted>,
+  history: readonly Act[],
+  each = (): void => undefined,
+) {
+  for (const act of history) {
+    await wallClock.pass(act.waitMs);
+    each();
+    await submit(a, commandOf(act, a));
+  }
+}
+
+/** A state as data, with what a snapshot leaves out; but without its wall time, which a world that follows its server moves. */
+function whole(state: Readonly<WorldState>) {
+  const { head, items } = save(state);
+  const actions = state.actions.map(({ name, atMs, requests }) => ({ name, atMs, requests }));
+  return { head: { ...head, wallMs: null }, items, generation: state.generation, actions };
+}
+
+test('the state before any request is what it was, and its replay is the present', async () => {
+  await fc.assert(
+    fc.asyncProperty(acts(anything, 60), async (history) => {
+      const all = compacted();
+      const { a, store } = all;
+      const before = new Map<number, object>();
+      await run(all, history, () => before.set(a.latest.requests.count + 1, whole(a.latest)));
+      await a.submit({ kind: 'settle' });
+      for (const { nth, position } of a.latest.requests.list) {
+        const kept = position === 0 ? null : store.history(a.id, a.epoch, position - 1);
+        if (kept === null) {
+          const message = `What this world was before request ${nth} is not kept any more`;
+          await expect(a.stateBefore(nth)).rejects.toMatchObject({ code: 'REQUEST_NOT_FOUND', message });
+          continue;
+        }
+        const state = await a.stateBefore(nth);
+        expect(whole(state)).toEqual(before.get(nth));
+        const later = kept.commands.filter((logged) => logged.position >= position);
+        for (const { command, stamp } of later) apply(state, command, stamp, compiler);
+        expect(whole(state)).toEqual(whole(a.latest));
+      }
+    }),
+    { numRuns: sized(25, 100) },
+  );
+});
+
+test('a world can go back to any of its newest thousand requests', async () => {
+  const a = logFor({ maxRequests: 1000, maxCharacters: 1e9 }).world('a');
+  for (let nth = 1; nth <= 5000; nth += 1)
+    await a.submit(nth % 2 === 0 ? balance() : initiate({ client_ref_id: `p${nth % 7}`, amount: 0.01 }));
+  for (const nth of [4001, 4500, 5000]) {
+    const { requests, attempts } = await a.stateBefore(nth);
+    expect([requests.count, attempts.references]).toEqual([nth - 1, 7]);
+  }
+  await expect(a.stateBefore(4000)).rejects.toMatchObject({
+    code: 'REQUEST_NOT_FOUND',
+    message: 'This world does not know request 4000: it was dropped from the list of requests',
+  });
+  await expect(a.stateBefore(5001)).rejects.toMatchObject({
+    code: 'REQUEST_NOT_FOUND',
+    message: 'This world does not know request 5001: it had 5000 requests so far',
+  });
+});
+
+/** Every control action that can be undone. */
+const action = fc.oneof(
+  fc.constantFrom<Command>(
+    { kind: 'freeze' },
+    { kind: 'resume' },
+    { kind: 'resetClock', generation: null },
+    { kind: 'credit', amountPaise: 7 },
+    { kind: 'debit', amountPaise: 1 },
+    { kind: 'choose', source: sourceOf({ settlement: 'instant' }, {}, 'other'), isChosen: true },
+    { kind: 'putRule', rule: { name: 'top', effect: { respond: { status: 503 } } } },
+    { kind: 'removeRule', name: null },
+    { kind: 'reset', source: sourceOf({ wallet: { opening_balance: 3 } }) },
+    advance({ until: 'idle' }),
+  ),
+  fc.nat(2000).map((byMs) => advance({ byMs })),
+);
+const acting = fc.oneof<fc.WeightedArbitrary<Act['command']>[]>(
+  { weight: 10, arbitrary: action.map((command) => () => command) },
+  { weight: 1, arbitrary: fc.constant(restoring.command) },
+  {
+    weight: 2,
+    arbitrary: fc.constantFrom('SUCCESS' as const, 'FAILED' as const).map((to) => ({ state }: Core) => {
+      const { txnId } = state.payouts.findLast((payout) => payout.state === 'PENDING') ?? {};
+      return txnId === undefined ? null : { kind: 'transition', txnId, to };
+    }),
+  },
+);
+
+test('an action that is undone, however late, might never have been', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      acts(anything, 30),
+      acting,
+      fc.nat(500),
+      acts(anyAct, 10),
+      async (history, command, waitMs, future) => {
+        const ends = await Promise.all(
+          [true, false].map(async (isDone) => {
+            const all = compacted();
+            const { a, wallClock } = all;
+            await run(all, history);
+            await a.submit({ kind: 'settle' });
+            const { actions } = a.latest;
+            if (isDone) await submit(a, commandOf({ ...restoring, command }, a));
+            await wallClock.pass(waitMs);
+            if (a.latest.actions !== actions) await a.undo(false);
+            await a.submit({ kind: 'settle' });
+            const undone = save(a.latest);
+            await run(all, future);
+            return { undone, later: save(a.latest) };
+          }),
+        );
+        expect(ends[0]).toEqual(ends[1]);
+      },
+    ),
+    { numRuns: sized(40, 200) },
+  );
+});
+
+describe('an undo', () => {
+  const paise = (world: World) => world.latest.wallet.balancePaise;
+
+  test.each<[what: string, command: () => Command]>([
+    ['credits', () => ({ kind: 'credit', amountPaise: 1 })],
+    ['resets', () => ({ kind: 'reset', source: sourceOf() })],
+    [
+      'restores',
+      () => ({
+        kind: 'restore',
+        state: load(save(logFor().world('b').latest)),
+        clock: 'from-snapshot',
+      }),
+    ],
+  ])('takes back ten %s, the latest first', async (_what, command) => {
+    const a = logFor().world('a');
+    await a.submit(initiate());
+    const states: object[] = [];
+    for (let nth = 0; nth < 10; nth += 1) {
+      states.push(save(a.latest));
+      await a.submit(command());
+    }
+    for (const state of states.toReversed()) {
+      await a.undo(false);
+      expect(save(a.latest as WorldState)).toEqual(state);
+    }
+  });
+
+  test('says what it took back, and at which world time that was', async () => {
+    const { world } = logFor();
+    await world('a').submit({ kind: 'credit', amountPaise: 1 });
+    expect(await world('a').undo(false)).toMatchObject({ name: 'credit', atMs: world('a').nowMs });
+  });
+
+  test('is refused while there is nothing to take back', async () => {
+    const a = logFor().world('a');
+    await a.submit(initiate());
+    await expect(a.undo(true)).rejects.toMatchObject({ code: 'UNDO_REFUSED' });
+    await a.submit({ kind: 'credit', amountPaise: 1 });
+    await a.undo(false);
+    await expect(a.undo(false)).rejects.toMatchObject({ code: 'UNDO_REFUSED' });
+  });
+
+  test('names the requests since, and takes them back only when it is forced', async () => {
+    const a = logFor({ maxRequests: 100 }).world('a');
+    await a.submit({ kind: 'credit', amountPaise: 50 });
+    for (let nth = 1; nth <= 12; nth += 1)
+      await a.submit(initiate({ client_ref_id: `p${nth}`, amount: 0.01 }));
+    await expect(a.undo(false)).rejects.toMatchObject({
+      code: 'UNDO_REFUSED',
+      message: `The client has sent 12 requests since this credit: ${Array.from({ length: 10 }, (_, nth) => `#${nth + 1} initiate p${nth + 1}`).join(', ')} and 2 more. {"force":true} undoes them too`,
+    });
+    expect(paise(a)).toBe(1038);
+    await a.undo(true);
+    expect([paise(a), a.latest.requests.list, a.latest.requests.count]).toEqual([1000, [], 12]);
+  });
+
+  test('keeps the end of a request that was under way when the action came', async () => {
+    const a = logFor({
+      document: { rules: [{ name: 'r', match: { route: 'initiate' }, effect: { delay: '1s' } }] },
+    }).world('a');
+    const { nth } = await a.submit(initiate());
+    await a.submit({ kind: 'credit', amountPaise: 1 });
+    const { generation } = a.latest;
+    a.end(
+      { request: nth, generation, outcome: 'answered', durationMs: 5, tick: a.tick(), isSent: true },
+      false,
+    );
+    await a.undo(false);
+    expect(a.latest.requests.list).toMatchObject([
+      { outcome: 'answered', durationMs: 5, response: 'planned' },
+    ]);
+    expect(a.latest.payouts[0]!.told).toMatchObject({ request: 1 });
+  });
+});

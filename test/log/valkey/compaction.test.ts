@@ -1,0 +1,37 @@
+import { Redis } from 'iovalkey';
+import { expect, inject, onTestFinished, test } from 'vitest';
+import { keysOf } from '../../../src/log/valkey/scripts/scripts.ts';
+import { initiate, sourceOf } from '../../support/core.ts';
+import { freshStore } from '../../support/fresh-store.ts';
+import { storedLogFor } from '../../support/stored-log.ts';
+
+const WORLD = 'c'.repeat(32);
+const PAYOUTS = 2200;
+const AT_ONCE = 200;
+
+test.skipIf(inject('storeUrl') === '')(
+  'the state of a world in which nothing but payouts happened is stored, so that another server need not make them all again',
+  async () => {
+    const url = await freshStore();
+    const client = new Redis(url);
+    onTestFinished(() => client.disconnect());
+    const source = sourceOf({ wallet: { opening_balance: 1000 } });
+    const options = { maxRecords: PAYOUTS, activeSource: () => source };
+    const { log } = await storedLogFor(url, 'one', options);
+    const world = await log.use(WORLD);
+    for (let from = 0; from < PAYOUTS; from += AT_ONCE) {
+      const payouts = Array.from({ length: AT_ONCE }, (_, nth) =>
+        initiate({ client_ref_id: `order-${from + nth}`, amount: 0.01 }),
+      );
+      await Promise.all(payouts.map(async (payout) => world.submit(payout)));
+    }
+    const payoutsOfStates = async (): Promise<number[]> => {
+      const bases = JSON.parse((await client.hget(keysOf(WORLD).head, 'bases'))!) as { payouts: number }[];
+      return bases.map(({ payouts }) => payouts);
+    };
+    await expect.poll(payoutsOfStates).toEqual([0, expect.toSatisfy((count) => count >= 2000)]);
+    const { log: other } = await storedLogFor(url, 'other', options);
+    const size = await (await other.use(WORLD)).read(({ payouts }) => payouts.length);
+    expect(size).toBe(PAYOUTS);
+  },
+);

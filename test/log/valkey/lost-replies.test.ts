@@ -1,0 +1,71 @@
+import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
+import { StoreConnection } from '../../../src/log/valkey/store-connection.ts';
+import { ask } from '../../support/control.ts';
+import type { Client } from '../../support/sandbox.ts';
+import { serversFor } from '../../support/shared-servers.ts';
+
+type Script = StoreConnection['script'];
+
+/** Loses replies of `append`. @param count how many @param runs whether the script has run before its reply is lost */
+function loseReplies(count: number, runs: boolean): void {
+  const script: Script = StoreConnection.prototype.script; // oxlint-disable-line typescript/unbound-method -- called with its connection
+  let lost = 0;
+  const spy = vi.spyOn(StoreConnection.prototype, 'script');
+  onTestFinished(() => spy.mockRestore());
+  spy.mockImplementation(async function (this: StoreConnection, name, ...args) {
+    if (name !== 'append' || lost >= count) return script.call(this, name, ...args);
+    lost += 1;
+    if (runs) await script.call(this, name, ...args);
+    throw new Error('the connection broke');
+  });
+}
+
+describe.skipIf(inject('storeUrl') === '')('a reply of the store that is lost', () => {
+  test.each([
+    ['before', false],
+    ['after', true],
+  ])(
+    '%s the commands were appended leaves one payout, one request and no other trace',
+    async (_when, runs) => {
+      const { clients } = await serversFor(2, { settlement: 'manual' });
+      const [one, other] = clients() as [Client, Client];
+      await one.balance();
+      for (let nth = 0; nth < 5; nth += 1) {
+        loseReplies(nth, runs);
+        const paid = await one.pay({ client_ref_id: `order-${nth}`, amount: 10 });
+        expect([paid.status, paid.headers.has('idempotent-replayed')]).toEqual([200, false]);
+        vi.restoreAllMocks();
+      }
+      for (const { world } of [one, other]) {
+        expect(await world.summary()).toMatchObject({ balance: 999_950, at_risk: { count: 0 } });
+        expect((await world.requests()).map(({ id }) => id)).toEqual([1, 2, 3, 4, 5, 6]);
+      }
+    },
+  );
+
+  test('and stays lost: the client gets 503, and the payout is at risk at every server until it is told', async () => {
+    const { clients } = await serversFor(2, { settlement: 'manual' });
+    const [one, other] = clients() as [Client, Client];
+    await one.balance();
+    loseReplies(Infinity, true);
+    expect((await one.pay({ amount: 10 })).status).toBe(503);
+    vi.restoreAllMocks();
+    await expect.poll(async () => (await one.balance()).status).toBe(200);
+    await expect
+      .poll(async () => (await ask(one, 'GET', '/requests?route=initiate')).body)
+      .toMatchObject({
+        requests: [
+          { outcome: 'answered', answer: { status: 503 }, code: 'STORE_UNAVAILABLE', committed: true },
+        ],
+      });
+    for (const { world } of [one, other]) {
+      expect(await world.summary()).toMatchObject({ at_risk: { count: 1, amount: 10 } });
+      expect(await world.transactions()).toMatchObject([{ at_risk: true, told: null }]);
+    }
+    expect((await other.pay({ amount: 10 })).headers.get('idempotent-replayed')).toBe('true');
+    for (const { world } of [one, other]) {
+      expect(await world.summary()).toMatchObject({ balance: 999_990, at_risk: { count: 0, amount: 0 } });
+      expect(await world.transactions()).toMatchObject([{ at_risk: false, told: { as: 'PENDING' } }]);
+    }
+  });
+});

@@ -1,0 +1,100 @@
+import { Redis } from 'iovalkey';
+import { describe, expect, inject, onTestFinished, test } from 'vitest';
+import type { PublishedEvent } from '../../../src/log/connections/readers.ts';
+import type { Worlds } from '../../../src/log/worlds.ts';
+import { ask } from '../../support/control.ts';
+import { freshStore } from '../../support/fresh-store.ts';
+import type { Client } from '../../support/sandbox.ts';
+import { serversFor } from '../../support/shared-servers.ts';
+import { storedLogFor } from '../../support/stored-log.ts';
+
+const WORLD = 'c'.repeat(32);
+
+/** Remembers all that a store has. @returns a function that puts it back, as a restart with older data does */
+async function saved(url: string): Promise<() => Promise<unknown>> {
+  const store = new Redis(url);
+  onTestFinished(() => store.disconnect());
+  const values = await Promise.all(
+    (await store.keys('*')).map(async (key) => ({
+      key,
+      value: await store.dumpBuffer(key),
+      keptMs: Math.max(0, await store.pttl(key)),
+    })),
+  );
+  return () => {
+    const changes = store.multi().flushdb();
+    for (const { key, value, keptMs } of values) changes.restore(key, keptMs, value);
+    return changes.exec();
+  };
+}
+
+const credit = async (log: Worlds, amountPaise: number): Promise<void> =>
+  void (await (await log.use(WORLD)).submit({ kind: 'credit', amountPaise }));
+const balanceAt = async (log: Worlds): Promise<number> =>
+  (await log.use(WORLD)).read(({ wallet }) => wallet.balancePaise);
+
+/** The events of a world at a server, and whether their reader has ended. */
+async function readAt(log: Worlds, afterId?: string) {
+  const read = { events: [] as PublishedEvent[], isEnded: false };
+  const take = (event: PublishedEvent) => void read.events.push(event);
+  await (await log.use(WORLD)).watch(afterId, { take, end: () => void (read.isEnded = true) });
+  return read;
+}
+
+describe.skipIf(inject('storeUrl') === '')('a store that comes back with older data', () => {
+  test('has what it had then at all servers, and says that something is lost', async () => {
+    const url = await freshStore();
+    const { log: one, lost } = await storedLogFor(url, 'one');
+    const { log: other, lost: lostAtOther } = await storedLogFor(url, 'other');
+    await credit(one, 1);
+    const goBack = await saved(url);
+    for (const log of [one, other, one]) await credit(log, 10);
+    expect(await balanceAt(other)).toBe(1031);
+    await goBack();
+    for (const log of [one, other]) await credit(log, 100);
+    expect([await balanceAt(one), await balanceAt(other)]).toEqual([1201, 1201]);
+    expect([lost, lostAtOther]).toEqual([[WORLD], [WORLD]]);
+  });
+
+  test('begins a new life of its worlds: readers and delayed answers of before end, and an id of before is missed', async () => {
+    const url = await freshStore();
+    const { log: one } = await storedLogFor(url, 'one');
+    const { log: other } = await storedLogFor(url, 'other');
+    await credit(one, 1);
+    const goBack = await saved(url);
+    const before = await readAt(other);
+    await credit(one, 10);
+    await expect.poll(() => before.events.length).toBe(1);
+    const { delayed } = (await other.use(WORLD)).connections;
+    const isReleased = new Promise<void>((resolve) => delayed.hold(resolve));
+    await goBack();
+    await credit(one, 100); // as many commands as the store has lost
+    await isReleased;
+    await expect.poll(() => before.isEnded).toBe(true);
+    const { events } = await readAt(other, before.events[0]!.id);
+    expect(events.map(({ type }) => type)).toEqual(['missed', 'wallet', 'wallet']);
+    const now = await readAt(other);
+    await credit(one, 1);
+    await expect.poll(() => now.events.map(({ type }) => type)).toEqual(['wallet']);
+  });
+
+  test('leaves no server deaf for what happens from then on', async () => {
+    const { clients, store } = await serversFor(2, {
+      clock: '2026-01-15T10:30:00.000Z',
+      settlement: 'realistic',
+    });
+    const [one, other] = clients() as [Client, Client];
+    await one.pay();
+    const goBack = await saved(store);
+    for (let nth = 0; nth < 20; nth += 1) await one.pay({ client_ref_id: `lost-${nth}` });
+    await other.world.summary();
+    await goBack();
+    await one.world.rule({ match: { client_ref_id: 'held' }, effect: { hold: 'arrived' } });
+    const paying = one.pay({ client_ref_id: 'held' });
+    const [held] = await other.world.held(1);
+    await held!.release();
+    expect((await paying).status).toBe(200);
+    const { changes } = (await ask(one, 'POST', '/clock/advance', { by: '1h' })).body;
+    expect(changes).toHaveLength(2);
+  });
+});

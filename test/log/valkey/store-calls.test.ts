@@ -1,0 +1,55 @@
+import { Redis } from 'iovalkey';
+import { describe, expect, inject, onTestFinished, test } from 'vitest';
+import { KEY_PREFIX, LIST_KEYS } from '../../../src/log/valkey/scripts/scripts.ts';
+import type { Client } from '../../support/sandbox.ts';
+import { filesOfInitiate } from '../../support/files-run.ts';
+import { RedisServer } from '../../support/redis-server.ts';
+import { serversFor } from '../../support/shared-servers.ts';
+
+/** What a server asks its store now and then, whatever its clients do: its heartbeat, and the list of worlds. */
+const isRegular = (call: readonly string[]): boolean =>
+  call.some((text) => text.startsWith(`${KEY_PREFIX}heartbeat`) || text === LIST_KEYS[0]);
+
+/** The calls that a store gets while something is done, but for those of its scripts. */
+async function callsDuring(store: RedisServer, work: () => Promise<unknown>): Promise<readonly string[]> {
+  const client = new Redis(store.url);
+  const monitor = await client.monitor();
+  const calls: string[][] = [];
+  monitor.on('monitor', (_time, call: string[], source: string) => source !== 'lua' && calls.push(call));
+  await work();
+  await client.echo('that is all');
+  await expect.poll(() => calls.some(([, text]) => text === 'that is all')).toBe(true);
+  monitor.disconnect();
+  client.disconnect();
+  return calls
+    .filter((call) => !isRegular(call) && !/^(echo|info|select)$/i.test(call[0]!))
+    .map(([name]) => name!);
+}
+
+describe.skipIf(inject('storeUrl') === '')('an initiate, a status or a balance in a store', () => {
+  test.each([
+    ['one call', 'off', ['evalsha']],
+    ['two calls where a server limit applies', '1000000/1h', ['evalsha', 'evalsha']],
+  ] as const)('makes %s', async (_what, rateLimit, calls) => {
+    const store = await RedisServer.start();
+    onTestFinished(() => store.end());
+    const { clients } = await serversFor(1, { store: store.url, rateLimit });
+    const [client] = clients() as [Client];
+    await client.pay(); // opens the world, and loads the scripts
+    expect(await callsDuring(store, () => client.pay({ client_ref_id: 'order-2' }))).toEqual(calls);
+    // the limit leaves these alone
+    expect(await callsDuring(store, () => client.status({ client_ref_id: 'order-1' }))).toEqual(['evalsha']);
+    expect(await callsDuring(store, () => client.balance())).toEqual(['evalsha']);
+  });
+});
+
+test.skipIf(inject('storeUrl') === '')(
+  'an initiate in a store runs functions of at most 64 files',
+  async () => {
+    const { clients } = await serversFor(1, { rateLimit: '1000000/1h' });
+    const [client] = clients() as [Client];
+    const run = await filesOfInitiate(client);
+    expect(run).toContain('log/valkey/valkey-store.ts'); // otherwise nothing was counted
+    expect(run.length > 64 ? run : []).toEqual([]);
+  },
+);

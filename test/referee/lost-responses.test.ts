@@ -1,0 +1,284 @@
+import { expect, test } from 'vitest';
+import { RefereeSettings, type CheckReport, type RefereeSettingsInput } from '../../src/contract/conduct.ts';
+import type { Evidence } from '../../src/referee/case.ts';
+import { judge, mergedReport } from '../../src/referee/judge.ts';
+import { evidenceOf, payoutOf, type Line } from './journal-of.ts';
+
+/** What popular HTTP clients do with a payout whose response is lost (docs/http-clients.md), and what the referee says of it. */
+
+const ORDERS = { intent: { client_ref_id: '^(order-\\d+)' } } as const;
+const LEFT = { outcome: 'client_gone', fault: 'hang', committed: true } as const;
+
+const lost: Line = { http: 500, change: { committed: true } };
+const broken: Line = { http: 0, change: { fault: 'connection-reset', outcome: 'fault', committed: true } };
+
+const checkOf = (id: string, evidence: Evidence, settings: RefereeSettingsInput = {}): CheckReport =>
+  judge('a world', evidence, RefereeSettings.parse(settings)).checks.find((check) => check.id === id)!;
+
+/** `found error: its message`, or only the verdict. */
+const saidOf = (id: string, evidence: Evidence, settings: RefereeSettingsInput = {}): string => {
+  const { verdict, findings } = checkOf(id, evidence, settings);
+  const [first] = findings;
+  return first === undefined ? verdict : `${verdict} ${first.severity}: ${first.message}`;
+};
+
+test('a client that ends while its payout is PENDING can no longer ask', () => {
+  const pending = evidenceOf([lost], { payouts: [payoutOf('order-1', [])] });
+  expect(saidOf('never-asked', pending)).toBe(
+    'found warning: order-1 was paid (₹100.00), and the client never found out',
+  );
+  const runs = { ...pending, clientEnded: false };
+  expect(checkOf('never-asked', runs)).toMatchObject({
+    verdict: 'inconclusive',
+    reason: 'the client may still ask for order-1',
+  });
+  const settled = { ...runs, ledger: { payouts: [payoutOf('order-1', [['SUCCESS', 500]])], entries: [] } };
+  expect(saidOf('never-asked', settled)).toMatch(/^found warning/);
+});
+
+test('one reference that was paid twice is an error, with each request that paid', () => {
+  const twice = [1, 2].map((nth) => payoutOf('order-1', [['SUCCESS', 500]], { nth, txn_id: `TXN-${nth}` }));
+  const paid = (nth: number, line: Line): Line => ({
+    ...line,
+    change: { ...line.change, txn_id: `TXN-${nth}` },
+  });
+  const evidence = evidenceOf([paid(1, broken), paid(2, { state: 'PENDING' })], { payouts: twice });
+  for (const settings of [{}, ORDERS]) {
+    const [found] = checkOf('paid-more-often', evidence, settings).findings;
+    expect(found).toMatchObject({
+      severity: 'error',
+      message: 'order-1 was paid twice: ₹100.00 too much',
+      fix: 'this service pays again for a repeated reference: read the status of order-1 before it is sent again, and switch off what resends by itself',
+      requests: [1, 2],
+      amount: 100,
+    });
+  }
+  const expected = { expect: [{ account: '000123456789', amount: 100 }] };
+  const { findings } = checkOf('paid-twice', evidence, expected);
+  expect(findings.map(({ requests }) => requests)).toEqual([[1, 2]]);
+  // its requests may have been dropped from the journal
+  expect(saidOf('paid-more-often', { ...evidence, requests: [], evicted: 2 })).toMatch(/^found error/);
+});
+
+test('one declared payout that was paid under two references is an error, however it came about', () => {
+  const payouts = [payoutOf('order-1-a', []), payoutOf('order-1-b', [])];
+  // the client was refused, and the service paid all the same
+  const lines = [
+    { reference: 'order-1-a', http: 402, change: { committed: true } },
+    { reference: 'order-1-b', state: 'PENDING' },
+  ];
+  expect(saidOf('paid-more-often', evidenceOf(lines, { payouts }), ORDERS)).toBe(
+    'found error: order-1-a and order-1-b were both paid, for one payout: ₹100.00 too much',
+  );
+  const [undone, kept] = [payoutOf('order-1-a', [['REVERSED', 5]]), payouts[1]!];
+  expect(saidOf('paid-more-often', evidenceOf(lines, { payouts: [undone, kept] }), ORDERS)).toBe('passed');
+});
+
+test('the same account paid the same amount after a lost response is a warning that names the flag', () => {
+  const payouts = ['order-1', 'other-2'].map((reference) => payoutOf(reference, []));
+  const renamed = { remarks: 'second try' };
+  const evidence = (first: Line): Evidence =>
+    evidenceOf([first, { reference: 'other-2', state: 'PENDING', body: renamed }], { payouts });
+  expect(saidOf('paid-more-often', evidence(lost))).toBe(
+    'found warning: 000123456789 was paid ₹100.00 twice (order-1 and other-2): --intent or --expect says whether that was meant',
+  );
+  // nothing tempted the client: two payouts to one account are normal, but nobody has said that they were meant
+  expect(checkOf('paid-more-often', evidence({ state: 'PENDING' }))).toMatchObject({
+    verdict: 'inconclusive',
+    reason: expect.stringMatching(/^000123456789 was paid ₹100.00 twice .*--intent/),
+  });
+  expect(saidOf('paid-more-often', evidence(lost), ORDERS)).toBe('passed');
+});
+
+test('a double payment that is only guessed is a warning once the ledger shows both', () => {
+  const payouts = ['order-1', 'other-2'].map((reference) => payoutOf(reference, []));
+  const evidence = evidenceOf([lost, { reference: 'other-2', state: 'PENDING' }], { payouts });
+  expect(saidOf('paid-twice', evidence)).toMatch(/^found warning: .*--intent/);
+  const { checks, counts } = judge('a world', evidence);
+  expect(counts).toMatchObject({ error: 0, warning: 1, notice: 0 });
+  expect(checks.find(({ id }) => id === 'never-asked')).toMatchObject({
+    verdict: 'found',
+    findings: [],
+    reason: 'part of what paid-twice found',
+  });
+});
+
+test.each([409, 400, 402, 429])('a %d for a repetition does not say what became of the payout', (http) => {
+  const again: Line = { http, change: { code: http === 429 ? null : 'DUPLICATE_REFERENCE' } };
+  expect(saidOf('never-asked', evidenceOf([lost, again]))).toMatch(/^found warning: order-1 was paid/);
+  expect(saidOf('never-asked', evidenceOf([lost, again, { route: 'status', state: 'PENDING' }]))).toBe(
+    'passed',
+  );
+  const notFound: Line = { route: 'status', http: 404 };
+  expect(saidOf('not-found-believed', evidenceOf([lost, notFound, again]))).toMatch(/^found warning/);
+});
+
+test('two sends of one payout that hang together are a race: the client knew nothing yet', () => {
+  const hang = (reference: string, atMs: number): Line => ({
+    reference,
+    atMs,
+    http: 0,
+    tookMs: 300,
+    change: LEFT,
+  });
+  const race = evidenceOf([hang('order-1-a', 0), hang('order-1-b', 5)]);
+  expect(saidOf('same-payout-at-once', race, ORDERS)).toBe(
+    'found error: order-1-b was sent for the payout of order-1-a while that was under way: ₹100.00',
+  );
+  expect(saidOf('paid-twice', race, ORDERS)).toBe('passed');
+  // one after the other, though a busy server noticed 200 ms late that the client had left
+  const oneByOne = evidenceOf([{ ...hang('order-1-a', 0), tookMs: 500 }, hang('order-1-b', 300)]);
+  expect(saidOf('same-payout-at-once', oneByOne, ORDERS)).not.toMatch(/^found/);
+  expect(saidOf('paid-twice', oneByOne, ORDERS)).toMatch(/^found error/);
+});
+
+/** Tries of one payout, each with a reference of its own, so many ms apart. */
+const tries = (count: number, pauseMs: number, line: Line): Line[] =>
+  Array.from({ length: count }, (_, nth) => ({ reference: `order-1-${nth}`, atMs: nth * pauseMs, ...line }));
+
+test.each<[string, string, Line[]]>([
+  ['retry-after-ignored', 'found warning', tries(2, 1000, { http: 429, headers: { 'retry-after': '30' } })],
+  ['unfunded-retry', 'found warning', tries(2, 1000, { http: 402 })],
+  ['no-backoff', 'found notice', tries(4, 1000, { http: 503 })],
+  ['endless-retry', 'found warning', tries(11, 1000, { http: 400 })],
+])('%s counts the tries of one declared payout together', (check, verdict, lines) => {
+  expect(saidOf(check, evidenceOf(lines), ORDERS)).toMatch(new RegExp(`^${verdict}`));
+  expect(saidOf(check, evidenceOf(lines))).not.toMatch(/^found/);
+  const others = lines.map((line, nth) => ({ ...line, reference: `order-${nth}` }));
+  expect(saidOf(check, evidenceOf(others), ORDERS)).not.toMatch(/^found/);
+});
+
+test('a client that asks for the rest of a response throws away the whole one that it gets', () => {
+  const truncated: Line = {
+    http: 200,
+    change: { fault: 'truncated-body', outcome: 'fault', committed: true },
+  };
+  const ranged: Line = { state: 'SUCCESS', sent: { range: 'bytes=120-', 'user-agent': 'undici' } };
+  const resent = evidenceOf([truncated, { ...ranged, change: { committed: false, replayed: true } }]);
+  expect(saidOf('never-asked', resent)).toMatch(/^found warning: order-1 was paid/);
+  expect(saidOf('resent-by-transport', resent)).toBe(
+    'found notice: order-1 was sent again with Range: the HTTP library or a proxy did that, not the program (user-agent undici)',
+  );
+});
+
+test('the same bytes right after a broken connection were sent by the library, not by the program', () => {
+  const sent = { 'user-agent': 'axios/1.21.0' };
+  const again = (line: Line): Evidence =>
+    evidenceOf([
+      { ...broken, atMs: 0 },
+      { state: 'PENDING', sent, ...line },
+    ]);
+  expect(saidOf('resent-by-transport', again({ atMs: 14 }))).toBe(
+    'found notice: order-1 was sent again 4 ms after its connection broke: the HTTP library or a proxy did that, not the program (user-agent axios/1.21.0)',
+  );
+  expect(saidOf('resent-by-transport', again({ atMs: 1010 }))).toBe('passed');
+  expect(saidOf('resent-by-transport', again({ atMs: 14, reference: 'order-2' }))).toBe('passed');
+  expect(
+    saidOf(
+      'resent-by-transport',
+      evidenceOf([
+        { http: 500, atMs: 0 },
+        { atMs: 14, sent },
+      ]),
+    ),
+  ).toBe('not_exercised');
+});
+
+/** Numbers from 0 to 1, the same in each run. */
+function* drawn(): Generator<number, never> {
+  for (let x = 1; ;) {
+    x = (x * 48_271) % 2_147_483_647;
+    yield x / 2_147_483_647;
+  }
+}
+
+/** Sends with these pauses between them. */
+function sendsAfter(pausesMs: readonly number[]): Line[] {
+  let atMs = 0;
+  return [0, ...pausesMs].map((pauseMs) => ({
+    http: 500,
+    tookMs: 0,
+    atMs: (atMs += Math.round(pauseMs * 10) / 10),
+  }));
+}
+
+test('jitter and a busy machine are not a missing backoff', () => {
+  const random = drawn();
+  const draw = (): number => random.next().value;
+  const doubled = [100, 200, 400, 800];
+  const shapes: Readonly<Record<string, () => readonly number[]>> = {
+    full: () => doubled.map((ms) => draw() * ms),
+    equal: () => doubled.map((ms) => ms / 2 + (draw() * ms) / 2),
+    decorrelated: () => doubled.map(() => 100 + draw() * 700),
+    'doubled on a busy machine': () => [10, 20, 40].map((ms) => ms + draw() * 60),
+  };
+  for (const [shape, pauses] of Object.entries(shapes)) {
+    const accused = Array.from({ length: 200 }, () =>
+      saidOf('no-backoff', evidenceOf(sendsAfter(pauses()))),
+    ).filter((said) => said.startsWith('found')).length;
+    expect([shape, accused]).toEqual([shape, 0]);
+  }
+});
+
+test('equal pauses are a missing backoff, and the finding shows them', () => {
+  const constant = evidenceOf(sendsAfter([1000, 1004, 1001.5]));
+  expect(saidOf('no-backoff', constant)).toBe(
+    'found notice: order-1 was sent 4 times, with pauses of 1.0 s, 1.0 s and 1.0 s that do not grow',
+  );
+  expect(saidOf('no-backoff', evidenceOf(sendsAfter([0.4, 0.2, 0.9])))).toMatch(/^found notice/);
+  // one longer pause among many equal ones is the machine's
+  expect(saidOf('no-backoff', evidenceOf(sendsAfter([300, 300, 340, 301, 300])))).toMatch(/^found notice/);
+  expect(saidOf('no-backoff', evidenceOf(sendsAfter([100, 200, 400])))).toBe('passed');
+  expect(checkOf('no-backoff', evidenceOf(sendsAfter([100, 30, 90])))).toMatchObject({
+    verdict: 'inconclusive',
+    reason: 'the pauses of order-1 neither grow nor are equal: 100 ms, 30 ms and 90 ms',
+  });
+});
+
+test('Retry-After counts from the end of a slow response', () => {
+  const slow: Line = { http: 429, atMs: 0, tookMs: 3000, headers: { 'retry-after': '2' } };
+  // 3.5 s after the slow 429 began, which is half a second after it ended
+  expect(saidOf('retry-after-ignored', evidenceOf([slow, { atMs: 3500 }]))).toBe(
+    'found warning: order-1 was sent again after 500 ms, and the 429 asked for 2.0 s',
+  );
+  expect(saidOf('retry-after-ignored', evidenceOf([slow, { atMs: 5100 }]))).toBe('passed');
+});
+
+test('after FAILED, a later SUCCESS is learned', () => {
+  const lines: Line[] = [
+    { http: 200, state: 'PENDING' },
+    { route: 'status', state: 'FAILED' },
+    { route: 'status', state: 'SUCCESS' },
+    { reference: 'order-1-b', state: 'PENDING' },
+  ];
+  expect(saidOf('paid-twice', evidenceOf(lines), ORDERS)).toMatch(
+    /^found error: order-1-b is a second payment/,
+  );
+});
+
+test('the money at stake is what was paid too much, not the first payment', () => {
+  const amounts = [100, 70, 50];
+  const payouts = amounts.map((amount, nth) => payoutOf(`order-1-${nth}`, [], { amount }));
+  const lines = amounts.map((amount, nth): Line => {
+    const { http, change } = lost as Required<Pick<Line, 'http' | 'change'>>;
+    return { http, change, reference: `order-1-${nth}`, body: { amount } };
+  });
+  const { findings } = checkOf('paid-twice', evidenceOf(lines, { payouts }), ORDERS);
+  expect(findings).toHaveLength(1); // one cause
+  expect(findings[0]).toMatchObject({
+    message: 'order-1-1 and order-1-2 are further payments of order-1-0: ₹120.00 too much',
+    amount: 120,
+    requests: [1, 2, 3],
+  });
+});
+
+test('a report on two parts of a journal is inconclusive where one part is, even if the other passed', () => {
+  const passed = judge('a', evidenceOf([lost, { state: 'PENDING' }]));
+  const cut = judge('a', { ...evidenceOf([]), evicted: 3 });
+  for (const merged of [mergedReport(passed, cut), mergedReport(cut, passed)]) {
+    expect(merged.checks.find(({ id }) => id === 'never-asked')).toMatchObject({
+      verdict: 'inconclusive',
+      reason: expect.stringContaining('3 older requests'),
+    });
+  }
+});

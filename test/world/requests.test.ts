@@ -1,0 +1,169 @@
+import { describe, expect, test } from 'vitest';
+import { endsOf, type Exchange } from '../../src/world/journal/exchange.ts';
+import { balance, Core, initiate, load, save, sourceOf } from '../support/core.ts';
+
+const numbers = ({ state }: Core) => state.requests.list.map(({ nth }) => nth);
+
+describe('the requests that a world remembers', () => {
+  test('are the newest ones, and those that were dropped are counted', () => {
+    const world = new Core();
+    world.keep = { requests: 3, characters: 1_000_000 };
+    for (let nth = 1; nth <= 5; nth += 1) world.balance();
+    expect(numbers(world)).toEqual([3, 4, 5]);
+    expect(world.state.requests).toMatchObject({ count: 5, evicted: 2 });
+  });
+
+  test('have no more characters together than there is room for', () => {
+    const world = new Core();
+    world.keep = { requests: 1000, characters: 50_000 };
+    for (let nth = 1; nth <= 9; nth += 1)
+      world.submit(balance({ request: { headers: { 'x-long': 'x'.repeat(10_000) } } }));
+    expect(numbers(world)).toEqual([6, 7, 8, 9]);
+    world.submit(balance({ request: { body: 'x'.repeat(60_000) } }));
+    expect(world.state.requests).toMatchObject({ list: [], characters: 0, evicted: 10 });
+  });
+
+  test('count with the long responses of a rule, as text or not', () => {
+    const world = new Core({
+      rules: [{ name: 'r', effect: { respond: { status: 200, body: 'x'.repeat(9000) } } }],
+    });
+    world.keep = { requests: 1000, characters: 31_000 };
+    for (let nth = 1; nth <= 9; nth += 1) world.submit(balance());
+    expect(numbers(world)).toEqual([5, 6, 7, 8, 9]);
+    expect(load(save(world.state)).requests.characters).toBe(world.state.requests.characters);
+  });
+
+  test('are gone once they are cleared; the next one has the next number', () => {
+    const world = new Core();
+    for (let nth = 1; nth <= 3; nth += 1) world.balance();
+    expect(world.submit({ kind: 'forget' })).toBe(3);
+    world.balance();
+    expect(numbers(world)).toEqual([4]);
+    expect(world.state.requests).toMatchObject({ count: 4, evicted: 0 });
+  });
+
+  test('have numbers that are never given again, whatever the world becomes', () => {
+    const world = new Core();
+    const earlier = save(new Core().state);
+    for (let nth = 1; nth <= 3; nth += 1) world.balance();
+    world.submit({ kind: 'reset', source: sourceOf() });
+    world.balance();
+    world.submit({ kind: 'restore', state: load(earlier), clock: 'from-snapshot' });
+    world.balance();
+    expect(numbers(world)).toEqual([5]);
+  });
+
+  test('include those that were refused before they reached the ledger', () => {
+    const world = new Core();
+    const { request } = initiate();
+    const response = { status: 400, headers: {}, body: '{}' };
+    const refused = { response, code: 'INVALID_REQUEST' };
+    const command = { kind: 'refused', route: 'initiate', request, refused, outcome: 'answered' } as const;
+    expect(world.submit(command)).toBe(1);
+    expect(world.state.requests.list).toMatchObject([{ nth: 1, code: 'INVALID_REQUEST', response }]);
+    expect(world.state.entries).toHaveLength(1);
+  });
+
+  test('end once, and an end of an earlier life of the world changes none', () => {
+    const world = new Core({ rules: [{ name: 'r', match: { route: 'balance' }, effect: { delay: '1s' } }] });
+    world.submit(balance());
+    world.end(1, 'answered', { generation: 0 });
+    expect(world.state.requests.list).toMatchObject([{ outcome: 'pending' }]);
+    world.end(1, 'client_gone', { durationMs: 30 });
+    expect(world.state.requests.list).toMatchObject([{ outcome: 'client_gone', durationMs: 30 }]);
+    expect(world.state.requests.list[0]!.response).toBeUndefined();
+    expect(world.events.at(-1)).toMatchObject({ type: 'request', request: { nth: 1 }, endedAfter: 1 });
+  });
+});
+
+/** A request of a server: when it arrived and ended in the order of what that server saw, or its places in the log. */
+type Row = readonly [server: string, arrived: number, ended: number, position: number, endPosition: number];
+
+const exchanges = (rows: readonly Row[]): Exchange[] =>
+  rows.map(([server, arrived, ended, position, endPosition], index) => ({
+    nth: index + 1,
+    requestId: '',
+    requestCharacters: 0,
+    route: 'balance',
+    method: 'GET',
+    url: '/',
+    headers: {},
+    atMs: 0,
+    wallMs: 0,
+    outcome: endPosition === 0 ? 'pending' : 'answered',
+    span: { server, arrived, ended },
+    position,
+    endPosition,
+  }));
+
+test.each<[what: string, rows: readonly Row[], ends: readonly (number | undefined)[]]>([
+  ...['s', 't'].flatMap((other): [string, Row[], number[]][] => [
+    [
+      `one after the other on s and ${other}`,
+      [
+        ['s', 1, 2, 1, 1],
+        [other, 3, 4, 2, 2],
+      ],
+      [1, 2],
+    ],
+    [
+      `two at once on s and ${other}`,
+      [
+        ['s', 1, 4, 1, 3],
+        [other, 2, 3, 2, 2],
+      ],
+      [2, 2],
+    ],
+  ]),
+  [
+    'a second one that arrived first',
+    [
+      ['s', 2, 3, 1, 1],
+      ['s', 1, 4, 2, 2],
+    ],
+    [2, 2],
+  ],
+  [
+    'one under way among others',
+    [
+      ['s', 1, 0, 1, 0],
+      ['s', 2, 3, 2, 2],
+    ],
+    [undefined, 2],
+  ],
+  [
+    'one that ended after three had arrived',
+    [
+      ['s', 1, 9, 1, 5],
+      ['s', 2, 3, 2, 2],
+      ['s', 4, 5, 3, 3],
+      ['s', 6, 7, 4, 4],
+      ['s', 10, 11, 6, 6],
+    ],
+    [4, 2, 3, 4, 5],
+  ],
+  [
+    'a long one of another server in between',
+    [
+      ['s', 1, 2, 1, 1],
+      ['t', 1, 9, 2, 5],
+      ['s', 3, 4, 3, 3],
+      ['s', 5, 6, 4, 4],
+      ['s', 7, 8, 6, 6],
+    ],
+    [1, 4, 3, 4, 5],
+  ],
+])('it is known which requests had arrived when one ended: %s', (_what, rows, ends) => {
+  const all = exchanges(rows);
+  const known = endsOf(all);
+  expect(all.map(({ nth }) => known.get(nth))).toEqual(ends);
+});
+
+test('which requests overlapped is known after a snapshot, too', () => {
+  const world = new Core();
+  world.submit(balance({ request: { arrivedTick: 1, submittedTick: 4 } }));
+  world.submit(balance({ request: { arrivedTick: 2, submittedTick: 5 } }));
+  const read = load(save(world.state));
+  expect(endsOf(read.requests.list)).toEqual(endsOf(world.state.requests.list));
+  expect([...endsOf(read.requests.list).values()]).toEqual([2, 2]);
+});

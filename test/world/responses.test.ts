@@ -1,0 +1,112 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import type { ScenarioInput } from '../../src/contract/control.ts';
+import { TRANSFER_MODES } from '../../src/contract/service.ts';
+import {
+  plannedResponse,
+  sentResponse,
+  type Decided,
+  type Exchange,
+} from '../../src/world/journal/exchange.ts';
+import type { RequestCommand } from '../../src/world/request/request-commands.ts';
+import { responseOf } from '../../src/world/request/response.ts';
+import { balance, Core, initiate, save, status } from '../support/core.ts';
+
+const FOLDER = join(import.meta.dirname, '../../fixtures');
+const STYLES = ['envelope', 'message', 'problem', 'empty'] as const;
+
+/** A rule whose responses name everything that they can. */
+const TELLING: ScenarioInput = {
+  rules: [
+    {
+      name: 'telling',
+      match: { attempt: 2 },
+      effect: {
+        commit: true,
+        respond: {
+          status: 200,
+          headers: { 'x-all': '{{client_ref_id}} {{amount}} {{txn_id}} {{request_id}}' },
+          body: { all: '{{attempt}} {{now}} {{utr}} {{status}} {{transfer_mode}} {{remarks}}' },
+        },
+      },
+    },
+    { name: 'wordy', match: { attempt: 3 }, effect: { respond: { status: 418, message: 'No {{txn_id}}' } } },
+  ],
+};
+
+const scenarios: readonly (readonly [name: string, document: ScenarioInput])[] = [
+  ...readdirSync(join(FOLDER, 'scenarios'))
+    .filter((name) => name.endsWith('.yaml'))
+    .map(
+      (name) =>
+        [
+          name,
+          parse(readFileSync(join(FOLDER, 'scenarios', name), 'utf8'), { merge: true }) as ScenarioInput,
+        ] as const,
+    ),
+  ['magic beneficiaries', {}],
+  ['a rule that names everything', TELLING],
+];
+
+/** The numbers of accounts that a scenario, or a magic beneficiary, speaks of. */
+const accounts = (document: ScenarioInput): readonly string[] => {
+  const magic = readFileSync(join(FOLDER, 'magic.yaml'), 'utf8');
+  const text = JSON.stringify(document) === '{}' ? magic : JSON.stringify(document);
+  return ['000123456789', ...new Set(text.match(/\b\d{9,18}\b/g) ?? [])];
+};
+
+/** Requests that meet as many rules as possible: each with its body or its query, as a client sends them. */
+function* requests(document: ScenarioInput): Generator<RequestCommand> {
+  for (const [nth, account] of accounts(document).entries()) {
+    for (const transfer_mode of TRANSFER_MODES) {
+      for (const amount of [1, 1, 250_000.5, 1]) {
+        const { body } = initiate({
+          client_ref_id: `order "${nth}" ${transfer_mode} \u20b9`,
+          beneficiary_account: account,
+          transfer_mode,
+          amount,
+          remarks: 'rent',
+        });
+        const request = { body: JSON.stringify(body), warnings: ['no bank'] };
+        yield { ...initiate(body, { request }) };
+        const reference = encodeURIComponent(body.client_ref_id);
+        const query = { client_ref_id: body.client_ref_id };
+        yield status(query, { request: { url: `/payout/status?client_ref_id=${reference}` } });
+      }
+    }
+  }
+  yield status({}, { request: { url: '/payout/status' } });
+  yield balance({ request: { url: '/client/fetchbalance' } });
+}
+
+const fields = (command: RequestCommand) =>
+  command.kind === 'initiate' ? command.body : command.kind === 'status' ? command.query : {};
+
+/** The response, once it is sent. */
+const responseIn = (exchange: Exchange) => sentResponse({ ...exchange, response: plannedResponse(exchange) });
+
+test.each(scenarios.flatMap(([name, document]) => STYLES.map((style) => [name, style, document] as const)))(
+  'the journal shows the responses that were sent: %s, errors as %s',
+  (_name, body, document) => {
+    const { dialect } = document;
+    const errors = { ...(typeof dialect === 'object' && dialect.errors), body };
+    const own = typeof dialect === 'string' ? { extends: dialect, errors } : { ...dialect, errors };
+    const world = new Core({ ...document, dialect: own }, { isMagic: true, openingBalancePaise: 1e10 });
+    world.keep = { requests: 10_000, characters: 1e9 };
+    let asked = 0;
+    for (const command of requests(document)) {
+      const applied = world.apply(command, asked);
+      const exchange = (applied.kind === 'done' ? applied.result : null) as Decided;
+      const { requestId, warnings } = command.request;
+      const sent = responseOf(exchange.result, { requestId, fields: fields(command), warnings });
+      if (exchange.result.hold === undefined) expect(responseIn(exchange)).toEqual(sent);
+      asked += 1;
+    }
+    const { list } = world.state.requests;
+    expect(list).toHaveLength(asked);
+    const stored = save(world.state).items.flatMap((item) => ('request' in item ? [item.request] : []));
+    expect(stored.map(({ response, planned }) => response ?? planned)).toEqual(list.map(responseIn));
+  },
+);
