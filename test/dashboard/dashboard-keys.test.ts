@@ -20,6 +20,7 @@ describe.skipIf(!hasBrowser)(`the dashboard by keyboard${needsBrowser}`, { timeo
         await keyboard.press('Control+k');
         await seen.page.getByRole('combobox', { name: 'Command' }).and(seen.page.locator(':focus')).waitFor();
         await keyboard.type(words);
+        await seen.page.getByRole('dialog').getByRole('option', { selected: true }).waitFor(); // what Enter will do
         await keyboard.press('Enter');
       };
       return { ...seen, keyboard, type, said: seen.page.getByLabel('What happened') };

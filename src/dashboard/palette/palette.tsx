@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { hide } from '../shell/overlay.ts';
 import { useLive } from '../store/current-world.ts';
 import { Foreign } from '../ui/marks.tsx';
@@ -11,7 +11,7 @@ export function Palette() {
   const dialog = useRef<HTMLDialogElement>(null);
   const [text, setText] = useState('');
   const [active, setActive] = useState(0);
-  useEffect(() => dialog.current!.showModal(), []);
+  useLayoutEffect(() => dialog.current!.showModal(), []);
   const commands = commandsFor(live, text);
   const chosen = Math.min(active, commands.length - 1);
   useEffect(

@@ -11,9 +11,10 @@ export function show(what: typeof overlay.value): void {
   overlay.value = what;
 }
 
-/** Closes it, and gives the focus back. */
+/** Closes it, and gives the focus back, unless a key has moved it into the view by now: a dialog says late that it was closed. */
 export function hide(): void {
+  if (overlay.value === null) return;
   overlay.value = null;
-  before?.focus();
+  if (document.activeElement?.closest('main') === null) before?.focus();
   before = null;
 }

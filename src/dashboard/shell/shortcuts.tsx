@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { perform } from '../store/current-world.ts';
 import type { LiveWorld } from '../store/live-world.ts';
 import { Button } from '../ui/button.tsx';
@@ -77,7 +77,7 @@ export function useShortcuts(live: LiveWorld): void {
 /** The list of keys. */
 export function ShortcutSheet() {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => dialog.current!.showModal(), []);
+  useLayoutEffect(() => dialog.current!.showModal(), []);
   return (
     <dialog ref={dialog} class="sheet" aria-labelledby="keys-title" onClose={hide}>
       <h2 id="keys-title">Keys</h2>

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Button } from './button.tsx';
 import { Foreign } from './marks.tsx';
 
@@ -13,7 +13,8 @@ interface Props {
 export function Panel({ title, onClose, children }: Props) {
   const heading = useRef<HTMLHeadingElement>(null);
   const body = useRef<HTMLDivElement>(null);
-  useEffect(() => {
+  // at once: the next key may be meant for what it moves the focus to
+  useLayoutEffect(() => {
     heading.current!.focus({ preventScroll: true });
     body.current!.scrollTop = 0;
   }, [title]);
