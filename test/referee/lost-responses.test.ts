@@ -157,7 +157,7 @@ test('a client that asks for the rest of a response throws away the whole one th
   const resent = evidenceOf([truncated, { ...ranged, change: { committed: false, replayed: true } }]);
   expect(saidOf('never-asked', resent)).toMatch(/^found warning: order-1 was paid/);
   expect(saidOf('resent-by-transport', resent)).toBe(
-    'found notice: order-1 was sent again with Range: the HTTP library or a proxy did that, not the program (user-agent undici)',
+    'found notice: order-1 was sent again with Range (user-agent undici), probably by the HTTP library or a proxy, not the program: a program that repeats at once, without a pause, looks the same',
   );
 });
 
@@ -169,7 +169,7 @@ test('the same bytes right after a broken connection were sent by the library, n
       { state: 'PENDING', sent, ...line },
     ]);
   expect(saidOf('resent-by-transport', again({ atMs: 14 }))).toBe(
-    'found notice: order-1 was sent again 4 ms after its connection broke: the HTTP library or a proxy did that, not the program (user-agent axios/1.21.0)',
+    'found notice: order-1 was sent again 4 ms after its connection broke (user-agent axios/1.21.0), probably by the HTTP library or a proxy, not the program: a program that repeats at once, without a pause, looks the same',
   );
   expect(saidOf('resent-by-transport', again({ atMs: 1010 }))).toBe('passed');
   expect(saidOf('resent-by-transport', again({ atMs: 14, reference: 'order-2' }))).toBe('passed');

@@ -153,8 +153,10 @@ export const endlessRetry: Check = {
 
 /** Faults that end a connection without a whole response. */
 const BROKEN: ReadonlySet<string | null> = new Set(['connection-reset', 'empty-response', 'truncated-body']);
-/** A program that retries waits, or at least starts its next try, for longer than this. */
-const AT_ONCE_MS = 90; // a busy machine may take some time to send; the shortest usual pause of a program is 100 ms
+/** What resends by itself does not wait. A busy machine may take some time to send; the shortest usual pause of a program is 100 ms. */
+const AT_ONCE_MS = 90;
+const BY_LIBRARY =
+  'probably by the HTTP library or a proxy, not the program: a program that repeats at once, without a pause, looks the same';
 
 const bytesOf = ({ entry: { request } }: Call): string => JSON.stringify(request.body);
 
@@ -175,7 +177,7 @@ export const resentByTransport: Check = {
         if (range === undefined && pauseMs > AT_ONCE_MS) continue;
         const how = range === undefined ? `${timeText(pauseMs)} after its connection broke` : 'with Range';
         findings.push({
-          message: `${reference} was sent again ${how}: the HTTP library or a proxy did that, not the program (user-agent ${typeof agent === 'string' ? agent : 'unknown'})`,
+          message: `${reference} was sent again ${how} (user-agent ${typeof agent === 'string' ? agent : 'unknown'}), ${BY_LIBRARY}`,
           fix: 'switch off what resends a POST by itself: it is safe only where the service replays a repeated reference',
           calls: [before, call],
         });
