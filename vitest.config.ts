@@ -57,8 +57,8 @@ export default defineConfig({
           name: 'valkey', // worlds are in a store that the tests start
           include: [STORE_TESTS, ...(isLong ? STORED_STORIES : [])],
           exclude: [NOT_STORED, ...(isLong ? [] : [LONG_STORE_TESTS])],
-          setupFiles: ['test/support/store-passage.ts'],
-          globalSetup: ['test/support/build.ts', 'test/support/shared-store.ts'],
+          setupFiles: ['test/support/store/store-passage.ts'],
+          globalSetup: ['test/support/build.ts', 'test/support/store/shared-store.ts'],
         },
       },
     ],

@@ -8,9 +8,9 @@ import { parseAllDocuments } from 'yaml';
 import { buildApp } from '../../src/app.ts';
 import { systemClock } from '../../src/platform/system-clock.ts';
 import { readSettings, SETTINGS } from '../../src/settings.ts';
-import type { Json } from '../support/openapi.ts';
+import type { Json } from '../support/http/openapi.ts';
 import { ask, nobodyListens, serveInProcess } from '../support/program.ts';
-import { answersOn, rawRequest, rawSocket } from '../support/raw-socket.ts';
+import { answersOn, rawRequest, rawSocket } from '../support/http/raw-socket.ts';
 
 const page = readFileSync(new URL('../../docs/kubernetes.md', import.meta.url), 'utf8');
 const manifests: Json[] = parseAllDocuments(/```yaml\n(.*?)```/s.exec(page)![1]!).map((one) => one.toJS());

@@ -2,7 +2,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runInProcess, serveInProcess } from '../support/program.ts';
-import { otherService, WAYS } from '../support/other-service.ts';
+import { otherService, WAYS } from '../support/http/other-service.ts';
 import { stateFolder } from '../support/state-folder.ts';
 
 test('probe --dry-run shows every request of its level and sends none', async () => {

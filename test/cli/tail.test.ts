@@ -7,7 +7,7 @@ import { terminalActor } from '../../src/cli/running-sandbox/terminal-actor.ts';
 import { connectSandbox, startSandbox, type Sandbox } from '../../src/index.ts';
 import { MAIN, Program } from '../support/program.ts';
 import { sandboxFor } from '../support/sandbox.ts';
-import { TcpProxy } from '../support/tcp-proxy.ts';
+import { TcpProxy } from '../support/http/tcp-proxy.ts';
 
 const session = (url: string, key: string) => sessionOf(terminalActor({ url }, {}), { key });
 

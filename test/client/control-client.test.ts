@@ -3,7 +3,7 @@ import type { ControlClient } from '../../src/client/control-client.ts';
 import { openEvents } from '../../src/client/event-stream.ts';
 import { connectSandbox, SandboxError, startSandbox } from '../../src/index.ts';
 import { sandboxFor } from '../support/sandbox.ts';
-import { TcpProxy } from '../support/tcp-proxy.ts';
+import { TcpProxy } from '../support/http/tcp-proxy.ts';
 
 test('a refusal lists the invalid fields', async () => {
   const { client } = await sandboxFor();

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SandboxError, type Sandbox, type World, type WorldEvent } from '../../src/index.ts';
 import { PAYOUT, seen, type Seen } from '../support/sandbox.ts';
 import { isLong } from '../support/size.ts';
-import { START, WAYS_IN } from '../support/ways-in.ts';
+import { START, WAYS_IN } from '../support/world/ways-in.ts';
 import { payMany } from '../support/many-payouts.ts';
 
 const DAY_MS = 86_400_000;

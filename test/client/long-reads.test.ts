@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ControlClient } from '../../src/client/control-client.ts';
 import { openEvents } from '../../src/client/event-stream.ts';
-import { answersOn, rawRequest, rawSocket } from '../support/raw-socket.ts';
+import { answersOn, rawRequest, rawSocket } from '../support/http/raw-socket.ts';
 import { sandboxFor } from '../support/sandbox.ts';
 
 test('requests() returns a journal of more than a thousand entries whole and in order', async () => {

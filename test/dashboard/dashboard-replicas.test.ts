@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { hasBrowser, live, loaded, needsBrowser, useBrowser } from '../support/browser.ts';
 import { payMany } from '../support/many-payouts.ts';
 import { sandboxFor } from '../support/sandbox.ts';
-import { TcpProxy } from '../support/tcp-proxy.ts';
+import { TcpProxy } from '../support/http/tcp-proxy.ts';
 
 describe.skipIf(!hasBrowser)(
   `the dashboard behind a load balancer${needsBrowser}`,

@@ -5,7 +5,7 @@ import { startSandbox } from '../../src/index.ts';
 import { hasBrowser, live, loaded, needsBrowser, useBrowser } from '../support/browser.ts';
 import { clientOf, sandboxFor } from '../support/sandbox.ts';
 import { hasCurl } from '../support/paying-command.ts';
-import { TcpProxy } from '../support/tcp-proxy.ts';
+import { TcpProxy } from '../support/http/tcp-proxy.ts';
 
 const run = promisify(execFile);
 const FROZEN = '2026-01-15T10:30:00Z';

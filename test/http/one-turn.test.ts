@@ -7,8 +7,8 @@ import { connectSandbox } from '../../src/index.ts';
 import { startServer } from '../../src/server.ts';
 import { readSettings } from '../../src/settings.ts';
 import { ask } from '../support/control.ts';
-import { ManualClock } from '../support/manual-clock.ts';
-import { answersOn, rawRequest, rawSocket } from '../support/raw-socket.ts';
+import { ManualClock } from '../support/world/manual-clock.ts';
+import { answersOn, rawRequest, rawSocket } from '../support/http/raw-socket.ts';
 import { clientOf, PAYOUT, sandboxFor, type Client } from '../support/sandbox.ts';
 import { isStored, sized } from '../support/size.ts';
 

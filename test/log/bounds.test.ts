@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { World } from '../../src/log/world.ts';
-import { balance, initiate, load, logFor, save, status } from '../support/core.ts';
+import { balance, initiate, load, logFor, save, status } from '../support/world/core.ts';
 
 test('a world that had 20,000 requests keeps the newest thousand, and no more than 4,000 commands', async () => {
   const { world, store } = logFor({ maxRequests: 1000, maxCharacters: 1e9 });

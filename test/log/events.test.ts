@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { PublishedEvent } from '../../src/log/connections/readers.ts';
 import type { World } from '../../src/log/world.ts';
-import { acts, anyAct, ENTANGLED, type Act } from '../support/commands.ts';
-import { balance, load, logFor, save, type Core } from '../support/core.ts';
+import { acts, anyAct, ENTANGLED, type Act } from '../support/world/commands.ts';
+import { balance, load, logFor, save, type Core } from '../support/world/core.ts';
 import { sized } from '../support/size.ts';
 
 /** Reads the events of a world after one of them, or from now on. */

@@ -6,7 +6,7 @@ import { brokenInvariants } from '../../src/world/ledger.ts';
 import { sentResponse } from '../../src/world/journal/exchange.ts';
 import { takeSnapshot } from '../../src/world/snapshot.ts';
 import type { WorldState } from '../../src/world/state.ts';
-import { compiler, logFor, START_MS } from '../support/core.ts';
+import { compiler, logFor, START_MS } from '../support/world/core.ts';
 
 const GOLDEN = join(import.meta.dirname, 'golden/version-3.ndjson');
 

@@ -18,8 +18,8 @@ import {
   sourceOf,
   START_MS,
   status,
-} from '../support/core.ts';
-import { ManualClock } from '../support/manual-clock.ts';
+} from '../support/world/core.ts';
+import { ManualClock } from '../support/world/manual-clock.ts';
 
 const IMPS = { settlement: { IMPS: [{ to: 'SUCCESS' as const, after: '2s' }] } };
 const SETTLE = { kind: 'settle' } as const;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { sourceOf, DAY_MS, balance, initiate, load, logFor, save, SETTINGS } from '../support/core.ts';
+import { sourceOf, DAY_MS, balance, initiate, load, logFor, save, SETTINGS } from '../support/world/core.ts';
 import type { World } from '../../src/log/world.ts';
 import type { Command, CommandOf } from '../../src/world/commands.ts';
 

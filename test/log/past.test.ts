@@ -4,7 +4,7 @@ import type { World } from '../../src/log/world.ts';
 import { apply } from '../../src/world/apply.ts';
 import type { Command } from '../../src/world/commands.ts';
 import type { WorldState } from '../../src/world/state.ts';
-import { acts, anyAct, ENTANGLED, type Act } from '../support/commands.ts';
+import { acts, anyAct, ENTANGLED, type Act } from '../support/world/commands.ts';
 import {
   advance,
   balance,
@@ -15,7 +15,7 @@ import {
   save,
   sourceOf,
   type Core,
-} from '../support/core.ts';
+} from '../support/world/core.ts';
 import { sized } from '../support/size.ts';
 
 /** A restore of the world as it is. */

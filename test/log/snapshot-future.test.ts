@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { TRANSFER_MODES } from '../../src/contract/service.ts';
 import type { ScenarioInput } from '../../src/index.ts';
 import { sandboxFor, type Client } from '../support/sandbox.ts';
-import { futureIn, resealed, worldsIn } from '../support/snapshot-lines.ts';
-import { START } from '../support/ways-in.ts';
+import { futureIn, resealed, worldsIn } from '../support/world/snapshot-lines.ts';
+import { START } from '../support/world/ways-in.ts';
 import { sized } from '../support/size.ts';
 
 /** A scenario in which the future hangs on all that a world remembers: chance, counters, reads, steps, references. */

@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { Refusal } from '../../src/contract/errors.ts';
 import { readWorlds, snapshotText, type ReadWorld } from '../../src/log/snapshot-text.ts';
 import { takeSnapshot } from '../../src/world/snapshot.ts';
-import { compiler, Core, logFor, save, timelines, type Saved } from '../support/core.ts';
-import { growth, LINEAR } from '../support/growth.ts';
-import { ManualClock } from '../support/manual-clock.ts';
+import { compiler, Core, logFor, save, timelines, type Saved } from '../support/world/core.ts';
+import { growth, LINEAR } from '../support/world/growth.ts';
+import { ManualClock } from '../support/world/manual-clock.ts';
 
 const utf8 = new TextEncoder();
 

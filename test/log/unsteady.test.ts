@@ -9,12 +9,12 @@ import { freeze } from '../../src/world/copy.ts';
 import { brokenInvariants } from '../../src/world/ledger.ts';
 import type { Ended } from '../../src/world/request/request-commands.ts';
 import type { WorldState } from '../../src/world/state.ts';
-import { acts, anyAct, ENTANGLED, type Act } from '../support/commands.ts';
-import { balance, compiler, DAY_MS, initiate, save, sourceOf, type Core } from '../support/core.ts';
-import { ManualClock } from '../support/manual-clock.ts';
+import { acts, anyAct, ENTANGLED, type Act } from '../support/world/commands.ts';
+import { balance, compiler, DAY_MS, initiate, save, sourceOf, type Core } from '../support/world/core.ts';
+import { ManualClock } from '../support/world/manual-clock.ts';
 import { MemoryStore } from '../../src/log/memory-store.ts';
 import { sized } from '../support/size.ts';
-import { UnsteadyLogs, UnsteadyStore, type Trouble } from '../support/unsteady-store.ts';
+import { UnsteadyLogs, UnsteadyStore, type Trouble } from '../support/store/unsteady-store.ts';
 
 const ID = 'e'.repeat(32);
 const SOURCE = sourceOf(ENTANGLED);

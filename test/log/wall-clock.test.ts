@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { SettlementTimer } from '../../src/log/wall-clock.ts';
-import { frozenClock } from '../support/core.ts';
-import { runningClock } from '../support/core.ts';
-import { ManualClock } from '../support/manual-clock.ts';
+import { frozenClock } from '../support/world/core.ts';
+import { runningClock } from '../support/world/core.ts';
+import { ManualClock } from '../support/world/manual-clock.ts';
 
 function timerFor() {
   const wallClock = new ManualClock(0);

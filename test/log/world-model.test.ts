@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Model } from '../support/model.ts';
+import { Model } from '../support/world/model.ts';
 import { sandboxFor } from '../support/sandbox.ts';
-import { START } from '../support/ways-in.ts';
-import { anyCommands, OPENING_PAISE } from '../support/world-commands.ts';
+import { START } from '../support/world/ways-in.ts';
+import { anyCommands, OPENING_PAISE } from '../support/world/world-commands.ts';
 import { sized } from '../support/size.ts';
 
 test('a world behaves like a model of it under any sequence of commands', async () => {

@@ -16,8 +16,8 @@ import type { Step } from '../../src/contract/snapshot-lines.ts';
 import { formatUtr, freeUtr, UTR_SERIALS } from '../../src/payout/identity.ts';
 import { addPayout, nextDueMsOf, recordEntry } from '../../src/world/ledger.ts';
 import { MAX_AMOUNT_INR } from '../../src/contract/service.ts';
-import { Core, timelines } from '../support/core.ts';
-import { atRead, CREATED_AT_MS, newPayout, step, utrAfter } from '../support/payouts.ts';
+import { Core, timelines } from '../support/world/core.ts';
+import { atRead, CREATED_AT_MS, newPayout, step, utrAfter } from '../support/world/payouts.ts';
 
 // Assertions that a correct program never reaches.
 

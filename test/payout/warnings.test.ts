@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { DEFAULT_DIALECT } from '../../src/contract/dialect.ts';
 import type { InitiateRequest } from '../../src/contract/service.ts';
 import { checkRailRules } from '../../src/payout/rails.ts';
-import { request } from '../support/core.ts';
+import { request } from '../support/world/core.ts';
 
 /** The fields that `refuse` refuses. */
 const refusedFields = (change: Partial<InitiateRequest>): string[] =>

@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { KeptState } from '../../src/platform/state/kept-state.ts';
-import { compiler, initiate, logFor } from '../support/core.ts';
-import { ManualClock } from '../support/manual-clock.ts';
+import { compiler, initiate, logFor } from '../support/world/core.ts';
+import { ManualClock } from '../support/world/manual-clock.ts';
 import { keptWorlds, stateFolder } from '../support/state-folder.ts';
 
 const EVERY_MS = 30_000;

@@ -16,7 +16,7 @@ import {
   startOnTerminal,
   startProgram,
 } from '../support/program.ts';
-import { quietPort } from '../support/quiet-port.ts';
+import { quietPort } from '../support/http/quiet-port.ts';
 import { sized } from '../support/size.ts';
 import { stateFolder } from '../support/state-folder.ts';
 

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { connectSandbox, type SettingsInput } from '../../src/index.ts';
 import { startServer } from '../../src/server.ts';
 import { readSettings } from '../../src/settings.ts';
-import { ManualClock } from '../support/manual-clock.ts';
+import { ManualClock } from '../support/world/manual-clock.ts';
 import { clientOf } from '../support/sandbox.ts';
 import { stateFolder } from '../support/state-folder.ts';
 

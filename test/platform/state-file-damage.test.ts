@@ -7,13 +7,13 @@ import { snapshotText } from '../../src/log/snapshot-text.ts';
 import { readStateFile, writeStateFile } from '../../src/platform/state/state-file.ts';
 import { SettingsError } from '../../src/settings.ts';
 import { ScenarioLibrary } from '../../src/scenario/scenario-library.ts';
-import { runningClock } from '../support/core.ts';
+import { runningClock } from '../support/world/core.ts';
 import { takeSnapshot } from '../../src/world/snapshot.ts';
-import { ManualClock } from '../support/manual-clock.ts';
+import { ManualClock } from '../support/world/manual-clock.ts';
 import { linesOf, MAIN, Program, runInProcess, serveInProcess, startProgram } from '../support/program.ts';
 import { clientOf } from '../support/sandbox.ts';
 import { sized } from '../support/size.ts';
-import { resealed, worldsIn } from '../support/snapshot-lines.ts';
+import { resealed, worldsIn } from '../support/world/snapshot-lines.ts';
 import { keptWorlds, stateFolder } from '../support/state-folder.ts';
 
 const KEYS = ['sk_test_one', 'sk_test_other'];

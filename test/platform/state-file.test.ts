@@ -16,7 +16,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { connectSandbox, startSandbox, type SettingsInput, type World } from '../../src/index.ts';
 import { startServer } from '../../src/server.ts';
 import { readSettings } from '../../src/settings.ts';
-import { ManualClock } from '../support/manual-clock.ts';
+import { ManualClock } from '../support/world/manual-clock.ts';
 import {
   ask as askProgram,
   linesOf,
@@ -27,9 +27,9 @@ import {
   serveInProcess,
   startProgram,
 } from '../support/program.ts';
-import { answersOn, rawRequest, rawSocket } from '../support/raw-socket.ts';
+import { answersOn, rawRequest, rawSocket } from '../support/http/raw-socket.ts';
 import { clientOf, PAYOUT, sandboxFor, type Client } from '../support/sandbox.ts';
-import { futureIn } from '../support/snapshot-lines.ts';
+import { futureIn } from '../support/world/snapshot-lines.ts';
 import { keptWorlds, stateFolder } from '../support/state-folder.ts';
 import { payMany } from '../support/many-payouts.ts';
 import { sized } from '../support/size.ts';

@@ -14,8 +14,8 @@ import {
   serveInProcess,
   startProgram,
 } from '../support/program.ts';
-import { quietPort } from '../support/quiet-port.ts';
-import { answersOn, rawRequest, rawSocket } from '../support/raw-socket.ts';
+import { quietPort } from '../support/http/quiet-port.ts';
+import { answersOn, rawRequest, rawSocket } from '../support/http/raw-socket.ts';
 import { PAYOUT } from '../support/sandbox.ts';
 import { isLong } from '../support/size.ts';
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { CHECK_IDS } from '../../src/contract/conduct.ts';
 import { startSandbox, type Sandbox, type World } from '../../src/index.ts';
 import { sized } from '../support/size.ts';
-import { START } from '../support/ways-in.ts';
+import { START } from '../support/world/ways-in.ts';
 import { CORRECT } from './clients/correct.ts';
 import { FAULTY } from './clients/faulty.ts';
 import { PATIENT, PayoutApi } from './clients/payout-api.ts';

@@ -7,7 +7,7 @@ import {
 } from '../../src/contract/conduct.ts';
 import type { Evidence } from '../../src/referee/case.ts';
 import { judge } from '../../src/referee/judge.ts';
-import { growth, LINEAR } from '../support/growth.ts';
+import { growth, LINEAR } from '../support/world/growth.ts';
 import { creditAt, evidenceOf, payoutOf, type Line } from './journal-of.ts';
 
 const DAY = 86_400_000;

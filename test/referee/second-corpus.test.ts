@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startSandbox, type Sandbox } from '../../src/index.ts';
-import { START } from '../support/ways-in.ts';
+import { START } from '../support/world/ways-in.ts';
 import { PATIENT, PayoutApi } from './clients/payout-api.ts';
 import { SECOND_CORRECT, type SecondClient } from './clients/second-correct.ts';
 import { SECOND_FAULTY } from './clients/second-faulty.ts';

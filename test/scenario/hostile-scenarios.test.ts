@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { validate } from '../../src/cli/scenario-files/validate.ts';
 import { ask } from '../support/control.ts';
-import { growth, LINEAR } from '../support/growth.ts';
+import { growth, LINEAR } from '../support/world/growth.ts';
 import { sandboxFor } from '../support/sandbox.ts';
 
 /** The lines that `validate` prints for a text. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { ScenarioDocument } from '../../src/contract/scenario-document.ts';
-import { HTTP_CLIENTS, type HttpClient, type Outcome } from '../support/http-clients.ts';
+import { HTTP_CLIENTS, type HttpClient, type Outcome } from '../support/http/http-clients.ts';
 import { PAYOUT, sandboxFor, type Client } from '../support/sandbox.ts';
 
 const fileOf = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');

@@ -4,7 +4,7 @@ import { reportIn } from '../../src/scenario/planned-timeline.ts';
 import { conditionsOf } from '../../src/scenario/rule-compiler.ts';
 import type { RequestFacts } from '../../src/scenario/rule.ts';
 import { compileScenario } from '../../src/scenario/scenario.ts';
-import { SETTINGS } from '../support/core.ts';
+import { SETTINGS } from '../support/world/core.ts';
 
 const FACTS: RequestFacts = {
   route: 'initiate',

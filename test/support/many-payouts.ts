@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
-import { answersIn } from './http-answers.ts';
-import { rawRequest } from './raw-socket.ts';
+import { answersIn } from './http/http-answers.ts';
+import { rawRequest } from './http/raw-socket.ts';
 import { PAYOUT } from './sandbox.ts';
 
 interface Sender {

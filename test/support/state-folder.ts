@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { worldsIn, type SnapshotWorld } from './snapshot-lines.ts';
+import { worldsIn, type SnapshotWorld } from './world/snapshot-lines.ts';
 
 /** A temporary folder, removed when the test ends. */
 export function stateFolder(): string {

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ATTACK_SEED, ATTACKS, saySeed } from '../support/attack-size.ts';
-import { allThatComes, startTarget, type Target } from '../support/attack-target.ts';
-import { hostileBytes, type HostileBytes } from '../support/hostile-bytes.ts';
-import { answersIn } from '../support/http-answers.ts';
-import { expectMoneyHolds } from '../support/money-of-worlds.ts';
-import { expectAnyShape, publishedCalls, type PublishedCall } from '../support/published-shapes.ts';
+import { ATTACK_SEED, ATTACKS, saySeed } from './support/attack-size.ts';
+import { allThatComes, startTarget, type Target } from '../support/http/attack-target.ts';
+import { hostileBytes, type HostileBytes } from './support/hostile-bytes.ts';
+import { answersIn } from '../support/http/http-answers.ts';
+import { expectMoneyHolds } from './support/money-of-worlds.ts';
+import { expectAnyShape, publishedCalls, type PublishedCall } from './support/published-shapes.ts';
 
 const AT_ONCE = 50;
 

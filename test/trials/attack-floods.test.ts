@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { connectSandbox } from '../../src/index.ts';
-import { allThatComes, MEBIBYTE, startTarget, type Target } from '../support/attack-target.ts';
-import { rawRequest } from '../support/raw-socket.ts';
+import { allThatComes, MEBIBYTE, startTarget, type Target } from '../support/http/attack-target.ts';
+import { rawRequest } from '../support/http/raw-socket.ts';
 import { PAYOUT } from '../support/sandbox.ts';
 
 const EVENTUALLY = { timeout: 120_000, interval: 20 };

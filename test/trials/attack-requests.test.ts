@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ATTACK_SEED, ATTACKS, saySeed } from '../support/attack-size.ts';
-import { ADMIN_TOKEN, allThatComes, startTarget, type Target } from '../support/attack-target.ts';
-import { hostileRequests, PLAIN_KEYS, WILD_KEYS, type HostileRequest } from '../support/hostile-json.ts';
-import { answersIn } from '../support/http-answers.ts';
-import { expectMoneyHolds } from '../support/money-of-worlds.ts';
-import { expectPublished, publishedCalls, type PublishedCall } from '../support/published-shapes.ts';
+import { ATTACK_SEED, ATTACKS, saySeed } from './support/attack-size.ts';
+import { ADMIN_TOKEN, allThatComes, startTarget, type Target } from '../support/http/attack-target.ts';
+import { hostileRequests, PLAIN_KEYS, WILD_KEYS, type HostileRequest } from './support/hostile-json.ts';
+import { answersIn } from '../support/http/http-answers.ts';
+import { expectMoneyHolds } from './support/money-of-worlds.ts';
+import { expectPublished, publishedCalls, type PublishedCall } from './support/published-shapes.ts';
 
 const AT_ONCE = 50;
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { KILL_MOMENTS, CrashTrial } from '../support/crash-trial.ts';
+import { KILL_MOMENTS, CrashTrial } from './support/crash-trial.ts';
 
 const { CRASHES = '8', CRASH_SEED = String(Date.now()) } = process.env;
 

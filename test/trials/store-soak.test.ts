@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { FastClient } from '../support/fast-client.ts';
-import { Random } from '../support/random.ts';
-import { hasRedisServer, RedisServer } from '../support/redis-server.ts';
-import { assertStands, OPENING, sharedWorld, type SharedSoak } from '../support/shared-soak.ts';
-import { WatchedProgram } from '../support/watched-program.ts';
-import { START } from '../support/ways-in.ts';
+import { FastClient } from './support/fast-client.ts';
+import { Random } from '../support/world/random.ts';
+import { hasRedisServer, RedisServer } from '../support/store/redis-server.ts';
+import { assertStands, OPENING, sharedWorld, type SharedSoak } from './support/shared-soak.ts';
+import { WatchedProgram } from './support/watched-program.ts';
+import { START } from '../support/world/ways-in.ts';
 
 const { SOAK_MINUTES, SOAK_SEED = String(Date.now()) } = process.env;
 const isLong = SOAK_MINUTES !== undefined;

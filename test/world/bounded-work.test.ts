@@ -13,7 +13,7 @@ import {
   START_MS,
   status,
   type Saved,
-} from '../support/core.ts';
+} from '../support/world/core.ts';
 
 const made = new Map<string, Saved>();
 

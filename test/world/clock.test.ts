@@ -13,7 +13,7 @@ import {
   sourceOf,
   START_MS,
   timelines,
-} from '../support/core.ts';
+} from '../support/world/core.ts';
 
 const at = (ms: number): number => START_MS + ms;
 const FREEZE = { kind: 'freeze' } as const;

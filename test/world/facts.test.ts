@@ -17,7 +17,16 @@ import { compileScenario } from '../../src/scenario/scenario.ts';
 import type { RequestCommand } from '../../src/world/request/request-commands.ts';
 import { planRequest } from '../../src/world/request/request-plan.ts';
 
-import { balance, Core, initiate, load, runningClock, save, START_MS, status } from '../support/core.ts';
+import {
+  balance,
+  Core,
+  initiate,
+  load,
+  runningClock,
+  save,
+  START_MS,
+  status,
+} from '../support/world/core.ts';
 import type { ScenarioInput } from '../../src/contract/control.ts';
 
 const AT = Date.parse('2026-01-15T10:30:00Z');

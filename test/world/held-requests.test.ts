@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Core, refusalOf, sourceOf, type RuleInput } from '../support/core.ts';
+import { Core, refusalOf, sourceOf, type RuleInput } from '../support/world/core.ts';
 
 const HOLD = (at: 'arrived' | 'committed'): RuleInput => ({
   name: 'held',

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Dialect } from '../../src/contract/dialect.ts';
 import { brokenInvariants } from '../../src/world/ledger.ts';
 import { recordsHeld } from '../../src/world/state.ts';
-import { Core, initiate, sourceOf, START_MS, status, timelines } from '../support/core.ts';
+import { Core, initiate, sourceOf, START_MS, status, timelines } from '../support/world/core.ts';
 
 type ReferenceRows = Partial<Dialect['client_ref_id']>;
 const inDialect = (client_ref_id: ReferenceRows) => new Core({ dialect: { client_ref_id } });

@@ -10,7 +10,7 @@ import {
   sourceOf,
   START_MS,
   status,
-} from '../support/core.ts';
+} from '../support/world/core.ts';
 import type { RequestResult } from '../../src/world/request/request-result.ts';
 
 const FROZEN = { clock: { frozenAtMs: START_MS } };

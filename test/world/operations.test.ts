@@ -17,7 +17,7 @@ import {
   status,
   timelines,
   type RuleInput,
-} from '../support/core.ts';
+} from '../support/world/core.ts';
 
 const at = (ms: number): number => START_MS + ms;
 const credit = (amountPaise: number) => ({ kind: 'credit', amountPaise }) as const;

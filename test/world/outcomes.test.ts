@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ScenarioInput } from '../../src/contract/control.ts';
-import { advance, Core, START_MS } from '../support/core.ts';
+import { advance, Core, START_MS } from '../support/world/core.ts';
 
 type Outcome = NonNullable<ScenarioInput['outcomes']>[number];
 

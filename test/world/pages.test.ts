@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { entriesPage, type PayoutFilter, payoutsPage, recordEntry } from '../../src/world/ledger.ts';
 import { credit } from '../../src/payout/money.ts';
-import { Core, START_MS, timelines } from '../support/core.ts';
+import { Core, START_MS, timelines } from '../support/world/core.ts';
 
 const FIRST = { from: null, newestFirst: false, limit: 1000 };
 

@@ -11,8 +11,8 @@ import {
   ENTANGLED,
   run,
   type Act,
-} from '../support/commands.ts';
-import { advance, balance, Core, initiate, load, save, START_MS, status } from '../support/core.ts';
+} from '../support/world/commands.ts';
+import { advance, balance, Core, initiate, load, save, START_MS, status } from '../support/world/core.ts';
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { endsOf, type Exchange } from '../../src/world/journal/exchange.ts';
-import { balance, Core, initiate, load, save, sourceOf } from '../support/core.ts';
+import { balance, Core, initiate, load, save, sourceOf } from '../support/world/core.ts';
 
 const numbers = ({ state }: Core) => state.requests.list.map(({ nth }) => nth);
 

@@ -12,7 +12,7 @@ import {
 } from '../../src/world/journal/exchange.ts';
 import type { RequestCommand } from '../../src/world/request/request-commands.ts';
 import { responseOf } from '../../src/world/request/response.ts';
-import { balance, Core, initiate, save, status } from '../support/core.ts';
+import { balance, Core, initiate, save, status } from '../support/world/core.ts';
 
 const FOLDER = join(import.meta.dirname, '../../fixtures');
 const STYLES = ['envelope', 'message', 'problem', 'empty'] as const;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { brokenInvariants } from '../../src/world/ledger.ts';
 import { nowMs } from '../../src/world/state.ts';
-import { advance, Core, START_MS, status, timelines, type RuleInput } from '../support/core.ts';
+import { advance, Core, START_MS, status, timelines, type RuleInput } from '../support/world/core.ts';
 
 const at = (ms: number): number => START_MS + ms;
 const SETTLE = { kind: 'settle' } as const;

@@ -14,8 +14,8 @@ import {
   sourceOf,
   timelines,
   type Saved,
-} from '../support/core.ts';
-import { atRead, step } from '../support/payouts.ts';
+} from '../support/world/core.ts';
+import { atRead, step } from '../support/world/payouts.ts';
 import { sized } from '../support/size.ts';
 
 /**

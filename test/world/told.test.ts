@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { freeze, thaw } from '../../src/world/copy.ts';
 import type { WorldState } from '../../src/world/state.ts';
-import { acts, anyAct, ENTANGLED, run, type Act } from '../support/commands.ts';
-import { compiler, Core, load, save, START_MS, type RuleInput } from '../support/core.ts';
+import { acts, anyAct, ENTANGLED, run, type Act } from '../support/world/commands.ts';
+import { compiler, Core, load, save, START_MS, type RuleInput } from '../support/world/core.ts';
 
 type Effect = RuleInput['effect'];
 

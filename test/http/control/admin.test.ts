@@ -3,7 +3,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { connectSandbox, SandboxError, startSandbox, type SettingsInput } from '../../../src/index.ts';
 import { startServer } from '../../../src/server.ts';
 import { readSettings } from '../../../src/settings.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
+import { ManualClock } from '../../support/world/manual-clock.ts';
 import { runProgram, startProgram } from '../../support/program.ts';
 import { clientOf } from '../../support/sandbox.ts';
 import { payMany } from '../../support/many-payouts.ts';

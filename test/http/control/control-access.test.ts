@@ -2,11 +2,11 @@ import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { buildApp } from '../../../src/app.ts';
 import { readSettings } from '../../../src/settings.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { answersOn, rawRequest, rawSocket } from '../../support/raw-socket.ts';
+import { ManualClock } from '../../support/world/manual-clock.ts';
+import { answersOn, rawRequest, rawSocket } from '../../support/http/raw-socket.ts';
 import { PAYOUT, sandboxFor, seen, type Client, type Seen } from '../../support/sandbox.ts';
 import { isLong } from '../../support/size.ts';
-import { futureIn } from '../../support/snapshot-lines.ts';
+import { futureIn } from '../../support/world/snapshot-lines.ts';
 
 const ADMIN_TOKEN = 'the-token-of-control-access';
 const SETTINGS = { clock: '2026-01-15T10:30:00Z', settlement: 'manual', adminToken: ADMIN_TOKEN } as const;

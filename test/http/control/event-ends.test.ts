@@ -6,8 +6,8 @@ import { worldIdOf } from '../../../src/payout/identity.ts';
 import { connectSandbox, type SettingsInput } from '../../../src/index.ts';
 import { startServer } from '../../../src/server.ts';
 import { readSettings } from '../../../src/settings.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { rawRequest, rawSocket } from '../../support/raw-socket.ts';
+import { ManualClock } from '../../support/world/manual-clock.ts';
+import { rawRequest, rawSocket } from '../../support/http/raw-socket.ts';
 import { clientOf, PAYOUT, type Client } from '../../support/sandbox.ts';
 import { stateFolder } from '../../support/state-folder.ts';
 

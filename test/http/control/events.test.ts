@@ -10,9 +10,9 @@ import { startServer } from '../../../src/server.ts';
 import { readSettings } from '../../../src/settings.ts';
 import { payMany, readMany } from '../../support/many-payouts.ts';
 import { ask, refusal } from '../../support/control.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
+import { ManualClock } from '../../support/world/manual-clock.ts';
 import { startProgram } from '../../support/program.ts';
-import { rawRequest, rawSocket } from '../../support/raw-socket.ts';
+import { rawRequest, rawSocket } from '../../support/http/raw-socket.ts';
 import { clientOf, sandboxFor } from '../../support/sandbox.ts';
 import { isStored } from '../../support/size.ts';
 

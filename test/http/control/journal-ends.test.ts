@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { expect, test } from 'vitest';
-import { rawRequest, rawSocket } from '../../support/raw-socket.ts';
+import { rawRequest, rawSocket } from '../../support/http/raw-socket.ts';
 import { sandboxFor } from '../../support/sandbox.ts';
 
 test.each<[string, string, string, (socket: Socket) => void]>([

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import type { JournalEntry } from '../../../src/index.ts';
 import { ask, refusal } from '../../support/control.ts';
-import { answersOn, rawRequest, rawSocket } from '../../support/raw-socket.ts';
+import { answersOn, rawRequest, rawSocket } from '../../support/http/raw-socket.ts';
 import { PAYOUT, sandboxFor, type Client } from '../../support/sandbox.ts';
 
 const START = '2026-01-15T10:30:00.000Z';

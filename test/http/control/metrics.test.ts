@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
 import { startProgram } from '../../support/program.ts';
-import { rawRequest, rawSocket } from '../../support/raw-socket.ts';
+import { rawRequest, rawSocket } from '../../support/http/raw-socket.ts';
 import { PAYOUT, sandboxFor, type Client } from '../../support/sandbox.ts';
 
 /** The metrics, by name and labels. */

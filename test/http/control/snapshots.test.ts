@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { answersOn, rawRequest, rawSocket } from '../../support/raw-socket.ts';
+import { answersOn, rawRequest, rawSocket } from '../../support/http/raw-socket.ts';
 import { startProgram } from '../../support/program.ts';
 import { clientOf, PAYOUT, sandboxFor, type Client } from '../../support/sandbox.ts';
-import { futureIn, linesOf, resealed } from '../../support/snapshot-lines.ts';
+import { futureIn, linesOf, resealed } from '../../support/world/snapshot-lines.ts';
 import { connectSandbox } from '../../../src/index.ts';
 
 const SETTINGS = { clock: '2026-01-15T10:30:00Z' } as const;

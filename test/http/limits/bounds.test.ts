@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { Connections } from '../../../src/http/limits/connections.ts';
 import { UnreadAnswers } from '../../../src/http/limits/unread-answers.ts';
-import { answersOn, rawRequest, rawSocket } from '../../support/raw-socket.ts';
+import { answersOn, rawRequest, rawSocket } from '../../support/http/raw-socket.ts';
 import { linesOf, startProgram } from '../../support/program.ts';
 import { PAYOUT, sandboxFor } from '../../support/sandbox.ts';
 

@@ -4,9 +4,9 @@ import { connectSandbox } from '../../../src/index.ts';
 import { startServer } from '../../../src/server.ts';
 import { readSettings } from '../../../src/settings.ts';
 import { ask } from '../../support/control.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
+import { ManualClock } from '../../support/world/manual-clock.ts';
 import { clientOf, sandboxFor, type Client, type Seen } from '../../support/sandbox.ts';
-import { linesOf, resealed } from '../../support/snapshot-lines.ts';
+import { linesOf, resealed } from '../../support/world/snapshot-lines.ts';
 
 /** How long single requests may keep all others waiting, in work and not in time. `npm run bench:holds` measures the time. */
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
-import { startTarget } from '../../support/attack-target.ts';
-import { rawRequest } from '../../support/raw-socket.ts';
+import { startTarget } from '../../support/http/attack-target.ts';
+import { rawRequest } from '../../support/http/raw-socket.ts';
 import { sized } from '../../support/size.ts';
 
 test('connections that request large files and never read them take hardly any memory', async () => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { openapiAt } from '../../support/openapi.ts';
+import { openapiAt } from '../../support/http/openapi.ts';
 import { sandboxFor } from '../../support/sandbox.ts';
 
 /** The addresses in a page. */

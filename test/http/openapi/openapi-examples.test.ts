@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { startSandbox, type World } from '../../../src/index.ts';
 import type { Example } from '../../../src/http/openapi/document.ts';
-import { resealed } from '../../support/snapshot-lines.ts';
-import { callsOf, openapiAt, type Json } from '../../support/openapi.ts';
+import { resealed } from '../../support/world/snapshot-lines.ts';
+import { callsOf, openapiAt, type Json } from '../../support/http/openapi.ts';
 import { PAYOUT, seen } from '../../support/sandbox.ts';
 
 const ADMIN_TOKEN = 'the-token-of-the-admin';

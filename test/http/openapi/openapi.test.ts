@@ -2,7 +2,7 @@ import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { expect, test } from 'vitest';
 import { ErrorAnswer, REFUSALS, type RefusalCode } from '../../../src/contract/errors.ts';
 import type { WorldEvent } from '../../../src/index.ts';
-import { callsOf, openapiAt, type Json } from '../../support/openapi.ts';
+import { callsOf, openapiAt, type Json } from '../../support/http/openapi.ts';
 import { runProgram } from '../../support/program.ts';
 import { sandboxFor, type Client } from '../../support/sandbox.ts';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { Program } from '../../support/program.ts';
-import { openapiAt } from '../../support/openapi.ts';
+import { openapiAt } from '../../support/http/openapi.ts';
 import { sandboxFor } from '../../support/sandbox.ts';
 
 const FIRST_LINES = `import createClient from 'openapi-fetch';
@@ -72,7 +72,7 @@ test('a client with types generated from the OpenAPI document pays, polls, is re
 
   write('openapi.json', await openapiAt(url));
   const generated = await run([
-    `--import=${resolve('test/support/typescript-5.mjs')}`,
+    `--import=${resolve('test/http/openapi/typescript-5.mjs')}`,
     resolve('node_modules/openapi-typescript/bin/cli.js'),
     join(folder, 'openapi.json'),
     `--output=${join(folder, 'openapi.d.ts')}`,

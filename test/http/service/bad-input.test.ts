@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Agent, request as httpRequest } from 'node:http';
 import { expect, test } from 'vitest';
 import { ask } from '../../support/control.ts';
-import { answersOn, rawRequest, rawSocket } from '../../support/raw-socket.ts';
+import { answersOn, rawRequest, rawSocket } from '../../support/http/raw-socket.ts';
 import { PAYOUT, sandboxFor, type Client } from '../../support/sandbox.ts';
 import { isStored } from '../../support/size.ts';
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { DelayedAnswers } from '../../../src/log/connections/delayed-answers.ts';
 import { startSandbox, type SettingsInput } from '../../../src/index.ts';
-import { HTTP_CLIENTS, type HttpClient, type Outcome } from '../../support/http-clients.ts';
+import { HTTP_CLIENTS, type HttpClient, type Outcome } from '../../support/http/http-clients.ts';
 import { clientOf, PAYOUT, sandboxFor, type Client } from '../../support/sandbox.ts';
 import { sized } from '../../support/size.ts';
 

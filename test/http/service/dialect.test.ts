@@ -12,7 +12,7 @@ import { shippedDialects } from '../../../src/scenario/scenario-file.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
 import { startServer } from '../../../src/server.ts';
 import { readSettings } from '../../../src/settings.ts';
-import { answersOn, rawSocket } from '../../support/raw-socket.ts';
+import { answersOn, rawSocket } from '../../support/http/raw-socket.ts';
 import { PAYOUT, sandboxFor, seen, type Client, type Seen } from '../../support/sandbox.ts';
 
 const OPENING_INR = 1_000_000;

@@ -10,7 +10,7 @@ import type { WallClock } from '../../../src/log/wall-clock.ts';
 import { DelayedAnswers } from '../../../src/log/connections/delayed-answers.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
 import { readSettings, type SettingsInput } from '../../../src/settings.ts';
-import { rawRequest } from '../../support/raw-socket.ts';
+import { rawRequest } from '../../support/http/raw-socket.ts';
 import { PAYOUT } from '../../support/sandbox.ts';
 import { sized } from '../../support/size.ts';
 

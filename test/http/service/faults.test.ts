@@ -7,10 +7,10 @@ import { DelayedAnswers } from '../../../src/log/connections/delayed-answers.ts'
 import { startServer } from '../../../src/server.ts';
 import { readSettings, type SettingsInput } from '../../../src/settings.ts';
 import { heldBy } from '../../support/control.ts';
-import { HTTP_CLIENTS, type HttpClient } from '../../support/http-clients.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
+import { HTTP_CLIENTS, type HttpClient } from '../../support/http/http-clients.ts';
+import { ManualClock } from '../../support/world/manual-clock.ts';
 import { logLines, type LogLine } from '../../support/program.ts';
-import { answersOn, rawRequest, rawSocket } from '../../support/raw-socket.ts';
+import { answersOn, rawRequest, rawSocket } from '../../support/http/raw-socket.ts';
 import { PAYOUT, sandboxFor, type Client } from '../../support/sandbox.ts';
 import { isLong } from '../../support/size.ts';
 

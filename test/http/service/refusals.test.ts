@@ -16,7 +16,7 @@ import type { SettingsInput } from '../../../src/index.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
 import { readSettings } from '../../../src/settings.ts';
 import { errorExamples } from '../../support/markdown.ts';
-import { answersOn, rawSocket } from '../../support/raw-socket.ts';
+import { answersOn, rawSocket } from '../../support/http/raw-socket.ts';
 import { PAYOUT, sandboxFor, seen, type Seen } from '../../support/sandbox.ts';
 import { isLong } from '../../support/size.ts';
 

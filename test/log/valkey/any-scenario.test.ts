@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, inject, test } from 'vitest';
 import { startSandbox, type SettingsInput } from '../../../src/index.ts';
-import { anyOutcomes, anyRules } from '../../support/commands.ts';
+import { anyOutcomes, anyRules } from '../../support/world/commands.ts';
 import { clientOf, type Client } from '../../support/sandbox.ts';
-import { serversFor } from '../../support/shared-servers.ts';
+import { serversFor } from '../../support/store/shared-servers.ts';
 import { sized } from '../../support/size.ts';
 
 const OPENING = 1_000_000;

@@ -1,9 +1,9 @@
 import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { connectSandbox } from '../../../src/index.ts';
 import { ask, startProgram } from '../../support/program.ts';
-import { RedisServer } from '../../support/redis-server.ts';
+import { RedisServer } from '../../support/store/redis-server.ts';
 import { sized } from '../../support/size.ts';
-import { TcpProxy } from '../../support/tcp-proxy.ts';
+import { TcpProxy } from '../../support/http/tcp-proxy.ts';
 
 const KEY = 'sk_test_chaos';
 const OPENING = 1_000_000;

@@ -1,9 +1,9 @@
 import { Redis } from 'iovalkey';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { keysOf } from '../../../src/log/valkey/scripts/scripts.ts';
-import { initiate, sourceOf } from '../../support/core.ts';
-import { freshStore } from '../../support/fresh-store.ts';
-import { storedLogFor } from '../../support/stored-log.ts';
+import { initiate, sourceOf } from '../../support/world/core.ts';
+import { freshStore } from '../../support/store/fresh-store.ts';
+import { storedLogFor } from '../../support/store/stored-log.ts';
 
 const WORLD = 'c'.repeat(32);
 const PAYOUTS = 2200;

@@ -8,10 +8,10 @@ import type { World } from '../../../src/log/world.ts';
 import type { Worlds } from '../../../src/log/worlds.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
 import { Referee } from '../../../src/referee/referee.ts';
-import { initiate, sourceOf } from '../../support/core.ts';
-import { freshStore } from '../../support/fresh-store.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { storedLogFor } from '../../support/stored-log.ts';
+import { initiate, sourceOf } from '../../support/world/core.ts';
+import { freshStore } from '../../support/store/fresh-store.ts';
+import { ManualClock } from '../../support/world/manual-clock.ts';
+import { storedLogFor } from '../../support/store/stored-log.ts';
 
 const DROPPED = 'd'.repeat(32);
 const LIVE = 'e'.repeat(32);

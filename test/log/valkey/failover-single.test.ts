@@ -1,8 +1,8 @@
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { allReplicated } from '../../support/store-cluster.ts';
-import { RedisServer } from '../../support/redis-server.ts';
-import { storedLogFor } from '../../support/stored-log.ts';
-import { TcpProxy } from '../../support/tcp-proxy.ts';
+import { allReplicated } from '../../support/store/store-cluster.ts';
+import { RedisServer } from '../../support/store/redis-server.ts';
+import { storedLogFor } from '../../support/store/stored-log.ts';
+import { TcpProxy } from '../../support/http/tcp-proxy.ts';
 
 const WORLD = 'c'.repeat(32);
 

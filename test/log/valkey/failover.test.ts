@@ -1,8 +1,8 @@
 import { describe, expect, inject, test } from 'vitest';
 import { keysOf, LIST_KEYS } from '../../../src/log/valkey/scripts/scripts.ts';
 import type { Client } from '../../support/sandbox.ts';
-import type { RedisServer } from '../../support/redis-server.ts';
-import { serversFor } from '../../support/shared-servers.ts';
+import type { RedisServer } from '../../support/store/redis-server.ts';
+import { serversFor } from '../../support/store/shared-servers.ts';
 import { isLong } from '../../support/size.ts';
 import {
   allReplicated,
@@ -12,7 +12,7 @@ import {
   nodeOf,
   QUICK_TO_FAIL_OVER,
   replicaOf,
-} from '../../support/store-cluster.ts';
+} from '../../support/store/store-cluster.ts';
 
 const OPENING = 100_000;
 const CLIENTS = 4;

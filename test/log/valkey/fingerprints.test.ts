@@ -1,9 +1,9 @@
 import { describe, expect, inject, test } from 'vitest';
 import type { Worlds } from '../../../src/log/worlds.ts';
 import type { WorldState } from '../../../src/world/state.ts';
-import { initiate } from '../../support/core.ts';
-import { freshStore } from '../../support/fresh-store.ts';
-import { storedLogFor } from '../../support/stored-log.ts';
+import { initiate } from '../../support/world/core.ts';
+import { freshStore } from '../../support/store/fresh-store.ts';
+import { storedLogFor } from '../../support/store/stored-log.ts';
 
 const WORLD = 'b'.repeat(32);
 

@@ -1,9 +1,9 @@
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { connectSandbox } from '../../../src/index.ts';
 import { startProgram } from '../../support/program.ts';
-import { RedisServer } from '../../support/redis-server.ts';
+import { RedisServer } from '../../support/store/redis-server.ts';
 import { clientOf } from '../../support/sandbox.ts';
-import { TcpProxy } from '../../support/tcp-proxy.ts';
+import { TcpProxy } from '../../support/http/tcp-proxy.ts';
 
 const CUTS = 6;
 

@@ -4,8 +4,8 @@ import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { FORMAT, keysOf } from '../../../src/log/valkey/scripts/scripts.ts';
 import { ask } from '../../support/control.ts';
 import type { Client } from '../../support/sandbox.ts';
-import { freshStore } from '../../support/fresh-store.ts';
-import { serversFor } from '../../support/shared-servers.ts';
+import { freshStore } from '../../support/store/fresh-store.ts';
+import { serversFor } from '../../support/store/shared-servers.ts';
 
 /** A world as an earlier version left it: its keys, and what the control API said of it. */
 interface Golden {

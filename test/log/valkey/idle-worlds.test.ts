@@ -4,10 +4,10 @@ import { keysOf, LIST_KEYS } from '../../../src/log/valkey/scripts/scripts.ts';
 import { readUnlessDropped } from '../../../src/log/dropped.ts';
 import type { Worlds } from '../../../src/log/worlds.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
-import { freshStore } from '../../support/fresh-store.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { serversFor } from '../../support/shared-servers.ts';
-import { storedLogFor } from '../../support/stored-log.ts';
+import { freshStore } from '../../support/store/fresh-store.ts';
+import { ManualClock } from '../../support/world/manual-clock.ts';
+import { serversFor } from '../../support/store/shared-servers.ts';
+import { storedLogFor } from '../../support/store/stored-log.ts';
 
 const ADMIN = 'the-token-of-the-admin';
 const WORLD = 'c'.repeat(32);

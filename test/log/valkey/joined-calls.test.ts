@@ -2,7 +2,7 @@ import { Cluster, Redis } from 'iovalkey';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { JoinedCalls } from '../../../src/log/valkey/joined-calls.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
-import { RedisServer } from '../../support/redis-server.ts';
+import { RedisServer } from '../../support/store/redis-server.ts';
 import { isLong } from '../../support/size.ts';
 
 /** How often a store reads from its connections while something is done. */

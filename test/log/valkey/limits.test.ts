@@ -1,6 +1,6 @@
 import { describe, expect, inject, test } from 'vitest';
 import type { Client } from '../../support/sandbox.ts';
-import { serversFor } from '../../support/shared-servers.ts';
+import { serversFor } from '../../support/store/shared-servers.ts';
 
 const statusesOf = (answers: readonly { status: number }[]): readonly number[] =>
   answers.map(({ status }) => status).toSorted((a, b) => a - b);

@@ -1,7 +1,7 @@
 import { describe, expect, inject, test } from 'vitest';
 import type { Worlds } from '../../../src/log/worlds.ts';
-import { freshStore } from '../../support/fresh-store.ts';
-import { storedLogFor } from '../../support/stored-log.ts';
+import { freshStore } from '../../support/store/fresh-store.ts';
+import { storedLogFor } from '../../support/store/stored-log.ts';
 
 const WORLD = 'c'.repeat(32);
 

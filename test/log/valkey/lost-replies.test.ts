@@ -2,7 +2,7 @@ import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { StoreConnection } from '../../../src/log/valkey/store-connection.ts';
 import { ask } from '../../support/control.ts';
 import type { Client } from '../../support/sandbox.ts';
-import { serversFor } from '../../support/shared-servers.ts';
+import { serversFor } from '../../support/store/shared-servers.ts';
 
 type Script = StoreConnection['script'];
 

@@ -9,11 +9,11 @@ import type { Worlds } from '../../../src/log/worlds.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
 import { startServer } from '../../../src/server.ts';
 import { readSettings } from '../../../src/settings.ts';
-import { initiate, sourceOf } from '../../support/core.ts';
-import { freshStore } from '../../support/fresh-store.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { RedisServer } from '../../support/redis-server.ts';
-import { storedLogFor } from '../../support/stored-log.ts';
+import { initiate, sourceOf } from '../../support/world/core.ts';
+import { freshStore } from '../../support/store/fresh-store.ts';
+import { ManualClock } from '../../support/world/manual-clock.ts';
+import { RedisServer } from '../../support/store/redis-server.ts';
+import { storedLogFor } from '../../support/store/stored-log.ts';
 
 const WORLD = 'c'.repeat(32);
 const mayBeAway = {

@@ -1,8 +1,8 @@
 import { describe, expect, inject, test } from 'vitest';
 import { MemoryNotes, type NoteLimits, type Notes } from '../../../src/log/notes.ts';
-import { freshStore } from '../../support/fresh-store.ts';
-import { serversFor } from '../../support/shared-servers.ts';
-import { storedLogFor } from '../../support/stored-log.ts';
+import { freshStore } from '../../support/store/fresh-store.ts';
+import { serversFor } from '../../support/store/shared-servers.ts';
+import { storedLogFor } from '../../support/store/stored-log.ts';
 
 const AMPLE: NoteLimits = { notes: 100, characters: 1000 };
 const put = (notes: Notes, name: string, text: string) => notes.change(name, () => text);

@@ -3,10 +3,10 @@ import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import type { PublishedEvent } from '../../../src/log/connections/readers.ts';
 import type { Worlds } from '../../../src/log/worlds.ts';
 import { ask } from '../../support/control.ts';
-import { freshStore } from '../../support/fresh-store.ts';
+import { freshStore } from '../../support/store/fresh-store.ts';
 import type { Client } from '../../support/sandbox.ts';
-import { serversFor } from '../../support/shared-servers.ts';
-import { storedLogFor } from '../../support/stored-log.ts';
+import { serversFor } from '../../support/store/shared-servers.ts';
+import { storedLogFor } from '../../support/store/stored-log.ts';
 
 const WORLD = 'c'.repeat(32);
 

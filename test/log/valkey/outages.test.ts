@@ -4,14 +4,14 @@ import { StoreConnection } from '../../../src/log/valkey/store-connection.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
 import { startServer } from '../../../src/server.ts';
 import { readSettings } from '../../../src/settings.ts';
-import { withoutPatience } from '../../support/answer-time.ts';
+import { withoutPatience } from '../../support/store/answer-time.ts';
 import { ask } from '../../support/control.ts';
-import { rawRequest, rawSocket } from '../../support/raw-socket.ts';
-import { RedisServer } from '../../support/redis-server.ts';
+import { rawRequest, rawSocket } from '../../support/http/raw-socket.ts';
+import { RedisServer } from '../../support/store/redis-server.ts';
 import { clientOf, type Client } from '../../support/sandbox.ts';
 import { connectSandbox } from '../../../src/index.ts';
-import { serversFor } from '../../support/shared-servers.ts';
-import { TcpProxy } from '../../support/tcp-proxy.ts';
+import { serversFor } from '../../support/store/shared-servers.ts';
+import { TcpProxy } from '../../support/http/tcp-proxy.ts';
 
 /** Two seconds, and what a busy machine may stand still. */
 const TWO_SECONDS_MS = 2000 + 10_000;

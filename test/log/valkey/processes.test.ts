@@ -1,9 +1,9 @@
 import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { connectSandbox, type World } from '../../../src/index.ts';
 import { ask, startProgram } from '../../support/program.ts';
-import { RedisServer } from '../../support/redis-server.ts';
+import { RedisServer } from '../../support/store/redis-server.ts';
 import { isLong, sized } from '../../support/size.ts';
-import { clusterFor } from '../../support/store-cluster.ts';
+import { clusterFor } from '../../support/store/store-cluster.ts';
 
 const KEY = 'sk_test_processes';
 const ENVIRONMENT = { SANDBOX_OPENING_BALANCE: '70', SANDBOX_RATE_LIMIT: 'off' };

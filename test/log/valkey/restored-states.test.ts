@@ -5,10 +5,10 @@ import { keysOf } from '../../../src/log/valkey/scripts/scripts.ts';
 import { writeState } from '../../../src/log/valkey/stored/stored-state.ts';
 import { freeze } from '../../../src/world/copy.ts';
 import type { WorldState } from '../../../src/world/state.ts';
-import { freshStore } from '../../support/fresh-store.ts';
+import { freshStore } from '../../support/store/fresh-store.ts';
 import type { Client } from '../../support/sandbox.ts';
-import { serversFor } from '../../support/shared-servers.ts';
-import { storedLogFor } from '../../support/stored-log.ts';
+import { serversFor } from '../../support/store/shared-servers.ts';
+import { storedLogFor } from '../../support/store/stored-log.ts';
 
 const WORLD = 'c'.repeat(32);
 

@@ -1,7 +1,7 @@
 import { describe, expect, inject, test } from 'vitest';
 import { ask } from '../../support/control.ts';
 import type { Client } from '../../support/sandbox.ts';
-import { serversFor } from '../../support/shared-servers.ts';
+import { serversFor } from '../../support/store/shared-servers.ts';
 import { sized } from '../../support/size.ts';
 
 const START = '2026-01-15T10:30:00.000Z';

@@ -1,7 +1,7 @@
 import { describe, expect, inject, test } from 'vitest';
 import { heldBy } from '../../support/control.ts';
 import type { Client } from '../../support/sandbox.ts';
-import { serversFor } from '../../support/shared-servers.ts';
+import { serversFor } from '../../support/store/shared-servers.ts';
 import { isLong } from '../../support/size.ts';
 
 const HOLD = { name: 'held', match: { route: 'initiate' as const }, effect: { hold: 'arrived' as const } };

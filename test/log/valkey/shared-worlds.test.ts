@@ -3,7 +3,7 @@ import { startSandbox, type ConductReport, type SettingsInput } from '../../../s
 import { ask } from '../../support/control.ts';
 import { payMany } from '../../support/many-payouts.ts';
 import { clientOf, PAYOUT, type Client, type Seen } from '../../support/sandbox.ts';
-import { serversFor } from '../../support/shared-servers.ts';
+import { serversFor } from '../../support/store/shared-servers.ts';
 import { sized } from '../../support/size.ts';
 
 const START = '2026-01-15T10:30:00.000Z';

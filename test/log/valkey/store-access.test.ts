@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Redis } from 'iovalkey';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { ask, logLines, Program, serveInProcess, startProgram } from '../../support/program.ts';
-import { RedisServer } from '../../support/redis-server.ts';
+import { RedisServer } from '../../support/store/redis-server.ts';
 
 const KEY = 'sk_test_access';
 

@@ -3,8 +3,8 @@ import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { KEY_PREFIX, LIST_KEYS } from '../../../src/log/valkey/scripts/scripts.ts';
 import type { Client } from '../../support/sandbox.ts';
 import { filesOfInitiate } from '../../support/files-run.ts';
-import { RedisServer } from '../../support/redis-server.ts';
-import { serversFor } from '../../support/shared-servers.ts';
+import { RedisServer } from '../../support/store/redis-server.ts';
+import { serversFor } from '../../support/store/shared-servers.ts';
 
 /** What a server asks its store now and then, whatever its clients do: its heartbeat, and the list of worlds. */
 const isRegular = (call: readonly string[]): boolean =>

@@ -1,7 +1,7 @@
 import { Redis } from 'iovalkey';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import type { Client } from '../../support/sandbox.ts';
-import { serversFor } from '../../support/shared-servers.ts';
+import { serversFor } from '../../support/store/shared-servers.ts';
 
 test.skipIf(inject('storeUrl') === '')(
   'the metrics of a server show its store: up, its calls, its copies, and worlds that were lost',

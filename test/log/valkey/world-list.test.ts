@@ -7,7 +7,7 @@ import { connectSandbox } from '../../../src/index.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
 import { startServer } from '../../../src/server.ts';
 import { readSettings } from '../../../src/settings.ts';
-import { serversFor } from '../../support/shared-servers.ts';
+import { serversFor } from '../../support/store/shared-servers.ts';
 
 const WORLDS = 30;
 const ADMIN_TOKEN = 'the-token-of-the-admin';

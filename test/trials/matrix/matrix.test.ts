@@ -15,7 +15,7 @@ import { CORRECT } from '../../referee/clients/correct.ts';
 import { FAULTY } from '../../referee/clients/faulty.ts';
 import { order, PayoutApi } from '../../referee/clients/payout-api.ts';
 import { isLong } from '../../support/size.ts';
-import { START } from '../../support/ways-in.ts';
+import { START } from '../../support/world/ways-in.ts';
 
 interface WorldRow extends Row {
   /** Prepares the world of the row. */

@@ -5,7 +5,7 @@ import { startSandbox } from '../../../src/index.ts';
 import { overHttp } from '../../../src/cli/probe-command.ts';
 import { probe, type Level, type ProbeResult } from '../../../src/trials/probe/probe.ts';
 import type { ScenarioInput } from '../../../src/contract/control.ts';
-import { otherService, WAYS, type Ways } from '../../support/other-service.ts';
+import { otherService, WAYS, type Ways } from '../../support/http/other-service.ts';
 import { sized } from '../../support/size.ts';
 
 const BENEFICIARY = { name: 'Asha Rao', account: '000123456789', ifsc: 'SBIN0000001', upi: 'asha@upi' };

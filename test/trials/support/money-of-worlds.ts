@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { connectSandbox, type World } from '../../src/index.ts';
+import { connectSandbox, type World } from '../../../src/index.ts';
 
 const paise = (inr: number): number => Math.round(inr * 100);
 

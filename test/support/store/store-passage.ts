@@ -3,13 +3,13 @@
  * their own for each sandbox. Those that move the wall clock stay in memory, since the wall clock of a store is its own.
  */
 import { inject, vi } from 'vitest';
-import type * as AppModule from '../../src/app.ts';
-import type * as AnswerTime from '../../src/log/valkey/answer-time.ts';
+import type * as AppModule from '../../../src/app.ts';
+import type * as AnswerTime from '../../../src/log/valkey/answer-time.ts';
 import { patient } from './answer-time.ts';
 import { freshStore } from './fresh-store.ts';
-import { ManualClock } from './manual-clock.ts';
+import { ManualClock } from '../world/manual-clock.ts';
 
-vi.mock('../../src/app.ts', async (importOriginal) => {
+vi.mock('../../../src/app.ts', async (importOriginal) => {
   const original = await importOriginal<typeof AppModule>();
   const buildApp: typeof original.buildApp = async (parts) => {
     const { settings, wallClock } = parts;
@@ -21,6 +21,6 @@ vi.mock('../../src/app.ts', async (importOriginal) => {
   return { ...original, buildApp };
 });
 
-vi.mock('../../src/log/valkey/answer-time.ts', async (importOriginal) =>
+vi.mock('../../../src/log/valkey/answer-time.ts', async (importOriginal) =>
   patient(await importOriginal<typeof AnswerTime>()),
 );

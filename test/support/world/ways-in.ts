@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { connectSandbox, startSandbox, type Sandbox } from '../../src/index.ts';
+import { connectSandbox, startSandbox, type Sandbox } from '../../../src/index.ts';
 
 /** How a suite starts a sandbox. Every test must pass with each of them. */
 interface WayIn {
@@ -12,7 +12,7 @@ interface WayIn {
 
 export const START = '2026-01-15T10:30:00.000Z';
 const ADMIN_TOKEN = 'the-token-of-the-admin';
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
 const inProcess: WayIn = {
   name: 'in this process',

@@ -1,6 +1,6 @@
-import { Refusal } from '../../src/contract/errors.ts';
-import type { ScenarioSource } from '../../src/contract/snapshot-lines.ts';
-import { MemoryNotes, type NoteLimits } from '../../src/log/notes.ts';
+import { Refusal } from '../../../src/contract/errors.ts';
+import type { ScenarioSource } from '../../../src/contract/snapshot-lines.ts';
+import { MemoryNotes, type NoteLimits } from '../../../src/log/notes.ts';
 import type {
   Appended,
   Base,
@@ -13,19 +13,19 @@ import type {
   Place,
   Store,
   Use,
-} from '../../src/log/store.ts';
+} from '../../../src/log/store.ts';
 import {
   commandText,
   fingerprintOf,
   readEntry,
   type StreamEntry,
-} from '../../src/log/valkey/stored/stored-command.ts';
-import { piecesOf, StatePieces } from '../../src/log/valkey/stored/stored-state.ts';
-import type { WallClock } from '../../src/log/wall-clock.ts';
-import type { ScenarioCompiler } from '../../src/scenario/scenario.ts';
-import { thawed } from '../../src/log/past.ts';
-import { freeze, type FrozenState } from '../../src/world/copy.ts';
-import { openWorld, type WorldState } from '../../src/world/state.ts';
+} from '../../../src/log/valkey/stored/stored-command.ts';
+import { piecesOf, StatePieces } from '../../../src/log/valkey/stored/stored-state.ts';
+import type { WallClock } from '../../../src/log/wall-clock.ts';
+import type { ScenarioCompiler } from '../../../src/scenario/scenario.ts';
+import { thawed } from '../../../src/log/past.ts';
+import { freeze, type FrozenState } from '../../../src/world/copy.ts';
+import { openWorld, type WorldState } from '../../../src/world/state.ts';
 
 /** The log of one world, as text: what a server reads of it has passed through JSON, and commands through their parser. */
 interface Log {

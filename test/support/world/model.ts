@@ -1,4 +1,4 @@
-import type { State, TransferMode } from '../../src/contract/service.ts';
+import type { State, TransferMode } from '../../../src/contract/service.ts';
 
 /** A scheduled step: when, or at which status read, and to which state. */
 interface Step {

@@ -3,15 +3,15 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setImmediate as yieldToEventLoop, setTimeout as wait } from 'node:timers/promises';
-import { connectSandbox } from '../../src/index.ts';
+import { connectSandbox } from '../../../src/index.ts';
 import { CrashWorld } from './crash-worlds.ts';
 import { FastClient } from './fast-client.ts';
-import type { LogLine } from './program.ts';
-import { Random } from './random.ts';
-import type { SnapshotWorld } from './snapshot-lines.ts';
-import { keptWorlds, stateFolder } from './state-folder.ts';
+import type { LogLine } from '../../support/program.ts';
+import { Random } from '../../support/world/random.ts';
+import type { SnapshotWorld } from '../../support/world/snapshot-lines.ts';
+import { keptWorlds, stateFolder } from '../../support/state-folder.ts';
 import { WatchedProgram } from './watched-program.ts';
-import { START } from './ways-in.ts';
+import { START } from '../../support/world/ways-in.ts';
 import { OPENING_PAISE } from './world-moves.ts';
 
 /** When a sandbox is killed. What the kill interrupted is found out afterwards, from what is on the disk. */

@@ -1,6 +1,6 @@
 import { Agent, request, type IncomingHttpHeaders } from 'node:http';
 import { onTestFinished } from 'vitest';
-import { PAYOUT } from './sandbox.ts';
+import { PAYOUT } from '../sandbox.ts';
 
 /** What a client returned: a response that it considers complete, or the code of its error. */
 export type Outcome =

@@ -1,8 +1,8 @@
 import { expect, onTestFinished } from 'vitest';
-import { ValkeyStore, type ValkeyStoreOptions } from '../../src/log/valkey/valkey-store.ts';
-import { Worlds, type WorldsOptions } from '../../src/log/worlds.ts';
-import { systemClock } from '../../src/platform/system-clock.ts';
-import { compiler, DAY_MS, sourceOf } from './core.ts';
+import { ValkeyStore, type ValkeyStoreOptions } from '../../../src/log/valkey/valkey-store.ts';
+import { Worlds, type WorldsOptions } from '../../../src/log/worlds.ts';
+import { systemClock } from '../../../src/platform/system-clock.ts';
+import { compiler, DAY_MS, sourceOf } from '../world/core.ts';
 
 /** The worlds of a server in a store, without the server, and what it warns of. @param server letters and digits */
 export async function storedLogFor(

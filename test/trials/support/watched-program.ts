@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { createInterface } from 'node:readline';
 import { onTestFinished } from 'vitest';
-import { killed, type LogLine } from './program.ts';
+import { killed, type LogLine } from '../../support/program.ts';
 
 const pathOf = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
-const ROOT = pathOf('../..');
-const MAIN = pathOf('../../dist/main.cjs');
-const CACHE = pathOf('../../node_modules/.cache');
+const ROOT = pathOf('../../..');
+const MAIN = pathOf('../../../dist/main.cjs');
+const CACHE = pathOf('../../../node_modules/.cache');
 const HEAP_ON_DEMAND = new URL('heap-on-demand.mjs', import.meta.url).href;
 
 interface Options {

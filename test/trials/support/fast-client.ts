@@ -1,5 +1,5 @@
 import { Agent, request } from 'node:http';
-import { PAYOUT } from './sandbox.ts';
+import { PAYOUT } from '../../support/sandbox.ts';
 
 /** An answer; status 0 where the connection broke instead. */
 export interface Answered {

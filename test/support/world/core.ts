@@ -1,6 +1,6 @@
-import type { InitiateRequest, StatusQuery } from '../../src/contract/service.ts';
-import type { ScenarioInput } from '../../src/contract/control.ts';
-import { Refusal } from '../../src/contract/errors.ts';
+import type { InitiateRequest, StatusQuery } from '../../../src/contract/service.ts';
+import type { ScenarioInput } from '../../../src/contract/control.ts';
+import { Refusal } from '../../../src/contract/errors.ts';
 import type {
   ClockState,
   Payout,
@@ -8,22 +8,22 @@ import type {
   ScenarioSource,
   WorldHead,
   WorldItem,
-} from '../../src/contract/snapshot-lines.ts';
-import { MemoryStore } from '../../src/log/memory-store.ts';
-import type { DropReason } from '../../src/log/store.ts';
-import type { World } from '../../src/log/world.ts';
-import { Worlds } from '../../src/log/worlds.ts';
-import type { Change } from '../../src/payout/payout.ts';
-import { ScenarioLibrary } from '../../src/scenario/scenario-library.ts';
-import { apply, type Applied, type ResultOf } from '../../src/world/apply.ts';
-import type { Decided } from '../../src/world/journal/exchange.ts';
-import type { Command, CommandOf, Stamp } from '../../src/world/commands.ts';
-import type { Ended, Received } from '../../src/world/request/request-commands.ts';
-import type { StateEvent } from '../../src/world/events.ts';
-import { findPayout } from '../../src/world/ledger.ts';
-import type { Answer, RequestResult } from '../../src/world/request/request-result.ts';
-import { SnapshotReader, takeSnapshot } from '../../src/world/snapshot.ts';
-import { openWorld, type WorldState } from '../../src/world/state.ts';
+} from '../../../src/contract/snapshot-lines.ts';
+import { MemoryStore } from '../../../src/log/memory-store.ts';
+import type { DropReason } from '../../../src/log/store.ts';
+import type { World } from '../../../src/log/world.ts';
+import { Worlds } from '../../../src/log/worlds.ts';
+import type { Change } from '../../../src/payout/payout.ts';
+import { ScenarioLibrary } from '../../../src/scenario/scenario-library.ts';
+import { apply, type Applied, type ResultOf } from '../../../src/world/apply.ts';
+import type { Decided } from '../../../src/world/journal/exchange.ts';
+import type { Command, CommandOf, Stamp } from '../../../src/world/commands.ts';
+import type { Ended, Received } from '../../../src/world/request/request-commands.ts';
+import type { StateEvent } from '../../../src/world/events.ts';
+import { findPayout } from '../../../src/world/ledger.ts';
+import type { Answer, RequestResult } from '../../../src/world/request/request-result.ts';
+import { SnapshotReader, takeSnapshot } from '../../../src/world/snapshot.ts';
+import { openWorld, type WorldState } from '../../../src/world/state.ts';
 import { ManualClock } from './manual-clock.ts';
 
 /** The world time and wall time at which most tests start. */

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { STATES, TRANSFER_MODES, type State, type TransferMode } from '../../src/contract/service.ts';
-import type { WorldSnapshot } from '../../src/index.ts';
+import { STATES, TRANSFER_MODES, type State, type TransferMode } from '../../../src/contract/service.ts';
+import type { WorldSnapshot } from '../../../src/index.ts';
 import { Model } from './model.ts';
-import type { Client } from './sandbox.ts';
+import type { Client } from '../sandbox.ts';
 import { START } from './ways-in.ts';
 
 export const OPENING_PAISE = 1_000_000;

@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 import { z } from 'zod';
-import { ErrorAnswer, REFUSALS } from '../../src/contract/errors.ts';
-import type { HttpAnswer } from './http-answers.ts';
-import { callsOf, openapiAt, type Json } from './openapi.ts';
+import { ErrorAnswer, REFUSALS } from '../../../src/contract/errors.ts';
+import type { HttpAnswer } from '../../support/http/http-answers.ts';
+import { callsOf, openapiAt, type Json } from '../../support/http/openapi.ts';
 
 /** An operation as the sandbox publishes it, with its request and its responses. */
 export interface PublishedCall {

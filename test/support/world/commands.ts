@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import { TRANSFER_MODES } from '../../src/contract/service.ts';
-import type { ScenarioInput } from '../../src/contract/control.ts';
-import type { Command } from '../../src/world/commands.ts';
-import { findPayout } from '../../src/world/ledger.ts';
+import { TRANSFER_MODES } from '../../../src/contract/service.ts';
+import type { ScenarioInput } from '../../../src/contract/control.ts';
+import type { Command } from '../../../src/world/commands.ts';
+import { findPayout } from '../../../src/world/ledger.ts';
 import { advance, balance, initiate, sourceOf, status, type Core, type RuleInput } from './core.ts';
 
 /** An action on a world. Times are ms of wall time that pass before it. */

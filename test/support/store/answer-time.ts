@@ -1,4 +1,4 @@
-import type * as AnswerTime from '../../src/log/valkey/answer-time.ts';
+import type * as AnswerTime from '../../../src/log/valkey/answer-time.ts';
 
 const PATIENT_MS = 20_000;
 let isPatient = true;

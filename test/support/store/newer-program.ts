@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'tsdown';
 import { onTestFinished } from 'vitest';
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const SCRIPTS = /log\/valkey\/scripts\/scripts\.ts$/;
 
 /** Builds the program as its next version may be: the same but for the number of the format. @returns its path */

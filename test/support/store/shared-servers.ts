@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
-import { startSandbox, type Sandbox, type SettingsInput } from '../../src/index.ts';
+import { startSandbox, type Sandbox, type SettingsInput } from '../../../src/index.ts';
 import { freshStore } from './fresh-store.ts';
-import { clientOf, type Client } from './sandbox.ts';
+import { clientOf, type Client } from '../sandbox.ts';
 
 /** Servers of one store, in this process. */
 export interface SharedServers {
