@@ -104,6 +104,29 @@ export function skipReason(
   return null;
 }
 
+/** Rules, or outcomes. */
+type Matching = { readonly match: Match };
+
+const accountsOf = ({ match: { beneficiary_account: account } }: Matching): readonly string[] =>
+  typeof account === 'string' ? [account] : Array.isArray(account) ? account : [];
+
+/** Of each list, the accounts that some match names in full, as those of the magic beneficiaries do, and the others of the list. */
+const byAccount = new WeakMap<
+  readonly Matching[],
+  { accounts: ReadonlySet<unknown>; others: readonly Matching[] }
+>();
+
+/** Those of a list that can match a request for this account, in order. For most accounts they are few. */
+export function candidates<T extends Matching>(list: readonly T[], account: unknown): readonly T[] {
+  let index = byAccount.get(list);
+  if (index === undefined) {
+    const accounts = new Set(list.flatMap(accountsOf));
+    index = { accounts, others: list.filter((one) => accountsOf(one).length === 0) };
+    byAccount.set(list, index);
+  }
+  return index.accounts.has(account) ? list : (index.others as readonly T[]);
+}
+
 /** Finds the first rule that matches and applies, and counts the request for each rule that it matches on the way. */
 export const firstApplicableRule = (
   rules: readonly Rule[],
@@ -111,7 +134,9 @@ export const firstApplicableRule = (
   counts: Counts,
   draw: Draw,
 ): Rule | null =>
-  rules.find((rule) => rule.matches(facts) && skipReason(rule, facts, counts, draw) === null) ?? null;
+  candidates(rules, facts.fields['beneficiary_account']).find(
+    (rule) => rule.matches(facts) && skipReason(rule, facts, counts, draw) === null,
+  ) ?? null;
 
 /** A standard normal deviate from two uniform draws (Box and Muller, 1958). */
 const normal = (one: number, other: number): number =>

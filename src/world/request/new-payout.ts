@@ -4,6 +4,7 @@ import type { Hidden, Payout } from '../../contract/snapshot-lines.ts';
 import { fingerprintOf, payoutDraw, payoutIds } from '../../payout/identity.ts';
 import { toPaise } from '../../payout/money.ts';
 import { plannedSteps, settlementName, timelineOf } from '../../payout/settlement.ts';
+import { candidates } from '../../scenario/rule.ts';
 import type { Plan } from './request-plan.ts';
 import { nowMs, type WorldState } from '../state.ts';
 
@@ -23,7 +24,7 @@ export function newPayout(
   const { name, seed, settlement, dialect, outcomes } = scenario;
   const createdAtMs = nowMs(state);
   const draw = payoutDraw(seed, clientRefId, nth);
-  const outcome = outcomes.find(({ matches }) => matches(facts));
+  const outcome = candidates(outcomes, body.beneficiary_account).find(({ matches }) => matches(facts));
   const settled = () => plannedSteps(settlement, transferMode, createdAtMs, draw);
   const steps = rule?.effect.timeline ?? (outcome === undefined ? settled() : outcome.steps(settled, draw));
   const planner = rule?.effect.timeline ? rule : outcome?.hasSteps ? outcome : undefined;
